@@ -25,7 +25,7 @@ typedef struct arguments {
   const char *ids[MAX_IDS]; /* run these only, if there are any */
   size_t id_count;
   size_t limit, skip; /* schemas; limit 0 = all */
-  size_t flush;       /* positions of a schema to measure with empty caches */
+  size_t flush;       /* of so many positions one is measured with empty caches; 0: none is */
   size_t verify;      /* a mask of every so many schemas is compared with the naive one; 0: none */
   bool samples;       /* write every sample */
   unsigned timeout_s;
@@ -53,7 +53,7 @@ static const char usage[] =
     "  --limit N          run at most N schemas\n"
     "  --timeout S        give a schema at most S seconds (60; 0 = no limit)\n"
     "  --max-memory M     give a grammar's tables at most M MiB (256)\n"
-    "  --flush N          empty the caches before about N calls of each schema in the first and the second pass, and report those apart\n"
+    "  --flush N          empty the caches before the calls at about one of N positions, in the first and the second pass, and report those apart\n"
     "  --verify N         compare a mask of every Nth schema with trying each token byte by byte (64; 0 = never)\n"
     "  --out F            write one JSON line per schema\n"
     "  --samples yes|no   with every sample of the first pass in it (no)\n"
@@ -193,7 +193,7 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
   }
   setup->timeout_s = a->timeout_s;
   setup->limits.max_memory = (uint64_t)a->max_memory << 20;
-  setup->flushed_per_case = a->flush;
+  setup->flush_every = a->flush;
   size_t size = (tsl_vocab_mask_words(setup->vocab) * sizeof *setup->mask + BUFFER_LINE - 1) / BUFFER_LINE * BUFFER_LINE;
   setup->mask = aligned_alloc(BUFFER_LINE, size);
   if (a->flush && (setup->row = aligned_alloc(BUFFER_LINE, size))) memset(setup->row, 0x55, size);

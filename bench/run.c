@@ -203,11 +203,11 @@ static bool compile(run *r, tsl_grammar **grammar, tsl_matcher **matcher) {
   return true;
 }
 
-/* Is this position one of those to measure with empty caches? Draws `flushed_per_case` of `total` without replacement, on average. */
+/* Is this position one of those to measure with empty caches? Each is with the same odds, as each counts once in the other figures: one of `flush_every`, on average. */
 static bool is_flushed(run *r) {
   if (!r->setup->evictor.size || r->first_us >= 0) return false;
   r->random = r->random * 6364136223846793005u + 1442695040888963407u;
-  return (r->random >> 33) % r->total < r->setup->flushed_per_case;
+  return (r->random >> 33) % r->setup->flush_every == 0;
 }
 
 static tsl_status timed_mask(run *r, tsl_matcher *m, bool flush, double *us) {

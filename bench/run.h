@@ -67,7 +67,7 @@ typedef struct bench_setup {
   tsl_limits limits;
   bench_clock clock;
   bench_evictor evictor;   /* size 0: caches are never emptied */
-  size_t flushed_per_case; /* positions of a schema that are measured with empty caches, in each of two passes */
+  size_t flush_every;      /* of so many positions one is measured with empty caches, in each of two passes */
   uint32_t *mask, *row;    /* tsl_vocab_mask_words words each; `row`: to be copied, NULL where no caches are emptied */
   unsigned timeout_s;      /* for one schema; 0 = none */
 } bench_setup;

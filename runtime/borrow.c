@@ -53,11 +53,11 @@ static bool has_room(tsl__space *space, pthread_mutex_t *lock) {
 }
 
 /* A row for a mask, if there is still room for one; NULL: there is none, or no memory. */
-static const uint32_t *make_row(tsl__space *space, pthread_mutex_t *lock, tsl__mask_rec *r, tsl__mask mask) {
+static const uint32_t *make_row(tsl__space *space, pthread_mutex_t *lock, tsl__mask_rec *r) {
   uint32_t *none = NULL, *row = NULL;
   bool room = atomic_fetch_add_explicit(&space->rows, 1, memory_order_relaxed) < TSL__ROWS && has_room(space, lock);
   if (room && (row = tsl__alloc(&space->alloc, bytes_of(space)))) {
-    tsl__mask_write(space, mask, row);
+    tsl__mask_write(space, r, row);
     if (atomic_compare_exchange_strong_explicit(&r->row, &none, row, memory_order_acq_rel, memory_order_acquire)) return row;
     tsl__free(&space->alloc, row, bytes_of(space)); /* another thread was faster */
   }
@@ -66,13 +66,13 @@ static const uint32_t *make_row(tsl__space *space, pthread_mutex_t *lock, tsl__m
 }
 
 /* The row of a mask, made the second time that it is asked for; NULL: it has none. */
-static const uint32_t *row_of(const tsl__space *layer, pthread_mutex_t *lock, tsl__mask mask) {
+static const uint32_t *row_of(const tsl__space *layer, pthread_mutex_t *lock, const tsl__mask_rec *mask) {
   tsl__space *space = (tsl__space *)(uintptr_t)layer;
-  tsl__mask_rec *r = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(layer, mask);
+  tsl__mask_rec *r = (tsl__mask_rec *)(uintptr_t)mask;
   const uint32_t *row = atomic_load_explicit(&r->row, memory_order_acquire);
-  if (mask < space->masks.first) return row; /* of the vocabulary's layer, which has those alone that are made for all (common.h) */
+  if (mask->number < space->masks.first) return row; /* of the vocabulary's layer, which has those alone that are made for all (common.h) */
   if (row || atomic_load_explicit(&space->rows, memory_order_relaxed) >= TSL__ROWS) return row;
-  return atomic_fetch_add_explicit(&r->lent, 1, memory_order_relaxed) ? make_row(space, lock, r, mask) : NULL;
+  return atomic_fetch_add_explicit(&r->lent, 1, memory_order_relaxed) ? make_row(space, lock, r) : NULL;
 }
 
 /* A place to write to: one not used yet, else the oldest. TSL__BORROWED when out of memory. */
@@ -80,7 +80,7 @@ static uint32_t give_up_one(const tsl__space *space, tsl__borrowed *b, const tsl
   uint32_t i = b->oldest;
   if (!b->bits[i] && !(b->bits[i] = tsl__alloc(a, bytes_of(space)))) return TSL__BORROWED;
   b->oldest = (i + 1) % TSL__BORROWED;
-  b->mask[i] = 0;
+  b->mask[i] = NULL;
   return i;
 }
 
@@ -89,23 +89,22 @@ uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl
   return i < TSL__BORROWED ? b->bits[i] : NULL;
 }
 
-const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b, const tsl_allocator *a, tsl__mask mask) {
-  const tsl__mask_rec *to = tsl__mask_at(space, mask);
-  if (to->base_count == 1 && patches(to) == 0) return tsl__bitset_at(space, tsl__mask_bases(to)[0]); /* shared, never changed */
+const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b, const tsl_allocator *a, const tsl__mask_rec *mask) {
+  if (mask->base_count == 1 && patches(mask) == 0) return mask->first; /* shared, never changed */
   for (uint32_t i = 0; i < TSL__BORROWED; i++)
-    if (b->mask[i] == mask + 1) return b->bits[i];
+    if (b->mask[i] == mask) return b->bits[i];
   const uint32_t *row = row_of(space, lock, mask);
   if (row) return row;
   for (uint32_t i = 0; i < TSL__BORROWED; i++) {
-    const tsl__mask_rec *from = b->mask[i] ? tsl__mask_at(space, b->mask[i] - 1) : NULL;
-    if (!from || !same_bases(from, to) || patches(from) + patches(to) > PATCHES_MAX) continue;
-    rewrite(space, from, to, b->bits[i]);
-    b->mask[i] = mask + 1;
+    const tsl__mask_rec *from = b->mask[i];
+    if (!from || !same_bases(from, mask) || patches(from) + patches(mask) > PATCHES_MAX) continue;
+    rewrite(space, from, mask, b->bits[i]);
+    b->mask[i] = mask;
     return b->bits[i];
   }
   uint32_t i = give_up_one(space, b, a);
   if (i == TSL__BORROWED) return NULL;
   tsl__mask_write(space, mask, b->bits[i]);
-  b->mask[i] = mask + 1;
+  b->mask[i] = mask;
   return b->bits[i];
 }

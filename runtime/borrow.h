@@ -22,12 +22,12 @@
 
 typedef struct tsl__borrowed {
   uint32_t *bits[TSL__BORROWED]; /* NULL: not needed yet */
-  tsl__mask mask[TSL__BORROWED]; /* what they hold: number + 1; 0: something else */
+  const tsl__mask_rec *mask[TSL__BORROWED]; /* what they hold; NULL: something else */
   uint32_t oldest;               /* the next to be given up */
 } tsl__borrowed;
 
 /* The words of a mask: valid until the next call with this `b`. NULL when out of memory. `lock` is that of the tables, and not held. */
-const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b, const tsl_allocator *a, tsl__mask mask);
+const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b, const tsl_allocator *a, const tsl__mask_rec *mask);
 /* Words to be filled by the caller, under the same conditions. */
 uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a);
 /* What the rows of a grammar's layer hold, in bytes; and to free them. */

@@ -390,7 +390,7 @@ static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *
   uint32_t number, *bits = tsl__bitset_raw(space, &number);
   if (!bits) return false;
   if (!from) {
-    tsl__mask_write(space, all, bits);
+    tsl__mask_write(space, tsl__mask_at(space, all), bits);
     from = bits;
   }
   tsl__mask_meet(bits, from, short_ones, words);

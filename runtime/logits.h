@@ -27,6 +27,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 
 #include "runtime/base.h"
 
@@ -50,6 +51,8 @@ static inline bool tsl__logits_backward(const void *to, const void *from) {
 }
 
 /* ---- kernels -------------------------------------------------------------------------------------------------- */
+
+typedef void (*tsl__copy_words)(uint32_t *to, const uint32_t *from, size_t words);
 
 /* The largest logit in the mask, -inf if there is none. NaN is passed over, but reported. */
 typedef struct tsl__logits_peak {
@@ -91,7 +94,7 @@ typedef struct tsl__logits_kernels {
   /* Elements that are not in the mask become -inf (apply16: the bit pattern given). */
   void (*apply32)(const uint32_t *mask, float *x, size_t width);
   void (*apply16)(const uint32_t *mask, uint16_t *x, size_t width, uint16_t minus_inf);
-  void (*copy_words)(uint32_t *to, const uint32_t *from, size_t words); /* they do not overlap */
+  tsl__copy_words copy_words; /* they do not overlap */
   void (*or_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b; `to` may be `a` */
   void (*and_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a & b; `to` may be `a` */
   void (*andnot_words)(uint32_t *to, const uint32_t *from, size_t words);
@@ -141,6 +144,7 @@ typedef enum tsl__logits_level {
 
 /* The table for this process. Chosen on the first call; any number of threads may race for it. */
 const tsl__logits_kernels *tsl__logits(void);
+extern _Atomic(tsl__copy_words) tsl__logits_copy; /* its copy_words */
 /* For tests: use this level from now on. False, and no change, if this machine or build does not have it. */
 bool tsl__logits_force(tsl__logits_level level);
 

@@ -54,7 +54,7 @@ TARGET static inline __m256i load_words(const uint32_t *p) { return _mm256_loadu
 TARGET static inline void store_words(uint32_t *p, __m256i v) { _mm256_storeu_si256((__m256i *)(void *)p, v); }
 
 /* What is written is aligned, where the system's memcpy may move byte by byte: the first and the last vector overlap their neighbours. */
-TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
+TSL__EACH_TOKEN TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t first = (32 - ((uintptr_t)to & 31)) / sizeof *to, i = first;
   if (words < 8) {
     memcpy(to, from, words * sizeof *to);
@@ -75,7 +75,7 @@ TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) 
   store_words(to + words - 8, load_words(from + words - 8));
 }
 
-TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+TSL__EACH_TOKEN TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   size_t i = 0;
   for (; i + 8 <= words; i += 8) store_words(to + i, _mm256_or_si256(load_words(a + i), load_words(b + i)));
   for (; i < words; i++) to[i] = a[i] | b[i];

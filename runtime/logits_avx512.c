@@ -45,7 +45,7 @@ TARGET static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint
 }
 
 /* What is written is aligned, where the system's memcpy may move byte by byte: the first and the last vector overlap their neighbours. */
-TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
+TSL__EACH_TOKEN TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t first = (64 - ((uintptr_t)to & 63)) / sizeof *to, i = first;
   if (words < 16) {
     memcpy(to, from, words * sizeof *to);
@@ -66,7 +66,7 @@ TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) 
   _mm512_storeu_si512(to + words - 16, _mm512_loadu_si512(from + words - 16));
 }
 
-TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+TSL__EACH_TOKEN TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   size_t i = 0;
   for (; i + 16 <= words; i += 16) _mm512_storeu_si512(to + i, _mm512_or_si512(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
   for (; i < words; i++) to[i] = a[i] | b[i];

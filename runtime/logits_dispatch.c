@@ -13,6 +13,17 @@
 /* NULL until the first call. The engine's one piece of process-wide state: a fact about the machine, the same for all users. */
 static _Atomic(const tsl__logits_kernels *) chosen;
 
+static void copy_at_first(uint32_t *to, const uint32_t *from, size_t words) { tsl__logits()->copy_words(to, from, words); }
+
+/* The kernel that copies, once more: a mask that is copied where the caches are empty need not wait for the table of kernels as well. */
+_Atomic(tsl__copy_words) tsl__logits_copy = copy_at_first;
+
+static const tsl__logits_kernels *choose(const tsl__logits_kernels *k) {
+  atomic_store_explicit(&tsl__logits_copy, k->copy_words, memory_order_relaxed);
+  atomic_store_explicit(&chosen, k, memory_order_release);
+  return k;
+}
+
 /* The kernels of a level, or NULL if this build or this machine lacks them. */
 static const tsl__logits_kernels *kernels_of(tsl__logits_level level) {
 #if TSL__LOGITS_X86
@@ -41,15 +52,10 @@ static const tsl__logits_kernels *best(void) {
 
 const tsl__logits_kernels *tsl__logits(void) {
   const tsl__logits_kernels *k = atomic_load_explicit(&chosen, memory_order_acquire);
-  if (TSL__UNLIKELY(!k)) {
-    k = best();
-    atomic_store_explicit(&chosen, k, memory_order_release);
-  }
-  return k;
+  return TSL__LIKELY(k != NULL) ? k : choose(best());
 }
 
 bool tsl__logits_force(tsl__logits_level level) {
   const tsl__logits_kernels *k = level == TSL__LOGITS_AUTO ? best() : kernels_of(level);
-  if (k) atomic_store_explicit(&chosen, k, memory_order_release);
-  return k != NULL;
+  return k && choose(k);
 }

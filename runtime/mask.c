@@ -260,7 +260,7 @@ void tsl__mask_patch(const tsl__mask_rec *r, uint32_t *out) { patch(r, out); }
 
 /* The bitsets, `first` of them given by its words (NULL: there is none). */
 static inline void unite_bases(const tsl__space *space, const uint32_t *first, const uint32_t *bases, size_t n, uint32_t *out) {
-  size_t words = tsl_vocab_mask_words(space->vocab);
+  size_t words = space->mask_words;
   if (!first) memset(out, 0, words * sizeof *out);
   else if (n > 1) tsl__mask_unite(out, first, tsl__bitset_at(space, bases[1]), words);
   else tsl__mask_copy(out, first, words);
@@ -272,12 +272,12 @@ void tsl__mask_put(const tsl__space *space, const tsl__mask_rec *r, uint32_t *ou
   patch(r, out);
 }
 
-TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out) {
-  const tsl__mask_rec *r = tsl__mask_at(space, m);
+TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
   const uint32_t *row = atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)r)->row, memory_order_acquire);
-  TSL__PREFETCH(r->lists);
+  uint32_t lists = r->base_count * 4u + (r->minus_count + r->plus_count) * 2u; /* bytes, about: on their way while the bases are copied */
+  for (uint32_t at = 0; at <= lists; at += TSL__LINE) TSL__PREFETCH((const char *)r->lists + at);
   if (row) {
-    tsl__mask_copy(out, row, tsl_vocab_mask_words(space->vocab));
+    tsl__mask_copy(out, row, space->mask_words);
     return;
   }
   unite_bases(space, r->first, tsl__mask_bases(r), r->base_count, out);
@@ -396,6 +396,7 @@ static tsl__mask_rec *add_record(tsl__space *space, const tsl__gather *g, const 
   r->plus_count = (uint16_t)g->plus.n;
   if (g->bases.n) memcpy(lists, g->bases.at, g->bases.n * sizeof *lists);
   memcpy(lists + g->bases.n, patches, size);
+  r->number = tsl__space_count(space, masks) - 1;
   return r;
 }
 
@@ -409,9 +410,9 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
       if (same(tsl__mask_at(space, i), g, &p)) return i;
   }
-  if (!add_record(space, g, p.at, p.size)) return 0;
-  tsl__mask number = tsl__space_count(space, masks) - 1;
-  return tsl__index_add(&space->masks.index, &space->alloc, hash, number) ? number : (tsl__space_no_memory(space), 0u);
+  const tsl__mask_rec *r = add_record(space, g, p.at, p.size);
+  if (!r) return 0;
+  return tsl__index_add(&space->masks.index, &space->alloc, hash, r->number) ? r->number : (tsl__space_no_memory(space), 0u);
 }
 
 /* ---- unions ------------------------------------------------------------------------------------------------------ */

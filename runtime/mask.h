@@ -29,6 +29,7 @@ typedef struct tsl__mask_rec {
   atomic_ushort lent;           /* times it was written out to be lent, as far as that counts (borrow.h) */
   bool asked : 1, shared : 1;   /* the other grammars were asked for its row; that is one of theirs (common.h) */
   bool joined : 1;              /* `plus` is in no order, and may hold doubles and what a base has, or `minus`; what it holds is allowed */
+  tsl__mask number;
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
   _Atomic(uint64_t) identity; /* XXH3-64 of the words, once asked for (0: not yet) */
 } tsl__mask_rec;
@@ -106,8 +107,8 @@ uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number);
 static inline const uint32_t *tsl__bitset_at(const tsl__space *s, uint32_t number) { return *(uint32_t *const *)tsl__space_at_of(s, bitsets, number, sizeof(uint32_t *)); }
 
 /* Write a mask out: `words` of the vocabulary. */
-void tsl__mask_write(const tsl__space *space, tsl__mask m, uint32_t *out);
-/* The same of a record, which need not be one of the space's; its row is not looked at. */
+void tsl__mask_write(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out);
+/* The same of a record that need not be one of the space's; its row is not looked at. */
 void tsl__mask_put(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out);
 /* Its patches alone, into words that hold its bases. */
 void tsl__mask_patch(const tsl__mask_rec *r, uint32_t *out);

@@ -149,20 +149,20 @@ static known *known_at(const tsl_mask_table *t, uint64_t tables, tsl__mask mask)
 }
 
 tsl_status tsl_mask_table_row(tsl_mask_table *t, tsl_matcher *matcher, uint32_t *out, const uint32_t **fresh) {
-  tsl__mask mask;
+  const tsl__mask_rec *mask;
   *fresh = NULL;
   if (matcher->grammar->vocab->logits_width != t->vocab->logits_width) return TSL_ERR_ARGUMENT;
   tsl_status status = tsl__matcher_mask(matcher, &mask);
   if (status != TSL_OK) return status;
-  bool named = mask != TSL__OWN_MASK && matcher->grammar->vocab == t->vocab; /* another vocabulary counts its tables by itself */
+  bool named = mask && matcher->grammar->vocab == t->vocab; /* another vocabulary counts its tables by itself */
   uint64_t tables = matcher->grammar->tables->serial;
-  known *k = named ? known_at(t, tables, mask) : NULL;
-  if (k && k->tables == tables && k->mask == mask && k->given == t->row[k->row].given) {
+  known *k = named ? known_at(t, tables, mask->number) : NULL;
+  if (k && k->tables == tables && k->mask == mask->number && k->given == t->row[k->row].given) {
     *out = k->row;
   } else {
     status = row_of_words(t, matcher, out, fresh);
     if (status != TSL_OK) return status;
-    if (k) *k = (known){.tables = tables, .given = t->row[*out].given, .mask = mask, .row = *out};
+    if (k) *k = (known){.tables = tables, .given = t->row[*out].given, .mask = mask->number, .row = *out};
   }
   if (!*fresh) hand_out(t, *out);
   return TSL_OK;

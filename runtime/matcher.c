@@ -11,23 +11,21 @@
 
 tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_matcher **out) {
   if (!allocator) allocator = &grammar->alloc;
-  *out = tsl__alloc_zero(allocator, sizeof **out);
+  *out = tsl__alloc(allocator, sizeof **out);
   if (!*out) return TSL_ERR_NO_MEMORY;
-  (*out)->alloc = *allocator;
-  (*out)->grammar = grammar;
-  tsl__matcher_stand(*out, grammar->begin);
+  **out = tsl__matcher_of(grammar, allocator, grammar->begin);
   tsl_grammar_retain(grammar);
   return TSL_OK;
 }
 
-static size_t mask_bytes(const tsl_matcher *m) { return tsl_vocab_mask_words(m->grammar->vocab) * sizeof(uint32_t); }
+static inline size_t mask_bytes(const tsl_matcher *m) { return m->space->mask_words * sizeof(uint32_t); }
 
 void tsl_matcher_free(tsl_matcher *m) {
   if (!m) return;
   tsl_allocator a = m->alloc;
   tsl__free(&a, m->history, m->history_cap * sizeof *m->history);
   tsl__free(&a, m->counted_history, m->counted_history ? m->history_cap * sizeof *m->history : 0);
-  tsl__borrowed_free(m->grammar->space, &m->borrowed, &a);
+  tsl__borrowed_free(m->space, &m->borrowed, &a);
   tsl_grammar_release(m->grammar);
   tsl__free(&a, m, sizeof *m);
 }
@@ -85,7 +83,7 @@ static inline bool has_room(const tsl_matcher *m) { return m->history_n < m->his
 
 static TSL__SELDOM bool make_room(tsl_matcher *m) {
   uint32_t cap = m->history_cap ? m->history_cap * 2 : HISTORY_FIRST;
-  bool counts = m->grammar->zone_count != 0;
+  bool counts = m->zoned;
   uint32_t *ring = widened(m, m->history, cap), *counted = counts ? widened(m, m->counted_history, cap) : NULL;
   if (!ring || (counts && !counted)) {
     tsl__free(&m->alloc, ring, ring ? cap * sizeof *ring : 0);
@@ -156,29 +154,34 @@ TSL__EACH_TOKEN tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack 
 }
 
 /* `r`: the position's record. */
-static inline tsl_status find_mask(tsl_grammar *g, tsl__stack at, const tsl__stack_rec *r, tsl__mask *mask) {
-  uint32_t known = atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->mask, memory_order_acquire);
-  if (known) return *mask = known - 1, TSL_OK;
-  *mask = tsl__stack_mask(tsl__grammar_lock(g), at);
+static inline tsl_status find_mask(tsl_grammar *g, tsl__stack at, const tsl__stack_rec *r, const tsl__mask_rec **mask) {
+  *mask = atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->mask, memory_order_acquire);
+  if (*mask) return TSL_OK;
+  *mask = tsl__mask_at(g->space, tsl__stack_mask(tsl__grammar_lock(g), at));
   return tsl__grammar_unlock(g);
 }
 
-TSL__EACH_TOKEN tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, tsl__mask *mask) { return find_mask(g, at, tsl__stack_at(g->space, at), mask); }
+/* m->mask */
+static inline tsl_status own_mask(tsl_matcher *m) {
+  if (m->mask) return TSL_OK;
+  tsl_status status = find_mask(m->grammar, m->at, m->record, &m->mask);
+  if (TSL__UNLIKELY(status != TSL_OK)) m->mask = NULL;
+  return status;
+}
+
+TSL__EACH_TOKEN tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, const tsl__mask_rec **mask) { return find_mask(g, at, tsl__stack_at(g->space, at), mask); }
 
 /* ---- masks ---------------------------------------------------------------------------------------------------- */
 
 #define PAGE 4096u
 
 TSL__EACH_TOKEN tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
-  TSL__PREFETCH(&m->grammar->space->masks); /* on its way while the position is looked up */
-  for (size_t at = 0, size = mask_bytes(m); at < size; at += PAGE) TSL__PREFETCH_WRITE((char *)out + at); /* and this, while the mask is */
-  tsl__mask mask = 0;
-  if (!m->terminated) {
-    tsl_status status = find_mask(m->grammar, m->at, m->record, &mask);
-    if (status != TSL_OK) return status;
-  }
-  tsl__mask_write(m->grammar->space, mask, out);
-  if (TSL__UNLIKELY(m->grammar->zone_count) && !m->terminated && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, out);
+  for (size_t at = 0, size = mask_bytes(m); at < size; at += PAGE) TSL__PREFETCH_WRITE((char *)out + at); /* on its way while the mask is looked up */
+  if (m->terminated) return memset(out, 0, mask_bytes(m)), TSL_OK;
+  tsl_status status = own_mask(m);
+  if (status != TSL_OK) return status;
+  tsl__mask_write(m->space, m->mask, out);
+  if (TSL__UNLIKELY(m->zoned) && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, out);
   return TSL_OK;
 }
 
@@ -190,7 +193,7 @@ static uint64_t identity_of(const tsl_matcher *m, const uint32_t *words) {
 
 /* A mask that is this matcher's alone. */
 static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
-  uint32_t *words = tsl__borrow_words(m->grammar->space, &m->borrowed, &m->alloc);
+  uint32_t *words = tsl__borrow_words(m->space, &m->borrowed, &m->alloc);
   if (!words) return TSL_ERR_NO_MEMORY;
   tsl_status status = tsl_matcher_mask(m, words);
   if (status != TSL_OK) return status;
@@ -199,23 +202,25 @@ static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id)
   return TSL_OK;
 }
 
-TSL__EACH_TOKEN tsl_status tsl__matcher_mask(tsl_matcher *m, tsl__mask *mask) {
-  if (m->terminated) return *mask = 0, TSL_OK;
-  if (tsl__zone_finishing(m->grammar, m->at, m->counted)) return *mask = TSL__OWN_MASK, TSL_OK;
-  return find_mask(m->grammar, m->at, m->record, mask);
+TSL__EACH_TOKEN tsl_status tsl__matcher_mask(tsl_matcher *m, const tsl__mask_rec **mask) {
+  if (m->terminated) return *mask = tsl__mask_at(m->space, 0), TSL_OK;
+  if (m->zoned && tsl__zone_finishing(m->grammar, m->at, m->counted)) return *mask = NULL, TSL_OK;
+  tsl_status status = own_mask(m);
+  *mask = m->mask;
+  return status;
 }
 
 TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
-  tsl__mask mask;
+  const tsl__mask_rec *mask;
   tsl_status status = tsl__matcher_mask(m, &mask);
   if (status != TSL_OK) return status;
-  if (mask == TSL__OWN_MASK) return borrow_own(m, out, id);
-  const uint32_t *words = tsl__borrow(m->grammar->space, m->grammar->lock, &m->borrowed, &m->alloc, mask);
+  if (!mask) return borrow_own(m, out, id);
+  const uint32_t *words = tsl__borrow(m->space, m->grammar->lock, &m->borrowed, &m->alloc, mask);
   if (!words) return TSL_ERR_NO_MEMORY;
   *out = words;
   if (!id) return TSL_OK;
   if (m->terminated) return *id = identity_of(m, *out), TSL_OK;
-  tsl__mask_rec *r = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(m->grammar->space, mask);
+  tsl__mask_rec *r = (tsl__mask_rec *)(uintptr_t)mask;
   *id = atomic_load_explicit(&r->identity, memory_order_relaxed);
   if (*id) return TSL_OK;
   *id = identity_of(m, *out);
@@ -226,7 +231,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_
 /* ---- moving --------------------------------------------------------------------------------------------------- */
 
 static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, tsl_token token) {
-  const tsl_vocab *v = m->grammar->vocab;
+  const tsl_vocab *v = m->vocab;
   if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
   if (m->terminated) return TSL_REJECTED;
   if (!history_room(m)) return TSL_ERR_NO_MEMORY;
@@ -247,18 +252,20 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, t
 
 /* A token that is not the first which was asked for, where some leave the frame as it is. */
 static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_token token) {
-  const tsl_grammar *g = m->grammar;
-  bool plain = token < g->vocab->size && !m->terminated && !g->zone_count && has_room(m);
-  if (!plain || !tsl__stack_keeps(g->space, m->record, token)) return accept_looked_up(m, token);
+  bool plain = token < m->vocab->size && !m->terminated && !m->zoned && has_room(m);
+  if (!m->kept) m->keeps = *tsl__stack_self(m->space, m->record), m->kept = true;
+  if (!plain || !tsl__vocab_within(m->vocab, token, &m->keeps)) return accept_looked_up(m, token);
   note_position(m);
   return TSL_OK;
 }
 
 /* The first token that was asked for here is known to end nothing, and where it leads is noted with the position: no more than that is looked at. */
 TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
+  TSL__PREFETCH(&m->space->stacks.pool); /* on their way while it is looked at where the token leads: what tells the next record's place */
+  TSL__PREFETCH(tsl__pool_chunk_of);
   uint64_t first = tsl__stack_first(m->record);
   tsl__stack to = (tsl__stack)first & ~TSL__MOVE_CALLED;
-  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->grammar->zone_count || !has_room(m)))
+  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->zoned || !has_room(m)))
     return m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
   note_position(m); /* nothing is counted */
   tsl__matcher_stand(m, to);
@@ -296,7 +303,7 @@ tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t le
 }
 
 tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count, size_t *valid) {
-  const tsl_vocab *v = m->grammar->vocab;
+  const tsl_vocab *v = m->vocab;
   tsl__stack at = m->at;
   uint32_t counted = m->counted;
   bool ended = m->terminated;
@@ -304,7 +311,7 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
   for (size_t i = 0; i < count && !ended; i++) {
     if (tokens[i] >= v->size) break;
     if (tsl_vocab_is_eog(v, tokens[i])) {
-      if (!tsl__stack_at(m->grammar->space, at)->complete) break;
+      if (!tsl__stack_at(m->space, at)->complete) break;
       ended = true;
     } else {
       tsl__stack to;

@@ -355,7 +355,7 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
     tsl__space_no_memory(space);
     return;
   }
-  tsl__mask_write(space, denied, bits);
+  tsl__mask_write(space, tsl__mask_at(space, denied), bits);
   tsl__mask_and(bits, t->plain->bits, words);
   if (idle_space(space, t)) tsl__mask_andnot(bits, idle_space(space, t), words);
   for (size_t from = 0, to; from < words; from = to) {

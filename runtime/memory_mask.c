@@ -12,7 +12,7 @@ bool tsl__run_leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
 bool tsl__asked_write(tsl__space *space, tsl__asked_mask *m) {
   if (m->bits) return true;
   m->bits = tsl__alloc(&space->alloc, tsl_vocab_mask_words(space->vocab) * sizeof *m->bits);
-  if (m->bits) tsl__mask_write(space, m->mask, m->bits);
+  if (m->bits) tsl__mask_write(space, tsl__mask_at(space, m->mask), m->bits);
   return m->bits;
 }
 

@@ -3,13 +3,12 @@
  */
 #include "runtime/pool.h"
 
-#define EIGHT(k) k, k, k, k, k, k, k, k
-#define SIXTEEN(k) EIGHT(k), EIGHT(k)
+#define SIXTEEN(k) k, k
 #define THIRTY_TWO(k) SIXTEEN(k), SIXTEEN(k)
 #define SIXTY_FOUR(k) THIRTY_TWO(k), THIRTY_TWO(k)
 
-const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW] = {EIGHT(0),      EIGHT(1),      SIXTEEN(2),    SIXTEEN(3),    THIRTY_TWO(4), THIRTY_TWO(5),
-                                                   SIXTY_FOUR(6), SIXTY_FOUR(7), SIXTY_FOUR(8), SIXTY_FOUR(8), SIXTY_FOUR(9), SIXTY_FOUR(9)};
+_Alignas(TSL__LINE) const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW / 8] = {
+  0, 1, SIXTEEN(2), SIXTEEN(3), THIRTY_TWO(4), THIRTY_TWO(5), SIXTY_FOUR(6), SIXTY_FOUR(7), SIXTY_FOUR(8), SIXTY_FOUR(8), SIXTY_FOUR(9), SIXTY_FOUR(9)};
 
 static uint32_t chunk_size(uint32_t k) { return 8u << k / 2; }
 static uint32_t chunk_first(uint32_t k) { return ((2 + k % 2) << (k / 2 + 3)) - 16; }

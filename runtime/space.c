@@ -86,6 +86,7 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->alloc = *a;
   s->parent = parent;
   s->vocab = vocab;
+  s->mask_words = (uint32_t)tsl_vocab_mask_words(vocab);
   tsl__arena_init(&s->arena, &s->alloc);
   s->arena.least = BLOCK_LEAST;
   s->kept = tsl__arena_hooks(&s->arena);

@@ -116,13 +116,15 @@ typedef struct tsl__chains {
 
 struct tsl__space {
   const tsl__space *parent;
+  uint32_t mask_words; /* of the vocabulary's masks: asked for with each, and close by */
+  tsl__table masks, stacks;
   const tsl_vocab *vocab;
   tsl_allocator alloc;
   const tsl__hook *hook;
   void *hook_ctx;
   tsl__arena arena; /* the tables' entries, and their small arrays */
   tsl_allocator kept; /* from there: for what is given back with all else */
-  tsl__table states, stand_ins, leftovers, children, bitsets, masks, united, classes, walks, stacks, moves, named, resumed, wides, opens, used, taken, texts, memories, follows, letters_after;
+  tsl__table states, stand_ins, leftovers, children, bitsets, united, classes, walks, moves, named, resumed, wides, opens, used, taken, texts, memories, follows, letters_after;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t earlier_steps;    /* in those before */
   uint64_t look_at;          /* steps at which time and memory are looked at next */

@@ -37,16 +37,20 @@ extern const tsl__remembered tsl__nothing_remembered;
 
 typedef struct tsl__stack_rec {
   union {
-    tsl__cell cell;             /* its cell, if it is one */
-    const tsl__cell *cells;     /* otherwise all of them, in the order of their words. See tsl__stack_cell */
-    tsl__remembered remembered; /* of a position with a memory: its cells are those of the position without */
+    const tsl__cell *cells; /* its cells, in the order of their words, if there are several. See tsl__stack_cell */
+    struct {
+      union {
+        tsl__cell cell;             /* the only one */
+        tsl__remembered remembered; /* of a position with a memory: its cells are those of the position without */
+      };
+      uint32_t n : 28;
+      uint32_t complete : 1;  /* the text may end here */
+      uint32_t names : 1;     /* a frame comes back to one of its cells with a name that must be new */
+      uint32_t stays : 1;     /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back here, whichever it is */
+      uint32_t remembers : 1; /* has a memory */
+    };
   };
-  uint32_t n : 28;
-  uint32_t complete : 1;    /* the text may end here */
-  uint32_t names : 1;       /* a frame comes back to one of its cells with a name that must be new */
-  uint32_t stays : 1;       /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back here, whichever it is */
-  uint32_t remembers : 1;   /* has a memory */
-  _Atomic(uint32_t) mask;   /* number of the mask + 1, once known */
+  _Atomic(const tsl__mask_rec *) mask; /* NULL: not asked for yet */
   _Atomic(uint64_t) first;  /* where the first token leads that was asked for: TSL__FIRST of it above, as tsl__move has it below; 0: none was. Most positions see no other */
 } tsl__stack_rec;
 #define TSL__FIRST(token) ((token) + UINT64_C(1))
@@ -105,8 +109,8 @@ uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at);
 
 /* Without the lock: what is remembered. */
 bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
-/* Is the token one of bytes alone that leave the only frame of a position as it is? The position `stays`. Without the lock. */
-bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token);
+/* The bytes that leave the only frame of a position as it is, which `stays`. Without the lock. */
+static inline const tsl__bytes *tsl__stack_self(const tsl__space *space, const tsl__stack_rec *r) { return tsl__state_at(space, r->cell.state)->self; }
 
 /* ---- stepping -------------------------------------------------------------------------------------------------------- */
 

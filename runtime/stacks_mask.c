@@ -151,13 +151,13 @@ static tsl__mask plain_mask(tsl__space *space, tsl__stack plain) {
 
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
-  uint32_t known = atomic_load_explicit(&r->mask, memory_order_acquire);
-  if (known) return known - 1;
+  const tsl__mask_rec *known = atomic_load_explicit(&r->mask, memory_order_acquire);
+  if (known) return known->number;
   tsl__mask m = r->remembers ? plain_mask(space, tsl__remembered_at(space, at)->plain) : frames_mask(space, at);
   if (tsl__memory_narrows(space, r) && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
   if (space->status != TSL_OK) return 0;
   tsl__common_row(space, m);
-  atomic_store_explicit(&r->mask, m + 1, memory_order_release);
+  atomic_store_explicit(&r->mask, tsl__mask_at(space, m), memory_order_release);
   return m;
 }
 

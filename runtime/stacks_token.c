@@ -57,21 +57,11 @@ tsl_token tsl__stack_named(tsl__space *space, tsl__stack at) {
   return named;
 }
 
-TSL__EACH_TOKEN bool tsl__stack_keeps(const tsl__space *space, const tsl__stack_rec *r, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  const tsl__bytes *self = tsl__state_at(space, r->cell.state)->self;
-  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
-  if (at == end || !tsl__bytes_has(self, *at) || v->special[token]) return false;
-  while (++at < end)
-    if (!tsl__bytes_has(self, *at)) return false;
-  return true;
-}
-
 /* `r`: the record of the position. */
 static inline bool move_known(const tsl__space *space, tsl__stack from, const tsl__stack_rec *r, tsl_token token, tsl__stack *to) {
   uint64_t first = tsl__stack_first(r);
   if (TSL__LIKELY(first >> 32 == TSL__FIRST(token))) return *to = (tsl__stack)first, true;
-  if (r->stays && tsl__stack_keeps(space, r, token)) return *to = from, true;
+  if (r->stays && tsl__vocab_within(space->vocab, token, tsl__stack_self(space, r))) return *to = from, true;
   return first && tsl__move_find(space, from, token, to);
 }
 

@@ -64,6 +64,14 @@ tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allo
 
 /* May a grammar take this token by its name? One that ends a generation, or that has no bytes, is no part of a text. */
 static inline bool tsl__vocab_has_name(const tsl_vocab *v, tsl_token t) { return v->offsets[t] < v->offsets[t + 1] && !tsl_vocab_is_eog(v, t); }
+/* Is it spelled, with bytes of these alone? */
+static inline bool tsl__vocab_within(const tsl_vocab *v, tsl_token token, const tsl__bytes *bytes) {
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
+  if (at == end || !tsl__bytes_has(bytes, *at) || v->special[token]) return false;
+  while (++at < end)
+    if (!tsl__bytes_has(bytes, *at)) return false;
+  return true;
+}
 /* Is there such a token among these, which are in order, or, `others`, among all but these? */
 bool tsl__vocab_names_some(const tsl_vocab *v, const tsl_token *tokens, size_t n, bool others);
 

@@ -346,7 +346,7 @@ static bool gather_open(tsl__space *space, level *l, const tsl__near *n, const t
   if (!tsl__near_known(space, n)) return false;
   const tsl__walk *found = tsl__walk_over(space, n->like, 0, TSL__WHOLE, l->last);
   if (!found || !tsl__level_marks(space, l)) return true;
-  tsl__mask_write(space, found->mask, l->marks);
+  tsl__mask_write(space, tsl__mask_at(space, found->mask), l->marks);
   for (uint32_t i = 0; i < n->longer; i++)
     if (n->denied[i]) tsl__mask_bit_clear(l->marks, n->lengths->longer[i]);
   tsl__mask_andnot(l->marks, n->lengths->having['"'], words);

@@ -574,7 +574,7 @@ static bool add_holding(const graph *g, const tsl__bytes *any, tsl__less *out) {
   size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t *bits = letters ? tsl__alloc_zero(&space->alloc, 2 * words * sizeof *bits) : NULL, *having = bits ? bits + words : NULL;
   if (!bits) return letters ? tsl__space_no_memory(space) : space->status == TSL_OK;
-  tsl__mask_write(space, letters, bits);
+  tsl__mask_write(space, tsl__mask_at(space, letters), bits);
   for (unsigned b = 0; b < 0x80; b++)
     if (tsl__bytes_has(any, b)) tsl__mask_or(having, l->having[b], words);
   tsl__mask_and(bits, having, words);

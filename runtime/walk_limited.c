@@ -23,7 +23,7 @@ static bool mark_limited(tsl__space *space, tsl__level *l, const tsl__hint *h, t
   size_t words = tsl_vocab_mask_words(space->vocab);
   tsl__mask all = tsl__class_mask(space, &h->letters, h->wide, 0, UINT32_MAX);
   if (space->status != TSL_OK) return false;
-  tsl__mask_write(space, all, longer);
+  tsl__mask_write(space, tsl__mask_at(space, all), longer);
   if (live) {
     TSL__AT_ONCE
     for (size_t i = 0; i < words; i++) l->marks[i] |= longer[i] & live[i];

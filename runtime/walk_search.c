@@ -691,7 +691,7 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
 bool tsl__level_but(tsl__space *space, level *l, tsl__mask mask, tsl_token *tokens, size_t n) {
   if (n <= TSL__PATCH_MAX) return tsl__gather_mask(space, &l->gather, mask) && tsl__gather_remove_all(space, &l->gather, tokens, tsl__sort_unique(tokens, n));
   if (!tsl__level_marks(space, l)) return false;
-  tsl__mask_write(space, mask, l->marks);
+  tsl__mask_write(space, tsl__mask_at(space, mask), l->marks);
   size_t fours = n / 4 * 4;
   for (size_t i = 0; i < fours; i += 4)
     for (size_t k = 0; k < 4; k++) tsl__mask_bit_clear(l->marks, tokens[i + k]); /* else the loop would cost half as much as the bits */

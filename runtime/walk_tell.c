@@ -133,7 +133,7 @@ static void take_begun(tsl__space *space, tsl__level *l, const tsl__walk *w, con
     tsl__space_no_memory(space);
     return;
   }
-  tsl__mask_write(space, w->mask, all);
+  tsl__mask_write(space, tsl__mask_at(space, w->mask), all);
   for (; child < end; child++)
     if (tsl__bytes_has(with, child->byte) && tsl__space_step(space, (child->end - child->begin) / 8)) take_tokens(v->trie.order + child->begin, v->trie.order + child->end, all, l->marks);
   for (uint32_t i = 0; left && i < left->n; i++)

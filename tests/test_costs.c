@@ -70,7 +70,7 @@
   DO(spelled, tsl__spelling_bytes, bool, (tsl__space *space, tsl__spelling *s, const uint8_t *bytes, size_t n), (space, s, bytes, n), n)                                       \
   DO(hashed, tsl__hash, uint64_t, (const void *data, size_t size), (data, size), 1)
 #define NOTHING(DO)                                                                                                                       \
-  DO(written, tsl__mask_write, (const tsl__space *space, tsl__mask m, uint32_t *out), (space, m, out))                                    \
+  DO(written, tsl__mask_write, (const tsl__space *space, const tsl__mask_rec *r, uint32_t *out), (space, r, out))                                    \
   DO(named_in, tsl__named_gather, (tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume), (space, g, w, resume)) \
   DO(landed, tsl__step_land, (tsl__space *space, tsl__stepping *s, tsl__state state, uint32_t count, tsl__stack tail), (space, s, state, count, tail))
 

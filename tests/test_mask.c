@@ -112,7 +112,7 @@ static bool in_a_base(const tsl__mask_rec *r, tsl_token t) {
 static void check_mask(tsl__mask m, const set *s) {
   const tsl__mask_rec *r = tsl__mask_at(space, m);
   uint32_t words[WORDS];
-  tsl__mask_write(space, m, words);
+  tsl__mask_write(space, tsl__mask_at(space, m), words);
   unsigned wrong = 0, odd = 0;
   for (tsl_token t = 0; t < SIZE; t++) wrong += tsl__mask_has(space, m, t) != s->has[t], wrong += (words[t / 32] >> t % 32 & 1) != s->has[t];
   CHECKF(!wrong, "%u answers of mask %u are wrong", wrong, m);
@@ -224,12 +224,12 @@ static unsigned joined_in_stretches(tsl__space *s, uint32_t base) {
     }
     if (lacking) {
       tsl__gather_mask(s, &g, lacking);
-      tsl__mask_write(s, lacking, words);
+      tsl__mask_write(s, tsl__mask_at(s, lacking), words);
       for (uint32_t w = 0; w < sizeof words / sizeof *words; w++) all[w] |= words[w];
     }
     tsl__mask m = tsl__gather_joined(s, &g);
     tsl__gather_free(s, &g);
-    tsl__mask_write(s, m, words);
+    tsl__mask_write(s, tsl__mask_at(s, m), words);
     wrong += !tsl__mask_at(s, m)->joined || memcmp(words, all, sizeof all);
     for (uint32_t i = 0; i < 200; i++) {
       tsl_token t = below(LARGE);
@@ -263,7 +263,7 @@ static void in_stretches(void) {
       const tsl__mask_rec *r = tsl__mask_at(g->space, m);
       wrong += patched(g->space, all, tokens, n, minus) != m || r->minus_count != (minus ? n : 0) || r->plus_count != (minus ? 0 : n);
       wrong += memcmp(tsl__patches_read(minus ? tsl__mask_minus(r) : tsl__mask_plus(r), read), tokens, n * sizeof *tokens) != 0;
-      tsl__mask_write(g->space, m, words);
+      tsl__mask_write(g->space, tsl__mask_at(g->space, m), words);
       wrong += tsl_mask_count(words, LARGE) != (minus ? LARGE - n : n);
       for (uint32_t i = 0; i < n; i++) wrong += tsl__mask_has(g->space, m, tokens[i]) == minus || tsl_mask_has(words, tokens[i]) == minus;
       for (uint32_t i = 0; i < 8; i++) wrong += tsl__mask_has(g->space, m, ends[i]) != tsl_mask_has(words, ends[i]);

@@ -129,7 +129,7 @@ static void inherit(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
  * and then having searched over tokens. The token that it begins with, if it fits. */
 static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard) {
   bool proven;
-  if (!m->grammar->space->watches) return TSL_NO_TOKEN;
+  if (!m->space->watches) return TSL_NO_TOKEN;
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   if (hard && plan && plan->tokens > left) inherit(b, m, left);
   if (hard && plan && plan->tokens > left) plan = tsl__planner_within(&b->planner, m->at, left, &proven);
@@ -314,20 +314,18 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
   if (!ours(b, m) || !mask) return TSL_ERR_ARGUMENT;
   if (must_repeat(b)) return TSL_ERR_UNSUPPORTED;
   const tsl_vocab *v = m->grammar->vocab;
-  tsl__mask plain = 0;
-  if (!m->terminated && left) {
-    tsl_status status = tsl__grammar_mask(m->grammar, m->at, &plain);
-    if (status != TSL_OK) return status;
+  if (m->terminated || !left) {
+    memset(mask, 0, tsl_vocab_mask_words(v) * sizeof *mask);
+    for (uint32_t i = 0; i < v->eog_count && !m->terminated && tsl_matcher_is_complete(m); i++) mask[v->eog[i] >> 5] |= 1u << (v->eog[i] & 31);
+    return TSL_OK;
   }
-  tsl__mask_write(m->grammar->space, plain, mask);
-  if (m->terminated) return TSL_OK;
-  if (left) {
-    tsl_status status = restrict_mask(b, m, left, mask);
-    if (status == TSL_OK && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, mask);
-    return status;
-  }
-  for (uint32_t i = 0; i < v->eog_count && tsl_matcher_is_complete(m); i++) mask[v->eog[i] >> 5] |= 1u << (v->eog[i] & 31);
-  return TSL_OK;
+  const tsl__mask_rec *plain;
+  tsl_status status = tsl__grammar_mask(m->grammar, m->at, &plain);
+  if (status != TSL_OK) return status;
+  tsl__mask_write(m->space, plain, mask);
+  status = restrict_mask(b, m, left, mask);
+  if (status == TSL_OK && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, mask);
+  return status;
 }
 
 /* ---- winding down --------------------------------------------------------------------------------------------- */

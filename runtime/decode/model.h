@@ -16,8 +16,9 @@ double tsl__log_add(double a, double b);
 
 /* A matcher to ask a budget with, one token after `before`, which is all of its history; NULL: at the beginning. */
 static inline tsl_matcher tsl__matcher_at(tsl_grammar *grammar, tsl__stack at, tsl__stack *before) {
-  tsl_matcher m = {.alloc = grammar->alloc, .grammar = grammar, .history = before, .history_cap = before != NULL, .history_n = before != NULL};
-  tsl__matcher_stand(&m, at);
+  tsl_matcher m = tsl__matcher_of(grammar, &grammar->alloc, at);
+  m.history = before;
+  m.history_cap = m.history_n = before != NULL;
   return m;
 }
 

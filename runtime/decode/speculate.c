@@ -38,7 +38,7 @@ static tsl_status draft_stand(const tsl_matcher *m, stand from, tsl_token token,
   if (token >= v->size) return token < v->logits_width ? TSL_OK : TSL_ERR_ARGUMENT;
   if (!from.allowed || from.ended) return TSL_OK;
   if (tsl_vocab_is_eog(v, token)) {
-    to->allowed = to->ended = tsl__stack_at(m->grammar->space, from.at)->complete;
+    to->allowed = to->ended = tsl__stack_at(m->space, from.at)->complete;
     return TSL_OK;
   }
   tsl__stack at;
@@ -49,13 +49,12 @@ static tsl_status draft_stand(const tsl_matcher *m, stand from, tsl_token token,
 }
 
 static tsl_status write_mask(const tsl_matcher *m, stand s, uint32_t *out) {
-  tsl__mask mask = 0;
-  if (s.allowed && !s.ended) {
-    tsl_status status = tsl__grammar_mask(m->grammar, s.at, &mask);
-    if (status != TSL_OK) return status;
-  }
-  tsl__mask_write(m->grammar->space, mask, out);
-  if (s.allowed && !s.ended && tsl__zone_finishing(m->grammar, s.at, s.counted)) tsl__zone_finishers(m->grammar, out);
+  if (!s.allowed || s.ended) return memset(out, 0, tsl_vocab_mask_words(m->grammar->vocab) * sizeof *out), TSL_OK;
+  const tsl__mask_rec *mask;
+  tsl_status status = tsl__grammar_mask(m->grammar, s.at, &mask);
+  if (status != TSL_OK) return status;
+  tsl__mask_write(m->space, mask, out);
+  if (tsl__zone_finishing(m->grammar, s.at, s.counted)) tsl__zone_finishers(m->grammar, out);
   return TSL_OK;
 }
 
