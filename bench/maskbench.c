@@ -27,6 +27,7 @@ typedef struct arguments {
   size_t limit, skip; /* schemas; limit 0 = all */
   size_t flush;       /* of so many positions one is measured with empty caches; 0: none is */
   size_t verify;      /* a mask of every so many schemas is compared with the naive one; 0: none */
+  bool flush_once;    /* before its mask alone, not before its commit too */
   bool samples;       /* write every sample */
   unsigned timeout_s;
   size_t max_memory; /* MiB of one grammar; 0: the library's default */
@@ -54,6 +55,7 @@ static const char usage[] =
     "  --timeout S        give a schema at most S seconds (60; 0 = no limit)\n"
     "  --max-memory M     give a grammar's tables at most M MiB (256)\n"
     "  --flush N          empty the caches before the calls at about one of N positions, in the first and the second pass, and report those apart\n"
+    "  --flush-before call|step  with --flush: before the mask and again before the commit, or before the mask alone (call)\n"
     "  --verify N         compare a mask of every Nth schema with trying each token byte by byte (64; 0 = never)\n"
     "  --out F            write one JSON line per schema\n"
     "  --samples yes|no   with every sample of the first pass in it (no)\n"
@@ -123,6 +125,11 @@ static bool parse_samples(arguments *a, const char *value) {
   return a->samples || !strcmp(value, "no");
 }
 
+static bool parse_flush_before(arguments *a, const char *value) {
+  a->flush_once = !strcmp(value, "step");
+  return a->flush_once || !strcmp(value, "call");
+}
+
 /* One option and its value; false if either is not understood. */
 static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--vocab")) return a->vocab = value, true;
@@ -142,6 +149,7 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--verify")) return parse_count(value, &a->verify);
   if (!strcmp(name, "--samples")) return parse_samples(a, value);
   if (!strcmp(name, "--flush")) return parse_count(value, &a->flush);
+  if (!strcmp(name, "--flush-before")) return parse_flush_before(a, value);
   if (!strcmp(name, "--timeout")) return parse_timeout(a, value);
   return false;
 }
@@ -194,6 +202,7 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
   setup->timeout_s = a->timeout_s;
   setup->limits.max_memory = (uint64_t)a->max_memory << 20;
   setup->flush_every = a->flush;
+  setup->flush_once = a->flush_once;
   size_t size = (tsl_vocab_mask_words(setup->vocab) * sizeof *setup->mask + BUFFER_LINE - 1) / BUFFER_LINE * BUFFER_LINE;
   setup->mask = aligned_alloc(BUFFER_LINE, size);
   if (a->flush && (setup->row = aligned_alloc(BUFFER_LINE, size))) memset(setup->row, 0x55, size);

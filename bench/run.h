@@ -68,6 +68,7 @@ typedef struct bench_setup {
   bench_clock clock;
   bench_evictor evictor;   /* size 0: caches are never emptied */
   size_t flush_every;      /* of so many positions one is measured with empty caches, in each of two passes */
+  bool flush_once;         /* before its mask alone, not before its commit too */
   uint32_t *mask, *row;    /* tsl_vocab_mask_words words each; `row`: to be copied, NULL where no caches are emptied */
   unsigned timeout_s;      /* for one schema; 0 = none */
 } bench_setup;

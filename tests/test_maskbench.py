@@ -177,6 +177,9 @@ def test_input(folder):
     check(0 < result.get("flushed_mask_us", {}).get("n", 0) < 40, "--flush measures some positions with empty caches")
     check(0 < result.get("flushed_seen_us", {}).get("n", 0) < 40, "and some that were seen before")
     check(result["flushed_copy_us"]["n"] == result["flushed_mask_us"]["n"], "and beside each the copy of a row")
+    once = totals(bench("--vocab", "embedded", "--data", OWN, "--limit", 8, "--flush", 2, "--flush-before", "step"))
+    each = totals(bench("--vocab", "embedded", "--data", OWN, "--limit", 8, "--flush", 2, "--flush-before", "call"))
+    check(once["flushed_seen_commit_us"]["p50"] < each["flushed_seen_commit_us"]["p50"], "before the mask alone: the commit finds what the mask has read")
 
     broken = pathlib.Path(folder, "broken.jsonl.xz")
     broken.write_bytes(packed.read_bytes()[:-40])
