@@ -226,7 +226,7 @@ static tsl_status timed_mask(run *r, tsl_matcher *m, bool flush, double *us) {
 
 static tsl_status timed_accept(run *r, tsl_matcher *m, tsl_token token, bool flush, double *us) {
   const bench_setup *s = r->setup;
-  if (flush) bench_evict(&s->evictor);
+  if (flush && !s->flush_once) bench_evict(&s->evictor);
   uint64_t from = bench_clock_now(&s->clock);
   tsl_status status = tsl_matcher_accept(m, token);
   *us = bench_clock_span(&s->clock, from, bench_clock_now(&s->clock)) / 1e3;
@@ -265,7 +265,7 @@ static bool first_step(run *r, tsl_matcher *m, size_t test, size_t i, bool *allo
     return false;
   }
   *allowed = token < tsl_vocab_size(r->setup->vocab) && tsl_mask_has(r->setup->mask, token);
-  status = timed_accept(r, m, token, flush && !r->setup->flush_once, &commit_us);
+  status = timed_accept(r, m, token, flush, &commit_us);
   record(r, flush, mask_us, commit_us);
   if (flush) time_copy(r);
   if (status == (*allowed ? TSL_OK : TSL_REJECTED)) return true;
@@ -319,7 +319,7 @@ static void warm_pass(run *r, tsl_matcher *m, bool borrow, bench_pass *pass, ben
         return;
       }
       bool allowed = token < tsl_vocab_size(s->vocab) && tsl_mask_has(mask, token);
-      status = timed_accept(r, m, token, flush && !s->flush_once, &commit_us);
+      status = timed_accept(r, m, token, flush, &commit_us);
       bench_pass *into = flush ? flushed : pass;
       if (into) {
         add(r, &into->mask, bench_clock_span(&s->clock, from, to) / 1e3);

@@ -10,7 +10,7 @@
 
 #include "runtime/logits.h"
 
-/* NULL until the first call. The engine's one piece of process-wide state: a fact about the machine, the same for all users. */
+/* NULL until the first call. With what follows from it, just below, the engine's only process-wide state: a fact about the machine, the same for all users. */
 static _Atomic(const tsl__logits_kernels *) chosen;
 
 static void copy_at_first(uint32_t *to, const uint32_t *from, size_t words) { tsl__logits()->copy_words(to, from, words); }

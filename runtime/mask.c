@@ -267,21 +267,19 @@ static inline void unite_bases(const tsl__space *space, const uint32_t *first, c
   for (size_t i = 2; i < n; i++) tsl__mask_or(out, tsl__bitset_at(space, bases[i]), words);
 }
 
-void tsl__mask_put(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
+static inline void put(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
+  uint32_t lists = r->base_count * 4u + (r->minus_count + r->plus_count) * 2u; /* bytes, about: on their way while the bases are copied */
+  for (uint32_t at = 0; at <= lists; at += TSL__LINE) TSL__PREFETCH((const char *)r->lists + at);
   unite_bases(space, r->first, tsl__mask_bases(r), r->base_count, out);
   patch(r, out);
 }
 
+void tsl__mask_put(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) { put(space, r, out); }
+
 TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out) {
   const uint32_t *row = atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)r)->row, memory_order_acquire);
-  uint32_t lists = r->base_count * 4u + (r->minus_count + r->plus_count) * 2u; /* bytes, about: on their way while the bases are copied */
-  for (uint32_t at = 0; at <= lists; at += TSL__LINE) TSL__PREFETCH((const char *)r->lists + at);
-  if (row) {
-    tsl__mask_copy(out, row, space->mask_words);
-    return;
-  }
-  unite_bases(space, r->first, tsl__mask_bases(r), r->base_count, out);
-  patch(r, out);
+  if (row) tsl__mask_copy(out, row, space->mask_words);
+  else put(space, r, out);
 }
 
 #define MARKS 4096u    /* words: vocabularies of up to 262,144 tokens */
