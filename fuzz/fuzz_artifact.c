@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "fuzz/require.h"
-#include "runtime/artifact.h"
+#include "runtime/artifact/artifact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,14 +2,14 @@
  *
  * Input       Two bytes: how many logits (1 to 4,096). One: by how many floats the row is moved from an aligned place, and what becomes of infinities. 12: an anchor, a
  *             scale and a floor, as bit patterns. Then the mask and the logits, as bit patterns too, from what is left, over and over.
- * Properties  All levels give the same bits (or a NaN each, where a sum overflows); none reads or writes outside of what it was given (blocks have exactly the room that runtime/logits.h says); a level's
+ * Properties  All levels give the same bits (or a NaN each, where a sum overflows); none reads or writes outside of what it was given (blocks have exactly the room that runtime/kernels/logits.h says); a level's
  *             or and andnot undo each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 
-#include "runtime/logits.h"
+#include "runtime/kernels/logits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "compiler/deriv.h"
-#include "compiler/regex.h"
+#include "compiler/expr/deriv.h"
+#include "compiler/regex/regex.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "compiler/json.h"
+#include "compiler/json/json.h"
 #include "fuzz/require.h"
 #include "turnstile.h"
 

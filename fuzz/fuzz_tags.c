@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/json.h"
+#include "compiler/json/json.h"
 #include "fuzz/require.h"
-#include "runtime/grammar.h"
+#include "runtime/matcher/grammar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fuzz/vocab_file.h"
-#include "runtime/tokenizer/gguf_read.h"
+#include "runtime/vocab_files/gguf_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "tests/lockstep.h"
-#include "runtime/vocab.h"
+#include "runtime/vocab/vocab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fuzz/require.h"
-#include "runtime/vocab.h"
+#include "runtime/vocab/vocab.h"
 
 static void encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags) {
   size_t needed = 0, count = 0;

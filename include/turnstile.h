@@ -53,7 +53,7 @@ TSL_API const char *tsl_version(void);
 
 /* ---- 1. Status and errors ------------------------------------------------------------------------------------- */
 
-/* Values are pinned and never renumbered; the list is runtime/status.def. */
+/* Values are pinned and never renumbered; the list is runtime/core/status.def. */
 typedef enum tsl_status {
   TSL_OK = 0,
   TSL_REJECTED = 1,        /* the grammar does not allow this token, these bytes, or the end here */

@@ -39,7 +39,7 @@ def node_build():
 def compile_all(node):
     """The objects of the library and of the engine."""
     objects, made = OBJECTS / "objects", OBJECTS / "include"
-    newest = max(h.stat().st_mtime for pattern in ("include/*.h", "runtime/**/*.h", "compiler/*.h", "cli/*.h") for h in ROOT.glob(pattern))
+    newest = max(h.stat().st_mtime for pattern in ("include/*.h", "runtime/**/*.h", "compiler/**/*.h", "cli/*.h") for h in ROOT.glob(pattern))
     flags = [*node.FLAGS, "-std=c11", "-D_POSIX_C_SOURCE=200809L", f"-I{ROOT}", f"-I{ROOT}/include", f"-I{ROOT}/cli", f"-I{made}"]
     with node.alone(objects):
         if not made.is_dir():

@@ -30,19 +30,19 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk", "walk_near", "walk_search", "linear", "mask", "stacks", "stacks_mask", "state", "matcher", "zones", "batch", "mask_table", "leftover", "classes", "wide", "fixed", "names", "common", "borrow",
-         "crossing", "memory", "memory_items", "memory_mask", "memory_names", "memory_plenty", "memory_search", "memory_token", "taken", "logits", "logits_portable", "logits_avx2"]
+FILES = ["walk/walk", "walk/near_limit", "walk/search", "walk/linear", "masks/mask", "position/stacks", "position/stacks_mask", "automaton/state", "matcher/matcher", "matcher/quota", "matcher/batch", "matcher/mask_table", "automaton/leftover", "walk/classes", "walk/nonascii", "walk/fixed", "walk/names", "walk/shared_walks", "masks/borrow",
+         "position/boundary", "position/distinct", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
-KERNELS = {"logits", "logits_portable", "logits_avx2"}
-MEMORY = {"crossing", "memory", "memory_items", "memory_mask", "memory_names", "memory_plenty", "memory_search", "memory_token", "taken", "borrow"}
-WALKS = {"walk", "walk_near", "walk_search", "linear", "classes", "wide", "leftover", "fixed", "common", "mask", "state"}
+KERNELS = {"kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"}
+MEMORY = {"position/boundary", "position/distinct", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "masks/borrow"}
+WALKS = {"walk/walk", "walk/near_limit", "walk/search", "walk/linear", "walk/classes", "walk/nonascii", "automaton/leftover", "walk/fixed", "walk/shared_walks", "masks/mask", "automaton/state"}
 TESTS = [
     ("tests/test_logits", [], KERNELS),
-    ("tests/test_mask", [], {"mask"}),
-    ("tests/test_leftover", [], {"leftover"}),
-    ("tests/test_taken", [], {"taken"}),
+    ("tests/test_mask", [], {"masks/mask"}),
+    ("tests/test_leftover", [], {"automaton/leftover"}),
+    ("tests/test_taken", [], {"automaton/seen_names"}),
     ("tests/test_mask_table", [], None),
-    ("tests/test_listing", [], {"stacks", "state", "names"}),
+    ("tests/test_listing", [], {"position/stacks", "automaton/state", "walk/names"}),
     ("tests/test_matcher", [], None),
     ("tests/test_fixed", [], None),
     ("tests/test_borrow", [], None),
@@ -54,18 +54,18 @@ TESTS = [
     ("fuzz/replay_mask", ["corpus/mask", "fuzz/corpus/mask"], None),
     ("tests/test_flat", [], None),
     ("tests/test_oracle", [], None),
-    ("tests/test_trie", [], {"mask", "leftover"}),
-    ("tests/test_tags", [], {"walk", "walk_search", "stacks", "matcher", "names", "fixed", "zones", "state", "borrow", "memory"}),
-    ("tests/test_common", [], {"walk", "walk_search", "leftover", "common"}),
+    ("tests/test_trie", [], {"masks/mask", "automaton/leftover"}),
+    ("tests/test_tags", [], {"walk/walk", "walk/search", "position/stacks", "matcher/matcher", "walk/names", "walk/fixed", "matcher/quota", "automaton/state", "masks/borrow", "position/distinct"}),
+    ("tests/test_common", [], {"walk/walk", "walk/search", "automaton/leftover", "walk/shared_walks"}),
     ("tests/test_linear", [], WALKS),
     ("tests/test_near", [], WALKS),
     ("tests/test_heavy", [], None),
-    ("tests/test_threads", [], {"batch", "borrow", "matcher"}),
+    ("tests/test_threads", [], {"matcher/batch", "masks/borrow", "matcher/matcher"}),
     ("tests/test_memory", [], MEMORY),
     ("tests/test_repeats", [], MEMORY),
-    ("tests/test_limits", [], {"stacks", "matcher", "state"} | MEMORY),
-    ("tests/test_schema", [], {"stacks", "matcher", "names", "fixed", "state"} | MEMORY),
-    ("tests/test_budget", [], {"stacks", "names", "memory_search"}),
+    ("tests/test_limits", [], {"position/stacks", "matcher/matcher", "automaton/state"} | MEMORY),
+    ("tests/test_schema", [], {"position/stacks", "matcher/matcher", "walk/names", "walk/fixed", "automaton/state"} | MEMORY),
+    ("tests/test_budget", [], {"position/stacks", "walk/names", "position/distinct_search"}),
     ("tests/test_costs", [], None),
     ("tests/test_fault_sites", [], None),
 ]
@@ -78,61 +78,61 @@ WAYS = "chooses between two ways to the same result"
 STICKY = "the failure is sticky, and who calls asks for it"
 SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
 EQUIVALENT = [
-    ("walk", r"(?<=return )tsl__mix\(.*", HASH),
-    ("walk_search", r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
-    ("walk_search", r"r->live_count \* 8u (<|>=) n->children", WAYS + ": each live byte looked up, or each child"),
-    ("walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
-    ("memory_token", r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\) return false)", WAYS + ": frames are stepped where it is false"),
-    ("memory_token", r"(?<=plain) & (?=TSL__MOVE_CALLED\) return false)", WAYS + ": frames are stepped where it is false"),
-    ("logits_avx2", r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)", "where they are equal both ends are the same"),
-    ("walk_search", r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN", WAYS + ": node by node, or merged"),
-    ("stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
-    ("names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
-    ("memory", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
-    ("leftover", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
-    ("leftover", r"layer != space && t >= space->leftovers\.first", "whether the layer below is looked at, which knows no such set"),
-    ("taken", r"(?<=hash = ).*", HASH),
-    ("mask", r"(?<=hash = )tsl__hash\(p\.at.*", HASH),
-    ("mask", r"n < MARKED_MIN", WAYS + ": sorted by comparing, or by marking"),
-    ("mask", r"g->minus\.n \+ g->plus\.n > (4 \* )?TSL__PATCH_MAX", WAYS + ": a mask as lists, or as a bitset"),
-    ("memory_search", r"\(uint32_t\)tsl__mix\(.*(?= & mask)", HASH),
-    ("memory_search", r"looks > 1", "whether an answer is remembered that is found again as fast"),
-    ("memory_search", r"(?<=if \()!(?=known_alive\(space, at, &known\)\))", "whether an answer is remembered that would be found again"),
-    ("memory_search", r"(?<== 'e') \|\| (?=at\[n - 1\] == 'E')|(?<== 'E') \|\| (?=\(byte == 'E')", SPELLS, {" && "}),
-    ("memory_search", r" \+ 1(?=\] != 'u')", SPELLS, {""}),
-    ("memory_search", r" & (?=\(part)", "bytes are tried besides that cannot come next, and are not taken", {" | "}),
-    ("fixed", r"(?<=p\.depth\)) < (?=0x80\) return reach)", "the texts are between two characters, and none begins with the byte 0x80", {" <= "}),
-    ("walk_search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\) return NULL)", WAYS + ": letters, or the search"),
-    ("walk_search", r"(?<=\(h->ends) && (?=!l->last\)\) return NULL)", WAYS + ": letters, or the search"),
-    ("walk", r'(?<="out of memory"\);\n  )return false', STICKY),
-    ("taken", r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false", STICKY),
-    ("walk_near", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
-    ("classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
-    ("fixed", r"(?<=space->status != TSL_OK\) )return false", STICKY),
-    ("memory_token", r"(?<=if \(!tsl__run_load_memory\(space, r, p\)\) )return false", STICKY),
-    ("memory_plenty", r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)", "what is not known to be endless is searched", {" != "}),
-    ("memory_plenty", r"(?<=verdict == PLENTY && space->status) == (?=TSL_OK)", "what is not known to be plenty is searched", {" != "}),
-    ("zones", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
-    ("memory_mask", r"(?<=space->watches) & (?=TSL__NEW_ITEM\) && harmless)", "looks for tokens to take out where there are none", {" | "}),
-    ("memory_items", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\| item_ahead)", "more tokens are tried, of which none more is taken out", {" | "}),
-    ("memory_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
-    ("wide", r"(?<=pairs\[2 \* i\]) - (?=1\))", "more nodes are exits: the walk enters what the class would have told", {" + "}),
-    ("walk", r"(?<=if \(need) > (?=height\) need)", "a token of the whole height can reach the minimum, and not pass it", {" >= "}),
-    ("state", r"(?<=r->ranges) > (?=1 && part\()", "a hint holds wherever it is given", {" >= "}),
-    ("crossing", r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')", "in no bytes none is found", {" <= "}),
-    ("memory_items", r"(?<=hash && i) < (?=t->tried_count)", "what was tried before is tried again", {" > "}),
-    ("classes", r"(?<=tsl__bitset_new\(base, &number\)\)\) )return false", STICKY),
-    ("linear", r"(?<=h->exits\.w\[w\]) & (?=r->live\.w\[w\])", WAYS + ": letters, or the table"),
-    ("linear", r"entered \* ENTERED > t->n && tokens >= t->least", WAYS + ": letters, or the table"),
-    ("linear", r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) >= (?=TSL__LINEAR_BYTES)", WAYS + ": the table, or the search"),
-    ("batch", r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)", "where they are equal both ends are the same", {" <= "}),
-    ("borrow", r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)", "around the four the other way, which is the oldest as well", {" - "}),
-    ("memory_names", r"(?<=!first && n->begin) < (?=n->own_end)", "no token is tried where there is none", {" <= "}),
-    ("memory_names", r"(?<=passes && i) < (?=at->depth)", WAYS + ": a subtree at once, or token by token", {" > "}),
-    ("mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
-    ("taken", r"(?<=s->decoded\.n\) != 0\) )break", "the names are sorted: none after one that does not begin with the text does"),
-    ("wide", r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)", "more nodes are exits: the walk enters what the class would have told", {" > "}),
-    ("logits_avx2", r"(?<=i \+ 16) <= (?=width)|(?<=i \+ 32) <= (?=width)|(?<=i \+ 8) <= (?=words)|(?<=if \(w \+ 16) <= (?=words)", WAYS + ": a last piece at once, or element by element"),
+    ("walk/walk", r"(?<=return )tsl__mix\(.*", HASH),
+    ("walk/search", r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
+    ("walk/search", r"r->live_count \* 8u (<|>=) n->children", WAYS + ": each live byte looked up, or each child"),
+    ("walk/walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
+    ("position/distinct_token", r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\) return false)", WAYS + ": frames are stepped where it is false"),
+    ("position/distinct_token", r"(?<=plain) & (?=TSL__MOVE_CALLED\) return false)", WAYS + ": frames are stepped where it is false"),
+    ("kernels/logits_avx2", r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)", "where they are equal both ends are the same"),
+    ("walk/search", r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN", WAYS + ": node by node, or merged"),
+    ("position/stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    ("walk/names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    ("position/distinct", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
+    ("automaton/leftover", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    ("automaton/leftover", r"layer != space && t >= space->leftovers\.first", "whether the layer below is looked at, which knows no such set"),
+    ("automaton/seen_names", r"(?<=hash = ).*", HASH),
+    ("masks/mask", r"(?<=hash = )tsl__hash\(p\.at.*", HASH),
+    ("masks/mask", r"n < MARKED_MIN", WAYS + ": sorted by comparing, or by marking"),
+    ("masks/mask", r"g->minus\.n \+ g->plus\.n > (4 \* )?TSL__PATCH_MAX", WAYS + ": a mask as lists, or as a bitset"),
+    ("position/distinct_search", r"\(uint32_t\)tsl__mix\(.*(?= & mask)", HASH),
+    ("position/distinct_search", r"looks > 1", "whether an answer is remembered that is found again as fast"),
+    ("position/distinct_search", r"(?<=if \()!(?=known_alive\(space, at, &known\)\))", "whether an answer is remembered that would be found again"),
+    ("position/distinct_search", r"(?<== 'e') \|\| (?=at\[n - 1\] == 'E')|(?<== 'E') \|\| (?=\(byte == 'E')", SPELLS, {" && "}),
+    ("position/distinct_search", r" \+ 1(?=\] != 'u')", SPELLS, {""}),
+    ("position/distinct_search", r" & (?=\(part)", "bytes are tried besides that cannot come next, and are not taken", {" | "}),
+    ("walk/fixed", r"(?<=p\.depth\)) < (?=0x80\) return reach)", "the texts are between two characters, and none begins with the byte 0x80", {" <= "}),
+    ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\) return NULL)", WAYS + ": letters, or the search"),
+    ("walk/search", r"(?<=\(h->ends) && (?=!l->last\)\) return NULL)", WAYS + ": letters, or the search"),
+    ("walk/walk", r'(?<="out of memory"\);\n  )return false', STICKY),
+    ("automaton/seen_names", r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false", STICKY),
+    ("walk/near_limit", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
+    ("walk/classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
+    ("walk/fixed", r"(?<=space->status != TSL_OK\) )return false", STICKY),
+    ("position/distinct_token", r"(?<=if \(!tsl__run_load_memory\(space, r, p\)\) )return false", STICKY),
+    ("position/distinct_unbounded", r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)", "what is not known to be endless is searched", {" != "}),
+    ("position/distinct_unbounded", r"(?<=verdict == PLENTY && space->status) == (?=TSL_OK)", "what is not known to be plenty is searched", {" != "}),
+    ("matcher/quota", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
+    ("position/distinct_mask", r"(?<=space->watches) & (?=TSL__NEW_ITEM\) && harmless)", "looks for tokens to take out where there are none", {" | "}),
+    ("position/distinct_items", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\| item_ahead)", "more tokens are tried, of which none more is taken out", {" | "}),
+    ("position/distinct_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
+    ("walk/nonascii", r"(?<=pairs\[2 \* i\]) - (?=1\))", "more nodes are exits: the walk enters what the class would have told", {" + "}),
+    ("walk/walk", r"(?<=if \(need) > (?=height\) need)", "a token of the whole height can reach the minimum, and not pass it", {" >= "}),
+    ("automaton/state", r"(?<=r->ranges) > (?=1 && part\()", "a hint holds wherever it is given", {" >= "}),
+    ("position/boundary", r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')", "in no bytes none is found", {" <= "}),
+    ("position/distinct_items", r"(?<=hash && i) < (?=t->tried_count)", "what was tried before is tried again", {" > "}),
+    ("walk/classes", r"(?<=tsl__bitset_new\(base, &number\)\)\) )return false", STICKY),
+    ("walk/linear", r"(?<=h->exits\.w\[w\]) & (?=r->live\.w\[w\])", WAYS + ": letters, or the table"),
+    ("walk/linear", r"entered \* ENTERED > t->n && tokens >= t->least", WAYS + ": letters, or the table"),
+    ("walk/linear", r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) >= (?=TSL__LINEAR_BYTES)", WAYS + ": the table, or the search"),
+    ("matcher/batch", r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)", "where they are equal both ends are the same", {" <= "}),
+    ("masks/borrow", r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)", "around the four the other way, which is the oldest as well", {" - "}),
+    ("position/distinct_names", r"(?<=!first && n->begin) < (?=n->own_end)", "no token is tried where there is none", {" <= "}),
+    ("position/distinct_names", r"(?<=passes && i) < (?=at->depth)", WAYS + ": a subtree at once, or token by token", {" > "}),
+    ("masks/mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
+    ("automaton/seen_names", r"(?<=s->decoded\.n\) != 0\) )break", "the names are sorted: none after one that does not begin with the text does"),
+    ("walk/nonascii", r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)", "more nodes are exits: the walk enters what the class would have told", {" > "}),
+    ("kernels/logits_avx2", r"(?<=i \+ 16) <= (?=width)|(?<=i \+ 32) <= (?=width)|(?<=i \+ 8) <= (?=words)|(?<=if \(w \+ 16) <= (?=words)", WAYS + ": a last piece at once, or element by element"),
 ]
 # What is searched for, what it becomes.
 MUTATIONS = [
@@ -296,7 +296,7 @@ class Bench:
             if subprocess.run(words, cwd=self.build, stderr=subprocess.DEVNULL).returncode:
                 return "broken"
             subprocess.run(shlex.split(self.link), cwd=self.build, check=True)
-            stem = pathlib.Path(file).stem
+            stem = file.removeprefix("runtime/").removesuffix(".c")
             for test, arguments in self.wanted(stem, line):
                 if test in WRAPPED:
                     self.link_test(test)
@@ -336,7 +336,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--files", nargs="*", default=FILES)
-    parser.add_argument("--only", nargs="*", help="only these lines, as runtime/walk.c:99")
+    parser.add_argument("--only", nargs="*", help="only these lines, as runtime/walk/walk.c:99")
     parser.add_argument("--again", type=pathlib.Path, help="only those that survived by this output of an earlier run")
     parser.add_argument("--quick", action="store_true", help="without the sanitized copy: what survives may be found there")
     parser.add_argument("--verbose", action="store_true", help="the verdict of each mutant, and when")

@@ -110,7 +110,7 @@ def plain(text):
 
 def prose():
     """Paragraphs of the comments of headers and of the documents."""
-    for path in sorted(ROOT.glob("include/*.h")) + sorted(ROOT.glob("runtime/*.h")) + sorted(ROOT.glob("compiler/*.h")):
+    for path in sorted(ROOT.glob("include/*.h")) + sorted(ROOT.glob("runtime/**/*.h")) + sorted(ROOT.glob("compiler/**/*.h")):
         for comment in re.findall(r"/\*(.*?)\*/", path.read_text(encoding="utf-8"), re.S):
             yield plain(comment)
     for path in sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/*.md")):

@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 #include "runtime/tokenizer/tokenizer.h"
-#include "runtime/vocab_cache.h"
+#include "runtime/vocab_files/cache.h"
 
 #define CACHE_FILE_HEADER (8 + 6 * 4 + 8 + 16 + 16 + (7 + TSL__SPAN_COUNT) * 16 + 16) /* of the file; its last 16 bytes are the checksum */
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/grammar.h"
-#include "runtime/linear.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/walk/linear.h"
 #include "tests/oracle.h"
 #include "tests/tables.h"
 

@@ -16,7 +16,7 @@
  *             15      let another matcher of the grammar make the next mask first (the tables grow in between)
  * Repeats   The oracle does not know that items or names must be unique. Where they must, the engine may allow less; each thing less repeats something (tests/repeats.h), or no
  *           way on is found that does not.
- * Table     Where the last byte is odd, the trie is read along the table of runtime/linear.h wherever it can be: else only vocabularies larger than these have that.
+ * Table     Where the last byte is odd, the trie is read along the table of runtime/walk/linear.h wherever it can be: else only vocabularies larger than these have that.
  * Properties  besides agreement: an allowed token exists wherever the text is not complete (no dead end); calls that fail change nothing; nothing is in a table twice (tests/tables.h).
  *
  * SPDX-License-Identifier: Apache-2.0

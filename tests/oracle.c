@@ -3,7 +3,7 @@
  */
 #include "tests/oracle.h"
 
-#include "runtime/names.h"
+#include "runtime/walk/names.h"
 
 #include <stdlib.h>
 

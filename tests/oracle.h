@@ -8,7 +8,7 @@
 #ifndef TSL_TESTS_ORACLE_H
 #define TSL_TESTS_ORACLE_H
 
-#include "runtime/grammar.h"
+#include "runtime/matcher/grammar.h"
 
 #define ORACLE_STACKS_MAX 20000u
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/json.h"
+#include "compiler/json/json.h"
 
 #define DEPTH_MAX 100
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/grammar.h"
+#include "runtime/matcher/grammar.h"
 #include "tests/check.h"
 #include "tests/oracle.h"
 #include "turnstile.h"

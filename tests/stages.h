@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "runtime/sampler.h"
+#include "runtime/sample/sampler.h"
 #include "tests/check.h"
 
 #define WIDEST 262144u

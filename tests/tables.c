@@ -8,11 +8,11 @@
 
 #include <stdlib.h>
 
-#include "runtime/classes.h"
-#include "runtime/leftover.h"
-#include "runtime/memory.h"
-#include "runtime/names.h"
-#include "runtime/wide.h"
+#include "runtime/walk/classes.h"
+#include "runtime/automaton/leftover.h"
+#include "runtime/position/distinct.h"
+#include "runtime/walk/names.h"
+#include "runtime/walk/nonascii.h"
 
 static uint64_t add(uint64_t hash, uint64_t x) { return tsl__mix(hash * 31 + x + 0x9e3779b97f4a7c15u); }
 static uint64_t add_all(uint64_t hash, const void *data, size_t n) { return add(add(hash, n), n ? tsl__hash(data, n) : 0); }

@@ -5,7 +5,7 @@
 #ifndef TSL_TESTS_TABLES_H
 #define TSL_TESTS_TABLES_H
 
-#include "runtime/space.h"
+#include "runtime/automaton/space.h"
 
 /* The name of a table of the grammar's own layer that has an entry twice; NULL: none has. For a space without a failure behind it. */
 const char *tables_have_twice(const tsl__space *space);

@@ -1,4 +1,4 @@
-/* tags.h - what tests of tags share.
+/* compiler/tags/tags.h - what tests of tags share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

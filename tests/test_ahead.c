@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/grammar.h"
+#include "runtime/matcher/grammar.h"
 #include "tests/faulty.h"
 #include "tests/failing.h"
 

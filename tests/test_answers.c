@@ -4,7 +4,7 @@
  */
 #include <time.h>
 
-#include "compiler/json.h"
+#include "compiler/json/json.h"
 #include "tests/check.h"
 
 static tsl_vocab *vocab;

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/artifact.h"
+#include "runtime/artifact/artifact.h"
 #include "tests/draw.h"
 #include "tests/folder.h"
 #include "tests/text.h"

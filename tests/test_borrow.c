@@ -4,8 +4,8 @@
  */
 #include "tests/check.h"
 
-#include "runtime/borrow.h"
-#include "runtime/grammar.h"
+#include "runtime/masks/borrow.h"
+#include "runtime/matcher/grammar.h"
 
 #define PLACES 94 /* with a mask each: more than there are rows */
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "runtime/grammar.h"
+#include "runtime/matcher/grammar.h"
 #include "tests/text.h"
 #include "tests/toy.h"
 

@@ -4,8 +4,8 @@
  */
 #include <limits.h>
 
-#include "runtime/grammar.h"
-#include "runtime/matcher.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/matcher/matcher.h"
 #include "tests/draw.h"
 #include "tests/text.h"
 #include "tests/toy.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/base.h"
+#include "runtime/core/base.h"
 #include "tests/check.h"
 #include "tests/folder.h"
 

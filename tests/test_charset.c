@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/charset.h"
+#include "compiler/expr/charset.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -1,8 +1,8 @@
-/* test_choices.c - objects with many choices that have little to do with each other, which are followed as clauses (compiler/schema_clause.c): random schemas beside a validator.
+/* test_choices.c - objects with many choices that have little to do with each other, which are followed as clauses (compiler/schema/clause.c): random schemas beside a validator.
  *
  * Each schema has so many if/then/else, dependentSchemas, anyOf, oneOf and negations about a dozen members that their product is beyond all limits. Random instances, members in any order, must be
  * accepted byte by byte just if the validator says that they are valid; texts that are drawn, in both orders, must come to an end and be valid. Likewise arrays with several `contains`
- * (compiler/schema_array.c).
+ * (compiler/schema/array.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

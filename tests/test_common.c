@@ -1,4 +1,4 @@
-/* test_common.c - what grammars of a vocabulary learn from one another (runtime/common.h): masks are those of a grammar that learned nothing.
+/* test_common.c - what grammars of a vocabulary learn from one another (runtime/walk/shared_walks.h): masks are those of a grammar that learned nothing.
  *
  *   same       random schemas, made of few parts so that they share many: two vocabularies, one without a walk cache, give the same masks
  *   close      schemas that differ in one bound, letter or order of parts don't take each other's walks
@@ -6,7 +6,7 @@
  *   saves      the second grammar with the same costly part visits fewer nodes
  *   rows       masks that many grammars have are lent from one place, and are the same, also where a grammar has none of it
  *   bases      bitsets of the vocabulary's that masks of many grammars have together are one bitset in all of them
- *   properties what PCRE2 said about Unicode (compiler/asked.c)
+ *   properties what PCRE2 said about Unicode (compiler/expr/unicode_cache.c)
  *   bound      a cache far too small: never more than it may hold, and the same masks
  *   threads    grammars made and followed by several threads at once (under TSan too)
  *
@@ -14,8 +14,8 @@
  */
 #include <pthread.h>
 
-#include "runtime/common.h"
-#include "runtime/grammar.h"
+#include "runtime/walk/shared_walks.h"
+#include "runtime/matcher/grammar.h"
 #include "tests/check.h"
 #include "tests/draw.h"
 #include "tests/text.h"

@@ -12,28 +12,28 @@
  *             again    of the same once more, by another matcher: all of it should be remembered
  *             asked    of next bytes, shortest completions and forced bytes at each byte of the texts
  *             planned  of the shortest completions, token by token (tsl_budget), from the middle of each text
- *             learned  of a grammar of the same text compiled after it, which knows what the vocabulary's grammars have in common (runtime/common.h); elsewhere that is off
- *             states … memories   entries of the tables (runtime/space.h)
+ *             learned  of a grammar of the same text compiled after it, which knows what the vocabulary's grammars have in common (runtime/walk/shared_walks.h); elsewhere that is off
+ *             states … memories   entries of the tables (runtime/automaton/space.h)
  *             rows     masks written out for good
  *           and, after `|`, calls of functions from other files than their own (the linker puts wrappers around these, tests/meson.build); of `tokens` and `spelled`: elements handed over.
  *           A vocabulary has a line of its own: what is made once for all its grammars.
  * Held to   Numbers are the same for every compiler, dispatch level, width of pointers and order of bytes: no bytes of memory are counted, and no arrays that grow (in the compiler
  *           that depends on which argument of a call is computed first). So do the numbers of expressions, and with them which derivatives are still remembered when they are asked for again
- *           (compiler/deriv.c): `hashed` may differ by a 32nd.
+ *           (compiler/expr/deriv.c): `hashed` may differ by a 32nd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdarg.h>
 
-#include "runtime/classes.h"
-#include "runtime/fixed.h"
-#include "runtime/linear.h"
-#include "runtime/matcher.h"
-#include "runtime/memory_run.h"
-#include "runtime/names.h"
-#include "runtime/vocab.h"
-#include "runtime/walk_near.h"
-#include "runtime/wide.h"
+#include "runtime/walk/classes.h"
+#include "runtime/walk/fixed.h"
+#include "runtime/walk/linear.h"
+#include "runtime/matcher/matcher.h"
+#include "runtime/position/distinct_run.h"
+#include "runtime/walk/names.h"
+#include "runtime/vocab/vocab.h"
+#include "runtime/walk/near_limit.h"
+#include "runtime/walk/nonascii.h"
 #include "tests/check.h"
 #include "tests/draw.h"
 #include "tests/heavy.h"

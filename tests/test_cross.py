@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINES = {"aarch64": "neon", "s390x": "portable"}  # and the kernels that it should choose
 TESTS = [["logits"], ["sampler", "bits"], ["keep", "bits"], ["step"], ["guidance"]]  # name, arguments
 # What the sampler is made of, without the engine above it.
-SOURCES = ["base", "candidates", "candidates_keep", "guidance", "logits", "logits_dispatch", "logits_neon", "logits_portable", "rng", "sampler",
-           "sampler_history", "sampler_stages", "step", "trie_sound"]
+SOURCES = ["core/base", "sample/candidates", "sample/candidates_keep", "sample/guidance", "kernels/logits", "kernels/logits_dispatch", "kernels/logits_neon", "kernels/logits_portable", "core/rng", "sample/sampler",
+           "sample/history", "sample/stages", "sample/step", "kernels/trie_sound"]
 # xxHash is taken from its header (base.c asks for that), as there is no library for the other processor.
 FLAGS = ["-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L", "-I.", "-Iinclude",
          "-idirafter", "/usr/include"]
@@ -58,7 +58,7 @@ def run_machine(machine, kernels):
     with tempfile.TemporaryDirectory() as folder:
         objects = []
         for name in SOURCES:
-            objects.append(f"{folder}/{name}.o")
+            objects.append(f"{folder}/{pathlib.Path(name).name}.o")
             subprocess.run([gcc, *FLAGS, "-c", f"runtime/{name}.c", "-o", objects[-1]], cwd=ROOT, check=True)
         for name, *arguments in TESTS:
             good, bad = run_test(gcc, qemu, folder, objects, name, arguments, kernels)

@@ -1,4 +1,4 @@
-/* test_digits.c - numbers whose digits are told without a search (walk_tell.h): masks with that, without it, and token by token.
+/* test_digits.c - numbers whose digits are told without a search (runtime/walk/from_root.h): masks with that, without it, and token by token.
  *
  * Three vocabularies: all texts of up to three digits, as tokenizers have them; these but a few; and with tokens of digits and something else, where nothing is told.
  *
@@ -6,7 +6,7 @@
  */
 #include "tests/draw.h"
 
-#include "runtime/grammar.h"
+#include "runtime/matcher/grammar.h"
 
 #define BYTES_OF_TOKENS 8u
 #define TOKENS_MAX 1500u

@@ -9,7 +9,7 @@
   indented  commands (four spaces) are run as sh; where they name a file that the reader is to put in, STAND_INS has one. `meson install` goes to a scratch folder (DESTDIR). Packages that
             `apt-get install` names must be those that ./dev installs
 
-  keywords  docs/schema.md lists the keywords of compiler/schema_keywords.def, each with its drafts
+  keywords  docs/schema.md lists the keywords of compiler/schema/keywords.def, each with its drafts
   limits    every message that goes with TSL_ERR_LIMIT in runtime/ and compiler/ stands in docs/limits.md, its numbers as N and what is put between as …
 
 Names of folders that a block would leave behind (STAND_INS) are those of a scratch folder here.

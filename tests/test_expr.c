@@ -1,11 +1,11 @@
 /* test_expr.c - expressions: canonical forms, derivatives against direct matching, emptiness, JSON strings.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/beyond.h"
-#include "compiler/charset.h"
-#include "compiler/deriv.h"
-#include "compiler/failure.h"
-#include "compiler/number.h"
+#include "compiler/expr/nonascii.h"
+#include "compiler/expr/charset.h"
+#include "compiler/expr/deriv.h"
+#include "compiler/states/failure.h"
+#include "compiler/number/number.h"
 #include "tests/check.h"
 
 static tsl__exprs *x;

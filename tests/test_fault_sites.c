@@ -12,8 +12,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "compiler/json.h"
-#include "runtime/pool.h"
+#include "compiler/json/json.h"
+#include "runtime/core/pool.h"
 #include "tests/faulty.h"
 #include "tests/folder.h"
 #include "tests/text.h"

@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/base.h"
+#include "runtime/core/base.h"
 #include "tests/faulty.h"
 
 /* ---- what is done --------------------------------------------------------------------------------------------- */

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/formats.h"
+#include "compiler/formats/formats.h"
 
-#include "compiler/deriv.h"
-#include "compiler/json.h"
-#include "compiler/regex.h"
+#include "compiler/expr/deriv.h"
+#include "compiler/json/json.h"
+#include "compiler/regex/regex.h"
 #include "tests/check.h"
 #include "tests/text.h"
 
@@ -105,7 +105,7 @@ static void test_calendar(void) {
 
 /* ---- host names ----------------------------------------------------------------------------------------------- */
 
-/* The rules of formats_host.c once more, as a pattern. */
+/* The rules of compiler/formats/host.c once more, as a pattern. */
 #define LDH_LABEL "(?!..--)[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?"
 #define FIRST_DELTA "(?:[aA]|[b-zB-Z0-9][aA]|[b-zB-Z0-9]{2}[0-9]*[a-zA-Z])"
 #define A_LABEL                                                                                                   \

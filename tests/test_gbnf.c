@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/gbnf_ast.h"
+#include "compiler/gbnf/ast.h"
 #include "tests/check.h"
 #include "tests/failing.h"
 #include "tests/taken.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/tokenizer/tokenizer.h"
-#include "runtime/vocab_build.h"
+#include "runtime/vocab/build.h"
 
 #include "tests/check.h"
 #include "tests/failing.h"

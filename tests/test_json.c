@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/json.h"
+#include "compiler/json/json.h"
 
 #include "tests/check.h"
 

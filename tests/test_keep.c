@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "runtime/sampler.h"
+#include "runtime/sample/sampler.h"
 #include "tests/check.h"
 #include "tests/failing.h"
 

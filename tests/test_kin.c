@@ -4,10 +4,10 @@
  */
 #include "tests/draw.h"
 
-#include "runtime/grammar.h"
-#include "runtime/linear.h"
-#include "runtime/vocab.h"
-#include "runtime/walk_kin.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/walk/linear.h"
+#include "runtime/vocab/vocab.h"
+#include "runtime/walk/delta.h"
 
 #define STEPS 32
 
@@ -34,7 +34,7 @@ static const struct {
     {"{\"type\":\"string\",\"pattern\":\"^(?:[0-9][a-f]){9}(-?[0-9]*)?$\"}", "\"0a1b2c3d4e5f6a7b8"},
     {"{\"type\":\"string\",\"pattern\":\"^(?:[^e]|e[^b]{2}){3,90}$\"}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).{4,30}$\"}", "\""},
-    {"{\"type\":\"string\",\"pattern\":\"^[a-z]+:[a-z]\"}", "\"id:"}, /* a letter, then any text (walk_tell.h) */
+    {"{\"type\":\"string\",\"pattern\":\"^[a-z]+:[a-z]\"}", "\"id:"}, /* a letter, then any text (runtime/walk/from_root.h) */
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z_](?!.*the)\"}}", "[\"in\",\""},
     {"{\"type\":\"string\",\"pattern\":\"^[0-9A-Za-z_]\"}", "\""},
     {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}}}", "{\""},

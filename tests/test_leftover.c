@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/grammar.h"
-#include "runtime/leftover.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/automaton/leftover.h"
 #include "tests/check.h"
 
 static tsl_vocab *vocab;

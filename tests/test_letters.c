@@ -8,9 +8,9 @@
  */
 #include "tests/draw.h"
 
-#include "compiler/states.h"
-#include "runtime/grammar.h"
-#include "runtime/vocab.h"
+#include "compiler/states/states.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/vocab/vocab.h"
 
 #define PATTERNS ROUNDS_OF(60u)
 #define CUT_PATTERNS ROUNDS_OF(200u)

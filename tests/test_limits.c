@@ -11,9 +11,9 @@
 #include <stdarg.h>
 #include <time.h>
 
-#include "compiler/expr_node.h"
-#include "compiler/states.h"
-#include "runtime/grammar.h"
+#include "compiler/expr/node.h"
+#include "compiler/states/states.h"
+#include "runtime/matcher/grammar.h"
 #include "tests/check.h"
 
 static tsl_vocab *vocab;

@@ -8,7 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "runtime/logits.h"
+#include "runtime/kernels/logits.h"
 #include "tests/check.h"
 
 static const tsl__logits_kernels *levels[TSL__LOGITS_LEVELS];

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/grammar.h"
-#include "runtime/mask.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/masks/mask.h"
 #include "tests/check.h"
 
 #define SIZE 1000u /* tokens: beyond what sorts by comparing, and no multiple of 32 */

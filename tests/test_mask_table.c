@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/base.h"
+#include "runtime/core/base.h"
 #include "tests/draw.h"
 
 #define SEQUENCES 6

@@ -4,8 +4,8 @@
  */
 #include <pthread.h>
 
-#include "runtime/grammar.h"
-#include "runtime/state.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/automaton/state.h"
 #include "tests/check.h"
 #include "tests/text.h"
 #include "tests/toy.h"

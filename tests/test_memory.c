@@ -9,8 +9,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/json.h"
-#include "runtime/matcher.h"
+#include "compiler/json/json.h"
+#include "runtime/matcher/matcher.h"
 #include "tests/check.h"
 #include "tests/repeats.h"
 #include "tests/taken.h"

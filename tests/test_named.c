@@ -57,7 +57,7 @@ typedef struct writer {
   size_t n;
   earley *e;
   uint32_t rules[RULES];
-  bool letters; /* in the place of names: rules whose texts run on stand in place (gbnf_run.c) */
+  bool letters; /* in the place of names: rules whose texts run on stand in place (compiler/gbnf/run.c) */
 } writer;
 
 #define PUT(w, ...) ((w)->n += (size_t)snprintf((w)->at + (w)->n, sizeof(w)->at - (w)->n, __VA_ARGS__))

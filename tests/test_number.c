@@ -6,12 +6,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/deriv.h"
-#include "compiler/nat.h"
-#include "compiler/number.h"
-#include "compiler/number_parts.h"
-#include "compiler/print.h"
-#include "compiler/schema_parts.h"
+#include "compiler/expr/deriv.h"
+#include "compiler/number/nat.h"
+#include "compiler/number/number.h"
+#include "compiler/number/parts.h"
+#include "compiler/expr/print.h"
+#include "compiler/schema/parts.h"
 #include "tests/check.h"
 #include "tests/failing.h"
 

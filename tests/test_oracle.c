@@ -6,9 +6,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/states.h"
-#include "compiler/expr_node.h"
-#include "runtime/walk.h"
+#include "compiler/states/states.h"
+#include "compiler/expr/node.h"
+#include "runtime/walk/walk.h"
 #include "tests/draw.h"
 #include "tests/oracle.h"
 

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/pool.h"
+#include "runtime/core/pool.h"
 #include "tests/check.h"
 
 static uint64_t seed = 11;

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/vocab.h"
+#include "runtime/vocab/vocab.h"
 #include "tests/check.h"
 
 #define THREADS 64

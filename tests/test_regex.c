@@ -9,9 +9,9 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "compiler/deriv.h"
-#include "compiler/json.h"
-#include "compiler/regex.h"
+#include "compiler/expr/deriv.h"
+#include "compiler/json/json.h"
+#include "compiler/regex/regex.h"
 #include "tests/check.h"
 #include "tests/failing.h"
 #include "tests/text.h"

@@ -1,10 +1,10 @@
-/* test_rehearsal.c - what is found out in a rehearsal (rehearsal.h): a grammar of plain members unites few of the vocabulary's masks that nobody united before. That masks are right the other tests tell.
+/* test_rehearsal.c - what is found out in a rehearsal (compiler/grammar/rehearsal.h): a grammar of plain members unites few of the vocabulary's masks that nobody united before. That masks are right the other tests tell.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/grammar.h"
-#include "runtime/mask.h"
-#include "runtime/stacks.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/masks/mask.h"
+#include "runtime/position/stacks.h"
 #include "tests/check.h"
 #include "turnstile.h"
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/grammar.h"
+#include "runtime/matcher/grammar.h"
 #include "tests/tags.h"
 
 static tsl_vocab *vocab;

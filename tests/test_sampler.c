@@ -4,8 +4,8 @@
  */
 #include <math.h>
 
-#include "runtime/rng.h"
-#include "runtime/sampler.h"
+#include "runtime/core/rng.h"
+#include "runtime/sample/sampler.h"
 #include "tests/check.h"
 #include "tests/failing.h"
 

@@ -9,7 +9,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "compiler/json.h"
+#include "compiler/json/json.h"
 #include "tests/check.h"
 #include "tests/folder.h"
 #include "tests/text.h"
@@ -203,7 +203,7 @@ static void check_texts(tsl_grammar *g, const tsl__json *list, int expected, con
  * asks about. */
 static const char *const keywords[] = {
 #define TSL__KEYWORD(name, text, drafts, shape) text,
-#include "compiler/schema_keywords.def"
+#include "compiler/schema/keywords.def"
 #undef TSL__KEYWORD
 };
 static unsigned cases_of[sizeof keywords / sizeof *keywords];

@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-#include "runtime/rng.h"
+#include "runtime/core/rng.h"
 #include "tests/toy.h"
 
 /* ---- all outcomes --------------------------------------------------------------------------------------------- */

@@ -8,9 +8,9 @@
  */
 #include <math.h>
 
-#include "runtime/fmath.h"
-#include "runtime/rng.h"
-#include "runtime/sampler.h"
+#include "runtime/core/fmath.h"
+#include "runtime/core/rng.h"
+#include "runtime/sample/sampler.h"
 #include "tests/check.h"
 #include "tests/failing.h"
 #include "tests/stages.h"

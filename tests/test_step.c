@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "runtime/logits.h"
+#include "runtime/kernels/logits.h"
 #include "tests/check.h"
 
 #define WIDEST 128256u

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/artifact.h"
+#include "runtime/artifact/artifact.h"
 #include "tests/check.h"
 
 #define WORKERS_MAX 8

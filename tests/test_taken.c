@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/grammar.h"
-#include "runtime/taken.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/automaton/seen_names.h"
 #include "tests/check.h"
 
 static tsl_vocab *vocab;

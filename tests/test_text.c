@@ -4,9 +4,9 @@
  */
 #include "tests/draw.h"
 
-#include "runtime/grammar.h"
-#include "runtime/linear.h"
-#include "runtime/vocab.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/walk/linear.h"
+#include "runtime/vocab/vocab.h"
 
 #define STEPS 32
 

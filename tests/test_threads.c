@@ -13,8 +13,8 @@
  */
 #include <time.h>
 
-#include "runtime/grammar.h"
-#include "runtime/threads.h"
+#include "runtime/matcher/grammar.h"
+#include "runtime/core/threads.h"
 #include "tests/check.h"
 #include "tests/failing.h"
 

@@ -324,10 +324,11 @@ def nested(folder):
 
 
 def embedded(folder):
-    copy, names = folder / "tree", ("metaschemas.c", "tools_presets.c")
+    copy, names = folder / "tree", ("schema/metaschemas.c", "tools/presets.c")
     for name in ("schemas", "scripts"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "compiler").mkdir()
+    for room in ("schema", "tools"):
+        (copy / "compiler" / room).mkdir(parents=True)
     embed = [sys.executable, str(copy / "scripts" / "embed.py")]
     subprocess.run(embed, check=True)
     for name in names:

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/trie.h"
+#include "runtime/core/trie.h"
 
 #include "tests/check.h"
 #include "tests/failing.h"
@@ -252,7 +252,7 @@ static void test_no_memory(void) {
 }
 
 int main(void) {
-  RUN(test_example, "the example of trie.h");
+  RUN(test_example, "the example of runtime/core/trie.h");
   RUN(test_random, "random vocabularies against a naive search");
   RUN(test_all_bytes, "nodes with 256 children");
   RUN(test_many_sets, "more byte sets than fit");

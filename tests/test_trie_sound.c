@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/logits.h"
-#include "runtime/trie_sound.h"
+#include "runtime/kernels/logits.h"
+#include "runtime/kernels/trie_sound.h"
 #include "tests/check.h"
 
 /* ---- the definition ------------------------------------------------------------------------------------------- */

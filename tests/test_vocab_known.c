@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/vocab_build.h"
-#include "runtime/vocab_known.h"
+#include "runtime/vocab/build.h"
+#include "runtime/vocab_files/known.h"
 #include "tests/check.h"
 #include "tests/failing.h"
 #include "tests/folder.h"

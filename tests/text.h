@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base.h"
+#include "runtime/core/base.h"
 
 /* Zero-initialised is empty. Once something was added, at[n] is NUL. */
 struct text {

@@ -1,4 +1,4 @@
-/* vocab.h - what the tests of vocabularies share: small tokenizer files, loading and encoding.
+/* runtime/vocab/vocab.h - what the tests of vocabularies share: small tokenizer files, loading and encoding.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

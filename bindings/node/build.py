@@ -23,7 +23,7 @@ PCRE2 = ROOT / "build" / "wasm" / "pcre2"
 NATIVE = {"logits_avx2.c", "logits_avx512.c", "logits_neon.c", "trie_avx2.c"}  # vector kernels of other machines
 INDEX = ROOT / "bindings" / "node" / "index.js"
 PRODUCTS = ("turnstile.wasm", "turnstile.js", "browser.js")
-ALONE = {"artifact_alone.c"}  # of a library without a compiler
+ALONE = {"alone.c"}  # of a library without a compiler
 PCRE2_SOURCES = ("auto_possess chkdint chartables compile config context convert dfa_match error extuni find_bracket jit_compile maketables match match_data "
                  "newline ord2utf pattern_info script_run serialize string_utils study substitute substring tables ucd valid_utf xclass").split()
 YAJL_VERSION = "#define YAJL_MAJOR 2\n#define YAJL_MINOR 1\n#define YAJL_MICRO 0\n#define YAJL_VERSION 20100\nextern int yajl_version(void);\n"
@@ -56,7 +56,7 @@ def headers(folder):
 
 
 def jobs(made):
-    ours = [f for pattern in ("runtime/*.c", "runtime/tokenizer/*.c", "compiler/*.c") for f in sorted(ROOT.glob(pattern)) if f.name not in NATIVE | ALONE]
+    ours = [f for folder in ("runtime", "compiler") for f in sorted((ROOT / folder).rglob("*.c")) if f.name not in NATIVE | ALONE and f.parent.name != "decode"]
     ours.append(ROOT / "bindings" / "node" / "glue.c")
     for source in ours:
         yield source, [*FLAGS, "-std=c11", "-D_POSIX_C_SOURCE=200809L", f"-I{ROOT}", f"-I{ROOT}/include", f"-I{made}"]
@@ -137,7 +137,7 @@ def main(out):
         if not folder.is_dir():
             sys.exit(f"{folder} is not there: ./dev fetch wasm")
     objects, made = out / "objects", out / "include"
-    newest = max(h.stat().st_mtime for pattern in ("include/*.h", "runtime/**/*.h", "compiler/*.h") for h in ROOT.glob(pattern))
+    newest = max(h.stat().st_mtime for pattern in ("include/*.h", "runtime/**/*.h", "compiler/**/*.h") for h in ROOT.glob(pattern))
     with alone(objects):
         if not made.is_dir():
             headers(made)

@@ -13,7 +13,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/decode/model.h"
-#include "runtime/rng.h"
+#include "runtime/core/rng.h"
 
 typedef struct prefix_node {
   double p; /* of the last token, after the rest */

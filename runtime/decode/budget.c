@@ -12,7 +12,7 @@
 #include <float.h>
 
 #include "runtime/decode/plan.h"
-#include "runtime/memory.h"
+#include "runtime/position/distinct.h"
 
 #define CONTENT_MIN 65 /* bytes that may follow: then a text is in free content */
 

@@ -13,7 +13,7 @@
  */
 #include <stdio.h>
 
-#include "runtime/base.h"
+#include "runtime/core/base.h"
 
 typedef enum place {
   VALUE,        /* a value must come */

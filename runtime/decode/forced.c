@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/matcher.h"
+#include "runtime/matcher/matcher.h"
 
 #define FORCED_MAX 4096u /* bytes looked ahead */
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "runtime/matcher.h"
+#include "runtime/matcher/matcher.h"
 
 /* log Σ exp(logits): what to take off a logit to have its log-probability. LOGITS for NaN, +inf, or nothing finite. */
 tsl_status tsl__log_sum(const float *logits, size_t width, double *out);

@@ -6,7 +6,7 @@
  */
 #include "runtime/decode/outputs.h"
 
-#include "runtime/taken.h"
+#include "runtime/automaton/seen_names.h"
 
 typedef struct turn {
   tsl__stack at; /* after `byte` */

@@ -5,7 +5,7 @@
 #ifndef TSL_RUNTIME_DECODE_OUTPUTS_H
 #define TSL_RUNTIME_DECODE_OUTPUTS_H
 
-#include "runtime/matcher.h"
+#include "runtime/matcher/matcher.h"
 
 #define TSL__OUTPUT_MAX 65536u /* bytes of one */
 

@@ -3,7 +3,7 @@
  */
 #include "runtime/decode/plan.h"
 
-#include "runtime/memory_run.h"
+#include "runtime/position/distinct_run.h"
 
 #define NEAR_MAX 1500u
 #define NEAR_MIN 24u

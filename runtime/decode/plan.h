@@ -24,7 +24,7 @@
 #ifndef TSL_RUNTIME_DECODE_PLAN_H
 #define TSL_RUNTIME_DECODE_PLAN_H
 
-#include "runtime/matcher.h"
+#include "runtime/matcher/matcher.h"
 
 #define TSL__PLAN_POSITIONS 50000u  /* that one search looks at */
 #define TSL__PLAN_STEPS 200000u     /* positions that one search over tokens lands on, doubles counted */

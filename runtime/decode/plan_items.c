@@ -13,7 +13,7 @@
  */
 #include "runtime/decode/plan.h"
 
-#include "runtime/memory_run.h"
+#include "runtime/position/distinct_run.h"
 
 typedef TSL__VEC(uint8_t) bytes;
 

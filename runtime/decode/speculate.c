@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-#include "runtime/rng.h"
+#include "runtime/core/rng.h"
 
 /* ---- masks of drafts ------------------------------------------------------------------------------------------ */
 

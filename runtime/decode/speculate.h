@@ -5,7 +5,7 @@
 #ifndef TSL_RUNTIME_DECODE_SPECULATE_H
 #define TSL_RUNTIME_DECODE_SPECULATE_H
 
-#include "runtime/matcher.h"
+#include "runtime/matcher/matcher.h"
 
 typedef struct tsl__chance {
   void *ctx;

@@ -7,14 +7,14 @@
  * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen), SentencePiece-style BPE (Gemma), SentencePiece's
  * own (Llama 2, Mistral) and tiktoken ranks.
  *
- * All tables are spans without pointers inside, so that the cache file (vocab_cache.c) can write them as they are and map them back.
+ * All tables are spans without pointers inside, so that the cache file (runtime/vocab_files/cache.c) can write them as they are and map them back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_RUNTIME_TOKENIZER_TOKENIZER_H
 #define TSL_RUNTIME_TOKENIZER_TOKENIZER_H
 
-#include "runtime/vocab_build.h"
+#include "runtime/vocab/build.h"
 
 /* What a symbol is before the first merge. */
 typedef enum tsl__units {
@@ -232,7 +232,7 @@ tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work, 
 /* The added token of exactly that text, or NULL. */
 const tsl__added *tsl__added_exact(const tsl__bpe_tokenizer *t, const uint8_t *text, size_t length);
 
-/* ---- readers and load.c --------------------------------------------------------------------------------------- */
+/* ---- readers and runtime/vocab_files/load.c --------------------------------------------------------------------------------------- */
 
 tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out,
                         tsl_error *error);

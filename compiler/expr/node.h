@@ -1,0 +1,330 @@
+/* node.h - the inside of an expression, shared by the files that make, derive and search expressions.
+ *
+ * A node is 32 bytes and immutable; its number is its identity. Canonical form (what the constructors in expr.c guarantee):
+ *   SEQ(a, b)     a is no SEQ, neither is EPS; a literal is never followed by a literal
+ *   ALT(list)     sorted ids, at least two, no ALT, no NONE inside; no two with the same head (left-factored); single bytes merged; JSTRs merged
+ *   AND(list)     sorted ids, at least two, no AND inside; known not to be empty
+ *   LIT           at least one byte; a single byte is a LIT, never a BYTES
+ *   BYTES         at least two bytes
+ *   REPEAT(a,m,n) n >= 2 or infinite; a not nullable unless m is 0
+ *   COUNTED(a,m,n) the same loop once entered: the register of the frame counts begun iterations. One loop at most is active in an
+ *                 expression, its node is `loop`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_EXPR_NODE_H
+#define TSL_COMPILER_EXPR_NODE_H
+
+#include "compiler/expr/expr.h"
+
+typedef enum tsl__kind {
+#define TSL__KIND(name, text) TSL__##name,
+#include "compiler/expr/kind.def"
+#undef TSL__KIND
+  TSL__KIND_COUNT
+} tsl__kind;
+
+enum {
+  TSL__NULLABLE_LOW = 1,  /* matches ε while the active loop is below its minimum (and where no loop is active) */
+  TSL__NULLABLE_HIGH = 2, /* matches ε once the active loop has reached its minimum */
+  TSL__CALLS = 4,         /* holds a rule or token */
+  TSL__COUNTS = 8,        /* holds a loop that becomes, or is, a register */
+  TSL__FINITE = 16,       /* known to have finitely many members */
+  TSL__CHAR = 32,         /* every member is exactly one code point */
+  TSL__TEXTUAL = 64,      /* every member is valid UTF-8 */
+  TSL__SEARCHED = 128     /* known not to be empty (and/not need a search for it, see empty.c) */
+};
+enum { TSL__EMPTY = 1 }; /* in `marks`: an and/not that was searched and has no member */
+
+typedef struct tsl__node {
+  uint8_t kind, flags;
+  uint16_t marks;
+  uint32_t a, b, c, d; /* by kind, see kind.def */
+  uint32_t shortest;   /* fewest bytes of a member; a lower bound for and, not and native automata */
+  uint32_t loop;       /* the active COUNTED node inside, or 0 */
+  uint32_t hash;
+} tsl__node;
+
+/* A loop whose bound exceeds this becomes a register; smaller ones are derived by counting down. */
+#define TSL__UNROLL_MAX 8u
+/* Chains of rules unfolded in place before a byte is read; more means that a front end left left recursion in. */
+#define TSL__UNFOLD_MAX 4096u
+
+#define TSL__RULE_MEASURED 8u /* ops->shortest was asked */
+/* A frame of the rest of a JSON string that spells one of the set that is its parameter, as a name (set by tsl__expr_names alone), or any text but these (by tsl__expr_others). What state it has
+ * is told without its body. */
+#define TSL__RULE_NAMES 4u
+#define TSL__RULE_OTHERS 16u
+
+typedef struct tsl__rule {
+  const tsl__rule_ops *ops;
+  void *ctx;
+  uint32_t param, flags, shortest;
+  tsl__expr body; /* NONE until unfolded */
+} tsl__rule;
+
+typedef struct tsl__keys {
+  tsl__stringset set;
+  const tsl__keys_ops *ops;
+  void *ctx;
+  uint32_t param, spelled; /* spelled: the fewest bytes of a name, quote included */
+} tsl__keys;
+
+/* The frame in which the strings of a set are spelled. */
+typedef struct tsl__names {
+  tsl__stringset set; /* equal ones share the frame */
+  tsl__expr frame;
+} tsl__names;
+
+typedef struct tsl__native {
+  const tsl__native_ops *ops;
+  void *ctx;
+} tsl__native;
+
+typedef struct tsl__strings {
+  const tsl__string *at;
+  uint32_t n;
+  tsl__expr names; /* the frame in which they are spelled as names; NONE: not asked for yet */
+  uint64_t hash;   /* of their first eight bytes and their lengths */
+} tsl__strings;
+
+/* A set of single characters that has some of those beyond ASCII, but not all: the expression, and those characters. */
+typedef struct tsl__wide_class {
+  tsl__expr e;
+  const uint32_t *pairs; /* lo, hi, lo, hi …, from 0x80 on; surrogates left out */
+  uint32_t count;        /* of ranges */
+  uint64_t all, some;    /* first bytes of characters, bit 0 for 0xC2: it has all of them, or some but not all */
+  uint64_t ascii[2];     /* what it has of ASCII */
+} tsl__wide_class;
+
+/* The last answers of searches for a shortest text, by expression; and those along the ways of long ones. */
+#define TSL__KNOWN_SHORTEST 16u
+#define TSL__WAY_SHORTEST 4096u
+typedef struct tsl__known_shortest {
+  tsl__expr e; /* NONE: free */
+  uint32_t bytes;
+  bool spelled;
+} tsl__known_shortest;
+
+#define TSL__MARKS 3u /* kinds of marks */
+
+/* An upper bound of the characters that complete any text begun in an expression: the same for all that it leads to. */
+typedef struct tsl__known_need {
+  tsl__expr e; /* NONE: free */
+  uint32_t need;
+  uint32_t shortest; /* fewest bytes of a text; while e is being explored: its number there */
+} tsl__known_need;
+
+/* The last digests of what expressions stand for; all zero: it cannot be said. */
+#define TSL__KNOWN_MEANINGS 64u
+typedef struct tsl__known_meaning {
+  tsl__expr e;  /* NONE: free */
+  bool bounded; /* within a meet or a complement, where all bounds matter */
+  tsl__digest digest;
+} tsl__known_meaning;
+
+/* The last alternatives whose lengths were counted (and.c). */
+#define TSL__KNOWN_LENGTHS 8u
+typedef struct tsl__known_length {
+  tsl__expr e; /* NONE: free */
+  uint32_t min, max;
+  bool told;
+} tsl__known_length;
+
+/* The last classes of characters beyond ASCII of which it was asked what they read (deriv.c). */
+#define TSL__KNOWN_READS 32u
+typedef struct tsl__known_reads {
+  tsl__expr e; /* NONE: free */
+  bool guessed;
+  tsl__bytes edges, live;
+} tsl__known_reads;
+
+/* In bytes: the shortest text of an expression, and a bound of the shortest ones of all that it leads to after a byte; known of the last ones with many parts (compiler/states/hints_like.c). */
+#define TSL__KNOWN_BOUNDS 64u
+typedef struct tsl__known_bound {
+  tsl__expr e; /* NONE: free */
+  uint32_t shortest, later;
+} tsl__known_bound;
+
+/* In characters: no text of an expression has fewer than `least`, and one has no more than `some` (TSL__INF: that is not known); of the last ones of which it was asked (empty.c). */
+#define TSL__KNOWN_FEWEST 2048u
+typedef struct tsl__known_fewest {
+  tsl__expr e; /* NONE: free */
+  uint32_t least, some;
+} tsl__known_fewest;
+
+/* A set of letters (compiler/states/letters.h) under which these expressions are closed; no letters: that was too much to find out. */
+#define TSL__EXPLORED 8u
+#define TSL__EXPLORED_MAX 48u /* expressions */
+typedef struct tsl__explored {
+  tsl__expr at[TSL__EXPLORED_MAX];
+  uint32_t n;
+  bool json;
+  tsl__expr wide; /* letters beyond ASCII: those of this class; NONE: as the bytes say */
+  tsl__bytes letters, live;
+} tsl__explored;
+
+/* Derivatives that were taken, by expression and byte. */
+#define TSL__SEARCH_STEPS 8192u
+#define TSL__KNOWN_STEPS 512u
+typedef struct tsl__known_step {
+  uint32_t low, high; /* of the key; 0: free */
+  tsl__expr d;
+} tsl__known_step;
+
+/* Exponents from low to high: the expression of what follows the 'e' (compiler/number/parts.c). Those with holes are not remembered. */
+typedef struct tsl__known_exponent { int64_t low, high; tsl__expr e; } tsl__known_exponent;
+
+struct tsl__exprs {
+  const tsl__exprs *parent;
+  tsl_allocator alloc;
+  tsl__arena arena;
+  uint32_t base;              /* ids below belong to the parent */
+  TSL__VEC(tsl__node) nodes;  /* id - base */
+  uint32_t *slots;            /* open addressing over own nodes: as many lower bits as number the slots are a node's number + 1, the others those of its hash; 0 = free */
+  uint32_t slot_count;        /* power of two */
+  uint32_t slot_used;
+  uint32_t list_base, byte_base, set_base, rule_base, keys_base, native_base, strings_base; /* the parent's counts */
+  TSL__VEC(uint32_t) lists;   /* children of ALT and AND, tokens of TOKEN */
+  TSL__VEC(uint8_t) pool;     /* bytes of literals */
+  TSL__VEC(tsl__bytes) sets;
+  TSL__VEC(tsl__rule) rules;
+  TSL__VEC(tsl__keys) keys;
+  TSL__VEC(tsl__names) names;
+  TSL__VEC(tsl__wide_class) wides;
+  TSL__VEC(tsl__native) natives;
+  TSL__VEC(tsl__strings) strings;
+  TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
+  tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
+  tsl__known_shortest *way_shortest; /* TSL__WAY_SHORTEST of them, made with the first long way, or NULL */
+  tsl__known_length known_lengths[TSL__KNOWN_LENGTHS];
+  tsl__known_reads *known_reads; /* TSL__KNOWN_READS of them, made with the first, or NULL */
+  tsl__known_need *needs; /* open addressing, see compiler/states/hints_like.c */
+  uint32_t need_slots, need_count;
+  tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of compiler/states/letters.c */
+  unsigned explored_next, explored_vainly; /* the latter: how many were given up since one was not */
+  tsl__known_bound *known_bounds; /* TSL__KNOWN_BOUNDS of them, made with the first, or NULL */
+  tsl__known_fewest *known_fewest; /* TSL__KNOWN_FEWEST of them, made with the first, or NULL */
+  tsl__known_step *known_steps;  /* TSL__KNOWN_STEPS of them, of what has parts (tsl__step_known), made when much was derived, or by the first exploration (compiler/states/letters.c) */
+  uint32_t derived;              /* without that table */
+  tsl__known_step *search_steps; /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search (empty.c) */
+  tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
+  void *user;
+  struct tsl__asked *asked; /* see unicode_cache.c */
+  tsl__expr any_char, text, hex; /* made on first use */
+  tsl__expr number_tails[5];     /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
+  tsl__known_exponent known_exponent; /* the last */
+  const tsl__expr *exponents;    /* of a vocabulary's layer: those of some ranges (compiler/number/parts.c); else NULL */
+  tsl__expr marks[TSL__MARKS];   /* see tsl__expr_mark; made with the layer's first one */
+  bool names_tokens;             /* see tsl__exprs_name_tokens */
+  uint8_t watches;               /* kinds of marks that mean something */
+  tsl__spell *spell;             /* see tsl__exprs_guard */
+  void *spell_ctx;
+  tsl_status status;
+  const char *why;
+  uint64_t steps, max_steps; /* derivatives taken, and other work, since the last tsl__exprs_begin */
+  uint64_t work;             /* nodes touched that are not a step yet */
+  uint64_t max_memory;
+  size_t held; /* by the front end, see tsl__exprs_hold */
+  const int *cancel;
+  uint64_t deadline;         /* as in tsl__space */
+  uint32_t depth;   /* of unfolding in place */
+  bool searching;   /* inside a search for emptiness: and/not are made without being searched themselves */
+};
+
+/* A node by value: constructors may move the array. */
+static inline tsl__node tsl__node_at(const tsl__exprs *x, tsl__expr e) {
+  while (e < x->base) x = x->parent;
+  return x->nodes.at[e - x->base];
+}
+/* Are these all texts? A complement whose texts have all gone another way. */
+static inline bool tsl__is_anything(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  return n.kind == TSL__K_NOT && n.a == TSL__NONE;
+}
+/* Children of an ALT or AND: pointer valid until the next constructor. */
+static inline const uint32_t *tsl__list_at(const tsl__exprs *x, uint32_t offset) {
+  while (offset < x->list_base) x = x->parent;
+  return x->lists.at + (offset - x->list_base);
+}
+static inline const uint8_t *tsl__literal_at(const tsl__exprs *x, uint32_t offset) {
+  while (offset < x->byte_base) x = x->parent;
+  return x->pool.at + (offset - x->byte_base);
+}
+static inline const tsl__bytes *tsl__set_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->set_base) x = x->parent;
+  return &x->sets.at[index - x->set_base];
+}
+static inline tsl__rule *tsl__rule_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->rule_base) x = x->parent;
+  return &x->rules.at[index - x->rule_base];
+}
+static inline const tsl__keys *tsl__keys_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->keys_base) x = x->parent;
+  return &x->keys.at[index - x->keys_base];
+}
+static inline const tsl__native *tsl__native_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->native_base) x = x->parent;
+  return &x->natives.at[index - x->native_base];
+}
+/* The fewest characters of a member of a native automaton; a lower bound. */
+uint32_t tsl__native_characters(const tsl__exprs *x, const tsl__node *n);
+static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t index) {
+  while (index < x->strings_base) x = x->parent;
+  return &x->strings.at[index - x->strings_base];
+}
+
+/* Does the layer mark anything that must be new? */
+static inline bool tsl__expr_marks(const tsl__exprs *x) {
+  for (int i = 0; i < (int)TSL__MARKS; i++)
+    if (x->marks[i] != TSL__NONE) return true;
+  return false;
+}
+/* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
+tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
+/* The same for a rule or a RESUME that is new, or what is made of one for its place alone: a grammar has one node of each, and nobody looks for it by its content. */
+tsl__expr tsl__append(tsl__exprs *x, tsl__node node);
+/* Is it such a node, but no rule? */
+static inline bool tsl__is_alone(const tsl__exprs *x, tsl__expr e) {
+  const tsl__node *n = x->parent && e >= x->base ? &x->nodes.at[e - x->base] : NULL;
+  return n && !n->hash && n->kind != TSL__K_RULE;
+}
+/* The same for a node whose content is the last `n` words of `lists` (tsl__push_list); takes them back if the node exists. */
+tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n);
+bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset);
+tsl__expr tsl__expr_no_memory(tsl__exprs *x); /* fails, and is TSL__NONE */
+bool tsl__is_byte_set(const tsl__exprs *x, tsl__expr e, tsl__bytes *set);
+/* Reset the step budget and forget a failure: at the start of each piece of work. What failed was not kept, so it can be tried again. The time is set by who begins (tsl__hook). */
+void tsl__exprs_begin(tsl__exprs *x);
+/* Count one step; false when the budget or the time is spent or the caller cancelled (sticky). */
+bool tsl__exprs_step(tsl__exprs *x);
+/* Count work by the nodes that it touches: TSL__WORK of them are a step, so that steps bound time whatever the size of expressions. */
+#define TSL__WORK 64u
+static inline void tsl__worked(tsl__exprs *x, uint64_t nodes) {
+  if (TSL__UNLIKELY((x->work += nodes) >= TSL__WORK)) tsl__exprs_work(x, 0);
+}
+
+/* The literal without its first byte: its content lies in the pool already. */
+tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip);
+/* The meet of n expressions without calls. */
+tsl__expr tsl__and_n(tsl__exprs *x, const tsl__expr *e, size_t n);
+
+/* strings.c: inner forms of string sets, keys and JSON strings. */
+tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset s, uint32_t lo, uint32_t hi, uint32_t depth);
+tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth);
+/* KEYS (of whole characters so far) without those whose next character is not in [lo, hi]. */
+tsl__expr tsl__keys_between(tsl__exprs *x, const tsl__node *keys, uint32_t lo, uint32_t hi);
+/* The fewest bytes of a RESUME: what its keys take, less the fewest of a name. */
+uint32_t tsl__resume_fewest(tsl__exprs *x, const tsl__node *n);
+/* Narrow [*lo, *hi) of strings that agree on the first `depth` bytes to those with `byte` next; false if there are none. */
+bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth, uint8_t byte);
+/* The body of a rule, unfolded if need be. */
+tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t rule);
+/* The characters beyond ASCII of a set of single characters that has some of them, but not all; NULL for other expressions. Valid until the next such set is made. */
+const tsl__wide_class *tsl__wide_class_of(const tsl__exprs *x, tsl__expr e);
+/* empty.c: is an and/not node (interned, not yet searched) empty? Marks what it finds. */
+bool tsl__search_empty(tsl__exprs *x, tsl__expr e);
+/* A meet without the bounds of its texts' lengths, where every text that is too short could go on until it is not, by a character of one byte; NONE: it is none. *most: the upper bound. */
+tsl__expr tsl__without_bounds(tsl__exprs *x, tsl__expr e, uint32_t *most);
+
+#endif

@@ -1,0 +1,152 @@
+/* unicode_cache.c - what PCRE2 says about Unicode, remembered with a layer of expressions and counted as steps.
+ *
+ * Problem   To ask for a property takes milliseconds. A text of 100 KB can ask 20,000 times: minutes in which no step is counted and no deadline seen.
+ * Idea      Each question is asked once for all patterns of a grammar, and counts as many steps as take about that long. So a grammar with thousands of
+ *           patterns that have \p{L} is fast, and one with thousands of different questions reaches max_steps.
+ * Shared    What a grammar has asked is kept with its vocabulary's layer, up to COMMON_BYTES, and the next grammar copies it from there. It counts as many steps as if it had been asked: what fits into
+ *           max_steps does not depend on other grammars.
+ * Lock      That of the vocabulary's answers is held for look-ups and copies alone.
+ * Cost      Remembered answers are looked through one by one; that is counted too.
+ * Tested by tests/test_limits.c (questions)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/expr/unicode_cache.h"
+
+#include <pthread.h>
+
+#include "compiler/expr/node.h"
+
+#define PROPERTY_STEPS 4096u
+#define FOLD_STEPS 512u
+#define COMMON_BYTES (256u << 10) /* of questions and answers that grammars have in common */
+
+typedef struct answer {
+  uint64_t hash; /* of the question: a property's name, or the ranges to be folded */
+  bool fold;
+  void *question;
+  size_t length; /* of the question, bytes */
+  tsl__charset set;
+} answer;
+
+struct tsl__asked {
+  const tsl_allocator *alloc;
+  TSL__VEC(answer) answers;
+  bool common;          /* of a layer that others are on top of: */
+  pthread_mutex_t lock; /* guards them */
+  size_t bytes;
+};
+
+static void forget(void *ctx) {
+  struct tsl__asked *asked = ctx;
+  for (size_t i = 0; i < asked->answers.n; i++) {
+    answer *a = &asked->answers.at[i];
+    tsl__free(asked->alloc, a->question, a->length);
+    tsl__charset_free(asked->alloc, &a->set);
+  }
+  tsl__vec_free(asked->alloc, &asked->answers);
+  if (asked->common) pthread_mutex_destroy(&asked->lock);
+  tsl__free(asked->alloc, asked, sizeof *asked);
+}
+
+/* What x remembers; NULL when out of memory. */
+static struct tsl__asked *asked_of(tsl__exprs *x) {
+  if (x->asked) return x->asked;
+  struct tsl__asked *asked = tsl__alloc_zero(&x->alloc, sizeof *asked);
+  if (!asked) return NULL;
+  asked->alloc = &x->alloc;
+  if (!tsl__exprs_own(x, asked, forget)) return NULL;
+  return x->asked = asked;
+}
+
+static const answer *look(const struct tsl__asked *asked, const answer *q) {
+  for (size_t i = 0; i < asked->answers.n; i++) {
+    const answer *a = &asked->answers.at[i];
+    if (a->hash == q->hash && a->fold == q->fold && a->length == q->length && !memcmp(a->question, q->question, q->length)) return a;
+  }
+  return NULL;
+}
+
+static size_t bytes_of(const answer *q) { return q->length + q->set.ranges.n * sizeof(tsl__range); }
+
+static bool keep(struct tsl__asked *asked, const answer *q) {
+  answer mine = {.hash = q->hash, .fold = q->fold, .question = tsl__alloc(asked->alloc, q->length), .length = q->length};
+  if (!mine.question) return false;
+  memcpy(mine.question, q->question, q->length);
+  if (tsl__charset_add_set(asked->alloc, &mine.set, &q->set) && tsl__vec_push(asked->alloc, &asked->answers, mine)) return true;
+  tsl__charset_free(asked->alloc, &mine.set);
+  tsl__free(asked->alloc, mine.question, mine.length);
+  return false;
+}
+
+/* Ask PCRE2 and remember. */
+static tsl_status learn(struct tsl__asked *asked, answer q) {
+  const tsl_allocator *a = asked->alloc;
+  tsl_status status = TSL_OK;
+  if (!q.fold) status = tsl__charset_add_property(a, &q.set, q.question, q.length);
+  else if (!tsl__charset_add_set(a, &q.set, &(tsl__charset){.ranges = {q.question, q.length / sizeof(tsl__range), 0}}) || !tsl__charset_fold(a, &q.set))
+    status = TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK && !keep(asked, &q)) status = TSL_ERR_NO_MEMORY;
+  tsl__charset_free(a, &q.set);
+  return status;
+}
+
+/* The answers of the layer that x and others are on top of; NULL: there are none. */
+static struct tsl__asked *common_of(const tsl__exprs *x) {
+  for (const tsl__exprs *p = x->parent; p; p = p->parent)
+    if (p->asked && p->asked->common) return p->asked;
+  return NULL;
+}
+
+static bool copy(struct tsl__asked *common, struct tsl__asked *own, const answer *q) {
+  pthread_mutex_lock(&common->lock);
+  const answer *a = look(common, q);
+  bool copied = a && keep(own, a);
+  pthread_mutex_unlock(&common->lock);
+  return copied;
+}
+
+/* Others need not ask it; without memory they do. */
+static void offer(struct tsl__asked *common, const answer *a) {
+  pthread_mutex_lock(&common->lock);
+  if (!look(common, a) && common->bytes + bytes_of(a) <= COMMON_BYTES && keep(common, a)) common->bytes += bytes_of(a);
+  pthread_mutex_unlock(&common->lock);
+}
+
+bool tsl__asked_share(tsl__exprs *x) {
+  struct tsl__asked *asked = asked_of(x);
+  return asked && (asked->common = !pthread_mutex_init(&asked->lock, NULL));
+}
+
+static tsl_status ask(tsl__exprs *x, answer q, uint32_t steps, const answer **out) {
+  struct tsl__asked *asked = asked_of(x), *common = common_of(x);
+  if (!asked) return TSL_ERR_NO_MEMORY;
+  tsl__exprs_work(x, 1 + asked->answers.n / 16);
+  if ((*out = look(asked, &q)) != NULL) return TSL_OK;
+  tsl__exprs_work(x, (uint64_t)steps * TSL__WORK);
+  if (tsl__exprs_status(x) != TSL_OK) return tsl__exprs_status(x);
+  bool known = common && copy(common, asked, &q);
+  tsl_status status = known ? TSL_OK : learn(asked, q);
+  if (status != TSL_OK) return status;
+  *out = &asked->answers.at[asked->answers.n - 1];
+  if (common && !known) offer(common, *out);
+  return TSL_OK;
+}
+
+tsl_status tsl__ask_property(tsl__exprs *x, tsl__charset *s, const char *name, size_t length) {
+  const answer *known;
+  if (!length) return TSL_ERR_SYNTAX;
+  tsl_status status = ask(x, (answer){.hash = tsl__hash(name, length), .question = (void *)(uintptr_t)name, .length = length}, PROPERTY_STEPS, &known);
+  if (status != TSL_OK) return status;
+  return tsl__charset_add_set(&x->alloc, s, &known->set) ? TSL_OK : TSL_ERR_NO_MEMORY;
+}
+
+bool tsl__ask_fold(tsl__exprs *x, tsl__charset *s) {
+  const answer *known;
+  if (tsl__charset_is_ascii(s)) return tsl__charset_fold(&x->alloc, s);
+  size_t length = s->ranges.n * sizeof *s->ranges.at;
+  tsl_status status = ask(x, (answer){.hash = tsl__hash(s->ranges.at, length), .fold = true, .question = s->ranges.at, .length = length}, FOLD_STEPS, &known);
+  if (status != TSL_OK) return false;
+  s->ranges.n = 0;
+  return tsl__charset_add_set(&x->alloc, s, &known->set);
+}

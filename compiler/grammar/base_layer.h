@@ -1,0 +1,19 @@
+/* base_layer.h - what all grammars of a vocabulary have in common, made once.
+ *
+ * Strings, numbers and white space of JSON are walked when the first grammar of a vocabulary is compiled (or the vocabulary loaded), and frozen: a new schema finds
+ * their masks and leftovers warm. The structural bytes that may follow a value (white space, quotes, brackets, colon, comma) are merged ahead for every leftover. What schemas mostly
+ * come to beyond that is rehearsed (rehearsal.h).
+ *
+ * Cost   A few milliseconds and megabytes for 128k tokens.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_GRAMMAR_BASE_LAYER_H
+#define TSL_COMPILER_GRAMMAR_BASE_LAYER_H
+
+#include "compiler/states/states.h"
+
+/* The shared layer of a vocabulary: made if it is not there yet, owned by the vocabulary. */
+tsl_status tsl__shared_get(tsl_vocab *vocab, const tsl__space **space, tsl_error *error);
+
+#endif

@@ -1,0 +1,892 @@
+/* conj.c - the expansion of goals into alternatives of conjunctions.
+ *
+ * Problem   allOf, anyOf, oneOf, not, if, dependentSchemas and references combine subschemas in place. A frame of the matcher can follow a
+ *           conjunction of atomic constraints, and alternatives of such.
+ * Idea      Expand per *type*: of {"anyOf": [string, object A, object B]} only A and B concern objects, and `not: {"type": "object", …}` is simply true
+ *           for strings. Negation is pushed down while expanding; each keyword has a dual. Strings and scalars need none of this: their
+ *           constraints are closed under and, or, not (scalar.c).
+ * Clauses   A negated object schema is a disjunction of atoms ("some key of properties has a bad value, or a required one is absent, or …"). Atoms are
+ *           followed by a bit of the object's state instead of an alternative each, so oneOf of n object schemas gives n alternatives with at
+ *           most n - 1 clauses, not a product. The same goes for anyOf of `required`.
+ * Example   oneOf: [{required: [a]}, {required: [b]}]  =  a ∧ (¬b)  ∪  b ∧ (¬a).
+ * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ, where ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by const or enum of a member that both require.
+ * Products  Where the alternatives of an object are many more than its choices have branches, it is expanded once more, and choices become clauses where they can (clause.c).
+ * Order     Everything conjunctive first, alternatives last, so that dead alternatives die early.
+ * Limits    TSL__SCHEMA_ALTERNATIVES.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/schema/expand.h"
+
+/* Alternatives of objects that are taken as they are: some, and for each branch of each choice two. More of them are a product of choices. */
+#define FEW_LEAVES 8u
+#define LEAVES_EACH 2u
+/* The same of ways that are gone for them. */
+#define FEW_WAYS 512u
+#define WAYS_EACH 16u
+#define MET_MAX 64u /* choices that are told from each other */
+
+/* ---- expansion ---------------------------------------------------------------------------------------------------- */
+
+static void *cell(struct expansion *e, size_t size) { return tsl__schema_alloc(e->s, size); }
+
+static bool want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker) {
+  struct pending *p = cell(e, sizeof *p);
+  if (!p) return false;
+  p->next = b->pending;
+  p->tracker = tracker;
+  p->l = l;
+  b->pending = p;
+  return true;
+}
+
+struct part *tsl__expand_part(struct expansion *e, struct branch *b, enum part_kind kind) {
+  struct part *p = cell(e, sizeof *p);
+  if (!p) return NULL;
+  p->next = b->parts;
+  p->kind = (uint8_t)kind;
+  b->parts = p;
+  return p;
+}
+
+static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyword keyword, const struct tracker *tracker) {
+  if (e->in_clauses && !(tracker && tracker->exact) && tsl__expand_in_clauses(e, b, s, keyword, tracker)) return;
+  struct choice *c = cell(e, sizeof *c);
+  if (!c) return;
+  *c = (struct choice){b->choices, tracker, s, (uint8_t)keyword};
+  b->choices = c;
+}
+
+static void negate_later(struct expansion *e, struct branch *b, sid s) {
+  struct negation *n = cell(e, sizeof *n);
+  if (!n) return;
+  *n = (struct negation){b->negations, s};
+  b->negations = n;
+}
+
+/* Does the node say nothing but of objects, and is the type another? */
+static bool of_objects_alone(const struct node *n, uint8_t type) {
+  static const uint64_t about_objects = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES |
+                                        (uint64_t)1 << KW_PROPERTY_NAMES | (uint64_t)1 << KW_REQUIRED | (uint64_t)1 << KW_MIN_PROPERTIES | (uint64_t)1 << KW_MAX_PROPERTIES;
+  return type != T_OBJECT && !(n->mask & ~about_objects) && (n->types & type) == type && !n->integer;
+}
+
+/* Is it plain that no value of the type satisfies l? */
+bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l) {
+  l = tsl__schema_simplify(s, l);
+  if (l == POS(SID_FALSE)) return true;
+  const struct node *n = tsl__node_of(s, l >> 1);
+  return l & 1 ? of_objects_alone(n, type) : !(n->possible & type);
+}
+
+/* Is it plain that every value of the type satisfies l? */
+static bool certain(const struct schema *s, uint8_t type, lit l) { return tsl__schema_impossible(s, type, l ^ 1); }
+
+/* -- positive: what a node's own keywords say about the type -- */
+
+static void size_part(struct expansion *e, struct branch *b, const struct node *n, enum keyword low, enum keyword high) {
+  const struct keyword_value *min = tsl__keyword_or_null(n, low), *max = tsl__keyword_or_null(n, high);
+  if (!min && !max) return;
+  struct part *p = tsl__expand_part(e, b, PART_SIZE);
+  if (!p) return;
+  p->min = min ? min->count : 0;
+  p->max = max ? max->count : TSL__INF;
+}
+
+static void required_part(struct expansion *e, struct branch *b, const char *key, uint32_t length) {
+  struct part *p = tsl__expand_part(e, b, PART_REQUIRED);
+  if (!p) return;
+  p->key = key;
+  p->key_length = length;
+}
+
+struct atom *tsl__expand_atom(struct expansion *e, const struct atom *next, enum atom_kind kind, const char *key, uint32_t length, lit l) {
+  struct atom *a = cell(e, sizeof *a);
+  if (!a) return NULL;
+  *a = (struct atom){.next = next, .kind = (uint8_t)kind, .key = key, .key_length = length, .l = l};
+  return a;
+}
+
+static void clause_part(struct expansion *e, struct branch *b, const struct atom *atoms) {
+  struct part *p = tsl__expand_part(e, b, PART_CLAUSE);
+  if (p) p->atoms = atoms;
+}
+
+/* a -> each of the names: clauses {a absent, name present}. */
+static void dependency_parts(struct expansion *e, struct branch *b, const tsl__json *v) {
+  const tsl__json *names = v->kind == TSL__JSON_ARRAY ? v->items : v;
+  uint32_t n = v->kind == TSL__JSON_ARRAY ? v->length : 1;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct atom *a = tsl__expand_atom(e, NULL, ATOM_KEY, names[i].text, names[i].length, POS(SID_TRUE));
+    clause_part(e, b, tsl__expand_atom(e, a, ATOM_ABSENT, v->key, v->key_length, 0));
+  }
+}
+
+static void dependencies(struct expansion *e, struct branch *b, sid s, const struct node *n, enum keyword k, const struct tracker *tracker) {
+  if (!tsl__has(n, k)) return;
+  const struct keyword_value *v = tsl__keyword(n, k);
+  bool schemas = false;
+  for (uint32_t i = 0; i < v->count; i++) {
+    if (v->children[i] == UINT32_MAX) dependency_parts(e, b, &v->value->items[i]);
+    else schemas = true;
+  }
+  if (schemas) choose_later(e, b, s, k, tracker);
+}
+
+static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
+  const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
+  struct part *p;
+  if (n->mask & members && (p = tsl__expand_part(e, b, PART_MEMBERS)) != NULL) p->s = s;
+  if (tsl__has(n, KW_PROPERTY_NAMES) && (p = tsl__expand_part(e, b, PART_NAMES)) != NULL) p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
+  if (tsl__has(n, KW_REQUIRED) && (p = tsl__expand_part(e, b, PART_REQUIRED)) != NULL) p->s = s;
+  size_part(e, b, n, KW_MIN_PROPERTIES, KW_MAX_PROPERTIES);
+  dependencies(e, b, s, n, KW_DEPENDENCIES, tracker);
+  dependencies(e, b, s, n, KW_DEPENDENT_REQUIRED, tracker);
+  dependencies(e, b, s, n, KW_DEPENDENT_SCHEMAS, tracker);
+}
+
+static void items_part(struct expansion *e, struct branch *b, uint32_t from, uint32_t to, lit l) {
+  struct part *p = tsl__expand_part(e, b, PART_ITEMS);
+  if (!p) return;
+  p->min = from;
+  p->max = to;
+  p->l = l;
+}
+
+static void contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from, uint32_t min, uint32_t max) {
+  struct part *p = tsl__expand_part(e, b, PART_CONTAINS);
+  if (!p) return;
+  p->l = l;
+  p->from = from;
+  p->min = min;
+  p->max = max;
+}
+
+/* The list of schemas for the first items, and the schema for the rest, by the rules of the draft (any of the three may be NULL). */
+static void item_keywords(const struct node *n, const struct keyword_value **prefix, const struct keyword_value **rest) {
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
+  bool list = items && items->value->kind == TSL__JSON_ARRAY;
+  *prefix = tsl__has(n, KW_PREFIX_ITEMS) ? tsl__keyword(n, KW_PREFIX_ITEMS) : list ? items : NULL;
+  *rest = list ? tsl__keyword_or_null(n, KW_ADDITIONAL_ITEMS) : items;
+}
+
+static void contains_bounds(const struct node *n, uint32_t *min, uint32_t *max) {
+  *min = tsl__has(n, KW_MIN_CONTAINS) ? tsl__keyword(n, KW_MIN_CONTAINS)->count : 1;
+  *max = tsl__has(n, KW_MAX_CONTAINS) ? tsl__keyword(n, KW_MAX_CONTAINS)->count : TSL__INF;
+}
+
+static void array_parts(struct expansion *e, struct branch *b, sid s, const struct node *n) {
+  const struct keyword_value *prefix, *rest;
+  item_keywords(n, &prefix, &rest);
+  uint32_t length = prefix ? prefix->count : 0, min, max;
+  for (uint32_t i = 0; i < length; i++) items_part(e, b, i, i + 1, POS(prefix->children[i]));
+  if (rest) items_part(e, b, length, TSL__INF, POS(rest->children[0]));
+  size_part(e, b, n, KW_MIN_ITEMS, KW_MAX_ITEMS);
+  struct part *p = tsl__has(n, KW_UNIQUE_ITEMS) ? tsl__expand_part(e, b, PART_UNIQUE) : NULL;
+  if (p) p->s = s;
+  if (!tsl__has(n, KW_CONTAINS)) return;
+  contains_bounds(n, &min, &max);
+  contains_part(e, b, POS(tsl__keyword(n, KW_CONTAINS)->children[0]), 0, min, max);
+}
+
+/* False: no number is left. `at` asks for it. */
+static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec *spec, const tsl__json *at) {
+  const tsl__number_spec *so_far = b->number ? b->number : spec;
+  tsl__number_spec both;
+  tsl_status status = tsl__number_intersect(&e->s->arena, so_far, spec, &both);
+  if (status == TSL_OK && !(b->number = tsl__arena_copy(&e->s->arena, &both, sizeof both))) status = TSL_ERR_NO_MEMORY;
+  if (status != TSL_OK) tsl__schema_fail(e->s, status, at, "number constraints that are too complex together");
+  return status == TSL_OK && !both.empty;
+}
+
+/* Remember that s holds; false if that is plainly at odds with what else holds. */
+static bool take(struct expansion *e, struct branch *b, sid s) {
+  const uint64_t telling = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_REQUIRED;
+  if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & telling && tsl__schema_clash(e->s, b->taken, s)) return false;
+  struct taken *t = cell(e, sizeof *t);
+  if (!t) return false;
+  t->next = b->taken;
+  t->s = s;
+  b->taken = t;
+  return true;
+}
+
+static void key_part(struct expansion *e, struct branch *b, const struct atom *key, lit l) {
+  struct part *p = tsl__expand_part(e, b, PART_KEY);
+  if (!p) return;
+  p->key = key->key;
+  p->key_length = key->key_length;
+  p->l = l;
+}
+
+/* The one that asks for the value of the member, which the other one leaves absent, and no third is there; NULL: they are others. */
+static const struct atom *present(const struct atom *a, const struct atom *b) {
+  if (b->next || a->kind + b->kind != ATOM_ABSENT + ATOM_KEY || a->key_length != b->key_length || memcmp(a->key, b->key, a->key_length)) return NULL;
+  return a->kind == ATOM_KEY ? a : b;
+}
+
+void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom *atoms) {
+  const struct atom *if_there = atoms && atoms->next ? present(atoms, atoms->next) : NULL;
+  if (if_there) {
+    key_part(e, b, if_there, if_there->l);
+    return;
+  }
+  if (!atoms || atoms->next || atoms->kind > ATOM_KEY) {
+    clause_part(e, b, atoms);
+    return;
+  }
+  struct taken *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
+  key_part(e, b, atoms, atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE));
+  if (!t) return;
+  required_part(e, b, atoms->key, atoms->key_length);
+  *t = (struct taken){.next = b->taken, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
+  b->taken = t;
+}
+
+static bool evaluates(const struct expansion *e, const struct node *n) {
+  static const uint64_t object = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES |
+                                 (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
+  static const uint64_t array = (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS | (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_UNEVALUATED_ITEMS;
+  return n->mask & (e->type == T_OBJECT ? object : array);
+}
+
+static const struct keyword_value *unevaluated(const struct expansion *e, const struct node *n) {
+  return e->type == T_OBJECT  ? tsl__keyword_or_null(n, KW_UNEVALUATED_PROPERTIES)
+         : e->type == T_ARRAY ? tsl__keyword_or_null(n, KW_UNEVALUATED_ITEMS)
+                              : NULL;
+}
+
+static struct tracker *new_tracker(struct expansion *e, const struct tracker *outer, bool exact) {
+  struct tracker *t = cell(e, sizeof *t);
+  if (!t) return NULL;
+  t->outer = outer;
+  t->exact = exact || (outer && outer->exact);
+  return t;
+}
+
+/* The last one that is wanted is taken first: so the members of an allOf come in the order of the text. */
+static void subschemas(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
+    for (uint32_t i = v ? v->count : 0; i-- > 0;) want(e, b, POS(v->children[i]), tracker);
+  }
+  if (tsl__has(n, KW_NOT)) want(e, b, NEG(tsl__keyword(n, KW_NOT)->children[0]), NULL);
+  static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_CONST, KW_ENUM};
+  for (size_t i = 0; i < sizeof choices; i++)
+    if (tsl__has(n, choices[i])) choose_later(e, b, s, choices[i], tracker);
+}
+
+/* Add what node s says but for its own unevaluated…. False: no value of the type satisfies it. */
+static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct tracker *tracker) {
+  const struct node *n = tsl__node_of(e->s, s);
+  struct part *p = tracker && evaluates(e, n) ? tsl__expand_part(e, b, PART_SEEN) : NULL;
+  if (p) {
+    p->s = s;
+    p->tracker = tracker;
+  }
+  subschemas(e, b, s, n, tracker);
+  if (e->type == T_OBJECT) object_parts(e, b, s, n, tracker);
+  if (e->type == T_ARRAY) array_parts(e, b, s, n);
+  if (!take(e, b, s)) return false;
+  tsl__number_spec spec;
+  return e->type != T_NUMBER || (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec, n->at));
+}
+
+static bool combines(const struct node *n) {
+  return n->mask & ((uint64_t)1 << KW_REF | (uint64_t)1 << KW_ALL_OF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF | (uint64_t)1 << KW_EXTENDS);
+}
+
+/* Add what node s says. False: no value of the type satisfies it. */
+static bool take_node(struct expansion *e, struct branch *b, sid s, const struct tracker *tracker) {
+  const struct node *n = tsl__node_of(e->s, s);
+  if (s == SID_FALSE || !(n->possible & e->type)) return false;
+  if (!n->mask) return true;
+  const struct keyword_value *rest = unevaluated(e, n);
+  if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->taken, s)) return true; /* else allOf of what is the same would double */
+  if (!rest) return take_rest(e, b, s, tracker);
+  const struct tracker *own = new_tracker(e, tracker, false);
+  struct part *p = own ? tsl__expand_part(e, b, PART_REST) : NULL;
+  if (!p) return false;
+  p->l = POS(rest->children[0]);
+  p->tracker = own;
+  return take_rest(e, b, s, own);
+}
+
+/* -- negative: a disjunction of atoms and of longer ways -- */
+
+struct ways {
+  struct expansion *e;
+  const struct atom *atoms; /* objects only */
+  struct branch base;
+  TSL__VEC(struct branch) more;
+  bool always; /* one way is always open: nothing is asked */
+};
+
+static struct branch *way(struct ways *w) {
+  struct branch b = w->base;
+  if (!tsl__vec_push(w->e->s->alloc, &w->more, b)) {
+    tsl__schema_fail(w->e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+    return NULL;
+  }
+  return &w->more.at[w->more.n - 1];
+}
+
+static void way_of_lits(struct ways *w, const lit *lits, uint32_t n) {
+  bool sure = true;
+  for (uint32_t i = 0; i < n; i++) {
+    if (tsl__schema_impossible(w->e->s, w->e->type, lits[i])) return;
+    sure = sure && certain(w->e->s, w->e->type, lits[i]);
+  }
+  if (sure) {
+    w->always = true;
+    return;
+  }
+  struct branch *b = way(w);
+  for (uint32_t i = 0; b && i < n; i++) want(w->e, b, lits[i], NULL);
+}
+
+static void atom(struct ways *w, enum atom_kind kind, const char *key, uint32_t length, lit l) {
+  struct atom *a = tsl__expand_atom(w->e, w->atoms, kind, key, length, l);
+  if (a) w->atoms = a;
+}
+
+static void negate_members(struct ways *w, sid s, const struct node *n) {
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+  for (uint32_t i = 0; v && i < v->count; i++) {
+    lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
+    if (l != POS(SID_FALSE)) atom(w, ATOM_KEY, v->value->items[i].key, v->value->items[i].key_length, l);
+  }
+  v = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
+  for (uint32_t i = 0; v && i < v->count; i++) {
+    lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
+    if (l == POS(SID_FALSE)) continue;
+    struct atom *a = tsl__expand_atom(w->e, w->atoms, ATOM_PATTERN, NULL, 0, l);
+    if (!a) return;
+    a->s = s;
+    a->index = i;
+    w->atoms = a;
+  }
+  if (!tsl__has(n, KW_ADDITIONAL_PROPERTIES)) return;
+  lit l = tsl__schema_simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
+  if (l == POS(SID_FALSE)) return;
+  struct atom *a = tsl__expand_atom(w->e, w->atoms, ATOM_EXTRA, NULL, 0, l);
+  if (!a) return;
+  a->s = s;
+  w->atoms = a;
+}
+
+static void count_atom(struct ways *w, enum atom_kind kind, uint32_t count) {
+  struct atom *a = tsl__expand_atom(w->e, w->atoms, kind, NULL, 0, 0);
+  if (!a) return;
+  a->count = count;
+  w->atoms = a;
+}
+
+static void negate_dependencies(struct ways *w, const struct node *n, enum keyword k) {
+  const struct keyword_value *v = tsl__keyword_or_null(n, k);
+  for (uint32_t i = 0; v && i < v->count; i++) {
+    const tsl__json *m = &v->value->items[i];
+    if (v->children[i] != UINT32_MAX) { /* m is there, and its schema fails */
+      struct branch *b = way(w);
+      if (!b) return;
+      required_part(w->e, b, m->key, m->key_length);
+      want(w->e, b, NEG(v->children[i]), NULL);
+      continue;
+    }
+    const tsl__json *names = m->kind == TSL__JSON_ARRAY ? m->items : m;
+    for (uint32_t j = 0; j < (m->kind == TSL__JSON_ARRAY ? m->length : 1); j++) {
+      struct branch *b = way(w);
+      if (!b) return;
+      required_part(w->e, b, m->key, m->key_length);
+      clause_part(w->e, b, tsl__expand_atom(w->e, NULL, ATOM_ABSENT, names[j].text, names[j].length, 0));
+    }
+  }
+}
+
+static void negate_object(struct ways *w, sid s, const struct node *n) {
+  negate_members(w, s, n);
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
+  for (uint32_t i = 0; v && i < v->value->length; i++) atom(w, ATOM_ABSENT, v->value->items[i].text, v->value->items[i].length, 0);
+  if (tsl__has(n, KW_PROPERTY_NAMES)) atom(w, ATOM_NAME, NULL, 0, NEG(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]));
+  if (tsl__has(n, KW_MIN_PROPERTIES) && tsl__keyword(n, KW_MIN_PROPERTIES)->count)
+    count_atom(w, ATOM_MAX, tsl__keyword(n, KW_MIN_PROPERTIES)->count - 1);
+  if (tsl__has(n, KW_MAX_PROPERTIES)) count_atom(w, ATOM_MIN, tsl__keyword(n, KW_MAX_PROPERTIES)->count + 1);
+  negate_dependencies(w, n, KW_DEPENDENCIES);
+  negate_dependencies(w, n, KW_DEPENDENT_REQUIRED);
+  negate_dependencies(w, n, KW_DEPENDENT_SCHEMAS);
+}
+
+bool tsl__expand_negated(struct expansion *e, sid s, const struct atom **atoms) {
+  struct ways w = {.e = e, .atoms = *atoms};
+  negate_object(&w, s, tsl__node_of(e->s, s));
+  bool all = !w.more.n;
+  tsl__vec_free(e->s->alloc, &w.more);
+  *atoms = w.atoms;
+  return all && tsl__schema_ok(e->s);
+}
+
+static void size_way(struct ways *w, uint32_t min, uint32_t max) {
+  struct branch *b = way(w);
+  struct part *p = b ? tsl__expand_part(w->e, b, PART_SIZE) : NULL;
+  if (!p) return;
+  p->min = min;
+  p->max = max;
+}
+
+static void negate_array(struct ways *w, sid s, const struct node *n) {
+  const struct keyword_value *prefix, *rest;
+  struct branch *b;
+  item_keywords(n, &prefix, &rest);
+  uint32_t length = prefix ? prefix->count : 0, min, max;
+  for (uint32_t i = 0; i < length; i++) {
+    if (!(b = way(w))) return;
+    items_part(w->e, b, i, i + 1, NEG(prefix->children[i]));
+    struct part *p = tsl__expand_part(w->e, b, PART_SIZE);
+    if (!p) return;
+    p->min = i + 1;
+    p->max = TSL__INF;
+  }
+  if (rest && (b = way(w)) != NULL) contains_part(w->e, b, NEG(rest->children[0]), length, 1, TSL__INF);
+  if (tsl__has(n, KW_MIN_ITEMS) && tsl__keyword(n, KW_MIN_ITEMS)->count) size_way(w, 0, tsl__keyword(n, KW_MIN_ITEMS)->count - 1);
+  if (tsl__has(n, KW_MAX_ITEMS)) size_way(w, tsl__keyword(n, KW_MAX_ITEMS)->count + 1, TSL__INF);
+  if (tsl__has(n, KW_UNIQUE_ITEMS) && (b = way(w)) != NULL) {
+    struct part *p = tsl__expand_part(w->e, b, PART_REPEATS);
+    if (p) p->s = s;
+  }
+  if (!tsl__has(n, KW_CONTAINS)) return;
+  lit l = POS(tsl__keyword(n, KW_CONTAINS)->children[0]);
+  contains_bounds(n, &min, &max);
+  if (min && (b = way(w)) != NULL) contains_part(w->e, b, l, 0, 0, min - 1);
+  if (max != TSL__INF && (b = way(w)) != NULL) contains_part(w->e, b, l, 0, max + 1, TSL__INF);
+}
+
+static void spec_way(struct ways *w, const tsl__number_spec *spec, const tsl__json *at) {
+  struct branch *b = way(w);
+  if (b && !narrow(w->e, b, spec, at)) w->more.n--;
+}
+
+static void negate_number(struct ways *w, const struct node *n) {
+  tsl__number_spec own;
+  if (!tsl__schema_number_spec(w->e->s, n, &own)) return;
+  if (own.has_min) spec_way(w, &(tsl__number_spec){.has_max = true, .max = own.min, .max_exclusive = !own.min_exclusive}, n->at);
+  if (own.has_max) spec_way(w, &(tsl__number_spec){.has_min = true, .min = own.max, .min_exclusive = !own.max_exclusive}, n->at);
+  if (own.spelling & TSL__SPELL_DIGITS) spec_way(w, &(tsl__number_spec){.spelling = TSL__SPELL_MARKED}, n->at);
+  else if (own.integer) spec_way(w, &(tsl__number_spec){.not_integer = true}, n->at);
+  for (uint32_t i = 0; i < own.multiple_count; i++)
+    spec_way(w, &(tsl__number_spec){.non_multiples = &own.multiples[i], .non_multiple_count = 1}, n->at);
+}
+
+/* Not in enum (or const): for containers, not equal to each of the listed ones; numbers likewise. */
+static void negate_list(struct ways *w, const tsl__json *values, uint32_t n, const tsl__json *at) {
+  struct schema *s = w->e->s;
+  struct branch *b = way(w);
+  tsl__decimal *excluded = w->e->type == T_NUMBER ? tsl__schema_alloc(s, (n + 1) * sizeof *excluded) : NULL;
+  uint32_t count = 0;
+  for (uint32_t i = 0; b && i < n; i++) {
+    if (tsl__json_type(&values[i]) != w->e->type) continue;
+    if (w->e->type != T_NUMBER) {
+      tsl__json *value = (tsl__json *)(uintptr_t)&values[i];
+      sid id = tsl__schema_const(s, value);
+      b = &w->more.at[w->more.n - 1];
+      want(w->e, b, NEG(id), NULL);
+    } else if (excluded && tsl__schema_decimal(s, &values[i], &excluded[count])) {
+      count++;
+    }
+  }
+  if (!b || !excluded) return;
+  if (!narrow(w->e, b, &(tsl__number_spec){.excluded = excluded, .excluded_count = count}, at)) w->more.n--;
+}
+
+static void negate_node(struct ways *w, sid s);
+
+/* One of several must fail: their ways together, so that their atoms share one clause. */
+static void negate_lit(struct ways *w, lit l) {
+  l = tsl__schema_simplify(w->e->s, l);
+  if (w->always || certain(w->e->s, w->e->type, l)) return;
+  if (tsl__schema_impossible(w->e->s, w->e->type, l)) w->always = true;
+  else if (l & 1) way_of_lits(w, (lit[]){l ^ 1}, 1);
+  else negate_node(w, l >> 1);
+}
+
+static void negate_one_of(struct ways *w, const struct keyword_value *v) {
+  struct branch *none = way(w);
+  for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]), NULL);
+  for (uint32_t i = 0; i < v->count && tsl__schema_ok(w->e->s); i++)
+    for (uint32_t j = i + 1; j < v->count && tsl__schema_work(w->e->s, 16); j++)
+      if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
+}
+
+/* All else holds, and something that nothing evaluates fails. */
+static void negate_unevaluated(struct ways *w, sid s, const struct keyword_value *rest) {
+  struct branch *b = way(w);
+  const struct tracker *own = new_tracker(w->e, NULL, true);
+  if (!b || !own) return;
+  if (w->e->type == T_OBJECT) {
+    struct atom *a = tsl__expand_atom(w->e, NULL, ATOM_REST, NULL, 0, NEG(rest->children[0]));
+    if (!a) return;
+    a->tracker = own;
+    clause_part(w->e, b, a);
+  } else {
+    struct part *p = tsl__expand_part(w->e, b, PART_REST_SOME);
+    if (!p) return;
+    p->l = POS(rest->children[0]);
+    p->tracker = own;
+  }
+  if (!take_rest(w->e, b, s, own)) w->more.n--;
+}
+
+/* Recursion follows references and allOf, which cannot be cyclic (checked), as deep as they are nested. */
+static void negate_node(struct ways *w, sid s) {
+  const struct node *n = tsl__node_of(w->e->s, s);
+  if (s == SID_FALSE || !(n->types & w->e->type)) {
+    w->always = true;
+    return;
+  }
+  if (tsl__has(n, KW_DISALLOW) && tsl__keyword(n, KW_DISALLOW)->count & w->e->type) {
+    w->always = true;
+    return;
+  }
+  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
+    for (uint32_t i = 0; v && i < v->count; i++) negate_lit(w, POS(v->children[i]));
+  }
+  if (tsl__has(n, KW_NOT)) negate_lit(w, NEG(tsl__keyword(n, KW_NOT)->children[0]));
+  if (tsl__has(n, KW_CONST)) negate_list(w, tsl__keyword(n, KW_CONST)->value, 1, tsl__keyword(n, KW_CONST)->value);
+  if (tsl__has(n, KW_ENUM)) negate_list(w, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length, tsl__keyword(n, KW_ENUM)->value);
+  if (tsl__has(n, KW_ANY_OF)) {
+    const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
+    lit *all = tsl__schema_alloc(w->e->s, (v->count + 1) * sizeof *all);
+    for (uint32_t i = 0; all && i < v->count; i++) all[i] = NEG(v->children[i]);
+    if (all) way_of_lits(w, all, v->count);
+  }
+  if (tsl__has(n, KW_ONE_OF)) negate_one_of(w, tsl__keyword(n, KW_ONE_OF));
+  if (tsl__has(n, KW_IF)) {
+    lit condition = POS(tsl__keyword(n, KW_IF)->children[0]);
+    way_of_lits(w, (lit[]){condition, NEG(tsl__child_or_true(n, KW_THEN))}, 2);
+    way_of_lits(w, (lit[]){condition ^ 1, NEG(tsl__child_or_true(n, KW_ELSE))}, 2);
+  }
+  if (unevaluated(w->e, n)) negate_unevaluated(w, s, unevaluated(w->e, n));
+  if (w->e->type == T_OBJECT) negate_object(w, s, n);
+  if (w->e->type == T_ARRAY) negate_array(w, s, n);
+  if (w->e->type == T_NUMBER) negate_number(w, n);
+}
+
+/* ---- the recursion ------------------------------------------------------------------------------------------------ */
+
+static void expand(struct expansion *e, struct branch b);
+
+/* The first one is taken first, as in subschemas: members of `if` come before those of `then`. */
+static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n, const struct tracker *tracker) {
+  struct branch next = *b;
+  for (uint32_t i = n; i-- > 0;) {
+    if (tsl__schema_impossible(e->s, e->type, lits[i])) return;
+    want(e, &next, lits[i], lits[i] & 1 ? NULL : tracker);
+  }
+  expand(e, next);
+}
+
+/* The one atom that a lit is for objects, if it is one: {required: [k]}, its negation, nothing else beside. */
+static bool as_atom(struct expansion *e, lit l, const struct atom *next, struct atom **out) {
+  l = tsl__schema_simplify(e->s, l);
+  const struct node *n = tsl__node_of(e->s, l >> 1);
+  if ((n->mask & ~((uint64_t)1 << KW_TYPE)) != (uint64_t)1 << KW_REQUIRED || !(n->types & T_OBJECT)) return false;
+  const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
+  if (names->length != 1) return false;
+  *out = tsl__expand_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text, names->items[0].length, POS(SID_TRUE));
+  return *out != NULL;
+}
+
+/* anyOf as one clause; false if a branch is no atom. */
+static bool any_of_clause(struct expansion *e, struct branch *b, const struct keyword_value *v) {
+  struct atom *atoms = NULL;
+  if (e->type != T_OBJECT) return false;
+  for (uint32_t i = 0; i < v->count; i++)
+    if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i])) && !as_atom(e, POS(v->children[i]), atoms, &atoms)) return false;
+  clause_part(e, b, atoms);
+  return true;
+}
+
+/* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is asked, so the other branches need not fail; under a
+ * negation they must. */
+/* The alternatives that were chosen so far, where somebody looks at what they evaluate: one or several hold. */
+struct chosen {
+  const struct chosen *before;
+  sid s;
+};
+
+static bool apart_from(struct expansion *e, const struct chosen *c, sid s) {
+  for (; c; c = c->before)
+    if (tsl__schema_work(e->s, 16) && tsl__schema_disjoint(e->s, e->type, c->s, s)) return true;
+  return false;
+}
+
+static bool deeper(struct expansion *e) {
+  if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
+  return !e->many && tsl__schema_ok(e->s);
+}
+
+static void expand_tracked_any_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t i, const struct chosen *before,
+                                  const struct tracker *tracker) {
+  struct branch without = *b;
+  bool sure = false;
+  for (bool goes_on = deeper(e); goes_on && i < v->count && !sure && tsl__schema_ok(e->s); i++) {
+    lit l = POS(v->children[i]);
+    if (tsl__schema_impossible(e->s, e->type, l) || apart_from(e, before, v->children[i])) continue;
+    struct branch with = without;
+    const struct chosen now = {before, v->children[i]};
+    want(e, &with, l, tracker);
+    expand_tracked_any_of(e, &with, v, i + 1, &now, tracker);
+    sure = tracker->exact && certain(e->s, e->type, l);
+    if (tracker->exact) want(e, &without, l ^ 1, NULL);
+  }
+  if (before && !sure && tsl__schema_ok(e->s)) expand(e, without);
+  e->depth--;
+}
+
+#define COVERED_MAX 16u /* alternatives that are compared with all others */
+
+/* Does another alternative take all that this one does? */
+static bool covered(struct expansion *e, const struct keyword_value *v, uint32_t i) {
+  if (v->count > COVERED_MAX) return false;
+  for (uint32_t j = 0; j < v->count; j++)
+    if (j != i && tsl__schema_says_all(e->s, v->children[i], v->children[j]) && (j < i || !tsl__schema_says_all(e->s, v->children[j], v->children[i]))) return true;
+  return false;
+}
+
+static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
+  if (tracker) {
+    expand_tracked_any_of(e, b, v, 0, NULL, tracker);
+    return;
+  }
+  for (uint32_t i = 0; i < v->count; i++) {
+    if (!certain(e->s, e->type, POS(v->children[i])) && !tsl__schema_held(e->s, b->taken, v->children[i])) continue;
+    expand(e, *b);
+    return;
+  }
+  if (any_of_clause(e, b, v)) {
+    expand(e, *b);
+    return;
+  }
+  for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++)
+    if (!covered(e, v, i)) expand_with(e, b, (lit[]){POS(v->children[i])}, 1, NULL);
+}
+
+#define PAIRS_MAX 64u /* alternatives whose pairs are not looked at twice */
+
+static void expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
+  lit *lits = tsl__schema_alloc(e->s, (v->count + 1) * sizeof *lits);
+  uint64_t looked = 0, disjoint[PAIRS_MAX] = {0};
+  for (uint32_t i = 0; lits && i < v->count && tsl__schema_ok(e->s); i++) {
+    if (tsl__schema_impossible(e->s, e->type, POS(v->children[i]))) continue;
+    uint32_t n = 0;
+    lits[n++] = POS(v->children[i]);
+    for (uint32_t j = 0; j < v->count && tsl__schema_work(e->s, 16); j++) {
+      if (j == i) continue;
+      bool known = j < PAIRS_MAX && i < PAIRS_MAX && tsl__bit(&looked, j);
+      bool apart = known ? tsl__bit(&disjoint[j], i) : tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j]);
+      if (apart && j < PAIRS_MAX && i < PAIRS_MAX) tsl__bit_set(&disjoint[i], j);
+      if (!apart) lits[n++] = NEG(v->children[j]);
+    }
+    if (i < PAIRS_MAX) tsl__bit_set(&looked, i);
+    expand_with(e, b, lits, n, tracker);
+  }
+}
+
+static void expand_list(struct expansion *e, const struct branch *b, const tsl__json *values, uint32_t n) {
+  for (uint32_t i = 0; i < n && tsl__schema_ok(e->s); i++) {
+    tsl__json *v = (tsl__json *)(uintptr_t)&values[i];
+    if (tsl__json_type(v) != e->type) continue;
+    if (e->type != T_NUMBER) {
+      expand_with(e, b, (lit[]){POS(tsl__schema_const(e->s, v))}, 1, NULL);
+      continue;
+    }
+    tsl__number_spec spec = {.has_min = true, .has_max = true};
+    struct branch next = *b;
+    if (!tsl__schema_decimal(e->s, v, &spec.min)) return;
+    spec.max = spec.min;
+    if (!narrow(e, &next, &spec, v)) continue;
+    expand(e, next);
+  }
+}
+
+/* dependentSchemas, one after the other: a is absent, or it is there and its schema holds. `from` is the first that is not decided yet. */
+static void expand_dependencies(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t from, const struct tracker *tracker) {
+  while (from < v->count && (v->children[from] == UINT32_MAX || (!tracker && certain(e->s, e->type, POS(v->children[from]))))) from++;
+  if (from == v->count) {
+    expand(e, *b);
+    return;
+  }
+  const tsl__json *m = &v->value->items[from];
+  struct branch without = *b, with = *b;
+  const struct atom *absent = deeper(e) ? tsl__expand_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0) : NULL;
+  if (absent) {
+    tsl__expand_clause(e, &without, absent);
+    expand_dependencies(e, &without, v, from + 1, tracker);
+  }
+  if (absent && !tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) {
+    required_part(e, &with, m->key, m->key_length);
+    want(e, &with, POS(v->children[from]), tracker);
+    expand_dependencies(e, &with, v, from + 1, tracker);
+  }
+  e->depth--;
+}
+
+static void expand_negation(struct expansion *e, struct branch *b, sid s) {
+  if (tsl__schema_excluded(e->s, e->type, b->taken, s)) {
+    expand(e, *b);
+    return;
+  }
+  struct ways w = {.e = e, .base = *b};
+  negate_node(&w, s);
+  if (w.always) {
+    expand(e, *b);
+  } else {
+    struct branch next = *b;
+    bool certain_now = false;
+    if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->taken, w.atoms, &certain_now);
+    if (w.atoms && !certain_now) tsl__expand_clause(e, &next, w.atoms);
+    if (w.atoms || certain_now) expand(e, next);
+    if (certain_now) w.more.n = 0;
+    for (size_t i = 0; i < w.more.n && tsl__schema_ok(e->s); i++) expand(e, w.more.at[i]);
+  }
+  tsl__vec_free(e->s->alloc, &w.more);
+}
+
+/* Count the choice's branches if it was not met before. */
+static void meet(struct expansion *e, const struct choice *c, const struct keyword_value *v) {
+  uint32_t branches = c->keyword == KW_IF || c->keyword == KW_CONST ? 2 : c->keyword == KW_ENUM ? v->value->length : c->keyword == KW_ANY_OF || c->keyword == KW_ONE_OF ? v->count : 2 * v->count;
+  for (size_t i = 0; i < e->met.n; i++)
+    if (e->met.at[i].s == c->s && e->met.at[i].keyword == c->keyword) return;
+  if (e->met.n == MET_MAX) return;
+  if (tsl__vec_push(e->s->alloc, &e->met, *c)) e->width += branches;
+  else tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
+
+static void expand_choice(struct expansion *e, struct branch *b, const struct choice *c) {
+  const struct node *n = tsl__node_of(e->s, c->s);
+  const struct keyword_value *v = tsl__keyword(n, c->keyword);
+  if (e->looks) meet(e, c, v);
+  switch (c->keyword) {
+    case KW_ANY_OF: expand_any_of(e, b, v, c->tracker); break;
+    case KW_ONE_OF: expand_one_of(e, b, v, c->tracker); break;
+    case KW_IF:
+      if (!c->tracker && !tsl__has(n, KW_THEN) && !tsl__has(n, KW_ELSE)) {
+        expand(e, *b);
+        break;
+      }
+      expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__child_or_true(n, KW_THEN))}, 2, c->tracker);
+      expand_with(e, b, (lit[]){NEG(v->children[0]), POS(tsl__child_or_true(n, KW_ELSE))}, 2, c->tracker);
+      break;
+    case KW_CONST: expand_list(e, b, v->value, 1); break;
+    case KW_ENUM: expand_list(e, b, v->value->items, v->value->length); break;
+    default: expand_dependencies(e, b, v, 0, c->tracker);
+  }
+}
+
+/* A conjunction. */
+static void found(struct expansion *e, struct branch *b) {
+  if (b->seen) tsl__expand_seen(e, b);
+  const struct leaf one = {b->parts, b->number};
+  if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
+    tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place", TSL__SCHEMA_ALTERNATIVES);
+  } else if (!e->looks) {
+    e->leaf(e->ctx, one.parts, one.number);
+  } else if (e->leaves > FEW_LEAVES + LEAVES_EACH * e->width) {
+    e->many = true;
+  } else if (!tsl__vec_push(e->s->alloc, &e->kept, one)) {
+    tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  }
+}
+
+/* Those met since `before` was the first come first, in the order in which they were met: so members come in the order of the text. */
+static const struct choice *in_order(struct expansion *e, const struct choice *met, const struct choice *before) {
+  const struct choice *all = before;
+  if (met == before || met->next == before) return met;
+  for (; met != before; met = met->next) {
+    struct choice *c = tsl__arena_copy(&e->s->arena, met, sizeof *c);
+    if (!c) return tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), before;
+    c->next = all;
+    all = c;
+  }
+  return all;
+}
+
+/* Is it nothing but a negation, behind references? What is behind two of them holds, but is not evaluated. */
+static bool is_negation(const struct schema *s, lit l) {
+  return tsl__node_of(s, tsl__schema_referred(s, l >> 1))->mask == (uint64_t)1 << KW_NOT;
+}
+
+/* Recursion is as deep as the choices of one goal are many. */
+static void expand(struct expansion *e, struct branch b) {
+  const struct choice *before = b.choices;
+  if (e->looks && ++e->looked > FEW_WAYS + WAYS_EACH * e->width) e->many = true;
+  if (!deeper(e)) goto done;
+  while (tsl__schema_work(e->s, 8) && b.pending) {
+    const struct tracker *tracker = b.pending->tracker && !is_negation(e->s, b.pending->l) ? b.pending->tracker : NULL;
+    lit l = tsl__schema_simplify(e->s, b.pending->l);
+    b.pending = b.pending->next;
+    if (l & 1) {
+      if (tsl__schema_impossible(e->s, e->type, l)) goto done;
+      if (!certain(e->s, e->type, l)) negate_later(e, &b, l >> 1);
+    } else if (!take_node(e, &b, l >> 1, tracker)) {
+      goto done;
+    }
+  }
+  b.choices = in_order(e, b.choices, before);
+  if (!tsl__schema_ok(e->s)) goto done;
+  if (b.choices) {
+    const struct choice *c = b.choices;
+    b.choices = c->next;
+    expand_choice(e, &b, c);
+  } else if (b.negations) {
+    sid negated = b.negations->s;
+    b.negations = b.negations->next;
+    expand_negation(e, &b, negated);
+  } else {
+    found(e, &b);
+  }
+done:
+  e->depth--;
+}
+
+/* Most objects are asked for by one node that says nothing but which members there are: its parts are told at once. */
+static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__schema_leaf *leaf, void *ctx) {
+  static const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
+  static const uint64_t told = members | (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_REQUIRED;
+  if (e->n != 1 || e->lits[0] & 1) return false;
+  sid id = e->lits[0] >> 1;
+  const struct node *n = tsl__node_of(s, id);
+  if (!(n->mask & members) || n->mask & ~told || !(n->possible & T_OBJECT)) return false;
+  const struct part parts = {.kind = PART_MEMBERS, .s = id}, required = {.next = &parts, .kind = PART_REQUIRED, .s = id};
+  leaf(ctx, tsl__has(n, KW_REQUIRED) ? &required : &parts, NULL);
+  return true;
+}
+
+static void expand_goal(struct expansion *e, goal g) {
+  const struct goal_entry *entry = tsl__goal_of(e->s, g);
+  struct branch b = {0};
+  for (uint32_t i = entry->n; i-- > 0;) want(e, &b, entry->lits[i], NULL);
+  expand(e, b);
+}
+
+/* Objects that have many alternatives are expanded once more, with choices said in clauses. */
+static void expand_objects(struct expansion *e, goal g) {
+  e->looks = true;
+  expand_goal(e, g);
+  e->looks = false;
+  for (size_t i = 0; i < e->kept.n && !e->many && tsl__schema_ok(e->s); i++) e->leaf(e->ctx, e->kept.at[i].parts, e->kept.at[i].number);
+  tsl__vec_free(e->s->alloc, &e->kept);
+  tsl__vec_free(e->s->alloc, &e->met);
+  if (!e->many) return;
+  e->many = false;
+  e->in_clauses = true;
+  e->leaves = 0;
+  expand_goal(e, g);
+}
+
+void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx) {
+  struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
+  if (g == GOAL_NONE || (type == T_OBJECT && expand_members(s, tsl__goal_of(s, g), leaf, ctx))) return;
+  if (type == T_OBJECT) expand_objects(&e, g);
+  else expand_goal(&e, g);
+}

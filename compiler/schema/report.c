@@ -1,0 +1,260 @@
+/* report.c - what is enforced, as JSON.
+ *
+ * One entry per keyword of every subschema that something in effect leads to: {"pointer": …, "keyword": …, "status": "enforced" | "no effect", "reason": …}. Keywords that
+ * never assert (titles, descriptions, unknown words) are not listed; keywords that assert in another draft, those that need another one beside them, formats that
+ * are not known, and words that look like a keyword misspelled, are. Subschemas in other documents are listed with their URI before the '#'.
+ *
+ * What is in effect is found by following subschemas and references from the root; then the documents are gone through in the order of their texts, as a reference can
+ * lead anywhere in them. That is done when somebody asks. Tested by tests/test_schema.c and tests/test_report.py, which walks schemas in its own way and compares.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "compiler/schema/schema.h"
+#include "compiler/schema/parts.h"
+
+struct report {
+  struct schema *s;
+  TSL__VEC(char) out, pointer;
+  TSL__VEC(sid) reached; /* nodes in effect, in the order found */
+  uint8_t *marks;        /* of nodes: REACHED, LISTED */
+  bool unevaluated;      /* some node has unevaluatedItems or unevaluatedProperties */
+  bool failed;
+};
+
+enum { REACHED = 1, LISTED = 2 };
+
+static void put(struct report *r, const char *text, size_t n) {
+  if (r->failed || !tsl__vec_reserve(r->s->alloc, &r->out, n)) {
+    r->failed = true;
+    return;
+  }
+  memcpy(r->out.at + r->out.n, text, n);
+  r->out.n += n;
+}
+
+#define PUT(r, literal) put((r), (literal), sizeof(literal) - 1)
+
+/* The inside of a JSON string. */
+static void put_escaped(struct report *r, const char *text, size_t n) {
+  static const char hex[] = "0123456789abcdef";
+  size_t from = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint8_t c = (uint8_t)text[i];
+    if (tsl__stands_raw(c)) continue;
+    put(r, text + from, i - from);
+    from = i + 1;
+    if (c < 0x20) {
+      char unit[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+      put(r, unit, 6);
+    } else {
+      char pair[2] = {'\\', (char)c};
+      put(r, pair, 2);
+    }
+  }
+  put(r, text + from, n - from);
+}
+
+static void push(struct report *r, const char *text, size_t n) {
+  if (!tsl__vec_reserve(r->s->alloc, &r->pointer, 2 * n + 12)) {
+    r->failed = true;
+    return;
+  }
+  char *p = r->pointer.at + r->pointer.n;
+  *p++ = '/';
+  for (size_t i = 0; i < n; i++) {
+    if (text[i] == '~' || text[i] == '/') {
+      *p++ = '~';
+      *p++ = text[i] == '~' ? '0' : '1';
+    } else {
+      *p++ = text[i];
+    }
+  }
+  r->pointer.n = (size_t)(p - r->pointer.at);
+}
+
+static void push_index(struct report *r, uint32_t index) {
+  char digits[10];
+  size_t n = sizeof digits;
+  do digits[--n] = (char)('0' + index % 10);
+  while (index /= 10);
+  push(r, digits + n, sizeof digits - n);
+}
+
+static void entry(struct report *r, const tsl__json *keyword, const char *reason) {
+  size_t n = r->pointer.n;
+  push(r, keyword->key, keyword->key_length);
+  if (r->failed) return;
+  if (r->out.n > 1) PUT(r, ",\n ");
+  PUT(r, "{\"pointer\":\"");
+  put_escaped(r, r->pointer.at, r->pointer.n);
+  PUT(r, "\",\"keyword\":\"");
+  put_escaped(r, keyword->key, keyword->key_length);
+  if (reason) {
+    PUT(r, "\",\"status\":\"no effect\",\"reason\":\"");
+    put_escaped(r, reason, strlen(reason));
+  } else {
+    PUT(r, "\",\"status\":\"enforced\",\"reason\":\"");
+  }
+  PUT(r, "\"}");
+  r->pointer.n = n;
+}
+
+/* Keywords that ask for nothing unless another one stands beside them; NULL: this one does ask for something. */
+static const char *idle(const struct report *r, const struct node *n, enum keyword k) {
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
+  switch (k) {
+    case KW_IF: return tsl__has(n, KW_THEN) || tsl__has(n, KW_ELSE) || r->unevaluated ? NULL : "neither then nor else beside it";
+    case KW_THEN:
+    case KW_ELSE: return tsl__has(n, KW_IF) ? NULL : "no if beside it";
+    case KW_MIN_CONTAINS:
+    case KW_MAX_CONTAINS: return tsl__has(n, KW_CONTAINS) ? NULL : "no contains beside it";
+    case KW_ADDITIONAL_ITEMS: return items && items->value->kind == TSL__JSON_ARRAY ? NULL : "no list of items beside it";
+    default: return NULL;
+  }
+}
+
+/* Why a keyword has no effect; NULL: it is enforced. */
+static const char *reason(const struct report *r, const struct node *n, const tsl__json *keyword, enum keyword k, uint32_t drafts) {
+  const struct schema *s = r->s;
+  uint32_t draft = s->resources.at[n->resource].draft;
+  if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF) && k != KW_REF) return "hidden by $ref in this draft";
+  if (!(drafts & draft)) return "no keyword of this draft";
+  if (draft == D3 && k == KW_REQUIRED) return keyword->kind == TSL__JSON_TRUE ? NULL : "false asks for nothing"; /* enforced with the properties around it */
+  if (tsl__has(n, k)) return idle(r, n, k);
+  if (s->resources.at[n->resource].without >> k & 1) return "not in the vocabularies of this metaschema";
+  if (k == KW_FORMAT) return s->options.ignore_formats ? "formats are ignored, as asked" : "unknown format";
+  if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not asked for";
+  if (k == KW_NULLABLE && keyword->kind == TSL__JSON_TRUE) return tsl__has(n, KW_TYPE) ? NULL : "no type beside it";
+  if (k == KW_EXCLUSIVE_MINIMUM && keyword->kind == TSL__JSON_TRUE) return "no minimum beside it";
+  if (k == KW_EXCLUSIVE_MAXIMUM && keyword->kind == TSL__JSON_TRUE) return "no maximum beside it";
+  return "false asks for nothing";
+}
+
+/* ---- words that are none ------------------------------------------------------------------------------------------ */
+
+#define WORD_MAX 32u /* letters of a word that is compared; no keyword has as many */
+
+/* Small letters alone: maxlength, max_length and MaxLength are one word. */
+static size_t letters_of(const char *text, size_t n, char out[WORD_MAX]) {
+  size_t length = 0;
+  for (size_t i = 0; i < n && length < WORD_MAX; i++)
+    if (text[i] != '_' && text[i] != '-' && text[i] != '$') out[length++] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+  return length;
+}
+
+/* With one letter changed, left out or added, or two of them swapped. */
+static bool looks_like(const char *a, size_t n, const char *b, size_t m) {
+  size_t begin = 0;
+  while (begin < n && begin < m && a[begin] == b[begin]) begin++;
+  while (n > begin && m > begin && a[n - 1] == b[m - 1]) n--, m--;
+  n -= begin, m -= begin;
+  return (n <= 1 && m <= 1) || (n == 2 && m == 2 && a[begin] == b[begin + 1] && a[begin + 1] == b[begin]);
+}
+
+/* The keyword that a word which is none may have been meant for, or NULL. */
+static const char *meant(const char *text, size_t n) {
+  static const char *const keywords[] = {
+#define TSL__KEYWORD(name, text, drafts, shape) text,
+#include "compiler/schema/keywords.def"
+#undef TSL__KEYWORD
+  };
+  char word[WORD_MAX], letters[WORD_MAX];
+  size_t length = letters_of(text, n, word);
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords && length < WORD_MAX; i++) {
+    size_t m = letters_of(keywords[i], strlen(keywords[i]), letters);
+    if (m == length && !memcmp(word, letters, m)) return keywords[i];
+    if ((m >= 5 || (m == 4 && word[0] == letters[0])) && looks_like(word, length, letters, m)) return keywords[i]; /* short words are like many others */
+  }
+  return NULL;
+}
+
+/* ---- what is in effect -------------------------------------------------------------------------------------------- */
+
+static void reach(struct report *r, sid id) {
+  if (id <= SID_FALSE || id == UINT32_MAX || id >= r->s->nodes.n || r->marks[id] & REACHED) return;
+  struct node *n = r->s->nodes.at[id];
+  if (!n->at->user) n->at->user = id & ((1u << 28) - 1); /* reached in dynamic scopes only: one of its nodes stands for all */
+  r->marks[id] |= REACHED;
+  r->marks[n->at->user] |= LISTED;
+  if (!tsl__vec_push(r->s->alloc, &r->reached, id)) r->failed = true;
+}
+
+static void reach_all(struct report *r) {
+  const struct schema *s = r->s;
+  uint64_t unevaluated = (uint64_t)1 << KW_UNEVALUATED_ITEMS | (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
+  for (size_t i = 2; i < s->nodes.n; i++) r->unevaluated |= (s->nodes.at[i]->mask & unevaluated) != 0;
+  reach(r, s->root_node);
+  for (size_t i = 0; i < r->reached.n && !r->failed; i++) {
+    const struct node *n = tsl__node_of(s, r->reached.at[i]);
+    for (enum keyword k = 0; k < KW_COUNT; k++) {
+      const struct keyword_value *v = tsl__keyword_or_null(n, k);
+      if (!v || !v->children || idle(r, n, k)) continue;
+      for (uint32_t c = 0; c < v->count; c++) reach(r, v->children[c]);
+    }
+  }
+}
+
+/* ---- going through the documents ---------------------------------------------------------------------------------- */
+
+static void entries(struct report *r, const tsl__json *at) {
+  const struct node *n = tsl__node_of(r->s, at->user);
+  for (uint32_t i = 0; i < at->length; i++) {
+    uint32_t drafts;
+    enum shape shape;
+    enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
+    const char *other = k == KW_COUNT ? meant(at->items[i].key, at->items[i].key_length) : NULL;
+    char unknown[WORD_MAX + 32];
+    if (other) snprintf(unknown, sizeof unknown, "no keyword: is %s meant?", other);
+    if (k != KW_COUNT) entry(r, &at->items[i], reason(r, n, &at->items[i], k, drafts));
+    else if (other) entry(r, &at->items[i], unknown);
+  }
+}
+
+/* Recursion is as deep as the text, which max_depth bounds. */
+static void visit(struct report *r, const tsl__json *at) {
+  size_t length = r->pointer.n;
+  if (at->kind == TSL__JSON_OBJECT && at->user && r->marks[at->user] & LISTED) entries(r, at);
+  for (uint32_t i = 0; i < at->length && !r->failed; i++) {
+    const tsl__json *v = &at->items[i];
+    if (v->kind < TSL__JSON_ARRAY) continue;
+    if (at->kind == TSL__JSON_OBJECT) push(r, v->key, v->key_length);
+    else push_index(r, i);
+    visit(r, v);
+    r->pointer.n = length;
+  }
+}
+
+static void visit_resource(struct report *r, const struct resource *resource) {
+  r->pointer.n = 0;
+  if (resource->uri[0]) {
+    r->failed = !tsl__vec_reserve(r->s->alloc, &r->pointer, strlen(resource->uri) + 1);
+    if (r->failed) return;
+    memcpy(r->pointer.at, resource->uri, strlen(resource->uri));
+    r->pointer.n = strlen(resource->uri);
+    r->pointer.at[r->pointer.n++] = '#';
+  }
+  visit(r, resource->root);
+}
+
+const char *tsl__schema_report(void *schema) {
+  struct schema *s = schema;
+  struct report r = {.s = s, .marks = tsl__alloc_zero(s->alloc, s->nodes.n)};
+  size_t marks = s->nodes.n;
+  r.failed = !r.marks;
+  if (r.marks) reach_all(&r);
+  PUT(&r, "[");
+  if (!r.failed) visit(&r, s->root);
+  for (size_t i = 0; i < s->resources.n && !r.failed; i++)
+    if (s->resources.at[i].document && s->resources.at[i].root != s->root) visit_resource(&r, &s->resources.at[i]);
+  PUT(&r, "]");
+  put(&r, "", 1);
+  char *report = r.failed ? NULL : tsl__arena_copy(&s->arena, r.out.at, r.out.n);
+  tsl__exprs_hold(s->x, s->arena.total);
+  tsl__vec_free(s->alloc, &r.out);
+  tsl__vec_free(s->alloc, &r.pointer);
+  tsl__vec_free(s->alloc, &r.reached);
+  tsl__free(s->alloc, r.marks, marks);
+  return report;
+}

@@ -1,0 +1,303 @@
+/* outline.c - states that are not listed in an artifact but described, and grown again from the description.
+ *
+ * Problem   What has been read of a number is no finite matter: how many zeros it ends in decides which exponents may follow. Such states cannot be listed (runtime/artifact/ahead.c).
+ * Idea      They are expressions of a few kinds around the automata of compiler/number/lower.c and compiler/number/integer.c, and those are named by constraints and by the text read so far. So the artifact has the
+ *           expression in words, and the loaded grammar has expressions of its own, which grow these states as the compiler does: the same files, without the front ends, so that a
+ *           library that only loads artifacts still needs neither PCRE2 nor yajl.
+ * Form      Each expression is a word for its kind, then:
+ *             BYTES   eight words        LIT     length, bytes (four in a word)    SEQ  two expressions     ALT  how many, expressions
+ *             REPEAT  min, max, expression         INTEGER  the automaton's parameter
+ *             NUMBER  flags, prefix (length, bytes), lists of decimals (how many; each: length, JSON text): min, max, multiples, non-multiples, excluded
+ * Trust     Nothing of it is believed: expressions are made by the constructors, decimals parsed, prefixes read by the automaton.
+ * Tested by tests/test_artifact.c, fuzz/fuzz_artifact.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/states/outline.h"
+
+#include "compiler/expr/node.h"
+#include "compiler/number/outline.h"
+#include "compiler/states/states.h"
+#include "runtime/artifact/artifact.h"
+
+#define DEPTH_MAX 128u
+#define WORDS_MAX 8192u
+#define LIST_MAX 1100u /* decimals of a list */
+#define TEXT_MAX 1200u /* bytes of a decimal that is written down */
+
+enum { O_EPS = 1, O_BYTES, O_LIT, O_SEQ, O_ALT, O_REPEAT, O_INTEGER, O_NUMBER };
+enum { F_NEGATIVE = 1, F_INTEGER = 2, F_NOT_INTEGER = 4, F_MIN_EXCLUSIVE = 8, F_MAX_EXCLUSIVE = 16, F_SPELLING = 5 /* shift */ };
+
+/* ---- writing ------------------------------------------------------------------------------------------------------ */
+
+typedef struct writer {
+  tsl__exprs *x;
+  void *to;
+  bool (*put)(void *to, uint32_t word);
+  uint32_t words;
+  bool fine, numbers; /* numbers: some automaton was met */
+} writer;
+
+static void put(writer *w, uint32_t word) { w->fine = w->fine && ++w->words <= WORDS_MAX && (!w->put || w->put(w->to, word)); }
+
+static void put_bytes(writer *w, const void *bytes, uint32_t n) {
+  put(w, n);
+  for (uint32_t i = 0; i < n; i += 4) {
+    uint32_t word = 0;
+    memcpy(&word, (const char *)bytes + i, n - i < 4 ? n - i : 4);
+    put(w, word);
+  }
+}
+
+static void put_decimals(writer *w, const tsl__decimal *at, uint32_t n) {
+  char text[TEXT_MAX];
+  put(w, n);
+  for (uint32_t i = 0; i < n && w->fine; i++) {
+    size_t length = tsl__decimal_print(&at[i], text, sizeof text);
+    w->fine = length < sizeof text;
+    if (w->fine) put_bytes(w, text, (uint32_t)length);
+  }
+}
+
+static void put_number(writer *w, const tsl__number_at *at) {
+  const tsl__number_spec *s = &at->spec;
+  put(w, O_NUMBER);
+  put(w, (uint32_t)(at->negative ? F_NEGATIVE : 0) | (s->integer ? F_INTEGER : 0) | (s->not_integer ? F_NOT_INTEGER : 0) | (s->min_exclusive ? F_MIN_EXCLUSIVE : 0) |
+             (s->max_exclusive ? F_MAX_EXCLUSIVE : 0) | s->spelling << F_SPELLING);
+  put_bytes(w, at->prefix, at->length);
+  put_decimals(w, &s->min, s->has_min);
+  put_decimals(w, &s->max, s->has_max);
+  put_decimals(w, s->multiples, s->multiple_count);
+  put_decimals(w, s->non_multiples, s->non_multiple_count);
+  put_decimals(w, s->excluded, s->excluded_count);
+}
+
+static void put_native(writer *w, const tsl__node *n) {
+  const tsl__native native = *tsl__native_at(w->x, n->a);
+  tsl__number_at at;
+  w->numbers = true;
+  if (tsl__integer_is(&native)) {
+    put(w, O_INTEGER);
+    put(w, n->b);
+  } else if (tsl__number_place(&native, n->b, &at)) {
+    put_number(w, &at);
+  } else {
+    w->fine = false;
+  }
+}
+
+static void put_expr(writer *w, tsl__expr e, uint32_t depth) {
+  tsl__node n = tsl__node_at(w->x, e);
+  if (depth > DEPTH_MAX) w->fine = false;
+  if (!w->fine) return;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_EPS: put(w, O_EPS); return;
+  case TSL__K_BYTES:
+    put(w, O_BYTES);
+    for (int i = 0; i < 4; i++) {
+      put(w, (uint32_t)tsl__set_at(w->x, n.a)->w[i]);
+      put(w, (uint32_t)(tsl__set_at(w->x, n.a)->w[i] >> 32));
+    }
+    return;
+  case TSL__K_LIT:
+    put(w, O_LIT);
+    put_bytes(w, tsl__literal_at(w->x, n.a), n.b);
+    return;
+  case TSL__K_SEQ:
+    put(w, O_SEQ);
+    put_expr(w, n.a, depth + 1);
+    put_expr(w, n.b, depth + 1);
+    return;
+  case TSL__K_ALT:
+    put(w, O_ALT);
+    put(w, n.b);
+    for (uint32_t i = 0; i < n.b; i++) put_expr(w, tsl__list_at(w->x, n.a)[i], depth + 1);
+    return;
+  case TSL__K_REPEAT:
+    put(w, O_REPEAT);
+    put(w, n.b);
+    put(w, n.c);
+    put_expr(w, n.a, depth + 1);
+    return;
+  case TSL__K_NATIVE: put_native(w, &n); return;
+  default: w->fine = false; return;
+  }
+}
+
+bool tsl__outline_write(tsl__exprs *x, tsl__expr e, void *to, bool (*sink)(void *to, uint32_t word)) {
+  writer w = {.x = x, .to = to, .put = sink, .fine = tsl__node_at(x, e).loop == 0};
+  put_expr(&w, e, 0);
+  return w.fine && w.numbers;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
+
+typedef struct outlines {
+  void *states; /* of states.c */
+  tsl__exprs *x;
+  tsl__numbers *numbers; /* NULL: not made yet */
+  tsl__arena scratch;
+} outlines;
+
+typedef struct reader {
+  outlines *o;
+  const uint32_t *at, *end;
+  bool fine;
+} reader;
+
+static uint32_t take(reader *r) {
+  if (r->at == r->end) r->fine = false;
+  return r->fine ? *r->at++ : 0;
+}
+
+/* `*n` bytes, at most `max`. */
+static const char *take_bytes(reader *r, uint32_t max, uint32_t *n) {
+  *n = take(r);
+  if (*n > max || (*n + 3) / 4 > (size_t)(r->end - r->at)) r->fine = false;
+  if (!r->fine) return *n = 0, "";
+  const char *bytes = (const char *)r->at;
+  r->at += (*n + 3) / 4;
+  return bytes;
+}
+
+/* No list was made: it is too long, or memory ran out. */
+static void give_up(reader *r) {
+  if (r->fine) tsl__exprs_fail(r->o->x, TSL_ERR_NO_MEMORY, "out of memory");
+  r->fine = false;
+}
+
+static const tsl__decimal *take_decimals(reader *r, uint32_t max, uint32_t *n) {
+  *n = take(r);
+  if (*n > max) r->fine = false;
+  tsl__decimal *list = r->fine ? tsl__arena_alloc(&r->o->scratch, (*n + 1) * sizeof *list) : NULL;
+  if (!list) return give_up(r), NULL;
+  for (uint32_t i = 0; i < *n && r->fine; i++) {
+    uint32_t length;
+    const char *text = take_bytes(r, TEXT_MAX, &length);
+    tsl_status status = r->fine ? tsl__decimal_parse(&r->o->scratch, text, length, &list[i]) : TSL_OK;
+    if (status == TSL_ERR_NO_MEMORY) tsl__exprs_fail(r->o->x, status, "out of memory");
+    r->fine = r->fine && status == TSL_OK;
+  }
+  return list;
+}
+
+static bool positive(const tsl__decimal *at, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (!at[i].count || at[i].negative) return false;
+  return true;
+}
+
+static tsl__expr take_number(reader *r) {
+  uint32_t flags = take(r), n, has_min, has_max;
+  tsl__number_at at = {.negative = flags & F_NEGATIVE};
+  tsl__number_spec *s = &at.spec;
+  const char *prefix = take_bytes(r, TSL__NUMBER_PREFIX, &n);
+  if (n) memcpy(at.prefix, prefix, n);
+  at.length = n;
+  const tsl__decimal *min = take_decimals(r, 1, &has_min), *max = take_decimals(r, 1, &has_max);
+  s->multiples = take_decimals(r, 1, &s->multiple_count);
+  s->non_multiples = take_decimals(r, TSL__NUMBER_NON_MULTIPLES, &s->non_multiple_count);
+  s->excluded = take_decimals(r, LIST_MAX, &s->excluded_count);
+  if (!r->fine || !positive(s->multiples, s->multiple_count) || !positive(s->non_multiples, s->non_multiple_count)) return r->fine = false, TSL__NONE;
+  if ((s->has_min = has_min) != 0) s->min = *min;
+  if ((s->has_max = has_max) != 0) s->max = *max;
+  s->integer = flags & F_INTEGER;
+  s->not_integer = flags & F_NOT_INTEGER;
+  s->min_exclusive = s->has_min && (flags & F_MIN_EXCLUSIVE);
+  s->max_exclusive = s->has_max && (flags & F_MAX_EXCLUSIVE);
+  s->spelling = flags >> F_SPELLING & 7;
+  if (!r->o->numbers && !(r->o->numbers = tsl__numbers_new(r->o->x))) return TSL__NONE;
+  return tsl__number_from(r->o->numbers, &at);
+}
+
+static tsl__expr take_expr(reader *r, uint32_t depth);
+
+static tsl__expr take_alt(reader *r, uint32_t depth) {
+  tsl__expr all = TSL__NONE;
+  uint32_t n = take(r);
+  if (n > WORDS_MAX) r->fine = false;
+  tsl__expr *parts = r->fine ? tsl__arena_alloc(&r->o->scratch, (n + 1) * sizeof *parts) : NULL;
+  if (!parts) return give_up(r), TSL__NONE;
+  for (uint32_t i = 0; i < n && r->fine; i++) parts[i] = take_expr(r, depth);
+  if (r->fine) all = tsl__expr_alt_n(r->o->x, parts, n);
+  return all;
+}
+
+static tsl__expr take_bytes_set(reader *r) {
+  tsl__bytes set = {{0}};
+  for (int i = 0; i < 8; i++) set.w[i / 2] |= (uint64_t)take(r) << (i % 2 ? 32 : 0);
+  return tsl__expr_bytes(r->o->x, &set);
+}
+
+/* Whatever is not right ends as `fine` false, or as TSL__NONE. */
+static tsl__expr take_expr(reader *r, uint32_t depth) {
+  tsl__exprs *x = r->o->x;
+  tsl__expr a, b;
+  uint32_t n, min, max;
+  const char *bytes;
+  if (depth > DEPTH_MAX) r->fine = false;
+  switch (take(r)) {
+  case O_EPS: return TSL__EPS;
+  case O_BYTES: return take_bytes_set(r);
+  case O_LIT:
+    bytes = take_bytes(r, WORDS_MAX, &n);
+    return n ? tsl__expr_literal(x, bytes, n) : TSL__NONE;
+  case O_SEQ:
+    a = take_expr(r, depth + 1);
+    b = take_expr(r, depth + 1);
+    return tsl__expr_seq(x, a, b);
+  case O_ALT: return take_alt(r, depth + 1);
+  case O_REPEAT:
+    min = take(r);
+    max = take(r);
+    a = take_expr(r, depth + 1);
+    return r->fine && min <= max ? tsl__expr_repeat(x, a, min, max) : TSL__NONE;
+  case O_INTEGER: return tsl__integer_from(x, take(r));
+  case O_NUMBER: return take_number(r);
+  default: r->fine = false; return TSL__NONE;
+  }
+}
+
+/* ---- the seam to runtime/ ----------------------------------------------------------------------------------------- */
+
+tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void **ctx) {
+  outlines *o = tsl__alloc_zero(&space->alloc, sizeof *o);
+  tsl_status status = o ? tsl__exprs_new(NULL, &space->alloc, limits, &o->x) : TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK) {
+    o->states = tsl__states_open(space, o->x);
+    if (o->states) {
+      tsl__arena_init(&o->scratch, &space->alloc);
+      return *ctx = o, TSL_OK;
+    }
+    tsl__exprs_free(o->x);
+    status = TSL_ERR_NO_MEMORY;
+  }
+  tsl__free(&space->alloc, o, sizeof *o);
+  return status;
+}
+
+void *tsl__outline_states(void *ctx) { return ((outlines *)ctx)->states; }
+
+tsl__state tsl__outline_state(tsl__space *space, void *ctx, const uint32_t *words, uint32_t n) {
+  outlines *o = ctx;
+  reader r = {o, words, words + n, true};
+  tsl__expr e = take_expr(&r, 0);
+  tsl__arena_free(&o->scratch);
+  tsl__arena_init(&o->scratch, &space->alloc);
+  if (tsl__exprs_status(o->x) != TSL_OK) return tsl__space_fail(space, tsl__exprs_status(o->x), tsl__exprs_why(o->x)), 0;
+  if (!r.fine || r.at != r.end || e == TSL__NONE || tsl__node_at(o->x, e).loop) return tsl__space_fail(space, TSL_ERR_FORMAT, "the artifact is damaged: an outline"), 0;
+  return tsl__states_of(o->states, e);
+}
+
+void tsl__outline_forget_limits(void *ctx) {
+  tsl__exprs *x = ((outlines *)ctx)->x;
+  x->cancel = NULL;
+  x->deadline = 0;
+}
+
+void tsl__outline_close(tsl__space *space, void *ctx) {
+  outlines *o = ctx;
+  tsl__arena_free(&o->scratch);
+  tsl__states_hook.free(o->states);
+  tsl__free(&space->alloc, o, sizeof *o);
+}

@@ -1,0 +1,258 @@
+/* tags.h - text with structure in it: what an assistant writes.
+ *
+ * Problem   A model writes prose, may think first, and at some moment calls tools. The prose is free; from the first byte of a call on everything is fixed.
+ * Idea      A tree of formats (constant, JSON Schema, regex, GBNF, any text, sequence, or, repeat, tag, triggered tags, ...), read from the structural-tag JSON that
+ *           XGrammar publishes, or built in C. Each format is an expression (compiler/expr/expr.h); the matcher knows of nothing new.
+ *             free text          text & !(.* T .*)                     never holds a trigger T
+ *             up to a trigger    (.* T) & !(.* T .+)                   the first trigger ends it, however tokens split it: an incomplete one is still text
+ *             triggered tags     W = free | until(T) · rest of a tag's begin · content · end · W
+ *             begins of tags     a trie, so that 500 tools cost as many steps as one
+ *           Where constant text spells a special token of the vocabulary, the token itself is allowed too, as one step.
+ * Marks     What a caller wants back (free text, reasoning, a call, its name, its arguments) is a rule of its own, that is, a frame: parse.c follows a
+ *           text through the same states and sees these frames begin and end. There is no second parser.
+ *
+ * Files     read.c   JSON -> nodes
+ *           build.c  nodes from C
+ *           text.c   constants, free text, tries of begins
+ *           stops.c  which of many strings ends a text first, which tag has which trigger
+ *           lower.c  nodes -> expressions; styles of arguments; marks
+ *           parse.c  text -> events
+ *           tags.c        memory and errors of a tree
+ * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is written
+ * Tested by tests/test_tags.c, tests/test_answers.c, tests/test_tools.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_TAGS_TAGS_H
+#define TSL_COMPILER_TAGS_TAGS_H
+
+#include "compiler/expr/expr.h"
+#include "compiler/expr/node.h"
+#include "compiler/json/json.h"
+#include "runtime/matcher/grammar.h"
+
+#define TSL__TAGS_DEPTH 200u
+#define TSL__TAGS_WRITTEN ((size_t)64 << 20)
+#define TSL__CONSTANTS 16u
+
+typedef enum tsl__tag_kind {
+  TSL__TAG_CONST,    /* text */
+  TSL__TAG_SCHEMA,   /* schema, style */
+  TSL__TAG_REGEX,    /* text */
+  TSL__TAG_GBNF,     /* text */
+  TSL__TAG_ANY,      /* excludes, max_chars, max_tokens */
+  TSL__TAG_SEQUENCE, /* items */
+  TSL__TAG_OR,       /* items */
+  TSL__TAG_REPEAT,   /* items[0], min, max */
+  TSL__TAG_TAG,      /* begin, items[0], ends */
+  TSL__TAG_TRIGGERED,/* triggers, items (tags), excludes, at_least_one, once; with token_triggers: by tokens */
+  TSL__TAG_SEPARATED,/* items (tags), text = separator, at_least_one, once */
+  TSL__TAG_DISPATCH, /* triggers, items (one for each), excludes, once */
+  TSL__TAG_TOKENS    /* tokens, complement, min, max times */
+} tsl__tag_kind;
+
+/* What a frame is to a reader. What stands in no such frame is text. */
+typedef enum tsl__mark_kind {
+  TSL__MARK_NONE,
+  TSL__MARK_TEXT,      /* a tag around text: its content counts, begin and end do not */
+  TSL__MARK_REASONING, /* likewise around thinking */
+  TSL__MARK_CALL,      /* a tag around a call; `name` is the tool */
+  TSL__MARK_TAG,       /* any other tag; `name` is its begin */
+  TSL__MARK_MARKUP,    /* nothing that a reader wants, but for what other marks in it take */
+  TSL__MARK_ID,        /* the id of a call */
+  TSL__MARK_ARGUMENTS, /* JSON */
+  TSL__MARK_MEMBERS,   /* arguments in another style: made of keys and values */
+  TSL__MARK_KEY,       /* a key's bare text */
+  TSL__MARK_VALUE,     /* JSON; `name` is the key, NULL: the key before */
+  TSL__MARK_BARE,      /* a string's text; `name` likewise */
+  TSL__MARK_ARRAY,     /* made of values; `name` likewise */
+  TSL__MARK_OBJECT,    /* made of keys and values; `name` likewise. Of VALUE to OBJECT, the first that a text can be read as counts */
+  TSL__MARK_TRUE,      /* another word for this value; `name` likewise */
+  TSL__MARK_FALSE,
+  TSL__MARK_NULL
+} tsl__mark_kind;
+
+typedef struct tsl__mark {
+  tsl__mark_kind kind;
+  const char *name; /* NULL if there is none */
+  uint32_t name_length;
+  uint32_t back;           /* bytes before the frame that belong to the mark: the begin of a tag */
+  const tsl__string *ends; /* of a tag: one of them ends the frame and is no content */
+  uint32_t end_count;
+  tsl__expr body, rule;
+} tsl__mark;
+
+/* As they stand in a dictionary of bytes: negative, 0 or positive, as for qsort. */
+static inline int tsl__tags_order(tsl__string a, tsl__string b) {
+  uint32_t n = a.length < b.length ? a.length : b.length;
+  int c = n ? memcmp(a.at, b.at, n) : 0;
+  return c ? c : (a.length > b.length) - (a.length < b.length);
+}
+
+typedef struct tsl__delimiter { /* a string or one token */
+  tsl__string text;
+  bool is_token;
+  tsl_token token;
+} tsl__delimiter;
+
+typedef struct tsl__tag tsl__tag;
+struct tsl__tag {
+  tsl__tag_kind kind;
+  tsl__mark_kind mark;
+  const char *name; /* of the mark: NULL, or the tool's name */
+  uint32_t name_length;
+  const tsl__json *at; /* where it stands, for errors; NULL: built in C */
+  tsl__string text;
+  tsl__delimiter begin, *ends; /* ends: at least one */
+  tsl__string *triggers, *excludes;
+  tsl_token *tokens; /* sorted */
+  tsl__tag **items;
+  uint32_t depth; /* built in C: formats inside it, one in the other */
+  uint32_t item_count, end_count, trigger_count, exclude_count, token_count;
+  uint32_t min, max, max_chars, max_tokens; /* TSL__INF: unbounded */
+  tsl__json *schema;
+  tsl__string source; /* its text, for what was compiled before; NULL: not known */
+  bool detached;      /* the schema is no part of the text that the rest was read from */
+  const char *style; /* NULL: JSON */
+  bool at_least_one, once, complement, by_token, any_order;
+  uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
+};
+
+/* A tree of formats under construction; all memory is its arena's. */
+typedef struct tsl__tags {
+  tsl__arena arena;
+  const tsl_vocab *vocab;
+  const char *text; /* that the JSON nodes point into, in the arena; NULL: none */
+  size_t length;
+  const tsl__json *root; /* of that text */
+  const tsl_allocator *lent; /* the arena will live as long as the grammar: schemas need not be copied; NULL: it will not */
+  tsl_error *error;
+  tsl_status status;
+} tsl__tags;
+
+struct tsl__schema_style;
+
+/* A schema that was compiled: another one with the same text is the same. */
+typedef struct tsl__schema_part {
+  tsl__string source;
+  const struct tsl__schema_style *style; /* NULL: JSON */
+  uint32_t max_whitespace;
+  bool any_order;
+  tsl__expr e;
+} tsl__schema_part;
+
+/* The texts of a bare string: those of `text` without `close`. */
+typedef struct tsl__bare {
+  tsl__expr text;
+  const char *close; /* a style's own */
+  tsl__expr e;
+} tsl__bare;
+
+typedef struct tsl__style_text {
+  const char *text; /* a style's own */
+  tsl__expr e;
+} tsl__style_text;
+
+#define TSL__STYLES_MAX 12u
+
+/* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
+typedef struct tsl__marks {
+  const tsl_allocator *alloc;
+  tsl__exprs *x;
+  TSL__VEC(tsl__mark) at;
+  tsl__index index; /* of `at` */
+  tsl__expr nothing; /* a rule for the empty text: keeps a mark before it from being a tail call */
+  TSL__VEC(tsl__schema_part) parts;
+  tsl__index part_index; /* by source */
+  TSL__VEC(tsl__style_text) style_texts; /* a handful for each style in use */
+  TSL__VEC(tsl__bare) bares;
+  tsl__index bare_index; /* by text */
+  TSL__VEC(tsl__expr) zones; /* what makes the states of a tree's zones (runtime/matcher/quota.h) their own, in the order of the zones */
+  const tsl_vocab *vocab;
+  tsl__strings special_texts;   /* of special tokens with text, sorted */
+  tsl_token *specials;          /* they themselves, in the same order */
+  tsl__bytes special_first;     /* their first bytes */
+  const struct tsl__schema_style *styles[TSL__STYLES_MAX]; /* those used so far, with this as their context */
+  tsl_schema_options schema; /* of all schemas in it */
+} tsl__marks;
+
+typedef struct tsl__counted {
+  tsl__expr rule; /* its frame */
+  uint32_t max_tokens;
+  const struct tsl__tag *of; /* the format; its tree may be gone */
+} tsl__counted;
+
+/* What a grammar of a tree knows besides: belongs to the expressions. */
+typedef struct tsl__tagged {
+  tsl__marks *marks;
+  tsl__string *held; /* begins and ends of tags: text that may become one is held back by a streaming reader */
+  uint32_t held_count, held_longest;
+  tsl__bytes held_first; /* their first bytes */
+  tsl__counted *counted; /* texts whose tokens are counted */
+  uint32_t counted_count;
+} tsl__tagged;
+
+void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc, tsl_error *error);
+void tsl__tags_free(tsl__tags *t);
+/* Zeroed memory; NULL after a failure. */
+void *tsl__tags_alloc(tsl__tags *t, size_t size);
+/* Fail for good, the first failure stays; `at` may be NULL. Returns NULL. */
+void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *format, ...) TSL__PRINTF(4, 5);
+
+/* ---- read.c ---- */
+/* A structural tag, in the form {"type": "structural_tag", "format": ...}, the legacy one with "structures" and "triggers", or a bare format. NULL on failure. */
+tsl__tag *tsl__tags_read(tsl__tags *t, const tsl__json *json);
+tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at);
+
+/* ---- text.c ---- */
+struct tsl__tags_lowering;
+/* Constant text, special tokens in it allowed as themselves. */
+tsl__expr tsl__tags_constant(struct tsl__tags_lowering *l, tsl__string text);
+tsl__expr tsl__marks_constant(const struct tsl__marks *m, tsl__string text);
+/* The texts of `text` in which `close` does not occur. `close` is one of a style: it stays where it is. */
+tsl__expr tsl__marks_without(struct tsl__marks *m, tsl__expr text, const char *close);
+/* The special token whose text reaches over byte `at` of a constant, and where that begins and ends; TSL_NO_TOKEN: none that a text may have does. */
+tsl_token tsl__tags_across(const struct tsl__tags_lowering *l, tsl__string text, uint32_t at, uint32_t *from, uint32_t *to);
+/* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
+tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t max_chars);
+/* Free text up to one of several strings: the first of them to end is where it is cut. */
+typedef struct tsl__cut {
+  tsl__expr text, late;  /* text without them; what goes on after one of them, negated, NONE: not asked for yet */
+  const bool *apart;     /* for each: no other one ends first */
+  const tsl__string *stops;
+  uint32_t count;
+} tsl__cut;
+/* `stops`: so many of the first of `without` are these strings; false after a failure. */
+bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t stops, tsl__cut *out);
+/* Such text up to and with the stop of that index, a trigger or an end. */
+tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__cut *cut, uint32_t stop, bool trigger);
+/* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then` are sorted by it. */
+tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then, uint32_t n, uint32_t skip);
+
+/* ---- stops.c ---- */
+/* For each of n strings: free text up to it can be cut in one way only, because it overlaps neither itself nor another one. NULL after a failure. */
+bool *tsl__tags_apart(struct tsl__tags_lowering *l, const tsl__string *strings, uint32_t n);
+/* The index of the trigger of each tag of triggered tags: each has one, and each trigger a tag. NULL after a failure. */
+uint32_t *tsl__tags_triggers(struct tsl__tags_lowering *l, const tsl__tag *n);
+
+/* ---- lower.c ---- */
+typedef struct tsl__tags_lowering {
+  tsl__tags *tags;
+  tsl__exprs *x;
+  tsl__marks *marks;
+  const tsl_schema_options *schema;
+  const tsl_limits *limits;
+  tsl__tagged *out;
+  TSL__VEC(tsl__string) held;
+  struct tsl__constant { tsl__string text; tsl__expr e; } constants[TSL__CONSTANTS]; /* the last ones */
+  uint32_t constant_count;
+  struct tsl__constant pattern; /* the last one, and its expression; TSL__NONE: none yet */
+  struct tsl__choice_of { const tsl__tag *of; tsl__expr e; } choice; /* the last one of constants alone within a frame; NULL: none yet */
+  TSL__VEC(tsl__counted) counted;
+} tsl__tags_lowering;
+/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__marks *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out);
+/* The mark that a rule's expression bears, or NULL. */
+const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr rule);
+
+#endif

@@ -1,0 +1,504 @@
+/* tools.c - a preset and a request to a tree of formats. See tools.h.
+ *
+ *   text layout      [thinking] then: free text with calls (auto) | calls (required) | free text (no tools)
+ *   section          calls stand in it, one after the other; without one each call is found by the trigger
+ *   response format  the answer is that instead of free text; with tools: that, or calls
+ *   messages layout  a list of messages, of which calls are some (Harmony)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/tools.h"
+
+#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
+
+typedef struct build {
+  tsl__tags *tags;
+  const tsl__json *preset;
+  const tsl__request *request;
+  tsl_thinking thinking;
+  uint32_t max_thinking; /* tokens; TSL__INF: any number */
+  tsl__string *exclude;
+  uint32_t exclude_count;
+} build;
+
+/* ---- pieces ---------------------------------------------------------------------------------------------------------- */
+
+static tsl__string text_of(const tsl__json *o, const char *key) {
+  const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
+  return v && v->kind == TSL__JSON_STRING ? (tsl__string){v->text, v->length} : (tsl__string){"", 0};
+}
+
+static const tsl__json *object_of(const tsl__json *o, const char *key) {
+  const tsl__json *v = tsl__json_get(o, key, strlen(key));
+  return v && v->kind == TSL__JSON_OBJECT ? v : NULL;
+}
+
+static tsl__tag *node(build *b, tsl__tag_kind kind, uint32_t items) {
+  tsl__tag *n = tsl__tags_node(b->tags, kind, NULL);
+  if (!n || !(n->items = tsl__tags_alloc(b->tags, (items + 1) * sizeof *n->items))) return NULL;
+  n->item_count = items;
+  return n;
+}
+
+static tsl__tag *of_two(build *b, tsl__tag_kind kind, tsl__tag *first, tsl__tag *second) {
+  tsl__tag *n = node(b, kind, 2);
+  if (!n || !first || !second) return NULL;
+  n->items[0] = first;
+  n->items[1] = second;
+  return n;
+}
+
+static tsl__tag *constant(build *b, tsl__string text) {
+  tsl__tag *n = node(b, TSL__TAG_CONST, 0);
+  if (!n) return NULL;
+  n->text = text;
+  n->mark = TSL__MARK_MARKUP;
+  return n;
+}
+
+static tsl__tag *optional(build *b, tsl__tag *content) {
+  tsl__tag *n = node(b, TSL__TAG_REPEAT, 1);
+  if (!n || !content) return NULL;
+  n->items[0] = content;
+  n->max = 1;
+  return n;
+}
+
+static tsl__tag *any_text(build *b) {
+  tsl__tag *n = node(b, TSL__TAG_ANY, 0);
+  if (!n) return NULL;
+  n->excludes = b->exclude;
+  n->exclude_count = b->exclude_count;
+  return n;
+}
+
+static tsl__tag *thoughts(build *b) {
+  tsl__tag *n = any_text(b);
+  if (n) n->max_tokens = b->max_thinking;
+  return n;
+}
+
+static tsl__tag *tag(build *b, tsl__mark_kind mark, tsl__string begin, tsl__tag *content, tsl__string end) {
+  tsl__tag *n = node(b, TSL__TAG_TAG, 1);
+  if (!n || !content || !(n->ends = tsl__tags_alloc(b->tags, sizeof *n->ends))) return NULL;
+  n->mark = mark;
+  n->begin.text = begin;
+  n->items[0] = content;
+  n->ends[0].text = end;
+  n->end_count = 1;
+  return n;
+}
+
+/* `pattern` with every {name} replaced. */
+static tsl__string named(build *b, tsl__string pattern, tsl__string name) {
+  char *out = tsl__tags_alloc(b->tags, pattern.length + (pattern.length / 6 + 1) * (size_t)name.length + 1);
+  uint32_t n = 0;
+  if (!out) return pattern;
+  for (uint32_t i = 0; i < pattern.length;) {
+    if (pattern.length - i >= 6 && !memcmp(pattern.at + i, "{name}", 6)) {
+      memcpy(out + n, name.at, name.length);
+      n += name.length;
+      i += 6;
+    } else {
+      out[n++] = pattern.at[i++];
+    }
+  }
+  return (tsl__string){out, n};
+}
+
+static bool has_name(tsl__string s) {
+  for (uint32_t i = 0; i + 6 <= s.length; i++)
+    if (!memcmp(s.at + i, "{name}", 6)) return true;
+  return false;
+}
+
+/* One string, or an array of them; with room for one more. */
+static bool read_list(build *b, const tsl__json *list, tsl__string **out, uint32_t *count) {
+  bool several = list && list->kind == TSL__JSON_ARRAY, one = list && list->kind == TSL__JSON_STRING;
+  *count = several ? list->length : one;
+  if (!(*out = tsl__tags_alloc(b->tags, (*count + 1) * sizeof **out))) return false;
+  for (uint32_t i = 0; i < *count; i++) (*out)[i] = one ? (tsl__string){list->text, list->length} : (tsl__string){list->items[i].text, list->items[i].length};
+  return true;
+}
+
+/* One of these. */
+static tsl__tag *any_of(build *b, tsl__tag **all, uint32_t count) {
+  tsl__tag *n = count == 1 ? all[0] : node(b, TSL__TAG_OR, count);
+  if (n && count > 1) memcpy(n->items, all, count * sizeof *all);
+  return n;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------ */
+
+static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
+  static const char any_object[] = "{\"type\":\"object\"}";
+  tsl__tag *n = node(b, TSL__TAG_SCHEMA, 0);
+  if (!n) return NULL;
+  n->mark = TSL__MARK_ARGUMENTS;
+  n->schema = tool->parameters;
+  n->source = tool->source;
+  n->detached = tool->made_up;
+  n->at = tool->at;
+  if (!n->schema) {
+    tsl__json *schema;
+    if ((b->tags->status = tsl__json_parse(&b->tags->arena, any_object, sizeof any_object - 1, 8, &schema, b->tags->error)) != TSL_OK) return NULL;
+    n->schema = schema;
+    n->source = (tsl__string){any_object, sizeof any_object - 1};
+    n->detached = true;
+  }
+  if (style.length == 4 && !memcmp(style.at, "json", 4)) return n;
+  char *copy = tsl__tags_alloc(b->tags, style.length + 1);
+  if (copy) n->style = memcpy(copy, style.at, style.length);
+  return copy ? n : NULL;
+}
+
+/* One of the texts that a form gives, NULL if it gives none. */
+static tsl__tag *one_text(build *b, const tsl__json *list) {
+  tsl__string *texts;
+  uint32_t count;
+  tsl__tag **all = read_list(b, list, &texts, &count) ? tsl__tags_alloc(b->tags, (count + 1) * sizeof *all) : NULL;
+  for (uint32_t i = 0; all && i < count; i++)
+    if (!(all[i] = constant(b, texts[i]))) return NULL;
+  return all && count ? any_of(b, all, count) : NULL;
+}
+
+static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
+  tsl__tag *n = node(b, TSL__TAG_REGEX, 0);
+  tsl__string prefix = named(b, text_of(form, "id_prefix"), name);
+  if (!n) return NULL;
+  n->text = text_of(form, "id");
+  n->mark = TSL__MARK_ID;
+  n->name = prefix.at;
+  n->name_length = prefix.length;
+  return n;
+}
+
+static bool id_comes_first(const tsl__json *form) { return text_of(form, "id").length && !has_name(text_of(form, "begin")); }
+
+/* An id that may stand behind the arguments, NULL where the form has none there. */
+static tsl__tag *id_behind(build *b, const tsl__json *form) {
+  const tsl__json *behind = object_of(form, "behind");
+  if (!behind) return NULL;
+  tsl__tag *id = of_two(b, TSL__TAG_SEQUENCE, id_of(b, behind, (tsl__string){"", 0}), constant(b, text_of(behind, "end")));
+  return optional(b, of_two(b, TSL__TAG_SEQUENCE, constant(b, text_of(behind, "begin")), id));
+}
+
+/* What stands around the arguments of every call of a form. */
+typedef struct around {
+  tsl__tag *then, *behind; /* NULL: nothing */
+} around;
+
+/* A call from where its name is known on. */
+static tsl__tag *one_call(build *b, const tsl__json *form, around a, const tsl__tool *tool) {
+  bool id_first = id_comes_first(form);
+  tsl__tag *content = arguments(b, tool, text_of(form, "style"));
+  if (a.behind) content = of_two(b, TSL__TAG_SEQUENCE, content, a.behind);
+  if (a.then) content = of_two(b, TSL__TAG_SEQUENCE, a.then, content);
+  if (text_of(form, "id").length && !id_first) content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
+  tsl__tag *n = tag(b, TSL__MARK_CALL, named(b, text_of(form, id_first ? "then" : "begin"), tool->name), content, text_of(form, "end"));
+  if (n) n->name = tool->name.at, n->name_length = tool->name.length;
+  return n;
+}
+
+/* A list of tags, one of which, or several with a separator. */
+static tsl__tag *list_of(build *b, tsl__tag **tags, uint32_t n, tsl__string separator, bool several) {
+  tsl__tag *list = node(b, TSL__TAG_SEPARATED, n);
+  if (!list) return NULL;
+  memcpy(list->items, tags, n * sizeof *tags);
+  list->text = separator;
+  list->at_least_one = true;
+  list->once = !several;
+  return list;
+}
+
+/* All ways to write all calls: for a form whose id comes before the name, one tag that holds the choice of names. */
+static tsl__tag **all_calls(build *b, uint32_t *count) {
+  const tsl__json *forms = GET(b->preset, "calls");
+  const tsl__request *r = b->request;
+  tsl__tag **all = tsl__tags_alloc(b->tags, (forms->length * r->count + 1) * sizeof *all);
+  *count = 0;
+  for (uint32_t f = 0; all && f < forms->length; f++) {
+    const tsl__json *form = &forms->items[f];
+    const around a = {.then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then")), .behind = id_behind(b, form)};
+    uint32_t from = *count;
+    for (uint32_t i = 0; i < r->count; i++)
+      if (!(all[(*count)++] = one_call(b, form, a, &r->tools[i]))) return NULL;
+    if (!id_comes_first(form)) continue;
+    tsl__string none = {"", 0};
+    tsl__tag *names = list_of(b, all + from, r->count, none, false);
+    tsl__tag *whole = tag(b, TSL__MARK_MARKUP, text_of(form, "begin"), of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, none), names), none);
+    if (!names || !whole) return NULL;
+    all[from] = whole;
+    *count = from + 1;
+  }
+  return all;
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------------------- */
+
+static bool several_calls(const build *b) { return b->request->parallel && !b->request->forced; }
+
+static tsl__tag *list_of_calls(build *b, tsl__string separator) {
+  uint32_t count;
+  tsl__tag **calls = all_calls(b, &count);
+  return calls ? list_of(b, calls, count, separator, several_calls(b)) : NULL;
+}
+
+/* A call, or several, each with that text before it or without. */
+static tsl__tag *calls_after(build *b, tsl__string before) {
+  uint32_t count;
+  tsl__tag **calls = all_calls(b, &count), *n = calls ? node(b, TSL__TAG_REPEAT, 1) : NULL;
+  if (!n) return NULL;
+  n->items[0] = of_two(b, TSL__TAG_SEQUENCE, optional(b, constant(b, before)), list_of(b, calls, count, (tsl__string){"", 0}, false));
+  n->min = 1;
+  n->max = several_calls(b) ? TSL__INF : 1;
+  return n->items[0] ? n : NULL;
+}
+
+/* The section with the calls in it, in each way in which it may begin. */
+static tsl__tag **sections(build *b, const tsl__json *section, tsl__string **begins, uint32_t *count) {
+  tsl__tag *list = list_of_calls(b, text_of(section, "separator")), **all;
+  if (!list || !read_list(b, GET(section, "begin"), begins, count) || !(all = tsl__tags_alloc(b->tags, (*count + 1) * sizeof *all))) return NULL;
+  for (uint32_t i = 0; i < *count; i++)
+    if (!(all[i] = tag(b, TSL__MARK_MARKUP, (*begins)[i], list, text_of(section, "end")))) return NULL;
+  return all;
+}
+
+/* Calls and nothing else. */
+static tsl__tag *only_calls(build *b) {
+  const tsl__json *section = object_of(b->preset, "section");
+  tsl__string *begins;
+  uint32_t count;
+  if (!section && text_of(b->preset, "before").length) return calls_after(b, text_of(b->preset, "before"));
+  if (!section) return list_of_calls(b, text_of(b->preset, "separator"));
+  tsl__tag **all = sections(b, section, &begins, &count);
+  return all ? any_of(b, all, count) : NULL;
+}
+
+/* Free text, and calls in it. */
+static tsl__tag *text_with_calls(build *b) {
+  const tsl__json *section = object_of(b->preset, "section");
+  tsl__string *triggers;
+  uint32_t count, trigger_count = 1;
+  if (!section && !read_list(b, GET(b->preset, "trigger"), &triggers, &trigger_count)) return NULL;
+  tsl__tag **all = section ? sections(b, section, &triggers, &count) : all_calls(b, &count), *n = all ? node(b, TSL__TAG_TRIGGERED, count) : NULL;
+  if (!n) return NULL;
+  memcpy(n->items, all, count * sizeof *all);
+  n->triggers = triggers;
+  n->trigger_count = section ? count : trigger_count;
+  n->excludes = b->exclude;
+  n->exclude_count = b->exclude_count;
+  n->once = section || !b->request->parallel;
+  return n;
+}
+
+/* Text between the marks that the model puts around it, or without them. */
+static tsl__tag *said(build *b, tsl__tag *(*content)(build *b), tsl__tag *bare) {
+  const tsl__json *form = object_of(b->preset, "text");
+  return form ? of_two(b, TSL__TAG_OR, tag(b, TSL__MARK_TEXT, text_of(form, "begin"), content(b), text_of(form, "end")), bare) : bare;
+}
+
+static tsl__tag *asked_for(build *b) {
+  tsl__tag *content = (tsl__tag *)(uintptr_t)b->request->content;
+  return content ? content : any_text(b);
+}
+
+/* Calls where nothing stands before them. */
+static tsl__tag *calls_alone(build *b) {
+  const tsl__json *section = object_of(b->preset, "section");
+  tsl__string before = section ? text_of(section, "before") : (tsl__string){"", 0};
+  tsl__tag *calls = only_calls(b);
+  return before.length ? of_two(b, TSL__TAG_SEQUENCE, constant(b, before), calls) : calls;
+}
+
+static tsl__tag *answer(build *b) {
+  bool content = b->request->content != NULL;
+  if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return calls_alone(b);
+  if (b->request->count && !content) return said(b, any_text, text_with_calls(b));
+  tsl__tag *text = said(b, asked_for, asked_for(b));
+  return b->request->count ? of_two(b, TSL__TAG_OR, text, calls_alone(b)) : text;
+}
+
+/* A block of thinking, in each way in which it may begin; inside, where the prompt has begun it, or may have. */
+static tsl__tag *thinking_block(build *b, const tsl__json *form) {
+  const tsl__json *prefilled = GET(form, "prefilled");
+  bool maybe = prefilled && tsl__json_is(prefilled, "maybe", 5), inside = b->thinking == TSL_THINKING_ON && prefilled && (maybe || prefilled->kind == TSL__JSON_TRUE);
+  tsl__string *begins;
+  uint32_t count;
+  if (!read_list(b, GET(form, "begin"), &begins, &count)) return NULL;
+  if (inside && !maybe) count = 0;
+  if (inside || !count) begins[count++] = (tsl__string){"", 0};
+  tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
+  for (uint32_t i = 0; all && i < count; i++)
+    if (!(all[i] = tag(b, TSL__MARK_REASONING, begins[i], thoughts(b), text_of(form, "end")))) return NULL;
+  return all ? any_of(b, all, count) : NULL;
+}
+
+static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
+  const tsl__json *form = object_of(b->preset, "thinking");
+  if (!form || b->thinking == TSL_THINKING_OFF) return rest;
+  tsl__string after = text_of(form, "after"), skip = text_of(form, "skip");
+  tsl__tag *block = thinking_block(b, form);
+  if (after.length && block) block = of_two(b, TSL__TAG_SEQUENCE, block, constant(b, after));
+  if (skip.length && b->thinking == TSL_THINKING_AUTO) block = of_two(b, TSL__TAG_OR, block, constant(b, skip));
+  return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block, rest);
+}
+
+/* ---- messages --------------------------------------------------------------------------------------------------------- */
+
+static bool is_reasoning(const tsl__json *form) { return tsl__json_is(GET(form, "as"), "reasoning", 9); }
+
+static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl__tag *content) {
+  const tsl__json *ends = GET(form, "end");
+  tsl__tag *n = tag(b, is_reasoning(form) ? TSL__MARK_REASONING : TSL__MARK_TEXT, begin, content, (tsl__string){"", 0});
+  if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
+  for (uint32_t i = 0; i < ends->length; i++) n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
+  n->end_count = ends->length;
+  return n;
+}
+
+/* A kind of message, in each way in which it may begin, behind those that are there. */
+static bool add_messages(build *b, const tsl__json *form, tsl__tag **all, uint32_t *count) {
+  tsl__tag *content = is_reasoning(form) ? thoughts(b) : asked_for(b);
+  tsl__string *begins;
+  uint32_t n;
+  if (!read_list(b, GET(form, "begin"), &begins, &n)) return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (!(all[(*count)++] = message(b, form, begins[i], content))) return false;
+  return true;
+}
+
+static uint32_t ways_to_begin(const tsl__json *form) {
+  const tsl__json *begin = GET(form, "begin");
+  return begin->kind == TSL__JSON_ARRAY ? begin->length : 1;
+}
+
+/* One message, or several, of these kinds; NULL if there is none. */
+static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) {
+  const tsl__json *forms = GET(b->preset, "messages");
+  uint32_t count = 0, ways = 1;
+  for (uint32_t i = 0; i < forms->length; i++) ways += ways_to_begin(&forms->items[i]);
+  tsl__tag **all = tsl__tags_alloc(b->tags, ways * sizeof *all);
+  for (uint32_t i = 0; all && i < forms->length; i++)
+    if ((is_reasoning(&forms->items[i]) ? reasoning : text) && !add_messages(b, &forms->items[i], all, &count)) return NULL;
+  return all && count ? list_of(b, all, count, text_of(b->preset, "message_separator"), several) : NULL;
+}
+
+/* What was asked for instead of free text: in the last of the messages that are text. */
+static tsl__tag *message_asked_for(build *b) {
+  const tsl__json *forms = GET(b->preset, "messages");
+  uint32_t i = forms->length, count = 0;
+  while (is_reasoning(&forms->items[i - 1])) i--; /* are_messages: there is one */
+  tsl__tag **all = tsl__tags_alloc(b->tags, ways_to_begin(&forms->items[i - 1]) * sizeof *all);
+  return all && add_messages(b, &forms->items[i - 1], all, &count) ? any_of(b, all, count) : NULL;
+}
+
+/* Messages, of which thinking and text may be left out, and calls may be demanded; or thinking, and then what was asked for, or calls. */
+static tsl__tag *messages(build *b) {
+  bool required = b->request->count && b->request->choice == TSL__CHOICE_REQUIRED, content = !required && b->request->content, on = b->thinking == TSL_THINKING_ON;
+  tsl__string separator = text_of(b->preset, "message_separator");
+  tsl__tag *said = messages_of(b, b->thinking != TSL_THINKING_OFF, !required && !content, true), *end = b->request->count ? list_of_calls(b, separator) : NULL, *thought = on ? messages_of(b, true, false, false) : NULL;
+  if (content) end = end ? of_two(b, TSL__TAG_OR, message_asked_for(b), end) : message_asked_for(b);
+  tsl__tag *all = end ? end : said;
+  if (end && said) all = of_two(b, TSL__TAG_SEQUENCE, optional(b, of_two(b, TSL__TAG_SEQUENCE, said, constant(b, separator))), end);
+  if (end && said && !required && !content) all = of_two(b, TSL__TAG_OR, all, said);
+  return thought ? of_two(b, TSL__TAG_SEQUENCE, of_two(b, TSL__TAG_SEQUENCE, thought, constant(b, separator)), all) : all;
+}
+
+/* ---- presets ----------------------------------------------------------------------------------------------------------- */
+
+static const char *find_preset(const char *name) {
+  const char *known, *json;
+  if (name[0] == '{') return name;
+  for (size_t i = 0; tsl_tools_preset(i, &known, &json); i++)
+    if (!strcmp(known, name)) return json;
+  return NULL;
+}
+
+/* A string, or several, none of them empty. */
+static bool are_texts(const tsl__json *v) {
+  bool fine = v && v->length && (v->kind == TSL__JSON_STRING || v->kind == TSL__JSON_ARRAY);
+  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++) fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
+  return fine;
+}
+
+static bool is_prefilled(const tsl__json *v) { return !v || (v->kind == TSL__JSON_STRING ? tsl__json_is(v, "maybe", 5) : v->kind <= TSL__JSON_TRUE); }
+
+static bool are_calls(const tsl__json *v) {
+  bool fine = v && v->kind == TSL__JSON_ARRAY && v->length;
+  for (uint32_t i = 0; fine && i < v->length; i++) {
+    const tsl__json *c = &v->items[i];
+    const tsl__json *then = GET(c, "then"), *behind = object_of(c, "behind");
+    fine = (has_name(text_of(c, "begin")) || (text_of(c, "id").length && has_name(text_of(c, "then")))) && text_of(c, "style").length;
+    fine = fine && (!then || are_texts(then)) && (!behind || (text_of(behind, "begin").length && text_of(behind, "id").length));
+  }
+  return fine;
+}
+
+static bool is_message(const tsl__json *v) {
+  const tsl__json *end = GET(v, "end");
+  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") && are_texts(GET(v, "begin"));
+  for (uint32_t i = 0; fine && i < end->length; i++) fine = end->items[i].kind == TSL__JSON_STRING;
+  return fine;
+}
+
+/* At least one of them is text. */
+static bool are_messages(const tsl__json *v) {
+  bool fine = v->kind == TSL__JSON_ARRAY, texts = false;
+  for (uint32_t i = 0; fine && i < v->length; i++) {
+    fine = is_message(&v->items[i]);
+    texts |= fine && !is_reasoning(&v->items[i]);
+  }
+  return fine && texts;
+}
+
+static bool is_thinking(const tsl__json *v) {
+  const tsl__json *begin = GET(v, "begin");
+  return (!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) && text_of(v, "end").length && is_prefilled(GET(v, "prefilled"));
+}
+
+static bool are_excluded(const tsl__json *v) {
+  bool fine = v->kind == TSL__JSON_ARRAY || !v->length;
+  for (uint32_t i = 0; fine && i < v->length; i++) fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
+  return fine;
+}
+
+/* The member of a preset that is not as it must be, or NULL. A preset may be a user's: everything that is used is checked here. */
+static const char *wrong_member(const tsl__json *p) {
+  const tsl__json *messages_list = GET(p, "messages"), *section = object_of(p, "section"), *thinking = object_of(p, "thinking"), *text = object_of(p, "text"), *exclude = GET(p, "exclude");
+  if (!are_calls(GET(p, "calls"))) return "calls";
+  if (section && !are_texts(GET(section, "begin"))) return "section";
+  if (!messages_list && !section && !text_of(p, "trigger").length) return "trigger";
+  if (messages_list && !are_messages(messages_list)) return "messages";
+  if (thinking && !is_thinking(thinking)) return "thinking";
+  if (text && !(text_of(text, "begin").length && text_of(text, "end").length)) return "text";
+  return exclude && !are_excluded(exclude) ? "exclude" : NULL;
+}
+
+const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
+  tsl__request request;
+  tsl__json *preset;
+  build b = {.tags = t, .request = &request, .thinking = options->thinking, .max_thinking = options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
+  const char *text = find_preset(options->preset);
+  if ((uint32_t)options->thinking > TSL_THINKING_OFF) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "an option is out of its range: thinking");
+  if (!text) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "there is no preset \"%.100s\"", options->preset);
+  t->status = tsl__json_parse(&t->arena, text, strlen(text), 64, &preset, t->error);
+  if (t->status != TSL_OK) return NULL;
+  b.preset = preset;
+  const char *wrong = wrong_member(preset);
+  if (wrong) return tsl__tags_fail(t, TSL_ERR_SCHEMA, NULL, "the preset's \"%s\" is missing or malformed: docs/tools.md says what it needs", wrong);
+  if (!tsl__tools_request(t, options, &request)) return NULL;
+  if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
+  if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;
+  if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;
+  tsl__tag *root = GET(preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
+  return t->status == TSL_OK ? root : NULL;
+}
+
+bool tsl_tools_preset(size_t index, const char **name, const char **json) {
+  const char *text = tsl__tools_preset_text(index);
+  if (!text) return false;
+  *name = text;
+  *json = text + strlen(text) + 1; /* the name, NUL, the JSON */
+  return true;
+}

@@ -1,0 +1,53 @@
+/* leftover.h - what is left to spell: sets of trie nodes, each standing for everything below it.
+ *
+ * When a frame ends in the middle of tokens, what remains of those tokens is a set of trie nodes; the next frame is walked over that set as if it were
+ * one trie: its child by a byte is the set of the nodes' children by that byte. Sets are interned, children are merged when they are first asked for. So
+ * the 189 nodes at which a JSON string can end are one leftover, and what follows `",` in it is merged once per vocabulary.
+ *
+ * The whole vocabulary (the root) is kept apart from the set, as a flag: frames that may end at once leave it over, and mixing it in would make every set
+ * as large as the vocabulary.
+ *
+ * Tested by tests/test_leftover.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_AUTOMATON_LEFTOVER_H
+#define TSL_RUNTIME_AUTOMATON_LEFTOVER_H
+
+#include "runtime/automaton/space.h"
+
+/* The number of a set in the lower 31 bits (0: no node), and the flag. */
+typedef uint32_t tsl__leftover;
+#define TSL__WHOLE 0x80000000u
+#define tsl__leftover_set(t) ((t) & ~TSL__WHOLE)
+
+typedef struct tsl__leftover_rec {
+  const uint32_t *nodes; /* sorted, each with children; never the root */
+  uint32_t n;
+  uint16_t height;  /* bytes of the longest path below */
+  uint16_t tokens;  /* below; UINT16_MAX: so many or more */
+  tsl__bytes next;  /* bytes of the nodes' children */
+  tsl__bytes below; /* bytes anywhere below; all if not known */
+} tsl__leftover_rec;
+
+/* What follows by one byte. */
+typedef struct tsl__child {
+  uint32_t set; /* a leftover without the flag */
+  uint8_t byte;
+  tsl__leftover to;        /* the children that go on */
+  const tsl_token *tokens; /* that end at the children */
+  uint32_t count;
+} tsl__child;
+
+static inline const tsl__leftover_rec *tsl__leftover_at(const tsl__space *s, tsl__leftover t) { return tsl__space_at_of(s, leftovers, tsl__leftover_set(t), sizeof(tsl__leftover_rec)); }
+
+/* The set of n nodes (any order, doubles allowed; sorts in place; nodes without children are dropped). Never fails to give a number: on failure 0, sticky. */
+tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n);
+/* Two as one, remembered for the last few; 0: together they have many nodes. */
+tsl__leftover tsl__leftover_join(tsl__space *space, tsl__leftover a, tsl__leftover b);
+/* The nodes of `a` that `b` has not; neither has the flag. 0: there are none, or on failure (sticky). */
+tsl__leftover tsl__leftover_less(tsl__space *space, tsl__leftover a, tsl__leftover b);
+/* By a byte of `next`; NULL on failure (sticky). `t` without the flag. */
+const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_t byte);
+
+#endif

@@ -1,0 +1,68 @@
+/* seen_names.h - the names that members of an object have taken, and what is spelled of the next one.
+ *
+ * Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted groups whose sizes are powers of two, as the digits of a binary number: n
+ * names take O(n log n) memory in all, and those that begin with a prefix are found in O(log² n). A spelling is what was decoded so far, and an escape that is
+ * not complete; a name is a rival of it if the spelling may still become that name.
+ *
+ * Example   after {"ab":1,"b":2,"\u006 the decoded part is empty and \u006 is open: ab and b are rivals (\u0061, \u0062).
+ * Limits    TSL__TAKEN_MAX names in one object: TSL_ERR_LIMIT.
+ * Tested by tests/test_taken.c, tests/test_memory.c, tests/test_oracle.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_AUTOMATON_SEEN_NAMES_H
+#define TSL_RUNTIME_AUTOMATON_SEEN_NAMES_H
+
+#include "runtime/automaton/space.h"
+
+#define TSL__TAKEN_MAX (1u << 20)
+
+typedef struct tsl__spelled { /* bytes: a name decoded, or a value as it was written, white space around it */
+  const uint8_t *at;
+  uint32_t n;
+} tsl__spelled;
+
+/* A group of names, and the larger groups. */
+typedef struct tsl__taken {
+  uint32_t next, count, total; /* total: with those of the larger groups */
+  bool shortened;              /* some of their characters have a short escape */
+  uint64_t signs;              /* of all of them and of those of the larger groups: see tsl__name_sign */
+  const tsl__spelled *names;   /* sorted by bytes */
+} tsl__taken;
+
+/* One of 64 bits, by what a name begins with: what tokens spell before a quote are punctuation and no letters, as names are. */
+static inline uint64_t tsl__name_sign(const uint8_t *at, uint32_t n) {
+  unsigned first = n ? at[0] : 0;
+  return (uint64_t)1 << (first >= ' ' && first < '@' ? first : first & 31);
+}
+
+/* A name as far as it is spelled. */
+typedef struct tsl__spelling {
+  TSL__VEC(uint8_t) decoded; /* UTF-8; the last character may lack bytes */
+  uint8_t open[12];          /* an escape that is not complete, from its backslash on */
+  uint8_t open_count;
+} tsl__spelling;
+
+/* The number of a set with one more name, which is copied; 0 on failure (sticky). Needs the lock. */
+uint32_t tsl__taken_add(tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n);
+static inline uint32_t tsl__taken_total(const tsl__space *space, uint32_t taken) { return ((const tsl__taken *)tsl__space_at(space, taken, taken))->total; }
+bool tsl__taken_has(const tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n);
+
+/* One more byte of the string, its closing quote excepted. false when out of memory (sticky). */
+bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte);
+/* The same for several. */
+bool tsl__spelling_bytes(tsl__space *space, tsl__spelling *s, const uint8_t *bytes, size_t n);
+/* Is there a name that the spelling may become? */
+bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spelling *s);
+/* The names of one group that begin with a text: [*lo, *hi). */
+void tsl__taken_range(const tsl__taken *group, const uint8_t *text, uint32_t n, uint32_t *lo, uint32_t *hi);
+/* Of names [lo, hi), which have the first `known` bytes in common: those that go on with the byte. */
+void tsl__taken_narrow(const tsl__taken *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi);
+/* The same where an escape is open: *lo goes to the first that may begin with its character; hi: to none. */
+void tsl__taken_narrow_open(const tsl__taken *group, uint32_t known, const uint8_t *open, uint32_t count, uint32_t *lo, uint32_t hi);
+/* May an escape that is open become the character of a name that begins at byte `known`? None does within a character. */
+bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name, uint32_t known);
+/* One more byte of an escape: the bytes of the character that it completes, 0 if none. */
+uint32_t tsl__escape_byte(uint8_t open[12], uint8_t *count, uint8_t byte, uint8_t utf8[4]);
+
+#endif

@@ -1,0 +1,40 @@
+/* rng.c - Philox4x32-10, as its authors define it. See rng.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/core/rng.h"
+
+#define ROUNDS 10
+#define MULTIPLIER_0 0xD2511F53u
+#define MULTIPLIER_1 0xCD9E8D57u
+#define WEYL_0 0x9E3779B9u /* added to the key after each round: golden ratio and sqrt(3) - 1 */
+#define WEYL_1 0xBB67AE85u
+
+void tsl__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
+  for (int round = 0; round < ROUNDS; round++) {
+    uint64_t p0 = (uint64_t)MULTIPLIER_0 * c0, p1 = (uint64_t)MULTIPLIER_1 * c2;
+    uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+    c0 = n0;
+    c1 = (uint32_t)p1;
+    c2 = n2;
+    c3 = (uint32_t)p0;
+    k0 += WEYL_0;
+    k1 += WEYL_1;
+  }
+  out[0] = c0;
+  out[1] = c1;
+  out[2] = c2;
+  out[3] = c3;
+}
+
+double tsl__rng_uniform_of(uint64_t seed, uint64_t index, uint32_t stream) {
+  const uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), stream, 0};
+  const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+  uint32_t out[4];
+  tsl__philox(counter, key, out);
+  uint64_t bits = ((uint64_t)out[0] << 32 | out[1]) >> 11;
+  return (double)bits * 0x1p-53;
+}
+
+double tsl__rng_uniform(uint64_t seed, uint64_t index) { return tsl__rng_uniform_of(seed, index, 0); }

@@ -1,0 +1,226 @@
+/* threads.c - see threads.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/core/threads.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A loop under way; lies on the caller's stack. */
+typedef struct loop {
+  void (*body)(void *arg, size_t i);
+  void *arg;
+  size_t n;
+  atomic_size_t next;
+  uint32_t joined; /* workers in it, under the mutex */
+} loop;
+
+struct tsl_threads {
+  tsl_allocator alloc;
+  tsl_threads_options host; /* `parallel` NULL: own workers */
+  pthread_mutex_t mutex;    /* guards what follows */
+  pthread_cond_t work, left;
+  loop *loop; /* that workers may join; NULL: none */
+  bool taken; /* a caller's loop has the workers */
+  bool ending;
+  tsl__task *first, **last; /* the queue */
+  uint32_t workers;
+  pthread_t ids[];
+};
+
+/* ---- small helpers -------------------------------------------------------------------------------------------- */
+
+bool tsl__cond_init(pthread_cond_t *cond) {
+  pthread_condattr_t attr;
+  if (pthread_condattr_init(&attr)) return false;
+  bool fine = !pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) && !pthread_cond_init(cond, &attr);
+  pthread_condattr_destroy(&attr);
+  return fine;
+}
+
+void tsl__cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t until) {
+  if (until >= (uint64_t)INT32_MAX * 1000000u) {
+    pthread_cond_wait(cond, mutex);
+  } else {
+    struct timespec t = {(time_t)(until / 1000000u), (long)(until % 1000000u) * 1000};
+    pthread_cond_timedwait(cond, mutex, &t);
+  }
+}
+
+bool tsl__thread_start(pthread_t *thread, void *(*body)(void *), void *arg) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = pthread_create(thread, NULL, body, arg) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return started;
+}
+
+/* ---- workers -------------------------------------------------------------------------------------------------- */
+
+static void run_loop(loop *l) {
+  for (size_t i; (i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->n;) l->body(l->arg, i);
+}
+
+static bool has_rest(loop *l) { return l && atomic_load_explicit(&l->next, memory_order_relaxed) < l->n; }
+
+static void join_loop(tsl_threads *t) {
+  loop *l = t->loop;
+  l->joined++;
+  pthread_mutex_unlock(&t->mutex);
+  run_loop(l);
+  pthread_mutex_lock(&t->mutex);
+  if (--l->joined == 0) pthread_cond_broadcast(&t->left);
+}
+
+static void unqueue(tsl_threads *t, tsl__task *task) {
+  *task->at = task->next;
+  if (task->next) task->next->at = task->at;
+  else t->last = task->at;
+  task->at = NULL;
+}
+
+static void run_task(tsl_threads *t) {
+  tsl__task *task = t->first;
+  unqueue(t, task);
+  pthread_mutex_unlock(&t->mutex);
+  task->run(task);
+  pthread_mutex_lock(&t->mutex);
+}
+
+static void *work(void *arg) {
+  tsl_threads *t = arg;
+  pthread_mutex_lock(&t->mutex);
+  for (;;) {
+    if (has_rest(t->loop)) join_loop(t);
+    else if (t->first) run_task(t);
+    else if (t->ending) break;
+    else pthread_cond_wait(&t->work, &t->mutex);
+  }
+  pthread_mutex_unlock(&t->mutex);
+  return NULL;
+}
+
+/* ---- life ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t workers_of(const tsl_threads_options *o) {
+  if (o->parallel) return 0;
+  if (o->workers) return o->workers;
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > (long)TSL_MAX_WORKERS ? TSL_MAX_WORKERS : n > 2 ? (uint32_t)n - 1 : 1;
+}
+
+static bool make_locks(tsl_threads *t) {
+  if (pthread_mutex_init(&t->mutex, NULL)) return false;
+  if (tsl__cond_init(&t->work)) {
+    if (tsl__cond_init(&t->left)) return true;
+    pthread_cond_destroy(&t->work);
+  }
+  pthread_mutex_destroy(&t->mutex);
+  return false;
+}
+
+/* Let the workers finish what is queued, and free the block, which was made for `room` of them. */
+static void end(tsl_threads *t, uint32_t room) {
+  tsl_allocator a = t->alloc;
+  pthread_mutex_lock(&t->mutex);
+  t->ending = true;
+  pthread_cond_broadcast(&t->work);
+  pthread_mutex_unlock(&t->mutex);
+  for (uint32_t i = 0; i < t->workers; i++) pthread_join(t->ids[i], NULL);
+  pthread_cond_destroy(&t->work);
+  pthread_cond_destroy(&t->left);
+  pthread_mutex_destroy(&t->mutex);
+  tsl__free(&a, t, sizeof *t + room * sizeof *t->ids);
+}
+
+tsl_status tsl_threads_new(const tsl_threads_options *options, const tsl_allocator *allocator, tsl_threads **out) {
+  static const tsl_threads_options none = {0};
+  if (!options) options = &none;
+  allocator = tsl__allocator_or_default(allocator);
+  *out = NULL;
+  uint32_t n = workers_of(options);
+  if (n > TSL_MAX_WORKERS) return TSL_ERR_ARGUMENT;
+  tsl_threads *t = tsl__alloc_zero(allocator, sizeof *t + n * sizeof *t->ids);
+  if (!t) return TSL_ERR_NO_MEMORY;
+  t->alloc = *allocator;
+  t->host = *options;
+  t->last = &t->first;
+  if (!make_locks(t)) {
+    tsl__free(allocator, t, sizeof *t + n * sizeof *t->ids);
+    return TSL_ERR_LIMIT;
+  }
+  while (t->workers < n && tsl__thread_start(&t->ids[t->workers], work, t)) t->workers++;
+  if (t->workers == n) return *out = t, TSL_OK;
+  end(t, n);
+  return TSL_ERR_LIMIT;
+}
+
+void tsl_threads_free(tsl_threads *t) {
+  if (t) end(t, t->workers);
+}
+
+uint32_t tsl_threads_count(const tsl_threads *t) { return t->host.parallel ? (t->host.width ? t->host.width : 2) : t->workers; }
+
+/* ---- work ----------------------------------------------------------------------------------------------------- */
+
+static void host_part(void *arg, size_t i) {
+  (void)i;
+  run_loop(arg);
+}
+
+/* As many parts as the host has threads; each takes rows until there are none. */
+static void run_on_host(tsl_threads *t, loop *l) {
+  size_t width = tsl_threads_count(t);
+  t->host.parallel(t->host.ctx, host_part, l, width < l->n ? width : l->n);
+}
+
+static void run_on_workers(tsl_threads *t, loop *l) {
+  pthread_mutex_lock(&t->mutex);
+  bool mine = !t->taken;
+  if (mine) {
+    t->taken = true;
+    t->loop = l;
+    if (l->n - 1 >= t->workers) pthread_cond_broadcast(&t->work);
+    else
+      for (size_t i = 1; i < l->n; i++) pthread_cond_signal(&t->work);
+  }
+  pthread_mutex_unlock(&t->mutex);
+  run_loop(l);
+  if (!mine) return;
+  pthread_mutex_lock(&t->mutex);
+  t->loop = NULL;
+  while (l->joined) pthread_cond_wait(&t->left, &t->mutex);
+  t->taken = false;
+  pthread_mutex_unlock(&t->mutex);
+}
+
+void tsl__threads_loop(tsl_threads *t, void (*body)(void *arg, size_t i), void *arg, size_t n) {
+  loop l = {.body = body, .arg = arg, .n = n};
+  atomic_init(&l.next, 0);
+  if (!t || n < 2) run_loop(&l);
+  else if (t->host.parallel) run_on_host(t, &l);
+  else run_on_workers(t, &l);
+}
+
+bool tsl__threads_queue(tsl_threads *t, tsl__task *task) {
+  if (t->host.parallel) return false;
+  pthread_mutex_lock(&t->mutex);
+  task->next = NULL;
+  task->at = t->last;
+  *t->last = task;
+  t->last = &task->next;
+  pthread_cond_signal(&t->work);
+  pthread_mutex_unlock(&t->mutex);
+  return true;
+}
+
+bool tsl__threads_take_back(tsl_threads *t, tsl__task *task) {
+  pthread_mutex_lock(&t->mutex);
+  bool queued = task->at != NULL;
+  if (queued) unqueue(t, task);
+  pthread_mutex_unlock(&t->mutex);
+  return queued;
+}

@@ -1,0 +1,172 @@
+/* quota.c - see zones.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/matcher/quota.h"
+
+#include "runtime/position/distinct.h"
+
+static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) { return tsl__stack_cell(s, tsl__stack_at(s, at), i); }
+
+/* ---- states ----------------------------------------------------------------------------------------------------- */
+
+typedef TSL__VEC(tsl__state) state_list;
+
+static bool listed(const state_list *list, tsl__state state) {
+  for (size_t i = 0; i < list->n; i++)
+    if (list->at[i] == state) return true;
+  return false;
+}
+
+/* A target, in all phases of its loop. */
+static bool add_target(tsl__space *space, state_list *list, tsl__target t) {
+  tsl__state first = tsl__target_state(t);
+  bool loop = tsl__state_at(space, first)->flags & TSL__STATE_LOOP;
+  for (tsl__state s = first; s < first + (loop ? 3u : 1u); s++)
+    if (!listed(list, s) && !tsl__vec_push(&space->alloc, list, s)) return false;
+  return true;
+}
+
+static bool add_all(tsl__space *space, state_list *list, tsl__state from) {
+  const tsl__state_rec *r = tsl__state_expanded(space, from);
+  bool fine = r != NULL;
+  for (unsigned b = 0; fine && b < 256; b++) {
+    tsl__target t = tsl__state_step(space, r, (uint8_t)b);
+    fine = space->status == TSL_OK && (!t || add_target(space, list, t));
+  }
+  for (uint32_t i = 0; fine && (r->flags & TSL__STATE_FORK) && i < r->edges; i++) fine = add_target(space, list, tsl__state_edges(r)[i].to);
+  return fine;
+}
+
+bool tsl__zone_explore(tsl__space *space, tsl__zone *zone) {
+  state_list list = {0};
+  bool fine = add_target(space, &list, zone->first);
+  for (size_t i = 0; fine && i < list.n; i++) fine = add_all(space, &list, list.at[i]);
+  if (fine) {
+    zone->count = (uint32_t)tsl__sort_unique(list.at, list.n);
+    zone->states = tsl__arena_copy(&space->arena, list.at, zone->count * sizeof *list.at);
+  }
+  tsl__vec_free(&space->alloc, &list);
+  if (!fine || !zone->states) tsl__space_no_memory(space);
+  return space->status == TSL_OK;
+}
+
+static bool has(const tsl__zone *zone, tsl__state state) {
+  uint32_t lo = 0, hi = zone->count;
+  while (lo < hi) {
+    uint32_t mid = (lo + hi) / 2;
+    if (zone->states[mid] < state) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo < zone->count && zone->states[lo] == state;
+}
+
+/* ---- positions -------------------------------------------------------------------------------------------------- */
+
+/* The zone that a cell is the frame of, + 1; 0: none. */
+static uint32_t zone_of(const tsl_grammar *g, const tsl__cell *c) {
+  for (uint32_t z = 0; z < g->zone_count; z++)
+    if (has(&g->zones[z], c->state)) return z + 1;
+  return 0;
+}
+
+/* A position without its memory (runtime/position/distinct.h). */
+static tsl__stack plain_of(const tsl_grammar *g, tsl__stack at) {
+  const tsl__stack_rec *r = tsl__stack_at(g->space, at);
+  return r->remembers ? tsl__remembered_at(g->space, at)->plain : at;
+}
+
+/* The zone of a position, + 1. */
+static uint32_t zone_at(const tsl_grammar *g, tsl__stack at) {
+  uint32_t zone = 0;
+  at = plain_of(g, at);
+  for (uint32_t i = 0; i < tsl__stack_at(g->space, at)->n && !zone; i++) zone = zone_of(g, cell_of(g->space, at, i));
+  return zone;
+}
+
+static bool whole(const tsl__space *s, const tsl__cell *c) { return tsl__state_at(s, c->state)->flags & TSL__STATE_NULLABLE; }
+
+/* No frame of the zone may stay; can it go? */
+static bool may_leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
+  at = plain_of(g, at);
+  const tsl__stack_rec *r = tsl__stack_at(g->space, at);
+  for (uint32_t i = 0; i < r->n; i++)
+    if (zone_of(g, cell_of(g->space, at, i)) == zone && !whole(g->space, cell_of(g->space, at, i))) return false;
+  return true;
+}
+
+/* The position without the zone's frames: what lies below them instead. Needs the lock. */
+static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
+  tsl__space *space = g->space;
+  tsl__stepping s = tsl__step_new(space);
+  tsl__stack plain = plain_of(g, at);
+  uint32_t n = tsl__stack_at(space, plain)->n;
+  for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) {
+    const tsl__cell c = *cell_of(space, plain, i);
+    bool stays = zone_of(g, &c) != zone;
+    tsl__step_land(space, &s, stays ? c.state : g->zones[zone - 1].over, stays ? c.count : 0, c.tail);
+  }
+  tsl__stack to = tsl__step_collect(space, &s);
+  tsl__step_free(space, &s);
+  return to; /* free text holds no open array or object: nothing is remembered */
+}
+
+/* Does the zone begin with the token, or later in it? A frame is entered when its first byte is read. */
+static bool begins_with(tsl_grammar *g, tsl__stack from, uint8_t first, uint32_t zone) {
+  if (zone_at(g, from) == zone) return true;
+  tsl__stack to = tsl__stack_byte(g->space, plain_of(g, from), first);
+  return to && zone_at(g, to) == zone;
+}
+
+tsl_status tsl__zone_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to, uint32_t *count) {
+  uint32_t zone = g->zone_count && *to ? zone_at(g, *to) : 0, before = *count;
+  *count = 0;
+  if (!zone) return TSL_OK;
+  bool inside = zone == zone_at(g, from);
+  uint32_t max = g->zones[zone - 1].max_tokens, now = inside ? before + 1 : 0;
+  if (inside && now < max) return *count = now, TSL_OK;
+  tsl__grammar_lock(g);
+  if (!inside) now = begins_with(g, from, first, zone);
+  bool over = now >= max && may_leave(g, *to, zone);
+  tsl__stack left = over ? leave(g, *to, zone) : *to;
+  tsl_status status = tsl__grammar_unlock(g);
+  if (status == TSL_OK) *to = left;
+  *count = over ? 0 : now;
+  return status;
+}
+
+bool tsl__zone_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count) {
+  uint32_t zone = g->zone_count ? zone_at(g, at) : 0;
+  return zone && count >= g->zones[zone - 1].max_tokens;
+}
+
+static bool finishes(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
+bool tsl__zone_finishes(const tsl_grammar *g, tsl_token token) {
+  size_t n;
+  const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &n);
+  for (size_t i = 0; i < n; i++)
+    if (!finishes(bytes[i])) return false;
+  return n > 0;
+}
+
+tsl_status tsl__zone_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read) {
+  tsl_status status = TSL_OK;
+  for (*read = 0; *read < length && *at && status == TSL_OK && tsl__zone_finishing(g, *at, *count);) {
+    tsl__stack from = *at;
+    uint8_t byte = bytes[*read];
+    tsl__grammar_lock(g);
+    *at = finishes(byte) ? tsl__stack_byte(g->space, from, byte) : 0;
+    status = tsl__grammar_unlock(g);
+    if (status == TSL_OK) status = tsl__zone_step(g, from, byte, at, count);
+    *read += *at != 0;
+  }
+  return status;
+}
+
+void tsl__zone_finishers(const tsl_grammar *g, uint32_t *mask) {
+  for (size_t w = 0; w < tsl_vocab_mask_words(g->vocab); w++)
+    for (uint32_t left = mask[w]; left; left &= left - 1) {
+      uint32_t bit = (uint32_t)__builtin_ctz(left);
+      if (!tsl__zone_finishes(g, (tsl_token)(w * 32 + bit))) mask[w] &= ~(1u << bit);
+    }
+}

@@ -1,0 +1,43 @@
+/* distinct_tokens.h - what distinct_items.c and distinct_names.c share: each tries tokens that the plain mask of a position with a memory has, and lists those that lead nowhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_POSITION_DISTINCT_TOKENS_H
+#define TSL_RUNTIME_POSITION_DISTINCT_TOKENS_H
+
+#include "runtime/position/boundary.h"
+#include "runtime/position/distinct_run.h"
+
+/* A mask of which many tokens are asked. */
+typedef struct tsl__asked_mask {
+  tsl__mask mask;
+  uint32_t *bits;  /* written out; NULL: it was not worth it yet */
+  uint32_t asked;  /* tokens, before it was */
+} tsl__asked_mask;
+
+#define TSL__ASKED_MANY 32u /* tokens from which that is worth it */
+
+/* Write it out, if it is not; false: out of memory. Who has it frees `bits`. */
+bool tsl__asked_write(tsl__space *space, tsl__asked_mask *m);
+
+/* Is the token in it? */
+static inline bool tsl__asked_has(tsl__space *space, tsl__asked_mask *m, tsl_token t) {
+  return m->bits || (m->asked++ >= TSL__ASKED_MANY && tsl__asked_write(space, m)) ? tsl__mask_bit(m->bits, t) : tsl__mask_has(space, m->mask, t);
+}
+
+/* Does the token lead somewhere? */
+bool tsl__run_leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token);
+
+static inline bool tsl__is_raw(uint8_t byte) { return byte < 0x7F && tsl__stands_raw(byte); }
+
+/* May an open escape still become a raw ASCII character? */
+bool tsl__may_be_raw(const uint8_t *open, uint32_t count);
+
+/* Does every raw ASCII character lead from the state to itself? Then texts of such characters can go on in any way. */
+bool tsl__takes_any(const tsl__space *space, tsl__state state);
+
+/* Add to `gone` what may be in the plain mask of the position and leads nowhere. Failures are sticky. */
+void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone);
+void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone);
+
+#endif

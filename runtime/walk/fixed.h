@@ -1,0 +1,85 @@
+/* fixed.h - fixed texts spelled as the rest of a JSON string: names of members, values of an enum.
+ *
+ * Problem   A set of texts has a state for each of their characters, and four more for the beginnings of \u escapes. A walk looks at most of them, a generation uses few.
+ * Idea      Such a state says which texts it may still become: a range of a sorted table, all of which agree in the bytes read so far. Trie and table are walked
+ *           side by side, without states; a token is read along the table, and only where it ends a state is made.
+ * Example   {"name", "none"} after `n`: the trie's nodes a, am, ame and o, on, one are reached; `e"` ends the first text at the node below ame.
+ * Others    The same for any text but these (names of further members): there the table says what is excluded.
+ * Escapes   Those of ASCII characters are followed here. Where a character beyond ASCII might be spelled as an escape, the states take over.
+ * Tested by tests/test_oracle.c, tests/test_expr.c, tests/test_shipped.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_WALK_FIXED_H
+#define TSL_RUNTIME_WALK_FIXED_H
+
+#include "runtime/automaton/leftover.h"
+#include "runtime/automaton/state.h"
+
+/* What a state between two characters of such texts may become, or may not. */
+typedef struct tsl__fixed {
+  const tsl__string *texts; /* sorted, without doubles; UTF-8 */
+  uint32_t lo, hi, depth;   /* texts [lo, hi), which agree in the first `depth` bytes; these have been read */
+  bool others;              /* any text but these */
+} tsl__fixed;
+
+/* A node of the trie that is reached within texts [lo, hi): its tokens are legal if one of these may come. */
+typedef struct tsl__fixed_node {
+  uint32_t node, lo, hi;
+} tsl__fixed_node;
+/* A node where a text and its closing quote are spelled in full. */
+typedef struct tsl__fixed_end {
+  uint32_t node, text;
+} tsl__fixed_end;
+/* A node from which the states must go on. */
+typedef struct tsl__fixed_rest {
+  uint32_t node;
+  tsl__state state;
+} tsl__fixed_rest;
+
+typedef struct tsl__fixed_place tsl__fixed_place;
+/* A walk's result, and the places it has reached. Zeroed before the first use; kept for reuse. */
+typedef struct tsl__fixed_walk {
+  TSL__VEC(tsl__fixed_node) reached; /* those of `ends` too */
+  TSL__VEC(tsl__fixed_end) ends;
+  TSL__VEC(tsl__fixed_rest) rests;
+  TSL__VEC(tsl__fixed_place) places;
+  bool ends_only;
+  bool beyond; /* some character beyond ASCII might be spelled as an escape */
+} tsl__fixed_walk;
+
+/* Does a state spell fixed texts, no others? Or all but these? */
+static inline bool tsl__is_fixed(const tsl__state_rec *r) { return tsl__state_fixed(r) && !tsl__state_fixed(r)->others; }
+static inline bool tsl__is_others(const tsl__state_rec *r) { return tsl__state_fixed(r) && tsl__state_fixed(r)->others; }
+
+/* Walk from such a state, at a node. Adds to *out. false on failure (sticky). Needs the lock. */
+bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
+/* The same for where texts end: nothing is added to `reached`, and only what has a quote below it is looked at. Texts that are excluded have no states: of theirs a rest has state 0. */
+bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
+/* Is it plain that no text ends within a token of a leftover? *scratch is used. */
+bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over, tsl__fixed_walk *scratch);
+void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
+size_t tsl__fixed_walk_memory(const tsl__fixed_walk *w); /* bytes of its lists */
+
+/* What a state may become. */
+typedef struct tsl__fixed_range {
+  uint32_t lo, hi, depth;
+} tsl__fixed_range;
+/* Raw ASCII characters to be read along such texts. */
+typedef struct tsl__fixed_run {
+  const uint8_t *at;
+  size_t n;
+  bool ends; /* the closing quote comes after them */
+  const tsl__string *texts;  /* the last ones in which they were looked for: frames of an object's names, and of all others, have the same; NULL: in none yet */
+  tsl__fixed_range from, to; /* whence, and where they led */
+} tsl__fixed_run;
+
+/* Is it a raw ASCII character of a string? And how many of n bytes are? */
+static inline bool tsl__fixed_is_raw(uint8_t byte) { return byte < 0x80 && tsl__stands_raw(byte); }
+size_t tsl__fixed_raw(const uint8_t *bytes, size_t n);
+/* Where a state that has a `fixed` comes by them; false: nowhere. If they end the text, it is the first of the range. */
+bool tsl__fixed_find(const tsl__state_rec *from, tsl__fixed_run *run, tsl__fixed_range *out);
+/* The state there; 0 on failure (sticky). Needs the lock. */
+tsl__state tsl__fixed_state(tsl__space *space, const tsl__state_rec *from, const tsl__fixed_range *at);
+
+#endif
