@@ -103,7 +103,6 @@ EQUIVALENT = [
     ("position/distinct_search", r" & (?=\(part)", "bytes are tried besides that cannot come next, and are not taken", {" | "}),
     ("walk/fixed", r"(?<=p\.depth\)) < (?=0x80\) return reach)", "the texts are between two characters, and none begins with the byte 0x80", {" <= "}),
     ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\) return NULL)", WAYS + ": letters, or the search"),
-    ("walk/search", r"(?<=\(h->ends) && (?=!l->last\)\) return NULL)", WAYS + ": letters, or the search"),
     ("walk/walk", r'(?<="out of memory"\);\n  )return false', STICKY),
     ("automaton/seen_names", r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false", STICKY),
     ("walk/near_limit", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DATA = os.path.join(ROOT, "runtime", "tokenizer", "embedded_data.h")
+DATA = os.path.join(ROOT, "runtime", "vocab_files", "embedded_data.h")
 SIZE = 4096
 SPECIAL = ["<|endoftext|>", "<|end_of_turn|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool_call|>", "<|end_tool_call|>", "<|tool_result|>"]
 PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
