@@ -98,7 +98,7 @@ static void walk(tsl_grammar *g, uint64_t seed, bool as_text) {
   tsl_status end = tsl_parser_finish(p);
   if (end == TSL_OK || end == TSL_REJECTED) {
     require(end == TSL_OK || !complete, "the parser does not end where the matcher may");
-    require(complete || end != TSL_OK || g->zone_count, "the parser ends where the matcher may not"); /* it does not count tokens */
+    require(complete || end != TSL_OK || g->quota_count, "the parser ends where the matcher may not"); /* it does not count tokens */
     if (complete) require_json(tsl_parser_json(p), "what is read back is no JSON");
     if (as_text && complete) read_again(g, text, n, complete, tsl_parser_json(p));
   }

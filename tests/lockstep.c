@@ -477,7 +477,7 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
 static void set_least(const tsl_grammar *g, bool least) {
   tsl__linear *l = g->space->parent ? g->space->parent->linear : NULL;
   if (l) l->least = least ? 1 : TSL__LINEAR_TOKENS;
-  if (least) g->space->kin_work = 1;
+  if (least) g->space->delta_work = 1;
 }
 
 unsigned lockstep_run(tsl_vocab *vocab, const uint8_t *data, size_t size) {

@@ -34,7 +34,7 @@ static uint64_t key_of_mask(const void *p) {
   return add_all(hash, tsl__patches_read(tsl__mask_plus(r), tokens), r->plus_count * sizeof *tokens);
 }
 static uint64_t key_of_united(const void *p) {
-  const tsl__united *u = p;
+  const tsl__union *u = p;
   return add_all(0, u->parts, sizeof u->parts);
 }
 static uint64_t key_of_class(const void *p) {
@@ -59,7 +59,7 @@ static uint64_t key_of_resumed(const void *p) {
   return add(add(add(0, r->resume), r->name), r->frame != 0);
 }
 static uint64_t key_of_wide(const void *p) {
-  const tsl__wide *w = p;
+  const tsl__nonascii *w = p;
   return add_all(0, w->pairs, 2 * w->count * sizeof *w->pairs);
 }
 static uint64_t key_of_open(const void *p) { return add_all(0, p, sizeof(tsl__open)); }
@@ -68,7 +68,7 @@ static uint64_t key_of_text(const void *p) {
   return add_all(add(0, t->before), t->at, t->n);
 }
 static uint64_t key_of_memory(const void *p) {
-  const tsl__memory *m = p;
+  const tsl__distinct *m = p;
   uint64_t hash = add(add(add(add(0, m->open), m->name), m->in_string), m->escaped);
   for (uint32_t i = 0; i < m->n; i++) hash = add(add(hash, m->denies[i].depth), m->denies[i].at);
   return hash;
@@ -79,7 +79,7 @@ static uint64_t key_of_texts(uint32_t next, const tsl__spelled *texts, uint32_t 
   return hash;
 }
 static uint64_t key_of_taken(const void *p) {
-  const tsl__taken *t = p;
+  const tsl__seen_names *t = p;
   return key_of_texts(t->next, t->names, t->count);
 }
 static uint64_t key_of_used(const void *p) {
@@ -108,10 +108,10 @@ const char *tables_have_twice(const tsl__space *s) {
     const char *name;
     const tsl__table *table;
     uint64_t (*key)(const void *);
-  } all[] = {{"leftovers", &s->leftovers, key_of_leftover}, {"children", &s->children, key_of_child}, {"masks", &s->masks, key_of_mask}, {"united", &s->united, key_of_united}, {"classes", &s->classes, key_of_class},
+  } all[] = {{"leftovers", &s->leftovers, key_of_leftover}, {"children", &s->children, key_of_child}, {"masks", &s->masks, key_of_mask}, {"united", &s->unions, key_of_united}, {"classes", &s->classes, key_of_class},
              {"stacks", &s->stacks, key_of_stack}, {"moves", &s->moves, key_of_move}, {"named", &s->named, key_of_named},
-             {"resumed", &s->resumed, key_of_resumed}, {"wides", &s->wides, key_of_wide}, {"opens", &s->opens, key_of_open}, {"texts", &s->texts, key_of_text},
-             {"memories", &s->memories, key_of_memory}, {"taken", &s->taken, key_of_taken}, {"used", &s->used, key_of_used}};
+             {"resumed", &s->resumed, key_of_resumed}, {"wides", &s->nonascii_sets, key_of_wide}, {"opens", &s->opens, key_of_open}, {"texts", &s->texts, key_of_text},
+             {"memories", &s->distinct, key_of_memory}, {"taken", &s->seen_names, key_of_taken}, {"used", &s->used, key_of_used}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (has_twice(all[i].table, all[i].key)) return all[i].name;
   return NULL;

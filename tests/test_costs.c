@@ -455,8 +455,8 @@ static void plan_all(const test_case *c, tsl_grammar *g) {
 
 static void line_add_tables(line *l, const tsl__space *s) {
 #define TABLE(name) line_add(l, #name, s->name.pool.n);
-  TABLE(states) TABLE(stand_ins) TABLE(leftovers) TABLE(children) TABLE(bitsets) TABLE(masks) TABLE(united) TABLE(classes) TABLE(walks) TABLE(stacks) TABLE(moves) TABLE(named) TABLE(resumed)
-  TABLE(wides) TABLE(opens) TABLE(used) TABLE(taken) TABLE(texts) TABLE(memories)
+  TABLE(states) TABLE(stand_ins) TABLE(leftovers) TABLE(children) TABLE(bitsets) TABLE(masks) TABLE(unions) TABLE(classes) TABLE(walks) TABLE(stacks) TABLE(moves) TABLE(named) TABLE(resumed)
+  TABLE(nonascii_sets) TABLE(opens) TABLE(used) TABLE(seen_names) TABLE(texts) TABLE(distinct)
 #undef TABLE
 }
 
@@ -523,7 +523,7 @@ static void count_vocab(const char *where, line *l) {
   g = compile(&(test_case){.name = where, .kind = SCHEMA, .grammar = "true"});
   const tsl__space *s = g->space->parent;
   const tsl__linear *t = s->linear;
-  const tsl__crossing *x = s->crossing;
+  const tsl__boundary *x = s->boundary;
   line_add_tables(l, s);
   line_add(l, "nodes", vocab->trie.node_count);
   line_add(l, "sets", vocab->trie.set_count);

@@ -314,13 +314,13 @@ static uint64_t steps_beyond(tsl__expr e) {
 }
 
 /* Characters beyond ASCII go in so many ways, and each character in one of these. */
-static void goes_beyond(tsl__expr e, const tsl__wide_class *wide, uint32_t ways) {
+static void goes_beyond(tsl__expr e, const tsl__nonascii_class *wide, uint32_t ways) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
-  tsl__expr to[TSL__BEYOND_MAX];
+  tsl__expr to[TSL__NONASCII_MAX];
   uint32_t n = 0;
-  bool met[TSL__BEYOND_MAX] = {false};
+  bool met[TSL__NONASCII_MAX] = {false};
   const uint32_t *pairs = wide ? wide->pairs : all;
-  CHECKF(tsl__derive_beyond_each(x, e, wide, to, &n) && n == ways, "%u ways", (unsigned)n);
+  CHECKF(tsl__derive_nonascii_each(x, e, wide, to, &n) && n == ways, "%u ways", (unsigned)n);
   for (uint32_t i = 0; i < (wide ? wide->count : 2); i++)
     for (uint32_t cp = pairs[2 * i]; cp <= pairs[2 * i + 1]; cp += cp < 0x400 || (cp >= 0x2000 && cp < 0x2040) || pairs[2 * i + 1] - cp < 97 ? 1 : 97) {
       uint32_t k = 0;
@@ -345,13 +345,13 @@ static void beyond_ascii(void) {
   CHECK(steps_beyond(lit("\xC3\xA9t\xC3\xA9")) == (TSL__ALL_LEADS & ~lead(0xC3)));
   CHECK(steps_beyond(tsl__expr_json_string(x, tsl__expr_and(x, seq(dots, a), tsl__expr_repeat(x, any, 3, 40)))) == (TSL__ALL_LEADS & ~lead(0xE2)));
   CHECK(!(steps_beyond(alt(seq(any, a), lit("\xC3\xA9"))) & lead(0xC3)));
-  CHECK(tsl__derive_beyond(x, seq(gaps, a), tsl__wide_class_of(x, word), &to) && to == TSL__NONE && tsl__derive_beyond(x, seq(gaps, a), tsl__wide_class_of(x, gap), &to) && to == seq(gaps, a));
+  CHECK(tsl__derive_nonascii(x, seq(gaps, a), tsl__nonascii_class_of(x, word), &to) && to == TSL__NONE && tsl__derive_nonascii(x, seq(gaps, a), tsl__nonascii_class_of(x, gap), &to) && to == seq(gaps, a));
   goes_beyond(seq(gaps, seq(word, gaps)), NULL, 2);
   goes_beyond(alt(seq(gap, a), alt(seq(word, lit("b")), seq(letter, lit("c")))), NULL, 3);
-  goes_beyond(alt(seq(gap, a), alt(seq(word, lit("b")), seq(letter, lit("c")))), tsl__wide_class_of(x, word), 2);
+  goes_beyond(alt(seq(gap, a), alt(seq(word, lit("b")), seq(letter, lit("c")))), tsl__nonascii_class_of(x, word), 2);
   goes_beyond(tsl__expr_text_not(x, seq(dots, seq(lit("ab"), text))), NULL, 2);
-  CHECK(!tsl__derive_beyond_each(x, alt(seq(any, a), lit("\xC3\xA9")), NULL, (tsl__expr[TSL__BEYOND_MAX]){0}, &(uint32_t){0}));
-  CHECK(tsl__derive_beyond(x, seq(word, a), tsl__wide_class_of(x, letter), &to) && to == a && !tsl__derive_beyond(x, seq(letter, a), tsl__wide_class_of(x, word), &to));
+  CHECK(!tsl__derive_nonascii_each(x, alt(seq(any, a), lit("\xC3\xA9")), NULL, (tsl__expr[TSL__NONASCII_MAX]){0}, &(uint32_t){0}));
+  CHECK(tsl__derive_nonascii(x, seq(word, a), tsl__nonascii_class_of(x, letter), &to) && to == a && !tsl__derive_nonascii(x, seq(letter, a), tsl__nonascii_class_of(x, word), &to));
 }
 
 /* Bytes that are alike lead to one place. Returns the places that are told apart. */

@@ -15,10 +15,10 @@ static tsl_vocab *vocab;
 static size_t words;
 static uint32_t met, missed;
 
-static tsl_grammar *compile(const char *schema, uint64_t kin_work) {
+static tsl_grammar *compile(const char *schema, uint64_t delta_work) {
   tsl_grammar *g = grammar_of(vocab, schema);
   if (!g) return NULL;
-  g->space->kin_work = kin_work;
+  g->space->delta_work = delta_work;
   ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
   return g;
 }
@@ -54,9 +54,9 @@ static void with_and_without(void) {
     for (uint64_t seed = 0; with && without && seed < 16; seed++)
       follow_both(&(side_by_side){cases[i].schema, cases[i].begin, with, without, STEPS, seed ? STEPS : 4, NULL}, seed * 29 + i);
     if (with && without) {
-      CHECK(without->space->kin_count == 0);
-      met += with->space->kin_met;
-      missed += with->space->kin_missed;
+      CHECK(without->space->delta_count == 0);
+      met += with->space->delta_met;
+      missed += with->space->delta_missed;
     }
     tsl_grammar_release(with);
     tsl_grammar_release(without);
@@ -73,22 +73,22 @@ static void the_difference(void) {
   if (!g || !mask) return;
   tsl__space *space = g->space;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
-  CHECK(space->kin_count == 1 && space->kin_met == 0);
+  CHECK(space->delta_count == 1 && space->delta_met == 0);
   CHECK(tsl_matcher_accept_bytes(m, "t", 1, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
-  CHECK(space->kin_met == 1);
+  CHECK(space->delta_met == 1);
   const tsl__walk *last = tsl__space_at(space, walks, tsl__space_count(space, walks) - 1);
-  tsl__kin kin = {0};
-  space->kin[1] = space->kin[0]; /* not itself */
-  CHECK(tsl__kin_find(space, last->state, 0, last->context & 1, TSL__KIN_FAR, &kin));
+  tsl__delta kin = {0};
+  space->delta_bases[1] = space->delta_bases[0]; /* not itself */
+  CHECK(tsl__delta_find(space, last->state, 0, last->context & 1, TSL__DELTA_FAR, &kin));
   CHECK(kin.walk != NULL && kin.trees.n > 0);
   const tsl__trie *trie = &vocab->trie;
   for (size_t i = 1; i < kin.trees.n; i++) CHECK(trie->nodes[kin.trees.at[i - 1]].end <= trie->nodes[kin.trees.at[i]].begin);
   for (size_t i = 0; i < kin.trees.n; i++) {
     const tsl__trie_node *n = &trie->nodes[kin.trees.at[i]];
-    CHECK(tsl__kin_within(space, &kin, kin.trees.at[i]) && !tsl__kin_within(space, &kin, 0));
-    for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) CHECK(tsl__kin_within(space, &kin, c));
+    CHECK(tsl__delta_within(space, &kin, kin.trees.at[i]) && !tsl__delta_within(space, &kin, 0));
+    for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) CHECK(tsl__delta_within(space, &kin, c));
   }
-  tsl__kin_free(space, &kin);
+  tsl__delta_free(space, &kin);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   free(mask);

@@ -143,7 +143,7 @@ static void less_sets(void) {
     const tsl__leftover_rec *r = tsl__leftover_at(space, a), *s = tsl__leftover_at(space, b);
     for (uint32_t i = 0; i < r->n; i++)
       if (!in(s->nodes, s->n, r->nodes[i])) rest[k++] = r->nodes[i];
-    CHECK(tsl__leftover_less(space, a, b) == tsl__leftover_intern(space, rest, k) && space->status == TSL_OK);
+    CHECK(tsl__leftover_minus(space, a, b) == tsl__leftover_intern(space, rest, k) && space->status == TSL_OK);
   }
 }
 

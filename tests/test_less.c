@@ -13,11 +13,11 @@
 static tsl_vocab *vocab;
 static size_t words;
 
-static tsl_grammar *compile(const char *schema, uint32_t less_bytes) {
+static tsl_grammar *compile(const char *schema, uint32_t subtract_bytes) {
   tsl_grammar *g = grammar_of(vocab, schema);
   if (!g) return NULL;
-  g->space->less_bytes = less_bytes;
-  g->space->kin_work = UINT64_MAX; /* each state by itself: test_kin.c does otherwise */
+  g->space->subtract_bytes = subtract_bytes;
+  g->space->delta_work = UINT64_MAX; /* each state by itself: test_kin.c does otherwise */
   ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
   return g;
 }
@@ -67,13 +67,13 @@ static void with_and_without(void) {
   uint32_t all = 0;
   tsl_vocab_set_walk_cache(vocab, 0); /* no walk of one is the other's */
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    tsl_grammar *with = compile(cases[i].schema, TSL__LESS_BYTES), *without = compile(cases[i].schema, UINT32_MAX);
+    tsl_grammar *with = compile(cases[i].schema, TSL__SUBTRACT_BYTES), *without = compile(cases[i].schema, UINT32_MAX);
     for (uint64_t seed = 0; with && without && seed < 16; seed++)
       follow_both(&(side_by_side){cases[i].schema, cases[i].begin, with, without, STEPS, seed ? STEPS : 4, NULL}, seed * 29 + i);
     if (with && without) {
-      CHECK(without->space->less_met == 0);
-      CHECKF(with->space->less_met >= cases[i].met, "%s: %u walks", cases[i].schema, with->space->less_met);
-      all += with->space->less_met;
+      CHECK(without->space->subtract_met == 0);
+      CHECKF(with->space->subtract_met >= cases[i].met, "%s: %u walks", cases[i].schema, with->space->subtract_met);
+      all += with->space->subtract_met;
     }
     tsl_grammar_release(with);
     tsl_grammar_release(without);
@@ -83,7 +83,7 @@ static void with_and_without(void) {
 
 /* A first walk that a text is forbidden to looks at few nodes. */
 static void check_steps(const char *schema) {
-  tsl_grammar *g = compile(schema, TSL__LESS_BYTES);
+  tsl_grammar *g = compile(schema, TSL__SUBTRACT_BYTES);
   tsl_matcher *m = NULL;
   uint32_t *mask = malloc(words * 4);
   if (g && mask) {
@@ -91,7 +91,7 @@ static void check_steps(const char *schema) {
     uint64_t before = tsl__space_steps(g->space);
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
     uint64_t steps = tsl__space_steps(g->space) - before;
-    CHECKF(g->space->less_met == 1 && steps < vocab->trie.node_count / 16, "%s: %d steps", schema, (int)steps);
+    CHECKF(g->space->subtract_met == 1 && steps < vocab->trie.node_count / 16, "%s: %d steps", schema, (int)steps);
   }
   tsl_matcher_free(m);
   tsl_grammar_release(g);

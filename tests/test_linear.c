@@ -135,8 +135,8 @@ static void the_quotes(void) {
 static void turn(tsl_grammar *g, bool with) {
   table_of(g)->least = with ? 1 : UINT32_MAX;
   if (!with) return;
-  g->space->kin_work = UINT64_MAX; /* all by the table: test_kin.c and test_less.c do otherwise */
-  g->space->less_bytes = UINT32_MAX;
+  g->space->delta_work = UINT64_MAX; /* all by the table: test_kin.c and test_less.c do otherwise */
+  g->space->subtract_bytes = UINT32_MAX;
 }
 
 static void follow(const char *schema, tsl_grammar *with, tsl_grammar *without, uint64_t seed, int each) {

@@ -86,7 +86,7 @@ static void piece(tsl__gather *g, set *s) {
     break;
   case 2:
     for (uint32_t i = 0; i < n; i++) marks[tokens[i] / 32] |= (uint32_t)1 << tokens[i] % 32, s->has[tokens[i]] = true;
-    CHECK(tsl__gather_marks(space, g, marks));
+    CHECK(tsl__gather_bits(space, g, marks));
     break;
   case 3:
     CHECK(tsl__gather_tokens(space, g, tokens, n));

@@ -16,12 +16,12 @@ static const char text[] = "{\"name\": \"some\", \"size\": 2.5, \"open\": true, 
 
 /* Unions made by a grammar: in all, and of the vocabulary's masks alone. */
 static void count_unions(const tsl__space *space, unsigned *all, unsigned *below) {
-  *all = space->united.pool.n;
+  *all = space->unions.pool.n;
   *below = 0;
-  for (uint32_t i = 0; i < space->united.pool.n; i++) {
-    const tsl__united *u = tsl__pool_at(&space->united.pool, i);
+  for (uint32_t i = 0; i < space->unions.pool.n; i++) {
+    const tsl__union *u = tsl__pool_at(&space->unions.pool, i);
     bool own = false;
-    for (uint32_t k = 0; k < TSL__UNITED_MAX && u->parts[k]; k++) own |= !(u->parts[k] & TSL__UNITED_TOKEN) && u->parts[k] >= space->masks.first;
+    for (uint32_t k = 0; k < TSL__UNION_MAX && u->parts[k]; k++) own |= !(u->parts[k] & TSL__UNION_TOKEN) && u->parts[k] >= space->masks.first;
     *below += !own;
   }
 }

@@ -66,15 +66,15 @@ typedef struct setting {
 } setting;
 
 /* The token after a prefix in the drafter's distribution without what siblings took; or, if drafts are not drawn, a chosen one. */
-static tsl_token draft_one(const setting *s, const tsl__chance *chance, const float *logits, const uint32_t *mask, const tsl_token *taken, size_t taken_n) {
+static tsl_token draft_one(const setting *s, const tsl__chance *chance, const float *logits, const uint32_t *mask, const tsl_token *taken, size_t seen_n) {
   double q[WIDTH], total = 0;
   size_t choice = 0;
   if (!s->drawn) {
     for (size_t i = 1; i < WIDTH; i++) choice = logits[i] > logits[choice] ? i : choice;
-    return (tsl_token)((choice + taken_n) % WIDTH);
+    return (tsl_token)((choice + seen_n) % WIDTH);
   }
   if (tsl__softmax(logits, s->masked ? mask : NULL, WIDTH, s->draft_temperature, q) != TSL_OK) return TSL_NO_TOKEN;
-  for (size_t i = 0; i < taken_n && s->distinct; i++) q[taken[i]] = 0;
+  for (size_t i = 0; i < seen_n && s->distinct; i++) q[taken[i]] = 0;
   for (size_t i = 0; i < WIDTH; i++) total += q[i];
   return total > 0 ? (tsl_token)chance->pick(chance->ctx, q, WIDTH, total) : TSL_NO_TOKEN;
 }

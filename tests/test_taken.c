@@ -113,31 +113,31 @@ static bool begins(const name *a, const uint8_t *text, uint32_t n) { return a->n
 static bool equal(const name *a, const name *b) { return a->n == b->n && begins(a, b->at, b->n); }
 
 /* The first of names [lo, hi) that an escape, cut off, may go on with. */
-static void check_open(const tsl__taken *g, uint32_t known, uint32_t lo, uint32_t hi) {
+static void check_open(const tsl__seen_names *g, uint32_t known, uint32_t lo, uint32_t hi) {
   uint8_t text[16];
   uint32_t n = written(characters[below(CHARACTERS)], 1 + (int)below(2), text);
   for (uint32_t cut = 1; cut < n; cut++) {
     uint32_t first = lo, want = lo;
     while (want < hi && !tsl__escape_opens(text, cut, &g->names[want], known)) want++;
-    tsl__taken_narrow_open(g, known, text, cut, &first, hi);
+    tsl__seen_names_narrow_open(g, known, text, cut, &first, hi);
     CHECKF(first == want, "%.*s among %u names: %u, not %u", (int)cut, (char *)text, hi - lo, first, want);
   }
 }
 
-static void check_groups(uint32_t taken, uint32_t count) {
+static void check_groups(uint32_t seen_names, uint32_t count) {
   uint32_t total = 0, before = 0;
-  for (uint32_t at = taken; at;) {
-    const tsl__taken *g = tsl__space_at(space, taken, at);
+  for (uint32_t at = seen_names; at;) {
+    const tsl__seen_names *g = tsl__space_at(space, seen_names, at);
     total += g->count;
     CHECK(g->count > before && !(g->count & (g->count - 1)));
     before = g->count;
     name text = random_name();
     uint32_t lo, hi, byte = below(256), first = 0, last = 0, known = text.n;
-    tsl__taken_range(g, text.at, text.n, &lo, &hi);
+    tsl__seen_names_range(g, text.at, text.n, &lo, &hi);
     for (uint32_t i = 0; i < g->count; i++) CHECK((i >= lo && i < hi) == (g->names[i].n >= text.n && (!text.n || !memcmp(g->names[i].at, text.at, text.n))));
     if (lo < hi && g->names[lo].n > known && below(2)) byte = g->names[lo].at[known];
     first = lo, last = hi;
-    tsl__taken_narrow(g, known, (uint8_t)byte, &first, &last);
+    tsl__seen_names_narrow(g, known, (uint8_t)byte, &first, &last);
     for (uint32_t i = lo; i < hi; i++) CHECK((i >= first && i < last) == (g->names[i].n > known && g->names[i].at[known] == byte));
     check_open(g, known, lo, hi);
     for (int k = 0; k < 20; k++) check_open(g, 0, 0, g->count);
@@ -153,28 +153,28 @@ static void check_groups(uint32_t taken, uint32_t count) {
 static void sets_of_names(void) {
   for (int round = 0; round < 20; round++) {
     name names[NAMES];
-    uint32_t taken = 0, n = 0;
+    uint32_t seen_names = 0, n = 0;
     for (int step = 0; step < 200 && n < NAMES; step++) {
       name one = random_name();
       bool known = false;
       for (uint32_t i = 0; i < n && !known; i++) known = equal(&names[i], &one);
-      CHECK(tsl__taken_has(space, taken, one.at, one.n) == known);
+      CHECK(tsl__seen_names_has(space, seen_names, one.at, one.n) == known);
       tsl__spelling s = {0};
       bool rival = false;
       CHECK(tsl__spelling_bytes(space, &s, one.at, 0));
       for (uint32_t k = 0; k < one.n; k++) CHECK(tsl__vec_push(&space->alloc, &s.decoded, one.at[k]));
       for (uint32_t i = 0; i < n; i++) rival = rival || begins(&names[i], one.at, one.n);
-      CHECK(tsl__taken_rivals(space, taken, &s) == rival);
+      CHECK(tsl__seen_names_rivals(space, seen_names, &s) == rival);
       tsl__vec_free(&space->alloc, &s.decoded);
       if (known) continue;
-      taken = tsl__taken_add(space, taken, one.at, one.n);
-      CHECK(taken != 0);
+      seen_names = tsl__seen_names_add(space, seen_names, one.at, one.n);
+      CHECK(seen_names != 0);
       names[n++] = one;
     }
-    check_groups(taken, n);
+    check_groups(seen_names, n);
     uint32_t again = 0; /* what is there already is found: the same set is the same number */
-    for (uint32_t i = 0; i < n; i++) again = tsl__taken_add(space, again, names[i].at, names[i].n);
-    CHECK(again == taken);
+    for (uint32_t i = 0; i < n; i++) again = tsl__seen_names_add(space, again, names[i].at, names[i].n);
+    CHECK(again == seen_names);
   }
 }
 
@@ -190,9 +190,9 @@ static void rivals_of_an_escape(void) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl__spelling s = {0};
-    uint32_t taken = tsl__taken_add(space, 0, (const uint8_t *)cases[i].name, (uint32_t)strlen(cases[i].name));
-    CHECK(taken && tsl__spelling_bytes(space, &s, (const uint8_t *)cases[i].text, strlen(cases[i].text)));
-    CHECKF(tsl__taken_rivals(space, taken, &s) == cases[i].rival, "%s and %s", cases[i].name, cases[i].text);
+    uint32_t seen_names = tsl__seen_names_add(space, 0, (const uint8_t *)cases[i].name, (uint32_t)strlen(cases[i].name));
+    CHECK(seen_names && tsl__spelling_bytes(space, &s, (const uint8_t *)cases[i].text, strlen(cases[i].text)));
+    CHECKF(tsl__seen_names_rivals(space, seen_names, &s) == cases[i].rival, "%s and %s", cases[i].name, cases[i].text);
     tsl__vec_free(&space->alloc, &s.decoded);
   }
 }

@@ -13,13 +13,13 @@
 static tsl_vocab *vocab;
 static size_t words;
 
-static tsl_grammar *compile(const char *schema, uint32_t less_bytes) {
+static tsl_grammar *compile(const char *schema, uint32_t subtract_bytes) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
   if (!g) return NULL;
-  g->space->less_bytes = less_bytes;
-  g->space->kin_work = UINT64_MAX; /* each state by itself: test_kin.c does otherwise */
+  g->space->subtract_bytes = subtract_bytes;
+  g->space->delta_work = UINT64_MAX; /* each state by itself: test_kin.c does otherwise */
   ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
   return g;
 }
@@ -59,7 +59,7 @@ static const struct {
 static void with_and_without(void) {
   tsl_vocab_set_walk_cache(vocab, 0); /* no walk of one is the other's */
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    tsl_grammar *with = compile(cases[i].schema, TSL__LESS_BYTES), *without = compile(cases[i].schema, UINT32_MAX);
+    tsl_grammar *with = compile(cases[i].schema, TSL__SUBTRACT_BYTES), *without = compile(cases[i].schema, UINT32_MAX);
     for (uint64_t seed = 0; with && without && seed < 16; seed++)
       follow_both(&(side_by_side){cases[i].schema, cases[i].begin, with, without, STEPS, seed ? STEPS : 4, NULL}, seed * 29 + i);
     tsl_grammar_release(with);
@@ -69,7 +69,7 @@ static void with_and_without(void) {
 
 /* Of a string with a length no state is made where it begins, and no walk where it has one bound. */
 static void no_states(void) {
-  tsl_grammar *g = compile("{\"type\":\"string\",\"maxLength\":64}", TSL__LESS_BYTES);
+  tsl_grammar *g = compile("{\"type\":\"string\",\"maxLength\":64}", TSL__SUBTRACT_BYTES);
   tsl_matcher *m = NULL;
   uint32_t *mask = malloc(words * 4);
   if (g && mask) {

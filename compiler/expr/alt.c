@@ -352,7 +352,7 @@ static void characters_of_lead(unsigned lead, uint32_t *lo, uint32_t *hi) {
   else *lo = b == 0xF0 ? 0x10000 : (b & 7) << 18, *hi = b == 0xF4 ? TSL__CP_MAX : *lo | 0x3FFFF;
 }
 
-static void note_leads(tsl__wide_class *w) {
+static void note_leads(tsl__nonascii_class *w) {
   for (unsigned lead = 0, k = 0; lead < TSL__LEADS; lead++) {
     uint32_t lo, hi, has = 0;
     characters_of_lead(lead, &lo, &hi);
@@ -393,8 +393,8 @@ static bool has_all_beyond(const parts *p) {
 /* The expression of a set that was asked for before: to split one into UTF-8 costs microseconds, and patterns have few different ones. */
 static tsl__expr known_set(const tsl__exprs *x, const parts *p) {
   for (; x; x = x->parent)
-    for (size_t i = 0; i < x->wides.n; i++) {
-      const tsl__wide_class *w = &x->wides.at[i];
+    for (size_t i = 0; i < x->nonascii_sets.n; i++) {
+      const tsl__nonascii_class *w = &x->nonascii_sets.at[i];
       if (w->count * 2 == p->pairs.n && !memcmp(w->ascii, p->ascii.w, sizeof w->ascii) && !memcmp(w->pairs, p->pairs.at, p->pairs.n * sizeof *w->pairs)) return w->e;
     }
   return TSL__NONE;
@@ -402,11 +402,11 @@ static tsl__expr known_set(const tsl__exprs *x, const parts *p) {
 
 /* Notes what e has beyond ASCII, which is neither nothing nor everything. */
 static bool note_wide(tsl__exprs *x, tsl__expr e, const parts *p) {
-  if (e == TSL__NONE || tsl__wide_class_of(x, e)) return true;
-  tsl__wide_class w = {.e = e, .count = (uint32_t)p->pairs.n / 2, .ascii = {p->ascii.w[0], p->ascii.w[1]}};
+  if (e == TSL__NONE || tsl__nonascii_class_of(x, e)) return true;
+  tsl__nonascii_class w = {.e = e, .count = (uint32_t)p->pairs.n / 2, .ascii = {p->ascii.w[0], p->ascii.w[1]}};
   if (!(w.pairs = tsl__arena_copy(&x->arena, p->pairs.at, p->pairs.n * sizeof *p->pairs.at))) return false;
   note_leads(&w);
-  return tsl__vec_push(&x->alloc, &x->wides, w);
+  return tsl__vec_push(&x->alloc, &x->nonascii_sets, w);
 }
 
 static tsl__expr split_set(tsl__exprs *x, const tsl__charset *set) {
@@ -429,10 +429,10 @@ tsl__expr tsl__expr_charset(tsl__exprs *x, const tsl__charset *set) {
   return fine ? e : tsl__expr_no_memory(x);
 }
 
-const tsl__wide_class *tsl__wide_class_of(const tsl__exprs *x, tsl__expr e) {
+const tsl__nonascii_class *tsl__nonascii_class_of(const tsl__exprs *x, tsl__expr e) {
   for (; x; x = x->parent)
-    for (size_t i = 0; i < x->wides.n; i++)
-      if (x->wides.at[i].e == e) return &x->wides.at[i];
+    for (size_t i = 0; i < x->nonascii_sets.n; i++)
+      if (x->nonascii_sets.at[i].e == e) return &x->nonascii_sets.at[i];
   return NULL;
 }
 

@@ -41,7 +41,7 @@ static bool is_big(const tsl__node *n) {
   return (n->c != TSL__INF && n->c > TSL__UNROLL_MAX) || n->b > TSL__UNROLL_MAX;
 }
 
-tsl__expr tsl__one_less(tsl__exprs *x, const tsl__node *n) {
+tsl__expr tsl__one_fewer(tsl__exprs *x, const tsl__node *n) {
   return tsl__expr_repeat(x, n->a, n->b ? n->b - 1 : 0, n->c == TSL__INF ? TSL__INF : n->c - 1);
 }
 
@@ -183,7 +183,7 @@ static tsl__expr derive_composed(tsl__exprs *x, tsl__node n, uint8_t byte, bool 
   if (n.kind == TSL__K_AND) return derive_and(x, n, byte);
   tsl__expr d = derive_plain(x, n.a, byte, false);
   if (n.kind == TSL__K_NOT) return tsl__expr_not(x, d);
-  return d ? tsl__expr_seq(x, d, tsl__one_less(x, &n)) : TSL__NONE;
+  return d ? tsl__expr_seq(x, d, tsl__one_fewer(x, &n)) : TSL__NONE;
 }
 
 static tsl__expr derive_remembered(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte, bool last) {
@@ -275,7 +275,7 @@ static void derive_repeat_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__s
   }
   tsl__parts body = {0};
   tsl__derive_parts(x, n.a, byte, (tsl__step){how.phase, true, false}, &body);
-  add_followed(x, &body, tsl__one_less(x, &n), out);
+  add_followed(x, &body, tsl__one_fewer(x, &n), out);
 }
 
 /* Most of what the alternatives lead to holds no register, and is joined at once: one by one, lists of 1, 2, 3... would be made. */
@@ -410,7 +410,7 @@ static void calls_of(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__calls *out)
   case TSL__K_REPEAT: {
     tsl__step inner = {how.phase, how.registers && !is_big(&n), false};
     if (how.registers && is_big(&n)) calls_followed(x, n.a, counted(x, &n), TSL__COUNT_FIRST, inner, out);
-    else calls_followed(x, n.a, tsl__one_less(x, &n), TSL__COUNT_CLEAR, inner, out);
+    else calls_followed(x, n.a, tsl__one_fewer(x, &n), TSL__COUNT_CLEAR, inner, out);
     return;
   }
   case TSL__K_COUNTED:

@@ -69,7 +69,7 @@ void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d); /* unle
 void tsl__known_steps_make(tsl__exprs *x); /* unless it is there; where memory is short there is none */
 
 /* r{m,n} after its first iteration has begun and ended. */
-tsl__expr tsl__one_less(tsl__exprs *x, const tsl__node *n);
+tsl__expr tsl__one_fewer(tsl__exprs *x, const tsl__node *n);
 /* What can be told of derivatives without taking one. */
 typedef struct tsl__reads {
   tsl__bytes edges; /* bytes b where the derivative by b may differ from that by b - 1 */

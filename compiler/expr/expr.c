@@ -89,7 +89,7 @@ void tsl__exprs_free(tsl__exprs *x) {
   tsl__vec_free(&a, &x->rules);
   tsl__vec_free(&a, &x->keys);
   tsl__vec_free(&a, &x->names);
-  tsl__vec_free(&a, &x->wides);
+  tsl__vec_free(&a, &x->nonascii_sets);
   tsl__vec_free(&a, &x->natives);
   tsl__vec_free(&a, &x->strings);
   tsl__free(&a, x->slots, x->slot_count * sizeof *x->slots);

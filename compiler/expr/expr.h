@@ -235,7 +235,7 @@ tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uin
 
 /* ε that marks what follows: seq(CALL, seq(mark, rest)) goes on with `rest` only if the text that the call has spelled is new in the innermost open container
  * of the JSON text (runtime/position/distinct.h). `kind` is TSL__NEW_ITEM or TSL__NEW_NAME (runtime/automaton/state.h); or TSL__SAME_ITEM: only if it is not new. One mark for each kind. */
-tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind);
+tsl__expr tsl__expr_guard(tsl__exprs *x, uint8_t kind);
 /* What is left of e without the alternatives that begin with a mark of the kinds that are `gone`. *found: all kinds that its alternatives begin with are added. */
 tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *found);
 /* The spellings of these JSON values (white space around them left out); TSL__NONE on failure (sticky). */

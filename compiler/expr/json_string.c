@@ -136,7 +136,7 @@ static const tsl__reads *source_reads(tsl__exprs *x, source *s) {
 /* Do all characters beyond ASCII lead to one place? Most expressions do not tell them apart. */
 static bool is_alike_beyond(tsl__exprs *x, source *s) {
   tsl__node n = tsl__node_at(x, s->e);
-  if (!s->asked) s->alike = !n.loop && !(n.flags & (TSL__CALLS | TSL__COUNTS)) && tsl__derive_beyond(x, s->e, NULL, &s->beyond);
+  if (!s->asked) s->alike = !n.loop && !(n.flags & (TSL__CALLS | TSL__COUNTS)) && tsl__derive_nonascii(x, s->e, NULL, &s->beyond);
   s->asked = true;
   return s->alike;
 }

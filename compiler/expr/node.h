@@ -89,13 +89,13 @@ typedef struct tsl__strings {
 } tsl__strings;
 
 /* A set of single characters that has some of those beyond ASCII, but not all: the expression, and those characters. */
-typedef struct tsl__wide_class {
+typedef struct tsl__nonascii_class {
   tsl__expr e;
   const uint32_t *pairs; /* lo, hi, lo, hi …, from 0x80 on; surrogates left out */
   uint32_t count;        /* of ranges */
   uint64_t all, some;    /* first bytes of characters, bit 0 for 0xC2: it has all of them, or some but not all */
   uint64_t ascii[2];     /* what it has of ASCII */
-} tsl__wide_class;
+} tsl__nonascii_class;
 
 /* The last answers of searches for a shortest text, by expression; and those along the ways of long ones. */
 #define TSL__KNOWN_SHORTEST 16u
@@ -106,7 +106,7 @@ typedef struct tsl__known_shortest {
   bool spelled;
 } tsl__known_shortest;
 
-#define TSL__MARKS 3u /* kinds of marks */
+#define TSL__CAPTURES 3u /* kinds of marks */
 
 /* An upper bound of the characters that complete any text begun in an expression: the same for all that it leads to. */
 typedef struct tsl__known_need {
@@ -191,7 +191,7 @@ struct tsl__exprs {
   TSL__VEC(tsl__rule) rules;
   TSL__VEC(tsl__keys) keys;
   TSL__VEC(tsl__names) names;
-  TSL__VEC(tsl__wide_class) wides;
+  TSL__VEC(tsl__nonascii_class) nonascii_sets;
   TSL__VEC(tsl__native) natives;
   TSL__VEC(tsl__strings) strings;
   TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
@@ -210,12 +210,12 @@ struct tsl__exprs {
   tsl__known_step *search_steps; /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search (empty.c) */
   tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;
-  struct tsl__asked *asked; /* see unicode_cache.c */
+  struct tsl__unicode_cache *asked; /* see unicode_cache.c */
   tsl__expr any_char, text, hex; /* made on first use */
   tsl__expr number_tails[5];     /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
   tsl__known_exponent known_exponent; /* the last */
   const tsl__expr *exponents;    /* of a vocabulary's layer: those of some ranges (compiler/number/parts.c); else NULL */
-  tsl__expr marks[TSL__MARKS];   /* see tsl__expr_mark; made with the layer's first one */
+  tsl__expr marks[TSL__CAPTURES];   /* see tsl__expr_guard; made with the layer's first one */
   bool names_tokens;             /* see tsl__exprs_name_tokens */
   uint8_t watches;               /* kinds of marks that mean something */
   tsl__spell *spell;             /* see tsl__exprs_guard */
@@ -275,8 +275,8 @@ static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t 
 }
 
 /* Does the layer mark anything that must be new? */
-static inline bool tsl__expr_marks(const tsl__exprs *x) {
-  for (int i = 0; i < (int)TSL__MARKS; i++)
+static inline bool tsl__expr_guards(const tsl__exprs *x) {
+  for (int i = 0; i < (int)TSL__CAPTURES; i++)
     if (x->marks[i] != TSL__NONE) return true;
   return false;
 }
@@ -321,7 +321,7 @@ bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint
 /* The body of a rule, unfolded if need be. */
 tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t rule);
 /* The characters beyond ASCII of a set of single characters that has some of them, but not all; NULL for other expressions. Valid until the next such set is made. */
-const tsl__wide_class *tsl__wide_class_of(const tsl__exprs *x, tsl__expr e);
+const tsl__nonascii_class *tsl__nonascii_class_of(const tsl__exprs *x, tsl__expr e);
 /* empty.c: is an and/not node (interned, not yet searched) empty? Marks what it finds. */
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e);
 /* A meet without the bounds of its texts' lengths, where every text that is too short could go on until it is not, by a character of one byte; NONE: it is none. *most: the upper bound. */

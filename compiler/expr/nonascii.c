@@ -51,7 +51,7 @@ static bool has_all(tsl__exprs *x, tsl__expr e) {
 }
 
 /* How many of the characters of one class another has; both have some. */
-static share share_of_pairs(const tsl__wide_class *has, const tsl__wide_class *of) {
+static share share_of_pairs(const tsl__nonascii_class *has, const tsl__nonascii_class *of) {
   bool all = true, any = false;
   for (uint32_t i = 0, k = 0; i < of->count; i++) {
     uint32_t lo = of->pairs[2 * i], hi = of->pairs[2 * i + 1];
@@ -64,13 +64,13 @@ static share share_of_pairs(const tsl__wide_class *has, const tsl__wide_class *o
   return all ? ALL : NO;
 }
 
-static share find_share(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, const tsl__wide_class *wide) {
+static share find_share(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own, const tsl__nonascii_class *wide) {
   if (own) return share_of_pairs(own, wide);
   return has_all(x, e) ? ALL : begins_beyond(x, e) ? SOME : NO;
 }
 
 /* How many characters a class has, of those of `wide` if it is some of them only itself. */
-static share share_of(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, const tsl__wide_class *wide) {
+static share share_of(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own, const tsl__nonascii_class *wide) {
   static const tsl__expr noted[] = {[ALL] = TSL__EPS, [NO] = TSL__NONE, [SOME] = UINT32_MAX};
   uint64_t key = KNOWN | (uint64_t)(own ? wide->e : TSL__NONE) << 31 | e;
   tsl__known_steps_make(x);
@@ -86,9 +86,9 @@ static share share_of(tsl__exprs *x, tsl__expr e, const tsl__wide_class *own, co
 
 typedef struct characters {
   tsl__exprs *x;
-  const tsl__wide_class *wide; /* these; NULL: those that begin with `leads` */
+  const tsl__nonascii_class *wide; /* these; NULL: those that begin with `leads` */
   uint64_t leads, fewer;       /* fewer: of some of them it may be known, or not be; 0: nothing is known of any */
-  const tsl__wide_class *apart; /* a class that has some of `wide`; NULL: none was met */
+  const tsl__nonascii_class *apart; /* a class that has some of `wide`; NULL: none was met */
 } characters;
 
 static bool derive(characters *c, tsl__expr e, tsl__expr *out);
@@ -107,7 +107,7 @@ static bool derive_by_leads(characters *c, uint64_t all, uint64_t some, tsl__exp
 }
 
 static bool derive_class(characters *c, tsl__expr e, tsl__expr *out) {
-  const tsl__wide_class *own = e == c->x->any_char ? NULL : tsl__wide_class_of(c->x, e);
+  const tsl__nonascii_class *own = e == c->x->any_char ? NULL : tsl__nonascii_class_of(c->x, e);
   if (own && !c->wide) return derive_by_leads(c, own->all, own->some, out);
   share has = e == c->x->any_char ? ALL : share_of(c->x, e, own, c->wide);
   *out = has == ALL ? TSL__EPS : TSL__NONE;
@@ -184,7 +184,7 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
   case TSL__K_ALT: return derive_alt(c, e, &n, out);
   case TSL__K_REPEAT:
     if (!derive(c, n.a, out)) return false;
-    if (*out) *out = tsl__expr_seq(x, *out, tsl__one_less(x, &n));
+    if (*out) *out = tsl__expr_seq(x, *out, tsl__one_fewer(x, &n));
     return true;
   case TSL__K_AND: return derive_and(c, &n, out);
   case TSL__K_NOT:
@@ -205,7 +205,7 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
   }
 }
 
-bool tsl__derive_beyond(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr *out) {
+bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr *out) {
   characters c = {x, wide, TSL__ALL_LEADS, 0, NULL};
   return tsl__exprs_step(x) && derive(&c, e, out) && x->status == TSL_OK;
 }
@@ -224,7 +224,7 @@ static bool add_pair(part *p, uint32_t lo, uint32_t hi) {
 }
 
 /* What a class has of some characters, and what not; false: too many ranges. */
-static bool split(const part *of, const tsl__wide_class *class, part *in, part *out) {
+static bool split(const part *of, const tsl__nonascii_class *class, part *in, part *out) {
   in->count = out->count = 0;
   for (uint32_t i = 0, k = 0; i < of->count; i++) {
     uint32_t lo = of->pairs[2 * i], hi = of->pairs[2 * i + 1];
@@ -239,19 +239,19 @@ static bool split(const part *of, const tsl__wide_class *class, part *in, part *
   return true;
 }
 
-bool tsl__derive_beyond_each(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr *out, uint32_t *n) {
-  part parts[TSL__BEYOND_MAX + 1] = {{{0x80, 0xD7FF, 0xE000, 0x10FFFF}, 2}};
+bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr *out, uint32_t *n) {
+  part parts[TSL__NONASCII_MAX + 1] = {{{0x80, 0xD7FF, 0xE000, 0x10FFFF}, 2}};
   uint32_t open = 1;
   if (wide && wide->count > PAIRS_MAX) return false;
   if (wide) memcpy(parts[0].pairs, wide->pairs, 2 * wide->count * sizeof *wide->pairs), parts[0].count = wide->count;
   for (*n = 0; open && tsl__exprs_step(x);) {
     part *p = &parts[open - 1], in;
-    tsl__wide_class these = {.pairs = p->pairs, .count = p->count};
+    tsl__nonascii_class these = {.pairs = p->pairs, .count = p->count};
     characters c = {x, &these, TSL__ALL_LEADS, 0, NULL};
     if (derive(&c, e, &out[*n])) {
       ++*n;
       open--;
-    } else if (!c.apart || *n + open == TSL__BEYOND_MAX || !split(p, c.apart, &in, &parts[open])) {
+    } else if (!c.apart || *n + open == TSL__NONASCII_MAX || !split(p, c.apart, &in, &parts[open])) {
       return false;
     } else {
       *p = in;

@@ -16,10 +16,10 @@
 
 /* What is left of an expression without calls, loops counted down, after any character beyond ASCII of a class (NULL: of any of all); NONE: none is legal. False: that depends on the
  * character, or is not known. */
-bool tsl__derive_beyond(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr *out);
-/* The same where that depends on the character: by sets of characters that are not told apart. False: of some it is not known, or there are more than TSL__BEYOND_MAX sets. */
-#define TSL__BEYOND_MAX 8u
-bool tsl__derive_beyond_each(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr *out, uint32_t *n);
+bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr *out);
+/* The same where that depends on the character: by sets of characters that are not told apart. False: of some it is not known, or there are more than TSL__NONASCII_MAX sets. */
+#define TSL__NONASCII_MAX 8u
+bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr *out, uint32_t *n);
 /* The same of the characters that begin with some bytes: bit 0 of *leads for 0xC2. Fewer are left there, if only of those it is known, or that it is not. */
 bool tsl__derive_leads(tsl__exprs *x, tsl__expr e, uint64_t *leads, tsl__expr *out);
 

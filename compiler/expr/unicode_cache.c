@@ -29,7 +29,7 @@ typedef struct answer {
   tsl__charset set;
 } answer;
 
-struct tsl__asked {
+struct tsl__unicode_cache {
   const tsl_allocator *alloc;
   TSL__VEC(answer) answers;
   bool common;          /* of a layer that others are on top of: */
@@ -38,7 +38,7 @@ struct tsl__asked {
 };
 
 static void forget(void *ctx) {
-  struct tsl__asked *asked = ctx;
+  struct tsl__unicode_cache *asked = ctx;
   for (size_t i = 0; i < asked->answers.n; i++) {
     answer *a = &asked->answers.at[i];
     tsl__free(asked->alloc, a->question, a->length);
@@ -50,16 +50,16 @@ static void forget(void *ctx) {
 }
 
 /* What x remembers; NULL when out of memory. */
-static struct tsl__asked *asked_of(tsl__exprs *x) {
+static struct tsl__unicode_cache *asked_of(tsl__exprs *x) {
   if (x->asked) return x->asked;
-  struct tsl__asked *asked = tsl__alloc_zero(&x->alloc, sizeof *asked);
+  struct tsl__unicode_cache *asked = tsl__alloc_zero(&x->alloc, sizeof *asked);
   if (!asked) return NULL;
   asked->alloc = &x->alloc;
   if (!tsl__exprs_own(x, asked, forget)) return NULL;
   return x->asked = asked;
 }
 
-static const answer *look(const struct tsl__asked *asked, const answer *q) {
+static const answer *look(const struct tsl__unicode_cache *asked, const answer *q) {
   for (size_t i = 0; i < asked->answers.n; i++) {
     const answer *a = &asked->answers.at[i];
     if (a->hash == q->hash && a->fold == q->fold && a->length == q->length && !memcmp(a->question, q->question, q->length)) return a;
@@ -69,7 +69,7 @@ static const answer *look(const struct tsl__asked *asked, const answer *q) {
 
 static size_t bytes_of(const answer *q) { return q->length + q->set.ranges.n * sizeof(tsl__range); }
 
-static bool keep(struct tsl__asked *asked, const answer *q) {
+static bool keep(struct tsl__unicode_cache *asked, const answer *q) {
   answer mine = {.hash = q->hash, .fold = q->fold, .question = tsl__alloc(asked->alloc, q->length), .length = q->length};
   if (!mine.question) return false;
   memcpy(mine.question, q->question, q->length);
@@ -80,7 +80,7 @@ static bool keep(struct tsl__asked *asked, const answer *q) {
 }
 
 /* Ask PCRE2 and remember. */
-static tsl_status learn(struct tsl__asked *asked, answer q) {
+static tsl_status learn(struct tsl__unicode_cache *asked, answer q) {
   const tsl_allocator *a = asked->alloc;
   tsl_status status = TSL_OK;
   if (!q.fold) status = tsl__charset_add_property(a, &q.set, q.question, q.length);
@@ -92,13 +92,13 @@ static tsl_status learn(struct tsl__asked *asked, answer q) {
 }
 
 /* The answers of the layer that x and others are on top of; NULL: there are none. */
-static struct tsl__asked *common_of(const tsl__exprs *x) {
+static struct tsl__unicode_cache *common_of(const tsl__exprs *x) {
   for (const tsl__exprs *p = x->parent; p; p = p->parent)
     if (p->asked && p->asked->common) return p->asked;
   return NULL;
 }
 
-static bool copy(struct tsl__asked *common, struct tsl__asked *own, const answer *q) {
+static bool copy(struct tsl__unicode_cache *common, struct tsl__unicode_cache *own, const answer *q) {
   pthread_mutex_lock(&common->lock);
   const answer *a = look(common, q);
   bool copied = a && keep(own, a);
@@ -107,19 +107,19 @@ static bool copy(struct tsl__asked *common, struct tsl__asked *own, const answer
 }
 
 /* Others need not ask it; without memory they do. */
-static void offer(struct tsl__asked *common, const answer *a) {
+static void offer(struct tsl__unicode_cache *common, const answer *a) {
   pthread_mutex_lock(&common->lock);
   if (!look(common, a) && common->bytes + bytes_of(a) <= COMMON_BYTES && keep(common, a)) common->bytes += bytes_of(a);
   pthread_mutex_unlock(&common->lock);
 }
 
-bool tsl__asked_share(tsl__exprs *x) {
-  struct tsl__asked *asked = asked_of(x);
+bool tsl__unicode_share(tsl__exprs *x) {
+  struct tsl__unicode_cache *asked = asked_of(x);
   return asked && (asked->common = !pthread_mutex_init(&asked->lock, NULL));
 }
 
 static tsl_status ask(tsl__exprs *x, answer q, uint32_t steps, const answer **out) {
-  struct tsl__asked *asked = asked_of(x), *common = common_of(x);
+  struct tsl__unicode_cache *asked = asked_of(x), *common = common_of(x);
   if (!asked) return TSL_ERR_NO_MEMORY;
   tsl__exprs_work(x, 1 + asked->answers.n / 16);
   if ((*out = look(asked, &q)) != NULL) return TSL_OK;
@@ -133,7 +133,7 @@ static tsl_status ask(tsl__exprs *x, answer q, uint32_t steps, const answer **ou
   return TSL_OK;
 }
 
-tsl_status tsl__ask_property(tsl__exprs *x, tsl__charset *s, const char *name, size_t length) {
+tsl_status tsl__unicode_property(tsl__exprs *x, tsl__charset *s, const char *name, size_t length) {
   const answer *known;
   if (!length) return TSL_ERR_SYNTAX;
   tsl_status status = ask(x, (answer){.hash = tsl__hash(name, length), .question = (void *)(uintptr_t)name, .length = length}, PROPERTY_STEPS, &known);
@@ -141,7 +141,7 @@ tsl_status tsl__ask_property(tsl__exprs *x, tsl__charset *s, const char *name, s
   return tsl__charset_add_set(&x->alloc, s, &known->set) ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
-bool tsl__ask_fold(tsl__exprs *x, tsl__charset *s) {
+bool tsl__unicode_fold(tsl__exprs *x, tsl__charset *s) {
   const answer *known;
   if (tsl__charset_is_ascii(s)) return tsl__charset_fold(&x->alloc, s);
   size_t length = s->ranges.n * sizeof *s->ranges.at;

@@ -9,9 +9,9 @@
 #include "compiler/expr/expr.h"
 
 /* tsl__charset_add_property and tsl__charset_fold, with x's allocator. Where they fail because the steps or the time are used up, x says so. */
-tsl_status tsl__ask_property(tsl__exprs *x, tsl__charset *s, const char *name, size_t length);
-bool tsl__ask_fold(tsl__exprs *x, tsl__charset *s);
+tsl_status tsl__unicode_property(tsl__exprs *x, tsl__charset *s, const char *name, size_t length);
+bool tsl__unicode_fold(tsl__exprs *x, tsl__charset *s);
 /* From now on what layers on top of x ask is remembered with x, for all of them; from any thread. */
-bool tsl__asked_share(tsl__exprs *x);
+bool tsl__unicode_share(tsl__exprs *x);
 
 #endif

@@ -85,7 +85,7 @@ typedef struct sorting {
 } sorting;
 
 static void add_properties(sorting *s, tsl__charset *to, const char *const *names, size_t n) {
-  for (size_t i = 0; s->ok && i < n; i++) s->ok = tsl__ask_property(s->x, to, names[i], strlen(names[i])) == TSL_OK;
+  for (size_t i = 0; s->ok && i < n; i++) s->ok = tsl__unicode_property(s->x, to, names[i], strlen(names[i])) == TSL_OK;
 }
 
 static void add_ranges(sorting *s, tsl__charset *to, const tsl__range *at, size_t n) {

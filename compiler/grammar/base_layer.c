@@ -226,8 +226,8 @@ static void mark_classes(tsl__space *space) {
   static const uint32_t dot[] = {0x80, 0x2027, 0x202A, 0xD7FF, 0xE000, 0x10FFFF};
   static const uint32_t not_space[] = {0x80,   0x9F,   0xA1,   0x167F, 0x1681, 0x1FFF, 0x200B, 0x2027, 0x202A,   0x202E, 0x2030,
                                        0x205E, 0x2060, 0x2FFF, 0x3001, 0xD7FF, 0xE000, 0xFEFE, 0xFF00, 0x10FFFF};
-  tsl__wide_of(space, dot, 3, false);
-  tsl__wide_of(space, not_space, 10, false);
+  tsl__nonascii_of(space, dot, 3, false);
+  tsl__nonascii_of(space, not_space, 10, false);
 }
 
 /* Text in which a tag may begin (compiler/tags/tags.h): every character but '<', from the beginning of a token, and after its first character. */
@@ -262,10 +262,10 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     status = tsl__schema_warm(x, &common);
   }
   if (status == TSL_OK) status = note_classes(x);
-  if (status == TSL_OK && !tsl__asked_share(x)) status = TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK && !tsl__unicode_share(x)) status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK && !tsl__number_exponents_make(x)) status = tsl__exprs_status(x);
   if (status == TSL_OK) status = tsl__walk_prepare(space);
-  if (status == TSL_OK && !(space->crossing = tsl__crossing_make(vocab, &space->alloc))) status = TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK && !(space->boundary = tsl__boundary_make(vocab, &space->alloc))) status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
     mark_classes(space);
     mark_text(space);
@@ -279,7 +279,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
     if (space->status == TSL_OK) tsl__rehearse(space);
-    if (space->status == TSL_OK && tsl__united_lay(space)) tsl__walks_lay(space);
+    if (space->status == TSL_OK && tsl__union_freeze(space)) tsl__walks_lay(space);
     tsl__walk_scratch_free(space); /* a frozen layer walks no more */
     tsl__naming_free(space);
     status = space->status;

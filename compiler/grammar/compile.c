@@ -100,17 +100,17 @@ typedef struct request {
 static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
   tsl__space *space = g->space;
   uint32_t n = tagged->counted_count;
-  tsl__zone *zones = n ? tsl__arena_alloc(&space->arena, n * sizeof *zones) : NULL;
+  tsl__quota *zones = n ? tsl__arena_alloc(&space->arena, n * sizeof *zones) : NULL;
   g->front = tagged;
   if (n && !zones) return tsl__space_no_memory(space);
   for (uint32_t i = 0; i < n; i++) {
-    zones[i] = (tsl__zone){.max_tokens = tagged->counted[i].max_tokens};
+    zones[i] = (tsl__quota){.max_tokens = tagged->counted[i].max_tokens};
     zones[i].first = tsl__state_of(space, tagged->counted[i].rule);
     zones[i].over = tsl__state_of(space, tagged->marks->nothing);
-    if (!zones[i].first || !zones[i].over || !tsl__state_expanded(space, zones[i].over) || !tsl__zone_explore(space, &zones[i])) return false;
+    if (!zones[i].first || !zones[i].over || !tsl__state_expanded(space, zones[i].over) || !tsl__quota_explore(space, &zones[i])) return false;
   }
   g->zones = zones;
-  g->zone_count = n;
+  g->quota_count = n;
   return true;
 }
 

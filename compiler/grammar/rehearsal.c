@@ -111,7 +111,7 @@ static const struct passed {
 
 /* What a layer above this one has done that this one can do for all. */
 typedef struct findings {
-  TSL__VEC(tsl__united) unions; /* `all`: whether it was joined */
+  TSL__VEC(tsl__union) unions; /* `all`: whether it was joined */
   TSL__VEC(tsl__walk) walks;
   TSL__VEC(uint32_t) left; /* leftovers: how many nodes, and these */
   TSL__VEC(tsl__child) children; /* of leftovers below: by which byte */
@@ -133,9 +133,9 @@ static bool fill_in(char out[TEXT_MAX], const char *shape, const char *value, co
   return true;
 }
 
-static bool of_masks_below(const tsl__space *above, const tsl__united *u) {
-  for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i++)
-    if (!(u->parts[i] & TSL__UNITED_TOKEN) && u->parts[i] >= above->masks.first) return false;
+static bool of_masks_below(const tsl__space *above, const tsl__union *u) {
+  for (uint32_t i = 0; i < TSL__UNION_MAX && u->parts[i]; i++)
+    if (!(u->parts[i] & TSL__UNION_TOKEN) && u->parts[i] >= above->masks.first) return false;
   return true;
 }
 
@@ -154,8 +154,8 @@ static bool note_left(tsl__space *space, const tsl__leftover_rec *r, findings *f
 
 static bool note(tsl__space *space, const tsl__space *above, findings *f) {
   bool fine = true;
-  for (uint32_t i = 0; i < above->united.pool.n && fine; i++) {
-    tsl__united u = *(const tsl__united *)tsl__pool_at(&above->united.pool, i);
+  for (uint32_t i = 0; i < above->unions.pool.n && fine; i++) {
+    tsl__union u = *(const tsl__union *)tsl__pool_at(&above->unions.pool, i);
     if (!of_masks_below(above, &u)) continue;
     u.all = tsl__mask_at(above, u.all)->joined;
     fine = tsl__vec_push(&space->alloc, &f->unions, u);
@@ -184,11 +184,11 @@ static bool go_through(tsl__space *above, tsl__state root, const char *text) {
   return at && above->status == TSL_OK;
 }
 
-static void unite(tsl__space *space, const tsl__united *u) {
+static void unite(tsl__space *space, const tsl__union *u) {
   tsl__gather *g = space->gather;
   tsl__gather_clear(g);
-  for (uint32_t i = 0; i < TSL__UNITED_MAX && u->parts[i]; i++) {
-    if (u->parts[i] & TSL__UNITED_TOKEN) tsl__gather_token(space, g, u->parts[i] & ~TSL__UNITED_TOKEN);
+  for (uint32_t i = 0; i < TSL__UNION_MAX && u->parts[i]; i++) {
+    if (u->parts[i] & TSL__UNION_TOKEN) tsl__gather_token(space, g, u->parts[i] & ~TSL__UNION_TOKEN);
     else tsl__gather_mask(space, g, u->parts[i]);
   }
   if (u->all) tsl__gather_joined(space, g);

@@ -140,7 +140,7 @@ static tsl__rx *literal(tsl__rx_tree *t, uint32_t offset, const value *v, bool f
   if (!part) return tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
   for (uint32_t i = 0; i < v->n; i++) {
     tsl__charset set = {0};
-    bool ok = tsl__charset_add(t->arena->alloc, &set, v->at[i], v->at[i]) && (!fold || tsl__ask_fold(t->x, &set));
+    bool ok = tsl__charset_add(t->arena->alloc, &set, v->at[i], v->at[i]) && (!fold || tsl__unicode_fold(t->x, &set));
     part[i] = ok ? tsl__rx_set(t, offset, set.ranges.at, set.ranges.n) : tsl__rx_fail(t, TSL_ERR_NO_MEMORY, 0, "out of memory");
     tsl__charset_free(t->arena->alloc, &set);
     if (!part[i]) return NULL;

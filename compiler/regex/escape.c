@@ -90,7 +90,7 @@ static bool add_letter_class(tsl__rx_cursor *c, uint8_t letter, bool *known) {
 
 /* Fold `loose`, join it with `set`, negate. */
 static bool finish(tsl__rx_cursor *c, bool negated) {
-  if (c->fold && c->loose.ranges.n && !tsl__ask_fold(c->tree->x, &c->loose)) return no_memory(c);
+  if (c->fold && c->loose.ranges.n && !tsl__unicode_fold(c->tree->x, &c->loose)) return no_memory(c);
   if (!tsl__charset_add_set(c->alloc, &c->set, &c->loose)) return no_memory(c);
   tsl__charset_normalise(&c->set);
   return !negated || tsl__charset_negate(c->alloc, &c->set) || no_memory(c);
@@ -100,7 +100,7 @@ static bool finish(tsl__rx_cursor *c, bool negated) {
 
 /* Add the set of a property. */
 static bool add_property(tsl__rx_cursor *c, tsl__charset *set, size_t name, size_t length, size_t start) {
-  tsl_status status = tsl__ask_property(c->tree->x, set, (const char *)c->text + name, length);
+  tsl_status status = tsl__unicode_property(c->tree->x, set, (const char *)c->text + name, length);
   if (status == TSL_ERR_SYNTAX) return tsl__rx_error(c, status, start, "unknown Unicode property");
   return status == TSL_OK || no_memory(c);
 }

@@ -272,7 +272,7 @@ static tsl__rx *character(tsl__rx_cursor *c, size_t offset) {
     return tsl__rx_set(c->tree, (uint32_t)offset, &one, 1);
   }
   c->set.ranges.n = 0;
-  if (!tsl__charset_add(c->alloc, &c->set, cp, cp) || !tsl__ask_fold(c->tree->x, &c->set))
+  if (!tsl__charset_add(c->alloc, &c->set, cp, cp) || !tsl__unicode_fold(c->tree->x, &c->set))
     return fail(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
   return set_node(c, offset);
 }

@@ -328,7 +328,7 @@ static tsl__expr item(struct array *a, goal value, bool compared, tsl__expr rest
   bool guarded = a->guarded && compared;
   tsl__expr one = tsl__schema_nests(a->schema) ? tsl__schema_styled_item(a->schema, value) : guarded ? tsl__schema_value(a->schema, value) : tsl__schema_item(a->schema, value);
   if (!guarded) return tsl__expr_seq(x, one, rest);
-  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), rest));
+  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_guard(x, TSL__NEW_ITEM), rest));
 }
 
 static tsl__expr any_more(struct schema *s, goal value);
@@ -395,7 +395,7 @@ static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t inde
 /* An item that the runtime looks at, then what follows if it is new, and if it is not. */
 static tsl__expr compared(struct array *a, goal value, tsl__expr is_new, tsl__expr is_same) {
   tsl__exprs *x = a->schema->x;
-  tsl__expr after = tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_ITEM), is_new), tsl__expr_seq(x, tsl__expr_mark(x, TSL__SAME_ITEM), is_same));
+  tsl__expr after = tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_guard(x, TSL__NEW_ITEM), is_new), tsl__expr_seq(x, tsl__expr_guard(x, TSL__SAME_ITEM), is_same));
   return tsl__expr_seq(x, tsl__schema_frame(a->schema, tsl__schema_value(a->schema, value)), after);
 }
 

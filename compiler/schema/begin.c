@@ -159,7 +159,7 @@ tsl__expr tsl__schema_member_begins(struct schema *s, goal value, uint32_t level
 
 /* ---- extra members ------------------------------------------------------------------------------------------------ */
 
-static tsl__expr new_member(tsl__exprs *x, tsl__expr member) { return tsl__expr_seq(x, tsl__expr_mark(x, TSL__NEW_NAME), member); }
+static tsl__expr new_member(tsl__exprs *x, tsl__expr member) { return tsl__expr_seq(x, tsl__expr_guard(x, TSL__NEW_NAME), member); }
 
 static tsl__expr unfold_extra(tsl__exprs *x, void *ctx, uint32_t member) {
   const struct cell *c = ctx;

@@ -431,7 +431,7 @@ static void ask_of(struct schema *s, goal value, lit l) {
   if (value != GOAL_NONE && !tsl__schema_excludes(s, value, l)) tsl__schema_goal_and(s, value, &l, 1);
 }
 
-void tsl__object_goals_asked(const struct object *o) {
+void tsl__object_goals_wanted(const struct object *o) {
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (const struct target *t = o->clauses[i].targets; t < o->clauses[i].targets + o->clauses[i].n && tsl__schema_ok(o->schema); t++) {
       if (t->kind == ATOM_KEY) ask_of(o->schema, o->known[t->key].value, t->l);
@@ -449,7 +449,7 @@ static void ask_of_item(const struct array *a, const struct counter *k, goal val
   if (k->max != TSL__INF) ask_of(a->schema, value, k->l ^ 1);
 }
 
-void tsl__array_goals_asked(const struct array *a) {
+void tsl__array_goals_wanted(const struct array *a) {
   for (uint32_t i = 0; i < a->counter_count && tsl__schema_ok(a->schema); i++) {
     for (uint32_t k = a->counters[i].from; k < a->prefix_count && tsl__schema_ok(a->schema); k++) ask_of_item(a, &a->counters[i], a->prefix[k]);
     ask_of_item(a, &a->counters[i], a->rest);

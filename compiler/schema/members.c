@@ -500,7 +500,7 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   if (!o->clause_count) return plain_way(s, id, UINT32_MAX, cell);
   struct member m = look_at(s, st, UINT32_MAX, cell, false, false); /* in one of several ways: the name is read once for all of them */
   if (m.all == TSL__NONE) return TSL__NONE;
-  return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, tsl__expr_mark(s->x, TSL__NEW_NAME), m.all));
+  return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, tsl__expr_guard(s->x, TSL__NEW_NAME), m.all));
 }
 
 /* Is it known already that a key may come? */

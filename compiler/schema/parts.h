@@ -717,8 +717,8 @@ uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t
 bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first);
 uint32_t tsl__object_shortest(const struct object *o);
 /* Make the goals of members of which a clause asks something: each with one of the clause's targets. */
-void tsl__object_goals_asked(const struct object *o);
-void tsl__array_goals_asked(const struct array *a); /* of items, what it counts */
+void tsl__object_goals_wanted(const struct object *o);
+void tsl__array_goals_wanted(const struct array *a); /* of items, what it counts */
 
 /* ---- value.c ---- */
 tsl__expr tsl__schema_value(struct schema *s, goal g);

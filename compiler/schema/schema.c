@@ -292,8 +292,8 @@ static bool load(struct schema *s) {
 /* Open a goal, which makes those of its members and items, and make those that its clauses and counters may ask of members and items. */
 static void open_ahead(struct schema *s, goal g) {
   if (!tsl__schema_open(s, g)) return;
-  for (uint32_t i = 0; i < tsl__goal_of(s, g)->object_count && tsl__schema_ok(s); i++) tsl__object_goals_asked(tsl__goal_of(s, g)->objects[i]);
-  for (uint32_t i = 0; i < tsl__goal_of(s, g)->array_count && tsl__schema_ok(s); i++) tsl__array_goals_asked(tsl__goal_of(s, g)->arrays[i]);
+  for (uint32_t i = 0; i < tsl__goal_of(s, g)->object_count && tsl__schema_ok(s); i++) tsl__object_goals_wanted(tsl__goal_of(s, g)->objects[i]);
+  for (uint32_t i = 0; i < tsl__goal_of(s, g)->array_count && tsl__schema_ok(s); i++) tsl__array_goals_wanted(tsl__goal_of(s, g)->arrays[i]);
 }
 
 /* uniqueItems is not followed everywhere (with too few values, or under a negation with few items): say so now, not when the first array begins. */

@@ -197,7 +197,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   const struct shared *c = &context->shared;
   tsl__expr quote = c->quote, colon = tsl__expr_literal(x, ":", 1), comma = tsl__expr_literal(x, ",", 1);
   tsl__expr more[] = {c->space, comma, c->space, quote};
-  tsl__expr member[] = {quote, c->string_rest, tsl__expr_mark(x, TSL__NEW_NAME), c->space, colon, c->space, c->value};
+  tsl__expr member[] = {quote, c->string_rest, tsl__expr_guard(x, TSL__NEW_NAME), c->space, colon, c->space, c->value};
   tsl__expr value[] = {c->null, c->yes, c->no, c->number, c->string, c->array, c->object};
   switch (which) {
     case SHARED_SPACE: return space_body(x, context->space_max);
@@ -397,7 +397,7 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   tsl__expr rest = tsl__expr_json_string(base, tsl__expr_text(base));
   tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, h->quote};
   /* what an object that takes further members of any value goes on with: from the end of a name on, of a quote, and of a member, which may be the last */
-  tsl__expr named = tsl__expr_seq(base, tsl__expr_mark(base, TSL__NEW_NAME), h->members[0].rule), extra = tsl__expr_seq(base, h->string_rest, named), next = tsl__expr_seq(base, h->more, extra);
+  tsl__expr named = tsl__expr_seq(base, tsl__expr_guard(base, TSL__NEW_NAME), h->members[0].rule), extra = tsl__expr_seq(base, h->string_rest, named), next = tsl__expr_seq(base, h->more, extra);
   const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, h->next_item, h->end_array, sequence(base, comma, 3), h->right_brace, named, extra, next, tsl__expr_alt(base, h->end, next), rest};
   memcpy(out, all, sizeof all);
   return TSL__SCHEMA_BETWEEN;

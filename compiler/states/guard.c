@@ -21,8 +21,8 @@ static tsl__expr unfold(tsl__exprs *x, void *ctx, uint32_t param) {
   return TSL__EPS;
 }
 
-static const uint8_t kinds[TSL__MARKS] = {TSL__NEW_ITEM, TSL__NEW_NAME, TSL__SAME_ITEM};
-static const char *const names[TSL__MARKS] = {"new", "new-name", "same"};
+static const uint8_t kinds[TSL__CAPTURES] = {TSL__NEW_ITEM, TSL__NEW_NAME, TSL__SAME_ITEM};
+static const char *const names[TSL__CAPTURES] = {"new", "new-name", "same"};
 
 static uint32_t index_of(uint32_t kind) {
   uint32_t index = 0;
@@ -37,12 +37,12 @@ static void print(void *ctx, uint32_t kind, char *out, size_t n) {
 
 static bool meaning(tsl__meaning *m, void *ctx, uint32_t kind, tsl__digest *out) {
   (void)ctx;
-  return tsl__meaning_data(m, TSL__MEANS_MARK + kind, "", 0, out);
+  return tsl__meaning_data(m, TSL__MEANS_GUARD + kind, "", 0, out);
 }
 
 static const tsl__rule_ops ops = {unfold, print, meaning, NULL, NULL};
 
-tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind) {
+tsl__expr tsl__expr_guard(tsl__exprs *x, uint8_t kind) {
   tsl__expr *mark = &x->marks[index_of(kind)];
   if (*mark == TSL__NONE) *mark = tsl__expr_rule(x, &ops, NULL, kind, TSL__RULE_NULLABLE | TSL__RULE_INLINE, 0);
   return *mark;
@@ -52,7 +52,7 @@ tsl__expr tsl__expr_mark(tsl__exprs *x, uint8_t kind) {
 static uint8_t kind_at_head(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr head = n.kind == TSL__K_SEQ ? n.a : e;
-  for (uint32_t i = 0; i < TSL__MARKS; i++)
+  for (uint32_t i = 0; i < TSL__CAPTURES; i++)
     if (head == x->marks[i] && head != TSL__NONE) return kinds[i];
   return 0;
 }

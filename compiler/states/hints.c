@@ -350,7 +350,7 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   memset(out, 0, sizeof *out);
   out->limit = TSL__INF;
   if (phase == TSL__PHASE_TOP && tsl__node_at(x, e).loop) {
-    tsl__beyond_loop(x, e, out);
+    tsl__nonascii_loop(x, e, out);
     return;
   }
   frame f = frame_of(x, e);
@@ -452,7 +452,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   if (found && tsl__bytes_equal(&live, &TSL__BYTES_ALL)) leave(x, inner, json, &letters, &live);
   if (!found || !tsl__letters_enough(&letters)) return;
   out->letters = letters.bytes;
-  out->wide = tsl__letters_wide(&letters) ? letters.wide : NULL;
+  out->wide = tsl__letters_nonascii(&letters) ? letters.wide : NULL;
   if (json) tsl__bytes_add(&live, '"'), tsl__bytes_add(&live, '\\');
   for (int i = 0; i < 4; i++) out->exits.w[i] = live.w[i] & ~out->letters.w[i];
   if (!json) return;

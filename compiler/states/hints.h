@@ -11,7 +11,7 @@
 
 typedef struct tsl__letters {
   tsl__bytes letters, exits; /* letters empty: nothing to say */
-  const tsl__wide_class *wide; /* letters beyond ASCII: those of this class; NULL: as the bytes say, all or none */
+  const tsl__nonascii_class *wide; /* letters beyond ASCII: those of this class; NULL: as the bytes say, all or none */
   bool counted, ends, calls;
   bool whole; /* a character that is cut off may be one of `wide`, or of what comes where no more of these may: see runtime/walk/nonascii.h */
   uint32_t limit, dead; /* letters up to which it survives, whichever they are; beyond which it does not */
@@ -58,7 +58,7 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
 /* Fill in `open` of e (under JSTR), of which texts that are too short go on. */
 void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e, whose active loop has had all its iterations. */
-void tsl__beyond_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
+void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e (under JSTR) if it forbids only texts that are long. */
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 

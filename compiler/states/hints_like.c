@@ -395,7 +395,7 @@ static tsl__expr without_loop(tsl__exprs *x, tsl__expr e, unsigned depth) {
 }
 
 /* Once its active loop has had all its iterations, e is as if it were not there. */
-void tsl__beyond_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   out->like = without_loop(x, e, 0);
   out->like_limit = out->like_dead = TSL__INF;
 }

@@ -174,12 +174,12 @@ static void spread_range(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, ui
 }
 
 /* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal. `edges`: those of e; NULL: they are not known yet. */
-static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, const tsl__wide_class *wide, tsl__reached *out) {
+static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, const tsl__nonascii_class *wide, tsl__reached *out) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
   const uint32_t *pairs = wide ? wide->pairs : all;
-  tsl__expr to[TSL__BEYOND_MAX];
+  tsl__expr to[TSL__NONASCII_MAX];
   uint32_t n = 1;
-  if (!tsl__expr_has_calls(x, e) && (tsl__derive_beyond(x, e, wide, to) || tsl__derive_beyond_each(x, e, wide, to, &n))) {
+  if (!tsl__expr_has_calls(x, e) && (tsl__derive_nonascii(x, e, wide, to) || tsl__derive_nonascii_each(x, e, wide, to, &n))) {
     for (uint32_t i = 0; i < n; i++) reach(out, to[i]);
     return;
   }
@@ -204,13 +204,13 @@ static void drop_wide(tsl__letter_set *s) {
   s->bytes.w[2] = s->bytes.w[3] = 0;
   s->wide = NULL;
 }
-static bool same_wide(const tsl__wide_class *a, const tsl__wide_class *b) {
+static bool same_wide(const tsl__nonascii_class *a, const tsl__nonascii_class *b) {
   return a == b || (a && b && a->count == b->count && !memcmp(a->pairs, b->pairs, 2 * a->count * sizeof *a->pairs));
 }
 
 bool tsl__letters_within(const tsl__letter_set *a, const tsl__letter_set *b) {
   if ((a->bytes.w[0] & ~b->bytes.w[0]) || (a->bytes.w[1] & ~b->bytes.w[1])) return false;
-  return !tsl__letters_wide(a) || (tsl__letters_wide(b) && (!b->wide || same_wide(a->wide, b->wide)));
+  return !tsl__letters_nonascii(a) || (tsl__letters_nonascii(b) && (!b->wide || same_wide(a->wide, b->wide)));
 }
 
 /* Can e begin with one of these letters? The bytes that it can begin with are added to `all`. */
@@ -219,8 +219,8 @@ bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters
   tsl__live_bytes(x, e, &first);
   for (int i = 0; i < 4; i++) all->w[i] |= first.w[i];
   if ((first.w[0] & letters->bytes.w[0]) || (first.w[1] & letters->bytes.w[1])) return true;
-  if (!tsl__letters_wide(letters) || !(first.w[2] | first.w[3])) return false;
-  const tsl__wide_class *wide = letters->wide;
+  if (!tsl__letters_nonascii(letters) || !(first.w[2] | first.w[3])) return false;
+  const tsl__nonascii_class *wide = letters->wide;
   for (uint32_t i = 0; wide && i < wide->count; i++)
     if (meets_range(x, e, wide->pairs[2 * i], wide->pairs[2 * i + 1])) return true;
   return !wide;
@@ -239,7 +239,7 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, un
     if ((r->full = i == most || x->steps > last)) break;
     if (!tsl__letters_enough(&kept)) break;
     tsl__reads_of(x, r->at[i], &reads);
-    derive_read(x, r->at[i], &reads, tsl__letters_wide(&kept) ? 0x80 : 256, to);
+    derive_read(x, r->at[i], &reads, tsl__letters_nonascii(&kept) ? 0x80 : 256, to);
     if (tsl__expr_has_calls(x, r->at[i])) tsl__bytes_or(&r->live, &reads.live);
     for (unsigned b = 0, end; b < 0x80; b = end) {
       tsl__bytes row = {{0}};
@@ -250,7 +250,7 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, un
       if (to[b]) reach(r, to[b]);
       else kept.bytes.w[0] &= ~row.w[0], kept.bytes.w[1] &= ~row.w[1];
     }
-    if (!tsl__letters_wide(&kept)) {
+    if (!tsl__letters_nonascii(&kept)) {
       add_live(to, 0x80, &r->live);
       continue;
     }
@@ -292,14 +292,14 @@ static bool letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, t
   if (tsl__expr_has_calls(x, e)) tsl__bytes_or(&r->live, &reads.live);
   for (unsigned b = 0; b < 0x80; b++)
     if (to[b] != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
-  if (tsl__letters_wide(letters)) spread_wide(x, e, &reads.edges, letters->wide, r);
+  if (tsl__letters_nonascii(letters)) spread_wide(x, e, &reads.edges, letters->wide, r);
   if (r->dead || r->full || r->n > 1) drop_wide(letters);
   r->n = 1;
   return tsl__letters_enough(letters);
 }
 
 /* How many characters beyond ASCII it has. */
-static uint64_t characters(const tsl__wide_class *c) {
+static uint64_t characters(const tsl__nonascii_class *c) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < c->count; i++) n += c->pairs[2 * i + 1] - c->pairs[2 * i] + 1u;
   return n;
@@ -328,10 +328,10 @@ static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool jso
 }
 
 /* Do all characters beyond ASCII of a class lead there? False too if it is not known at once. */
-static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__wide_class *wide, tsl__expr to) {
+static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr to) {
   tsl__expr there;
   tsl__reached r = {.last = UINT64_MAX};
-  if (!tsl__expr_has_calls(x, e)) return tsl__derive_beyond(x, e, wide, &there) && there == to;
+  if (!tsl__expr_has_calls(x, e)) return tsl__derive_nonascii(x, e, wide, &there) && there == to;
   spread_wide(x, e, NULL, wide, &r);
   return r.n == 1 && r.at[0] == to && !r.dead && !r.full;
 }
@@ -342,8 +342,8 @@ static bool wide_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_se
   letters->wide = NULL;
   if (lead_to(x, next, NULL, next)) return lead_to(x, e, NULL, next);
   for (const tsl__exprs *layer = x; layer; layer = layer->parent)
-    for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++) {
-      letters->wide = &layer->wides.at[i];
+    for (size_t i = 0; i < layer->nonascii_sets.n && tried < WIDE_TRIES; i++) {
+      letters->wide = &layer->nonascii_sets.at[i];
       if (characters(letters->wide) < WIDE_MIN) continue;
       tried++;
       if (lead_to(x, next, letters->wide, next)) return lead_to(x, e, letters->wide, next);
@@ -354,8 +354,8 @@ static bool wide_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_se
 /* The letters that lead to one other expression, and from there back to it: as in [a-z].*, or where a word begins. */
 static bool letters_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters, tsl__reached *r) {
   tsl__expr to[256], then[256];
-  if (next == TSL__NONE || next == e || (tsl__letters_wide(letters) && !wide_next(x, e, next, letters))) return false;
-  unsigned end = tsl__letters_wide(letters) ? 0x80 : 256;
+  if (next == TSL__NONE || next == e || (tsl__letters_nonascii(letters) && !wide_next(x, e, next, letters))) return false;
+  unsigned end = tsl__letters_nonascii(letters) ? 0x80 : 256;
   memset(to, 0, sizeof to);
   memset(then, 0, sizeof then);
   *r = (tsl__reached){.n = 2, .at = {e, next}, .last = UINT64_MAX};
@@ -373,7 +373,7 @@ static bool letters_near(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, t
   if (letters_next(x, e, next, &with, r)) return *letters = with, true;
   with = *letters;
   drop_wide(&with);
-  if (tsl__letters_wide(letters) && letters_next(x, e, next, &with, r)) return *letters = with, true;
+  if (tsl__letters_nonascii(letters) && letters_next(x, e, next, &with, r)) return *letters = with, true;
   return letters_self(x, e, letters, r);
 }
 
@@ -390,19 +390,19 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
   tsl__known_steps_make(x);
   drop_wide(&none);
   drop_wide(&all);
-  if (tsl__letters_wide(letters)) {
+  if (tsl__letters_nonascii(letters)) {
     unsigned tried = 0;
     tsl__add_multibyte(&all.bytes);
     tsl__letter_set with = all;
     how = explore(x, e, &with, last, r);
-    if (how == CLOSED && tsl__letters_wide(&with)) return keep(x, r, json, &with), *letters = with, true;
+    if (how == CLOSED && tsl__letters_nonascii(&with)) return keep(x, r, json, &with), *letters = with, true;
     for (const tsl__exprs *layer = x; layer && how != TOO_MANY_STATES; layer = layer->parent)
-      for (size_t i = 0; i < layer->wides.n && tried < WIDE_TRIES; i++) {
-        if (characters(&layer->wides.at[i]) < WIDE_MIN) continue;
+      for (size_t i = 0; i < layer->nonascii_sets.n && tried < WIDE_TRIES; i++) {
+        if (characters(&layer->nonascii_sets.at[i]) < WIDE_MIN) continue;
         tried++;
         with = all;
-        with.wide = &layer->wides.at[i];
-        if (explore(x, e, &with, last, r) == CLOSED && tsl__letters_wide(&with)) return keep(x, r, json, &with), *letters = with, true;
+        with.wide = &layer->nonascii_sets.at[i];
+        if (explore(x, e, &with, last, r) == CLOSED && tsl__letters_nonascii(&with)) return keep(x, r, json, &with), *letters = with, true;
       }
     *letters = all;
     if (how == TOO_MANY_STATES && give_up(x, e, json, letters, r)) return true;
@@ -426,7 +426,7 @@ static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in)
 static bool loops_enough(tsl__exprs *x, tsl__expr body, endless *in) {
   tsl__bytes live;
   if (!(tsl__node_at(x, body).flags & TSL__CHAR)) return true;
-  const tsl__wide_class *wide = tsl__wide_class_of(x, body);
+  const tsl__nonascii_class *wide = tsl__nonascii_class_of(x, body);
   tsl__live_bytes(x, body, &live);
   tsl__bytes_or(&in->ascii, &live);
   if (live.w[3]) in->wide += wide ? characters(wide) : WIDE_MIN;
@@ -490,11 +490,11 @@ bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set
   bool vain = k ? tsl__bytes_empty(&k->letters) : counts_down(x, e, 0); /* it was given up there, or would be */
   if (!k && !vain) return explore_wide(x, e, json, letters, r);
   if (vain) {
-    if (tsl__letters_wide(letters)) tsl__add_multibyte(&letters->bytes);
+    if (tsl__letters_nonascii(letters)) tsl__add_multibyte(&letters->bytes);
     else drop_wide(letters); /* within a character: its other bytes are no letters */
     return letters_near(x, e, letters, r);
   }
-  *letters = (tsl__letter_set){k->letters, k->wide ? tsl__wide_class_of(x, k->wide) : NULL};
+  *letters = (tsl__letter_set){k->letters, k->wide ? tsl__nonascii_class_of(x, k->wide) : NULL};
   *r = (tsl__reached){.n = k->n, .live = k->live, .last = UINT64_MAX};
   memcpy(r->at, k->at, k->n * sizeof *k->at);
   return true;
@@ -507,7 +507,7 @@ void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out,
   tsl__live_bytes(x, class, live);
   out->bytes = *live;
   bool any = out->bytes.w[2] | out->bytes.w[3];
-  const tsl__wide_class *wide = tsl__wide_class_of(x, class);
+  const tsl__nonascii_class *wide = tsl__nonascii_class_of(x, class);
   drop_wide(out);
   if (!any || (wide && characters(wide) < WIDE_MIN)) return;
   tsl__reached all = {.last = UINT64_MAX};

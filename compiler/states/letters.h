@@ -20,7 +20,7 @@
 /* ASCII by bytes; beyond it, if bytes from 0x80 on are there, the characters of a class, or all. */
 typedef struct tsl__letter_set {
   tsl__bytes bytes;
-  const tsl__wide_class *wide;
+  const tsl__nonascii_class *wide;
 } tsl__letter_set;
 
 /* What letters lead to. */
@@ -33,7 +33,7 @@ typedef struct tsl__reached {
 } tsl__reached;
 
 static inline void tsl__add_multibyte(tsl__bytes *s) { tsl__bytes_add_range(s, 0x80, 0xF4); }
-static inline bool tsl__letters_wide(const tsl__letter_set *s) { return s->bytes.w[3] != 0; }
+static inline bool tsl__letters_nonascii(const tsl__letter_set *s) { return s->bytes.w[3] != 0; }
 static inline bool tsl__letters_enough(const tsl__letter_set *s) { return tsl__bytes_count(&s->bytes) >= TSL__LETTERS_MIN; }
 
 /* May e lead back to itself? False where its structure tells that it does not. Such a state is swept, which is only known from its targets. */

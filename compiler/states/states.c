@@ -311,7 +311,7 @@ static tsl__state left_of(compiler *c, tsl__expr e, tsl__expr left, tsl__state o
 /* Notes whether what comes back to these states must be new, or must not. */
 static void note_guard(compiler *c, tsl__expr e, tsl__state first, uint32_t copies) {
   uint8_t kinds = 0;
-  if (!tsl__expr_marks(c->x)) return;
+  if (!tsl__expr_guards(c->x)) return;
   tsl__expr rest = tsl__expr_unmarked(c->x, e, TSL__NEW_ITEM | TSL__NEW_NAME, &kinds);
   if (!kinds) return;
   tsl__state otherwise = left_of(c, e, rest, first), differs = 0;
@@ -595,7 +595,7 @@ static bool letters_of(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   if (!no_failure(c) || tsl__bytes_empty(&l.letters)) return false;
   *hint = form ? *form : (tsl__hint){.base = 0};
   hint->letters = l.letters;
-  hint->wide = l.wide ? tsl__wide_of(c->space, l.wide->pairs, l.wide->count, l.whole) : 0;
+  hint->wide = l.wide ? tsl__nonascii_of(c->space, l.wide->pairs, l.wide->count, l.whole) : 0;
   hint->exits = l.exits;
   hint->counted = l.counted;
   hint->limit = l.limit;

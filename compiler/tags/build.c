@@ -152,7 +152,7 @@ tsl_format *tsl_tags_tag(tsl_tags *t, const char *begin, tsl_format *content, co
   for (size_t i = 0; i < end_count; i++)
     if (!ends[i] || !copy_text(t, ends[i], strlen(ends[i]), &n->ends[i].text)) return ends[i] ? NULL : refused(t, "an end is NULL");
   n->end_count = (uint32_t)end_count;
-  n->mark = TSL__MARK_TAG;
+  n->mark = TSL__CAPTURE_TAG;
   return format_of(n);
 }
 
@@ -199,8 +199,8 @@ tsl_format *tsl_tags_tokens(tsl_tags *t, const tsl_token *tokens, size_t count, 
 }
 
 tsl_format *tsl_tags_as(tsl_tags *t, tsl_format *format, tsl_as as, const char *name) {
-  static const tsl__mark_kind kinds[] = {[TSL_AS_TEXT] = TSL__MARK_TEXT, [TSL_AS_REASONING] = TSL__MARK_REASONING, [TSL_AS_CALL] = TSL__MARK_CALL,
-                                         [TSL_AS_ID] = TSL__MARK_ID, [TSL_AS_ARGUMENTS] = TSL__MARK_ARGUMENTS, [TSL_AS_MARKUP] = TSL__MARK_MARKUP};
+  static const tsl__capture_kind kinds[] = {[TSL_AS_TEXT] = TSL__CAPTURE_TEXT, [TSL_AS_REASONING] = TSL__CAPTURE_REASONING, [TSL_AS_CALL] = TSL__CAPTURE_CALL,
+                                         [TSL_AS_ID] = TSL__CAPTURE_ID, [TSL_AS_ARGUMENTS] = TSL__CAPTURE_ARGUMENTS, [TSL_AS_MARKUP] = TSL__CAPTURE_MARKUP};
   tsl__tag *n = node_of(format);
   tsl__string text;
   if (t->tree.status != TSL_OK) return NULL;

@@ -19,29 +19,29 @@
 
 static tsl__expr unfold_mark(tsl__exprs *x, void *ctx, uint32_t index) {
   (void)x;
-  return ((tsl__marks *)ctx)->at.at[index].body;
+  return ((tsl__captures *)ctx)->at.at[index].body;
 }
 
 static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
   static const char *const names[] = {"", "text", "reasoning", "call", "tag", "markup", "id", "arguments", "members", "key", "value", "bare", "array", "object", "true", "false", "null"};
-  const tsl__mark *m = &((tsl__marks *)ctx)->at.at[index];
+  const tsl__capture *m = &((tsl__captures *)ctx)->at.at[index];
   snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "", (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
 }
 
-static uint32_t mark_shortest(tsl__exprs *x, void *ctx, uint32_t index) { return tsl__expr_shortest(x, ((tsl__marks *)ctx)->at.at[index].body); }
+static uint32_t mark_shortest(tsl__exprs *x, void *ctx, uint32_t index) { return tsl__expr_shortest(x, ((tsl__captures *)ctx)->at.at[index].body); }
 
 static const tsl__rule_ops mark_ops = {unfold_mark, print_mark, NULL, mark_shortest, NULL};
 
-const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr e) {
+const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind != TSL__K_RULE) return NULL;
   const tsl__rule *r = tsl__rule_at(x, n.a);
-  return r->ops == &mark_ops ? &((const tsl__marks *)r->ctx)->at.at[r->param] : NULL;
+  return r->ops == &mark_ops ? &((const tsl__captures *)r->ctx)->at.at[r->param] : NULL;
 }
 
-static uint64_t mark_hash(const tsl__mark *m) { return tsl__mix(((uint64_t)m->kind << 56) + ((uint64_t)m->back << 32) + m->body) ^ (m->name ? tsl__hash(m->name, m->name_length) : 0); }
+static uint64_t mark_hash(const tsl__capture *m) { return tsl__mix(((uint64_t)m->kind << 56) + ((uint64_t)m->back << 32) + m->body) ^ (m->name ? tsl__hash(m->name, m->name_length) : 0); }
 
-static bool mark_equal(const tsl__mark *a, const tsl__mark *b) {
+static bool mark_equal(const tsl__capture *a, const tsl__capture *b) {
   if (a->kind != b->kind || a->body != b->body || a->back != b->back || a->name_length != b->name_length || !a->name != !b->name || a->end_count != b->end_count) return false;
   if (a->name && memcmp(a->name, b->name, a->name_length)) return false;
   for (uint32_t i = 0; i < a->end_count; i++)
@@ -50,7 +50,7 @@ static bool mark_equal(const tsl__mark *a, const tsl__mark *b) {
 }
 
 /* Copies that live as long as the expressions. */
-static bool keep_texts(tsl__marks *m, tsl__mark *mark) {
+static bool keep_texts(tsl__captures *m, tsl__capture *mark) {
   char *name = mark->name ? tsl__exprs_alloc(m->x, mark->name_length + 1) : NULL;
   tsl__string *ends = mark->end_count ? tsl__exprs_alloc(m->x, mark->end_count * sizeof *ends) : NULL;
   if ((mark->name && !name) || (mark->end_count && !ends)) return false;
@@ -65,9 +65,9 @@ static bool keep_texts(tsl__marks *m, tsl__mark *mark) {
 }
 
 /* A marked rule around `body`. */
-static tsl__expr marked_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
+static tsl__expr marked_rule(tsl__captures *m, tsl__capture_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
                              uint32_t end_count) {
-  tsl__mark mark = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
+  tsl__capture mark = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
   if (body == TSL__NONE) return TSL__NONE;
   uint64_t hash = mark_hash(&mark);
   uint32_t i;
@@ -81,7 +81,7 @@ static tsl__expr marked_rule(tsl__marks *m, tsl__mark_kind kind, tsl__expr body,
 }
 
 static void free_marks(void *ctx) {
-  tsl__marks *m = ctx;
+  tsl__captures *m = ctx;
   const tsl_allocator *a = m->alloc;
   tsl__vec_free(a, &m->at);
   tsl__vec_free(a, &m->parts);
@@ -105,7 +105,7 @@ static int by_text(const void *a, const void *b) {
   return c ? c : (p->token > q->token) - (p->token < q->token);
 }
 
-static bool find_specials(tsl__marks *m) {
+static bool find_specials(tsl__captures *m) {
   const tsl_vocab *v = m->vocab;
   TSL__VEC(special) all = {0};
   bool fine = true;
@@ -127,20 +127,20 @@ static bool find_specials(tsl__marks *m) {
   return fine;
 }
 
-static tsl__marks *new_marks(tsl__exprs *x, const tsl_vocab *vocab) {
+static tsl__captures *new_marks(tsl__exprs *x, const tsl_vocab *vocab) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
-  tsl__marks *m = tsl__alloc_zero(a, sizeof *m);
+  tsl__captures *m = tsl__alloc_zero(a, sizeof *m);
   if (!m) return NULL;
   m->alloc = a;
   m->x = x;
   m->vocab = vocab;
   if (!tsl__exprs_own(x, m, free_marks) || !find_specials(m)) return NULL;
-  m->nothing = marked_rule(m, TSL__MARK_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
+  m->nothing = marked_rule(m, TSL__CAPTURE_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
   return m;
 }
 
 /* What later grammars over these tables are compared with; the caller's text is not theirs. */
-static bool keep_options(tsl__marks *m, const tsl_schema_options *options) {
+static bool keep_options(tsl__captures *m, const tsl_schema_options *options) {
   size_t size = options->base_uri ? strlen(options->base_uri) + 1 : 0;
   char *base = size ? tsl__exprs_alloc(m->x, size) : NULL;
   m->schema = *options;
@@ -247,22 +247,22 @@ static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers, 
 /* ---- leaves ------------------------------------------------------------------------------------------------------------- */
 
 static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length, enum tsl__spelling spelling) {
-  static const tsl__mark_kind kinds[] = {[TSL__AS_JSON] = TSL__MARK_VALUE, [TSL__AS_BARE] = TSL__MARK_BARE, [TSL__AS_OBJECT] = TSL__MARK_OBJECT, [TSL__AS_ARRAY] = TSL__MARK_ARRAY,
-                                         [TSL__AS_TRUE] = TSL__MARK_TRUE, [TSL__AS_FALSE] = TSL__MARK_FALSE, [TSL__AS_NULL] = TSL__MARK_NULL};
+  static const tsl__capture_kind kinds[] = {[TSL__AS_JSON] = TSL__CAPTURE_VALUE, [TSL__AS_BARE] = TSL__CAPTURE_BARE, [TSL__AS_OBJECT] = TSL__CAPTURE_OBJECT, [TSL__AS_ARRAY] = TSL__CAPTURE_ARRAY,
+                                         [TSL__AS_TRUE] = TSL__CAPTURE_TRUE, [TSL__AS_FALSE] = TSL__CAPTURE_FALSE, [TSL__AS_NULL] = TSL__CAPTURE_NULL};
   return marked_rule(ctx, kinds[spelling], body, key, key_length, 0, NULL, 0);
 }
 
 static tsl__expr style_text(void *ctx, const char *text) {
-  tsl__marks *m = ctx;
+  tsl__captures *m = ctx;
   for (size_t i = 0; i < m->style_texts.n; i++)
     if (m->style_texts.at[i].text == text) return m->style_texts.at[i].e;
-  tsl__style_text made = {text, tsl__marks_constant(m, (tsl__string){text, (uint32_t)strlen(text)})};
+  tsl__style_text made = {text, tsl__captures_constant(m, (tsl__string){text, (uint32_t)strlen(text)})};
   return made.e == TSL__NONE || tsl__vec_push(m->alloc, &m->style_texts, made) ? made.e : tsl__expr_no_memory(m->x);
 }
 
-static tsl__expr text_without(void *ctx, tsl__expr text, const char *close) { return tsl__marks_without(ctx, text, close); }
+static tsl__expr text_without(void *ctx, tsl__expr text, const char *close) { return tsl__captures_without(ctx, text, close); }
 
-static tsl__expr mark_key(void *ctx, tsl__expr body) { return marked_rule(ctx, TSL__MARK_KEY, body, NULL, 0, 0, NULL, 0); }
+static tsl__expr mark_key(void *ctx, tsl__expr body) { return marked_rule(ctx, TSL__CAPTURE_KEY, body, NULL, 0, 0, NULL, 0); }
 
 static const struct tsl__schema_style styles[] = {
     {.name = "qwen_xml", .open = "<parameter=", .between = ">", .inner = "", .close = "</parameter>", .gap = "\n", .padding = "\n", .key_stops = "<>\n"},
@@ -355,7 +355,7 @@ static tsl__expr find_part(const tsl__tags_lowering *l, const tsl__tag *n, const
 }
 
 static bool keep_part(tsl__tags_lowering *l, tsl__schema_part part, uint64_t hash) {
-  tsl__marks *m = l->marks;
+  tsl__captures *m = l->marks;
   if (!l->tags->lent) { /* the text will go */
     char *copy = tsl__exprs_alloc(l->x, part.source.length);
     if (!copy) return false;
@@ -377,7 +377,7 @@ static tsl__expr lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s)
     if (e == TSL__NONE || (source.at && !keep_part(l, part, hash))) return TSL__NONE;
   }
   tsl__tag as = *n;
-  if (n->mark == TSL__MARK_ARGUMENTS && n->style) as.mark = TSL__MARK_MEMBERS;
+  if (n->mark == TSL__CAPTURE_ARGUMENTS && n->style) as.mark = TSL__CAPTURE_MEMBERS;
   return as.mark ? marked(l, &as, e, s) : e;
 }
 
@@ -403,19 +403,19 @@ static tsl__expr lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
 
 /* The frame of a text that is counted: with something empty at its end that no other one has. */
 static tsl__expr zone_rule(tsl__tags_lowering *l, tsl__expr text, size_t k) {
-  return marked_rule(l->marks, TSL__MARK_NONE, tsl__expr_seq(l->x, text, l->marks->zones.at[k]), NULL, 0, 0, NULL, 0);
+  return marked_rule(l->marks, TSL__CAPTURE_NONE, tsl__expr_seq(l->x, text, l->marks->zones.at[k]), NULL, 0, 0, NULL, 0);
 }
 
 /* A text whose tokens are counted (runtime/matcher/quota.h). A format in several places is one text, as it may be read in two of them at once: found among the last ones. */
 static tsl__expr counted(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr text) {
-  tsl__marks *m = l->marks;
+  tsl__captures *m = l->marks;
   size_t k = l->counted.n;
   char name[32];
   for (size_t i = k > 64 ? k - 64 : 0; i < k; i++)
     if (l->counted.at[i].of == n && zone_rule(l, text, i) == l->counted.at[i].rule) return l->counted.at[i].rule;
   snprintf(name, sizeof name, "counted#%zu", k);
   if (k == m->zones.n) {
-    tsl__expr own = marked_rule(m, TSL__MARK_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
+    tsl__expr own = marked_rule(m, TSL__CAPTURE_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
     if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own)) return tsl__expr_no_memory(l->x);
   }
   tsl__counted c = {zone_rule(l, text, k), n->max_tokens, n};
@@ -497,7 +497,7 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
     tsl__expr end = tsl__expr_alt_n(l->x, ends, n->end_count);
     all = tsl__expr_seq(l->x, lower(l, content, inner), end);
   }
-  const tsl__string *name = n->name || n->mark != TSL__MARK_TAG ? &(tsl__string){n->name, n->name_length} : &n->begin.text;
+  const tsl__string *name = n->name || n->mark != TSL__CAPTURE_TAG ? &(tsl__string){n->name, n->name_length} : &n->begin.text;
   tsl__expr rule = marked_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length, spelled, spelled_count);
   return last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
 }
@@ -619,7 +619,7 @@ static tsl__expr lower_separated(tsl__tags_lowering *l, const tsl__tag *n) {
   tsl__expr more = new_loop(l, "more-tags", &body), separator = tsl__tags_constant(l, n->text);
   if (more == TSL__NONE) return TSL__NONE;
   tsl__expr tags = tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : more);
-  if (n->text.length) separator = marked_rule(l->marks, TSL__MARK_MARKUP, separator, NULL, 0, 0, NULL, 0);
+  if (n->text.length) separator = marked_rule(l->marks, TSL__CAPTURE_MARKUP, separator, NULL, 0, 0, NULL, 0);
   if (!n->once) body->body = tsl__expr_opt(l->x, tsl__expr_seq(l->x, separator, tags));
   return n->at_least_one ? tags : tsl__expr_opt(l->x, tags);
 }
@@ -677,7 +677,7 @@ static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------------------- */
 
-tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__marks *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out) {
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__captures *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
   tsl__tags_lowering l = {.tags = t, .x = x, .marks = marks ? marks : new_marks(x, t->vocab), .limits = limits, .out = tsl__exprs_alloc(x, sizeof **out)};
   tsl__expr e = TSL__NONE;

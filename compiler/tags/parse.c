@@ -58,7 +58,7 @@ struct tsl_parser {
   tsl_allocator alloc;
   tsl_grammar *grammar;
   const tsl__tagged *tagged;
-  const tsl__marks *marks;
+  const tsl__captures *marks;
   TSL__VEC(frame) frames;
   tsl__index index;
   TSL__VEC(note) notes;
@@ -103,14 +103,14 @@ static uint32_t note_add(tsl_parser *p, uint32_t before, uint32_t mark, bool beg
 }
 
 static tsl__space *space_of(const tsl_parser *p) { return p->grammar->space; }
-static const tsl__mark *mark_at(const tsl_parser *p, uint32_t mark) { return &p->marks->at.at[mark - 1]; }
+static const tsl__capture *mark_at(const tsl_parser *p, uint32_t mark) { return &p->marks->at.at[mark - 1]; }
 
 /* The mark of a frame that begins in this state, + 1. */
 static uint32_t mark_of_state(const tsl_parser *p, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space_of(p), state);
   if (r->flags & TSL__STATE_FORK) return 0;
-  const tsl__mark *m = tsl__mark_of(tsl__states_exprs(space_of(p)), r->handle);
-  return m && m->kind != TSL__MARK_NONE ? (uint32_t)(m - p->marks->at.at) + 1 : 0;
+  const tsl__capture *m = tsl__capture_of(tsl__states_exprs(space_of(p)), r->handle);
+  return m && m->kind != TSL__CAPTURE_NONE ? (uint32_t)(m - p->marks->at.at) + 1 : 0;
 }
 
 static uint32_t depth_of(const tsl_parser *p, uint32_t n) { return n ? p->notes.at[n - 1].depth : 0; }
@@ -129,7 +129,7 @@ static bool goes_before(const tsl_parser *p, uint32_t a, uint32_t b) {
   uint32_t before = common(p, a, b), kinds[2] = {0, 0}, at[2] = {a, b};
   for (int i = 0; i < 2; i++)
     for (; at[i] != before; at[i] = p->notes.at[at[i] - 1].before) kinds[i] = p->notes.at[at[i] - 1].begin ? mark_at(p, p->notes.at[at[i] - 1].mark)->kind : 0;
-  return kinds[0] >= TSL__MARK_VALUE && kinds[0] < kinds[1] && kinds[1] <= TSL__MARK_OBJECT;
+  return kinds[0] >= TSL__CAPTURE_VALUE && kinds[0] < kinds[1] && kinds[1] <= TSL__CAPTURE_OBJECT;
 }
 
 /* ---- one step ------------------------------------------------------------------------------------------------------------ */
@@ -198,10 +198,10 @@ static bool takes(const tsl__token_edge *e, tsl_token token) {
 static bool empty_by_itself(const tsl__exprs *x, tsl__expr e) {
   for (;;) {
     const tsl__node n = tsl__node_at(x, e);
-    const tsl__mark *m;
+    const tsl__capture *m;
     if (!tsl__expr_nullable(x, e)) return false;
     if (!(n.flags & TSL__CALLS)) return true;
-    if (n.kind == TSL__K_RULE) return !(m = tsl__mark_of(x, e)) || m->kind == TSL__MARK_NONE;
+    if (n.kind == TSL__K_RULE) return !(m = tsl__capture_of(x, e)) || m->kind == TSL__CAPTURE_NONE;
     if (n.kind == TSL__K_ALT) {
       bool any = false;
       for (uint32_t i = 0; i < n.b && !any; i++) any = empty_by_itself(x, tsl__list_at(x, n.a)[i]);
@@ -218,7 +218,7 @@ static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, 
   const tsl__exprs *x = tsl__states_exprs(space_of(p));
   const tsl__state_rec *r = tsl__state_expanded(space_of(p), state);
   if (!r || !r->edges || (r->flags & TSL__STATE_FORK) || depth > TSL__TAGS_DEPTH) return notes;
-  const tsl__mark *own = tsl__mark_of(x, r->handle);
+  const tsl__capture *own = tsl__capture_of(x, r->handle);
   if (empty_by_itself(x, own ? own->body : r->handle)) return notes;
   for (uint32_t i = 0; i < r->edges; i++) {
     uint32_t c, to_count;
@@ -347,7 +347,7 @@ static void put_escaped(tsl_parser *p, text_vec *to, const char *text, size_t n)
 
 static bool in_call(const tsl_parser *p) {
   for (size_t i = 0; i < p->open.n; i++)
-    if (mark_at(p, p->open.at[i])->kind == TSL__MARK_CALL) return true;
+    if (mark_at(p, p->open.at[i])->kind == TSL__CAPTURE_CALL) return true;
   return false;
 }
 
@@ -388,20 +388,20 @@ static void tell(tsl_parser *p, tsl_part_kind kind, const char *text, size_t n, 
 
 /* Text between two notes, as what the innermost open mark makes of it. */
 static void tell_text(tsl_parser *p, size_t to) {
-  tsl__mark_kind kind = p->open.n ? mark_at(p, p->open.at[p->open.n - 1])->kind : TSL__MARK_TEXT;
+  tsl__capture_kind kind = p->open.n ? mark_at(p, p->open.at[p->open.n - 1])->kind : TSL__CAPTURE_TEXT;
   if (to <= p->told_to) return;
   const char *text = p->text.at + p->told_to;
   size_t n = to - p->told_to;
   p->told_to = to;
   switch (kind) {
-    case TSL__MARK_TEXT: tell(p, TSL_PART_TEXT, text, n, false); break;
-    case TSL__MARK_REASONING: tell(p, TSL_PART_REASONING, text, n, false); break;
-    case TSL__MARK_TAG: tell(p, TSL_PART_TAG_TEXT, text, n, false); break;
-    case TSL__MARK_ID: tell(p, TSL_PART_ID, text, n, false); break;
-    case TSL__MARK_ARGUMENTS:
-    case TSL__MARK_VALUE: tell(p, TSL_PART_ARGUMENTS, text, n, false); break;
-    case TSL__MARK_BARE: tell(p, TSL_PART_ARGUMENTS, text, n, true); break;
-    case TSL__MARK_KEY: put(p, &p->key, text, n); break;
+    case TSL__CAPTURE_TEXT: tell(p, TSL_PART_TEXT, text, n, false); break;
+    case TSL__CAPTURE_REASONING: tell(p, TSL_PART_REASONING, text, n, false); break;
+    case TSL__CAPTURE_TAG: tell(p, TSL_PART_TAG_TEXT, text, n, false); break;
+    case TSL__CAPTURE_ID: tell(p, TSL_PART_ID, text, n, false); break;
+    case TSL__CAPTURE_ARGUMENTS:
+    case TSL__CAPTURE_VALUE: tell(p, TSL_PART_ARGUMENTS, text, n, false); break;
+    case TSL__CAPTURE_BARE: tell(p, TSL_PART_ARGUMENTS, text, n, true); break;
+    case TSL__CAPTURE_KEY: put(p, &p->key, text, n); break;
     default: break;
   }
 }
@@ -409,33 +409,33 @@ static void tell_text(tsl_parser *p, size_t to) {
 /* ---- telling: notes ---------------------------------------------------------------------------------------------------------- */
 
 /* What stands before a value: a comma, and its key if it is no item. The value's mark is open already. */
-static void tell_key(tsl_parser *p, const tsl__mark *m) {
-  bool item = p->open.n > 1 && mark_at(p, p->open.at[p->open.n - 2])->kind == TSL__MARK_ARRAY;
+static void tell_key(tsl_parser *p, const tsl__capture *m) {
+  bool item = p->open.n > 1 && mark_at(p, p->open.at[p->open.n - 2])->kind == TSL__CAPTURE_ARRAY;
   if (p->members++) tell(p, TSL_PART_ARGUMENTS, ", ", 2, false);
-  tell(p, TSL_PART_ARGUMENTS, "\"", item ? m->kind == TSL__MARK_BARE : 1, false);
+  tell(p, TSL_PART_ARGUMENTS, "\"", item ? m->kind == TSL__CAPTURE_BARE : 1, false);
   if (item) return;
   tell(p, TSL_PART_ARGUMENTS, m->name ? m->name : p->key.at, m->name ? m->name_length : p->key.n, true);
-  tell(p, TSL_PART_ARGUMENTS, "\": \"", m->kind == TSL__MARK_BARE ? 4 : 3, false);
+  tell(p, TSL_PART_ARGUMENTS, "\": \"", m->kind == TSL__CAPTURE_BARE ? 4 : 3, false);
 }
 
 static void tell_begin(tsl_parser *p, const note *n) {
   static const char *const words[] = {"true", "false", "null"};
-  const tsl__mark *m = mark_at(p, n->mark);
+  const tsl__capture *m = mark_at(p, n->mark);
   tell_text(p, n->at - (m->back < n->at - p->told_to ? m->back : n->at - p->told_to));
   p->told_to = n->at;
   if (!tsl__vec_push(&p->alloc, &p->open, n->mark)) failed(p, TSL_ERR_NO_MEMORY);
-  if (m->kind == TSL__MARK_CALL) p->calls++, tell(p, TSL_PART_CALL, m->name, m->name_length, false);
-  if (m->kind == TSL__MARK_ID && m->name) tell(p, TSL_PART_ID, m->name, m->name_length, false);
-  if (m->kind == TSL__MARK_TAG) tell(p, TSL_PART_TAG, m->name, m->name_length, false);
-  if (m->kind == TSL__MARK_MEMBERS) p->members = 0, tell(p, TSL_PART_ARGUMENTS, "{", 1, false);
-  if (m->kind == TSL__MARK_KEY) p->key.n = 0;
-  if (m->kind >= TSL__MARK_VALUE) tell_key(p, m);
-  if (m->kind == TSL__MARK_OBJECT || m->kind == TSL__MARK_ARRAY) p->members = 0, tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__MARK_OBJECT ? "{" : "[", 1, false);
-  if (m->kind >= TSL__MARK_TRUE) tell(p, TSL_PART_ARGUMENTS, words[m->kind - TSL__MARK_TRUE], strlen(words[m->kind - TSL__MARK_TRUE]), false);
+  if (m->kind == TSL__CAPTURE_CALL) p->calls++, tell(p, TSL_PART_CALL, m->name, m->name_length, false);
+  if (m->kind == TSL__CAPTURE_ID && m->name) tell(p, TSL_PART_ID, m->name, m->name_length, false);
+  if (m->kind == TSL__CAPTURE_TAG) tell(p, TSL_PART_TAG, m->name, m->name_length, false);
+  if (m->kind == TSL__CAPTURE_MEMBERS) p->members = 0, tell(p, TSL_PART_ARGUMENTS, "{", 1, false);
+  if (m->kind == TSL__CAPTURE_KEY) p->key.n = 0;
+  if (m->kind >= TSL__CAPTURE_VALUE) tell_key(p, m);
+  if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY) p->members = 0, tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__CAPTURE_OBJECT ? "{" : "[", 1, false);
+  if (m->kind >= TSL__CAPTURE_TRUE) tell(p, TSL_PART_ARGUMENTS, words[m->kind - TSL__CAPTURE_TRUE], strlen(words[m->kind - TSL__CAPTURE_TRUE]), false);
 }
 
 static void tell_end(tsl_parser *p, const note *n) {
-  const tsl__mark *m = mark_at(p, n->mark);
+  const tsl__capture *m = mark_at(p, n->mark);
   uint32_t end = 0;
   for (uint32_t i = 0; i < m->end_count; i++) {
     const tsl__string e = m->ends[i];
@@ -444,11 +444,11 @@ static void tell_end(tsl_parser *p, const note *n) {
   tell_text(p, n->at - end);
   p->told_to = n->at;
   if (p->open.n) p->open.n--;
-  if (m->kind == TSL__MARK_CALL) tell(p, TSL_PART_CALL_END, "", 0, false);
-  if (m->kind == TSL__MARK_TAG) tell(p, TSL_PART_TAG_END, "", 0, false);
-  if (m->kind == TSL__MARK_MEMBERS) tell(p, TSL_PART_ARGUMENTS, "}", 1, false);
-  if (m->kind == TSL__MARK_BARE) tell(p, TSL_PART_ARGUMENTS, "\"", 1, false);
-  if (m->kind == TSL__MARK_OBJECT || m->kind == TSL__MARK_ARRAY) p->members = 1, tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__MARK_OBJECT ? "}" : "]", 1, false);
+  if (m->kind == TSL__CAPTURE_CALL) tell(p, TSL_PART_CALL_END, "", 0, false);
+  if (m->kind == TSL__CAPTURE_TAG) tell(p, TSL_PART_TAG_END, "", 0, false);
+  if (m->kind == TSL__CAPTURE_MEMBERS) tell(p, TSL_PART_ARGUMENTS, "}", 1, false);
+  if (m->kind == TSL__CAPTURE_BARE) tell(p, TSL_PART_ARGUMENTS, "\"", 1, false);
+  if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY) p->members = 1, tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__CAPTURE_OBJECT ? "}" : "]", 1, false);
 }
 
 /* Notes after `told` up to `last`, in their order. */
@@ -479,7 +479,7 @@ static size_t first_open(const tsl_parser *p, uint32_t last) {
     const note *first = NULL;
     for (uint32_t n = p->now.at[i].notes; n != last; n = first->before) first = &p->notes.at[n - 1];
     if (!first) continue;
-    const tsl__mark *m = mark_at(p, first->mark);
+    const tsl__capture *m = mark_at(p, first->mark);
     size_t back = first->begin ? m->back : 0, at;
     for (uint32_t k = 0; !first->begin && k < m->end_count; k++)
       if (m->ends[k].length > back) back = m->ends[k].length;

@@ -227,7 +227,7 @@ static bool read_tag(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t dep
   if (!read_delimiter(t, begin, &n->begin) || !(n->ends = tsl__tags_alloc(t, n->end_count * sizeof *n->ends))) return false;
   for (uint32_t i = 0; i < n->end_count; i++)
     if (!read_delimiter(t, several ? &end->items[i] : end, &n->ends[i])) return false;
-  n->mark = TSL__MARK_TAG;
+  n->mark = TSL__CAPTURE_TAG;
   return read_child(t, o, "content", n, depth);
 }
 
@@ -352,8 +352,8 @@ static const form forms[] = {
 };
 
 static bool read_as(tsl__tags *t, const tsl__json *o, tsl__tag *n) {
-  static const struct { const char *word; tsl__mark_kind kind; } words[] = {
-      {"text", TSL__MARK_TEXT}, {"reasoning", TSL__MARK_REASONING}, {"call", TSL__MARK_CALL}, {"id", TSL__MARK_ID}, {"arguments", TSL__MARK_ARGUMENTS}, {"markup", TSL__MARK_MARKUP}};
+  static const struct { const char *word; tsl__capture_kind kind; } words[] = {
+      {"text", TSL__CAPTURE_TEXT}, {"reasoning", TSL__CAPTURE_REASONING}, {"call", TSL__CAPTURE_CALL}, {"id", TSL__CAPTURE_ID}, {"arguments", TSL__CAPTURE_ARGUMENTS}, {"markup", TSL__CAPTURE_MARKUP}};
   const tsl__json *as = GET(o, "as"), *name = GET(o, "name");
   tsl__string text;
   if (name && (name->kind != TSL__JSON_STRING || !as)) return tsl__tags_fail(t, TSL_ERR_SCHEMA, name, "\"name\" is a string and goes with \"as\": \"call\""), false;
@@ -399,7 +399,7 @@ static tsl__tag *read_structure(tsl__tags *t, const tsl__json *o) {
   if (!tag || !content) return NULL;
   if (o->kind != TSL__JSON_OBJECT) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "a structure is an object");
   tag->end_count = tag->item_count = 1;
-  tag->mark = TSL__MARK_TAG;
+  tag->mark = TSL__CAPTURE_TAG;
   tag->ends = tsl__tags_alloc(t, sizeof *tag->ends);
   tag->items = new_items(t, 1);
   if (!tag->ends || !tag->items || !only(t, o, keys) || !read_string(t, o, "begin", &tag->begin.text) || !read_string(t, o, "end", &tag->ends->text)) return NULL;

@@ -52,35 +52,35 @@ typedef enum tsl__tag_kind {
 } tsl__tag_kind;
 
 /* What a frame is to a reader. What stands in no such frame is text. */
-typedef enum tsl__mark_kind {
-  TSL__MARK_NONE,
-  TSL__MARK_TEXT,      /* a tag around text: its content counts, begin and end do not */
-  TSL__MARK_REASONING, /* likewise around thinking */
-  TSL__MARK_CALL,      /* a tag around a call; `name` is the tool */
-  TSL__MARK_TAG,       /* any other tag; `name` is its begin */
-  TSL__MARK_MARKUP,    /* nothing that a reader wants, but for what other marks in it take */
-  TSL__MARK_ID,        /* the id of a call */
-  TSL__MARK_ARGUMENTS, /* JSON */
-  TSL__MARK_MEMBERS,   /* arguments in another style: made of keys and values */
-  TSL__MARK_KEY,       /* a key's bare text */
-  TSL__MARK_VALUE,     /* JSON; `name` is the key, NULL: the key before */
-  TSL__MARK_BARE,      /* a string's text; `name` likewise */
-  TSL__MARK_ARRAY,     /* made of values; `name` likewise */
-  TSL__MARK_OBJECT,    /* made of keys and values; `name` likewise. Of VALUE to OBJECT, the first that a text can be read as counts */
-  TSL__MARK_TRUE,      /* another word for this value; `name` likewise */
-  TSL__MARK_FALSE,
-  TSL__MARK_NULL
-} tsl__mark_kind;
+typedef enum tsl__capture_kind {
+  TSL__CAPTURE_NONE,
+  TSL__CAPTURE_TEXT,      /* a tag around text: its content counts, begin and end do not */
+  TSL__CAPTURE_REASONING, /* likewise around thinking */
+  TSL__CAPTURE_CALL,      /* a tag around a call; `name` is the tool */
+  TSL__CAPTURE_TAG,       /* any other tag; `name` is its begin */
+  TSL__CAPTURE_MARKUP,    /* nothing that a reader wants, but for what other marks in it take */
+  TSL__CAPTURE_ID,        /* the id of a call */
+  TSL__CAPTURE_ARGUMENTS, /* JSON */
+  TSL__CAPTURE_MEMBERS,   /* arguments in another style: made of keys and values */
+  TSL__CAPTURE_KEY,       /* a key's bare text */
+  TSL__CAPTURE_VALUE,     /* JSON; `name` is the key, NULL: the key before */
+  TSL__CAPTURE_BARE,      /* a string's text; `name` likewise */
+  TSL__CAPTURE_ARRAY,     /* made of values; `name` likewise */
+  TSL__CAPTURE_OBJECT,    /* made of keys and values; `name` likewise. Of VALUE to OBJECT, the first that a text can be read as counts */
+  TSL__CAPTURE_TRUE,      /* another word for this value; `name` likewise */
+  TSL__CAPTURE_FALSE,
+  TSL__CAPTURE_NULL
+} tsl__capture_kind;
 
-typedef struct tsl__mark {
-  tsl__mark_kind kind;
+typedef struct tsl__capture {
+  tsl__capture_kind kind;
   const char *name; /* NULL if there is none */
   uint32_t name_length;
   uint32_t back;           /* bytes before the frame that belong to the mark: the begin of a tag */
   const tsl__string *ends; /* of a tag: one of them ends the frame and is no content */
   uint32_t end_count;
   tsl__expr body, rule;
-} tsl__mark;
+} tsl__capture;
 
 /* As they stand in a dictionary of bytes: negative, 0 or positive, as for qsort. */
 static inline int tsl__tags_order(tsl__string a, tsl__string b) {
@@ -98,7 +98,7 @@ typedef struct tsl__delimiter { /* a string or one token */
 typedef struct tsl__tag tsl__tag;
 struct tsl__tag {
   tsl__tag_kind kind;
-  tsl__mark_kind mark;
+  tsl__capture_kind mark;
   const char *name; /* of the mark: NULL, or the tool's name */
   uint32_t name_length;
   const tsl__json *at; /* where it stands, for errors; NULL: built in C */
@@ -156,10 +156,10 @@ typedef struct tsl__style_text {
 #define TSL__STYLES_MAX 12u
 
 /* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
-typedef struct tsl__marks {
+typedef struct tsl__captures {
   const tsl_allocator *alloc;
   tsl__exprs *x;
-  TSL__VEC(tsl__mark) at;
+  TSL__VEC(tsl__capture) at;
   tsl__index index; /* of `at` */
   tsl__expr nothing; /* a rule for the empty text: keeps a mark before it from being a tail call */
   TSL__VEC(tsl__schema_part) parts;
@@ -174,7 +174,7 @@ typedef struct tsl__marks {
   tsl__bytes special_first;     /* their first bytes */
   const struct tsl__schema_style *styles[TSL__STYLES_MAX]; /* those used so far, with this as their context */
   tsl_schema_options schema; /* of all schemas in it */
-} tsl__marks;
+} tsl__captures;
 
 typedef struct tsl__counted {
   tsl__expr rule; /* its frame */
@@ -184,7 +184,7 @@ typedef struct tsl__counted {
 
 /* What a grammar of a tree knows besides: belongs to the expressions. */
 typedef struct tsl__tagged {
-  tsl__marks *marks;
+  tsl__captures *marks;
   tsl__string *held; /* begins and ends of tags: text that may become one is held back by a streaming reader */
   uint32_t held_count, held_longest;
   tsl__bytes held_first; /* their first bytes */
@@ -208,9 +208,9 @@ tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at);
 struct tsl__tags_lowering;
 /* Constant text, special tokens in it allowed as themselves. */
 tsl__expr tsl__tags_constant(struct tsl__tags_lowering *l, tsl__string text);
-tsl__expr tsl__marks_constant(const struct tsl__marks *m, tsl__string text);
+tsl__expr tsl__captures_constant(const struct tsl__captures *m, tsl__string text);
 /* The texts of `text` in which `close` does not occur. `close` is one of a style: it stays where it is. */
-tsl__expr tsl__marks_without(struct tsl__marks *m, tsl__expr text, const char *close);
+tsl__expr tsl__captures_without(struct tsl__captures *m, tsl__expr text, const char *close);
 /* The special token whose text reaches over byte `at` of a constant, and where that begins and ends; TSL_NO_TOKEN: none that a text may have does. */
 tsl_token tsl__tags_across(const struct tsl__tags_lowering *l, tsl__string text, uint32_t at, uint32_t *from, uint32_t *to);
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
@@ -239,7 +239,7 @@ uint32_t *tsl__tags_triggers(struct tsl__tags_lowering *l, const tsl__tag *n);
 typedef struct tsl__tags_lowering {
   tsl__tags *tags;
   tsl__exprs *x;
-  tsl__marks *marks;
+  tsl__captures *marks;
   const tsl_schema_options *schema;
   const tsl_limits *limits;
   tsl__tagged *out;
@@ -251,8 +251,8 @@ typedef struct tsl__tags_lowering {
   TSL__VEC(tsl__counted) counted;
 } tsl__tags_lowering;
 /* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
-tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__marks *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out);
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__captures *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out);
 /* The mark that a rule's expression bears, or NULL. */
-const tsl__mark *tsl__mark_of(const tsl__exprs *x, tsl__expr rule);
+const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr rule);
 
 #endif

@@ -13,7 +13,7 @@
 /* ---- special tokens in constant text ---------------------------------------------------------------------------- */
 
 /* The longest special token that the text begins with, TSL_NO_TOKEN if there is none. */
-static tsl_token special_at(const tsl__marks *m, const char *at, size_t n, uint32_t *length) {
+static tsl_token special_at(const tsl__captures *m, const char *at, size_t n, uint32_t *length) {
   tsl_token best = TSL_NO_TOKEN;
   uint32_t lo = 0, hi = m->special_texts.n;
   *length = 0;
@@ -35,7 +35,7 @@ static bool names_tokens(tsl__tags_lowering *l, tsl__string text) {
 }
 
 /* The end of the piece that begins at `from`: one special token (*token), or literal text up to the next one. */
-static uint32_t piece_end(const tsl__marks *m, tsl__string text, uint32_t from, tsl_token *token) {
+static uint32_t piece_end(const tsl__captures *m, tsl__string text, uint32_t from, tsl_token *token) {
   uint32_t length, to = from;
   *token = special_at(m, text.at + from, text.length - from, &length);
   if (*token != TSL_NO_TOKEN) return from + length;
@@ -44,7 +44,7 @@ static uint32_t piece_end(const tsl__marks *m, tsl__string text, uint32_t from, 
 }
 
 /* `whole`: what ends a generation is not left out. */
-static tsl__expr constant(const tsl__marks *m, tsl__string text, bool whole) {
+static tsl__expr constant(const tsl__captures *m, tsl__string text, bool whole) {
   tsl__expr all = TSL__EPS;
   for (uint32_t from = 0, to; from < text.length; from = to) {
     tsl_token token;
@@ -57,7 +57,7 @@ static tsl__expr constant(const tsl__marks *m, tsl__string text, bool whole) {
   return all;
 }
 
-tsl__expr tsl__marks_constant(const tsl__marks *m, tsl__string text) { return constant(m, text, false); }
+tsl__expr tsl__captures_constant(const tsl__captures *m, tsl__string text) { return constant(m, text, false); }
 
 tsl_token tsl__tags_across(const tsl__tags_lowering *l, tsl__string text, uint32_t at, uint32_t *from, uint32_t *to) {
   uint32_t length;
@@ -74,7 +74,7 @@ tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
   if (!text.length) return TSL__EPS;
   for (uint32_t i = 0; i < TSL__CONSTANTS && i < l->constant_count; i++)
     if (l->constants[i].text.length == text.length && !memcmp(l->constants[i].text.at, text.at, text.length)) return l->constants[i].e;
-  tsl__expr e = tsl__marks_constant(l->marks, text);
+  tsl__expr e = tsl__captures_constant(l->marks, text);
   l->constants[l->constant_count++ % TSL__CONSTANTS] = (struct tsl__constant){text, e};
   return e;
 }
@@ -89,7 +89,7 @@ static tsl__expr without(tsl__exprs *x, tsl__expr text, const char *close) {
   return text == any ? rest : tsl__expr_and(x, text, rest);
 }
 
-tsl__expr tsl__marks_without(tsl__marks *m, tsl__expr text, const char *close) {
+tsl__expr tsl__captures_without(tsl__captures *m, tsl__expr text, const char *close) {
   uint64_t hash = tsl__mix(text);
   tsl__index_iter it = tsl__index_first(&m->bare_index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)

@@ -229,8 +229,8 @@ static void write_any(writer *w, const tsl__tag *n) {
 
 /* Depth: TSL__TAGS_DEPTH. Nothing more is looked at once the text is too long: a tree that shares formats has many more places than formats. */
 static void format(writer *w, const tsl__tag *n) {
-  static const char *const as[] = {[TSL__MARK_TEXT] = "text", [TSL__MARK_REASONING] = "reasoning", [TSL__MARK_CALL] = "call", [TSL__MARK_MARKUP] = "markup",
-                                   [TSL__MARK_ID] = "id", [TSL__MARK_ARGUMENTS] = "arguments"};
+  static const char *const as[] = {[TSL__CAPTURE_TEXT] = "text", [TSL__CAPTURE_REASONING] = "reasoning", [TSL__CAPTURE_CALL] = "call", [TSL__CAPTURE_MARKUP] = "markup",
+                                   [TSL__CAPTURE_ID] = "id", [TSL__CAPTURE_ARGUMENTS] = "arguments"};
   if (w->failed) return;
   switch (n->kind) {
     case TSL__TAG_CONST: type(w, "const_string"), text_member(w, "value", n->text); break;
@@ -250,8 +250,8 @@ static void format(writer *w, const tsl__tag *n) {
     case TSL__TAG_DISPATCH: write_dispatch(w, n); break;
     case TSL__TAG_TOKENS: write_tokens(w, n); break;
   }
-  if (n->mark && n->mark != TSL__MARK_TAG) text_member(w, "as", (tsl__string){as[n->mark], (uint32_t)strlen(as[n->mark])});
-  if (n->mark && n->mark != TSL__MARK_TAG && n->name) text_member(w, "name", (tsl__string){n->name, n->name_length});
+  if (n->mark && n->mark != TSL__CAPTURE_TAG) text_member(w, "as", (tsl__string){as[n->mark], (uint32_t)strlen(as[n->mark])});
+  if (n->mark && n->mark != TSL__CAPTURE_TAG && n->name) text_member(w, "name", (tsl__string){n->name, n->name_length});
   word(w, "}");
 }
 

@@ -52,7 +52,7 @@ static tsl__tag *constant(build *b, tsl__string text) {
   tsl__tag *n = node(b, TSL__TAG_CONST, 0);
   if (!n) return NULL;
   n->text = text;
-  n->mark = TSL__MARK_MARKUP;
+  n->mark = TSL__CAPTURE_MARKUP;
   return n;
 }
 
@@ -78,7 +78,7 @@ static tsl__tag *thoughts(build *b) {
   return n;
 }
 
-static tsl__tag *tag(build *b, tsl__mark_kind mark, tsl__string begin, tsl__tag *content, tsl__string end) {
+static tsl__tag *tag(build *b, tsl__capture_kind mark, tsl__string begin, tsl__tag *content, tsl__string end) {
   tsl__tag *n = node(b, TSL__TAG_TAG, 1);
   if (!n || !content || !(n->ends = tsl__tags_alloc(b->tags, sizeof *n->ends))) return NULL;
   n->mark = mark;
@@ -134,7 +134,7 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   static const char any_object[] = "{\"type\":\"object\"}";
   tsl__tag *n = node(b, TSL__TAG_SCHEMA, 0);
   if (!n) return NULL;
-  n->mark = TSL__MARK_ARGUMENTS;
+  n->mark = TSL__CAPTURE_ARGUMENTS;
   n->schema = tool->parameters;
   n->source = tool->source;
   n->detached = tool->made_up;
@@ -167,7 +167,7 @@ static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
   tsl__string prefix = named(b, text_of(form, "id_prefix"), name);
   if (!n) return NULL;
   n->text = text_of(form, "id");
-  n->mark = TSL__MARK_ID;
+  n->mark = TSL__CAPTURE_ID;
   n->name = prefix.at;
   n->name_length = prefix.length;
   return n;
@@ -195,7 +195,7 @@ static tsl__tag *one_call(build *b, const tsl__json *form, around a, const tsl__
   if (a.behind) content = of_two(b, TSL__TAG_SEQUENCE, content, a.behind);
   if (a.then) content = of_two(b, TSL__TAG_SEQUENCE, a.then, content);
   if (text_of(form, "id").length && !id_first) content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
-  tsl__tag *n = tag(b, TSL__MARK_CALL, named(b, text_of(form, id_first ? "then" : "begin"), tool->name), content, text_of(form, "end"));
+  tsl__tag *n = tag(b, TSL__CAPTURE_CALL, named(b, text_of(form, id_first ? "then" : "begin"), tool->name), content, text_of(form, "end"));
   if (n) n->name = tool->name.at, n->name_length = tool->name.length;
   return n;
 }
@@ -226,7 +226,7 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
     if (!id_comes_first(form)) continue;
     tsl__string none = {"", 0};
     tsl__tag *names = list_of(b, all + from, r->count, none, false);
-    tsl__tag *whole = tag(b, TSL__MARK_MARKUP, text_of(form, "begin"), of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, none), names), none);
+    tsl__tag *whole = tag(b, TSL__CAPTURE_MARKUP, text_of(form, "begin"), of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, none), names), none);
     if (!names || !whole) return NULL;
     all[from] = whole;
     *count = from + 1;
@@ -260,7 +260,7 @@ static tsl__tag **sections(build *b, const tsl__json *section, tsl__string **beg
   tsl__tag *list = list_of_calls(b, text_of(section, "separator")), **all;
   if (!list || !read_list(b, GET(section, "begin"), begins, count) || !(all = tsl__tags_alloc(b->tags, (*count + 1) * sizeof *all))) return NULL;
   for (uint32_t i = 0; i < *count; i++)
-    if (!(all[i] = tag(b, TSL__MARK_MARKUP, (*begins)[i], list, text_of(section, "end")))) return NULL;
+    if (!(all[i] = tag(b, TSL__CAPTURE_MARKUP, (*begins)[i], list, text_of(section, "end")))) return NULL;
   return all;
 }
 
@@ -295,7 +295,7 @@ static tsl__tag *text_with_calls(build *b) {
 /* Text between the marks that the model puts around it, or without them. */
 static tsl__tag *said(build *b, tsl__tag *(*content)(build *b), tsl__tag *bare) {
   const tsl__json *form = object_of(b->preset, "text");
-  return form ? of_two(b, TSL__TAG_OR, tag(b, TSL__MARK_TEXT, text_of(form, "begin"), content(b), text_of(form, "end")), bare) : bare;
+  return form ? of_two(b, TSL__TAG_OR, tag(b, TSL__CAPTURE_TEXT, text_of(form, "begin"), content(b), text_of(form, "end")), bare) : bare;
 }
 
 static tsl__tag *asked_for(build *b) {
@@ -330,7 +330,7 @@ static tsl__tag *thinking_block(build *b, const tsl__json *form) {
   if (inside || !count) begins[count++] = (tsl__string){"", 0};
   tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
   for (uint32_t i = 0; all && i < count; i++)
-    if (!(all[i] = tag(b, TSL__MARK_REASONING, begins[i], thoughts(b), text_of(form, "end")))) return NULL;
+    if (!(all[i] = tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), text_of(form, "end")))) return NULL;
   return all ? any_of(b, all, count) : NULL;
 }
 
@@ -350,7 +350,7 @@ static bool is_reasoning(const tsl__json *form) { return tsl__json_is(GET(form, 
 
 static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl__tag *content) {
   const tsl__json *ends = GET(form, "end");
-  tsl__tag *n = tag(b, is_reasoning(form) ? TSL__MARK_REASONING : TSL__MARK_TEXT, begin, content, (tsl__string){"", 0});
+  tsl__tag *n = tag(b, is_reasoning(form) ? TSL__CAPTURE_REASONING : TSL__CAPTURE_TEXT, begin, content, (tsl__string){"", 0});
   if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
   for (uint32_t i = 0; i < ends->length; i++) n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
   n->end_count = ends->length;

@@ -134,7 +134,7 @@ static void put_set(lister *l, const tsl__bytes *set) {
 }
 
 static void put_hint(lister *l, const tsl__hint *h) {
-  const tsl__wide *w = h->wide ? tsl__wide_at(l->space, h->wide) : NULL;
+  const tsl__nonascii *w = h->wide ? tsl__nonascii_at(l->space, h->wide) : NULL;
   put(l, number_of(l, h->base));
   put(l, number_of(l, h->except));
   put(l, number_of(l, h->like));

@@ -384,7 +384,7 @@ static bool read_wide(tsl__reader *r, uint32_t at, uint32_t n, bool whole, uint3
   if (!pairs) return false;
   for (uint32_t i = 0; i < 2 * n; i++)
     if (pairs[i] > 0x10FFFF || (i && (i % 2 ? pairs[i] < pairs[i - 1] : pairs[i] <= pairs[i - 1]))) return tsl__a_bad(r, "the artifact is damaged: code points");
-  return (*out = tsl__wide_of(r->space, pairs, n, whole)) != 0;
+  return (*out = tsl__nonascii_of(r->space, pairs, n, whole)) != 0;
 }
 
 /* A listed state's hint is whole. */

@@ -125,7 +125,7 @@ static tsl_artifact_options with_defaults(const tsl_artifact_options *options) {
 /* States and walks into the draft. LIMIT and UNSUPPORTED: they cannot be listed. */
 static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_draft *d, tsl_error *error) {
   const char *why = NULL;
-  if (g->zone_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "max_tokens: a text whose tokens are counted is not kept in an artifact");
+  if (g->quota_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "max_tokens: a text whose tokens are counted is not kept in an artifact");
   pthread_mutex_lock(g->lock);
   tsl_status status = tsl__ahead_states(g->space, g->start, o->max_states, d, &why);
   tsl__space_begin(g->space);

@@ -54,7 +54,7 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
   return number;
 }
 
-tsl__leftover tsl__leftover_less(tsl__space *space, tsl__leftover a, tsl__leftover b) {
+tsl__leftover tsl__leftover_minus(tsl__space *space, tsl__leftover a, tsl__leftover b) {
   const tsl__leftover_rec *r = tsl__leftover_at(space, a), *s = tsl__leftover_at(space, b);
   uint32_t *nodes = a == b ? NULL : tsl__alloc(&space->alloc, r->n * sizeof *nodes);
   size_t n = 0;

@@ -46,7 +46,7 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
 /* Two as one, remembered for the last few; 0: together they have many nodes. */
 tsl__leftover tsl__leftover_join(tsl__space *space, tsl__leftover a, tsl__leftover b);
 /* The nodes of `a` that `b` has not; neither has the flag. 0: there are none, or on failure (sticky). */
-tsl__leftover tsl__leftover_less(tsl__space *space, tsl__leftover a, tsl__leftover b);
+tsl__leftover tsl__leftover_minus(tsl__space *space, tsl__leftover a, tsl__leftover b);
 /* By a byte of `next`; NULL on failure (sticky). `t` without the flag. */
 const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_t byte);
 

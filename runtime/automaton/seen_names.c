@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const tsl__taken *group_at(const tsl__space *space, uint32_t i) { return tsl__space_at(space, taken, i); }
+static const tsl__seen_names *group_at(const tsl__space *space, uint32_t i) { return tsl__space_at(space, seen_names, i); }
 
 /* ---- sets --------------------------------------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static int compare(const tsl__spelled *a, const tsl__spelled *b) {
 }
 
 /* The first name from `lo` on that is not below the text, or, with `past`, that does not begin with it either. */
-static uint32_t bound(const tsl__taken *g, const uint8_t *text, uint32_t n, bool past) {
+static uint32_t bound(const tsl__seen_names *g, const uint8_t *text, uint32_t n, bool past) {
   uint32_t lo = 0, hi = g->count;
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2, common = g->names[mid].n < n ? g->names[mid].n : n;
@@ -29,16 +29,16 @@ static uint32_t bound(const tsl__taken *g, const uint8_t *text, uint32_t n, bool
   return lo;
 }
 
-bool tsl__taken_has(const tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n) {
-  for (; taken; taken = group_at(space, taken)->next) {
-    const tsl__taken *g = group_at(space, taken);
+bool tsl__seen_names_has(const tsl__space *space, uint32_t seen_names, const uint8_t *name, uint32_t n) {
+  for (; seen_names; seen_names = group_at(space, seen_names)->next) {
+    const tsl__seen_names *g = group_at(space, seen_names);
     uint32_t i = bound(g, name, n, false);
     if (i < g->count && g->names[i].n == n && !order(g->names[i].at, name, n)) return true;
   }
   return false;
 }
 
-static bool same(const tsl__taken *g, uint32_t next, const tsl__spelled *names, uint32_t n) {
+static bool same(const tsl__seen_names *g, uint32_t next, const tsl__spelled *names, uint32_t n) {
   if (g->next != next || g->count != n) return false;
   for (uint32_t i = 0; i < n; i++)
     if (compare(&g->names[i], &names[i])) return false;
@@ -55,31 +55,31 @@ static bool has_short_escapes(const tsl__spelled *name) {
 static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, uint32_t n) {
   uint64_t hash = tsl__mix(next + 0x74616B65u);
   for (uint32_t i = 0; i < n; i++) hash = tsl__mix(hash ^ tsl__hash(names[i].at, names[i].n));
-  tsl__index_iter it = tsl__index_first(&space->taken.index, hash);
+  tsl__index_iter it = tsl__index_first(&space->seen_names.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (same(group_at(space, i), next, names, n)) return i;
   uint32_t total = n + (next ? group_at(space, next)->total : 0);
-  if (total > TSL__TAKEN_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "more than 1,048,576 additional members in one object"), 0;
+  if (total > TSL__SEEN_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "more than 1,048,576 additional members in one object"), 0;
   tsl__spelled *copy = tsl__arena_copy(&space->arena, names, n * sizeof *names);
-  tsl__taken *fresh = copy ? tsl__pool_add(&space->taken.pool, &space->kept) : NULL;
-  uint32_t number = tsl__space_count(space, taken) - 1;
-  if (fresh) *fresh = (tsl__taken){next, n, total, false, next ? group_at(space, next)->signs : 0, copy};
+  tsl__seen_names *fresh = copy ? tsl__pool_add(&space->seen_names.pool, &space->kept) : NULL;
+  uint32_t number = tsl__space_count(space, seen_names) - 1;
+  if (fresh) *fresh = (tsl__seen_names){next, n, total, false, next ? group_at(space, next)->signs : 0, copy};
   for (uint32_t i = 0; fresh && i < n; i++) {
     fresh->signs |= tsl__name_sign(names[i].at, names[i].n);
     fresh->shortened = fresh->shortened || has_short_escapes(&names[i]);
   }
-  if (fresh && tsl__index_add(&space->taken.index, &space->alloc, hash, number)) return number;
+  if (fresh && tsl__index_add(&space->seen_names.index, &space->alloc, hash, number)) return number;
   return tsl__space_no_memory(space), 0;
 }
 
 static int by_bytes(const void *a, const void *b) { return compare(a, b); }
 
-uint32_t tsl__taken_add(tsl__space *space, uint32_t taken, const uint8_t *name, uint32_t n) {
+uint32_t tsl__seen_names_add(tsl__space *space, uint32_t seen_names, const uint8_t *name, uint32_t n) {
   TSL__VEC(tsl__spelled) all = {0};
   tsl__spelled own = {tsl__arena_copy(&space->arena, name, n), n};
   bool fine = own.at && tsl__vec_push(&space->alloc, &all, own);
-  for (; fine && taken && group_at(space, taken)->count <= all.n; taken = group_at(space, taken)->next) {
-    const tsl__taken *g = group_at(space, taken);
+  for (; fine && seen_names && group_at(space, seen_names)->count <= all.n; seen_names = group_at(space, seen_names)->next) {
+    const tsl__seen_names *g = group_at(space, seen_names);
     fine = tsl__vec_reserve(&space->alloc, &all, g->count);
     if (!fine) break;
     memcpy(all.at + all.n, g->names, g->count * sizeof *g->names);
@@ -87,7 +87,7 @@ uint32_t tsl__taken_add(tsl__space *space, uint32_t taken, const uint8_t *name, 
   }
   if (!fine) tsl__space_no_memory(space);
   else qsort(all.at, all.n, sizeof *all.at, by_bytes);
-  uint32_t made = fine ? intern(space, taken, all.at, (uint32_t)all.n) : 0;
+  uint32_t made = fine ? intern(space, seen_names, all.at, (uint32_t)all.n) : 0;
   tsl__vec_free(&space->alloc, &all);
   return made;
 }
@@ -150,9 +150,9 @@ bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *
   return true;
 }
 
-bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spelling *s) {
-  for (; taken; taken = group_at(space, taken)->next) {
-    const tsl__taken *g = group_at(space, taken);
+bool tsl__seen_names_rivals(const tsl__space *space, uint32_t seen_names, const tsl__spelling *s) {
+  for (; seen_names; seen_names = group_at(space, seen_names)->next) {
+    const tsl__seen_names *g = group_at(space, seen_names);
     for (uint32_t i = bound(g, s->decoded.at, (uint32_t)s->decoded.n, false); i < g->count; i++) {
       if (g->names[i].n < s->decoded.n || order(g->names[i].at, s->decoded.at, s->decoded.n) != 0) break;
       if (!s->open_count || tsl__escape_opens(s->open, s->open_count, &g->names[i], (uint32_t)s->decoded.n)) return true;
@@ -161,13 +161,13 @@ bool tsl__taken_rivals(const tsl__space *space, uint32_t taken, const tsl__spell
   return false;
 }
 
-void tsl__taken_range(const tsl__taken *group, const uint8_t *text, uint32_t n, uint32_t *lo, uint32_t *hi) {
+void tsl__seen_names_range(const tsl__seen_names *group, const uint8_t *text, uint32_t n, uint32_t *lo, uint32_t *hi) {
   *lo = bound(group, text, n, false);
   *hi = bound(group, text, n, true);
 }
 
 /* The first of names [lo, hi) whose byte at `known` is not below; one that ends there is below all. */
-static uint32_t first_from(const tsl__taken *g, uint32_t lo, uint32_t hi, uint32_t known, unsigned byte) {
+static uint32_t first_from(const tsl__seen_names *g, uint32_t lo, uint32_t hi, uint32_t known, unsigned byte) {
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
     if (g->names[mid].n == known || g->names[mid].at[known] < byte) lo = mid + 1;
@@ -176,13 +176,13 @@ static uint32_t first_from(const tsl__taken *g, uint32_t lo, uint32_t hi, uint32
   return lo;
 }
 
-void tsl__taken_narrow(const tsl__taken *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi) {
+void tsl__seen_names_narrow(const tsl__seen_names *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi) {
   *lo = first_from(group, *lo, *hi, known, byte);
   *hi = first_from(group, *lo, *hi, known, byte + 1u);
 }
 
 /* Names are in the order of their characters, and so are escapes by their digits, but for those of two halves: the first name that is not below the digits read tells. */
-void tsl__taken_narrow_open(const tsl__taken *group, uint32_t known, const uint8_t *open, uint32_t count, uint32_t *lo, uint32_t hi) {
+void tsl__seen_names_narrow_open(const tsl__seen_names *group, uint32_t known, const uint8_t *open, uint32_t count, uint32_t *lo, uint32_t hi) {
   bool ordered = count > 2 && count <= 6 && (open[2] | 0x20) != 'd';
   if (ordered) {
     uint8_t digits[4] = "0000", least[4];

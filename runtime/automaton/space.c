@@ -25,19 +25,19 @@
   DO(children, tsl__child)            \
   DO(bitsets, uint32_t *)             \
   DO(masks, tsl__mask_rec)            \
-  DO(united, tsl__united)             \
+  DO(unions, tsl__union)             \
   DO(classes, tsl__class)             \
   DO(walks, tsl__walk)                \
   DO(stacks, tsl__stack_rec)          \
   DO(moves, tsl__move)                \
   DO(named, tsl__named_walk)          \
   DO(resumed, tsl__resumed)           \
-  DO(wides, tsl__wide)                \
+  DO(nonascii_sets, tsl__nonascii)                \
   DO(opens, tsl__open)                \
   DO(used, tsl__used)                 \
-  DO(taken, tsl__taken)               \
+  DO(seen_names, tsl__seen_names)               \
   DO(texts, tsl__text)                \
-  DO(memories, tsl__memory)           \
+  DO(distinct, tsl__distinct)           \
   DO(follows, tsl__follow)            \
   DO(letters_after, tsl__letters_after)
 
@@ -96,8 +96,8 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->names_tokens = parent && parent->names_tokens;
   s->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
   s->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
-  s->kin_work = TSL__KIN_WORK;
-  s->less_bytes = TSL__LESS_BYTES;
+  s->delta_work = TSL__DELTA_WORK;
+  s->subtract_bytes = TSL__SUBTRACT_BYTES;
   s->max_stacks = limits->max_stacks ? limits->max_stacks : 4096;
   s->cancel = limits->cancel;
   s->deadline_us = limits->deadline_us;
@@ -119,11 +119,11 @@ void tsl__space_free(tsl__space *s) {
   tsl_allocator a = s->alloc;
   if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
   tsl__walk_scratch_free(s);
-  tsl__laid_free(s->laid, &s->alloc);
-  tsl__laid_free(s->laid_unions, &s->alloc);
+  tsl__frozen_free(s->frozen, &s->alloc);
+  tsl__frozen_free(s->frozen_unions, &s->alloc);
   tsl__naming_free(s);
-  tsl__crossing_free(s->crossing, &s->alloc);
-  tsl__memory_free(s);
+  tsl__boundary_free(s->boundary, &s->alloc);
+  tsl__distinct_free(s);
   tsl__spare_steps_free(s);
   tsl__adopted_free(s);
   tsl__rows_free(s);
@@ -138,8 +138,8 @@ size_t tsl__space_memory(const tsl__space *s) {
   size_t n = sizeof *s + s->arena.total;
   for (size_t i = 0; i < TABLES; i++) n += tsl__index_memory(&table_of(s, i)->index);
   n += s->chains.capacity * sizeof *s->chains.slots;
-  n += tsl__rows_memory(s) + tsl__laid_memory(s->laid) + tsl__laid_memory(s->laid_unions) + tsl__crossing_memory(s->crossing) + tsl__vec_memory(&s->adopted);
-  n += tsl__walk_scratch_memory(s) + tsl__naming_memory(s) + tsl__memory_kept(s) + tsl__spare_steps_memory(s) + (s->gather ? sizeof *s->gather + tsl__gather_memory(s->gather) : 0);
+  n += tsl__rows_memory(s) + tsl__frozen_memory(s->frozen) + tsl__frozen_memory(s->frozen_unions) + tsl__boundary_memory(s->boundary) + tsl__vec_memory(&s->adopted);
+  n += tsl__walk_scratch_memory(s) + tsl__naming_memory(s) + tsl__distinct_kept(s) + tsl__spare_steps_memory(s) + (s->gather ? sizeof *s->gather + tsl__gather_memory(s->gather) : 0);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }
 

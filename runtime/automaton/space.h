@@ -89,17 +89,17 @@ typedef struct tsl__hook {
   void (*free)(void *ctx);
 } tsl__hook;
 
-#define TSL__KIN_MAX 8u
-#define TSL__KIN_WORK 1024u /* steps from which a walk is worth telling others from */
-#define TSL__LESS_BYTES 128u /* live bytes of a state that may live on nearly all letters (runtime/walk/subtract.h) */
+#define TSL__DELTA_MAX 8u
+#define TSL__DELTA_WORK 1024u /* steps from which a walk is worth telling others from */
+#define TSL__SUBTRACT_BYTES 128u /* live bytes of a state that may live on nearly all letters (runtime/walk/subtract.h) */
 
 #define TSL__QUOTED 8u
 #define TSL__STARTS_MAX 16u
 
 /* A walk that others may be told from (runtime/walk/delta.h). */
-typedef struct tsl__kin_noted {
+typedef struct tsl__delta_base {
   uint32_t walk, count; /* its number; the register of its state */
-} tsl__kin_noted;
+} tsl__delta_base;
 
 /* Two sets of nodes and what they are together (leftover.h); 0: too many. */
 typedef struct tsl__joined {
@@ -124,7 +124,7 @@ struct tsl__space {
   void *hook_ctx;
   tsl__arena arena; /* the tables' entries, and their small arrays */
   tsl_allocator kept; /* from there: for what is given back with all else */
-  tsl__table states, stand_ins, leftovers, children, bitsets, united, classes, walks, moves, named, resumed, wides, opens, used, taken, texts, memories, follows, letters_after;
+  tsl__table states, stand_ins, leftovers, children, bitsets, unions, classes, walks, moves, named, resumed, nonascii_sets, opens, used, seen_names, texts, distinct, follows, letters_after;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t earlier_steps;    /* in those before */
   uint64_t look_at;          /* steps at which time and memory are looked at next */
@@ -140,7 +140,7 @@ struct tsl__space {
   tsl_status status;  /* sticky during one piece of work */
   const char *why;
   uint8_t watches;    /* TSL__NEW_... (state.h): what some states are guarded for; then positions may have a memory (runtime/position/distinct.h) */
-  struct tsl__crossing *crossing; /* see runtime/position/boundary.h; NULL in a grammar's layer */
+  struct tsl__boundary *boundary; /* see runtime/position/boundary.h; NULL in a grammar's layer */
   tsl__state spelled_end;         /* see runtime/position/distinct.c; 0 until it is made */
   struct tsl__run *runs;          /* kept for reuse (runtime/position/distinct_run.h) */
   bool names_tokens;  /* some state names tokens, or will: then a token can be taken by its name */
@@ -148,12 +148,12 @@ struct tsl__space {
   tsl__chains chains;
   struct tsl__scratch *scratch; /* reusable buffers of the walk */
   struct tsl__naming *naming;   /* and of walks along names (runtime/walk/names.c) */
-  tsl__kin_noted kin[TSL__KIN_MAX]; /* the last ones */
-  uint32_t kin_count;    /* in all */
-  uint64_t kin_work;     /* TSL__KIN_WORK; tests have less, or more */
-  uint32_t kin_met, kin_missed; /* states that had such a one, or not */
-  uint32_t less_bytes;   /* TSL__LESS_BYTES; tests have more */
-  uint32_t less_met;     /* walks that were told from a class */
+  tsl__delta_base delta_bases[TSL__DELTA_MAX]; /* the last ones */
+  uint32_t delta_count;    /* in all */
+  uint64_t delta_work;     /* TSL__DELTA_WORK; tests have less, or more */
+  uint32_t delta_met, delta_missed; /* states that had such a one, or not */
+  uint32_t subtract_bytes;   /* TSL__SUBTRACT_BYTES; tests have more */
+  uint32_t subtract_met;     /* walks that were told from a class */
   struct tsl__spare_steps *spare_steps; /* and of steps (runtime/position/stacks.c) */
   tsl__joined joined[TSL__JOINED]; /* the last ones */
   TSL__VEC(struct tsl__adopted) adopted; /* bitsets of runtime/walk/shared_walks.h */
@@ -161,8 +161,8 @@ struct tsl__space {
   tsl__state digits[2];  /* of a vocabulary's layer: any number of digits, and of those that do not begin with 0, walked over the whole vocabulary */
   uint32_t digits_depth; /* digits that tokens have at most; 0: there is more than digits below some, or too many */
   tsl__state extra; /* of a vocabulary's layer: the frame of a member of any name and any value, from its opening quote on (runtime/walk/walk.c); 0: none */
-  tsl__laid *laid;              /* its walks, once there will be no more (runtime/walk/walk.c); NULL in a grammar's layer */
-  tsl__laid *laid_unions;       /* the same of its unions (runtime/masks/union_memo.c) */
+  tsl__frozen *frozen;              /* its walks, once there will be no more (runtime/walk/walk.c); NULL in a grammar's layer */
+  tsl__frozen *frozen_unions;       /* the same of its unions (runtime/masks/union_memo.c) */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
   struct tsl__texts *any_text;  /* see runtime/walk/any_text.h; NULL in a grammar's layer */

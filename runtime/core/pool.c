@@ -67,8 +67,8 @@ static size_t table_bytes(uint32_t count, bool wide) { return sizeof(tsl__index_
 static inline void put(tsl__index_table *t, uint32_t tag, uint32_t held) {
   uint32_t i = tsl__index_home(t, tag), last = t->count - 1;
   if (TSL__UNLIKELY(t->wide)) {
-    while (atomic_load_explicit(&tsl__index_wide(t)[i], memory_order_relaxed)) i = (i + 1) & last;
-    atomic_store_explicit(&tsl__index_wide(t)[i], (uint64_t)tag << 32 | held, memory_order_release);
+    while (atomic_load_explicit(&tsl__index_big(t)[i], memory_order_relaxed)) i = (i + 1) & last;
+    atomic_store_explicit(&tsl__index_big(t)[i], (uint64_t)tag << 32 | held, memory_order_release);
   } else {
     while (atomic_load_explicit(&tsl__index_narrow(t)[i], memory_order_relaxed)) i = (i + 1) & last;
     atomic_store_explicit(&tsl__index_narrow(t)[i], tag << TSL__INDEX_NUMBER | held, memory_order_release);
@@ -207,18 +207,18 @@ size_t tsl__index_memory(const tsl__index *ix) {
 
 #define LAID_LEAST 16u
 
-static size_t laid_size(uint32_t last, uint32_t element) { return sizeof(tsl__laid) + TSL__LINE + ((size_t)last + 1) * element; }
+static size_t laid_size(uint32_t last, uint32_t element) { return sizeof(tsl__frozen) + TSL__LINE + ((size_t)last + 1) * element; }
 
-tsl__laid *tsl__laid_new(const tsl_allocator *a, uint32_t n, uint32_t element) {
+tsl__frozen *tsl__frozen_new(const tsl_allocator *a, uint32_t n, uint32_t element) {
   uint32_t last = LAID_LEAST - 1;
   while (last / 2 < n) last = last * 2 + 1;
-  tsl__laid *t = tsl__alloc_zero(a, laid_size(last, element));
-  if (t) *t = (tsl__laid){tsl__at_line(t + 1), last, element};
+  tsl__frozen *t = tsl__alloc_zero(a, laid_size(last, element));
+  if (t) *t = (tsl__frozen){tsl__at_line(t + 1), last, element};
   return t;
 }
 
-void tsl__laid_free(tsl__laid *t, const tsl_allocator *a) {
+void tsl__frozen_free(tsl__frozen *t, const tsl_allocator *a) {
   if (t) tsl__free(a, t, laid_size(t->last, t->element));
 }
 
-size_t tsl__laid_memory(const tsl__laid *t) { return t ? laid_size(t->last, t->element) : 0; }
+size_t tsl__frozen_memory(const tsl__frozen *t) { return t ? laid_size(t->last, t->element) : 0; }

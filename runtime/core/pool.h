@@ -86,10 +86,10 @@ typedef struct tsl__index {
 #endif
 
 static inline _Atomic(uint32_t) *tsl__index_narrow(const tsl__index_table *t) { return (_Atomic(uint32_t) *)(uintptr_t)(t + 1); }
-static inline _Atomic(uint64_t) *tsl__index_wide(const tsl__index_table *t) { return (_Atomic(uint64_t) *)(uintptr_t)(t + 1); }
+static inline _Atomic(uint64_t) *tsl__index_big(const tsl__index_table *t) { return (_Atomic(uint64_t) *)(uintptr_t)(t + 1); }
 /* A slot as a wide one; 0: free. */
 static inline uint64_t tsl__index_slot(const tsl__index_table *t, uint32_t i) {
-  if (TSL__UNLIKELY(t->wide)) return atomic_load_explicit(&tsl__index_wide(t)[i], memory_order_acquire);
+  if (TSL__UNLIKELY(t->wide)) return atomic_load_explicit(&tsl__index_big(t)[i], memory_order_acquire);
   uint32_t slot = atomic_load_explicit(&tsl__index_narrow(t)[i], memory_order_acquire);
   return (uint64_t)(slot >> TSL__INDEX_NUMBER) << 32 | (slot & TSL__INDEX_NUMBERS);
 }
@@ -127,15 +127,15 @@ void tsl__index_free(tsl__index *ix, const tsl_allocator *a);
 size_t tsl__index_memory(const tsl__index *ix); /* bytes held */
 
 /* Elements by their hash: each is in its home, or in the first one behind it that was free. Zeros: free. */
-typedef struct tsl__laid {
+typedef struct tsl__frozen {
   void *at;      /* behind this, where a cache line begins */
   uint32_t last; /* elements there is room for, a power of two, less one */
   uint32_t element;
-} tsl__laid;
+} tsl__frozen;
 
 /* Room for n elements of so many bytes, and as many more at least; NULL when out of memory. */
-tsl__laid *tsl__laid_new(const tsl_allocator *a, uint32_t n, uint32_t element);
-void tsl__laid_free(tsl__laid *t, const tsl_allocator *a); /* NULL: nothing */
-size_t tsl__laid_memory(const tsl__laid *t);               /* bytes held */
+tsl__frozen *tsl__frozen_new(const tsl_allocator *a, uint32_t n, uint32_t element);
+void tsl__frozen_free(tsl__frozen *t, const tsl_allocator *a); /* NULL: nothing */
+size_t tsl__frozen_memory(const tsl__frozen *t);               /* bytes held */
 
 #endif

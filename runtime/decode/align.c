@@ -68,7 +68,7 @@ tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx, const
   if (!out) return TSL_ERR_ARGUMENT;
   *out = NULL;
   if (!grammar || !model || !options || options->max_tokens == 0) return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar, a model and max_tokens are needed");
-  if (grammar->zone_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
+  if (grammar->quota_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
   if (!allocator) allocator = &grammar->alloc;
   tsl_align *a = tsl__alloc_zero(allocator, sizeof *a);
   if (!a) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");

@@ -283,7 +283,7 @@ tsl_status tsl_beam_search(tsl_grammar *grammar, tsl_model model, void *ctx, con
   *out = NULL;
   if (!grammar || !model || !options_ok(options))
     return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar, a model, a width of 1 to 65,536, max_tokens and a length penalty that is not negative are needed");
-  if (grammar->zone_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
+  if (grammar->quota_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
   if (!allocator) allocator = &grammar->alloc;
   tsl_beams *b = tsl__alloc_zero(allocator, sizeof *b);
   if (!b) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");

@@ -197,7 +197,7 @@ static const rival *rival_of(restriction *r, const tsl__later_item *of) {
   tsl__planner *p = &r->budget->planner;
   for (size_t i = 0; i < r->rivals.n; i++)
     if (r->rivals.at[i].of.deny == of->deny && r->rivals.at[i].of.depth == of->depth) return &r->rivals.at[i];
-  rival made = {*of, of->deny ? tsl__memory_deny_item(p->grammar->space, of->deny, r->at, of->depth) : 0, {{0}}};
+  rival made = {*of, of->deny ? tsl__distinct_deny_item(p->grammar->space, of->deny, r->at, of->depth) : 0, {{0}}};
   if (made.on && !tsl__stack_next(p->grammar->space, made.on, &made.next)) return NULL;
   if (!tsl__vec_push(&p->alloc, &r->rivals, made)) return tsl__space_no_memory(p->grammar->space), NULL;
   return &r->rivals.at[r->rivals.n - 1];
@@ -227,7 +227,7 @@ static bool may_repeat(restriction *r, tsl__stack to, tsl_token token) {
   for (uint32_t i = 0; i < n; i++) {
     const rival *is = rival_of(r, &items[i]);
     if (!is || !items[i].deny) return true;
-    if (is->on && may_rival(is, bytes, length) && tsl__memory_denies(space, is->on, bytes, length)) return true;
+    if (is->on && may_rival(is, bytes, length) && tsl__distinct_denies(space, is->on, bytes, length)) return true;
   }
   return false;
 }
@@ -324,7 +324,7 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
   if (status != TSL_OK) return status;
   tsl__mask_write(m->space, plain, mask);
   status = restrict_mask(b, m, left, mask);
-  if (status == TSL_OK && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, mask);
+  if (status == TSL_OK && tsl__quota_finishing(m->grammar, m->at, m->counted)) tsl__quota_finishers(m->grammar, mask);
   return status;
 }
 

@@ -159,7 +159,7 @@ static uint8_t byte_in_order(unsigned i) {
 /* May what is spelled become a name that the object has? Then there are better ways. */
 static bool rivalled(const tsl__planner *p, tsl__stack at) {
   const tsl__space *space = space_of(p);
-  return tsl__memory_at(space, tsl__remembered_at(space, at)->memory)->name && tsl__memory_blank(space_of(p), at) == at;
+  return tsl__distinct_at(space, tsl__remembered_at(space, at)->memory)->name && tsl__distinct_blank(space_of(p), at) == at;
 }
 
 /* Is a byte of white space between values asked for, as a line break before a closing bracket is? Then fewer bytes are missing after it. */
@@ -171,7 +171,7 @@ static bool asks_for(tsl__space *space, tsl__stack plain, uint8_t byte) {
 /* White space that nothing asks for leads nowhere, in many ways; so does, but with `exponents`, the exponent of a number that must be new: there are other spellings. */
 static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl__bytes *next) {
   const tsl__remembered remembered = *tsl__remembered_at(space, at);
-  const tsl__memory m = *tsl__memory_at(space, remembered.memory);
+  const tsl__distinct m = *tsl__distinct_at(space, remembered.memory);
   tsl__bytes others = *next;
   if (!remembered.memory || m.in_string) return;
   for (const char *c = " \t\n\r"; *c; c++)
@@ -260,10 +260,10 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool expone
       uint8_t byte = byte_in_order(i);
       bool forgot = false;
       if (!tsl__bytes_has(&next, byte)) continue;
-      tsl__stack to = items ? tsl__memory_byte_forget(space, at, byte, &forgot) : tsl__stack_byte(space, at, byte);
-      tsl__stack like = to ? tsl__memory_blank(space, to) : 0; /* else each name were a way of its own, and each item that is new: any one will do */
+      tsl__stack to = items ? tsl__distinct_byte_forget(space, at, byte, &forgot) : tsl__stack_byte(space, at, byte);
+      tsl__stack like = to ? tsl__distinct_blank(space, to) : 0; /* else each name were a way of its own, and each item that is new: any one will do */
       if (!like || overtaken(&s, like, cost)) continue;
-      to = forgot ? tsl__memory_blank(space, tsl__stack_byte(space, at, byte)) : like;
+      to = forgot ? tsl__distinct_blank(space, tsl__stack_byte(space, at, byte)) : like;
       uint32_t hope = hope_in_bytes(&s, to);
       if (hope != UINT32_MAX) open_place(&s, to, like, n, cost, hope, byte);
     }
@@ -353,10 +353,10 @@ static bool begins_whole(const tsl__planner *p) { return !p->exactly && (space_o
 static tsl__stack land(tsl__planner *p, tsl__stack at, uint8_t byte, bool *whole) {
   tsl__space *space = space_of(p);
   bool forgot = false;
-  *whole = *whole && !tsl__memory_passes(space, at, byte);
-  tsl__stack to = *whole ? tsl__memory_byte_forget(space, at, byte, &forgot) : tsl__stack_byte(space, at, byte);
+  *whole = *whole && !tsl__distinct_passes(space, at, byte);
+  tsl__stack to = *whole ? tsl__distinct_byte_forget(space, at, byte, &forgot) : tsl__stack_byte(space, at, byte);
   *whole = *whole && !forgot;
-  return to ? tsl__memory_blank(space, to) : 0;
+  return to ? tsl__distinct_blank(space, to) : 0;
 }
 
 /* The row of a position, which another may have had; NULL on failure. */
@@ -403,7 +403,7 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
   tsl__space *space = space_of(p);
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(spelled) todo = {0};
-  spelled s = {0, tsl__memory_blank(space, at), begins_whole(p)};
+  spelled s = {0, tsl__distinct_blank(space, at), begins_whole(p)};
   bool more = true;
   if (!tsl__vec_push(&p->alloc, &todo, s)) out_of_memory(p);
   for (uint32_t steps = 0; more && todo.n && fine(p); steps++) {
@@ -433,7 +433,7 @@ tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token)
   const tsl_vocab *v = space->vocab;
   bool whole = begins_whole(p);
   if (space->names_tokens) return tsl__stack_token(space, at, token);
-  at = tsl__memory_blank(space, at);
+  at = tsl__distinct_blank(space, at);
   for (uint32_t i = v->offsets[token]; at && i < v->offsets[token + 1]; i++) at = land(p, at, v->bytes[i], &whole);
   return at;
 }

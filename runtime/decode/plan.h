@@ -63,7 +63,7 @@ typedef struct tsl__byte_row {
 /* Items that must differ from one that was forgotten: those that the plan of a landing has after it in the array at this depth. */
 typedef struct tsl__later_item {
   uint32_t depth;
-  tsl__stack deny; /* of them (tsl__memory_deny); 0: any may come */
+  tsl__stack deny; /* of them (tsl__distinct_deny); 0: any may come */
 } tsl__later_item;
 
 /* Of a landing: which of them are its own. */
@@ -99,8 +99,8 @@ bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens);
 const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens, bool *proven);
 
 /* Where the tokens that text can spell lead from a position: called with the position, and a range of the trie's `order`. Stops when it returns
- * false. Names that are nobody's beginning are forgotten (tsl__memory_blank): else each name were a position of its own. So are items that differ from all before them, up to the first one that
- * ends in the token (tsl__memory_byte_forget). */
+ * false. Names that are nobody's beginning are forgotten (tsl__distinct_blank): else each name were a position of its own. So are items that differ from all before them, up to the first one that
+ * ends in the token (tsl__distinct_byte_forget). */
 typedef bool (*tsl__landing)(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n);
 bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
 

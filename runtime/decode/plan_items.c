@@ -1,7 +1,7 @@
 /* plan_items.c - items that landings forget, and those that a plan from there has yet: see plan.h.
  *
  * Problem   In an array of items that must differ every text is a position of its own, and each of 100,000 tokens in a string were a plan of its own.
- * Idea      A landing forgets the items under way in the token (tsl__memory_byte_forget), so that all tokens that go on in the same way lead to the same position, whose plan is made once. What was used
+ * Idea      A landing forgets the items under way in the token (tsl__distinct_byte_forget), so that all tokens that go on in the same way lead to the same position, whose plan is made once. What was used
  *           before stays known, and an item is forgotten only when it differs from all of that. But the plan may have further items, and one of them may be what was forgotten. These are gathered
  *           once for a plan, with all their spellings; what the text has of the item is run against them, and then the token: mostly they differ at once, for all tokens. A token for which
  *           they do not is asked for itself.
@@ -73,7 +73,7 @@ static bool list_items(tsl__planner *p, items *all, const bytes *texts) {
       fine = tsl__vec_push(&p->alloc, &list, ((tsl__spelled){texts->at + all->at[k].from, all->at[k].n}));
       all->at[k].depth = 0;
     }
-    tsl__later_item made = {depth, fine && list.n ? tsl__memory_deny(p->grammar->space, list.at, (uint32_t)list.n) : 0};
+    tsl__later_item made = {depth, fine && list.n ? tsl__distinct_deny(p->grammar->space, list.at, (uint32_t)list.n) : 0};
     fine = fine && (!made.deny || tsl__vec_push(&p->alloc, &p->later_items, made));
   }
   tsl__vec_free(&p->alloc, &list);
@@ -81,7 +81,7 @@ static bool list_items(tsl__planner *p, items *all, const bytes *texts) {
 }
 
 static bool forgets(const tsl__space *space, tsl__stack at) {
-  for (uint32_t i = tsl__memory_at(space, tsl__remembered_at(space, at)->memory)->open; i; i = tsl__open_at(space, i)->below)
+  for (uint32_t i = tsl__distinct_at(space, tsl__remembered_at(space, at)->memory)->open; i; i = tsl__open_at(space, i)->below)
     if (tsl__open_at(space, i)->array & (TSL__ARRAY_FORGOT | TSL__ARRAY_LOST)) return true;
   return false;
 }

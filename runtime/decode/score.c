@@ -302,7 +302,7 @@ tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx, const
   if (!o.max_outputs) o.max_outputs = 1000;
   if (!o.max_prefixes) o.max_prefixes = 100000;
   if (!o.batch) o.batch = 32;
-  if (grammar->zone_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
+  if (grammar->quota_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
   if (!allocator) allocator = &grammar->alloc;
   tsl_scores *s = tsl__alloc_zero(allocator, sizeof *s);
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");

@@ -54,7 +54,7 @@ static tsl_status write_mask(const tsl_matcher *m, stand s, uint32_t *out) {
   tsl_status status = tsl__grammar_mask(m->grammar, s.at, &mask);
   if (status != TSL_OK) return status;
   tsl__mask_write(m->space, mask, out);
-  if (tsl__zone_finishing(m->grammar, s.at, s.counted)) tsl__zone_finishers(m->grammar, out);
+  if (tsl__quota_finishing(m->grammar, s.at, s.counted)) tsl__quota_finishers(m->grammar, out);
   return TSL_OK;
 }
 

@@ -196,7 +196,7 @@ bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
   if (m == 0) return true;
   for (uint32_t i = 0; i < at; i++)
     if (g->parts[i] == m) return true;
-  if (TSL__UNLIKELY(g->listed || at == TSL__UNITED_MAX)) return list_all(space, g) && list_mask(space, g, m);
+  if (TSL__UNLIKELY(g->listed || at == TSL__UNION_MAX)) return list_all(space, g) && list_mask(space, g, m);
   g->masks[g->mask_count++] = m;
   for (; at && g->parts[at - 1] > m; at--) g->parts[at] = g->parts[at - 1];
   g->parts[at] = m;
@@ -355,7 +355,7 @@ static bool make_bitset(tsl__space *space, tsl__gather *g, const uint32_t *marks
   return tsl__vec_push(&space->alloc, &g->bases, number) || tsl__space_no_memory(space);
 }
 
-bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
+bool tsl__gather_bits(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
   size_t words = tsl_vocab_mask_words(space->vocab), n = tsl_mask_count(marks, words * 32);
   if (!list_all(space, g)) return false;
   if (n > TSL__PATCH_MAX) return make_bitset(space, g, marks);
@@ -416,10 +416,10 @@ static tsl__mask intern(tsl__space *space, tsl__gather *g) {
 /* ---- unions ------------------------------------------------------------------------------------------------------ */
 
 /* The masks and tokens that were gathered, in order. */
-static inline void list_parts(const tsl__gather *g, tsl__united *u) {
+static inline void list_parts(const tsl__gather *g, tsl__union *u) {
   memcpy(u->parts, g->parts, sizeof u->parts);
   for (size_t k = 0; k < g->plus.n; k++) {
-    uint32_t part = TSL__UNITED_TOKEN | g->plus.at[k];
+    uint32_t part = TSL__UNION_TOKEN | g->plus.at[k];
     size_t i = g->mask_count + k;
     for (; u->parts[i - 1] > part; i--) u->parts[i] = u->parts[i - 1]; /* not beyond a mask, which is less */
     u->parts[i] = part;
@@ -481,7 +481,7 @@ static bool join_bases(tsl__space *space, tsl__gather *g) {
 
 /* Their lists and the tokens beside them, `n` in all, one behind the other in each stretch; returns the end. */
 static uint16_t *join_lists(const tsl__space *space, const tsl__gather *g, size_t n, uint16_t *out) {
-  tsl__patches rest[TSL__UNITED_MAX]; /* of each mask: how many are left, and where */
+  tsl__patches rest[TSL__UNION_MAX]; /* of each mask: how many are left, and where */
   for (uint32_t i = 0; i < g->mask_count; i++) rest[i] = tsl__mask_plus(tsl__mask_at(space, g->masks[i]));
   for (uint32_t stretch = 0; n; stretch++) {
     uint16_t *count = out++, *begin = out;
@@ -562,20 +562,20 @@ static tsl__mask made_of_lists(tsl__space *space, tsl__gather *g, bool joined) {
 /* ---- done --------------------------------------------------------------------------------------------------------- */
 
 /* A union that is not known yet. */
-static TSL__SELDOM tsl__mask unite(tsl__space *space, tsl__gather *g, tsl__united *u, uint64_t hash, bool joined) {
+static TSL__SELDOM tsl__mask unite(tsl__space *space, tsl__gather *g, tsl__union *u, uint64_t hash, bool joined) {
   u->all = joined ? join(space, g) : 0;
   if (!u->all && space->status == TSL_OK && list_all(space, g)) u->all = made_of_lists(space, g, joined);
-  return u->all && tsl__united_add(space, u, hash) ? u->all : 0;
+  return u->all && tsl__union_add(space, u, hash) ? u->all : 0;
 }
 
 static inline bool is_single(const tsl__gather *g) { return !g->listed && g->mask_count <= 1 && g->plus.n == 0; }
 
 static TSL__SELDOM tsl__mask made(tsl__space *space, tsl__gather *g, bool joined) {
-  if (!g->mask_count || g->mask_count + g->plus.n > TSL__UNITED_MAX) return list_all(space, g) ? made_of_lists(space, g, joined) : 0;
-  tsl__united u;
+  if (!g->mask_count || g->mask_count + g->plus.n > TSL__UNION_MAX) return list_all(space, g) ? made_of_lists(space, g, joined) : 0;
+  tsl__union u;
   list_parts(g, &u);
   uint64_t hash;
-  tsl__mask known = tsl__united_find(space, &u, &hash);
+  tsl__mask known = tsl__union_find(space, &u, &hash);
   return known ? known : unite(space, g, &u, hash, joined);
 }
 

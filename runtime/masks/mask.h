@@ -45,22 +45,22 @@ static inline bool tsl__mask_bit(const uint32_t *bits, tsl_token t) { return bit
 static inline void tsl__mask_bit_set(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
 static inline void tsl__mask_bit_clear(uint32_t *bits, tsl_token t) { bits[t >> 5] &= ~((uint32_t)1 << (t & 31)); }
 
-#define TSL__UNITED_MAX 8u            /* masks and tokens whose union is remembered */
-#define TSL__UNITED_TOKEN 0x80000000u /* and a token, in their list */
+#define TSL__UNION_MAX 8u            /* masks and tokens whose union is remembered */
+#define TSL__UNION_TOKEN 0x80000000u /* and a token, in their list */
 
 /* What masks, and a few tokens beside them, are together. */
-typedef struct tsl__united {
-  uint32_t parts[TSL__UNITED_MAX]; /* sorted, so that tokens are behind; 0 behind the last */
+typedef struct tsl__union {
+  uint32_t parts[TSL__UNION_MAX]; /* sorted, so that tokens are behind; 0 behind the last */
   tsl__mask all;
-} tsl__united;
+} tsl__union;
 
 /* A mask being gathered. As long as masks and tokens alone are, and the masks few, their numbers are: their union may be known, and so may that with the tokens which they lack, of which
  * there are few. Else lists, which may hold doubles until it is made. */
 typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;
   TSL__VEC(tsl_token) minus, plus;
-  tsl__mask masks[TSL__UNITED_MAX]; /* not in the lists yet; no two are equal */
-  tsl__mask parts[TSL__UNITED_MAX]; /* the same, sorted; 0 behind the last */
+  tsl__mask masks[TSL__UNION_MAX]; /* not in the lists yet; no two are equal */
+  tsl__mask parts[TSL__UNION_MAX]; /* the same, sorted; 0 behind the last */
   uint32_t mask_count;
   bool listed; /* there is more in the lists than tokens: masks that come now go there */
 } tsl__gather;
@@ -94,7 +94,7 @@ bool tsl__gather_remove(tsl__space *space, tsl__gather *g, tsl_token token);
 bool tsl__gather_remove_all(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n);
 bool tsl__gather_mask(tsl__space *space, tsl__gather *g, tsl__mask m);
 /* All tokens that are marked in a bitset of the caller's. */
-bool tsl__gather_marks(tsl__space *space, tsl__gather *g, const uint32_t *marks);
+bool tsl__gather_bits(tsl__space *space, tsl__gather *g, const uint32_t *marks);
 /* The mask gathered so far, interned by content of its lists. 0 on failure too (sticky). */
 tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g);
 /* The same of a position: it may be joined. */

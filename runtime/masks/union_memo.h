@@ -14,11 +14,11 @@
 #include "runtime/masks/mask.h"
 
 /* The mask that these parts are together, in this layer or the one below; 0: it is not known. *hash is then what it is to be added by. */
-tsl__mask tsl__united_find(const tsl__space *space, const tsl__united *u, uint64_t *hash);
+tsl__mask tsl__union_find(const tsl__space *space, const tsl__union *u, uint64_t *hash);
 /* It is u->all. False: out of memory (sticky). */
-bool tsl__united_add(tsl__space *space, const tsl__united *u, uint64_t hash);
+bool tsl__union_add(tsl__space *space, const tsl__union *u, uint64_t hash);
 
 /* Those of a layer that will make no more, into a table where each is found at once. False: out of memory (sticky). */
-bool tsl__united_lay(tsl__space *space);
+bool tsl__union_freeze(tsl__space *space);
 
 #endif

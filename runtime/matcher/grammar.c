@@ -29,7 +29,7 @@ tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const cha
   g->describe = NULL;
   g->front = NULL;
   g->zones = NULL;
-  g->zone_count = 0;
+  g->quota_count = 0;
   atomic_fetch_add_explicit(&g->tables->references, 1, memory_order_relaxed);
   tsl_vocab_retain(g->vocab);
   *out = g;

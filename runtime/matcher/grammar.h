@@ -23,8 +23,8 @@ struct tsl_grammar {
   tsl_vocab *vocab; /* what each step asks comes first, in one cache line, and what other threads write does not lie there */
   tsl__space *space; /* that of the tables */
   pthread_mutex_t *lock; /* that of the tables */
-  const struct tsl__zone *zones; /* stretches whose tokens are counted (quota.h); belong to the expressions */
-  uint32_t zone_count;
+  const struct tsl__quota *zones; /* stretches whose tokens are counted (quota.h); belong to the expressions */
+  uint32_t quota_count;
   tsl__state start;
   tsl__stack begin; /* the position before the first byte */
   tsl_allocator alloc;

@@ -145,12 +145,12 @@ TSL__EACH_TOKEN tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, ts
 }
 
 TSL__EACH_TOKEN tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to, uint32_t *counted) {
-  if (TSL__LIKELY(!g->zone_count)) return *counted = 0, tsl__grammar_lead(g, from, token, to);
+  if (TSL__LIKELY(!g->quota_count)) return *counted = 0, tsl__grammar_lead(g, from, token, to);
   *to = 0;
-  if (tsl__zone_finishing(g, from, *counted) && !tsl__zone_finishes(g, token)) return TSL_OK;
+  if (tsl__quota_finishing(g, from, *counted) && !tsl__quota_finishes(g, token)) return TSL_OK;
   tsl_status status = tsl__grammar_lead(g, from, token, to);
   size_t n;
-  return status == TSL_OK && *to ? tsl__zone_step(g, from, *tsl_vocab_bytes(g->vocab, token, &n), to, counted) : status;
+  return status == TSL_OK && *to ? tsl__quota_step(g, from, *tsl_vocab_bytes(g->vocab, token, &n), to, counted) : status;
 }
 
 /* `r`: the position's record. */
@@ -181,7 +181,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
   tsl_status status = own_mask(m);
   if (status != TSL_OK) return status;
   tsl__mask_write(m->space, m->mask, out);
-  if (TSL__UNLIKELY(m->zoned) && tsl__zone_finishing(m->grammar, m->at, m->counted)) tsl__zone_finishers(m->grammar, out);
+  if (TSL__UNLIKELY(m->zoned) && tsl__quota_finishing(m->grammar, m->at, m->counted)) tsl__quota_finishers(m->grammar, out);
   return TSL_OK;
 }
 
@@ -204,7 +204,7 @@ static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id)
 
 TSL__EACH_TOKEN tsl_status tsl__matcher_mask(tsl_matcher *m, const tsl__mask_rec **mask) {
   if (m->terminated) return *mask = tsl__mask_at(m->space, 0), TSL_OK;
-  if (m->zoned && tsl__zone_finishing(m->grammar, m->at, m->counted)) return *mask = NULL, TSL_OK;
+  if (m->zoned && tsl__quota_finishing(m->grammar, m->at, m->counted)) return *mask = NULL, TSL_OK;
   tsl_status status = own_mask(m);
   *mask = m->mask;
   return status;
@@ -276,12 +276,12 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
 /* Where bytes lead from a position, and what is counted then. *accepted of them were not rejected, which *to = 0 says. */
 static tsl_status lead_bytes(const tsl_matcher *m, const uint8_t *bytes, size_t length, tsl__stack *to, uint32_t *counted, size_t *accepted) {
   size_t n;
-  tsl_status status = tsl__zone_finish(m->grammar, to, counted, bytes, length, accepted);
+  tsl_status status = tsl__quota_finish(m->grammar, to, counted, bytes, length, accepted);
   tsl__stack from = *to;
   if (status != TSL_OK || !from || *accepted == length) return status;
   *to = tsl__stack_bytes(lock(m), from, bytes + *accepted, length - *accepted, &n);
   status = unlock(m);
-  if (status == TSL_OK) status = tsl__zone_step(m->grammar, from, bytes[*accepted], to, counted);
+  if (status == TSL_OK) status = tsl__quota_step(m->grammar, from, bytes[*accepted], to, counted);
   *accepted += n;
   return status;
 }

@@ -36,7 +36,7 @@ static inline void tsl__matcher_stand(tsl_matcher *m, tsl__stack at) {
 
 /* One that stands there and has no history. It does not retain the grammar. */
 static inline tsl_matcher tsl__matcher_of(tsl_grammar *grammar, const tsl_allocator *alloc, tsl__stack at) {
-  tsl_matcher m = {.space = grammar->space, .vocab = grammar->vocab, .zoned = grammar->zone_count != 0, .grammar = grammar, .alloc = *alloc};
+  tsl_matcher m = {.space = grammar->space, .vocab = grammar->vocab, .zoned = grammar->quota_count != 0, .grammar = grammar, .alloc = *alloc};
   tsl__matcher_stand(&m, at);
   return m;
 }

@@ -37,7 +37,7 @@ static bool add_all(tsl__space *space, state_list *list, tsl__state from) {
   return fine;
 }
 
-bool tsl__zone_explore(tsl__space *space, tsl__zone *zone) {
+bool tsl__quota_explore(tsl__space *space, tsl__quota *zone) {
   state_list list = {0};
   bool fine = add_target(space, &list, zone->first);
   for (size_t i = 0; fine && i < list.n; i++) fine = add_all(space, &list, list.at[i]);
@@ -50,7 +50,7 @@ bool tsl__zone_explore(tsl__space *space, tsl__zone *zone) {
   return space->status == TSL_OK;
 }
 
-static bool has(const tsl__zone *zone, tsl__state state) {
+static bool has(const tsl__quota *zone, tsl__state state) {
   uint32_t lo = 0, hi = zone->count;
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
@@ -64,7 +64,7 @@ static bool has(const tsl__zone *zone, tsl__state state) {
 
 /* The zone that a cell is the frame of, + 1; 0: none. */
 static uint32_t zone_of(const tsl_grammar *g, const tsl__cell *c) {
-  for (uint32_t z = 0; z < g->zone_count; z++)
+  for (uint32_t z = 0; z < g->quota_count; z++)
     if (has(&g->zones[z], c->state)) return z + 1;
   return 0;
 }
@@ -117,8 +117,8 @@ static bool begins_with(tsl_grammar *g, tsl__stack from, uint8_t first, uint32_t
   return to && zone_at(g, to) == zone;
 }
 
-tsl_status tsl__zone_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to, uint32_t *count) {
-  uint32_t zone = g->zone_count && *to ? zone_at(g, *to) : 0, before = *count;
+tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to, uint32_t *count) {
+  uint32_t zone = g->quota_count && *to ? zone_at(g, *to) : 0, before = *count;
   *count = 0;
   if (!zone) return TSL_OK;
   bool inside = zone == zone_at(g, from);
@@ -134,14 +134,14 @@ tsl_status tsl__zone_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__s
   return status;
 }
 
-bool tsl__zone_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count) {
-  uint32_t zone = g->zone_count ? zone_at(g, at) : 0;
+bool tsl__quota_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count) {
+  uint32_t zone = g->quota_count ? zone_at(g, at) : 0;
   return zone && count >= g->zones[zone - 1].max_tokens;
 }
 
 static bool finishes(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-bool tsl__zone_finishes(const tsl_grammar *g, tsl_token token) {
+bool tsl__quota_finishes(const tsl_grammar *g, tsl_token token) {
   size_t n;
   const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &n);
   for (size_t i = 0; i < n; i++)
@@ -149,24 +149,24 @@ bool tsl__zone_finishes(const tsl_grammar *g, tsl_token token) {
   return n > 0;
 }
 
-tsl_status tsl__zone_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read) {
+tsl_status tsl__quota_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read) {
   tsl_status status = TSL_OK;
-  for (*read = 0; *read < length && *at && status == TSL_OK && tsl__zone_finishing(g, *at, *count);) {
+  for (*read = 0; *read < length && *at && status == TSL_OK && tsl__quota_finishing(g, *at, *count);) {
     tsl__stack from = *at;
     uint8_t byte = bytes[*read];
     tsl__grammar_lock(g);
     *at = finishes(byte) ? tsl__stack_byte(g->space, from, byte) : 0;
     status = tsl__grammar_unlock(g);
-    if (status == TSL_OK) status = tsl__zone_step(g, from, byte, at, count);
+    if (status == TSL_OK) status = tsl__quota_step(g, from, byte, at, count);
     *read += *at != 0;
   }
   return status;
 }
 
-void tsl__zone_finishers(const tsl_grammar *g, uint32_t *mask) {
+void tsl__quota_finishers(const tsl_grammar *g, uint32_t *mask) {
   for (size_t w = 0; w < tsl_vocab_mask_words(g->vocab); w++)
     for (uint32_t left = mask[w]; left; left &= left - 1) {
       uint32_t bit = (uint32_t)__builtin_ctz(left);
-      if (!tsl__zone_finishes(g, (tsl_token)(w * 32 + bit))) mask[w] &= ~(1u << bit);
+      if (!tsl__quota_finishes(g, (tsl_token)(w * 32 + bit))) mask[w] &= ~(1u << bit);
     }
 }

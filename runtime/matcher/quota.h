@@ -15,26 +15,26 @@
 
 #include "runtime/matcher/grammar.h"
 
-typedef struct tsl__zone {
+typedef struct tsl__quota {
   uint32_t max_tokens;
   tsl__state first;         /* of its frame */
   tsl__state over;          /* that of a frame that has nothing more to read */
   const tsl__state *states; /* all of its frame, sorted */
   uint32_t count;
-} tsl__zone;
+} tsl__quota;
 
 /* Find the states of a zone whose `first` is set, into the space's memory; false on failure (sticky). Needs the lock. */
-bool tsl__zone_explore(tsl__space *space, tsl__zone *zone);
+bool tsl__quota_explore(tsl__space *space, tsl__quota *zone);
 
 /* A token that begins with the byte `first` led from a position with `*count` tokens of its zone behind it to *to: count it, and take the zone's frame off if that
  * was the last one. Takes the lock where it must. */
-tsl_status tsl__zone_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to, uint32_t *count);
+tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to, uint32_t *count);
 /* Is a character to be finished here, and nothing else? */
-bool tsl__zone_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count);
+bool tsl__quota_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count);
 /* Then these tokens are left of a mask. */
-void tsl__zone_finishers(const tsl_grammar *g, uint32_t *mask);
-bool tsl__zone_finishes(const tsl_grammar *g, tsl_token token);
+void tsl__quota_finishers(const tsl_grammar *g, uint32_t *mask);
+bool tsl__quota_finishes(const tsl_grammar *g, tsl_token token);
 /* Then these bytes of a text come first: moves *at and *count past as many of them as there are; *read is how many. *at is 0 where another byte comes. Takes the lock. */
-tsl_status tsl__zone_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read);
+tsl_status tsl__quota_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read);
 
 #endif

@@ -1,4 +1,4 @@
-/* boundary.c - see crossing.h.
+/* boundary.c - see boundary.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/position/boundary.h"
@@ -7,7 +7,7 @@
 
 #include "runtime/automaton/seen_names.h"
 
-#define CROSSINGS 3u /* bitsets of tsl__crossing */
+#define CROSSINGS 3u /* bitsets of tsl__boundary */
 
 static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
   while (at < end && memchr(" \t\n\r", *at, 4)) at++;
@@ -204,7 +204,7 @@ static uint32_t kind_of(kinds *k, const uint8_t *at, const uint8_t *end, bool in
 }
 
 /* A token that holds brackets, commas, colons, quotes or backslashes. false: out of memory. */
-static bool classify(tsl__crossing *c, const tsl_allocator *a, kinds *k, tsl_token t, const uint8_t *at, const uint8_t *end) {
+static bool classify(tsl__boundary *c, const tsl_allocator *a, kinds *k, tsl_token t, const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
   bool whole = holds_item(at, end), comma = memchr(at, ',', (size_t)(end - at)) != NULL;
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
@@ -222,7 +222,7 @@ static bool classify(tsl__crossing *c, const tsl_allocator *a, kinds *k, tsl_tok
 }
 
 /* The nodes of the trie after white space and a quote. */
-static bool find_names(const tsl_vocab *v, const tsl_allocator *a, tsl__crossing *c) {
+static bool find_names(const tsl_vocab *v, const tsl_allocator *a, tsl__boundary *c) {
   const tsl__trie *trie = &v->trie;
   TSL__VEC(struct tsl__name_start) at = {0}, found = {0};
   bool fine = tsl__vec_push(a, &at, ((struct tsl__name_start){0, 0}));
@@ -240,8 +240,8 @@ static bool find_names(const tsl_vocab *v, const tsl_allocator *a, tsl__crossing
   return fine;
 }
 
-tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
-  tsl__crossing *c = tsl__alloc_zero(a, sizeof *c);
+tsl__boundary *tsl__boundary_make(const tsl_vocab *v, const tsl_allocator *a) {
+  tsl__boundary *c = tsl__alloc_zero(a, sizeof *c);
   if (!c) return NULL;
   c->words = tsl_vocab_mask_words(v);
   c->dull = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->dull);
@@ -257,7 +257,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
     if (any_telling(at, end)) fine = classify(c, a, &k, t, at, end);
     else put(c->dull, t, true), put(c->dull_quoted, t, true), fine = add_to(&c->ends, a, t, may_close(at, end));
   }
-  if (!fine) tsl__crossing_free(c, a), c = NULL;
+  if (!fine) tsl__boundary_free(c, a), c = NULL;
   if (fine && c->begun.n) {
     qsort(c->begun.at, c->begun.n, sizeof *c->begun.at, by_closes);
     qsort(c->begun_quoted.at, c->begun_quoted.n, sizeof *c->begun_quoted.at, by_closes);
@@ -265,7 +265,7 @@ tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a) {
   return c;
 }
 
-void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
+void tsl__boundary_free(tsl__boundary *c, const tsl_allocator *a) {
   if (!c) return;
   tsl__passings *passing[] = {&c->comma, &c->quoted, &c->first, &c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted};
   for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) tsl__vec_free(a, passing[i]);
@@ -279,7 +279,7 @@ void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a) {
   tsl__free(a, c, sizeof *c);
 }
 
-size_t tsl__crossing_memory(const tsl__crossing *c) {
+size_t tsl__boundary_memory(const tsl__boundary *c) {
   if (!c) return 0;
   size_t passing = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap;
   size_t listed = c->ends.cap + c->ends_quoted.cap + c->named.cap;
@@ -287,13 +287,13 @@ size_t tsl__crossing_memory(const tsl__crossing *c) {
 }
 
 /* A grammar that was loaded has no layer below: its vocabulary keeps it for all of them. */
-const tsl__crossing *tsl__crossing_of(tsl__space *space) {
-  const tsl__crossing *known = tsl__crossing_known(space);
+const tsl__boundary *tsl__boundary_of(tsl__space *space) {
+  const tsl__boundary *known = tsl__boundary_known(space);
   if (known) return known;
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
   pthread_mutex_lock(&v->lock);
-  tsl__crossing *made = atomic_load_explicit(&v->crossing, memory_order_acquire);
-  if (!made && (made = tsl__crossing_make(v, &v->alloc))) atomic_store_explicit(&v->crossing, made, memory_order_release);
+  tsl__boundary *made = atomic_load_explicit(&v->boundary, memory_order_acquire);
+  if (!made && (made = tsl__boundary_make(v, &v->alloc))) atomic_store_explicit(&v->boundary, made, memory_order_release);
   pthread_mutex_unlock(&v->lock);
   if (!made) tsl__space_no_memory(space);
   return made;

@@ -30,7 +30,7 @@ typedef struct tsl__next_name {
 enum { TSL__CLOSES_UNKNOWN = UINT16_MAX - 1, TSL__CLOSES_NEVER = UINT16_MAX }; /* a container that it begins has that name, or it holds more; no comma comes */
 
 /* What the vocabulary has for all: tokens that may pass from one item into the next, and bitsets of its mask width. */
-typedef struct tsl__crossing {
+typedef struct tsl__boundary {
   uint32_t *dull, *dull_quoted; /* without any of JSON's brackets, commas, colons and quotes; in a string: without quotes and backslashes */
   uint32_t *space;  /* white space alone */
   size_t words;
@@ -48,12 +48,12 @@ typedef struct tsl__crossing {
   } *names; /* nodes of the trie after white space and a quote that have children; `depth` bytes lead there */
   uint32_t names_count, names_capacity;
   uint64_t whole_names, name_ends; /* signs (runtime/automaton/seen_names.h) of names that a token spells, with both quotes; and of what it spells of one before the quote that closes it */
-} tsl__crossing;
+} tsl__boundary;
 
 /* What the vocabulary has for all, from the layer that has it; NULL on failure (sticky). Without the lock: NULL where it was not asked for yet. */
-const tsl__crossing *tsl__crossing_of(tsl__space *space);
-static inline const tsl__crossing *tsl__crossing_known(const tsl__space *space) {
-  return space->parent ? space->parent->crossing : atomic_load_explicit(&((tsl_vocab *)(uintptr_t)space->vocab)->crossing, memory_order_acquire);
+const tsl__boundary *tsl__boundary_of(tsl__space *space);
+static inline const tsl__boundary *tsl__boundary_known(const tsl__space *space) {
+  return space->parent ? space->parent->boundary : atomic_load_explicit(&((tsl_vocab *)(uintptr_t)space->vocab)->boundary, memory_order_acquire);
 }
 /* Does a token spell the beginning of one item at most after its first comma between values? */
 bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string);
@@ -64,8 +64,8 @@ uint64_t tsl__outline(const uint8_t *at, const uint8_t *end, bool in_string, con
 static inline bool tsl__is_bare(uint8_t b) { return (b >= '0' && b <= '9') || ((b | 0x20) >= 'a' && (b | 0x20) <= 'z') || b == '-' || b == '+' || b == '.'; }
 
 /* Make it for a vocabulary; NULL: out of memory. NULL may be freed. */
-tsl__crossing *tsl__crossing_make(const tsl_vocab *v, const tsl_allocator *a);
-void tsl__crossing_free(tsl__crossing *c, const tsl_allocator *a);
-size_t tsl__crossing_memory(const tsl__crossing *c);
+tsl__boundary *tsl__boundary_make(const tsl_vocab *v, const tsl_allocator *a);
+void tsl__boundary_free(tsl__boundary *c, const tsl_allocator *a);
+size_t tsl__boundary_memory(const tsl__boundary *c);
 
 #endif

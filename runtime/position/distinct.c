@@ -53,22 +53,22 @@ static uint32_t intern_text(tsl__space *space, uint32_t text, const uint8_t *at,
   return text;
 }
 
-static uint32_t intern_memory(tsl__space *space, const tsl__memory *m) {
+static uint32_t intern_memory(tsl__space *space, const tsl__distinct *m) {
   uint64_t hash = tsl__mix(((uint64_t)m->name << 34 | (uint64_t)m->open << 2) + ((uint64_t)m->in_string << 1 | m->escaped));
   for (uint32_t i = 0; i < m->n; i++) hash = tsl__mix(hash + ((uint64_t)m->denies[i].depth << 32 | m->denies[i].at));
-  tsl__index_iter it = tsl__index_first(&space->memories.index, hash);
+  tsl__index_iter it = tsl__index_first(&space->distinct.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__memory *o = tsl__space_at(space, memories, i);
+    const tsl__distinct *o = tsl__space_at(space, distinct, i);
     if (o->open == m->open && o->name == m->name && o->in_string == m->in_string && o->escaped == m->escaped && o->n == m->n &&
         (!m->n || !memcmp(o->denies, m->denies, m->n * sizeof *m->denies)))
       return i;
   }
-  tsl__memory made = *m;
+  tsl__distinct made = *m;
   if (m->n && !(made.denies = tsl__arena_copy(&space->arena, m->denies, m->n * sizeof *m->denies))) return tsl__space_no_memory(space), 0;
-  tsl__memory *fresh = tsl__pool_add(&space->memories.pool, &space->kept);
-  uint32_t number = tsl__space_count(space, memories) - 1;
+  tsl__distinct *fresh = tsl__pool_add(&space->distinct.pool, &space->kept);
+  uint32_t number = tsl__space_count(space, distinct) - 1;
   if (fresh) *fresh = made;
-  if (!fresh || !tsl__index_add(&space->memories.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
+  if (!fresh || !tsl__index_add(&space->distinct.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -76,7 +76,7 @@ static uint64_t hash_position(tsl__stack plain, uint32_t memory, uint32_t text) 
   return tsl__mix(((uint64_t)plain << 32 | memory) + (uint64_t)text * 0x9e3779b97f4a7c15u);
 }
 
-tsl__stack tsl__memory_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
+tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash_position(plain, memory, text));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__remembered *r = tsl__remembered_at(space, i);
@@ -86,8 +86,8 @@ tsl__stack tsl__memory_position_known(const tsl__space *space, tsl__stack plain,
 }
 
 /* The position of a plain one with a memory. */
-tsl__stack tsl__memory_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
-  tsl__stack known = tsl__memory_position_known(space, plain, memory, text);
+tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text) {
+  tsl__stack known = tsl__distinct_position_known(space, plain, memory, text);
   if (known) return known;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = tsl__space_count(space, stacks) - 1;
@@ -101,9 +101,9 @@ tsl__stack tsl__memory_position(tsl__space *space, tsl__stack plain, uint32_t me
   return number;
 }
 
-tsl__stack tsl__memory_of(tsl__space *space, tsl__stack plain, tsl__stack at) {
+tsl__stack tsl__distinct_of(tsl__space *space, tsl__stack plain, tsl__stack at) {
   const tsl__remembered *r = tsl__remembered_at(space, at);
-  return r->memory ? tsl__memory_position(space, plain, r->memory, r->text) : plain;
+  return r->memory ? tsl__distinct_position(space, plain, r->memory, r->text) : plain;
 }
 
 /* ---- what was used ------------------------------------------------------------------------------------------------ */
@@ -231,7 +231,7 @@ void tsl__run_give(tsl__space *space, tsl__run *r) {
   space->runs = r;
 }
 
-void tsl__memory_free(tsl__space *space) {
+void tsl__distinct_free(tsl__space *space) {
   for (tsl__run *r; (r = space->runs);) {
     space->runs = r->next;
     tsl__step_free(space, &r->step);
@@ -245,7 +245,7 @@ void tsl__memory_free(tsl__space *space) {
   }
 }
 
-size_t tsl__memory_kept(const tsl__space *space) {
+size_t tsl__distinct_kept(const tsl__space *space) {
   size_t n = 0;
   for (const tsl__run *r = space->runs; r; r = r->next) {
     n += sizeof *r + tsl__step_memory(&r->step) + tsl__step_memory(&r->deny) + tsl__vec_memory(&r->denies) + tsl__vec_memory(&r->bytes);
@@ -280,7 +280,7 @@ static bool names(const tsl__space *space, tsl__stack plain) {
   return false;
 }
 
-bool tsl__memory_begins(const tsl__space *space, const tsl__stepping *s) {
+bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s) {
   if (s->called & space->watches & TSL__NEW_ITEM) return true;
   if (!(space->watches & TSL__NEW_NAME)) return false;
   if (s->came & TSL__NEW_NAME) return true;
@@ -305,7 +305,7 @@ static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
 
 /* Everything but the frames. */
 bool tsl__run_load_memory(tsl__space *space, tsl__run *r, const tsl__remembered *p) {
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   r->open = m->open;
   r->text = p->text;
   r->in_string = m->in_string;
@@ -384,7 +384,7 @@ static void remember(tsl__space *space, tsl__run *r, tsl__open *o) {
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-uint32_t tsl__run_taken(const tsl__space *space, const tsl__run *r) { return r->naming && r->open ? tsl__open_at(space, r->open)->used : 0; }
+uint32_t tsl__run_seen(const tsl__space *space, const tsl__run *r) { return r->naming && r->open ? tsl__open_at(space, r->open)->used : 0; }
 
 const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r) {
   bool fine = spell_since(space, r, r->name_text, r->name_bytes.at, r->name_bytes.n, 0);
@@ -396,9 +396,9 @@ const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r) {
 
 /* Would a quote end a name that the object has already? */
 static bool name_repeats(tsl__space *space, tsl__run *r) {
-  uint32_t taken = tsl__run_taken(space, r);
-  const tsl__spelling *s = taken ? tsl__run_spelling(space, r) : NULL;
-  return s && tsl__taken_has(space, taken, s->decoded.at, (uint32_t)s->decoded.n);
+  uint32_t seen_names = tsl__run_seen(space, r);
+  const tsl__spelling *s = seen_names ? tsl__run_spelling(space, r) : NULL;
+  return s && tsl__seen_names_has(space, seen_names, s->decoded.at, (uint32_t)s->decoded.n);
 }
 
 /* ---- what the bytes mean ------------------------------------------------------------------------------------------- */
@@ -465,8 +465,8 @@ static void end_name(tsl__space *space, tsl__run *r) {
   tsl__open o = *tsl__open_at(space, r->open);
   const tsl__spelling *s = r->step.came & TSL__NEW_NAME ? tsl__run_spelling(space, r) : NULL;
   r->naming = false;
-  if (!s || (o.used && tsl__taken_has(space, o.used, s->decoded.at, (uint32_t)s->decoded.n))) return;
-  o.used = tsl__taken_add(space, o.used, s->decoded.at, (uint32_t)s->decoded.n);
+  if (!s || (o.used && tsl__seen_names_has(space, o.used, s->decoded.at, (uint32_t)s->decoded.n))) return;
+  o.used = tsl__seen_names_add(space, o.used, s->decoded.at, (uint32_t)s->decoded.n);
   set_open(space, r, &o);
 }
 
@@ -562,7 +562,7 @@ bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte) {
   return tsl__step_byte(space, &r->step, byte) && tsl__run_note(space, r, byte);
 }
 
-/* The name under way, as tsl__memory has it. */
+/* The name under way, as tsl__distinct has it. */
 static uint32_t intern_name(tsl__space *space, const tsl__run *r, tsl__stack plain) {
   if (!r->naming) return 0;
   if (tsl__run_name_empty(r) || tsl__name_implied(space, plain)) return TSL__NAME_IMPLIED;
@@ -580,10 +580,10 @@ tsl__stack tsl__run_position_of(tsl__space *space, tsl__run *r, tsl__stack plain
   if (!plain || (!r->open && !r->denies.n)) return plain;
   uint32_t name = intern_name(space, r, plain);
   if (nothing(space, r, name)) return plain;
-  tsl__memory m = {r->open, name, r->in_string, r->escaped, (uint32_t)r->denies.n, r->denies.at};
+  tsl__distinct m = {r->open, name, r->in_string, r->escaped, (uint32_t)r->denies.n, r->denies.at};
   uint32_t memory = space->status == TSL_OK ? intern_memory(space, &m) : 0;
   uint32_t text = memory ? intern_text(space, r->text, r->bytes.at, (uint32_t)r->bytes.n) : 0;
-  return memory && space->status == TSL_OK ? tsl__memory_position(space, plain, memory, text) : 0;
+  return memory && space->status == TSL_OK ? tsl__distinct_position(space, plain, memory, text) : 0;
 }
 
 tsl__stack tsl__run_position(tsl__space *space, tsl__run *r) { return tsl__run_position_of(space, r, tsl__step_collect(space, &r->step)); }
@@ -600,8 +600,8 @@ static uint32_t chain_of(const tsl__space *space, uint32_t open, uint32_t chain[
   return n;
 }
 
-uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory) {
-  tsl__memory m = *tsl__memory_at(space, memory);
+uint32_t tsl__distinct_shape(tsl__space *space, uint32_t memory) {
+  tsl__distinct m = *tsl__distinct_at(space, memory);
   uint32_t chain[SHAPE_DEPTH], n = chain_of(space, m.open, chain);
   if (m.open && !n) return memory;
   for (m.open = 0; n && space->status == TSL_OK;) {
@@ -615,7 +615,7 @@ uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory) {
   return space->status == TSL_OK ? intern_memory(space, &m) : 0;
 }
 
-uint32_t tsl__memory_watched_within(const tsl__space *space, const tsl__memory *m, uint32_t depth) {
+uint32_t tsl__distinct_watched_within(const tsl__space *space, const tsl__distinct *m, uint32_t depth) {
   uint32_t n = 0;
   for (uint32_t i = m->open; i;) {
     const tsl__open *o = tsl__open_at(space, i);
@@ -626,14 +626,14 @@ uint32_t tsl__memory_watched_within(const tsl__space *space, const tsl__memory *
   return n;
 }
 
-tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at) {
+tsl__stack tsl__distinct_blank(tsl__space *space, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
-  if (!at || !p->memory || !tsl__memory_at(space, p->memory)->name) return at;
+  if (!at || !p->memory || !tsl__distinct_at(space, p->memory)->name) return at;
   tsl__run *r = tsl__run_take(space);
   bool loaded = r && tsl__run_load_memory(space, r, p);
-  uint32_t taken = loaded ? tsl__run_taken(space, r) : 0;
-  const tsl__spelling *s = taken ? tsl__run_spelling(space, r) : NULL;
-  if (loaded && !(s && tsl__taken_rivals(space, taken, s))) {
+  uint32_t seen_names = loaded ? tsl__run_seen(space, r) : 0;
+  const tsl__spelling *s = seen_names ? tsl__run_spelling(space, r) : NULL;
+  if (loaded && !(s && tsl__seen_names_rivals(space, seen_names, s))) {
     r->naming = false;
     at = tsl__run_position_of(space, r, p->plain);
   }
@@ -660,15 +660,15 @@ static uint32_t forget_items(tsl__space *space, uint32_t open, uint32_t denies) 
 /* The position without what is spelled of items under way, where that may be forgotten. */
 static tsl__stack without_items(tsl__space *space, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
-  tsl__memory m = *tsl__memory_at(space, p->memory);
+  tsl__distinct m = *tsl__distinct_at(space, p->memory);
   uint32_t open = forget_items(space, m.open, m.n), plain = p->plain;
   if (!open) return space->status == TSL_OK ? at : 0;
   m.open = open;
   uint32_t memory = intern_memory(space, &m);
-  return space->status == TSL_OK ? tsl__memory_position(space, plain, memory, 0) : 0;
+  return space->status == TSL_OK ? tsl__distinct_position(space, plain, memory, 0) : 0;
 }
 
-tsl__stack tsl__memory_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte, bool *forgot) {
+tsl__stack tsl__distinct_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte, bool *forgot) {
   *forgot = false;
   if (!tsl__remembered_at(space, from)->memory) {
     tsl__stack to = tsl__stack_byte(space, from, byte), shared = to ? without_items(space, to) : 0;
@@ -688,14 +688,14 @@ tsl__stack tsl__memory_byte_forget(tsl__space *space, tsl__stack from, uint8_t b
   return to;
 }
 
-bool tsl__memory_passes(const tsl__space *space, tsl__stack at, uint8_t byte) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
+bool tsl__distinct_passes(const tsl__space *space, tsl__stack at, uint8_t byte) {
+  const tsl__distinct *m = tsl__distinct_at(space, tsl__remembered_at(space, at)->memory);
   bool array = m->open && tsl__open_at(space, m->open)->array;
   if (m->in_string) return array && byte == '"' && !m->escaped;
   return byte == '[' || byte == ']' || byte == '}' || (byte == ',' && array);
 }
 
-tsl__stack tsl__memory_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n) {
+tsl__stack tsl__distinct_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n) {
   uint32_t used = group(space, 0, texts, n);
   return used ? deny_begin(space, used) : 0;
 }
@@ -709,7 +709,7 @@ static bool deny_on(tsl__space *space, tsl__run *r, tsl__stack *deny, const uint
   return false;
 }
 
-tsl__stack tsl__memory_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at, uint32_t depth) {
+tsl__stack tsl__distinct_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at, uint32_t depth) {
   tsl__run *r = tsl__run_take(space);
   bool fine = r && tsl__run_load_memory(space, r, tsl__remembered_at(space, at));
   const tsl__open *o = fine && r->open ? tsl__open_at(space, r->open) : NULL;
@@ -722,7 +722,7 @@ tsl__stack tsl__memory_deny_item(tsl__space *space, tsl__stack deny, tsl__stack 
   return fine ? deny : 0;
 }
 
-bool tsl__memory_denies(tsl__space *space, tsl__stack deny, const uint8_t *bytes, size_t n) {
+bool tsl__distinct_denies(tsl__space *space, tsl__stack deny, const uint8_t *bytes, size_t n) {
   tsl__run *r = tsl__run_take(space);
   if (r) deny_on(space, r, &deny, bytes, n);
   tsl__run_give(space, r);

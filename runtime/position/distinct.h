@@ -60,7 +60,7 @@ typedef struct tsl__open {
   uint32_t below, depth; /* depth: open containers, this one included */
   uint32_t used;         /* of an array: number of its values (used), of an object: of its names (taken); 0: nothing */
   uint32_t start;        /* of an array's current item, as an offset into the text; NONE: not watched */
-  uint8_t array;         /* 0: an object; or TSL__ARRAY, and what was forgotten of it (tsl__memory_byte_forget) */
+  uint8_t array;         /* 0: an object; or TSL__ARRAY, and what was forgotten of it (tsl__distinct_byte_forget) */
   uint8_t captured;      /* here or below an item is watched */
   uint8_t remembers;     /* here or below an item is watched or was used */
   uint8_t expects;       /* an object with names, after a comma: the next string is a name */
@@ -73,65 +73,65 @@ typedef struct tsl__deny {
   tsl__stack at;
 } tsl__deny;
 
-typedef struct tsl__memory {
+typedef struct tsl__distinct {
   uint32_t open;
   uint32_t name; /* the name under way without its opening quote: number of a text + 1; 0: none, or one that does not matter; IMPLIED */
   uint8_t in_string, escaped;
   uint32_t n;
   const tsl__deny *denies; /* outermost first */
-} tsl__memory;
+} tsl__distinct;
 
 static inline const tsl__open *tsl__open_at(const tsl__space *space, uint32_t i) { return tsl__space_at_of(space, opens, i, sizeof(tsl__open)); }
-static inline const tsl__memory *tsl__memory_at(const tsl__space *space, uint32_t i) { return tsl__space_at_of(space, memories, i, sizeof(tsl__memory)); }
+static inline const tsl__distinct *tsl__distinct_at(const tsl__space *space, uint32_t i) { return tsl__space_at_of(space, distinct, i, sizeof(tsl__distinct)); }
 
 #define TSL__NAME_IMPLIED UINT32_MAX /* the frame that spells the names that the schema knows tells it */
 
 /* ---- positions with a memory; all need the lock, and fail as those of stacks.h do ---------------------------------------- */
 
 /* After some bytes from a plain position: must something be remembered that the frames don't tell? */
-bool tsl__memory_begins(const tsl__space *space, const tsl__stepping *s);
+bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s);
 /* `accepted` may be NULL. */
-tsl__stack tsl__memory_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted);
+tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted);
 /* The position after a token that is spelled, 0 if it is rejected; with TSL__MOVE_CALLED of a plain one. *keep: the move is worth remembering. */
-tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep);
+tsl__stack tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep);
 /* The same where a plain position's frames, *s, have come to where something must be remembered. */
-tsl__stack tsl__memory_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s, bool *keep);
+tsl__stack tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s, bool *keep);
 /* What is left of the plain position's mask. */
-tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain);
-bool tsl__memory_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
+tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain);
+bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
 /* The position `plain` with the memory of `at`. */
-tsl__stack tsl__memory_of(tsl__space *space, tsl__stack plain, tsl__stack at);
+tsl__stack tsl__distinct_of(tsl__space *space, tsl__stack plain, tsl__stack at);
 
 /* A position from which a text can go on in the same ways, and which many share: a name under way that is nobody's beginning is forgotten. What comes after may then repeat it. */
-tsl__stack tsl__memory_blank(tsl__space *space, tsl__stack at);
+tsl__stack tsl__distinct_blank(tsl__space *space, tsl__stack at);
 
 /* The position after a byte, 0 if it is rejected. What is spelled of items under way is forgotten, where it is known that none of them becomes one that was used before; the position that knows of
  * it is not made. What comes after may then repeat them. *forgot: there was something. */
-tsl__stack tsl__memory_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte, bool *forgot);
+tsl__stack tsl__distinct_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte, bool *forgot);
 /* Does the byte end an item of an array, or begin a container in which others may begin? */
-bool tsl__memory_passes(const tsl__space *space, tsl__stack at, uint8_t byte);
+bool tsl__distinct_passes(const tsl__space *space, tsl__stack at, uint8_t byte);
 
 /* Where it is known which values must not be spelled: all spellings of these; 0 on failure. */
-tsl__stack tsl__memory_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n);
+tsl__stack tsl__distinct_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n);
 /* After the item under way of the array at that depth, as far as it is spelled, and no further than its end: 0: it differs from all of them. */
-tsl__stack tsl__memory_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at, uint32_t depth);
+tsl__stack tsl__distinct_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at, uint32_t depth);
 /* And after more of its bytes, and what may come behind it: is one of them spelled there, or may be yet? */
-bool tsl__memory_denies(tsl__space *space, tsl__stack deny, const uint8_t *bytes, size_t n);
+bool tsl__distinct_denies(tsl__space *space, tsl__stack deny, const uint8_t *bytes, size_t n);
 
 /* Arrays open at more than `depth` containers whose items are watched. */
-uint32_t tsl__memory_watched_within(const tsl__space *space, const tsl__memory *m, uint32_t depth);
+uint32_t tsl__distinct_watched_within(const tsl__space *space, const tsl__distinct *m, uint32_t depth);
 
 /* Free what was kept for reuse. */
-void tsl__memory_free(tsl__space *space);
-size_t tsl__memory_kept(const tsl__space *space); /* bytes of that */
+void tsl__distinct_free(tsl__space *space);
+size_t tsl__distinct_kept(const tsl__space *space); /* bytes of that */
 
 /* Without the lock: where a token leads that means nothing to the memory; false: not known. */
-bool tsl__memory_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
+bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
 
 /* May the mask of a position be less than that of its frames? Mostly it is plain to see that it is not. */
-static inline bool tsl__memory_narrows(const tsl__space *space, const tsl__stack_rec *r) {
+static inline bool tsl__distinct_narrows(const tsl__space *space, const tsl__stack_rec *r) {
   if (!space->watches || r->remembers || space->watches & TSL__NEW_ITEM) return space->watches;
-  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__boundary *c = tsl__boundary_known(space);
   return !c || c->named.n;
 }
 

@@ -8,7 +8,7 @@
  *   - of those that differ in white space between values alone, one is;
  *   - of those that a deny takes and that begin alike the longest is, if it leads somewhere: so then do the others;
  *   - text that lengthens a string of which there are any number is not, the beginning of an escape with it; nor one that lengthens a name, where all but a few may come;
- *   - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_PLENTY, tsl__memory_shape);
+ *   - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_UNBOUNDED, tsl__distinct_shape);
  * but those that spell a whole item, which may repeat what was read just before, are tried each, unless that is the empty string, which is spelled in one way.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -57,8 +57,8 @@ static bool indented(tsl__space *space, tsl__stack plain) {
 }
 
 /* Tokens that may pass from one item into the next. *ahead: nothing is known, but that an item may begin here. */
-static const tsl__passings *crossing(tsl__space *space, const tsl__memory *m, tsl__stack plain, bool *ahead) {
-  const tsl__crossing *c = tsl__crossing_known(space);
+static const tsl__passings *boundary(tsl__space *space, const tsl__distinct *m, tsl__stack plain, bool *ahead) {
+  const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   bool array = o && o->array && !m->in_string;
   *ahead = !o && first_item_ahead(space, plain);
@@ -115,9 +115,9 @@ typedef struct tried {
 typedef struct trials {
   tsl__run *run;
   tsl__stack at;
-  tsl__asked_mask *plain;
+  tsl__probed_mask *plain;
   tsl__tokens *gone;
-  const tsl__memory *memory;
+  const tsl__distinct *memory;
   bool known;          /* the memory tells where in the text this is */
   bool ahead;          /* it does not, but that an item may begin here: nothing is under way */
   bool begun;          /* white space would end what is under way */
@@ -153,7 +153,7 @@ static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t 
 
 /* After an open escape: may any number of values come if a line feed is what is escaped? What was used has hardly one there, and few states read it. */
 static bool feeds_line(tsl__space *space, tsl__run *r) {
-  return tsl__run_byte(space, r, 'n') && (!tsl__run_watched(space, r) || (!tsl__run_taken(space, r) && tsl__run_plenty(space, r)));
+  return tsl__run_byte(space, r, 'n') && (!tsl__run_watched(space, r) || (!tsl__run_seen(space, r) && tsl__run_unbounded(space, r)));
 }
 
 /* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may come, or nothing need be new, whatever was read. */
@@ -162,7 +162,7 @@ static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *p
   r->brief = !(space->watches & TSL__SAME_ITEM); /* else whether the array may end depends on what the token ends */
   bool accepted = tsl__run_token(space, r, t->at, token);
   r->brief = false;
-  *plenty = accepted && !tsl__run_taken(space, r) && ((!r->fresh && !r->denies.n) || tsl__run_plenty(space, r));
+  *plenty = accepted && !tsl__run_seen(space, r) && ((!r->fresh && !r->denies.n) || tsl__run_unbounded(space, r));
   if (!accepted || *plenty) return accepted;
   if (r->fresh) return tsl__run_leads(space, r, t->at, token);
   bool escaped = t->memory->n && r->escaped; /* else what comes is asked of the run where it is: see `settled` */
@@ -174,7 +174,7 @@ static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *p
 /* Where the run is after a token: does that it leads somewhere not depend on the text read before? It goes on within the item, which was known to repeat nothing, or in a string of
  * which there are any number, or in an item of which there are. */
 static bool settled(tsl__space *space, const trials *t) {
-  return (t->run->open == t->memory->open && !t->run->denies.n) || tsl__run_strings_on(space, t->run) || tsl__run_plenty(space, t->run);
+  return (t->run->open == t->memory->open && !t->run->denies.n) || tsl__run_strings_on(space, t->run) || tsl__run_unbounded(space, t->run);
 }
 
 /* As `leads`; asked once of tokens that differ in white space alone. `one`: it begins one item at most. */
@@ -287,8 +287,8 @@ static uint32_t listed_as(const tsl_vocab *v, tsl_token token) {
 /* A token that a deny takes. */
 static void list_denied(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__crossing_known(space)->space, token)) return;
-  if (!tsl__asked_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) || (t->endless && is_raw(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]))) return;
+  if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__boundary_known(space)->space, token)) return;
+  if (!tsl__probed_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) || (t->endless && is_raw(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]))) return;
   if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) tsl__space_no_memory(space);
 }
 
@@ -317,7 +317,7 @@ static void try_listed(tsl__space *space, trials *t) {
 #define WORDS 16u /* of a mask looked at together: most hold nothing */
 
 /* White space alone, where it means nothing; else NULL. */
-static const uint32_t *idle_space(const tsl__space *space, const trials *t) { return !t->memory->in_string && !t->begun ? tsl__crossing_known(space)->space : NULL; }
+static const uint32_t *idle_space(const tsl__space *space, const trials *t) { return !t->memory->in_string && !t->begun ? tsl__boundary_known(space)->space : NULL; }
 
 /* Those of these words. */
 static void list_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
@@ -350,7 +350,7 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
   }
   size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t *bits = tsl__alloc(&space->alloc, words * sizeof *bits);
-  if (!bits || !tsl__asked_write(space, t->plain)) {
+  if (!bits || !tsl__probed_write(space, t->plain)) {
     tsl__free(&space->alloc, bits, words * sizeof *bits);
     tsl__space_no_memory(space);
     return;
@@ -385,7 +385,7 @@ static bool few_plain(tsl__space *space, trials *t, tsl_token *few, uint32_t *n)
   size_t words = tsl_vocab_mask_words(space->vocab);
   *n = 0;
   if (!r->base_count && r->plus_count <= FEW) return tsl__patches_read(tsl__mask_plus(r), few), *n = r->plus_count, true;
-  if (!spaces || !tsl__asked_write(space, t->plain)) return false;
+  if (!spaces || !tsl__probed_write(space, t->plain)) return false;
   const uint32_t *bits = t->plain->bits;
   for (size_t from = 0, to; from < words; from = to) {
     to = words - from < WORDS ? words : from + WORDS;
@@ -422,15 +422,15 @@ static bool denied(const tsl__space *space, const trials *t, tsl_token token) {
 }
 
 /* Does a token that begins within a string end there too? */
-static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_bit(tsl__crossing_known(space)->dull_quoted, token); }
+static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_bit(tsl__boundary_known(space)->dull_quoted, token); }
 
 /* Is it a token of the plain mask that means something here? */
 static bool is_asked(tsl__space *space, const trials *t, tsl_token token) {
-  return tsl__asked_has(space, t->plain, token) && !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
+  return tsl__probed_has(space, t->plain, token) && !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
 }
 
 static void try_crossing(tsl__space *space, trials *t, const tsl__passings *list) {
-  if (list->n > TSL__ASKED_MANY) (void)tsl__asked_write(space, t->plain); /* where there is no memory for it each is looked up */
+  if (list->n > TSL__PROBED_MANY) (void)tsl__probed_write(space, t->plain); /* where there is no memory for it each is looked up */
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i].token;
     if (kind_is_fine(t, list->at[i].kind) || !is_asked(space, t, token) || denied(space, t, token)) continue;
@@ -440,7 +440,7 @@ static void try_crossing(tsl__space *space, trials *t, const tsl__passings *list
 
 /* Where items must be repeated before their array may end, a token may end one that is new, and the array with it, or lead to nothing but its end. */
 static void try_ends(tsl__space *space, trials *t) {
-  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__tokens *list = t->memory->in_string ? &c->ends_quoted : &c->ends;
   if (!(space->watches & TSL__SAME_ITEM) || !t->known || !t->memory->open || !tsl__open_at(space, t->memory->open)->remembers) return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
@@ -460,7 +460,7 @@ static bool spells_any(tsl__space *space, tsl__state state, unsigned calls) {
 }
 
 /* Is such a string under way, and no name that must be new? */
-static bool is_endless(tsl__space *space, const tsl__memory *m, tsl__stack plain) {
+static bool is_endless(tsl__space *space, const tsl__distinct *m, tsl__stack plain) {
   const tsl__stack_rec *r = tsl__stack_at(space, plain);
   if (!m->in_string || m->escaped || (!tsl__open_at(space, m->open)->array && tsl__open_at(space, m->open)->used)) return false;
   for (uint32_t i = 0; i < r->n; i++)
@@ -468,18 +468,18 @@ static bool is_endless(tsl__space *space, const tsl__memory *m, tsl__stack plain
   return false;
 }
 
-void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone) {
+void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain, tsl__tokens *gone) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
-  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
+  const tsl__boundary *c = tsl__boundary_known(space);
   bool ahead;
-  const tsl__passings *list = crossing(space, m, p->memory ? p->plain : at, &ahead);
+  const tsl__passings *list = boundary(space, m, p->memory ? p->plain : at, &ahead);
   if (!list->n && !m->n) return;
   trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory, .ahead = ahead};
   tsl__stack found = 0;
   bool told = !(space->watches & TSL__SAME_ITEM); /* else each is tried with the items that were read */
-  uint32_t shape = told && p->memory && list != &c->whole ? tsl__memory_shape(space, p->memory) : 0;
-  bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_PLENTY | shape, &found);
+  uint32_t shape = told && p->memory && list != &c->whole ? tsl__distinct_shape(space, p->memory) : 0;
+  bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_UNBOUNDED | shape, &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);
   list_all_denied(space, &t);
@@ -489,5 +489,5 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked
   try_crossing(space, &t, list);
   try_ends(space, &t);
   tsl__vec_free(&space->alloc, &t.listed);
-  if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_PLENTY | shape, 1); /* whichever items were read */
+  if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_UNBOUNDED | shape, 1); /* whichever items were read */
 }

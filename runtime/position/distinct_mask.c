@@ -9,7 +9,7 @@ bool tsl__run_leads(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
   return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
 }
 
-bool tsl__asked_write(tsl__space *space, tsl__asked_mask *m) {
+bool tsl__probed_write(tsl__space *space, tsl__probed_mask *m) {
   if (m->bits) return true;
   m->bits = tsl__alloc(&space->alloc, tsl_vocab_mask_words(space->vocab) * sizeof *m->bits);
   if (m->bits) tsl__mask_write(space, tsl__mask_at(space, m->mask), m->bits);
@@ -39,9 +39,9 @@ static tsl__mask without(tsl__space *space, tsl__mask plain, tsl__tokens *gone) 
 
 /* May no token repeat a name from there? */
 static bool harmless(tsl__space *space, uint32_t memory) {
-  bool named = tsl__crossing_known(space)->named.n; /* tokens that hold a whole name, which mostly are none */
+  bool named = tsl__boundary_known(space)->named.n; /* tokens that hold a whole name, which mostly are none */
   if (named || !memory) return !named;
-  const tsl__memory *m = tsl__memory_at(space, memory);
+  const tsl__distinct *m = tsl__distinct_at(space, memory);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   if (m->open && space->watches & TSL__FEW_NAMES) return false;
   return !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
@@ -51,7 +51,7 @@ static TSL__SELDOM tsl__mask narrowed(tsl__space *space, tsl__stack at, tsl__mas
   tsl__tokens gone = {0};
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
-  tsl__asked_mask p = {.mask = plain};
+  tsl__probed_mask p = {.mask = plain};
   if (space->watches & TSL__NEW_ITEM) tsl__narrow_items(space, r, at, &p, &gone);
   if (space->watches & TSL__NEW_NAME) tsl__narrow_names(space, r, at, &p, &gone);
   tsl__free(&space->alloc, p.bits, tsl_vocab_mask_words(space->vocab) * sizeof *p.bits);
@@ -61,8 +61,8 @@ static TSL__SELDOM tsl__mask narrowed(tsl__space *space, tsl__stack at, tsl__mas
   return made;
 }
 
-tsl__mask tsl__memory_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
-  if (!tsl__crossing_of(space)) return 0;
+tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
+  if (!tsl__boundary_of(space)) return 0;
   if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__remembered_at(space, at)->memory)) return plain;
   return narrowed(space, at, plain);
 }

@@ -28,11 +28,11 @@ typedef struct spot {
 typedef struct descent {
   tsl__run *run;
   tsl__stack at;
-  tsl__asked_mask *plain;
+  tsl__probed_mask *plain;
   tsl__tokens *gone;
-  uint32_t taken;
+  uint32_t seen_names;
   bool few;                 /* names are constrained: those with some beginning may be used up, else it is only asked where one is closed, and by no speller */
-  const tsl__taken *group;
+  const tsl__seen_names *group;
   TSL__VEC(uint8_t) prefix; /* decoded, of the name under way */
   TSL__VEC(spot) spots;
 } descent;
@@ -105,7 +105,7 @@ static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
   const tsl__remembered *p = tsl__remembered_at(space, d->at);
   tsl__run *r = d->run;
   uint32_t by = TSL__MOVE_LEADS | t, found;
-  bool asked = p->memory && !(space->watches & TSL__NEW_ITEM) && !tsl__memory_at(space, p->memory)->escaped;
+  bool asked = p->memory && !(space->watches & TSL__NEW_ITEM) && !tsl__distinct_at(space, p->memory)->escaped;
   if (asked && tsl__move_find(space, p->plain, by, &found)) return true;
   if (!tsl__run_token(space, r, d->at, t)) return false;
   if (!asked || !r->naming || !tsl__run_names_on(space, r, TSL__ENDLESS - 1)) return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
@@ -115,7 +115,7 @@ static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
 
 /* `ends`: a name may end in it. */
 static void try_token(tsl__space *space, descent *d, tsl_token t, bool ends) {
-  if (!tsl__asked_has(space, d->plain, t)) return;
+  if (!tsl__probed_has(space, d->plain, t)) return;
   bool leads = ends ? tsl__run_leads(space, d->run, d->at, t) : leads_unended(space, d, t);
   if (!leads && !tsl__vec_push(&space->alloc, d->gone, t)) tsl__space_no_memory(space);
 }
@@ -137,7 +137,7 @@ static void try_subtree(tsl__space *space, descent *d, const spot *at) {
     return;
   }
   for (uint32_t i = node->begin; i < node->end && space->status == TSL_OK; i++)
-    if (tsl__asked_has(space, d->plain, v->trie.order[i]) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) tsl__space_no_memory(space);
+    if (tsl__probed_has(space, d->plain, v->trie.order[i]) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) tsl__space_no_memory(space);
 }
 
 /* Can there be anything to take out at the node or below? */
@@ -176,8 +176,8 @@ static void push_escaped(tsl__space *space, descent *d, spot to, uint8_t byte) {
   uint32_t child = tsl__trie_child(&space->vocab->trie, to.node, byte), bytes = to.open_count + 1u;
   if (!child) return;
   uint32_t n = tsl__escape_byte(to.open, &to.open_count, byte, utf8);
-  for (uint32_t i = 0; i < n && to.lo < to.hi; i++) tsl__taken_narrow(d->group, to.known++, utf8[i], &to.lo, &to.hi);
-  if (to.open_count) tsl__taken_narrow_open(d->group, to.known, to.open, to.open_count, &to.lo, to.hi);
+  for (uint32_t i = 0; i < n && to.lo < to.hi; i++) tsl__seen_names_narrow(d->group, to.known++, utf8[i], &to.lo, &to.hi);
+  if (to.open_count) tsl__seen_names_narrow_open(d->group, to.known, to.open, to.open_count, &to.lo, to.hi);
   if (to.lo < to.hi && spell_escape(space, &to, bytes, byte, utf8, n)) push_spot(space, d, to, child);
 }
 
@@ -195,7 +195,7 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
     uint8_t byte = names[at.lo].at[at.known];
     uint32_t child = tsl__stands_raw(byte) ? tsl__trie_child(&space->vocab->trie, at.node, byte) : 0;
     spot to = at;
-    tsl__taken_narrow(d->group, at.known, byte, &to.lo, &to.hi);
+    tsl__seen_names_narrow(d->group, at.known, byte, &to.lo, &to.hi);
     at.lo = to.hi;
     to.known++;
     if (child && spell(space, &to.speller, byte)) push_spot(space, d, to, child);
@@ -205,7 +205,7 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
 static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[at.node];
   bool ends = d->few && !first && n->begin < n->own_end;
-  if (ends && !at.unread && (!at.speller.state || tsl__state_texts(space, at.speller.state, at.speller.count) <= tsl__taken_total(space, d->taken))) try_tokens(space, d, n->begin, n->own_end, false);
+  if (ends && !at.unread && (!at.speller.state || tsl__state_texts(space, at.speller.state, at.speller.count) <= tsl__seen_names_total(space, d->seen_names))) try_tokens(space, d, n->begin, n->own_end, false);
   if (!at.open_count) look_on_raw(space, d, at);
   static const char second[] = TSL__ESCAPE_LETTERS "u", digits[] = "0123456789abcdefABCDEF";
   const char *next = at.open_count == 1 ? (d->group->shortened ? second : "u") : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;
@@ -219,15 +219,15 @@ static bool may_end(const tsl__space *space, const descent *d, const spot *at) {
   uint64_t signs = 0;
   if (at->open_count || at->hi - at->lo > ENDS_MAX) return true;
   for (uint32_t i = at->lo; i < at->hi; i++) signs |= tsl__name_sign(d->group->names[i].at + at->known, d->group->names[i].n - at->known);
-  return signs & (at->node ? tsl__crossing_known(space)->whole_names : tsl__crossing_known(space)->name_ends);
+  return signs & (at->node ? tsl__boundary_known(space)->whole_names : tsl__boundary_known(space)->name_ends);
 }
 
 /* From a node, with the prefix spelled. */
 static void descend(tsl__space *space, descent *d, spot at) {
   at.known = (uint32_t)d->prefix.n;
-  for (uint32_t i = d->taken; i && space->status == TSL_OK; i = d->group->next) {
-    d->group = tsl__space_at(space, taken, i);
-    tsl__taken_range(d->group, d->prefix.at, at.known, &at.lo, &at.hi);
+  for (uint32_t i = d->seen_names; i && space->status == TSL_OK; i = d->group->next) {
+    d->group = tsl__space_at(space, seen_names, i);
+    tsl__seen_names_range(d->group, d->prefix.at, at.known, &at.lo, &at.hi);
     if (at.lo == at.hi || (!d->few && !may_end(space, d, &at))) continue;
     look_at_spot(space, d, at, true);
     while (d->spots.n && space->status == TSL_OK) look_at_spot(space, d, d->spots.at[--d->spots.n], false);
@@ -238,7 +238,7 @@ static void descend(tsl__space *space, descent *d, spot at) {
 static void narrow_name(tsl__space *space, descent *d) {
   bool loaded = d->few ? tsl__run_load(space, d->run, d->at) : tsl__run_load_memory(space, d->run, tsl__remembered_at(space, d->at));
   const tsl__spelling *s = loaded ? tsl__run_spelling(space, d->run) : NULL;
-  if (!s || !tsl__taken_rivals(space, d->taken, s)) return;
+  if (!s || !tsl__seen_names_rivals(space, d->seen_names, s)) return;
   if (!tsl__vec_reserve(&space->alloc, &d->prefix, s->decoded.n + 1)) {
     tsl__space_no_memory(space);
     return;
@@ -253,10 +253,10 @@ static void narrow_name(tsl__space *space, descent *d) {
 /* Before a name: white space, its opening quote and more in one token. Whichever white space it is, the same names may follow. */
 static void narrow_before(tsl__space *space, descent *d) {
   const tsl_vocab *v = space->vocab;
-  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__boundary *c = tsl__boundary_known(space);
   speller begin = no_speller;
   bool known = !d->few;
-  if (known && !(c->whole_names & ((const tsl__taken *)tsl__space_at(space, taken, d->taken))->signs)) return;
+  if (known && !(c->whole_names & ((const tsl__seen_names *)tsl__space_at(space, seen_names, d->seen_names))->signs)) return;
   for (uint32_t i = 0; i < c->names_count && space->status == TSL_OK; i++) {
     const tsl__trie_node *n = &v->trie.nodes[c->names[i].node];
     const uint8_t *bytes = v->bytes + v->offsets[v->trie.order[n->begin]];
@@ -270,11 +270,11 @@ static void narrow_before(tsl__space *space, descent *d) {
 }
 
 /* May a name that begins so, its opening quote included, be one that an object has? */
-static bool may_become(const tsl__space *space, uint32_t taken, const uint8_t *at, const uint8_t *end) {
+static bool may_become(const tsl__space *space, uint32_t seen_names, const uint8_t *at, const uint8_t *end) {
   uint32_t n = (uint32_t)(end - at) - 1, lo, hi;
   if (*at != '"' || memchr(at + 1, '"', n) || memchr(at + 1, '\\', n)) return true;
-  for (; taken; taken = ((const tsl__taken *)tsl__space_at(space, taken, taken))->next) {
-    tsl__taken_range(tsl__space_at(space, taken, taken), at + 1, n, &lo, &hi);
+  for (; seen_names; seen_names = ((const tsl__seen_names *)tsl__space_at(space, seen_names, seen_names))->next) {
+    tsl__seen_names_range(tsl__space_at(space, seen_names, seen_names), at + 1, n, &lo, &hi);
     if (lo < hi) return true;
   }
   return false;
@@ -294,8 +294,8 @@ static bool may_repeat(const tsl__space *space, const tsl__open *o, const tsl__n
 }
 
 /* Tokens with a comma and the beginning of a name after it, where names are constrained. */
-static void narrow_next(tsl__space *space, descent *d, const tsl__memory *m) {
-  const tsl__crossing *c = tsl__crossing_known(space);
+static void narrow_next(tsl__space *space, descent *d, const tsl__distinct *m) {
+  const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__next_name *list = m->in_string ? c->begun_quoted.at : c->begun.at;
   const tsl__open *o = NULL;
   for (size_t i = 0; i < c->begun.n && space->status == TSL_OK; i++) {
@@ -306,15 +306,15 @@ static void narrow_next(tsl__space *space, descent *d, const tsl__memory *m) {
   }
 }
 
-void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone) {
-  const tsl__memory *m = tsl__memory_at(space, tsl__remembered_at(space, at)->memory);
-  const tsl__crossing *c = tsl__crossing_known(space);
+void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain, tsl__tokens *gone) {
+  const tsl__distinct *m = tsl__distinct_at(space, tsl__remembered_at(space, at)->memory);
+  const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
-  descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .taken = o && !o->array ? o->used : 0, .few = space->watches & TSL__FEW_NAMES};
+  descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .seen_names = o && !o->array ? o->used : 0, .few = space->watches & TSL__FEW_NAMES};
   if (d.few && m->open) narrow_next(space, &d, m);
   else for (size_t i = 0; i < c->named.n && space->status == TSL_OK; i++) try_token(space, &d, c->named.at[i], true);
-  if (d.taken && m->name) narrow_name(space, &d);
-  else if (d.taken && o->expects && !m->in_string) narrow_before(space, &d);
+  if (d.seen_names && m->name) narrow_name(space, &d);
+  else if (d.seen_names && o->expects && !m->in_string) narrow_before(space, &d);
   tsl__vec_free(&space->alloc, &d.prefix);
   tsl__vec_free(&space->alloc, &d.spots);
 }

@@ -41,18 +41,18 @@ tsl__stack tsl__run_position(tsl__space *space, tsl__run *r);
 /* That of these frames with what the run remembers. */
 tsl__stack tsl__run_position_of(tsl__space *space, tsl__run *r, tsl__stack plain);
 /* The position of a plain one with a memory; 0 on failure. The same if there is one already; else 0. */
-tsl__stack tsl__memory_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text);
-tsl__stack tsl__memory_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text);
+tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text);
+tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text);
 /* What is spelled of a name that the frames tell; NULL: none is. */
 const struct tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain);
 /* A memory that positions share whose text, and whose arrays' items so far, differ, but nothing else of what is remembered. 0 on failure. */
-uint32_t tsl__memory_shape(tsl__space *space, uint32_t memory);
+uint32_t tsl__distinct_shape(tsl__space *space, uint32_t memory);
 /* The text since an item began, into r->raw. */
 bool tsl__run_item(tsl__space *space, tsl__run *r, uint32_t start);
 /* Bytes of the text that is captured. */
 uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r);
 /* Names that the object of the name under way has; 0: none, or no name is under way. */
-uint32_t tsl__run_taken(const tsl__space *space, const tsl__run *r);
+uint32_t tsl__run_seen(const tsl__space *space, const tsl__run *r);
 /* The name under way, decoded as far as it goes; NULL on failure. */
 const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r);
 static inline bool tsl__run_name_empty(const tsl__run *r) { return !r->name_text && !r->name_bytes.n; }
@@ -62,7 +62,7 @@ bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
 #define TSL__ENDLESS UINT32_MAX
 uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count);
 /* Does some frame spell a new name for which there are more texts than `taken`? */
-bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t taken);
+bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names);
 /* Is a string under way that can become any number of texts? Then its item can be new. */
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
 /* Can what is under way still become a repetition in such a way that a search must tell whether there is a way on? */
@@ -70,7 +70,7 @@ bool tsl__run_watched(tsl__space *space, tsl__run *r);
 /* Bytes that the frames of a position may read, added to *out; others they do not. (distinct_search.c) */
 void tsl__may_read(tsl__space *space, tsl__stack at, tsl__bytes *out);
 /* Can the innermost item under way that must be new surely become any number of values? (distinct_unbounded.c) */
-bool tsl__run_plenty(tsl__space *space, tsl__run *r);
+bool tsl__run_unbounded(tsl__space *space, tsl__run *r);
 /* Can a text end from where the run is? (distinct_search.c) */
 bool tsl__run_alive(tsl__space *space, tsl__run *r);
 

@@ -164,7 +164,7 @@ static bool look_at_byte(tsl__space *space, around *a, uint8_t byte) {
 /* All ways on by one byte from a position; true as soon as one of them is watched no more. First those that no repetition takes; white space, which changes nothing, last. */
 static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   around a = {.l = l, .at = at};
   tsl__bytes repeated = {{0}};
   bool found = false;
@@ -203,7 +203,7 @@ static bool search(tsl__space *space, tsl__stack at, uint32_t begun) {
 
 bool tsl__run_alive(tsl__space *space, tsl__run *r) {
   uint32_t verdict, begun = total(space, r);
-  if (r->denies.n && tsl__run_plenty(space, r)) return true;
+  if (r->denies.n && tsl__run_unbounded(space, r)) return true;
   tsl__stack at = tsl__run_position(space, r);
   if (!at) return false;
   return known_alive(space, at, &verdict) ? verdict == ALIVE : search(space, at, begun);

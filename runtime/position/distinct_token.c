@@ -3,7 +3,7 @@
  */
 #include "runtime/position/distinct_run.h"
 
-tsl__stack tsl__memory_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
+tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
   tsl__run *r = tsl__run_take(space);
   size_t i = 0;
   bool fine = r && tsl__run_load(space, r, from);
@@ -29,21 +29,21 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
 
 /* Has the token nothing in it that means anything to the memory, unless it begins or ends something new? */
 static bool dull(const tsl__space *space, const tsl__remembered *p, tsl_token token) {
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
-  const tsl__crossing *c = tsl__crossing_known(space);
+  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
+  const tsl__boundary *c = tsl__boundary_known(space);
   if (!c || m->n || m->escaped || p->text || (m->open && tsl__open_at(space, m->open)->captured)) return false;
   return tsl__mask_bit(m->in_string ? c->dull_quoted : c->dull, token);
 }
 
 /* Does the name, if there is one, stay implied from one plain position to the next? */
-static bool stays_implied(const tsl__space *space, const tsl__memory *m, tsl__stack to) { return !m->name || (m->name == TSL__NAME_IMPLIED && tsl__name_implied(space, to)); }
+static bool stays_implied(const tsl__space *space, const tsl__distinct *m, tsl__stack to) { return !m->name || (m->name == TSL__NAME_IMPLIED && tsl__name_implied(space, to)); }
 
-bool tsl__memory_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
+bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
   const tsl__remembered *p = tsl__remembered_at(space, from);
   tsl__stack plain;
   if (!dull(space, p, token) || !tsl__move_known(space, p->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
-  if (plain && !stays_implied(space, tsl__memory_at(space, p->memory), plain)) return false;
-  *to = plain == p->plain ? from : plain ? tsl__memory_position_known(space, plain, p->memory, 0) : 0;
+  if (plain && !stays_implied(space, tsl__distinct_at(space, p->memory), plain)) return false;
+  *to = plain == p->plain ? from : plain ? tsl__distinct_position_known(space, plain, p->memory, 0) : 0;
   return *to || !plain;
 }
 
@@ -72,10 +72,10 @@ static bool lengthen(tsl__space *space, tsl__run *r, const tsl__remembered *p, t
 
 /* Do the frames leave more names than were used, or is the name under way nobody's beginning? */
 static bool unrivalled(tsl__space *space, tsl__run *r, tsl__stack plain) {
-  uint32_t taken = tsl__run_taken(space, r);
-  const tsl__spelling *s = taken && !tsl__run_name_empty(r) ? tsl__run_spelling(space, r) : NULL;
-  if (!s || !tsl__taken_rivals(space, taken, s)) return true;
-  return tsl__step_load(space, &r->step, plain) && tsl__run_names_on(space, r, tsl__taken_total(space, taken));
+  uint32_t seen_names = tsl__run_seen(space, r);
+  const tsl__spelling *s = seen_names && !tsl__run_name_empty(r) ? tsl__run_spelling(space, r) : NULL;
+  if (!s || !tsl__seen_names_rivals(space, seen_names, s)) return true;
+  return tsl__step_load(space, &r->step, plain) && tsl__run_names_on(space, r, tsl__seen_names_total(space, seen_names));
 }
 
 /* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0: rejected. */
@@ -102,7 +102,7 @@ static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__remembered 
 
 /* From a position with a memory; *to = 0: rejected. false: frames must be stepped to know. */
 static bool token_beside(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token, tsl__stack *to, bool *keep) {
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   bool is_dull = dull(space, p, token);
   tsl__stack plain = 0;
   *to = 0;
@@ -112,12 +112,12 @@ static bool token_beside(tsl__space *space, tsl__run *r, const tsl__remembered *
   if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &plain)) return true;
   if (plain & TSL__MOVE_CALLED || tsl__remembered_at(space, plain)->memory) return false;
   *keep = !is_dull;
-  if (is_dull) return *to = tsl__memory_position(space, plain, p->memory, 0), true;
+  if (is_dull) return *to = tsl__distinct_position(space, plain, p->memory, 0), true;
   if (!follow(space, r, p, token) || !unrivalled(space, r, plain)) return false;
   return *to = tsl__run_position_of(space, r, plain), true;
 }
 
-tsl__stack tsl__memory_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
+tsl__stack tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
   tsl__run *r = tsl__run_take(space);
   const tsl__remembered *p = tsl__remembered_at(space, from);
   tsl__stack to = 0;
@@ -149,22 +149,22 @@ static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_to
   return true;
 }
 
-tsl__stack tsl__memory_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s, bool *keep) {
+tsl__stack tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s, bool *keep) {
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
   bool told = begin_beside(space, r, from, token, s);
   tsl__stack to = told ? tsl__run_position_of(space, r, tsl__step_collect(space, s)) : 0;
   tsl__run_give(space, r);
-  if (!told && space->status == TSL_OK) return tsl__memory_token(space, from, token, keep);
+  if (!told && space->status == TSL_OK) return tsl__distinct_token(space, from, token, keep);
   return to ? to | TSL__MOVE_CALLED : 0;
 }
 
-bool tsl__memory_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
+bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   tsl__bytes next;
   memset(out, 0, sizeof *out);
   if (!tsl__stack_next(space, p->plain, &next)) return false;
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   const tsl__open *o = tsl__open_at(space, m->open);
   if (!m->n && !m->name && !o->remembers) return *out = next, true;
   bool free = !m->n && !m->name && !(m->in_string && !o->array) && !(space->watches & TSL__SAME_ITEM); /* nothing is under way that could be repeated: a comma alone begins something */

@@ -9,20 +9,20 @@
 #include "runtime/position/distinct_run.h"
 
 /* A mask of which many tokens are asked. */
-typedef struct tsl__asked_mask {
+typedef struct tsl__probed_mask {
   tsl__mask mask;
   uint32_t *bits;  /* written out; NULL: it was not worth it yet */
   uint32_t asked;  /* tokens, before it was */
-} tsl__asked_mask;
+} tsl__probed_mask;
 
-#define TSL__ASKED_MANY 32u /* tokens from which that is worth it */
+#define TSL__PROBED_MANY 32u /* tokens from which that is worth it */
 
 /* Write it out, if it is not; false: out of memory. Who has it frees `bits`. */
-bool tsl__asked_write(tsl__space *space, tsl__asked_mask *m);
+bool tsl__probed_write(tsl__space *space, tsl__probed_mask *m);
 
 /* Is the token in it? */
-static inline bool tsl__asked_has(tsl__space *space, tsl__asked_mask *m, tsl_token t) {
-  return m->bits || (m->asked++ >= TSL__ASKED_MANY && tsl__asked_write(space, m)) ? tsl__mask_bit(m->bits, t) : tsl__mask_has(space, m->mask, t);
+static inline bool tsl__probed_has(tsl__space *space, tsl__probed_mask *m, tsl_token t) {
+  return m->bits || (m->asked++ >= TSL__PROBED_MANY && tsl__probed_write(space, m)) ? tsl__mask_bit(m->bits, t) : tsl__mask_has(space, m->mask, t);
 }
 
 /* Does the token lead somewhere? */
@@ -37,7 +37,7 @@ bool tsl__may_be_raw(const uint8_t *open, uint32_t count);
 bool tsl__takes_any(const tsl__space *space, tsl__state state);
 
 /* Add to `gone` what may be in the plain mask of the position and leads nowhere. Failures are sticky. */
-void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone);
-void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__asked_mask *plain, tsl__tokens *gone);
+void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain, tsl__tokens *gone);
+void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain, tsl__tokens *gone);
 
 #endif

@@ -80,10 +80,10 @@ uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
   return found;
 }
 
-bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t taken) {
+bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names) {
   for (size_t i = 0; i < r->step.landed.n; i++) {
     const tsl__cell *c = &r->step.landed.at[i];
-    if (tsl__cell_names(space, c) && tsl__state_texts(space, c->state, c->count) > taken) return true;
+    if (tsl__cell_names(space, c) && tsl__state_texts(space, c->state, c->count) > seen_names) return true;
   }
   return false;
 }
@@ -108,10 +108,10 @@ bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
 
 bool tsl__run_watched(tsl__space *space, tsl__run *r) {
   if (r->denies.n && !tsl__run_strings_on(space, r) && !counts_on(space, r)) return true;
-  uint32_t taken = tsl__run_taken(space, r);
-  if (!taken || tsl__run_name_empty(r) || tsl__run_names_on(space, r, tsl__taken_total(space, taken))) return false; /* where a name begins there are enough: the compiler saw to it */
+  uint32_t seen_names = tsl__run_seen(space, r);
+  if (!seen_names || tsl__run_name_empty(r) || tsl__run_names_on(space, r, tsl__seen_names_total(space, seen_names))) return false; /* where a name begins there are enough: the compiler saw to it */
   const tsl__spelling *s = tsl__run_spelling(space, r);
-  return s && tsl__taken_rivals(space, taken, s);
+  return s && tsl__seen_names_rivals(space, seen_names, s);
 }
 
 /* ---- an item ------------------------------------------------------------------------------------------------------ */
@@ -214,7 +214,7 @@ static uint32_t search(tsl__space *space, looking *l) {
   return NOT_KNOWN;
 }
 
-bool tsl__run_plenty(tsl__space *space, tsl__run *r) {
+bool tsl__run_unbounded(tsl__space *space, tsl__run *r) {
   const tsl__open *o = r->open ? tsl__open_at(space, r->open) : NULL;
   uint32_t array = r->fresh, verdict = NOT_KNOWN;
   for (size_t i = 0; i < r->denies.n; i++)

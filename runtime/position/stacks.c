@@ -645,12 +645,12 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
 }
 
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
-  if (tsl__stack_at(space, from)->remembers) return tsl__memory_bytes(space, from, bytes, n, accepted);
+  if (tsl__stack_at(space, from)->remembers) return tsl__distinct_bytes(space, from, bytes, n, accepted);
   *accepted = 0;
   step *s = tsl__step_text(space, tsl__stack_at(space, from));
   if (!s) return 0;
   tsl__stack to = tsl__step_bytes(space, s, bytes, n, accepted) ? tsl__step_collect(space, s) : 0;
-  if (tsl__memory_begins(space, s)) return tsl__memory_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
+  if (tsl__distinct_begins(space, s)) return tsl__distinct_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
   return to;
 }
 

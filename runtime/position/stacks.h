@@ -64,7 +64,7 @@ typedef struct tsl__move {
 #define TSL__MOVE_FEWEST 0x80000000u /* with no other: the bytes of the shortest completion */
 #define TSL__MOVE_ALIVE 0x40000000u  /* and a memory: can a text end from there? (distinct.c) */
 #define TSL__MOVE_ENDLESS 0x60000000u /* and a number of containers: may the item still become any number of values? (distinct_unbounded.c) */
-#define TSL__MOVE_PLENTY 0x20000000u /* and the shape of a memory: no token that enters another item is denied there, whichever were read (distinct_mask.c) */
+#define TSL__MOVE_UNBOUNDED 0x20000000u /* and the shape of a memory: no token that enters another item is denied there, whichever were read (distinct_mask.c) */
 
 #define TSL__MOVE_LEADS 0x08000000u /* and a token: no name ends within it, and to the one that it begins or goes on with there are any number, whichever were used (distinct_names.c) */
 #define TSL__MOVE_FEWEST_NEW 0x04000000u /* with no other: what comes back here is known to be new (TSL__SAME_ITEM); the bytes of the shortest completion */

@@ -154,7 +154,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   const tsl__mask_rec *known = atomic_load_explicit(&r->mask, memory_order_acquire);
   if (known) return known->number;
   tsl__mask m = r->remembers ? plain_mask(space, tsl__remembered_at(space, at)->plain) : frames_mask(space, at);
-  if (tsl__memory_narrows(space, r) && space->status == TSL_OK) m = tsl__memory_mask(space, at, m);
+  if (tsl__distinct_narrows(space, r) && space->status == TSL_OK) m = tsl__distinct_mask(space, at, m);
   if (space->status != TSL_OK) return 0;
   tsl__common_row(space, m);
   atomic_store_explicit(&r->mask, tsl__mask_at(space, m), memory_order_release);
@@ -180,7 +180,7 @@ static void add_live(tsl__space *space, tsl__stepping *s, const tsl__state_rec *
 }
 
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
-  if (tsl__stack_at(space, at)->remembers) return tsl__memory_next(space, at, out);
+  if (tsl__stack_at(space, at)->remembers) return tsl__distinct_next(space, at, out);
   tsl__stepping s = tsl__step_new(space);
   memset(out, 0, sizeof *out);
   tsl__step_visit(space, &s, at, &(tsl__visit){add_live, out, "frames open and close without end before a byte is read"});
@@ -245,11 +245,11 @@ static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, 
 
 /* Of a position with a memory, where some items must be repeated: what is under way may become one of the earlier ones, or is new. */
 static uint32_t shortest_repeating(tsl__space *space, const tsl__remembered *p, uint32_t depth) {
-  const tsl__memory *m = tsl__memory_at(space, p->memory);
+  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   uint32_t best = shortest_of(space, p->plain, true, depth);
   for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
     after_same q = {i == 0, LOOKS_MAX};
-    uint32_t after = shortest_after(space, &q, p->plain, tsl__memory_watched_within(space, m, m->denies[i].depth), depth), all = sum(shortest_of(space, m->denies[i].at, false, depth), after);
+    uint32_t after = shortest_after(space, &q, p->plain, tsl__distinct_watched_within(space, m, m->denies[i].depth), depth), all = sum(shortest_of(space, m->denies[i].at, false, depth), after);
     if (all < best) best = all;
   }
   return best;

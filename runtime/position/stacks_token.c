@@ -72,7 +72,7 @@ TSL__EACH_TOKEN bool tsl__move_known(const tsl__space *space, tsl__stack from, t
 TSL__EACH_TOKEN bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
   const tsl__stack_rec *r = tsl__stack_at(space, from);
   if (move_known(space, from, r, token, to)) return *to &= ~TSL__MOVE_CALLED, true;
-  return TSL__UNLIKELY(r->remembers) && tsl__memory_find(space, from, token, to);
+  return TSL__UNLIKELY(r->remembers) && tsl__distinct_find(space, from, token, to);
 }
 
 /* Remember where a token leads, if that is worth it; the first one takes no room. */
@@ -97,10 +97,10 @@ static tsl__stack spelled(tsl__space *space, tsl__stack from, const tsl__stack_r
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
   size_t accepted;
   if (v->special[token] || begin == end) return 0;
-  if (r->remembers) return tsl__memory_token(space, from, token, keep);
+  if (r->remembers) return tsl__distinct_token(space, from, token, keep);
   step *s = tsl__step_text(space, r);
   if (!s || !tsl__step_bytes(space, s, v->bytes + begin, end - begin, &accepted)) return 0;
-  return tsl__memory_begins(space, s) ? tsl__memory_begun(space, from, token, s, keep) : tsl__step_collect(space, s);
+  return tsl__distinct_begins(space, s) ? tsl__distinct_begun(space, from, token, s, keep) : tsl__step_collect(space, s);
 }
 
 /* The position after a token that leads to `to` as it is spelled, and may be named too. */
@@ -112,7 +112,7 @@ static tsl__stack or_named(tsl__space *space, tsl__stack from, tsl_token token, 
   if (to && s.landed.n) land_all(space, &s, to);
   tsl__stack all = s.landed.n ? tsl__step_collect(space, &s) : to;
   tsl__step_free(space, &s);
-  return all && to && all != to ? tsl__memory_of(space, all, to) | called : all | called;
+  return all && to && all != to ? tsl__distinct_of(space, all, to) | called : all | called;
 }
 
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token) {

@@ -170,7 +170,7 @@ static vocab *new_shell(const tsl_allocator *a) {
   atomic_init(&v->base.references, 1);
   atomic_init(&v->base.shared, NULL);
   atomic_init(&v->base.lengths, NULL);
-  atomic_init(&v->base.crossing, NULL);
+  atomic_init(&v->base.boundary, NULL);
   v->base.common = tsl__common_new(&v->base, TSL__COMMON_BYTES);
   if (v->base.common && !pthread_mutex_init(&v->base.lock, NULL)) return v;
   tsl__common_free(v->base.common);
@@ -255,7 +255,7 @@ void tsl_vocab_release(tsl_vocab *v) {
   tsl__shared *shared = atomic_load_explicit(&v->shared, memory_order_acquire);
   if (shared) shared->free(shared);
   tsl__space_free(atomic_load_explicit(&v->lengths, memory_order_acquire));
-  tsl__crossing_free(atomic_load_explicit(&v->crossing, memory_order_acquire), &v->alloc);
+  tsl__boundary_free(atomic_load_explicit(&v->boundary, memory_order_acquire), &v->alloc);
   if (v->tokenizer) v->tokenizer->ops->free(v->tokenizer);
   if (v->mapping) {
     tsl__free(&v->alloc, v->trie.labels, tsl__trie_labels(&v->trie));
@@ -306,10 +306,10 @@ static size_t trie_memory(const tsl__trie *t) {
 
 size_t tsl_vocab_memory(const tsl_vocab *v) {
   const tsl__shared *shared = atomic_load_explicit(&((tsl_vocab *)v)->shared, memory_order_acquire);
-  const struct tsl__crossing *crossing = atomic_load_explicit(&((tsl_vocab *)v)->crossing, memory_order_acquire);
+  const struct tsl__boundary *boundary = atomic_load_explicit(&((tsl_vocab *)v)->boundary, memory_order_acquire);
   const tsl__space *lengths = atomic_load_explicit(&((tsl_vocab *)v)->lengths, memory_order_acquire);
   return sizeof(vocab) + v->mapping_size + (v->mapping ? tsl__trie_labels(&v->trie) : trie_memory(&v->trie)) + trie_memory(&((const vocab *)v)->special_trie) +
-         (lengths ? tsl__space_memory(lengths) : 0) + tsl__common_memory(v->common) + tsl__crossing_memory(crossing) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
+         (lengths ? tsl__space_memory(lengths) : 0) + tsl__common_memory(v->common) + tsl__boundary_memory(boundary) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
 }
 
 /* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells. Of several that spell the same: the

@@ -49,7 +49,7 @@ struct tsl_vocab {
   atomic_bool tokens_named;      /* `tokens` is known */
   uint8_t tokens[16];            /* as `identity`, of what changes a mask alone */
   _Atomic(struct tsl__space *) lengths; /* lengths of tokens, for grammars that were loaded (runtime/walk/classes.h) */
-  _Atomic(struct tsl__crossing *) crossing; /* tokens that may pass from one item or member into the next, for the same (runtime/position/boundary.h) */
+  _Atomic(struct tsl__boundary *) boundary; /* tokens that may pass from one item or member into the next, for the same (runtime/position/boundary.h) */
   struct tsl__common *common;   /* what its grammars learn from one another (runtime/walk/shared_walks.h) */
   _Atomic(tsl__shared *) shared; /* NULL until the first grammar */
   _Atomic(uint64_t) tables_made; /* tables of grammars so far: their serial numbers (runtime/matcher/grammar.h) */

@@ -181,7 +181,7 @@ static void leave_closed(tsl__space *space, tsl__level *l, const struct tsl__tex
 }
 
 /* Tokens that a string of any characters takes, and one of these lengths does not, are added. */
-static bool find_others(tsl__space *space, const struct tsl__texts *t, span s, tsl__mask any, tsl__less *out) {
+static bool find_others(tsl__space *space, const struct tsl__texts *t, span s, tsl__mask any, tsl__subtract *out) {
   const tsl__lengths *lengths = tsl__lengths_of(space);
   if (!lengths || !tsl__vec_reserve(&space->alloc, &out->tokens, lengths->longer_count + t->escaped_n + t->closing_n)) return tsl__space_no_memory(space);
   tsl_token *at = out->tokens.at;
@@ -292,7 +292,7 @@ static const tsl__walk *walk_of(const tsl__space *space, const struct tsl__texts
 
 /* The tables, if the grammar tells of its states whether they are of such strings; else NULL. */
 static const struct tsl__texts *texts_of(const tsl__space *space) {
-  return space->parent && space->less_bytes <= UINT8_MAX && space->hook && space->hook->counted ? space->parent->any_text : NULL;
+  return space->parent && space->subtract_bytes <= UINT8_MAX && space->hook && space->hook->counted ? space->parent->any_text : NULL;
 }
 
 const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over, tsl__state *like) {
@@ -323,7 +323,7 @@ bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, t
   const struct tsl__texts *t = space->parent ? space->parent->any_text : NULL;
   span s = {0, 0};
   *open = false;
-  if (!t || r->live_count < space->less_bytes || !tsl__linear_of(space, r, 0) || !space->hook || !space->hook->text) return false;
+  if (!t || r->live_count < space->subtract_bytes || !tsl__linear_of(space, r, 0) || !space->hook || !space->hook->text) return false;
   unsigned text = space->hook->text(space->hook_ctx, r, &s.least, &s.most);
   *open = text == TSL__TEXT_OPEN || text == TSL__TEXT_ENDLESS;
   if (space->status != TSL_OK) return false;

@@ -162,7 +162,7 @@ static bool make_holding(tsl__space *base, tsl__lengths *l) {
   for (uint32_t node = 1; node < trie->node_count; node++) {
     uint8_t byte = trie->nodes[node].byte;
     uint64_t *of = bits + (byte < 0x80 ? byte : 128) * words;
-    for (uint32_t n = node; !tsl__wide_bit(of, n); n = parents[n]) of[n >> 6] |= (uint64_t)1 << (n & 63);
+    for (uint32_t n = node; !tsl__nonascii_bit(of, n); n = parents[n]) of[n >> 6] |= (uint64_t)1 << (n & 63);
   }
   return true;
 }
@@ -209,12 +209,12 @@ tsl_status tsl__lengths_make(tsl__space *base) {
 /* ---- classes -------------------------------------------------------------------------------------------------- */
 
 /* Are all bytes below this node letters of the class? Where the class has all characters beyond ASCII, only ASCII is looked at. */
-static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *letters, const tsl__wide *wide) {
+static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *letters, const tsl__nonascii *wide) {
   const tsl__trie_node *node = &trie->nodes[n];
   if (node->below == UINT16_MAX) return node->children == 0;
   const tsl__bytes *below = &trie->sets[node->below];
   if ((below->w[0] & ~letters->w[0]) || (below->w[1] & ~letters->w[1])) return false;
-  return (!below->w[2] && !below->w[3]) || (wide && !tsl__wide_bit(wide->dirty, n));
+  return (!below->w[2] && !below->w[3]) || (wide && !tsl__nonascii_bit(wide->dirty, n));
 }
 
 /* The words of a mask that is one bitset and no more; NULL: it is another. */
@@ -250,7 +250,7 @@ static void remove_having(const tsl__lengths *l, const tsl__bytes *letters, cons
 
 /* The same from the root, for large classes: all text, or what a larger class has, less the tokens that hold anything else. */
 static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l, const tsl__bytes *letters, uint32_t wide_number) {
-  const tsl__wide *wide = wide_number ? tsl__wide_at(space, wide_number) : NULL;
+  const tsl__nonascii *wide = wide_number ? tsl__nonascii_at(space, wide_number) : NULL;
   const tsl__class *wider = find_wider(space, letters, wide_number);
   const tsl__trie *trie = &space->vocab->trie;
   size_t words = tsl_vocab_mask_words(space->vocab);
@@ -268,7 +268,7 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
 }
 
 static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide_number, uint32_t root) {
-  const tsl__wide *wide = wide_number ? tsl__wide_at(space, wide_number) : NULL;
+  const tsl__nonascii *wide = wide_number ? tsl__nonascii_at(space, wide_number) : NULL;
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(place) stack = {0};
   place start = {root, 0, 0x80, 0xBF};
@@ -280,7 +280,7 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
     for (uint32_t c = node->first_child; fine && c < node->first_child + node->children; c++) {
       const tsl__trie_node *child = &trie->nodes[c];
       place to;
-      if (!step_utf8(&at, letters, child->byte, &to) || (wide && child->byte >= 0x80 && tsl__wide_bit(wide->exit, c))) continue;
+      if (!step_utf8(&at, letters, child->byte, &to) || (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c))) continue;
       bool sweep = to.missing == 0 && all_below(trie, c, letters, wide);
       uint32_t end = sweep ? child->end : child->own_end;
       fine = tsl__gather_tokens(space, g, trie->order + child->begin, end - child->begin);
@@ -407,7 +407,7 @@ static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_
 
 /* The same from what other grammars have left; what is made is left for others. A limited one is quickly made of one that is not. */
 static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
-  const tsl__wide *w = wide ? tsl__wide_at(space, wide) : NULL;
+  const tsl__nonascii *w = wide ? tsl__nonascii_at(space, wide) : NULL;
   tsl__digest key;
   if (limit != UINT32_MAX || !tsl__common_class_key(space, letters, w, node, &key)) return make_mask(space, letters, wide, node, limit);
   tsl__gather g = {0};

@@ -26,7 +26,7 @@ static void tell_beyond(tsl__space *space, tsl__level *l, const tsl__level_entry
   const tsl__lengths *lengths = tsl__lengths_of(space);
   tsl__target t = lengths ? space->hook->beyond(space->hook_ctx, r, &leads) : TSL__TARGET_LATER;
   if (tsl__target_is_later(t)) return;
-  if (!is_narrow(space, t, e->count) || space->status != TSL_OK || !tsl__level_marks(space, l)) return;
+  if (!is_narrow(space, t, e->count) || space->status != TSL_OK || !tsl__level_bits(space, l)) return;
   tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
   for (unsigned k = 0; k < TSL__LEADS && space->status == TSL_OK; k++) {
     if (!(leads >> k & 1)) continue;
@@ -105,7 +105,7 @@ static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *
   }
 }
 
-tsl__state tsl__tells_text(tsl__space *space, const tsl__state_rec *r) {
+tsl__state tsl__leads_to_text(tsl__space *space, const tsl__state_rec *r) {
   uint32_t count;
   if (r->live_count >= TEXT_LIVE || r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, TYPICAL_LETTER)) return 0;
   tsl__target t = tsl__state_step(space, r, TYPICAL_LETTER);
@@ -127,7 +127,7 @@ static void take_begun(tsl__space *space, tsl__level *l, const tsl__walk *w, con
   const tsl_vocab *v = space->vocab;
   const tsl__trie_node *nodes = v->trie.nodes, *child = &nodes[nodes[0].first_child], *end = child + nodes[0].children;
   size_t size = tsl_vocab_mask_words(v) * sizeof(uint32_t);
-  uint32_t *all = tsl__level_marks(space, l) ? tsl__alloc(&space->alloc, size) : NULL;
+  uint32_t *all = tsl__level_bits(space, l) ? tsl__alloc(&space->alloc, size) : NULL;
   const tsl__leftover_rec *left = tsl__leftover_set(w->left) ? tsl__leftover_at(space, tsl__leftover_set(w->left)) : NULL;
   if (!all) {
     tsl__space_no_memory(space);
@@ -143,7 +143,7 @@ static void take_begun(tsl__space *space, tsl__level *l, const tsl__walk *w, con
 
 /* What begins with a byte that leads where it leads from the text after it: there the walk of that is this one's. The bytes are told. */
 static void tell_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__bytes *told) {
-  tsl__state text = tsl__tells_text(space, r);
+  tsl__state text = tsl__leads_to_text(space, r);
   const tsl__walk *w = text ? tsl__walk_over(space, text, 0, TSL__WHOLE, l->last) : NULL;
   const tsl__state_rec *to = w ? tsl__state_at(space, text) : NULL;
   tsl__bytes same = {{0}};
@@ -171,7 +171,7 @@ static void tell_escaped(tsl__space *space, tsl__level *l, const tsl__level_entr
   l->counted = false;
 }
 
-tsl__bytes tsl__tell(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r) {
+tsl__bytes tsl__from_root(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r) {
   tsl__bytes told = {{0}};
   tell_starts(space, l, e, r, &told);
   tell_digits(space, l, r, &told);

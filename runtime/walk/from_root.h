@@ -17,8 +17,8 @@
 #include "runtime/walk/search.h"
 
 /* Of what a state reads from the root: those bytes of which it is known without a search, their trees are gathered. */
-tsl__bytes tsl__tell(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r);
+tsl__bytes tsl__from_root(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r);
 /* Where a letter leads from a state that lives on far fewer bytes, if any text may follow and the walk of that is known; 0: it is not so. Of neither a register matters. */
-tsl__state tsl__tells_text(tsl__space *space, const tsl__state_rec *r);
+tsl__state tsl__leads_to_text(tsl__space *space, const tsl__state_rec *r);
 
 #endif

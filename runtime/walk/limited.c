@@ -37,7 +37,7 @@ static bool mark_limited(tsl__space *space, tsl__level *l, const tsl__hint *h, t
 bool tsl__walk_limited(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state, uint32_t count) {
   const tsl__hint *h = limited_letters(space, l, r);
   size_t size = tsl_vocab_mask_words(space->vocab) * sizeof(uint32_t);
-  if (!h || !tsl__level_marks(space, l)) return false;
+  if (!h || !tsl__level_bits(space, l)) return false;
   uint32_t *longer = tsl__alloc(&space->alloc, size);
   bool fine = longer ? mark_limited(space, l, h, state, count, longer) : tsl__space_no_memory(space);
   tsl__free(&space->alloc, longer, size);

@@ -107,7 +107,7 @@ typedef struct marks {
 /* A node is an exit, and those above it are dirty. */
 static void mark_exit(const marks *m, uint32_t node) {
   set_bit(m->exit, node);
-  for (node = m->of->parents[node]; !tsl__wide_bit(m->dirty, node); node = m->of->parents[node]) set_bit(m->dirty, node);
+  for (node = m->of->parents[node]; !tsl__nonascii_bit(m->dirty, node); node = m->of->parents[node]) set_bit(m->dirty, node);
 }
 
 /* Paths whose last character is (or, of a whole class, may be) one of those from lo to hi, none of which is in the class: those in buckets `from` to `to`. */
@@ -127,12 +127,12 @@ static void mark_gap(const marks *m, uint32_t lo, uint32_t hi) {
   }
 }
 
-static uint32_t make(tsl__space *space, tsl__wide w) {
+static uint32_t make(tsl__space *space, tsl__nonascii w) {
   size_t words = space->vocab->trie.node_count / 64 + 1;
   const tsl__lengths *lengths = tsl__lengths_of(space);
   uint64_t *bits = lengths ? tsl__arena_alloc(&space->arena, 2 * words * sizeof *bits) : NULL;
   const uint32_t *pairs = bits ? tsl__arena_copy(&space->arena, w.pairs, 2 * w.count * sizeof *pairs) : NULL;
-  tsl__wide *made = pairs ? tsl__pool_add(&space->wides.pool, &space->kept) : NULL;
+  tsl__nonascii *made = pairs ? tsl__pool_add(&space->nonascii_sets.pool, &space->kept) : NULL;
   if (made) {
     marks m = {lengths->endings, bits, bits + words, w.whole};
     uint32_t from = 0x80;
@@ -143,19 +143,19 @@ static uint32_t make(tsl__space *space, tsl__wide w) {
       from = pairs[2 * i + 1] + 1;
     }
     mark_gap(&m, from, TSL__ENDING_BUCKETS * 64 - 1);
-    *made = (tsl__wide){w.hash, pairs, w.count, w.whole, m.exit, m.dirty, m.of->midway};
+    *made = (tsl__nonascii){w.hash, pairs, w.count, w.whole, m.exit, m.dirty, m.of->midway};
   }
-  uint32_t number = tsl__space_count(space, wides) - 1;
-  if (made && tsl__index_add(&space->wides.index, &space->alloc, w.hash, number)) return number;
+  uint32_t number = tsl__space_count(space, nonascii_sets) - 1;
+  if (made && tsl__index_add(&space->nonascii_sets.index, &space->alloc, w.hash, number)) return number;
   return tsl__space_no_memory(space), 0;
 }
 
-uint32_t tsl__wide_of(tsl__space *space, const uint32_t *pairs, uint32_t count, bool whole) {
-  tsl__wide wanted = {.hash = tsl__hash(pairs, 2 * count * sizeof *pairs) + whole, .pairs = pairs, .count = count, .whole = whole};
+uint32_t tsl__nonascii_of(tsl__space *space, const uint32_t *pairs, uint32_t count, bool whole) {
+  tsl__nonascii wanted = {.hash = tsl__hash(pairs, 2 * count * sizeof *pairs) + whole, .pairs = pairs, .count = count, .whole = whole};
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
-    tsl__index_iter it = tsl__index_first(&layer->wides.index, wanted.hash);
+    tsl__index_iter it = tsl__index_first(&layer->nonascii_sets.index, wanted.hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-      const tsl__wide *w = tsl__wide_at(space, i);
+      const tsl__nonascii *w = tsl__nonascii_at(space, i);
       if (w->count == count && w->whole == whole && !memcmp(w->pairs, pairs, 2 * count * sizeof *pairs)) return i;
     }
   }

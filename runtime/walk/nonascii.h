@@ -18,13 +18,13 @@
 
 #include "runtime/automaton/space.h"
 
-typedef struct tsl__wide {
+typedef struct tsl__nonascii {
   uint64_t hash;
   const uint32_t *pairs; /* sorted ranges of code points from 0x80 on, both ends included: lo, hi, lo, hi … */
   uint32_t count;        /* of ranges */
   bool whole;            /* a path that ends in the middle of a character is an exit if that may become one that is not in the class */
   const uint64_t *exit, *dirty, *midway; /* by node; midway: the path ends in the middle of a character */
-} tsl__wide;
+} tsl__nonascii;
 
 /* A node whose path ends beyond ASCII, and what its last character may be: from lo to hi. */
 typedef struct tsl__ending {
@@ -39,15 +39,15 @@ typedef struct tsl__endings {
   uint32_t *always;       /* nodes whose paths are no UTF-8 */
   uint32_t always_count;
   uint32_t *parents;      /* by node; the root is its own */
-  uint64_t *midway;       /* see tsl__wide */
+  uint64_t *midway;       /* see tsl__nonascii */
 } tsl__endings;
 
 /* Made with the lengths (classes.h) in a vocabulary's layer; NULL on failure (sticky). */
 const tsl__endings *tsl__endings_make(tsl__space *base);
 
 /* The number of a class, made if it is new; 0 on failure (sticky). Needs the lock. */
-uint32_t tsl__wide_of(tsl__space *space, const uint32_t *pairs, uint32_t count, bool whole);
-static inline const tsl__wide *tsl__wide_at(const tsl__space *s, uint32_t number) { return tsl__space_at(s, wides, number); }
-static inline bool tsl__wide_bit(const uint64_t *bits, uint32_t node) { return bits[node >> 6] >> (node & 63) & 1; }
+uint32_t tsl__nonascii_of(tsl__space *space, const uint32_t *pairs, uint32_t count, bool whole);
+static inline const tsl__nonascii *tsl__nonascii_at(const tsl__space *s, uint32_t number) { return tsl__space_at(s, nonascii_sets, number); }
+static inline bool tsl__nonascii_bit(const uint64_t *bits, uint32_t node) { return bits[node >> 6] >> (node & 63) & 1; }
 
 #endif

@@ -58,8 +58,8 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__vec_free(&space->alloc, &l->together);
     tsl__fixed_walk_free(space, &l->fixed);
     tsl__vec_free(&space->alloc, &l->aside);
-    tsl__kin_free(space, &l->kin);
-    tsl__less_free(space, &l->less);
+    tsl__delta_free(space, &l->delta);
+    tsl__subtract_free(space, &l->less);
     tsl__free(&space->alloc, l, sizeof *l);
   }
   tsl__vec_free(&space->alloc, &space->scratch->levels);
@@ -69,7 +69,7 @@ void tsl__walk_scratch_free(tsl__space *space) {
 
 static size_t level_memory(const level *l) {
   size_t n = sizeof *l + tsl__gather_memory(&l->gather) + tsl__vec_memory(&l->left) + tsl__vec_memory(&l->stack) + tsl__vec_memory(&l->together) + tsl__fixed_walk_memory(&l->fixed);
-  return n + tsl__vec_memory(&l->aside) + tsl__vec_memory(&l->kin.tokens) + tsl__vec_memory(&l->kin.trees) + tsl__vec_memory(&l->kin.enter) + tsl__vec_memory(&l->less.tokens);
+  return n + tsl__vec_memory(&l->aside) + tsl__vec_memory(&l->delta.tokens) + tsl__vec_memory(&l->delta.trees) + tsl__vec_memory(&l->delta.enter) + tsl__vec_memory(&l->less.tokens);
 }
 
 size_t tsl__walk_scratch_memory(const tsl__space *space) {
@@ -188,7 +188,7 @@ static tsl__leftover not_met(tsl__space *space, const level *l, tsl__state then,
   const tsl__state_rec *r = tsl__state_at(space, then);
   tsl__leftover over = tsl__leftover_set(l->key.over);
   if (l->key.state != then || !over || r->guarded || r->flags & (TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) return set;
-  return tsl__leftover_less(space, set, over);
+  return tsl__leftover_minus(space, set, over);
 }
 
 bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over) {
@@ -292,7 +292,7 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
   if (tokens < TSL__HINT_MIN || (l->key.over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL)) return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last && !l->after)) return NULL;
-  if (h->wide && node && tsl__wide_bit(tsl__wide_at(space, h->wide)->midway, node)) return NULL;
+  if (h->wide && node && tsl__nonascii_bit(tsl__nonascii_at(space, h->wide)->midway, node)) return NULL;
   if (h->limit < space->vocab->trie.nodes[0].height && (l->key.over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX)) return NULL; /* see use_letters */
   bool ends = h->ends && !l->last;
   if (h->calls || ends) {
@@ -426,13 +426,13 @@ static inline void search_child(tsl__space *space, level *l, const entry *e, con
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
   bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
-  const tsl__wide *wide = letter && e->hint->wide ? tsl__wide_at(space, e->hint->wide) : NULL;
-  if (wide && child->byte >= 0x80 && tsl__wide_bit(wide->exit, c)) letter = false;
+  const tsl__nonascii *wide = letter && e->hint->wide ? tsl__nonascii_at(space, e->hint->wide) : NULL;
+  if (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c)) letter = false;
   if (letter && !e->hint->counted) { /* tokens of more letters than the limit are not in the class's mask */
     letter = e->depth + 1u <= e->hint->limit;
     beyond = e->depth + 1u + child->height > e->hint->limit;
   }
-  if (letter && !beyond && !sifted && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__wide_bit(wide->dirty, c))))) return;
+  if (letter && !beyond && !sifted && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__nonascii_bit(wide->dirty, c))))) return;
   uint32_t count;
   tsl__target t = tsl__state_step(space, r, child->byte);
   if (!t) return;
@@ -499,7 +499,7 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   if (!h || (!h->counted && e->depth + space->vocab->trie.nodes[e->node].height > h->limit)) return NULL;
   if (s->of == h && s->quoted == e->quoted) return s->none ? NULL : s;
   const tsl__lengths *lengths = tsl__lengths_of(space);
-  const tsl__wide *wide = h->wide ? tsl__wide_at(space, h->wide) : NULL;
+  const tsl__nonascii *wide = h->wide ? tsl__nonascii_at(space, h->wide) : NULL;
   tsl__bytes by = sifted_by(h, e->quoted);
   bool beyond = by.w[2] || by.w[3];
   *s = (sieve){.of = h, .quoted = e->quoted, .none = !lengths || tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + beyond > TSL__SIEVE_MAX};
@@ -538,14 +538,14 @@ static bool is_steady(const tsl__trie *trie, const entry *e, uint32_t c, const t
 
 static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + TSL__LINEAR_SPARE) * sizeof(uint32_t); }
 
-bool tsl__level_marks(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || tsl__space_no_memory(space); }
+bool tsl__level_bits(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || tsl__space_no_memory(space); }
 
 /* All that is below along the table; what that sets aside is entered as ever. */
 static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
   tsl__linear_from from = {e->state, e->count, e->node, (uint16_t)e->depth, l->last};
   uint32_t deepest = e->depth + space->vocab->trie.nodes[e->node].height;
   tsl__level_reach(l, deepest, e->count + deepest - e->depth);
-  if (!tsl__level_marks(space, l)) return;
+  if (!tsl__level_bits(space, l)) return;
   size_t floor = l->aside.n; /* entering may come back here */
   tsl__linear_read(space, t, &from, l->marks, &l->aside);
   for (size_t i = floor; i < l->aside.n && space->status == TSL_OK; i++) {
@@ -652,7 +652,7 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
     tsl__bytes told = {{0}}, rest = r->live;
     if (e.node == 0 && !e.hint) {
-      told = tsl__tell(space, l, &e, r);
+      told = tsl__from_root(space, l, &e, r);
       tsl__bytes_remove(&rest, &told);
     }
     const tsl__linear *t = e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
@@ -690,7 +690,7 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
 
 bool tsl__level_but(tsl__space *space, level *l, tsl__mask mask, tsl_token *tokens, size_t n) {
   if (n <= TSL__PATCH_MAX) return tsl__gather_mask(space, &l->gather, mask) && tsl__gather_remove_all(space, &l->gather, tokens, tsl__sort_unique(tokens, n));
-  if (!tsl__level_marks(space, l)) return false;
+  if (!tsl__level_bits(space, l)) return false;
   tsl__mask_write(space, tsl__mask_at(space, mask), l->marks);
   size_t fours = n / 4 * 4;
   for (size_t i = 0; i < fours; i += 4)
@@ -702,7 +702,7 @@ bool tsl__level_but(tsl__space *space, level *l, tsl__mask mask, tsl_token *toke
 /* What was gathered so far, as a mask; the level is ready for more. */
 tsl__mask tsl__level_mask(tsl__space *space, level *l) {
   if (l->marks) {
-    if (space->status == TSL_OK) tsl__gather_marks(space, &l->gather, l->marks);
+    if (space->status == TSL_OK) tsl__gather_bits(space, &l->gather, l->marks);
     tsl__free(&space->alloc, l->marks, marks_size(space));
     l->marks = NULL;
   }
@@ -714,7 +714,7 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   const tsl__state_rec *r = arrive(space, l, state, count, node, 0, 0);
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){node, state, count, 0, false, node == 0 && tsl__tells_text(space, r) ? NULL : use_letters(space, l, r, node, 0)});
+  tsl__level_push(space, l, (entry){node, state, count, 0, false, node == 0 && tsl__leads_to_text(space, r) ? NULL : use_letters(space, l, r, node, 0)});
   tsl__search_on(space, l, floor);
 }
 

@@ -65,8 +65,8 @@ typedef struct tsl__level {
   TSL__VEC(tsl__level_entry) stack, together; /* together: of one node, being read on */
   tsl__fixed_walk fixed;
   tsl__linear_asides aside;
-  tsl__kin kin;
-  tsl__less less;
+  tsl__delta delta;
+  tsl__subtract less;
   tsl__sieve sieve;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
@@ -96,7 +96,7 @@ void tsl__level_leave_over(tsl__space *space, tsl__level *l, tsl__leftover over)
 /* What was left over so far, as a leftover. */
 tsl__leftover tsl__level_left(tsl__space *space, tsl__level *l);
 /* Make room for marks. */
-bool tsl__level_marks(tsl__space *space, tsl__level *l);
+bool tsl__level_bits(tsl__space *space, tsl__level *l);
 /* Gather a mask without some tokens, which are sorted here: they are listed if they are few. */
 bool tsl__level_but(tsl__space *space, tsl__level *l, tsl__mask mask, tsl_token *tokens, size_t n);
 /* What was gathered so far, as a mask; the level is ready for more. */

@@ -46,7 +46,7 @@ typedef struct generation {
   uint32_t slot_count, n;
   TSL__VEC(kept) bitsets;
   size_t bytes;
-  uint32_t rows, united;
+  uint32_t rows, unions;
 } generation;
 
 struct tsl__common {
@@ -175,7 +175,7 @@ static entry *find(tsl__common *c, const tsl__digest *key) {
   if (!carried) return e;
   c->young.n++;
   c->young.rows += e->row;
-  c->young.united += e->base;
+  c->young.unions += e->base;
   place(&c->young, (slot){key->lo, carried});
   return carried;
 }
@@ -224,7 +224,7 @@ void tsl__common_limit(tsl__common *c, size_t limit) {
 /* ---- keys ----------------------------------------------------------------------------------------------------- */
 
 /* NULL: none. What is asked for before the vocabulary's layer is whole (compiler/grammar/rehearsal.h) tells nothing of what grammars will ask for. */
-static tsl__common *common_of(const tsl__space *space) { return space->parent && space->parent->laid ? space->vocab->common : NULL; }
+static tsl__common *common_of(const tsl__space *space) { return space->parent && space->parent->frozen ? space->vocab->common : NULL; }
 
 /* What a state means; false: that cannot be said. */
 static bool meaning_of(tsl__space *space, const tsl__common *c, tsl__state state, tsl__digest *out) {
@@ -253,7 +253,7 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
   return true;
 }
 
-bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__wide *wide, uint32_t node, tsl__digest *key) {
+bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__nonascii *wide, uint32_t node, tsl__digest *key) {
   tsl__common *c = common_of(space);
   if (!c || !limit_of(c)) return false;
   struct {
@@ -403,7 +403,7 @@ static tsl__digest row_key(const tsl__common *c, const tsl__mask_rec *m, bool ba
 static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl__digest *key, const tsl__mask_rec *m, bool base) {
   generation *g = &c->young;
   make_room(c);
-  entry *e = has_room_for_row(c, base ? g->united : g->rows, ROWS_MAX) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
+  entry *e = has_room_for_row(c, base ? g->unions : g->rows, ROWS_MAX) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
   bits *b = e ? write_row(space, m) : NULL;
   if (!b) return NULL;
   if (!keep(c->vocab, g, (kept){0, b})) return tsl__free(&c->vocab->alloc, b, bits_size(c->vocab)), NULL;
@@ -411,7 +411,7 @@ static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl_
   e->at[0] = b;
   g->n++;
   g->rows += e->row;
-  g->united += e->base;
+  g->unions += e->base;
   place(g, (slot){e->key.lo, e});
   return e;
 }

@@ -436,7 +436,7 @@ typedef struct place {
   uint32_t node, at;
 } place;
 
-static bool add_tokens(const graph *g, tsl__less *out, const tsl_token *tokens, uint32_t n) {
+static bool add_tokens(const graph *g, tsl__subtract *out, const tsl_token *tokens, uint32_t n) {
   if (!tsl__vec_reserve(&g->space->alloc, &out->tokens, n)) return tsl__space_no_memory(g->space);
   memcpy(out->tokens.at + out->tokens.n, tokens, n * sizeof *tokens);
   out->tokens.n += n;
@@ -444,7 +444,7 @@ static bool add_tokens(const graph *g, tsl__less *out, const tsl_token *tokens, 
 }
 
 /* The tokens that die, by the trees that they are in. False if there is too much to look at, or on failure (sticky). */
-static bool find_in_trie(const graph *g, tsl__less *out) {
+static bool find_in_trie(const graph *g, tsl__subtract *out) {
   tsl__space *space = g->space;
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(place) stack = {0};
@@ -526,7 +526,7 @@ static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits)
 }
 
 /* Those tokens of a bitset that die. */
-static bool try_bitset(const graph *g, const uint32_t *bits, tsl__less *out) {
+static bool try_bitset(const graph *g, const uint32_t *bits, tsl__subtract *out) {
   const tsl_vocab *v = g->space->vocab;
   size_t size = sizeof(onward) + g->n * sizeof(uint16_t[256]);
   onward *o = tsl__alloc(&g->space->alloc, size);
@@ -540,7 +540,7 @@ static bool try_bitset(const graph *g, const uint32_t *bits, tsl__less *out) {
 }
 
 /* The tokens that die, among those few that have all that is needed. False if they are not few, or on failure (sticky). */
-static bool find_among_suspects(const graph *g, tsl__less *out) {
+static bool find_among_suspects(const graph *g, tsl__subtract *out) {
   const tsl__lengths *l = tsl__lengths_of(g->space);
   size_t words = tsl_vocab_mask_words(g->space->vocab);
   uint32_t *bits = l ? tsl__alloc(&g->space->alloc, words * sizeof *bits) : NULL;
@@ -567,7 +567,7 @@ static tsl__bytes find_nowhere(const graph *g) {
 }
 
 /* The tokens that are texts of letters and hold one of some ASCII characters die. False on failure (sticky). */
-static bool add_holding(const graph *g, const tsl__bytes *any, tsl__less *out) {
+static bool add_holding(const graph *g, const tsl__bytes *any, tsl__subtract *out) {
   tsl__space *space = g->space;
   const tsl__lengths *l = tsl__lengths_of(space);
   tsl__mask letters = l ? tsl__class_mask(space, &out->hint.letters, 0, 0, UINT32_MAX) : 0;
@@ -604,7 +604,7 @@ static bool look_at_deaths(graph *g) {
 }
 
 /* The same tokens, death by death: each needs more than all have in common. False if it is too much, or on failure (sticky); what they need is told anew then. */
-static bool find_by_words(graph *g, tsl__less *out) {
+static bool find_by_words(graph *g, tsl__subtract *out) {
   way *dead[WORDS_MAX];
   uint32_t n = 0;
   for (way *w = g->ways; w < g->ways + g->way_count; w++) {
@@ -627,7 +627,7 @@ static bool find_by_words(graph *g, tsl__less *out) {
 }
 
 /* The tokens that die by the ways to death that the graph has now. False if it is too much, or on failure (sticky). */
-static bool find_kind(graph *g, tsl__less *out) {
+static bool find_kind(graph *g, tsl__subtract *out) {
   return !look_at_deaths(g) || find_among_suspects(g, out) || (g->space->status == TSL_OK && find_by_words(g, out)) || (g->space->status == TSL_OK && find_in_trie(g, out));
 }
 
@@ -640,7 +640,7 @@ static uint32_t turn_ways(graph *g, bool ascii, uint16_t from, uint16_t to) {
 }
 
 /* The tokens that die: by ASCII, within other characters, and by what they hold. False if it is too much, or on failure (sticky). */
-static bool find_dying(graph *g, tsl__less *out) {
+static bool find_dying(graph *g, tsl__subtract *out) {
   tsl__bytes nowhere = find_nowhere(g);
   drop_nowhere(g, &nowhere);
   uint32_t others = turn_ways(g, false, DEAD, ELSEWHERE);
@@ -680,7 +680,7 @@ static void take_letters(tsl__hint *h, bool quoted, const tsl__bytes *live) {
   for (int w = 0; w < 2; w++) h->exits.w[w] = live->w[w] & ~h->letters.w[w];
 }
 
-bool tsl__less_find(tsl__space *space, tsl__state state, bool last, tsl__less *out) {
+bool tsl__subtract_find(tsl__space *space, tsl__state state, bool last, tsl__subtract *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return false;
   bool quoted = tells_quote(r);
@@ -713,4 +713,4 @@ bool tsl__less_find(tsl__space *space, tsl__state state, bool last, tsl__less *o
   return fine;
 }
 
-void tsl__less_free(tsl__space *space, tsl__less *less) { tsl__vec_free(&space->alloc, &less->tokens); }
+void tsl__subtract_free(tsl__space *space, tsl__subtract *less) { tsl__vec_free(&space->alloc, &less->tokens); }

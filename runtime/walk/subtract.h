@@ -16,13 +16,13 @@
 
 #include "runtime/automaton/state.h"
 
-typedef struct tsl__less {
+typedef struct tsl__subtract {
   tsl__hint hint;             /* the letters, and what is legal among them but is none */
   TSL__VEC(tsl_token) tokens; /* that die; others among them are no texts of letters */
-} tsl__less;
+} tsl__subtract;
 
 /* Is a state best walked like this over the whole vocabulary? `last`: nothing follows its frame. Then *out is filled; its list is the caller's, cleared here. False on failure too (sticky). Needs the lock. */
-bool tsl__less_find(tsl__space *space, tsl__state state, bool last, tsl__less *out);
-void tsl__less_free(tsl__space *space, tsl__less *less);
+bool tsl__subtract_find(tsl__space *space, tsl__state state, bool last, tsl__subtract *out);
+void tsl__subtract_free(tsl__space *space, tsl__subtract *less);
 
 #endif

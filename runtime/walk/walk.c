@@ -18,7 +18,7 @@
 #include "runtime/walk/any_text.h"
 
 #define NEAR_COST 4u     /* steps that trying one is worth */
-#define NEAR_MIN 64u      /* longer tokens to be tried, from which kin is looked for */
+#define NEAR_MIN 64u      /* longer tokens to be tried, from which delta is looked for */
 #define LESS_WORTH 8u    /* times its steps that a walk told from a class has cost: the graph is made first */
 #define COMMON_MIN 12u    /* steps from which a walk over the whole vocabulary is worth leaving to other grammars; one over a set is with any, as it is mostly put together from others, which is no step */
 #define COMMON_TOKENS 64u /* tokens below a set from which it may have so many: fewer are walked before it is known what the state means */
@@ -68,7 +68,7 @@ static const tsl__walk *find_in(const tsl__space *layer, tsl__state state, uint3
 }
 
 /* Most walks that a grammar asks for are the vocabulary's, and have mostly not been looked at for long: they are laid. There is no walk of state 0. */
-static tsl__walk *laid_slot(const tsl__laid *t, tsl__state state, uint32_t context, tsl__leftover over) {
+static tsl__walk *laid_slot(const tsl__frozen *t, tsl__state state, uint32_t context, tsl__leftover over) {
   for (uint64_t i = walk_hash(state, context, over);; i++) {
     tsl__walk *w = (tsl__walk *)t->at + (i & t->last);
     if (!w->state || (w->state == state && w->over == over && w->context == context)) return w;
@@ -77,7 +77,7 @@ static tsl__walk *laid_slot(const tsl__laid *t, tsl__state state, uint32_t conte
 
 /* Only those that the index has are whole. */
 bool tsl__walks_lay(tsl__space *space) {
-  tsl__laid *t = tsl__laid_new(&space->alloc, space->walks.index.n, sizeof(tsl__walk));
+  tsl__frozen *t = tsl__frozen_new(&space->alloc, space->walks.index.n, sizeof(tsl__walk));
   if (!t) return tsl__space_no_memory(space);
   tsl__index_settle(&space->walks.index, &space->alloc);
   const tsl__index_table *known = atomic_load_explicit(&space->walks.index.table, memory_order_relaxed);
@@ -87,13 +87,13 @@ bool tsl__walks_lay(tsl__space *space) {
     if (w) *laid_slot(t, w->state, w->context, w->over) = *w;
   }
   tsl__index_free(&space->walks.index, &space->alloc);
-  space->laid = t;
+  space->frozen = t;
   return true;
 }
 
 static const tsl__walk *find_below(const tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
-  if (!space->parent->laid) return find_in(space->parent, state, context, over);
-  const tsl__walk *w = laid_slot(space->parent->laid, state, context, over);
+  if (!space->parent->frozen) return find_in(space->parent, state, context, over);
+  const tsl__walk *w = laid_slot(space->parent->frozen, state, context, over);
   return w->state ? w : NULL;
 }
 
@@ -172,28 +172,28 @@ static void walk_calls(tsl__space *space, level *l, const tsl__state_rec *r, tsl
     if (tsl__search_call(space, l, r, &tsl__state_edges(r)[i], 0, over)) w->ended &= (uint16_t)~(1u << i);
 }
 
-/* As its kin, but for some trees: those are walked. False if it has none within reach, or on failure (sticky). */
-static bool walk_kin(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, tsl__kin_reach reach) {
-  tsl__kin *kin = &l->kin;
-  if (!space->kin_count || !tsl__linear_of(space, r, 0) || (reach == TSL__KIN_FAR && tsl__search_letters(space, l, r, 0))) return false;
-  if (!tsl__kin_find(space, state, count, l->last, reach, kin)) return false;
-  tsl__leftover left = kin->walk->left;
+/* As its delta, but for some trees: those are walked. False if it has none within reach, or on failure (sticky). */
+static bool walk_kin(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, tsl__delta_reach reach) {
+  tsl__delta *delta = &l->delta;
+  if (!space->delta_count || !tsl__linear_of(space, r, 0) || (reach == TSL__DELTA_FAR && tsl__search_letters(space, l, r, 0))) return false;
+  if (!tsl__delta_find(space, state, count, l->last, reach, delta)) return false;
+  tsl__leftover left = delta->walk->left;
   const tsl__leftover_rec *t = tsl__leftover_set(left) ? tsl__leftover_at(space, tsl__leftover_set(left)) : NULL;
-  if (!tsl__level_but(space, l, kin->walk->mask, kin->tokens.at, kin->tokens.n)) return true;
+  if (!tsl__level_but(space, l, delta->walk->mask, delta->tokens.at, delta->tokens.n)) return true;
   for (uint32_t i = 0; t && i < t->n; i++)
-    if (!tsl__kin_within(space, kin, t->nodes[i])) tsl__level_leave_node(space, l, t->nodes[i]);
+    if (!tsl__delta_within(space, delta, t->nodes[i])) tsl__level_leave_node(space, l, t->nodes[i]);
   size_t floor = l->stack.n;
-  for (size_t i = 0; i < kin->enter.n && space->status == TSL_OK; i++) tsl__search_enter(space, l, kin->enter.at[i].state, kin->enter.at[i].count, kin->enter.at[i].node, kin->enter.at[i].depth);
+  for (size_t i = 0; i < delta->enter.n && space->status == TSL_OK; i++) tsl__search_enter(space, l, delta->enter.at[i].state, delta->enter.at[i].count, delta->enter.at[i].node, delta->enter.at[i].depth);
   tsl__search_on(space, l, floor);
   return true;
 }
 
 /* As all texts of letters, but for what dies; what else is legal among them is searched for. False if it is not best walked like that, or on failure (sticky). */
 static bool walk_less(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count) {
-  tsl__less *less = &l->less;
-  if (!tsl__linear_of(space, r, 0) || r->live_count < space->less_bytes || !tsl__less_find(space, state, l->last, less)) return false;
+  tsl__subtract *less = &l->less;
+  if (!tsl__linear_of(space, r, 0) || r->live_count < space->subtract_bytes || !tsl__subtract_find(space, state, l->last, less)) return false;
   l->graph = true;
-  space->less_met++;
+  space->subtract_met++;
   if (!tsl__level_but(space, l, tsl__class_mask(space, &less->hint.letters, 0, 0, UINT32_MAX), less->tokens.at, less->tokens.n)) return true;
   size_t floor = l->stack.n;
   tsl__level_push(space, l, (entry){0, state, count, 0, false, &less->hint});
@@ -345,7 +345,7 @@ static bool gather_open(tsl__space *space, level *l, const tsl__near *n, const t
   size_t words = tsl_vocab_mask_words(space->vocab), floor = l->stack.n;
   if (!tsl__near_known(space, n)) return false;
   const tsl__walk *found = tsl__walk_over(space, n->like, 0, TSL__WHOLE, l->last);
-  if (!found || !tsl__level_marks(space, l)) return true;
+  if (!found || !tsl__level_bits(space, l)) return true;
   tsl__mask_write(space, tsl__mask_at(space, found->mask), l->marks);
   for (uint32_t i = 0; i < n->longer; i++)
     if (n->denied[i]) tsl__mask_bit_clear(l->marks, n->lengths->longer[i]);
@@ -365,7 +365,7 @@ static bool walk_like(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
   if (near && (h->like_far || over != TSL__WHOLE || n.limit < TSL__SHORT_MAX)) return false;
   if ((near || h->open) && !(n.lengths = tsl__lengths_of(space))) return false;
   while (near && n.longer < n.lengths->longer_count && n.lengths->longer_length[n.longer] > n.limit) n.longer++;
-  if (n.longer >= NEAR_MIN && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return true;
+  if (n.longer >= NEAR_MIN && walk_kin(space, l, r, state, count, TSL__DELTA_NEAR)) return true;
   if (!tsl__space_step(space, NEAR_COST * n.longer)) return true;
   n.low = n.longer ? surely(space, l, state, count, h) : 0;
   if (n.longer && !(n.denied = tsl__alloc(&space->alloc, n.longer))) return !tsl__space_no_memory(space);
@@ -439,7 +439,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
     walk_difference(space, l, h, over);
     return;
   }
-  if (over == TSL__WHOLE && walk_kin(space, l, r, state, count, TSL__KIN_NEAR)) return;
+  if (over == TSL__WHOLE && walk_kin(space, l, r, state, count, TSL__DELTA_NEAR)) return;
   if (over == TSL__WHOLE && !open && !(h && h->like) && walk_less(space, l, r, state, count)) return;
   if (over == TSL__WHOLE && tsl__walk_limited(space, l, r, state, count)) return;
   if (over == TSL__WHOLE) h = tsl__state_hint(space, r);
@@ -448,7 +448,7 @@ static void walk_any(tsl__space *space, level *l, tsl__state state, uint32_t cou
     walk_counted(space, l, r, state, count, context, out);
   } else {
     if (over & TSL__WHOLE) {
-      if (walk_kin(space, l, r, state, count, TSL__KIN_FAR)) l->counted = false;
+      if (walk_kin(space, l, r, state, count, TSL__DELTA_FAR)) l->counted = false;
       else tsl__search_node(space, l, state, count, 0);
     }
     if (tsl__leftover_set(over)) tsl__search_set(space, l, state, count, tsl__leftover_set(over));
@@ -591,7 +591,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   if (!complete) return w;
   if (is_alike(space, tsl__state_at(space, state), w)) return remember_calls(space, tsl__state_at(space, state), w) ? w : NULL;
   if (!remember(space, w) || !remember_far(space, w)) return NULL;
-  if (over == TSL__WHOLE && (l->graph ? work * LESS_WORTH : work) >= space->kin_work) tsl__kin_note(space, w, count);
+  if (over == TSL__WHOLE && (l->graph ? work * LESS_WORTH : work) >= space->delta_work) tsl__delta_note(space, w, count);
   return w;
 }
 
@@ -637,7 +637,7 @@ const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t c
 static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__leftover over, bool called) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   if ((over & TSL__WHOLE) || l->within == TSL__WITHIN_MAX || !space->parent || tsl__state_fixed(r)) return false;
-  if (!space->parent->laid && belongs_below(space, state, over)) return false;
+  if (!space->parent->frozen && belongs_below(space, state, over)) return false;
   if (!called && state >= space->states.first && is_below(space, over, COMMON_TOKENS)) return true;
   r = tsl__state_expanded(space, state);
   return r && tsl__state_reads(r) && r->live_count < TSL__STARTS_LIVE;
