@@ -1,4 +1,4 @@
-/* texts.h - turnstile-bench texts: random texts under masks, many for each of many schemas. Used by tests/differential.py.
+/* texts.h - turnstile-bench texts: random texts under masks, many for each of many schemas. Used by tests/programs/differential.py.
  *
  * Method    At each position the mask is computed and a token drawn from it: first a kind of byte (the end, white space, structure, digits, letters, escapes,
  *           bytes beyond ASCII), then evenly a token that begins so; drawn evenly over all tokens hardly a string would ever be closed. After a number of tokens, drawn for

@@ -10,7 +10,7 @@
  * Limits    A capture of a round before is not told from one of the last where it begins no earlier: one of an empty text at the end of it, or one in a look-ahead there. In a
  *           look-behind captures are kept. Back-references mean PCRE2's captures. PCRE2 goes through a last round that is empty, which ECMA-262 does not count: (?<a>x*)* has "" in a.
  *
- * Tested by tests/test_cli.py
+ * Tested by tests/programs/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  *
  * Each command is a file cmd_<name>.c; what they share is in common.c (texts, messages, options), source.c (the grammar), generation.c (drawing
  * texts) and position.c (where a text stops matching). The tool sees only include/turnstile.h.
- * Tested by tests/test_cli.py
+ * Tested by tests/programs/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

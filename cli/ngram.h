@@ -8,7 +8,7 @@
  * State     For every suffix of the last four bytes, the trie node that spells it (or none). Reading a byte moves all of them one down.
  * Cost      About 50 ns a byte. A row of logits reuses what neighbouring tokens in sorted order have in common: 4,096 tokens 0.5 ms, 128,256
  *           tokens 20 ms.
- * Tested by tests/test_cli.py
+ * Tested by tests/programs/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

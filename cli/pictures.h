@@ -1,6 +1,6 @@
 /* pictures.h - states and rules of a grammar for those who draw them: Graphviz, the page.
  *
- * Tested by tests/test_pictures.py
+ * Tested by tests/programs/test_pictures.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* rules.h - which rules of a grammar call which, for Graphviz.
  *
- * Tested by tests/test_pictures.py
+ * Tested by tests/programs/test_pictures.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

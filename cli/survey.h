@@ -1,7 +1,7 @@
 /* survey.h - how many tokens are allowed where: positions of texts, counted by state and by size of the mask.
  *
  * A position is counted for the state of every frame that reads the next byte. Texts are followed byte by byte, or drawn from the n-gram model token by token.
- * Tested by tests/test_pictures.py
+ * Tested by tests/programs/test_pictures.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

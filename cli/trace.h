@@ -3,7 +3,7 @@
  * What is recorded of a step: the position before it (JSON pointer, frames, bytes that may come next, bytes that must), how many tokens were allowed and how much of
  * the model's probability they had, the most likely tokens before and after the mask with their logits, and what was taken. docs/inspector.md describes the JSON. The page is page/trace.html
  * with style and script in it, one file that needs nothing else; the record stands in it as JSON.
- * Tested by tests/test_trace.py, tests/page/trace_test.js
+ * Tested by tests/programs/test_trace.py, tests/page/trace_test.js
  *
  * SPDX-License-Identifier: Apache-2.0
  */

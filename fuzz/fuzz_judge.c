@@ -1,4 +1,4 @@
-/* fuzz_judge.c - the engine takes exactly the texts that an independent validator (tests/validator.h) finds valid.
+/* fuzz_judge.c - the engine takes exactly the texts that an independent validator (tests/judges/validator.h) finds valid.
  *
  * Input      options (1 byte: 1 texts; 2 the order of the schema; 4 compact), then
  *              texts   a schema, NUL, an instance;
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/validator.h"
+#include "tests/judges/validator.h"
 #include "turnstile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "tests/lockstep.h"
+#include "tests/judges/lockstep.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

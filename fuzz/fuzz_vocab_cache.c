@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "fuzz/require.h"
-#include "tests/cache_file.h"
+#include "tests/support/cache_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 
-#include "tests/lockstep.h"
+#include "tests/judges/lockstep.h"
 #include "runtime/vocab/vocab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
  *
  * The stages are those of turnstile.h, section 6: mask, penalty, temperature, top-k, top-p, min-p, each over what the one before has left, and p is the softmax
  * over that. Everything is over the captured tokens only: of the others the logits are not known.
- * Tested by tests/page/trace_test.js (against published numbers) and tests/test_trace.py (against the C sampler's own probabilities)
+ * Tested by tests/page/trace_test.js (against published numbers) and tests/programs/test_trace.py (against the C sampler's own probabilities)
  *
  * SPDX-License-Identifier: Apache-2.0
  */

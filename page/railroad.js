@@ -2,7 +2,7 @@
  *
  * draw(rule) gives SVG as text. A node's drawing is {width, up, down, svg}: it is entered at (0, 0) on the left and left at (width, 0); `up` and `down` are how far it reaches from that line.
  * Literals are round, classes angular, other rules are boxes; a choice branches downwards, what may be repeated has a way back below, what may be left out a way past above.
- * Tested by tests/test_pictures.py, tests/page/playground_test.js
+ * Tested by tests/programs/test_pictures.py, tests/page/playground_test.js
  *
  * SPDX-License-Identifier: Apache-2.0
  */

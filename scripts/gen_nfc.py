@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Write runtime/tokenizer/nfc_data.h and tests/nfc_expected.h from Python's unicodedata.
+"""Write runtime/tokenizer/nfc_data.h and tests/support/nfc_expected.h from Python's unicodedata.
 
     python3 scripts/gen_nfc.py
 
 The tables: canonical decompositions (full), canonical combining classes other than 0, primary composites, and the ranges of code points that are
 not certainly unchanged by NFC. Hangul is left to arithmetic. The expectation: FNV-1a hashes of the NFC of every code point alone, after a letter
-and before marks, as tests/test_nfc.c computes them.
+and before marks, as tests/tokenizer/test_nfc.c computes them.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -107,7 +107,7 @@ static const struct {{ uint32_t lo, hi; }} unsafe[] = {{
         f.write(text)
 
 
-# What each hash covers, in the order of tests/nfc_expected.h: text before and after the code point.
+# What each hash covers, in the order of tests/support/nfc_expected.h: text before and after the code point.
 CONTEXTS = [("", ""), ("a", ""), ("", "\u0301"), ("e\u0323", "\u0301"), ("\u1100", "\u11a8"), ("\uac00", ""), ("\u0301", "\u0323\u0327"),
             ("\u09c7", "\u09be")]
 

@@ -40,7 +40,7 @@ TESTS = [
     ("tests/test_logits", [], KERNELS),
     ("tests/test_mask", [], {"masks/mask"}),
     ("tests/test_leftover", [], {"automaton/leftover"}),
-    ("tests/test_taken", [], {"automaton/seen_names"}),
+    ("tests/test_seen_names", [], {"automaton/seen_names"}),
     ("tests/test_mask_table", [], None),
     ("tests/test_listing", [], {"position/stacks", "automaton/state", "walk/names"}),
     ("tests/test_matcher", [], None),
@@ -56,12 +56,12 @@ TESTS = [
     ("tests/test_oracle", [], None),
     ("tests/test_trie", [], {"masks/mask", "automaton/leftover"}),
     ("tests/test_tags", [], {"walk/walk", "walk/search", "position/stacks", "matcher/matcher", "walk/names", "walk/fixed", "matcher/quota", "automaton/state", "masks/borrow", "position/distinct"}),
-    ("tests/test_common", [], {"walk/walk", "walk/search", "automaton/leftover", "walk/shared_walks"}),
+    ("tests/test_shared_walks", [], {"walk/walk", "walk/search", "automaton/leftover", "walk/shared_walks"}),
     ("tests/test_linear", [], WALKS),
-    ("tests/test_near", [], WALKS),
+    ("tests/test_near_limit", [], WALKS),
     ("tests/test_heavy", [], None),
     ("tests/test_threads", [], {"matcher/batch", "masks/borrow", "matcher/matcher"}),
-    ("tests/test_memory", [], MEMORY),
+    ("tests/test_distinct", [], MEMORY),
     ("tests/test_repeats", [], MEMORY),
     ("tests/test_limits", [], {"position/stacks", "matcher/matcher", "automaton/state"} | MEMORY),
     ("tests/test_schema", [], {"position/stacks", "matcher/matcher", "walk/names", "walk/fixed", "automaton/state"} | MEMORY),
@@ -71,7 +71,7 @@ TESTS = [
 ]
 ASKS = {"tests/test_fault_sites": re.compile("out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number|lengths")} # the slowest, is for lines that ask for memory
 WRAPPED = {"tests/test_costs", "tests/test_fault_sites"} # wrap functions of the library, and are linked to its objects for each mutant
-SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_memory", "tests/test_costs", "tests/test_fixed", "tests/test_linear", "tests/test_taken", "tests/test_leftover"} # those that are run in the second copy
+SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_distinct", "tests/test_costs", "tests/test_fixed", "tests/test_linear", "tests/test_taken", "tests/test_leftover"} # those that are run in the second copy
 # File, a pattern of lines, why no change of an operator there changes what is allowed, and, where that holds of some changes alone, what those put there.
 HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
 WAYS = "chooses between two ways to the same result"

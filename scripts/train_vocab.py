@@ -2,7 +2,7 @@
 """Train the embedded vocabulary, or write it as a tokenizer.json. Needs PyPI `tokenizers`.
 
     python3 scripts/train_vocab.py train         runtime/vocab_files/embedded_data.h, from the text of this project
-    python3 scripts/train_vocab.py json PATH     what that file holds, for tests/encode_reference.py
+    python3 scripts/train_vocab.py json PATH     what that file holds, for tests/programs/encode_reference.py
 
 4,096 tokens: ids 0 to 255 are the bytes, then come the merges in order, then the special tokens. The text is what git tracks (prose, schemas,
 sources) and samples of JSON, JSON Schema and tool calls that this script makes from a fixed seed. Training again after the text has changed gives other

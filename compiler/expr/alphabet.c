@@ -5,7 +5,7 @@
  * Idea      A walk over the expression, as a tree: bytes, literals and listed strings tell what they hold; a meet holds no more than each of its parts.
  *           An automaton in C says which ASCII characters it knows.
  * Bounds    At most LOOKS parts are looked at, DEPTH deep; past that, and for rules, tokens and negations, it is any byte.
- * Tested by tests/test_expr.c
+ * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

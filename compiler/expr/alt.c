@@ -3,7 +3,7 @@
  * Left factoring (a·x | a·y → a·(x|y)) is what keeps ordinary unions on one stack: calls at the head count as heads too. It recurses into the
  * tails; beyond FACTOR_DEPTH_MAX common heads the alternatives stay as they are, which is slower but equal.
  *
- * Tested by tests/test_expr.c
+ * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

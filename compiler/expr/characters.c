@@ -2,7 +2,7 @@
  *
  * A length that is asked for beside something that has it anyway (a UUID of 36 characters, a date of at least one) need not be counted.
  *
- * Tested by tests/test_expr.c
+ * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

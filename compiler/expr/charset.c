@@ -8,7 +8,7 @@
  * Cost      About 5 ms for a property (all 17 planes, with PCRE2's just-in-time compiler; ten times as much where that is missing), a tenth of it for
  *           folding a set that is not ASCII (two planes). unicode_cache.c asks each question once. Sets of ASCII are folded by hand in nanoseconds: only k (U+212A KELVIN SIGN) and s (U+017F LONG S) have partners
  *           outside. Everything else here is linear in the number of ranges, but for the sort.
- * Tested by tests/test_charset.c
+ * Tested by tests/expr/test_charset.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  * Nesting    One loop per frame is a register: loops inside the body of an active one, and loops under and/not, are derived by counting down.
  *
  * Example    D_a of a{0,1000} = COUNTED(a,0,1000) with c = 1; its derivative by a in the middle phase is itself with c + 1.
- * Tested by  tests/test_expr.c
+ * Tested by  tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

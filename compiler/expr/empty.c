@@ -8,7 +8,7 @@
  *           the limit: for any text first, and if that is too long for one of the fewest characters; what was found holds for every limit, and for all that the text goes by.
  * Memory    What was found is noted in the nodes: SEARCHED on the way to a text, EMPTY on all of a graph without one; and how many characters it takes, of the last ones, in a table.
  * Cost      Steps count against max_steps of the grammar.
- * Tested by tests/test_expr.c
+ * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -19,7 +19,7 @@
  * Layers    A tsl__exprs may have a frozen parent (the vocabulary's shared one): ids below parent's count belong to it and are found, never
  *           made again.
  * Refs      Owens, Reppy, Turon 2009 "Regular-expression derivatives re-examined".
- * Tested by tests/test_expr.c
+ * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

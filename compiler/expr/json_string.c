@@ -10,7 +10,7 @@
  * Example   JSTR(a) = a" | \u0061".
  * Lone surrogates are no characters: they are refused.
  * Ref       RFC 8259, section 7.
- * Tested by tests/test_expr.c
+ * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  *           by a whole character is that of them all. Else the characters are split by the class that tells them apart, and each part is tried. Or they are told by their first bytes:
  *           `.` in a pattern lacks but two characters, and both begin with 0xE2.
  * Example   After any of é, 漢 and 😀 what is left of [^x]*ab is [^x]*ab; what is left of [^x]ab|[0-9] is ab.
- * Tested by tests/test_expr.c, tests/test_less.c, tests/test_oracle.c
+ * Tested by tests/expr/test_expr.c, tests/walk/test_subtract.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

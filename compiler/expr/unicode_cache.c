@@ -7,7 +7,7 @@
  *           max_steps does not depend on other grammars.
  * Lock      That of the vocabulary's answers is held for look-ups and copies alone.
  * Cost      Remembered answers are looked through one by one; that is counted too.
- * Tested by tests/test_limits.c (questions)
+ * Tested by tests/engine/test_limits.c (questions)
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *                    the offset is a literal: 01:29:60 must go on with +01:30 or -22:30.
  *   hostname, idn-hostname, regex  automata too: host.c, idn.c, formats_regex.c.
  *
- * Tested by tests/test_formats.c
+ * Tested by tests/formats/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -9,7 +9,7 @@
  *           delta is  a | [b-z0-9]a | [b-z0-9][b-z0-9][0-9]*[a-z],  and the last character is a letter. The deltas begin after the last
  *           hyphen: each hyphen begins them anew. Whether all of it decodes to a valid U-label is not checked.
  * Idn       In an internationalised name (ctx is then that of idn.c) any of four dots ends a label, and a label of either kind may follow.
- * Tested by tests/test_formats.c
+ * Tested by tests/formats/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  *           for Hiragana, Katakana or Han; whether there was a code point beyond ASCII (else it is no U-label). A state that can't end within
  *           U_LABEL_MAX code points is not entered, so no state is dead.
  * Limits    See formats.h for what is not checked.
- * Tested by tests/test_formats.c
+ * Tested by tests/formats/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

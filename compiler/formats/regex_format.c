@@ -8,7 +8,7 @@
  * No dead ends  Whatever is missing can still come: groups that were referred to are appended at the end.
  * Limits    DEPTH_MAX open groups; references to groups up to NUMBER_MAX, none by name; NAMES_MAX named groups, in ASCII, and two names in NAME_HASHES cannot stand
  *           together; in {n,m} n below COUNT_MAX; no surrogates as \uD800 in classes. Beyond that a valid pattern is refused, never an invalid one accepted.
- * Tested by tests/test_formats.c
+ * Tested by tests/formats/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

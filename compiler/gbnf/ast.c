@@ -1,6 +1,6 @@
 /* ast.c - building and printing a parsed GBNF grammar.
  *
- * Tested by tests/test_gbnf.c
+ * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  * Dijkstra's algorithm"), two or three in practice; TSL__GBNF_WORK_MAX bounds the rest.
  * Once they are final, what a node matches is found out once and kept with it.
  *
- * Tested by tests/test_gbnf.c
+ * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -9,7 +9,7 @@
  * but only mentioned in an unused rule, [] and [^], a range or a repeat from high to low, and invalid UTF-8 are errors.
  *
  * Limits    nesting of groups and quantifiers (max_depth), TSL__GBNF_REPEAT_MAX, TSL__GBNF_CYCLE_MAX, 2^31 nodes, TSL__GBNF_WORK_MAX
- * Tested by tests/test_gbnf.c, fuzz/fuzz_gbnf.c
+ * Tested by tests/gbnf/test_gbnf.c, fuzz/fuzz_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -20,7 +20,7 @@
  * Cost      n² tails, each made when it is first reached; the distances (shortest texts) take n³ steps once. Hence TSL__GBNF_CYCLE_MAX.
  *           The terms of a body are as many as there are ways along its left edge; nothing is multiplied out, and terms share what follows the groups that they
  *           begin in. All of it counts as steps, so it ends with the time that there is (tsl__gbnf_look).
- * Tested by tests/test_gbnf.c, against an Earley recogniser on the grammar as it was written
+ * Tested by tests/gbnf/test_gbnf.c, against an Earley recogniser on the grammar as it was written
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  *   a rule      unfolded when it is first reached
  * "Plus" forms are the texts of a node but the empty one: leftrec.c builds on them.
  *
- * Tested by tests/test_gbnf.c
+ * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

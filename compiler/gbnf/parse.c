@@ -3,7 +3,7 @@
  * A recursive-descent parser; it recurses into parentheses only, at most max_depth deep. The first error stops it: every function then returns node 0 and
  * its callers find p->status set.
  *
- * Tested by tests/test_gbnf.c
+ * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *                  may end in a long counted repeat of a class (field ::= [^,\n]{0,80}) is put in place, too, and so is one that may end in such a rule (row ::= field ("," field)*).
  *                  Where what follows may begin with a character of the class (name " (" year ")") several loops may be active: they are alternatives there, as stacks would be else.
  *
- * Tested by tests/test_gbnf.c
+ * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  *           A loop within what was put in place would hold the same body again, and again. It becomes a rule: root ::= ([a-z]+ | "[" L "]")*;  L ::= ([a-z]+ | "[" L "]")*. Where its texts run
  *           into what follows it stays in place as well.
  * Sets      Of each rule the first bytes of characters that its texts may begin with, and those of characters that they may end with. They may be guessed, as they only say where it is worth it.
- * Tested by tests/test_gbnf.c
+ * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

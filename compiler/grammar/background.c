@@ -4,7 +4,7 @@
  * published under the handle's lock, once, and stays. One that still lies in the queue when it is cancelled, or when its time is over, is taken from there and ended by who finds out: what is before it
  * may take long.
  *
- * Tested by tests/test_threads.c
+ * Tested by tests/matcher/test_threads.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

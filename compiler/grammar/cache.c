@@ -8,7 +8,7 @@
  * Lock     The cache's mutex is held for look-ups and lists only. Grammars are measured with their own lock tried, not waited for: one that is being walked
  *          keeps its last measure.
  *
- * Tested by tests/test_threads.c
+ * Tested by tests/matcher/test_threads.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

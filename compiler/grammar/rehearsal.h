@@ -7,7 +7,7 @@
  * Order     Members may come in any order; with that of the schema, what is united is mostly the same.
  * Strings   Of strings whose states have few walks in common, as those of host names, a text is gone through in the layer itself.
  * Cost      Some 27 milliseconds, once for a vocabulary.
- * Tested by tests/test_rehearsal.c, tests/test_schema.c, tests/test_oracle.c
+ * Tested by tests/grammar/test_rehearsal.c, tests/schema/test_schema.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
  * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that are links: each process compiles for itself. Who is killed after it has forked leaves the lock
  *           with the fork.
  *
- * Tested by tests/test_store.c
+ * Tested by tests/grammar/test_store.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  * Values    Strings and keys are decoded. Numbers keep their spelling. Of members with equal keys the last value wins and stands where the first
  *           one stood. A lone surrogate escape is an error: it is no text.
  * Cost      One pass; about 1 ns a byte.
- * Tested by tests/test_json.c
+ * Tested by tests/json/test_json.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

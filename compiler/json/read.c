@@ -8,7 +8,7 @@
  * Strict    RFC 8259 to the letter: no comments, no byte order mark, no leading zeros, no control characters in strings; UTF-8 without overlong forms and surrogates.
  *           An escape that is half of a surrogate pair is an error too: it is no text.
  * Cost      About 1 ns a byte.
- * Tested by tests/test_json.c
+ * Tested by tests/json/test_json.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,7 @@
  * Multiples and lcm look at m = c × 10^e (c not divisible by 10) as 2^i 5^j u with u prime to 10: a power of ten changes i and j only. "a is a multiple
  * of m" compares the twos and fives, and divides the u. Nothing huge is ever multiplied out.
  *
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  * Limits    TSL__DECIMAL_DIGITS significant digits and exponents within ±TSL__DECIMAL_EXPONENT; beyond that TSL_ERR_LIMIT. These limits are for the
  *           numbers in a schema; the texts that a number expression reads are not limited (number.h).
  * Memory    Digits live in the arena that a call is given. Decimals are plain values and are copied freely.
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,7 +10,7 @@
  *
  * Limit     Behind the point at most 32,767 digits, and before it at most as many zeros at the end if a point follows: more are refused (a
  *           completion always exists, so that no dead end arises).
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

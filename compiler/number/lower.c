@@ -9,7 +9,7 @@
  *           number back into its bounds, and none once its future is free.
  * Layers    A table grows while its states are explored, so it belongs to one tsl__exprs and must not be made in a frozen parent that several share
  *           (unconstrained numbers and integers, which need no table, may be).
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  *
  * Division is Knuth's algorithm D (The Art of Computer Programming 2, 4.3.1) in base 10^9.
  *
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

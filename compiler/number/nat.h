@@ -4,7 +4,7 @@
  * only failure is that a result does not fit (the function returns false and the result is unspecified). Arguments may alias
  * unless said otherwise.
  *
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

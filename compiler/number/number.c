@@ -8,7 +8,7 @@
  * A bound x = c × 10^e and m = d × 10^f with e - f above MAX_SHIFT (1e1000000 and integers) is left as it is: two different bounds of which one is that coarse
  * are further apart than 10^900 times m, so that there are members between them, and a single value is compared with m exactly.
  *
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,7 +10,7 @@
  * Limits    Texts have none (but unconstrained integers: integer.c). tsl__expr_shortest is exact up to 4,400 bytes and 4,400 beyond (only numbers that
  *           may have no exponent, or that must be huge and not integral, take that long), and a proved lower bound for multiples of more than 108
  *           digits.
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,7 @@
  * A range of naturals is an expression of at most 19 digits' depth: [17, 345] = 1[7-9] | [2-9][0-9] | [12][0-9][0-9] | 3([0-3][0-9] | 4[0-5]), after any leading
  * zeros. Interning makes ranges share their tails.
  *
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

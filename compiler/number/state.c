@@ -17,7 +17,7 @@
  *           decimals are dense). With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j = E - b digits: one step
  *           of modular arithmetic for each E up to a width at which there is always one ("wide").
  * Cost      A digit costs time in the size of u and of the bounds; a state is some 10 words.
- * Tested by tests/test_number.c
+ * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

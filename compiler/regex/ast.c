@@ -3,7 +3,7 @@
  * Each constructor works out how many code points a match takes and whether the node is a plain regular language, so that no later pass has to
  * walk down for it.
  *
- * Tested by tests/test_regex.c
+ * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

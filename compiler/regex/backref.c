@@ -9,7 +9,7 @@
  * Limits    At most VALUES_MAX texts. The group must not be inside a loop or a look-around that its references are outside of (no backtracking goes into the latter). Where
  *           references stand both in an alternative that holds the group and after it, they are refused too.
  * Cost      One copy of the sequence for each text; nodes count against TSL__REGEX_MAX_NODES.
- * Tested by tests/test_regex.c
+ * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  * that the common (?i) pattern costs no question to PCRE2.
  *
  * Example   (?i)[k\d]: loose {k}, set {0-9}; folded and joined: {0-9, K, k, U+212A}.
- * Tested by tests/test_regex.c
+ * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

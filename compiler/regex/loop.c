@@ -11,7 +11,7 @@
  *           time every intersection is searched as usual, over the derivatives that the first bodies give, and the searched ones are kept.
  * Finite    What iterations leave of their look-aheads piles up, and derivatives meet again only if it repeats itself: so a look-ahead is of bounded length (LOOK_MAX code points), or at most
  *           RESIDUALS_MAX languages can be left of it after some text, as of the \$\{[a-z]+: of (?:(?!\$\{[a-z]+:).)*.
- * Tested by tests/test_regex.c
+ * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

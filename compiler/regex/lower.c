@@ -19,7 +19,7 @@
  * Refused   Look-behind of several code points where what stands before it in the pattern may be shorter than it looks; look-ahead inside a
  *           look-behind; conditions in loops of the other kinds. TSL_ERR_UNSUPPORTED with the position.
  * Cost      Plain patterns with anchors at their ends take a single pass without intersections.
- * Tested by tests/test_regex.c, against PCRE2
+ * Tested by tests/regex/test_regex.c, against PCRE2
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  *
  * Example   "a|b+": alternatives pushes SET a; then SET b becomes REPEAT(b, 1, inf) and is pushed; ALT(a, REPEAT).
  * Cost      Linear; one arena node a character.
- * Tested by tests/test_regex.c
+ * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

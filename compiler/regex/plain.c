@@ -5,7 +5,7 @@
  *   ending(a·b, S) = a·ending(b, S)  (b not nullable)        ending(r{m,n}, S) = r{m-1,n-1}·ending(r, S)  (r not nullable)
  *
  * Example   ending([a-z]+, \w) = [a-z]*·[a-z];  ending([a-z]+, \W) = ∅.
- * Tested by tests/test_regex.c
+ * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

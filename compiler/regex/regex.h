@@ -19,7 +19,7 @@
  *           the position, never approximated. What can't: see regex_lower.c. A lone surrogate matches nothing, as no UTF-8 text has one.
  * Limits    TSL__REGEX_MAX_LENGTH bytes, TSL__REGEX_MAX_DEPTH groups inside each other, repeat bounds up to TSL__REGEX_MAX_REPEAT,
  *           TSL__REGEX_MAX_NODES nodes: TSL_ERR_LIMIT.
- * Tested by tests/test_regex.c, fuzz/fuzz_regex.c
+ * Tested by tests/regex/test_regex.c, fuzz/fuzz_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

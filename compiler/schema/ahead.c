@@ -12,7 +12,7 @@
  *           ends it and fails nothing: a text that comes there is told.
  * Cost      On schemas of MaskBench as long again as the compile itself, and longer; some 300 µs at most, but for a single mask that takes more. Half of it is saved by the first texts.
  * Not       Names that need an escape; indented objects; by order `schema`, what comes after the first required member; schemas within tags.
- * Tested by tests/test_ahead.c
+ * Tested by tests/artifact/test_ahead.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

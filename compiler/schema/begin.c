@@ -7,7 +7,7 @@
  *           or a member, does nothing but call them, and what is its own comes after: the first key, the first item.
  * Example   {"a": {"type": "object", "properties": {"b": ...}, "required": ["b"]}} : after "a" the member is <member-begin><first#>; its masks up to the quote of "b" are those of <member-begin>.
  * Cost      No state and no walk of its own before the first key; one state before the first item.
- * Tested by tests/test_schema.c, tests/test_memory.c
+ * Tested by tests/schema/test_schema.c, tests/position/test_distinct.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,7 +14,7 @@
  * Left      Branches that say something about members they do not name, or that list objects; unevaluatedProperties under a negation; more than PRODUCT_MAX clauses that are multiplied out, or
  *           CLAUSES_MAX of one object: these stay choices.
  *
- * Tested by tests/test_choices.c
+ * Tested by tests/schema/test_choices.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,7 +12,7 @@
  * Right     A type is claimed only where there is a value; one that is not claimed may have values all the same. So answers can be kept, and a subschema that is asked
  *           about while it is being looked at (it requires itself, or refers to itself) claims nothing.
  * Cost      A look at each keyword of each subschema that something needs, once.
- * Tested by tests/test_schema.c, and by every test that finds a schema satisfiable or not
+ * Tested by tests/schema/test_schema.c, and by every test that finds a schema satisfiable or not
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  * The guide does not say how levels are counted; here each object inside an object is one, through arrays and anyOf, and references are not followed.
  *
  * Recursion is as deep as the text, which is bounded.
- * Tested by tests/test_profile.c
+ * Tested by tests/schema/test_profile.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  * are not known, and words that look like a keyword misspelled, are. Subschemas in other documents are listed with their URI before the '#'.
  *
  * What is in effect is found by following subschemas and references from the root; then the documents are gone through in the order of their texts, as a reference can
- * lead anywhere in them. That is done when somebody asks. Tested by tests/test_schema.c and tests/test_report.py, which walks schemas in its own way and compares.
+ * lead anywhere in them. That is done when somebody asks. Tested by tests/schema/test_schema.c and tests/programs/test_report.py, which walks schemas in its own way and compares.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -31,7 +31,7 @@
  *
  * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later, when rules unfold, can only run into limits.
  *
- * Tested by tests/test_schema.c
+ * Tested by tests/schema/test_schema.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -16,7 +16,7 @@
  *           at when the schema is compiled: whether keys can be written, and whether there is anything to write.
  * Lengths   Costs are those of the JSON spelling, which is shorter: lower bounds. Nested, they are exact: an item could be added for ever otherwise, by a caller who
  *           goes where an answer seems to be near its end.
- * Tested by tests/test_tags.c
+ * Tested by tests/tags/test_tags.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -9,7 +9,7 @@
  *
  * And the other way round: the spellings of values that were used, made of their texts as the schema { "const": value } would be.
  *
- * Tested by tests/test_memory.c, tests/test_schema_fuzz.py
+ * Tested by tests/position/test_distinct.c, tests/programs/test_schema_fuzz.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

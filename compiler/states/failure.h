@@ -6,7 +6,7 @@
  *           all other bytes.
  * Example   After "{C" in a text that must hold neither {ConfigName} nor a slash, !(.*({ConfigName}|/).*|onfigName}.*) is left: by all bytes but `o` it goes where !(.*({ConfigName}|/).*) does.
  * Ref       A. V. Aho, M. J. Corasick: Efficient string matching: an aid to bibliographic search. CACM 18 (1975).
- * Tested by tests/test_expr.c, tests/test_less.c, tests/test_oracle.c
+ * Tested by tests/expr/test_expr.c, tests/walk/test_subtract.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  * call, and only there does it mean anything: the state that the called frame comes back to is told from its expression to be guarded, and what it is
  * otherwise. Alternatives with and without a mark can share the call: then the ones without stay.
  *
- * Tested by tests/test_memory.c
+ * Tested by tests/position/test_distinct.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

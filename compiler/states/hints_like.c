@@ -8,7 +8,7 @@
  *           Forbidden texts are a limit too: as long as none of them can be spelled, all texts go.
  *           Near a group's limit, a state whose groups may be repeated a few times tells of most tokens that they are allowed: what few repetitions take, more of them do.
  * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as (\S+\s+)*\S+, one walk for all words.
- * Tested by tests/test_oracle.c
+ * Tested by tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  *           TSL__EXPLORED_MAX expressions, or where it is too much work). What is closed holds for all that was reached, so most states ask once.
  * Beyond ASCII  either all characters are letters, or those of a class that the grammar mentions, or none.
  * In vain   Not explored is what has no loop without an upper bound over enough characters, and what has groups that count down: there what lies near is all that is found.
- * Tested by tests/test_letters.c, tests/test_oracle.c (masks with and without hints are equal)
+ * Tested by tests/walk/test_letters.c, tests/engine/test_oracle.c (masks with and without hints are equal)
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  * Loops     The bounds of a loop that is active are not part of it: what is left of them is in the context of a walk. Of other loops those are not that no token reaches: a string of
  *           at most 255 characters is to them one of at most 300. But in a meet or a complement a far bound may decide whether there is any text at all.
  * Cost      One XXH3 of some 50 bytes a node, nodes met lately remembered, those within a meet apart; 2,000 nodes at most.
- * Tested by tests/test_common.c
+ * Tested by tests/walk/test_shared_walks.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -9,7 +9,7 @@
  *             REPEAT  min, max, expression         INTEGER  the automaton's parameter
  *             NUMBER  flags, prefix (length, bytes), lists of decimals (how many; each: length, JSON text): min, max, multiples, non-multiples, excluded
  * Trust     Nothing of it is believed: expressions are made by the constructors, decimals parsed, prefixes read by the automaton.
- * Tested by tests/test_artifact.c, fuzz/fuzz_artifact.c
+ * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,7 @@
  * A tree is an arena with nodes in it; all texts are copied into it. What fails makes NULL and is remembered: a NULL among the parts of a format makes that NULL
  * too, so that a caller checks once, at the end. A format may stand in several places of a tree: each of them is work when it is compiled, and text when it is written.
  *
- * Tested by tests/test_tags_built.c
+ * Tested by tests/tags/test_tags_built.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

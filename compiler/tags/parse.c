@@ -8,7 +8,7 @@
  * Streaming  What all threads agree on is final: the notes up to their last common one, and the text before the first other one. Text that may be the
  *            beginning of a tag's begin or end is held back until that is known, and so is half a character.
  * Cost       Tens of nanoseconds a byte and thread (one, but for ambiguous grammars); memory: the text, and 24 bytes for each different stack.
- * Tested by  tests/test_tags.c, tests/test_answers.c, tests/test_tools.py
+ * Tested by  tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *             S in T          on the way of T stands another string's node, or a node whose links lead to one
  *             T begins in S   a node on the way of T, before its last, is reached over links from the end of some S: those nodes are marked once
  * Cost      Linear in the bytes of the strings (times the bytes that may follow at one node), counted as work of the front end.
- * Tested by tests/test_tags.c (all short texts, against a naive search), tests/test_limits.c
+ * Tested by tests/tags/test_tags.c (all short texts, against a naive search), tests/engine/test_limits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -19,7 +19,7 @@
  *           parse.c  text -> events
  *           tags.c        memory and errors of a tree
  * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is written
- * Tested by tests/test_tags.c, tests/test_answers.c, tests/test_tools.py
+ * Tested by tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

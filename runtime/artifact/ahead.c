@@ -8,7 +8,7 @@
  * found by asking for some counts, and a look at others to see that it is so.
  *
  * Cost     1 to 5 µs a state.
- * Tested by tests/test_artifact.c
+ * Tested by tests/artifact/test_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  * Masks  A bitset is written whole, or as the tokens that it has, or lacks, or differs in from another one, whichever is at most an eighth of it in
  *        size; else whole, so that it is used where it lies.
  *
- * Tested by tests/test_artifact.c
+ * Tested by tests/artifact/test_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

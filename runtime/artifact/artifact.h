@@ -21,7 +21,7 @@
  * Stale     `version` changes with what a file means, `memo` with what a walk means (runtime/walk/walk.c, runtime/masks/mask.c, runtime/automaton/leftover.c, the order of the trie): a file with another version is
  *           refused, the memo of a file with another number is passed over.
  * Size      Some 60 bytes a state; a mask that is no bitset takes 4 bytes a token of difference.
- * Tested by tests/test_artifact.c, fuzz/fuzz_artifact.c
+ * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
  *   header | checksums of the blocks | sections, each at a multiple of 64 bytes from the first block's begin
  *   STATES    u32[n]: where in BODY each state is, in words

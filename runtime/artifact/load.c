@@ -2,7 +2,7 @@
  *
  * Cost     Some 15 µs with the file in the page cache, of which opening and mapping are half; no more for larger files but for 12 bytes of memory for each state, mask and
  *          leftover, zeroed.
- * Tested by tests/test_artifact.c, fuzz/fuzz_artifact.c
+ * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

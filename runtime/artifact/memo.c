@@ -3,7 +3,7 @@
  * The file has numbers of its own for states, leftovers, masks and bitsets. A walk is looked up under the file's numbers, and what it refers to gets a number in the space when it
  * is first met. The space may have made a leftover itself before; then its content tells which one of the file's it is.
  *
- * Tested by tests/test_artifact.c, fuzz/fuzz_artifact.c
+ * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  *   lists     of tokens, nodes and ranges are sorted and within the vocabulary
  * What a file can still say is another language than the one it was made for, which is what a checksum is for.
  *
- * Tested by tests/test_artifact.c, fuzz/fuzz_artifact.c
+ * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

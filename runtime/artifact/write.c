@@ -3,7 +3,7 @@
  * A file appears under its name whole or not at all: it is written under another name in the same folder, brought to the disk, and renamed. Who is killed on the way
  * leaves a file that ends in .draft, which nobody reads.
  *
- * Tested by tests/test_artifact.c
+ * Tested by tests/artifact/test_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

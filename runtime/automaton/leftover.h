@@ -7,7 +7,7 @@
  * The whole vocabulary (the root) is kept apart from the set, as a flag: frames that may end at once leave it over, and mixing it in would make every set
  * as large as the vocabulary.
  *
- * Tested by tests/test_leftover.c
+ * Tested by tests/automaton/test_leftover.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *
  * Example   after {"ab":1,"b":2,"\u006 the decoded part is empty and \u006 is open: ab and b are rivals (\u0061, \u0062).
  * Limits    TSL__SEEN_MAX names in one object: TSL_ERR_LIMIT.
- * Tested by tests/test_taken.c, tests/test_memory.c, tests/test_oracle.c
+ * Tested by tests/automaton/test_seen_names.c, tests/position/test_distinct.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

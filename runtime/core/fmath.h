@@ -5,7 +5,7 @@
  * will do; the weights of whole rows are runtime/kernels/logits.h's.
  * Accuracy  log within 4e-16 (relative, or absolute near 1), exp within 4e-16 (relative).
  * Ref       log x = 2 artanh((x - 1) / (x + 1)); Cody and Waite 1980 for splitting ln 2.
- * Tested by tests/test_stages.c
+ * Tested by tests/sample/test_stages.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  * draws is kept, so a sampler can be copied, resumed or checked anywhere, and it is integer arithmetic: the same on every platform.
  *
  * Ref       Salmon, Moraes, Dror, Shaw 2011 "Parallel random numbers: as easy as 1, 2, 3"; known answers from their Random123 distribution.
- * Tested by tests/test_sampler.c
+ * Tested by tests/sample/test_sampler.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  *           only for those that joined. Rows are handed out one at a time by a counter, so a slow one (a first visit) holds up nobody.
  * Order     A loop goes before queued tasks. One loop at a time: a second caller finds the workers taken and runs its loop alone.
  *
- * Tested by tests/test_threads.c, which ./dev also runs under ThreadSanitizer.
+ * Tested by tests/matcher/test_threads.c, which ./dev also runs under ThreadSanitizer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,7 +14,7 @@
  *
  * Example   See trie.h.
  * Cost      O(total bytes) plus the sort.
- * Tested by tests/test_trie.c
+ * Tested by tests/core/test_trie.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

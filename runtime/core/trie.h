@@ -6,7 +6,7 @@
  *
  * Example   tokens a=0, ab=1, b=2: root -> {a, b}; a -> {ab}; order = [0, 1, 2]; node a has begin 0, own_end 1, end 2.
  * Cost      25 bytes a node (about 2.1 nodes a token in real vocabularies); built in O(total bytes) after the sort.
- * Tested by tests/test_trie.c
+ * Tested by tests/core/test_trie.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  *           back up, a parent's sum changes by p (c_new - c_old).
  * Example   Above: the first sample through a finds c(a) = 0.001; from then on a weighs 0.9 × 0.001 against 0.1 × 1.
  * Ref       Park, Wang, Berg-Kirkpatrick, Polikarpova, D'Antoni 2024 "Grammar-Aligned Decoding".
- * Tested by tests/test_align.c
+ * Tested by tests/decode/test_align.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

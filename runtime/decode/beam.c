@@ -5,7 +5,7 @@
  * Ends      An open beam's log-probability only falls, so its text's rank is at most log_p / (max_tokens + 1)^alpha. When no open beam can reach the worst of a full list, it ends.
  * Ties      go to the beam that was better before, then to the lower token.
  * Cost      A step sorts out width × vocabulary candidates through a heap of `width`.
- * Tested by tests/test_align.c
+ * Tested by tests/decode/test_align.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  * Cost       A mask spells every allowed token, unless the longest plan after any of them is known to fit (kept per position): then it is the plain mask.
  *            A host need not pay for it: drawing under the plain mask, and again under this one if that token is refused, gives token t the probability
  *            p(t) + p(refused) p(t) / p(not refused) = p(t) / p(not refused).
- * Tested by  tests/test_budget.c
+ * Tested by  tests/decode/test_budget.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

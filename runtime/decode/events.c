@@ -7,7 +7,7 @@
  * Example   `{"a\n` `b":1` `2}` gives: BEGIN object at "", then (the name is `a⏎b`) BEGIN number at "/a⏎b", END "12", END object.
  * Cost      A few ns a byte; memory for the open names, and for the longest piece of a string.
  * Ref       RFC 8259 (JSON), RFC 6901 (JSON pointer).
- * Tested by tests/test_events.c
+ * Tested by tests/decode/test_events.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *           the tail's tokens after that boundary are to be taken back. At the end, tokens that a longer one could replace once the next byte is known are left out: those that
  *           reach into a suffix which is the beginning of a token that goes on with a byte that may come.
  * Example   tail `{"`, `na`; forced `me":`. Canonical: `{"`, `name`, `":`. The boundary after `{"` is common: retract 1, drafts `name`; `":` is left out where `": ` is a token.
- * Tested by tests/test_speculate.c
+ * Tested by tests/decode/test_speculate.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

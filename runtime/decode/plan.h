@@ -17,7 +17,7 @@
  *           differ: the bound does not know of it). Searches end after TSL__PLAN_POSITIONS positions or TSL__PLAN_STEPS landings.
  *           Where all tokens lead: a look at each node of the trie that may follow; bytes are followed once for each position that many go by.
  * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum cost paths".
- * Tested by tests/test_budget.c, tests/test_budget_items.c
+ * Tested by tests/decode/test_budget.c, tests/decode/test_budget_items.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

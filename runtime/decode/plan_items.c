@@ -7,7 +7,7 @@
  *           they do not is asked for itself.
  * Example   ["red","gr under minItems 3: all tokens of letters lead to one position, whose plan is `",""]`. The item begins with gr: it is not the empty string, whichever token comes. Right after
  *           the quote it could be: then the tokens are tried against `""`, and those of a letter differ.
- * Tested by tests/test_budget_items.c
+ * Tested by tests/decode/test_budget_items.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *           the limit is reached is the least probable, and its sum bounds the error.
  * Example   Texts `no`, `nope`; tokens n, o, no, pe, nope. All tokenisations: n|o, no, n|o|pe, no|pe, nope: prefixes (), n, no, n o, no pe, n o pe, nope are asked for.
  * Cost      One row of the model per distinct prefix; a log-sum over the vocabulary for each.
- * Tested by tests/test_align.c
+ * Tested by tests/decode/test_align.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,7 +10,7 @@
  * Cost      Doubles throughout: distributions agree to 1e-15. A softmax of p per position on the way, and of q where drafts were drawn.
  * Ref       Leviathan, Kalman, Matias 2023 "Fast inference from transformers via speculative decoding"; Chen et al. 2023 "Accelerating large language model decoding with
  *           speculative sampling"; Miao et al. 2024 "SpecInfer"; Jeon et al. 2024 "Recursive speculative decoding: accelerating LLM inference via sampling without replacement".
- * Tested by tests/test_speculate.c
+ * Tested by tests/decode/test_speculate.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

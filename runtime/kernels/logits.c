@@ -1,7 +1,7 @@
 /* logits.c - masks on logits: the public calls and the operations on whole masks.
  *
  * Arguments are checked here; the work is done by the kernels (logits.h).
- * Tested by tests/test_logits.c
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,13 +12,13 @@
  *               within an expression;
  *             - sums run in TSL__LOGITS_LANES lanes, element i in lane i % 16: four elements of a lane (64 in a row) are added in float, pair by
  *               pair, and that to the lane's double; lanes are added up in one fixed order.
- *           tests/test_logits.c runs every level on every input and compares bits.
+ *           tests/kernels/test_logits.c runs every level on every input and compares bits.
  * Accuracy  A weight is within 4e-7 (relative) of 2 to the power of its argument, and the argument is rounded to float; a sum adds 2e-7 at most.
  * Layout    Token i is bit i % 32 of word i / 32. Bits at or after `n` (or `width`) are ignored by all of them but the ones on whole words.
  * Cost      128,256 floats with AVX-512 on an EPYC 9005 core, in µs: apply 3.7 at every density, peak 3.4, above 6, sum 12, survey 15, sum_both 15, moments 18,
  *           spread 10, ladder 26, distances 5; half floats: apply 2; a mask of as many tokens: count 0.5, list of a hundred 0.2, or 0.15, copy 0.12.
  * Ref       2^x as 2^n * 2^r with |r| <= 1/2: Cody and Waite 1980; the polynomial is a minimax fit of our own.
- * Tested by tests/test_logits.c
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* logits_avx512.c - the kernels of logits.h with AVX-512 (F, BW, DQ, VL): 16 floats, one mask register, a step.
  *
  * A half word of the mask is a mask register as it stands, so nothing is expanded. The loops over logits are those of logits_lanes.h.
- * Tested by tests/test_logits.c
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

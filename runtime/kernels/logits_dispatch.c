@@ -2,7 +2,7 @@
  *
  * The choice is one pointer, stored atomically. Threads that race compute the same answer and store the same pointer, so
  * no lock is needed and none can see anything half made.
- * Tested by tests/test_logits.c
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

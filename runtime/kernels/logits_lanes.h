@@ -14,7 +14,7 @@
  *           d16           sixteen doubles: d_zero, d_add (of sixteen floats), d_fold (tsl__logits_fold)
  *           put_lanes     writes the lanes that have a bit, and their places, one after the other; may overwrite TSL__LOGITS_SLACK more
  * Tails     The last elements of a row, if they are no whole group, are copied to a buffer that is filled up with -inf: nothing past a row is read.
- * Tested by tests/test_logits.c, each level against the portable kernels, bit for bit
+ * Tested by tests/kernels/test_logits.c, each level against the portable kernels, bit for bit
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* logits_portable.c - the kernels in plain C: what the others must equal, bit for bit.
  *
  * Everything is as direct as it can be; see logits.h for what each kernel means.
- * Tested by tests/test_logits.c
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@
  *
  * Example   See runtime/core/trie.h: the root writes (begin 0, height 2) to the places of a and b; a (begin 1, height 1) to that of ab; and b, a leaf, nothing that lasts.
  * Cost      10 cycles a node with AVX2, 17 without.
- * Tested by tests/test_trie_sound.c, tests/test_vocab_cache.c
+ * Tested by tests/kernels/test_trie_sound.c, tests/vocab_files/test_vocab_cache.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

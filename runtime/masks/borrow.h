@@ -6,7 +6,7 @@
  * Threads   A row is made by whoever asks and published by a compare and exchange; nobody waits. Where the tables are locked, what they hold cannot be told: the row is made another time. Rows are freed with the grammar.
  * Cost      A row: a load. Else a nanosecond or two for each patch; a copy of the bitset (0.2 µs for 128,256 tokens) where no such mask is kept.
  * Memory    Up to TSL__BORROWED masks of the vocabulary's width for each matcher that lends, and TSL__ROWS for its grammar, which count as its memory.
- * Tested by tests/test_oracle.c, tests/test_memory.c, tests/test_borrow.c
+ * Tested by tests/engine/test_oracle.c, tests/position/test_distinct.c, tests/masks/test_borrow.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

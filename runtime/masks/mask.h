@@ -5,7 +5,7 @@
  *           few single bits. Beyond PATCH_MAX tokens in the lists it becomes a bitset of its own. A list is kept in stretches of 65,536 tokens, so that a token takes 16 bits.
  *           A position's mask is seldom had by another but by one that is made of the same masks: it is joined, their lists one behind the other, and neither sorted nor looked for.
  * Cost      0.06 µs to copy, 0.1 to or (128k tokens), about 1 ns a patch.
- * Tested by tests/test_mask.c
+ * Tested by tests/masks/test_mask.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

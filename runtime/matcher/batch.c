@@ -3,7 +3,7 @@
  * Rows whose mask is known are written in blocks of BLOCK: 16 KB each for 128k tokens, a copy of 0.1 to 0.3 µs without a lock. A first visit takes its grammar's lock
  * and microseconds to milliseconds; blocks are small, so that few known rows queue up behind one.
  *
- * Tested by tests/test_threads.c
+ * Tested by tests/matcher/test_threads.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  * Example   root ::= expr   expr ::= term ("+" term)*   term ::= [0-9]+ | "(" expr ")"     after "(1": the frames
  *             [0-9]*  for <term>    ([+]<term>)*  for <expr>    \)  for <term>    ([+]<term>)*  for <root>
  * Cost      One pass over all states for the calls that matter, then a search of at most SEARCH_MAX states for each frame.
- * Tested by tests/test_listing.c
+ * Tested by tests/matcher/test_listing.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  *           a slot that a few numbers share; then neither copy of the mask is looked at, which for a batch of hundreds are megabytes.
  * Rows      are given up least recently used first, but none that was handed out since the last tsl_mask_table_step: the host applies a step's masks at once.
  * Cost      Two probes where the number is remembered: 0.07 µs in a batch of 256 grammars. Else the mask is written out and compared: 0.3 µs, 1 µs where they are not in the cache.
- * Tested by tests/test_mask_table.c
+ * Tested by tests/matcher/test_mask_table.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  * Exact     A token that brings the text into the stretch, or out of it, is not counted. Where the last token leaves a character unfinished, it may still be finished,
  *           by tokens that hold nothing else: three at most.
  *
- * Tested by tests/test_tags.c
+ * Tested by tests/tags/test_tags.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

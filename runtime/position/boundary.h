@@ -1,5 +1,5 @@
 /* boundary.h - tokens that may pass from one item or member into the next, found once for a vocabulary: what can repeat an item or a name is among them.
- * Tested by tests/test_memory.c, tests/test_costs.c
+ * Tested by tests/position/test_distinct.c, tests/engine/test_costs.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

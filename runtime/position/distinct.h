@@ -28,7 +28,7 @@
  * Cost      A grammar that guards nothing pays one test. Where nothing is remembered, positions are as many as before. Names used make positions of their own, shared by all
  *           texts that use the same names in the same order. While an item is watched every text is a position of its own: some 200 bytes a token.
  * Limits    max_steps bounds the search, max_memory what is kept: TSL_ERR_LIMIT. The shortest completion ignores repetitions: a lower bound.
- * Tested by tests/test_memory.c, tests/test_oracle.c
+ * Tested by tests/position/test_distinct.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  * a byte at a time, the way into members and their values first; the next way on from a place is not taken before that one was followed to its end. What must be new on that way may not be: it never leads through a name that must be, unless there are any number of
  * them, nor beyond the first item of an array within whose items must be.
  *
- * Tested by tests/test_memory.c
+ * Tested by tests/position/test_distinct.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,7 +10,7 @@
  *
  * Memory  All of this is a cache over the matchers' positions. When it outgrows its limit (max_memory), TSL_ERR_LIMIT is returned.
  * Cost    A step of one byte is 5 to 45 ns. The first token that a position sees is read from its record afterwards, another one seen before is one probe.
- * Tested by tests/test_oracle.c
+ * Tested by tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* candidates.c - the tokens that may still be drawn. The essay is in candidates.h.
  *
- * Tested by tests/test_sampler.c
+ * Tested by tests/sample/test_sampler.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -19,7 +19,7 @@
  * Draws     go by id (first the wide part, then the list), so they do not depend on the way in which a cut-off was found.
  * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: survey 4.5, with masses 15; gathering the 50 first 1.5; top-p or typical that keep tens of
  *           thousands 80 to 240.
- * Tested by tests/test_stages.c, against sorting everything; tests/test_keep.c, where thousands are kept
+ * Tested by tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where thousands are kept
  *
  * SPDX-License-Identifier: Apache-2.0
  */

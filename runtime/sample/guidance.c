@@ -5,7 +5,7 @@
  * Ref       Ho and Salimans 2022 "Classifier-free diffusion guidance", for language models Sanchez et al. 2023; Li et al. 2023 "Contrastive decoding",
  *           with its plausibility cut.
  * Cost      128,256 logits: 25 µs; contrastive 40 µs.
- * Tested by tests/test_guidance.c
+ * Tested by tests/sample/test_guidance.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

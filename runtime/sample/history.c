@@ -1,6 +1,6 @@
 /* history.c - the tokens so far. See sampler_history.h.
  *
- * Tested by tests/test_sampler_history.c
+ * Tested by tests/sample/test_sampler_history.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  *           the beginning, which the Z function gives for all places in one pass.
  *           Example: … A B C … A B: backwards B A … C B A …; at the second B two tokens are common, and what came after them was C.
  * Ref       Z function: Gusfield 1997, "Algorithms on strings, trees, and sequences", 1.3. DRY as in text-generation-webui, there by trying each place.
- * Tested by tests/test_sampler_history.c
+ * Tested by tests/sample/test_sampler_history.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

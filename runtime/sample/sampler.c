@@ -1,6 +1,6 @@
 /* sampler.c - making a sampler, and one step of it. The essay is in sampler.h.
  *
- * Tested by tests/test_sampler.c
+ * Tested by tests/sample/test_sampler.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

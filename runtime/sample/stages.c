@@ -5,7 +5,7 @@
  * Ref       top-p: Holtzman et al. 2020. Typical: Meister et al. 2023. Epsilon, eta: Hewitt, Manning, Liang 2022. Mirostat: Basu et al. 2021. min-p:
  *           Nguyen et al. 2024. Top-n-sigma: Tang et al. 2024. Repetition penalty: Keskar et al. 2019. XTC, DRY: p-e-w 2024. Dynamic temperature by
  *           entropy, and its exponent: kalomaze 2023.
- * Tested by tests/test_stages.c, each against a direct implementation
+ * Tested by tests/sample/test_stages.c, each against a direct implementation
  *
  * SPDX-License-Identifier: Apache-2.0
  */

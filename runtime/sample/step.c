@@ -1,6 +1,6 @@
 /* step.c - what the model wanted. See step.h.
  *
- * Tested by tests/test_step.c
+ * Tested by tests/sample/test_step.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

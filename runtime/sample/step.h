@@ -4,7 +4,7 @@
  * argument - log W, and the entropy is log W - M / W. The anchor before the mask is the row's largest logit, after it the largest allowed one, so that
  * neither sum underflows.
  * Illegal   as for the sampler: outside the mask NaN is no mass, and a +inf takes all of it.
- * Tested by tests/test_step.c
+ * Tested by tests/sample/test_step.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  * is not is passed over with all its text, as HF does. White space that a token takes along never reaches back into text that is dealt
  * with; where that was taken along to the right, a token may still begin in it, as in HF.
  *
- * Tested by tests/test_encode.c, tests/test_vocab_files.c
+ * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

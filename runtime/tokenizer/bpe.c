@@ -13,7 +13,7 @@
  *           slots are taken; one where a search passes CROWD of them, or would, is filled anew with random numbers in its hashes. So the tables of
  *           real files are the same each time, and no file makes a search long.
  *
- * Tested by tests/test_encode.c, tests/test_vocab_files.c
+ * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

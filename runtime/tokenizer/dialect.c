@@ -27,7 +27,7 @@
  *
  * Oniguruma's doc/RE and what PyPI's `tokenizers` and `tiktoken` do with every code point; the versions differ in recent characters.
  *
- * Tested by tests/test_dialect.c, tests/test_encode.c, tests/test_vocab_files.c
+ * Tested by tests/tokenizer/test_dialect.c, tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  *           nothing of each other. A vocabulary without a token for that byte: TSL_ERR_SYNTAX.
  * Limits    2^30 bytes between two added tokens or invalid bytes, before and after normalising: TSL_ERR_LIMIT.
  *
- * Tested by tests/test_encode.c, tests/test_vocab_files.c
+ * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

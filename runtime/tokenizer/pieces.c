@@ -9,7 +9,7 @@
  * Unused    Pieces of type "unused" spell nothing. SentencePiece merges to them and takes the merge apart again; no file that a generating
  *           model uses was seen to have any.
  *
- * Tested by tests/test_gguf.c
+ * Tested by tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

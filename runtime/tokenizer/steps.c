@@ -11,7 +11,7 @@
  *             contiguous       not between two of the same kind    a | - | b | -- | c
  *             removed          all of them; matches are dropped    a | b | c
  *
- * Tested by tests/test_encode.c, tests/test_vocab_files.c
+ * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* tables.c - the tokenizer's tables as a whole: checking, naming, freeing.
  *
- * Tested by tests/test_vocab_files.c
+ * Tested by tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

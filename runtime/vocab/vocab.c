@@ -9,7 +9,7 @@
  * Greedy    Arrays bring no merges, so text is cut into the longest token at each place. With TSL_ENCODE_SPECIAL the text is first cut at
  *           special tokens: the leftmost, there the longest.
  *
- * Tested by tests/test_vocab.c
+ * Tested by tests/vocab/test_vocab.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* bpe_build.c - see bpe_build.h.
  *
- * Tested by tests/test_vocab_files.c, tests/test_gguf.c, tests/test_encode.c
+ * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_gguf.c, tests/tokenizer/test_encode.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

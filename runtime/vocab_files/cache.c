@@ -9,7 +9,7 @@
  *           another name and renamed, so that readers see all of it or nothing. A file that is not sound is ignored and written again.
  * Machines  The numbers are in the machine's own order; `mark` and `layout` tell files of other machines and versions apart.
  *
- * Tested by tests/test_vocab_cache.c, tests/test_cache_faults.c
+ * Tested by tests/vocab_files/test_vocab_cache.c, tests/vocab_files/test_cache_faults.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  *
  * 4,096 tokens: the bytes, 3,832 merges in order, 8 special ones. scripts/train_vocab.py trained them.
  *
- * Tested by tests/test_vocab.c, tests/test_encode.c
+ * Tested by tests/vocab/test_vocab.c, tests/tokenizer/test_encode.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

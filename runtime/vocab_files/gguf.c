@@ -12,7 +12,7 @@
  *           not tell. Two things differ: added tokens are found leftmost first, not longest first, and white space that Phi-3's tokens take
  *           along stays.
  *
- * Tested by tests/test_gguf.c
+ * Tested by tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  * Names and patterns: llama.cpp's src/llama-vocab.cpp (the copy in llama-cpp-python 0.3.36), the patterns in the form that the models' own
  * tokenizer.json files have. What its names "afmoe", "hybriddna" and "whitespace" do in code, and no pattern says, is not known here.
  *
- * Tested by tests/test_gguf.c
+ * Tested by tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

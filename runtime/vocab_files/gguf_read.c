@@ -6,7 +6,7 @@
  * Work      Every element of an array of strings takes eight bytes of the file at least, numbers are skipped at once, and so a file can't ask
  *           for more work than it has bytes.
  *
- * Tested by tests/test_gguf.c
+ * Tested by tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@
  *           leave holes; those are tokens without bytes.
  *
  * Cost      Llama 3.1 (9 MB, 128,256 tokens, 280,147 merges): about 70 ms of one core, of which yajl and the trie take 20 each.
- * Tested by tests/test_vocab_files.c, tests/test_encode.c
+ * Tested by tests/vocab_files/test_vocab_files.c, tests/tokenizer/test_encode.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

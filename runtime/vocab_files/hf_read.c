@@ -6,7 +6,7 @@
  * Memory    yajl does not look at what its allocator returns, so a NULL must never get there: its hook takes from an arena and, if that is
  *           exhausted, jumps out of yajl altogether (longjmp to read_all). All yajl state lies in the arena, so nothing leaks.
  *
- * Tested by tests/test_vocab_files.c
+ * Tested by tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

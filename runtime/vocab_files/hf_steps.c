@@ -12,7 +12,7 @@
  *                   Metaspace      REPLACE " ", PREPEND, SPLIT_TEXT
  *   Sequence, in either, is its parts in order. Everything else is refused by name.
  *
- * Tested by tests/test_encode.c, tests/test_vocab_files.c
+ * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,7 +10,7 @@
  * Unsound   notes are as good as none: they are written under another name and renamed, carry a checksum, and one that does not fit the file is written anew. A forged one can
  *           but name another entry of the same folder, where whoever forges it could have changed the entry as well.
  *
- * Tested by tests/test_vocab_known.c
+ * Tested by tests/vocab_files/test_vocab_known.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

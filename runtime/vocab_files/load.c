@@ -7,7 +7,7 @@
  *
  * With a cache, a file's content is looked up (known.c) or hashed; its entry is mapped (cache.c); only where there is none, the file is parsed.
  *
- * Tested by tests/test_vocab_files.c, tests/test_gguf.c
+ * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
  * Encoding  Type BPE, without a table of characters and without squeezing: what Llama 2, Mistral and Gemma use. Any other model loads, and
  *           masks work, but encoding says UNSUPPORTED.
  *
- * Tested by tests/test_gguf.c
+ * Tested by tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

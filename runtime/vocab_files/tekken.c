@@ -7,7 +7,7 @@
  *           mistral-common 1.13 has for them.
  * Encoding  As tiktoken's, with the pattern of the file (or options->pattern). "<s>" is the beginning-of-sequence token.
  *
- * Tested by tests/test_gguf.c
+ * Tested by tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

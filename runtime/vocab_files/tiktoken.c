@@ -4,7 +4,7 @@
  * Any other file needs options->pattern, and has no special tokens. What the pattern does not match is left out, as tiktoken does.
  * Patterns and ids: tiktoken_ext/openai_public.py of tiktoken 0.12.
  *
- * Tested by tests/test_encode.c, tests/test_vocab_files.c
+ * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

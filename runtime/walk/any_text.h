@@ -10,7 +10,7 @@
  *           mostly as one without a bound, or of a few characters at least, or of more than any token has: of these the vocabulary's layer has a state each.
  * Example   {"maxLength": 64}: no state but the first is made.
  * Cost      What is known with the tables a look-up; else about 2 µs, or 5 where the state is asked.
- * Tested by tests/test_text.c, tests/test_oracle.c, tests/test_near.c
+ * Tested by tests/walk/test_any_text.c, tests/engine/test_oracle.c, tests/walk/test_near_limit.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

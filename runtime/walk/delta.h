@@ -8,7 +8,7 @@
  * Kin       The last few states of a grammar whose walk over the whole vocabulary took long are candidates.
  * Example   Names without `hipchat`: after `hip` and after nothing, only `c` leads to different places; below it, only `h` does.
  * Cost      A comparison of two transitions for each node where the two differ; candidates that differ over too much of the vocabulary are given up at the root.
- * Tested by tests/test_oracle.c, tests/test_kin.c
+ * Tested by tests/engine/test_oracle.c, tests/walk/test_delta.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  *           same place, then to end the name before that letter adds nothing: it is no exit.
  * Example   After `{` in `set ::= "{" (name set? " "*)* "}"`: names are left before ` `, `{` and `}`.
  * Remembered  By what follows as well: the bytes, and the place if that matters. A walk that leaves little is known without asking.
- * Tested by tests/test_groups.c, tests/test_oracle.c
+ * Tested by tests/walk/test_groups.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  *           would be searched else for what ends the text.
  * Escapes   So is what begins with an escape's letter in a string of any characters, which goes on behind it: the walk of one with a letter more to come is known.
  * Cost      Of a text, some 0.1 ms, where the search takes 0.7.
- * Tested by tests/test_kin.c, tests/test_letters.c, tests/test_oracle.c
+ * Tested by tests/walk/test_delta.c, tests/walk/test_letters.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

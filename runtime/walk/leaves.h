@@ -4,7 +4,7 @@
  * asked once for each range of its bytes; and where it goes on by each byte that stands there, so it does below all siblings that lead to it: their tokens lie
  * side by side, and are copied.
  *
- * Tested by tests/test_oracle.c, tests/test_number.c
+ * Tested by tests/engine/test_oracle.c, tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

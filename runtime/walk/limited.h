@@ -4,7 +4,7 @@
  * Idea      The class's tokens of so many letters as surely live are one bitset. Longer ones of the class are tried one by one, unless they are longer than any text may be; and what is legal but
  *           is no letter is searched for among the letters, as ever.
  * Cost      About 0.1 ms, most of it for the states that those tokens lead to.
- * Tested by tests/test_linear.c, tests/test_oracle.c
+ * Tested by tests/walk/test_linear.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,7 +12,7 @@
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a backslash below: a table of these alone, some thousand, that lie side by side (linear_quoted.h).
  * Aside     States that do more than read (may end where something follows, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
  * Cost      About 5 ns a node (by the search, whose nodes lie elsewhere, 30 to 150). 16 bytes a node and 4 more to find it, 8 for the table without words, once per vocabulary.
- * Tested by tests/test_linear.c, tests/test_oracle.c
+ * Tested by tests/walk/test_linear.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  * Idea      Words of up to 32 letters are one bitset, and one with the space. Where all of them live, a table is read that has no nodes below which there is nothing else. Most of what is left then
  *           has letters beyond ASCII, which most patterns do not tell apart, but for spaces and marks among them: words of ASCII letters and of such characters as begin like no space does
  *           are bitsets of their own, with a table of their own, which has a few thousand nodes.
- * Tested by tests/test_linear.c, tests/test_oracle.c
+ * Tested by tests/walk/test_linear.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

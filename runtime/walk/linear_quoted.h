@@ -5,7 +5,7 @@
  * Idea      Only these nodes, in the order of their spelling, as one table: those that have a quote or a backslash below, and all from there on. The former have no tokens here: they are letters, of which
  *           a class tells.
  * Example   Of Llama-3.1's 274,520 nodes some 3,000 are left.
- * Tested by tests/test_linear.c, tests/test_oracle.c
+ * Tested by tests/walk/test_linear.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,7 +10,7 @@
  *           within a token.
  * Example   {"a": A, "b": B}: after {"a":1,  the frame names{a,b} runs over RESUME{b}: its token `a"` is dropped, `b"` goes on with B.
  * Cost      A new set of members costs one RESUME, and a look at each token on the paths of the names.
- * Tested by tests/test_shipped.c, tests/test_oracle.c
+ * Tested by tests/engine/test_shipped.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

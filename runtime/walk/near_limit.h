@@ -2,7 +2,7 @@
  *
  * A state near its limit is as `like` (runtime/automaton/state.h), which has none, over all tokens that are short enough. The others are few, and are tried one by one: by both.
  *
- * Tested by tests/test_near.c
+ * Tested by tests/walk/test_near_limit.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

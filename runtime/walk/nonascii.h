@@ -9,7 +9,7 @@
  *           buckets that it lacks.
  * Cost      Tens of microseconds for a class that lacks few characters, up to half a millisecond for one that has few, and 2 × 34 KB for the 274,520 nodes of Llama-3.1; 2.5 MB once per
  *           vocabulary. The two common classes are made with the vocabulary's tables.
- * Tested by tests/test_oracle.c, test_letters.c
+ * Tested by tests/engine/test_oracle.c, test_letters.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  *
  * Where a letter leads back to the state itself, what lies below is entered only if it has a byte that leads elsewhere: of `[a-z.-]+\.[a-z]{2,6}(/[\w/]*)?` no tree without a dot, though a slash may come later.
  *
- * Tested by tests/test_oracle.c, tests/test_letters.c, tests/test_linear.c
+ * Tested by tests/engine/test_oracle.c, tests/walk/test_letters.c, tests/walk/test_linear.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

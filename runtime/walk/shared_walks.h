@@ -14,7 +14,7 @@
  *           walk holds token numbers and nothing of a schema's text. That one was known shows in the time it took, as in any cache (SECURITY.md).
  * Threads   One lock, held for a probe and a copy; taken only where a grammar would walk.
  * Cost      A miss 0.1 µs, a hit under 1 µs.
- * Tested by tests/test_common.c, tests/test_oracle.c
+ * Tested by tests/walk/test_shared_walks.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  * Exact     Every way to death through the letters is in the graph. A tree without one of the bytes that all ways need, or with less height than the shortest way, has no token that dies.
  * Example   Names without `hipchat`: each way needs h, i, p, c, a and t, and seven bytes. The few tokens that have all of them are tried, and none dies.
  * Cost      About 1 µs for each target of a state that must be made first, which is most of it; 0.1 ms from states that are known, where reading the whole trie takes 1.1 ms.
- * Tested by tests/test_less.c, tests/test_oracle.c
+ * Tested by tests/walk/test_subtract.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -28,7 +28,7 @@
  * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens `"` and `":`, leftover empty.
  * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a structural state about 1 µs.
  * The search itself is told in walk_search.h.
- * Tested by tests/test_oracle.c, the corpora of fuzz_walk and fuzz_mask
+ * Tested by tests/engine/test_oracle.c, the corpora of fuzz_walk and fuzz_mask
  *
  * SPDX-License-Identifier: Apache-2.0
  */

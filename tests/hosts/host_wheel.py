@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here, and tests/test_package.py on that wheel, installed by pip into an empty
+"""The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here, and tests/programs/test_package.py on that wheel, installed by pip into an empty
 environment of every CPython that is here (one for each version; Debian 12 has 3.11 alone, pyenv's are found too).
 
     python tests/hosts/host_wheel.py     (./dev test hosts runs it)
@@ -50,11 +50,11 @@ def try_wheel(counts, python, wheel, folder):
     package = folder / "build" / "bindings" / "python" / "turnstile"
     package.parent.mkdir(parents=True)
     package.symlink_to(where)
-    lines = common.program([inside, "tests/test_package.py"],
+    lines = common.program([inside, "tests/programs/test_package.py"],
                            env={**os.environ, "TSL_BUILD": str(folder / "build"), "TSL_VOCABS": str(common.BUILD / "vocabs")})
     closing = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", lines[-1] if lines else "")
     if not closing:
-        sys.exit("tests/test_package.py has no closing line")
+        sys.exit("tests/programs/test_package.py has no closing line")
     for name, value in zip(("passed", "failed", "skipped"), closing.groups()):
         counts[name] += int(value or 0)
     print(*(line for line in lines[:-1] if "failed" in line or "skipped" in line), sep="\n", end="")

@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include <turnstile-llama.h>
-#include "tests/check.h"
+#include "tests/support/check.h"
 
 #define MAX_TOKENS 400
 

@@ -1,0 +1,194 @@
+/* test_near_limit.c - masks near the limits of a text's length, where tokens are longer than what is left.
+ *
+ * A vocabulary of long tokens (up to 90 characters: words, runs, quotes, escapes, two-byte characters), schemas with a pattern and a length; along random texts
+ * each mask must allow just the tokens that can be accepted one by one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/support/draw.h"
+#include "turnstile.h"
+
+#define TOKENS 1500u
+#define LONGEST 90u
+#define STEPS 40
+
+static tsl_vocab *vocab;
+static size_t words;
+
+/* Single bytes first, then tokens of one kind or a mixture. */
+static void make_vocab(uint64_t *seed) {
+  static uint8_t bytes[TOKENS * 2 * (LONGEST + 8)];
+  static uint32_t offsets[TOKENS + 1];
+  static uint8_t special[TOKENS];
+  static const char *const pieces[] = {"a", "b", "1", " ", "-", "\xC3\xA9", "\\n", "\\u0061", "\"", ", "};
+  uint32_t n = 0;
+  for (uint32_t t = 0; t < TOKENS; t++) {
+    offsets[t] = n;
+    if (t < 256) {
+      bytes[n++] = (uint8_t)t;
+      continue;
+    }
+    if (t == 256) { /* ends a generation */
+      special[t] = 1;
+      memcpy(bytes + n, "<end>", 5);
+      n += 5;
+      continue;
+    }
+    uint64_t kind = tsl_test_random(seed) % 6, end = tsl_test_random(seed) % 15;
+    uint32_t length = 1 + (uint32_t)(tsl_test_random(seed) % LONGEST), begin = n;
+    while (n - begin < length) {
+      uint64_t r = tsl_test_random(seed) % 100;
+      const char *piece = kind < 2 ? pieces[kind ? 3 : 0] : kind < 5 ? pieces[r < 80 ? r % 4 : r < 97 ? 4 + r % 2 : 6 + r % 4] : pieces[r < 90 ? r % 2 : 3];
+      memcpy(bytes + n, piece, strlen(piece));
+      n += (uint32_t)strlen(piece);
+    }
+    static const char *const ends[] = {"\"]", "\",\"", "\", \"ab\"]", "\"}"}; /* out of the string */
+    if (end >= sizeof ends / sizeof *ends) continue;
+    memcpy(bytes + n, ends[end], strlen(ends[end]));
+    n += (uint32_t)strlen(ends[end]);
+  }
+  offsets[TOKENS] = n;
+  const tsl_token end = 256;
+  tsl_vocab_desc desc = {bytes, offsets, TOKENS, 0, special, &end, 1};
+  tsl_error error = {0};
+  CHECKF(tsl_vocab_new(&desc, NULL, &vocab, &error) == TSL_OK, "%s", error.message);
+  if (vocab) words = tsl_vocab_mask_words(vocab);
+}
+
+/* Along random texts of a schema, or of a regular expression, which begins with ^. */
+static void follow(const char *schema, uint64_t seed) {
+  tsl_grammar *g = grammar_of(vocab, schema);
+  tsl_matcher *m = NULL;
+  uint32_t *mask = malloc(words * sizeof *mask);
+  char text[STEPS * 4 * (LONGEST + 8) + 1] = "";
+  CHECK(mask && g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (int step = 0; m && mask && step < STEPS && !tsl_matcher_is_terminated(m); step++) {
+    CHECKF(tsl_matcher_mask(m, mask) == TSL_OK, "%s step %d", schema, step);
+    bool right = mask_is_right(m, mask, schema, text);
+    CHECK(right);
+    tsl_token t = right ? draw(mask, words * 32, &seed) : TSL_NO_TOKEN, quote = '"';
+    size_t n;
+    if (t == TSL_NO_TOKEN) break;
+    if (step < 6 && t == quote && step && tsl_mask_has(mask, 'a')) t = 'a'; /* stay in the string */
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
+    strncat(text, (const char *)bytes, n);
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  free(mask);
+}
+
+static void near_the_length(void) {
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,5}\\\\S+$", "^(\\\\S+\\\\s+){0,49}\\\\S+$", "^[a-z ]*$", "^a.*b$", "^(?:[ab]+ )*1{3}$", "^.{3,}\\\\u00e9$", "^[^1]*1[^1]*$", "a1", "^(?:ab|\\\\S \\\\S)*$"};
+  char schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 18; most <= 130; most += 28) {
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}", patterns[i], most);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 77 + most);
+    }
+}
+
+/* With each length that may be left: a long token may close the text with its last byte, which is none of its characters. */
+static void all_that_is_left(void) {
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,49}\\\\S+$", "^[a-z ]*$", "^.{3,}1*$", "^(?:a|b+1)*$"};
+  uint32_t *mask = malloc(words * sizeof *mask);
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    char schema[200], text[202] = "\"";
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":100}", patterns[i]);
+    CHECK(mask && tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    CHECK(tsl_matcher_accept(m, '"') == TSL_OK);
+    for (int n = 0; n <= 100 && m; n++) {
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, schema, text));
+      CHECK(n == 100 || tsl_matcher_accept(m, 'a') == TSL_OK);
+      text[1 + n] = 'a';
+    }
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  free(mask);
+}
+
+/* The same of texts that are no JSON strings: what must, or must not, be in them. */
+static void near_the_length_of_a_text(void) {
+  static const char *const patterns[] = {"^(?!.*ab).{0,%u}$", "^(?!.*(?:aba|1-))[^\n]{0,%u}$", "^(?=.*1)[ab1 ]{0,%u}$", "^(?=.*-.*1)(?!.*aa).{1,%u}$", "^(?!(?s:.*)b{9})(?s:.){0,%u}$", "^(?!.*ab)(?=.{0,%u}$).*b$",
+                                         "^(?=[ab ]{0,%u}$)(?:[ab]+ ?)*$", "^(?!.*\xC3\xA9)(?=.*b$).{2,%u}$", "^(?=.{0,%u}$)(?=.{0,40}$)(?!.*bb).*$", "^(?!.*ab).{9,%u}$", "^(?!.*ab)(?=.*1).{16,%u}$", "^(?=.*-)[ab1 -]{12,%u}$",
+                                         "^(?=.{7,%u}$)(?!.*bb)(?:a|b ?)*$", "^(?=[ab ]{0,%u}$)[^1]{0,70}$", "^(?=[^1]{0,70}$)[ab ]{0,%u}$", "^(?=[ab ]{0,%u}$)(?=[^1]{0,70}$)(?:[ab]+ ?)*$"};
+  char pattern[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 17; most <= 130; most += 28) {
+      snprintf(pattern, sizeof pattern, patterns[i], most);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(pattern, seed * 13 + most);
+    }
+}
+
+/* As items: a token may leave the string too late for its length, and go on. */
+static void near_the_length_of_an_item(void) {
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,9}\\\\S+$", "^[a-z ]*$", "^a.*b$", "^[^1]*1[^1]*$", "a1"};
+  char schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 17; most <= 80; most += 21) {
+      snprintf(schema, sizeof schema, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}}", patterns[i], most);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 31 + most);
+    }
+}
+
+static void length_alone(void) {
+  static const char *const schemas[] = {"{\"type\":\"string\",\"maxLength\":50}", "{\"type\":\"string\",\"minLength\":40,\"maxLength\":60}", "{\"type\":\"string\",\"pattern\":\"^[ab]{20,70}$\"}",
+                                        "{\"type\":\"string\",\"maxLength\":64,\"not\":{\"pattern\":\"1{4}\"}}", "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":30},\"maxItems\":4}",
+                                        "{\"type\":\"object\",\"patternProperties\":{\"^a{1,40}$\":true},\"additionalProperties\":false}"};
+  for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
+    for (uint64_t seed = 0; seed < ROUNDS_OF(4u); seed++) follow(schemas[i], seed + 5);
+}
+
+/* All strings but those of a pattern: what spells one of these in full is taken out. */
+static void all_but_a_pattern(void) {
+  static const char *const patterns[] = {"^[ab][ab1]?$", "^(?:a{1,30}|[b1]{2})$", "^[ab]{1,40}$", "^a[^1]*b$"};
+  char schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    snprintf(schema, sizeof schema, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"%s\"}}}", patterns[i]);
+    for (uint64_t seed = 0; seed < ROUNDS_OF(6u); seed++) follow(schema, seed + 40);
+  }
+}
+
+/* Near the limit of a group, where most long tokens are known from a few repetitions. */
+static void near_the_count(void) {
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,%u}\\\\S+$", "^$|^(?:\\\\S+\\\\s+){2,%u}\\\\S+$", "^(?:[^ ]{1,40} ){0,%u}1?$", "^(?:(?:a|b+1)-?){0,%u}$", "^(?:([ab]+ ){0,12}1){0,%u}$", "^(?!.*ab).{2,%u}$", "^(?=.*1)[ab1 ]{0,%u}$", "^(?!.*(?:a1|\\u00e9))(?=.*-)[^b]{5,%u}$"};
+  char pattern[100], schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 9; most <= 60; most += 17) {
+      snprintf(pattern, sizeof pattern, patterns[i], most);
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\"}", pattern);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 91 + most);
+    }
+}
+
+/* Far from the least that a loop needs, and near it; runs of a search, of which the longest alone is followed. */
+static void near_the_least(void) {
+  static const char *const patterns[] = {"[ab]{%u}", "^[ab ]{%u,}$", "-[ab]{%u,}1", "(?:a[ab]?){%u}", "^(?:[ab]{%u,} ?)+$", "[ab]{%u}.*b{9}", "^(?!.*[ab]{%u})"};
+  char pattern[100], schema[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned least = 9; least <= 129; least += 40) {
+      snprintf(pattern, sizeof pattern, patterns[i], least);
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\"}", pattern);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 57 + least);
+    }
+}
+
+int main(void) {
+  uint64_t seed = 2024;
+  make_vocab(&seed);
+  if (!vocab) return tsl_test_end();
+  RUN(near_the_length, "a pattern and a length");
+  RUN(all_that_is_left, "each length that may be left");
+  RUN(near_the_length_of_a_text, "the same in any text");
+  RUN(near_the_length_of_an_item, "the same in an array");
+  RUN(length_alone, "lengths without a pattern");
+  RUN(near_the_least, "the least number of iterations");
+  RUN(all_but_a_pattern, "all strings but those of a pattern");
+  RUN(near_the_count, "groups that may be repeated so often");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
