@@ -5,7 +5,8 @@
 #ifndef TSL_BENCH_BATCH_H
 #define TSL_BENCH_BATCH_H
 
-/* argv[0] is "batch". One JSON line per number of matchers and workers on stdout. Returns the exit status. */
+/* argv[0] is "batch". One JSON line per number of matchers and workers on stdout. Returns the exit
+ * status. */
 int bench_batch(int argc, char **argv);
 
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <yajl/yajl_tree.h>
 
-/* ---- the file -------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool fail(bench_reader *reader, const char *why) {
   snprintf(reader->why, sizeof reader->why, "%s:%zu: %s", reader->path, reader->line, why);
@@ -56,12 +56,13 @@ bool bench_reader_close(bench_reader *reader) {
   free(reader->buffer);
   if (reader->child > 0) {
     int status;
-    if (waitpid(reader->child, &status, 0) == reader->child && at_end && status != 0) fail(reader, "xz could not decompress the file");
+    if (waitpid(reader->child, &status, 0) == reader->child && at_end && status != 0)
+      fail(reader, "xz could not decompress the file");
   }
   return !reader->failed;
 }
 
-/* ---- one line -------------------------------------------------------------------------------------------------- */
+/* ---- one line -------------------------------------------------------------------------------- */
 
 static yajl_val member(yajl_val object, const char *key, yajl_type type) {
   const char *path[] = {key, NULL};
@@ -75,7 +76,8 @@ static bool read_tokens(bench_test *test, yajl_val array) {
   if (!test->tokens) return false;
   for (; test->token_count < n; test->token_count++) {
     yajl_val v = array->u.array.values[test->token_count];
-    if (!YAJL_IS_INTEGER(v) || YAJL_GET_INTEGER(v) < 0 || YAJL_GET_INTEGER(v) >= TSL_MAX_VOCAB) return false;
+    if (!YAJL_IS_INTEGER(v) || YAJL_GET_INTEGER(v) < 0 || YAJL_GET_INTEGER(v) >= TSL_MAX_VOCAB)
+      return false;
     test->tokens[test->token_count] = (tsl_token)YAJL_GET_INTEGER(v);
   }
   return true;

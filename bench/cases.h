@@ -1,7 +1,8 @@
 /* cases.h - the schemas and instances of a MaskBench file, read one line at a time.
  *
- * A line is {"id", "schema": "<JSON text>", "tests": [{"valid": bool, "text": "<JSON text>", "tokens": [ids]}]}; "tokens" may be left out. A name that
- * ends in .xz is read through the program xz.
+ * A line is {"id", "schema": "<JSON text>", "tests": [{"valid": bool, "text": "<JSON text>",
+ * "tokens": [ids]}]}; "tokens" may be left out. A name that ends in .xz is read through the program
+ * xz.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +44,8 @@ typedef struct bench_reader {
 } bench_reader;
 
 bool bench_reader_open(bench_reader *reader, const char *path);
-/* The next case, to be freed with bench_case_free; false at the end or on an error (reader->failed). */
+/* The next case, to be freed with bench_case_free; false at the end or on an error
+ * (reader->failed). */
 bool bench_reader_next(bench_reader *reader, bench_case *out);
 /* false if the file or xz ended badly. */
 bool bench_reader_close(bench_reader *reader);

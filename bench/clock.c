@@ -1,5 +1,5 @@
-/* clock.c - see clock.h. Ref: Intel SDM vol. 3, 18.17 (invariant time-stamp counter); fences as in Paoloni 2010, "How to
- * benchmark code execution times".
+/* clock.c - see clock.h. Ref: Intel SDM vol. 3, 18.17 (invariant time-stamp counter); fences as in
+ * Paoloni 2010, "How to benchmark code execution times".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,11 +54,13 @@ static int compare_u64(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Smallest difference between readings, in ticks: of the sorted empty spans' values, the nearest two. */
+/* Smallest difference between readings, in ticks: of the sorted empty spans' values, the nearest
+ * two. */
 static uint64_t smallest_step(const uint64_t *sorted, size_t n) {
   uint64_t step = sorted[0] ? sorted[0] : UINT64_MAX;
   for (size_t i = 1; i < n; i++)
-    if (sorted[i] > sorted[i - 1] && sorted[i] - sorted[i - 1] < step) step = sorted[i] - sorted[i - 1];
+    if (sorted[i] > sorted[i - 1] && sorted[i] - sorted[i - 1] < step)
+      step = sorted[i] - sorted[i - 1];
   return step;
 }
 
@@ -77,13 +79,16 @@ void bench_clock_init(bench_clock *clock) {
   clock->step_ns = (double)smallest_step(spans, usual) * clock->ns_per_tick;
 }
 
-uint64_t bench_clock_now(const bench_clock *clock) { return clock->counter ? read_counter() : monotonic_ns(); }
+uint64_t bench_clock_now(const bench_clock *clock) {
+  return clock->counter ? read_counter() : monotonic_ns();
+}
 
 double bench_clock_span(const bench_clock *clock, uint64_t from, uint64_t to) {
   return (double)(to - from) * clock->ns_per_tick - clock->overhead_ns;
 }
 
-/* Bytes of the last-level cache that one core reaches, 0 if unknown. (sysconf tells the sum over the whole processor.) */
+/* Bytes of the last-level cache that one core reaches, 0 if unknown. (sysconf tells the sum over
+ * the whole processor.) */
 static size_t last_level_cache(void) {
   FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
   unsigned long kib = 0;

@@ -1,10 +1,12 @@
 /* clock.h - time spans of tens of nanoseconds, and empty caches on demand.
  *
  * Problem   A borrowed mask costs about 20 ns, as much as reading the clock.
- * Idea      On x86-64 with an invariant time-stamp counter a span is two fenced reads of it; elsewhere clock_gettime. The average cost of an empty
- *           span is measured when the clock is set up and subtracted from every span.
- * Limits    The counter itself advances in steps (10 ns on AMD's Zen), so a single short span is only that exact, and may come out a little below 0;
- *           it is not cut off there, because then averages would be too high.
+ * Idea      On x86-64 with an invariant time-stamp counter a span is two fenced reads of it;
+ *           elsewhere clock_gettime. The average cost of an empty span is measured when the clock
+ *           is set up and subtracted from every span.
+ * Limits    The counter itself advances in steps (10 ns on AMD's Zen), so a single short span is
+ *           only that exact, and may come out a little below 0; it is not cut off there, because
+ *           then averages would be too high.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -32,7 +32,9 @@ struct llama_vocab::impl {};
 llama_vocab::llama_vocab() : pimpl(new impl) {}
 llama_vocab::~llama_vocab() {}
 bool llama_vocab::is_eog(llama_token) const { return false; }
-const std::string &llama_vocab::token_to_piece(llama_token token) const { return pieces[(size_t)token]; }
+const std::string &llama_vocab::token_to_piece(llama_token token) const {
+  return pieces[(size_t)token];
+}
 uint32_t llama_vocab::n_tokens() const { return (uint32_t)pieces.size(); }
 
 // ---- timing -----------------------------------------------------------------------------------------------------------
@@ -42,7 +44,8 @@ static double median(int runs, const std::function<void()> &step) {
   for (int i = 0; i < runs; i++) {
     auto start = std::chrono::steady_clock::now();
     step();
-    us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+                     .count());
   }
   std::sort(us.begin(), us.end());
   return us[us.size() / 2];
@@ -64,7 +67,8 @@ static llama_sampler *chain(std::vector<llama_sampler *> parts) {
 }
 
 static llama_sampler *cut_off() {
-  return chain({llama_sampler_init_penalties((int32_t)logits.size(), 64, 1.1f, 0.1f, 0.1f), llama_sampler_init_top_k(40), llama_sampler_init_top_p(0.95f, 1),
+  return chain({llama_sampler_init_penalties((int32_t)logits.size(), 64, 1.1f, 0.1f, 0.1f),
+                llama_sampler_init_top_k(40), llama_sampler_init_top_p(0.95f, 1),
                 llama_sampler_init_min_p(0.05f, 1), llama_sampler_init_temp(0.8f)});
 }
 
@@ -87,14 +91,19 @@ int main(int argc, char **argv) {
   if (pieces.size() != logits.size()) return 2;
   data.resize(logits.size());
   llama_vocab vocab;
-  llama_grammar *grammar = llama_grammar_init_impl(&vocab, text.c_str(), "root", false, nullptr, 0, nullptr, 0);
+  llama_grammar *grammar =
+      llama_grammar_init_impl(&vocab, text.c_str(), "root", false, nullptr, 0, nullptr, 0);
   if (!grammar) return 2;
   llama_grammar_accept_str(*grammar, PREFIX);
   llama_sampler *plain = chain({llama_sampler_init_temp(0.8f)}), *cut = cut_off();
-  llama_sampler *bare = chain({llama_sampler_init_top_k(40), llama_sampler_init_top_p(0.95f, 1), llama_sampler_init_min_p(0.05f, 1),
-                               llama_sampler_init_temp(0.8f)});
-  for (int i = 0; i < 64; i++) llama_sampler_accept(cut, (llama_token)((i * 7919) % (int)logits.size()));
-  auto run = [](llama_sampler *s) { auto a = fill(); llama_sampler_apply(s, &a); };
+  llama_sampler *bare = chain({llama_sampler_init_top_k(40), llama_sampler_init_top_p(0.95f, 1),
+                               llama_sampler_init_min_p(0.05f, 1), llama_sampler_init_temp(0.8f)});
+  for (int i = 0; i < 64; i++)
+    llama_sampler_accept(cut, (llama_token)((i * 7919) % (int)logits.size()));
+  auto run = [](llama_sampler *s) {
+    auto a = fill();
+    llama_sampler_apply(s, &a);
+  };
   double temperature = median(runs, [&] { run(plain); });
   double without = median(runs, [&] { run(bare); });
   double penalised = median(runs, [&] { run(cut); });
@@ -121,10 +130,14 @@ int main(int argc, char **argv) {
       llama_grammar_apply_impl(*grammar, &a);
       llama_sampler_apply(bare, &a);
     }
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / steps;
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+               .count() /
+           steps;
   };
   double none = draw_first(0, runs), tenth = draw_first(10, 100), half = draw_first(50, 40);
-  printf("{\"temperature\": %.2f, \"cut_off\": %.2f, \"cut_off_penalties\": %.2f, \"grammar_first\": %.2f, \"check_one\": %.3f, "
-         "\"draw_first_0\": %.2f, \"draw_first_10\": %.2f, \"draw_first_50\": %.2f}\n", temperature, without, penalised, first, check, none, tenth, half);
+  printf("{\"temperature\": %.2f, \"cut_off\": %.2f, \"cut_off_penalties\": %.2f, "
+         "\"grammar_first\": %.2f, \"check_one\": %.3f, "
+         "\"draw_first_0\": %.2f, \"draw_first_10\": %.2f, \"draw_first_50\": %.2f}\n",
+         temperature, without, penalised, first, check, none, tenth, half);
   return 0;
 }

@@ -22,11 +22,13 @@ int main(int argc, char **argv) {
     printf("turnstile-bench %s\n", tsl_version());
     return 0;
   }
-  fprintf(stderr,
-          "usage: turnstile-bench maskbench --vocab F --data F.jsonl[.xz] [option]...\n       turnstile-bench maskbench --help\n"
-          "       turnstile-bench batch --vocab F [--rounds N]\n"
-          "       turnstile-bench sampler --vocab F --grammar F [--runs N] [--dump FOLDER]\n"
-          "       turnstile-bench tools --vocab F --request F [--over F] [--preset NAME] [--runs N]\n"
-          "       turnstile-bench texts --data F.jsonl [--texts N]\n");
+  fprintf(
+      stderr,
+      "usage: turnstile-bench maskbench --vocab F --data F.jsonl[.xz] [option]...\n       "
+      "turnstile-bench maskbench --help\n"
+      "       turnstile-bench batch --vocab F [--rounds N]\n"
+      "       turnstile-bench sampler --vocab F --grammar F [--runs N] [--dump FOLDER]\n"
+      "       turnstile-bench tools --vocab F --request F [--over F] [--preset NAME] [--runs N]\n"
+      "       turnstile-bench texts --data F.jsonl [--texts N]\n");
   return 2;
 }

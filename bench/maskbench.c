@@ -36,16 +36,18 @@ typedef struct arguments {
   bool help;
 } arguments;
 
-/* ---- command line ------------------------------------------------------------------------------------------------ */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 static const char usage[] =
     "usage: turnstile-bench maskbench --vocab F --data F.jsonl[.xz] [option]...\n"
     "  --vocab F          tokenizer.json or tiktoken file, or \"embedded\"\n"
     "  --vocab-cache DIR  keep a prepared copy of the vocabulary here\n"
-    "  --data F           one JSON object a line: {\"id\", \"schema\", \"tests\": [{\"valid\", \"text\", \"tokens\"}]}\n"
+    "  --data F           one JSON object a line: {\"id\", \"schema\", \"tests\": [{\"valid\", "
+    "\"text\", \"tokens\"}]}\n"
     "  --order any|schema order of members (any)\n"
     "  --draft D          3, 4, 6, 7, 2019-09, 2020-12 or auto (auto)\n"
-    "  --ahead yes|no     may the compile of a larger schema look at masks that most texts come by (yes)\n"
+    "  --ahead yes|no     may the compile of a larger schema look at masks that most texts come by "
+    "(yes)\n"
     "  --names once|any   may a name that the schema does not know come again in an object (once)\n"
     "  --formats assert|ignore   (assert)\n"
     "  --resolve URL=DIR  serve references below URL from DIR; may be repeated\n"
@@ -54,9 +56,12 @@ static const char usage[] =
     "  --limit N          run at most N schemas\n"
     "  --timeout S        give a schema at most S seconds (60; 0 = no limit)\n"
     "  --max-memory M     give a grammar's tables at most M MiB (256)\n"
-    "  --flush N          empty the caches before the calls at about one of N positions, in the first and the second pass, and report those apart\n"
-    "  --flush-before call|step  with --flush: before the mask and again before the commit, or before the mask alone (call)\n"
-    "  --verify N         compare a mask of every Nth schema with trying each token byte by byte (64; 0 = never)\n"
+    "  --flush N          empty the caches before the calls at about one of N positions, in the "
+    "first and the second pass, and report those apart\n"
+    "  --flush-before call|step  with --flush: before the mask and again before the commit, or "
+    "before the mask alone (call)\n"
+    "  --verify N         compare a mask of every Nth schema with trying each token byte by byte "
+    "(64; 0 = never)\n"
     "  --out F            write one JSON line per schema\n"
     "  --samples yes|no   with every sample of the first pass in it (no)\n"
     "The table goes to stderr; the last line on stdout is one JSON object.\n";
@@ -159,7 +164,8 @@ static bool parse_arguments(arguments *a, int argc, char **argv) {
   for (int i = 1; i < argc; i += 2) {
     if (!strcmp(argv[i], "--help")) return a->help = true;
     if (i + 1 >= argc || !parse_option(a, argv[i], argv[i + 1])) {
-      fprintf(stderr, "maskbench: cannot use %s %s\n%s", argv[i], i + 1 < argc ? argv[i + 1] : "without a value", usage);
+      fprintf(stderr, "maskbench: cannot use %s %s\n%s", argv[i],
+              i + 1 < argc ? argv[i + 1] : "without a value", usage);
       return false;
     }
   }
@@ -168,7 +174,7 @@ static bool parse_arguments(arguments *a, int argc, char **argv) {
   return false;
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------------------ */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static double seconds_now(void) {
   struct timespec t;
@@ -179,10 +185,12 @@ static double seconds_now(void) {
 static bool load_vocab(const arguments *a, tsl_vocab **vocab) {
   tsl_error error;
   tsl_vocab_options options = {.cache_dir = a->vocab_cache};
-  tsl_status status =
-      strcmp(a->vocab, "embedded") ? tsl_vocab_load_file(a->vocab, &options, NULL, vocab, &error) : tsl_vocab_embedded(NULL, vocab, &error);
+  tsl_status status = strcmp(a->vocab, "embedded")
+                          ? tsl_vocab_load_file(a->vocab, &options, NULL, vocab, &error)
+                          : tsl_vocab_embedded(NULL, vocab, &error);
   if (status == TSL_OK) return true;
-  fprintf(stderr, "maskbench: %s: %s (%s)\n", a->vocab, error.message, tsl_status_name(error.status));
+  fprintf(stderr, "maskbench: %s: %s (%s)\n", a->vocab, error.message,
+          tsl_status_name(error.status));
   return false;
 }
 
@@ -203,7 +211,8 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
   setup->limits.max_memory = (uint64_t)a->max_memory << 20;
   setup->flush_every = a->flush;
   setup->flush_once = a->flush_once;
-  size_t size = (tsl_vocab_mask_words(setup->vocab) * sizeof *setup->mask + BUFFER_LINE - 1) / BUFFER_LINE * BUFFER_LINE;
+  size_t size = (tsl_vocab_mask_words(setup->vocab) * sizeof *setup->mask + BUFFER_LINE - 1) /
+                BUFFER_LINE * BUFFER_LINE;
   setup->mask = aligned_alloc(BUFFER_LINE, size);
   if (a->flush && (setup->row = aligned_alloc(BUFFER_LINE, size))) memset(setup->row, 0x55, size);
   if (setup->mask && (!a->flush || (setup->row && bench_evictor_init(&setup->evictor)))) {
@@ -229,8 +238,8 @@ static bool is_wanted(const arguments *a, const char *id) {
 }
 
 /* All cases of the file. `out` may be NULL. */
-static bool run_all(const arguments *a, const bench_setup *setup, bench_reader *reader, FILE *out, bench_totals *totals,
-                    bench_verified *verified) {
+static bool run_all(const arguments *a, const bench_setup *setup, bench_reader *reader, FILE *out,
+                    bench_totals *totals, bench_verified *verified) {
   bench_case c;
   bool ok = true;
   size_t seen = 0;
@@ -239,7 +248,8 @@ static bool run_all(const arguments *a, const bench_setup *setup, bench_reader *
       bench_verdict verdict;
       ok = bench_run_case(setup, &c, totals, &verdict);
       if (out) bench_report_case(out, &c, &verdict, a->samples ? &totals->first : NULL);
-      if (ok && a->verify && verdict.outcome != BENCH_REFUSED && !verdict.unsatisfiable && totals->schemas % a->verify == 1 % a->verify)
+      if (ok && a->verify && verdict.outcome != BENCH_REFUSED && !verdict.unsatisfiable &&
+          totals->schemas % a->verify == 1 % a->verify)
         bench_verify_case(setup, &c, totals->schemas, verified);
     }
     bench_case_free(&c);
@@ -253,7 +263,8 @@ static int measure(const arguments *a, const bench_setup *setup, bench_about *ab
   bench_reader reader;
   bench_totals totals = {0};
   double start = seconds_now();
-  bool ok = bench_reader_open(&reader, a->data) && run_all(a, setup, &reader, out, &totals, &about->verified);
+  bool ok = bench_reader_open(&reader, a->data) &&
+            run_all(a, setup, &reader, out, &totals, &about->verified);
   if (!bench_reader_close(&reader)) {
     fprintf(stderr, "maskbench: %s\n", reader.why);
     ok = false;
@@ -267,7 +278,8 @@ static int measure(const arguments *a, const bench_setup *setup, bench_about *ab
   return ok ? 0 : 1;
 }
 
-/* A server's heap stays as large as it once was: here, too, what a schema gave back is the next one's, and the system does not take it away and clear it in between. */
+/* A server's heap stays as large as it once was: here, too, what a schema gave back is the next
+ * one's, and the system does not take it away and clear it in between. */
 static void keep_heap(void) {
 #ifdef __GLIBC__
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -284,8 +296,10 @@ int bench_maskbench(int argc, char **argv) {
   keep_heap();
   FILE *out = a.out ? fopen(a.out, "w") : NULL;
   int status = 1;
-  if (a.out && !out) perror(a.out);
-  else if (set_up(&a, &setup, &about)) status = measure(&a, &setup, &about, out);
+  if (a.out && !out)
+    perror(a.out);
+  else if (set_up(&a, &setup, &about))
+    status = measure(&a, &setup, &about, out);
   if (out && fclose(out)) {
     perror(a.out);
     status = 1;

@@ -8,9 +8,11 @@
 #include <sys/resource.h>
 #include <yajl/yajl_gen.h>
 
-/* ---- writing JSON ------------------------------------------------------------------------------------------------ */
+/* ---- writing JSON ---------------------------------------------------------------------------- */
 
-static void put_string(yajl_gen gen, const char *text) { yajl_gen_string(gen, (const unsigned char *)text, strlen(text)); }
+static void put_string(yajl_gen gen, const char *text) {
+  yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
+}
 
 static void put_text(yajl_gen gen, const char *key, const char *text) {
   put_string(gen, key);
@@ -38,7 +40,8 @@ static void put_line(yajl_gen gen, FILE *out) {
   yajl_gen_free(gen);
 }
 
-static void put_samples(yajl_gen gen, const char *key, const bench_samples *samples, size_t from, size_t n) {
+static void put_samples(yajl_gen gen, const char *key, const bench_samples *samples, size_t from,
+                        size_t n) {
   char text[64];
   put_string(gen, key);
   yajl_gen_array_open(gen);
@@ -49,7 +52,8 @@ static void put_samples(yajl_gen gen, const char *key, const bench_samples *samp
   yajl_gen_array_close(gen);
 }
 
-void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *v, const bench_pass *samples) {
+void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *v,
+                       const bench_pass *samples) {
   yajl_gen gen = yajl_gen_alloc(NULL);
   if (!gen) return;
   yajl_gen_map_open(gen);
@@ -74,12 +78,13 @@ void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *v, c
   put_real(gen, "memory_kb", v->memory_kb);
   put_real(gen, "matcher_kb", v->matcher_kb);
   if (samples) put_samples(gen, "mask_samples_us", &samples->mask, v->first_sample, v->measured);
-  if (samples) put_samples(gen, "commit_samples_us", &samples->commit, v->first_sample, v->measured);
+  if (samples)
+    put_samples(gen, "commit_samples_us", &samples->commit, v->first_sample, v->measured);
   yajl_gen_map_close(gen);
   put_line(gen, out);
 }
 
-/* ---- totals ------------------------------------------------------------------------------------------------------- */
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 typedef struct row {
   const char *key, *title;
@@ -97,11 +102,14 @@ static void add_row(rows *all, const char *key, const char *title, bench_samples
   if (samples->n) all->at[all->n++] = (row){key, title, bench_summarize(samples)};
 }
 
-/* Three rows of a pass. The sum comes first: summarising sorts the samples, and then they are pairs no more. */
-static void add_pass(rows *all, bench_pass *pass, const char *const keys[3], const char *const titles[3]) {
+/* Three rows of a pass. The sum comes first: summarising sorts the samples, and then they are pairs
+ * no more. */
+static void add_pass(rows *all, bench_pass *pass, const char *const keys[3],
+                     const char *const titles[3]) {
   bench_samples sum = {0};
   bool whole = true;
-  for (size_t i = 0; whole && i < pass->mask.n; i++) whole = bench_samples_add(&sum, (double)pass->mask.at[i] + (double)pass->commit.at[i]);
+  for (size_t i = 0; whole && i < pass->mask.n; i++)
+    whole = bench_samples_add(&sum, (double)pass->mask.at[i] + (double)pass->commit.at[i]);
   add_row(all, keys[0], titles[0], &pass->mask);
   add_row(all, keys[1], titles[1], &pass->commit);
   if (whole) add_row(all, keys[2], titles[2], &sum);
@@ -112,14 +120,20 @@ static rows all_rows(bench_totals *totals) {
   rows all = {.n = 0};
   add_pass(&all, &totals->first, (const char *const[]){"mask_us", "commit_us", "mask_commit_us"},
            (const char *const[]){"mask", "commit", "mask + commit"});
-  add_pass(&all, &totals->second, (const char *const[]){"second_mask_us", "second_commit_us", "second_pass_us"},
+  add_pass(&all, &totals->second,
+           (const char *const[]){"second_mask_us", "second_commit_us", "second_pass_us"},
            (const char *const[]){"second pass: mask", "second pass: commit", "second pass: both"});
-  add_pass(&all, &totals->borrowed, (const char *const[]){"mask_borrow_us", "borrow_commit_us", "mask_borrow_commit_us"},
+  add_pass(&all, &totals->borrowed,
+           (const char *const[]){"mask_borrow_us", "borrow_commit_us", "mask_borrow_commit_us"},
            (const char *const[]){"borrowed: mask", "borrowed: commit", "borrowed: both"});
-  add_pass(&all, &totals->flushed, (const char *const[]){"flushed_mask_us", "flushed_commit_us", "flushed_us"},
-           (const char *const[]){"empty caches: mask", "empty caches: commit", "empty caches: both"});
-  add_pass(&all, &totals->flushed_seen, (const char *const[]){"flushed_seen_mask_us", "flushed_seen_commit_us", "flushed_seen_us"},
-           (const char *const[]){"  seen before: mask", "  seen before: commit", "  seen before: both"});
+  add_pass(
+      &all, &totals->flushed,
+      (const char *const[]){"flushed_mask_us", "flushed_commit_us", "flushed_us"},
+      (const char *const[]){"empty caches: mask", "empty caches: commit", "empty caches: both"});
+  add_pass(
+      &all, &totals->flushed_seen,
+      (const char *const[]){"flushed_seen_mask_us", "flushed_seen_commit_us", "flushed_seen_us"},
+      (const char *const[]){"  seen before: mask", "  seen before: commit", "  seen before: both"});
   add_row(&all, "flushed_copy_us", "empty caches: a copy", &totals->flushed_copy);
   add_row(&all, "ttfm_us", "schema to first mask", &totals->ttfm);
   add_row(&all, "memory_per_schema_kb", "grammar memory, KiB", &totals->memory_kb);
@@ -147,8 +161,11 @@ static double peak_rss_mb(void) {
   return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
 }
 
-static void put_totals(FILE *out, const rows *all, const bench_totals *totals, const bench_about *about, double peak, double own) {
-  static const char *const keys[] = {"pass", "refused", "validation_errors", "invalidation_errors", "limits", "timeouts", "inconsistent"};
+static void put_totals(FILE *out, const rows *all, const bench_totals *totals,
+                       const bench_about *about, double peak, double own) {
+  static const char *const keys[] = {
+      "pass",   "refused",  "validation_errors", "invalidation_errors",
+      "limits", "timeouts", "inconsistent"};
   yajl_gen gen = yajl_gen_alloc(NULL);
   if (!gen) return;
   yajl_gen_map_open(gen);
@@ -175,38 +192,56 @@ static void put_totals(FILE *out, const rows *all, const bench_totals *totals, c
   put_line(gen, out);
 }
 
-static void print_table(FILE *out, const rows *all, const bench_totals *totals, const bench_about *about, double peak, double own) {
+static void print_table(FILE *out, const rows *all, const bench_totals *totals,
+                        const bench_about *about, double peak, double own) {
   static const char *const meanings[] = {
 #define X(name, text, meaning) meaning,
       BENCH_OUTCOMES(X)
 #undef X
   };
-  fprintf(out, "%zu schemas, %zu instances, %zu tokens (vocabulary of %u), %.1f s\n\n", totals->schemas, totals->tests, totals->tokens,
-          about->vocab_size, about->wall_s);
+  fprintf(out, "%zu schemas, %zu instances, %zu tokens (vocabulary of %u), %.1f s\n\n",
+          totals->schemas, totals->tests, totals->tokens, about->vocab_size, about->wall_s);
   for (size_t i = 0; i < BENCH_OUTCOME_COUNT; i++)
     if (totals->outcomes[i] || i <= BENCH_INVALIDATION_ERROR)
-      fprintf(out, "  %-20s %7zu  %5.1f %%  %s\n", bench_outcome_name((bench_outcome)i), totals->outcomes[i],
-              100.0 * (double)totals->outcomes[i] / (double)(totals->schemas ? totals->schemas : 1), meanings[i]);
+      fprintf(out, "  %-20s %7zu  %5.1f %%  %s\n", bench_outcome_name((bench_outcome)i),
+              totals->outcomes[i],
+              100.0 * (double)totals->outcomes[i] / (double)(totals->schemas ? totals->schemas : 1),
+              meanings[i]);
   if (totals->unsatisfiable)
-    fprintf(out, "  (%zu unsatisfiable: no value satisfies the schema, as its compile says, so every text is rejected; it passes if no instance is valid)\n", totals->unsatisfiable);
+    fprintf(out,
+            "  (%zu unsatisfiable: no value satisfies the schema, as its compile says, so every "
+            "text is rejected; it passes if no instance is valid)\n",
+            totals->unsatisfiable);
   if (totals->outcomes[BENCH_VALIDATION_ERROR] && totals->order_errors)
-    fprintf(out, "  (%zu of the validation errors are of the order of members alone: in any order all instances of these schemas are judged rightly)\n", totals->order_errors);
-  if (totals->respelled) fprintf(out, "  (%zu instances are spelled differently by the tokenizer)\n", totals->respelled);
-  fprintf(out, "\n  %-22s %10s %10s %10s %10s %10s %10s %10s\n", "microseconds", "avg", "p50", "p90", "p99", "p99.9", "max", "samples");
+    fprintf(out,
+            "  (%zu of the validation errors are of the order of members alone: in any order all "
+            "instances of these schemas are judged rightly)\n",
+            totals->order_errors);
+  if (totals->respelled)
+    fprintf(out, "  (%zu instances are spelled differently by the tokenizer)\n", totals->respelled);
+  fprintf(out, "\n  %-22s %10s %10s %10s %10s %10s %10s %10s\n", "microseconds", "avg", "p50",
+          "p90", "p99", "p99.9", "max", "samples");
   for (size_t i = 0; i < all->n; i++) {
     const bench_summary *s = &all->at[i].summary;
-    fprintf(out, "  %-22s %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f %10zu\n", all->at[i].title, s->avg, s->p50, s->p90, s->p99, s->p99_9,
-            s->max, s->n);
+    fprintf(out, "  %-22s %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f %10zu\n", all->at[i].title,
+            s->avg, s->p50, s->p90, s->p99, s->p99_9, s->max, s->n);
   }
-  fprintf(out, "\n  clock overhead of %.1f ns subtracted from every span, the clock's step is %.1f ns; vocabulary loaded in %.1f ms,\n",
+  fprintf(out,
+          "\n  clock overhead of %.1f ns subtracted from every span, the clock's step is %.1f ns; "
+          "vocabulary loaded in %.1f ms,\n",
           about->overhead_ns, about->step_ns, about->vocab_load_ms);
-  fprintf(out, "  %.1f MiB; peak resident memory %.1f MiB, of which %.1f MiB are the benchmark's own\n", about->vocab_memory_mb, peak, own);
-  fprintf(out, "  %zu masks compared with trying every token byte by byte (%zu tokens): %zu differ\n", about->verified.masks,
-          about->verified.tokens, about->verified.wrong);
+  fprintf(out,
+          "  %.1f MiB; peak resident memory %.1f MiB, of which %.1f MiB are the benchmark's own\n",
+          about->vocab_memory_mb, peak, own);
+  fprintf(out,
+          "  %zu masks compared with trying every token byte by byte (%zu tokens): %zu differ\n",
+          about->verified.masks, about->verified.tokens, about->verified.wrong);
 }
 
-void bench_report_totals(FILE *people, FILE *programs, bench_totals *totals, const bench_about *about) {
-  double peak = peak_rss_mb(), own = (double)(bench_totals_memory(totals) + about->buffers) / (1 << 20);
+void bench_report_totals(FILE *people, FILE *programs, bench_totals *totals,
+                         const bench_about *about) {
+  double peak = peak_rss_mb(),
+         own = (double)(bench_totals_memory(totals) + about->buffers) / (1 << 20);
   rows all = all_rows(totals);
   print_table(people, &all, totals, about, peak, own);
   put_totals(programs, &all, totals, about, peak, own);

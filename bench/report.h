@@ -1,4 +1,5 @@
-/* report.h - what a run is told as: one JSON line per schema, a table for people, one JSON object for programs.
+/* report.h - what a run is told as: one JSON line per schema, a table for people, one JSON object
+ * for programs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +22,10 @@ typedef struct bench_about {
 } bench_about;
 
 /* One line about one schema; with `samples`, which may be NULL, all of its first pass. */
-void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *verdict, const bench_pass *samples);
+void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *verdict,
+                       const bench_pass *samples);
 /* The table to `people`, the object as one line to `programs`. Sorts the samples. */
-void bench_report_totals(FILE *people, FILE *programs, bench_totals *totals, const bench_about *about);
+void bench_report_totals(FILE *people, FILE *programs, bench_totals *totals,
+                         const bench_about *about);
 
 #endif

@@ -10,15 +10,19 @@
 
 bool bench_resolver_add(bench_resolver *resolver, const char *argument) {
   const char *equals = strrchr(argument, '=');
-  if (!equals || equals == argument || !equals[1] || resolver->root_count == BENCH_MAX_ROOTS) return false;
-  resolver->roots[resolver->root_count++] = (bench_root){argument, (size_t)(equals - argument), equals + 1};
+  if (!equals || equals == argument || !equals[1] || resolver->root_count == BENCH_MAX_ROOTS)
+    return false;
+  resolver->roots[resolver->root_count++] =
+      (bench_root){argument, (size_t)(equals - argument), equals + 1};
   return true;
 }
 
 /* Is ".." one of the segments of a path? */
 static bool climbs(const char *path, size_t length) {
   for (size_t i = 0; i + 1 < length; i++)
-    if (path[i] == '.' && path[i + 1] == '.' && (i == 0 || path[i - 1] == '/') && (i + 2 == length || path[i + 2] == '/')) return true;
+    if (path[i] == '.' && path[i + 1] == '.' && (i == 0 || path[i - 1] == '/') &&
+        (i + 2 == length || path[i + 2] == '/'))
+      return true;
   return false;
 }
 

@@ -1,7 +1,8 @@
-/* resolve.h - documents for absolute references, from folders: --resolve URL=DIR serves URL + rest from DIR/rest.
+/* resolve.h - documents for absolute references, from folders: --resolve URL=DIR serves URL + rest
+ * from DIR/rest.
  *
- * Limits    rest must not have ".." as a segment; a fragment is no part of it. At most BENCH_MAX_ROOTS folders. Documents stay loaded until
- *           bench_resolver_free.
+ * Limits    rest must not have ".." as a segment; a fragment is no part of it. At most
+ *           BENCH_MAX_ROOTS folders. Documents stay loaded until bench_resolver_free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,8 @@ typedef struct bench_resolver {
   bench_document *documents;
 } bench_resolver;
 
-/* `argument` is URL=DIR and must outlive the resolver; false if it is not of that form or there are too many. */
+/* `argument` is URL=DIR and must outlive the resolver; false if it is not of that form or there are
+ * too many. */
 bool bench_resolver_add(bench_resolver *resolver, const char *argument);
 /* A tsl_resolver; ctx is the bench_resolver. */
 bool bench_resolve(void *ctx, const char *uri, const char **text, size_t *length);

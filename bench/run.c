@@ -36,14 +36,19 @@ void bench_totals_free(bench_totals *totals) {
   bench_samples_free(&totals->matcher_kb);
 }
 
-static size_t pass_memory(const bench_pass *pass) { return bench_samples_memory(&pass->mask) + bench_samples_memory(&pass->commit); }
-
-size_t bench_totals_memory(const bench_totals *totals) {
-  return pass_memory(&totals->first) + pass_memory(&totals->second) + pass_memory(&totals->borrowed) + pass_memory(&totals->flushed) + pass_memory(&totals->flushed_seen) +
-         bench_samples_memory(&totals->flushed_copy) + bench_samples_memory(&totals->ttfm) + bench_samples_memory(&totals->memory_kb) + bench_samples_memory(&totals->lent_kb) + bench_samples_memory(&totals->matcher_kb);
+static size_t pass_memory(const bench_pass *pass) {
+  return bench_samples_memory(&pass->mask) + bench_samples_memory(&pass->commit);
 }
 
-/* ---- time limit ------------------------------------------------------------------------------------------------- */
+size_t bench_totals_memory(const bench_totals *totals) {
+  return pass_memory(&totals->first) + pass_memory(&totals->second) +
+         pass_memory(&totals->borrowed) + pass_memory(&totals->flushed) +
+         pass_memory(&totals->flushed_seen) + bench_samples_memory(&totals->flushed_copy) +
+         bench_samples_memory(&totals->ttfm) + bench_samples_memory(&totals->memory_kb) +
+         bench_samples_memory(&totals->lent_kb) + bench_samples_memory(&totals->matcher_kb);
+}
+
+/* ---- time limit ------------------------------------------------------------------------------ */
 
 /* What tsl_limits.cancel points at. A signal handler can reach it only as a global. */
 static volatile sig_atomic_t timed_out;
@@ -60,7 +65,7 @@ static void start_time_limit(unsigned seconds) {
   alarm(seconds);
 }
 
-/* ---- one case --------------------------------------------------------------------------------------------------- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 typedef struct encoded {
   tsl_token *tokens;
@@ -73,9 +78,10 @@ typedef struct run {
   const bench_case *c;
   bench_totals *totals;
   bench_verdict *verdict;
-  encoded *texts;  /* one per test */
-  size_t total;    /* tokens of all tests */
-  double first_us; /* the mask of the first position, measured with the compile; negative once used */
+  encoded *texts; /* one per test */
+  size_t total;   /* tokens of all tests */
+  /* the mask of the first position, measured with the compile; negative once used */
+  double first_us;
   double mask_sum, commit_sum;
   size_t measured;      /* positions in those sums */
   size_t matcher_bytes; /* that the matcher holds */
@@ -95,7 +101,8 @@ static void blame_status(run *r, tsl_status status, size_t test, size_t token, c
   if (r->verdict->outcome != BENCH_PASS) return;
   blame(r, timed_out ? BENCH_TIMEOUT : BENCH_LIMIT, test, token);
   r->verdict->error.status = status;
-  snprintf(r->verdict->error.message, sizeof r->verdict->error.message, "%s returned %s", call, tsl_status_name(status));
+  snprintf(r->verdict->error.message, sizeof r->verdict->error.message, "%s returned %s", call,
+           tsl_status_name(status));
 }
 
 static void add(run *r, bench_samples *samples, double value) {
@@ -124,7 +131,8 @@ static bool encode_test(run *r, size_t i) {
     size_t capacity = test->length + 16;
     e->tokens = malloc(capacity * sizeof *e->tokens);
     if (!e->tokens) return false;
-    tsl_status status = tsl_vocab_encode(vocab, test->text, test->length, 0, e->tokens, capacity, &e->count);
+    tsl_status status =
+        tsl_vocab_encode(vocab, test->text, test->length, 0, e->tokens, capacity, &e->count);
     if (status != TSL_OK) {
       e->count = 0;
       blame_status(r, status, i, 0, "tsl_vocab_encode");
@@ -175,8 +183,8 @@ static void reject_all(run *r) {
 static bool compile(run *r, tsl_grammar **grammar, tsl_matcher **matcher) {
   const bench_setup *s = r->setup;
   uint64_t start = bench_clock_now(&s->clock);
-  tsl_status status =
-      tsl_grammar_json_schema(s->vocab, r->c->schema, r->c->schema_length, &s->options, &s->limits, grammar, &r->verdict->error);
+  tsl_status status = tsl_grammar_json_schema(s->vocab, r->c->schema, r->c->schema_length,
+                                              &s->options, &s->limits, grammar, &r->verdict->error);
   if (status == TSL_ERR_EMPTY) {
     reject_all(r);
     return false;
@@ -203,7 +211,8 @@ static bool compile(run *r, tsl_grammar **grammar, tsl_matcher **matcher) {
   return true;
 }
 
-/* Is this position one of those to measure with empty caches? Each is with the same odds, as each counts once in the other figures: one of `flush_every`, on average. */
+/* Is this position one of those to measure with empty caches? Each is with the same odds, as each
+ * counts once in the other figures: one of `flush_every`, on average. */
 static bool is_flushed(run *r) {
   if (!r->setup->evictor.size || r->first_us >= 0) return false;
   r->random = r->random * 6364136223846793005u + 1442695040888963407u;
@@ -239,7 +248,8 @@ static void time_copy(run *r) {
   bench_evict(&s->evictor);
   uint64_t from = bench_clock_now(&s->clock);
   memcpy(s->mask, s->row, tsl_vocab_mask_words(s->vocab) * sizeof *s->mask);
-  add(r, &r->totals->flushed_copy, bench_clock_span(&s->clock, from, bench_clock_now(&s->clock)) / 1e3);
+  add(r, &r->totals->flushed_copy,
+      bench_clock_span(&s->clock, from, bench_clock_now(&s->clock)) / 1e3);
 }
 
 static void record(run *r, bool flush, double mask_us, double commit_us) {
@@ -269,8 +279,10 @@ static bool first_step(run *r, tsl_matcher *m, size_t test, size_t i, bool *allo
   record(r, flush, mask_us, commit_us);
   if (flush) time_copy(r);
   if (status == (*allowed ? TSL_OK : TSL_REJECTED)) return true;
-  if (status == TSL_OK || status == TSL_REJECTED) blame(r, BENCH_INCONSISTENT, test, i);
-  else blame_status(r, status, test, i, "tsl_matcher_accept");
+  if (status == TSL_OK || status == TSL_REJECTED)
+    blame(r, BENCH_INCONSISTENT, test, i);
+  else
+    blame_status(r, status, test, i, "tsl_matcher_accept");
   return false;
 }
 
@@ -282,7 +294,8 @@ static bool end_allowed(run *r, tsl_matcher *m, size_t test) {
   r->first_us = -1; /* the buffer is about to be overwritten */
   if (tsl_matcher_mask(m, r->setup->mask) == TSL_OK)
     for (uint32_t i = 0; i < count; i++)
-      if (tsl_mask_has(r->setup->mask, eog[i]) != complete) blame(r, BENCH_INCONSISTENT, test, r->texts[test].count);
+      if (tsl_mask_has(r->setup->mask, eog[i]) != complete)
+        blame(r, BENCH_INCONSISTENT, test, r->texts[test].count);
   return complete;
 }
 
@@ -294,13 +307,17 @@ static void first_pass(run *r, tsl_matcher *m) {
     for (; ok && accepted && i < n; i++) ok = first_step(r, m, t, i, &accepted);
     if (!ok) return;
     bool wanted = r->c->tests[t].valid;
-    if (accepted) accepted = end_allowed(r, m, t);
-    else i--;
-    if (accepted != wanted) blame(r, wanted ? BENCH_VALIDATION_ERROR : BENCH_INVALIDATION_ERROR, t, i);
+    if (accepted)
+      accepted = end_allowed(r, m, t);
+    else
+      i--;
+    if (accepted != wanted)
+      blame(r, wanted ? BENCH_VALIDATION_ERROR : BENCH_INVALIDATION_ERROR, t, i);
   }
 }
 
-/* A pass over positions that were all seen before. Ends an instance where the first pass did. `pass` NULL: it is not measured; `flushed` NULL: no caches are emptied. */
+/* A pass over positions that were all seen before. Ends an instance where the first pass did.
+ * `pass` NULL: it is not measured; `flushed` NULL: no caches are emptied. */
 static void warm_pass(run *r, tsl_matcher *m, bool borrow, bench_pass *pass, bench_pass *flushed) {
   const bench_setup *s = r->setup;
   for (size_t t = 0; t < r->c->test_count; t++) {
@@ -312,7 +329,8 @@ static void warm_pass(run *r, tsl_matcher *m, bool borrow, bench_pass *pass, ben
       bool flush = flushed && is_flushed(r);
       if (flush) bench_evict(&s->evictor);
       uint64_t from = bench_clock_now(&s->clock);
-      tsl_status status = borrow ? tsl_matcher_mask_borrow(m, &mask, NULL) : tsl_matcher_mask(m, s->mask);
+      tsl_status status =
+          borrow ? tsl_matcher_mask_borrow(m, &mask, NULL) : tsl_matcher_mask(m, s->mask);
       uint64_t to = bench_clock_now(&s->clock);
       if (status != TSL_OK) {
         blame_status(r, status, t, i, borrow ? "tsl_matcher_mask_borrow" : "tsl_matcher_mask");
@@ -331,7 +349,7 @@ static void warm_pass(run *r, tsl_matcher *m, bool borrow, bench_pass *pass, ben
   }
 }
 
-/* ---- was it the order? ------------------------------------------------------------------------------------------- */
+/* ---- was it the order? ----------------------------------------------------------------------- */
 
 static bool takes(const run *r, tsl_matcher *m, size_t test) {
   tsl_matcher_reset(m);
@@ -346,16 +364,19 @@ static bool right_in_any_order(const run *r) {
   tsl_grammar *grammar = NULL;
   tsl_matcher *m = NULL;
   options.order = TSL_ORDER_ANY;
-  bool right = tsl_grammar_json_schema(r->setup->vocab, r->c->schema, r->c->schema_length, &options, &r->setup->limits, &grammar, NULL) == TSL_OK &&
+  bool right = tsl_grammar_json_schema(r->setup->vocab, r->c->schema, r->c->schema_length, &options,
+                                       &r->setup->limits, &grammar, NULL) == TSL_OK &&
                tsl_matcher_new(grammar, NULL, &m) == TSL_OK;
-  for (size_t t = 0; right && t < r->c->test_count; t++) right = takes(r, m, t) == r->c->tests[t].valid;
+  for (size_t t = 0; right && t < r->c->test_count; t++)
+    right = takes(r, m, t) == r->c->tests[t].valid;
   tsl_matcher_free(m);
   tsl_grammar_release(grammar);
   return right;
 }
 
 static void look_into_order(run *r) {
-  if (r->setup->options.order != TSL_ORDER_SCHEMA || r->verdict->outcome != BENCH_VALIDATION_ERROR) return;
+  if (r->setup->options.order != TSL_ORDER_SCHEMA || r->verdict->outcome != BENCH_VALIDATION_ERROR)
+    return;
   r->verdict->order_only = right_in_any_order(r);
   r->totals->order_errors += r->verdict->order_only;
 }
@@ -401,13 +422,21 @@ static void run_passes(run *r) {
   tsl_grammar_release(grammar);
 }
 
-bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals *totals, bench_verdict *verdict) {
+bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals *totals,
+                    bench_verdict *verdict) {
   bench_setup with_cancel = *setup;
   with_cancel.limits.cancel = (const int *)&timed_out;
-  run r = {.setup = &with_cancel, .c = c, .totals = totals, .verdict = verdict, .first_us = -1, .random = totals->schemas};
+  run r = {.setup = &with_cancel,
+           .c = c,
+           .totals = totals,
+           .verdict = verdict,
+           .first_us = -1,
+           .random = totals->schemas};
   *verdict = (bench_verdict){.outcome = BENCH_PASS, .first_sample = totals->first.mask.n};
-  if (!encode_tests(&r)) r.out_of_memory = true;
-  else if (verdict->outcome == BENCH_PASS) run_passes(&r);
+  if (!encode_tests(&r))
+    r.out_of_memory = true;
+  else if (verdict->outcome == BENCH_PASS)
+    run_passes(&r);
   if (!r.out_of_memory) look_into_order(&r);
   free_texts(&r);
   totals->schemas++;

@@ -1,18 +1,28 @@
-/* run.h - one schema of the benchmark: compile it, feed its instances token by token, time every call.
+/* run.h - one schema of the benchmark: compile it, feed its instances token by token, time every
+ * call.
  *
- * Method    Instances are encoded before the clock starts. First-mask time runs from the schema's text to the first full mask; that matcher then goes
- *           on with the first instance, so the first mask is also the sample of the first position. At every position the mask is written in full
- *           into the caller's buffer (timed), the token is looked up in it, the token is accepted (timed). After the last token the end
- *           must be allowed. A token that the mask has must be accepted, one that it lacks must be rejected, and after the last token the mask must
- *           have the end-of-generation tokens exactly if the text is complete: anything else is the outcome "inconsistent".
- * Empty     A schema of which the compile says that no value satisfies it (TSL_ERR_EMPTY) has been understood: it counts as one that rejects every text, which passes if no
- *           instance is valid, and is a validation error if one is. There are no masks, and so no times. The totals say how many there were.
- * Order     With members in schema order, a validation error is looked into: all instances are followed again by a grammar of the same schema with members in any order. If
- *           each is judged as it should be there, it is the order alone that made the error; the totals say of how many that is true.
- * Passes    first: as described. second: the same texts with the matcher reset, every position seen before. borrowed: the same with
- *           tsl_matcher_mask_borrow. flushed: positions of the first pass, drawn at random, before whose calls the caches were emptied; they count
- *           here and not in `first`. Beside each a row of as many words is copied by memcpy, the caches emptied before it: what the row alone costs.
- *           flushed_seen: the same of the second pass, whose positions were all seen before.
+ * Method    Instances are encoded before the clock starts. First-mask time runs from the schema's
+ *           text to the first full mask; that matcher then goes on with the first instance, so the
+ *           first mask is also the sample of the first position. At every position the mask is
+ *           written in full into the caller's buffer (timed), the token is looked up in it, the
+ *           token is accepted (timed). After the last token the end must be allowed. A token that
+ *           the mask has must be accepted, one that it lacks must be rejected, and after the last
+ *           token the mask must have the end-of-generation tokens exactly if the text is complete:
+ *           anything else is the outcome "inconsistent".
+ * Empty     A schema of which the compile says that no value satisfies it (TSL_ERR_EMPTY) has been
+ *           understood: it counts as one that rejects every text, which passes if no instance is
+ *           valid, and is a validation error if one is. There are no masks, and so no times. The
+ *           totals say how many there were.
+ * Order     With members in schema order, a validation error is looked into: all instances are
+ *           followed again by a grammar of the same schema with members in any order. If each is
+ *           judged as it should be there, it is the order alone that made the error; the totals say
+ *           of how many that is true.
+ * Passes    first: as described. second: the same texts with the matcher reset, every position seen
+ *           before. borrowed: the same with tsl_matcher_mask_borrow. flushed: positions of the
+ *           first pass, drawn at random, before whose calls the caches were emptied; they count
+ *           here and not in `first`. Beside each a row of as many words is copied by memcpy, the
+ *           caches emptied before it: what the row alone costs. flushed_seen: the same of the
+ *           second pass, whose positions were all seen before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,15 +60,18 @@ typedef struct bench_pass {
 typedef struct bench_totals {
   bench_pass first, second, borrowed, flushed, flushed_seen;
   bench_samples flushed_copy; /* microseconds of a plain copy of a row, one per flushed position */
-  bench_samples ttfm;       /* microseconds, one per compiled schema */
-  bench_samples memory_kb;  /* of the grammar after all passes but those that borrow, one per compiled schema */
+  bench_samples ttfm;         /* microseconds, one per compiled schema */
+  /* of the grammar after all passes but those that borrow, one per compiled schema */
+  bench_samples memory_kb;
   bench_samples lent_kb;    /* what borrowing adds to that */
   bench_samples matcher_kb; /* of a matcher after all passes, the same */
   size_t outcomes[BENCH_OUTCOME_COUNT];
   size_t schemas, tests, tokens, bytes; /* tokens: all of all instances */
-  size_t unsatisfiable;                 /* schemas that the compile says nothing satisfies: a grammar that rejects everything */
-  size_t order_errors;                  /* validation errors of the order of members alone */
-  size_t respelled;                     /* instances whose tokens do not spell the text: nothing is wrong with the engine there */
+  /* schemas that the compile says nothing satisfies: a grammar that rejects everything */
+  size_t unsatisfiable;
+  size_t order_errors; /* validation errors of the order of members alone */
+  /* instances whose tokens do not spell the text: nothing is wrong with the engine there */
+  size_t respelled;
 } bench_totals;
 
 typedef struct bench_setup {
@@ -66,19 +79,22 @@ typedef struct bench_setup {
   tsl_schema_options options;
   tsl_limits limits;
   bench_clock clock;
-  bench_evictor evictor;   /* size 0: caches are never emptied */
-  size_t flush_every;      /* of so many positions one is measured with empty caches, in each of two passes */
-  bool flush_once;         /* before its mask alone, not before its commit too */
-  uint32_t *mask, *row;    /* tsl_vocab_mask_words words each; `row`: to be copied, NULL where no caches are emptied */
-  unsigned timeout_s;      /* for one schema; 0 = none */
+  bench_evictor evictor; /* size 0: caches are never emptied */
+  /* of so many positions one is measured with empty caches, in each of two passes */
+  size_t flush_every;
+  bool flush_once; /* before its mask alone, not before its commit too */
+  /* tsl_vocab_mask_words words each; `row`: to be copied, NULL where no caches are emptied */
+  uint32_t *mask, *row;
+  unsigned timeout_s; /* for one schema; 0 = none */
 } bench_setup;
 
 typedef struct bench_verdict {
   bench_outcome outcome;
-  tsl_error error;                                 /* where the outcome comes from a failed call */
-  bool unsatisfiable;                              /* see Empty */
-  bool order_only;                                 /* see Order */
-  size_t test, token;                              /* of the first thing that went wrong; token == that test's count: the end */
+  tsl_error error;    /* where the outcome comes from a failed call */
+  bool unsatisfiable; /* see Empty */
+  bool order_only;    /* see Order */
+  /* of the first thing that went wrong; token == that test's count: the end */
+  size_t test, token;
   size_t tokens;                                   /* fed in the first pass */
   double ttfm_us, mask_us, mask_max_us, commit_us; /* averages over this schema's first pass */
   double memory_kb, matcher_kb;
@@ -86,8 +102,10 @@ typedef struct bench_verdict {
   size_t measured;
 } bench_verdict;
 
-/* Run one case and add its samples to the totals; false when the benchmark itself is out of memory. */
-bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals *totals, bench_verdict *verdict);
+/* Run one case and add its samples to the totals; false when the benchmark itself is out of
+ * memory. */
+bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals *totals,
+                    bench_verdict *verdict);
 void bench_totals_free(bench_totals *totals);
 /* Bytes that the samples take: part of the process's memory, but not of the engine's. */
 size_t bench_totals_memory(const bench_totals *totals);

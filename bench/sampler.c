@@ -24,7 +24,7 @@ typedef struct bench {
   bool first;
 } bench;
 
-/* ---- inputs --------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static uint64_t next(uint64_t *state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -65,7 +65,8 @@ static bool open_grammar(bench *b, const char *vocab, const char *grammar) {
             tsl_grammar_gbnf(b->vocab, text, length, NULL, NULL, &g, &error) == TSL_OK;
   free(text);
   if (!ok) return fprintf(stderr, "%s\n", error.message), false;
-  ok = tsl_matcher_new(g, NULL, &b->matcher) == TSL_OK && tsl_matcher_accept_bytes(b->matcher, PREFIX, strlen(PREFIX), NULL) == TSL_OK;
+  ok = tsl_matcher_new(g, NULL, &b->matcher) == TSL_OK &&
+       tsl_matcher_accept_bytes(b->matcher, PREFIX, strlen(PREFIX), NULL) == TSL_OK;
   tsl_grammar_release(g);
   if (!ok) return fprintf(stderr, "the grammar does not take " PREFIX "\n"), false;
   b->width = tsl_vocab_logits_width(b->vocab);
@@ -88,25 +89,29 @@ static bool dump(const bench *b, const char *folder) {
     size_t n;
     const uint8_t *bytes = tsl_vocab_bytes(b->vocab, t, &n);
     uint32_t length = (uint32_t)n;
-    ok &= fwrite(&length, sizeof length, 1, f) == 1 && fwrite(n ? bytes : (const uint8_t *)"", 1, n, f) == n;
+    ok &= fwrite(&length, sizeof length, 1, f) == 1 &&
+          fwrite(n ? bytes : (const uint8_t *)"", 1, n, f) == n;
   }
   return f && fclose(f) == 0 && ok;
 }
 
-/* ---- cases ---------------------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 /* Median of a draw; with `own_mask` the matcher writes the mask in every step. */
-static bool measure(bench *b, const char *name, const tsl_sampler_options *o, const uint32_t *mask, bool own_mask) {
+static bool measure(bench *b, const char *name, const tsl_sampler_options *o, const uint32_t *mask,
+                    bool own_mask) {
   tsl_sampler *s;
   bench_samples samples = {0};
   tsl_draw d;
   bool ok = tsl_sampler_new(o, NULL, &s) == TSL_OK;
-  for (tsl_token i = 0; ok && i < 64; i++) ok = tsl_sampler_accept(s, (tsl_token)(i * 7919u % b->width)) == TSL_OK;
+  for (tsl_token i = 0; ok && i < 64; i++)
+    ok = tsl_sampler_accept(s, (tsl_token)(i * 7919u % b->width)) == TSL_OK;
   for (size_t i = 0; ok && i < b->runs; i++) {
     uint64_t start = bench_clock_now(&b->clock);
     if (own_mask) ok = tsl_matcher_mask(b->matcher, b->mask) == TSL_OK;
     ok = ok && tsl_sampler_draw(s, b->logits, b->width, mask, &d) == TSL_OK;
-    ok = ok && bench_samples_add(&samples, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000);
+    ok = ok && bench_samples_add(
+                   &samples, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000);
   }
   if (ok) printf("%s\"%s\": %.3f", b->first ? "{" : ", ", name, bench_summarize(&samples).p50);
   b->first = false;
@@ -125,7 +130,8 @@ static bool measure_check(bench *b) {
   for (size_t i = 0; ok && i < b->runs; i++) {
     uint64_t start = bench_clock_now(&b->clock);
     ok = tsl_matcher_validate(b->matcher, &token, 1, &valid) == TSL_OK;
-    ok = ok && bench_samples_add(&samples, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000);
+    ok = ok && bench_samples_add(
+                   &samples, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000);
   }
   if (ok) printf(", \"check_one\": %.3f", bench_summarize(&samples).p50);
   bench_samples_free(&samples);
@@ -133,10 +139,13 @@ static bool measure_check(bench *b) {
 }
 
 /* Is step i one of those that are rejected? Evenly spread. */
-static bool is_rejected(size_t i, unsigned percent) { return (i + 1) * percent / 100 > i * percent / 100; }
+static bool is_rejected(size_t i, unsigned percent) {
+  return (i + 1) * percent / 100 > i * percent / 100;
+}
 
-/* llama.cpp's common way: draw without the grammar, check the one token, and only where it is rejected apply the grammar to all and draw again. Rejections are forced,
- * so that the rate is exact. Median of means over 100 steps. */
+/* llama.cpp's common way: draw without the grammar, check the one token, and only where it is
+ * rejected apply the grammar to all and draw again. Rejections are forced, so that the rate is
+ * exact. Median of means over 100 steps. */
 static bool measure_draw_first(bench *b, const tsl_sampler_options *o, unsigned percent) {
   tsl_sampler *s;
   bench_samples means = {0};
@@ -146,11 +155,15 @@ static bool measure_draw_first(bench *b, const tsl_sampler_options *o, unsigned 
   for (size_t round = 0; ok && round < b->runs / 50; round++) {
     uint64_t start = bench_clock_now(&b->clock);
     for (size_t i = 0; ok && i < 100; i++) {
-      ok = tsl_sampler_draw(s, b->logits, b->width, NULL, &d) == TSL_OK && tsl_matcher_validate(b->matcher, &d.token, 1, &valid) == TSL_OK;
+      ok = tsl_sampler_draw(s, b->logits, b->width, NULL, &d) == TSL_OK &&
+           tsl_matcher_validate(b->matcher, &d.token, 1, &valid) == TSL_OK;
       if (ok && is_rejected(i, percent))
-        ok = tsl_matcher_mask(b->matcher, b->mask) == TSL_OK && tsl_sampler_draw(s, b->logits, b->width, b->mask, &d) == TSL_OK;
+        ok = tsl_matcher_mask(b->matcher, b->mask) == TSL_OK &&
+             tsl_sampler_draw(s, b->logits, b->width, b->mask, &d) == TSL_OK;
     }
-    ok = ok && bench_samples_add(&means, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000 / 100);
+    ok = ok &&
+         bench_samples_add(&means, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) /
+                                       1000 / 100);
   }
   if (ok) printf(", \"draw_first_%u\": %.3f", percent, bench_summarize(&means).p50);
   bench_samples_free(&means);
@@ -172,7 +185,8 @@ static bool measure_apply(bench *b, const char *name, size_t allowed, tsl_dtype 
   for (size_t i = 0; ok && i < b->runs; i++) {
     uint64_t start = bench_clock_now(&b->clock);
     ok = tsl_mask_apply(mask, logits, b->width, type) == TSL_OK;
-    ok = ok && bench_samples_add(&samples, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000);
+    ok = ok && bench_samples_add(
+                   &samples, bench_clock_span(&b->clock, start, bench_clock_now(&b->clock)) / 1000);
   }
   if (ok) printf(", \"%s\": %.3f", name, bench_summarize(&samples).p50);
   bench_samples_free(&samples);
@@ -183,20 +197,26 @@ static bool measure_apply(bench *b, const char *name, size_t allowed, tsl_dtype 
 
 static bool measure_applies(bench *b) {
   size_t w = b->width;
-  return measure_apply(b, "apply_none", 0, TSL_F32) && measure_apply(b, "apply_ten", 10, TSL_F32) && measure_apply(b, "apply_half", w / 2, TSL_F32) &&
-         measure_apply(b, "apply_most", w - 100, TSL_F32) && measure_apply(b, "apply_all", w, TSL_F32) &&
-         measure_apply(b, "apply_half_f16", w / 2, TSL_F16) && measure_apply(b, "apply_half_bf16", w / 2, TSL_BF16);
+  return measure_apply(b, "apply_none", 0, TSL_F32) && measure_apply(b, "apply_ten", 10, TSL_F32) &&
+         measure_apply(b, "apply_half", w / 2, TSL_F32) &&
+         measure_apply(b, "apply_most", w - 100, TSL_F32) &&
+         measure_apply(b, "apply_all", w, TSL_F32) &&
+         measure_apply(b, "apply_half_f16", w / 2, TSL_F16) &&
+         measure_apply(b, "apply_half_bf16", w / 2, TSL_BF16);
 }
 
 /* A row on which tens of thousands of tokens make up the mass: all between 0 and 1. */
 static bool measure_flat(bench *b) {
-  const tsl_sampler_options top_p = {.temperature = 1, .top_p = 0.95f}, typical = {.temperature = 1, .typical_p = 0.95f},
+  const tsl_sampler_options top_p = {.temperature = 1, .top_p = 0.95f},
+                            typical = {.temperature = 1, .typical_p = 0.95f},
                             top_k = {.temperature = 1, .top_k = (uint32_t)b->width / 2};
   float *sharp = b->logits;
   uint64_t seed = 2;
   if (!(b->logits = calloc(b->width, sizeof *b->logits))) return b->logits = sharp, false;
-  for (size_t i = 0; i < b->width; i++) b->logits[i] = (float)((double)(next(&seed) >> 11) * 0x1p-53);
-  bool ok = measure(b, "flat_top_p", &top_p, NULL, false) && measure(b, "flat_typical", &typical, NULL, false) &&
+  for (size_t i = 0; i < b->width; i++)
+    b->logits[i] = (float)((double)(next(&seed) >> 11) * 0x1p-53);
+  bool ok = measure(b, "flat_top_p", &top_p, NULL, false) &&
+            measure(b, "flat_typical", &typical, NULL, false) &&
             measure(b, "flat_top_k", &top_k, NULL, false);
   free(b->logits);
   b->logits = sharp;
@@ -204,31 +224,47 @@ static bool measure_flat(bench *b) {
 }
 
 static bool measure_all(bench *b) {
-  static const tsl_stage order[] = {TSL_STAGE_PENALTIES, TSL_STAGE_TOP_K, TSL_STAGE_TOP_P, TSL_STAGE_MIN_P, TSL_STAGE_TEMPERATURE};
+  static const tsl_stage order[] = {TSL_STAGE_PENALTIES, TSL_STAGE_TOP_K, TSL_STAGE_TOP_P,
+                                    TSL_STAGE_MIN_P, TSL_STAGE_TEMPERATURE};
   const tsl_sampler_options temperature = {.temperature = 0.8f};
-  tsl_sampler_options cut = {.temperature = 0.8f, .top_k = 40, .top_p = 0.95f, .min_p = 0.05f, .stages = order, .stage_count = 5},
+  tsl_sampler_options cut = {.temperature = 0.8f,
+                             .top_k = 40,
+                             .top_p = 0.95f,
+                             .min_p = 0.05f,
+                             .stages = order,
+                             .stage_count = 5},
                       bare = cut;
   cut.repetition_penalty = 1.1f;
   cut.frequency_penalty = cut.presence_penalty = 0.1f;
-  return measure(b, "temperature", &temperature, NULL, false) && measure(b, "temperature_grammar", &temperature, b->mask, true) &&
-         measure(b, "cut_off", &bare, NULL, false) && measure(b, "cut_off_penalties", &cut, NULL, false) &&
-         measure(b, "cut_off_grammar", &bare, b->mask, true) && measure(b, "cut_off_penalties_grammar", &cut, b->mask, true) &&
-         measure(b, "hundred_allowed", &temperature, b->few, false) && measure_check(b) && measure_draw_first(b, &bare, 0) &&
-         measure_draw_first(b, &bare, 10) && measure_draw_first(b, &bare, 50) && measure_applies(b) && measure_flat(b);
+  return measure(b, "temperature", &temperature, NULL, false) &&
+         measure(b, "temperature_grammar", &temperature, b->mask, true) &&
+         measure(b, "cut_off", &bare, NULL, false) &&
+         measure(b, "cut_off_penalties", &cut, NULL, false) &&
+         measure(b, "cut_off_grammar", &bare, b->mask, true) &&
+         measure(b, "cut_off_penalties_grammar", &cut, b->mask, true) &&
+         measure(b, "hundred_allowed", &temperature, b->few, false) && measure_check(b) &&
+         measure_draw_first(b, &bare, 0) && measure_draw_first(b, &bare, 10) &&
+         measure_draw_first(b, &bare, 50) && measure_applies(b) && measure_flat(b);
 }
 
 int bench_sampler(int argc, char **argv) {
   const char *vocab = NULL, *grammar = NULL, *folder = NULL;
   bench b = {.runs = 2000, .first = true};
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--vocab")) vocab = argv[i + 1];
-    else if (!strcmp(argv[i], "--grammar")) grammar = argv[i + 1];
-    else if (!strcmp(argv[i], "--dump")) folder = argv[i + 1];
-    else if (!strcmp(argv[i], "--runs")) b.runs = (size_t)strtoull(argv[i + 1], NULL, 10);
-    else argc = 0;
+    if (!strcmp(argv[i], "--vocab"))
+      vocab = argv[i + 1];
+    else if (!strcmp(argv[i], "--grammar"))
+      grammar = argv[i + 1];
+    else if (!strcmp(argv[i], "--dump"))
+      folder = argv[i + 1];
+    else if (!strcmp(argv[i], "--runs"))
+      b.runs = (size_t)strtoull(argv[i + 1], NULL, 10);
+    else
+      argc = 0;
   }
   if (argc % 2 == 0 || !vocab || !grammar || !b.runs) {
-    fprintf(stderr, "usage: turnstile-bench sampler --vocab F --grammar F [--runs N] [--dump FOLDER]\n");
+    fprintf(stderr,
+            "usage: turnstile-bench sampler --vocab F --grammar F [--runs N] [--dump FOLDER]\n");
     return 2;
   }
   bool ok = open_grammar(&b, vocab, grammar);

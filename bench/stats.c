@@ -23,7 +23,9 @@ void bench_samples_free(bench_samples *samples) {
   *samples = (bench_samples){0};
 }
 
-size_t bench_samples_memory(const bench_samples *samples) { return samples->cap * sizeof *samples->at; }
+size_t bench_samples_memory(const bench_samples *samples) {
+  return samples->cap * sizeof *samples->at;
+}
 
 static int compare_floats(const void *a, const void *b) {
   float x = *(const float *)a, y = *(const float *)b;

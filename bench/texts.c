@@ -15,7 +15,17 @@
 
 enum { CLOSING_MAX = 1 << 16 }; /* tokens of a completion */
 
-typedef enum kind { KIND_END, KIND_SPACE, KIND_STRUCTURE, KIND_DIGIT, KIND_LETTER, KIND_ESCAPE, KIND_OTHER, KIND_HIGH, KIND_COUNT } kind;
+typedef enum kind {
+  KIND_END,
+  KIND_SPACE,
+  KIND_STRUCTURE,
+  KIND_DIGIT,
+  KIND_LETTER,
+  KIND_ESCAPE,
+  KIND_OTHER,
+  KIND_HIGH,
+  KIND_COUNT
+} kind;
 
 typedef struct setup {
   const char *data, *vocab_path;
@@ -44,7 +54,7 @@ static uint64_t draw(setup *s, uint64_t below) {
   return (s->state >> 11) % below;
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static kind kind_of_byte(uint8_t b) {
   if (b >= 0x80) return KIND_HIGH;
@@ -62,7 +72,9 @@ static bool find_kinds(setup *s) {
     size_t length;
     const uint8_t *bytes = tsl_vocab_bytes(s->vocab, t, &length);
     bool spelled = length && !tsl_vocab_is_special(s->vocab, t);
-    s->kinds[t] = (uint8_t)(tsl_vocab_is_eog(s->vocab, t) ? KIND_END : spelled ? kind_of_byte(bytes[0]) : KIND_COUNT);
+    s->kinds[t] = (uint8_t)(tsl_vocab_is_eog(s->vocab, t) ? KIND_END
+                            : spelled                     ? kind_of_byte(bytes[0])
+                                                          : KIND_COUNT);
   }
   return s->kinds != NULL;
 }
@@ -73,12 +85,14 @@ static tsl_token nth(const setup *s, kind k, uint64_t n) {
     if (tsl_mask_has(s->mask, t) && s->kinds[t] == k && n-- == 0) return t;
 }
 
-/* A token out of s->mask; TSL_NO_TOKEN if it is empty. The end and white space come seldom, structure often. */
+/* A token out of s->mask; TSL_NO_TOKEN if it is empty. The end and white space come seldom,
+ * structure often. */
 static tsl_token draw_token(setup *s) {
   size_t counts[KIND_COUNT + 1] = {0}, weights[KIND_COUNT], sum = 0;
   for (tsl_token t = 0; t < tsl_vocab_size(s->vocab); t++)
     if (tsl_mask_has(s->mask, t)) counts[s->kinds[t]]++;
-  for (size_t k = 0; k < KIND_COUNT; k++) sum += weights[k] = !counts[k] ? 0 : k <= KIND_SPACE ? 1 : k == KIND_STRUCTURE ? 8 : 4;
+  for (size_t k = 0; k < KIND_COUNT; k++)
+    sum += weights[k] = !counts[k] ? 0 : k <= KIND_SPACE ? 1 : k == KIND_STRUCTURE ? 8 : 4;
   if (!sum) return TSL_NO_TOKEN;
   uint64_t at = draw(s, sum);
   size_t k = 0;
@@ -86,7 +100,7 @@ static tsl_token draw_token(setup *s) {
   return nth(s, (kind)k, draw(s, counts[k]));
 }
 
-/* ---- one text ----------------------------------------------------------------------------------------------------- */
+/* ---- one text -------------------------------------------------------------------------------- */
 
 static bool append(setup *s, text *t, tsl_token token) {
   size_t n;
@@ -113,7 +127,8 @@ static const char *look(setup *s, tsl_matcher *m) {
 /* Take a token that the mask has. */
 static const char *take(setup *s, tsl_matcher *m, text *t, tsl_token token) {
   tsl_status status = tsl_matcher_accept(m, token);
-  if (status != TSL_OK) return status == TSL_REJECTED ? "a token of the mask was rejected" : tsl_status_name(status);
+  if (status != TSL_OK)
+    return status == TSL_REJECTED ? "a token of the mask was rejected" : tsl_status_name(status);
   return append(s, t, token) ? NULL : "the benchmark is out of memory";
 }
 
@@ -125,7 +140,8 @@ static const char *draw_some(setup *s, tsl_matcher *m, text *t, size_t most, boo
     tsl_token token = draw_token(s);
     if (token == TSL_NO_TOKEN) return "nothing is allowed";
     *ended = tsl_vocab_is_eog(s->vocab, token);
-    if (*ended) return tsl_matcher_is_complete(m) ? NULL : "the end is allowed, and the text not complete";
+    if (*ended)
+      return tsl_matcher_is_complete(m) ? NULL : "the end is allowed, and the text not complete";
     if ((why = take(s, m, t, token))) return why;
   }
   return NULL;
@@ -135,19 +151,23 @@ static const char *draw_some(setup *s, tsl_matcher *m, text *t, size_t most, boo
 static const char *close_text(setup *s, tsl_budget *budget, tsl_matcher *m, text *t) {
   size_t count;
   tsl_status status = tsl_budget_completion(budget, m, s->closing, CLOSING_MAX, &count);
-  if (status != TSL_OK) return status == TSL_ERR_LIMIT ? "no completion was found" : tsl_status_name(status);
+  if (status != TSL_OK)
+    return status == TSL_ERR_LIMIT ? "no completion was found" : tsl_status_name(status);
   for (size_t i = 0; i < count; i++) {
     const char *why = look(s, m);
     if (why) return why;
-    if (!tsl_mask_has(s->mask, s->closing[i])) return "a token of the completion is not in the mask";
+    if (!tsl_mask_has(s->mask, s->closing[i]))
+      return "a token of the completion is not in the mask";
     if ((why = take(s, m, t, s->closing[i]))) return why;
   }
   return tsl_matcher_is_complete(m) ? NULL : "after its completion the text is not complete";
 }
 
-/* ---- one schema --------------------------------------------------------------------------------------------------- */
+/* ---- one schema ------------------------------------------------------------------------------ */
 
-static void put_string(yajl_gen gen, const char *at, size_t n) { yajl_gen_string(gen, (const unsigned char *)at, n); }
+static void put_string(yajl_gen gen, const char *at, size_t n) {
+  yajl_gen_string(gen, (const unsigned char *)at, n);
+}
 static void put_name(yajl_gen gen, const char *name) { put_string(gen, name, strlen(name)); }
 
 static void put_line(yajl_gen gen) {
@@ -164,7 +184,8 @@ static bool write_texts(setup *s, tsl_grammar *grammar, yajl_gen gen, yajl_gen w
   tsl_budget *budget = NULL;
   long long ended_by_itself = 0;
   text t = {0};
-  bool ok = tsl_matcher_new(grammar, NULL, &m) == TSL_OK && tsl_budget_new(grammar, NULL, &budget) == TSL_OK;
+  bool ok = tsl_matcher_new(grammar, NULL, &m) == TSL_OK &&
+            tsl_budget_new(grammar, NULL, &budget) == TSL_OK;
   put_name(gen, "texts");
   yajl_gen_array_open(gen);
   for (size_t i = 0; ok && i < s->texts; i++) {
@@ -197,7 +218,8 @@ static void put_whys(yajl_gen gen, yajl_gen whys) {
   const unsigned char *at;
   size_t n;
   yajl_gen_array_close(whys);
-  if (yajl_gen_get_buf(whys, &at, &n) == yajl_gen_status_ok) put_verbatim(gen, "why", (const char *)at);
+  if (yajl_gen_get_buf(whys, &at, &n) == yajl_gen_status_ok)
+    put_verbatim(gen, "why", (const char *)at);
 }
 
 /* The report has its entries on lines of their own, this file has one line. */
@@ -219,7 +241,8 @@ static bool run_case(setup *s, const bench_case *c) {
     yajl_gen_array_open(whys);
     put_name(gen, "id");
     put_name(gen, c->id);
-    if (tsl_grammar_json_schema(s->vocab, c->schema, c->schema_length, &s->options, NULL, &grammar, &error) == TSL_OK) {
+    if (tsl_grammar_json_schema(s->vocab, c->schema, c->schema_length, &s->options, NULL, &grammar,
+                                &error) == TSL_OK) {
       ok = write_texts(s, grammar, gen, whys);
       put_whys(gen, whys);
       if (s->report) ok = put_report(gen, tsl_grammar_report(grammar)) && ok;
@@ -237,11 +260,12 @@ static bool run_case(setup *s, const bench_case *c) {
   return ok;
 }
 
-/* ---- command line --------------------------------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
-static const char usage[] =
-    "usage: turnstile-bench texts --data F.jsonl [--vocab F] [--texts N] [--tokens N] [--seed N] [--order any|schema]\n"
-    "       [--names once|any] [--draft 0|3|4|6|7|2019|2020] [--formats assert|ignore] [--resolve URL=DIR]... [--report yes|no]\n";
+static const char usage[] = "usage: turnstile-bench texts --data F.jsonl [--vocab F] [--texts N] "
+                            "[--tokens N] [--seed N] [--order any|schema]\n"
+                            "       [--names once|any] [--draft 0|3|4|6|7|2019|2020] [--formats "
+                            "assert|ignore] [--resolve URL=DIR]... [--report yes|no]\n";
 
 /* yes, or no. */
 static bool parse_yes(const char *value, const char *yes, const char *no, bool *to) {
@@ -262,7 +286,8 @@ static bool parse_option(setup *s, const char *name, const char *value) {
   if (!strcmp(name, "--resolve")) return bench_resolver_add(&s->resolver, value);
   if (!strcmp(name, "--report")) return parse_yes(value, "yes", "no", &s->report);
   if (!strcmp(name, "--names")) return parse_yes(value, "any", "once", &s->options.repeated_names);
-  if (!strcmp(name, "--formats")) return parse_yes(value, "ignore", "assert", &s->options.ignore_formats);
+  if (!strcmp(name, "--formats"))
+    return parse_yes(value, "ignore", "assert", &s->options.ignore_formats);
   bool any;
   if (strcmp(name, "--order") || !parse_yes(value, "any", "schema", &any)) return false;
   s->options.order = any ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA;
@@ -271,9 +296,11 @@ static bool parse_option(setup *s, const char *name, const char *value) {
 
 static bool load(setup *s) {
   tsl_error error;
-  tsl_status status = strcmp(s->vocab_path, "embedded") ? tsl_vocab_load_file(s->vocab_path, NULL, NULL, &s->vocab, &error)
-                                                        : tsl_vocab_embedded(NULL, &s->vocab, &error);
-  if (status != TSL_OK) return fprintf(stderr, "texts: %s: %s\n", s->vocab_path, error.message), false;
+  tsl_status status = strcmp(s->vocab_path, "embedded")
+                          ? tsl_vocab_load_file(s->vocab_path, NULL, NULL, &s->vocab, &error)
+                          : tsl_vocab_embedded(NULL, &s->vocab, &error);
+  if (status != TSL_OK)
+    return fprintf(stderr, "texts: %s: %s\n", s->vocab_path, error.message), false;
   s->mask = calloc(tsl_vocab_mask_words(s->vocab), sizeof *s->mask);
   s->closing = malloc(CLOSING_MAX * sizeof *s->closing);
   return find_kinds(s) && s->mask && s->closing;
@@ -288,15 +315,22 @@ static bool run_all(setup *s) {
     bench_case_free(&c);
   }
   bool read = bench_reader_close(&reader);
-  if (!read) fprintf(stderr, "texts: %s\n", reader.why);
-  else if (!ok) fprintf(stderr, "texts: out of memory\n");
+  if (!read)
+    fprintf(stderr, "texts: %s\n", reader.why);
+  else if (!ok)
+    fprintf(stderr, "texts: out of memory\n");
   return ok && read;
 }
 
 int bench_texts(int argc, char **argv) {
-  setup s = {.vocab_path = "embedded", .texts = 100, .tokens = 60, .state = 0x9e3779b97f4a7c15u, .options.order = TSL_ORDER_ANY};
+  setup s = {.vocab_path = "embedded",
+             .texts = 100,
+             .tokens = 60,
+             .state = 0x9e3779b97f4a7c15u,
+             .options.order = TSL_ORDER_ANY};
   bool understood = true;
-  for (int i = 1; understood && i < argc; i += 2) understood = i + 1 < argc && parse_option(&s, argv[i], argv[i + 1]);
+  for (int i = 1; understood && i < argc; i += 2)
+    understood = i + 1 < argc && parse_option(&s, argv[i], argv[i + 1]);
   if (!understood || !s.data) return fputs(usage, stderr), 2;
   if (s.resolver.root_count) {
     s.options.resolver = bench_resolve;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 /* What the byte path says of one token. */
-static bool allowed_by_bytes(const tsl_vocab *vocab, const tsl_matcher *at, tsl_matcher *fork, tsl_token token) {
+static bool allowed_by_bytes(const tsl_vocab *vocab, const tsl_matcher *at, tsl_matcher *fork,
+                             tsl_token token) {
   size_t n;
   const uint8_t *bytes = tsl_vocab_bytes(vocab, token, &n);
   if (tsl_vocab_is_eog(vocab, token)) return tsl_matcher_is_complete(at);
@@ -17,7 +18,8 @@ static bool allowed_by_bytes(const tsl_vocab *vocab, const tsl_matcher *at, tsl_
   return true;
 }
 
-static void compare(const bench_setup *setup, const bench_case *c, tsl_matcher *m, bench_verified *verified) {
+static void compare(const bench_setup *setup, const bench_case *c, tsl_matcher *m,
+                    bench_verified *verified) {
   const tsl_vocab *vocab = setup->vocab;
   tsl_matcher *fork = NULL;
   size_t wrong = 0;
@@ -25,7 +27,8 @@ static void compare(const bench_setup *setup, const bench_case *c, tsl_matcher *
   for (tsl_token t = 0; t < tsl_vocab_size(vocab); t++) {
     if (allowed_by_bytes(vocab, m, fork, t) == tsl_mask_has(setup->mask, t)) continue;
     if (wrong++ == 0)
-      fprintf(stderr, "maskbench: %s: token %u is %s, wrongly\n", c->id, t, tsl_mask_has(setup->mask, t) ? "allowed" : "not allowed");
+      fprintf(stderr, "maskbench: %s: token %u is %s, wrongly\n", c->id, t,
+              tsl_mask_has(setup->mask, t) ? "allowed" : "not allowed");
   }
   verified->masks++;
   verified->tokens += tsl_vocab_size(vocab);
@@ -33,20 +36,24 @@ static void compare(const bench_setup *setup, const bench_case *c, tsl_matcher *
   tsl_matcher_free(fork);
 }
 
-/* Some position of one of the instances, by bytes: half of the text, or as much of it as is legal. */
+/* Some position of one of the instances, by bytes: half of the text, or as much of it as is
+ * legal. */
 static void go_somewhere(const bench_case *c, size_t number, tsl_matcher *m) {
   if (c->test_count == 0) return;
   const bench_test *test = &c->tests[number % c->test_count];
   size_t length = test->length * (number * 7 % 10) / 10, accepted = 0;
-  if (length && tsl_matcher_accept_bytes(m, test->text, length, &accepted) == TSL_REJECTED && accepted)
+  if (length && tsl_matcher_accept_bytes(m, test->text, length, &accepted) == TSL_REJECTED &&
+      accepted)
     tsl_matcher_accept_bytes(m, test->text, accepted, NULL);
 }
 
-void bench_verify_case(const bench_setup *setup, const bench_case *c, size_t number, bench_verified *verified) {
+void bench_verify_case(const bench_setup *setup, const bench_case *c, size_t number,
+                       bench_verified *verified) {
   tsl_grammar *grammar = NULL;
   tsl_matcher *matcher = NULL;
   tsl_limits limits = {.deadline_us = 2000000};
-  if (tsl_grammar_json_schema(setup->vocab, c->schema, c->schema_length, &setup->options, &limits, &grammar, NULL) == TSL_OK &&
+  if (tsl_grammar_json_schema(setup->vocab, c->schema, c->schema_length, &setup->options, &limits,
+                              &grammar, NULL) == TSL_OK &&
       tsl_matcher_new(grammar, NULL, &matcher) == TSL_OK) {
     go_somewhere(c, number, matcher);
     compare(setup, c, matcher, verified);

@@ -1,8 +1,10 @@
 /* verify.h - is a mask right? Every token of the vocabulary is tried, byte by byte.
  *
- * Method    A grammar of its own (so that what is measured stays as it was), a position of one instance drawn by the case's number, the mask there; then for
- *           every token a fork accepts its bytes. The mask must have exactly the tokens whose bytes are accepted, the end-of-generation
- *           tokens exactly if the text is complete, and no other special token. The byte path shares neither trie, walk nor masks with what it judges.
+ * Method    A grammar of its own (so that what is measured stays as it was), a position of one
+ *           instance drawn by the case's number, the mask there; then for every token a fork
+ *           accepts its bytes. The mask must have exactly the tokens whose bytes are accepted, the
+ *           end-of-generation tokens exactly if the text is complete, and no other special token.
+ *           The byte path shares neither trie, walk nor masks with what it judges.
  * Cost      0.05 to 0.5 s for 128k tokens.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,7 +19,9 @@ typedef struct bench_verified {
   size_t wrong;         /* masks that differ in some token */
 } bench_verified;
 
-/* Verify one mask of a case that compiles; the counts grow. The first difference of a mask is printed to stderr. */
-void bench_verify_case(const bench_setup *setup, const bench_case *c, size_t number, bench_verified *verified);
+/* Verify one mask of a case that compiles; the counts grow. The first difference of a mask is
+ * printed to stderr. */
+void bench_verify_case(const bench_setup *setup, const bench_case *c, size_t number,
+                       bench_verified *verified);
 
 #endif

@@ -1,8 +1,9 @@
 /* captures_json.c - values of a JSON text by JSON pointer. See captures.h.
  *
- * The text has been accepted by a schema's grammar, so it is well-formed: what is left to do is to find where values begin and end. Values are
- * written as they were spelled, without the white space between their parts, so nothing is rounded or cut at U+0000. The scanner keeps its own
- * stack: nesting is bounded by memory only.
+ * The text has been accepted by a schema's grammar, so it is well-formed: what is left to do is to
+ * find where values begin and end. Values are written as they were spelled, without the white space
+ * between their parts, so nothing is rounded or cut at U+0000. The scanner keeps its own stack:
+ * nesting is bounded by memory only.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,8 +52,10 @@ static void print_span(const scanner *s, span v) {
   for (size_t i = v.start; i < v.end; i++) {
     char c = s->text[i];
     if (!in_string && strchr(" \t\r\n", c)) continue;
-    if (in_string && c == '\\') putchar(s->text[i++]);
-    else if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\')
+      putchar(s->text[i++]);
+    else if (c == '"')
+      in_string = !in_string;
     putchar(s->text[i]);
   }
 }
@@ -70,10 +73,12 @@ static void visit(scanner *s, size_t start, bool leaf) {
   span v = {start, s->at};
   if (!s->count && leaf) print_member(s, s->path.at, s->path.length, v);
   for (size_t i = 0; i < s->count; i++)
-    if (strlen(s->pointers[i]) == s->path.length && !memcmp(s->pointers[i], s->path.at, s->path.length)) s->found[i] = v;
+    if (strlen(s->pointers[i]) == s->path.length &&
+        !memcmp(s->pointers[i], s->path.at, s->path.length))
+      s->found[i] = v;
 }
 
-/* ---- keys ----------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static uint32_t hex4(const char *at) {
   char digits[5] = {at[0], at[1], at[2], at[3], 0};
@@ -110,17 +115,23 @@ static void add_key(scanner *s) {
   for (s->at++; s->at < s->length && s->text[s->at] != '"';) {
     uint32_t c = (unsigned char)s->text[s->at];
     bool raw = c != '\\';
-    if (raw) s->at++;
-    else c = read_escape(s);
-    if (c == '~') cli_text_add(&s->path, "~0", 2);
-    else if (c == '/') cli_text_add(&s->path, "~1", 2);
-    else if (raw) cli_text_add(&s->path, &s->text[s->at - 1], 1);
-    else add_code_point(&s->path, c);
+    if (raw)
+      s->at++;
+    else
+      c = read_escape(s);
+    if (c == '~')
+      cli_text_add(&s->path, "~0", 2);
+    else if (c == '/')
+      cli_text_add(&s->path, "~1", 2);
+    else if (raw)
+      cli_text_add(&s->path, &s->text[s->at - 1], 1);
+    else
+      add_code_point(&s->path, c);
   }
   s->at++;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void cut_path(scanner *s, size_t length) {
   s->path.length = length;
@@ -206,7 +217,8 @@ static int print_found(scanner *s) {
       return CLI_NO;
     }
   putchar('{');
-  for (size_t i = 0; i < s->count; i++) print_member(s, s->pointers[i], strlen(s->pointers[i]), s->found[i]);
+  for (size_t i = 0; i < s->count; i++)
+    print_member(s, s->pointers[i], strlen(s->pointers[i]), s->found[i]);
   puts("}");
   return CLI_OK;
 }
@@ -218,8 +230,10 @@ int captures_json(const char *text, size_t length, const char *const *pointers, 
   cli_text_add(&s.path, "", 0);
   if (!count) putchar('{');
   scan(&s);
-  if (!count) puts("}");
-  else code = print_found(&s);
+  if (!count)
+    puts("}");
+  else
+    code = print_found(&s);
   cli_text_free(&s.path);
   free(s.stack);
   free(s.found);

@@ -16,17 +16,23 @@ static int check(const source *s, const char *path) {
   if (!cli_read(path, &text)) return CLI_BAD;
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   size_t start, length = text.length;
-  if (status != TSL_OK) cli_complain("cannot start: %s", tsl_status_name(status));
-  else code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
+  if (status != TSL_OK)
+    cli_complain("cannot start: %s", tsl_status_name(status));
+  else
+    code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
   tsl_matcher_free(matcher);
   cli_text_free(&text);
   return code;
 }
 
-static bool set_profile(void *to, const char *value) { return *(const char **)to = value, *value != 0; }
+static bool set_profile(void *to, const char *value) {
+  return *(const char **)to = value, *value != 0;
+}
 
 static const cli_option table[] = {
-    {"--profile", "openai-strict", "check the schema, not a text: which of a provider's documented limits does it break?", set_profile},
+    {"--profile", "openai-strict",
+     "check the schema, not a text: which of a provider's documented limits does it break?",
+     set_profile},
 };
 
 static int run(int argc, char **argv) {
@@ -37,10 +43,13 @@ static int run(int argc, char **argv) {
   if (!cli_parse(&cli_check, argc, argv, sets, 2, &arguments)) return CLI_BAD;
   int code = CLI_OK;
   if (!arguments.help && profile) {
-    code = arguments.rest_count ? cli_complain("check: --profile takes no text") : source_profile(&s, profile);
+    code = arguments.rest_count ? cli_complain("check: --profile takes no text")
+                                : source_profile(&s, profile);
   } else if (!arguments.help) {
-    if (arguments.rest_count != 1) code = cli_complain("check: one text is needed, a file or -, not %zu", arguments.rest_count);
-    else code = source_open(&s);
+    if (arguments.rest_count != 1)
+      code = cli_complain("check: one text is needed, a file or -, not %zu", arguments.rest_count);
+    else
+      code = source_open(&s);
     if (code == CLI_OK) code = check(&s, arguments.rest[0]);
   }
   source_close(&s);
@@ -49,10 +58,16 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_check = {
-    "check", "(--schema F | --regex R | --grammar F | --artifact F) [options] FILE|-", "does this text match the grammar? if not, where and why",
-    "Members of objects may come in any order (--order any) and white space is free (--ws any), unless said otherwise. Before and after\n"
-    "the text, white space (--schema with --ws any) or one line break at the end (else) is left out if it does not match.\n"
-    "exit codes: 0 the text matches (with --profile: no limit is broken); 1 it does not: the byte offset and what was expected there go to stderr; 2 the call, the grammar or "
+    "check",
+    "(--schema F | --regex R | --grammar F | --artifact F) [options] FILE|-",
+    "does this text match the grammar? if not, where and why",
+    "Members of objects may come in any order (--order any) and white space is free (--ws any), "
+    "unless said otherwise. Before and after\n"
+    "the text, white space (--schema with --ws any) or one line break at the end (else) is left "
+    "out if it does not match.\n"
+    "exit codes: 0 the text matches (with --profile: no limit is broken); 1 it does not: the byte "
+    "offset and what was expected there go to stderr; 2 the call, the grammar or "
     "a\n"
     "file is bad.\n",
-    run, NULL};
+    run,
+    NULL};

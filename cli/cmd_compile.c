@@ -1,4 +1,5 @@
-/* cmd_compile.c - turnstile compile: a grammar as a file that is mapped back, or what is in such a file.
+/* cmd_compile.c - turnstile compile: a grammar as a file that is mapped back, or what is in such a
+ * file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +19,15 @@ typedef struct settings {
   bool must_be_complete;
 } settings;
 
-static bool set_output(void *to, const char *value) { return ((settings *)to)->output = value, *value != 0; }
-static bool set_inspect(void *to, const char *value) { return ((settings *)to)->inspect = value, *value != 0; }
-static bool set_complete(void *to, const char *value) { return (void)value, ((settings *)to)->must_be_complete = true; }
+static bool set_output(void *to, const char *value) {
+  return ((settings *)to)->output = value, *value != 0;
+}
+static bool set_inspect(void *to, const char *value) {
+  return ((settings *)to)->inspect = value, *value != 0;
+}
+static bool set_complete(void *to, const char *value) {
+  return (void)value, ((settings *)to)->must_be_complete = true;
+}
 
 static bool set_states(void *to, const char *value) {
   uint64_t n;
@@ -29,22 +36,32 @@ static bool set_states(void *to, const char *value) {
   return true;
 }
 
-static bool set_steps(void *to, const char *value) { return cli_number(value, 1, UINT64_MAX, &((settings *)to)->options.max_walk_steps); }
+static bool set_steps(void *to, const char *value) {
+  return cli_number(value, 1, UINT64_MAX, &((settings *)to)->options.max_walk_steps);
+}
 
 static const cli_option table[] = {
-    {"-o", "F", "the file to write (-: stdout); what a symbolic link leads to is replaced, a pipe or a device is written into", set_output},
+    {"-o", "F",
+     "the file to write (-: stdout); what a symbolic link leads to is replaced, a pipe or a device "
+     "is written into",
+     set_output},
     {"--max-states", "N", "states that are listed at most (default: 100000)", set_states},
-    {"--max-walk-steps", "N", "trie nodes visited for walks done ahead, about (default: 50000000); 1: none", set_steps},
-    {"--must-be-complete", NULL, "fail where not all states can be listed, instead of keeping the source", set_complete},
+    {"--max-walk-steps", "N",
+     "trie nodes visited for walks done ahead, about (default: 50000000); 1: none", set_steps},
+    {"--must-be-complete", NULL,
+     "fail where not all states can be listed, instead of keeping the source", set_complete},
     {"--inspect", "F", "verify a file, and say what is in it", set_inspect},
 };
 
 static int show(FILE *to, const char *name, const void *data, size_t size) {
   tsl_artifact_info info;
   tsl_error error = {0};
-  if (tsl_artifact_inspect(data, size, &info, &error) != TSL_OK) return cli_complain_error(name, &error);
-  fprintf(to, "%s: %s, %" PRIu64 " bytes, format %" PRIu32 "\n", name, info.complete ? "complete" : "the source alone", info.size, info.version);
-  fprintf(to, "  states %" PRIu32 "  walks %" PRIu32 "%s  masks %" PRIu32 "  bitsets %" PRIu32 "\n", info.states, info.walks, info.memo ? "" : " (of another version: not used)", info.masks,
+  if (tsl_artifact_inspect(data, size, &info, &error) != TSL_OK)
+    return cli_complain_error(name, &error);
+  fprintf(to, "%s: %s, %" PRIu64 " bytes, format %" PRIu32 "\n", name,
+          info.complete ? "complete" : "the source alone", info.size, info.version);
+  fprintf(to, "  states %" PRIu32 "  walks %" PRIu32 "%s  masks %" PRIu32 "  bitsets %" PRIu32 "\n",
+          info.states, info.walks, info.memo ? "" : " (of another version: not used)", info.masks,
           info.bitsets);
   fprintf(to, "  source %s  tokens ", info.has_source ? "kept" : "not kept");
   for (size_t i = 0; i < sizeof info.tokens; i++) fprintf(to, "%02x", info.tokens[i]);
@@ -72,13 +89,15 @@ static int write_into(const char *path, const void *data, size_t size) {
   return ok ? CLI_OK : cli_complain("%s: cannot be written", output_name(path));
 }
 
-/* tsl_artifact_write puts a new file in the place of what bears the name: that must not be a link, which would be lost, nor anything that is no file. */
+/* tsl_artifact_write puts a new file in the place of what bears the name: that must not be a link,
+ * which would be lost, nor anything that is no file. */
 static int write_artifact(const tsl_artifact *artifact, const char *path) {
   struct stat there;
   tsl_error error = {0};
   size_t size;
   const void *data = tsl_artifact_data(artifact, &size);
-  if (is_stdout(path) || (!stat(path, &there) && !S_ISREG(there.st_mode))) return write_into(path, data, size);
+  if (is_stdout(path) || (!stat(path, &there) && !S_ISREG(there.st_mode)))
+    return write_into(path, data, size);
   bool link = !lstat(path, &there) && S_ISLNK(there.st_mode);
   char *target = link ? realpath(path, NULL) : NULL;
   if (link && !target) return cli_complain("%s: a link that leads nowhere", path);
@@ -95,13 +114,16 @@ static int compile(source *s, const settings *set) {
   size_t size;
   if (!set->must_be_complete && !s->resolve_count && source_kept(s, &kept)) options.source = &kept;
   double start = cli_now();
-  if (tsl_artifact_make(s->grammar, &options, NULL, &artifact, &error) != TSL_OK) return cli_complain_error(source_name(s), &error);
+  if (tsl_artifact_make(s->grammar, &options, NULL, &artifact, &error) != TSL_OK)
+    return cli_complain_error(source_name(s), &error);
   double took = cli_now() - start;
   const void *data = tsl_artifact_data(artifact, &size);
-  FILE *to = is_stdout(set->output) ? stderr : stdout; /* what is said of the file must not stand in it */
+  /* what is said of the file must not stand in it */
+  FILE *to = is_stdout(set->output) ? stderr : stdout;
   int code = write_artifact(artifact, set->output);
   if (code == CLI_OK) code = show(to, output_name(set->output), data, size);
-  if (code == CLI_OK) fprintf(to, "  compiled in %.0f µs, listed and walked in %.0f µs\n", s->compile_us, took);
+  if (code == CLI_OK)
+    fprintf(to, "  compiled in %.0f µs, listed and walked in %.0f µs\n", s->compile_us, took);
   tsl_artifact_free(artifact);
   return code;
 }
@@ -109,15 +131,21 @@ static int compile(source *s, const settings *set) {
 static int run(int argc, char **argv) {
   source s = {0};
   settings set = {0};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_ANY), {table, sizeof table / sizeof *table, &set}};
+  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_ANY),
+                        {table, sizeof table / sizeof *table, &set}};
   cli_arguments arguments;
   if (!cli_parse(&cli_compile, argc, argv, sets, 2, &arguments)) return CLI_BAD;
   int code = CLI_OK;
   if (!arguments.help) {
-    if (arguments.rest_count) code = cli_complain("compile: %s is no option", arguments.rest[0]);
-    else if (set.inspect) code = set.output || s.kind != SOURCE_NONE ? cli_complain("compile: --inspect stands alone") : inspect(set.inspect);
-    else if (!set.output) code = cli_complain("compile: -o F is needed");
-    else if ((code = source_open(&s)) == CLI_OK) code = compile(&s, &set);
+    if (arguments.rest_count)
+      code = cli_complain("compile: %s is no option", arguments.rest[0]);
+    else if (set.inspect)
+      code = set.output || s.kind != SOURCE_NONE ? cli_complain("compile: --inspect stands alone")
+                                                 : inspect(set.inspect);
+    else if (!set.output)
+      code = cli_complain("compile: -o F is needed");
+    else if ((code = source_open(&s)) == CLI_OK)
+      code = compile(&s, &set);
   }
   source_close(&s);
   cli_arguments_free(&arguments);
@@ -125,9 +153,15 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_compile = {
-    "compile", "(--schema F | --regex R | --grammar F | --artifact F) [options] -o F | --inspect F", "a grammar as a file that is mapped back",
-    "Lists all states of the grammar and walks them over the vocabulary, so that --artifact F (and tsl_grammar_load) need no compiler. Where a grammar has too many\n"
-    "states, or some that cannot be listed, the file holds its source instead: loading compiles that. The file fits the vocabulary that it was made with.\n"
-    "Members of objects come in the order of the schema (--order schema) and white space is free (--ws any), unless said otherwise.\n"
+    "compile",
+    "(--schema F | --regex R | --grammar F | --artifact F) [options] -o F | --inspect F",
+    "a grammar as a file that is mapped back",
+    "Lists all states of the grammar and walks them over the vocabulary, so that --artifact F (and "
+    "tsl_grammar_load) need no compiler. Where a grammar has too many\n"
+    "states, or some that cannot be listed, the file holds its source instead: loading compiles "
+    "that. The file fits the vocabulary that it was made with.\n"
+    "Members of objects come in the order of the schema (--order schema) and white space is free "
+    "(--ws any), unless said otherwise.\n"
     "exit codes: 0 done; 2 the call, the grammar or a file is bad.\n",
-    run, NULL};
+    run,
+    NULL};

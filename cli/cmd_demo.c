@@ -1,7 +1,8 @@
 /* cmd_demo.c - turnstile demo: one generation, step by step.
  *
- * The logits of the n-gram model are computed for all tokens, so that the table can say how much of the model's probability was legal at each step:
- * where it is small, the grammar has changed what would have been written.
+ * The logits of the n-gram model are computed for all tokens, so that the table can say how much of
+ * the model's probability was legal at each step: where it is small, the grammar has changed what
+ * would have been written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +24,10 @@ static void print_step(const generation *g, uint64_t number, const generation_st
   bool changed = !step->closing && step->want.legal_mass < 0.1;
   printf("%5" PRIu64 "  %9" PRIu32 "  ", number, step->draw.allowed);
   fputs(cli_style_on(stdout, changed ? CLI_RED : CLI_GREEN), stdout);
-  if (step->closing) printf("%8s", "closing");
-  else printf("%7.3f%%", step->want.legal_mass * 100);
+  if (step->closing)
+    printf("%8s", "closing");
+  else
+    printf("%7.3f%%", step->want.legal_mass * 100);
   printf("%s  %6.2f µs  ", cli_style_on(stdout, CLI_PLAIN), step->mask_us);
   cli_print_quoted(stdout, bytes, length, 60);
   putchar('\n');
@@ -35,7 +38,8 @@ static int demo(const source *s, generation *g) {
   generation_result result;
   uint64_t steps = 0;
   double mask_us = 0;
-  printf("schema %s, vocabulary of %" PRIu32 " tokens\n\n", source_name(s), tsl_vocab_size(g->vocab));
+  printf("schema %s, vocabulary of %" PRIu32 " tokens\n\n", source_name(s),
+         tsl_vocab_size(g->vocab));
   print_head();
   while ((result = generation_next(g, &step)) == GENERATION_MORE) {
     print_step(g, ++steps, &step);
@@ -46,7 +50,8 @@ static int demo(const source *s, generation *g) {
     cli_complain("the text was cut after %" PRIu64 " tokens; see --max-tokens", steps);
     return CLI_NO;
   }
-  printf("\n%" PRIu64 " tokens; masks took %.2f µs on average\n\n", steps, steps ? mask_us / (double)steps : 0);
+  printf("\n%" PRIu64 " tokens; masks took %.2f µs on average\n\n", steps,
+         steps ? mask_us / (double)steps : 0);
   fwrite(g->text.at ? g->text.at : "", 1, g->text.length, stdout);
   putchar('\n');
   return CLI_OK;
@@ -58,7 +63,8 @@ static int run(int argc, char **argv) {
   how.score_all = true;
   how.sampler.seed = 7;
   how.sampler.temperature = 0.8f;
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT), generation_options(&how)};
+  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT),
+                        generation_options(&how)};
   cli_arguments arguments;
   if (!cli_parse(&cli_demo, argc, argv, sets, 2, &arguments)) return CLI_BAD;
   int code = CLI_OK;
@@ -67,7 +73,8 @@ static int run(int argc, char **argv) {
       s.kind = SOURCE_SCHEMA;
       s.from = DEFAULT_SCHEMA;
     }
-    code = arguments.rest_count ? cli_complain("demo: unexpected argument %s", arguments.rest[0]) : source_open(&s);
+    code = arguments.rest_count ? cli_complain("demo: unexpected argument %s", arguments.rest[0])
+                                : source_open(&s);
     generation g;
     if (code == CLI_OK) code = generation_open(&g, &s, &how) ? CLI_OK : CLI_BAD;
     if (code == CLI_OK) {
@@ -80,11 +87,16 @@ static int run(int argc, char **argv) {
   return code;
 }
 
-const cli_command cli_demo = {"demo", "[--schema F | --regex R | --grammar F | --artifact F] [options]", "one constrained generation, step by step",
-                              "Without a grammar it takes " DEFAULT_SCHEMA
-                              ", as seen from the folder it runs in. A line per token: how many tokens were allowed, the\n"
-                              "probability that the model had put on them (red below 10 %), the time that the mask took, and the token. "
-                              "The text comes last, on a line of\n"
-                              "its own.\n"
-                              "exit codes: 0 the text is complete; 1 it was cut; 2 the call, the grammar or a file is bad.\n",
-                              run, NULL};
+const cli_command cli_demo = {
+    "demo",
+    "[--schema F | --regex R | --grammar F | --artifact F] [options]",
+    "one constrained generation, step by step",
+    "Without a grammar it takes " DEFAULT_SCHEMA
+    ", as seen from the folder it runs in. A line per token: how many tokens were allowed, the\n"
+    "probability that the model had put on them (red below 10 %), the time that the mask took, and "
+    "the token. "
+    "The text comes last, on a line of\n"
+    "its own.\n"
+    "exit codes: 0 the text is complete; 1 it was cut; 2 the call, the grammar or a file is bad.\n",
+    run,
+    NULL};

@@ -18,13 +18,16 @@ typedef struct settings {
 static bool set_pointer(void *to, const char *value) {
   settings *o = to;
   if (o->count == MAX_POINTERS) return cli_refuse("given more than %d times", MAX_POINTERS);
-  if (*value && *value != '/') return cli_refuse("no JSON pointer: these are empty or begin with /");
+  if (*value && *value != '/')
+    return cli_refuse("no JSON pointer: these are empty or begin with /");
   o->pointer[o->count++] = value;
   return true;
 }
 
 static const cli_option table[] = {
-    {"--pointer", "P", "schema: write only the value at this JSON pointer (at most 64 times; default: all leaves)", set_pointer},
+    {"--pointer", "P",
+     "schema: write only the value at this JSON pointer (at most 64 times; default: all leaves)",
+     set_pointer},
 };
 
 static int extract(const source *s, const settings *o, const char *path) {
@@ -34,10 +37,13 @@ static int extract(const source *s, const settings *o, const char *path) {
   size_t start = 0, length = text.length;
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &matcher);
   int code = status == TSL_OK ? CLI_OK : cli_complain("extract: %s", tsl_status_name(status));
-  if (code == CLI_OK) code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
+  if (code == CLI_OK)
+    code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
   text.at[start + length] = 0; /* something at the end may have been left out */
-  if (code == CLI_OK && s->kind == SOURCE_REGEX) code = captures_regex(s->text.at, s->text.length, &s->regex, text.at + start, length);
-  else if (code == CLI_OK) code = captures_json(text.at + start, length, o->pointer, o->count);
+  if (code == CLI_OK && s->kind == SOURCE_REGEX)
+    code = captures_regex(s->text.at, s->text.length, &s->regex, text.at + start, length);
+  else if (code == CLI_OK)
+    code = captures_json(text.at + start, length, o->pointer, o->count);
   tsl_matcher_free(matcher);
   cli_text_free(&text);
   return code;
@@ -46,17 +52,25 @@ static int extract(const source *s, const settings *o, const char *path) {
 static int run(int argc, char **argv) {
   source s = {0};
   settings o = {{NULL}, 0};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_ANY, TSL_WS_ANY), {table, sizeof table / sizeof *table, &o}};
+  cli_options sets[] = {source_options(&s, TSL_ORDER_ANY, TSL_WS_ANY),
+                        {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
   if (!cli_parse(&cli_extract, argc, argv, sets, 2, &arguments)) return CLI_BAD;
   int code = CLI_OK;
   if (!arguments.help) {
-    if (arguments.rest_count != 1) code = cli_complain("extract: one text is needed, a file or -, not %zu", arguments.rest_count);
-    else if (s.kind == SOURCE_NONE) code = cli_complain("extract: one of --schema and --regex is needed; see --help");
-    else if (s.kind == SOURCE_ARTIFACT) code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
-    else if (s.kind == SOURCE_GBNF) code = cli_complain("extract: a GBNF grammar has no captures; give --regex or --schema");
-    else if (s.kind == SOURCE_REGEX && o.count) code = cli_complain("extract: --pointer goes with --schema");
-    else code = source_open(&s);
+    if (arguments.rest_count != 1)
+      code =
+          cli_complain("extract: one text is needed, a file or -, not %zu", arguments.rest_count);
+    else if (s.kind == SOURCE_NONE)
+      code = cli_complain("extract: one of --schema and --regex is needed; see --help");
+    else if (s.kind == SOURCE_ARTIFACT)
+      code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
+    else if (s.kind == SOURCE_GBNF)
+      code = cli_complain("extract: a GBNF grammar has no captures; give --regex or --schema");
+    else if (s.kind == SOURCE_REGEX && o.count)
+      code = cli_complain("extract: --pointer goes with --schema");
+    else
+      code = source_open(&s);
     if (code == CLI_OK) code = extract(&s, &o, arguments.rest[0]);
   }
   source_close(&s);
@@ -65,11 +79,18 @@ static int run(int argc, char **argv) {
 }
 
 const cli_command cli_extract = {
-    "extract", "(--schema F | --regex R) [options] FILE|-", "write the named captures of a matching text as JSON",
-    "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no part. In a\n"
-    "repetition that is the last round; one that matches nothing counts (in ECMA-262 it does not), and a group in a look-ahead, or empty at\n"
-    "the very end of the round before, may be of that one. PCRE2 finds the groups: what it cannot read, or gives up on, is an error.\n"
+    "extract",
+    "(--schema F | --regex R) [options] FILE|-",
+    "write the named captures of a matching text as JSON",
+    "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no "
+    "part. In a\n"
+    "repetition that is the last round; one that matches nothing counts (in ECMA-262 it does not), "
+    "and a group in a look-ahead, or empty at\n"
+    "the very end of the round before, may be of that one. PCRE2 finds the groups: what it cannot "
+    "read, or gives up on, is an error.\n"
     "With --schema: {\"/json/pointer\": value, ...}.\n"
-    "exit codes: 0 written; 1 the text does not match (the byte offset and what was expected go to stderr), or a pointer leads nowhere;\n"
+    "exit codes: 0 written; 1 the text does not match (the byte offset and what was expected go to "
+    "stderr), or a pointer leads nowhere;\n"
     "2 the call, the schema, the regex or a file is bad.\n",
-    run, "--grammar --root --artifact"};
+    run,
+    "--grammar --root --artifact"};

@@ -1,7 +1,8 @@
 /* cmd_tools.c - turnstile tools: what a model may answer to a request with tools.
  *
- * Without a text it prints the structural tag of the answer; with --parse it reads an answer back; with --compile it says how long compiling took; with --generate it
- * writes answers by random draws.
+ * Without a text it prints the structural tag of the answer; with --parse it reads an answer back;
+ * with --compile it says how long compiling took; with --generate it writes answers by random
+ * draws.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,11 +31,19 @@ static bool set_tags(void *to, const char *v) { return ((settings *)to)->tags = 
 static bool set_choice(void *to, const char *v) { return ((settings *)to)->choice = v, *v != 0; }
 static bool set_parse(void *to, const char *v) { return ((settings *)to)->parse = v, true; }
 static bool set_vocab(void *to, const char *v) { return ((settings *)to)->vocab = v, *v != 0; }
-static bool set_vocab_cache(void *to, const char *v) { return ((settings *)to)->vocab_cache = v, *v != 0; }
-static bool set_parallel(void *to, const char *v) { return (void)v, ((settings *)to)->parallel = 1, true; }
-static bool set_serial(void *to, const char *v) { return (void)v, ((settings *)to)->parallel = -1, true; }
+static bool set_vocab_cache(void *to, const char *v) {
+  return ((settings *)to)->vocab_cache = v, *v != 0;
+}
+static bool set_parallel(void *to, const char *v) {
+  return (void)v, ((settings *)to)->parallel = 1, true;
+}
+static bool set_serial(void *to, const char *v) {
+  return (void)v, ((settings *)to)->parallel = -1, true;
+}
 static bool set_list(void *to, const char *v) { return (void)v, ((settings *)to)->list = true; }
-static bool set_compile(void *to, const char *v) { return (void)v, ((settings *)to)->compile = true; }
+static bool set_compile(void *to, const char *v) {
+  return (void)v, ((settings *)to)->compile = true;
+}
 static bool set_stream(void *to, const char *v) { return (void)v, ((settings *)to)->stream = true; }
 static bool set_null(void *to, const char *v) { return (void)v, ((settings *)to)->null = true; }
 static bool set_masks(void *to, const char *v) { return (void)v, ((settings *)to)->masks = true; }
@@ -42,9 +51,15 @@ static bool set_nudge(void *to, const char *v) {
   settings *o = to;
   return o->nudge_count < NUDGES_MAX && *v ? o->nudge[o->nudge_count++] = v, true : false;
 }
-static bool set_generate(void *to, const char *v) { return cli_number(v, 1, 100000, &((settings *)to)->generate); }
-static bool set_max_thinking(void *to, const char *v) { return cli_number(v, 1, INT32_MAX, &((settings *)to)->max_thinking); }
-static bool set_seed(void *to, const char *v) { return cli_number(v, 0, UINT64_MAX, &((settings *)to)->seed); }
+static bool set_generate(void *to, const char *v) {
+  return cli_number(v, 1, 100000, &((settings *)to)->generate);
+}
+static bool set_max_thinking(void *to, const char *v) {
+  return cli_number(v, 1, INT32_MAX, &((settings *)to)->max_thinking);
+}
+static bool set_seed(void *to, const char *v) {
+  return cli_number(v, 0, UINT64_MAX, &((settings *)to)->seed);
+}
 
 static bool set_thinking(void *to, const char *v) {
   static const char *const words[] = {"auto", "on", "off"};
@@ -55,27 +70,46 @@ static bool set_thinking(void *to, const char *v) {
 
 static const cli_option table[] = {
     {"--preset", "NAME|F", "how the model writes calls: a name of --list, or a file", set_preset},
-    {"--tools", "F", "a request (OpenAI chat completions or responses, Anthropic messages), an MCP tools/list result, or an array of tools", set_tools},
-    {"--tags", "F", "a structural tag instead of a preset, tools and what is said of them", set_tags},
-    {"--tool-choice", "C", "auto, required, none or a tool's name (default: what the request says)", set_choice},
-    {"--parallel", NULL, "several calls are allowed (default: what the request says, else yes)", set_parallel},
+    {"--tools", "F",
+     "a request (OpenAI chat completions or responses, Anthropic messages), an MCP tools/list "
+     "result, or an array of tools",
+     set_tools},
+    {"--tags", "F", "a structural tag instead of a preset, tools and what is said of them",
+     set_tags},
+    {"--tool-choice", "C", "auto, required, none or a tool's name (default: what the request says)",
+     set_choice},
+    {"--parallel", NULL, "several calls are allowed (default: what the request says, else yes)",
+     set_parallel},
     {"--no-parallel", NULL, "one call at most", set_serial},
     {"--thinking", "T", "auto (default), on or off", set_thinking},
     {"--max-thinking", "N", "at most N tokens of thinking in a block", set_max_thinking},
     {"--vocab", "F", CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
     {"--vocab-cache", "DIR", CLI_VOCAB_CACHE, set_vocab_cache},
     {"--parse", "F", "read an answer back: writes its text, thinking and calls as JSON", set_parse},
-    {"--stream", NULL, "with --parse: read byte by byte, and write each part as it becomes certain", set_stream},
-    {"--null", NULL, "with --parse: the file holds several answers, each ended by a NUL byte; one line of JSON for each, null where it does not match", set_null},
-    {"--generate", "N", "write N answers by random draws under the mask, as {\"text\", \"tokens\", \"parsed\"}, a line each", set_generate},
+    {"--stream", NULL, "with --parse: read byte by byte, and write each part as it becomes certain",
+     set_stream},
+    {"--null", NULL,
+     "with --parse: the file holds several answers, each ended by a NUL byte; one line of JSON for "
+     "each, null where it does not match",
+     set_null},
+    {"--generate", "N",
+     "write N answers by random draws under the mask, as {\"text\", \"tokens\", \"parsed\"}, a "
+     "line each",
+     set_generate},
     {"--seed", "S", "for --generate (default 0)", set_seed},
-    {"--nudge", "TEXT", "with --generate: write TEXT, or a beginning of it, now and then where it is allowed (at most 64 times)", set_nudge},
-    {"--masks", NULL, "with --generate: before each answer a line {\"token\", \"mask\"} per token; mask: its bytes in hexadecimal", set_masks},
+    {"--nudge", "TEXT",
+     "with --generate: write TEXT, or a beginning of it, now and then where it is allowed (at most "
+     "64 times)",
+     set_nudge},
+    {"--masks", NULL,
+     "with --generate: before each answer a line {\"token\", \"mask\"} per token; mask: its bytes "
+     "in hexadecimal",
+     set_masks},
     {"--compile", NULL, "compile, and say how long it and the first mask took", set_compile},
     {"--list", NULL, "list the presets", set_list},
 };
 
-/* ---- compiling ---------------------------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 typedef struct job {
   const settings *o;
@@ -96,33 +130,45 @@ static bool known_preset(const char *name) {
 
 static bool open_job(job *j, const settings *o) {
   j->o = o;
-  j->options = (tsl_tools_options){.preset = o->preset, .tool_choice = o->choice, .parallel = o->parallel, .thinking = o->thinking,
-                                 .max_thinking_tokens = (uint32_t)o->max_thinking};
+  j->options = (tsl_tools_options){.preset = o->preset,
+                                   .tool_choice = o->choice,
+                                   .parallel = o->parallel,
+                                   .thinking = o->thinking,
+                                   .max_thinking_tokens = (uint32_t)o->max_thinking};
   if (!cli_read(request_path(o), &j->request)) return false;
   if (o->preset && !known_preset(o->preset)) {
-    if (strcmp(o->preset, "-") && access(o->preset, F_OK)) return cli_complain("no preset or file %s; see --list", o->preset), false;
+    if (strcmp(o->preset, "-") && access(o->preset, F_OK))
+      return cli_complain("no preset or file %s; see --list", o->preset), false;
     if (!cli_read(o->preset, &j->preset)) return false;
-    j->options.preset = j->preset.at + strspn(j->preset.at, " \t\r\n"); /* it is told from a name by its { */
-    if (*j->options.preset != '{') return cli_complain("%s: no preset: it must be a JSON object", cli_file_name(o->preset)), false;
+    /* it is told from a name by its { */
+    j->options.preset = j->preset.at + strspn(j->preset.at, " \t\r\n");
+    if (*j->options.preset != '{')
+      return cli_complain("%s: no preset: it must be a JSON object", cli_file_name(o->preset)),
+             false;
   }
   return cli_open_vocab(o->vocab, o->vocab_cache, &j->vocab) == CLI_OK;
 }
 
 static void print_nothing(void *ctx, const char *line) { (void)ctx, (void)line; }
 
-/* Say what is wrong, and with which file: with a preset that serves no plain request either, or with the request. */
+/* Say what is wrong, and with which file: with a preset that serves no plain request either, or
+ * with the request. */
 static int complain(job *j, const tsl_error *error) {
   static const char plain[] = "[{\"type\": \"function\", \"function\": {\"name\": \"a\"}}]";
   tsl_tools_options options = {.preset = j->options.preset};
   tsl_error own;
-  bool in_preset = j->preset.at && tsl_tools_write(j->vocab, plain, sizeof plain - 1, &options, print_nothing, NULL, &own) != TSL_OK;
-  return in_preset ? cli_complain_error(cli_file_name(j->o->preset), &own) : cli_complain_error(cli_file_name(request_path(j->o)), error);
+  bool in_preset = j->preset.at && tsl_tools_write(j->vocab, plain, sizeof plain - 1, &options,
+                                                   print_nothing, NULL, &own) != TSL_OK;
+  return in_preset ? cli_complain_error(cli_file_name(j->o->preset), &own)
+                   : cli_complain_error(cli_file_name(request_path(j->o)), error);
 }
 
 static bool compile(job *j) {
   tsl_error error;
-  tsl_status status = j->o->tags ? tsl_grammar_tags(j->vocab, j->request.at, j->request.length, NULL, NULL, &j->grammar, &error)
-                                 : tsl_grammar_tools(j->vocab, j->request.at, j->request.length, &j->options, NULL, &j->grammar, &error);
+  tsl_status status = j->o->tags ? tsl_grammar_tags(j->vocab, j->request.at, j->request.length,
+                                                    NULL, NULL, &j->grammar, &error)
+                                 : tsl_grammar_tools(j->vocab, j->request.at, j->request.length,
+                                                     &j->options, NULL, &j->grammar, &error);
   if (status != TSL_OK) complain(j, &error);
   return status == TSL_OK;
 }
@@ -134,7 +180,7 @@ static void close_job(job *j) {
   cli_text_free(&j->preset);
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_line(void *ctx, const char *line) {
   (void)ctx;
@@ -143,8 +189,12 @@ static void print_line(void *ctx, const char *line) {
 
 static int print_tags(job *j) {
   tsl_error error;
-  if (j->o->tags) return cli_complain("tools: --tags is a structural tag already; say --compile, --parse or --generate");
-  if (tsl_tools_write(j->vocab, j->request.at, j->request.length, &j->options, print_line, NULL, &error) == TSL_OK) return CLI_OK;
+  if (j->o->tags)
+    return cli_complain(
+        "tools: --tags is a structural tag already; say --compile, --parse or --generate");
+  if (tsl_tools_write(j->vocab, j->request.at, j->request.length, &j->options, print_line, NULL,
+                      &error) == TSL_OK)
+    return CLI_OK;
   return complain(j, &error);
 }
 
@@ -165,9 +215,12 @@ static int time_compile(job *j) {
     double start = cli_now();
     code = compile(j) ? CLI_OK : CLI_BAD;
     double compiled = cli_now();
-    if (code == CLI_OK && (tsl_matcher_new(j->grammar, NULL, &m) != TSL_OK || tsl_matcher_mask(m, mask) != TSL_OK)) code = cli_complain("tools: no mask");
+    if (code == CLI_OK &&
+        (tsl_matcher_new(j->grammar, NULL, &m) != TSL_OK || tsl_matcher_mask(m, mask) != TSL_OK))
+      code = cli_complain("tools: no mask");
     double masked = cli_now();
-    if (i == 1 || (i > 1 && masked - start < best_mask)) best = compiled - start, best_mask = masked - start;
+    if (i == 1 || (i > 1 && masked - start < best_mask))
+      best = compiled - start, best_mask = masked - start;
     tsl_matcher_free(m);
     m = NULL;
   }
@@ -176,10 +229,11 @@ static int time_compile(job *j) {
   return code;
 }
 
-/* ---- parsing -------------------------------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 static void print_part(const tsl_part *part) {
-  static const char *const kinds[] = {"text", "reasoning", "call", "id", "arguments", "call_end", "tag", "tag_text", "tag_end"};
+  static const char *const kinds[] = {"text",     "reasoning", "call",     "id",     "arguments",
+                                      "call_end", "tag",       "tag_text", "tag_end"};
   printf("{\"part\": \"%s\", \"call\": %u, \"text\": ", kinds[part->kind], part->call);
   json_out_string(part->text, part->length);
   puts("}");
@@ -198,14 +252,21 @@ static int read_back(tsl_parser *p, const cli_text *text, bool stream) {
     if (stream) print_parts(p);
   }
   if (status == TSL_REJECTED && !stream) { /* where? */
-    for (at = 0; at < text->length && tsl_parser_text(p, text->at + at, 1) == TSL_OK; at++) continue;
+    for (at = 0; at < text->length && tsl_parser_text(p, text->at + at, 1) == TSL_OK; at++)
+      continue;
     at += 1;
   }
-  if (status == TSL_REJECTED) cli_complain("the answer does not match from byte %zu on", at - 1);
-  else if (status == TSL_OK && (status = tsl_parser_finish(p)) == TSL_REJECTED) cli_complain("the answer is not complete");
-  if (stream) print_parts(p);
-  else puts(tsl_parser_json(p));
-  return status == TSL_OK ? CLI_OK : status == TSL_REJECTED ? CLI_NO : cli_complain("tools: %s", tsl_status_name(status));
+  if (status == TSL_REJECTED)
+    cli_complain("the answer does not match from byte %zu on", at - 1);
+  else if (status == TSL_OK && (status = tsl_parser_finish(p)) == TSL_REJECTED)
+    cli_complain("the answer is not complete");
+  if (stream)
+    print_parts(p);
+  else
+    puts(tsl_parser_json(p));
+  return status == TSL_OK         ? CLI_OK
+         : status == TSL_REJECTED ? CLI_NO
+                                  : cli_complain("tools: %s", tsl_status_name(status));
 }
 
 static int read_all(tsl_parser *p, const cli_text *text) {
@@ -213,7 +274,8 @@ static int read_all(tsl_parser *p, const cli_text *text) {
   for (size_t from = 0, to; from < text->length && !cli_output_failed(); from = to + 1) {
     for (to = from; to < text->length && text->at[to]; to++) continue;
     tsl_parser_reset(p);
-    bool whole = tsl_parser_text(p, text->at + from, to - from) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
+    bool whole =
+        tsl_parser_text(p, text->at + from, to - from) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
     puts(whole ? tsl_parser_json(p) : "null");
     if (!whole) code = CLI_NO;
   }
@@ -224,14 +286,15 @@ static int parse(job *j) {
   cli_text text = {0};
   tsl_parser *p = NULL;
   if (!cli_read(j->o->parse, &text)) return CLI_BAD;
-  int code = tsl_parser_new(j->grammar, NULL, &p) == TSL_OK ? CLI_OK : cli_complain("tools: no parser");
+  int code =
+      tsl_parser_new(j->grammar, NULL, &p) == TSL_OK ? CLI_OK : cli_complain("tools: no parser");
   if (code == CLI_OK) code = j->o->null ? read_all(p, &text) : read_back(p, &text, j->o->stream);
   tsl_parser_free(p);
   cli_text_free(&text);
   return code;
 }
 
-/* ---- generating ----------------------------------------------------------------------------------------------------- */
+/* ---- generating ------------------------------------------------------------------------------ */
 
 #define TOKENS_MAX 8000u /* of one answer: one that is brought to its end takes fewer */
 
@@ -242,7 +305,8 @@ static uint64_t next_random(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* A random allowed token; TSL_NO_TOKEN if there is none. Long tokens are drawn as often as short ones. */
+/* A random allowed token; TSL_NO_TOKEN if there is none. Long tokens are drawn as often as short
+ * ones. */
 static tsl_token draw(const uint32_t *mask, size_t width, uint64_t *state) {
   size_t n = tsl_mask_count(mask, width), pick = n ? next_random(state) % n : 0;
   for (size_t w = 0; n && w * 32 < width; w++) {
@@ -268,8 +332,10 @@ typedef struct answer {
 static bool take(job *j, answer *a, tsl_token t) {
   size_t n;
   const uint8_t *bytes = tsl_vocab_bytes(j->vocab, t, &n);
-  if (tsl_matcher_accept(a->m, t) != TSL_OK) return cli_complain("tools: a token of the mask was rejected"), false;
-  if (tsl_parser_token(a->p, t) != TSL_OK) return cli_complain("tools: the parser rejects what the matcher accepts"), false;
+  if (tsl_matcher_accept(a->m, t) != TSL_OK)
+    return cli_complain("tools: a token of the mask was rejected"), false;
+  if (tsl_parser_token(a->p, t) != TSL_OK)
+    return cli_complain("tools: the parser rejects what the matcher accepts"), false;
   if (!tsl_vocab_is_eog(j->vocab, t)) cli_text_add(&a->text, bytes, n);
   a->tokens++;
   return true;
@@ -288,14 +354,17 @@ static tsl_token towards_end(job *j, answer *a) {
     uint64_t left;
     if (!tsl_mask_has(a->mask, t)) continue;
     looked++;
-    if (tsl_matcher_accept(a->m, t) != TSL_OK || tsl_matcher_shortest_completion(a->m, &left) != TSL_OK) return TSL_NO_TOKEN;
+    if (tsl_matcher_accept(a->m, t) != TSL_OK ||
+        tsl_matcher_shortest_completion(a->m, &left) != TSL_OK)
+      return TSL_NO_TOKEN;
     tsl_matcher_rollback(a->m, 1);
     if (left < best) best = left, found = t;
   }
   return found;
 }
 
-/* An allowed token that the text begins with, one of the longest four at random; TSL_NO_TOKEN if there is none. */
+/* An allowed token that the text begins with, one of the longest four at random; TSL_NO_TOKEN if
+ * there is none. */
 static tsl_token spell(job *j, const answer *a, const char *text, size_t length, uint64_t *state) {
   tsl_token found[4] = {TSL_NO_TOKEN};
   size_t lengths[4] = {0}, kinds = 0, size = tsl_vocab_size(j->vocab);
@@ -328,8 +397,10 @@ static tsl_token next_token(job *j, answer *a, nudge *n, uint64_t *state) {
     size_t length;
     tsl_token t = spell(j, a, n->text, n->length, state);
     tsl_vocab_bytes(j->vocab, t, &length);
-    if (t != TSL_NO_TOKEN && length < n->length) n->text += length, n->length -= length;
-    else n->text = NULL;
+    if (t != TSL_NO_TOKEN && length < n->length)
+      n->text += length, n->length -= length;
+    else
+      n->text = NULL;
     if (t != TSL_NO_TOKEN) return t;
   }
   return draw(a->mask, tsl_vocab_logits_width(j->vocab), state);
@@ -372,7 +443,9 @@ static int write_answer(job *j, answer *a, uint64_t *state) {
       tsl_matcher_mask(a->m, a->mask);
     }
     if (t == TSL_NO_TOKEN) t = a->tokens > room ? towards_end(j, a) : next_token(j, a, &n, state);
-    if (t == TSL_NO_TOKEN || a->tokens > TOKENS_MAX) return cli_complain("tools: dead end after %llu tokens: %.*s", (unsigned long long)a->tokens, (int)a->text.length, a->text.at);
+    if (t == TSL_NO_TOKEN || a->tokens > TOKENS_MAX)
+      return cli_complain("tools: dead end after %llu tokens: %.*s", (unsigned long long)a->tokens,
+                          (int)a->text.length, a->text.at);
     if (j->o->masks) print_mask(j, a, t);
     if (!take(j, a, t)) return CLI_BAD;
     if (tsl_matcher_is_terminated(a->m)) return CLI_OK;
@@ -391,8 +464,11 @@ static bool read_alike(tsl_parser *p, const answer *a) {
       status = tsl_parser_text(p, text + at, step);
       while (tsl_parser_next(p, &part)) continue;
     }
-    if (status != TSL_OK || tsl_parser_finish(p) != TSL_OK || !wanted || strcmp(tsl_parser_json(p), wanted))
-      return cli_complain("tools: read %s the answer is not the same: %.*s", i ? "byte by byte" : "as a whole", (int)a->text.length, text), false;
+    if (status != TSL_OK || tsl_parser_finish(p) != TSL_OK || !wanted ||
+        strcmp(tsl_parser_json(p), wanted))
+      return cli_complain("tools: read %s the answer is not the same: %.*s",
+                          i ? "byte by byte" : "as a whole", (int)a->text.length, text),
+             false;
   }
   return true;
 }
@@ -401,7 +477,11 @@ static int generate(job *j) {
   tsl_parser *again = NULL;
   answer a = {.mask = cli_allocate(tsl_vocab_mask_words(j->vocab), sizeof(uint32_t))};
   uint64_t state = j->o->seed;
-  int code = tsl_matcher_new(j->grammar, NULL, &a.m) == TSL_OK && tsl_parser_new(j->grammar, NULL, &a.p) == TSL_OK && tsl_parser_new(j->grammar, NULL, &again) == TSL_OK ? CLI_OK : cli_complain("tools: no matcher");
+  int code = tsl_matcher_new(j->grammar, NULL, &a.m) == TSL_OK &&
+                     tsl_parser_new(j->grammar, NULL, &a.p) == TSL_OK &&
+                     tsl_parser_new(j->grammar, NULL, &again) == TSL_OK
+                 ? CLI_OK
+                 : cli_complain("tools: no matcher");
   for (uint64_t i = 0; i < j->o->generate && code == CLI_OK && !cli_output_failed(); i++) {
     tsl_matcher_reset(a.m);
     tsl_parser_reset(a.p);
@@ -411,7 +491,8 @@ static int generate(job *j) {
     if (code != CLI_OK) break;
     printf("{\"text\": ");
     json_out_string(a.text.at ? a.text.at : "", a.text.length);
-    printf(", \"tokens\": %llu, \"parsed\": %s}\n", (unsigned long long)a.tokens, tsl_parser_json(a.p));
+    printf(", \"tokens\": %llu, \"parsed\": %s}\n", (unsigned long long)a.tokens,
+           tsl_parser_json(a.p));
   }
   tsl_matcher_free(a.m);
   tsl_parser_free(a.p);
@@ -421,14 +502,17 @@ static int generate(job *j) {
   return code;
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------------ */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int work(const settings *o) {
   job j = {0};
   int code = open_job(&j, o) ? CLI_OK : CLI_BAD;
-  if (code == CLI_OK && o->compile) code = time_compile(&j);
-  else if (code == CLI_OK && !o->parse && !o->generate) code = print_tags(&j);
-  else if (code == CLI_OK) code = !compile(&j) ? CLI_BAD : o->parse ? parse(&j) : generate(&j);
+  if (code == CLI_OK && o->compile)
+    code = time_compile(&j);
+  else if (code == CLI_OK && !o->parse && !o->generate)
+    code = print_tags(&j);
+  else if (code == CLI_OK)
+    code = !compile(&j) ? CLI_BAD : o->parse ? parse(&j) : generate(&j);
   close_job(&j);
   return code;
 }
@@ -439,23 +523,37 @@ static int run(int argc, char **argv) {
   cli_arguments arguments;
   if (!cli_parse(&cli_tools, argc, argv, sets, 1, &arguments)) return CLI_BAD;
   int code = CLI_OK;
-  if (arguments.help) code = CLI_OK;
-  else if (arguments.rest_count) code = cli_complain("tools: %s is no option", arguments.rest[0]);
-  else if (o.list) code = list_presets();
-  else if (!o.tags && (!o.preset || !o.tools)) code = cli_complain("tools: give --preset and --tools, or --tags");
-  else if (o.tags && (o.preset || o.tools || o.choice || o.parallel || o.thinking || o.max_thinking))
-    code = cli_complain("tools: --tags stands without --preset, --tools, --tool-choice, --parallel, --no-parallel, --thinking and --max-thinking");
-  else if ((o.null || o.stream) && !o.parse) code = cli_complain("tools: --stream and --null go with --parse");
-  else if ((o.masks || o.nudge_count) && !o.generate) code = cli_complain("tools: --nudge and --masks go with --generate");
-  else if (o.null && o.stream) code = cli_complain("tools: --stream does not go with --null");
-  else code = work(&o);
+  if (arguments.help)
+    code = CLI_OK;
+  else if (arguments.rest_count)
+    code = cli_complain("tools: %s is no option", arguments.rest[0]);
+  else if (o.list)
+    code = list_presets();
+  else if (!o.tags && (!o.preset || !o.tools))
+    code = cli_complain("tools: give --preset and --tools, or --tags");
+  else if (o.tags &&
+           (o.preset || o.tools || o.choice || o.parallel || o.thinking || o.max_thinking))
+    code = cli_complain("tools: --tags stands without --preset, --tools, --tool-choice, "
+                        "--parallel, --no-parallel, --thinking and --max-thinking");
+  else if ((o.null || o.stream) && !o.parse)
+    code = cli_complain("tools: --stream and --null go with --parse");
+  else if ((o.masks || o.nudge_count) && !o.generate)
+    code = cli_complain("tools: --nudge and --masks go with --generate");
+  else if (o.null && o.stream)
+    code = cli_complain("tools: --stream does not go with --null");
+  else
+    code = work(&o);
   cli_arguments_free(&arguments);
   return code;
 }
 
 const cli_command cli_tools = {
-    "tools", "--preset NAME --tools F [options]", "what a model may answer to a request with tools: print, compile, write, read back",
-    "exit codes: 0 done; 1 with --parse, the answer (with --null: one of them) does not match; 2 the call, the request, the preset or a file is bad.\n"
+    "tools",
+    "--preset NAME --tools F [options]",
+    "what a model may answer to a request with tools: print, compile, write, read back",
+    "exit codes: 0 done; 1 with --parse, the answer (with --null: one of them) does not match; 2 "
+    "the call, the request, the preset or a file is bad.\n"
     "  turnstile tools --preset qwen3 --tools request.json\n"
     "  turnstile tools --preset qwen3 --tools request.json --parse answer.txt\n",
-    run, NULL};
+    run,
+    NULL};

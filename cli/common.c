@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- texts ---------------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 void *cli_allocate(size_t count, size_t size) {
   void *p = calloc(count ? count : 1, size);
@@ -65,7 +65,7 @@ bool cli_read(const char *path, cli_text *out) {
   return ok;
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 const char *cli_style_on(FILE *to, cli_style style) {
   static const char *const codes[] = {"\033[0m", "\033[1m", "\033[31m", "\033[32m"};
@@ -82,7 +82,8 @@ static void print_message(const char *text) {
     json_out_string_to(stderr, text, strlen(text));
     fputs("}}\n", stderr);
   } else {
-    fprintf(stderr, "%sturnstile:%s ", cli_style_on(stderr, CLI_RED), cli_style_on(stderr, CLI_PLAIN));
+    fprintf(stderr, "%sturnstile:%s ", cli_style_on(stderr, CLI_RED),
+            cli_style_on(stderr, CLI_PLAIN));
     cli_print_plain(stderr, text);
     fputc('\n', stderr);
   }
@@ -114,7 +115,8 @@ static bool one_of(const char *at, size_t length, const char *list) {
   return false;
 }
 
-/* The keyword that a pointer into a schema ends with, "" if it ends with a subschema: /properties/type is one, /properties/a/type the keyword type. */
+/* The keyword that a pointer into a schema ends with, "" if it ends with a subschema:
+ * /properties/type is one, /properties/a/type the keyword type. */
 static const char *keyword_of(const char *pointer, size_t *length) {
   const char *keyword = strchr(pointer, '#') ? strchr(pointer, '#') + 1 : pointer;
   *length = 0;
@@ -122,11 +124,18 @@ static const char *keyword_of(const char *pointer, size_t *length) {
     keyword++;
     *length = strcspn(keyword, "/");
     const char *next = keyword + *length;
-    bool named = one_of(keyword, *length, "properties patternProperties $defs definitions dependentSchemas dependencies");
-    bool listed = one_of(keyword, *length, "allOf anyOf oneOf prefixItems items") && next[0] == '/' && next[1] >= '0' && next[1] <= '9';
+    bool named =
+        one_of(keyword, *length,
+               "properties patternProperties $defs definitions dependentSchemas dependencies");
+    bool listed = one_of(keyword, *length, "allOf anyOf oneOf prefixItems items") &&
+                  next[0] == '/' && next[1] >= '0' && next[1] <= '9';
     if (!*next) return keyword;
-    if (named || listed) next += 1 + strcspn(next + 1, "/");
-    else if (!one_of(keyword, *length, "not if then else items contains additionalProperties additionalItems unevaluatedProperties unevaluatedItems propertyNames")) return keyword;
+    if (named || listed)
+      next += 1 + strcspn(next + 1, "/");
+    else if (!one_of(keyword, *length,
+                     "not if then else items contains additionalProperties additionalItems "
+                     "unevaluatedProperties unevaluatedItems propertyNames"))
+      return keyword;
     keyword = next;
     *length = 0;
   }
@@ -139,7 +148,8 @@ int cli_complain_at(const char *name, const tsl_error *error) {
   fflush(stdout);
   fprintf(stderr, "{\"error\":{\"status\":\"%s\",\"file\":", tsl_status_name(error->status));
   json_out_string_to(stderr, name, strlen(name));
-  fprintf(stderr, ",\"line\":%u,\"column\":%u,\"offset\":%zu,\"pointer\":", (unsigned)error->line, (unsigned)error->column, error->offset);
+  fprintf(stderr, ",\"line\":%u,\"column\":%u,\"offset\":%zu,\"pointer\":", (unsigned)error->line,
+          (unsigned)error->column, error->offset);
   json_out_string_to(stderr, error->pointer, strlen(error->pointer));
   fputs(",\"keyword\":", stderr);
   json_out_string_to(stderr, keyword, length);
@@ -163,24 +173,31 @@ static const char *message_after(const char *name, const char *message) {
 int cli_complain_error(const char *name, const tsl_error *error) {
   if (messages_as_json) return cli_complain_at(name, error);
   char place[64] = "", pointer[300] = "";
-  if (error->line) snprintf(place, sizeof place, ":%u:%u (byte %zu)", error->line, error->column, error->offset);
+  if (error->line)
+    snprintf(place, sizeof place, ":%u:%u (byte %zu)", error->line, error->column, error->offset);
   if (error->pointer[0]) snprintf(pointer, sizeof pointer, " at %s", error->pointer);
-  return cli_complain("%s%s%s: %s [%s]", name, place, pointer, message_after(name, error->message), tsl_status_name(error->status));
+  return cli_complain("%s%s%s: %s [%s]", name, place, pointer, message_after(name, error->message),
+                      tsl_status_name(error->status));
 }
 
-/* ---- vocabularies --------------------------------------------------------------------------------------------- */
+/* ---- vocabularies ---------------------------------------------------------------------------- */
 
 int cli_open_vocab(const char *file, const char *cache, tsl_vocab **out) {
   tsl_vocab_options options = {.cache_dir = cache};
   tsl_error error = {0};
   if (cache && !file) return cli_complain("--vocab-cache goes with --vocab");
-  tsl_status status = file ? tsl_vocab_load_file(file, &options, NULL, out, &error) : tsl_vocab_embedded(NULL, out, &error);
-  return status == TSL_OK ? CLI_OK : cli_complain_error(file ? file : "embedded vocabulary", &error);
+  tsl_status status = file ? tsl_vocab_load_file(file, &options, NULL, out, &error)
+                           : tsl_vocab_embedded(NULL, out, &error);
+  return status == TSL_OK ? CLI_OK
+                          : cli_complain_error(file ? file : "embedded vocabulary", &error);
 }
 
-/* Characters that nobody sees, among them those that turn the order of others around: soft hyphen, zero width, line ends, marks of direction, byte order mark. */
+/* Characters that nobody sees, among them those that turn the order of others around: soft hyphen,
+ * zero width, line ends, marks of direction, byte order mark. */
 static bool is_invisible(const unsigned char *at, size_t n) {
-  static const char *const characters = "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff";
+  static const char *const characters =
+      "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060"
+      "\u2066\u2067\u2068\u2069\ufeff";
   for (const char *c = characters; *c; c += utf8_character((const unsigned char *)c, strlen(c)))
     if (!strncmp(c, (const char *)at, n)) return true;
   return false;
@@ -198,8 +215,10 @@ static size_t printable(const unsigned char *at, size_t left) {
 static void print_escaped(FILE *to, unsigned char c) {
   static const char plain[] = "\n\r\t\\\"", letter[] = "nrt\\\"";
   const char *found = c ? strchr(plain, c) : NULL;
-  if (found) fprintf(to, "\\%c", letter[found - plain]);
-  else fprintf(to, "\\x%02x", c);
+  if (found)
+    fprintf(to, "\\%c", letter[found - plain]);
+  else
+    fprintf(to, "\\x%02x", c);
 }
 
 void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit) {
@@ -208,8 +227,10 @@ void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit) 
   fputc('"', to);
   while (i < length && i < limit) {
     size_t n = at[i] == '\\' || at[i] == '"' ? 0 : printable(at + i, length - i);
-    if (n) fwrite(at + i, 1, n, to);
-    else print_escaped(to, at[i]);
+    if (n)
+      fwrite(at + i, 1, n, to);
+    else
+      print_escaped(to, at[i]);
     i += n ? n : 1;
   }
   fputs(i < length ? "…\"" : "\"", to);
@@ -230,8 +251,10 @@ void cli_print_plain(FILE *to, const char *text) {
   size_t left = strlen(text);
   while (left) {
     size_t n = printable(at, left);
-    if (n) fwrite(at, 1, n, to);
-    else print_escaped(to, *at);
+    if (n)
+      fwrite(at, 1, n, to);
+    else
+      print_escaped(to, *at);
     n += !n;
     at += n;
     left -= n;
@@ -239,9 +262,12 @@ void cli_print_plain(FILE *to, const char *text) {
 }
 
 static void print_byte(FILE *to, unsigned b) {
-  if (b == '\'') fputs("\"'\"", to);
-  else if (b >= 0x20 && b < 0x7f) fprintf(to, "'%c'", (char)b);
-  else print_escaped(to, (unsigned char)b);
+  if (b == '\'')
+    fputs("\"'\"", to);
+  else if (b >= 0x20 && b < 0x7f)
+    fprintf(to, "'%c'", (char)b);
+  else
+    print_escaped(to, (unsigned char)b);
 }
 
 void cli_print_set(FILE *to, const uint32_t set[8]) {
@@ -254,8 +280,10 @@ void cli_print_set(FILE *to, const uint32_t set[8]) {
     between = ", ";
     print_byte(to, b);
     if (end == b) continue;
-    if (end > b + 1) fputs("–", to);
-    else fputs(between, to);
+    if (end > b + 1)
+      fputs("–", to);
+    else
+      fputs(between, to);
     print_byte(to, end);
     b = end;
   }
@@ -267,10 +295,11 @@ double cli_now(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* ---- options -------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* The option that `name` (up to `length`) spells, and whose settings it changes. */
-static const cli_option *find_option(const cli_options *sets, size_t set_count, const char *name, size_t length, void **settings) {
+static const cli_option *find_option(const cli_options *sets, size_t set_count, const char *name,
+                                     size_t length, void **settings) {
   for (size_t s = 0; s < set_count; s++)
     for (size_t i = 0; i < sets[s].count; i++) {
       const cli_option *o = &sets[s].table[i];
@@ -282,7 +311,8 @@ static const cli_option *find_option(const cli_options *sets, size_t set_count, 
 }
 
 static void print_help(const cli_command *command, const cli_options *sets, size_t set_count) {
-  printf("usage: turnstile %s %s\n\n%s\n\noptions:\n", command->name, command->usage, command->summary);
+  printf("usage: turnstile %s %s\n\n%s\n\noptions:\n", command->name, command->usage,
+         command->summary);
   for (size_t s = 0; s < set_count; s++)
     for (size_t i = 0; i < sets[s].count; i++) {
       const cli_option *o = &sets[s].table[i];
@@ -293,7 +323,10 @@ static void print_help(const cli_command *command, const cli_options *sets, size
     }
   void *settings;
   bool own = find_option(sets, set_count, "--json", strlen("--json"), &settings) != NULL;
-  if (!own) printf("  %-22s %s\n", "--json", "errors as JSON, one object a line: status, file, line, column, offset, pointer, keyword, message");
+  if (!own)
+    printf("  %-22s %s\n", "--json",
+           "errors as JSON, one object a line: status, file, line, column, offset, pointer, "
+           "keyword, message");
   printf("  %-22s %s\n\n%s", "--help", "this text", command->details);
 }
 
@@ -309,21 +342,28 @@ bool cli_refuse(const char *format, ...) {
 }
 
 static void complain_value(const cli_command *command, const cli_option *o, const char *value) {
-  if (*why_refused) cli_complain("%s: %s %s: %s", command->name, o->name, value, why_refused);
-  else if (!*value) cli_complain("%s: %s: the value is empty", command->name, o->name);
-  else if (strchr(o->value, '|')) cli_complain("%s: %s %s: the value is none of %s", command->name, o->name, value, o->value);
-  else cli_complain("%s: %s %s: %s", command->name, o->name, value, o->help);
+  if (*why_refused)
+    cli_complain("%s: %s %s: %s", command->name, o->name, value, why_refused);
+  else if (!*value)
+    cli_complain("%s: %s: the value is empty", command->name, o->name);
+  else if (strchr(o->value, '|'))
+    cli_complain("%s: %s %s: the value is none of %s", command->name, o->name, value, o->value);
+  else
+    cli_complain("%s: %s %s: %s", command->name, o->name, value, o->help);
 }
 
 /* Apply argv[*i] as an option; moves *i over its value. */
-static bool apply_option(const cli_command *command, int argc, char **argv, int *i, const cli_options *sets, size_t set_count) {
-  const char *argument = argv[*i], *equals = !strncmp(argument, "--", 2) ? strchr(argument, '=') : NULL, *value = NULL;
+static bool apply_option(const cli_command *command, int argc, char **argv, int *i,
+                         const cli_options *sets, size_t set_count) {
+  const char *argument = argv[*i],
+             *equals = !strncmp(argument, "--", 2) ? strchr(argument, '=') : NULL, *value = NULL;
   void *settings = NULL;
   size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
   const cli_option *o = find_option(sets, set_count, argument, length, &settings);
   if (!o && !strcmp(argument, "--json")) return true; /* seen before */
   if (!o) {
-    cli_complain("%s: no option %.*s; see turnstile %s --help", command->name, (int)length, argument, command->name);
+    cli_complain("%s: no option %.*s; see turnstile %s --help", command->name, (int)length,
+                 argument, command->name);
     return false;
   }
   if (o->value) value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
@@ -341,7 +381,8 @@ static bool apply_option(const cli_command *command, int argc, char **argv, int 
   return false;
 }
 
-bool cli_parse(const cli_command *command, int argc, char **argv, const cli_options *sets, size_t set_count, cli_arguments *out) {
+bool cli_parse(const cli_command *command, int argc, char **argv, const cli_options *sets,
+               size_t set_count, cli_arguments *out) {
   bool options = true;
   *out = (cli_arguments){cli_allocate((size_t)argc + 1, sizeof *out->rest), 0, false};
   for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
@@ -372,7 +413,9 @@ bool cli_number(const char *value, uint64_t low, uint64_t high, uint64_t *out) {
   char *end;
   errno = 0;
   unsigned long long n = strtoull(value, &end, 10);
-  if (*value < '0' || *value > '9' || errno || *end || n < low || n > high) return cli_refuse("not a whole number from %llu to %llu", (unsigned long long)low, (unsigned long long)high);
+  if (*value < '0' || *value > '9' || errno || *end || n < low || n > high)
+    return cli_refuse("not a whole number from %llu to %llu", (unsigned long long)low,
+                      (unsigned long long)high);
   *out = n;
   return true;
 }
@@ -380,7 +423,8 @@ bool cli_number(const char *value, uint64_t low, uint64_t high, uint64_t *out) {
 bool cli_real(const char *value, double low, double high, float *out) {
   char *end;
   double x = strtod(value, &end);
-  if (end == value || *end || !(x >= low && x <= high)) return cli_refuse("not a number from %g to %g", low, high);
+  if (end == value || *end || !(x >= low && x <= high))
+    return cli_refuse("not a number from %g to %g", low, high);
   *out = (float)x;
   return true;
 }

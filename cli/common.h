@@ -1,9 +1,9 @@
 /* common.h - what the commands share: texts, files, messages, options.
  *
- * Exit codes of every command: 0 yes / done, 1 no (the text does not match, or a text had to be cut), 2 the call, the grammar or a file is bad.
- * Results go to stdout, everything said to a person goes to stderr. Colour is used only on a terminal, and not if NO_COLOR is set.
- * Running out of memory ends the program with exit code 2 and a message.
- * Tested by tests/programs/test_cli.py
+ * Exit codes of every command: 0 yes / done, 1 no (the text does not match, or a text had to be
+ * cut), 2 the call, the grammar or a file is bad. Results go to stdout, everything said to a person
+ * goes to stderr. Colour is used only on a terminal, and not if NO_COLOR is set. Running out of
+ * memory ends the program with exit code 2 and a message. Tested by tests/programs/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,9 +22,10 @@ typedef enum cli_exit { CLI_OK = 0, CLI_NO = 1, CLI_BAD = 2 } cli_exit;
 #define CLI_PRINTF(f, a)
 #endif
 
-/* ---- texts ---------------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Bytes that grow; always followed by a NUL that is not counted. Zero-initialised is empty (at = NULL). */
+/* Bytes that grow; always followed by a NUL that is not counted. Zero-initialised is empty (at =
+ * NULL). */
 typedef struct cli_text {
   char *at;
   size_t length, capacity;
@@ -39,29 +40,34 @@ bool cli_read(const char *path, cli_text *out);
 /* What messages call it: "stdin" for "-". */
 const char *cli_file_name(const char *path);
 
-/* ---- messages ------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_GREEN } cli_style;
 
 /* The escape sequence of a style for that stream, "" where colour is not wanted. */
 const char *cli_style_on(FILE *to, cli_style style);
 
-/* "turnstile: ..." and a newline on stderr; what is no printable UTF-8 is escaped as in cli_print_quoted, as it may come from a stranger's file. Returns CLI_BAD, so that a command can
+/* "turnstile: ..." and a newline on stderr; what is no printable UTF-8 is escaped as in
+ * cli_print_quoted, as it may come from a stranger's file. Returns CLI_BAD, so that a command can
  * `return cli_complain(...)`. */
 int cli_complain(const char *format, ...) CLI_PRINTF(1, 2);
 /* The same for a failed compile or load: name of what was read, line, column, pointer, reason. */
 int cli_complain_error(const char *name, const tsl_error *error);
-/* Are messages wanted as JSON (--json, which every command takes)? cli_complain… see to it themselves. */
+/* Are messages wanted as JSON (--json, which every command takes)? cli_complain… see to it
+ * themselves. */
 bool cli_json(void);
 /* True if stdout cannot be written: then nothing more need be made. main says it. */
 bool cli_output_failed(void);
 /* An error as a JSON object, in any case. */
 int cli_complain_at(const char *name, const tsl_error *error);
 
-/* Print bytes in quotes: UTF-8 that can be seen as it is, the rest as \n, \t, \\, \" and \xNN. At most `limit` bytes, then "…". */
+/* Print bytes in quotes: UTF-8 that can be seen as it is, the rest as \n, \t, \\, \" and \xNN. At
+ * most `limit` bytes, then "…". */
 void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit);
-char *cli_quoted(const void *bytes, size_t length, size_t limit); /* the same as a text that the caller frees */
-/* Print a text without quotes, in which \ and " stay as they are, so that it is one line and moves no terminal. */
+/* the same as a text that the caller frees */
+char *cli_quoted(const void *bytes, size_t length, size_t limit);
+/* Print a text without quotes, in which \ and " stay as they are, so that it is one line and moves
+ * no terminal. */
 void cli_print_plain(FILE *to, const char *text);
 /* Print a set of bytes as ranges: 'a'–'z', '"', \x80–\xbf. */
 void cli_print_set(FILE *to, const uint32_t set[8]);
@@ -70,16 +76,20 @@ void cli_print_set(FILE *to, const uint32_t set[8]);
 double cli_now(void);
 
 /* Files that --vocab takes. */
-#define CLI_VOCABS "tokenizer.json, tiktoken ranks, GGUF, SentencePiece's tokenizer.model or Mistral's tekken.json"
+#define CLI_VOCABS \
+  "tokenizer.json, tiktoken ranks, GGUF, SentencePiece's tokenizer.model or Mistral's tekken.json"
 /* What --vocab-cache does. */
-#define CLI_VOCAB_CACHE "keep what was read of --vocab in this folder, and map it from there the next time"
+#define CLI_VOCAB_CACHE \
+  "keep what was read of --vocab in this folder, and map it from there the next time"
 
-/* The vocabulary of a file (NULL: the embedded one), kept in the folder `cache` (NULL: nowhere). CLI_BAD after saying why not. */
+/* The vocabulary of a file (NULL: the embedded one), kept in the folder `cache` (NULL: nowhere).
+ * CLI_BAD after saying why not. */
 int cli_open_vocab(const char *file, const char *cache, tsl_vocab **out);
 
-/* ---- options -------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* One option of a command. `set` gets the value (NULL for a flag) and the command's settings; it returns false if the value is bad. */
+/* One option of a command. `set` gets the value (NULL for a flag) and the command's settings; it
+ * returns false if the value is bad. */
 typedef struct cli_option {
   const char *name;  /* with its dashes: "--seed", "-n" */
   const char *value; /* what the value is called in the help; NULL for a flag */
@@ -98,10 +108,12 @@ typedef struct cli_command {
   const char *name, *usage, *summary; /* usage: what follows the name; summary: one line */
   const char *details;                /* the rest of the help: exit codes, examples */
   int (*run)(int argc, char **argv);  /* argv[0] is the first argument after the name */
-  const char *unlisted;               /* options that it can only refuse, with a space between any two; NULL: none */
+  /* options that it can only refuse, with a space between any two; NULL: none */
+  const char *unlisted;
 } cli_command;
 
-extern const cli_command cli_check, cli_compile, cli_demo, cli_explain, cli_extract, cli_generate, cli_mask, cli_tools, cli_trace;
+extern const cli_command cli_check, cli_compile, cli_demo, cli_explain, cli_extract, cli_generate,
+    cli_mask, cli_tools, cli_trace;
 
 /* What came of the arguments. */
 typedef struct cli_arguments {
@@ -110,11 +122,14 @@ typedef struct cli_arguments {
   bool help; /* --help was given and has been printed */
 } cli_arguments;
 
-/* Read the arguments of a command: options anywhere, "--" ends them, "--name=value" works. False after a complaint. */
-bool cli_parse(const cli_command *command, int argc, char **argv, const cli_options *sets, size_t set_count, cli_arguments *out);
+/* Read the arguments of a command: options anywhere, "--" ends them, "--name=value" works. False
+ * after a complaint. */
+bool cli_parse(const cli_command *command, int argc, char **argv, const cli_options *sets,
+               size_t set_count, cli_arguments *out);
 void cli_arguments_free(cli_arguments *arguments);
 
-/* For `set`: say why a value is refused; false. Where nobody says it, it is that the value is none of those that the help lists, or the help stands there. */
+/* For `set`: say why a value is refused; false. Where nobody says it, it is that the value is none
+ * of those that the help lists, or the help stands there. */
 bool cli_refuse(const char *format, ...) CLI_PRINTF(1, 2);
 
 /* Values; false (and why) if they are malformed or out of range. */

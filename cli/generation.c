@@ -7,19 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- options -------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 generation_settings generation_defaults(void) {
   return (generation_settings){.sampler = {.temperature = 1, .top_p = 1}, .wind_bias = 8};
 }
 
-static bool set_seed(void *to, const char *value) { return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed); }
-static bool set_max(void *to, const char *value) { return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens); }
+static bool set_seed(void *to, const char *value) {
+  return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed);
+}
+static bool set_max(void *to, const char *value) {
+  return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens);
+}
 static bool set_temperature(void *to, const char *value) {
   return cli_real(value, 0, 1e6, &((generation_settings *)to)->sampler.temperature);
 }
-static bool set_top_p(void *to, const char *value) { return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.top_p); }
-static bool set_min_p(void *to, const char *value) { return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.min_p); }
+static bool set_top_p(void *to, const char *value) {
+  return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.top_p);
+}
+static bool set_min_p(void *to, const char *value) {
+  return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.min_p);
+}
 static bool set_top_k(void *to, const char *value) {
   uint64_t n;
   if (!cli_number(value, 0, UINT32_MAX, &n)) return false;
@@ -27,28 +35,50 @@ static bool set_top_k(void *to, const char *value) {
   return true;
 }
 
-static bool set_spelling(void *to, const char *value) { return (void)value, ((generation_settings *)to)->any_spelling = true; }
+static bool set_spelling(void *to, const char *value) {
+  return (void)value, ((generation_settings *)to)->any_spelling = true;
+}
 
 static bool set_wind_down(void *to, const char *value) {
   return cli_number(value, 0, 100000000, &((generation_settings *)to)->wind_down);
 }
-static bool set_wind_bias(void *to, const char *value) { return cli_real(value, 0, 1000, &((generation_settings *)to)->wind_bias); }
+static bool set_wind_bias(void *to, const char *value) {
+  return cli_real(value, 0, 1000, &((generation_settings *)to)->wind_bias);
+}
 
 static const cli_option table[] = {
-    {"--seed", "N", "of the random numbers: equal seeds, options and versions give equal texts (default 0; demo: 7)", set_seed},
-    {"--max-tokens", "N", "of a text, 1 to 100000000; it is closed in time (default: 256 more than the shortest text has bytes)", set_max},
-    {"--temperature", "T", "0 = always the most likely token (default 1; demo: 0.8)", set_temperature},
+    {"--seed", "N",
+     "of the random numbers: equal seeds, options and versions give equal texts (default 0; demo: "
+     "7)",
+     set_seed},
+    {"--max-tokens", "N",
+     "of a text, 1 to 100000000; it is closed in time (default: 256 more than the shortest text "
+     "has bytes)",
+     set_max},
+    {"--temperature", "T", "0 = always the most likely token (default 1; demo: 0.8)",
+     set_temperature},
     {"--top-k", "K", "draw from the K most likely; 0 = all (default)", set_top_k},
-    {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all, as is 0)", set_top_p},
-    {"--min-p", "P", "draw from those at least P times as likely as the first, 0 to 1 (default 0: all)", set_min_p},
-    {"--wind-down", "N", "from N tokens left on tokens that close what is open get likelier, outside of strings; 0 = never (default)", set_wind_down},
-    {"--wind-bias", "B", "with --wind-down: by up to B, added to the logits, 0 to 1000 (default 8)", set_wind_bias},
-    {"--any-spelling", NULL, "schema: exponents, \\uXXXX and long numbers too (default: only where nothing else is allowed)", set_spelling},
+    {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all, as is 0)",
+     set_top_p},
+    {"--min-p", "P",
+     "draw from those at least P times as likely as the first, 0 to 1 (default 0: all)", set_min_p},
+    {"--wind-down", "N",
+     "from N tokens left on tokens that close what is open get likelier, outside of strings; 0 = "
+     "never (default)",
+     set_wind_down},
+    {"--wind-bias", "B", "with --wind-down: by up to B, added to the logits, 0 to 1000 (default 8)",
+     set_wind_bias},
+    {"--any-spelling", NULL,
+     "schema: exponents, \\uXXXX and long numbers too (default: only where nothing else is "
+     "allowed)",
+     set_spelling},
 };
 
-cli_options generation_options(generation_settings *settings) { return (cli_options){table, sizeof table / sizeof *table, settings}; }
+cli_options generation_options(generation_settings *settings) {
+  return (cli_options){table, sizeof table / sizeof *table, settings};
+}
 
-/* ---- beginning and end ---------------------------------------------------------------------------------------- */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static uint64_t shortest(tsl_matcher *m) {
   uint64_t bytes;
@@ -60,10 +90,12 @@ static uint64_t default_max(tsl_matcher *m) {
   return GENERATION_ROOM + (bytes < UINT32_MAX ? bytes : 0);
 }
 
-/* Can the text be completed with that many more tokens? The completion that is looked at is that of the fewest bytes. */
+/* Can the text be completed with that many more tokens? The completion that is looked at is that of
+ * the fewest bytes. */
 static bool fits(generation *g, uint64_t left) {
   size_t count;
-  if (g->in_bytes && shortest(g->matcher) <= left) return true; /* asked at every step, and the tokens of a long completion take long to find */
+  /* asked at every step, and the tokens of a long completion take long to find */
+  if (g->in_bytes && shortest(g->matcher) <= left) return true;
   return tsl_budget_completion(g->budget, g->matcher, NULL, 0, &count) == TSL_OK && count <= left;
 }
 
@@ -101,7 +133,8 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   }
   generation_restart(g);
   g->max_tokens = settings->max_tokens ? settings->max_tokens : default_max(g->matcher);
-  g->tight = !fits(g, g->max_tokens) && tsl_budget_start(g->budget, g->matcher, g->max_tokens, NULL) == TSL_OK;
+  g->tight = !fits(g, g->max_tokens) &&
+             tsl_budget_start(g->budget, g->matcher, g->max_tokens, NULL) == TSL_OK;
   return true;
 }
 
@@ -140,12 +173,13 @@ static generation_result failed(const char *what, tsl_status status) {
 /* The text may not end here, and the vocabulary has no token that may follow. */
 static generation_result nothing_fits(const generation *g) {
   char *shown = cli_quoted(g->text.at, g->text.length, 200);
-  cli_complain("the vocabulary has no token that may come next, and the text is not complete: %s", shown);
+  cli_complain("the vocabulary has no token that may come next, and the text is not complete: %s",
+               shown);
   free(shown);
   return GENERATION_BAD;
 }
 
-/* ---- closing in time ------------------------------------------------------------------------------------------ */
+/* ---- closing in time ------------------------------------------------------------------------- */
 
 /* The tokens of a short completion go to g->closing. False if there is none. */
 static bool plan_closing(generation *g) {
@@ -155,12 +189,13 @@ static bool plan_closing(generation *g) {
   g->closing_count = g->closing_next = 0;
   if (tsl_budget_completion(g->budget, g->matcher, NULL, 0, &count) != TSL_OK) return false;
   g->closing = cli_allocate(count, sizeof *g->closing);
-  if (tsl_budget_completion(g->budget, g->matcher, g->closing, count, &count) != TSL_OK) return false;
+  if (tsl_budget_completion(g->budget, g->matcher, g->closing, count, &count) != TSL_OK)
+    return false;
   g->closing_count = count;
   return true;
 }
 
-/* ---- steps ---------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static generation_result take(generation *g, tsl_token token) {
   size_t n;
@@ -170,7 +205,8 @@ static generation_result take(generation *g, tsl_token token) {
   plain_read(&g->place, bytes, n);
   cli_text_add(&g->text, bytes, n);
   g->tokens++;
-  if (tsl_sampler_accept(g->sampler, token) != TSL_OK) return failed("telling the sampler", TSL_ERR_NO_MEMORY);
+  if (tsl_sampler_accept(g->sampler, token) != TSL_OK)
+    return failed("telling the sampler", TSL_ERR_NO_MEMORY);
   return GENERATION_MORE;
 }
 
@@ -185,19 +221,23 @@ static generation_result take_closing(generation *g, generation_step *step) {
   return take(g, token);
 }
 
-static bool mask_is_empty(const generation *g) { return tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab)) == 0; }
+static bool mask_is_empty(const generation *g) {
+  return tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab)) == 0;
+}
 
 /* The logits to draw from: near the end, if that is wanted, with closing made likelier. */
 static tsl_status wind_down(generation *g) {
   uint64_t left = g->max_tokens - g->tokens;
   memcpy(g->biased, g->logits, tsl_vocab_logits_width(g->vocab) * sizeof *g->biased);
   if (left > g->settings->wind_down) return TSL_OK;
-  return tsl_budget_wind_down(g->budget, g->matcher, left, g->settings->wind_down, g->settings->wind_bias, g->biased);
+  return tsl_budget_wind_down(g->budget, g->matcher, left, g->settings->wind_down,
+                              g->settings->wind_bias, g->biased);
 }
 
 /* Draw from g->plain and accept. */
 static tsl_status draw_once(generation *g, tsl_draw *d) {
-  tsl_status status = tsl_sampler_draw(g->sampler, g->biased, tsl_vocab_logits_width(g->vocab), g->plain, d);
+  tsl_status status =
+      tsl_sampler_draw(g->sampler, g->biased, tsl_vocab_logits_width(g->vocab), g->plain, d);
   return status == TSL_OK ? tsl_matcher_accept(g->matcher, d->token) : status;
 }
 
@@ -208,16 +248,19 @@ static bool astray(generation *g, tsl_token token) {
   plain_state after = g->place;
   if (tsl_vocab_is_special(g->vocab, token) || tsl_mask_count(g->plain, width) <= 1) return false;
   plain_read(&after, bytes, n);
-  if (plain_can_end(&after, g->matcher) || tsl_matcher_rollback(g->matcher, 1) != TSL_OK) return false;
+  if (plain_can_end(&after, g->matcher) || tsl_matcher_rollback(g->matcher, 1) != TSL_OK)
+    return false;
   g->plain[token >> 5] &= ~(1u << (token & 31));
   return true;
 }
 
-/* Of g->plain only the tokens after which the text can be completed in time; all, where there are none (a person chose the tokens before). */
+/* Of g->plain only the tokens after which the text can be completed in time; all, where there are
+ * none (a person chose the tokens before). */
 static tsl_status keep_in_time(generation *g) {
   if (g->tokens >= g->max_tokens) return TSL_OK;
   tsl_status status = tsl_budget_mask(g->budget, g->matcher, g->max_tokens - g->tokens, g->scratch);
-  if (status == TSL_OK && tsl_mask_count(g->scratch, tsl_vocab_logits_width(g->vocab))) memcpy(g->plain, g->scratch, tsl_vocab_mask_words(g->vocab) * sizeof *g->plain);
+  if (status == TSL_OK && tsl_mask_count(g->scratch, tsl_vocab_logits_width(g->vocab)))
+    memcpy(g->plain, g->scratch, tsl_vocab_mask_words(g->vocab) * sizeof *g->plain);
   return status;
 }
 
@@ -235,14 +278,17 @@ static tsl_status score(generation *g) {
 static generation_result draw(generation *g, generation_step *step) {
   size_t width = tsl_vocab_logits_width(g->vocab);
   uint32_t allowed = step->draw.allowed;
-  tsl_status status = g->settings->score_all ? tsl_matcher_next_bytes(g->matcher, step->expected) : TSL_OK;
+  tsl_status status =
+      g->settings->score_all ? tsl_matcher_next_bytes(g->matcher, step->expected) : TSL_OK;
   if (status != TSL_OK) return failed("what may come next", status);
   status = score(g);
   if (status == TSL_OK) status = wind_down(g);
   if (status == TSL_OK) status = draw_once(g, &step->draw);
-  while (status == TSL_OK && g->json && astray(g, step->draw.token)) status = draw_once(g, &step->draw);
+  while (status == TSL_OK && g->json && astray(g, step->draw.token))
+    status = draw_once(g, &step->draw);
   if (status == TSL_OK && g->settings->score_all)
-    status = tsl_step_measure(g->logits, width, g->mask, step->draw.token, GENERATION_TOP, step->top, NULL, &step->want);
+    status = tsl_step_measure(g->logits, width, g->mask, step->draw.token, GENERATION_TOP,
+                              step->top, NULL, &step->want);
   if (status != TSL_OK) return failed("drawing a token", status);
   step->draw.allowed = allowed;
   return GENERATION_MORE;
@@ -272,13 +318,15 @@ generation_result generation_next(generation *g, generation_step *step) {
   *step = (generation_step){0};
   bool closing = g->closing_count > 0;
   if (closing && g->closing_next == g->closing_count) return GENERATION_DONE;
-  if (g->tokens >= g->max_tokens) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : GENERATION_CUT;
+  if (g->tokens >= g->max_tokens)
+    return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : GENERATION_CUT;
   tsl_status status = find_mask(g, &step->mask_us);
   if (status != TSL_OK) return failed("computing a mask", status);
   step->draw.allowed = (uint32_t)tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab));
   if (g->settings->watch) g->settings->watch(g->settings->watch_ctx, g);
   if (closing) return take_closing(g, step);
-  if (mask_is_empty(g)) return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : nothing_fits(g);
+  if (mask_is_empty(g))
+    return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : nothing_fits(g);
   uint64_t left = g->max_tokens - g->tokens;
   generation_result result = draw(g, step);
   if (result != GENERATION_MORE) return result;
@@ -288,6 +336,7 @@ generation_result generation_next(generation *g, generation_step *step) {
   if (status != TSL_OK) return failed("taking a token back", status);
   if (tsl_matcher_is_complete(g->matcher)) return GENERATION_DONE;
   if (plan_closing(g) && g->closing_count > 0) return take_closing(g, step);
-  status = tsl_matcher_accept(g->matcher, step->draw.token); /* it cannot be closed: write on, it will be cut */
+  /* it cannot be closed: write on, it will be cut */
+  status = tsl_matcher_accept(g->matcher, step->draw.token);
   return status == TSL_OK ? take(g, step->draw.token) : failed("accepting a token again", status);
 }

@@ -1,9 +1,11 @@
-/* generation.h - writing a text under a grammar, token by token, with the n-gram model in the place of a language model.
+/* generation.h - writing a text under a grammar, token by token, with the n-gram model in the place
+ * of a language model.
  *
- * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still fit into what is left of `max_tokens`; if it would
- * not, the token is taken back and a short completion is written instead (tsl_budget_completion). Where that, being the one of the fewest bytes, does not
- * fit from the beginning, but some other way in tokens does, all tokens are drawn from those after which a way fits (tsl_budget_mask). Only where none is found
- * a text is cut.
+ * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still
+ * fit into what is left of `max_tokens`; if it would not, the token is taken back and a short
+ * completion is written instead (tsl_budget_completion). Where that, being the one of the fewest
+ * bytes, does not fit from the beginning, but some other way in tokens does, all tokens are drawn
+ * from those after which a way fits (tsl_budget_mask). Only where none is found a text is cut.
  * Tested by tests/programs/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,19 +25,24 @@ typedef struct generation generation;
 
 typedef struct generation_settings {
   tsl_sampler_options sampler;
-  uint64_t max_tokens;                     /* of a text; 0 = GENERATION_ROOM more than the shortest text has bytes */
-  bool score_all;                          /* score the tokens that are not allowed too, for generation_step.want */
-  bool any_spelling;                       /* of JSON: see plain.h */
-  ngram *model;        /* borrowed, for the source's vocabulary; NULL: made anew */
-  void (*watch)(void *ctx, generation *g); /* NULL, or called at every step with g->mask, before a token is drawn */
+  /* of a text; 0 = GENERATION_ROOM more than the shortest text has bytes */
+  uint64_t max_tokens;
+  /* score the tokens that are not allowed too, for generation_step.want */
+  bool score_all;
+  bool any_spelling; /* of JSON: see plain.h */
+  ngram *model;      /* borrowed, for the source's vocabulary; NULL: made anew */
+  /* NULL, or called at every step with g->mask, before a token is drawn */
+  void (*watch)(void *ctx, generation *g);
   void *watch_ctx;
-  uint64_t wind_down;                      /* from so many tokens left on closing is made likelier; 0 = never */
-  float wind_bias;                         /* by up to so much, added to logits */
+  /* from so many tokens left on closing is made likelier; 0 = never */
+  uint64_t wind_down;
+  float wind_bias; /* by up to so much, added to logits */
 } generation_settings;
 
 /* Temperature 1, all tokens. */
 generation_settings generation_defaults(void);
-/* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling, --wind-down, --wind-bias. */
+/* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling, --wind-down,
+ * --wind-bias. */
 cli_options generation_options(generation_settings *settings);
 
 struct generation {
@@ -51,20 +58,25 @@ struct generation {
   uint32_t *scratch;
   bool json; /* the texts are JSON, to be spelled plainly */
   plain_state place;
-  float *logits; /* the model's */
-  float *biased; /* the same, closing made likelier */
+  float *logits;   /* the model's */
+  float *biased;   /* the same, closing made likelier */
   cli_text text;   /* so far */
   uint64_t tokens; /* so far */
   uint64_t max_tokens;
-  bool in_bytes; /* the grammar names no tokens, and the vocabulary has one for every byte: so many bytes need no more tokens */
+  /* the grammar names no tokens, and the vocabulary has one for every byte: so many bytes need no
+   * more tokens */
+  bool in_bytes;
   bool tight; /* the way of the fewest bytes does not fit into max_tokens, but another does */
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;
 };
 
 typedef struct generation_step {
-  tsl_draw draw;                         /* probability 1 and kept 1 for a token of the completion; allowed is the grammar's */
-  tsl_step want;                         /* what the model wanted under the grammar's mask; with score_all, and where the token was drawn */
+  /* probability 1 and kept 1 for a token of the completion; allowed is the grammar's */
+  tsl_draw draw;
+  /* what the model wanted under the grammar's mask; with score_all, and where the token was
+   * drawn */
+  tsl_step want;
   tsl_token_logprob top[GENERATION_TOP]; /* the want.top_count most likely tokens before the mask */
   uint32_t expected[8];                  /* the bytes that could come next */
   double mask_us;                        /* microseconds for the mask */
@@ -83,9 +95,11 @@ bool generation_open(generation *g, const source *s, const generation_settings *
 void generation_close(generation *g);
 /* Begin the next text; the sampler goes on with its stream. */
 void generation_restart(generation *g);
-/* The mask of this position (timed, in microseconds) in g->mask; with `scored`, what may be drawn and the logits, too, in g->plain and g->logits. Nothing is drawn. */
+/* The mask of this position (timed, in microseconds) in g->mask; with `scored`, what may be drawn
+ * and the logits, too, in g->plain and g->logits. Nothing is drawn. */
 tsl_status generation_look(generation *g, bool scored, double *mask_us);
-/* Write a token that somebody else chose; TSL_REJECTED and no change if the grammar does not allow it. */
+/* Write a token that somebody else chose; TSL_REJECTED and no change if the grammar does not allow
+ * it. */
 tsl_status generation_write(generation *g, tsl_token token);
 /* *step is filled where the result is MORE (and for an end-of-generation token). */
 generation_result generation_next(generation *g, generation_step *step);

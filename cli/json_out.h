@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The bytes (UTF-8) as a JSON string with its quotes: ", \ and control characters are escaped. A byte that is no UTF-8 (in the name of a file) becomes U+FFFD. */
+/* The bytes (UTF-8) as a JSON string with its quotes: ", \ and control characters are escaped. A
+ * byte that is no UTF-8 (in the name of a file) becomes U+FFFD. */
 void json_out_string_to(FILE *to, const char *bytes, size_t length);
 /* The same to stdout. */
 void json_out_string(const char *bytes, size_t length);

@@ -1,8 +1,8 @@
 /* main.c - turnstile, the command line tool: finds the command and runs it.
  *
- * Each command is a file cmd_<name>.c; what they share is in common.c (texts, messages, options), source.c (the grammar), generation.c (drawing
- * texts) and position.c (where a text stops matching). The tool sees only include/turnstile.h.
- * Tested by tests/programs/test_cli.py
+ * Each command is a file cmd_<name>.c; what they share is in common.c (texts, messages, options),
+ * source.c (the grammar), generation.c (drawing texts) and position.c (where a text stops
+ * matching). The tool sees only include/turnstile.h. Tested by tests/programs/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,19 +10,25 @@
 
 #include "common.h"
 
-static const cli_command *const commands[] = {&cli_generate, &cli_check, &cli_mask, &cli_explain, &cli_extract, &cli_tools, &cli_compile, &cli_trace, &cli_demo};
+static const cli_command *const commands[] = {&cli_generate, &cli_check,   &cli_mask,
+                                              &cli_explain,  &cli_extract, &cli_tools,
+                                              &cli_compile,  &cli_trace,   &cli_demo};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static void usage(FILE *to) {
   fprintf(to, "usage: turnstile COMMAND ...\n\n");
-  for (size_t i = 0; i < COMMANDS; i++) fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-  fprintf(to,
-          "\nturnstile COMMAND --help says more. A file named - is stdin (--vocab: a file that is named so), one to write stdout.\n"
-          "Exit codes: 0 done, or the text matches; 1 it does not, or a text had to be cut; 2 the call, the grammar or a file is bad.\n");
+  for (size_t i = 0; i < COMMANDS; i++)
+    fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+  fprintf(to, "\nturnstile COMMAND --help says more. A file named - is stdin (--vocab: a file that "
+              "is named so), one to write stdout.\n"
+              "Exit codes: 0 done, or the text matches; 1 it does not, or a text had to be cut; 2 "
+              "the call, the grammar or a file is bad.\n");
 }
 
 /* The exit code, once all is written. */
-static int written(int code) { return fflush(stdout) || cli_output_failed() ? cli_complain("stdout: cannot write") : code; }
+static int written(int code) {
+  return fflush(stdout) || cli_output_failed() ? cli_complain("stdout: cannot write") : code;
+}
 
 int main(int argc, char **argv) {
   if (argc < 2) {

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #define NO_NODE 0u
-#define RARE_LOGIT (-25.0f) /* of special tokens that don't end the text, and of tokens with a NUL */
-#define LEAST_SHARE 1e-6    /* of its probability that a token keeps, however many tokens continue it */
+/* of special tokens that don't end the text, and of tokens with a NUL */
+#define RARE_LOGIT (-25.0f)
+/* of its probability that a token keeps, however many tokens continue it */
+#define LEAST_SHARE 1e-6
 
 typedef struct spelling {
   const uint8_t *bytes;
@@ -27,15 +29,19 @@ struct ngram {
   uint32_t longest;  /* bytes */
   ngram_state *path; /* longest + 1 states: after each byte of the token being scored */
   double *scores;    /* longest + 1: log P of the bytes up to there */
-  uint32_t *open;    /* longest + 1: indices of the tokens that are prefixes of the one being scored, the longest last */
-  double *rest;      /* of each token, the probability that no longer token has taken */
+  /* longest + 1: indices of the tokens that are prefixes of the one being scored, the longest
+   * last */
+  uint32_t *open;
+  double *rest; /* of each token, the probability that no longer token has taken */
 };
 
-/* ---- the trie ------------------------------------------------------------------------------------------------- */
+/* ---- the trie -------------------------------------------------------------------------------- */
 
 static uint32_t node_byte(uint32_t node) { return ngram_nodes[node] & 0xff; }
 static float node_logp(uint32_t node) { return -(float)(ngram_nodes[node] >> 8 & 0xff) / 16.0f; }
-static float node_back_off(uint32_t node) { return -(float)(ngram_nodes[node] >> 16 & 0xff) / 32.0f; }
+static float node_back_off(uint32_t node) {
+  return -(float)(ngram_nodes[node] >> 16 & 0xff) / 32.0f;
+}
 static uint32_t node_children(uint32_t node) { return node ? ngram_nodes[node] >> 24 : 256; }
 
 /* Nodes are in breadth-first order, so each one's children follow those of the node before. */
@@ -54,8 +60,10 @@ static uint32_t child(const ngram *m, uint32_t node, uint8_t byte) {
   uint32_t low = m->first[node], end = low + node_children(node), high = end;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (node_byte(middle) < byte) low = middle + 1;
-    else high = middle;
+    if (node_byte(middle) < byte)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < end && node_byte(low) == byte ? low : NO_NODE;
 }
@@ -79,7 +87,7 @@ float ngram_read(const ngram *model, ngram_state *state, uint8_t byte) {
   return logp;
 }
 
-/* ---- a vocabulary's tokens in order ----------------------------------------------------------------------------- */
+/* ---- a vocabulary's tokens in order ---------------------------------------------------------- */
 
 static int by_bytes(const void *a, const void *b) {
   const spelling *x = a, *y = b;
@@ -105,7 +113,8 @@ static void collect_tokens(ngram *m) {
     if (length > m->longest) m->longest = (uint32_t)length;
   }
   qsort(m->order, m->count, sizeof *m->order, by_bytes);
-  for (uint32_t i = 1; i < m->count; i++) m->order[i].shared = shared_bytes(&m->order[i - 1], &m->order[i]);
+  for (uint32_t i = 1; i < m->count; i++)
+    m->order[i].shared = shared_bytes(&m->order[i - 1], &m->order[i]);
 }
 
 ngram *ngram_new(const tsl_vocab *vocab) {
@@ -137,7 +146,7 @@ void ngram_free(ngram *model) {
   free(model);
 }
 
-/* ---- scoring -------------------------------------------------------------------------------------------------- */
+/* ---- scoring --------------------------------------------------------------------------------- */
 
 ngram_state ngram_start(const ngram *model) {
   ngram_state s = {{0}};
@@ -148,18 +157,21 @@ ngram_state ngram_start(const ngram *model) {
 static bool wanted(const uint32_t *mask, tsl_token t) { return !mask || tsl_mask_has(mask, t); }
 
 /* Ends and other special tokens. */
-static void score_special(const ngram *m, const ngram_state *state, const uint32_t *mask, float *logits) {
+static void score_special(const ngram *m, const ngram_state *state, const uint32_t *mask,
+                          float *logits) {
   ngram_state s = *state;
   float end = ngram_read(m, &s, 0);
   for (tsl_token t = 0; t < tsl_vocab_size(m->vocab); t++)
-    if (tsl_vocab_is_special(m->vocab, t) && wanted(mask, t)) logits[t] = tsl_vocab_is_eog(m->vocab, t) ? end : RARE_LOGIT;
+    if (tsl_vocab_is_special(m->vocab, t) && wanted(mask, t))
+      logits[t] = tsl_vocab_is_eog(m->vocab, t) ? end : RARE_LOGIT;
 }
 
 /* log P of a token's bytes; the path is right for the first `known` of them. */
 static double score(const ngram *m, const spelling *s, uint32_t known) {
   for (; known < s->length; known++) {
     m->path[known + 1] = m->path[known];
-    m->scores[known + 1] = m->scores[known] + (double)ngram_read(m, &m->path[known + 1], s->bytes[known]);
+    m->scores[known + 1] =
+        m->scores[known] + (double)ngram_read(m, &m->path[known + 1], s->bytes[known]);
   }
   return m->scores[s->length];
 }
@@ -170,9 +182,11 @@ static float logit_of(double score, double rest) {
   return (float)(rest > p * LEAST_SHARE ? log(rest) : score + log(LEAST_SHARE));
 }
 
-/* Give every wanted token P of its bytes, and take it from the longest token that is a prefix of it. The score goes to logits for now. */
+/* Give every wanted token P of its bytes, and take it from the longest token that is a prefix of
+ * it. The score goes to logits for now. */
 static void share_out(const ngram *m, const uint32_t *mask, float *logits) {
-  uint32_t known = 0, open = 0; /* bytes that the token at hand has in common with the last wanted one; tokens in m->open */
+  /* bytes that the token at hand has in common with the last wanted one; tokens in m->open */
+  uint32_t known = 0, open = 0;
   for (uint32_t i = 0; i < m->count; i++) {
     const spelling *s = &m->order[i];
     if (s->shared < known) known = s->shared;
@@ -182,13 +196,15 @@ static void share_out(const ngram *m, const uint32_t *mask, float *logits) {
     logits[s->token] = (float)logp;
     m->rest[i] = p;
     if (open) m->rest[m->open[open - 1]] -= p;
-    if (open && m->order[m->open[open - 1]].length == s->length) open--; /* the same bytes once more */
+    /* the same bytes once more */
+    if (open && m->order[m->open[open - 1]].length == s->length) open--;
     m->open[open++] = i;
     known = s->length;
   }
 }
 
-void ngram_logits(const ngram *model, const ngram_state *state, const uint32_t *mask, float *logits) {
+void ngram_logits(const ngram *model, const ngram_state *state, const uint32_t *mask,
+                  float *logits) {
   uint32_t width = tsl_vocab_logits_width(model->vocab);
   for (uint32_t i = 0; i < width; i++) logits[i] = -INFINITY;
   score_special(model, state, mask, logits);
@@ -198,6 +214,8 @@ void ngram_logits(const ngram *model, const ngram_state *state, const uint32_t *
   for (uint32_t i = 0; i < model->count; i++) {
     const spelling *s = &model->order[i];
     if (!wanted(mask, s->token)) continue;
-    logits[s->token] = memchr(s->bytes, 0, s->length) ? RARE_LOGIT : logit_of((double)logits[s->token], model->rest[i]);
+    logits[s->token] = memchr(s->bytes, 0, s->length)
+                           ? RARE_LOGIT
+                           : logit_of((double)logits[s->token], model->rest[i]);
   }
 }

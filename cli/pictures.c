@@ -24,7 +24,7 @@ static size_t text_length(const char *text, size_t limit) {
   return utf8_prefix((const uint8_t *)text, n < limit ? n : limit);
 }
 
-/* ---- Graphviz --------------------------------------------------------------------------------------------------- */
+/* ---- Graphviz -------------------------------------------------------------------------------- */
 
 /* Inside a quoted string: backslashes doubled, quotes escaped. */
 static void put_escaped(FILE *to, const char *text, size_t n) {
@@ -36,9 +36,12 @@ static void put_escaped(FILE *to, const char *text, size_t n) {
 
 static void put_dot_byte(FILE *to, unsigned b) {
   char c = (char)b;
-  if (b == ' ') fputs("␠", to);
-  else if (b > 0x20 && b < 0x7f) put_escaped(to, &c, 1);
-  else fprintf(to, "%02X", b);
+  if (b == ' ')
+    fputs("␠", to);
+  else if (b > 0x20 && b < 0x7f)
+    put_escaped(to, &c, 1);
+  else
+    fprintf(to, "%02X", b);
 }
 
 /* "a-z 0 9"; of more than a few ranges the first ones and how many more there are. */
@@ -66,10 +69,14 @@ static void put_dot_edge(FILE *to, uint32_t from, const tsl_edge *e) {
     fprintf(to, "  s%" PRIu32 " -> s%" PRIu32 " [style=dashed, label=\"call\"];\n", from, e->to);
     fprintf(to, "  s%" PRIu32 " -> s%" PRIu32 " [style=dotted, label=\"then\"];\n", from, e->then);
     break;
-  case TSL_EDGE_OR: fprintf(to, "  s%" PRIu32 " -> s%" PRIu32 " [label=\"or\", color=gray];\n", from, e->to); break;
+  case TSL_EDGE_OR:
+    fprintf(to, "  s%" PRIu32 " -> s%" PRIu32 " [label=\"or\", color=gray];\n", from, e->to);
+    break;
   case TSL_EDGE_TOKENS:
-    fprintf(to, "  s%" PRIu32 " -> s%" PRIu32 " [label=\"%s %" PRIu32 " tokens\", color=\"#0a6470\"];\n", from, e->to,
-            e->complement ? "any but" : "one of", e->tokens);
+    fprintf(to,
+            "  s%" PRIu32 " -> s%" PRIu32 " [label=\"%s %" PRIu32
+            " tokens\", color=\"#0a6470\"];\n",
+            from, e->to, e->complement ? "any but" : "one of", e->tokens);
     break;
   }
 }
@@ -91,24 +98,27 @@ static void put_dot_state(void *ctx, const tsl_state *s) {
   for (size_t i = 0; i < s->edge_count; i++) put_dot_edge(d->to, s->number, &s->edges[i]);
 }
 
-bool pictures_dot(FILE *to, const tsl_grammar *grammar, const picture_state *known, uint32_t count) {
+bool pictures_dot(FILE *to, const tsl_grammar *grammar, const picture_state *known,
+                  uint32_t count) {
   drawing d = {to, known, known ? count : 0, false};
-  fputs(
-      "digraph states {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"monospace\", fontsize=10];\n  edge "
-      "[fontname=\"monospace\", fontsize=9];\n",
-      to);
+  fputs("digraph states {\n  rankdir=LR;\n  node [shape=box, style=rounded, "
+        "fontname=\"monospace\", fontsize=10];\n  edge "
+        "[fontname=\"monospace\", fontsize=9];\n",
+        to);
   bool ok = tsl_grammar_states(grammar, put_dot_state, &d) == TSL_OK;
   fputs("}\n", to);
   return ok;
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_edge(FILE *to, const tsl_edge *e) {
   static const char *const kinds[] = {"bytes", "call", "or", "tokens"};
   fprintf(to, "{\"kind\":\"%s\",\"to\":%" PRIu32, kinds[e->kind], e->to);
   if (e->kind == TSL_EDGE_CALL) fprintf(to, ",\"then\":%" PRIu32, e->then);
-  if (e->kind == TSL_EDGE_TOKENS) fprintf(to, ",\"tokens\":%" PRIu32 ",\"complement\":%s", e->tokens, e->complement ? "true" : "false");
+  if (e->kind == TSL_EDGE_TOKENS)
+    fprintf(to, ",\"tokens\":%" PRIu32 ",\"complement\":%s", e->tokens,
+            e->complement ? "true" : "false");
   if (e->kind == TSL_EDGE_BYTES) {
     fputs(",\"bytes\":", to);
     json_out_set(to, e->bytes);
@@ -119,8 +129,8 @@ static void put_edge(FILE *to, const tsl_edge *e) {
 static void put_state(void *ctx, const tsl_state *s) {
   drawing *d = ctx;
   if (!s->visited) return;
-  fprintf(d->to, "%s\n{\"state\":%" PRIu32 ",\"nullable\":%s,\"expression\":", d->any ? "," : "", s->number,
-          s->nullable ? "true" : "false");
+  fprintf(d->to, "%s\n{\"state\":%" PRIu32 ",\"nullable\":%s,\"expression\":", d->any ? "," : "",
+          s->number, s->nullable ? "true" : "false");
   json_out_string_to(d->to, s->expression, text_length(s->expression, SIZE_MAX));
   fputs(",\"edges\":[", d->to);
   for (size_t i = 0; i < s->edge_count; i++) {

@@ -11,15 +11,18 @@
 
 #include "turnstile.h"
 
-/* What is known of a state besides what it is: how often a text came through it, and the fewest and most tokens allowed there. */
+/* What is known of a state besides what it is: how often a text came through it, and the fewest and
+ * most tokens allowed there. */
 typedef struct picture_state {
   uint32_t visits, least, most;
 } picture_state;
 
-/* The states that were visited, as a digraph: bytes lead along solid arrows, calls along dashed ones, and where a call comes back to along dotted ones. `known` (of the states
- * below `count`; may be NULL) goes into the labels. False when out of memory. */
+/* The states that were visited, as a digraph: bytes lead along solid arrows, calls along dashed
+ * ones, and where a call comes back to along dotted ones. `known` (of the states below `count`; may
+ * be NULL) goes into the labels. False when out of memory. */
 bool pictures_dot(FILE *to, const tsl_grammar *grammar, const picture_state *known, uint32_t count);
-/* {"states": [{"state", "expression", "nullable", "edges": [{"kind", "to", "then", "bytes"}]}]}: those that were visited. */
+/* {"states": [{"state", "expression", "nullable", "edges": [{"kind", "to", "then", "bytes"}]}]}:
+ * those that were visited. */
 bool pictures_states(FILE *to, const tsl_grammar *grammar);
 
 #endif

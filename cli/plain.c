@@ -62,7 +62,8 @@ static bool may_end_after(tsl_matcher *matcher, const char *bytes) {
   return ends;
 }
 
-/* Can at most `depth` digits and one point end the number? Calls itself to that depth, at most SEARCH_DEPTH. */
+/* Can at most `depth` digits and one point end the number? Calls itself to that depth, at most
+ * SEARCH_DEPTH. */
 static bool ends_within(tsl_matcher *matcher, unsigned depth, bool fraction) {
   if (ends_here(matcher)) return true;
   if (!depth) return false;
@@ -90,14 +91,16 @@ static bool ends_after_row(tsl_matcher *matcher, char digit, unsigned most) {
 bool plain_can_end(const plain_state *state, tsl_matcher *matcher) {
   if (!state->in_number || state->digits > PLAIN_MAX_DIGITS) return true;
   unsigned left = PLAIN_MAX_DIGITS - state->digits;
-  return ends_within(matcher, left < SEARCH_DEPTH ? left : SEARCH_DEPTH, state->fraction) || ends_after_row(matcher, '0', left) ||
-         ends_after_row(matcher, '9', left);
+  return ends_within(matcher, left < SEARCH_DEPTH ? left : SEARCH_DEPTH, state->fraction) ||
+         ends_after_row(matcher, '0', left) || ends_after_row(matcher, '9', left);
 }
 
-/* May the number at hand get a fraction? One that has begun in an earlier token can be asked about. */
+/* May the number at hand get a fraction? One that has begun in an earlier token can be asked
+ * about. */
 static bool fraction_is_plain(const plain_state *state, tsl_matcher *matcher) {
   if (!state->in_number || state->fraction) return false;
-  return may_end_after(matcher, ".5") || may_end_after(matcher, ".1") || may_end_after(matcher, ".01");
+  return may_end_after(matcher, ".5") || may_end_after(matcher, ".1") ||
+         may_end_after(matcher, ".01");
 }
 
 static bool token_is_plain(plain_state state, bool fraction, const uint8_t *bytes, size_t length) {
@@ -110,7 +113,8 @@ static bool token_is_plain(plain_state state, bool fraction, const uint8_t *byte
   return true;
 }
 
-void plain_filter(const plain_state *state, const tsl_vocab *vocab, tsl_matcher *matcher, uint32_t *mask, uint32_t *scratch) {
+void plain_filter(const plain_state *state, const tsl_vocab *vocab, tsl_matcher *matcher,
+                  uint32_t *mask, uint32_t *scratch) {
   size_t words = tsl_vocab_mask_words(vocab);
   bool fraction = fraction_is_plain(state, matcher), any = false;
   memcpy(scratch, mask, words * sizeof *mask);
@@ -118,8 +122,10 @@ void plain_filter(const plain_state *state, const tsl_vocab *vocab, tsl_matcher 
     if (!tsl_mask_has(mask, t)) continue;
     size_t length;
     const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
-    if (tsl_vocab_is_special(vocab, t) || token_is_plain(*state, fraction, bytes, length)) any = true;
-    else scratch[t >> 5] &= ~(1u << (t & 31));
+    if (tsl_vocab_is_special(vocab, t) || token_is_plain(*state, fraction, bytes, length))
+      any = true;
+    else
+      scratch[t >> 5] &= ~(1u << (t & 31));
   }
   if (any) memcpy(mask, scratch, words * sizeof *mask);
 }

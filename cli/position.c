@@ -26,20 +26,27 @@ static void line_of(const char *text, size_t offset, size_t *line, size_t *colum
   }
 }
 
-static void print_found(FILE *to, tsl_matcher *matcher, const char *text, size_t length, size_t offset) {
+static void print_found(FILE *to, tsl_matcher *matcher, const char *text, size_t length,
+                        size_t offset) {
   fputs("expected ", to);
   print_expected(to, matcher);
   fputs(", found ", to);
-  if (offset < length) cli_print_quoted(to, text + offset, length - offset, SHOWN);
-  else fputs("the end of the text", to);
+  if (offset < length)
+    cli_print_quoted(to, text + offset, length - offset, SHOWN);
+  else
+    fputs("the end of the text", to);
 }
 
 /* `matcher` has read `offset` bytes and can't read the next one, or must not end here. */
-static int say_where(tsl_matcher *matcher, const char *name, const char *text, size_t length, size_t offset) {
+static int say_where(tsl_matcher *matcher, const char *name, const char *text, size_t length,
+                     size_t offset) {
   size_t line, column;
   line_of(text, offset, &line, &column);
   if (cli_json()) {
-    tsl_error error = {.status = TSL_REJECTED, .offset = offset, .line = (uint32_t)line, .column = (uint32_t)column};
+    tsl_error error = {.status = TSL_REJECTED,
+                       .offset = offset,
+                       .line = (uint32_t)line,
+                       .column = (uint32_t)column};
     FILE *to = fmemopen(error.message, sizeof error.message, "w");
     if (to) {
       print_found(to, matcher, text, length, offset);
@@ -52,7 +59,8 @@ static int say_where(tsl_matcher *matcher, const char *name, const char *text, s
   fflush(stdout);
   fputs(cli_style_on(stderr, CLI_RED), stderr);
   cli_print_plain(stderr, name);
-  fprintf(stderr, ":%zu:%zu:%s byte offset %zu: ", line, column, cli_style_on(stderr, CLI_PLAIN), offset);
+  fprintf(stderr, ":%zu:%zu:%s byte offset %zu: ", line, column, cli_style_on(stderr, CLI_PLAIN),
+          offset);
   print_found(stderr, matcher, text, length, offset);
   fputc('\n', stderr);
   return CLI_NO;
@@ -81,7 +89,8 @@ static size_t begin_of(tsl_matcher *matcher, const char *text, size_t length, po
   return i;
 }
 
-int position_follow(tsl_matcher *matcher, const char *name, const char *text, size_t *start, size_t *length, position_ends ends) {
+int position_follow(tsl_matcher *matcher, const char *name, const char *text, size_t *start,
+                    size_t *length, position_ends ends) {
   size_t accepted = 0, begin = begin_of(matcher, text, *length, ends), all = *length;
   tsl_status status = tsl_matcher_accept_bytes(matcher, text + begin, all - begin, &accepted);
   *start = begin;
@@ -90,10 +99,15 @@ int position_follow(tsl_matcher *matcher, const char *name, const char *text, si
     if (ends == POSITION_PREFIX || tsl_matcher_is_complete(matcher)) return CLI_OK;
     return say_where(matcher, name, text, all, all);
   }
-  if (status != TSL_REJECTED) return cli_complain("%s: %s while following the text", name, tsl_status_name(status));
+  if (status != TSL_REJECTED)
+    return cli_complain("%s: %s while following the text", name, tsl_status_name(status));
   status = tsl_matcher_accept_bytes(matcher, text + begin, accepted, NULL);
-  if (status != TSL_OK) return cli_complain("%s: %s at byte offset %zu", name, tsl_status_name(status), begin + accepted);
+  if (status != TSL_OK)
+    return cli_complain("%s: %s at byte offset %zu", name, tsl_status_name(status),
+                        begin + accepted);
   *length = accepted;
-  if (ends != POSITION_PREFIX && begin + accepted >= end_of(text, all, ends) && tsl_matcher_is_complete(matcher)) return CLI_OK;
+  if (ends != POSITION_PREFIX && begin + accepted >= end_of(text, all, ends) &&
+      tsl_matcher_is_complete(matcher))
+    return CLI_OK;
   return say_where(matcher, name, text, all, begin + accepted);
 }

@@ -11,12 +11,18 @@
 
 typedef enum position_ends {
   POSITION_PREFIX, /* the text may stop anywhere */
-  POSITION_TEXT,   /* it must be complete; a last line break that does not match is left out, as editors and echo put one */
-  POSITION_JSON    /* it must be complete; white space before and after it is left out where it does not match (RFC 8259 allows it) */
+  /* it must be complete; a last line break that does not match is left out, as editors and echo put
+   * one */
+  POSITION_TEXT,
+  /* it must be complete; white space before and after it is left out where it does not match (RFC
+   * 8259 allows it) */
+  POSITION_JSON
 } position_ends;
 
-/* Feed a text to a matcher that stands at its beginning. CLI_OK, CLI_NO after saying on stderr where it stopped matching and what was expected, CLI_BAD
- * after saying what went wrong. *start and *length become the part of the text that was read. `name` is the text's name for messages. */
-int position_follow(tsl_matcher *matcher, const char *name, const char *text, size_t *start, size_t *length, position_ends ends);
+/* Feed a text to a matcher that stands at its beginning. CLI_OK, CLI_NO after saying on stderr
+ * where it stopped matching and what was expected, CLI_BAD after saying what went wrong. *start and
+ * *length become the part of the text that was read. `name` is the text's name for messages. */
+int position_follow(tsl_matcher *matcher, const char *name, const char *text, size_t *start,
+                    size_t *length, position_ends ends);
 
 #endif

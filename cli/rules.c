@@ -1,6 +1,7 @@
 /* rules.c - see rules.h.
  *
- * Recursion follows the nesting of a rule's body, which the parser of grammars bounds (three levels for each of max_depth).
+ * Recursion follows the nesting of a rule's body, which the parser of grammars bounds (three levels
+ * for each of max_depth).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +35,9 @@ static yajl_val member(yajl_val object, const char *key, yajl_type type) {
   return yajl_tree_get(object, path, type);
 }
 
-static int by_name(const void *a, const void *b) { return strcmp((*(const rule *const *)a)->name, (*(const rule *const *)b)->name); }
+static int by_name(const void *a, const void *b) {
+  return strcmp((*(const rule *const *)a)->name, (*(const rule *const *)b)->name);
+}
 
 /* The rule of that name; one that is not there is no node: NULL. */
 static const rule *find(const rules *all, const char *name) {
@@ -58,7 +61,8 @@ static bool add_call(rule *r, uint32_t to) {
 }
 
 static bool add_calls(const rules *all, rule *r, yajl_val body) {
-  yajl_val items = member(body, "items", yajl_t_array), item = member(body, "item", yajl_t_object), name = member(body, "name", yajl_t_string);
+  yajl_val items = member(body, "items", yajl_t_array), item = member(body, "item", yajl_t_object),
+           name = member(body, "name", yajl_t_string);
   const rule *to = name ? find(all, YAJL_GET_STRING(name)) : NULL;
   if (to && !add_call(r, (uint32_t)(to - all->at))) return false;
   for (size_t i = 0; items && i < items->u.array.len; i++)
@@ -72,13 +76,15 @@ static bool read_rules(rules *all, yajl_val list) {
   if (!all->at || !all->sorted) return false;
   for (size_t i = 0; i < list->u.array.len; i++) {
     yajl_val r = list->u.array.values[i];
-    all->at[i] = (rule){.name = YAJL_GET_STRING(member(r, "name", yajl_t_string)), .line = YAJL_GET_INTEGER(member(r, "line", yajl_t_number))};
+    all->at[i] = (rule){.name = YAJL_GET_STRING(member(r, "name", yajl_t_string)),
+                        .line = YAJL_GET_INTEGER(member(r, "line", yajl_t_number))};
     all->sorted[i] = &all->at[i];
   }
   all->count = (uint32_t)list->u.array.len;
   qsort(all->sorted, all->count, sizeof *all->sorted, by_name);
   for (uint32_t i = 0; i < all->count; i++)
-    if (!add_calls(all, &all->at[i], member(list->u.array.values[i], "body", yajl_t_object))) return false;
+    if (!add_calls(all, &all->at[i], member(list->u.array.values[i], "body", yajl_t_object)))
+      return false;
   return true;
 }
 
@@ -88,7 +94,8 @@ static void free_rules(rules *all) {
   free(all->sorted);
 }
 
-/* Does a way of calls lead from the rule back to it? `seen` and `stack` have room for every rule. */
+/* Does a way of calls lead from the rule back to it? `seen` and `stack` have room for every
+ * rule. */
 static bool is_recursive(const rules *all, uint32_t from, bool *seen, uint32_t *stack) {
   uint32_t n = 0;
   memset(seen, 0, all->count * sizeof *seen);
@@ -108,7 +115,8 @@ static bool is_recursive(const rules *all, uint32_t from, bool *seen, uint32_t *
 
 static void put_rule(FILE *to, const rules *all, uint32_t i, bool recursive) {
   const rule *r = &all->at[i];
-  fprintf(to, "  \"%s\" [label=\"%s\\nline %lld\"%s%s];\n", r->name, r->name, r->line, recursive ? ", penwidth=2.5" : "", strcmp(r->name, "root") ? "" : ", peripheries=2");
+  fprintf(to, "  \"%s\" [label=\"%s\\nline %lld\"%s%s];\n", r->name, r->name, r->line,
+          recursive ? ", penwidth=2.5" : "", strcmp(r->name, "root") ? "" : ", peripheries=2");
   for (uint32_t k = 0; k < r->count; k++) {
     fprintf(to, "  \"%s\" -> \"%s\"", r->name, all->at[r->calls[k].rule].name);
     if (r->calls[k].places > 1) fprintf(to, " [label=\"%" PRIu32 " times\"]", r->calls[k].places);
@@ -120,8 +128,11 @@ static bool put_rules(FILE *to, const rules *all) {
   bool *seen = calloc(all->count + 1, sizeof *seen);
   uint32_t *stack = calloc(all->count + 1, sizeof *stack);
   bool ok = seen && stack;
-  fputs("digraph rules {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"monospace\", fontsize=10];\n  edge [fontname=\"monospace\", fontsize=9];\n", to);
-  for (uint32_t i = 0; ok && i < all->count; i++) put_rule(to, all, i, is_recursive(all, i, seen, stack));
+  fputs("digraph rules {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"monospace\", "
+        "fontsize=10];\n  edge [fontname=\"monospace\", fontsize=9];\n",
+        to);
+  for (uint32_t i = 0; ok && i < all->count; i++)
+    put_rule(to, all, i, is_recursive(all, i, seen, stack));
   fputs("}\n", to);
   free(seen);
   free(stack);
@@ -131,7 +142,8 @@ static bool put_rules(FILE *to, const rules *all) {
 bool rules_dot(FILE *to, const char *json) {
   char why[160];
   rules all = {0};
-  yajl_val tree = yajl_tree_parse(json, why, sizeof why), list = tree ? member(tree, "rules", yajl_t_array) : NULL;
+  yajl_val tree = yajl_tree_parse(json, why, sizeof why),
+           list = tree ? member(tree, "rules", yajl_t_array) : NULL;
   bool ok = list && read_rules(&all, list) && put_rules(to, &all);
   free_rules(&all);
   yajl_tree_free(tree);

@@ -14,10 +14,11 @@ struct source_document {
   cli_text text;
 };
 
-/* ---- options -------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static bool set_kind(source *s, source_kind kind, const char *from) {
-  if (s->kind != SOURCE_NONE) return cli_refuse("one of --schema, --regex, --grammar and --artifact is given already");
+  if (s->kind != SOURCE_NONE)
+    return cli_refuse("one of --schema, --regex, --grammar and --artifact is given already");
   s->kind = kind;
   s->from = from;
   return true;
@@ -33,17 +34,39 @@ static source *of_kind(void *to, source_kind kind, const char *option) {
 static bool set_schema(void *to, const char *value) { return set_kind(to, SOURCE_SCHEMA, value); }
 static bool set_regex(void *to, const char *value) { return set_kind(to, SOURCE_REGEX, value); }
 static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURCE_GBNF, value); }
-static bool set_artifact(void *to, const char *value) { return set_kind(to, SOURCE_ARTIFACT, value); }
-static bool set_root(void *to, const char *value) { return of_kind(to, SOURCE_GBNF, "--root")->root = value, *value != 0; }
-static bool set_vocab(void *to, const char *value) { return ((source *)to)->vocab_path = value, *value != 0; }
-static bool set_vocab_cache(void *to, const char *value) { return ((source *)to)->vocab_cache = value, *value != 0; }
-static bool set_base(void *to, const char *value) { return of_kind(to, SOURCE_SCHEMA, "--base")->schema.base_uri = value, *value != 0; }
-static bool set_repeated_names(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_SCHEMA, "--repeated-names")->schema.repeated_names = true; }
-static bool set_lazy(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_SCHEMA, "--lazy")->schema.lazy = true; }
-static bool set_nullable(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_SCHEMA, "--nullable")->schema.nullable = true; }
-static bool set_ignore_case(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_REGEX, "--ignore-case")->regex.case_insensitive = true; }
-static bool set_dot_all(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_REGEX, "--dot-all")->regex.dot_all = true; }
-static bool set_search(void *to, const char *value) { return (void)value, of_kind(to, SOURCE_REGEX, "--search")->regex.search = true; }
+static bool set_artifact(void *to, const char *value) {
+  return set_kind(to, SOURCE_ARTIFACT, value);
+}
+static bool set_root(void *to, const char *value) {
+  return of_kind(to, SOURCE_GBNF, "--root")->root = value, *value != 0;
+}
+static bool set_vocab(void *to, const char *value) {
+  return ((source *)to)->vocab_path = value, *value != 0;
+}
+static bool set_vocab_cache(void *to, const char *value) {
+  return ((source *)to)->vocab_cache = value, *value != 0;
+}
+static bool set_base(void *to, const char *value) {
+  return of_kind(to, SOURCE_SCHEMA, "--base")->schema.base_uri = value, *value != 0;
+}
+static bool set_repeated_names(void *to, const char *value) {
+  return (void)value, of_kind(to, SOURCE_SCHEMA, "--repeated-names")->schema.repeated_names = true;
+}
+static bool set_lazy(void *to, const char *value) {
+  return (void)value, of_kind(to, SOURCE_SCHEMA, "--lazy")->schema.lazy = true;
+}
+static bool set_nullable(void *to, const char *value) {
+  return (void)value, of_kind(to, SOURCE_SCHEMA, "--nullable")->schema.nullable = true;
+}
+static bool set_ignore_case(void *to, const char *value) {
+  return (void)value, of_kind(to, SOURCE_REGEX, "--ignore-case")->regex.case_insensitive = true;
+}
+static bool set_dot_all(void *to, const char *value) {
+  return (void)value, of_kind(to, SOURCE_REGEX, "--dot-all")->regex.dot_all = true;
+}
+static bool set_search(void *to, const char *value) {
+  return (void)value, of_kind(to, SOURCE_REGEX, "--search")->regex.search = true;
+}
 
 static bool set_order(void *to, const char *value) {
   source *s = of_kind(to, SOURCE_SCHEMA, "--order");
@@ -88,7 +111,8 @@ static bool set_whitespace(void *to, const char *value) {
     return true;
   }
   n = 2;
-  if (!strcmp(value, "pretty") || (!strncmp(value, "pretty:", 7) && cli_number(value + 7, 0, 16, &n))) {
+  if (!strcmp(value, "pretty") ||
+      (!strncmp(value, "pretty:", 7) && cli_number(value + 7, 0, 16, &n))) {
     o->whitespace = TSL_WS_PRETTY;
     o->indent = (uint32_t)n;
     return true;
@@ -107,28 +131,40 @@ static bool set_resolve(void *to, const char *value) {
   source *s = of_kind(to, SOURCE_SCHEMA, "--resolve");
   const char *equals = strrchr(value, '=');
   if (!equals || equals == value || !equals[1]) return cli_refuse("not URL=DIR");
-  if (s->resolve_count == SOURCE_MAX_RESOLVES) return cli_refuse("given more than %d times", SOURCE_MAX_RESOLVES);
+  if (s->resolve_count == SOURCE_MAX_RESOLVES)
+    return cli_refuse("given more than %d times", SOURCE_MAX_RESOLVES);
   s->resolve[s->resolve_count++] = value;
   return true;
 }
 
 static const cli_option table[] = {
     {"--schema", "F", "a JSON Schema file", set_schema},
-    {"--regex", "R", "a regular expression that the whole text matches, or with --search a part of it", set_regex},
+    {"--regex", "R",
+     "a regular expression that the whole text matches, or with --search a part of it", set_regex},
     {"--grammar", "F", "a GBNF file", set_grammar},
-    {"--artifact", "F", "what turnstile compile wrote for the same vocabulary, in place of a schema, regex or grammar", set_artifact},
-    {"--vocab", "F", "tokens of a model: " CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
+    {"--artifact", "F",
+     "what turnstile compile wrote for the same vocabulary, in place of a schema, regex or grammar",
+     set_artifact},
+    {"--vocab", "F", "tokens of a model: " CLI_VOCABS " (default: the embedded vocabulary)",
+     set_vocab},
     {"--vocab-cache", "DIR", CLI_VOCAB_CACHE, set_vocab_cache},
     {"--order", "any|schema", "schema: order of object members, any or schema", set_order},
     {"--ws", "any|compact|at-most:N|pretty[:INDENT]", "schema: white space", set_whitespace},
-    {"--draft", "auto|3|4|6|7|2019-09|2020-12", "schema: its draft (default: auto, by $schema)", set_draft},
-    {"--formats", "assert|ignore", "schema: what to do about `format`: assert (default) or ignore", set_formats},
-    {"--resolve", "URL=DIR", "schema: read documents whose URI starts with URL from DIR (at most 64 times)", set_resolve},
+    {"--draft", "auto|3|4|6|7|2019-09|2020-12", "schema: its draft (default: auto, by $schema)",
+     set_draft},
+    {"--formats", "assert|ignore", "schema: what to do about `format`: assert (default) or ignore",
+     set_formats},
+    {"--resolve", "URL=DIR",
+     "schema: read documents whose URI starts with URL from DIR (at most 64 times)", set_resolve},
     {"--base", "URI", "schema: the schema's own URI, for relative references", set_base},
-    {"--repeated-names", NULL, "schema: a member that the schema does not name may come again in an object", set_repeated_names},
+    {"--repeated-names", NULL,
+     "schema: a member that the schema does not name may come again in an object",
+     set_repeated_names},
     {"--lazy", NULL, "schema: compile no more than the first mask needs", set_lazy},
-    {"--nullable", NULL, "schema: OpenAPI's nullable adds null to the type beside it", set_nullable},
-    {"--max-nesting", "N", "schema: levels of arrays and objects, 1 or more (default: unbounded)", set_nesting},
+    {"--nullable", NULL, "schema: OpenAPI's nullable adds null to the type beside it",
+     set_nullable},
+    {"--max-nesting", "N", "schema: levels of arrays and objects, 1 or more (default: unbounded)",
+     set_nesting},
     {"--search", NULL, "regex: match anywhere in the text", set_search},
     {"--ignore-case", NULL, "regex: upper and lower case are the same", set_ignore_case},
     {"--dot-all", NULL, "regex: . matches line ends too", set_dot_all},
@@ -141,7 +177,7 @@ cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace
   return (cli_options){table, sizeof table / sizeof *table, s};
 }
 
-/* ---- references ----------------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 /* Does the rest of a URI stay below its folder? No ".." between slashes. */
 static bool stays_inside(const char *path) {
@@ -201,7 +237,7 @@ static void free_documents(source *s) {
   }
 }
 
-/* ---- compiling ------------------------------------------------------------------------------------------------ */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 const char *source_name(const source *s) {
   if (s->kind == SOURCE_REGEX) return "regex";
@@ -210,24 +246,32 @@ const char *source_name(const source *s) {
 
 /* An artifact that came through stdin; it is copied, and no text of a grammar. */
 static tsl_status load_text(source *s, tsl_error *error) {
-  tsl_status status = tsl_grammar_load_memory(s->vocab, s->text.at, s->text.length, NULL, &s->grammar, error);
+  tsl_status status =
+      tsl_grammar_load_memory(s->vocab, s->text.at, s->text.length, NULL, &s->grammar, error);
   cli_text_free(&s->text);
   return status;
 }
 
 static tsl_status compile(source *s, tsl_error *error) {
-  if (s->kind == SOURCE_REGEX) return tsl_grammar_regex(s->vocab, s->text.at, s->text.length, &s->regex, NULL, &s->grammar, error);
+  if (s->kind == SOURCE_REGEX)
+    return tsl_grammar_regex(s->vocab, s->text.at, s->text.length, &s->regex, NULL, &s->grammar,
+                             error);
   if (s->kind == SOURCE_ARTIFACT && s->text.at) return load_text(s, error);
-  if (s->kind == SOURCE_ARTIFACT) return tsl_grammar_load(s->vocab, s->from, NULL, &s->grammar, error);
-  if (s->kind == SOURCE_GBNF) return tsl_grammar_gbnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar, error);
+  if (s->kind == SOURCE_ARTIFACT)
+    return tsl_grammar_load(s->vocab, s->from, NULL, &s->grammar, error);
+  if (s->kind == SOURCE_GBNF)
+    return tsl_grammar_gbnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar,
+                            error);
   if (s->resolve_count) {
     s->schema.resolver = resolve;
     s->schema.resolver_ctx = s;
   }
-  return tsl_grammar_json_schema(s->vocab, s->text.at, s->text.length, &s->schema, NULL, &s->grammar, error);
+  return tsl_grammar_json_schema(s->vocab, s->text.at, s->text.length, &s->schema, NULL,
+                                 &s->grammar, error);
 }
 
-/* What the first grammar of a vocabulary makes for all of them, before the time is taken that one takes. */
+/* What the first grammar of a vocabulary makes for all of them, before the time is taken that one
+ * takes. */
 static tsl_status make_tables(source *s, tsl_error *error) {
   tsl_grammar *any = NULL;
   if (s->kind == SOURCE_ARTIFACT) return TSL_OK;
@@ -238,32 +282,42 @@ static tsl_status make_tables(source *s, tsl_error *error) {
   return status;
 }
 
-static bool begins(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+static bool begins(const char *text, const char *with) {
+  return !strncmp(text, with, strlen(with));
+}
 
 /* What a command line can do about it. */
 static void add_advice(const source *s, tsl_error *error) {
   size_t length = strlen(error->message), room = sizeof error->message - length;
   const char *advice = "";
-  if (begins(error->message, "the grammar has no rule ") && !s->root) advice = "; --root NAME says which one is the start";
+  if (begins(error->message, "the grammar has no rule ") && !s->root)
+    advice = "; --root NAME says which one is the start";
   else if (begins(error->message, "no document is known for "))
-    advice = s->schema.base_uri ? "; --resolve URL=DIR says where such documents are" : "; --base URI is the schema's own, and --resolve URL=DIR says where such documents are";
+    advice = s->schema.base_uri ? "; --resolve URL=DIR says where such documents are"
+                                : "; --base URI is the schema's own, and --resolve URL=DIR says "
+                                  "where such documents are";
   snprintf(error->message + length, room, "%s", advice);
 }
 
 /* An option that would change nothing is a mistake. */
 static int check_options(const source *s) {
-  static const char *const names[] = {[SOURCE_SCHEMA] = "--schema", [SOURCE_REGEX] = "--regex", [SOURCE_GBNF] = "--grammar"};
-  if (s->kind == SOURCE_NONE) return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
+  static const char *const names[] = {
+      [SOURCE_SCHEMA] = "--schema", [SOURCE_REGEX] = "--regex", [SOURCE_GBNF] = "--grammar"};
+  if (s->kind == SOURCE_NONE)
+    return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
   for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_GBNF; k++)
-    if (k != s->kind && s->option[k]) return cli_complain("%s goes with %s", s->option[k], names[k]);
+    if (k != s->kind && s->option[k])
+      return cli_complain("%s goes with %s", s->option[k], names[k]);
   return CLI_OK;
 }
 
 int source_open(source *s) {
   tsl_error error = {0};
   if (check_options(s) != CLI_OK) return CLI_BAD;
-  if (s->kind == SOURCE_REGEX) cli_text_add(&s->text, s->from, strlen(s->from));
-  else if ((s->kind != SOURCE_ARTIFACT || !strcmp(s->from, "-")) && !cli_read(s->from, &s->text)) return CLI_BAD; /* other artifacts are mapped */
+  if (s->kind == SOURCE_REGEX)
+    cli_text_add(&s->text, s->from, strlen(s->from));
+  else if ((s->kind != SOURCE_ARTIFACT || !strcmp(s->from, "-")) && !cli_read(s->from, &s->text))
+    return CLI_BAD; /* other artifacts are mapped */
   if (cli_open_vocab(s->vocab_path, s->vocab_cache, &s->vocab) != CLI_OK) return CLI_BAD;
   tsl_status status = make_tables(s, &error);
   double start = cli_now();
@@ -275,9 +329,16 @@ int source_open(source *s) {
 }
 
 bool source_kept(const source *s, tsl_source *out) {
-  static const tsl_source_kind kinds[] = {[SOURCE_SCHEMA] = TSL_SOURCE_JSON_SCHEMA, [SOURCE_REGEX] = TSL_SOURCE_REGEX, [SOURCE_GBNF] = TSL_SOURCE_GBNF};
+  static const tsl_source_kind kinds[] = {[SOURCE_SCHEMA] = TSL_SOURCE_JSON_SCHEMA,
+                                          [SOURCE_REGEX] = TSL_SOURCE_REGEX,
+                                          [SOURCE_GBNF] = TSL_SOURCE_GBNF};
   if (s->kind == SOURCE_ARTIFACT || s->kind == SOURCE_NONE) return false;
-  *out = (tsl_source){.kind = kinds[s->kind], .text = s->text.at, .length = s->text.length, .schema = &s->schema, .regex = &s->regex, .root = s->root};
+  *out = (tsl_source){.kind = kinds[s->kind],
+                      .text = s->text.at,
+                      .length = s->text.length,
+                      .schema = &s->schema,
+                      .regex = &s->regex,
+                      .root = s->root};
   return true;
 }
 
@@ -306,12 +367,15 @@ int source_profile(source *s, const char *profile) {
   bool broken = false;
   if (s->kind != SOURCE_SCHEMA) return cli_complain("--profile needs --schema");
   if (!cli_read(s->from, &s->text)) return CLI_BAD;
-  if (tsl_schema_profile(profile, s->text.at, s->text.length, NULL, print_finding, &broken, &error) != TSL_OK) return cli_complain_error(source_name(s), &error);
+  if (tsl_schema_profile(profile, s->text.at, s->text.length, NULL, print_finding, &broken,
+                         &error) != TSL_OK)
+    return cli_complain_error(source_name(s), &error);
   return broken ? CLI_NO : CLI_OK;
 }
 
 position_ends source_ends(const source *s) {
-  return s->kind == SOURCE_SCHEMA && s->schema.whitespace == TSL_WS_ANY ? POSITION_JSON : POSITION_TEXT;
+  return s->kind == SOURCE_SCHEMA && s->schema.whitespace == TSL_WS_ANY ? POSITION_JSON
+                                                                        : POSITION_TEXT;
 }
 
 void source_close(source *s) {

@@ -1,8 +1,9 @@
 /* source.h - the grammar that a command works with: where it comes from and how it is compiled.
  *
- * All commands take the same options for it: one of --schema, --regex, --grammar, --artifact, and what goes with them. --resolve URL=DIR answers references of
- * a schema to other documents: a URI that starts with URL is read from the file DIR plus the rest of the URI.
- * Tested by tests/programs/test_cli.py
+ * All commands take the same options for it: one of --schema, --regex, --grammar, --artifact, and
+ * what goes with them. --resolve URL=DIR answers references of a schema to other documents: a URI
+ * that starts with URL is read from the file DIR plus the rest of the URI. Tested by
+ * tests/programs/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,13 @@
 
 #define SOURCE_MAX_RESOLVES 64 /* --resolve options of one call */
 
-typedef enum source_kind { SOURCE_NONE, SOURCE_SCHEMA, SOURCE_REGEX, SOURCE_GBNF, SOURCE_ARTIFACT } source_kind;
+typedef enum source_kind {
+  SOURCE_NONE,
+  SOURCE_SCHEMA,
+  SOURCE_REGEX,
+  SOURCE_GBNF,
+  SOURCE_ARTIFACT
+} source_kind;
 
 typedef struct source_document source_document; /* a file that a reference led to */
 
@@ -22,7 +29,8 @@ typedef struct source {
   source_kind kind;
   const char *from; /* the file, or the regex itself */
   const char *root; /* start rule of a GBNF grammar */
-  const char *option[SOURCE_ARTIFACT + 1]; /* by kind: the last option given that only sources of this kind have */
+  /* by kind: the last option given that only sources of this kind have */
+  const char *option[SOURCE_ARTIFACT + 1];
   const char *vocab_path, *vocab_cache;
   cli_text text; /* what was compiled */
   tsl_schema_options schema;
@@ -33,7 +41,8 @@ typedef struct source {
   /* after source_open: */
   tsl_vocab *vocab;
   tsl_grammar *grammar;
-  double compile_us, tables_us; /* microseconds that compiling took, and before it the vocabulary's tables (0: an artifact) */
+  /* microseconds that compiling took, and before it the vocabulary's tables (0: an artifact) */
+  double compile_us, tables_us;
 } source;
 
 /* The options that every command has; `order` and `whitespace` are the defaults. */

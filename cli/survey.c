@@ -13,7 +13,7 @@
 #define BAR 40   /* characters of the longest bar */
 #define SHOWN 60 /* bytes of an expression */
 
-/* ---- counting --------------------------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static void grow(survey *v, uint32_t state) {
   if (state < v->count) return;
@@ -49,7 +49,7 @@ static bool count_position(survey *v, const tsl_matcher *m, size_t allowed) {
   return tsl_matcher_frames(m, 0, count_state, &p, &total) == TSL_OK;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------------ */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 bool survey_text(survey *v, const source *s, const char *text, size_t length) {
   tsl_matcher *m = NULL;
@@ -57,15 +57,20 @@ bool survey_text(survey *v, const source *s, const char *text, size_t length) {
   tsl_status status = tsl_matcher_new(s->grammar, NULL, &m);
   for (size_t i = 0; i <= length && status == TSL_OK; i++) {
     status = tsl_matcher_mask(m, mask);
-    if (status == TSL_OK && !count_position(v, m, tsl_mask_count(mask, tsl_vocab_logits_width(s->vocab)))) status = TSL_ERR_NO_MEMORY;
+    if (status == TSL_OK &&
+        !count_position(v, m, tsl_mask_count(mask, tsl_vocab_logits_width(s->vocab))))
+      status = TSL_ERR_NO_MEMORY;
     if (status == TSL_OK && i < length) status = tsl_matcher_accept_bytes(m, text + i, 1, NULL);
   }
   free(mask);
   tsl_matcher_free(m);
-  return status == TSL_OK || status == TSL_REJECTED || (cli_complain("counting masks: %s", tsl_status_name(status)), false);
+  return status == TSL_OK || status == TSL_REJECTED ||
+         (cli_complain("counting masks: %s", tsl_status_name(status)), false);
 }
 
-static void watch(void *ctx, generation *g) { count_position(ctx, g->matcher, tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab))); }
+static void watch(void *ctx, generation *g) {
+  count_position(ctx, g->matcher, tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab)));
+}
 
 bool survey_sample(survey *v, const source *s, uint64_t n) {
   generation_settings how = generation_defaults();
@@ -84,7 +89,7 @@ bool survey_sample(survey *v, const source *s, uint64_t n) {
   return result != GENERATION_BAD;
 }
 
-/* ---- printing --------------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_sizes(const survey *v) {
   uint64_t most = 1;
@@ -100,14 +105,16 @@ static void print_sizes(const survey *v) {
 
 typedef struct state_lister {
   const survey *v;
-  uint32_t first; /* number of the first state that was listed; those before it are shared by all grammars of the vocabulary */
+  /* number of the first state that was listed; those before it are shared by all grammars of the
+   * vocabulary */
+  uint32_t first;
 } state_lister;
 
 static void print_visits(const survey *v, uint32_t state, const char *expression) {
   if (state >= v->count || !v->states[state].visits) return;
   const picture_state *k = &v->states[state];
-  printf("  state %-6" PRIu32 " %8" PRIu32 " times  %6" PRIu32 " to %6" PRIu32 " tokens  %.*s\n", state, k->visits, k->least, k->most,
-         SHOWN, expression);
+  printf("  state %-6" PRIu32 " %8" PRIu32 " times  %6" PRIu32 " to %6" PRIu32 " tokens  %.*s\n",
+         state, k->visits, k->least, k->most, SHOWN, expression);
 }
 
 static void print_state(void *ctx, const tsl_state *s) {
@@ -120,8 +127,10 @@ bool survey_print(const survey *v, const tsl_grammar *grammar) {
   state_lister l = {v, UINT32_MAX};
   printf("  tokens allowed          positions (of %" PRIu64 ")\n", v->positions);
   print_sizes(v);
-  if (tsl_grammar_states(grammar, print_state, &l) != TSL_OK) return cli_complain("listing states: out of memory"), false;
-  for (uint32_t i = 0; i < v->count && i < l.first; i++) print_visits(v, i, "(shared by all grammars)");
+  if (tsl_grammar_states(grammar, print_state, &l) != TSL_OK)
+    return cli_complain("listing states: out of memory"), false;
+  for (uint32_t i = 0; i < v->count && i < l.first; i++)
+    print_visits(v, i, "(shared by all grammars)");
   return true;
 }
 

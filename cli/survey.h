@@ -1,7 +1,9 @@
-/* survey.h - how many tokens are allowed where: positions of texts, counted by state and by size of the mask.
+/* survey.h - how many tokens are allowed where: positions of texts, counted by state and by size of
+ * the mask.
  *
- * A position is counted for the state of every frame that reads the next byte. Texts are followed byte by byte, or drawn from the n-gram model token by token.
- * Tested by tests/programs/test_pictures.py
+ * A position is counted for the state of every frame that reads the next byte. Texts are followed
+ * byte by byte, or drawn from the n-gram model token by token. Tested by
+ * tests/programs/test_pictures.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +13,8 @@
 #include "pictures.h"
 #include "source.h"
 
-#define SURVEY_SIZES 24 /* masks of 2^i to 2^(i + 1) - 1 tokens, for i from 0; none at all counts as 2^0 */
+/* masks of 2^i to 2^(i + 1) - 1 tokens, for i from 0; none at all counts as 2^0 */
+#define SURVEY_SIZES 24
 
 typedef struct survey {
   picture_state *states; /* by number */
@@ -24,7 +27,8 @@ typedef struct survey {
 bool survey_text(survey *v, const source *s, const char *text, size_t length);
 /* Count the positions of `n` texts that are drawn. False after a complaint. */
 bool survey_sample(survey *v, const source *s, uint64_t n);
-/* The histogram, and the states with the most and the fewest tokens that were allowed there. False after a complaint. */
+/* The histogram, and the states with the most and the fewest tokens that were allowed there. False
+ * after a complaint. */
 bool survey_print(const survey *v, const tsl_grammar *grammar);
 void survey_free(survey *v);
 

@@ -16,7 +16,7 @@
 
 #define FORCED_MAX 4096 /* bytes that must come next, recorded of a step */
 
-/* ---- pieces of JSON --------------------------------------------------------------------------------------------- */
+/* ---- pieces of JSON -------------------------------------------------------------------------- */
 
 /* "text": "…", or, where the bytes are no UTF-8, "hex": "…". */
 static void put_bytes(FILE *to, const uint8_t *bytes, size_t length) {
@@ -32,8 +32,10 @@ static void put_bytes(FILE *to, const uint8_t *bytes, size_t length) {
 
 /* JSON has no infinities and no NaN. */
 static void put_number(FILE *to, const char *name, double x) {
-  if (isfinite(x)) fprintf(to, ",\"%s\":%.9g", name, x);
-  else fprintf(to, ",\"%s\":null", name);
+  if (isfinite(x))
+    fprintf(to, ",\"%s\":%.9g", name, x);
+  else
+    fprintf(to, ",\"%s\":null", name);
 }
 
 static void put_token(FILE *to, const tsl_vocab *v, tsl_token token) {
@@ -45,7 +47,7 @@ static void put_token(FILE *to, const tsl_vocab *v, tsl_token token) {
   if (tsl_vocab_is_eog(v, token)) fputs(",\"end\":true", to);
 }
 
-/* ---- the position before a step --------------------------------------------------------------------------------- */
+/* ---- the position before a step -------------------------------------------------------------- */
 
 typedef struct frame_writer {
   FILE *to;
@@ -54,13 +56,17 @@ typedef struct frame_writer {
 
 static void put_frame(void *ctx, const tsl_frame *f) {
   frame_writer *w = ctx;
-  fprintf(w->to, "%s{\"state\":%" PRIu32 ",\"depth\":%" PRIu32 ",\"count\":%" PRIu32 ",\"nullable\":%s,\"rule\":", w->any ? "," : "",
-          f->state, f->depth, f->count, f->nullable ? "true" : "false");
+  fprintf(w->to,
+          "%s{\"state\":%" PRIu32 ",\"depth\":%" PRIu32 ",\"count\":%" PRIu32
+          ",\"nullable\":%s,\"rule\":",
+          w->any ? "," : "", f->state, f->depth, f->count, f->nullable ? "true" : "false");
   json_out_string_to(w->to, f->rule, strlen(f->rule));
   fputs(",\"expression\":", w->to);
-  json_out_string_to(w->to, f->expression, utf8_prefix((const uint8_t *)f->expression, strlen(f->expression)));
+  json_out_string_to(w->to, f->expression,
+                     utf8_prefix((const uint8_t *)f->expression, strlen(f->expression)));
   fputs(",\"below\":[", w->to);
-  for (uint32_t i = 0; i < f->below_count; i++) fprintf(w->to, "%s%" PRIu32, i ? "," : "", f->below[i]);
+  for (uint32_t i = 0; i < f->below_count; i++)
+    fprintf(w->to, "%s%" PRIu32, i ? "," : "", f->below[i]);
   fputs("]}", w->to);
   w->any = true;
 }
@@ -78,7 +84,8 @@ static void put_position(void *ctx, generation *g) {
     fputs(",\"pointer\":", to);
     json_out_string_to(to, pointer, n);
   }
-  fprintf(to, ",\"complete\":%s,\"frames\":[", tsl_matcher_is_complete(g->matcher) ? "true" : "false");
+  fprintf(to, ",\"complete\":%s,\"frames\":[",
+          tsl_matcher_is_complete(g->matcher) ? "true" : "false");
   if (tsl_matcher_frames(g->matcher, TRACE_FRAMES, put_frame, &frames, &total) != TSL_OK) total = 0;
   fprintf(to, "],\"frames_total\":%" PRIu32, total);
   if (tsl_matcher_next_bytes(g->matcher, next) == TSL_OK) {
@@ -93,7 +100,7 @@ static void put_position(void *ctx, generation *g) {
   fflush(to);
 }
 
-/* ---- the candidates of a step ----------------------------------------------------------------------------------- */
+/* ---- the candidates of a step ---------------------------------------------------------------- */
 
 typedef struct candidates {
   tsl_token at[2 * TRACE_TOP + 1];
@@ -111,16 +118,20 @@ static void put_candidate(FILE *to, const generation *g, tsl_token token, bool b
   fputs("{", to);
   put_token(to, g->vocab, token);
   put_number(to, "logit", (double)g->logits[token]);
-  if (biased && g->biased[token] > g->logits[token]) put_number(to, "bias", (double)g->biased[token] - (double)g->logits[token]);
+  if (biased && g->biased[token] > g->logits[token])
+    put_number(to, "bias", (double)g->biased[token] - (double)g->logits[token]);
   fprintf(to, ",\"allowed\":%s", tsl_mask_has(g->mask, token) ? "true" : "false");
   if (tsl_mask_has(g->mask, token) && !tsl_mask_has(g->plain, token)) fputs(",\"odd\":true", to);
   putc('}', to);
 }
 
-/* The most likely tokens, before the mask and of those that were drawn from, and the one drawn; the most likely first. */
-static tsl_status find_candidates(const generation *g, tsl_token drawn, candidates *c, tsl_step *measured) {
+/* The most likely tokens, before the mask and of those that were drawn from, and the one drawn; the
+ * most likely first. */
+static tsl_status find_candidates(const generation *g, tsl_token drawn, candidates *c,
+                                  tsl_step *measured) {
   tsl_token_logprob top[TRACE_TOP], plain[TRACE_TOP];
-  tsl_status status = tsl_step_measure(g->logits, tsl_vocab_logits_width(g->vocab), g->plain, drawn, TRACE_TOP, top, plain, measured);
+  tsl_status status = tsl_step_measure(g->logits, tsl_vocab_logits_width(g->vocab), g->plain, drawn,
+                                       TRACE_TOP, top, plain, measured);
   if (status != TSL_OK) return status;
   for (uint32_t i = 0; i < measured->top_count; i++) add_candidate(c, top[i].token);
   for (uint32_t i = 0; i < measured->masked_top_count; i++) add_candidate(c, plain[i].token);
@@ -140,7 +151,9 @@ static bool put_candidates(FILE *to, const generation *g, tsl_token drawn, const
   tsl_step plain;
   tsl_token_logprob best;
   tsl_status status = find_candidates(g, drawn, &c, &plain);
-  if (status == TSL_OK) status = tsl_step_measure(g->logits, tsl_vocab_logits_width(g->vocab), NULL, TSL_NO_TOKEN, 1, &best, NULL, &plain);
+  if (status == TSL_OK)
+    status = tsl_step_measure(g->logits, tsl_vocab_logits_width(g->vocab), NULL, TSL_NO_TOKEN, 1,
+                              &best, NULL, &plain);
   if (status != TSL_OK) return cli_complain("measuring a step: %s", tsl_status_name(status)), false;
   put_number(to, "legal_mass", want->legal_mass);
   put_number(to, "entropy", want->entropy);
@@ -148,7 +161,8 @@ static bool put_candidates(FILE *to, const generation *g, tsl_token drawn, const
   put_number(to, "log_sum", (double)g->logits[best.token] - best.logprob);
   if (drawn != TSL_NO_TOKEN) put_number(to, "logprob", want->logprob);
   if (drawn != TSL_NO_TOKEN) put_number(to, "masked_logprob", want->masked_logprob);
-  fprintf(to, ",\"drawable\":%zu,\"candidates\":[", tsl_mask_count(g->plain, tsl_vocab_logits_width(g->vocab)));
+  fprintf(to, ",\"drawable\":%zu,\"candidates\":[",
+          tsl_mask_count(g->plain, tsl_vocab_logits_width(g->vocab)));
   for (uint32_t i = 0; i < c.n; i++) {
     if (i) putc(',', to);
     put_candidate(to, g, c.at[i], drawn != TSL_NO_TOKEN);
@@ -157,7 +171,7 @@ static bool put_candidates(FILE *to, const generation *g, tsl_token drawn, const
   return true;
 }
 
-/* ---- the record ------------------------------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
 static bool out_of_memory(trace *t) {
   cli_complain("out of memory");
@@ -187,7 +201,10 @@ void trace_close(trace *t) {
 }
 
 static const char *kind_name(source_kind kind) {
-  return kind == SOURCE_SCHEMA ? "schema" : kind == SOURCE_REGEX ? "regex" : kind == SOURCE_GBNF ? "gbnf" : "artifact";
+  return kind == SOURCE_SCHEMA  ? "schema"
+         : kind == SOURCE_REGEX ? "regex"
+         : kind == SOURCE_GBNF  ? "gbnf"
+                                : "artifact";
 }
 
 static void put_head(const trace *t, const generation *g) {
@@ -196,17 +213,21 @@ static void put_head(const trace *t, const generation *g) {
   const char *vocab = s->vocab_path ? s->vocab_path : "embedded";
   const char *slash = strrchr(vocab, '/');
   fprintf(t->to,
-          "{\"format\":\"turnstile-trace\",\"version\":1,\"tool\":\"turnstile %s\",\"grammar\":{\"kind\":\"%s\",\"name\":", tsl_version(),
-          kind_name(s->kind));
+          "{\"format\":\"turnstile-trace\",\"version\":1,\"tool\":\"turnstile "
+          "%s\",\"grammar\":{\"kind\":\"%s\",\"name\":",
+          tsl_version(), kind_name(s->kind));
   json_out_string_to(t->to, source_name(s), strlen(source_name(s)));
   fputs(",\"source\":", t->to);
   json_out_string_to(t->to, s->text.at, s->text.length);
   fputs("},\"vocabulary\":{\"name\":", t->to);
   json_out_string_to(t->to, slash ? slash + 1 : vocab, strlen(slash ? slash + 1 : vocab));
-  fprintf(t->to, ",\"size\":%" PRIu32 "},\"model\":\"n-gram\",\"captured\":%u,\"sampling\":{\"seed\":%" PRIu64, tsl_vocab_size(s->vocab),
-          TRACE_TOP, o->seed);
-  fprintf(t->to, ",\"temperature\":%.6g,\"top_p\":%.6g,\"min_p\":%.6g,\"top_k\":%" PRIu32 "},\"steps\":[", (double)o->temperature,
-          (double)o->top_p, (double)o->min_p, o->top_k);
+  fprintf(t->to,
+          ",\"size\":%" PRIu32
+          "},\"model\":\"n-gram\",\"captured\":%u,\"sampling\":{\"seed\":%" PRIu64,
+          tsl_vocab_size(s->vocab), TRACE_TOP, o->seed);
+  fprintf(t->to,
+          ",\"temperature\":%.6g,\"top_p\":%.6g,\"min_p\":%.6g,\"top_k\":%" PRIu32 "},\"steps\":[",
+          (double)o->temperature, (double)o->top_p, (double)o->min_p, o->top_k);
 }
 
 /* What every step has. */
@@ -229,7 +250,8 @@ static bool put_step(trace *t, const generation *g, const generation_step *step,
 
 /* Was a token taken in this step? */
 static bool took(const generation *g, generation_result result) {
-  return result == GENERATION_MORE || (result == GENERATION_DONE && tsl_matcher_is_terminated(g->matcher));
+  return result == GENERATION_MORE ||
+         (result == GENERATION_DONE && tsl_matcher_is_terminated(g->matcher));
 }
 
 /* Generate a token and record the step, if one was taken. */
@@ -260,7 +282,7 @@ generation_result trace_text(trace *t, generation *g) {
   return result;
 }
 
-/* ---- one step at a time ----------------------------------------------------------------------------------------- */
+/* ---- one step at a time ---------------------------------------------------------------------- */
 
 static void begin_alone(trace *t) {
   rewind(t->to);
@@ -290,8 +312,10 @@ const char *trace_here(trace *t, generation *g, bool measured, tsl_status *statu
   put_position(t, g);
   putc('{', t->to);
   put_common(t, g->text.length, allowed, mask_us);
-  if (measured && allowed) *status = tsl_step_measure(g->logits, width, g->mask, TSL_NO_TOKEN, 1, &none, NULL, &want);
-  if (*status != TSL_OK || (measured && allowed && !put_candidates(t->to, g, TSL_NO_TOKEN, &want))) return NULL;
+  if (measured && allowed)
+    *status = tsl_step_measure(g->logits, width, g->mask, TSL_NO_TOKEN, 1, &none, NULL, &want);
+  if (*status != TSL_OK || (measured && allowed && !put_candidates(t->to, g, TSL_NO_TOKEN, &want)))
+    return NULL;
   putc('}', t->to);
   return end_alone(t);
 }
@@ -299,18 +323,22 @@ const char *trace_here(trace *t, generation *g, bool measured, tsl_status *statu
 tsl_status trace_write_token(trace *t, generation *g, tsl_token token) {
   size_t before = g->text.length;
   tsl_status status = generation_write(g, token);
-  if (status == TSL_OK && g->text.length > before) place_read(&t->place, g->text.at + before, g->text.length - before);
+  if (status == TSL_OK && g->text.length > before)
+    place_read(&t->place, g->text.at + before, g->text.length - before);
   return status;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-/* The record as it may stand in a script element: "<" is inside strings only, and means the same as an escape. */
+/* The record as it may stand in a script element: "<" is inside strings only, and means the same as
+ * an escape. */
 static void put_page(FILE *to, const char *json, size_t length) {
   fwrite(trace_page_head, 1, trace_page_head_length, to);
   for (size_t i = 0; i < length; i++) {
-    if (json[i] == '<') fputs("\\u003c", to);
-    else putc(json[i], to);
+    if (json[i] == '<')
+      fputs("\\u003c", to);
+    else
+      putc(json[i], to);
   }
   fwrite(trace_page_tail, 1, trace_page_tail_length, to);
 }
@@ -319,13 +347,19 @@ static bool write_to(const char *path, const char *json, size_t length, bool pag
   bool is_stdout = !strcmp(path, "-");
   FILE *to = is_stdout ? stdout : fopen(path, "wb");
   if (!to) return cli_complain("%s: %s", path, strerror(errno)), false;
-  if (page) put_page(to, json, length);
-  else fwrite(json, 1, length, to);
+  if (page)
+    put_page(to, json, length);
+  else
+    fwrite(json, 1, length, to);
   bool ok = !fflush(to) && !ferror(to);
   if (!is_stdout && fclose(to)) ok = false;
   if (!ok) cli_complain("%s: cannot write", path);
   return ok;
 }
 
-bool trace_write(trace *t, const char *path, bool page) { return write_to(path, t->json, t->length, page); }
-bool trace_render(const char *json, size_t length, const char *path) { return write_to(path, json, length, true); }
+bool trace_write(trace *t, const char *path, bool page) {
+  return write_to(path, t->json, t->length, page);
+}
+bool trace_render(const char *json, size_t length, const char *path) {
+  return write_to(path, json, length, true);
+}

@@ -1,9 +1,11 @@
 /* trace.h - a record of one generation, step by step, and the page that shows it.
  *
- * What is recorded of a step: the position before it (JSON pointer, frames, bytes that may come next, bytes that must), how many tokens were allowed and how much of
- * the model's probability they had, the most likely tokens before and after the mask with their logits, and what was taken. docs/inspector.md describes the JSON. The page is page/trace.html
- * with style and script in it, one file that needs nothing else; the record stands in it as JSON.
- * Tested by tests/programs/test_trace.py, tests/page/trace_test.js
+ * What is recorded of a step: the position before it (JSON pointer, frames, bytes that may come
+ * next, bytes that must), how many tokens were allowed and how much of the model's probability they
+ * had, the most likely tokens before and after the mask with their logits, and what was taken.
+ * docs/inspector.md describes the JSON. The page is page/trace.html with style and script in it,
+ * one file that needs nothing else; the record stands in it as JSON. Tested by
+ * tests/programs/test_trace.py, tests/page/trace_test.js
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +15,9 @@
 #include "generation.h"
 #include "place.h"
 
-#define TRACE_TOP 16u    /* tokens recorded of a step: the most likely before the mask, and as many of those that may be drawn */
+/* tokens recorded of a step: the most likely before the mask, and as many of those that may be
+ * drawn */
+#define TRACE_TOP 16u
 #define TRACE_FRAMES 24u /* frames recorded of a step, the uppermost */
 
 typedef struct trace {
@@ -28,17 +32,20 @@ typedef struct trace {
   FILE *position_to;
 } trace;
 
-/* Begin a record; sets what `how` must have so that trace_text can see every step. False after a complaint. `trace` must not move while it is open. */
+/* Begin a record; sets what `how` must have so that trace_text can see every step. False after a
+ * complaint. `trace` must not move while it is open. */
 bool trace_open(trace *t, const source *s, generation_settings *how);
 /* Generate one text and record it. */
 generation_result trace_text(trace *t, generation *g);
 /* Begin the text anew. */
 void trace_restart(trace *t, generation *g);
 
-/* For the playground, which shows a text while it is written: single steps as JSON, valid until the next call. */
+/* For the playground, which shows a text while it is written: single steps as JSON, valid until the
+ * next call. */
 /* Generate the next token. NULL where none was taken. */
 const char *trace_next(trace *t, generation *g, generation_result *result);
-/* The position that was reached, without a token; `measured`: with candidates, which costs a row of logits. NULL on failure. */
+/* The position that was reached, without a token; `measured`: with candidates, which costs a row of
+ * logits. NULL on failure. */
 const char *trace_here(trace *t, generation *g, bool measured, tsl_status *status);
 /* Write a token that a person chose. */
 tsl_status trace_write_token(trace *t, generation *g, tsl_token token);

@@ -1,4 +1,5 @@
-/* trace_page.h - the inspector as text: what comes before the record, and what comes after it. Made of page/ when the tool is built (page/bundle.py).
+/* trace_page.h - the inspector as text: what comes before the record, and what comes after it. Made
+ * of page/ when the tool is built (page/bundle.py).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

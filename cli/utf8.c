@@ -6,7 +6,11 @@
 
 size_t utf8_character(const uint8_t *b, size_t left) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  size_t n = b[0] < 0x80 ? 1 : b[0] >= 0xc2 && b[0] < 0xe0 ? 2 : b[0] >= 0xe0 && b[0] < 0xf0 ? 3 : b[0] >= 0xf0 && b[0] < 0xf5 ? 4 : 0;
+  size_t n = b[0] < 0x80                   ? 1
+             : b[0] >= 0xc2 && b[0] < 0xe0 ? 2
+             : b[0] >= 0xe0 && b[0] < 0xf0 ? 3
+             : b[0] >= 0xf0 && b[0] < 0xf5 ? 4
+                                           : 0;
   if (n < 2 || n > left) return n > left ? 0 : n;
   uint32_t c = b[0] & (0xffu >> (n + 1));
   for (size_t i = 1; i < n; i++) {

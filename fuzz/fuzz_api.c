@@ -1,9 +1,15 @@
-/* fuzz_api.c - calls of the public interface in any order, over a few grammars and matchers that live and die in between.
+/* fuzz_api.c - calls of the public interface in any order, over a few grammars and matchers that
+ * live and die in between.
  *
- * Input       commands, one byte each, its lower five bits name the command (see `command`), the upper three are its number; what a command needs it takes from the bytes after it.
- * Properties  calls that fail change nothing; every status is a documented one; a matcher's mask is that of a fresh matcher which reads the same tokens, whatever happened to other objects in between (grammars and
- *             vocabularies are released while matchers live, caches cleared, tables shared by tsl_grammar_tags_over); rows of drafts, tables and batches are masks; a grammar loaded from its artifact has the same masks;
- *             a budget allows nothing that the mask does not; what is drawn is allowed; the parser takes what the matcher takes. Lifetimes, memory and bounds: the sanitizers'.
+ * Input       commands, one byte each, its lower five bits name the command (see `command`), the
+ *             upper three are its number; what a command needs it takes from the bytes after it.
+ * Properties  calls that fail change nothing; every status is a documented one; a matcher's mask is
+ *             that of a fresh matcher which reads the same tokens, whatever happened to other
+ *             objects in between (grammars and vocabularies are released while matchers live,
+ *             caches cleared, tables shared by tsl_grammar_tags_over); rows of drafts, tables and
+ *             batches are masks; a grammar loaded from its artifact has the same masks; a budget
+ *             allows nothing that the mask does not; what is drawn is allowed; the parser takes
+ *             what the matcher takes. Lifetimes, memory and bounds: the sanitizers'.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,14 +52,18 @@ static uint8_t next_byte(run *r) { return r->at < r->end ? *r->at++ : 0; }
 
 /* Is it done? What ends with a limit has no answer; nothing else may go wrong. */
 static bool done(tsl_status s) {
-  require(s == TSL_OK || s == TSL_REJECTED || s == TSL_ERR_LIMIT || s == TSL_ERR_UNSUPPORTED || s == TSL_ERR_STATE, tsl_status_name(s));
+  require(s == TSL_OK || s == TSL_REJECTED || s == TSL_ERR_LIMIT || s == TSL_ERR_UNSUPPORTED ||
+              s == TSL_ERR_STATE,
+          tsl_status_name(s));
   return s == TSL_OK;
 }
 
-/* ---- vocabulary and sources --------------------------------------------------------------------------------------------- */
+/* ---- vocabulary and sources ------------------------------------------------------------------ */
 
 static tsl_vocab *make_vocab(void) {
-  static const char *const more[] = {"{\"", "\":", "\",\"", "\"}", "ab", "aa", "10", "true", "],[", "1,", "\"a\"", "\"a\":", "\xC3\xA9", "<t>", "</t>", "<think>", "</s>"};
+  static const char *const more[] = {
+      "{\"", "\":",   "\",\"",  "\"}",      "ab",  "aa",   "10",      "true", "],[",
+      "1,",  "\"a\"", "\"a\":", "\xC3\xA9", "<t>", "</t>", "<think>", "</s>"};
   enum { MORE = sizeof more / sizeof *more, SPECIAL = 4, SIZE = 256 + MORE };
   uint8_t bytes[256 + MORE * 8], special[SIZE] = {0};
   uint32_t offsets[SIZE + 1], n = 0;
@@ -61,14 +71,22 @@ static tsl_vocab *make_vocab(void) {
   for (uint32_t i = 0; i < SIZE; i++) {
     size_t length = i < 256 ? 1 : strlen(more[i - 256]);
     offsets[i] = n;
-    if (i < 256) bytes[n] = (uint8_t)i;
-    else memcpy(bytes + n, more[i - 256], length);
+    if (i < 256)
+      bytes[n] = (uint8_t)i;
+    else
+      memcpy(bytes + n, more[i - 256], length);
     special[i] = i >= SIZE - SPECIAL;
     n += (uint32_t)length;
   }
   offsets[SIZE] = n;
   tsl_vocab *v = NULL;
-  const tsl_vocab_desc d = {.bytes = bytes, .offsets = offsets, .size = SIZE, .logits_width = SIZE + 7, .special = special, .eog = &eog, .eog_count = 1};
+  const tsl_vocab_desc d = {.bytes = bytes,
+                            .offsets = offsets,
+                            .size = SIZE,
+                            .logits_width = SIZE + 7,
+                            .special = special,
+                            .eog = &eog,
+                            .eog_count = 1};
   require(tsl_vocab_new(&d, NULL, &v, NULL) == TSL_OK, "no vocabulary");
   return v;
 }
@@ -79,18 +97,32 @@ static const struct {
   int kind;
   const char *text;
 } sources[] = {
-    {TSL_SOURCE_JSON_SCHEMA, "{\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":{\"enum\":[\"ab\",\"aa\",true]}},\"required\":[\"a\"],\"additionalProperties\":{\"maxLength\":3}}"},
-    {TSL_SOURCE_JSON_SCHEMA, "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":[\"string\",\"integer\"]},\"maxItems\":4}"},
-    {TSL_SOURCE_JSON_SCHEMA, "{\"$defs\":{\"t\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/t\"},\"maxItems\":2}},\"$ref\":\"#/$defs/t\"}"},
-    {TSL_SOURCE_JSON_SCHEMA, "{\"oneOf\":[{\"type\":\"number\",\"multipleOf\":2.5},{\"type\":\"string\",\"pattern\":\"^(a|b.*)$\",\"maxLength\":9},{\"const\":null}]}"},
+    {TSL_SOURCE_JSON_SCHEMA,
+     "{\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":{\"enum\":[\"ab\",\"aa\",true]}},"
+     "\"required\":[\"a\"],\"additionalProperties\":{\"maxLength\":3}}"},
+    {TSL_SOURCE_JSON_SCHEMA, "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":["
+                             "\"string\",\"integer\"]},\"maxItems\":4}"},
+    {TSL_SOURCE_JSON_SCHEMA, "{\"$defs\":{\"t\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/"
+                             "t\"},\"maxItems\":2}},\"$ref\":\"#/$defs/t\"}"},
+    {TSL_SOURCE_JSON_SCHEMA,
+     "{\"oneOf\":[{\"type\":\"number\",\"multipleOf\":2.5},{\"type\":\"string\",\"pattern\":\"^(a|"
+     "b.*)$\",\"maxLength\":9},{\"const\":null}]}"},
     {TSL_SOURCE_JSON_SCHEMA, "{}"},
     {TSL_SOURCE_REGEX, "(ab|a{2,5}b?)*(?=c)[^d]+|\\d{3,60}"},
     {TSL_SOURCE_REGEX, "[\\u0000-\\u{10FFFF}]{0,20}x"},
-    {TSL_SOURCE_GBNF, "root ::= \"a\" root root \"b\" | \"ab\" | <[270]> x{2,9}\nx ::= [0-9] | \"(\" root? \")\""},
+    {TSL_SOURCE_GBNF,
+     "root ::= \"a\" root root \"b\" | \"ab\" | <[270]> x{2,9}\nx ::= [0-9] | \"(\" root? \")\""},
     {TSL_SOURCE_GBNF, "root ::= e\ne ::= e \"+\" e | [a-c]+ | \"\""},
-    {TAGS, "{\"type\":\"triggered_tags\",\"triggers\":[\"<t>\"],\"tags\":[{\"type\":\"tag\",\"begin\":\"<t>\",\"content\":{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"boolean\"}}}},\"end\":\"</t>\"}]}"},
-    {TAGS, "{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":3,\"excludes\":[\"<think>\"]},{\"type\":\"const_string\",\"value\":\"<think>\"},{\"type\":\"json_schema\",\"json_schema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"boolean\"}}}}]}"},
-    {TAGS, "{\"type\":\"or\",\"elements\":[{\"type\":\"regex\",\"pattern\":\"a+b\"},{\"type\":\"repeat\",\"content\":{\"type\":\"const_string\",\"value\":\"ab\"},\"min\":0,\"max\":3}]}"},
+    {TAGS, "{\"type\":\"triggered_tags\",\"triggers\":[\"<t>\"],\"tags\":[{\"type\":\"tag\","
+           "\"begin\":\"<t>\",\"content\":{\"type\":\"json_schema\",\"json_schema\":{\"type\":"
+           "\"object\",\"properties\":{\"a\":{\"type\":\"boolean\"}}}},\"end\":\"</t>\"}]}"},
+    {TAGS,
+     "{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":3,\"excludes\":["
+     "\"<think>\"]},{\"type\":\"const_string\",\"value\":\"<think>\"},{\"type\":\"json_schema\","
+     "\"json_schema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"boolean\"}}}}]}"},
+    {TAGS,
+     "{\"type\":\"or\",\"elements\":[{\"type\":\"regex\",\"pattern\":\"a+b\"},{\"type\":\"repeat\","
+     "\"content\":{\"type\":\"const_string\",\"value\":\"ab\"},\"min\":0,\"max\":3}]}"},
 };
 #define SOURCES (sizeof sources / sizeof *sources)
 
@@ -98,12 +130,17 @@ static const tsl_limits limits = {.max_memory = 24 << 20, .max_steps = 100000, .
 static const tsl_schema_options any_order = {.order = TSL_ORDER_ANY};
 
 static tsl_source source_of(unsigned which) {
-  return (tsl_source){.kind = (tsl_source_kind)sources[which].kind, .text = sources[which].text, .length = strlen(sources[which].text), .schema = which ? &any_order : NULL, .limits = &limits};
+  return (tsl_source){.kind = (tsl_source_kind)sources[which].kind,
+                      .text = sources[which].text,
+                      .length = strlen(sources[which].text),
+                      .schema = which ? &any_order : NULL,
+                      .limits = &limits};
 }
 
-/* ---- the other way to a mask ---------------------------------------------------------------------------------------------- */
+/* ---- the other way to a mask ----------------------------------------------------------------- */
 
-/* The mask after these tokens, by a matcher that nothing else has happened to; false where a limit is in the way. */
+/* The mask after these tokens, by a matcher that nothing else has happened to; false where a limit
+ * is in the way. */
 static bool fresh_mask(tsl_grammar *g, const side *s, uint32_t *mask) {
   tsl_matcher *m = NULL;
   bool fine = tsl_matcher_new(g, NULL, &m) == TSL_OK;
@@ -122,16 +159,20 @@ static bool mask_of(const run *r, const side *s, uint32_t *mask) {
   uint32_t fresh[WORDS];
   require(tsl_matcher_history(s->m) == s->n, "the history's length");
   if (!done(tsl_matcher_mask(s->m, mask))) return false;
-  if (fresh_mask(tsl_matcher_grammar(s->m), s, fresh)) require(!memcmp(fresh, mask, r->words * 4), "the mask of a fresh matcher differs");
-  for (uint32_t t = tsl_vocab_size(r->vocab); t < r->words * 32; t++) require(!tsl_mask_has(mask, t), "a token that there is not");
+  if (fresh_mask(tsl_matcher_grammar(s->m), s, fresh))
+    require(!memcmp(fresh, mask, r->words * 4), "the mask of a fresh matcher differs");
+  for (uint32_t t = tsl_vocab_size(r->vocab); t < r->words * 32; t++)
+    require(!tsl_mask_has(mask, t), "a token that there is not");
   return true;
 }
 
-/* ---- commands: grammars ------------------------------------------------------------------------------------------------------ */
+/* ---- commands: grammars ---------------------------------------------------------------------- */
 
 static tsl_status compile_alone(const run *r, unsigned which, tsl_grammar **out, tsl_error *error) {
   tsl_source source = source_of(which);
-  return sources[which].kind == TAGS ? tsl_grammar_tags(r->vocab, source.text, source.length, source.schema, &limits, out, error) : tsl_grammar_compile(r->vocab, &source, out, error);
+  return sources[which].kind == TAGS ? tsl_grammar_tags(r->vocab, source.text, source.length,
+                                                        source.schema, &limits, out, error)
+                                     : tsl_grammar_compile(r->vocab, &source, out, error);
 }
 
 static void compile(run *r, unsigned slot, bool cached) {
@@ -139,7 +180,9 @@ static void compile(run *r, unsigned slot, bool cached) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_source source = source_of(which);
-  tsl_status status = cached && sources[which].kind != TAGS ? tsl_cache_get(r->cache, r->vocab, &source, &g, &error) : compile_alone(r, which, &g, &error);
+  tsl_status status = cached && sources[which].kind != TAGS
+                          ? tsl_cache_get(r->cache, r->vocab, &source, &g, &error)
+                          : compile_alone(r, which, &g, &error);
   require(status == TSL_OK && g, error.message);
   tsl_grammar_release(r->grammar[slot]);
   r->grammar[slot] = g;
@@ -155,9 +198,12 @@ static void compile_over(run *r, unsigned slot) {
   side none = {0};
   if (!r->grammar[other] || sources[r->source[other]].kind != TAGS) return;
   tsl_source source = source_of(which);
-  require(tsl_grammar_tags_over(r->grammar[other], source.text, source.length, source.schema, &limits, &g, &error) == TSL_OK, error.message);
+  require(tsl_grammar_tags_over(r->grammar[other], source.text, source.length, source.schema,
+                                &limits, &g, &error) == TSL_OK,
+          error.message);
   require(compile_alone(r, which, &alone, &error) == TSL_OK, error.message);
-  if (fresh_mask(g, &none, mask) && fresh_mask(alone, &none, mine)) require(!memcmp(mask, mine, r->words * 4), "shared tables give another mask");
+  if (fresh_mask(g, &none, mask) && fresh_mask(alone, &none, mine))
+    require(!memcmp(mask, mine, r->words * 4), "shared tables give another mask");
   tsl_grammar_release(alone);
   tsl_grammar_release(r->grammar[slot]);
   r->grammar[slot] = g;
@@ -168,7 +214,10 @@ static void compile_over(run *r, unsigned slot) {
 static void through_artifact(run *r, unsigned slot) {
   tsl_source source = source_of(r->source[slot]);
   tsl_grammar *g = r->grammar[slot], *loaded = NULL;
-  tsl_artifact_options options = {.max_states = 60, .max_walk_steps = 1 + 20u * next_byte(r), .source = g && sources[r->source[slot]].kind != TAGS ? &source : NULL};
+  tsl_artifact_options options = {.max_states = 60,
+                                  .max_walk_steps = 1 + 20u * next_byte(r),
+                                  .source =
+                                      g && sources[r->source[slot]].kind != TAGS ? &source : NULL};
   tsl_artifact *a = NULL;
   size_t n;
   if (!g || !done(tsl_artifact_make(g, &options, NULL, &a, NULL))) return;
@@ -179,14 +228,15 @@ static void through_artifact(run *r, unsigned slot) {
     uint32_t mask[WORDS], mine[WORDS];
     const side *s = &r->side[i];
     if (!s->m || tsl_matcher_grammar(s->m) != g || !fresh_mask(loaded, s, mask)) continue;
-    if (done(tsl_matcher_mask(s->m, mine))) require(!memcmp(mask, mine, r->words * 4), "a loaded grammar has another mask");
+    if (done(tsl_matcher_mask(s->m, mine)))
+      require(!memcmp(mask, mine, r->words * 4), "a loaded grammar has another mask");
   }
   if (!fine) return;
   tsl_grammar_release(g);
   r->grammar[slot] = loaded;
 }
 
-/* ---- commands: matchers ------------------------------------------------------------------------------------------------------ */
+/* ---- commands: matchers ---------------------------------------------------------------------- */
 
 static void new_matcher(run *r, side *s) {
   tsl_grammar *g = r->grammar[next_byte(r) % GRAMMARS];
@@ -217,7 +267,8 @@ static void accept_allowed(run *r, side *s) {
   uint32_t mask[WORDS];
   if (s->n == TEXT_MAX || !mask_of(r, s, mask)) return;
   tsl_token t = allowed_token(r, mask);
-  require(t != TSL_NO_TOKEN || tsl_matcher_is_terminated(s->m) || tsl_matcher_is_complete(s->m), "a dead end");
+  require(t != TSL_NO_TOKEN || tsl_matcher_is_terminated(s->m) || tsl_matcher_is_complete(s->m),
+          "a dead end");
   if (t == TSL_NO_TOKEN) return;
   tsl_status status = tsl_matcher_accept(s->m, t);
   require(status != TSL_REJECTED, "an allowed token is rejected");
@@ -233,7 +284,10 @@ static void accept_any(run *r, side *s) {
   if (s->n == TEXT_MAX || !mask_of(r, s, mask)) return;
   bool allowed = t < r->width && tsl_mask_has(mask, t);
   tsl_status status = tsl_matcher_accept(s->m, t);
-  require(status == TSL_OK || status == TSL_ERR_LIMIT ? allowed : !allowed && (status == TSL_REJECTED || status == TSL_ERR_ARGUMENT), "accepting disagrees with the mask");
+  require(status == TSL_OK || status == TSL_ERR_LIMIT
+              ? allowed
+              : !allowed && (status == TSL_REJECTED || status == TSL_ERR_ARGUMENT),
+          "accepting disagrees with the mask");
   if (status == TSL_OK) s->text[s->n++] = t;
 }
 
@@ -244,7 +298,7 @@ static void roll_back(run *r, side *s, unsigned number) {
   if (status == TSL_OK) s->n -= (uint32_t)count;
 }
 
-/* ---- commands: what is built on masks ------------------------------------------------------------------------------------------ */
+/* ---- commands: what is built on masks -------------------------------------------------------- */
 
 static void drafts(run *r, side *s, unsigned count) {
   tsl_token tokens[DRAFTS];
@@ -264,11 +318,13 @@ static void drafts(run *r, side *s, unsigned count) {
     tsl_token path[DRAFTS];
     unsigned n = 0;
     bool all = true;
-    for (uint32_t k = i; k != TSL_NO_PARENT; k = parents[k]) path[n++] = tokens[k], all &= allowed[k];
+    for (uint32_t k = i; k != TSL_NO_PARENT; k = parents[k])
+      path[n++] = tokens[k], all &= allowed[k];
     while (n > 0) after.text[after.n++] = path[--n];
     uint32_t want[WORDS] = {0};
     if (all && !fresh_mask(tsl_matcher_grammar(s->m), &after, want)) continue;
-    require(!memcmp(masks + (i + 1) * r->words, want, r->words * 4), "a row of drafts is another mask");
+    require(!memcmp(masks + (i + 1) * r->words, want, r->words * 4),
+            "a row of drafts is another mask");
   }
 }
 
@@ -291,10 +347,12 @@ static void budget(run *r, side *s) {
   uint64_t left = next_byte(r);
   if (!mask_of(r, s, mask) || !done(tsl_budget_new(tsl_matcher_grammar(s->m), NULL, &b))) return;
   if (done(tsl_budget_start(b, s->m, left, NULL)) && done(tsl_budget_mask(b, s->m, left, mine)))
-    for (uint32_t i = 0; i < r->words; i++) require((mine[i] & ~mask[i]) == 0, "a budget allows more than the mask");
+    for (uint32_t i = 0; i < r->words; i++)
+      require((mine[i] & ~mask[i]) == 0, "a budget allows more than the mask");
   if (done(tsl_budget_completion(b, s->m, tokens, 64, &n)) && n <= 64) {
     size_t valid;
-    if (done(tsl_matcher_validate(s->m, tokens, n, &valid))) require(valid == n, "a completion is not allowed");
+    if (done(tsl_matcher_validate(s->m, tokens, n, &valid)))
+      require(valid == n, "a completion is not allowed");
   }
   tsl_budget_free(b);
 }
@@ -310,10 +368,12 @@ static void draw(run *r, side *s) {
     logits[i] = (float)(seed >> 40) * 0x1p-20f - 8;
   }
   tsl_status status = tsl_sampler_draw(r->sampler, logits, r->width, mask, &drawn);
-  require(status == TSL_OK || (status == TSL_ERR_LOGITS && tsl_mask_count(mask, r->width) == 0), "the status of a draw");
+  require(status == TSL_OK || (status == TSL_ERR_LOGITS && tsl_mask_count(mask, r->width) == 0),
+          "the status of a draw");
   if (status) return;
   require(tsl_mask_has(mask, drawn.token), "what is drawn is not allowed");
-  require(tsl_sampler_accept(r->sampler, drawn.token) == TSL_OK, "the sampler does not accept what it drew");
+  require(tsl_sampler_accept(r->sampler, drawn.token) == TSL_OK,
+          "the sampler does not accept what it drew");
   if (done(tsl_matcher_accept(s->m, drawn.token))) s->text[s->n++] = drawn.token;
 }
 
@@ -322,11 +382,14 @@ static void forced(const side *s) {
   tsl_token tokens[16];
   size_t count, retract, valid;
   tsl_matcher *m;
-  if (!done(tsl_matcher_draft_forced(s->m, s->text, s->n, s->n, tokens, 16, &count, &retract))) return;
+  if (!done(tsl_matcher_draft_forced(s->m, s->text, s->n, s->n, tokens, 16, &count, &retract)))
+    return;
   require(retract <= s->n && count <= 16, "more drafts than there is room for");
   if (!count) return;
-  require(tsl_matcher_fork(s->m, &m) == TSL_OK && tsl_matcher_rollback(m, retract) == TSL_OK, "a fork cannot go back");
-  if (done(tsl_matcher_validate(m, tokens, count, &valid))) require(valid == count, "a forced draft is not allowed");
+  require(tsl_matcher_fork(s->m, &m) == TSL_OK && tsl_matcher_rollback(m, retract) == TSL_OK,
+          "a fork cannot go back");
+  if (done(tsl_matcher_validate(m, tokens, count, &valid)))
+    require(valid == count, "a forced draft is not allowed");
   tsl_matcher_free(m);
 }
 
@@ -339,7 +402,8 @@ static void parse(const side *s) {
     tsl_status status = tsl_parser_token(p, s->text[i]);
     require(status != TSL_REJECTED, "the parser rejects what the matcher accepts");
     if (!done(status)) break;
-    while (tsl_parser_next(p, &part)) require(part.length == 0 || part.text != NULL, "a part without a text");
+    while (tsl_parser_next(p, &part))
+      require(part.length == 0 || part.text != NULL, "a part without a text");
   }
   tsl_parser_finish(p);
   require(tsl_parser_json(p) != NULL, "no JSON of an answer");
@@ -353,17 +417,20 @@ static void batch(run *r) {
   for (unsigned i = 0; i < MATCHERS; i++) matchers[i] = r->side[i].m;
   tsl_batch_mask(NULL, matchers, MATCHERS, rows, r->words, statuses);
   for (unsigned i = 0; i < MATCHERS; i++)
-    if (matchers[i] && done(statuses[i]) && mask_of(r, &r->side[i], mask)) require(!memcmp(rows + i * r->words, mask, r->words * 4), "a row of a batch is another mask");
+    if (matchers[i] && done(statuses[i]) && mask_of(r, &r->side[i], mask))
+      require(!memcmp(rows + i * r->words, mask, r->words * 4), "a row of a batch is another mask");
 }
 
 static void count_frame(void *ctx, const tsl_frame *frame) {
-  require(strlen(frame->expression) < 1024 && strlen(frame->rule) < 256, "a frame's texts are too long");
+  require(strlen(frame->expression) < 1024 && strlen(frame->rule) < 256,
+          "a frame's texts are too long");
   ++*(uint32_t *)ctx;
 }
 
 static void list_frames(const side *s) {
   uint32_t told = 0, total;
-  if (done(tsl_matcher_frames(s->m, 5, count_frame, &told, &total))) require(told == (total < 5 ? total : 5), "frames told");
+  if (done(tsl_matcher_frames(s->m, 5, count_frame, &told, &total)))
+    require(told == (total < 5 ? total : 5), "frames told");
 }
 
 static void command(run *r) {
@@ -391,8 +458,14 @@ static void command(run *r) {
   if (!s->m) new_matcher(r, s);
   if (!s->m) return;
   switch (c & 31) {
-  case 12: tsl_matcher_free(s->m); *s = (side){0}; break;
-  case 13: tsl_matcher_reset(s->m); s->n = 0; break;
+  case 12:
+    tsl_matcher_free(s->m);
+    *s = (side){0};
+    break;
+  case 13:
+    tsl_matcher_reset(s->m);
+    s->n = 0;
+    break;
   case 14: roll_back(r, s, number); break;
   case 15: accept_any(r, s); break;
   case 16: drafts(r, s, number); break;
@@ -406,7 +479,9 @@ static void command(run *r) {
   }
 }
 
-#define OWN_VOCAB 8u /* every so many inputs have a vocabulary of their own: its shared tables take longer than all that most inputs do */
+/* every so many inputs have a vocabulary of their own: its shared tables take longer than all that
+ * most inputs do */
+#define OWN_VOCAB 8u
 
 static tsl_vocab *vocab_for(size_t size) {
   static tsl_vocab *kept;
@@ -417,11 +492,14 @@ static tsl_vocab *vocab_for(size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  const tsl_sampler_options options = {.seed = 1, .temperature = 1, .top_k = 9, .repetition_penalty = 1.1f};
+  const tsl_sampler_options options = {
+      .seed = 1, .temperature = 1, .top_k = 9, .repetition_penalty = 1.1f};
   run r = {.at = data, .end = data + size, .vocab = vocab_for(size)};
   r.width = tsl_vocab_logits_width(r.vocab);
   r.words = (uint32_t)tsl_vocab_mask_words(r.vocab);
-  require(r.words <= WORDS && tsl_cache_new(100000, NULL, &r.cache) == TSL_OK && tsl_mask_table_new(r.vocab, TABLE_ROWS, NULL, &r.table) == TSL_OK && tsl_sampler_new(&options, NULL, &r.sampler) == TSL_OK,
+  require(r.words <= WORDS && tsl_cache_new(100000, NULL, &r.cache) == TSL_OK &&
+              tsl_mask_table_new(r.vocab, TABLE_ROWS, NULL, &r.table) == TSL_OK &&
+              tsl_sampler_new(&options, NULL, &r.sampler) == TSL_OK,
           "no cache, table or sampler");
   for (int i = 0; i < COMMANDS_MAX && r.at < r.end; i++) command(&r);
   /* What holds a reference may go last: vocabulary, grammars and the cache are released first. */

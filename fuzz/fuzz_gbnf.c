@@ -1,7 +1,9 @@
 /* fuzz_gbnf.c - any bytes as a GBNF grammar.
  *
- * Properties  compiling ends with a documented status and a filled error; what parses prints as a grammar that parses and prints the same; what compiles has an
- *             expression with a shortest text, and compiling it again from its printed form has one of the same length.
+ * Properties  compiling ends with a documented status and a filled error; what parses prints as a
+ *             grammar that parses and prints the same; what compiles has an expression with a
+ *             shortest text, and compiling it again from its printed form has one of the same
+ *             length.
  * Memory and steps are limited, so that a hang or a blow-up is a finding.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,7 +30,8 @@ static int by_rule_name(const void *a, const void *b) {
   return c ? c : (r->name_length > q->name_length) - (r->name_length < q->name_length);
 }
 
-/* All rules, one a line, by name (their numbers follow the order in which they are first mentioned); NULL if the text does not parse. The caller frees. */
+/* All rules, one a line, by name (their numbers follow the order in which they are first
+ * mentioned); NULL if the text does not parse. The caller frees. */
 static char *print_all(const char *text, size_t length) {
   tsl__exprs *x = new_exprs();
   tsl__gbnf *g = tsl__gbnf_new(x);
@@ -37,8 +40,10 @@ static char *print_all(const char *text, size_t length) {
   size_t n = 0, cap = 1;
   tsl_status status = tsl__gbnf_parse(g, NULL, text, length, 64, &error);
   require(status == error.status, "an error without its status");
-  require(status == TSL_OK || (error.message[0] && error.offset <= length), "an error without its place");
-  for (size_t i = 0; status == TSL_OK && i < g->rules.n; i++) cap += g->rules.at[i].name_length + 6 + tsl__gbnf_print(g, g->rules.at[i].body, NULL, 0);
+  require(status == TSL_OK || (error.message[0] && error.offset <= length),
+          "an error without its place");
+  for (size_t i = 0; status == TSL_OK && i < g->rules.n; i++)
+    cap += g->rules.at[i].name_length + 6 + tsl__gbnf_print(g, g->rules.at[i].body, NULL, 0);
   if (status == TSL_OK) out = malloc(cap);
   const tsl__grule **sorted = malloc((g->rules.n + 1) * sizeof *sorted);
   for (size_t i = 0; i < g->rules.n; i++) sorted[i] = &g->rules.at[i];
@@ -63,7 +68,9 @@ static uint32_t shortest(const char *text, size_t length, tsl_status *status) {
   *status = tsl__gbnf_compile(x, NULL, text, length, NULL, 64, &e, &error);
   require(*status == error.status, "an error without its status");
   require((e != TSL__NONE) == (*status == TSL_OK), "an expression and an error");
-  require(*status == TSL_OK || *status == TSL_ERR_SYNTAX || *status == TSL_ERR_EMPTY || *status == TSL_ERR_LIMIT || *status == TSL_ERR_NO_MEMORY, "an undocumented status");
+  require(*status == TSL_OK || *status == TSL_ERR_SYNTAX || *status == TSL_ERR_EMPTY ||
+              *status == TSL_ERR_LIMIT || *status == TSL_ERR_NO_MEMORY,
+          "an undocumented status");
   uint32_t n = *status ? UINT32_MAX : tsl__expr_shortest(x, e);
   tsl__exprs_free(x);
   return n;
@@ -77,7 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!printed) return 0;
   char *again = print_all(printed, strlen(printed));
   require(again && !strcmp(printed, again), "a printed grammar parses to something else");
-  require(shortest(printed, strlen(printed), &second) == n && first == second, "a printed grammar compiles to something else");
+  require(shortest(printed, strlen(printed), &second) == n && first == second,
+          "a printed grammar compiles to something else");
   free(printed);
   free(again);
   return 0;

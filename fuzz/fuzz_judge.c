@@ -1,11 +1,16 @@
-/* fuzz_judge.c - the engine takes exactly the texts that an independent validator (tests/judges/validator.h) finds valid.
+/* fuzz_judge.c - the engine takes exactly the texts that an independent validator
+ * (tests/judges/validator.h) finds valid.
  *
  * Input      options (1 byte: 1 texts; 2 the order of the schema; 4 compact), then
  *              texts   a schema, NUL, an instance;
- *              else    choices, a byte each, out of which a schema of draft 2020-12 and instances are drawn (no choices left: zeros).
- * Compared   the instance given; instances drawn; texts that the engine itself makes, walked token by token under its masks; each of these with one value
- *            changed, removed, doubled or added. Where the order of members or the spaces are the schema's, the engine may take less.
- * Refusals   a schema refused as empty has no valid instance among those tried. What is drawn is never refused as malformed.
+ *              else    choices, a byte each, out of which a schema of draft 2020-12 and instances
+ *              are drawn (no choices left: zeros).
+ * Compared   the instance given; instances drawn; texts that the engine itself makes, walked token
+ *            by token under its masks; each of these with one value changed, removed, doubled or
+ *            added. Where the order of members or the spaces are the schema's, the engine may take
+ *            less.
+ * Refusals   a schema refused as empty has no valid instance among those tried. What is drawn is
+ *            never refused as malformed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,11 +59,17 @@ static unsigned choose(run *r, unsigned n) { return r->at < r->end ? *r->at++ % 
 
 #define PICK(r, list) (list)[choose(r, sizeof(list) / sizeof *(list))]
 
-/* ---- drawing ---------------------------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
-static const char *const names[] = {"\"a\"", "\"b\"", "\"ab\"", "\"\"", "\"x\"", "\"\xC3\xA9\"", "\"c\\\"\""};
-static const char *const scalars[] = {"null", "1", "\"a\"", "true", "false", "0", "-0", "1.0", "10e-1", "2", "3", "1.5", "-1", "10", "1e1", "0.1", "100", "12.25", "\"\"", "\"b\"", "\"ab\"", "\"\\u0061\"", "\"aab\"",
-                                      "\"\xC3\xA9\"", "\"\xF0\x9F\x98\x80\"", "\"1\"", "\"a b\"", "\"\\\"\"", "1e-3", "123456789012345678901234567890"};
+static const char *const names[] = {"\"a\"", "\"b\"",        "\"ab\"",   "\"\"",
+                                    "\"x\"", "\"\xC3\xA9\"", "\"c\\\"\""};
+static const char *const scalars[] = {
+    "null",   "1",           "\"a\"",    "true",         "false",
+    "0",      "-0",          "1.0",      "10e-1",        "2",
+    "3",      "1.5",         "-1",       "10",           "1e1",
+    "0.1",    "100",         "12.25",    "\"\"",         "\"b\"",
+    "\"ab\"", "\"\\u0061\"", "\"aab\"",  "\"\xC3\xA9\"", "\"\xF0\x9F\x98\x80\"",
+    "\"1\"",  "\"a b\"",     "\"\\\"\"", "1e-3",         "123456789012345678901234567890"};
 
 static void draw_value(run *r, text *t, unsigned depth) {
   unsigned kind = choose(r, 8), n;
@@ -79,7 +90,8 @@ static void draw_value(run *r, text *t, unsigned depth) {
 static void draw_schema(run *r, text *t, unsigned depth);
 
 /* { name: ..., } of the schemas or lists that `what` draws. */
-static void draw_map(run *r, text *t, unsigned depth, void (*what)(run *, text *, unsigned), const char *const *keys, unsigned key_count) {
+static void draw_map(run *r, text *t, unsigned depth, void (*what)(run *, text *, unsigned),
+                     const char *const *keys, unsigned key_count) {
   unsigned n = 1 + choose(r, 3), first = choose(r, key_count);
   put(t, "{");
   for (unsigned i = 0; i < n && i < key_count; i++) {
@@ -110,27 +122,86 @@ static void draw_names(run *r, text *t, unsigned depth) {
   put(t, "]");
 }
 
-static const char *const patterns[] = {"\"^a\"", "\"b$\"", "\"^[ab]+$\"", "\"a|c\"", "\"^x?$\"", "\".\"", "\"^(a|b.*)$\"", "\"[^a]\"", "\"^\\\\d{1,3}$\"", "\"^.{2}$\"", "\"^(ab?)*$\"", "\"\\\\w\\\\W\"", "\"^$\"", "\"^(?:aa)+b\""};
+static const char *const patterns[] = {
+    "\"^a\"",       "\"b$\"",         "\"^[ab]+$\"", "\"a|c\"",          "\"^x?$\"",
+    "\".\"",        "\"^(a|b.*)$\"",  "\"[^a]\"",    "\"^\\\\d{1,3}$\"", "\"^.{2}$\"",
+    "\"^(ab?)*$\"", "\"\\\\w\\\\W\"", "\"^$\"",      "\"^(?:aa)+b\""};
 static const char *const counts[] = {"1", "0", "2", "3", "2.0", "1e0", "5"};
 static const char *const bounds[] = {"1", "0", "-1", "2.5", "10", "0.1", "99", "-0.0", "1e2"};
 static const char *const steps[] = {"1", "2", "0.5", "0.1", "3", "2.50", "7", "1e1"};
-static const char *const types[] = {"\"string\"", "\"integer\"", "\"number\"", "\"object\"", "\"array\"", "\"boolean\"", "\"null\"", "[\"string\",\"integer\"]", "[\"object\",\"null\"]", "[\"array\",\"number\"]"};
+static const char *const types[] = {"\"string\"",
+                                    "\"integer\"",
+                                    "\"number\"",
+                                    "\"object\"",
+                                    "\"array\"",
+                                    "\"boolean\"",
+                                    "\"null\"",
+                                    "[\"string\",\"integer\"]",
+                                    "[\"object\",\"null\"]",
+                                    "[\"array\",\"number\"]"};
 static const char *const refs[] = {"\"#/$defs/d\"", "\"#/$defs/e\"", "\"#\""};
 
 /* What the value of a keyword is. */
-enum shape { SCHEMA, SCHEMAS, MAP, PATTERN_MAP, NAMES_MAP, NAMES, VALUE, VALUES, COUNT, BOUND, STEP, PATTERN, TYPE, TRUTH, REF };
+enum shape {
+  SCHEMA,
+  SCHEMAS,
+  MAP,
+  PATTERN_MAP,
+  NAMES_MAP,
+  NAMES,
+  VALUE,
+  VALUES,
+  COUNT,
+  BOUND,
+  STEP,
+  PATTERN,
+  TYPE,
+  TRUTH,
+  REF
+};
 
 static const struct keyword {
   const char *name;
   enum shape shape;
 } keywords[] = {
-    {"\"type\":", TYPE}, {"\"properties\":", MAP}, {"\"required\":", NAMES}, {"\"items\":", SCHEMA}, {"\"enum\":", VALUES}, {"\"const\":", VALUE},
-    {"\"additionalProperties\":", SCHEMA}, {"\"patternProperties\":", PATTERN_MAP}, {"\"propertyNames\":", SCHEMA}, {"\"minProperties\":", COUNT}, {"\"maxProperties\":", COUNT},
-    {"\"dependentRequired\":", NAMES_MAP}, {"\"dependentSchemas\":", MAP}, {"\"prefixItems\":", SCHEMAS}, {"\"contains\":", SCHEMA}, {"\"minContains\":", COUNT},
-    {"\"maxContains\":", COUNT}, {"\"minItems\":", COUNT}, {"\"maxItems\":", COUNT}, {"\"uniqueItems\":", TRUTH}, {"\"minLength\":", COUNT}, {"\"maxLength\":", COUNT},
-    {"\"pattern\":", PATTERN}, {"\"minimum\":", BOUND}, {"\"maximum\":", BOUND}, {"\"exclusiveMinimum\":", BOUND}, {"\"exclusiveMaximum\":", BOUND}, {"\"multipleOf\":", STEP},
-    {"\"allOf\":", SCHEMAS}, {"\"anyOf\":", SCHEMAS}, {"\"oneOf\":", SCHEMAS}, {"\"not\":", SCHEMA}, {"\"if\":", SCHEMA}, {"\"then\":", SCHEMA}, {"\"else\":", SCHEMA},
-    {"\"$ref\":", REF}, {"\"unevaluatedItems\":", SCHEMA}, {"\"unevaluatedProperties\":", SCHEMA},
+    {"\"type\":", TYPE},
+    {"\"properties\":", MAP},
+    {"\"required\":", NAMES},
+    {"\"items\":", SCHEMA},
+    {"\"enum\":", VALUES},
+    {"\"const\":", VALUE},
+    {"\"additionalProperties\":", SCHEMA},
+    {"\"patternProperties\":", PATTERN_MAP},
+    {"\"propertyNames\":", SCHEMA},
+    {"\"minProperties\":", COUNT},
+    {"\"maxProperties\":", COUNT},
+    {"\"dependentRequired\":", NAMES_MAP},
+    {"\"dependentSchemas\":", MAP},
+    {"\"prefixItems\":", SCHEMAS},
+    {"\"contains\":", SCHEMA},
+    {"\"minContains\":", COUNT},
+    {"\"maxContains\":", COUNT},
+    {"\"minItems\":", COUNT},
+    {"\"maxItems\":", COUNT},
+    {"\"uniqueItems\":", TRUTH},
+    {"\"minLength\":", COUNT},
+    {"\"maxLength\":", COUNT},
+    {"\"pattern\":", PATTERN},
+    {"\"minimum\":", BOUND},
+    {"\"maximum\":", BOUND},
+    {"\"exclusiveMinimum\":", BOUND},
+    {"\"exclusiveMaximum\":", BOUND},
+    {"\"multipleOf\":", STEP},
+    {"\"allOf\":", SCHEMAS},
+    {"\"anyOf\":", SCHEMAS},
+    {"\"oneOf\":", SCHEMAS},
+    {"\"not\":", SCHEMA},
+    {"\"if\":", SCHEMA},
+    {"\"then\":", SCHEMA},
+    {"\"else\":", SCHEMA},
+    {"\"$ref\":", REF},
+    {"\"unevaluatedItems\":", SCHEMA},
+    {"\"unevaluatedProperties\":", SCHEMA},
 };
 #define KEYWORDS (sizeof keywords / sizeof *keywords)
 
@@ -139,7 +210,9 @@ static void draw_shape(run *r, text *t, enum shape shape, unsigned depth) {
   case SCHEMA: draw_schema(r, t, depth); break;
   case SCHEMAS: draw_list(r, t, depth, draw_schema); break;
   case MAP: draw_map(r, t, depth, draw_schema, names, 7); break;
-  case PATTERN_MAP: draw_map(r, t, depth, draw_schema, patterns, sizeof patterns / sizeof *patterns); break;
+  case PATTERN_MAP:
+    draw_map(r, t, depth, draw_schema, patterns, sizeof patterns / sizeof *patterns);
+    break;
   case NAMES_MAP: draw_map(r, t, depth, draw_names, names, 7); break;
   case NAMES: draw_names(r, t, depth); break;
   case VALUE: draw_value(r, t, 2); break;
@@ -170,7 +243,16 @@ static void draw_keywords(run *r, text *t, unsigned depth, bool begun) {
 }
 
 static void draw_schema(run *r, text *t, unsigned depth) {
-  static const char *const leaves[] = {"true", "{\"type\":\"string\"}", "{\"type\":\"integer\"}", "{\"const\":1}", "{\"maxLength\":1}", "{\"type\":[\"null\",\"boolean\"]}", "{\"minimum\":1}", "{\"enum\":[\"a\",\"b\",1,null]}", "{}", "false"};
+  static const char *const leaves[] = {"true",
+                                       "{\"type\":\"string\"}",
+                                       "{\"type\":\"integer\"}",
+                                       "{\"const\":1}",
+                                       "{\"maxLength\":1}",
+                                       "{\"type\":[\"null\",\"boolean\"]}",
+                                       "{\"minimum\":1}",
+                                       "{\"enum\":[\"a\",\"b\",1,null]}",
+                                       "{}",
+                                       "false"};
   if (depth == 0 || t->n > SCHEMA_MAX / 2 || choose(r, 4) == 0) {
     put(t, PICK(r, leaves));
     return;
@@ -190,7 +272,7 @@ static void draw_root(run *r) {
   put(&r->schema, "}");
 }
 
-/* ---- writing a text again, with a change --------------------------------------------------------------------------------- */
+/* ---- writing a text again, with a change ----------------------------------------------------- */
 
 enum change { REPLACE, REMOVE, DOUBLE, ADD, CHANGE_COUNT };
 
@@ -205,7 +287,8 @@ static void put_string(text *t, const char *s, uint32_t n) {
   put(t, "\"");
   for (uint32_t i = 0; i < n; i++) {
     char c[8] = {s[i]};
-    if ((unsigned char)s[i] < 0x20 || s[i] == '"' || s[i] == '\\') snprintf(c, sizeof c, "\\u%04x", (unsigned)s[i]);
+    if ((unsigned char)s[i] < 0x20 || s[i] == '"' || s[i] == '\\')
+      snprintf(c, sizeof c, "\\u%04x", (unsigned)s[i]);
     put(t, c);
   }
   put(t, "\"");
@@ -226,8 +309,10 @@ static void write_child(rewrite *w, const json_value *c, bool named, bool *begun
   if (!here || (w->change != DOUBLE && w->change != ADD)) return;
   put(w->t, ",");
   if (named) put(w->t, PICK(w->r, names)), put(w->t, ":");
-  if (w->change == DOUBLE) write_value(w, c);
-  else draw_value(w->r, w->t, 1);
+  if (w->change == DOUBLE)
+    write_value(w, c);
+  else
+    draw_value(w->r, w->t, 1);
 }
 
 static void write_value(rewrite *w, const json_value *v) {
@@ -247,16 +332,18 @@ static void write_value(rewrite *w, const json_value *v) {
     put_string(w->t, v->text, v->text_n);
   } else {
     put(w->t, v->kind == JSON_ARRAY ? "[" : "{");
-    for (const json_value *c = v->first; c; c = c->next) write_child(w, c, v->kind == JSON_OBJECT, &begun);
+    for (const json_value *c = v->first; c; c = c->next)
+      write_child(w, c, v->kind == JSON_OBJECT, &begun);
     put(w->t, v->kind == JSON_ARRAY ? "]" : "}");
   }
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void require(bool truth, const run *r, const char *instance, size_t n, const char *what) {
   if (truth) return;
-  fprintf(stderr, "fuzz_judge: %s\n  schema   %.*s\n  instance %.*s\n", what, (int)r->schema.n, r->schema.at, (int)n, instance);
+  fprintf(stderr, "fuzz_judge: %s\n  schema   %.*s\n  instance %.*s\n", what, (int)r->schema.n,
+          r->schema.at, (int)n, instance);
   abort();
 }
 
@@ -267,7 +354,10 @@ static verdict ask(const run *r, const char *s, size_t n) {
   if (!r->grammar) return INVALID;
   if (tsl_matcher_new(r->grammar, NULL, &m) != TSL_OK) return NO_VERDICT;
   tsl_status status = tsl_matcher_accept_bytes(m, s, n, &taken);
-  verdict v = status == TSL_REJECTED ? INVALID : status != TSL_OK ? NO_VERDICT : tsl_matcher_is_complete(m) ? VALID : INVALID;
+  verdict v = status == TSL_REJECTED       ? INVALID
+              : status != TSL_OK           ? NO_VERDICT
+              : tsl_matcher_is_complete(m) ? VALID
+                                           : INVALID;
   tsl_matcher_free(m);
   return v;
 }
@@ -276,14 +366,18 @@ static verdict ask(const run *r, const char *s, size_t n) {
 static verdict judge(const char *s, size_t n) {
   if (!json_document_read(&text_document, s, n)) return text_document.full ? NO_VERDICT : INVALID;
   if (text_document.odd) return NO_VERDICT;
-  return text_document.repeated ? INVALID : validator_judge(&schema_document, schema_document.value, text_document.value);
+  return text_document.repeated
+             ? INVALID
+             : validator_judge(&schema_document, schema_document.value, text_document.value);
 }
 
 static void compare(const run *r, const char *s, size_t n) {
   verdict said = judge(s, n), mine = said == NO_VERDICT ? NO_VERDICT : ask(r, s, n);
   if (mine == NO_VERDICT) return;
   require(said == VALID || mine == INVALID, r, s, n, "the engine takes what is not valid");
-  require(said == INVALID || mine == VALID || !r->strict, r, s, n, r->grammar ? "the engine does not take what is valid" : "refused as empty, with a valid instance");
+  require(said == INVALID || mine == VALID || !r->strict, r, s, n,
+          r->grammar ? "the engine does not take what is valid"
+                     : "refused as empty, with a valid instance");
 }
 
 static void compare_changed(run *r, const char *s, size_t n) {
@@ -293,17 +387,23 @@ static void compare_changed(run *r, const char *s, size_t n) {
     static text changed;
     changed.n = 0;
     changed.full = false;
-    rewrite w = {.r = r, .t = &changed, .change = (enum change)choose(r, CHANGE_COUNT), .left = choose(r, 255) % original.values};
+    rewrite w = {.r = r,
+                 .t = &changed,
+                 .change = (enum change)choose(r, CHANGE_COUNT),
+                 .left = choose(r, 255) % original.values};
     write_value(&w, original.value);
     if (!changed.full) compare(r, changed.at, changed.n);
   }
 }
 
-/* ---- texts of the engine ------------------------------------------------------------------------------------------------ */
+/* ---- texts of the engine --------------------------------------------------------------------- */
 
 /* Every byte, and pieces that JSON is made of. */
 static tsl_vocab *make_vocab(void) {
-  static const char *const pieces[] = {"\":", "\",\"", "{\"", "\"}", "},{", "],[", "[1", "1,", "\"a\"", "\"a\":", "a\":1", "true", "null", "10", ".0", "e0", "\\u0061", "ab", "aa", ", ", "\": \"", "\xC3\xA9", "b\",", "]}", "}}", "0}", "1]"};
+  static const char *const pieces[] = {
+      "\":",    "\",\"", "{\"",    "\"}",      "},{",  "],[", "[1", "1,",      "\"a\"",
+      "\"a\":", "a\":1", "true",   "null",     "10",   ".0",  "e0", "\\u0061", "ab",
+      "aa",     ", ",    "\": \"", "\xC3\xA9", "b\",", "]}",  "}}", "0}",      "1]"};
   uint8_t bytes[512];
   uint32_t offsets[257 + sizeof pieces / sizeof *pieces], n = 0, count = 0;
   tsl_vocab *v = NULL;
@@ -324,14 +424,16 @@ static tsl_token choose_token(const uint32_t *mask, uint32_t size, uint64_t *see
   static const char closing[] = "\"}]";
   *seed = *seed * 6364136223846793005u + 1442695040888963407u;
   unsigned which = (unsigned)(*seed >> 60);
-  if (which < 6 && tsl_mask_has(mask, (tsl_token)closing[which % 3])) return (tsl_token)closing[which % 3];
+  if (which < 6 && tsl_mask_has(mask, (tsl_token)closing[which % 3]))
+    return (tsl_token)closing[which % 3];
   uint32_t nth = (uint32_t)(*seed >> 33) % (uint32_t)tsl_mask_count(mask, size);
   tsl_token t = 0;
   while (!tsl_mask_has(mask, t) || nth-- > 0) t++;
   return t;
 }
 
-/* Follow masks from the start. Every complete text on the way is valid, and never is there no way on. */
+/* Follow masks from the start. Every complete text on the way is valid, and never is there no way
+ * on. */
 static size_t walk(const run *r, uint64_t seed, char *out) {
   tsl_vocab *v = tsl_grammar_vocab(r->grammar);
   tsl_matcher *m;
@@ -359,16 +461,20 @@ static size_t walk(const run *r, uint64_t seed, char *out) {
   return complete;
 }
 
-/* ---- one input ---------------------------------------------------------------------------------------------------------- */
+/* ---- one input ------------------------------------------------------------------------------- */
 
 static bool compile(run *r, uint8_t options, bool drawn) {
   static tsl_vocab *vocab; /* the process ends with it */
   const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 200000};
-  const tsl_schema_options o = {.order = options & 2 ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY, .whitespace = options & 4 ? TSL_WS_COMPACT : TSL_WS_ANY, .draft = TSL_DRAFT_2020_12};
+  const tsl_schema_options o = {.order = options & 2 ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY,
+                                .whitespace = options & 4 ? TSL_WS_COMPACT : TSL_WS_ANY,
+                                .draft = TSL_DRAFT_2020_12};
   tsl_error error = {0};
   if (!vocab) vocab = make_vocab();
-  tsl_status status = tsl_grammar_json_schema(vocab, r->schema.at, r->schema.n, &o, &limits, &r->grammar, &error);
-  require(!drawn || status != TSL_ERR_SYNTAX, r, error.message, strlen(error.message), "what is drawn is refused as malformed");
+  tsl_status status =
+      tsl_grammar_json_schema(vocab, r->schema.at, r->schema.n, &o, &limits, &r->grammar, &error);
+  require(!drawn || status != TSL_ERR_SYNTAX, r, error.message, strlen(error.message),
+          "what is drawn is refused as malformed");
   return status == TSL_OK || status == TSL_ERR_EMPTY;
 }
 
@@ -403,8 +509,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(r.schema.at, data + 1, r.schema.n);
   }
   if (r.schema.full || !compile(&r, data[0], drawn)) return 0;
-  if (!json_document_read(&schema_document, r.schema.at, r.schema.n)) require(schema_document.full, &r, "", 0, "a schema that is no JSON");
-  else if (zero) compare(&r, (const char *)zero + 1, size - (size_t)(zero + 1 - data));
+  if (!json_document_read(&schema_document, r.schema.at, r.schema.n))
+    require(schema_document.full, &r, "", 0, "a schema that is no JSON");
+  else if (zero)
+    compare(&r, (const char *)zero + 1, size - (size_t)(zero + 1 - data));
   if (!schema_document.full) compare_all(&r, data[size - 1]);
   tsl_grammar_release(r.grammar);
   return 0;

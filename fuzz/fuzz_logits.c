@@ -1,9 +1,12 @@
 /* fuzz_logits.c - every kernel of every level that the processor has, beside the portable one.
  *
- * Input       Two bytes: how many logits (1 to 4,096). One: by how many floats the row is moved from an aligned place, and what becomes of infinities. 12: an anchor, a
- *             scale and a floor, as bit patterns. Then the mask and the logits, as bit patterns too, from what is left, over and over.
- * Properties  All levels give the same bits (or a NaN each, where a sum overflows); none reads or writes outside of what it was given (blocks have exactly the room that runtime/kernels/logits.h says); a level's
- *             or and andnot undo each other.
+ * Input       Two bytes: how many logits (1 to 4,096). One: by how many floats the row is moved
+ *             from an aligned place, and what becomes of infinities. 12: an anchor, a scale and a
+ *             floor, as bit patterns. Then the mask and the logits, as bit patterns too, from what
+ *             is left, over and over.
+ * Properties  All levels give the same bits (or a NaN each, where a sum overflows); none reads or
+ *             writes outside of what it was given (blocks have exactly the room that
+ *             runtime/kernels/logits.h says); a level's or and andnot undo each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +35,8 @@ static float float_at(const uint8_t *at) {
   return f;
 }
 
-/* What the contract of the kernels asks for: a finite anchor, a scale that is none or positive and finite, a floor that is no NaN. */
+/* What the contract of the kernels asks for: a finite anchor, a scale that is none or positive and
+ * finite, a floor that is no NaN. */
 static void read_scalars(input *in, const uint8_t *at) {
   in->anchor = float_at(at);
   in->scale = fabsf(float_at(at + 4));
@@ -57,8 +61,9 @@ static bool read_input(input *in, const uint8_t *data, size_t size) {
   uint8_t *mask = (uint8_t *)in->mask, *x = (uint8_t *)in->x;
   for (size_t i = 0; i < in->words * 4; i++) mask[i] = data[i * 7 % size];
   for (size_t i = 0; i < in->n * 4; i++) x[i] = data[i % size];
-  for (size_t i = 0; i < in->n; i++)
-    if (!in->wild && !(((double)in->x[i] - (double)in->anchor) * (double)in->scale <= 64)) in->x[i] = isnan(in->x[i]) ? in->x[i] : in->anchor; /* for the sums */
+  for (size_t i = 0; i < in->n; i++) /* for the sums */
+    if (!in->wild && !(((double)in->x[i] - (double)in->anchor) * (double)in->scale <= 64))
+      in->x[i] = isnan(in->x[i]) ? in->x[i] : in->anchor;
   return true;
 }
 
@@ -66,10 +71,12 @@ static void same(const void *a, const void *b, size_t bytes) { ALWAYS(!memcmp(a,
 
 /* Numbers; which NaN it is where sums overflow, IEEE 754 leaves open. */
 static void same_floats(const float *a, const float *b, size_t n) {
-  for (size_t i = 0; i < n; i++) ALWAYS(!memcmp(a + i, b + i, sizeof *a) || (isnan(a[i]) && isnan(b[i])));
+  for (size_t i = 0; i < n; i++)
+    ALWAYS(!memcmp(a + i, b + i, sizeof *a) || (isnan(a[i]) && isnan(b[i])));
 }
 static void same_doubles(const double *a, const double *b, size_t n) {
-  for (size_t i = 0; i < n; i++) ALWAYS(!memcmp(a + i, b + i, sizeof *a) || (isnan(a[i]) && isnan(b[i])));
+  for (size_t i = 0; i < n; i++)
+    ALWAYS(!memcmp(a + i, b + i, sizeof *a) || (isnan(a[i]) && isnan(b[i])));
 }
 
 /* One block of floats for each of two levels. */
@@ -111,7 +118,9 @@ static void words(const input *in, const tsl__logits_kernels *const k[2]) {
     same(bits.of[i], in->mask, in->words * 4);
     k[i]->andnot_words(bits.of[i], in->mask, in->words);
     ALWAYS(k[i]->count_words(bits.of[i], in->words) == 0);
-    few[i] = count ? k[i]->list(in->mask, in->words, count - 1 < in->n ? count - 1 : in->n, places.of[i]) : SIZE_MAX;
+    few[i] =
+        count ? k[i]->list(in->mask, in->words, count - 1 < in->n ? count - 1 : in->n, places.of[i])
+              : SIZE_MAX;
     found[i] = count <= in->n ? k[i]->list(in->mask, in->words, in->n, places.of[i]) : SIZE_MAX;
   }
   ALWAYS(few[0] == few[1] && found[0] == found[1]);
@@ -121,7 +130,8 @@ static void words(const input *in, const tsl__logits_kernels *const k[2]) {
 }
 
 static void select_some(const input *in, const tsl__logits_kernels *const k[2]) {
-  pair bits = two(in->words * 4), values = two((in->n + TSL__LOGITS_SLACK) * sizeof(float)), places = two((in->n + TSL__LOGITS_SLACK) * 4);
+  pair bits = two(in->words * 4), values = two((in->n + TSL__LOGITS_SLACK) * sizeof(float)),
+       places = two((in->n + TSL__LOGITS_SLACK) * 4);
   tsl__logits_peak peak[2];
   size_t n[2];
   for (int i = 0; i < 2; i++) {
@@ -130,7 +140,8 @@ static void select_some(const input *in, const tsl__logits_kernels *const k[2]) 
     n[i] = k[i]->gather(in->x, in->mask, in->n, in->floor, 7, values.of[i], places.of[i]);
   }
   same_floats(&peak[0].top, &peak[1].top, 1);
-  ALWAYS(peak[0].nan == peak[1].nan && n[0] == n[1] && n[0] == k[0]->count_words(bits.of[0], in->words));
+  ALWAYS(peak[0].nan == peak[1].nan && n[0] == n[1] &&
+         n[0] == k[0]->count_words(bits.of[0], in->words));
   same(bits.of[0], bits.of[1], in->words * 4);
   same(values.of[0], values.of[1], n[0] * sizeof(float));
   same(places.of[0], places.of[1], n[0] * 4);
@@ -170,7 +181,8 @@ static void sums(const input *in, const tsl__logits_kernels *const k[2]) {
 }
 
 static void weights(const input *in, const tsl__logits_kernels *const k[2]) {
-  pair weights = two((in->n + TSL__LOGITS_SLACK) * sizeof(float)), distances = two((in->n + TSL__LOGITS_SLACK) * sizeof(float));
+  pair weights = two((in->n + TSL__LOGITS_SLACK) * sizeof(float)),
+       distances = two((in->n + TSL__LOGITS_SLACK) * sizeof(float));
   float middle = in->floor >= -FLT_MAX && in->floor <= FLT_MAX ? in->floor : 0;
   for (int i = 0; i < 2; i++) {
     k[i]->weigh(in->x, in->n, in->anchor, in->scale, weights.of[i]);

@@ -1,7 +1,9 @@
-/* fuzz_mask.c - engine mask = oracle mask, whatever the calls before it: accept, rollback, fork, validate, bytes, reset, interleaved.
+/* fuzz_mask.c - engine mask = oracle mask, whatever the calls before it: accept, rollback, fork,
+ * validate, bytes, reset, interleaved.
  *
  * Input       which of 16 vocabularies (1 byte), then as lockstep.h says.
- * Vocabulary  every byte; 250 random words of letters that JSON and patterns are made of; a special token; two that end a generation; padding columns.
+ * Vocabulary  every byte; 250 random words of letters that JSON and patterns are made of; a special
+ *             token; two that end a generation; padding columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +27,9 @@ static tsl_vocab *make(uint64_t seed) {
     offsets[i] = n;
     special[i] = i >= 256 + WORDS;
     seed = seed * 6364136223846793005u + 1442695040888963407u;
-    uint32_t length = special[i] ? 3 : (seed >> 60) == 0 ? LENGTH_MAX : 2 + (uint32_t)(seed >> 33) % 5;
+    uint32_t length = special[i]          ? 3
+                      : (seed >> 60) == 0 ? LENGTH_MAX
+                                          : 2 + (uint32_t)(seed >> 33) % 5;
     for (uint32_t k = 0; k < length; k++) {
       seed = seed * 6364136223846793005u + 1442695040888963407u;
       bytes[n++] = (uint8_t)alphabet[(seed >> 33) % (sizeof alphabet - 1)];

@@ -1,8 +1,9 @@
 /* fuzz_schema.c - any bytes as a JSON Schema; the first byte chooses the options.
  *
- * Properties  compiling ends with a documented status and a filled error; what compiles has a report that is JSON, and along a walk of random allowed bytes there
- *             is always a way to a complete text (no dead end); what is complete is JSON. Memory and steps are limited: reaching a limit is an
- *             answer, a hang is a finding.
+ * Properties  compiling ends with a documented status and a filled error; what compiles has a
+ *             report that is JSON, and along a walk of random allowed bytes there is always a way
+ *             to a complete text (no dead end); what is complete is JSON. Memory and steps are
+ *             limited: reaching a limit is an answer, a hang is a finding.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +44,9 @@ static bool is_json(const char *text, size_t length) {
 
 /* A limit that is reached while states are made ends the walk; anything else is a finding. */
 static bool limited(tsl_status status) {
-  require(status == TSL_OK || status == TSL_ERR_LIMIT || status == TSL_ERR_NO_MEMORY || status == TSL_ERR_UNSUPPORTED, "an undocumented status of a matcher");
+  require(status == TSL_OK || status == TSL_ERR_LIMIT || status == TSL_ERR_NO_MEMORY ||
+              status == TSL_ERR_UNSUPPORTED,
+          "an undocumented status of a matcher");
   return status != TSL_OK;
 }
 
@@ -76,18 +79,27 @@ static void walk(tsl_grammar *g, uint64_t seed) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!size) return 0;
-  static const tsl_draft drafts[] = {TSL_DRAFT_AUTO, TSL_DRAFT_3, TSL_DRAFT_4, TSL_DRAFT_6, TSL_DRAFT_7, TSL_DRAFT_2019_09, TSL_DRAFT_2020_12, TSL_DRAFT_AUTO};
-  const tsl_schema_options options = {.order = data[0] & 1 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA, .draft = drafts[(data[0] >> 1) & 7],
-                                      .whitespace = data[0] & 16 ? TSL_WS_PRETTY : TSL_WS_ANY, .max_nesting = data[0] & 32 ? 3 : 0,
-                                      .nullable = (data[0] & 64) != 0, .indent = 1};
+  static const tsl_draft drafts[] = {TSL_DRAFT_AUTO,    TSL_DRAFT_3,   TSL_DRAFT_4,
+                                     TSL_DRAFT_6,       TSL_DRAFT_7,   TSL_DRAFT_2019_09,
+                                     TSL_DRAFT_2020_12, TSL_DRAFT_AUTO};
+  const tsl_schema_options options = {.order = data[0] & 1 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA,
+                                      .draft = drafts[(data[0] >> 1) & 7],
+                                      .whitespace = data[0] & 16 ? TSL_WS_PRETTY : TSL_WS_ANY,
+                                      .max_nesting = data[0] & 32 ? 3 : 0,
+                                      .nullable = (data[0] & 64) != 0,
+                                      .indent = 1};
   const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 200000};
   tsl_grammar *g;
   tsl_error error = {0};
-  tsl_status status = tsl_grammar_json_schema(bytes_vocab(), (const char *)data + 1, size - 1, &options, &limits, &g, &error);
-  require(status == TSL_OK || status == TSL_ERR_SYNTAX || status == TSL_ERR_SCHEMA || status == TSL_ERR_UNSUPPORTED || status == TSL_ERR_EMPTY ||
-              status == TSL_ERR_LIMIT || status == TSL_ERR_NO_MEMORY,
+  tsl_status status = tsl_grammar_json_schema(bytes_vocab(), (const char *)data + 1, size - 1,
+                                              &options, &limits, &g, &error);
+  require(status == TSL_OK || status == TSL_ERR_SYNTAX || status == TSL_ERR_SCHEMA ||
+              status == TSL_ERR_UNSUPPORTED || status == TSL_ERR_EMPTY || status == TSL_ERR_LIMIT ||
+              status == TSL_ERR_NO_MEMORY,
           "an undocumented status");
-  require((g != NULL) == (status == TSL_OK) && error.status == status && (!status || error.message[0]), "an error that is not filled");
+  require((g != NULL) == (status == TSL_OK) && error.status == status &&
+              (!status || error.message[0]),
+          "an error that is not filled");
   if (!g) return 0;
   const char *report = tsl_grammar_report(g);
   require(report && is_json(report, strlen(report)), "a report that is no JSON");

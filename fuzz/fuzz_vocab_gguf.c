@@ -1,8 +1,12 @@
-/* fuzz_vocab_gguf.c - any bytes as a GGUF file, or as what is in one, and any bytes as text to encode with it.
+/* fuzz_vocab_gguf.c - any bytes as a GGUF file, or as what is in one, and any bytes as text to
+ * encode with it.
  *
- * Input       If it begins with "GGUF": as vocab_file.h says. Else the number of keys (1 byte), which are put into a file with all lengths right, then the text. A key is
- *               which (1 byte: % 16, 13 and more: one that is not known), type (1 byte: % 13; 8 a string, 9 an array), and the value:
- *               number   8 bytes      string   length % 32 (1 byte), bytes      array   type of the elements (1 byte, % 13), how many (1 byte), the elements
+ * Input       If it begins with "GGUF": as vocab_file.h says. Else the number of keys (1 byte),
+ *             which are put into a file with all lengths right, then the text. A key is
+ *               which (1 byte: % 16, 13 and more: one that is not known), type (1 byte: % 13; 8 a
+ *               string, 9 an array), and the value:
+ *               number   8 bytes      string   length % 32 (1 byte), bytes      array   type of the
+ *               elements (1 byte, % 13), how many (1 byte), the elements
  * Properties  vocab_file.h.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -10,6 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  if (vocab_file_is_object(data, size) && vocab_file_is_tekken(data, size)) vocab_file_try_input(data, size);
+  if (vocab_file_is_object(data, size) && vocab_file_is_tekken(data, size))
+    vocab_file_try_input(data, size);
   return 0;
 }

@@ -1,7 +1,9 @@
-/* fuzz_walk.c - walks over random tries: the vocabulary comes out of the input, and its tokens are pieces of what the grammar is written in.
+/* fuzz_walk.c - walks over random tries: the vocabulary comes out of the input, and its tokens are
+ * pieces of what the grammar is written in.
  *
- * Input       words (1 byte), then for each word two bytes: where it begins in the rest, and its length (lower five bits) with what becomes of it (upper three:
- *             7 special, 6 empty, 5 twice in the vocabulary, else plain); then as lockstep.h says.
+ * Input       words (1 byte), then for each word two bytes: where it begins in the rest, and its
+ *             length (lower five bits) with what becomes of it (upper three: 7 special, 6 empty, 5
+ *             twice in the vocabulary, else plain); then as lockstep.h says.
  * Properties  the trie is sound; all of lockstep.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -41,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsl_vocab *v = NULL;
   tsl_error error;
   lockstep_require(tsl_vocab_new(&desc, NULL, &v, &error) == TSL_OK, "no vocabulary");
-  lockstep_require(tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special), "the trie is not sound");
+  lockstep_require(tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special),
+                   "the trie is not sound");
   lockstep_run(v, rest, rest_size);
   tsl_vocab_release(v);
   return 0;

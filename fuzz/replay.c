@@ -1,7 +1,8 @@
 /* replay.c - runs a fuzz target over its corpus as an ordinary test.
  *
- * Usage     replay_<name> LABEL FOLDER: each regular file of FOLDER is one input, or FOLDER is a file and the only one; the empty input is always run too. A finding
- *           ends the process on a signal, so that reaching the end is the result.
+ * Usage     replay_<name> LABEL FOLDER: each regular file of FOLDER is one input, or FOLDER is a
+ *           file and the only one; the empty input is always run too. A finding ends the process on
+ *           a signal, so that reaching the end is the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Run one file; false if it could not be read. The buffer is exactly as large as the input, so that a sanitizer sees reads past it. */
+/* Run one file; false if it could not be read. The buffer is exactly as large as the input, so that
+ * a sanitizer sees reads past it. */
 static int replay_file(const char *path) {
   struct stat info;
   FILE *file = fopen(path, "rb");
@@ -52,8 +54,10 @@ int main(int argc, char **argv) {
     char path[4096];
     if (entry->d_name[0] == '.') continue;
     int n = snprintf(path, sizeof path, "%s/%s", argv[2], entry->d_name);
-    if (n > 0 && (size_t)n < sizeof path) passed += replay(path, &failed);
-    else failed++;
+    if (n > 0 && (size_t)n < sizeof path)
+      passed += replay(path, &failed);
+    else
+      failed++;
   }
   if (folder) closedir(folder);
   printf("  %s %lu inputs of %s went through\n", failed ? "FAIL" : "ok  ", passed, argv[1]);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 /* End the process with a message if something does not hold. */
-#define require(truth, what) ((truth) ? (void)0 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, what), abort()))
+#define require(truth, what) \
+  ((truth) ? (void)0 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, what), abort()))
 
 #endif

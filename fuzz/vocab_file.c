@@ -13,12 +13,16 @@
 static void encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags) {
   size_t needed = 0, count = 0;
   tsl_status status = tsl_vocab_encode(v, text, length, flags, NULL, 0, &needed);
-  require(status == TSL_OK || status == TSL_ERR_LIMIT || status == TSL_ERR_SYNTAX || status == TSL_ERR_UNSUPPORTED,
+  require(status == TSL_OK || status == TSL_ERR_LIMIT || status == TSL_ERR_SYNTAX ||
+              status == TSL_ERR_UNSUPPORTED,
           "a status of measuring");
-  if (status == TSL_ERR_SYNTAX || status == TSL_ERR_UNSUPPORTED || (status == TSL_ERR_LIMIT && !needed))
+  if (status == TSL_ERR_SYNTAX || status == TSL_ERR_UNSUPPORTED ||
+      (status == TSL_ERR_LIMIT && !needed))
     return; /* the second: PCRE2's match limit */
   tsl_token *ids = malloc((needed + 1) * sizeof *ids);
-  require(tsl_vocab_encode(v, text, length, flags, ids, needed, &count) == TSL_OK && count == needed, "it needs more than it measured");
+  require(tsl_vocab_encode(v, text, length, flags, ids, needed, &count) == TSL_OK &&
+              count == needed,
+          "it needs more than it measured");
   for (size_t i = 0; i < count; i++) require(ids[i] < tsl_vocab_size(v), "an id that is no token");
   free(ids);
 }
@@ -29,10 +33,13 @@ void vocab_file_try(const void *file, size_t file_length, const char *text, size
   tsl_error error = {0};
   tsl_status status = tsl_vocab_load_memory(file, file_length, NULL, &options, NULL, &v, &error);
   require(status == error.status, "an error without its status");
-  require(status == TSL_OK || (!v && error.message[0] && error.offset <= file_length), "an error without its place");
+  require(status == TSL_OK || (!v && error.message[0] && error.offset <= file_length),
+          "an error without its place");
   if (status) return;
-  require(tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special), "the trie is not sound");
-  require(tsl_vocab_load_memory(file, file_length, NULL, &options, NULL, &again, NULL) == TSL_OK, "it loads only once");
+  require(tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special),
+          "the trie is not sound");
+  require(tsl_vocab_load_memory(file, file_length, NULL, &options, NULL, &again, NULL) == TSL_OK,
+          "it loads only once");
   require(!memcmp(v->identity, again->identity, 16), "another identity");
   tsl_vocab_release(again);
   encode(v, text, text_length, 0);

@@ -1,10 +1,13 @@
-/* vocab_file.h - what holds for a tokenizer file of any format, and for any text that is encoded with it.
+/* vocab_file.h - what holds for a tokenizer file of any format, and for any text that is encoded
+ * with it.
  *
- * Each format has a target, a corpus and a dictionary of its own, so that none hides another: fuzz_vocab_hf (tokenizer.json), fuzz_vocab_tekken, fuzz_vocab_tiktoken, fuzz_vocab_gguf,
+ * Each format has a target, a corpus and a dictionary of its own, so that none hides another:
+ * fuzz_vocab_hf (tokenizer.json), fuzz_vocab_tekken, fuzz_vocab_tiktoken, fuzz_vocab_gguf,
  * fuzz_vocab_sentencepiece. An input that would be read as another format is passed over.
  *
- * Properties  loading ends with a documented status and a filled error inside the file; what loads has a sound trie and the same identity
- *             when loaded again; encoding ends, measures what it writes, and gives ids of the vocabulary.
+ * Properties  loading ends with a documented status and a filled error inside the file; what loads
+ *             has a sound trie and the same identity when loaded again; encoding ends, measures
+ *             what it writes, and gives ids of the vocabulary.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

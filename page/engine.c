@@ -1,6 +1,8 @@
-/* engine.c - the playground's engine: the command line tool's own generation and record, for JavaScript.
+/* engine.c - the playground's engine: the command line tool's own generation and record, for
+ * JavaScript.
  *
- * An engine is one text under one grammar: tokens are written, drawn or taken back, and every position is told as a step of a record (cli/trace.h), as JSON.
+ * An engine is one text under one grammar: tokens are written, drawn or taken back, and every
+ * position is told as a step of a record (cli/trace.h), as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,8 +36,9 @@ static void close_engine(engine *e) {
 }
 
 /* kind: 0 schema, 1 regex, 2 GBNF. NULL when out of memory. */
-EXPORT engine *tp_open(tsl_vocab *vocab, ngram *model, tsl_grammar *grammar, int kind, uint32_t seed, float temperature, uint32_t top_k,
-                       float top_p, float min_p, float penalty, uint32_t max_tokens) {
+EXPORT engine *tp_open(tsl_vocab *vocab, ngram *model, tsl_grammar *grammar, int kind,
+                       uint32_t seed, float temperature, uint32_t top_k, float top_p, float min_p,
+                       float penalty, uint32_t max_tokens) {
   static const source_kind kinds[] = {SOURCE_SCHEMA, SOURCE_REGEX, SOURCE_GBNF};
   engine *e = calloc(1, sizeof *e);
   if (!e) return NULL;
@@ -43,8 +46,12 @@ EXPORT engine *tp_open(tsl_vocab *vocab, ngram *model, tsl_grammar *grammar, int
   e->how = generation_defaults();
   e->how.model = model;
   e->how.max_tokens = max_tokens;
-  e->how.sampler = (tsl_sampler_options){
-      .seed = seed, .temperature = temperature, .top_k = top_k, .top_p = top_p, .min_p = min_p, .repetition_penalty = penalty};
+  e->how.sampler = (tsl_sampler_options){.seed = seed,
+                                         .temperature = temperature,
+                                         .top_k = top_k,
+                                         .top_p = top_p,
+                                         .min_p = min_p,
+                                         .repetition_penalty = penalty};
   if (!trace_open(&e->t, &e->source, &e->how)) return free(e), NULL;
   if (generation_open(&e->g, &e->source, &e->how)) return e;
   trace_close(&e->t);
@@ -57,10 +64,14 @@ EXPORT void tp_restart(engine *e) { trace_restart(&e->t, &e->g); }
 EXPORT tsl_status tp_status(const engine *e) { return e->status; }
 
 /* The position as a step without a token; NULL on failure. */
-EXPORT const char *tp_here(engine *e, int measured) { return trace_here(&e->t, &e->g, measured != 0, &e->status); }
+EXPORT const char *tp_here(engine *e, int measured) {
+  return trace_here(&e->t, &e->g, measured != 0, &e->status);
+}
 /* The mask that tp_here found. */
 EXPORT const uint32_t *tp_mask(const engine *e) { return e->g.mask; }
-EXPORT tsl_status tp_write(engine *e, tsl_token token) { return trace_write_token(&e->t, &e->g, token); }
+EXPORT tsl_status tp_write(engine *e, tsl_token token) {
+  return trace_write_token(&e->t, &e->g, token);
+}
 /* How many of these bytes may come next. */
 EXPORT uint32_t tp_follows(engine *e, const uint8_t *bytes, uint32_t length) {
   size_t accepted = length;
@@ -87,7 +98,7 @@ EXPORT const char *tp_states(engine *e) {
   return fclose(to) || !ok ? NULL : e->text;
 }
 
-/* ---- vocabularies -------------------------------------------------------------------------------------------------- */
+/* ---- vocabularies ---------------------------------------------------------------------------- */
 
 /* What a call made, or why it did not. */
 typedef struct outcome {
@@ -108,7 +119,9 @@ EXPORT tsl_grammar *tp_grammar(const outcome *o) { return o->grammar; }
 EXPORT const char *tp_rules(const outcome *o) { return o->rules; }
 EXPORT uint32_t tp_length(const outcome *o) { return o->length; }
 
-EXPORT tsl_status tp_vocab_embedded(outcome *o) { return tsl_vocab_embedded(NULL, &o->vocab, &o->error); }
+EXPORT tsl_status tp_vocab_embedded(outcome *o) {
+  return tsl_vocab_embedded(NULL, &o->vocab, &o->error);
+}
 EXPORT tsl_status tp_vocab_load(outcome *o, const void *data, size_t size, const char *name) {
   return tsl_vocab_load_memory(data, size, name, NULL, NULL, &o->vocab, &o->error);
 }
@@ -119,26 +132,36 @@ EXPORT const uint8_t *tp_bytes(outcome *o, const tsl_vocab *vocab, tsl_token tok
   return bytes;
 }
 /* 1: special, 2: ends a generation, too. */
-EXPORT int tp_kind(const tsl_vocab *vocab, tsl_token token) { return tsl_vocab_is_special(vocab, token) + tsl_vocab_is_eog(vocab, token); }
+EXPORT int tp_kind(const tsl_vocab *vocab, tsl_token token) {
+  return tsl_vocab_is_special(vocab, token) + tsl_vocab_is_eog(vocab, token);
+}
 /* The n-gram model for a vocabulary; NULL when out of memory. */
 EXPORT ngram *tp_model_new(const tsl_vocab *vocab) { return ngram_new(vocab); }
 EXPORT void tp_model_free(ngram *model) { ngram_free(model); }
 /* The ids of a text, at most `capacity` of them; tp_length tells how many there are. */
-EXPORT tsl_status tp_encode(outcome *o, const tsl_vocab *vocab, const char *text, size_t length, tsl_token *ids, size_t capacity) {
+EXPORT tsl_status tp_encode(outcome *o, const tsl_vocab *vocab, const char *text, size_t length,
+                            tsl_token *ids, size_t capacity) {
   size_t count = 0;
   tsl_status status = tsl_vocab_encode(vocab, text, length, 0, ids, capacity, &count);
   o->length = (uint32_t)count;
   return status;
 }
 
-/* ---- grammars ----------------------------------------------------------------------------------------------------- */
+/* ---- grammars -------------------------------------------------------------------------------- */
 
 /* Compile within `deadline_ms`, so that no text that somebody types can keep the page. */
-EXPORT tsl_status tp_compile(outcome *o, tsl_vocab *vocab, int kind, const char *text, size_t length, int order, int whitespace,
-                             uint32_t deadline_ms) {
+EXPORT tsl_status tp_compile(outcome *o, tsl_vocab *vocab, int kind, const char *text,
+                             size_t length, int order, int whitespace, uint32_t deadline_ms) {
   tsl_limits limits = {.deadline_us = (uint64_t)deadline_ms * 1000};
-  tsl_schema_options schema = {.order = (tsl_order)order, .whitespace = (tsl_whitespace)whitespace, .whitespace_max = 2, .indent = 2};
-  tsl_source source = {.kind = (tsl_source_kind)kind, .text = text, .length = length, .schema = &schema, .limits = &limits};
+  tsl_schema_options schema = {.order = (tsl_order)order,
+                               .whitespace = (tsl_whitespace)whitespace,
+                               .whitespace_max = 2,
+                               .indent = 2};
+  tsl_source source = {.kind = (tsl_source_kind)kind,
+                       .text = text,
+                       .length = length,
+                       .schema = &schema,
+                       .limits = &limits};
   o->error = (tsl_error){0};
   o->grammar = NULL;
   return tsl_grammar_compile(vocab, &source, &o->grammar, &o->error);

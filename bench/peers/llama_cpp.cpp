@@ -20,7 +20,9 @@
 using json = nlohmann::ordered_json;
 
 static double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::micro>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 struct candidates {
@@ -73,7 +75,8 @@ static json run_case(const llama_vocab *vocab, const json &c, llama_token eos, c
     first = -1;
     if (accepted) accepted = all.has(eos);
     bool valid = test["valid"];
-    if (accepted != valid && result["outcome"] == "pass") result["outcome"] = valid ? "validation_error" : "invalidation_error";
+    if (accepted != valid && result["outcome"] == "pass")
+      result["outcome"] = valid ? "validation_error" : "invalidation_error";
   }
   llama_sampler_free(grammar);
   result["mask_samples_us"] = mask;

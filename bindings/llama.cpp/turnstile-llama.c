@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the vocabulary ------------------------------------------------------------------------------------------- */
+/* ---- the vocabulary -------------------------------------------------------------------------- */
 
 typedef struct tables {
   uint8_t *bytes, *special;
@@ -28,10 +28,12 @@ static tsl_status fail(tsl_error *error, tsl_status status, const char *message)
   return status;
 }
 
-/* Append what a token spells, control tokens by their name; false when out of memory. Unused tokens spell nothing. */
+/* Append what a token spells, control tokens by their name; false when out of memory. Unused tokens
+ * spell nothing. */
 static bool add_token(tables *t, const struct llama_vocab *vocab, llama_token id) {
   int32_t n;
-  while ((n = llama_token_to_piece(vocab, id, (char *)t->bytes + t->used, (int32_t)(t->room - t->used), 0, true)) < 0) {
+  while ((n = llama_token_to_piece(vocab, id, (char *)t->bytes + t->used,
+                                   (int32_t)(t->room - t->used), 0, true)) < 0) {
     size_t room = 2 * t->room + (size_t)-n;
     uint8_t *more = room > INT32_MAX / 2 ? NULL : realloc(t->bytes, room);
     if (!more) return false;
@@ -47,16 +49,25 @@ static bool add_token(tables *t, const struct llama_vocab *vocab, llama_token id
   return true;
 }
 
-tsl_status tsl_llama_vocab(const struct llama_vocab *vocab, const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error) {
+tsl_status tsl_llama_vocab(const struct llama_vocab *vocab, const tsl_allocator *allocator,
+                           tsl_vocab **out, tsl_error *error) {
   int32_t n = vocab ? llama_vocab_n_tokens(vocab) : 0;
-  if (!out || n <= 0) return fail(error, TSL_ERR_ARGUMENT, "there is no vocabulary, or it is empty");
+  if (!out || n <= 0)
+    return fail(error, TSL_ERR_ARGUMENT, "there is no vocabulary, or it is empty");
   size_t size = (size_t)n;
-  tables t = {malloc(8 * size), calloc(size, 1), calloc(size + 1, sizeof(uint32_t)), malloc(size * sizeof(tsl_token)), 0, 8 * size, 0};
+  tables t = {malloc(8 * size),
+              calloc(size, 1),
+              calloc(size + 1, sizeof(uint32_t)),
+              malloc(size * sizeof(tsl_token)),
+              0,
+              8 * size,
+              0};
   bool ok = t.bytes && t.special && t.offsets && t.eog;
   for (llama_token id = 0; ok && id < n; id++) ok = add_token(&t, vocab, id);
   tsl_vocab_desc desc = {t.bytes, t.offsets, (uint32_t)n, 0, t.special, t.eog, t.eog_count};
   *out = NULL;
-  tsl_status status = ok ? tsl_vocab_new(&desc, allocator, out, error) : fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl_status status = ok ? tsl_vocab_new(&desc, allocator, out, error)
+                         : fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   free(t.bytes);
   free(t.special);
   free(t.offsets);
@@ -64,7 +75,7 @@ tsl_status tsl_llama_vocab(const struct llama_vocab *vocab, const tsl_allocator 
   return status;
 }
 
-/* ---- the sampler ---------------------------------------------------------------------------------------------- */
+/* ---- the sampler ----------------------------------------------------------------------------- */
 
 typedef struct state {
   tsl_matcher *matcher;
@@ -81,7 +92,8 @@ static const char *op_name(const struct llama_sampler *sampler) {
 
 static void op_accept(struct llama_sampler *sampler, llama_token token) {
   state *s = sampler->ctx;
-  if (!s->status && !tsl_matcher_is_terminated(s->matcher)) s->status = tsl_matcher_accept(s->matcher, (tsl_token)token);
+  if (!s->status && !tsl_matcher_is_terminated(s->matcher))
+    s->status = tsl_matcher_accept(s->matcher, (tsl_token)token);
 }
 
 /* Samplers that come later take sorted candidates to have the greatest logit first. */
@@ -100,7 +112,8 @@ static void op_apply(struct llama_sampler *sampler, llama_token_data_array *cand
   state *s = sampler->ctx;
   const uint32_t *mask = NULL;
   uint32_t width = tsl_vocab_logits_width(s->vocab);
-  if (!s->status && !tsl_matcher_is_terminated(s->matcher)) s->status = tsl_matcher_mask_borrow(s->matcher, &mask, NULL);
+  if (!s->status && !tsl_matcher_is_terminated(s->matcher))
+    s->status = tsl_matcher_mask_borrow(s->matcher, &mask, NULL);
   if (s->status || !mask) {
     end(s, candidates);
     return;
@@ -117,7 +130,8 @@ static void op_reset(struct llama_sampler *sampler) {
   s->status = TSL_OK;
 }
 
-/* Without memory for a copy there is NULL, as from llama.cpp's own samplers there would be an exception. */
+/* Without memory for a copy there is NULL, as from llama.cpp's own samplers there would be an
+ * exception. */
 static struct llama_sampler *op_clone(const struct llama_sampler *sampler) {
   const state *s = sampler->ctx;
   tsl_matcher *copy;
@@ -133,7 +147,8 @@ static void op_copy_state(const struct llama_sampler *from, struct llama_sampler
   if (status) return;
   tsl_matcher_free(d->matcher);
   d->matcher = copy;
-  d->vocab = s->vocab; /* of the grammar that the copy holds; the other may be gone with its last matcher */
+  /* of the grammar that the copy holds; the other may be gone with its last matcher */
+  d->vocab = s->vocab;
 }
 
 static void op_free(struct llama_sampler *sampler) {
@@ -168,6 +183,10 @@ struct llama_sampler *tsl_llama_sampler(tsl_grammar *grammar) {
   return grammar && !tsl_matcher_new(grammar, NULL, &matcher) ? wrap(matcher, TSL_OK) : NULL;
 }
 
-tsl_status tsl_llama_status(const struct llama_sampler *sampler) { return ((const state *)sampler->ctx)->status; }
+tsl_status tsl_llama_status(const struct llama_sampler *sampler) {
+  return ((const state *)sampler->ctx)->status;
+}
 
-tsl_matcher *tsl_llama_matcher(const struct llama_sampler *sampler) { return ((const state *)sampler->ctx)->matcher; }
+tsl_matcher *tsl_llama_matcher(const struct llama_sampler *sampler) {
+  return ((const state *)sampler->ctx)->matcher;
+}

@@ -1,6 +1,8 @@
-/* glue.c - turnstile.h for JavaScript: what takes structs takes plain numbers here, and an error's parts are asked for one by one.
+/* glue.c - turnstile.h for JavaScript: what takes structs takes plain numbers here, and an error's
+ * parts are asked for one by one.
  *
- * Handles are pointers into WebAssembly's memory. Every function that may fail returns a tsl_status.
+ * Handles are pointers into WebAssembly's memory. Every function that may fail returns a
+ * tsl_status.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +14,8 @@
 
 #define EXPORT EMSCRIPTEN_KEEPALIVE
 
-/* A status with its error, the object that was made, and the last part of an answer. One of it is reused for all calls. */
+/* A status with its error, the object that was made, and the last part of an answer. One of it is
+ * reused for all calls. */
 typedef struct result {
   tsl_error error;
   void *object;
@@ -45,8 +48,8 @@ EXPORT tsl_status tn_vocab_load(result *r, const void *data, size_t size, const 
   return made(r, tsl_vocab_load_memory(data, size, name, NULL, NULL, &v, &r->error), v);
 }
 
-EXPORT tsl_status tn_json_schema(result *r, tsl_vocab *vocab, const char *text, size_t length, int order, int whitespace, uint32_t amount,
-                                 int ignore_formats) {
+EXPORT tsl_status tn_json_schema(result *r, tsl_vocab *vocab, const char *text, size_t length,
+                                 int order, int whitespace, uint32_t amount, int ignore_formats) {
   tsl_schema_options options = {.order = (tsl_order)order,
                                 .whitespace = (tsl_whitespace)whitespace,
                                 .whitespace_max = amount,
@@ -66,22 +69,31 @@ EXPORT tsl_status tn_gbnf(result *r, tsl_vocab *vocab, const char *text, size_t 
   return made(r, tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &g, &r->error), g);
 }
 
-/* As tsl_grammar_tools, and unlike tsl_grammar_tags_over, which is given no vocabulary, refuses an `over` of another one. */
-EXPORT tsl_status tn_tags(result *r, tsl_vocab *vocab, const char *text, size_t length, tsl_grammar *over) {
+/* As tsl_grammar_tools, and unlike tsl_grammar_tags_over, which is given no vocabulary, refuses an
+ * `over` of another one. */
+EXPORT tsl_status tn_tags(result *r, tsl_vocab *vocab, const char *text, size_t length,
+                          tsl_grammar *over) {
   tsl_grammar *g = NULL;
   if (over && tsl_grammar_vocab(over) != vocab) {
-    r->error = (tsl_error){.status = TSL_ERR_ARGUMENT, .message = "`over` is a grammar of another vocabulary"};
+    r->error = (tsl_error){.status = TSL_ERR_ARGUMENT,
+                           .message = "`over` is a grammar of another vocabulary"};
     return made(r, TSL_ERR_ARGUMENT, NULL);
   }
-  tsl_status status = over ? tsl_grammar_tags_over(over, text, length, NULL, NULL, &g, &r->error) : tsl_grammar_tags(vocab, text, length, NULL, NULL, &g, &r->error);
+  tsl_status status = over ? tsl_grammar_tags_over(over, text, length, NULL, NULL, &g, &r->error)
+                           : tsl_grammar_tags(vocab, text, length, NULL, NULL, &g, &r->error);
   return made(r, status, g);
 }
 
 /* `choice` "": what the request says. */
-EXPORT tsl_status tn_tools(result *r, tsl_vocab *vocab, const char *text, size_t length, const char *preset, const char *choice, int parallel, int thinking,
+EXPORT tsl_status tn_tools(result *r, tsl_vocab *vocab, const char *text, size_t length,
+                           const char *preset, const char *choice, int parallel, int thinking,
                            uint32_t max_thinking_tokens, tsl_grammar *over) {
-  tsl_tools_options options = {.preset = preset, .tool_choice = *choice ? choice : NULL, .parallel = parallel, .thinking = (tsl_thinking)thinking,
-                               .max_thinking_tokens = max_thinking_tokens, .over = over};
+  tsl_tools_options options = {.preset = preset,
+                               .tool_choice = *choice ? choice : NULL,
+                               .parallel = parallel,
+                               .thinking = (tsl_thinking)thinking,
+                               .max_thinking_tokens = max_thinking_tokens,
+                               .over = over};
   tsl_grammar *g = NULL;
   return made(r, tsl_grammar_tools(vocab, text, length, &options, NULL, &g, &r->error), g);
 }
@@ -96,8 +108,11 @@ EXPORT tsl_status tn_parser(result *r, tsl_grammar *grammar) {
   return made(r, tsl_parser_new(grammar, NULL, &p), p);
 }
 
-/* The kind of the next part, -1: there is none. The rest of it stays in the result until the next one is asked for. */
-EXPORT int tn_part(result *r, tsl_parser *parser) { return tsl_parser_next(parser, &r->part) ? (int)r->part.kind : -1; }
+/* The kind of the next part, -1: there is none. The rest of it stays in the result until the next
+ * one is asked for. */
+EXPORT int tn_part(result *r, tsl_parser *parser) {
+  return tsl_parser_next(parser, &r->part) ? (int)r->part.kind : -1;
+}
 EXPORT uint32_t tn_part_call(const result *r) { return r->part.call; }
 EXPORT const char *tn_part_text(const result *r) { return r->part.text; }
 EXPORT size_t tn_part_length(const result *r) { return r->part.length; }
@@ -135,18 +150,21 @@ EXPORT tsl_status tn_fork(result *r, const tsl_matcher *matcher) {
 }
 
 /* Sizes come back as the object. */
-EXPORT tsl_status tn_validate(result *r, tsl_matcher *matcher, const tsl_token *tokens, size_t count) {
+EXPORT tsl_status tn_validate(result *r, tsl_matcher *matcher, const tsl_token *tokens,
+                              size_t count) {
   size_t valid = 0;
   return made(r, tsl_matcher_validate(matcher, tokens, count, &valid), (void *)valid);
 }
 
-EXPORT tsl_status tn_forced_bytes(result *r, tsl_matcher *matcher, uint8_t *bytes, size_t capacity) {
+EXPORT tsl_status tn_forced_bytes(result *r, tsl_matcher *matcher, uint8_t *bytes,
+                                  size_t capacity) {
   size_t length = 0;
   return made(r, tsl_matcher_forced_bytes(matcher, bytes, capacity, &length), (void *)length);
 }
 
 /* TSL_ERR_LIMIT if `capacity` is too small; the number needed comes back as the object. */
-EXPORT tsl_status tn_encode(result *r, const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags, tsl_token *ids, size_t capacity) {
+EXPORT tsl_status tn_encode(result *r, const tsl_vocab *vocab, const char *text, size_t length,
+                            uint32_t flags, tsl_token *ids, size_t capacity) {
   size_t count = 0;
   tsl_status status = tsl_vocab_encode(vocab, text, length, flags, ids, capacity, &count);
   made(r, status, NULL);

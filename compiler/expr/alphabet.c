@@ -1,10 +1,15 @@
-/* alphabet.c - the bytes that texts of an expression can hold. Without a search: one that is left out is in none of them, one that is named may be in some.
+/* alphabet.c - the bytes that texts of an expression can hold. Without a search: one that is left
+ * out is in none of them, one that is named may be in some.
  *
- * Problem   Tool calls in tags write strings bare, up to a closing tag that they cannot hold. "A date without </parameter>" as a conjunction is a search through all
- *           dates, though none has a "<". And the walk need not look where a token holds a byte that no text of a state has.
- * Idea      A walk over the expression, as a tree: bytes, literals and listed strings tell what they hold; a meet holds no more than each of its parts.
- *           An automaton in C says which ASCII characters it knows.
- * Bounds    At most LOOKS parts are looked at, DEPTH deep; past that, and for rules, tokens and negations, it is any byte.
+ * Problem   Tool calls in tags write strings bare, up to a closing tag that they cannot hold. "A
+ *           date without </parameter>" as a conjunction is a search through all dates, though none
+ *           has a "<". And the walk need not look where a token holds a byte that no text of a
+ *           state has.
+ * Idea      A walk over the expression, as a tree: bytes, literals and listed strings tell what
+ *           they hold; a meet holds no more than each of its parts. An automaton in C says which
+ *           ASCII characters it knows.
+ * Bounds    At most LOOKS parts are looked at, DEPTH deep; past that, and for rules, tokens and
+ *           negations, it is any byte.
  * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,7 +19,8 @@
 #define LOOKS 4096u
 #define DEPTH 64u
 
-#define SPELLED TSL__ESCAPE_LETTERS "u0123456789abcdefABCDEF" /* the end of a JSON string, and what escapes are made of */
+/* the end of a JSON string, and what escapes are made of */
+#define SPELLED TSL__ESCAPE_LETTERS "u0123456789abcdefABCDEF"
 
 typedef struct looking {
   const tsl__exprs *x;
@@ -38,8 +44,10 @@ static void add_strings(looking *l, const tsl__node *n, tsl__bytes *out) {
 
 static void add_native(const looking *l, const tsl__node *n, tsl__bytes *out) {
   const char *ascii = tsl__native_at(l->x, n->a)->ops->ascii;
-  if (!ascii) *out = TSL__BYTES_ALL;
-  else add_text(out, ascii, strlen(ascii)), tsl__bytes_add_range(out, 0x80, 0xFF);
+  if (!ascii)
+    *out = TSL__BYTES_ALL;
+  else
+    add_text(out, ascii, strlen(ascii)), tsl__bytes_add_range(out, 0x80, 0xFF);
 }
 
 static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out);
@@ -62,29 +70,29 @@ static void add(looking *l, tsl__expr e, unsigned depth, tsl__bytes *out) {
       return;
     }
     switch ((tsl__kind)n.kind) {
-      case TSL__K_NONE:
-      case TSL__K_EPS: return;
-      case TSL__K_BYTES: tsl__bytes_or(out, tsl__set_at(l->x, n.a)); return;
-      case TSL__K_LIT: add_text(out, tsl__literal_at(l->x, n.a), n.b); return;
-      case TSL__K_STRSET: add_strings(l, &n, out); return;
-      case TSL__K_ALT:
-        for (uint32_t i = 0; i < n.b; i++) add(l, tsl__list_at(l->x, n.a)[i], depth + 1, out);
-        return;
-      case TSL__K_AND: add_meet(l, &n, depth + 1, out); return;
-      case TSL__K_SEQ:
-        add(l, n.a, depth + 1, out);
-        e = n.b;
-        continue;
-      case TSL__K_COUNTED:
-      case TSL__K_REPEAT: e = n.a; continue;
-      case TSL__K_JSTR:
-      case TSL__K_JESC:
-      case TSL__K_JHEX:
-        add_text(out, SPELLED, sizeof SPELLED - 1);
-        e = n.a;
-        continue;
-      case TSL__K_NATIVE: add_native(l, &n, out); return;
-      default: *out = TSL__BYTES_ALL; return;
+    case TSL__K_NONE:
+    case TSL__K_EPS: return;
+    case TSL__K_BYTES: tsl__bytes_or(out, tsl__set_at(l->x, n.a)); return;
+    case TSL__K_LIT: add_text(out, tsl__literal_at(l->x, n.a), n.b); return;
+    case TSL__K_STRSET: add_strings(l, &n, out); return;
+    case TSL__K_ALT:
+      for (uint32_t i = 0; i < n.b; i++) add(l, tsl__list_at(l->x, n.a)[i], depth + 1, out);
+      return;
+    case TSL__K_AND: add_meet(l, &n, depth + 1, out); return;
+    case TSL__K_SEQ:
+      add(l, n.a, depth + 1, out);
+      e = n.b;
+      continue;
+    case TSL__K_COUNTED:
+    case TSL__K_REPEAT: e = n.a; continue;
+    case TSL__K_JSTR:
+    case TSL__K_JESC:
+    case TSL__K_JHEX:
+      add_text(out, SPELLED, sizeof SPELLED - 1);
+      e = n.a;
+      continue;
+    case TSL__K_NATIVE: add_native(l, &n, out); return;
+    default: *out = TSL__BYTES_ALL; return;
     }
   }
 }

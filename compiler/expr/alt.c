@@ -1,7 +1,8 @@
 /* alt.c - alternatives, and the sets of characters that are made of them.
  *
- * Left factoring (a·x | a·y → a·(x|y)) is what keeps ordinary unions on one stack: calls at the head count as heads too. It recurses into the
- * tails; beyond FACTOR_DEPTH_MAX common heads the alternatives stay as they are, which is slower but equal.
+ * Left factoring (a·x | a·y → a·(x|y)) is what keeps ordinary unions on one stack: calls at the
+ * head count as heads too. It recurses into the tails; beyond FACTOR_DEPTH_MAX common heads the
+ * alternatives stay as they are, which is slower but equal.
  *
  * Tested by tests/expr/test_expr.c
  *
@@ -15,7 +16,7 @@
 #define FACTOR_DEPTH_MAX 64
 #define FEW 16u /* alternatives that need no memory while one is made of them */
 
-/* ---- alternation ---------------------------------------------------------------------------------------------- */
+/* ---- alternation ----------------------------------------------------------------------------- */
 
 typedef struct branch {
   tsl__expr head, tail;
@@ -33,11 +34,15 @@ bool tsl__is_byte_set(const tsl__exprs *x, tsl__expr e, tsl__bytes *set) {
 
 static int by_tail(const void *p, const void *q) {
   const branch *a = p, *b = q;
-  return a->tail != b->tail ? (a->tail < b->tail ? -1 : 1) : a->head != b->head ? (a->head < b->head ? -1 : 1) : 0;
+  return a->tail != b->tail   ? (a->tail < b->tail ? -1 : 1)
+         : a->head != b->head ? (a->head < b->head ? -1 : 1)
+                              : 0;
 }
 static int by_head(const void *p, const void *q) {
   const branch *a = p, *b = q;
-  return a->head != b->head ? (a->head < b->head ? -1 : 1) : a->tail != b->tail ? (a->tail < b->tail ? -1 : 1) : 0;
+  return a->head != b->head   ? (a->head < b->head ? -1 : 1)
+         : a->tail != b->tail ? (a->tail < b->tail ? -1 : 1)
+                              : 0;
 }
 
 /* Sort small arrays by insertion: the usual case is a handful of branches. */
@@ -135,7 +140,9 @@ static tsl__node alt_node(const tsl__exprs *x, const tsl__expr *children, size_t
     if (c.shortest < node.shortest) node.shortest = c.shortest;
     if (c.loop) node.loop = c.loop;
   }
-  node.flags = (any & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__CALLS | TSL__COUNTS | TSL__SEARCHED)) | (all & (TSL__FINITE | TSL__CHAR | TSL__TEXTUAL));
+  node.flags =
+      (any & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__CALLS | TSL__COUNTS | TSL__SEARCHED)) |
+      (all & (TSL__FINITE | TSL__CHAR | TSL__TEXTUAL));
   return node;
 }
 
@@ -147,7 +154,8 @@ static tsl__expr intern_alt(tsl__exprs *x, tsl__expr *children, size_t n) {
   return tsl__intern_list(x, node, n);
 }
 
-/* text | r = text for every r whose members are texts. This keeps unanchored searches and residuals of look-ahead from growing. */
+/* text | r = text for every r whose members are texts. This keeps unanchored searches and residuals
+ * of look-ahead from growing. */
 static void absorb_into_text(tsl__exprs *x, branches *bs) {
   size_t i = 0, out = 0;
   while (i < bs->n && !(bs->at[i].head == x->text && bs->at[i].tail == TSL__EPS)) i++;
@@ -156,7 +164,9 @@ static void absorb_into_text(tsl__exprs *x, branches *bs) {
   bs->at[i] = bs->at[0];
   bs->at[out++] = text;
   for (i = 1; i < bs->n; i++)
-    if (!(tsl__node_at(x, bs->at[i].head).flags & tsl__node_at(x, bs->at[i].tail).flags & TSL__TEXTUAL)) bs->at[out++] = bs->at[i];
+    if (!(tsl__node_at(x, bs->at[i].head).flags & tsl__node_at(x, bs->at[i].tail).flags &
+          TSL__TEXTUAL))
+      bs->at[out++] = bs->at[i];
   bs->n = out;
 }
 
@@ -169,7 +179,9 @@ static void merge_strings(tsl__exprs *x, branches *bs) {
     if (n.kind == TSL__K_JSTR && !n.loop && tsl__node_at(x, n.a).kind != TSL__K_KEYS)
       for (k = 0; k < out; k++) {
         tsl__node m = tsl__node_at(x, bs->at[k].head);
-        if (m.kind != TSL__K_JSTR || m.loop || bs->at[k].tail != bs->at[i].tail || tsl__node_at(x, m.a).kind == TSL__K_KEYS) continue;
+        if (m.kind != TSL__K_JSTR || m.loop || bs->at[k].tail != bs->at[i].tail ||
+            tsl__node_at(x, m.a).kind == TSL__K_KEYS)
+          continue;
         bs->at[k].head = tsl__expr_json_string(x, tsl__expr_alt(x, m.a, n.a));
         break;
       }
@@ -191,9 +203,12 @@ static int by_loop(const void *p, const void *q) {
   return a->min != b->min ? (a->min < b->min ? -1 : 1) : a->max < b->max ? -1 : a->max > b->max;
 }
 
-static bool is_loop(const tsl__exprs *x, tsl__expr e) { return tsl__node_at(x, e).kind == TSL__K_REPEAT; }
+static bool is_loop(const tsl__exprs *x, tsl__expr e) {
+  return tsl__node_at(x, e).kind == TSL__K_REPEAT;
+}
 
-/* r{a,b}·t | r{c,d}·t = r{min(a,c),max(b,d)}·t if no number between is missing. Else a loop in a loop that counts down, as under `and`, would be one alternative more with each iteration. */
+/* r{a,b}·t | r{c,d}·t = r{min(a,c),max(b,d)}·t if no number between is missing. Else a loop in a
+ * loop that counts down, as under `and`, would be one alternative more with each iteration. */
 static void merge_loops(tsl__exprs *x, branches *bs) {
   TSL__VEC(loop_branch) loops = {0};
   size_t count = 0, out = 0;
@@ -202,13 +217,17 @@ static void merge_loops(tsl__exprs *x, branches *bs) {
   for (size_t i = 0; i < bs->n; i++) {
     tsl__node n = tsl__node_at(x, bs->at[i].head);
     loop_branch loop = {n.a, bs->at[i].tail, n.b, n.c};
-    if (n.kind != TSL__K_REPEAT) bs->at[out++] = bs->at[i];
-    else if (!tsl__vec_push(&x->alloc, &loops, loop)) tsl__expr_no_memory(x);
+    if (n.kind != TSL__K_REPEAT)
+      bs->at[out++] = bs->at[i];
+    else if (!tsl__vec_push(&x->alloc, &loops, loop))
+      tsl__expr_no_memory(x);
   }
   if (loops.n) qsort(loops.at, loops.n, sizeof *loops.at, by_loop);
   for (size_t i = 0; i < loops.n;) {
     loop_branch all = loops.at[i++];
-    for (; i < loops.n && loops.at[i].tail == all.tail && loops.at[i].body == all.body && loops.at[i].min <= tsl__add(all.max, 1); i++)
+    for (; i < loops.n && loops.at[i].tail == all.tail && loops.at[i].body == all.body &&
+           loops.at[i].min <= tsl__add(all.max, 1);
+         i++)
       if (loops.at[i].max > all.max) all.max = loops.at[i].max;
     bs->at[out++] = (branch){tsl__expr_repeat(x, all.body, all.min, all.max), all.tail};
   }
@@ -227,7 +246,8 @@ static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   tsl__expr few[FEW + 1], *children = few, result = TSL__NONE;
   size_t n = 0, room = bs->n + 1;
   bool eps = false, nullable = false;
-  if (bs->n > FEW && !(children = tsl__alloc(&x->alloc, room * sizeof *children))) return tsl__expr_no_memory(x);
+  if (bs->n > FEW && !(children = tsl__alloc(&x->alloc, room * sizeof *children)))
+    return tsl__expr_no_memory(x);
   for (size_t i = 0; i < bs->n; i++) {
     tsl__expr e = tsl__expr_seq(x, bs->at[i].head, bs->at[i].tail);
     if (e == TSL__NONE) continue;
@@ -258,8 +278,11 @@ static bool add_branch(tsl__exprs *x, branches *bs, tsl__expr e) {
 /* Have the two, none of which is an alternative itself, nothing to share? */
 static bool stand_apart(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
   tsl__node m = tsl__node_at(x, a), n = tsl__node_at(x, b);
-  if (m.kind == TSL__K_ALT || n.kind == TSL__K_ALT || a <= TSL__EPS || b <= TSL__EPS || a == x->text || b == x->text) return false;
-  branch p = m.kind == TSL__K_SEQ ? (branch){m.a, m.b} : (branch){a, TSL__EPS}, q = n.kind == TSL__K_SEQ ? (branch){n.a, n.b} : (branch){b, TSL__EPS};
+  if (m.kind == TSL__K_ALT || n.kind == TSL__K_ALT || a <= TSL__EPS || b <= TSL__EPS ||
+      a == x->text || b == x->text)
+    return false;
+  branch p = m.kind == TSL__K_SEQ ? (branch){m.a, m.b} : (branch){a, TSL__EPS},
+         q = n.kind == TSL__K_SEQ ? (branch){n.a, n.b} : (branch){b, TSL__EPS};
   return p.head != q.head && p.tail != q.tail;
 }
 
@@ -300,14 +323,15 @@ tsl__expr tsl__expr_alt(tsl__exprs *x, tsl__expr a, tsl__expr b) {
 }
 
 tsl__expr tsl__expr_alt_alone(tsl__exprs *x, tsl__expr a, tsl__expr b) {
-  if (a == TSL__NONE || x->status != TSL_OK || !tsl__is_alone(x, b) || !stand_apart(x, a, b)) return tsl__expr_alt(x, a, b);
+  if (a == TSL__NONE || x->status != TSL_OK || !tsl__is_alone(x, b) || !stand_apart(x, a, b))
+    return tsl__expr_alt(x, a, b);
   tsl__expr pair[2] = {a < b ? a : b, a < b ? b : a};
   tsl__node node = alt_node(x, pair, 2);
   tsl__worked(x, 8 * 2);
   return tsl__push_list(x, pair, 2, &node.a) ? tsl__append(x, node) : TSL__NONE;
 }
 
-/* ---- code points ---------------------------------------------------------------------------------------------- */
+/* ---- code points ----------------------------------------------------------------------------- */
 
 /* Bytes lo[i] … hi[i] in a row. */
 static tsl__expr byte_ranges(tsl__exprs *x, const uint8_t *lo, const uint8_t *hi, unsigned n) {
@@ -316,7 +340,8 @@ static tsl__expr byte_ranges(tsl__exprs *x, const uint8_t *lo, const uint8_t *hi
   return e;
 }
 
-/* The UTF-8 of lo … hi, both of the same length in bytes: split until all bytes but the first differing one run over their whole range. */
+/* The UTF-8 of lo … hi, both of the same length in bytes: split until all bytes but the first
+ * differing one run over their whole range. */
 static bool utf8_split(tsl__exprs *x, branches *out, uint32_t lo, uint32_t hi) {
   uint8_t a[4], b[4];
   unsigned n = tsl__utf8_encode(lo, a);
@@ -324,14 +349,17 @@ static bool utf8_split(tsl__exprs *x, branches *out, uint32_t lo, uint32_t hi) {
   for (unsigned i = 1; i < n; i++) {
     uint32_t low_bits = ((uint32_t)1 << (6 * i)) - 1;
     if ((lo & ~low_bits) == (hi & ~low_bits)) continue;
-    if (lo & low_bits) return utf8_split(x, out, lo, lo | low_bits) && utf8_split(x, out, (lo | low_bits) + 1, hi);
-    if ((hi & low_bits) != low_bits) return utf8_split(x, out, lo, (hi & ~low_bits) - 1) && utf8_split(x, out, hi & ~low_bits, hi);
+    if (lo & low_bits)
+      return utf8_split(x, out, lo, lo | low_bits) && utf8_split(x, out, (lo | low_bits) + 1, hi);
+    if ((hi & low_bits) != low_bits)
+      return utf8_split(x, out, lo, (hi & ~low_bits) - 1) && utf8_split(x, out, hi & ~low_bits, hi);
   }
   return add_branch(x, out, byte_ranges(x, a, b, n));
 }
 
 static void add_code_points(tsl__exprs *x, branches *out, uint32_t lo, uint32_t hi) {
-  static const uint32_t first[] = {0, 0x80, 0x800, 0xE000, 0x10000}, last[] = {0x7F, 0x7FF, 0xD7FF, 0xFFFF, 0x10FFFF};
+  static const uint32_t first[] = {0, 0x80, 0x800, 0xE000, 0x10000},
+                        last[] = {0x7F, 0x7FF, 0xD7FF, 0xFFFF, 0x10FFFF};
   for (int i = 0; i < 5; i++) {
     uint32_t a = lo > first[i] ? lo : first[i], b = hi < last[i] ? hi : last[i];
     if (a <= b) utf8_split(x, out, a, b);
@@ -347,9 +375,12 @@ static tsl__expr mark(tsl__exprs *x, tsl__expr e, uint8_t flags) {
 /* The characters that begin with the byte 0xC2 + lead. */
 static void characters_of_lead(unsigned lead, uint32_t *lo, uint32_t *hi) {
   uint32_t b = 0xC2 + lead;
-  if (b < 0xE0) *lo = (b & 0x1F) << 6, *hi = *lo + 0x3F;
-  else if (b < 0xF0) *lo = b == 0xE0 ? 0x800 : (b & 0xF) << 12, *hi = b == 0xED ? 0xD7FF : *lo | 0xFFF;
-  else *lo = b == 0xF0 ? 0x10000 : (b & 7) << 18, *hi = b == 0xF4 ? TSL__CP_MAX : *lo | 0x3FFFF;
+  if (b < 0xE0)
+    *lo = (b & 0x1F) << 6, *hi = *lo + 0x3F;
+  else if (b < 0xF0)
+    *lo = b == 0xE0 ? 0x800 : (b & 0xF) << 12, *hi = b == 0xED ? 0xD7FF : *lo | 0xFFF;
+  else
+    *lo = b == 0xF0 ? 0x10000 : (b & 7) << 18, *hi = b == 0xF4 ? TSL__CP_MAX : *lo | 0x3FFFF;
 }
 
 static void note_leads(tsl__nonascii_class *w) {
@@ -361,8 +392,10 @@ static void note_leads(tsl__nonascii_class *w) {
       uint32_t from = w->pairs[2 * i], to = w->pairs[2 * i + 1];
       has += (to < hi ? to : hi) - (from > lo ? from : lo) + 1;
     }
-    if (has == hi - lo + 1) w->all |= (uint64_t)1 << lead;
-    else if (has) w->some |= (uint64_t)1 << lead;
+    if (has == hi - lo + 1)
+      w->all |= (uint64_t)1 << lead;
+    else if (has)
+      w->some |= (uint64_t)1 << lead;
   }
 }
 
@@ -376,10 +409,14 @@ static bool parts_of(tsl__exprs *x, const tsl__charset *set, parts *out) {
   static const uint32_t beyond[][2] = {{0x80, 0xD7FF}, {0xE000, TSL__CP_MAX}};
   for (size_t i = 0; i < set->ranges.n; i++) {
     const tsl__range *r = &set->ranges.at[i];
-    if (r->lo < 0x80) tsl__bytes_add_range(&out->ascii, (uint8_t)r->lo, r->hi < 0x80 ? (uint8_t)r->hi : 0x7F);
+    if (r->lo < 0x80)
+      tsl__bytes_add_range(&out->ascii, (uint8_t)r->lo, r->hi < 0x80 ? (uint8_t)r->hi : 0x7F);
     for (int p = 0; p < 2; p++) {
-      uint32_t lo = r->lo > beyond[p][0] ? r->lo : beyond[p][0], hi = r->hi < beyond[p][1] ? r->hi : beyond[p][1];
-      if (lo <= hi && (!tsl__vec_push(&x->alloc, &out->pairs, lo) || !tsl__vec_push(&x->alloc, &out->pairs, hi))) return false;
+      uint32_t lo = r->lo > beyond[p][0] ? r->lo : beyond[p][0],
+               hi = r->hi < beyond[p][1] ? r->hi : beyond[p][1];
+      if (lo <= hi && (!tsl__vec_push(&x->alloc, &out->pairs, lo) ||
+                       !tsl__vec_push(&x->alloc, &out->pairs, hi)))
+        return false;
     }
   }
   return true;
@@ -387,15 +424,19 @@ static bool parts_of(tsl__exprs *x, const tsl__charset *set, parts *out) {
 
 static bool has_all_beyond(const parts *p) {
   const uint32_t *at = p->pairs.at;
-  return p->pairs.n == 4 && at[0] == 0x80 && at[1] == 0xD7FF && at[2] == 0xE000 && at[3] == TSL__CP_MAX;
+  return p->pairs.n == 4 && at[0] == 0x80 && at[1] == 0xD7FF && at[2] == 0xE000 &&
+         at[3] == TSL__CP_MAX;
 }
 
-/* The expression of a set that was asked for before: to split one into UTF-8 costs microseconds, and patterns have few different ones. */
+/* The expression of a set that was asked for before: to split one into UTF-8 costs microseconds,
+ * and patterns have few different ones. */
 static tsl__expr known_set(const tsl__exprs *x, const parts *p) {
   for (; x; x = x->parent)
     for (size_t i = 0; i < x->nonascii_sets.n; i++) {
       const tsl__nonascii_class *w = &x->nonascii_sets.at[i];
-      if (w->count * 2 == p->pairs.n && !memcmp(w->ascii, p->ascii.w, sizeof w->ascii) && !memcmp(w->pairs, p->pairs.at, p->pairs.n * sizeof *w->pairs)) return w->e;
+      if (w->count * 2 == p->pairs.n && !memcmp(w->ascii, p->ascii.w, sizeof w->ascii) &&
+          !memcmp(w->pairs, p->pairs.at, p->pairs.n * sizeof *w->pairs))
+        return w->e;
     }
   return TSL__NONE;
 }
@@ -403,15 +444,18 @@ static tsl__expr known_set(const tsl__exprs *x, const parts *p) {
 /* Notes what e has beyond ASCII, which is neither nothing nor everything. */
 static bool note_wide(tsl__exprs *x, tsl__expr e, const parts *p) {
   if (e == TSL__NONE || tsl__nonascii_class_of(x, e)) return true;
-  tsl__nonascii_class w = {.e = e, .count = (uint32_t)p->pairs.n / 2, .ascii = {p->ascii.w[0], p->ascii.w[1]}};
-  if (!(w.pairs = tsl__arena_copy(&x->arena, p->pairs.at, p->pairs.n * sizeof *p->pairs.at))) return false;
+  tsl__nonascii_class w = {
+      .e = e, .count = (uint32_t)p->pairs.n / 2, .ascii = {p->ascii.w[0], p->ascii.w[1]}};
+  if (!(w.pairs = tsl__arena_copy(&x->arena, p->pairs.at, p->pairs.n * sizeof *p->pairs.at)))
+    return false;
   note_leads(&w);
   return tsl__vec_push(&x->alloc, &x->nonascii_sets, w);
 }
 
 static tsl__expr split_set(tsl__exprs *x, const tsl__charset *set) {
   branches bs = {0};
-  for (size_t i = 0; i < set->ranges.n; i++) add_code_points(x, &bs, set->ranges.at[i].lo, set->ranges.at[i].hi);
+  for (size_t i = 0; i < set->ranges.n; i++)
+    add_code_points(x, &bs, set->ranges.at[i].lo, set->ranges.at[i].hi);
   tsl__expr e = alt_of_branches(x, &bs, 0);
   tsl__vec_free(&x->alloc, &bs);
   return mark(x, e, TSL__CHAR | TSL__TEXTUAL);

@@ -1,7 +1,9 @@
 /* and.c - intersections and complements.
  *
- * Derivatives need no automaton to be multiplied or turned around: a meet is derived part by part, a complement as its inside. What is left is to see that a meet is
- * empty as soon as it is (empty.c searches), and to keep it small: counts meet as numbers, lengths that the others imply are dropped.
+ * Derivatives need no automaton to be multiplied or turned around: a meet is derived part by part,
+ * a complement as its inside. What is left is to see that a meet is empty as soon as it is (empty.c
+ * searches), and to keep it small: counts meet as numbers, lengths that the others imply are
+ * dropped.
  *
  * Tested by tests/expr/test_expr.c
  *
@@ -12,10 +14,10 @@
 #define FEW_CONJUNCTS 16u
 #define FEW_TEXTS 64u /* that are looked at one by one */
 
-/* ---- intersection and complement ------------------------------------------------------------------------------ */
+/* ---- intersection and complement ------------------------------------------------------------- */
 
-
-/* r{m,n} & any_char{p,q} where r is one code point: the counts meet. Returns false where the rule does not apply. */
+/* r{m,n} & any_char{p,q} where r is one code point: the counts meet. Returns false where the rule
+ * does not apply. */
 static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out) {
   tsl__expr any = tsl__expr_any_char(x);
   tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
@@ -28,7 +30,8 @@ static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *
     b = e;
   }
   if (nb.kind != TSL__K_REPEAT || nb.a != any) return false;
-  if (nb.b == 0 && nb.c == TSL__INF && (na.flags & TSL__TEXTUAL)) return *out = a, true; /* text & e = e */
+  /* text & e = e */
+  if (nb.b == 0 && nb.c == TSL__INF && (na.flags & TSL__TEXTUAL)) return *out = a, true;
   uint32_t body = a, m = 1, n = 1;
   if (na.kind == TSL__K_REPEAT) {
     body = na.a, m = na.b, n = na.c;
@@ -38,10 +41,13 @@ static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *
   return *out = tsl__expr_repeat(x, body, lo, hi), true;
 }
 
-static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node *n, unsigned depth, uint32_t *min, uint32_t *max);
+static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node *n, unsigned depth,
+                                    uint32_t *min, uint32_t *max);
 
-/* Bounds of the length in code points of those members that are texts, or the end of one, by structure; false where they are not to be had. */
-static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *min, uint32_t *max) {
+/* Bounds of the length in code points of those members that are texts, or the end of one, by
+ * structure; false where they are not to be had. */
+static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *min,
+                          uint32_t *max) {
   uint32_t lo = 0, hi = 0;
   for (;;) {
     tsl__node n = tsl__node_at(x, e), h = n;
@@ -64,7 +70,8 @@ static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *
       a = tsl__multiply(a, h.b);
       b = h.c == TSL__INF ? TSL__INF : tsl__multiply(b, h.c);
     } else if (h.kind == TSL__K_ALT && depth < 32) {
-      if (!lengths_of_alternatives(x, n.kind == TSL__K_SEQ ? n.a : e, &h, depth, &a, &b)) return false;
+      if (!lengths_of_alternatives(x, n.kind == TSL__K_SEQ ? n.a : e, &h, depth, &a, &b))
+        return false;
     } else if (h.kind == TSL__K_NATIVE) {
       a = tsl__native_characters(x, &h);
       b = TSL__INF;
@@ -82,7 +89,8 @@ static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *
 }
 
 /* The bounds of several alternatives, by structure. */
-static bool count_alternatives(tsl__exprs *x, const tsl__node *n, unsigned depth, uint32_t *min, uint32_t *max) {
+static bool count_alternatives(tsl__exprs *x, const tsl__node *n, unsigned depth, uint32_t *min,
+                               uint32_t *max) {
   *min = TSL__INF;
   *max = 0;
   for (uint32_t i = 0; i < n->b; i++) {
@@ -95,7 +103,8 @@ static bool count_alternatives(tsl__exprs *x, const tsl__node *n, unsigned depth
 }
 
 /* What a long pattern ends in is met again behind each of its characters. */
-static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node *n, unsigned depth, uint32_t *min, uint32_t *max) {
+static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node *n, unsigned depth,
+                                    uint32_t *min, uint32_t *max) {
   tsl__known_length *known = &x->known_lengths[e % TSL__KNOWN_LENGTHS];
   if (depth) return count_alternatives(x, n, depth, min, max);
   if (known->e != e) {
@@ -107,7 +116,8 @@ static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node 
   return known->told;
 }
 
-/* Drop any_char{m,n} conjuncts that the other conjuncts imply; decide those that contradict them. Returns false for an empty meet. */
+/* Drop any_char{m,n} conjuncts that the other conjuncts imply; decide those that contradict them.
+ * Returns false for an empty meet. */
 static bool drop_implied_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
   tsl__expr any = tsl__expr_any_char(x);
   for (size_t i = 0; i < *n; i++) {
@@ -127,7 +137,8 @@ static bool drop_implied_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
   return true;
 }
 
-/* Is a native automaton farther from its end than another conjunct lets a text go on? It would take a long search to see that. */
+/* Is a native automaton farther from its end than another conjunct lets a text go on? It would take
+ * a long search to see that. */
 static bool too_long(tsl__exprs *x, const tsl__expr *at, size_t n) {
   uint32_t lo, hi, most = TSL__INF, least = 0;
   for (size_t i = 0; i < n; i++) {
@@ -154,22 +165,28 @@ static bool meet_of_literal(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *
   tsl__expr text = na.kind == TSL__K_LIT ? a : b, other = na.kind == TSL__K_LIT ? b : a;
   for (uint32_t i = 0; i < tsl__node_at(x, text).b && other; i++) { /* the text may move */
     tsl__node n = tsl__node_at(x, text);
-    other = tsl__exprs_step(x) ? tsl__derive_plain(x, other, tsl__literal_at(x, n.a)[i]) : TSL__NONE;
+    other =
+        tsl__exprs_step(x) ? tsl__derive_plain(x, other, tsl__literal_at(x, n.a)[i]) : TSL__NONE;
   }
   *out = other && tsl__expr_nullable(x, other) ? text : TSL__NONE;
   return true;
 }
 
-/* Not empty, and something that is so, or is when it has one repetition more or one alternative less. Any text but the empty one stays as it is: others stand beside it. */
+/* Not empty, and something that is so, or is when it has one repetition more or one alternative
+ * less. Any text but the empty one stays as it is: others stand beside it. */
 static bool meet_of_some(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out) {
   const uint8_t nullable = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
   tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b), n;
-  if (na.kind == TSL__K_NOT && na.a == TSL__EPS) *out = b, n = nb;
-  else if (nb.kind == TSL__K_NOT && nb.a == TSL__EPS) *out = a, n = na;
-  else return false;
+  if (na.kind == TSL__K_NOT && na.a == TSL__EPS)
+    *out = b, n = nb;
+  else if (nb.kind == TSL__K_NOT && nb.a == TSL__EPS)
+    *out = a, n = na;
+  else
+    return false;
   if (*out == x->text) return false;
   if (!(n.flags & nullable)) return true;
-  if (n.kind == TSL__K_REPEAT && n.b == 0 && !(tsl__node_at(x, n.a).flags & nullable)) return *out = tsl__expr_repeat(x, n.a, 1, n.c), true;
+  if (n.kind == TSL__K_REPEAT && n.b == 0 && !(tsl__node_at(x, n.a).flags & nullable))
+    return *out = tsl__expr_repeat(x, n.a, 1, n.c), true;
   if (n.kind != TSL__K_ALT) return false;
   tsl__expr rest = TSL__NONE;
   for (uint32_t i = 0; i < n.b; i++)
@@ -189,7 +206,9 @@ static bool has_bytes(const tsl__bytes *set, const void *text, size_t n) {
 static bool spells_within(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   tsl__node loop = tsl__node_at(x, a), n = tsl__node_at(x, b);
   tsl__reads r;
-  if ((n.kind != TSL__K_LIT && n.kind != TSL__K_STRSET) || loop.kind != TSL__K_REPEAT || loop.b || loop.c != TSL__INF || !(tsl__node_at(x, loop.a).flags & TSL__CHAR)) return false;
+  if ((n.kind != TSL__K_LIT && n.kind != TSL__K_STRSET) || loop.kind != TSL__K_REPEAT || loop.b ||
+      loop.c != TSL__INF || !(tsl__node_at(x, loop.a).flags & TSL__CHAR))
+    return false;
   tsl__reads_of(x, loop.a, &r);
   if (r.guessed || (n.kind == TSL__K_STRSET && n.c - n.b > FEW_TEXTS)) return false;
   r.live.w[2] = r.live.w[3] = 0;
@@ -202,7 +221,8 @@ static bool spells_within(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   return true;
 }
 
-/* !a & !b, where b has nothing that a has not: names that no pattern takes, but for some that it takes. */
+/* !a & !b, where b has nothing that a has not: names that no pattern takes, but for some that it
+ * takes. */
 static bool meet_of_excluded(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *out) {
   tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
   if (na.kind != TSL__K_NOT || nb.kind != TSL__K_NOT) return false;
@@ -228,11 +248,13 @@ static bool is_said(tsl__exprs *x, tsl__expr e, const tsl__expr *at, size_t n) {
   return least >= lengths.b && most <= lengths.c;
 }
 
-/* a & !(a & b) = a & !b, as oneOf makes of schemas of which one says more than the other: it would take a long search to see that a & b & !a is empty. Where *at is the complement of a meet of
+/* a & !(a & b) = a & !b, as oneOf makes of schemas of which one says more than the other: it would
+ * take a long search to see that a & b & !a is empty. Where *at is the complement of a meet of
  * conjuncts and more, it becomes that of the rest. */
 static bool leave_out_known(tsl__exprs *x, tsl__expr *at, const tsl__expr *all, size_t n) {
   tsl__node not = tsl__node_at(x, *at), meet;
-  if (not.kind != TSL__K_NOT || (meet = tsl__node_at(x, not.a)).kind != TSL__K_AND || n < 2) return false;
+  if (not .kind != TSL__K_NOT || (meet = tsl__node_at(x, not .a)).kind != TSL__K_AND || n < 2)
+    return false;
   tsl__expr few[FEW_CONJUNCTS];
   size_t kept = 0;
   if (meet.b > FEW_CONJUNCTS) return false;
@@ -256,7 +278,8 @@ static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
     any |= c.flags;
     if (c.kind != TSL__K_NOT && c.shortest > node.shortest) node.shortest = c.shortest;
   }
-  node.flags = (all & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) | (any & (TSL__FINITE | TSL__TEXTUAL | TSL__CHAR));
+  node.flags = (all & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) |
+               (any & (TSL__FINITE | TSL__TEXTUAL | TSL__CHAR));
   if (!tsl__push_list(x, at, n, &node.a)) return TSL__NONE;
   tsl__expr e = tsl__intern_list(x, node, n);
   return tsl__search_empty(x, e) ? TSL__NONE : e;
@@ -270,14 +293,17 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
     for (size_t i = 0; i < n && !changed; i++) {
       if (at[i] == TSL__NONE) return TSL__NONE;
       tsl__worked(x, n - i);
-      if (n > 1 && tsl__is_anything(x, at[i])) at[i] = at[--n], changed = true;
-      else changed = leave_out_known(x, &at[i], at, n);
+      if (n > 1 && tsl__is_anything(x, at[i]))
+        at[i] = at[--n], changed = true;
+      else
+        changed = leave_out_known(x, &at[i], at, n);
       for (size_t j = i + 1; j < n && !changed; j++) {
         tsl__expr meet = TSL__NONE;
         tsl__bytes p, q;
         bool apply = at[i] == at[j];
         if (contradicts(x, at[i], at[j])) return TSL__NONE;
-        if (apply) meet = at[i];
+        if (apply)
+          meet = at[i];
         else if (tsl__is_byte_set(x, at[i], &p) && tsl__is_byte_set(x, at[j], &q)) {
           for (int k = 0; k < 4; k++) p.w[k] &= q.w[k];
           meet = tsl__expr_bytes(x, &p), apply = true;
@@ -285,7 +311,9 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
           tsl__expr other = at[i] == TSL__EPS ? at[j] : at[i];
           meet = tsl__expr_nullable(x, other) ? TSL__EPS : TSL__NONE, apply = true;
         } else {
-          apply = meet_of_repeats(x, at[i], at[j], &meet) || meet_of_literal(x, at[i], at[j], &meet) || meet_of_some(x, at[i], at[j], &meet) || meet_of_excluded(x, at[i], at[j], &meet);
+          apply = meet_of_repeats(x, at[i], at[j], &meet) ||
+                  meet_of_literal(x, at[i], at[j], &meet) || meet_of_some(x, at[i], at[j], &meet) ||
+                  meet_of_excluded(x, at[i], at[j], &meet);
         }
         if (!apply) continue;
         if (meet == TSL__NONE) return TSL__NONE;
@@ -305,7 +333,8 @@ static bool reject_calls(tsl__exprs *x, tsl__expr e) {
   return true;
 }
 
-/* All conjuncts of some expressions, one after another. Returns how many; `at` NULL: they are counted only. */
+/* All conjuncts of some expressions, one after another. Returns how many; `at` NULL: they are
+ * counted only. */
 static size_t conjuncts_of(const tsl__exprs *x, const tsl__expr *e, size_t n_e, tsl__expr *at) {
   size_t count = 0;
   for (size_t i = 0; i < n_e; i++) {
@@ -344,25 +373,32 @@ tsl__expr tsl__expr_not(tsl__exprs *x, tsl__expr a) {
   bool nullable = !(na.flags & TSL__NULLABLE_LOW);
   tsl__node n = {.kind = TSL__K_NOT, .a = a, .shortest = nullable ? 0 : 1};
   if (nullable) n.flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
-  if (na.flags & TSL__FINITE) n.flags |= TSL__SEARCHED; /* the complement of a finite language is not empty */
+  /* the complement of a finite language is not empty */
+  if (na.flags & TSL__FINITE) n.flags |= TSL__SEARCHED;
   tsl__expr e = tsl__intern(x, n);
   return tsl__search_empty(x, e) ? TSL__NONE : e;
 }
 
 /* A list that nobody else has: it is not looked for, nor is what is made of it. */
 static tsl__expr text_but_alone(tsl__exprs *x, tsl__expr list) {
-  uint8_t nullable = tsl__node_at(x, list).flags & TSL__NULLABLE_LOW ? 0 : TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
-  tsl__node not = {.kind = TSL__K_NOT, .a = list, .flags = nullable | TSL__SEARCHED, .shortest = !nullable};
-  tsl__expr pair[2] = {tsl__expr_text(x), tsl__append(x, not)};
+  uint8_t nullable =
+      tsl__node_at(x, list).flags & TSL__NULLABLE_LOW ? 0 : TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
+  tsl__node not = {
+      .kind = TSL__K_NOT, .a = list, .flags = nullable | TSL__SEARCHED, .shortest = !nullable};
+  tsl__expr pair[2] = {tsl__expr_text(x), tsl__append(x, not )};
   tsl__node both = {.kind = TSL__K_AND, .b = 2, .flags = nullable | TSL__TEXTUAL | TSL__SEARCHED};
-  return pair[1] != TSL__NONE && tsl__push_list(x, pair, 2, &both.a) ? tsl__append(x, both) : TSL__NONE;
+  return pair[1] != TSL__NONE && tsl__push_list(x, pair, 2, &both.a) ? tsl__append(x, both)
+                                                                     : TSL__NONE;
 }
 
 tsl__expr tsl__expr_text_not(tsl__exprs *x, tsl__expr a) {
   if (tsl__is_alone(x, a) && tsl__node_at(x, a).kind == TSL__K_STRSET) return text_but_alone(x, a);
   tsl__expr pair[2] = {tsl__expr_text(x), tsl__expr_not(x, a)};
   tsl__node n = tsl__node_at(x, a);
-  bool plain = pair[1] && (n.kind == TSL__K_LIT || n.kind == TSL__K_STRSET || n.kind == TSL__K_KEYS) && x->status == TSL_OK;
+  bool plain = pair[1] &&
+               (n.kind == TSL__K_LIT || n.kind == TSL__K_STRSET || n.kind == TSL__K_KEYS) &&
+               x->status == TSL_OK;
   if (!plain) return tsl__expr_and(x, pair[0], pair[1]);
-  return intern_and(x, pair, tsl__sort_unique(pair, 2)); /* nothing more is to be said of such a pair */
+  /* nothing more is to be said of such a pair */
+  return intern_and(x, pair, tsl__sort_unique(pair, 2));
 }

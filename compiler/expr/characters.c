@@ -1,6 +1,7 @@
 /* characters.c - bounds of how many characters a text has, by structure.
  *
- * A length that is asked for beside something that has it anyway (a UUID of 36 characters, a date of at least one) need not be counted.
+ * A length that is asked for beside something that has it anyway (a UUID of 36 characters, a date
+ * of at least one) need not be counted.
  *
  * Tested by tests/expr/test_expr.c
  *
@@ -15,7 +16,10 @@ typedef struct range {
 } range;
 
 static uint32_t capped(uint64_t n) { return n > TSL__INF ? TSL__INF : (uint32_t)n; }
-static uint32_t times(uint32_t n, uint32_t count) { return n && count ? n == TSL__INF || count == TSL__INF ? TSL__INF : capped((uint64_t)n * count) : 0; }
+static uint32_t times(uint32_t n, uint32_t count) {
+  return n && count ? n == TSL__INF || count == TSL__INF ? TSL__INF : capped((uint64_t)n * count)
+                    : 0;
+}
 
 static range of_literal(const uint8_t *at, uint32_t n) {
   uint32_t count = 0;
@@ -24,7 +28,9 @@ static range of_literal(const uint8_t *at, uint32_t n) {
 }
 
 /* One byte out of a set: counted with the first byte of its character. */
-static range of_byte(const tsl__bytes *set) { return (range){!set->w[2], (set->w[0] | set->w[1] | set->w[3]) != 0}; }
+static range of_byte(const tsl__bytes *set) {
+  return (range){!set->w[2], (set->w[0] | set->w[1] | set->w[3]) != 0};
+}
 
 uint32_t tsl__native_characters(const tsl__exprs *x, const tsl__node *n) {
   const tsl__native *native = tsl__native_at(x, n->a);

@@ -1,13 +1,16 @@
 /* charset.c - sets of code points as sorted ranges; Unicode is asked of PCRE2.
  *
  * Problem   \p{Lu} and case-insensitive matching need Unicode's tables, which change every year.
- * Idea      PCRE2 has them. A property is a pattern; run it over a text that holds every code point once, in order, and each
- *           match of `(?:…)+` is one range. The text is made one plane (65,536 code points) at a time in a buffer that is used again.
- *           Case folding is the same question: the code points that `(?i)[set]` matches.
+ * Idea      PCRE2 has them. A property is a pattern; run it over a text that holds every code point
+ *           once, in order, and each match of `(?:…)+` is one range. The text is made one plane
+ *           (65,536 code points) at a time in a buffer that is used again. Case folding is the same
+ *           question: the code points that `(?i)[set]` matches.
  * Example   \p{Lu}: the first match is A-Z, the next one is U+00C0-U+00D6, … 646 ranges.
- * Cost      About 5 ms for a property (all 17 planes, with PCRE2's just-in-time compiler; ten times as much where that is missing), a tenth of it for
- *           folding a set that is not ASCII (two planes). unicode_cache.c asks each question once. Sets of ASCII are folded by hand in nanoseconds: only k (U+212A KELVIN SIGN) and s (U+017F LONG S) have partners
- *           outside. Everything else here is linear in the number of ranges, but for the sort.
+ * Cost      About 5 ms for a property (all 17 planes, with PCRE2's just-in-time compiler; ten times
+ *           as much where that is missing), a tenth of it for folding a set that is not ASCII (two
+ *           planes). unicode_cache.c asks each question once. Sets of ASCII are folded by hand in
+ *           nanoseconds: only k (U+212A KELVIN SIGN) and s (U+017F LONG S) have partners outside.
+ *           Everything else here is linear in the number of ranges, but for the sort.
  * Tested by tests/expr/test_charset.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,7 +26,7 @@
 #define PLANE_BYTES (PLANE * 4u)
 #define NAME_MAX_BYTES 64u /* of a property; the longest that Unicode has is shorter */
 
-/* ---- ranges --------------------------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 bool tsl__charset_add(const tsl_allocator *a, tsl__charset *s, uint32_t lo, uint32_t hi) {
   tsl__range range = {lo, hi};
@@ -34,7 +37,8 @@ bool tsl__charset_add_set(const tsl_allocator *a, tsl__charset *s, const tsl__ch
   size_t n = other->ranges.n;
   if (!n) return true;
   if (!tsl__vec_reserve(a, &s->ranges, n)) return false;
-  memcpy(s->ranges.at + s->ranges.n, other->ranges.at, n * sizeof *s->ranges.at); /* other may be s: no overlap either way */
+  /* other may be s: no overlap either way */
+  memcpy(s->ranges.at + s->ranges.n, other->ranges.at, n * sizeof *s->ranges.at);
   s->ranges.n += n;
   return true;
 }
@@ -45,7 +49,8 @@ static int compare_ranges(const void *a, const void *b) {
   return x->hi < y->hi ? -1 : x->hi > y->hi;
 }
 
-/* Insertion sort for the short lists that patterns have, qsort for what PCRE2 returns in several pieces. */
+/* Insertion sort for the short lists that patterns have, qsort for what PCRE2 returns in several
+ * pieces. */
 static void sort_ranges(tsl__range *at, size_t n) {
   if (n > 32) {
     qsort(at, n, sizeof *at, compare_ranges);
@@ -94,14 +99,17 @@ bool tsl__charset_has(const tsl__charset *s, uint32_t cp) {
   size_t lo = 0, hi = s->ranges.n;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (s->ranges.at[mid].hi < cp) lo = mid + 1; else hi = mid;
+    if (s->ranges.at[mid].hi < cp)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < s->ranges.n && s->ranges.at[lo].lo <= cp;
 }
 
 void tsl__charset_free(const tsl_allocator *a, tsl__charset *s) { tsl__vec_free(a, &s->ranges); }
 
-/* ---- asking PCRE2 --------------------------------------------------------------------------------------------- */
+/* ---- asking PCRE2 ---------------------------------------------------------------------------- */
 
 /* PCRE2 frees without saying the size, so each block has it in front. */
 #define BLOCK_HEAD 16u
@@ -138,7 +146,8 @@ static void asking_end(asking *q) {
 }
 
 /* TSL_ERR_SYNTAX if PCRE2 does not compile the pattern. */
-static tsl_status asking_begin(asking *q, const tsl_allocator *a, const char *pattern, size_t length) {
+static tsl_status asking_begin(asking *q, const tsl_allocator *a, const char *pattern,
+                               size_t length) {
   int code;
   PCRE2_SIZE offset;
   memset(q, 0, sizeof *q);
@@ -152,18 +161,21 @@ static tsl_status asking_begin(asking *q, const tsl_allocator *a, const char *pa
   if (!q->code) return code == PCRE2_ERROR_HEAP_FAILED ? TSL_ERR_NO_MEMORY : TSL_ERR_SYNTAX;
   q->match = pcre2_match_data_create(1, q->general);
   if (!q->match) return TSL_ERR_NO_MEMORY;
-  (void)pcre2_jit_compile(q->code, PCRE2_JIT_COMPLETE); /* faster; without it the interpreter answers */
+  /* faster; without it the interpreter answers */
+  (void)pcre2_jit_compile(q->code, PCRE2_JIT_COMPLETE);
   return TSL_OK;
 }
 
 /* All code points of a plane but the surrogates. */
 static size_t plane_text(uint8_t *text, uint32_t plane) {
   size_t n = 0;
-  for (uint32_t cp = plane * PLANE, end = cp + PLANE; cp < end; cp += 64) { /* 64 in a row differ in the last byte only */
+  /* 64 in a row differ in the last byte only */
+  for (uint32_t cp = plane * PLANE, end = cp + PLANE; cp < end; cp += 64) {
     if (cp == 0xD800) cp = 0xE000;
     size_t bytes = tsl__utf8_encode(cp, text + n);
     for (size_t done = bytes; done < 64 * bytes; done *= 2) memcpy(text + n + done, text + n, done);
-    for (uint32_t i = 0; i < 64; i++, n += bytes) text[n + bytes - 1] = (uint8_t)(text[n + bytes - 1] + i);
+    for (uint32_t i = 0; i < 64; i++, n += bytes)
+      text[n + bytes - 1] = (uint8_t)(text[n + bytes - 1] + i);
   }
   return n;
 }
@@ -174,18 +186,22 @@ static uint32_t decode_at(const uint8_t *text, size_t length, size_t offset) {
   return cp;
 }
 
-/* The code points of one plane that match; each match is a run of neighbours, since the text is in order (a run over the gap of the
- * surrogates takes them in, which does no harm: no text holds one). */
+/* The code points of one plane that match; each match is a run of neighbours, since the text is in
+ * order (a run over the gap of the surrogates takes them in, which does no harm: no text holds
+ * one). */
 static tsl_status ask_plane(asking *q, tsl__charset *out, uint32_t plane) {
   size_t length = plane_text(q->text, plane), at = 0;
   while (at < length) {
     int rc = pcre2_match(q->code, q->text, length, at, PCRE2_NO_UTF_CHECK, q->match, NULL);
     if (rc == PCRE2_ERROR_NOMATCH) return TSL_OK;
-    if (rc < 0) return TSL_ERR_NO_MEMORY; /* the only way left for this pattern: no room for a backtracking frame */
+    /* the only way left for this pattern: no room for a backtracking frame */
+    if (rc < 0) return TSL_ERR_NO_MEMORY;
     const PCRE2_SIZE *span = pcre2_get_ovector_pointer(q->match);
     size_t last = span[1] - 1;
     while ((q->text[last] & 0xC0) == 0x80) last--;
-    if (!tsl__charset_add(q->alloc, out, decode_at(q->text, length, span[0]), decode_at(q->text, length, last))) return TSL_ERR_NO_MEMORY;
+    if (!tsl__charset_add(q->alloc, out, decode_at(q->text, length, span[0]),
+                          decode_at(q->text, length, last)))
+      return TSL_ERR_NO_MEMORY;
     at = span[1];
   }
   return TSL_OK;
@@ -194,18 +210,21 @@ static tsl_status ask_plane(asking *q, tsl__charset *out, uint32_t plane) {
 #define ALL_PLANES (TSL__CP_MAX / PLANE)
 #define CASED_PLANES 1u /* case lies in the planes 0 and 1; later ones have ideographs and marks */
 
-/* Add every code point of planes 0 to `last` that the pattern, one of the form `x+`, matches. `out` is unchanged on failure. */
-static tsl_status ask(const tsl_allocator *a, tsl__charset *out, const char *pattern, size_t length, uint32_t last) {
+/* Add every code point of planes 0 to `last` that the pattern, one of the form `x+`, matches. `out`
+ * is unchanged on failure. */
+static tsl_status ask(const tsl_allocator *a, tsl__charset *out, const char *pattern, size_t length,
+                      uint32_t last) {
   asking q;
   size_t before = out->ranges.n;
   tsl_status status = asking_begin(&q, a, pattern, length);
-  for (uint32_t plane = 0; status == TSL_OK && plane <= last; plane++) status = ask_plane(&q, out, plane);
+  for (uint32_t plane = 0; status == TSL_OK && plane <= last; plane++)
+    status = ask_plane(&q, out, plane);
   asking_end(&q);
   if (status != TSL_OK) out->ranges.n = before;
   return status;
 }
 
-/* ---- case ----------------------------------------------------------------------------------------------------- */
+/* ---- case ------------------------------------------------------------------------------------ */
 
 bool tsl__charset_is_ascii(const tsl__charset *s) {
   for (size_t i = 0; i < s->ranges.n; i++)
@@ -214,7 +233,8 @@ bool tsl__charset_is_ascii(const tsl__charset *s) {
 }
 
 /* Add what [lo, hi] of the ASCII letters from `from` to `from` + 25 is in the other case. */
-static bool add_shifted(const tsl_allocator *a, tsl__charset *s, tsl__range r, uint32_t from, uint32_t to) {
+static bool add_shifted(const tsl_allocator *a, tsl__charset *s, tsl__range r, uint32_t from,
+                        uint32_t to) {
   uint32_t lo = r.lo < from ? from : r.lo, hi = r.hi > from + 25 ? from + 25 : r.hi;
   if (lo > hi) return true;
   return tsl__charset_add(a, s, lo - from + to, hi - from + to);
@@ -229,7 +249,8 @@ static bool fold_ascii(const tsl_allocator *a, tsl__charset *s) {
   }
   tsl__charset_normalise(s);
   bool k = tsl__charset_has(s, 'k'), long_s = tsl__charset_has(s, 's');
-  return (!k || tsl__charset_add(a, s, 0x212A, 0x212A)) && (!long_s || tsl__charset_add(a, s, 0x17F, 0x17F));
+  return (!k || tsl__charset_add(a, s, 0x212A, 0x212A)) &&
+         (!long_s || tsl__charset_add(a, s, 0x17F, 0x17F));
 }
 
 /* "(?i)[\x{41}-\x{5a}…]+" */
@@ -240,12 +261,16 @@ static tsl_status fold_wide(const tsl_allocator *a, tsl__charset *s) {
   n += (size_t)snprintf(pattern + n, room - n, "(?i)[");
   for (size_t i = 0; i < s->ranges.n; i++) {
     tsl__range r = s->ranges.at[i];
-    if (r.lo >= 0xD800 && r.lo <= 0xDFFF) r.lo = 0xE000; /* PCRE2 refuses surrogates, and they have no case */
+    /* PCRE2 refuses surrogates, and they have no case */
+    if (r.lo >= 0xD800 && r.lo <= 0xDFFF) r.lo = 0xE000;
     if (r.hi >= 0xD800 && r.hi <= 0xDFFF) r.hi = 0xD7FF;
-    if (r.lo <= r.hi) n += (size_t)snprintf(pattern + n, room - n, "\\x{%x}-\\x{%x}", (unsigned)r.lo, (unsigned)r.hi);
+    if (r.lo <= r.hi)
+      n += (size_t)snprintf(pattern + n, room - n, "\\x{%x}-\\x{%x}", (unsigned)r.lo,
+                            (unsigned)r.hi);
   }
   n += (size_t)snprintf(pattern + n, room - n, "]+");
-  tsl_status status = n > 7 ? ask(a, s, pattern, n, CASED_PLANES) : TSL_OK; /* 7: nothing but surrogates */
+  /* 7: nothing but surrogates */
+  tsl_status status = n > 7 ? ask(a, s, pattern, n, CASED_PLANES) : TSL_OK;
   tsl__free(a, pattern, room);
   return status;
 }
@@ -256,27 +281,70 @@ bool tsl__charset_fold(const tsl_allocator *a, tsl__charset *s) {
   return ok;
 }
 
-/* ---- properties ----------------------------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
-/* General categories have long names in ECMA-262 (PropertyValueAliases.txt) that PCRE2 does not know. */
-static const struct category { const char *name, *alias; } categories[] = {
-    {"Cased_Letter", "L&"}, {"LC", "L&"}, {"Close_Punctuation", "Pe"}, {"Connector_Punctuation", "Pc"}, {"Control", "Cc"}, {"cntrl", "Cc"},
-    {"Currency_Symbol", "Sc"}, {"Dash_Punctuation", "Pd"}, {"Decimal_Number", "Nd"}, {"digit", "Nd"}, {"Enclosing_Mark", "Me"},
-    {"Final_Punctuation", "Pf"}, {"Format", "Cf"}, {"Initial_Punctuation", "Pi"}, {"Letter", "L"}, {"Letter_Number", "Nl"},
-    {"Line_Separator", "Zl"}, {"Lowercase_Letter", "Ll"}, {"Mark", "M"}, {"Combining_Mark", "M"}, {"Math_Symbol", "Sm"},
-    {"Modifier_Letter", "Lm"}, {"Modifier_Symbol", "Sk"}, {"Nonspacing_Mark", "Mn"}, {"Number", "N"}, {"Open_Punctuation", "Ps"},
-    {"Other", "C"}, {"Other_Letter", "Lo"}, {"Other_Number", "No"}, {"Other_Punctuation", "Po"}, {"Other_Symbol", "So"},
-    {"Paragraph_Separator", "Zp"}, {"Private_Use", "Co"}, {"Punctuation", "P"}, {"punct", "P"}, {"Separator", "Z"},
-    {"Space_Separator", "Zs"}, {"Spacing_Mark", "Mc"}, {"Surrogate", "Cs"}, {"Symbol", "S"}, {"Titlecase_Letter", "Lt"},
-    {"Unassigned", "Cn"}, {"Uppercase_Letter", "Lu"},
+/* General categories have long names in ECMA-262 (PropertyValueAliases.txt) that PCRE2 does not
+ * know. */
+static const struct category {
+  const char *name, *alias;
+} categories[] = {
+    {"Cased_Letter", "L&"},
+    {"LC", "L&"},
+    {"Close_Punctuation", "Pe"},
+    {"Connector_Punctuation", "Pc"},
+    {"Control", "Cc"},
+    {"cntrl", "Cc"},
+    {"Currency_Symbol", "Sc"},
+    {"Dash_Punctuation", "Pd"},
+    {"Decimal_Number", "Nd"},
+    {"digit", "Nd"},
+    {"Enclosing_Mark", "Me"},
+    {"Final_Punctuation", "Pf"},
+    {"Format", "Cf"},
+    {"Initial_Punctuation", "Pi"},
+    {"Letter", "L"},
+    {"Letter_Number", "Nl"},
+    {"Line_Separator", "Zl"},
+    {"Lowercase_Letter", "Ll"},
+    {"Mark", "M"},
+    {"Combining_Mark", "M"},
+    {"Math_Symbol", "Sm"},
+    {"Modifier_Letter", "Lm"},
+    {"Modifier_Symbol", "Sk"},
+    {"Nonspacing_Mark", "Mn"},
+    {"Number", "N"},
+    {"Open_Punctuation", "Ps"},
+    {"Other", "C"},
+    {"Other_Letter", "Lo"},
+    {"Other_Number", "No"},
+    {"Other_Punctuation", "Po"},
+    {"Other_Symbol", "So"},
+    {"Paragraph_Separator", "Zp"},
+    {"Private_Use", "Co"},
+    {"Punctuation", "P"},
+    {"punct", "P"},
+    {"Separator", "Z"},
+    {"Space_Separator", "Zs"},
+    {"Spacing_Mark", "Mc"},
+    {"Surrogate", "Cs"},
+    {"Symbol", "S"},
+    {"Titlecase_Letter", "Lt"},
+    {"Unassigned", "Cn"},
+    {"Uppercase_Letter", "Lu"},
 };
 
-/* The ways to name what kind of property follows, and what PCRE2 calls that ("" for general categories). */
-static const struct prefix { const char *name, *prefix; } prefixes[] = {
-    {"General_Category=", ""}, {"gc=", ""}, {"Script=", "sc:"}, {"sc=", "sc:"}, {"Script_Extensions=", "scx:"}, {"scx=", "scx:"},
+/* The ways to name what kind of property follows, and what PCRE2 calls that ("" for general
+ * categories). */
+static const struct prefix {
+  const char *name, *prefix;
+} prefixes[] = {
+    {"General_Category=", ""},      {"gc=", ""},      {"Script=", "sc:"}, {"sc=", "sc:"},
+    {"Script_Extensions=", "scx:"}, {"scx=", "scx:"},
 };
 
-static bool same(const char *name, size_t length, const char *other) { return strlen(other) == length && !memcmp(name, other, length); }
+static bool same(const char *name, size_t length, const char *other) {
+  return strlen(other) == length && !memcmp(name, other, length);
+}
 
 static const char *category_alias(const char *name, size_t length) {
   for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
@@ -288,19 +356,22 @@ static const char *category_alias(const char *name, size_t length) {
 static bool is_name(const char *name, size_t length) {
   for (size_t i = 0; i < length; i++) {
     char c = name[i];
-    bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '=' || c == ':' || c == '&' ||
-              c == '-' || c == ' ';
+    bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '=' || c == ':' || c == '&' || c == '-' || c == ' ';
     if (!ok) return false;
   }
   return length > 0 && length <= NAME_MAX_BYTES;
 }
 
-tsl_status tsl__charset_add_property(const tsl_allocator *a, tsl__charset *s, const char *name, size_t length) {
+tsl_status tsl__charset_add_property(const tsl_allocator *a, tsl__charset *s, const char *name,
+                                     size_t length) {
   const char *prefix = "", *alias;
   char pattern[NAME_MAX_BYTES + 16];
   if (!is_name(name, length)) return TSL_ERR_SYNTAX;
-  if (same(name, length, "Any")) return tsl__charset_add(a, s, 0, TSL__CP_MAX) ? TSL_OK : TSL_ERR_NO_MEMORY;
-  if (same(name, length, "ASCII")) return tsl__charset_add(a, s, 0, 0x7F) ? TSL_OK : TSL_ERR_NO_MEMORY;
+  if (same(name, length, "Any"))
+    return tsl__charset_add(a, s, 0, TSL__CP_MAX) ? TSL_OK : TSL_ERR_NO_MEMORY;
+  if (same(name, length, "ASCII"))
+    return tsl__charset_add(a, s, 0, 0x7F) ? TSL_OK : TSL_ERR_NO_MEMORY;
   if (same(name, length, "Assigned")) return ask(a, s, "\\P{Cn}+", 7, ALL_PLANES);
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
     size_t n = strlen(prefixes[i].name);

@@ -11,9 +11,12 @@
 
 #define TSL__CP_MAX 0x10FFFFu
 
-typedef struct tsl__range { uint32_t lo, hi; } tsl__range; /* both ends included */
+typedef struct tsl__range {
+  uint32_t lo, hi;
+} tsl__range; /* both ends included */
 
-/* Sorted, disjoint and non-adjacent after tsl__charset_normalise; the add calls may leave it otherwise. Zero-initialised is empty. */
+/* Sorted, disjoint and non-adjacent after tsl__charset_normalise; the add calls may leave it
+ * otherwise. Zero-initialised is empty. */
 typedef struct tsl__charset {
   TSL__VEC(tsl__range) ranges;
 } tsl__charset;
@@ -25,9 +28,10 @@ void tsl__charset_normalise(tsl__charset *s);
 bool tsl__charset_negate(const tsl_allocator *a, tsl__charset *s);
 /* Add every code point that is equal to a member when case is ignored (simple case folding). */
 bool tsl__charset_fold(const tsl_allocator *a, tsl__charset *s);
-/* Add the code points with a Unicode property, by the name that PCRE2 or ECMA-262 gives it ("L", "Lu", "Script=Greek", "Greek", "Alphabetic"): TSL_ERR_SYNTAX if
- * nobody knows it. */
-tsl_status tsl__charset_add_property(const tsl_allocator *a, tsl__charset *s, const char *name, size_t length);
+/* Add the code points with a Unicode property, by the name that PCRE2 or ECMA-262 gives it ("L",
+ * "Lu", "Script=Greek", "Greek", "Alphabetic"): TSL_ERR_SYNTAX if nobody knows it. */
+tsl_status tsl__charset_add_property(const tsl_allocator *a, tsl__charset *s, const char *name,
+                                     size_t length);
 /* No code point beyond ASCII. */
 bool tsl__charset_is_ascii(const tsl__charset *s);
 bool tsl__charset_has(const tsl__charset *s, uint32_t cp);

@@ -1,12 +1,12 @@
 /* deriv.c - see deriv.h.
- * Recursion follows the nesting of an expression, which the front ends bound (max_depth), never the length of a text.
- * SPDX-License-Identifier: Apache-2.0
+ * Recursion follows the nesting of an expression, which the front ends bound (max_depth), never the
+ * length of a text. SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/deriv.h"
 
-#define CLASS_MIN 4u /* parts of a class whose derivatives are remembered */
+#define CLASS_MIN 4u     /* parts of a class whose derivatives are remembered */
 #define ALTERNATIVES 32u /* derivatives of so many are joined at once */
-#define MANY 40u     /* derivatives of what has parts from which on they are */
+#define MANY 40u         /* derivatives of what has parts from which on they are */
 
 void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e) {
   if (e == TSL__NONE) return;
@@ -28,7 +28,8 @@ void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__exp
 static tsl__expr counted(tsl__exprs *x, const tsl__node *repeat) {
   tsl__node n = *repeat;
   n.kind = TSL__K_COUNTED;
-  n.flags = (uint8_t)((n.flags & ~(TSL__NULLABLE_LOW | TSL__FINITE)) | TSL__NULLABLE_HIGH | TSL__COUNTS | TSL__SEARCHED);
+  n.flags = (uint8_t)((n.flags & ~(TSL__NULLABLE_LOW | TSL__FINITE)) | TSL__NULLABLE_HIGH |
+                      TSL__COUNTS | TSL__SEARCHED);
   if (n.b == 0) n.flags |= TSL__NULLABLE_LOW;
   n.shortest = 0;
   n.loop = 0;
@@ -59,16 +60,21 @@ static bool enter(tsl__exprs *x) {
 static inline bool begins_otherwise(const tsl__exprs *x, tsl__expr e, uint8_t byte) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.a);
-  return n.kind == TSL__K_LIT ? *tsl__literal_at(x, n.a) != byte : n.kind == TSL__K_BYTES && !tsl__bytes_has(tsl__set_at(x, n.a), byte);
+  return n.kind == TSL__K_LIT
+             ? *tsl__literal_at(x, n.a) != byte
+             : n.kind == TSL__K_BYTES && !tsl__bytes_has(tsl__set_at(x, n.a), byte);
 }
 
-/* ---- plain derivatives ---------------------------------------------------------------------------------------- */
+/* ---- plain derivatives ----------------------------------------------------------------------- */
 
 static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool last);
 static const tsl__known_reads *class_reads(tsl__exprs *x, tsl__expr e, const tsl__node *n);
 
-/* Is it a class that is spelled in some ten ways? Such are met again in most parts of a pattern, and in every state of it. */
-static bool is_class(const tsl__node *n) { return (n->flags & (TSL__CHAR | TSL__CALLS)) == TSL__CHAR && n->b >= CLASS_MIN; }
+/* Is it a class that is spelled in some ten ways? Such are met again in most parts of a pattern,
+ * and in every state of it. */
+static bool is_class(const tsl__node *n) {
+  return (n->flags & (TSL__CHAR | TSL__CALLS)) == TSL__CHAR && n->b >= CLASS_MIN;
+}
 
 static tsl__expr derive_seq(tsl__exprs *x, tsl__node n, uint8_t byte, bool last) {
   tsl__expr result = TSL__NONE;
@@ -89,33 +95,50 @@ static tsl__expr derive_alt(tsl__exprs *x, tsl__node n, uint8_t byte, bool last)
   size_t count = 0;
   tsl__worked(x, n.b);
   for (uint32_t i = 0; i < n.b; i++) {
-    tsl__expr e = tsl__list_at(x, n.a)[i], d = begins_otherwise(x, e, byte) ? TSL__NONE : derive_plain(x, e, byte, last);
+    tsl__expr e = tsl__list_at(x, n.a)[i],
+              d = begins_otherwise(x, e, byte) ? TSL__NONE : derive_plain(x, e, byte, last);
     if (!d) continue;
-    if (count < ALTERNATIVES) few[count] = d;
-    else if (!tsl__vec_push(&x->alloc, &many, d)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    if (count < ALTERNATIVES)
+      few[count] = d;
+    else if (!tsl__vec_push(&x->alloc, &many, d))
+      tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     count++;
   }
-  tsl__expr result = count == 0 ? TSL__NONE : count == 1 ? few[0] : tsl__expr_alt_n(x, few, count < ALTERNATIVES ? count : ALTERNATIVES);
+  tsl__expr result = count == 0 ? TSL__NONE
+                     : count == 1
+                         ? few[0]
+                         : tsl__expr_alt_n(x, few, count < ALTERNATIVES ? count : ALTERNATIVES);
   if (many.n) result = tsl__expr_alt(x, result, tsl__expr_alt_n(x, many.at, many.n));
   tsl__vec_free(&x->alloc, &many);
   return result;
 }
 
 void tsl__known_steps_make(tsl__exprs *x) {
-  if (!x->known_steps && !(x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps))) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!x->known_steps &&
+      !(x->known_steps = tsl__alloc_zero(&x->alloc, TSL__KNOWN_STEPS * sizeof *x->known_steps)))
+    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
-/* Where a table of n groups of places keeps the derivative with this key; NULL: there is no table. */
-static tsl__known_step *step_slot(tsl__known_step *table, uint32_t n, uint32_t group, uint64_t key) { return table ? &table[tsl__mix(key) % n * group] : NULL; }
+/* Where a table of n groups of places keeps the derivative with this key; NULL: there is no
+ * table. */
+static tsl__known_step *step_slot(tsl__known_step *table, uint32_t n, uint32_t group,
+                                  uint64_t key) {
+  return table ? &table[tsl__mix(key) % n * group] : NULL;
+}
 
-static bool is_of(const tsl__known_step *known, uint64_t key) { return known && known->low == (uint32_t)key && known->high == key >> 32; }
+static bool is_of(const tsl__known_step *known, uint64_t key) {
+  return known && known->low == (uint32_t)key && known->high == key >> 32;
+}
 
 static void remember(const tsl__exprs *x, tsl__known_step *known, uint64_t key, tsl__expr d) {
-  if (known && x->status == TSL_OK) *known = (tsl__known_step){(uint32_t)key, (uint32_t)(key >> 32), d};
+  if (known && x->status == TSL_OK)
+    *known = (tsl__known_step){(uint32_t)key, (uint32_t)(key >> 32), d};
 }
 
 /* A group of two places, the first for the later derivative. */
-static tsl__known_step *pair_slot(const tsl__exprs *x, uint64_t key) { return step_slot(x->known_steps, TSL__KNOWN_STEPS / 2, 2, key); }
+static tsl__known_step *pair_slot(const tsl__exprs *x, uint64_t key) {
+  return step_slot(x->known_steps, TSL__KNOWN_STEPS / 2, 2, key);
+}
 
 bool tsl__step_known(const tsl__exprs *x, uint64_t key, tsl__expr *d) {
   const tsl__known_step *known = pair_slot(x, key);
@@ -130,17 +153,20 @@ void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d) {
   remember(x, known, key, d);
 }
 
-/* In a long search the same conjuncts are met in many combinations. What is found there is not kept for others: inside a search meets are not searched. */
+/* In a long search the same conjuncts are met in many combinations. What is found there is not kept
+ * for others: inside a search meets are not searched. */
 static tsl__expr derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   uint64_t key = (uint64_t)e << 8 | byte;
-  tsl__known_step *known = x->searching ? step_slot(x->search_steps, TSL__SEARCH_STEPS, 1, key) : NULL;
+  tsl__known_step *known =
+      x->searching ? step_slot(x->search_steps, TSL__SEARCH_STEPS, 1, key) : NULL;
   if (is_of(known, key)) return known->d;
   tsl__expr d = derive_plain(x, e, byte, false);
   remember(x, known, key, d);
   return d;
 }
 
-/* Is where it leads remembered? A class of characters beyond ASCII is spelled in some ten ways, and it and all else that has parts is met again at every state of a pattern that holds it. */
+/* Is where it leads remembered? A class of characters beyond ASCII is spelled in some ten ways, and
+ * it and all else that has parts is met again at every state of a pattern that holds it. */
 static bool is_remembered(const tsl__exprs *x, const tsl__node *n) {
   if (n->flags & TSL__CHAR) return n->b >= CLASS_MIN;
   return !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
@@ -166,7 +192,8 @@ static tsl__expr derive_and(tsl__exprs *x, tsl__node n, uint8_t byte) {
 static tsl__expr derive_strings(tsl__exprs *x, const tsl__node *n, uint8_t byte) {
   uint32_t lo = n->b, hi = n->c;
   if (!tsl__strings_narrow(tsl__strings_at(x, n->a), &lo, &hi, n->d, byte)) return TSL__NONE;
-  return n->kind == TSL__K_KEYS ? tsl__keys_node(x, n->a, lo, hi, n->d + 1) : tsl__strset_node(x, n->a, lo, hi, n->d + 1);
+  return n->kind == TSL__K_KEYS ? tsl__keys_node(x, n->a, lo, hi, n->d + 1)
+                                : tsl__strset_node(x, n->a, lo, hi, n->d + 1);
 }
 
 static tsl__expr derive_rule(tsl__exprs *x, const tsl__node *n, uint8_t byte, bool last) {
@@ -186,14 +213,17 @@ static tsl__expr derive_composed(tsl__exprs *x, tsl__node n, uint8_t byte, bool 
   return d ? tsl__expr_seq(x, d, tsl__one_fewer(x, &n)) : TSL__NONE;
 }
 
-static tsl__expr derive_remembered(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte, bool last) {
+static tsl__expr derive_remembered(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte,
+                                   bool last) {
   uint64_t key = (uint64_t)e << 8 | byte;
   tsl__expr d;
   if (!is_remembered(x, &n)) return derive_composed(x, n, byte, last);
   if (tsl__step_known(x, key, &d)) return d;
   d = derive_composed(x, n, byte, last);
-  if (x->known_steps) tsl__step_remember(x, key, d);
-  else if (++x->derived >= MANY) tsl__known_steps_make(x);
+  if (x->known_steps)
+    tsl__step_remember(x, key, d);
+  else if (++x->derived >= MANY)
+    tsl__known_steps_make(x);
   return d;
 }
 
@@ -202,7 +232,8 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   tsl__worked(x, 1);
   switch ((tsl__kind)n.kind) {
   case TSL__K_BYTES: return tsl__bytes_has(tsl__set_at(x, n.a), byte) ? TSL__EPS : TSL__NONE;
-  case TSL__K_LIT: return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
+  case TSL__K_LIT:
+    return *tsl__literal_at(x, n.a) == byte ? tsl__literal_tail(x, &n, 1) : TSL__NONE;
   case TSL__K_SEQ: {
     uint8_t head = tsl__node_at(x, n.a).kind;
     if (head == TSL__K_BYTES || head == TSL__K_LIT) return derive_seq(x, n, byte, last);
@@ -214,7 +245,8 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   case TSL__K_ALT:
     if (byte < 0x80 && is_class(&n)) { /* its characters of ASCII are those that it reads */
       const tsl__known_reads *known = class_reads(x, e, &n);
-      if (known && !known->guessed) return tsl__bytes_has(&known->live, byte) ? TSL__EPS : TSL__NONE;
+      if (known && !known->guessed)
+        return tsl__bytes_has(&known->live, byte) ? TSL__EPS : TSL__NONE;
     }
     return derive_remembered(x, e, n, byte, last);
   case TSL__K_AND:
@@ -233,7 +265,9 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
     const tsl__native *native = tsl__native_at(x, n.a);
     return native->ops->step(x, native->ctx, n.b, byte);
   }
-  case TSL__K_COUNTED: tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED, "an active loop in a plain derivative"); return TSL__NONE;
+  case TSL__K_COUNTED:
+    tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED, "an active loop in a plain derivative");
+    return TSL__NONE;
   case TSL__K_NONE:
   case TSL__K_EPS:
   case TSL__K_NAME:
@@ -244,20 +278,24 @@ static tsl__expr derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte, bool las
   return TSL__NONE;
 }
 
-tsl__expr tsl__derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte) { return derive_plain(x, e, byte, false); }
+tsl__expr tsl__derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte) {
+  return derive_plain(x, e, byte, false);
+}
 
-/* ---- derivatives with registers ------------------------------------------------------------------------------- */
+/* ---- derivatives with registers -------------------------------------------------------------- */
 
 /* Add each part of `from`, followed by `then`. */
 static void add_followed(tsl__exprs *x, const tsl__parts *from, tsl__expr then, tsl__parts *out) {
   bool active = tsl__node_at(x, then).loop != 0;
   for (uint32_t i = 0; i < from->n; i++) {
-    tsl__count count = from->at[i].count == TSL__COUNT_CLEAR && active ? TSL__COUNT_KEEP : from->at[i].count;
+    tsl__count count =
+        from->at[i].count == TSL__COUNT_CLEAR && active ? TSL__COUNT_KEEP : from->at[i].count;
     tsl__parts_add(x, out, count, tsl__expr_seq(x, from->at[i].e, then));
   }
 }
 
-static void derive_seq_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how, tsl__parts *out) {
+static void derive_seq_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how,
+                             tsl__parts *out) {
   tsl__node h = tsl__node_at(x, n.a), t = tsl__node_at(x, n.b);
   tsl__parts head = {0};
   /* An active loop further on owns the register: what stands before it counts down. */
@@ -267,7 +305,8 @@ static void derive_seq_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step
   if (tsl__nullable_in(&h, how.phase) && !is_call(x, &h)) tsl__derive_parts(x, n.b, byte, how, out);
 }
 
-static void derive_repeat_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how, tsl__parts *out) {
+static void derive_repeat_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how,
+                                tsl__parts *out) {
   if (is_big(&n)) {
     tsl__expr d = derive_plain(x, n.a, byte, false);
     if (d) tsl__parts_add(x, out, TSL__COUNT_FIRST, tsl__expr_seq(x, d, counted(x, &n)));
@@ -278,8 +317,10 @@ static void derive_repeat_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__s
   add_followed(x, &body, tsl__one_fewer(x, &n), out);
 }
 
-/* Most of what the alternatives lead to holds no register, and is joined at once: one by one, lists of 1, 2, 3... would be made. */
-static void derive_alt_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how, tsl__parts *out) {
+/* Most of what the alternatives lead to holds no register, and is joined at once: one by one, lists
+ * of 1, 2, 3... would be made. */
+static void derive_alt_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how,
+                             tsl__parts *out) {
   tsl__expr plain[ALTERNATIVES];
   size_t count = 0;
   tsl__parts one;
@@ -289,8 +330,10 @@ static void derive_alt_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step
     one.n = 0;
     tsl__derive_parts(x, e, byte, how, &one);
     for (uint32_t k = 0; k < one.n; k++) {
-      if (count < ALTERNATIVES && !tsl__node_at(x, one.at[k].e).loop) plain[count++] = one.at[k].e;
-      else tsl__parts_add(x, out, one.at[k].count, one.at[k].e);
+      if (count < ALTERNATIVES && !tsl__node_at(x, one.at[k].e).loop)
+        plain[count++] = one.at[k].e;
+      else
+        tsl__parts_add(x, out, one.at[k].count, one.at[k].e);
     }
   }
   if (count) tsl__parts_add(x, out, TSL__COUNT_CLEAR, tsl__expr_alt_n(x, plain, count));
@@ -326,7 +369,9 @@ void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, 
 /* A part without a register can travel with any other: fewer parts are fewer stacks. */
 static void join_plain_part(tsl__exprs *x, tsl__parts *parts) {
   if (parts->n != 2) return;
-  uint32_t plain = parts->at[0].count == TSL__COUNT_CLEAR ? 0 : parts->at[1].count == TSL__COUNT_CLEAR ? 1 : 2;
+  uint32_t plain = parts->at[0].count == TSL__COUNT_CLEAR   ? 0
+                   : parts->at[1].count == TSL__COUNT_CLEAR ? 1
+                                                            : 2;
   if (plain == 2) return;
   tsl__part other = parts->at[1 - plain];
   other.e = tsl__expr_alt(x, other.e, parts->at[plain].e);
@@ -334,19 +379,28 @@ static void join_plain_part(tsl__exprs *x, tsl__parts *parts) {
   parts->n = 1;
 }
 
-/* Does a take all that b takes, which differs in the register alone? Of a loop without an upper bound, whoever has more iterations behind does; of another, whoever has fewer, once the minimum is
- * reached. */
-static bool takes_all(const tsl__exprs *x, const tsl__part *a, const tsl__part *b, tsl__phase phase) {
+/* Does a take all that b takes, which differs in the register alone? Of a loop without an upper
+ * bound, whoever has more iterations behind does; of another, whoever has fewer, once the minimum
+ * is reached. */
+static bool takes_all(const tsl__exprs *x, const tsl__part *a, const tsl__part *b,
+                      tsl__phase phase) {
   tsl__node loop = tsl__node_at(x, tsl__node_at(x, a->e).loop);
-  if (loop.c == TSL__INF) return b->count == TSL__COUNT_FIRST || (a->count == TSL__COUNT_NEXT && b->count == TSL__COUNT_KEEP);
-  return a->count == TSL__COUNT_FIRST ? loop.b <= 1 : a->count == TSL__COUNT_KEEP && b->count == TSL__COUNT_NEXT && phase != TSL__PHASE_LOW;
+  if (loop.c == TSL__INF)
+    return b->count == TSL__COUNT_FIRST ||
+           (a->count == TSL__COUNT_NEXT && b->count == TSL__COUNT_KEEP);
+  return a->count == TSL__COUNT_FIRST ? loop.b <= 1
+                                      : a->count == TSL__COUNT_KEEP &&
+                                            b->count == TSL__COUNT_NEXT && phase != TSL__PHASE_LOW;
 }
 
-/* Of parts with one expression those are dropped of which another takes all. A search for [0-9a-f]{40} would follow up to 40, and so would ([0-9a-f]{1,40}-?)+. */
+/* Of parts with one expression those are dropped of which another takes all. A search for
+ * [0-9a-f]{40} would follow up to 40, and so would ([0-9a-f]{1,40}-?)+. */
 static void drop_taken(tsl__exprs *x, tsl__parts *parts, tsl__phase phase) {
   for (uint32_t i = 0; i < parts->n; i++) {
     bool taken = false;
-    for (uint32_t k = 0; k < parts->n && !taken; k++) taken = k != i && parts->at[k].e == parts->at[i].e && takes_all(x, &parts->at[k], &parts->at[i], phase);
+    for (uint32_t k = 0; k < parts->n && !taken; k++)
+      taken = k != i && parts->at[k].e == parts->at[i].e &&
+              takes_all(x, &parts->at[k], &parts->at[i], phase);
     if (taken) parts->at[i--] = parts->at[--parts->n];
   }
 }
@@ -359,20 +413,25 @@ void tsl__derive(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__phase phase, tsl
   join_plain_part(x, out);
 }
 
-/* ---- calls ---------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void calls_of(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__calls *out);
 
-static void add_call(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__count count, tsl__expr then) {
+static void add_call(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__count count,
+                     tsl__expr then) {
   tsl__call call = {callee, {count, then}};
   if (then == TSL__NONE) return;
   if (!tsl__vec_push(&x->alloc, out, call)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
-void tsl__calls_add(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__expr then) { add_call(x, out, callee, TSL__COUNT_CLEAR, then); }
+void tsl__calls_add(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__expr then) {
+  add_call(x, out, callee, TSL__COUNT_CLEAR, then);
+}
 
-/* The calls of `e`, each followed by `then`; `count` says what becomes of the register where the call itself leaves it alone. */
-static void calls_followed(tsl__exprs *x, tsl__expr e, tsl__expr then, tsl__count count, tsl__step how, tsl__calls *out) {
+/* The calls of `e`, each followed by `then`; `count` says what becomes of the register where the
+ * call itself leaves it alone. */
+static void calls_followed(tsl__exprs *x, tsl__expr e, tsl__expr then, tsl__count count,
+                           tsl__step how, tsl__calls *out) {
   size_t first = out->n, kept = first;
   calls_of(x, e, how, out);
   for (size_t i = first; i < out->n; i++) {
@@ -403,18 +462,22 @@ static void calls_of(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__calls *out)
   case TSL__K_SEQ: {
     tsl__node h = tsl__node_at(x, n.a), t = tsl__node_at(x, n.b);
     bool registers = how.registers && !(t.loop && !h.loop);
-    calls_followed(x, n.a, n.b, t.loop ? TSL__COUNT_KEEP : TSL__COUNT_CLEAR, (tsl__step){how.phase, registers, false}, out);
+    calls_followed(x, n.a, n.b, t.loop ? TSL__COUNT_KEEP : TSL__COUNT_CLEAR,
+                   (tsl__step){how.phase, registers, false}, out);
     if (tsl__nullable_in(&h, how.phase) && !is_call(x, &h)) calls_of(x, n.b, how, out);
     return;
   }
   case TSL__K_REPEAT: {
     tsl__step inner = {how.phase, how.registers && !is_big(&n), false};
-    if (how.registers && is_big(&n)) calls_followed(x, n.a, counted(x, &n), TSL__COUNT_FIRST, inner, out);
-    else calls_followed(x, n.a, tsl__one_fewer(x, &n), TSL__COUNT_CLEAR, inner, out);
+    if (how.registers && is_big(&n))
+      calls_followed(x, n.a, counted(x, &n), TSL__COUNT_FIRST, inner, out);
+    else
+      calls_followed(x, n.a, tsl__one_fewer(x, &n), TSL__COUNT_CLEAR, inner, out);
     return;
   }
   case TSL__K_COUNTED:
-    if (how.phase != TSL__PHASE_TOP) calls_followed(x, n.a, e, TSL__COUNT_NEXT, (tsl__step){how.phase, false, false}, out);
+    if (how.phase != TSL__PHASE_TOP)
+      calls_followed(x, n.a, e, TSL__COUNT_NEXT, (tsl__step){how.phase, false, false}, out);
     return;
   default: return;
   }
@@ -466,7 +529,9 @@ static bool only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
   }
 }
 
-bool tsl__calls_add_last(tsl__exprs *x, tsl__calls *out, tsl__expr e) { return only_calls(x, e, out); }
+bool tsl__calls_add_last(tsl__exprs *x, tsl__calls *out, tsl__expr e) {
+  return only_calls(x, e, out);
+}
 
 bool tsl__only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
   tsl__node n = tsl__node_at(x, e);
@@ -475,7 +540,7 @@ bool tsl__only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out) {
   return false;
 }
 
-/* ---- classes of bytes ----------------------------------------------------------------------------------------- */
+/* ---- classes of bytes ------------------------------------------------------------------------ */
 
 static void edge(tsl__bytes *out, unsigned b) {
   if (b > 0 && b < 256) tsl__bytes_add(out, b);
@@ -550,7 +615,8 @@ static void read_alt(tsl__exprs *x, const tsl__node *n, bool last, tsl__reads *o
 
 /* What a class reads; NULL when out of memory. */
 static const tsl__known_reads *class_reads(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
-  if (!x->known_reads && !(x->known_reads = tsl__alloc_zero(&x->alloc, TSL__KNOWN_READS * sizeof *x->known_reads))) {
+  if (!x->known_reads &&
+      !(x->known_reads = tsl__alloc_zero(&x->alloc, TSL__KNOWN_READS * sizeof *x->known_reads))) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     return NULL;
   }
@@ -596,8 +662,10 @@ static void reads(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {
     }
     case TSL__K_AND: read_and(x, &n, out); return;
     case TSL__K_ALT:
-      if (is_class(&n)) read_class(x, e, &n, out);
-      else read_alt(x, &n, last, out);
+      if (is_class(&n))
+        read_class(x, e, &n, out);
+      else
+        read_alt(x, &n, last, out);
       return;
     case TSL__K_NOT:
       reads(x, n.a, false, out);
@@ -646,9 +714,10 @@ void tsl__boundaries(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   *out = r.edges;
 }
 
-/* ---- bytes that are alike ----------------------------------------------------------------------------------------- */
+/* ---- bytes that are alike -------------------------------------------------------------------- */
 
-/* Those ranges are told from the others. Those that are told from all others already are not looked at again. */
+/* Those ranges are told from the others. Those that are told from all others already are not looked
+ * at again. */
 static void tell_ranges_apart(tsl__alike *a, uint64_t in) {
   if (!(in & ~a->alone)) return;
   for (unsigned k = 0, parts = a->parts; k < parts; k++) {
@@ -666,9 +735,11 @@ static void tell_apart(tsl__alike *a, const tsl__bytes *set) {
   uint64_t in = 0;
   for (unsigned w = 0; w < 4; w++) {
     uint64_t has = a->begins.w[w] & set->w[w];
-    if (has == a->begins.w[w]) in |= a->within[w];
+    if (has == a->begins.w[w])
+      in |= a->within[w];
     else
-      for (; has; has &= has - 1) in |= (uint64_t)1 << a->range[w * 64 + (unsigned)__builtin_ctzll(has)];
+      for (; has; has &= has - 1)
+        in |= (uint64_t)1 << a->range[w * 64 + (unsigned)__builtin_ctzll(has)];
   }
   tell_ranges_apart(a, in);
 }
@@ -773,5 +844,6 @@ bool tsl__alike_of(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, tsl__ali
 
 void tsl__alike_firsts(const tsl__alike *a, uint8_t *first) {
   for (unsigned k = 0; k < a->parts; k++)
-    for (uint64_t part = a->part[k], left = part; left; left &= left - 1) first[__builtin_ctzll(left)] = (uint8_t)__builtin_ctzll(part);
+    for (uint64_t part = a->part[k], left = part; left; left &= left - 1)
+      first[__builtin_ctzll(left)] = (uint8_t)__builtin_ctzll(part);
 }

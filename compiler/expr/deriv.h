@@ -1,13 +1,18 @@
 /* deriv.h - one step of matching: derivatives by a byte, and calls.
  *
- * Registers  A loop r{m,n} whose bounds exceed TSL__UNROLL_MAX is entered as COUNTED(r,m,n): how many iterations have begun is not part of the expression
- *            but the register c of its frame, so that a string of up to 10,000 characters has one state, not 10,000. What a loop may do depends on
- *            its *phase* only: below its minimum, between, or at its maximum.
- * Parts      A derivative can mix expressions whose registers differ (the loop goes on with c, or begins again with c + 1). It is
- *            therefore a short list of parts, each with what to do to the register. Usually there is one.
- * Nesting    One loop per frame is a register: loops inside the body of an active one, and loops under and/not, are derived by counting down.
+ * Registers  A loop r{m,n} whose bounds exceed TSL__UNROLL_MAX is entered as COUNTED(r,m,n): how
+ *            many iterations have begun is not part of the expression but the register c of its
+ *            frame, so that a string of up to 10,000 characters has one state, not 10,000. What a
+ *            loop may do depends on its *phase* only: below its minimum, between, or at its
+ *            maximum.
+ * Parts      A derivative can mix expressions whose registers differ (the loop goes on with c, or
+ *            begins again with c + 1). It is therefore a short list of parts, each with what to do
+ *            to the register. Usually there is one.
+ * Nesting    One loop per frame is a register: loops inside the body of an active one, and loops
+ *            under and/not, are derived by counting down.
  *
- * Example    D_a of a{0,1000} = COUNTED(a,0,1000) with c = 1; its derivative by a in the middle phase is itself with c + 1.
+ * Example    D_a of a{0,1000} = COUNTED(a,0,1000) with c = 1; its derivative by a in the middle
+ *            phase is itself with c + 1.
  * Tested by  tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,7 +22,8 @@
 
 #include "compiler/expr/node.h"
 
-typedef enum tsl__phase { TSL__PHASE_LOW, TSL__PHASE_MIDDLE, TSL__PHASE_TOP } tsl__phase; /* c < m, m <= c < n, c = n */
+/* c < m, m <= c < n, c = n */
+typedef enum tsl__phase { TSL__PHASE_LOW, TSL__PHASE_MIDDLE, TSL__PHASE_TOP } tsl__phase;
 
 /* What a step does to the register. */
 typedef enum tsl__count {
@@ -38,8 +44,9 @@ typedef struct tsl__parts {
   tsl__part at[TSL__PARTS_MAX];
 } tsl__parts;
 
-/* The derivative of a whole frame `e` by a byte, its active loop (if any) being in `phase`. Rules that are last are unfolded in place; rules that are followed
- * by something contribute nothing here (they are calls). */
+/* The derivative of a whole frame `e` by a byte, its active loop (if any) being in `phase`. Rules
+ * that are last are unfolded in place; rules that are followed by something contribute nothing here
+ * (they are calls). */
 void tsl__derive(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__phase phase, tsl__parts *out);
 /* The derivative of an expression without calls, loops counted down. */
 tsl__expr tsl__derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte);
@@ -55,18 +62,23 @@ typedef struct tsl__calls {
 } tsl__calls;
 /* Add a call that leaves no loop active in what follows it. */
 void tsl__calls_add(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__expr then);
-/* Add those of an expression that is last in its frame; false: it begins with other things, too, and *out is undefined from where it ended. */
+/* Add those of an expression that is last in its frame; false: it begins with other things, too,
+ * and *out is undefined from where it ended. */
 bool tsl__calls_add_last(tsl__exprs *x, tsl__calls *out, tsl__expr e);
 void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out);
 /* Is e a call and what follows it? It is the only one, then, and e reads no byte itself. */
 bool tsl__is_call(const tsl__exprs *x, tsl__expr e, tsl__call *out);
-/* Are calls all that e begins with, as the members of an object do? Adds them to *out, or leaves it empty. */
+/* Are calls all that e begins with, as the members of an object do? Adds them to *out, or leaves it
+ * empty. */
 bool tsl__only_calls(tsl__exprs *x, tsl__expr e, tsl__calls *out);
 
-/* What is remembered of derivatives, by a key: an expression and a byte, or what nonascii.c asks. False: it is not known. */
+/* What is remembered of derivatives, by a key: an expression and a byte, or what nonascii.c asks.
+ * False: it is not known. */
 bool tsl__step_known(const tsl__exprs *x, uint64_t key, tsl__expr *d);
-void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d); /* unless a failure is pending, or there is no table */
-void tsl__known_steps_make(tsl__exprs *x); /* unless it is there; where memory is short there is none */
+/* unless a failure is pending, or there is no table */
+void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d);
+/* unless it is there; where memory is short there is none */
+void tsl__known_steps_make(tsl__exprs *x);
 
 /* r{m,n} after its first iteration has begun and ended. */
 tsl__expr tsl__one_fewer(tsl__exprs *x, const tsl__node *n);
@@ -86,7 +98,8 @@ static inline unsigned tsl__edge_from(const tsl__bytes *edges, unsigned byte) {
   }
   return 256;
 }
-/* The ranges between these, in order, and those among them that lead to the same place though others lie between: no set of bytes in e has some of them only. */
+/* The ranges between these, in order, and those among them that lead to the same place though
+ * others lie between: no set of bytes in e has some of them only. */
 #define TSL__ALIKE_MAX 64u
 #define TSL__ALIKE_MET 8u
 typedef struct tsl__alike {
@@ -128,6 +141,7 @@ typedef struct tsl__step {
 void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out);
 /* json_string.c: the step of JSTR, JESC and JHEX. */
 void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out);
-void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out); /* adds to what is there */
+/* adds to what is there */
+void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out);
 
 #endif

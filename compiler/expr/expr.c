@@ -1,21 +1,23 @@
 /* expr.c - interning and the constructors that keep expressions canonical.
  *
- * Every constructor first simplifies, then asks tsl__intern for the one node with that content. List-shaped content (literals, alternatives,
- * tokens) is appended to its pool before the look-up and taken back if the node was there already.
- * Alternatives and sets of characters are in alt.c, intersections and complements in expr_and.c.
+ * Every constructor first simplifies, then asks tsl__intern for the one node with that content.
+ * List-shaped content (literals, alternatives, tokens) is appended to its pool before the look-up
+ * and taken back if the node was there already. Alternatives and sets of characters are in alt.c,
+ * intersections and complements in expr_and.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
 #include "runtime/automaton/state.h"
 
-#define HEADS_FEW 16u /* parts of a sequence that need no memory while it is made anew */
+#define HEADS_FEW 16u   /* parts of a sequence that need no memory while it is made anew */
 #define NODES_FIRST 64u /* room for nodes that a grammar begins with: hardly any has fewer */
-#define LITERAL_MERGE_MAX 4096u /* longer literals are kept apart, so that building them stays linear */
+/* longer literals are kept apart, so that building them stays linear */
+#define LITERAL_MERGE_MAX 4096u
 
 static const tsl_limits no_limits = {0};
 
-/* ---- the table ------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what) {
   if (x->status != TSL_OK) return;
@@ -46,7 +48,8 @@ static void inherit(tsl__exprs *x, const tsl__exprs *p) {
   memcpy(x->marks, p->marks, sizeof x->marks);
 }
 
-tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator, const tsl_limits *limits, tsl__exprs **out) {
+tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator,
+                          const tsl_limits *limits, tsl__exprs **out) {
   allocator = tsl__allocator_or_default(allocator);
   if (!limits) limits = &no_limits;
   tsl__exprs *x = tsl__alloc_zero(allocator, sizeof *x);
@@ -66,8 +69,11 @@ tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocat
       return TSL_ERR_NO_MEMORY;
     }
   } else {
-    tsl__node none = {.kind = TSL__K_NONE, .flags = TSL__FINITE | TSL__CHAR | TSL__TEXTUAL, .shortest = TSL__INF};
-    tsl__node eps = {.kind = TSL__K_EPS, .flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED};
+    tsl__node none = {
+        .kind = TSL__K_NONE, .flags = TSL__FINITE | TSL__CHAR | TSL__TEXTUAL, .shortest = TSL__INF};
+    tsl__node eps = {.kind = TSL__K_EPS,
+                     .flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL |
+                              TSL__SEARCHED};
     if (!tsl__vec_push(&x->alloc, &x->nodes, none) || !tsl__vec_push(&x->alloc, &x->nodes, eps)) {
       tsl__exprs_free(x);
       return TSL_ERR_NO_MEMORY;
@@ -107,12 +113,20 @@ void tsl__exprs_free(tsl__exprs *x) {
 }
 
 size_t tsl__exprs_memory(const tsl__exprs *x) {
-  return sizeof *x + x->held + x->arena.total + x->slot_count * sizeof *x->slots + x->need_slots * sizeof *x->needs +
-         (x->meanings ? TSL__KNOWN_MEANINGS * sizeof *x->meanings : 0) + (x->search_steps ? TSL__SEARCH_STEPS * sizeof *x->search_steps : 0) +
-         (x->known_reads ? TSL__KNOWN_READS * sizeof *x->known_reads : 0) + (x->known_bounds ? TSL__KNOWN_BOUNDS * sizeof *x->known_bounds : 0) +
-         (x->way_shortest ? TSL__WAY_SHORTEST * sizeof *x->way_shortest : 0) + (x->known_fewest ? TSL__KNOWN_FEWEST * sizeof *x->known_fewest : 0) + (x->explored ? TSL__EXPLORED * sizeof *x->explored : 0) + (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) + x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at +
-         x->pool.cap + x->sets.cap * sizeof *x->sets.at + x->rules.cap * sizeof *x->rules.at + x->keys.cap * sizeof *x->keys.at +
-         x->natives.cap * sizeof *x->natives.at + x->strings.cap * sizeof *x->strings.at + x->owned.cap * sizeof *x->owned.at;
+  return sizeof *x + x->held + x->arena.total + x->slot_count * sizeof *x->slots +
+         x->need_slots * sizeof *x->needs +
+         (x->meanings ? TSL__KNOWN_MEANINGS * sizeof *x->meanings : 0) +
+         (x->search_steps ? TSL__SEARCH_STEPS * sizeof *x->search_steps : 0) +
+         (x->known_reads ? TSL__KNOWN_READS * sizeof *x->known_reads : 0) +
+         (x->known_bounds ? TSL__KNOWN_BOUNDS * sizeof *x->known_bounds : 0) +
+         (x->way_shortest ? TSL__WAY_SHORTEST * sizeof *x->way_shortest : 0) +
+         (x->known_fewest ? TSL__KNOWN_FEWEST * sizeof *x->known_fewest : 0) +
+         (x->explored ? TSL__EXPLORED * sizeof *x->explored : 0) +
+         (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) +
+         x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at + x->pool.cap +
+         x->sets.cap * sizeof *x->sets.at + x->rules.cap * sizeof *x->rules.at +
+         x->keys.cap * sizeof *x->keys.at + x->natives.cap * sizeof *x->natives.at +
+         x->strings.cap * sizeof *x->strings.at + x->owned.cap * sizeof *x->owned.at;
 }
 
 void tsl__exprs_hold(tsl__exprs *x, size_t bytes) { x->held = bytes; }
@@ -141,7 +155,9 @@ void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx) {
   x->spell_ctx = ctx;
   x->watches |= TSL__NEW_ITEM;
 }
-void tsl__exprs_guard_names(tsl__exprs *x, bool few) { x->watches |= (uint8_t)(TSL__NEW_NAME | (few ? TSL__FEW_NAMES : 0)); }
+void tsl__exprs_guard_names(tsl__exprs *x, bool few) {
+  x->watches |= (uint8_t)(TSL__NEW_NAME | (few ? TSL__FEW_NAMES : 0));
+}
 void tsl__exprs_guard_repeats(tsl__exprs *x) { x->watches |= TSL__SAME_ITEM; }
 uint8_t tsl__exprs_watches(const tsl__exprs *x) { return x->watches; }
 void tsl__exprs_name_tokens(tsl__exprs *x) { x->names_tokens = true; }
@@ -167,13 +183,16 @@ static bool spend(tsl__exprs *x, uint64_t steps) {
   uint64_t before = x->steps;
   if (TSL__UNLIKELY(x->status != TSL_OK)) return false;
   if (TSL__UNLIKELY((x->steps += steps) > x->max_steps)) {
-    tsl__exprs_fail(x, TSL_ERR_LIMIT, "max_steps: the grammar takes too many derivative steps here");
+    tsl__exprs_fail(x, TSL_ERR_LIMIT,
+                    "max_steps: the grammar takes too many derivative steps here");
     return false;
   }
   if (TSL__UNLIKELY((before ^ x->steps) >> 8)) {
     if (tsl__cancelled(x->cancel)) tsl__exprs_fail(x, TSL_ERR_CANCELLED, "cancelled");
-    if (tsl__expired(x->deadline)) tsl__exprs_fail(x, TSL_ERR_CANCELLED, "deadline_us: out of time");
-    if (tsl__exprs_memory(x) > x->max_memory) tsl__exprs_fail(x, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
+    if (tsl__expired(x->deadline))
+      tsl__exprs_fail(x, TSL_ERR_CANCELLED, "deadline_us: out of time");
+    if (tsl__exprs_memory(x) > x->max_memory)
+      tsl__exprs_fail(x, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
   }
   return x->status == TSL_OK;
 }
@@ -202,7 +221,9 @@ static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
   case TSL__K_ALT:
   case TSL__K_AND:
   case TSL__K_TOKEN: h ^= (tsl__hash(tsl__list_at(x, n->a), n->b * 4u) << 5) + n->c; break;
-  default: h ^= (((uint64_t)n->a << 32 | n->b) * 0x9e3779b97f4a7c15u) + ((uint64_t)n->c << 32 | n->d) * 0xc2b2ae3d27d4eb4fu;
+  default:
+    h ^= (((uint64_t)n->a << 32 | n->b) * 0x9e3779b97f4a7c15u) +
+         ((uint64_t)n->c << 32 | n->d) * 0xc2b2ae3d27d4eb4fu;
   }
   return tsl__mix(h);
 }
@@ -211,11 +232,14 @@ static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
 static TSL__SELDOM bool node_equal(const tsl__exprs *x, const tsl__node *m, const tsl__node *n) {
   if (m->kind != n->kind) return false;
   switch (n->kind) {
-  case TSL__K_LIT: return m->b == n->b && !memcmp(tsl__literal_at(x, m->a), tsl__literal_at(x, n->a), n->b);
+  case TSL__K_LIT:
+    return m->b == n->b && !memcmp(tsl__literal_at(x, m->a), tsl__literal_at(x, n->a), n->b);
   case TSL__K_BYTES: return tsl__bytes_equal(tsl__set_at(x, m->a), tsl__set_at(x, n->a));
   case TSL__K_ALT:
   case TSL__K_AND:
-  case TSL__K_TOKEN: return m->b == n->b && m->c == n->c && !memcmp(tsl__list_at(x, m->a), tsl__list_at(x, n->a), n->b * 4u);
+  case TSL__K_TOKEN:
+    return m->b == n->b && m->c == n->c &&
+           !memcmp(tsl__list_at(x, m->a), tsl__list_at(x, n->a), n->b * 4u);
   default: return m->a == n->a && m->b == n->b && m->c == n->c && m->d == n->d;
   }
 }
@@ -258,7 +282,9 @@ static inline void fill_slot(const tsl__exprs *x, uint32_t *slots, uint32_t coun
   slots[at] = (hash & ~(count - 1)) | (i + 1);
 }
 
-static bool is_full(const tsl__exprs *x, uint32_t slot_count) { return x->slot_used * 2 >= slot_count || x->nodes.n + 1 >= slot_count; }
+static bool is_full(const tsl__exprs *x, uint32_t slot_count) {
+  return x->slot_used * 2 >= slot_count || x->nodes.n + 1 >= slot_count;
+}
 
 static bool grow_slots(tsl__exprs *x) {
   uint32_t count = 2 * NODES_FIRST;
@@ -266,7 +292,8 @@ static bool grow_slots(tsl__exprs *x) {
   uint32_t *slots = tsl__alloc_zero(&x->alloc, count * sizeof *slots);
   if (!slots) return false;
   for (uint32_t i = x->base ? 0 : 2; i < x->nodes.n; i++)
-    if (x->nodes.at[i].hash) fill_slot(x, slots, count, i); /* else nobody looks for it (tsl__append) */
+    /* else nobody looks for it (tsl__append) */
+    if (x->nodes.at[i].hash) fill_slot(x, slots, count, i);
   tsl__free(&x->alloc, x->slots, x->slot_count * sizeof *x->slots);
   x->slots = slots;
   x->slot_count = count;
@@ -294,8 +321,11 @@ tsl__expr tsl__intern(tsl__exprs *x, tsl__node node) {
   tsl__worked(x, node.kind == TSL__K_ALT || node.kind == TSL__K_AND ? 1 + node.b : 1);
   node.hash = (uint32_t)node_hash(x, &node);
   node.hash += !node.hash; /* 0: not looked for */
-  if (x->slots) TSL__PREFETCH(&x->slots[node.hash & (x->slot_count - 1)]); /* while the layers below are looked through */
-  for (const tsl__exprs *layer = is_own(x, &node) ? NULL : x->parent; layer; layer = layer->parent) { /* most that another layer can have it has */
+  /* while the layers below are looked through */
+  if (x->slots) TSL__PREFETCH(&x->slots[node.hash & (x->slot_count - 1)]);
+  /* most that another layer can have it has */
+  for (const tsl__exprs *layer = is_own(x, &node) ? NULL : x->parent; layer;
+       layer = layer->parent) {
     tsl__expr e = find(layer, x, &node);
     if (e) return e;
   }
@@ -317,22 +347,27 @@ tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n) {
 }
 
 bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset) {
-  if (!tsl__vec_reserve(&x->alloc, &x->lists, n ? n : 1)) return tsl__expr_no_memory(x), false; /* an empty list has a place, too */
+  /* an empty list has a place, too */
+  if (!tsl__vec_reserve(&x->alloc, &x->lists, n ? n : 1)) return tsl__expr_no_memory(x), false;
   *offset = x->list_base + (uint32_t)x->lists.n;
   if (n) memcpy(x->lists.at + x->lists.n, items, n * sizeof *items);
   x->lists.n += n;
   return true;
 }
 
-/* ---- bytes and literals --------------------------------------------------------------------------------------- */
+/* ---- bytes and literals ---------------------------------------------------------------------- */
 
 tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length) {
   if (length == 0) return TSL__EPS;
-  if (length > UINT32_MAX / 2) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "a literal of over 2^31 bytes"), TSL__NONE;
+  if (length > UINT32_MAX / 2)
+    return tsl__exprs_fail(x, TSL_ERR_LIMIT, "a literal of over 2^31 bytes"), TSL__NONE;
   const uint8_t *at = bytes;
   if (!tsl__vec_reserve(&x->alloc, &x->pool, length)) return tsl__expr_no_memory(x);
   memmove(x->pool.at + x->pool.n, at, length);
-  tsl__node n = {.kind = TSL__K_LIT, .a = x->byte_base + (uint32_t)x->pool.n, .b = (uint32_t)length, .shortest = (uint32_t)length};
+  tsl__node n = {.kind = TSL__K_LIT,
+                 .a = x->byte_base + (uint32_t)x->pool.n,
+                 .b = (uint32_t)length,
+                 .shortest = (uint32_t)length};
   n.flags = TSL__FINITE | TSL__SEARCHED;
   uint32_t cp;
   if (tsl__utf8_valid(at, length)) n.flags |= TSL__TEXTUAL;
@@ -346,10 +381,16 @@ tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length) {
 
 tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip) {
   if (lit->b == skip) return TSL__EPS;
-  tsl__node n = {.kind = TSL__K_LIT, .a = lit->a + skip, .b = lit->b - skip, .shortest = lit->b - skip, .flags = TSL__FINITE | TSL__SEARCHED};
+  tsl__node n = {.kind = TSL__K_LIT,
+                 .a = lit->a + skip,
+                 .b = lit->b - skip,
+                 .shortest = lit->b - skip,
+                 .flags = TSL__FINITE | TSL__SEARCHED};
   uint32_t cp;
   const uint8_t *at = tsl__literal_at(x, n.a);
-  if (lit->flags & TSL__TEXTUAL ? (*at & 0xC0) != 0x80 : tsl__utf8_valid(at, n.b)) n.flags |= TSL__TEXTUAL; /* the end of a text is one, if it begins with a character */
+  /* the end of a text is one, if it begins with a character */
+  if (lit->flags & TSL__TEXTUAL ? (*at & 0xC0) != 0x80 : tsl__utf8_valid(at, n.b))
+    n.flags |= TSL__TEXTUAL;
   if (tsl__utf8_decode(at, n.b, &cp) == n.b) n.flags |= TSL__CHAR;
   return tsl__intern(x, n);
 }
@@ -366,7 +407,10 @@ tsl__expr tsl__expr_bytes(tsl__exprs *x, const tsl__bytes *set) {
     return tsl__expr_literal(x, &b, 1);
   }
   if (!tsl__vec_push(&x->alloc, &x->sets, *set)) return tsl__expr_no_memory(x);
-  tsl__node n = {.kind = TSL__K_BYTES, .a = x->set_base + (uint32_t)x->sets.n - 1, .shortest = 1, .flags = TSL__FINITE | TSL__SEARCHED};
+  tsl__node n = {.kind = TSL__K_BYTES,
+                 .a = x->set_base + (uint32_t)x->sets.n - 1,
+                 .shortest = 1,
+                 .flags = TSL__FINITE | TSL__SEARCHED};
   if (last < 0x80) n.flags |= TSL__CHAR | TSL__TEXTUAL;
   size_t before = x->nodes.n;
   tsl__expr e = tsl__intern(x, n);
@@ -380,13 +424,16 @@ tsl__expr tsl__expr_range(tsl__exprs *x, uint8_t lo, uint8_t hi) {
   return tsl__expr_bytes(x, &set);
 }
 
-/* ---- concatenation -------------------------------------------------------------------------------------------- */
+/* ---- concatenation --------------------------------------------------------------------------- */
 
 static tsl__node seq_node(tsl__expr a, const tsl__node *na, tsl__expr b, const tsl__node *nb) {
-  tsl__node n = {.kind = TSL__K_SEQ, .a = a, .b = b, .shortest = tsl__add(na->shortest, nb->shortest)};
+  tsl__node n = {
+      .kind = TSL__K_SEQ, .a = a, .b = b, .shortest = tsl__add(na->shortest, nb->shortest)};
   n.loop = na->loop ? na->loop : nb->loop;
-  n.flags = (na->flags & nb->flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED)) |
-            ((na->flags | nb->flags) & (TSL__CALLS | TSL__COUNTS));
+  n.flags =
+      (na->flags & nb->flags &
+       (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED)) |
+      ((na->flags | nb->flags) & (TSL__CALLS | TSL__COUNTS));
   return n;
 }
 
@@ -405,11 +452,16 @@ static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b), head = nb;
   tsl__expr rest = TSL__EPS;
   if (nb.kind == TSL__K_SEQ) head = tsl__node_at(x, nb.a), rest = nb.b;
-  if (na.kind == TSL__K_LIT && head.kind == TSL__K_LIT && na.b + head.b <= LITERAL_MERGE_MAX) return seq_cons(x, joined(x, &na, &head), rest);
-  if (na.kind == TSL__K_REPEAT && head.kind == TSL__K_REPEAT && na.a == head.a && na.c == TSL__INF && head.c == TSL__INF && head.b == 0)
+  if (na.kind == TSL__K_LIT && head.kind == TSL__K_LIT && na.b + head.b <= LITERAL_MERGE_MAX)
+    return seq_cons(x, joined(x, &na, &head), rest);
+  if (na.kind == TSL__K_REPEAT && head.kind == TSL__K_REPEAT && na.a == head.a &&
+      na.c == TSL__INF && head.c == TSL__INF && head.b == 0)
     return seq_cons(x, a, rest); /* a*·a* = a* */
-  if (a == x->text && (nb.flags & TSL__TEXTUAL) && (nb.flags & TSL__NULLABLE_LOW) && !nb.loop) return a; /* text·r = text */
-  if (b == x->text && (na.flags & TSL__TEXTUAL) && (na.flags & TSL__NULLABLE_LOW) && !na.loop) return b;
+  /* text·r = text */
+  if (a == x->text && (nb.flags & TSL__TEXTUAL) && (nb.flags & TSL__NULLABLE_LOW) && !nb.loop)
+    return a;
+  if (b == x->text && (na.flags & TSL__TEXTUAL) && (na.flags & TSL__NULLABLE_LOW) && !na.loop)
+    return b;
   return tsl__intern(x, seq_node(a, &na, b, &nb));
 }
 
@@ -420,7 +472,8 @@ tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   tsl__node na = tsl__node_at(x, a);
   if (na.kind != TSL__K_SEQ) return seq_cons(x, a, b);
   for (tsl__node m = na; m.kind == TSL__K_SEQ; m = tsl__node_at(x, m.b)) n++;
-  if (n > HEADS_FEW && !(heads = tsl__alloc(&x->alloc, n * sizeof *heads))) return tsl__expr_no_memory(x);
+  if (n > HEADS_FEW && !(heads = tsl__alloc(&x->alloc, n * sizeof *heads)))
+    return tsl__expr_no_memory(x);
   for (; na.kind == TSL__K_SEQ; na = tsl__node_at(x, a)) {
     heads[k++] = na.a;
     a = na.b;
@@ -437,7 +490,7 @@ tsl__expr tsl__expr_seq_alone(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   return tsl__append(x, seq_node(a, &na, b, &nb));
 }
 
-/* ---- repetition ----------------------------------------------------------------------------------------------- */
+/* ---- repetition ------------------------------------------------------------------------------ */
 
 tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t max) {
   if (min > max) return TSL__NONE;
@@ -448,35 +501,49 @@ tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t ma
   if (na.flags & TSL__NULLABLE_LOW) {
     min = 0;
     if (na.kind == TSL__K_REPEAT && na.b == 0 && na.c == TSL__INF) return a; /* (r*){m,n} = r* */
-    if (na.kind == TSL__K_REPEAT && na.b == 0 && max == TSL__INF) return tsl__expr_repeat(x, na.a, 0, TSL__INF);
+    if (na.kind == TSL__K_REPEAT && na.b == 0 && max == TSL__INF)
+      return tsl__expr_repeat(x, na.a, 0, TSL__INF);
     if (max == TSL__INF && na.kind == TSL__K_ALT) { /* (r|ε)* = r* */
       const uint32_t *c = tsl__list_at(x, na.a);
       if (na.b == 2 && c[0] == TSL__EPS) return tsl__expr_repeat(x, c[1], 0, TSL__INF);
     }
   }
   if (max == 1) return tsl__expr_alt(x, a, TSL__EPS);
-  tsl__node n = {.kind = TSL__K_REPEAT, .a = a, .b = min, .c = max, .shortest = tsl__multiply(na.shortest, min)};
+  tsl__node n = {.kind = TSL__K_REPEAT,
+                 .a = a,
+                 .b = min,
+                 .c = max,
+                 .shortest = tsl__multiply(na.shortest, min)};
   n.flags = na.flags & (TSL__CALLS | TSL__COUNTS | TSL__TEXTUAL | TSL__SEARCHED);
   if (min == 0) n.flags |= TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__SEARCHED;
   if (max != TSL__INF) n.flags |= na.flags & TSL__FINITE;
-  if ((max != TSL__INF && max > TSL__UNROLL_MAX) || (min != TSL__INF && min > TSL__UNROLL_MAX)) n.flags |= TSL__COUNTS;
+  if ((max != TSL__INF && max > TSL__UNROLL_MAX) || (min != TSL__INF && min > TSL__UNROLL_MAX))
+    n.flags |= TSL__COUNTS;
   return tsl__intern(x, n);
 }
 
-/* ---- tokens, rules, native automata --------------------------------------------------------------------------- */
+/* ---- tokens, rules, native automata ---------------------------------------------------------- */
 
 tsl__expr tsl__expr_token(tsl__exprs *x, const tsl_token *tokens, size_t n, bool complement) {
   if (n == 0 && !complement) return TSL__NONE;
   tsl__exprs_name_tokens(x);
-  tsl__node node = {.kind = TSL__K_TOKEN, .b = (uint32_t)n, .c = complement, .shortest = 1, .flags = TSL__CALLS | TSL__SEARCHED};
+  tsl__node node = {.kind = TSL__K_TOKEN,
+                    .b = (uint32_t)n,
+                    .c = complement,
+                    .shortest = 1,
+                    .flags = TSL__CALLS | TSL__SEARCHED};
   if (!tsl__push_list(x, tokens, n, &node.a)) return TSL__NONE;
   return tsl__intern_list(x, node, n);
 }
 
-tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uint32_t param, uint32_t flags, uint32_t shortest) {
+tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uint32_t param,
+                         uint32_t flags, uint32_t shortest) {
   tsl__rule rule = {ops, ctx, param, flags, shortest, TSL__NONE};
   if (!tsl__vec_push(&x->alloc, &x->rules, rule)) return tsl__expr_no_memory(x);
-  tsl__node n = {.kind = TSL__K_RULE, .a = x->rule_base + (uint32_t)x->rules.n - 1, .shortest = shortest, .flags = TSL__CALLS | TSL__SEARCHED};
+  tsl__node n = {.kind = TSL__K_RULE,
+                 .a = x->rule_base + (uint32_t)x->rules.n - 1,
+                 .shortest = shortest,
+                 .flags = TSL__CALLS | TSL__SEARCHED};
   if (flags & TSL__RULE_NULLABLE) n.flags |= TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
   return tsl__append(x, n);
 }
@@ -491,7 +558,8 @@ tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t index) {
     return TSL__NONE;
   }
   if (index < x->rule_base) {
-    tsl__exprs_fail(x, TSL_ERR_STATE, "a shared rule that was not unfolded when the vocabulary was warmed up");
+    tsl__exprs_fail(x, TSL_ERR_STATE,
+                    "a shared rule that was not unfolded when the vocabulary was warmed up");
     return TSL__NONE;
   }
   tsl__rule_at(x, index)->body = body;
@@ -514,11 +582,16 @@ tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx,
   bool nullable = ops->nullable(ctx, param), texts = ops->plain;
   if (ops->characters) ops->characters(ctx, param, &texts);
   tsl__node n = {.kind = TSL__K_NATIVE, .a = index, .b = param, .shortest = !nullable};
-  n.flags = TSL__SEARCHED | (texts ? TSL__TEXTUAL : 0) | (nullable ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
+  n.flags = TSL__SEARCHED | (texts ? TSL__TEXTUAL : 0) |
+            (nullable ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
   return tsl__intern(x, n);
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------------------- */
 
-bool tsl__expr_nullable(const tsl__exprs *x, tsl__expr e) { return tsl__node_at(x, e).flags & TSL__NULLABLE_LOW; }
-bool tsl__expr_has_calls(const tsl__exprs *x, tsl__expr e) { return tsl__node_at(x, e).flags & TSL__CALLS; }
+bool tsl__expr_nullable(const tsl__exprs *x, tsl__expr e) {
+  return tsl__node_at(x, e).flags & TSL__NULLABLE_LOW;
+}
+bool tsl__expr_has_calls(const tsl__exprs *x, tsl__expr e) {
+  return tsl__node_at(x, e).flags & TSL__CALLS;
+}

@@ -1,9 +1,13 @@
 /* expr_print.c - expressions in a regex-like notation, for listings and tests.
  *
- * Notation  literals as themselves, [..] byte sets, (a|b), (a)*, (a){m,n}, (a){m,n}@ for an active loop, (a&b), !(a), <name> for rules and native automata,
- *           <[7],[9]> for one of these tokens, !<[7]> for any other, j"e" for the rest of a JSON string, j\e" after a backslash in it, j\uN:V:H e" after N digits of \u with the
- *           value V (H: the high surrogate before, or 0), {a,b} for string sets, keys{a,b} for names that the schema knows, name#N for the end of the Nth of them and then#N for what
- *           follows, ... for more strings than 8 and what is nested deeper than 200, <char> for any character. ε and ∅ stand for themselves.
+ * Notation  literals as themselves, [..] byte sets, (a|b), (a)*, (a){m,n}, (a){m,n}@ for an active
+ *           loop, (a&b), !(a), <name> for rules and native automata, <[7],[9]> for one of these
+ *           tokens, !<[7]> for any other, j"e" for the rest of a JSON string, j\e" after a
+ *           backslash in it, j\uN:V:H e" after N digits of \u with the value V (H: the high
+ *           surrogate before, or 0), {a,b} for string sets, keys{a,b} for names that the schema
+ *           knows, name#N for the end of the Nth of them and then#N for what follows, ... for more
+ *           strings than 8 and what is nested deeper than 200, <char> for any character. ε and ∅
+ *           stand for themselves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +16,14 @@
 #include "compiler/expr/print.h"
 
 static void put_byte(tsl__printer *w, uint8_t b) {
-  if (b == '\n') tsl__print_format(w, "\\n");
-  else if (b < 0x20 || b >= 0x7F) tsl__print_format(w, "\\x%02X", b);
-  else if (strchr("()[]{}|&!*<>\\", b)) tsl__print_format(w, "\\%c", b);
-  else tsl__print_format(w, "%c", b);
+  if (b == '\n')
+    tsl__print_format(w, "\\n");
+  else if (b < 0x20 || b >= 0x7F)
+    tsl__print_format(w, "\\x%02X", b);
+  else if (strchr("()[]{}|&!*<>\\", b))
+    tsl__print_format(w, "\\%c", b);
+  else
+    tsl__print_format(w, "%c", b);
 }
 
 static void put_set(tsl__printer *w, const tsl__bytes *s) {
@@ -33,15 +41,19 @@ static void put_set(tsl__printer *w, const tsl__bytes *s) {
 }
 
 static void put_bounds(tsl__printer *w, const tsl__node *n) {
-  if (n->b == 0 && n->c == TSL__INF) tsl__print_format(w, "*");
-  else if (n->c == TSL__INF) tsl__print_format(w, "{%u,}", n->b);
-  else tsl__print_format(w, "{%u,%u}", n->b, n->c);
+  if (n->b == 0 && n->c == TSL__INF)
+    tsl__print_format(w, "*");
+  else if (n->c == TSL__INF)
+    tsl__print_format(w, "{%u,}", n->b);
+  else
+    tsl__print_format(w, "{%u,%u}", n->b, n->c);
   if (n->kind == TSL__K_COUNTED) tsl__print_format(w, "@");
 }
 
 static void print(const tsl__exprs *x, tsl__expr e, tsl__printer *w, unsigned depth);
 
-static void print_list(const tsl__exprs *x, const tsl__node *n, const char *between, tsl__printer *w, unsigned depth) {
+static void print_list(const tsl__exprs *x, const tsl__node *n, const char *between,
+                       tsl__printer *w, unsigned depth) {
   tsl__print_format(w, "(");
   for (uint32_t i = 0; i < n->b && w->length <= w->size; i++) {
     if (i) tsl__print_format(w, "%s", between);
@@ -99,7 +111,8 @@ static void print(const tsl__exprs *x, tsl__expr e, tsl__printer *w, unsigned de
   case TSL__K_EPS: tsl__print_format(w, "ε"); return;
   case TSL__K_BYTES: put_set(w, tsl__set_at(x, n.a)); return;
   case TSL__K_LIT:
-    for (uint32_t i = 0; i < n.b && w->length <= w->size; i++) put_byte(w, tsl__literal_at(x, n.a)[i]);
+    for (uint32_t i = 0; i < n.b && w->length <= w->size; i++)
+      put_byte(w, tsl__literal_at(x, n.a)[i]);
     return;
   case TSL__K_SEQ:
     while (n.kind == TSL__K_SEQ && w->length <= w->size) {
@@ -123,7 +136,8 @@ static void print(const tsl__exprs *x, tsl__expr e, tsl__printer *w, unsigned de
   case TSL__K_RULE: print_name(x, &n, w); return;
   case TSL__K_TOKEN:
     tsl__print_format(w, n.c ? "!<" : "<");
-    for (uint32_t i = 0; i < n.b; i++) tsl__print_format(w, "%s[%u]", i ? "," : "", tsl__list_at(x, n.a)[i]);
+    for (uint32_t i = 0; i < n.b; i++)
+      tsl__print_format(w, "%s[%u]", i ? "," : "", tsl__list_at(x, n.a)[i]);
     tsl__print_format(w, ">");
     return;
   case TSL__K_STRSET:

@@ -1,12 +1,17 @@
 /* json_string.c - the rest of a JSON string whose decoded text matches an expression.
  *
- * Problem   A pattern or key speaks about decoded text; the bytes on the wire may spell a character raw, as \n, as \u0041 or as a pair of surrogates.
- * Idea      Three wrappers turn a derivative over decoded text into one over the spelling: JSTR(e) between characters, JESC(e) after a backslash,
- *           JHEX(e,k,v) after \u and k hex digits of value v. A raw byte steps e by itself; an escape, once whole, steps e by the UTF-8 of its character.
- * No dead end  A hex digit is allowed only if some character in the range that its prefix still stands for is allowed: \uD8 needs a low surrogate to
+ * Problem   A pattern or key speaks about decoded text; the bytes on the wire may spell a character
+ *           raw, as \n, as \u0041 or as a pair of surrogates.
+ * Idea      Three wrappers turn a derivative over decoded text into one over the spelling: JSTR(e)
+ *           between characters, JESC(e) after a backslash, JHEX(e,k,v) after \u and k hex digits of
+ *           value v. A raw byte steps e by itself; an escape, once whole, steps e by the UTF-8 of
+ *           its character.
+ * No dead end  A hex digit is allowed only if some character in the range that its prefix still
+ * stands for is allowed: \uD8 needs a low surrogate to
  *           follow that makes a legal character.
- * Collapse  Where all characters of that range lead to the same expression (inside a free string: always), the digits' value is not kept: JHEX
- *           becomes "so many hex digits, then JSTR(e')". So the free string has a handful of states, not 65,536.
+ * Collapse  Where all characters of that range lead to the same expression (inside a free string:
+ *           always), the digits' value is not kept: JHEX becomes "so many hex digits, then
+ *           JSTR(e')". So the free string has a handful of states, not 65,536.
  * Example   JSTR(a) = a" | \u0061".
  * Lone surrogates are no characters: they are refused.
  * Ref       RFC 8259, section 7.
@@ -17,9 +22,10 @@
 #include "compiler/expr/nonascii.h"
 #include "compiler/expr/deriv.h"
 
-/* ---- constructors --------------------------------------------------------------------------------------------- */
+/* ---- constructors ---------------------------------------------------------------------------- */
 
-static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digits, uint32_t value, uint32_t high) {
+static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digits, uint32_t value,
+                      uint32_t high) {
   if (e == TSL__NONE) return TSL__NONE;
   tsl__node n = tsl__node_at(x, e);
   tsl__node w = {.kind = (uint8_t)kind, .a = e, .b = digits, .c = value, .d = high, .loop = n.loop};
@@ -31,7 +37,9 @@ static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digit
   return kind == TSL__K_JSTR && tsl__is_alone(x, e) ? tsl__append(x, w) : tsl__intern(x, w);
 }
 
-tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text) { return wrap(x, TSL__K_JSTR, text, 0, 0, 0); }
+tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text) {
+  return wrap(x, TSL__K_JSTR, text, 0, 0, 0);
+}
 
 static tsl__expr hex_digits(tsl__exprs *x, unsigned n, tsl__expr then) {
   if (!x->hex) {
@@ -57,18 +65,21 @@ static tsl__expr low_surrogate(tsl__exprs *x, tsl__expr then) {
   return tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), e);
 }
 
-/* ---- derivatives by characters -------------------------------------------------------------------------------- */
+/* ---- derivatives by characters --------------------------------------------------------------- */
 
 /* Steps within one character: the first may begin an iteration, no other can. */
 static bool compose(tsl__exprs *x, tsl__count first, tsl__count then, tsl__count *out) {
   if (then == TSL__COUNT_CLEAR) return *out = then, true;
-  if (then == TSL__COUNT_KEEP) return *out = first == TSL__COUNT_CLEAR ? TSL__COUNT_KEEP : first, true;
+  if (then == TSL__COUNT_KEEP)
+    return *out = first == TSL__COUNT_CLEAR ? TSL__COUNT_KEEP : first, true;
   if (first == TSL__COUNT_CLEAR || first == TSL__COUNT_KEEP) return *out = then, true;
-  tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED, "a counted repetition of parts of a character inside a JSON string");
+  tsl__exprs_fail(x, TSL_ERR_UNSUPPORTED,
+                  "a counted repetition of parts of a character inside a JSON string");
   return false;
 }
 
-static void step_bytes(tsl__exprs *x, tsl__expr e, const uint8_t *bytes, unsigned n, tsl__step how, tsl__parts *out) {
+static void step_bytes(tsl__exprs *x, tsl__expr e, const uint8_t *bytes, unsigned n, tsl__step how,
+                       tsl__parts *out) {
   tsl__parts now = {1, {{TSL__COUNT_KEEP, e}}};
   for (unsigned i = 0; i < n; i++) {
     tsl__parts next = {0};
@@ -77,7 +88,8 @@ static void step_bytes(tsl__exprs *x, tsl__expr e, const uint8_t *bytes, unsigne
       tsl__derive_parts(x, now.at[p].e, bytes[i], how, &one);
       for (uint32_t q = 0; q < one.n; q++) {
         tsl__count count;
-        if (compose(x, now.at[p].count, one.at[q].count, &count)) tsl__parts_add(x, &next, count, one.at[q].e);
+        if (compose(x, now.at[p].count, one.at[q].count, &count))
+          tsl__parts_add(x, &next, count, one.at[q].e);
       }
     }
     now = next;
@@ -100,8 +112,10 @@ static void verdict_add(verdict *v, const tsl__part *p) {
   }
 }
 
-/* Follow e through byte ranges lo[i] … hi[i], i from `at` to n - 1; stop as soon as both answers are known. `r`: what e reads, if that is known. */
-static void follow(tsl__exprs *x, tsl__part from, const tsl__reads *r, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__step how, verdict *v) {
+/* Follow e through byte ranges lo[i] … hi[i], i from `at` to n - 1; stop as soon as both answers
+ * are known. `r`: what e reads, if that is known. */
+static void follow(tsl__exprs *x, tsl__part from, const tsl__reads *r, const uint8_t *lo,
+                   const uint8_t *hi, unsigned at, unsigned n, tsl__step how, verdict *v) {
   tsl__reads own;
   if (v->any && !v->same) return;
   if (at == n) {
@@ -109,18 +123,21 @@ static void follow(tsl__exprs *x, tsl__part from, const tsl__reads *r, const uin
     return;
   }
   if (!r) tsl__reads_of(x, from.e, &own), r = &own;
-  for (unsigned b = lo[at]; b <= hi[at] && !(v->any && !v->same); b = tsl__edge_from(&r->edges, b + 1)) {
+  for (unsigned b = lo[at]; b <= hi[at] && !(v->any && !v->same);
+       b = tsl__edge_from(&r->edges, b + 1)) {
     tsl__parts parts = {0};
     if (tsl__bytes_has(&r->live, b)) tsl__derive_parts(x, from.e, (uint8_t)b, how, &parts);
     if (parts.n != 1) v->same = false;
     for (uint32_t p = 0; p < parts.n; p++) {
       tsl__part next = parts.at[p];
-      if (compose(x, from.count, next.count, &next.count)) follow(x, next, NULL, lo, hi, at + 1, n, how, v);
+      if (compose(x, from.count, next.count, &next.count))
+        follow(x, next, NULL, lo, hi, at + 1, n, how, v);
     }
   }
 }
 
-/* An expression of which several ranges of characters are followed: what is asked of it is found out once. */
+/* An expression of which several ranges of characters are followed: what is asked of it is found
+ * out once. */
 typedef struct source {
   tsl__expr e, beyond; /* beyond: where any character beyond ASCII leads, if `alike` */
   bool read, asked, alike;
@@ -136,18 +153,23 @@ static const tsl__reads *source_reads(tsl__exprs *x, source *s) {
 /* Do all characters beyond ASCII lead to one place? Most expressions do not tell them apart. */
 static bool is_alike_beyond(tsl__exprs *x, source *s) {
   tsl__node n = tsl__node_at(x, s->e);
-  if (!s->asked) s->alike = !n.loop && !(n.flags & (TSL__CALLS | TSL__COUNTS)) && tsl__derive_nonascii(x, s->e, NULL, &s->beyond);
+  if (!s->asked)
+    s->alike = !n.loop && !(n.flags & (TSL__CALLS | TSL__COUNTS)) &&
+               tsl__derive_nonascii(x, s->e, NULL, &s->beyond);
   s->asked = true;
   return s->alike;
 }
 
 /* As in charset.c's splitting: ranges whose UTF-8 is a row of byte ranges. */
-static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl__step how, verdict *v) {
+static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl__step how,
+                         verdict *v) {
   static const uint32_t last[] = {0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
   while (lo <= hi && !(v->any && !v->same)) {
     if (lo >= 0x80 && is_alike_beyond(x, s)) {
-      if (s->beyond) verdict_add(v, &(tsl__part){TSL__COUNT_CLEAR, s->beyond});
-      else v->same = false;
+      if (s->beyond)
+        verdict_add(v, &(tsl__part){TSL__COUNT_CLEAR, s->beyond});
+      else
+        v->same = false;
       return;
     }
     const tsl__reads *r = source_reads(x, s);
@@ -170,8 +192,10 @@ static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl
         end = lo + ((end - lo + 1) & ~bits) - 1;
         break;
       }
-      if (i == 1 && (lo | bits) < end) end = lo | bits;
-      else if ((lo & bits) && (lo | bits) < end) end = lo | bits;
+      if (i == 1 && (lo | bits) < end)
+        end = lo | bits;
+      else if ((lo & bits) && (lo | bits) < end)
+        end = lo | bits;
     }
     n = tsl__utf8_encode(lo, a);
     tsl__utf8_encode(end, b);
@@ -181,10 +205,11 @@ static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl
   }
 }
 
-/* ---- hex digits ----------------------------------------------------------------------------------------------- */
+/* ---- hex digits ------------------------------------------------------------------------------ */
 
 /* The UTF-16 units that k digits of value v still stand for, split at the surrogates. */
-static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, uint32_t high, tsl__step how, verdict *v) {
+static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, uint32_t high,
+                         tsl__step how, verdict *v) {
   source s = {.e = e};
   if (high) {
     uint32_t base = 0x10000 + ((high - 0xD800) << 10);
@@ -198,13 +223,16 @@ static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, u
   if (lo < 0xD800) follow_range(x, &s, lo, hi < 0xD7FF ? hi : 0xD7FF, how, v);
   if (lo <= 0xDBFF && hi >= 0xD800) {
     uint32_t a = lo > 0xD800 ? lo : 0xD800, b = hi < 0xDBFF ? hi : 0xDBFF;
-    follow_range(x, &s, 0x10000 + ((a - 0xD800) << 10), 0x10000 + ((b - 0xD800) << 10) + 0x3FF, how, v);
+    follow_range(x, &s, 0x10000 + ((a - 0xD800) << 10), 0x10000 + ((b - 0xD800) << 10) + 0x3FF, how,
+                 v);
   }
   if (hi > 0xDFFF) follow_range(x, &s, lo > 0xE000 ? lo : 0xE000, hi, how, v);
 }
 
-/* The characters that units lo … hi stand for are [from, to]; false if there are none. `astral`: those of surrogates, else the others. */
-static bool characters_of_units(uint32_t lo, uint32_t hi, uint32_t high, bool astral, uint32_t *from, uint32_t *to) {
+/* The characters that units lo … hi stand for are [from, to]; false if there are none. `astral`:
+ * those of surrogates, else the others. */
+static bool characters_of_units(uint32_t lo, uint32_t hi, uint32_t high, bool astral,
+                                uint32_t *from, uint32_t *to) {
   if (high) {
     uint32_t base = 0x10000 + ((high - 0xD800) << 10);
     if (lo < 0xDC00) lo = 0xDC00;
@@ -225,24 +253,30 @@ static bool characters_of_units(uint32_t lo, uint32_t hi, uint32_t high, bool as
   return lo <= hi;
 }
 
-/* JHEX of e. Of keys, only those that the digits may still spell: whoever asks whether any of them is allowed must not be misled by others. */
-static void add_digits(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high, tsl__parts *out) {
+/* JHEX of e. Of keys, only those that the digits may still spell: whoever asks whether any of them
+ * is allowed must not be misled by others. */
+static void add_digits(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high,
+                       tsl__parts *out) {
   tsl__node n = tsl__node_at(x, e);
-  uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1), from, to;
+  uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1), from,
+           to;
   if (n.kind != TSL__K_KEYS) {
     tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, e, k, value, high));
     return;
   }
   if (k == 0 && !high) { /* any character */
-    tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, 0, 0x10FFFF), k, value, high));
+    tsl__parts_add(x, out, TSL__COUNT_KEEP,
+                   wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, 0, 0x10FFFF), k, value, high));
     return;
   }
   for (int astral = 0; astral < 2; astral++)
     if (characters_of_units(lo, hi, high, astral, &from, &to))
-      tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, from, to), k, value, high));
+      tsl__parts_add(x, out, TSL__COUNT_KEEP,
+                     wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, from, to), k, value, high));
 }
 
-/* Does e certainly have a member that begins with a whole character? By structure; false where only derivatives would tell. */
+/* Does e certainly have a member that begins with a whole character? By structure; false where only
+ * derivatives would tell. */
 static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   switch ((tsl__kind)n.kind) {
@@ -261,7 +295,8 @@ static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth)
     for (uint32_t i = 0; i < n.b; i++) {
       tsl__expr part = tsl__list_at(x, n.a)[i];
       tsl__node m = tsl__node_at(x, part);
-      if (part != x->text && (m.kind != TSL__K_NOT || !(tsl__node_at(x, m.a).flags & TSL__FINITE))) return false;
+      if (part != x->text && (m.kind != TSL__K_NOT || !(tsl__node_at(x, m.a).flags & TSL__FINITE)))
+        return false;
     }
     return true;
   case TSL__K_KEYS: {
@@ -273,11 +308,15 @@ static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth)
 }
 
 /* The state after \u and k digits of value v, as parts. */
-static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high, tsl__step how, tsl__parts *out) {
+static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high,
+                    tsl__step how, tsl__parts *out) {
   uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1);
   verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
-  if (k == 0 && !high && begins_a_character(x, e, 0)) v = (verdict){true, false, {TSL__COUNT_CLEAR, TSL__NONE}}; /* any character may be spelled yet */
-  else follow_units(x, e, lo, hi, high, how, &v);
+  /* any character may be spelled yet */
+  if (k == 0 && !high && begins_a_character(x, e, 0))
+    v = (verdict){true, false, {TSL__COUNT_CLEAR, TSL__NONE}};
+  else
+    follow_units(x, e, lo, hi, high, how, &v);
   if (!v.any) return;
   if (!v.same) {
     add_digits(x, e, k, value, high, out);
@@ -289,7 +328,8 @@ static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint
 }
 
 /* After \uD8xx, whole: the other half must follow. */
-static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step how, tsl__parts *out) {
+static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step how,
+                           tsl__parts *out) {
   verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
   follow_units(x, e, 0xDC00, 0xDFFF, high, how, &v);
   if (!v.any) return;
@@ -299,7 +339,9 @@ static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step 
   }
   tsl__parts digits = {0};
   add_digits(x, e, 0, 0, high, &digits);
-  if (digits.n) tsl__parts_add(x, out, TSL__COUNT_KEEP, tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), digits.at[0].e));
+  if (digits.n)
+    tsl__parts_add(x, out, TSL__COUNT_KEEP,
+                   tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), digits.at[0].e));
 }
 
 static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, tsl__step how, tsl__parts *out) {
@@ -307,23 +349,31 @@ static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, tsl__step how
   unsigned n = tsl__utf8_encode(cp, bytes);
   tsl__parts parts = {0};
   step_bytes(x, e, bytes, n, how, &parts);
-  for (uint32_t i = 0; i < parts.n; i++) tsl__parts_add(x, out, parts.at[i].count, tsl__expr_json_string(x, parts.at[i].e));
+  for (uint32_t i = 0; i < parts.n; i++)
+    tsl__parts_add(x, out, parts.at[i].count, tsl__expr_json_string(x, parts.at[i].e));
 }
 
-static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step how, tsl__parts *out) {
+static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step how,
+                     tsl__parts *out) {
   int digit = tsl__hex_value(byte);
   if (digit < 0) return;
   uint32_t k = n->b + 1, value = n->c << 4 | (uint32_t)digit, high = n->d;
-  if (k < 4) add_hex(x, n->a, k, value, high, how, out);
-  else if (high && value >= 0xDC00 && value <= 0xDFFF) add_character(x, n->a, 0x10000 + ((high - 0xD800) << 10) + (value - 0xDC00), how, out);
-  else if (high || (value >= 0xDC00 && value <= 0xDFFF)) return;
-  else if (value >= 0xD800 && value <= 0xDBFF) add_after_high(x, n->a, value, how, out);
-  else add_character(x, n->a, value, how, out);
+  if (k < 4)
+    add_hex(x, n->a, k, value, high, how, out);
+  else if (high && value >= 0xDC00 && value <= 0xDFFF)
+    add_character(x, n->a, 0x10000 + ((high - 0xD800) << 10) + (value - 0xDC00), how, out);
+  else if (high || (value >= 0xDC00 && value <= 0xDFFF))
+    return;
+  else if (value >= 0xD800 && value <= 0xDBFF)
+    add_after_high(x, n->a, value, how, out);
+  else
+    add_character(x, n->a, value, how, out);
 }
 
-/* ---- the step ------------------------------------------------------------------------------------------------- */
+/* ---- the step -------------------------------------------------------------------------------- */
 
-/* Can a whole character follow, spelled as an escape? Not in the middle of a raw one, and not at the end. */
+/* Can a whole character follow, spelled as an escape? Not in the middle of a raw one, and not at
+ * the end. */
 static void add_escape(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
   verdict v = {begins_a_character(x, e, 0), false, {TSL__COUNT_CLEAR, TSL__NONE}};
   if (!v.any) {
@@ -350,7 +400,9 @@ static void step_escape(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how,
 static void step_quote(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
   tsl__node n = tsl__node_at(x, e);
   if (!tsl__nullable_in(&n, how.phase)) return;
-  tsl__node name = {.kind = TSL__K_NAME, .a = n.b, .flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__SEARCHED};
+  tsl__node name = {.kind = TSL__K_NAME,
+                    .a = n.b,
+                    .flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__SEARCHED};
   tsl__parts_add(x, out, TSL__COUNT_CLEAR, n.kind == TSL__K_KEYS ? tsl__intern(x, name) : TSL__EPS);
 }
 
@@ -368,7 +420,8 @@ void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, t
   } else if (byte >= 0x20) {
     tsl__parts inner = {0};
     tsl__derive_parts(x, n.a, byte, how, &inner);
-    for (uint32_t i = 0; i < inner.n; i++) tsl__parts_add(x, out, inner.at[i].count, tsl__expr_json_string(x, inner.at[i].e));
+    for (uint32_t i = 0; i < inner.n; i++)
+      tsl__parts_add(x, out, inner.at[i].count, tsl__expr_json_string(x, inner.at[i].e));
   }
 }
 
@@ -379,15 +432,19 @@ static void read_byte(uint8_t byte, tsl__reads *out) {
   tsl__bytes_add(&out->live, byte);
 }
 
-/* After a backslash: the letters of characters that may follow. Some character may, or there would be no backslash. */
+/* After a backslash: the letters of characters that may follow. Some character may, or there would
+ * be no backslash. */
 static void read_escape(const tsl__reads *inner, tsl__reads *out) {
   for (unsigned i = 0; TSL__ESCAPED[i]; i++)
-    if (tsl__bytes_has(&inner->live, (uint8_t)TSL__ESCAPED[i])) read_byte((uint8_t)TSL__ESCAPE_LETTERS[i], out);
+    if (tsl__bytes_has(&inner->live, (uint8_t)TSL__ESCAPED[i]))
+      read_byte((uint8_t)TSL__ESCAPE_LETTERS[i], out);
   read_byte('u', out);
 }
 
-/* May a digit be next that leaves these units? By the first bytes of their characters; `all`: any of these leads on. */
-static bool may_be_units(const tsl__bytes *live, bool all, uint32_t lo, uint32_t hi, uint32_t high) {
+/* May a digit be next that leaves these units? By the first bytes of their characters; `all`: any
+ * of these leads on. */
+static bool may_be_units(const tsl__bytes *live, bool all, uint32_t lo, uint32_t hi,
+                         uint32_t high) {
   uint32_t from, to;
   if (lo >= 0x80 && !live->w[3]) return false; /* no character beyond ASCII begins */
   for (int astral = 0; astral < 2; astral++) {
@@ -401,14 +458,15 @@ static bool may_be_units(const tsl__bytes *live, bool all, uint32_t lo, uint32_t
 }
 
 static void read_digits(const tsl__node *n, const tsl__reads *inner, tsl__reads *out) {
-  static const tsl__bytes begins = {{UINT64_MAX, UINT64_MAX, 0, TSL__ALL_LEADS << (TSL__LEAD & 63)}};
+  static const tsl__bytes begins = {
+      {UINT64_MAX, UINT64_MAX, 0, TSL__ALL_LEADS << (TSL__LEAD & 63)}};
   uint32_t shift = 4 * (3 - n->b);
   bool all = tsl__bytes_within(&begins, &inner->live);
   for (uint32_t digit = 0; digit < 16; digit++) {
     uint32_t lo = (n->c << 4 | digit) << shift;
     if (!may_be_units(&inner->live, all, lo, lo + (((uint32_t)1 << shift) - 1), n->d)) continue;
-    read_byte((uint8_t)"0123456789abcdef"[digit], out);
-    if (digit >= 10) read_byte((uint8_t)"ABCDEF"[digit - 10], out);
+    read_byte((uint8_t) "0123456789abcdef"[digit], out);
+    if (digit >= 10) read_byte((uint8_t) "ABCDEF"[digit - 10], out);
   }
 }
 
@@ -423,12 +481,14 @@ void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
     read_digits(n, &inner, out);
     return;
   }
-  bool whole = inner.live.w[0] | inner.live.w[1] | inner.live.w[3]; /* an escape spells what begins a character */
+  /* an escape spells what begins a character */
+  bool whole = inner.live.w[0] | inner.live.w[1] | inner.live.w[3];
   inner.edges.w[0] &= ~(uint64_t)0xFFFFFFFF;
   inner.live.w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');
   inner.live.w['\\' >> 6] &= ~((uint64_t)1 << ('\\' & 63));
   if (whole) tsl__bytes_add(&inner.live, '\\');
-  if (tsl__node_at(x, n->a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) tsl__bytes_add(&inner.live, '"');
+  if (tsl__node_at(x, n->a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH))
+    tsl__bytes_add(&inner.live, '"');
   tsl__bytes_or(&out->edges, &inner.edges);
   tsl__bytes_or(&out->live, &inner.live);
   for (const char *c = "\"\\"; *c; c++) {

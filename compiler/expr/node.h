@@ -1,13 +1,17 @@
-/* node.h - the inside of an expression, shared by the files that make, derive and search expressions.
+/* node.h - the inside of an expression, shared by the files that make, derive and search
+ * expressions.
  *
- * A node is 32 bytes and immutable; its number is its identity. Canonical form (what the constructors in expr.c guarantee):
+ * A node is 32 bytes and immutable; its number is its identity. Canonical form (what the
+ *   constructors in expr.c guarantee):
  *   SEQ(a, b)     a is no SEQ, neither is EPS; a literal is never followed by a literal
- *   ALT(list)     sorted ids, at least two, no ALT, no NONE inside; no two with the same head (left-factored); single bytes merged; JSTRs merged
+ *   ALT(list)     sorted ids, at least two, no ALT, no NONE inside; no two with the same head
+ *                 (left-factored); single bytes merged; JSTRs merged
  *   AND(list)     sorted ids, at least two, no AND inside; known not to be empty
  *   LIT           at least one byte; a single byte is a LIT, never a BYTES
  *   BYTES         at least two bytes
  *   REPEAT(a,m,n) n >= 2 or infinite; a not nullable unless m is 0
- *   COUNTED(a,m,n) the same loop once entered: the register of the frame counts begun iterations. One loop at most is active in an
+ *   COUNTED(a,m,n) the same loop once entered: the register of the frame counts begun iterations.
+ *   One loop at most is active in an
  *                 expression, its node is `loop`.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -25,7 +29,8 @@ typedef enum tsl__kind {
 } tsl__kind;
 
 enum {
-  TSL__NULLABLE_LOW = 1,  /* matches ε while the active loop is below its minimum (and where no loop is active) */
+  /* matches ε while the active loop is below its minimum (and where no loop is active) */
+  TSL__NULLABLE_LOW = 1,
   TSL__NULLABLE_HIGH = 2, /* matches ε once the active loop has reached its minimum */
   TSL__CALLS = 4,         /* holds a rule or token */
   TSL__COUNTS = 8,        /* holds a loop that becomes, or is, a register */
@@ -40,19 +45,22 @@ typedef struct tsl__node {
   uint8_t kind, flags;
   uint16_t marks;
   uint32_t a, b, c, d; /* by kind, see kind.def */
-  uint32_t shortest;   /* fewest bytes of a member; a lower bound for and, not and native automata */
-  uint32_t loop;       /* the active COUNTED node inside, or 0 */
+  /* fewest bytes of a member; a lower bound for and, not and native automata */
+  uint32_t shortest;
+  uint32_t loop; /* the active COUNTED node inside, or 0 */
   uint32_t hash;
 } tsl__node;
 
 /* A loop whose bound exceeds this becomes a register; smaller ones are derived by counting down. */
 #define TSL__UNROLL_MAX 8u
-/* Chains of rules unfolded in place before a byte is read; more means that a front end left left recursion in. */
+/* Chains of rules unfolded in place before a byte is read; more means that a front end left left
+ * recursion in. */
 #define TSL__UNFOLD_MAX 4096u
 
 #define TSL__RULE_MEASURED 8u /* ops->shortest was asked */
-/* A frame of the rest of a JSON string that spells one of the set that is its parameter, as a name (set by tsl__expr_names alone), or any text but these (by tsl__expr_others). What state it has
- * is told without its body. */
+/* A frame of the rest of a JSON string that spells one of the set that is its parameter, as a name
+ * (set by tsl__expr_names alone), or any text but these (by tsl__expr_others). What state it has is
+ * told without its body. */
 #define TSL__RULE_NAMES 4u
 #define TSL__RULE_OTHERS 16u
 
@@ -88,16 +96,19 @@ typedef struct tsl__strings {
   uint64_t hash;   /* of their first eight bytes and their lengths */
 } tsl__strings;
 
-/* A set of single characters that has some of those beyond ASCII, but not all: the expression, and those characters. */
+/* A set of single characters that has some of those beyond ASCII, but not all: the expression, and
+ * those characters. */
 typedef struct tsl__nonascii_class {
   tsl__expr e;
   const uint32_t *pairs; /* lo, hi, lo, hi …, from 0x80 on; surrogates left out */
   uint32_t count;        /* of ranges */
-  uint64_t all, some;    /* first bytes of characters, bit 0 for 0xC2: it has all of them, or some but not all */
-  uint64_t ascii[2];     /* what it has of ASCII */
+  /* first bytes of characters, bit 0 for 0xC2: it has all of them, or some but not all */
+  uint64_t all, some;
+  uint64_t ascii[2]; /* what it has of ASCII */
 } tsl__nonascii_class;
 
-/* The last answers of searches for a shortest text, by expression; and those along the ways of long ones. */
+/* The last answers of searches for a shortest text, by expression; and those along the ways of long
+ * ones. */
 #define TSL__KNOWN_SHORTEST 16u
 #define TSL__WAY_SHORTEST 4096u
 typedef struct tsl__known_shortest {
@@ -108,7 +119,8 @@ typedef struct tsl__known_shortest {
 
 #define TSL__CAPTURES 3u /* kinds of marks */
 
-/* An upper bound of the characters that complete any text begun in an expression: the same for all that it leads to. */
+/* An upper bound of the characters that complete any text begun in an expression: the same for all
+ * that it leads to. */
 typedef struct tsl__known_need {
   tsl__expr e; /* NONE: free */
   uint32_t need;
@@ -139,21 +151,24 @@ typedef struct tsl__known_reads {
   tsl__bytes edges, live;
 } tsl__known_reads;
 
-/* In bytes: the shortest text of an expression, and a bound of the shortest ones of all that it leads to after a byte; known of the last ones with many parts (compiler/states/hints_like.c). */
+/* In bytes: the shortest text of an expression, and a bound of the shortest ones of all that it
+ * leads to after a byte; known of the last ones with many parts (compiler/states/hints_like.c). */
 #define TSL__KNOWN_BOUNDS 64u
 typedef struct tsl__known_bound {
   tsl__expr e; /* NONE: free */
   uint32_t shortest, later;
 } tsl__known_bound;
 
-/* In characters: no text of an expression has fewer than `least`, and one has no more than `some` (TSL__INF: that is not known); of the last ones of which it was asked (empty.c). */
+/* In characters: no text of an expression has fewer than `least`, and one has no more than `some`
+ * (TSL__INF: that is not known); of the last ones of which it was asked (empty.c). */
 #define TSL__KNOWN_FEWEST 2048u
 typedef struct tsl__known_fewest {
   tsl__expr e; /* NONE: free */
   uint32_t least, some;
 } tsl__known_fewest;
 
-/* A set of letters (compiler/states/letters.h) under which these expressions are closed; no letters: that was too much to find out. */
+/* A set of letters (compiler/states/letters.h) under which these expressions are closed; no
+ * letters: that was too much to find out. */
 #define TSL__EXPLORED 8u
 #define TSL__EXPLORED_MAX 48u /* expressions */
 typedef struct tsl__explored {
@@ -172,21 +187,28 @@ typedef struct tsl__known_step {
   tsl__expr d;
 } tsl__known_step;
 
-/* Exponents from low to high: the expression of what follows the 'e' (compiler/number/parts.c). Those with holes are not remembered. */
-typedef struct tsl__known_exponent { int64_t low, high; tsl__expr e; } tsl__known_exponent;
+/* Exponents from low to high: the expression of what follows the 'e' (compiler/number/parts.c).
+ * Those with holes are not remembered. */
+typedef struct tsl__known_exponent {
+  int64_t low, high;
+  tsl__expr e;
+} tsl__known_exponent;
 
 struct tsl__exprs {
   const tsl__exprs *parent;
   tsl_allocator alloc;
   tsl__arena arena;
-  uint32_t base;              /* ids below belong to the parent */
-  TSL__VEC(tsl__node) nodes;  /* id - base */
-  uint32_t *slots;            /* open addressing over own nodes: as many lower bits as number the slots are a node's number + 1, the others those of its hash; 0 = free */
-  uint32_t slot_count;        /* power of two */
+  uint32_t base;             /* ids below belong to the parent */
+  TSL__VEC(tsl__node) nodes; /* id - base */
+  /* open addressing over own nodes: as many lower bits as number the slots are a node's number + 1,
+   * the others those of its hash; 0 = free */
+  uint32_t *slots;
+  uint32_t slot_count; /* power of two */
   uint32_t slot_used;
-  uint32_t list_base, byte_base, set_base, rule_base, keys_base, native_base, strings_base; /* the parent's counts */
-  TSL__VEC(uint32_t) lists;   /* children of ALT and AND, tokens of TOKEN */
-  TSL__VEC(uint8_t) pool;     /* bytes of literals */
+  /* the parent's counts */
+  uint32_t list_base, byte_base, set_base, rule_base, keys_base, native_base, strings_base;
+  TSL__VEC(uint32_t) lists; /* children of ALT and AND, tokens of TOKEN */
+  TSL__VEC(uint8_t) pool;   /* bytes of literals */
   TSL__VEC(tsl__bytes) sets;
   TSL__VEC(tsl__rule) rules;
   TSL__VEC(tsl__keys) keys;
@@ -194,42 +216,57 @@ struct tsl__exprs {
   TSL__VEC(tsl__nonascii_class) nonascii_sets;
   TSL__VEC(tsl__native) natives;
   TSL__VEC(tsl__strings) strings;
-  TSL__VEC(struct tsl__owned { void *ctx; void (*destroy)(void *ctx); }) owned;
+  TSL__VEC(struct tsl__owned {
+    void *ctx;
+    void (*destroy)(void *ctx);
+  })
+  owned;
   tsl__known_shortest known_shortest[TSL__KNOWN_SHORTEST];
-  tsl__known_shortest *way_shortest; /* TSL__WAY_SHORTEST of them, made with the first long way, or NULL */
+  /* TSL__WAY_SHORTEST of them, made with the first long way, or NULL */
+  tsl__known_shortest *way_shortest;
   tsl__known_length known_lengths[TSL__KNOWN_LENGTHS];
   tsl__known_reads *known_reads; /* TSL__KNOWN_READS of them, made with the first, or NULL */
-  tsl__known_need *needs; /* open addressing, see compiler/states/hints_like.c */
+  tsl__known_need *needs;        /* open addressing, see compiler/states/hints_like.c */
   uint32_t need_slots, need_count;
-  tsl__explored *explored; /* TSL__EXPLORED of them, or NULL: the last explorations of compiler/states/letters.c */
-  unsigned explored_next, explored_vainly; /* the latter: how many were given up since one was not */
-  tsl__known_bound *known_bounds; /* TSL__KNOWN_BOUNDS of them, made with the first, or NULL */
+  /* TSL__EXPLORED of them, or NULL: the last explorations of compiler/states/letters.c */
+  tsl__explored *explored;
+  /* the latter: how many were given up since one was not */
+  unsigned explored_next, explored_vainly;
+  tsl__known_bound *known_bounds;  /* TSL__KNOWN_BOUNDS of them, made with the first, or NULL */
   tsl__known_fewest *known_fewest; /* TSL__KNOWN_FEWEST of them, made with the first, or NULL */
-  tsl__known_step *known_steps;  /* TSL__KNOWN_STEPS of them, of what has parts (tsl__step_known), made when much was derived, or by the first exploration (compiler/states/letters.c) */
-  uint32_t derived;              /* without that table */
-  tsl__known_step *search_steps; /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search (empty.c) */
-  tsl__known_meaning *meanings;  /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
+  /* TSL__KNOWN_STEPS of them, of what has parts (tsl__step_known), made when much was derived, or
+   * by the first exploration (compiler/states/letters.c) */
+  tsl__known_step *known_steps;
+  uint32_t derived; /* without that table */
+  /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search
+   * (empty.c) */
+  tsl__known_step *search_steps;
+  tsl__known_meaning *meanings; /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;
   struct tsl__unicode_cache *asked; /* see unicode_cache.c */
-  tsl__expr any_char, text, hex; /* made on first use */
-  tsl__expr number_tails[5];     /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
+  tsl__expr any_char, text, hex;    /* made on first use */
+  /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
+  tsl__expr number_tails[5];
   tsl__known_exponent known_exponent; /* the last */
-  const tsl__expr *exponents;    /* of a vocabulary's layer: those of some ranges (compiler/number/parts.c); else NULL */
-  tsl__expr marks[TSL__CAPTURES];   /* see tsl__expr_guard; made with the layer's first one */
-  bool names_tokens;             /* see tsl__exprs_name_tokens */
-  uint8_t watches;               /* kinds of marks that mean something */
-  tsl__spell *spell;             /* see tsl__exprs_guard */
+  /* of a vocabulary's layer: those of some ranges (compiler/number/parts.c); else NULL */
+  const tsl__expr *exponents;
+  tsl__expr marks[TSL__CAPTURES]; /* see tsl__expr_guard; made with the layer's first one */
+  bool names_tokens;              /* see tsl__exprs_name_tokens */
+  uint8_t watches;                /* kinds of marks that mean something */
+  tsl__spell *spell;              /* see tsl__exprs_guard */
   void *spell_ctx;
   tsl_status status;
   const char *why;
-  uint64_t steps, max_steps; /* derivatives taken, and other work, since the last tsl__exprs_begin */
-  uint64_t work;             /* nodes touched that are not a step yet */
+  /* derivatives taken, and other work, since the last tsl__exprs_begin */
+  uint64_t steps, max_steps;
+  uint64_t work; /* nodes touched that are not a step yet */
   uint64_t max_memory;
   size_t held; /* by the front end, see tsl__exprs_hold */
   const int *cancel;
-  uint64_t deadline;         /* as in tsl__space */
-  uint32_t depth;   /* of unfolding in place */
-  bool searching;   /* inside a search for emptiness: and/not are made without being searched themselves */
+  uint64_t deadline; /* as in tsl__space */
+  uint32_t depth;    /* of unfolding in place */
+  /* inside a search for emptiness: and/not are made without being searched themselves */
+  bool searching;
 };
 
 /* A node by value: constructors may move the array. */
@@ -282,23 +319,27 @@ static inline bool tsl__expr_guards(const tsl__exprs *x) {
 }
 /* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
-/* The same for a rule or a RESUME that is new, or what is made of one for its place alone: a grammar has one node of each, and nobody looks for it by its content. */
+/* The same for a rule or a RESUME that is new, or what is made of one for its place alone: a
+ * grammar has one node of each, and nobody looks for it by its content. */
 tsl__expr tsl__append(tsl__exprs *x, tsl__node node);
 /* Is it such a node, but no rule? */
 static inline bool tsl__is_alone(const tsl__exprs *x, tsl__expr e) {
   const tsl__node *n = x->parent && e >= x->base ? &x->nodes.at[e - x->base] : NULL;
   return n && !n->hash && n->kind != TSL__K_RULE;
 }
-/* The same for a node whose content is the last `n` words of `lists` (tsl__push_list); takes them back if the node exists. */
+/* The same for a node whose content is the last `n` words of `lists` (tsl__push_list); takes them
+ * back if the node exists. */
 tsl__expr tsl__intern_list(tsl__exprs *x, tsl__node node, size_t n);
 bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *offset);
 tsl__expr tsl__expr_no_memory(tsl__exprs *x); /* fails, and is TSL__NONE */
 bool tsl__is_byte_set(const tsl__exprs *x, tsl__expr e, tsl__bytes *set);
-/* Reset the step budget and forget a failure: at the start of each piece of work. What failed was not kept, so it can be tried again. The time is set by who begins (tsl__hook). */
+/* Reset the step budget and forget a failure: at the start of each piece of work. What failed was
+ * not kept, so it can be tried again. The time is set by who begins (tsl__hook). */
 void tsl__exprs_begin(tsl__exprs *x);
 /* Count one step; false when the budget or the time is spent or the caller cancelled (sticky). */
 bool tsl__exprs_step(tsl__exprs *x);
-/* Count work by the nodes that it touches: TSL__WORK of them are a step, so that steps bound time whatever the size of expressions. */
+/* Count work by the nodes that it touches: TSL__WORK of them are a step, so that steps bound time
+ * whatever the size of expressions. */
 #define TSL__WORK 64u
 static inline void tsl__worked(tsl__exprs *x, uint64_t nodes) {
   if (TSL__UNLIKELY((x->work += nodes) >= TSL__WORK)) tsl__exprs_work(x, 0);
@@ -310,21 +351,27 @@ tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip);
 tsl__expr tsl__and_n(tsl__exprs *x, const tsl__expr *e, size_t n);
 
 /* strings.c: inner forms of string sets, keys and JSON strings. */
-tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset s, uint32_t lo, uint32_t hi, uint32_t depth);
-tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth);
+tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset s, uint32_t lo, uint32_t hi,
+                           uint32_t depth);
+tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi,
+                         uint32_t depth);
 /* KEYS (of whole characters so far) without those whose next character is not in [lo, hi]. */
 tsl__expr tsl__keys_between(tsl__exprs *x, const tsl__node *keys, uint32_t lo, uint32_t hi);
 /* The fewest bytes of a RESUME: what its keys take, less the fewest of a name. */
 uint32_t tsl__resume_fewest(tsl__exprs *x, const tsl__node *n);
-/* Narrow [*lo, *hi) of strings that agree on the first `depth` bytes to those with `byte` next; false if there are none. */
-bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth, uint8_t byte);
+/* Narrow [*lo, *hi) of strings that agree on the first `depth` bytes to those with `byte` next;
+ * false if there are none. */
+bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth,
+                         uint8_t byte);
 /* The body of a rule, unfolded if need be. */
 tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t rule);
-/* The characters beyond ASCII of a set of single characters that has some of them, but not all; NULL for other expressions. Valid until the next such set is made. */
+/* The characters beyond ASCII of a set of single characters that has some of them, but not all;
+ * NULL for other expressions. Valid until the next such set is made. */
 const tsl__nonascii_class *tsl__nonascii_class_of(const tsl__exprs *x, tsl__expr e);
 /* empty.c: is an and/not node (interned, not yet searched) empty? Marks what it finds. */
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e);
-/* A meet without the bounds of its texts' lengths, where every text that is too short could go on until it is not, by a character of one byte; NONE: it is none. *most: the upper bound. */
+/* A meet without the bounds of its texts' lengths, where every text that is too short could go on
+ * until it is not, by a character of one byte; NONE: it is none. *most: the upper bound. */
 tsl__expr tsl__without_bounds(tsl__exprs *x, tsl__expr e, uint32_t *most);
 
 #endif

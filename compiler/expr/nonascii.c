@@ -8,12 +8,13 @@
 #define CONJUNCTS_MAX 16u
 #define TRIES_MAX 4u
 #define PAIRS_MAX 96u /* ranges of characters of a part of a class */
-#define KNOWN ((uint64_t)1 << 63) /* in a key of known_steps: of two classes, not of a class and a byte */
+/* in a key of known_steps: of two classes, not of a class and a byte */
+#define KNOWN ((uint64_t)1 << 63)
 
 /* How many of some characters a class has. */
 typedef enum share { ALL, NO, SOME } share;
 
-/* ---- classes ------------------------------------------------------------------------------------------------------ */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 /* Does a byte from 0x80 on lead anywhere? */
 static bool begins_beyond(tsl__exprs *x, tsl__expr e) {
@@ -21,7 +22,8 @@ static bool begins_beyond(tsl__exprs *x, tsl__expr e) {
   tsl__reads_of(x, e, &r);
   if (!r.guessed) return (r.live.w[2] | r.live.w[3]) != 0;
   for (unsigned b = 0x80; b < 0x100; b++)
-    if ((b == 0x80 || tsl__bytes_has(&r.edges, b)) && tsl__derive_plain(x, e, (uint8_t)b)) return true;
+    if ((b == 0x80 || tsl__bytes_has(&r.edges, b)) && tsl__derive_plain(x, e, (uint8_t)b))
+      return true;
   return false;
 }
 
@@ -42,8 +44,13 @@ static bool has_row(tsl__exprs *x, tsl__expr e, const uint8_t (*row)[2], unsigne
 static bool has_all(tsl__exprs *x, tsl__expr e) {
   static const uint8_t rows[][4][2] = {
       {{0xC2, 0xDF}, {0x80, 0xBF}},
-      {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}}, {{0xE1, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}}, {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}}, {{0xEE, 0xEF}, {0x80, 0xBF}, {0x80, 0xBF}},
-      {{0xF0, 0xF0}, {0x90, 0xBF}, {0x80, 0xBF}, {0x80, 0xBF}}, {{0xF1, 0xF3}, {0x80, 0xBF}, {0x80, 0xBF}, {0x80, 0xBF}}, {{0xF4, 0xF4}, {0x80, 0x8F}, {0x80, 0xBF}, {0x80, 0xBF}},
+      {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}},
+      {{0xE1, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}},
+      {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}},
+      {{0xEE, 0xEF}, {0x80, 0xBF}, {0x80, 0xBF}},
+      {{0xF0, 0xF0}, {0x90, 0xBF}, {0x80, 0xBF}, {0x80, 0xBF}},
+      {{0xF1, 0xF3}, {0x80, 0xBF}, {0x80, 0xBF}, {0x80, 0xBF}},
+      {{0xF4, 0xF4}, {0x80, 0x8F}, {0x80, 0xBF}, {0x80, 0xBF}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (!has_row(x, e, rows[i], i < 1 ? 2 : i < 5 ? 3 : 4)) return false;
@@ -64,30 +71,34 @@ static share share_of_pairs(const tsl__nonascii_class *has, const tsl__nonascii_
   return all ? ALL : NO;
 }
 
-static share find_share(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own, const tsl__nonascii_class *wide) {
+static share find_share(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own,
+                        const tsl__nonascii_class *wide) {
   if (own) return share_of_pairs(own, wide);
   return has_all(x, e) ? ALL : begins_beyond(x, e) ? SOME : NO;
 }
 
 /* How many characters a class has, of those of `wide` if it is some of them only itself. */
-static share share_of(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own, const tsl__nonascii_class *wide) {
+static share share_of(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own,
+                      const tsl__nonascii_class *wide) {
   static const tsl__expr noted[] = {[ALL] = TSL__EPS, [NO] = TSL__NONE, [SOME] = UINT32_MAX};
   uint64_t key = KNOWN | (uint64_t)(own ? wide->e : TSL__NONE) << 31 | e;
   tsl__known_steps_make(x);
   tsl__expr known;
   if (e >> 31 || (own && !wide->e)) return find_share(x, e, own, wide);
-  if (tsl__step_known(x, key, &known)) return known == TSL__EPS ? ALL : known == TSL__NONE ? NO : SOME;
+  if (tsl__step_known(x, key, &known))
+    return known == TSL__EPS ? ALL : known == TSL__NONE ? NO : SOME;
   share found = find_share(x, e, own, wide);
   tsl__step_remember(x, key, noted[found]);
   return found;
 }
 
-/* ---- the step ----------------------------------------------------------------------------------------------------- */
+/* ---- the step -------------------------------------------------------------------------------- */
 
 typedef struct characters {
   tsl__exprs *x;
   const tsl__nonascii_class *wide; /* these; NULL: those that begin with `leads` */
-  uint64_t leads, fewer;       /* fewer: of some of them it may be known, or not be; 0: nothing is known of any */
+  /* fewer: of some of them it may be known, or not be; 0: nothing is known of any */
+  uint64_t leads, fewer;
   const tsl__nonascii_class *apart; /* a class that has some of `wide`; NULL: none was met */
 } characters;
 
@@ -116,7 +127,9 @@ static bool derive_class(characters *c, tsl__expr e, tsl__expr *out) {
 }
 
 /* A byte that is read by itself: only what begins with it is not known. */
-static bool not_by(characters *c, uint64_t leads) { return (!c->wide && derive_by_leads(c, 0, leads, &(tsl__expr){TSL__NONE})) || (c->wide && !leads); }
+static bool not_by(characters *c, uint64_t leads) {
+  return (!c->wide && derive_by_leads(c, 0, leads, &(tsl__expr){TSL__NONE})) || (c->wide && !leads);
+}
 
 static uint64_t leads_of(const tsl__bytes *set) { return set->w[3] >> 2 & TSL__ALL_LEADS; }
 
@@ -154,8 +167,10 @@ static bool derive_and(characters *c, const tsl__node *n, tsl__expr *out) {
   bool known = true;
   if (n->b > CONJUNCTS_MAX) return false;
   for (uint32_t i = 0; i < n->b; i++) {
-    if (!derive(c, tsl__list_at(c->x, n->a)[i], &each[i])) known = false;
-    else if (each[i] == TSL__NONE) return *out = TSL__NONE, true;
+    if (!derive(c, tsl__list_at(c->x, n->a)[i], &each[i]))
+      known = false;
+    else if (each[i] == TSL__NONE)
+      return *out = TSL__NONE, true;
   }
   if (known) *out = tsl__and_n(c->x, each, n->b);
   return known;
@@ -205,7 +220,8 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
   }
 }
 
-bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr *out) {
+bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
+                          tsl__expr *out) {
   characters c = {x, wide, TSL__ALL_LEADS, 0, NULL};
   return tsl__exprs_step(x) && derive(&c, e, out) && x->status == TSL_OK;
 }
@@ -230,7 +246,8 @@ static bool split(const part *of, const tsl__nonascii_class *class, part *in, pa
     uint32_t lo = of->pairs[2 * i], hi = of->pairs[2 * i + 1];
     while (k < class->count && class->pairs[2 * k + 1] < lo) k++;
     for (uint32_t j = k; j < class->count && class->pairs[2 * j] <= hi; j++) {
-      uint32_t from = class->pairs[2 * j] > lo ? class->pairs[2 * j] : lo, to = class->pairs[2 * j + 1] < hi ? class->pairs[2 * j + 1] : hi;
+      uint32_t from = class->pairs[2 * j] > lo ? class->pairs[2 * j] : lo,
+               to = class->pairs[2 * j + 1] < hi ? class->pairs[2 * j + 1] : hi;
       if (!add_pair(out, lo, from - 1) || !add_pair(in, from, to)) return false;
       lo = to + 1;
     }
@@ -239,11 +256,14 @@ static bool split(const part *of, const tsl__nonascii_class *class, part *in, pa
   return true;
 }
 
-bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr *out, uint32_t *n) {
+bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
+                               tsl__expr *out, uint32_t *n) {
   part parts[TSL__NONASCII_MAX + 1] = {{{0x80, 0xD7FF, 0xE000, 0x10FFFF}, 2}};
   uint32_t open = 1;
   if (wide && wide->count > PAIRS_MAX) return false;
-  if (wide) memcpy(parts[0].pairs, wide->pairs, 2 * wide->count * sizeof *wide->pairs), parts[0].count = wide->count;
+  if (wide)
+    memcpy(parts[0].pairs, wide->pairs, 2 * wide->count * sizeof *wide->pairs),
+        parts[0].count = wide->count;
   for (*n = 0; open && tsl__exprs_step(x);) {
     part *p = &parts[open - 1], in;
     tsl__nonascii_class these = {.pairs = p->pairs, .count = p->count};
@@ -251,7 +271,8 @@ bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_c
     if (derive(&c, e, &out[*n])) {
       ++*n;
       open--;
-    } else if (!c.apart || *n + open == TSL__NONASCII_MAX || !split(p, c.apart, &in, &parts[open])) {
+    } else if (!c.apart || *n + open == TSL__NONASCII_MAX ||
+               !split(p, c.apart, &in, &parts[open])) {
       return false;
     } else {
       *p = in;

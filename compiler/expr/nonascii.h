@@ -1,10 +1,15 @@
 /* nonascii.h - one step by any character beyond ASCII.
  *
- * Problem   A character beyond ASCII is up to four bytes, and its first one of some 50: what a text may go on with after any of them takes twenty derivatives and as many expressions on the way.
- * Idea      Most patterns tell such characters apart no more than one class of theirs does. Where each class in an expression has all of them or none, one derivative
- *           by a whole character is that of them all. Else the characters are split by the class that tells them apart, and each part is tried. Or they are told by their first bytes:
- *           `.` in a pattern lacks but two characters, and both begin with 0xE2.
- * Example   After any of é, 漢 and 😀 what is left of [^x]*ab is [^x]*ab; what is left of [^x]ab|[0-9] is ab.
+ * Problem   A character beyond ASCII is up to four bytes, and its first one of some 50: what a text
+ *           may go on with after any of them takes twenty derivatives and as many expressions on
+ *           the way.
+ * Idea      Most patterns tell such characters apart no more than one class of theirs does. Where
+ *           each class in an expression has all of them or none, one derivative by a whole
+ *           character is that of them all. Else the characters are split by the class that tells
+ *           them apart, and each part is tried. Or they are told by their first bytes: `.` in a
+ *           pattern lacks but two characters, and both begin with 0xE2.
+ * Example   After any of é, 漢 and 😀 what is left of [^x]*ab is [^x]*ab; what is left of
+ *           [^x]ab|[0-9] is ab.
  * Tested by tests/expr/test_expr.c, tests/walk/test_subtract.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,13 +19,18 @@
 
 #include "compiler/expr/deriv.h"
 
-/* What is left of an expression without calls, loops counted down, after any character beyond ASCII of a class (NULL: of any of all); NONE: none is legal. False: that depends on the
- * character, or is not known. */
-bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr *out);
-/* The same where that depends on the character: by sets of characters that are not told apart. False: of some it is not known, or there are more than TSL__NONASCII_MAX sets. */
+/* What is left of an expression without calls, loops counted down, after any character beyond ASCII
+ * of a class (NULL: of any of all); NONE: none is legal. False: that depends on the character, or
+ * is not known. */
+bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
+                          tsl__expr *out);
+/* The same where that depends on the character: by sets of characters that are not told apart.
+ * False: of some it is not known, or there are more than TSL__NONASCII_MAX sets. */
 #define TSL__NONASCII_MAX 8u
-bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr *out, uint32_t *n);
-/* The same of the characters that begin with some bytes: bit 0 of *leads for 0xC2. Fewer are left there, if only of those it is known, or that it is not. */
+bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
+                               tsl__expr *out, uint32_t *n);
+/* The same of the characters that begin with some bytes: bit 0 of *leads for 0xC2. Fewer are left
+ * there, if only of those it is known, or that it is not. */
 bool tsl__derive_leads(tsl__exprs *x, tsl__expr e, uint64_t *leads, tsl__expr *out);
 
 #endif

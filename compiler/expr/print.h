@@ -1,4 +1,5 @@
-/* print.h - a text into a buffer of the caller's, as snprintf does it: what fits is written, all of it is counted.
+/* print.h - a text into a buffer of the caller's, as snprintf does it: what fits is written, all of
+ * it is counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,8 @@
 /* strings.c - sorted sets of strings, and keys that lead on to different things.
  *
- * A node over a set is a range [lo, hi) of its strings, all of which agree on the first d bytes; reading a byte narrows the range by binary
- * search. 100,000 enum values are one array and as many nodes as a generation visits.
+ * A node over a set is a range [lo, hi) of its strings, all of which agree on the first d bytes;
+ * reading a byte narrows the range by binary search. 100,000 enum values are one array and as many
+ * nodes as a generation visits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +33,8 @@ static int by_rest(tsl__string a, tsl__string b) {
 }
 
 static inline int by_spelling(const tsl__string *of, const sorted *a, const sorted *b) {
-  return a->first != b->first ? (a->first < b->first ? -1 : 1) : by_rest(of[a->input], of[b->input]);
+  return a->first != b->first ? (a->first < b->first ? -1 : 1)
+                              : by_rest(of[a->input], of[b->input]);
 }
 
 enum {
@@ -50,20 +52,25 @@ static void sort_run(const tsl__string *of, sorted *at, size_t n) {
 }
 
 /* Merge [0, mid) and [mid, n) of `from`; what is in order already is copied. */
-static void merge_runs(const tsl__string *of, const sorted *from, size_t mid, size_t n, sorted *to) {
+static void merge_runs(const tsl__string *of, const sorted *from, size_t mid, size_t n,
+                       sorted *to) {
   size_t i = 0, j = mid;
   while (i < mid && j < n) {
-    if (by_spelling(of, &from[i], &from[j]) <= 0) *to++ = from[i++];
-    else *to++ = from[j++];
+    if (by_spelling(of, &from[i], &from[j]) <= 0)
+      *to++ = from[i++];
+    else
+      *to++ = from[j++];
   }
   memcpy(to, from + i, (mid - i) * sizeof *to);
   memcpy(to + (mid - i), from + j, (n - j) * sizeof *to);
 }
 
-/* Sort short runs by insertion, as which most lists end, and merge these from one half of the room, of 2 * n, to the other and back. The sorted half. */
+/* Sort short runs by insertion, as which most lists end, and merge these from one half of the room,
+ * of 2 * n, to the other and back. The sorted half. */
 static sorted *sort_strings(const tsl__string *of, sorted *at, size_t n) {
   sorted *to = at + n;
-  for (size_t i = 0; i < n; i += INSERTED) sort_run(of, at + i, n - i < INSERTED ? n - i : INSERTED);
+  for (size_t i = 0; i < n; i += INSERTED)
+    sort_run(of, at + i, n - i < INSERTED ? n - i : INSERTED);
   for (size_t run = INSERTED; run < n; run *= 2) {
     for (size_t i = 0; i < n; i += 2 * run) {
       size_t left = n - i;
@@ -76,11 +83,13 @@ static sorted *sort_strings(const tsl__string *of, sorted *at, size_t n) {
   return at;
 }
 
-#define SEEN_BITS 6               /* of a slot's number */
-#define AGAIN ((uint32_t)1 << 31) /* in an order that is being made: the text is that of the string with this number */
+#define SEEN_BITS 6 /* of a slot's number */
+/* in an order that is being made: the text is that of the string with this number */
+#define AGAIN ((uint32_t)1 << 31)
 
-/* Note the strings to be sorted in `all`, without those that are seen to be there already: alternatives of one schema often name the same members. A slot keeps the last string
- * that fell into it, so that a few doubles stay. How many are left. */
+/* Note the strings to be sorted in `all`, without those that are seen to be there already:
+ * alternatives of one schema often name the same members. A slot keeps the last string that fell
+ * into it, so that a few doubles stay. How many are left. */
 static size_t note_once(const tsl__string *strings, size_t n, sorted *all, uint32_t *order) {
   uint32_t seen[(size_t)1 << SEEN_BITS] = {0}; /* the place in `all`, + 1 */
   size_t kept = 0;
@@ -97,7 +106,8 @@ static size_t note_once(const tsl__string *strings, size_t n, sorted *all, uint3
   return kept;
 }
 
-static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order, bool copied) {
+static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order,
+                               bool copied) {
   if (n >= AGAIN) return tsl__exprs_fail(x, TSL_ERR_LIMIT, "too many strings in a set"), 0;
   sorted few[2 * FEW];
   size_t room = n > FEW ? 2 * n * sizeof(sorted) : 0;
@@ -111,7 +121,8 @@ static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t
     return 0;
   }
   size_t once = n;
-  if (order && n > FEW) once = note_once(strings, n, all, order);
+  if (order && n > FEW)
+    once = note_once(strings, n, all, order);
   else
     for (size_t i = 0; i < n; i++) all[i] = (sorted){first_bytes(strings[i]), (uint32_t)i};
   const sorted *in_order = sort_strings(strings, all, once);
@@ -119,7 +130,8 @@ static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t
     const sorted *one = &in_order[i];
     if (i == 0 || by_spelling(strings, one - 1, one) != 0) {
       tsl__string s = strings[one->input];
-      if (copied && !(s.at = tsl__arena_copy(&x->arena, s.at, s.length))) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+      if (copied && !(s.at = tsl__arena_copy(&x->arena, s.at, s.length)))
+        tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
       hash = tsl__mix(hash ^ one->first) + s.length;
       kept[count++] = s;
     }
@@ -129,28 +141,44 @@ static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t
     if (order[i] & AGAIN) order[i] = order[order[i] & ~AGAIN];
   if (room) tsl__free(&x->alloc, all, room);
   tsl__strings set = {kept, count, TSL__NONE, hash};
-  if (x->status == TSL_OK && !tsl__vec_push(&x->alloc, &x->strings, set)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  if (x->status == TSL_OK && !tsl__vec_push(&x->alloc, &x->strings, set))
+    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
   return x->status == TSL_OK ? x->strings_base + (uint32_t)x->strings.n - 1 : 0;
 }
 
-tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order) { return make_set(x, strings, n, order, true); }
-tsl__stringset tsl__stringset_over(tsl__exprs *x, const tsl__string *strings, size_t n, uint32_t *order) { return make_set(x, strings, n, order, false); }
+tsl__stringset tsl__stringset_new(tsl__exprs *x, const tsl__string *strings, size_t n,
+                                  uint32_t *order) {
+  return make_set(x, strings, n, order, true);
+}
+tsl__stringset tsl__stringset_over(tsl__exprs *x, const tsl__string *strings, size_t n,
+                                   uint32_t *order) {
+  return make_set(x, strings, n, order, false);
+}
 
-uint32_t tsl__stringset_size(const tsl__exprs *x, tsl__stringset s) { return tsl__strings_at(x, s)->n; }
-tsl__string tsl__stringset_at(const tsl__exprs *x, tsl__stringset s, uint32_t index) { return tsl__strings_at(x, s)->at[index]; }
+uint32_t tsl__stringset_size(const tsl__exprs *x, tsl__stringset s) {
+  return tsl__strings_at(x, s)->n;
+}
+tsl__string tsl__stringset_at(const tsl__exprs *x, tsl__stringset s, uint32_t index) {
+  return tsl__strings_at(x, s)->at[index];
+}
 
-/* First index in [lo, hi) whose byte at `depth` is at least `byte`; a string that ends there comes first. */
-static uint32_t lower_bound(const tsl__strings *s, uint32_t lo, uint32_t hi, uint32_t depth, unsigned byte) {
+/* First index in [lo, hi) whose byte at `depth` is at least `byte`; a string that ends there comes
+ * first. */
+static uint32_t lower_bound(const tsl__strings *s, uint32_t lo, uint32_t hi, uint32_t depth,
+                            unsigned byte) {
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
     bool less = s->at[mid].length == depth || (uint8_t)s->at[mid].at[depth] < byte;
-    if (less) lo = mid + 1;
-    else hi = mid;
+    if (less)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo;
 }
 
-bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth, uint8_t byte) {
+bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint32_t depth,
+                         uint8_t byte) {
   uint32_t first = lower_bound(s, *lo, *hi, depth, byte);
   if (first == *hi || (uint8_t)s->at[first].at[depth] != byte) return false;
   *hi = lower_bound(s, first, *hi, depth, byte + 1u);
@@ -158,8 +186,15 @@ bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint
   return true;
 }
 
-static tsl__node strset(const tsl__strings *s, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth) {
-  tsl__node n = {.kind = TSL__K_STRSET, .a = set, .b = lo, .c = hi, .d = depth, .shortest = TSL__INF, .flags = TSL__FINITE | TSL__SEARCHED};
+static tsl__node strset(const tsl__strings *s, tsl__stringset set, uint32_t lo, uint32_t hi,
+                        uint32_t depth) {
+  tsl__node n = {.kind = TSL__K_STRSET,
+                 .a = set,
+                 .b = lo,
+                 .c = hi,
+                 .d = depth,
+                 .shortest = TSL__INF,
+                 .flags = TSL__FINITE | TSL__SEARCHED};
   bool textual = true;
   for (uint32_t i = lo; i < hi; i++) {
     if (s->at[i].length - depth < n.shortest) n.shortest = s->at[i].length - depth;
@@ -171,7 +206,8 @@ static tsl__node strset(const tsl__strings *s, tsl__stringset set, uint32_t lo, 
   return n;
 }
 
-tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth) {
+tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi,
+                           uint32_t depth) {
   const tsl__strings *s = tsl__strings_at(x, set);
   if (lo == hi) return TSL__NONE;
   if (hi - lo == 1) return tsl__expr_literal(x, s->at[lo].at + depth, s->at[lo].length - depth);
@@ -179,15 +215,18 @@ tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint3
 }
 
 /* After a failure there may be no set at all. */
-tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s) { return x->status == TSL_OK ? tsl__strset_node(x, s, 0, tsl__stringset_size(x, s), 0) : TSL__NONE; }
+tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s) {
+  return x->status == TSL_OK ? tsl__strset_node(x, s, 0, tsl__stringset_size(x, s), 0) : TSL__NONE;
+}
 
 /* The same where nobody asks for it again. */
 static tsl__expr stringset_alone(tsl__exprs *x, tsl__stringset s) {
   const tsl__strings *all = x->status == TSL_OK ? tsl__strings_at(x, s) : NULL;
-  return all && all->n > 1 ? tsl__append(x, strset(all, s, 0, all->n, 0)) : tsl__expr_stringset(x, s);
+  return all && all->n > 1 ? tsl__append(x, strset(all, s, 0, all->n, 0))
+                           : tsl__expr_stringset(x, s);
 }
 
-/* ---- all others ---------------------------------------------------------------------------------------------------- */
+/* ---- all others ------------------------------------------------------------------------------ */
 
 static tsl__expr unfold_others(tsl__exprs *x, void *ctx, uint32_t set) {
   (void)ctx;
@@ -200,34 +239,48 @@ static void print_others(void *ctx, uint32_t set, char *out, size_t n) {
 }
 
 /* Of most sets the empty text is none. */
-static uint32_t others_shortest(tsl__exprs *x, void *ctx, uint32_t set) { return tsl__stringset_at(x, set, 0).length ? 1 : tsl__expr_shortest(x, unfold_others(x, ctx, set)); }
+static uint32_t others_shortest(tsl__exprs *x, void *ctx, uint32_t set) {
+  return tsl__stringset_at(x, set, 0).length ? 1
+                                             : tsl__expr_shortest(x, unfold_others(x, ctx, set));
+}
 
 tsl__expr tsl__expr_others(tsl__exprs *x, tsl__stringset set) {
   static const tsl__rule_ops ops = {unfold_others, print_others, NULL, others_shortest, NULL};
   return tsl__expr_rule(x, &ops, NULL, set, TSL__RULE_OTHERS, 1);
 }
 
-/* ---- keys -------------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
-tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi, uint32_t depth) {
+tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_t hi,
+                         uint32_t depth) {
   const tsl__strings *s = tsl__strings_at(x, set);
   if (lo >= hi) return TSL__NONE;
-  tsl__node n = {.kind = TSL__K_KEYS, .a = set, .b = lo, .c = hi, .d = depth, .flags = TSL__SEARCHED, .shortest = TSL__INF};
+  tsl__node n = {.kind = TSL__K_KEYS,
+                 .a = set,
+                 .b = lo,
+                 .c = hi,
+                 .d = depth,
+                 .flags = TSL__SEARCHED,
+                 .shortest = TSL__INF};
   for (uint32_t i = lo; i < hi && n.shortest; i++)
     if (s->at[i].length - depth < n.shortest) n.shortest = s->at[i].length - depth;
   if (s->at[lo].length == depth) n.flags |= TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH;
   return tsl__intern(x, n);
 }
 
-/* The first string of [lo, hi) whose next character is at least `cp`; a string that ends here comes before all. */
+/* The first string of [lo, hi) whose next character is at least `cp`; a string that ends here comes
+ * before all. */
 static uint32_t first_from(const tsl__strings *s, const tsl__node *n, uint32_t cp) {
   uint32_t lo = n->b, hi = n->c;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2, next = 0;
     bool ends = s->at[mid].length == n->d;
-    if (!ends) tsl__utf8_decode((const uint8_t *)s->at[mid].at + n->d, s->at[mid].length - n->d, &next);
-    if (ends || next < cp) lo = mid + 1;
-    else hi = mid;
+    if (!ends)
+      tsl__utf8_decode((const uint8_t *)s->at[mid].at + n->d, s->at[mid].length - n->d, &next);
+    if (ends || next < cp)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo;
 }
@@ -249,7 +302,8 @@ static void print_names(void *ctx, uint32_t set, char *out, size_t n) {
 
 static bool equal_sets(const tsl__strings *a, const tsl__strings *b) {
   for (uint32_t i = 0; i < a->n; i++)
-    if (a->at[i].length != b->at[i].length || memcmp(a->at[i].at, b->at[i].at, a->at[i].length)) return false;
+    if (a->at[i].length != b->at[i].length || memcmp(a->at[i].at, b->at[i].at, a->at[i].length))
+      return false;
   return true;
 }
 
@@ -259,7 +313,8 @@ static tsl__expr find_names_frame(tsl__exprs *x, tsl__stringset set) {
   for (size_t i = 0; i < x->names.n; i++) {
     const tsl__strings *other = tsl__strings_at(x, x->names.at[i].set);
     if (other->hash != s->hash || other->n != s->n) continue;
-    tsl__exprs_work(x, s->n); /* sets that differ behind the first bytes of their strings have one hash */
+    /* sets that differ behind the first bytes of their strings have one hash */
+    tsl__exprs_work(x, s->n);
     if (equal_sets(s, other)) return x->names.at[i].frame;
   }
   uint32_t shortest = TSL__INF;
@@ -267,7 +322,8 @@ static tsl__expr find_names_frame(tsl__exprs *x, tsl__stringset set) {
     if (s->at[i].length + 1 < shortest) shortest = s->at[i].length + 1;
   tsl__names made = {set, tsl__expr_rule(x, &ops, NULL, set, TSL__RULE_NAMES, shortest)};
   if (made.frame == TSL__NONE) return TSL__NONE;
-  if (!tsl__vec_push(&x->alloc, &x->names, made)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
+  if (!tsl__vec_push(&x->alloc, &x->names, made))
+    return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
   return made.frame;
 }
 
@@ -280,17 +336,23 @@ static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
   return frame;
 }
 
-tsl__expr tsl__expr_names(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param, tsl__expr *resume) {
+tsl__expr tsl__expr_names(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx,
+                          uint32_t param, tsl__expr *resume) {
   tsl__expr frame = names_frame(x, set);
   tsl__keys keys = {set, ops, ctx, param, tsl__node_at(x, frame).shortest};
   if (frame == TSL__NONE) return TSL__NONE;
-  if (!tsl__vec_push(&x->alloc, &x->keys, keys)) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
-  tsl__node n = {.kind = TSL__K_RESUME, .a = x->keys_base + (uint32_t)x->keys.n - 1, .flags = TSL__CALLS | TSL__SEARCHED}; /* the shortest when asked */
+  if (!tsl__vec_push(&x->alloc, &x->keys, keys))
+    return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
+  /* the shortest when asked */
+  tsl__node n = {.kind = TSL__K_RESUME,
+                 .a = x->keys_base + (uint32_t)x->keys.n - 1,
+                 .flags = TSL__CALLS | TSL__SEARCHED};
   *resume = tsl__append(x, n);
   return frame;
 }
 
-tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx, uint32_t param) {
+tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx,
+                         uint32_t param) {
   tsl__expr resume, frame = tsl__expr_names(x, set, ops, ctx, param, &resume);
   return frame == TSL__NONE ? TSL__NONE : tsl__expr_seq_alone(x, frame, resume);
 }
@@ -303,7 +365,8 @@ uint32_t tsl__resume_fewest(tsl__exprs *x, const tsl__node *n) {
 
 bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names) {
   tsl__node n = tsl__node_at(x, e);
-  if (n.kind == TSL__K_ALT) return tsl__expr_is_resume(x, tsl__list_at(x, n.a)[0], names); /* nothing else follows a frame of names */
+  /* nothing else follows a frame of names */
+  if (n.kind == TSL__K_ALT) return tsl__expr_is_resume(x, tsl__list_at(x, n.a)[0], names);
   if (n.kind != TSL__K_RESUME) return false;
   *names = tsl__stringset_size(x, tsl__keys_at(x, n.a)->set);
   return true;
@@ -320,7 +383,8 @@ bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index) {
   return k.ops->allows(k.ctx, k.param, index);
 }
 
-uint64_t tsl__expr_resume_allowed(const tsl__exprs *x, tsl__expr resume, uint32_t word, uint64_t *allowed) {
+uint64_t tsl__expr_resume_allowed(const tsl__exprs *x, tsl__expr resume, uint32_t word,
+                                  uint64_t *allowed) {
   tsl__node n = tsl__node_at(x, resume);
   const tsl__keys *k = n.kind == TSL__K_RESUME ? tsl__keys_at(x, n.a) : NULL;
   return k && k->ops->allowed ? k->ops->allowed(k->ctx, k->param, word, allowed) : 0;
@@ -330,7 +394,8 @@ tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index
   tsl__node n = tsl__node_at(x, resume);
   tsl__expr all = TSL__NONE;
   if (n.kind == TSL__K_ALT) {
-    for (uint32_t i = 0; i < n.b; i++) all = tsl__expr_alt(x, all, tsl__expr_resume_after(x, tsl__list_at(x, n.a)[i], index));
+    for (uint32_t i = 0; i < n.b; i++)
+      all = tsl__expr_alt(x, all, tsl__expr_resume_after(x, tsl__list_at(x, n.a)[i], index));
     return all;
   }
   const tsl__keys k = *tsl__keys_at(x, n.a);
@@ -340,7 +405,8 @@ tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index
 /* Is it a frame of its own, that something is read in? */
 static bool is_frame(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
-  return n.kind == TSL__K_RULE && !(tsl__rule_at(x, n.a)->flags & (TSL__RULE_INLINE | TSL__RULE_NULLABLE));
+  return n.kind == TSL__K_RULE &&
+         !(tsl__rule_at(x, n.a)->flags & (TSL__RULE_INLINE | TSL__RULE_NULLABLE));
 }
 
 tsl__expr tsl__expr_resume_calls(tsl__exprs *x, tsl__expr resume, uint32_t index, tsl__expr *then) {
@@ -373,7 +439,9 @@ uint32_t tsl__expr_resume_shortest(tsl__exprs *x, tsl__expr resume, uint32_t ind
   return k.ops->allows(k.ctx, k.param, index) ? k.ops->shortest(k.ctx, k.param, index) : TSL__INF;
 }
 
-uint32_t tsl__spelling_cost(uint8_t b) { return tsl__stands_raw(b) ? 1 : tsl__escape_letter(b) ? 2 : 6; }
+uint32_t tsl__spelling_cost(uint8_t b) {
+  return tsl__stands_raw(b) ? 1 : tsl__escape_letter(b) ? 2 : 6;
+}
 
 uint32_t tsl__json_spelled(const char *at, uint32_t length) {
   uint32_t n = 0;
@@ -381,12 +449,13 @@ uint32_t tsl__json_spelled(const char *at, uint32_t length) {
   return n;
 }
 
-/* The same where the first character is an escape, of which `digits` of the four hex digits were read (5: nothing but the backslash) and perhaps the first
- * half, a high surrogate. */
+/* The same where the first character is an escape, of which `digits` of the four hex digits were
+ * read (5: nothing but the backslash) and perhaps the first half, a high surrogate. */
 static uint32_t spelled_escape(const char *at, uint32_t length, uint32_t digits, bool second_half) {
   uint32_t cp;
   size_t first = tsl__utf8_decode((const uint8_t *)at, length, &cp);
-  uint32_t rest = tsl__json_spelled(at + first, length - (uint32_t)first), more = cp >= 0x10000 && !second_half ? 6 : 0;
+  uint32_t rest = tsl__json_spelled(at + first, length - (uint32_t)first),
+           more = cp >= 0x10000 && !second_half ? 6 : 0;
   if (digits < 5) return 4 - digits + more + rest;
   return (tsl__escape_letter(cp) ? 1 : 5 + more) + rest;
 }
@@ -412,5 +481,7 @@ uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index) {
   const char *at = s.at + keys.d;
   uint32_t length = s.length - keys.d;
   if (n.kind == TSL__K_JSTR) return before + tsl__json_spelled(at, length) + 1;
-  return before + spelled_escape(at, length, n.kind == TSL__K_JESC ? 5 : n.b, n.kind == TSL__K_JHEX && n.d) + 1;
+  return before +
+         spelled_escape(at, length, n.kind == TSL__K_JESC ? 5 : n.b, n.kind == TSL__K_JHEX && n.d) +
+         1;
 }

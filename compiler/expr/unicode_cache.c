@@ -1,10 +1,14 @@
-/* unicode_cache.c - what PCRE2 says about Unicode, remembered with a layer of expressions and counted as steps.
+/* unicode_cache.c - what PCRE2 says about Unicode, remembered with a layer of expressions and
+ * counted as steps.
  *
- * Problem   To ask for a property takes milliseconds. A text of 100 KB can ask 20,000 times: minutes in which no step is counted and no deadline seen.
- * Idea      Each question is asked once for all patterns of a grammar, and counts as many steps as take about that long. So a grammar with thousands of
- *           patterns that have \p{L} is fast, and one with thousands of different questions reaches max_steps.
- * Shared    What a grammar has asked is kept with its vocabulary's layer, up to COMMON_BYTES, and the next grammar copies it from there. It counts as many steps as if it had been asked: what fits into
- *           max_steps does not depend on other grammars.
+ * Problem   To ask for a property takes milliseconds. A text of 100 KB can ask 20,000 times:
+ *           minutes in which no step is counted and no deadline seen.
+ * Idea      Each question is asked once for all patterns of a grammar, and counts as many steps as
+ *           take about that long. So a grammar with thousands of patterns that have \p{L} is fast,
+ *           and one with thousands of different questions reaches max_steps.
+ * Shared    What a grammar has asked is kept with its vocabulary's layer, up to COMMON_BYTES, and
+ *           the next grammar copies it from there. It counts as many steps as if it had been asked:
+ *           what fits into max_steps does not depend on other grammars.
  * Lock      That of the vocabulary's answers is held for look-ups and copies alone.
  * Cost      Remembered answers are looked through one by one; that is counted too.
  * Tested by tests/engine/test_limits.c (questions)
@@ -62,7 +66,9 @@ static struct tsl__unicode_cache *asked_of(tsl__exprs *x) {
 static const answer *look(const struct tsl__unicode_cache *asked, const answer *q) {
   for (size_t i = 0; i < asked->answers.n; i++) {
     const answer *a = &asked->answers.at[i];
-    if (a->hash == q->hash && a->fold == q->fold && a->length == q->length && !memcmp(a->question, q->question, q->length)) return a;
+    if (a->hash == q->hash && a->fold == q->fold && a->length == q->length &&
+        !memcmp(a->question, q->question, q->length))
+      return a;
   }
   return NULL;
 }
@@ -70,10 +76,15 @@ static const answer *look(const struct tsl__unicode_cache *asked, const answer *
 static size_t bytes_of(const answer *q) { return q->length + q->set.ranges.n * sizeof(tsl__range); }
 
 static bool keep(struct tsl__unicode_cache *asked, const answer *q) {
-  answer mine = {.hash = q->hash, .fold = q->fold, .question = tsl__alloc(asked->alloc, q->length), .length = q->length};
+  answer mine = {.hash = q->hash,
+                 .fold = q->fold,
+                 .question = tsl__alloc(asked->alloc, q->length),
+                 .length = q->length};
   if (!mine.question) return false;
   memcpy(mine.question, q->question, q->length);
-  if (tsl__charset_add_set(asked->alloc, &mine.set, &q->set) && tsl__vec_push(asked->alloc, &asked->answers, mine)) return true;
+  if (tsl__charset_add_set(asked->alloc, &mine.set, &q->set) &&
+      tsl__vec_push(asked->alloc, &asked->answers, mine))
+    return true;
   tsl__charset_free(asked->alloc, &mine.set);
   tsl__free(asked->alloc, mine.question, mine.length);
   return false;
@@ -83,8 +94,12 @@ static bool keep(struct tsl__unicode_cache *asked, const answer *q) {
 static tsl_status learn(struct tsl__unicode_cache *asked, answer q) {
   const tsl_allocator *a = asked->alloc;
   tsl_status status = TSL_OK;
-  if (!q.fold) status = tsl__charset_add_property(a, &q.set, q.question, q.length);
-  else if (!tsl__charset_add_set(a, &q.set, &(tsl__charset){.ranges = {q.question, q.length / sizeof(tsl__range), 0}}) || !tsl__charset_fold(a, &q.set))
+  if (!q.fold)
+    status = tsl__charset_add_property(a, &q.set, q.question, q.length);
+  else if (!tsl__charset_add_set(
+               a, &q.set,
+               &(tsl__charset){.ranges = {q.question, q.length / sizeof(tsl__range), 0}}) ||
+           !tsl__charset_fold(a, &q.set))
     status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK && !keep(asked, &q)) status = TSL_ERR_NO_MEMORY;
   tsl__charset_free(a, &q.set);
@@ -98,7 +113,8 @@ static struct tsl__unicode_cache *common_of(const tsl__exprs *x) {
   return NULL;
 }
 
-static bool copy(struct tsl__unicode_cache *common, struct tsl__unicode_cache *own, const answer *q) {
+static bool copy(struct tsl__unicode_cache *common, struct tsl__unicode_cache *own,
+                 const answer *q) {
   pthread_mutex_lock(&common->lock);
   const answer *a = look(common, q);
   bool copied = a && keep(own, a);
@@ -109,7 +125,8 @@ static bool copy(struct tsl__unicode_cache *common, struct tsl__unicode_cache *o
 /* Others need not ask it; without memory they do. */
 static void offer(struct tsl__unicode_cache *common, const answer *a) {
   pthread_mutex_lock(&common->lock);
-  if (!look(common, a) && common->bytes + bytes_of(a) <= COMMON_BYTES && keep(common, a)) common->bytes += bytes_of(a);
+  if (!look(common, a) && common->bytes + bytes_of(a) <= COMMON_BYTES && keep(common, a))
+    common->bytes += bytes_of(a);
   pthread_mutex_unlock(&common->lock);
 }
 
@@ -136,7 +153,11 @@ static tsl_status ask(tsl__exprs *x, answer q, uint32_t steps, const answer **ou
 tsl_status tsl__unicode_property(tsl__exprs *x, tsl__charset *s, const char *name, size_t length) {
   const answer *known;
   if (!length) return TSL_ERR_SYNTAX;
-  tsl_status status = ask(x, (answer){.hash = tsl__hash(name, length), .question = (void *)(uintptr_t)name, .length = length}, PROPERTY_STEPS, &known);
+  tsl_status status = ask(x,
+                          (answer){.hash = tsl__hash(name, length),
+                                   .question = (void *)(uintptr_t)name,
+                                   .length = length},
+                          PROPERTY_STEPS, &known);
   if (status != TSL_OK) return status;
   return tsl__charset_add_set(&x->alloc, s, &known->set) ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
@@ -145,7 +166,12 @@ bool tsl__unicode_fold(tsl__exprs *x, tsl__charset *s) {
   const answer *known;
   if (tsl__charset_is_ascii(s)) return tsl__charset_fold(&x->alloc, s);
   size_t length = s->ranges.n * sizeof *s->ranges.at;
-  tsl_status status = ask(x, (answer){.hash = tsl__hash(s->ranges.at, length), .fold = true, .question = s->ranges.at, .length = length}, FOLD_STEPS, &known);
+  tsl_status status = ask(x,
+                          (answer){.hash = tsl__hash(s->ranges.at, length),
+                                   .fold = true,
+                                   .question = s->ranges.at,
+                                   .length = length},
+                          FOLD_STEPS, &known);
   if (status != TSL_OK) return false;
   s->ranges.n = 0;
   return tsl__charset_add_set(&x->alloc, s, &known->set);

@@ -1,9 +1,11 @@
 /* formats.c - see formats.h.
  *
- * Most formats are a pattern in formats.def. Here are those that are not, beside references, which are unions of two patterns:
- *   time, date-time  hh:mm:60±hh:mm is right if it is 23:59 in UTC: 2,881 combinations of hours, minutes and offset. As an expression they would have to be
- *                    spelled out; as an automaton its state is what has been read of hours and minutes, and once they are known
- *                    the offset is a literal: 01:29:60 must go on with +01:30 or -22:30.
+ * Most formats are a pattern in formats.def. Here are those that are not, beside references, which
+ *   are unions of two patterns:
+ *   time, date-time  hh:mm:60±hh:mm is right if it is 23:59 in UTC: 2,881 combinations of hours,
+ *                    minutes and offset. As an expression they would have to be spelled out; as an
+ *                    automaton its state is what has been read of hours and minutes, and once they
+ *                    are known the offset is a literal: 01:29:60 must go on with +01:30 or -22:30.
  *   hostname, idn-hostname, regex  automata too: host.c, idn.c, formats_regex.c.
  *
  * Tested by tests/formats/test_formats.c
@@ -16,9 +18,11 @@
 
 #include "compiler/regex/regex.h"
 
-/* ---- patterns ------------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
-static const struct format { const char *name, *pattern; } formats[] = {
+static const struct format {
+  const char *name, *pattern;
+} formats[] = {
 #define TSL__FORMAT(name, pattern) {name, pattern},
 #include "compiler/formats/formats.def"
 #undef TSL__FORMAT
@@ -33,10 +37,23 @@ tsl__expr tsl__format_pattern(tsl__exprs *x, const char *pattern) {
   return e;
 }
 
-/* ---- leap seconds --------------------------------------------------------------------------------------------- */
+/* ---- leap seconds ---------------------------------------------------------------------------- */
 
-/* What has been read of "hh:mm:60.fff": the stage, the minutes since midnight so far, and in the stages after a tens digit that digit. */
-enum { AT_HOUR, AT_HOUR_2, AT_COLON, AT_MINUTE, AT_MINUTE_2, AT_COLON_2, AT_SIX, AT_ZERO, AT_END, AT_FRACTION, IN_FRACTION };
+/* What has been read of "hh:mm:60.fff": the stage, the minutes since midnight so far, and in the
+ * stages after a tens digit that digit. */
+enum {
+  AT_HOUR,
+  AT_HOUR_2,
+  AT_COLON,
+  AT_MINUTE,
+  AT_MINUTE_2,
+  AT_COLON_2,
+  AT_SIX,
+  AT_ZERO,
+  AT_END,
+  AT_FRACTION,
+  IN_FRACTION
+};
 #define STAGE(param) ((param) & 15u)
 #define TENS(param) ((param) >> 4 & 15u)
 #define MINUTES(param) ((param) >> 8)
@@ -50,7 +67,9 @@ static bool leap_nullable(void *ctx, uint32_t param) {
 }
 
 static void leap_live(void *ctx, uint32_t param, tsl__bytes *out) {
-  static const char *const next[] = {"012", "0123456789", ":", "012345", "0123456789", ":", "6", "0", ".+-Zz", "0123456789", "0123456789+-Zz"};
+  static const char *const next[] = {
+      "012", "0123456789", ":",     "012345",     "0123456789",    ":",
+      "6",   "0",          ".+-Zz", "0123456789", "0123456789+-Zz"};
   (void)ctx;
   for (const char *c = next[STAGE(param)]; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
 }
@@ -59,18 +78,19 @@ static void leap_live(void *ctx, uint32_t param, tsl__bytes *out) {
 static void leap_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   tsl__bytes live = {{0}};
   leap_live(ctx, param, &live);
-  for (unsigned w = 0; w < 2; w++) out->w[w] |= live.w[w] | live.w[w] << 1; /* no digit or letter is the last of a word */
+  /* no digit or letter is the last of a word */
+  for (unsigned w = 0; w < 2; w++) out->w[w] |= live.w[w] | live.w[w] << 1;
 }
 
 /* Can Z still follow? */
 static bool may_be_zulu(uint32_t param) {
   switch (STAGE(param)) {
-    case AT_HOUR: return true;
-    case AT_HOUR_2: return TENS(param) == 2;
-    case AT_COLON:
-    case AT_MINUTE: return MINUTES(param) == 23 * 60;
-    case AT_MINUTE_2: return MINUTES(param) == 23 * 60 && TENS(param) == 5;
-    default: return MINUTES(param) == LAST_MINUTE;
+  case AT_HOUR: return true;
+  case AT_HOUR_2: return TENS(param) == 2;
+  case AT_COLON:
+  case AT_MINUTE: return MINUTES(param) == 23 * 60;
+  case AT_MINUTE_2: return MINUTES(param) == 23 * 60 && TENS(param) == 5;
+  default: return MINUTES(param) == LAST_MINUTE;
   }
 }
 
@@ -82,11 +102,15 @@ static uint32_t leap_shortest(void *ctx, uint32_t param) {
 
 static void leap_print(void *ctx, uint32_t param, char *out, size_t n) {
   (void)ctx;
-  snprintf(out, n, "leap[%u,%u,%u]", (unsigned)MINUTES(param), (unsigned)TENS(param), (unsigned)STAGE(param));
+  snprintf(out, n, "leap[%u,%u,%u]", (unsigned)MINUTES(param), (unsigned)TENS(param),
+           (unsigned)STAGE(param));
 }
 
 static tsl__expr leap_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
-static const tsl__native_ops leap_ops = {leap_nullable, leap_boundaries, leap_step, leap_shortest, leap_print, NULL, "+-.0123456789:Zz", true, NULL, NULL, leap_live};
+static const tsl__native_ops leap_ops = {
+    leap_nullable, leap_boundaries,    leap_step, leap_shortest, leap_print,
+    NULL,          "+-.0123456789:Zz", true,      NULL,          NULL,
+    leap_live};
 
 static tsl__expr leap(tsl__exprs *x, uint32_t minutes, uint32_t tens, uint32_t stage) {
   return tsl__expr_native(x, &leap_ops, NULL, PARAM(minutes, tens, stage));
@@ -103,57 +127,76 @@ static tsl__expr leap_offset(tsl__exprs *x, uint32_t minutes, uint8_t byte) {
 }
 
 static tsl__expr leap_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
-  uint32_t minutes = MINUTES(param), tens = TENS(param), stage = STAGE(param), digit = byte - (uint32_t)'0';
+  uint32_t minutes = MINUTES(param), tens = TENS(param), stage = STAGE(param),
+           digit = byte - (uint32_t)'0';
   bool is_digit = byte >= '0' && byte <= '9';
   (void)ctx;
   switch (stage) {
-    case AT_HOUR: return is_digit && digit <= 2 ? leap(x, 0, digit, AT_HOUR_2) : TSL__NONE;
-    case AT_HOUR_2: return is_digit && tens * 10 + digit < 24 ? leap(x, (tens * 10 + digit) * 60, 0, AT_COLON) : TSL__NONE;
-    case AT_MINUTE: return is_digit && digit <= 5 ? leap(x, minutes, digit, AT_MINUTE_2) : TSL__NONE;
-    case AT_MINUTE_2: return is_digit ? leap(x, minutes + tens * 10 + digit, 0, AT_COLON_2) : TSL__NONE;
-    case AT_COLON:
-    case AT_COLON_2: return byte == ':' ? leap(x, minutes, 0, stage + 1) : TSL__NONE;
-    case AT_SIX: return byte == '6' ? leap(x, minutes, 0, AT_ZERO) : TSL__NONE;
-    case AT_ZERO: return byte == '0' ? leap(x, minutes, 0, AT_END) : TSL__NONE;
-    case AT_END: return byte == '.' ? leap(x, minutes, 0, AT_FRACTION) : leap_offset(x, minutes, byte);
-    case AT_FRACTION: return is_digit ? leap(x, minutes, 0, IN_FRACTION) : TSL__NONE;
-    default: return is_digit ? leap(x, minutes, 0, IN_FRACTION) : leap_offset(x, minutes, byte);
+  case AT_HOUR: return is_digit && digit <= 2 ? leap(x, 0, digit, AT_HOUR_2) : TSL__NONE;
+  case AT_HOUR_2:
+    return is_digit && tens * 10 + digit < 24 ? leap(x, (tens * 10 + digit) * 60, 0, AT_COLON)
+                                              : TSL__NONE;
+  case AT_MINUTE: return is_digit && digit <= 5 ? leap(x, minutes, digit, AT_MINUTE_2) : TSL__NONE;
+  case AT_MINUTE_2:
+    return is_digit ? leap(x, minutes + tens * 10 + digit, 0, AT_COLON_2) : TSL__NONE;
+  case AT_COLON:
+  case AT_COLON_2: return byte == ':' ? leap(x, minutes, 0, stage + 1) : TSL__NONE;
+  case AT_SIX: return byte == '6' ? leap(x, minutes, 0, AT_ZERO) : TSL__NONE;
+  case AT_ZERO: return byte == '0' ? leap(x, minutes, 0, AT_END) : TSL__NONE;
+  case AT_END:
+    return byte == '.' ? leap(x, minutes, 0, AT_FRACTION) : leap_offset(x, minutes, byte);
+  case AT_FRACTION: return is_digit ? leap(x, minutes, 0, IN_FRACTION) : TSL__NONE;
+  default: return is_digit ? leap(x, minutes, 0, IN_FRACTION) : leap_offset(x, minutes, byte);
   }
 }
 
-static tsl__expr full_time(tsl__exprs *x) { return tsl__expr_alt(x, tsl__format_pattern(x, PARTIAL_TIME TIME_OFFSET), leap(x, 0, 0, AT_HOUR)); }
+static tsl__expr full_time(tsl__exprs *x) {
+  return tsl__expr_alt(x, tsl__format_pattern(x, PARTIAL_TIME TIME_OFFSET), leap(x, 0, 0, AT_HOUR));
+}
 
-tsl__expr tsl__format_clock(tsl__exprs *x) { return tsl__format_pattern(x, "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d"); }
+tsl__expr tsl__format_clock(tsl__exprs *x) {
+  return tsl__format_pattern(x, "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d");
+}
 
-static tsl__expr date_time(tsl__exprs *x) { return tsl__expr_seq(x, tsl__format_pattern(x, FULL_DATE "[Tt]"), full_time(x)); }
+static tsl__expr date_time(tsl__exprs *x) {
+  return tsl__expr_seq(x, tsl__format_pattern(x, FULL_DATE "[Tt]"), full_time(x));
+}
 
-/* ---- references ----------------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 static tsl__expr uri_reference(tsl__exprs *x) {
-  return tsl__expr_alt(x, tsl__format_pattern(x, ABSOLUTE("", "")), tsl__format_pattern(x, RELATIVE("", "")));
+  return tsl__expr_alt(x, tsl__format_pattern(x, ABSOLUTE("", "")),
+                       tsl__format_pattern(x, RELATIVE("", "")));
 }
 
 static tsl__expr iri_reference(tsl__exprs *x) {
-  return tsl__expr_alt(x, tsl__format_pattern(x, ABSOLUTE(UCSCHAR, IPRIVATE)), tsl__format_pattern(x, RELATIVE(UCSCHAR, IPRIVATE)));
+  return tsl__expr_alt(x, tsl__format_pattern(x, ABSOLUTE(UCSCHAR, IPRIVATE)),
+                       tsl__format_pattern(x, RELATIVE(UCSCHAR, IPRIVATE)));
 }
 
-/* ---- international names -------------------------------------------------------------------------------------- */
+/* ---- international names --------------------------------------------------------------------- */
 
 static tsl__expr idn_email(tsl__exprs *x) {
-  tsl__expr domain = tsl__expr_alt(x, tsl__format_idn_hostname(x), tsl__format_pattern(x, ADDRESS_LITERAL));
+  tsl__expr domain =
+      tsl__expr_alt(x, tsl__format_idn_hostname(x), tsl__format_pattern(x, ADDRESS_LITERAL));
   return tsl__expr_seq(x, tsl__format_pattern(x, LOCAL_PART(UTF8_NON_ASCII) "@"), domain);
 }
 
-/* ---- by name -------------------------------------------------------------------------------------------------- */
+/* ---- by name --------------------------------------------------------------------------------- */
 
-static const struct builder { const char *name; tsl__expr (*build)(tsl__exprs *x); } builders[] = {
-    {"date-time", date_time}, {"time", full_time}, {"hostname", tsl__format_hostname},
-    {"uri-reference", uri_reference}, {"iri-reference", iri_reference},
-    {"idn-hostname", tsl__format_idn_hostname}, {"idn-email", idn_email},
-    {"regex", tsl__format_regex},
+static const struct builder {
+  const char *name;
+  tsl__expr (*build)(tsl__exprs *x);
+} builders[] = {
+    {"date-time", date_time},           {"time", full_time},
+    {"hostname", tsl__format_hostname}, {"uri-reference", uri_reference},
+    {"iri-reference", iri_reference},   {"idn-hostname", tsl__format_idn_hostname},
+    {"idn-email", idn_email},           {"regex", tsl__format_regex},
 };
 
-static bool same(const char *name, size_t length, const char *other) { return strlen(other) == length && !memcmp(name, other, length); }
+static bool same(const char *name, size_t length, const char *other) {
+  return strlen(other) == length && !memcmp(name, other, length);
+}
 
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known) {
   *known = true;

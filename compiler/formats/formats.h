@@ -1,18 +1,25 @@
 /* formats.h - what the `format` keyword of JSON Schema asserts.
  *
- * Exact after their RFCs: date (leap years), time and date-time (RFC 3339; second 60 only where it is 23:59 in UTC, by offset arithmetic; which days had a
- * leap second is not asked), duration (RFC 3339 appendix A), email (RFC 5321 Mailbox, without its limits of length), ipv4, ipv6 (RFC 3986 section 3.2.2; no zone), uri,
- * uri-reference (RFC 3986), iri, iri-reference (RFC 3987), uri-template (RFC 6570), uuid (RFC 4122, either case), json-pointer (RFC 6901),
- * relative-json-pointer (draft-bhutton-relative-json-pointer-00 by its ABNF, index manipulation included: 0-1 and 0+1/a, but not 0-1#, which stands in an example of it
- * alone). Draft 3's time is hh:mm:ss.
- * With limits:
- *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in an A-label. An A-label's Punycode is checked in shape,
- *                  not decoded.
- *   idn-hostname   Labels of code points with the derived property that RFC 5892 gives them (categories as PCRE2 knows them, Unstable as in Unicode 14), and its rules of
- *                  context. Not checked: the Bidi rule (RFC 5893), normalisation of code points that stand together, that the A-label has at most 63 octets (a U-label has at
- *                  most 59 code points), joining types (U+200C is allowed after a virama and between letters of Arabic, Syriac, N'Ko and Mongolian).
- *   idn-email      RFC 6531: any code point beyond ASCII in the local part; the domain as idn-hostname or an address literal.
- *   regex          ECMA-262 (2024) with the flag u, names of groups, references, ranges, counts and properties included; its limits are in formats_regex.c.
+ * Exact after their RFCs: date (leap years), time and date-time (RFC 3339; second 60 only where it
+ * is 23:59 in UTC, by offset arithmetic; which days had a leap second is not asked), duration (RFC
+ * 3339 appendix A), email (RFC 5321 Mailbox, without its limits of length), ipv4, ipv6 (RFC 3986
+ * section 3.2.2; no zone), uri, uri-reference (RFC 3986), iri, iri-reference (RFC 3987),
+ * uri-template (RFC 6570), uuid (RFC 4122, either case), json-pointer (RFC 6901),
+ * relative-json-pointer (draft-bhutton-relative-json-pointer-00 by its ABNF, index manipulation
+ * included: 0-1 and 0+1/a, but not 0-1#, which stands in an example of it alone). Draft 3's time is
+ * hh:mm:ss. With limits:
+ *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in
+ *                  an A-label. An A-label's Punycode is checked in shape, not decoded.
+ *   idn-hostname   Labels of code points with the derived property that RFC 5892 gives them
+ *                  (categories as PCRE2 knows them, Unstable as in Unicode 14), and its rules of
+ *                  context. Not checked: the Bidi rule (RFC 5893), normalisation of code points
+ *                  that stand together, that the A-label has at most 63 octets (a U-label has at
+ *                  most 59 code points), joining types (U+200C is allowed after a virama and
+ *                  between letters of Arabic, Syriac, N'Ko and Mongolian).
+ *   idn-email      RFC 6531: any code point beyond ASCII in the local part; the domain as
+ *                  idn-hostname or an address literal.
+ *   regex          ECMA-262 (2024) with the flag u, names of groups, references, ranges, counts and
+ *                  properties included; its limits are in formats_regex.c.
  *
  * Tested by tests/formats/test_formats.c, and against the JSON Schema Test Suite where it is there.
  *
@@ -23,9 +30,10 @@
 
 #include "compiler/expr/expr.h"
 
-/* The expression over the decoded text for a format name. TSL__NONE with *known == false if nobody knows the name, or it can't be enforced;
- * TSL__NONE with *known == true if x failed (see tsl__exprs_status). Cost: microseconds; some 100 ms for idn-hostname and idn-email, which ask PCRE2
- * for Unicode properties: keep the result. */
+/* The expression over the decoded text for a format name. TSL__NONE with *known == false if nobody
+ * knows the name, or it can't be enforced; TSL__NONE with *known == true if x failed (see
+ * tsl__exprs_status). Cost: microseconds; some 100 ms for idn-hostname and idn-email, which ask
+ * PCRE2 for Unicode properties: keep the result. */
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known);
 
 /* What draft 3 calls a time: hh:mm:ss, without fraction and offset. */
@@ -34,14 +42,16 @@ tsl__expr tsl__format_clock(tsl__exprs *x);
 /* A pattern of our own, which is right: it compiles, unless x fails, which sticks. */
 tsl__expr tsl__format_pattern(tsl__exprs *x, const char *pattern);
 
-/* host.c: the rest of a host name at the beginning of a label, `total` octets having been read. `idn` NULL: ASCII only. */
+/* host.c: the rest of a host name at the beginning of a label, `total` octets having been read.
+ * `idn` NULL: ASCII only. */
 tsl__expr tsl__format_hostname(tsl__exprs *x);
 tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total);
 
 /* regex_format.c: a whole pattern. */
 tsl__expr tsl__format_regex(tsl__exprs *x);
 
-/* idn.c: what follows the first byte of a dot after a label, `total` code points having been read; TSL__NONE if that byte begins no dot. */
+/* idn.c: what follows the first byte of a dot after a label, `total` code points having been read;
+ * TSL__NONE if that byte begins no dot. */
 tsl__expr tsl__format_idn_hostname(tsl__exprs *x);
 tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint8_t byte);
 

@@ -1,14 +1,20 @@
 /* host.c - host names: labels of limited length in a name of limited length.
  *
- * Problem   Letters, digits and hyphens (RFC 1123 section 2.1), 63 octets a label and 253 in all (RFC 1035), no hyphen at either end of a label,
- *           "--" in third and fourth place only after "xn" (RFC 5891 section 4.2.3.1): as one expression this is an intersection of counted loops, whose
- *           derivatives are slow to make.
- * Idea      An automaton in C with two counters and a handful of positions inside a label. A state that can't end within the limits is not entered.
- * A-labels  After "xn--" comes Punycode (RFC 3492): ASCII characters and a hyphen, or neither; then deltas, each a run of digits (a-z are 0 to 25, 0-9 are
- *           26 to 35) that a digit below a threshold ends: the threshold is 1, 1, then 26 in the first delta, and at most 26 later. So the first
- *           delta is  a | [b-z0-9]a | [b-z0-9][b-z0-9][0-9]*[a-z],  and the last character is a letter. The deltas begin after the last
- *           hyphen: each hyphen begins them anew. Whether all of it decodes to a valid U-label is not checked.
- * Idn       In an internationalised name (ctx is then that of idn.c) any of four dots ends a label, and a label of either kind may follow.
+ * Problem   Letters, digits and hyphens (RFC 1123 section 2.1), 63 octets a label and 253 in all
+ *           (RFC 1035), no hyphen at either end of a label, "--" in third and fourth place only
+ *           after "xn" (RFC 5891 section 4.2.3.1): as one expression this is an intersection of
+ *           counted loops, whose derivatives are slow to make.
+ * Idea      An automaton in C with two counters and a handful of positions inside a label. A state
+ *           that can't end within the limits is not entered.
+ * A-labels  After "xn--" comes Punycode (RFC 3492): ASCII characters and a hyphen, or neither; then
+ *           deltas, each a run of digits (a-z are 0 to 25, 0-9 are 26 to 35) that a digit below a
+ *           threshold ends: the threshold is 1, 1, then 26 in the first delta, and at most 26
+ *           later. So the first
+ *           delta is  a | [b-z0-9]a | [b-z0-9][b-z0-9][0-9]*[a-z],  and the last character is a
+ *           letter. The deltas begin after the last hyphen: each hyphen begins them anew. Whether
+ *           all of it decodes to a valid U-label is not checked.
+ * Idn       In an internationalised name (ctx is then that of idn.c) any of four dots ends a label,
+ *           and a label of either kind may follow.
  * Tested by tests/formats/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -43,11 +49,15 @@ typedef struct host {
   bool free; /* without limits: octets are counted as far as their places matter */
 } host;
 
-static uint32_t pack(host s) { return s.total | s.label << 8 | s.at << 14 | (uint32_t)s.free << 18; }
+static uint32_t pack(host s) {
+  return s.total | s.label << 8 | s.at << 14 | (uint32_t)s.free << 18;
+}
 static host unpack(uint32_t p) { return (host){p & 255, p >> 8 & 63, p >> 14 & 15, p >> 18 & 1}; }
 
 /* Octets of the label that tell its state from those of longer ones. */
-static uint32_t that_matter(uint32_t at) { return at == AFTER_LETTER || at == AFTER_HYPHEN ? PLACES_MATTER : LABEL_MATTERS; }
+static uint32_t that_matter(uint32_t at) {
+  return at == AFTER_LETTER || at == AFTER_HYPHEN ? PLACES_MATTER : LABEL_MATTERS;
+}
 
 static host set_free(host s) {
   s.free = true;
@@ -80,14 +90,14 @@ static uint32_t after_hyphen(host s, bool *ok) {
 static uint32_t after_character(host s, uint8_t byte) {
   bool zero = (byte | 0x20) == 'a', letter = is_letter(byte);
   switch (s.at) {
-    case LABEL_BEGIN: return (byte | 0x20) == 'x' ? XN_X : AFTER_LETTER;
-    case XN_X: return (byte | 0x20) == 'n' ? XN_N : AFTER_LETTER;
-    case DELTA_BEGIN: return zero ? DELTA_DONE : DELTA_SECOND;
-    case DELTA_SECOND: return zero ? DELTA_DONE : DELTA_LATER;
-    case DELTA_LATER: return letter ? DELTA_DONE : DELTA_LATER;
-    case DELTA_DONE:
-    case DELTA_OPEN: return letter ? DELTA_DONE : DELTA_OPEN;
-    default: return AFTER_LETTER;
+  case LABEL_BEGIN: return (byte | 0x20) == 'x' ? XN_X : AFTER_LETTER;
+  case XN_X: return (byte | 0x20) == 'n' ? XN_N : AFTER_LETTER;
+  case DELTA_BEGIN: return zero ? DELTA_DONE : DELTA_SECOND;
+  case DELTA_SECOND: return zero ? DELTA_DONE : DELTA_LATER;
+  case DELTA_LATER: return letter ? DELTA_DONE : DELTA_LATER;
+  case DELTA_DONE:
+  case DELTA_OPEN: return letter ? DELTA_DONE : DELTA_OPEN;
+  default: return AFTER_LETTER;
   }
 }
 
@@ -122,24 +132,31 @@ static uint32_t host_shortest(void *ctx, uint32_t param) {
   return to_go(unpack(param));
 }
 
-/* Letters are alike but for those that an A-label begins with, and for the `a` that ends a delta. */
+/* Letters are alike but for those that an A-label begins with, and for the `a` that ends a
+ * delta. */
 static void host_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
-  static const char edges[] = "-./0:A[a{\xE3\xE4\xEF\xF0", *const letters[] = {[LABEL_BEGIN] = "XYxy", [XN_X] = "NOno", [DELTA_BEGIN] = "Bb", [DELTA_SECOND] = "Bb"};
+  static const char
+      edges[] = "-./0:A[a{\xE3\xE4\xEF\xF0",
+      *const letters[] = {
+          [LABEL_BEGIN] = "XYxy", [XN_X] = "NOno", [DELTA_BEGIN] = "Bb", [DELTA_SECOND] = "Bb"};
   uint32_t at = unpack(param).at;
   (void)ctx;
   for (const char *edge = edges; *edge; edge++) tsl__bytes_add(out, (uint8_t)*edge);
-  for (const char *edge = at <= DELTA_SECOND ? letters[at] : NULL; edge && *edge; edge++) tsl__bytes_add(out, (uint8_t)*edge);
+  for (const char *edge = at <= DELTA_SECOND ? letters[at] : NULL; edge && *edge; edge++)
+    tsl__bytes_add(out, (uint8_t)*edge);
 }
 
 static void host_print(void *ctx, uint32_t param, char *out, size_t n) {
   host s = unpack(param);
   (void)ctx;
-  snprintf(out, n, "host[%u,%u,%u%s]", (unsigned)s.total, (unsigned)s.label, (unsigned)s.at, s.free ? ",free" : "");
+  snprintf(out, n, "host[%u,%u,%u%s]", (unsigned)s.total, (unsigned)s.label, (unsigned)s.at,
+           s.free ? ",free" : "");
 }
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
 
-/* Far from the limit of the name it is as the first label of one, which is the same in all names; far from both limits there might be none. Idn: names go on in another automaton, which
+/* Far from the limit of the name it is as the first label of one, which is the same in all
+ * names; far from both limits there might be none. Idn: names go on in another automaton, which
  * counts on. */
 static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   host s = unpack(param);
@@ -152,17 +169,29 @@ static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   return pack(s);
 }
 
-static const tsl__native_ops host_ops = {host_nullable, host_boundaries, host_step, host_shortest, host_print, host_like,
-                                        "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", true, NULL, NULL, NULL};
+static const tsl__native_ops host_ops = {
+    host_nullable,
+    host_boundaries,
+    host_step,
+    host_shortest,
+    host_print,
+    host_like,
+    "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    true,
+    NULL,
+    NULL,
+    NULL};
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   host s = unpack(param), next;
-  if (ctx && (byte == '.' || byte >= 0x80)) return to_go(s) == 0 ? tsl__format_idn_dot(x, ctx, s.total, byte) : TSL__NONE;
+  if (ctx && (byte == '.' || byte >= 0x80))
+    return to_go(s) == 0 ? tsl__format_idn_dot(x, ctx, s.total, byte) : TSL__NONE;
   return next_host(s, byte, &next) ? tsl__expr_native(x, &host_ops, ctx, pack(next)) : TSL__NONE;
 }
 
 tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total) {
-  return total < NAME_MAX ? tsl__expr_native(x, &host_ops, idn, pack((host){.total = total})) : TSL__NONE;
+  return total < NAME_MAX ? tsl__expr_native(x, &host_ops, idn, pack((host){.total = total}))
+                          : TSL__NONE;
 }
 
 tsl__expr tsl__format_hostname(tsl__exprs *x) { return tsl__format_host_label(x, NULL, 0); }

@@ -1,13 +1,21 @@
 /* regex_format.c - the format regex: a pattern of ECMA-262 (2024) with the flag u, as an automaton.
  *
- * Problem   Patterns nest, may not name two groups alike, may refer to groups that come later, and must have ordered ranges and counts. None of that is regular.
- * Idea      A reader of patterns whose state is small enough to be a state of an automaton: the place in the grammar, one bit for each open group (may what it closes be
- *           repeated?), how many groups there are, the highest number referred to, the names of groups as numbers, and the lower end of a range or count. States are
- *           made when they are reached and interned, as compiler/number/lower.c does. What follows and matters no more (the digits of \u{…}, names of properties) is an expression.
- * Example   After "(a|[b-" the state is: a class, after the dash of a range from 'b'; one group open, one group counted. 'a' is refused, 'c' and ']' are not.
- * No dead ends  Whatever is missing can still come: groups that were referred to are appended at the end.
- * Limits    DEPTH_MAX open groups; references to groups up to NUMBER_MAX, none by name; NAMES_MAX named groups, in ASCII, and two names in NAME_HASHES cannot stand
- *           together; in {n,m} n below COUNT_MAX; no surrogates as \uD800 in classes. Beyond that a valid pattern is refused, never an invalid one accepted.
+ * Problem   Patterns nest, may not name two groups alike, may refer to groups that come later, and
+ *           must have ordered ranges and counts. None of that is regular.
+ * Idea      A reader of patterns whose state is small enough to be a state of an automaton: the
+ *           place in the grammar, one bit for each open group (may what it closes be repeated?),
+ *           how many groups there are, the highest number referred to, the names of groups as
+ *           numbers, and the lower end of a range or count. States are made when they are reached
+ *           and interned, as compiler/number/lower.c does. What follows and matters no more (the
+ *           digits of \u{…}, names of properties) is an expression.
+ * Example   After "(a|[b-" the state is: a class, after the dash of a range from 'b'; one group
+ *           open, one group counted. 'a' is refused, 'c' and ']' are not.
+ * No dead ends  Whatever is missing can still come: groups that were referred to are appended at
+ * the end.
+ * Limits    DEPTH_MAX open groups; references to groups up to NUMBER_MAX, none by name; NAMES_MAX
+ *           named groups, in ASCII, and two names in NAME_HASHES cannot stand together; in {n,m} n
+ *           below COUNT_MAX; no surrogates as \uD800 in classes. Beyond that a valid pattern is
+ *           refused, never an invalid one accepted.
  * Tested by tests/formats/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,24 +31,45 @@
 #define NAMES_MAX 16u
 #define NAME_HASHES 1021u
 #define COUNT_MAX 1000000000u
-#define SET 0x110000u  /* instead of a code point: \d and the like */
+#define SET 0x110000u /* instead of a code point: \d and the like */
 
 enum {
-  AT_TERM, AT_ATOM, AT_QUANTIFIED, AT_NUMBER, AT_ZERO, AT_GROUP, /* from these on a term may begin */
-  AT_ESCAPE, AT_OPEN, AT_OPEN_LESS, AT_GROUP_NAME,
-  AT_BRACE, AT_COUNT, AT_COMMA, AT_COUNT_2,
-  AT_CLASS_BEGIN, AT_CLASS, AT_RANGE, /* AT_RANGE: after an atom and a dash */
-  AT_CLASS_ESCAPE, AT_CONTROL, AT_HEX, AT_U, AT_U_BRACE, AT_UTF8
+  /* from these on a term may begin */
+  AT_TERM,
+  AT_ATOM,
+  AT_QUANTIFIED,
+  AT_NUMBER,
+  AT_ZERO,
+  AT_GROUP,
+  AT_ESCAPE,
+  AT_OPEN,
+  AT_OPEN_LESS,
+  AT_GROUP_NAME,
+  AT_BRACE,
+  AT_COUNT,
+  AT_COMMA,
+  AT_COUNT_2,
+  AT_CLASS_BEGIN,
+  AT_CLASS,
+  AT_RANGE, /* AT_RANGE: after an atom and a dash */
+  AT_CLASS_ESCAPE,
+  AT_CONTROL,
+  AT_HEX,
+  AT_U,
+  AT_U_BRACE,
+  AT_UTF8
 };
 
 typedef struct rx {
-  uint64_t open[4];       /* a bit for each open group: is it an assertion, not to be repeated? */
-  uint32_t low;           /* the last atom of a class, or the lower end of a range, or the smaller count */
-  uint32_t value;         /* what is being read: a reference, a count, a code point */
-  uint16_t groups, need;  /* groups so far; the highest number referred to, 0 if that is there */
-  uint8_t at, depth, left, least, most; /* left: digits or bytes to come, the next byte from `least` to `most` */
-  uint8_t ranged;         /* in a class: is the atom being read the upper end of a range? */
-  uint8_t digits;         /* AT_ZERO in a class: 1; AT_U_BRACE: has it a digit? */
+  uint64_t open[4]; /* a bit for each open group: is it an assertion, not to be repeated? */
+  /* the last atom of a class, or the lower end of a range, or the smaller count */
+  uint32_t low;
+  uint32_t value;        /* what is being read: a reference, a count, a code point */
+  uint16_t groups, need; /* groups so far; the highest number referred to, 0 if that is there */
+  /* left: digits or bytes to come, the next byte from `least` to `most` */
+  uint8_t at, depth, left, least, most;
+  uint8_t ranged; /* in a class: is the atom being read the upper end of a range? */
+  uint8_t digits; /* AT_ZERO in a class: 1; AT_U_BRACE: has it a digit? */
   uint8_t name_count;
   uint16_t names[NAMES_MAX]; /* of named groups, as numbers; sorted */
 } rx;
@@ -48,7 +77,7 @@ typedef struct rx {
 typedef struct table {
   tsl__exprs *x;
   TSL__VEC(rx) states;
-  tsl__index index; /* of the states */
+  tsl__index index;                             /* of the states */
   tsl__expr property, code_point, hex2, letter; /* the rest of an escape */
 } table;
 
@@ -62,20 +91,23 @@ static void destroy(void *ctx) {
 
 static void no_memory(table *t) { tsl__exprs_fail(t->x, TSL_ERR_NO_MEMORY, "out of memory"); }
 
-/* ---- states ------------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static const tsl__native_ops ops;
 
-/* The automaton in that state. Every byte of `s` counts, so it has been cleared before it was filled. */
+/* The automaton in that state. Every byte of `s` counts, so it has been cleared before it was
+ * filled. */
 static tsl__expr state(table *t, const rx *s) {
   const tsl_allocator *a = tsl__exprs_allocator(t->x);
   uint64_t hash = tsl__hash(s, sizeof *s);
   uint32_t i;
-  for (tsl__index_iter it = tsl__index_first(&t->index, hash); (i = tsl__index_next(&it)) != UINT32_MAX;)
+  for (tsl__index_iter it = tsl__index_first(&t->index, hash);
+       (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (!memcmp(&t->states.at[i], s, sizeof *s)) return tsl__expr_native(t->x, &ops, t, i);
   tsl__exprs_work(t->x, 8);
   i = (uint32_t)t->states.n;
-  if (!tsl__vec_push(a, &t->states, *s) || !tsl__index_add(&t->index, a, hash, i)) return no_memory(t), TSL__NONE;
+  if (!tsl__vec_push(a, &t->states, *s) || !tsl__index_add(&t->index, a, hash, i))
+    return no_memory(t), TSL__NONE;
   return tsl__expr_native(t->x, &ops, t, i);
 }
 
@@ -86,10 +118,12 @@ static void go(rx *s, unsigned at) {
   s->left = s->least = s->most = s->ranged = s->digits = 0;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* A character more, as a number: for different characters different ones. */
-static uint16_t hash_on(uint16_t hash, uint8_t b) { return (uint16_t)((hash * 37u + b) % NAME_HASHES); }
+static uint16_t hash_on(uint16_t hash, uint8_t b) {
+  return (uint16_t)((hash * 37u + b) % NAME_HASHES);
+}
 
 static bool is_new(const rx *s) {
   for (uint32_t i = 0; i < s->name_count; i++)
@@ -103,7 +137,7 @@ static void note_name(rx *s) {
   s->names[i] = (uint16_t)s->value;
 }
 
-/* ---- reading a byte ----------------------------------------------------------------------------------------------- */
+/* ---- reading a byte -------------------------------------------------------------------------- */
 
 static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
 static bool is_letter(uint8_t b) { return (b | 32) >= 'a' && (b | 32) <= 'z'; }
@@ -133,37 +167,37 @@ static bool close_group(rx *s) {
 
 static bool begin_term(rx *s, uint8_t b) {
   switch (b) {
-    case '^':
-    case '$':
-    case '|': return go(s, AT_TERM), true;
-    case '\\': return go(s, AT_ESCAPE), true;
-    case '(': return s->depth < DEPTH_MAX ? (go(s, AT_GROUP), true) : false;
-    case ')': return close_group(s);
-    case '[': return go(s, AT_CLASS_BEGIN), true;
-    default: return !among(b, "*+?{}]") && b < 0x80 ? (go(s, AT_ATOM), true) : false;
+  case '^':
+  case '$':
+  case '|': return go(s, AT_TERM), true;
+  case '\\': return go(s, AT_ESCAPE), true;
+  case '(': return s->depth < DEPTH_MAX ? (go(s, AT_GROUP), true) : false;
+  case ')': return close_group(s);
+  case '[': return go(s, AT_CLASS_BEGIN), true;
+  default: return !among(b, "*+?{}]") && b < 0x80 ? (go(s, AT_ATOM), true) : false;
   }
 }
 
 static bool after_term(rx *s, uint8_t b) {
   switch (s->at) {
-    case AT_GROUP:
-      if (b == '?') return go(s, AT_OPEN), true;
-      return push_capture(s) && begin_term(s, b);
-    case AT_NUMBER:
-      if (is_digit(b)) {
-        s->value = s->value * 10 + b - '0';
-        return s->value <= NUMBER_MAX;
-      }
-      if (s->value > s->groups && s->value > s->need) s->need = (uint16_t)s->value;
-      break;
-    case AT_ZERO:
-      if (is_digit(b)) return false;
-      break;
-    case AT_QUANTIFIED:
-      if (b == '?') return go(s, AT_TERM), true;
-      return begin_term(s, b);
-    case AT_TERM: return begin_term(s, b);
-    default: break;
+  case AT_GROUP:
+    if (b == '?') return go(s, AT_OPEN), true;
+    return push_capture(s) && begin_term(s, b);
+  case AT_NUMBER:
+    if (is_digit(b)) {
+      s->value = s->value * 10 + b - '0';
+      return s->value <= NUMBER_MAX;
+    }
+    if (s->value > s->groups && s->value > s->need) s->need = (uint16_t)s->value;
+    break;
+  case AT_ZERO:
+    if (is_digit(b)) return false;
+    break;
+  case AT_QUANTIFIED:
+    if (b == '?') return go(s, AT_TERM), true;
+    return begin_term(s, b);
+  case AT_TERM: return begin_term(s, b);
+  default: break;
   }
   if (among(b, "*+?")) return go(s, AT_QUANTIFIED), true;
   if (b == '{') return go(s, AT_BRACE), true;
@@ -190,7 +224,9 @@ static bool named(rx *s, uint8_t b) {
   return true;
 }
 
-static uint32_t count_digit(uint32_t count, uint8_t b) { return count >= COUNT_MAX / 10 ? COUNT_MAX : count * 10 + b - '0'; }
+static uint32_t count_digit(uint32_t count, uint8_t b) {
+  return count >= COUNT_MAX / 10 ? COUNT_MAX : count * 10 + b - '0';
+}
 
 static bool counted(rx *s, uint8_t b) {
   uint32_t count = s->value, low = s->low;
@@ -198,7 +234,8 @@ static bool counted(rx *s, uint8_t b) {
     if (s->at == AT_COMMA && low == COUNT_MAX) return false; /* too large to be compared */
     s->at = s->at == AT_BRACE || s->at == AT_COUNT ? AT_COUNT : AT_COUNT_2;
     s->value = count_digit(count, b);
-    if (s->at == AT_COUNT_2 && s->value >= low) s->low = s->value = 0; /* large enough, whatever follows */
+    /* large enough, whatever follows */
+    if (s->at == AT_COUNT_2 && s->value >= low) s->low = s->value = 0;
     return true;
   }
   if (b == ',' && s->at == AT_COUNT) {
@@ -219,13 +256,15 @@ static bool class_atom(rx *s, uint32_t c) {
   return true;
 }
 
-/* What is being read becomes a part of the range's end, with `more` bits to come: can it still be large enough? */
+/* What is being read becomes a part of the range's end, with `more` bits to come: can it still be
+ * large enough? */
 static bool reachable(const rx *s, uint32_t value, unsigned more) {
   uint64_t most = ((uint64_t)value + 1) << more;
   return !s->ranged || (most > 0x110000 ? 0x110000 : most) > s->low;
 }
 
-/* The same for the next byte of a character. One that is large enough whatever follows is any such one. */
+/* The same for the next byte of a character. One that is large enough whatever follows is any such
+ * one. */
 static bool reach_utf8(rx *s) {
   unsigned more = 6u * s->left;
   if (!reachable(s, s->value, more)) return false;
@@ -267,7 +306,8 @@ static bool in_class(rx *s, uint8_t b) {
   }
   s->ranged = s->at == AT_RANGE;
   if (s->ranged && s->low == SET) return false; /* only the bracket */
-  if (!s->ranged) s->low = 0; /* what came before is no end of a range: forgotten, so that the ways to the next atom meet */
+  /* what came before is no end of a range: forgotten, so that the ways to the next atom meet */
+  if (!s->ranged) s->low = 0;
   s->digits = 0;
   if (b == '\\') return s->at = AT_CLASS_ESCAPE, true;
   return b < 0x80 ? class_atom(s, b) : begin_utf8(s, b);
@@ -301,28 +341,43 @@ static bool class_code(rx *s, uint8_t b) {
     while (s->value && (uint64_t)s->value << (more + 4) <= 0x10FFFF) more += 4;
     return !s->value || reachable(s, s->value, more);
   }
-  if (s->at == AT_U) s->at = AT_HEX, s->left = 4, s->digits = 1; /* digits: surrogates are refused */
+  /* digits: surrogates are refused */
+  if (s->at == AT_U) s->at = AT_HEX, s->left = 4, s->digits = 1;
   s->value = s->value * 16 + (uint32_t)digit;
   s->left--;
   if (s->digits && s->left == 2 && s->value >= 0xD8 && s->value <= 0xDF) return false;
-  if (s->left) return reachable(s, s->value, 4u * s->left) && !(s->digits && s->left == 3 && s->value == 0xD && s->ranged && s->low >= 0xD800 && s->low < 0xE000);
+  if (s->left)
+    return reachable(s, s->value, 4u * s->left) &&
+           !(s->digits && s->left == 3 && s->value == 0xD && s->ranged && s->low >= 0xD800 &&
+             s->low < 0xE000);
   return class_atom(s, s->value);
 }
 
 static bool next(rx *s, uint8_t b) {
   switch (s->at) {
-    case AT_TERM: case AT_ATOM: case AT_QUANTIFIED: case AT_NUMBER: case AT_ZERO: case AT_GROUP: return after_term(s, b);
-    case AT_OPEN: case AT_OPEN_LESS: return opened(s, b);
-    case AT_GROUP_NAME: return named(s, b);
-    case AT_BRACE: case AT_COUNT: case AT_COMMA: case AT_COUNT_2: return counted(s, b);
-    case AT_CLASS_BEGIN: case AT_CLASS: case AT_RANGE: return in_class(s, b);
-    case AT_CLASS_ESCAPE: return class_escape(s, b);
-    case AT_UTF8: return more_utf8(s, b);
-    default: return class_code(s, b);
+  case AT_TERM:
+  case AT_ATOM:
+  case AT_QUANTIFIED:
+  case AT_NUMBER:
+  case AT_ZERO:
+  case AT_GROUP: return after_term(s, b);
+  case AT_OPEN:
+  case AT_OPEN_LESS: return opened(s, b);
+  case AT_GROUP_NAME: return named(s, b);
+  case AT_BRACE:
+  case AT_COUNT:
+  case AT_COMMA:
+  case AT_COUNT_2: return counted(s, b);
+  case AT_CLASS_BEGIN:
+  case AT_CLASS:
+  case AT_RANGE: return in_class(s, b);
+  case AT_CLASS_ESCAPE: return class_escape(s, b);
+  case AT_UTF8: return more_utf8(s, b);
+  default: return class_code(s, b);
   }
 }
 
-/* ---- what is read by expressions ------------------------------------------------------------------------------------ */
+/* ---- what is read by expressions ------------------------------------------------------------- */
 
 static tsl__expr words(tsl__exprs *x, const char *list) {
   tsl__string at[400];
@@ -339,10 +394,13 @@ static tsl__expr properties(tsl__exprs *x) {
 #define TSL__NAMES(name, list) tsl__expr name = words(x, list);
 #include "compiler/formats/regex_format.def"
 #undef TSL__NAMES
-  tsl__expr category = tsl__expr_seq(x, tsl__format_pattern(x, "(?:(?:gc|General_Category)=)?"), categories);
-  tsl__expr script = tsl__expr_seq(x, tsl__format_pattern(x, "(?:sc|Script|scx|Script_Extensions)="), scripts);
+  tsl__expr category =
+      tsl__expr_seq(x, tsl__format_pattern(x, "(?:(?:gc|General_Category)=)?"), categories);
+  tsl__expr script =
+      tsl__expr_seq(x, tsl__format_pattern(x, "(?:sc|Script|scx|Script_Extensions)="), scripts);
   tsl__expr all = tsl__expr_alt(x, binary, tsl__expr_alt(x, category, script));
-  return tsl__expr_seq(x, tsl__expr_literal(x, "{", 1), tsl__expr_seq(x, all, tsl__expr_literal(x, "}", 1)));
+  return tsl__expr_seq(x, tsl__expr_literal(x, "{", 1),
+                       tsl__expr_seq(x, all, tsl__expr_literal(x, "}", 1)));
 }
 
 /* The bytes of a character after the first. */
@@ -350,7 +408,13 @@ static tsl__expr rest_of_character(tsl__exprs *x, uint8_t b) {
   tsl__expr tail = tsl__expr_range(x, 0x80, 0xBF);
   if (b < 0xC2 || b > 0xF4) return TSL__NONE;
   if (b < 0xE0) return tail;
-  tsl__expr second = tsl__expr_range(x, b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80, b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF);
+  tsl__expr second = tsl__expr_range(x,
+                                     b == 0xE0   ? 0xA0
+                                     : b == 0xF0 ? 0x90
+                                                 : 0x80,
+                                     b == 0xED   ? 0x9F
+                                     : b == 0xF4 ? 0x8F
+                                                 : 0xBF);
   return tsl__expr_seq(x, second, b < 0xF0 ? tail : tsl__expr_seq(x, tail, tail));
 }
 
@@ -360,12 +424,13 @@ static tsl__expr escaped(table *t, rx s, uint8_t b) {
   go(&s, b == 'b' || b == 'B' ? AT_TERM : b == '0' ? AT_ZERO : is_digit(b) ? AT_NUMBER : AT_ATOM);
   if (s.at == AT_NUMBER) s.value = b - (uint32_t)'0';
   switch (b) {
-    case 'c': rest = t->letter; break;
-    case 'x': rest = t->hex2; break;
-    case 'u': rest = t->code_point; break;
-    case 'p': case 'P': rest = t->property; break;
-    default:
-      if (!is_digit(b) && !among(b, "bBdDsSwWfnrtv^$\\.*+?()[]{}|/")) return TSL__NONE;
+  case 'c': rest = t->letter; break;
+  case 'x': rest = t->hex2; break;
+  case 'u': rest = t->code_point; break;
+  case 'p':
+  case 'P': rest = t->property; break;
+  default:
+    if (!is_digit(b) && !among(b, "bBdDsSwWfnrtv^$\\.*+?()[]{}|/")) return TSL__NONE;
   }
   return tsl__expr_seq(t->x, rest, state(t, &s));
 }
@@ -379,11 +444,12 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
     if (rest == TSL__NONE || !after_term(&s, 'x')) return TSL__NONE;
     return tsl__expr_seq(x, rest, state(t, &s));
   }
-  if (s.at == AT_CLASS_ESCAPE && (byte == 'p' || byte == 'P')) return class_atom(&s, SET) ? tsl__expr_seq(x, t->property, state(t, &s)) : TSL__NONE;
+  if (s.at == AT_CLASS_ESCAPE && (byte == 'p' || byte == 'P'))
+    return class_atom(&s, SET) ? tsl__expr_seq(x, t->property, state(t, &s)) : TSL__NONE;
   return next(&s, byte) ? state(t, &s) : TSL__NONE;
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Bytes that close and add the groups that are missing, where `groups` more come anyway. */
 static uint32_t ending(const rx *s, uint32_t groups) {
@@ -395,7 +461,9 @@ static uint32_t ending(const rx *s, uint32_t groups) {
 /* In \u{…: digits that are still needed, the bracket of the escape and that of the class. */
 static uint32_t brace_ending(const rx *s) {
   uint32_t more = !s->digits;
-  while (s->ranged && (((uint64_t)s->value + 1) << 4 * more) - 1 < s->low && (uint64_t)s->value << 4 * (more + 1) <= 0x10FFFF && more < 6) more++;
+  while (s->ranged && (((uint64_t)s->value + 1) << 4 * more) - 1 < s->low &&
+         (uint64_t)s->value << 4 * (more + 1) <= 0x10FFFF && more < 6)
+    more++;
   return more + 2;
 }
 
@@ -413,36 +481,36 @@ static uint32_t escape_ending(const rx *s) {
 
 static uint32_t inner(const rx *s) {
   switch (s->at) {
-    case AT_ESCAPE:
-    case AT_COUNT:
-    case AT_COMMA:
-    case AT_CLASS_BEGIN:
-    case AT_CLASS:
-    case AT_RANGE: return 1;
-    case AT_BRACE: return 2;
-    case AT_COUNT_2: {
-      uint32_t digits = 1;
-      for (uint64_t most = s->value; most < s->low; digits++) most = most * 10 + 9;
-      return digits;
-    }
-    case AT_CLASS_ESCAPE: return escape_ending(s);
-    case AT_CONTROL: return 2;
-    case AT_HEX:
-    case AT_UTF8: return s->left + 1u;
-    case AT_U: return code_ending(s);
-    case AT_U_BRACE: return brace_ending(s);
-    default: return 0;
+  case AT_ESCAPE:
+  case AT_COUNT:
+  case AT_COMMA:
+  case AT_CLASS_BEGIN:
+  case AT_CLASS:
+  case AT_RANGE: return 1;
+  case AT_BRACE: return 2;
+  case AT_COUNT_2: {
+    uint32_t digits = 1;
+    for (uint64_t most = s->value; most < s->low; digits++) most = most * 10 + 9;
+    return digits;
+  }
+  case AT_CLASS_ESCAPE: return escape_ending(s);
+  case AT_CONTROL: return 2;
+  case AT_HEX:
+  case AT_UTF8: return s->left + 1u;
+  case AT_U: return code_ending(s);
+  case AT_U_BRACE: return brace_ending(s);
+  default: return 0;
   }
 }
 
 static uint32_t shortest(void *ctx, uint32_t param) {
   const rx *s = &((const table *)ctx)->states.at[param];
   switch (s->at) {
-    case AT_GROUP: return 1 + ending(s, 1);
-    case AT_OPEN:
-    case AT_OPEN_LESS: return 2 + ending(s, 0);
-    case AT_GROUP_NAME: return (is_new(s) ? 2u : 3u) + ending(s, 1);
-    default: return inner(s) + ending(s, 0);
+  case AT_GROUP: return 1 + ending(s, 1);
+  case AT_OPEN:
+  case AT_OPEN_LESS: return 2 + ending(s, 0);
+  case AT_GROUP_NAME: return (is_new(s) ? 2u : 3u) + ending(s, 1);
+  default: return inner(s) + ending(s, 0);
   }
 }
 
@@ -461,7 +529,8 @@ static bool nullable(void *ctx, uint32_t param) {
 static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   const table *t = ctx;
   const rx *s = &t->states.at[param];
-  static const char edges[] = "$%()*,-./09:;<=>?@AZ[\\]^_`az{|}~\x80\xC2\xE0\xE1\xED\xEE\xF0\xF1\xF4\xF5";
+  static const char edges[] =
+      "$%()*,-./09:;<=>?@AZ[\\]^_`az{|}~\x80\xC2\xE0\xE1\xED\xEE\xF0\xF1\xF4\xF5";
   bool each = s->at >= AT_ESCAPE || s->at == AT_NUMBER;
   for (const char *c = edges; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
   for (unsigned b = 1; each && b < 256; b++) tsl__bytes_add(out, b);
@@ -469,23 +538,30 @@ static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
 
 static void print(void *ctx, uint32_t param, char *out, size_t n) {
   const rx *s = &((const table *)ctx)->states.at[param];
-  snprintf(out, n, "regex[%u,%u,%u] #%u", (unsigned)s->at, (unsigned)s->depth, (unsigned)s->groups, (unsigned)param);
+  snprintf(out, n, "regex[%u,%u,%u] #%u", (unsigned)s->at, (unsigned)s->depth, (unsigned)s->groups,
+           (unsigned)param);
 }
 
-/* A class goes on with any character but a few, a name with any of its own: without this each of them would be looked into, for every group that may be open. */
+/* A class goes on with any character but a few, a name with any of its own: without this each of
+ * them would be looked into, for every group that may be open. */
 static bool letters(void *ctx, uint32_t param, tsl__bytes *out, uint32_t *need) {
   const rx *s = &((const table *)ctx)->states.at[param];
-  bool class = s->at == AT_CLASS_BEGIN || s->at == AT_CLASS || (s->at == AT_RANGE && s->low <= 0x80);
+  bool class =
+      s->at == AT_CLASS_BEGIN || s->at == AT_CLASS || (s->at == AT_RANGE && s->low <= 0x80);
   if (!class && s->at != AT_GROUP_NAME) return false;
   memset(out, 0, sizeof *out);
   for (unsigned b = 0; b < 0x80; b++)
-    if (class ? !among((uint8_t)b, "]\\-") && b >= (s->at == AT_RANGE ? s->low : 0) && !(s->digits && is_digit((uint8_t)b)) : in_name((uint8_t)b)) tsl__bytes_add(out, b);
+    if (class ? !among((uint8_t)b, "]\\-") && b >= (s->at == AT_RANGE ? s->low : 0) &&
+                    !(s->digits && is_digit((uint8_t)b))
+              : in_name((uint8_t)b))
+      tsl__bytes_add(out, b);
   if (class) tsl__bytes_add_range(out, 0x80, 0xFF);
   *need = shortest(ctx, param) + !class; /* a name may come to be one that is there */
   return true;
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, NULL, false, letters, characters, NULL};
+static const tsl__native_ops ops = {nullable, boundaries, step,    shortest,   print, NULL,
+                                    NULL,     false,      letters, characters, NULL};
 
 tsl__expr tsl__format_regex(tsl__exprs *x) {
   table *t = tsl__alloc_zero(tsl__exprs_allocator(x), sizeof *t);
@@ -493,7 +569,8 @@ tsl__expr tsl__format_regex(tsl__exprs *x) {
   t->x = x;
   if (!tsl__exprs_own(x, t, destroy)) return TSL__NONE;
   t->property = properties(x);
-  t->code_point = tsl__format_pattern(x, "[0-9A-Fa-f]{4}|\\{0*(?:[0-9A-Fa-f]{1,5}|10[0-9A-Fa-f]{4})\\}");
+  t->code_point =
+      tsl__format_pattern(x, "[0-9A-Fa-f]{4}|\\{0*(?:[0-9A-Fa-f]{1,5}|10[0-9A-Fa-f]{4})\\}");
   t->hex2 = tsl__format_pattern(x, "[0-9A-Fa-f]{2}");
   t->letter = tsl__format_pattern(x, "[A-Za-z]");
   rx begin;

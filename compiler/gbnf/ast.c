@@ -45,7 +45,10 @@ tsl__gbnf *tsl__gbnf_new(tsl__exprs *x) {
 tsl_status tsl__gbnf_failure(const tsl__gbnf *g, tsl_error *error) {
   tsl_status status = tsl__exprs_status(g->x);
   if (g->no_memory) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  if (g->too_much_work) return tsl__fail(error, TSL_ERR_LIMIT, "the rules are too intertwined (limit %u nodes looked at)", TSL__GBNF_WORK_MAX);
+  if (g->too_much_work)
+    return tsl__fail(error, TSL_ERR_LIMIT,
+                     "the rules are too intertwined (limit %u nodes looked at)",
+                     TSL__GBNF_WORK_MAX);
   return status == TSL_OK ? TSL_OK : tsl__fail(error, status, "%s", tsl__exprs_why(g->x));
 }
 
@@ -98,7 +101,7 @@ uint32_t tsl__gbnf_suffix(tsl__gbnf *g, uint32_t seq, uint32_t from) {
   return tsl__gbnf_node(g, TSL__G_SEQ, n.a + from, n.b - from, 0);
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 typedef struct printer {
   const tsl__gbnf *g;
@@ -109,10 +112,14 @@ static void put(printer *p, const char *text) { tsl__print_text(&p->to, text); }
 
 /* A code point as it may stand in a literal or class. */
 static void put_char(printer *p, uint32_t cp) {
-  if (cp == '\n') put(p, "\\n");
-  else if (cp == '"' || cp == '\\' || cp == '[' || cp == ']' || cp == '-') put(p, "\\"), tsl__print_char(&p->to, (char)cp);
-  else if (cp >= 0x20 && cp < 0x7f && cp != '^') tsl__print_char(&p->to, (char)cp); /* '^' would negate a class */
-  else tsl__print_format(&p->to, cp < 0x100 ? "\\x%02X" : cp < 0x10000 ? "\\u%04X" : "\\U%08X", cp);
+  if (cp == '\n')
+    put(p, "\\n");
+  else if (cp == '"' || cp == '\\' || cp == '[' || cp == ']' || cp == '-')
+    put(p, "\\"), tsl__print_char(&p->to, (char)cp);
+  else if (cp >= 0x20 && cp < 0x7f && cp != '^')
+    tsl__print_char(&p->to, (char)cp); /* '^' would negate a class */
+  else
+    tsl__print_format(&p->to, cp < 0x100 ? "\\x%02X" : cp < 0x10000 ? "\\u%04X" : "\\U%08X", cp);
 }
 
 static void put_literal(printer *p, const tsl__gnode *n) {
@@ -138,13 +145,18 @@ static void put_class(printer *p, const tsl__gnode *n) {
 }
 
 static void put_repeat(printer *p, const tsl__gnode *n) {
-  if (n->b == 0 && n->c == TSL__INF) put(p, "*");
-  else if (n->b == 1 && n->c == TSL__INF) put(p, "+");
-  else if (n->b == 0 && n->c == 1) put(p, "?");
+  if (n->b == 0 && n->c == TSL__INF)
+    put(p, "*");
+  else if (n->b == 1 && n->c == TSL__INF)
+    put(p, "+");
+  else if (n->b == 0 && n->c == 1)
+    put(p, "?");
   else {
     tsl__print_format(&p->to, "{%u", n->b);
-    if (n->c == TSL__INF) put(p, ",");
-    else if (n->c != n->b) tsl__print_format(&p->to, ",%u", n->c);
+    if (n->c == TSL__INF)
+      put(p, ",");
+    else if (n->c != n->b)
+      tsl__print_format(&p->to, ",%u", n->c);
     put(p, "}");
   }
 }
@@ -164,32 +176,35 @@ static void put_items(printer *p, const tsl__gnode *n) {
   for (uint32_t i = 0; i < n->b; i++) {
     uint32_t item = p->g->lists.at[n->a + i];
     if (i) put(p, n->kind == TSL__G_ALT ? " | " : " ");
-    if (n->kind == TSL__G_SEQ) put_item(p, item);
-    else put_node(p, item);
+    if (n->kind == TSL__G_SEQ)
+      put_item(p, item);
+    else
+      put_node(p, item);
   }
 }
 
 static void put_node(printer *p, uint32_t node) {
   const tsl__gnode *n = &p->g->nodes.at[node];
   switch ((tsl__gkind)n->kind) {
-    case TSL__G_EMPTY: put(p, "\"\""); break;
-    case TSL__G_LITERAL: put_literal(p, n); break;
-    case TSL__G_CLASS: put_class(p, n); break;
-    case TSL__G_ANY: put(p, "."); break;
-    case TSL__G_TOKEN: tsl__print_format(&p->to, n->b ? "!<[%u]>" : "<[%u]>", n->a); break;
-    case TSL__G_REF:
-      for (uint32_t i = 0; i < p->g->rules.at[n->a].name_length; i++) tsl__print_char(&p->to, p->g->rules.at[n->a].name[i]);
-      break;
-    case TSL__G_SEQ:
-    case TSL__G_ALT: put_items(p, n); break;
-    case TSL__G_REPEAT:
-      put_item(p, n->a);
-      put_repeat(p, n);
-      break;
-    case TSL__G_PLUS:
-      put(p, "%");
-      put_item(p, n->a);
-      break;
+  case TSL__G_EMPTY: put(p, "\"\""); break;
+  case TSL__G_LITERAL: put_literal(p, n); break;
+  case TSL__G_CLASS: put_class(p, n); break;
+  case TSL__G_ANY: put(p, "."); break;
+  case TSL__G_TOKEN: tsl__print_format(&p->to, n->b ? "!<[%u]>" : "<[%u]>", n->a); break;
+  case TSL__G_REF:
+    for (uint32_t i = 0; i < p->g->rules.at[n->a].name_length; i++)
+      tsl__print_char(&p->to, p->g->rules.at[n->a].name[i]);
+    break;
+  case TSL__G_SEQ:
+  case TSL__G_ALT: put_items(p, n); break;
+  case TSL__G_REPEAT:
+    put_item(p, n->a);
+    put_repeat(p, n);
+    break;
+  case TSL__G_PLUS:
+    put(p, "%");
+    put_item(p, n->a);
+    break;
   }
 }
 

@@ -1,7 +1,7 @@
 /* ast.h - a parsed GBNF grammar, and what is known of its rules.
  *
- * Nodes are numbers into one array and never change; passes add nodes. The whole grammar lives as long as the expressions made from it, because rules are
- * unfolded when they are first needed.
+ * Nodes are numbers into one array and never change; passes add nodes. The whole grammar lives as
+ * long as the expressions made from it, because rules are unfolded when they are first needed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,9 +14,11 @@
 typedef enum tsl__gkind {
   TSL__G_EMPTY,
   TSL__G_LITERAL, /* a: offset into bytes, b: length > 0 */
-  TSL__G_CLASS,   /* a: first of ranges, b: count; negation is done already, surrogates may be in it */
+  /* a: first of ranges, b: count; negation is done already, surrogates may be in it */
+  TSL__G_CLASS,
   TSL__G_ANY,
-  TSL__G_TOKEN,  /* a: id, b: 1 = any token but this, c: 1 = no token that a text may have: it matches nothing */
+  /* a: id, b: 1 = any token but this, c: 1 = no token that a text may have: it matches nothing */
+  TSL__G_TOKEN,
   TSL__G_REF,    /* a: rule, b: offset in the text */
   TSL__G_SEQ,    /* a: first of lists, b: count */
   TSL__G_ALT,    /* the same */
@@ -50,9 +52,9 @@ enum { TSL__G_BEGINS_UNASKED, TSL__G_BEGINS_ELSEWHERE, TSL__G_BEGINS_IN };
 typedef struct tsl__grule {
   const char *name; /* not NUL-terminated */
   uint32_t name_length;
-  uint32_t offset;    /* of the first mention in the text */
-  uint32_t line;      /* of the definition; 0 = not defined */
-  uint32_t body;      /* node */
+  uint32_t offset; /* of the first mention in the text */
+  uint32_t line;   /* of the definition; 0 = not defined */
+  uint32_t body;   /* node */
   tsl__gfacts facts;
   uint32_t component; /* of rules that refer to each other */
   bool reached;       /* from the root */
@@ -64,7 +66,9 @@ typedef struct tsl__grule {
   tsl__expr plus;     /* without the empty text; NONE until made */
 } tsl__grule;
 
-/* An equation's term: texts that begin with (a non-empty text of) rule `head` and go on with `rest`; head UINT32_MAX: `rest` alone, not empty. `again`: the rule itself follows, alone in its cycle. */
+/* An equation's term: texts that begin with (a non-empty text of) rule `head` and go on with
+ * `rest`; head UINT32_MAX: `rest` alone, not empty. `again`: the rule itself follows, alone in its
+ * cycle. */
 typedef struct tsl__gterm {
   uint32_t head, rest;
   bool again;
@@ -73,11 +77,14 @@ typedef TSL__VEC(tsl__gterm) tsl__gterms;
 
 /* A left-recursive cycle: see leftrec.c. */
 typedef struct tsl__gcycle {
-  uint32_t first, count;             /* members: cycle_rules[first … first + count) */
-  tsl__gterms *terms;                /* per member: its equation; head is a position in the cycle or UINT32_MAX */
-  uint32_t *distance;                /* count × count: bytes of the shortest text that leads from a finished j to a finished i, saturating; 0: none is needed */
-  tsl__expr *tails;                  /* count × count: those texts; NONE until made */
-  uint32_t base;                     /* parameter of tails[0] */
+  uint32_t first, count; /* members: cycle_rules[first … first + count) */
+  /* per member: its equation; head is a position in the cycle or UINT32_MAX */
+  tsl__gterms *terms;
+  /* count × count: bytes of the shortest text that leads from a finished j to a finished i,
+   * saturating; 0: none is needed */
+  uint32_t *distance;
+  tsl__expr *tails; /* count × count: those texts; NONE until made */
+  uint32_t base;    /* parameter of tails[0] */
 } tsl__gcycle;
 
 typedef struct tsl__gbnf {
@@ -106,42 +113,55 @@ typedef struct tsl__gbnf {
 #define TSL__GBNF_REPEAT 8u
 /* A counted repeat of more than that many keeps a frame of its own, which has one register. */
 static inline bool tsl__gbnf_is_long(const tsl__gnode *n) {
-  return n->kind == TSL__G_REPEAT && (n->b > TSL__GBNF_REPEAT || (n->c != TSL__INF && n->c > TSL__GBNF_REPEAT));
+  return n->kind == TSL__G_REPEAT &&
+         (n->b > TSL__GBNF_REPEAT || (n->c != TSL__INF && n->c > TSL__GBNF_REPEAT));
 }
 
 /* Nodes are looked at: x counts them, and they take time (tsl__exprs_work). */
 static inline void tsl__gbnf_look(tsl__gbnf *g, uint64_t nodes) { tsl__exprs_work(g->x, nodes); }
 /* Is there no sense in going on? */
-static inline bool tsl__gbnf_failed(const tsl__gbnf *g) { return g->no_memory || g->too_much_work || tsl__exprs_status(g->x) != TSL_OK; }
+static inline bool tsl__gbnf_failed(const tsl__gbnf *g) {
+  return g->no_memory || g->too_much_work || tsl__exprs_status(g->x) != TSL_OK;
+}
 
 /* ast.c */
-tsl_status tsl__gbnf_failure(const tsl__gbnf *g, tsl_error *error); /* why it failed; TSL_OK: it did not */
+/* why it failed; TSL_OK: it did not */
+tsl_status tsl__gbnf_failure(const tsl__gbnf *g, tsl_error *error);
 tsl__gbnf *tsl__gbnf_new(tsl__exprs *x); /* owned by x; NULL when out of memory */
 /* Adding: 0 (the EMPTY node) on failure, with g->no_memory set. */
 uint32_t tsl__gbnf_node(tsl__gbnf *g, tsl__gkind kind, uint32_t a, uint32_t b, uint32_t c);
-uint32_t tsl__gbnf_list(tsl__gbnf *g, tsl__gkind kind, const uint32_t *items, uint32_t count); /* SEQ or ALT; one item is itself, none EMPTY */
-uint32_t tsl__gbnf_pair(tsl__gbnf *g, uint32_t first, uint32_t then);                          /* a SEQ */
-uint32_t tsl__gbnf_suffix(tsl__gbnf *g, uint32_t seq, uint32_t from);                          /* items from `from` on */
-/* In GBNF notation, PLUS as `%item`; writes at most n bytes with NUL, returns the length it would need. */
+/* SEQ or ALT; one item is itself, none EMPTY */
+uint32_t tsl__gbnf_list(tsl__gbnf *g, tsl__gkind kind, const uint32_t *items, uint32_t count);
+/* a SEQ */
+uint32_t tsl__gbnf_pair(tsl__gbnf *g, uint32_t first, uint32_t then);
+/* items from `from` on */
+uint32_t tsl__gbnf_suffix(tsl__gbnf *g, uint32_t seq, uint32_t from);
+/* In GBNF notation, PLUS as `%item`; writes at most n bytes with NUL, returns the length it would
+ * need. */
 size_t tsl__gbnf_print(const tsl__gbnf *g, uint32_t node, char *out, size_t n);
 
 /* parse.c */
-tsl_status tsl__gbnf_parse(tsl__gbnf *g, const tsl_vocab *vocab, const char *text, size_t length, uint32_t max_depth, tsl_error *error);
+tsl_status tsl__gbnf_parse(tsl__gbnf *g, const tsl_vocab *vocab, const char *text, size_t length,
+                           uint32_t max_depth, tsl_error *error);
 /* The rule of that name, or UINT32_MAX. */
 uint32_t tsl__gbnf_find(const tsl__gbnf *g, const char *name, size_t length);
 
-/* facts.c: reached, order, component, recursive, size, facts of every rule reached from root. False: tsl__gbnf_failed. */
+/* facts.c: reached, order, component, recursive, size, facts of every rule reached from root.
+ * False: tsl__gbnf_failed. */
 bool tsl__gbnf_analyse(tsl__gbnf *g, uint32_t root);
 tsl__gfacts tsl__gbnf_facts(tsl__gbnf *g, uint32_t node);
-/* Strongly connected components of `n` vertices with edges targets[starts[v] … starts[v + 1]), visited from `from` (UINT32_MAX: all). `order` receives
- * the vertices reached, those of a component together and after everything they lead to; component[v] (UINT32_MAX: not reached) numbers them. */
-bool tsl__gbnf_components(const tsl_allocator *a, uint32_t n, const uint32_t *starts, const uint32_t *targets, uint32_t from, uint32_t *component,
+/* Strongly connected components of `n` vertices with edges targets[starts[v] … starts[v + 1]),
+ * visited from `from` (UINT32_MAX: all). `order` receives the vertices reached, those of a
+ * component together and after everything they lead to; component[v] (UINT32_MAX: not reached)
+ * numbers them. */
+bool tsl__gbnf_components(const tsl_allocator *a, uint32_t n, const uint32_t *starts,
+                          const uint32_t *targets, uint32_t from, uint32_t *component,
                           uint32_t *order, uint32_t *order_count);
 
 /* leftrec.c: finds the left-recursive cycles and writes their equations. */
 tsl_status tsl__gbnf_left_recursion(tsl__gbnf *g, tsl_error *error);
-tsl__expr tsl__gbnf_cycle_body(tsl__gbnf *g, uint32_t rule);  /* of rule's `plus` */
-tsl__expr tsl__gbnf_tail_body(tsl__gbnf *g, uint32_t param);  /* of a tail */
+tsl__expr tsl__gbnf_cycle_body(tsl__gbnf *g, uint32_t rule); /* of rule's `plus` */
+tsl__expr tsl__gbnf_tail_body(tsl__gbnf *g, uint32_t param); /* of a tail */
 void tsl__gbnf_print_terms(const tsl__gbnf *g, uint32_t rule, char *out, size_t n);
 
 /* lower.c: expressions of nodes. */
@@ -149,10 +169,12 @@ tsl__expr tsl__gbnf_lower(tsl__gbnf *g, uint32_t node);
 tsl__expr tsl__gbnf_lower_plus(tsl__gbnf *g, uint32_t node); /* without the empty text */
 tsl__expr tsl__gbnf_tail(tsl__gbnf *g, uint32_t cycle, uint32_t from, uint32_t to);
 
-/* place.c: makes `whole` and `plus` of rules reached from root that need no frame of their own; those of others are left as they are. */
+/* place.c: makes `whole` and `plus` of rules reached from root that need no frame of their own;
+ * those of others are left as they are. */
 void tsl__gbnf_place(tsl__gbnf *g, uint32_t root);
 
-/* run.c: after that, puts the bodies of rules in the place of their names where their texts run into what follows. */
+/* run.c: after that, puts the bodies of rules in the place of their names where their texts run
+ * into what follows. */
 void tsl__gbnf_run(tsl__gbnf *g);
 
 #endif

@@ -1,10 +1,12 @@
 /* facts.c - what the rules of a grammar match: anything, the empty text, how few bytes.
  *
- * Rules are visited callees before callers (strongly connected components of the references, Tarjan 1972, without recursion). What a rule matches
- * follows from its callees at once, except inside a component, where the least fixed point is reached by rounds: begin with "nothing", repeat
- * until no rule changes. A component of n rules takes at most n rounds (each settles at least one rule for good: Knuth 1977 "A generalization of
- * Dijkstra's algorithm"), two or three in practice; TSL__GBNF_WORK_MAX bounds the rest.
- * Once they are final, what a node matches is found out once and kept with it.
+ * Rules are visited callees before callers (strongly connected components of the references, Tarjan
+ * 1972, without recursion). What a rule matches follows from its callees at once, except inside a
+ * component, where the least fixed point is reached by rounds: begin with "nothing", repeat until
+ * no rule changes. A component of n rules takes at most n rounds (each settles at least one rule
+ * for good: Knuth 1977 "A generalization of Dijkstra's algorithm"), two or three in practice;
+ * TSL__GBNF_WORK_MAX bounds the rest. Once they are final, what a node matches is found out once
+ * and kept with it.
  *
  * Tested by tests/gbnf/test_gbnf.c
  *
@@ -15,7 +17,7 @@
 static uint32_t times(uint32_t a, uint32_t n) { return a && n > TSL__INF / a ? TSL__INF : a * n; }
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* ---- facts ---------------------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static const tsl__gfacts nothing = {false, false, TSL__INF, TSL__INF};
 static const tsl__gfacts empty_text = {true, false, 0, TSL__INF};
@@ -38,7 +40,8 @@ static tsl__gfacts of_sequence(tsl__gbnf *g, const tsl__gnode *n) {
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__gfacts item = tsl__gbnf_facts(g, g->lists.at[n->a + i]);
     if (!item.some) return nothing;
-    all.longer = least(item.more ? tsl__add(all.shortest, item.longer) : TSL__INF, all.more ? tsl__add(all.longer, item.shortest) : TSL__INF);
+    all.longer = least(item.more ? tsl__add(all.shortest, item.longer) : TSL__INF,
+                       all.more ? tsl__add(all.longer, item.shortest) : TSL__INF);
     all.shortest = tsl__add(all.shortest, item.shortest);
     all.more |= item.more;
   }
@@ -68,19 +71,19 @@ static tsl__gfacts of_repeat(tsl__gbnf *g, const tsl__gnode *n) {
 
 static tsl__gfacts of_node(tsl__gbnf *g, const tsl__gnode *n) {
   switch ((tsl__gkind)n->kind) {
-    case TSL__G_EMPTY: return empty_text;
-    case TSL__G_LITERAL: return of_length(n->b);
-    case TSL__G_CLASS: return of_class(g, n);
-    case TSL__G_ANY: return of_length(1);
-    case TSL__G_TOKEN: return n->c ? nothing : of_length(1); /* as tsl__expr_token has it */
-    case TSL__G_REF: return g->rules.at[n->a].facts;
-    case TSL__G_SEQ: return of_sequence(g, n);
-    case TSL__G_ALT: return of_alternatives(g, n);
-    case TSL__G_REPEAT: return of_repeat(g, n);
-    case TSL__G_PLUS: {
-      tsl__gfacts f = tsl__gbnf_facts(g, n->a);
-      return (tsl__gfacts){f.more, f.more, f.longer, f.longer};
-    }
+  case TSL__G_EMPTY: return empty_text;
+  case TSL__G_LITERAL: return of_length(n->b);
+  case TSL__G_CLASS: return of_class(g, n);
+  case TSL__G_ANY: return of_length(1);
+  case TSL__G_TOKEN: return n->c ? nothing : of_length(1); /* as tsl__expr_token has it */
+  case TSL__G_REF: return g->rules.at[n->a].facts;
+  case TSL__G_SEQ: return of_sequence(g, n);
+  case TSL__G_ALT: return of_alternatives(g, n);
+  case TSL__G_REPEAT: return of_repeat(g, n);
+  case TSL__G_PLUS: {
+    tsl__gfacts f = tsl__gbnf_facts(g, n->a);
+    return (tsl__gfacts){f.more, f.more, f.longer, f.longer};
+  }
   }
   return nothing;
 }
@@ -98,7 +101,7 @@ tsl__gfacts tsl__gbnf_facts(tsl__gbnf *g, uint32_t node) {
   return g->nodes.at[node].facts = facts;
 }
 
-/* ---- components ----------------------------------------------------------------------------------------------- */
+/* ---- components ------------------------------------------------------------------------------ */
 
 /* Tarjan's algorithm with its stack of calls written out. */
 typedef struct tarjan {
@@ -142,18 +145,28 @@ static void visit(tarjan *t, uint32_t from) {
       continue;
     }
     uint32_t w = t->targets[t->next[v]++];
-    if (!t->number[w]) enter(t, w);
-    else if (t->component[w] == UINT32_MAX && t->number[w] < t->low[v]) t->low[v] = t->number[w];
+    if (!t->number[w])
+      enter(t, w);
+    else if (t->component[w] == UINT32_MAX && t->number[w] < t->low[v])
+      t->low[v] = t->number[w];
   }
 }
 
-bool tsl__gbnf_components(const tsl_allocator *a, uint32_t n, const uint32_t *starts, const uint32_t *targets, uint32_t from, uint32_t *component,
+bool tsl__gbnf_components(const tsl_allocator *a, uint32_t n, const uint32_t *starts,
+                          const uint32_t *targets, uint32_t from, uint32_t *component,
                           uint32_t *order, uint32_t *order_count) {
   size_t size = 5 * (size_t)n * sizeof(uint32_t);
   uint32_t *work = tsl__alloc_zero(a, size ? size : 1);
   if (!work) return false;
-  tarjan t = {.starts = starts, .targets = targets, .component = component, .order = order, .number = work, .low = work + n, .next = work + 2 * (size_t)n,
-              .open = work + 3 * (size_t)n, .calls = work + 4 * (size_t)n};
+  tarjan t = {.starts = starts,
+              .targets = targets,
+              .component = component,
+              .order = order,
+              .number = work,
+              .low = work + n,
+              .next = work + 2 * (size_t)n,
+              .open = work + 3 * (size_t)n,
+              .calls = work + 4 * (size_t)n};
   for (uint32_t v = 0; v < n; v++) component[v] = UINT32_MAX;
   if (from != UINT32_MAX) visit(&t, from);
   for (uint32_t v = 0; v < n && from == UINT32_MAX; v++)
@@ -163,7 +176,7 @@ bool tsl__gbnf_components(const tsl_allocator *a, uint32_t n, const uint32_t *st
   return true;
 }
 
-/* ---- all rules ------------------------------------------------------------------------------------------------ */
+/* ---- all rules ------------------------------------------------------------------------------- */
 
 typedef TSL__VEC(uint32_t) numbers;
 
@@ -188,7 +201,9 @@ static uint32_t node_count(tsl__gbnf *g, uint32_t node) {
   return count;
 }
 
-static bool same(tsl__gfacts a, tsl__gfacts b) { return a.some == b.some && a.more == b.more && a.shortest == b.shortest && a.longer == b.longer; }
+static bool same(tsl__gfacts a, tsl__gfacts b) {
+  return a.some == b.some && a.more == b.more && a.shortest == b.shortest && a.longer == b.longer;
+}
 
 /* Rounds over order[first … last) until nothing changes. */
 static void settle(tsl__gbnf *g, uint32_t first, uint32_t last) {
@@ -215,20 +230,26 @@ static void measure(tsl__gbnf *g, uint32_t first, uint32_t last) {
   }
 }
 
-static bool analyse_with(tsl__gbnf *g, uint32_t root, const uint32_t *starts, const uint32_t *targets, uint32_t *component) {
+static bool analyse_with(tsl__gbnf *g, uint32_t root, const uint32_t *starts,
+                         const uint32_t *targets, uint32_t *component) {
   uint32_t n = (uint32_t)g->rules.n, count = 0;
   if (!tsl__vec_reserve(&g->alloc, &g->order, n)) return false;
-  if (!tsl__gbnf_components(&g->alloc, n, starts, targets, root, component, g->order.at, &count)) return false;
+  if (!tsl__gbnf_components(&g->alloc, n, starts, targets, root, component, g->order.at, &count))
+    return false;
   g->order.n = count;
   for (uint32_t v = 0; v < n; v++) {
     g->rules.at[v].component = component[v];
     g->rules.at[v].reached = component[v] != UINT32_MAX;
     g->rules.at[v].facts = nothing;
-    for (uint32_t e = starts[v]; e < starts[v + 1]; e++) g->rules.at[v].recursive |= targets[e] == v;
+    for (uint32_t e = starts[v]; e < starts[v + 1]; e++)
+      g->rules.at[v].recursive |= targets[e] == v;
   }
   for (uint32_t first = 0, last; first < count && !tsl__gbnf_failed(g); first = last) {
-    for (last = first + 1; last < count && component[g->order.at[last]] == component[g->order.at[first]]; last++) {}
-    for (uint32_t i = first; i < last && last - first > 1; i++) g->rules.at[g->order.at[i]].recursive = true;
+    for (last = first + 1;
+         last < count && component[g->order.at[last]] == component[g->order.at[first]]; last++) {
+    }
+    for (uint32_t i = first; i < last && last - first > 1; i++)
+      g->rules.at[g->order.at[i]].recursive = true;
     settle(g, first, last);
     measure(g, first, last);
   }

@@ -1,14 +1,19 @@
 /* gbnf.h - GBNF, the grammar notation of llama.cpp.
  *
- *   name ::= "literal" | [a-z0-9] [^"\\] . ( group ) rule-name item* item+ item? item{3} item{2,} item{0,5}
- *          | <[1000]> <think> !<[1000]> !</think>      # one token by id or by name; any token but that one
+ *   name ::= "literal" | [a-z0-9] [^"\\] . ( group ) rule-name item* item+ item? item{3} item{2,}
+ *   item{0,5}
+ *          | <[1000]> <think> !<[1000]> !</think>      # one token by id or by name; any token but
+ *          that one
  *
- * Names are made of letters, digits, '-' and '_'. A newline ends a rule except inside parentheses and after `::=` and `|`. Escapes in literals
- * and classes: \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH, all of them code points. `.` is any code point. An alternative may be empty.
- * Left recursion, which llama.cpp refuses, is allowed in every form (leftrec.c). Stricter than llama.cpp: a rule defined twice, a rule that is not defined
- * but only mentioned in an unused rule, [] and [^], a range or a repeat from high to low, and invalid UTF-8 are errors.
+ * Names are made of letters, digits, '-' and '_'. A newline ends a rule except inside parentheses
+ * and after `::=` and `|`. Escapes in literals and classes: \n \r \t \\ \" \[ \] \- \xHH \uHHHH
+ * \UHHHHHHHH, all of them code points. `.` is any code point. An alternative may be empty. Left
+ * recursion, which llama.cpp refuses, is allowed in every form (leftrec.c). Stricter than
+ * llama.cpp: a rule defined twice, a rule that is not defined but only mentioned in an unused rule,
+ * [] and [^], a range or a repeat from high to low, and invalid UTF-8 are errors.
  *
- * Limits    nesting of groups and quantifiers (max_depth), TSL__GBNF_REPEAT_MAX, TSL__GBNF_CYCLE_MAX, 2^31 nodes, TSL__GBNF_WORK_MAX
+ * Limits    nesting of groups and quantifiers (max_depth), TSL__GBNF_REPEAT_MAX,
+ *           TSL__GBNF_CYCLE_MAX, 2^31 nodes, TSL__GBNF_WORK_MAX
  * Tested by tests/gbnf/test_gbnf.c, fuzz/fuzz_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,11 +28,14 @@
 #define TSL__GBNF_DEPTH_MAX 4096u     /* max_depth is cut to this: passes recurse on nesting */
 #define TSL__GBNF_WORK_MAX 200000000u /* nodes looked at by the fixed points */
 
-/* Compile to the expression of the rule `root` (NULL: "root"). `vocab` resolves token names and may be NULL if the grammar has no tokens; `max_depth` 0 means 512.
- * Everything that can be wrong is found here: SYNTAX with line and column (undefined and doubly defined rules, a missing root and an empty grammar included), EMPTY if
- * the root matches no text, LIMIT, NO_MEMORY. `text` need not outlive the call. Cost: linear in the text but for recursive rules, whose fixed
- * points take a few rounds. */
-tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length, const char *root, uint32_t max_depth, tsl__expr *out,
+/* Compile to the expression of the rule `root` (NULL: "root"). `vocab` resolves token names and may
+ * be NULL if the grammar has no tokens; `max_depth` 0 means 512. Everything that can be wrong is
+ * found here: SYNTAX with line and column (undefined and doubly defined rules, a missing root and
+ * an empty grammar included), EMPTY if the root matches no text, LIMIT, NO_MEMORY. `text` need not
+ * outlive the call. Cost: linear in the text but for recursive rules, whose fixed points take a few
+ * rounds. */
+tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
+                             const char *root, uint32_t max_depth, tsl__expr *out,
                              tsl_error *error);
 
 #endif

@@ -1,25 +1,39 @@
 /* leftrec.c - left recursion, removed exactly.
  *
- * Problem   expr ::= expr "+" term | term  calls itself before any text is read: a matcher that unfolds calls would never stop. It can be indirect
- *           (a calls b calls a) and hidden (after something that may be empty: a ::= opt a "x").
- * Idea      Take the rules A1 … An that lead to one another at the left edge (a strongly connected component of "may be the first thing
- *           read"), and speak of their texts that are not empty, A⁺. Every body, less the empty text, is a sum of terms
- *               A⁺i = Σ A⁺j · X  +  Σ B        (each B not empty and beginning with nothing of the cycle)
- *           which is found by walking along its left edge, through what may be empty. Read backwards, a text of Ai begins with some B of some Aj; then
- *           it goes on, from "an Aj is finished" to "an Ai is finished":
- *               A⁺i = Σj Bj · Tji,             Tji = ε (if j = i)  +  Σ over terms A⁺j·X of Al:  X · Tli.
- *           This is the left-corner transform (Rosenkrantz and Lewis 1970) on regular right-hand sides. The T are right-recursive. Where an X may be
- *           empty, T would call T without reading (a ::= a b with b empty): such steps are closed over beforehand,
- *               Tji = ε (if i is reached from j by empty X)  +  Σ over k reached from j by empty X, terms A⁺k·X of Al:  X⁺ · Tli.
- *           Now nothing of the cycle is at the left edge of anything: Bj and X⁺ begin with text, or with rules outside.
- * Example   expr⁺ = B·T with B = term, X = "+" term: term ("+" term)*. A cycle of one rule needs no rule for T: T = (X⁺)*.
- *           expr ::= expr "+" expr | "-" expr | [0-9]+  says nothing of what binds first: each text of n signs has as many readings as trees have shapes. What is read
- *           does not depend on it, so A at the end of a term of a cycle of one rule is cut to what T does not read:
- *               A⁺ = H·(X⁺ + Y·H)*,            H = D*·B           (terms A⁺·X, A⁺·Y·A, B, D·A; where A may be empty H may end in a D, and Y·H be Y⁺)
- *           for H·T is all of A⁺, and D·H·T, or H·T·Y·H·T, read the same as D·A, or A⁺·Y·A. What is left of A in H·T is read in one way.
- * Cost      n² tails, each made when it is first reached; the distances (shortest texts) take n³ steps once. Hence TSL__GBNF_CYCLE_MAX.
- *           The terms of a body are as many as there are ways along its left edge; nothing is multiplied out, and terms share what follows the groups that they
- *           begin in. All of it counts as steps, so it ends with the time that there is (tsl__gbnf_look).
+ * Problem   expr ::= expr "+" term | term  calls itself before any text is read: a matcher that
+ *           unfolds calls would never stop. It can be indirect (a calls b calls a) and hidden
+ *           (after something that may be empty: a ::= opt a "x").
+ * Idea      Take the rules A1 … An that lead to one another at the left edge (a strongly connected
+ *           component of "may be the first thing read"), and speak of their texts that are not
+ *           empty, A⁺. Every body, less the empty text, is a sum of terms
+ *               A⁺i = Σ A⁺j · X  +  Σ B        (each B not empty and beginning with nothing of the
+ *               cycle)
+ *           which is found by walking along its left edge, through what may be empty. Read
+ *           backwards, a text of Ai begins with some B of some Aj; then it goes on, from "an Aj is
+ *           finished" to "an Ai is finished":
+ *               A⁺i = Σj Bj · Tji,             Tji = ε (if j = i)  +  Σ over terms A⁺j·X of Al:  X
+ *               · Tli.
+ *           This is the left-corner transform (Rosenkrantz and Lewis 1970) on regular right-hand
+ *           sides. The T are right-recursive. Where an X may be empty, T would call T without
+ *           reading (a ::= a b with b empty): such steps are closed over beforehand,
+ *               Tji = ε (if i is reached from j by empty X)  +  Σ over k reached from j by empty X,
+ *               terms A⁺k·X of Al:  X⁺ · Tli.
+ *           Now nothing of the cycle is at the left edge of anything: Bj and X⁺ begin with text, or
+ *           with rules outside.
+ * Example   expr⁺ = B·T with B = term, X = "+" term: term ("+" term)*. A cycle of one rule needs no
+ *           rule for T: T = (X⁺)*. expr ::= expr "+" expr | "-" expr | [0-9]+  says nothing of what
+ *           binds first: each text of n signs has as many readings as trees have shapes. What is
+ *           read does not depend on it, so A at the end of a term of a cycle of one rule is cut to
+ *           what T does not read:
+ *               A⁺ = H·(X⁺ + Y·H)*,            H = D*·B           (terms A⁺·X, A⁺·Y·A, B, D·A;
+ *               where A may be empty H may end in a D, and Y·H be Y⁺)
+ *           for H·T is all of A⁺, and D·H·T, or H·T·Y·H·T, read the same as D·A, or A⁺·Y·A. What is
+ *           left of A in H·T is read in one way.
+ * Cost      n² tails, each made when it is first reached; the distances (shortest texts) take n³
+ *           steps once. Hence TSL__GBNF_CYCLE_MAX. The terms of a body are as many as there are
+ *           ways along its left edge; nothing is multiplied out, and terms share what follows the
+ *           groups that they begin in. All of it counts as steps, so it ends with the time that
+ *           there is (tsl__gbnf_look).
  * Tested by tests/gbnf/test_gbnf.c, against an Earley recogniser on the grammar as it was written
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,13 +42,15 @@
 
 #include <stdio.h>
 
-#define SPLIT_MAX 1024u /* terms up to which alternatives are split to look at their ends: many terms may have the same many */
+/* terms up to which alternatives are split to look at their ends: many terms may have the same
+ * many */
+#define SPLIT_MAX 1024u
 
 typedef TSL__VEC(uint32_t) numbers;
 
 static bool nullable(tsl__gbnf *g, uint32_t node) { return tsl__gbnf_facts(g, node).shortest == 0; }
 
-/* ---- the left edge -------------------------------------------------------------------------------------------- */
+/* ---- the left edge --------------------------------------------------------------------------- */
 
 /* Rules that may be the first thing read. Depth: the node's height. */
 static void left_edge(tsl__gbnf *g, uint32_t node, numbers *out) {
@@ -62,7 +78,8 @@ static bool items_begin_in(tsl__gbnf *g, const tsl__gnode *n, uint32_t cycle) {
   return false;
 }
 
-/* Of a node in a rule of that cycle, which is asked at every level above it as well: the answer is kept. Depth: the node's height. */
+/* Of a node in a rule of that cycle, which is asked at every level above it as well: the answer is
+ * kept. Depth: the node's height. */
 static bool begins_in(tsl__gbnf *g, uint32_t node, uint32_t cycle) {
   const tsl__gnode n = g->nodes.at[node];
   if (n.begins) return n.begins == TSL__G_BEGINS_IN;
@@ -74,14 +91,15 @@ static bool begins_in(tsl__gbnf *g, uint32_t node, uint32_t cycle) {
   return in;
 }
 
-/* ---- equations ------------------------------------------------------------------------------------------------ */
+/* ---- equations ------------------------------------------------------------------------------- */
 
 static void add_term(tsl__gbnf *g, tsl__gterms *out, uint32_t head, uint32_t rest) {
   tsl__gterm t = {head, rest, false};
   if (!tsl__vec_push(&g->alloc, out, t)) g->no_memory = true;
 }
 
-/* The texts of `node` that are not empty, as terms, each followed by `rest`, which they share. Depth: the node's height. */
+/* The texts of `node` that are not empty, as terms, each followed by `rest`, which they share.
+ * Depth: the node's height. */
 static void equation(tsl__gbnf *g, uint32_t node, uint32_t rest, uint32_t cycle, tsl__gterms *out) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
@@ -92,7 +110,8 @@ static void equation(tsl__gbnf *g, uint32_t node, uint32_t rest, uint32_t cycle,
   } else if (n.kind == TSL__G_REF) {
     add_term(g, out, g->rules.at[n.a].position, rest);
   } else if (n.kind == TSL__G_REPEAT) {
-    uint32_t more = n.c == TSL__INF ? TSL__INF : n.c - 1, again = more ? tsl__gbnf_node(g, TSL__G_REPEAT, n.a, n.b ? n.b - 1 : 0, more) : 0;
+    uint32_t more = n.c == TSL__INF ? TSL__INF : n.c - 1,
+             again = more ? tsl__gbnf_node(g, TSL__G_REPEAT, n.a, n.b ? n.b - 1 : 0, more) : 0;
     equation(g, n.a, tsl__gbnf_pair(g, again, rest), cycle, out);
   } else {
     for (uint32_t i = 0; i < n.b; i++) {
@@ -114,16 +133,19 @@ static bool ends_in(tsl__gbnf *g, uint32_t node, uint32_t rule, uint32_t *before
   *before = 0;
   if (n.kind != TSL__G_SEQ) return n.kind == TSL__G_REF && n.a == rule;
   if (!ends_in(g, g->lists.at[n.a + n.b - 1], rule, before)) return false;
-  *before = tsl__gbnf_pair(g, n.b == 2 ? g->lists.at[n.a] : tsl__gbnf_node(g, TSL__G_SEQ, n.a, n.b - 1, 0), *before);
+  *before = tsl__gbnf_pair(
+      g, n.b == 2 ? g->lists.at[n.a] : tsl__gbnf_node(g, TSL__G_SEQ, n.a, n.b - 1, 0), *before);
   return true;
 }
 
-/* The terms of a rule that is alone in its cycle: itself is cut off at their ends, where that is seen. */
+/* The terms of a rule that is alone in its cycle: itself is cut off at their ends, where that is
+ * seen. */
 static void cut_ends(tsl__gbnf *g, tsl__gterms *terms, uint32_t rule) {
   for (size_t i = 0; i < terms->n && !tsl__gbnf_failed(g);) {
     tsl__gterm t = terms->at[i];
     const tsl__gnode n = g->nodes.at[t.rest];
-    if (n.kind == TSL__G_ALT && terms->n < SPLIT_MAX) { /* each by itself: these are looked at as well */
+    /* each by itself: these are looked at as well */
+    if (n.kind == TSL__G_ALT && terms->n < SPLIT_MAX) {
       for (uint32_t k = 0; k < n.b; k++) add_term(g, terms, t.head, g->lists.at[n.a + k]);
       terms->at[i] = terms->at[--terms->n];
       continue;
@@ -136,10 +158,11 @@ static void cut_ends(tsl__gbnf *g, tsl__gterms *terms, uint32_t rule) {
   }
 }
 
-/* ---- cycles --------------------------------------------------------------------------------------------------- */
+/* ---- cycles ---------------------------------------------------------------------------------- */
 
-/* Shortest ways from a finished j to a finished i (Floyd and Warshall). There always is one: members lead to one another, and where one of them matches more than the
- * empty text, all do; where none does nobody asks. TSL__INF is that of many bytes. */
+/* Shortest ways from a finished j to a finished i (Floyd and Warshall). There always is one:
+ * members lead to one another, and where one of them matches more than the empty text, all do;
+ * where none does nobody asks. TSL__INF is that of many bytes. */
 #define DISTANCES_A_LOOK 16u /* compared in the time that a look at a node takes */
 
 static void find_distances(tsl__gbnf *g, tsl__gcycle *c) {
@@ -177,7 +200,9 @@ static tsl__gcycle *new_cycle(tsl__gbnf *g, const uint32_t *members, uint32_t co
     const tsl__gcycle *last = &g->cycles.at[g->cycles.n - 1];
     c.base = last->base + last->count * last->count;
   }
-  if (!tsl__vec_reserve(&g->alloc, &g->cycle_rules, count) || !tsl__vec_push(&g->alloc, &g->cycles, c)) return NULL;
+  if (!tsl__vec_reserve(&g->alloc, &g->cycle_rules, count) ||
+      !tsl__vec_push(&g->alloc, &g->cycles, c))
+    return NULL;
   for (uint32_t i = 0; i < count; i++) {
     tsl__grule *r = &g->rules.at[members[i]];
     r->cycle = (uint32_t)g->cycles.n - 1;
@@ -188,13 +213,17 @@ static tsl__gcycle *new_cycle(tsl__gbnf *g, const uint32_t *members, uint32_t co
   return allocate(g, made) ? made : NULL;
 }
 
-static tsl_status make_cycle(tsl__gbnf *g, const uint32_t *members, uint32_t count, tsl_error *error) {
+static tsl_status make_cycle(tsl__gbnf *g, const uint32_t *members, uint32_t count,
+                             tsl_error *error) {
   const tsl__grule *r = &g->rules.at[members[0]];
   if (count > TSL__GBNF_CYCLE_MAX)
-    return tsl__fail_at(error, TSL_ERR_LIMIT, g->text, g->length, r->offset, "a left-recursive cycle of %u rules (limit %u)", count, TSL__GBNF_CYCLE_MAX);
+    return tsl__fail_at(error, TSL_ERR_LIMIT, g->text, g->length, r->offset,
+                        "a left-recursive cycle of %u rules (limit %u)", count,
+                        TSL__GBNF_CYCLE_MAX);
   tsl__gcycle *c = new_cycle(g, members, count);
   if (!c) g->no_memory = true;
-  for (uint32_t i = 0; c && i < count; i++) equation(g, g->rules.at[members[i]].body, 0, (uint32_t)g->cycles.n - 1, &c->terms[i]);
+  for (uint32_t i = 0; c && i < count; i++)
+    equation(g, g->rules.at[members[i]].body, 0, (uint32_t)g->cycles.n - 1, &c->terms[i]);
   if (!tsl__gbnf_failed(g) && count == 1) cut_ends(g, &c->terms[0], members[0]);
   if (!tsl__gbnf_failed(g)) find_distances(g, c);
   return tsl__gbnf_failure(g, error);
@@ -206,14 +235,18 @@ static bool calls_itself(const uint32_t *starts, const uint32_t *targets, uint32
   return false;
 }
 
-static tsl_status make_cycles(tsl__gbnf *g, const uint32_t *starts, const uint32_t *targets, uint32_t *component, uint32_t *order, tsl_error *error) {
+static tsl_status make_cycles(tsl__gbnf *g, const uint32_t *starts, const uint32_t *targets,
+                              uint32_t *component, uint32_t *order, tsl_error *error) {
   uint32_t n = (uint32_t)g->rules.n, count = 0;
   if (!tsl__gbnf_components(&g->alloc, n, starts, targets, UINT32_MAX, component, order, &count))
     return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   tsl_status status = TSL_OK;
   for (uint32_t first = 0, last; first < count && !status; first = last) {
-    for (last = first + 1; last < count && component[order[last]] == component[order[first]]; last++) {}
-    if (last - first > 1 || calls_itself(starts, targets, order[first])) status = make_cycle(g, order + first, last - first, error);
+    for (last = first + 1; last < count && component[order[last]] == component[order[first]];
+         last++) {
+    }
+    if (last - first > 1 || calls_itself(starts, targets, order[first]))
+      status = make_cycle(g, order + first, last - first, error);
   }
   return status;
 }
@@ -238,10 +271,12 @@ tsl_status tsl__gbnf_left_recursion(tsl__gbnf *g, tsl_error *error) {
   return status;
 }
 
-/* ---- bodies --------------------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
-/* The union of the rests of the terms of member `l` with this head, less the empty text where `plus`. */
-static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t head, bool again, bool plus) {
+/* The union of the rests of the terms of member `l` with this head, less the empty text where
+ * `plus`. */
+static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t head, bool again,
+                      bool plus) {
   const tsl_allocator *a = tsl__exprs_allocator(g->x);
   TSL__VEC(tsl__expr) parts = {0};
   for (size_t i = 0; i < c->terms[l].n; i++) {
@@ -250,15 +285,18 @@ static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t h
     tsl__expr e = plus ? tsl__gbnf_lower_plus(g, t.rest) : tsl__gbnf_lower(g, t.rest);
     if (!tsl__vec_push(a, &parts, e)) tsl__exprs_fail(g->x, TSL_ERR_NO_MEMORY, "out of memory");
   }
-  tsl__expr all = tsl__expr_alt_n(g->x, parts.at, parts.n); /* at once: pairwise it would be quadratic */
+  /* at once: pairwise it would be quadratic */
+  tsl__expr all = tsl__expr_alt_n(g->x, parts.at, parts.n);
   tsl__vec_free(a, &parts);
   return all;
 }
 
 static tsl__expr body_alone(tsl__gbnf *g, const tsl__gcycle *c, bool nullable) {
-  tsl__expr b = join(g, c, 0, UINT32_MAX, false, false), d = join(g, c, 0, UINT32_MAX, true, false), ds = tsl__expr_star(g->x, d);
+  tsl__expr b = join(g, c, 0, UINT32_MAX, false, false), d = join(g, c, 0, UINT32_MAX, true, false),
+            ds = tsl__expr_star(g->x, d);
   tsl__expr head = tsl__expr_seq(g->x, ds, nullable ? tsl__expr_alt(g->x, b, d) : b);
-  tsl__expr x = join(g, c, 0, 0, false, true), y = join(g, c, 0, 0, true, false), step = tsl__expr_alt(g->x, x, tsl__expr_seq(g->x, y, head));
+  tsl__expr x = join(g, c, 0, 0, false, true), y = join(g, c, 0, 0, true, false),
+            step = tsl__expr_alt(g->x, x, tsl__expr_seq(g->x, y, head));
   if (nullable) step = tsl__expr_alt(g->x, step, join(g, c, 0, 0, true, true));
   return tsl__expr_seq(g->x, head, tsl__expr_star(g->x, step));
 }
@@ -270,7 +308,8 @@ tsl__expr tsl__gbnf_cycle_body(tsl__gbnf *g, uint32_t rule) {
   if (c->count == 1) return body_alone(g, c, g->rules.at[rule].facts.shortest == 0);
   for (uint32_t j = 0; j < c->count; j++) {
     tsl__expr begin = join(g, c, j, UINT32_MAX, false, false);
-    if (begin != TSL__NONE) all = tsl__expr_alt(g->x, all, tsl__expr_seq(g->x, begin, tsl__gbnf_tail(g, cycle, j, to)));
+    if (begin != TSL__NONE)
+      all = tsl__expr_alt(g->x, all, tsl__expr_seq(g->x, begin, tsl__gbnf_tail(g, cycle, j, to)));
   }
   return all;
 }
@@ -285,7 +324,8 @@ tsl__expr tsl__gbnf_tail_body(tsl__gbnf *g, uint32_t param) {
     if (c->distance[from * n + k]) continue;
     for (uint32_t l = 0; l < n; l++) {
       tsl__expr step = join(g, c, l, k, false, true);
-      if (step != TSL__NONE) all = tsl__expr_alt(g->x, all, tsl__expr_seq(g->x, step, tsl__gbnf_tail(g, cycle, l, to)));
+      if (step != TSL__NONE)
+        all = tsl__expr_alt(g->x, all, tsl__expr_seq(g->x, step, tsl__gbnf_tail(g, cycle, l, to)));
     }
   }
   return all;
@@ -301,9 +341,11 @@ void tsl__gbnf_print_terms(const tsl__gbnf *g, uint32_t rule, char *out, size_t 
     if (i) used += (size_t)snprintf(out + used, n - used, " | ");
     if (used < n && t.head != UINT32_MAX) {
       const tsl__grule *r = &g->rules.at[g->cycle_rules.at[c->first + t.head]];
-      used += (size_t)snprintf(out + used, n - used, "<%.*s>%s", (int)r->name_length, r->name, t.rest ? " " : "");
+      used += (size_t)snprintf(out + used, n - used, "<%.*s>%s", (int)r->name_length, r->name,
+                               t.rest ? " " : "");
     }
-    if (used < n && (t.rest || t.head == UINT32_MAX)) used += tsl__gbnf_print(g, t.rest, out + used, n - used);
+    if (used < n && (t.rest || t.head == UINT32_MAX))
+      used += tsl__gbnf_print(g, t.rest, out + used, n - used);
     if (used < n && t.again) {
       const tsl__grule *r = &g->rules.at[rule];
       used += (size_t)snprintf(out + used, n - used, " %.*s", (int)r->name_length, r->name);

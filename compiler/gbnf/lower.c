@@ -17,7 +17,7 @@
 
 #define DEFAULT_DEPTH 512u
 
-/* ---- rules ---------------------------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 static tsl__expr unfold_whole(tsl__exprs *x, void *ctx, uint32_t rule) {
   (void)x;
@@ -28,7 +28,9 @@ static tsl__expr unfold_whole(tsl__exprs *x, void *ctx, uint32_t rule) {
 static tsl__expr unfold_plus(tsl__exprs *x, void *ctx, uint32_t rule) {
   (void)x;
   tsl__gbnf *g = ctx;
-  return g->rules.at[rule].cycle == TSL__G_NO_CYCLE ? tsl__gbnf_lower_plus(g, g->rules.at[rule].body) : tsl__gbnf_cycle_body(g, rule);
+  return g->rules.at[rule].cycle == TSL__G_NO_CYCLE
+             ? tsl__gbnf_lower_plus(g, g->rules.at[rule].body)
+             : tsl__gbnf_cycle_body(g, rule);
 }
 
 static tsl__expr unfold_tail(tsl__exprs *x, void *ctx, uint32_t param) {
@@ -61,8 +63,10 @@ static tsl__expr plus_of(tsl__gbnf *g, uint32_t rule) {
   tsl__grule *r = &g->rules.at[rule];
   if (!r->facts.more) return TSL__NONE;
   if (r->plus == TSL__NONE) {
-    if (r->facts.shortest && r->cycle == TSL__G_NO_CYCLE) r->plus = whole_of(g, rule);
-    else r->plus = tsl__expr_rule(g->x, &plus_ops, g, rule, 0, r->facts.longer);
+    if (r->facts.shortest && r->cycle == TSL__G_NO_CYCLE)
+      r->plus = whole_of(g, rule);
+    else
+      r->plus = tsl__expr_rule(g->x, &plus_ops, g, rule, 0, r->facts.longer);
   }
   return r->plus;
 }
@@ -73,8 +77,11 @@ static tsl__expr whole_of(tsl__gbnf *g, uint32_t rule) {
   if (!r->facts.more) return TSL__EPS;
   if (r->whole == TSL__NONE) {
     bool nullable = r->facts.shortest == 0;
-    if (r->cycle == TSL__G_NO_CYCLE) r->whole = tsl__expr_rule(g->x, &whole_ops, g, rule, nullable ? TSL__RULE_NULLABLE : 0, r->facts.shortest);
-    else r->whole = tsl__expr_alt(g->x, plus_of(g, rule), nullable ? TSL__EPS : TSL__NONE);
+    if (r->cycle == TSL__G_NO_CYCLE)
+      r->whole = tsl__expr_rule(g->x, &whole_ops, g, rule, nullable ? TSL__RULE_NULLABLE : 0,
+                                r->facts.shortest);
+    else
+      r->whole = tsl__expr_alt(g->x, plus_of(g, rule), nullable ? TSL__EPS : TSL__NONE);
   }
   return r->whole;
 }
@@ -82,11 +89,13 @@ static tsl__expr whole_of(tsl__gbnf *g, uint32_t rule) {
 tsl__expr tsl__gbnf_tail(tsl__gbnf *g, uint32_t cycle, uint32_t from, uint32_t to) {
   tsl__gcycle *c = &g->cycles.at[cycle];
   uint32_t at = from * c->count + to, distance = c->distance[at];
-  if (c->tails[at] == TSL__NONE) c->tails[at] = tsl__expr_rule(g->x, &tail_ops, g, c->base + at, distance ? 0 : TSL__RULE_NULLABLE, distance);
+  if (c->tails[at] == TSL__NONE)
+    c->tails[at] = tsl__expr_rule(g->x, &tail_ops, g, c->base + at,
+                                  distance ? 0 : TSL__RULE_NULLABLE, distance);
   return c->tails[at];
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static tsl__expr lower_class(tsl__gbnf *g, const tsl__gnode *n) {
   tsl__charset set = {.ranges = {g->ranges.at + n->a, n->b, n->b}};
@@ -100,7 +109,9 @@ static tsl__expr lower_alternatives(tsl__gbnf *g, const tsl__gnode *n, bool plus
     tsl__exprs_fail(g->x, TSL_ERR_NO_MEMORY, "out of memory");
     return TSL__NONE;
   }
-  for (uint32_t i = 0; i < n->b; i++) all[i] = plus ? tsl__gbnf_lower_plus(g, g->lists.at[n->a + i]) : tsl__gbnf_lower(g, g->lists.at[n->a + i]);
+  for (uint32_t i = 0; i < n->b; i++)
+    all[i] = plus ? tsl__gbnf_lower_plus(g, g->lists.at[n->a + i])
+                  : tsl__gbnf_lower(g, g->lists.at[n->a + i]);
   tsl__expr e = tsl__expr_alt_n(g->x, all, n->b);
   tsl__free(&g->alloc, all, n->b * sizeof *all);
   return e;
@@ -109,23 +120,25 @@ static tsl__expr lower_alternatives(tsl__gbnf *g, const tsl__gnode *n, bool plus
 static tsl__expr lower_node(tsl__gbnf *g, const tsl__gnode *n) {
   tsl__expr e = TSL__EPS;
   switch ((tsl__gkind)n->kind) {
-    case TSL__G_EMPTY: break;
-    case TSL__G_LITERAL: return tsl__expr_literal(g->x, g->bytes.at + n->a, n->b);
-    case TSL__G_CLASS: return lower_class(g, n);
-    case TSL__G_ANY: return tsl__expr_any_char(g->x);
-    case TSL__G_TOKEN: return n->c ? TSL__NONE : tsl__expr_token(g->x, &n->a, 1, n->b);
-    case TSL__G_REF: return whole_of(g, n->a);
-    case TSL__G_SEQ:
-      for (uint32_t i = n->b; i-- > 0;) e = tsl__expr_seq(g->x, tsl__gbnf_lower(g, g->lists.at[n->a + i]), e);
-      break;
-    case TSL__G_ALT: return lower_alternatives(g, n, false);
-    case TSL__G_REPEAT: return tsl__expr_repeat(g->x, tsl__gbnf_lower(g, n->a), n->b, n->c);
-    case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n->a);
+  case TSL__G_EMPTY: break;
+  case TSL__G_LITERAL: return tsl__expr_literal(g->x, g->bytes.at + n->a, n->b);
+  case TSL__G_CLASS: return lower_class(g, n);
+  case TSL__G_ANY: return tsl__expr_any_char(g->x);
+  case TSL__G_TOKEN: return n->c ? TSL__NONE : tsl__expr_token(g->x, &n->a, 1, n->b);
+  case TSL__G_REF: return whole_of(g, n->a);
+  case TSL__G_SEQ:
+    for (uint32_t i = n->b; i-- > 0;)
+      e = tsl__expr_seq(g->x, tsl__gbnf_lower(g, g->lists.at[n->a + i]), e);
+    break;
+  case TSL__G_ALT: return lower_alternatives(g, n, false);
+  case TSL__G_REPEAT: return tsl__expr_repeat(g->x, tsl__gbnf_lower(g, n->a), n->b, n->c);
+  case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n->a);
   }
   return e;
 }
 
-/* Terms share what follows them (leftrec.c), so a node is asked for many times. Depth: its height. */
+/* Terms share what follows them (leftrec.c), so a node is asked for many times. Depth: its
+ * height. */
 tsl__expr tsl__gbnf_lower(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   if (n.whole != TSL__NONE) return n.whole;
@@ -135,7 +148,8 @@ tsl__expr tsl__gbnf_lower(tsl__gbnf *g, uint32_t node) {
   return e;
 }
 
-/* The first item that is not empty, then the rest in full: from right to left, P = plus(item)·S | P' where the item may be empty. */
+/* The first item that is not empty, then the rest in full: from right to left, P = plus(item)·S |
+ * P' where the item may be empty. */
 static tsl__expr plus_sequence(tsl__gbnf *g, const tsl__gnode *n) {
   tsl__expr suffix = TSL__EPS, plus = TSL__NONE;
   for (uint32_t i = n->b; i-- > 0;) {
@@ -148,19 +162,21 @@ static tsl__expr plus_sequence(tsl__gbnf *g, const tsl__gnode *n) {
 }
 
 static tsl__expr plus_repeat(tsl__gbnf *g, const tsl__gnode *n) {
-  tsl__expr rest = n->c == 1 ? TSL__EPS : tsl__expr_repeat(g->x, tsl__gbnf_lower(g, n->a), n->b ? n->b - 1 : 0, n->c == TSL__INF ? TSL__INF : n->c - 1);
+  tsl__expr rest = n->c == 1 ? TSL__EPS
+                             : tsl__expr_repeat(g->x, tsl__gbnf_lower(g, n->a), n->b ? n->b - 1 : 0,
+                                                n->c == TSL__INF ? TSL__INF : n->c - 1);
   return tsl__expr_seq(g->x, tsl__gbnf_lower_plus(g, n->a), rest);
 }
 
 static tsl__expr lower_plus_node(tsl__gbnf *g, uint32_t node, const tsl__gnode *n) {
   switch ((tsl__gkind)n->kind) {
-    case TSL__G_EMPTY: return TSL__NONE;
-    case TSL__G_REF: return plus_of(g, n->a);
-    case TSL__G_SEQ: return plus_sequence(g, n);
-    case TSL__G_ALT: return lower_alternatives(g, n, true);
-    case TSL__G_REPEAT: return plus_repeat(g, n);
-    case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n->a);
-    default: return tsl__gbnf_lower(g, node);
+  case TSL__G_EMPTY: return TSL__NONE;
+  case TSL__G_REF: return plus_of(g, n->a);
+  case TSL__G_SEQ: return plus_sequence(g, n);
+  case TSL__G_ALT: return lower_alternatives(g, n, true);
+  case TSL__G_REPEAT: return plus_repeat(g, n);
+  case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n->a);
+  default: return tsl__gbnf_lower(g, node);
   }
 }
 
@@ -174,9 +190,10 @@ tsl__expr tsl__gbnf_lower_plus(tsl__gbnf *g, uint32_t node) {
   return e;
 }
 
-/* ---- compiling ------------------------------------------------------------------------------------------------ */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
-static tsl_status find_root(const tsl__gbnf *g, const char *name, uint32_t *root, tsl_error *error) {
+static tsl_status find_root(const tsl__gbnf *g, const char *name, uint32_t *root,
+                            tsl_error *error) {
   *root = tsl__gbnf_find(g, name, strlen(name));
   if (*root != UINT32_MAX) return TSL_OK;
   return tsl__fail(error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
@@ -186,16 +203,24 @@ static tsl_status analyse(tsl__gbnf *g, uint32_t root, tsl_error *error) {
   const tsl__grule *r = &g->rules.at[root];
   if (!tsl__gbnf_analyse(g, root)) return tsl__gbnf_failure(g, error);
   if (!r->facts.some && g->nameless)
-    return tsl__fail_at(error, TSL_ERR_EMPTY, g->text, g->length, g->nameless_at, "rule \"%.*s\" matches no text: token %u of the vocabulary ends a generation, or has no bytes, and is no part of a text",
-                        (int)(r->name_length < 100 ? r->name_length : 100), r->name, g->nameless_token);
+    return tsl__fail_at(error, TSL_ERR_EMPTY, g->text, g->length, g->nameless_at,
+                        "rule \"%.*s\" matches no text: token %u of the vocabulary ends a "
+                        "generation, or has no bytes, and is no part of a text",
+                        (int)(r->name_length < 100 ? r->name_length : 100), r->name,
+                        g->nameless_token);
   if (!r->facts.some)
-    return tsl__fail_at(error, TSL_ERR_EMPTY, g->text, g->length, r->offset, "rule \"%.*s\" matches no text", (int)(r->name_length < 100 ? r->name_length : 100), r->name);
+    return tsl__fail_at(error, TSL_ERR_EMPTY, g->text, g->length, r->offset,
+                        "rule \"%.*s\" matches no text",
+                        (int)(r->name_length < 100 ? r->name_length : 100), r->name);
   return tsl__gbnf_left_recursion(g, error);
 }
 
-tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length, const char *root, uint32_t max_depth, tsl__expr *out,
+tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
+                             const char *root, uint32_t max_depth, tsl__expr *out,
                              tsl_error *error) {
-  uint32_t start = 0, depth = !max_depth ? DEFAULT_DEPTH : max_depth < TSL__GBNF_DEPTH_MAX ? max_depth : TSL__GBNF_DEPTH_MAX;
+  uint32_t start = 0, depth = !max_depth                        ? DEFAULT_DEPTH
+                              : max_depth < TSL__GBNF_DEPTH_MAX ? max_depth
+                                                                : TSL__GBNF_DEPTH_MAX;
   tsl__gbnf *g = tsl__gbnf_new(x);
   *out = TSL__NONE;
   if (!g) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");

@@ -1,7 +1,7 @@
 /* parse.c - GBNF text to nodes.
  *
- * A recursive-descent parser; it recurses into parentheses only, at most max_depth deep. The first error stops it: every function then returns node 0 and
- * its callers find p->status set.
+ * A recursive-descent parser; it recurses into parentheses only, at most max_depth deep. The first
+ * error stops it: every function then returns node 0 and its callers find p->status set.
  *
  * Tested by tests/gbnf/test_gbnf.c
  *
@@ -23,12 +23,16 @@ typedef struct parser {
   tsl_error *error;
 } parser;
 
-#define FAIL_AT(p, offset, ...) \
-  ((p)->status = (p)->status ? (p)->status : tsl__fail_at((p)->error, TSL_ERR_SYNTAX, (p)->text, (p)->length, (offset), __VA_ARGS__))
+#define FAIL_AT(p, offset, ...)                                                                 \
+  ((p)->status = (p)->status ? (p)->status                                                      \
+                             : tsl__fail_at((p)->error, TSL_ERR_SYNTAX, (p)->text, (p)->length, \
+                                            (offset), __VA_ARGS__))
 #define FAIL(p, ...) FAIL_AT((p), (p)->at, __VA_ARGS__)
 
 static void fail_limit(parser *p, size_t offset, const char *what, unsigned limit) {
-  if (!p->status) p->status = tsl__fail_at(p->error, TSL_ERR_LIMIT, p->text, p->length, offset, "%s (limit %u)", what, limit);
+  if (!p->status)
+    p->status = tsl__fail_at(p->error, TSL_ERR_LIMIT, p->text, p->length, offset, "%s (limit %u)",
+                             what, limit);
 }
 
 /* Is memory or time over? */
@@ -39,13 +43,18 @@ static bool is_over(parser *p) {
 }
 
 static int peek(const parser *p) { return p->at < p->length ? (unsigned char)p->text[p->at] : -1; }
-static bool take(parser *p, char c) { return peek(p) == (unsigned char)c ? (p->at++, true) : false; }
+static bool take(parser *p, char c) {
+  return peek(p) == (unsigned char)c ? (p->at++, true) : false;
+}
 
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
-static bool is_word(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_'; }
+static bool is_word(int c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_';
+}
 
 static void skip_space(parser *p, bool newlines) {
-  for (int c = peek(p); c == ' ' || c == '\t' || c == '#' || (newlines && (c == '\r' || c == '\n')); c = peek(p)) {
+  for (int c = peek(p); c == ' ' || c == '\t' || c == '#' || (newlines && (c == '\r' || c == '\n'));
+       c = peek(p)) {
     if (c != '#') {
       p->at++;
       continue;
@@ -54,7 +63,7 @@ static void skip_space(parser *p, bool newlines) {
   }
 }
 
-/* ---- rules by name -------------------------------------------------------------------------------------------- */
+/* ---- rules by name --------------------------------------------------------------------------- */
 
 static uint64_t name_hash(const char *name, size_t length) { return tsl__hash(name, length); }
 
@@ -80,7 +89,8 @@ static bool grow_names(tsl__gbnf *g) {
   if (!slots) return false;
   g->slots = slots;
   g->slot_count = size;
-  for (uint32_t i = 0; i < g->rules.n; i++) *find_slot(g, g->rules.at[i].name, g->rules.at[i].name_length) = i + 1;
+  for (uint32_t i = 0; i < g->rules.n; i++)
+    *find_slot(g, g->rules.at[i].name, g->rules.at[i].name_length) = i + 1;
   tsl__free(&g->alloc, before, old * sizeof *before);
   return true;
 }
@@ -88,7 +98,11 @@ static bool grow_names(tsl__gbnf *g) {
 /* The rule of the name in g->text at `offset`, added if it is new. */
 static uint32_t mention(parser *p, size_t offset, size_t length) {
   tsl__gbnf *g = p->g;
-  tsl__grule rule = {.name = g->text + offset, .name_length = (uint32_t)length, .offset = (uint32_t)offset, .cycle = TSL__G_NO_CYCLE, .component = UINT32_MAX};
+  tsl__grule rule = {.name = g->text + offset,
+                     .name_length = (uint32_t)length,
+                     .offset = (uint32_t)offset,
+                     .cycle = TSL__G_NO_CYCLE,
+                     .component = UINT32_MAX};
   if (g->rules.n * 2 >= g->slot_count && !grow_names(g)) g->no_memory = true;
   if (is_over(p)) return 0;
   uint32_t *slot = find_slot(g, rule.name, length);
@@ -107,7 +121,7 @@ static size_t word_length(const parser *p) {
   return end - p->at;
 }
 
-/* ---- characters ----------------------------------------------------------------------------------------------- */
+/* ---- characters ------------------------------------------------------------------------------ */
 
 static uint32_t parse_hex(parser *p, size_t start, int digits) {
   uint32_t value = 0;
@@ -128,18 +142,18 @@ static uint32_t parse_escape(parser *p) {
   int c = peek(p);
   if (c >= 0) p->at++;
   switch (c) {
-    case 'x': return parse_hex(p, start, 2);
-    case 'u': return parse_hex(p, start, 4);
-    case 'U': return parse_hex(p, start, 8);
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case '\\':
-    case '"':
-    case '[':
-    case ']':
-    case '-': return (uint32_t)c;
-    default: FAIL_AT(p, start, "an unknown escape"); return 0;
+  case 'x': return parse_hex(p, start, 2);
+  case 'u': return parse_hex(p, start, 4);
+  case 'U': return parse_hex(p, start, 8);
+  case 'n': return '\n';
+  case 'r': return '\r';
+  case 't': return '\t';
+  case '\\':
+  case '"':
+  case '[':
+  case ']':
+  case '-': return (uint32_t)c;
+  default: FAIL_AT(p, start, "an unknown escape"); return 0;
   }
 }
 
@@ -210,7 +224,7 @@ static uint32_t parse_class(parser *p) {
   return tsl__gbnf_node(g, TSL__G_CLASS, first, count, 0);
 }
 
-/* ---- tokens --------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 /* A number up to `limit`. */
 static uint32_t parse_number(parser *p, const char *what, uint32_t limit) {
@@ -227,8 +241,10 @@ static uint32_t token_by_name(parser *p, size_t start) {
   size_t length = p->at - start, count = 0;
   tsl_token id = tsl_vocab_find_special(p->vocab, p->text + start, length);
   if (id != TSL_NO_TOKEN) return id;
-  if (tsl_vocab_encode(p->vocab, p->text + start, length, TSL_ENCODE_SPECIAL, &id, 1, &count) || count != 1)
-    FAIL_AT(p, start, "%.*s is not one token of the vocabulary", (int)(length < 100 ? length : 100), p->text + start);
+  if (tsl_vocab_encode(p->vocab, p->text + start, length, TSL_ENCODE_SPECIAL, &id, 1, &count) ||
+      count != 1)
+    FAIL_AT(p, start, "%.*s is not one token of the vocabulary", (int)(length < 100 ? length : 100),
+            p->text + start);
   return id;
 }
 
@@ -247,7 +263,8 @@ static uint32_t parse_token(parser *p) {
     if (!p->vocab) return FAIL_AT(p, start, "a token by name needs a vocabulary"), 0;
     id = token_by_name(p, start);
   }
-  if (!p->status && p->vocab && id >= tsl_vocab_size(p->vocab)) FAIL_AT(p, start, "the vocabulary has no token %u", id);
+  if (!p->status && p->vocab && id >= tsl_vocab_size(p->vocab))
+    FAIL_AT(p, start, "the vocabulary has no token %u", id);
   tsl__exprs_name_tokens(p->g->x);
   bool nameless = !p->status && p->vocab && !tsl__vocab_names_some(p->vocab, &id, 1, negated);
   if (nameless && !p->g->nameless) {
@@ -258,7 +275,7 @@ static uint32_t parse_token(parser *p) {
   return p->status ? 0 : tsl__gbnf_node(p->g, TSL__G_TOKEN, id, negated, nameless);
 }
 
-/* ---- structure ------------------------------------------------------------------------------------------------ */
+/* ---- structure ------------------------------------------------------------------------------- */
 
 static uint32_t parse_alternatives(parser *p, uint32_t depth);
 
@@ -270,7 +287,8 @@ static uint32_t parse_group(parser *p, uint32_t depth) {
   }
   skip_space(p, true);
   uint32_t node = parse_alternatives(p, depth + 1);
-  if (!p->status && !take(p, ')')) FAIL(p, peek(p) < 0 ? "a group without its ')'" : "expected an item, '|' or ')'");
+  if (!p->status && !take(p, ')'))
+    FAIL(p, peek(p) < 0 ? "a group without its ')'" : "expected an item, '|' or ')'");
   return node;
 }
 
@@ -306,8 +324,10 @@ static void parse_counts(parser *p, size_t start, bool nested, uint32_t *min, ui
     return;
   }
   skip_space(p, nested);
-  if (is_digit(peek(p))) *max = parse_number(p, "a repeat count", TSL__GBNF_REPEAT_MAX);
-  else *max = TSL__INF;
+  if (is_digit(peek(p)))
+    *max = parse_number(p, "a repeat count", TSL__GBNF_REPEAT_MAX);
+  else
+    *max = TSL__INF;
   skip_space(p, nested);
   if (!p->status && !take(p, '}')) FAIL(p, "expected '}'");
   if (!p->status && *max < *min) FAIL_AT(p, start, "a repeat from high to low");
@@ -318,17 +338,25 @@ static uint32_t parse_quantifiers(parser *p, uint32_t item, bool nested) {
     uint32_t min = 0, max = TSL__INF;
     size_t start = p->at;
     skip_space(p, nested);
-    if (take(p, '*')) max = TSL__INF;
-    else if (take(p, '+')) min = 1;
-    else if (take(p, '?')) max = 1;
-    else if (take(p, '{')) parse_counts(p, start, nested, &min, &max);
-    else return item;
+    if (take(p, '*'))
+      max = TSL__INF;
+    else if (take(p, '+'))
+      min = 1;
+    else if (take(p, '?'))
+      max = 1;
+    else if (take(p, '{'))
+      parse_counts(p, start, nested, &min, &max);
+    else
+      return item;
     if (p->status) return 0;
-    if (max == 0) item = 0;
-    else if (item && (min != 1 || max != 1)) item = tsl__gbnf_node(p->g, TSL__G_REPEAT, item, min, max);
+    if (max == 0)
+      item = 0;
+    else if (item && (min != 1 || max != 1))
+      item = tsl__gbnf_node(p->g, TSL__G_REPEAT, item, min, max);
     if (is_over(p)) return 0;
     /* A group is up to three levels of nodes. */
-    if (p->g->nodes.at[item].height > 3 * p->max_depth) fail_limit(p, start, "nesting is too deep", p->max_depth);
+    if (p->g->nodes.at[item].height > 3 * p->max_depth)
+      fail_limit(p, start, "nesting is too deep", p->max_depth);
   }
 }
 
@@ -339,7 +367,8 @@ static bool pend(parser *p, uint32_t node) {
 
 static uint32_t collect(parser *p, tsl__gkind kind, size_t base) {
   const uint32_t *items = p->pending.n > base ? p->pending.at + base : NULL;
-  uint32_t node = p->status ? 0 : tsl__gbnf_list(p->g, kind, items, (uint32_t)(p->pending.n - base));
+  uint32_t node =
+      p->status ? 0 : tsl__gbnf_list(p->g, kind, items, (uint32_t)(p->pending.n - base));
   p->pending.n = base;
   is_over(p);
   return node;
@@ -355,11 +384,13 @@ static uint32_t parse_sequence(parser *p, uint32_t depth) {
     if (item && !pend(p, item)) break;
   }
   int c = peek(p);
-  if (c == '*' || c == '+' || c == '?' || c == '{') FAIL(p, "'%c' has nothing before it to repeat", c);
+  if (c == '*' || c == '+' || c == '?' || c == '{')
+    FAIL(p, "'%c' has nothing before it to repeat", c);
   return collect(p, TSL__G_SEQ, base);
 }
 
-/* The '|' before another alternative, which may begin a line: llama.cpp ends the rule there, and finds no rule in that line; XGrammar's grammars and others are written so. */
+/* The '|' before another alternative, which may begin a line: llama.cpp ends the rule there, and
+ * finds no rule in that line; XGrammar's grammars and others are written so. */
 static bool take_bar(parser *p, uint32_t depth) {
   size_t end = p->at;
   if (depth == 0) skip_space(p, true); /* within a group it is skipped already */
@@ -386,15 +417,19 @@ static uint32_t line_of(parser *p, size_t offset) {
 static void parse_rule(parser *p) {
   size_t start = p->at, length = word_length(p);
   if (!length) {
-    FAIL(p, !start && p->length >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3) ? "a byte order mark stands before the grammar" : "expected the name of a rule");
+    FAIL(p, !start && p->length >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3)
+                ? "a byte order mark stands before the grammar"
+                : "expected the name of a rule");
     return;
   }
   p->at += length;
   uint32_t rule = mention(p, start, length);
   if (!p->status && p->g->rules.at[rule].line)
-    FAIL_AT(p, start, "rule \"%.*s\" is defined twice, first in line %u", (int)(length < 100 ? length : 100), p->text + start, p->g->rules.at[rule].line);
+    FAIL_AT(p, start, "rule \"%.*s\" is defined twice, first in line %u",
+            (int)(length < 100 ? length : 100), p->text + start, p->g->rules.at[rule].line);
   skip_space(p, false);
-  if (!p->status && (p->length - p->at < 3 || memcmp(p->text + p->at, "::=", 3))) FAIL(p, "expected ::=");
+  if (!p->status && (p->length - p->at < 3 || memcmp(p->text + p->at, "::=", 3)))
+    FAIL(p, "expected ::=");
   if (p->status) return;
   p->at += 3;
   skip_space(p, true);
@@ -402,19 +437,25 @@ static void parse_rule(parser *p) {
   if (p->status) return;
   p->g->rules.at[rule].body = body;
   p->g->rules.at[rule].line = line_of(p, start);
-  if (peek(p) >= 0 && peek(p) != '\r' && peek(p) != '\n') FAIL(p, peek(p) == ')' ? "')' without its '('" : "expected an item, '|' or the end of the line");
+  if (peek(p) >= 0 && peek(p) != '\r' && peek(p) != '\n')
+    FAIL(p,
+         peek(p) == ')' ? "')' without its '('" : "expected an item, '|' or the end of the line");
 }
 
 static void check_defined(parser *p) {
   for (size_t i = 0; i < p->g->rules.n && !p->status; i++) {
     const tsl__grule *r = &p->g->rules.at[i];
-    if (!r->line) FAIL_AT(p, r->offset, "rule \"%.*s\" is not defined", (int)(r->name_length < 100 ? r->name_length : 100), r->name);
+    if (!r->line)
+      FAIL_AT(p, r->offset, "rule \"%.*s\" is not defined",
+              (int)(r->name_length < 100 ? r->name_length : 100), r->name);
   }
 }
 
-tsl_status tsl__gbnf_parse(tsl__gbnf *g, const tsl_vocab *vocab, const char *text, size_t length, uint32_t max_depth, tsl_error *error) {
+tsl_status tsl__gbnf_parse(tsl__gbnf *g, const tsl_vocab *vocab, const char *text, size_t length,
+                           uint32_t max_depth, tsl_error *error) {
   parser p = {.g = g, .vocab = vocab, .length = length, .max_depth = max_depth, .error = error};
-  if (length > INT32_MAX) return tsl__fail(error, TSL_ERR_LIMIT, "the grammar is longer than 2 GiB");
+  if (length > INT32_MAX)
+    return tsl__fail(error, TSL_ERR_LIMIT, "the grammar is longer than 2 GiB");
   g->text = tsl__alloc(&g->alloc, length ? length : 1);
   if (!g->text) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   g->length = length ? length : 1;

@@ -1,10 +1,15 @@
 /* place.c - which GBNF rules stand in place, as expressions in the frame of who names them.
  *
- *   plain ones     regular and small: no rule in it is recursive, or its recursion is at one edge only (ws ::= " " ws | ""; digits ::= digits [0-9] | [0-9]), and no long counted repeat
- *                  is in it, which would compete for its frame's register
- *   counted ones   A frame that may end after each of its characters leaves as many places over as the vocabulary has nodes, and with a register each is walked anew. So a rule whose texts
- *                  may end in a long counted repeat of a class (field ::= [^,\n]{0,80}) is put in place, too, and so is one that may end in such a rule (row ::= field ("," field)*).
- *                  Where what follows may begin with a character of the class (name " (" year ")") several loops may be active: they are alternatives there, as stacks would be else.
+ *   plain ones     regular and small: no rule in it is recursive, or its recursion is at one edge
+ *                  only (ws ::= " " ws | ""; digits ::= digits [0-9] | [0-9]), and no long counted
+ *                  repeat is in it, which would compete for its frame's register
+ *   counted ones   A frame that may end after each of its characters leaves as many places over as
+ *                  the vocabulary has nodes, and with a register each is walked anew. So a rule
+ *                  whose texts may end in a long counted repeat of a class (field ::= [^,\n]{0,80})
+ *                  is put in place, too, and so is one that may end in such a rule (row ::= field
+ *                  ("," field)*). Where what follows may begin with a character of the class (name
+ *                  " (" year ")") several loops may be active: they are alternatives there, as
+ *                  stacks would be else.
  *
  * Tested by tests/gbnf/test_gbnf.c
  *
@@ -15,16 +20,20 @@
 #define INLINE_NODES 2000u /* of a rule that is put in place, the rules in it included */
 #define FRAME_REPEATS 256u /* long repeats of one frame, up to which some are put in place */
 
-/* ---- plain rules ---------------------------------------------------------------------------------------------- */
+/* ---- plain rules ----------------------------------------------------------------------------- */
 
-static bool is_plain(const tsl__gbnf *g, tsl__expr e) { return e != TSL__NONE && !tsl__expr_has_calls(g->x, e); }
+static bool is_plain(const tsl__gbnf *g, tsl__expr e) {
+  return e != TSL__NONE && !tsl__expr_has_calls(g->x, e);
+}
 
-/* Is a node made of characters and of rules that are in place already, without long counted repeats? Depth: the node's height. */
+/* Is a node made of characters and of rules that are in place already, without long counted
+ * repeats? Depth: the node's height. */
 static bool plain(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
   if (n.kind == TSL__G_TOKEN || tsl__gbnf_is_long(&n)) return false;
-  if (n.kind == TSL__G_REF) return !g->rules.at[n.a].facts.more || is_plain(g, g->rules.at[n.a].whole);
+  if (n.kind == TSL__G_REF)
+    return !g->rules.at[n.a].facts.more || is_plain(g, g->rules.at[n.a].whole);
   if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) return plain(g, n.a);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
     for (uint32_t i = 0; i < n.b; i++)
@@ -59,13 +68,15 @@ static bool add_linear(tsl__gbnf *g, uint32_t prefix, uint32_t node, bool recurs
   return kept;
 }
 
-/* Split prefix·node; false if the rule stands elsewhere too, or something is not plain. Depth: the node's height. */
+/* Split prefix·node; false if the rule stands elsewhere too, or something is not plain. Depth: the
+ * node's height. */
 static bool split_linear(tsl__gbnf *g, uint32_t prefix, uint32_t node, uint32_t rule, linear *out) {
   const tsl__gnode n = g->nodes.at[node];
   if (!tsl__gbnf_facts(g, node).some) return true;
   if (!mentions(g, node, rule)) return add_linear(g, prefix, node, false, out);
   if (n.kind == TSL__G_REF) return add_linear(g, prefix, node, true, out);
-  if (n.kind == TSL__G_REPEAT && n.b == 0 && n.c == 1) return add_linear(g, prefix, 0, false, out) && split_linear(g, prefix, n.a, rule, out);
+  if (n.kind == TSL__G_REPEAT && n.b == 0 && n.c == 1)
+    return add_linear(g, prefix, 0, false, out) && split_linear(g, prefix, n.a, rule, out);
   if (n.kind == TSL__G_ALT) {
     for (uint32_t i = 0; i < n.b; i++)
       if (!split_linear(g, prefix, g->lists.at[n.a + i], rule, out)) return false;
@@ -73,7 +84,8 @@ static bool split_linear(tsl__gbnf *g, uint32_t prefix, uint32_t node, uint32_t 
   }
   if (n.kind != TSL__G_SEQ) return false;
   uint32_t before = n.b == 2 ? g->lists.at[n.a] : tsl__gbnf_node(g, TSL__G_SEQ, n.a, n.b - 1, 0);
-  return !mentions(g, before, rule) && split_linear(g, tsl__gbnf_pair(g, prefix, before), g->lists.at[n.a + n.b - 1], rule, out);
+  return !mentions(g, before, rule) &&
+         split_linear(g, tsl__gbnf_pair(g, prefix, before), g->lists.at[n.a + n.b - 1], rule, out);
 }
 
 static void place_linear(tsl__gbnf *g, uint32_t rule) {
@@ -81,9 +93,11 @@ static void place_linear(tsl__gbnf *g, uint32_t rule) {
   const tsl_allocator *a = tsl__exprs_allocator(g->x);
   linear l = {0};
   if (split_linear(g, 0, r->body, rule, &l)) {
-    tsl__expr steps = tsl__expr_star(g->x, tsl__expr_alt_n(g->x, l.step.at, l.step.n)), plus = tsl__expr_alt_n(g->x, l.step_plus.at, l.step_plus.n);
+    tsl__expr steps = tsl__expr_star(g->x, tsl__expr_alt_n(g->x, l.step.at, l.step.n)),
+              plus = tsl__expr_alt_n(g->x, l.step_plus.at, l.step_plus.n);
     r->whole = tsl__expr_seq(g->x, steps, tsl__expr_alt_n(g->x, l.base.at, l.base.n));
-    r->plus = tsl__expr_alt(g->x, tsl__expr_seq(g->x, plus, r->whole), tsl__expr_alt_n(g->x, l.base_plus.at, l.base_plus.n));
+    r->plus = tsl__expr_alt(g->x, tsl__expr_seq(g->x, plus, r->whole),
+                            tsl__expr_alt_n(g->x, l.base_plus.at, l.base_plus.n));
   }
   tsl__vec_free(a, &l.step);
   tsl__vec_free(a, &l.step_plus);
@@ -114,7 +128,7 @@ static void place_plain(tsl__gbnf *g, uint32_t rule) {
   }
 }
 
-/* ---- counted ones --------------------------------------------------------------------------------------------- */
+/* ---- counted ones ---------------------------------------------------------------------------- */
 
 /* What is known of a rule. */
 typedef struct counted {
@@ -148,7 +162,9 @@ static bool add_repeats(placing *p, uint32_t repeats, bool ends) {
 static void look_at_name(placing *p, uint32_t rule, bool last) {
   const tsl__grule *r = &p->g->rules.at[rule];
   counted *c = &p->rules[rule];
-  if (!r->facts.more || is_plain(p->g, r->whole) || (!c->unsure && add_repeats(p, c->repeats, last && c->ends))) return;
+  if (!r->facts.more || is_plain(p->g, r->whole) ||
+      (!c->unsure && add_repeats(p, c->repeats, last && c->ends)))
+    return;
   p->rule->unsure = c->apart = true;
 }
 
@@ -177,14 +193,17 @@ static void look_at(placing *p, uint32_t node, bool last) {
     return;
   }
   look_at(p, n.a, last);
-  if (n.c != TSL__INF && !tsl__gbnf_is_long(&n)) p->rule->repeats = before + (p->rule->repeats - before) * n.c; /* it is written out */
+  /* it is written out */
+  if (n.c != TSL__INF && !tsl__gbnf_is_long(&n))
+    p->rule->repeats = before + (p->rule->repeats - before) * n.c;
   if (p->rule->repeats > FRAME_REPEATS) p->rule->repeats = FRAME_REPEATS + 1;
 }
 
 static void look_at_rule(placing *p, uint32_t rule) {
   const tsl__grule *r = &p->g->rules.at[rule];
   p->rule = &p->rules[rule];
-  p->rule->unsure = r->recursive || r->cycle != TSL__G_NO_CYCLE || !r->facts.more || r->size > INLINE_NODES;
+  p->rule->unsure =
+      r->recursive || r->cycle != TSL__G_NO_CYCLE || !r->facts.more || r->size > INLINE_NODES;
   look_at(p, r->body, true);
 }
 
@@ -217,7 +236,7 @@ static void place_counted(placing *p, uint32_t root) {
   }
 }
 
-/* ---- both ----------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 void tsl__gbnf_place(tsl__gbnf *g, uint32_t root) {
   size_t size = g->rules.n * sizeof(counted);

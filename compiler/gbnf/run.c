@@ -1,24 +1,36 @@
 /* run.c - rules whose texts run into what follows them stand in place, too.
  *
- * Problem   root ::= w*;  w ::= [a-z]+ | "[" w* "]": w can contain itself, so it has a frame of its own, which may end after each letter, and the next w may begin with any. Each letter of a
- *           token is read in as many ways as there were letters before it, and nearly all nodes of the vocabulary are left over, again and again.
- * Idea      Where a rule's texts may end with characters that may follow it as well, its body takes the place of its name: ([a-z]+ | "[" w* "]")* reads letters in one frame. Rules named
- *           within are looked at in turn, itself once more, and up to BODY_NODES nodes in all; what is left are calls, as before. Nothing of the language changes.
- *           A loop within what was put in place would hold the same body again, and again. It becomes a rule: root ::= ([a-z]+ | "[" L "]")*;  L ::= ([a-z]+ | "[" L "]")*. Where its texts run
- *           into what follows it stays in place as well.
- * Sets      Of each rule the first bytes of characters that its texts may begin with, and those of characters that they may end with. They may be guessed, as they only say where it is worth it.
+ * Problem   root ::= w*;  w ::= [a-z]+ | "[" w* "]": w can contain itself, so it has a frame of its
+ *           own, which may end after each letter, and the next w may begin with any. Each letter of
+ *           a token is read in as many ways as there were letters before it, and nearly all nodes
+ *           of the vocabulary are left over, again and again.
+ * Idea      Where a rule's texts may end with characters that may follow it as well, its body takes
+ *           the place of its name: ([a-z]+ | "[" w* "]")* reads letters in one frame. Rules named
+ *           within are looked at in turn, itself once more, and up to BODY_NODES nodes in all; what
+ *           is left are calls, as before. Nothing of the language changes. A loop within what was
+ *           put in place would hold the same body again, and again. It becomes a rule: root ::=
+ *           ([a-z]+ | "[" L "]")*;  L ::= ([a-z]+ | "[" L "]")*. Where its texts run into what
+ *           follows it stays in place as well.
+ * Sets      Of each rule the first bytes of characters that its texts may begin with, and those of
+ *           characters that they may end with. They may be guessed, as they only say where it is
+ *           worth it.
  * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/gbnf/ast.h"
 
-#define WIDE_MIN 16u     /* bytes that a text may end with, and what follows begin with, from which it is put in place */
-#define BODY_NODES 300u  /* that come to stand in one rule's body */
-#define OPEN_MAX 2u      /* times that a rule stands in one place, within itself: item ::= [a-z]+ | "'" item may end in itself */
-#define LEFT_MAX 1u      /* names that may stay where their texts run on; with more of them a body stays as it is: little would be won, and calls from more places are more states */
-#define HEIGHT_MAX 128u  /* of nodes put in place */
-#define ROUNDS_MAX 8u    /* until the sets are known, of rules that name one another */
+/* bytes that a text may end with, and what follows begin with, from which it is put in place */
+#define WIDE_MIN 16u
+#define BODY_NODES 300u /* that come to stand in one rule's body */
+/* times that a rule stands in one place, within itself: item ::= [a-z]+ | "'" item may end in
+ * itself */
+#define OPEN_MAX 2u
+/* names that may stay where their texts run on; with more of them a body stays as it is: little
+ * would be won, and calls from more places are more states */
+#define LEFT_MAX 1u
+#define HEIGHT_MAX 128u /* of nodes put in place */
+#define ROUNDS_MAX 8u   /* until the sets are known, of rules that name one another */
 
 typedef struct edges {
   tsl__bytes begins, ends;
@@ -40,10 +52,12 @@ typedef struct running {
   bool dry, found; /* it is only asked whether anything would be put in place; it would */
 } running;
 
-/* ---- sets ----------------------------------------------------------------------------------------------------- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static void add_class(const tsl__gbnf *g, const tsl__gnode *n, tsl__bytes *out) {
-  for (uint32_t i = 0; i < n->b; i++) tsl__bytes_add_range(out, tsl__utf8_first(g->ranges.at[n->a + i].lo), tsl__utf8_first(g->ranges.at[n->a + i].hi));
+  for (uint32_t i = 0; i < n->b; i++)
+    tsl__bytes_add_range(out, tsl__utf8_first(g->ranges.at[n->a + i].lo),
+                         tsl__utf8_first(g->ranges.at[n->a + i].hi));
 }
 
 static unsigned edge_of_literal(const tsl__gbnf *g, const tsl__gnode *n, bool last) {
@@ -58,22 +72,22 @@ static void add_edge(running *p, uint32_t node, bool last, tsl__bytes *out) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
   switch ((tsl__gkind)n.kind) {
-    case TSL__G_EMPTY:
-    case TSL__G_TOKEN: break;
-    case TSL__G_LITERAL: tsl__bytes_add(out, edge_of_literal(g, &n, last)); break;
-    case TSL__G_CLASS: add_class(g, &n, out); break;
-    case TSL__G_ANY: tsl__bytes_add_range(out, 0, 0xF4); break;
-    case TSL__G_REF: tsl__bytes_or(out, last ? &p->rules[n.a].ends : &p->rules[n.a].begins); break;
-    case TSL__G_REPEAT:
-    case TSL__G_PLUS: add_edge(p, n.a, last, out); break;
-    case TSL__G_SEQ:
-    case TSL__G_ALT:
-      for (uint32_t i = 0; i < n.b; i++) {
-        uint32_t item = g->lists.at[n.a + (last ? n.b - 1 - i : i)];
-        add_edge(p, item, last, out);
-        if (n.kind == TSL__G_SEQ && tsl__gbnf_facts(g, item).shortest) break;
-      }
-      break;
+  case TSL__G_EMPTY:
+  case TSL__G_TOKEN: break;
+  case TSL__G_LITERAL: tsl__bytes_add(out, edge_of_literal(g, &n, last)); break;
+  case TSL__G_CLASS: add_class(g, &n, out); break;
+  case TSL__G_ANY: tsl__bytes_add_range(out, 0, 0xF4); break;
+  case TSL__G_REF: tsl__bytes_or(out, last ? &p->rules[n.a].ends : &p->rules[n.a].begins); break;
+  case TSL__G_REPEAT:
+  case TSL__G_PLUS: add_edge(p, n.a, last, out); break;
+  case TSL__G_SEQ:
+  case TSL__G_ALT:
+    for (uint32_t i = 0; i < n.b; i++) {
+      uint32_t item = g->lists.at[n.a + (last ? n.b - 1 - i : i)];
+      add_edge(p, item, last, out);
+      if (n.kind == TSL__G_SEQ && tsl__gbnf_facts(g, item).shortest) break;
+    }
+    break;
   }
 }
 
@@ -85,7 +99,8 @@ static void find_edges(running *p) {
       edges *e = &p->rules[p->g->order.at[i]], before = *e;
       add_edge(p, e->body, false, &e->begins);
       add_edge(p, e->body, true, &e->ends);
-      changed |= !tsl__bytes_equal(&before.begins, &e->begins) || !tsl__bytes_equal(&before.ends, &e->ends);
+      changed |= !tsl__bytes_equal(&before.begins, &e->begins) ||
+                 !tsl__bytes_equal(&before.ends, &e->ends);
     }
   }
 }
@@ -96,7 +111,8 @@ static bool run_on(const tsl__bytes *ends, const tsl__bytes *follow) {
   return tsl__bytes_count(&both) >= WIDE_MIN;
 }
 
-/* Has a node neither tokens nor long counted repeats, which would compete for its frame's register? Depth: its height. */
+/* Has a node neither tokens nor long counted repeats, which would compete for its frame's register?
+ * Depth: its height. */
 static bool may_move(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
@@ -108,11 +124,12 @@ static bool may_move(tsl__gbnf *g, uint32_t node) {
   return true;
 }
 
-/* ---- putting in place ----------------------------------------------------------------------------------------- */
+/* ---- putting in place ------------------------------------------------------------------------ */
 
 static uint32_t rewrite(running *p, uint32_t node, const tsl__bytes *follow, tsl__bytes *begins);
 
-static uint32_t put_in_place(running *p, uint32_t node, const tsl__bytes *follow, tsl__bytes *begins) {
+static uint32_t put_in_place(running *p, uint32_t node, const tsl__bytes *follow,
+                             tsl__bytes *begins) {
   edges *e = &p->rules[p->g->nodes.at[node].a];
   uint32_t height = p->g->nodes.at[e->body].height;
   tsl__bytes_or(begins, &e->begins);
@@ -152,7 +169,8 @@ static uint32_t name_loop(running *p, uint32_t node) {
   return tsl__gbnf_node(g, TSL__G_REF, p->loops[node] - 1, 0, 0);
 }
 
-static uint32_t rewrite_repeat(running *p, uint32_t node, const tsl__bytes *follow, tsl__bytes *begins) {
+static uint32_t rewrite_repeat(running *p, uint32_t node, const tsl__bytes *follow,
+                               tsl__bytes *begins) {
   const tsl__gnode n = p->g->nodes.at[node];
   tsl__bytes then = *follow, ends = {{0}};
   if (n.c != 1) add_edge(p, n.a, false, &then);
@@ -176,7 +194,8 @@ static uint32_t rewrite_repeat(running *p, uint32_t node, const tsl__bytes *foll
   return item == n.a ? node : tsl__gbnf_node(p->g, TSL__G_REPEAT, item, n.b, n.c);
 }
 
-static uint32_t rewrite_list(running *p, uint32_t node, const tsl__bytes *follow, tsl__bytes *begins) {
+static uint32_t rewrite_list(running *p, uint32_t node, const tsl__bytes *follow,
+                             tsl__bytes *begins) {
   tsl__gbnf *g = p->g;
   const tsl__gnode n = g->nodes.at[node];
   uint32_t *items = tsl__alloc(&g->alloc, n.b * sizeof *items);
@@ -191,9 +210,12 @@ static uint32_t rewrite_list(running *p, uint32_t node, const tsl__bytes *follow
     tsl__bytes own = {{0}};
     items[i] = rewrite(p, item, n.kind == TSL__G_SEQ ? &then : follow, &own);
     changed |= items[i] != item;
-    if (n.kind == TSL__G_ALT) tsl__bytes_or(begins, &own);
-    else if (tsl__gbnf_facts(g, item).shortest) then = own;
-    else tsl__bytes_or(&then, &own);
+    if (n.kind == TSL__G_ALT)
+      tsl__bytes_or(begins, &own);
+    else if (tsl__gbnf_facts(g, item).shortest)
+      then = own;
+    else
+      tsl__bytes_or(&then, &own);
   }
   if (n.kind == TSL__G_SEQ) tsl__bytes_or(begins, &then);
   if (changed) node = tsl__gbnf_list(g, (tsl__gkind)n.kind, items, n.b);
@@ -201,17 +223,18 @@ static uint32_t rewrite_list(running *p, uint32_t node, const tsl__bytes *follow
   return node;
 }
 
-/* A node that `follow` may follow, with rules put in place. Adds what it begins with. Depth: the heights of the node and of the rules that are open. */
+/* A node that `follow` may follow, with rules put in place. Adds what it begins with. Depth: the
+ * heights of the node and of the rules that are open. */
 static uint32_t rewrite(running *p, uint32_t node, const tsl__bytes *follow, tsl__bytes *begins) {
   tsl__gbnf_look(p->g, 1);
   if (tsl__gbnf_failed(p->g)) return node;
   if (p->depth && p->room) p->room--;
   switch ((tsl__gkind)p->g->nodes.at[node].kind) {
-    case TSL__G_REF: return put_in_place(p, node, follow, begins);
-    case TSL__G_REPEAT: return rewrite_repeat(p, node, follow, begins);
-    case TSL__G_SEQ:
-    case TSL__G_ALT: return rewrite_list(p, node, follow, begins);
-    default: add_edge(p, node, false, begins); return node;
+  case TSL__G_REF: return put_in_place(p, node, follow, begins);
+  case TSL__G_REPEAT: return rewrite_repeat(p, node, follow, begins);
+  case TSL__G_SEQ:
+  case TSL__G_ALT: return rewrite_list(p, node, follow, begins);
+  default: add_edge(p, node, false, begins); return node;
   }
 }
 
@@ -223,7 +246,8 @@ static uint32_t rewrite_body(running *p, uint32_t node, const tsl__bytes *follow
   return p->left <= LEFT_MAX ? body : node;
 }
 
-/* What a head is followed by follows each term, and the rule itself a term that it was cut off from. */
+/* What a head is followed by follows each term, and the rule itself a term that it was cut off
+ * from. */
 static void rewrite_cycle(running *p, tsl__gcycle *c) {
   tsl__gbnf *g = p->g;
   const tsl__bytes *whole = &p->rules[p->rule = g->cycle_rules.at[c->first]].begins;
@@ -252,7 +276,8 @@ static void rewrite_all(running *p) {
     g->rules.at[i].body = body;
   }
   for (size_t i = 0; i < g->cycles.n && !tsl__gbnf_failed(g); i++)
-    if (g->rules.at[g->cycle_rules.at[g->cycles.at[i].first]].plus == TSL__NONE) rewrite_cycle(p, &g->cycles.at[i]);
+    if (g->rules.at[g->cycle_rules.at[g->cycles.at[i].first]].plus == TSL__NONE)
+      rewrite_cycle(p, &g->cycles.at[i]);
 }
 
 static bool begin(running *p) {
@@ -263,7 +288,9 @@ static bool begin(running *p) {
   for (uint32_t i = 0; i < p->rule_count && !tsl__gbnf_failed(g); i++) {
     const tsl__grule *r = &g->rules.at[i];
     edges *e = &p->rules[i];
-    e->movable = r->reached && r->facts.more && r->cycle == TSL__G_NO_CYCLE && r->whole == TSL__NONE && tsl__bytes_count(&e->ends) >= WIDE_MIN && may_move(g, r->body);
+    e->movable = r->reached && r->facts.more && r->cycle == TSL__G_NO_CYCLE &&
+                 r->whole == TSL__NONE && tsl__bytes_count(&e->ends) >= WIDE_MIN &&
+                 may_move(g, r->body);
     any |= e->movable;
   }
   return any;
@@ -274,8 +301,10 @@ void tsl__gbnf_run(tsl__gbnf *g) {
   size_t rules_size = p.rule_count * sizeof *p.rules, loops_size = p.node_count * sizeof *p.loops;
   p.rules = tsl__alloc_zero(&g->alloc, rules_size);
   p.loops = p.rules ? tsl__alloc_zero(&g->alloc, loops_size) : NULL;
-  if (!p.loops) g->no_memory = true;
-  else if (begin(&p)) rewrite_all(&p);
+  if (!p.loops)
+    g->no_memory = true;
+  else if (begin(&p))
+    rewrite_all(&p);
   tsl__free(&g->alloc, p.rules, rules_size);
   tsl__free(&g->alloc, p.loops, loops_size);
 }

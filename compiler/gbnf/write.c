@@ -1,12 +1,13 @@
 /* write.c - the rules of a GBNF grammar as JSON, for those who draw them.
  *
  *   {"rules": [{"name": "root", "line": 1, "body": NODE}]}
- *   NODE   {"kind": "literal" | "class" | "token", "text": in GBNF notation} | {"kind": "any"} | {"kind": "empty"} | {"kind": "rule", "name": "…"}
- *          | {"kind": "sequence" | "choice", "items": [NODE, …]} | {"kind": "repeat", "item": NODE, "min": m, "max": n or null}
+ *   NODE   {"kind": "literal" | "class" | "token", "text": in GBNF notation} | {"kind": "any"} |
+ *          {"kind": "empty"} | {"kind": "rule", "name": "…"} | {"kind": "sequence" | "choice",
+ *          "items": [NODE, …]} | {"kind": "repeat", "item": NODE, "min": m, "max": n or null}
  *
- * As written, but for what the parser has done: a class that is negated has its ranges, and is told negated where it holds nearly all characters.
- * Depth of recursion: the nesting of groups and quantifiers, which the parser bounds.
- * Tested by tests/gbnf/test_gbnf.c
+ * As written, but for what the parser has done: a class that is negated has its ranges, and is told
+ * negated where it holds nearly all characters. Depth of recursion: the nesting of groups and
+ * quantifiers, which the parser bounds. Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +50,8 @@ static void string(writer *w, const char *text, size_t n) {
   word(w, "\"");
 }
 
-/* A node in GBNF notation. `skip`: characters left out at the beginning, in whose place `before` stands. */
+/* A node in GBNF notation. `skip`: characters left out at the beginning, in whose place `before`
+ * stands. */
 static void notation(writer *w, const char *kind, uint32_t node, const char *before, size_t skip) {
   size_t n = tsl__gbnf_print(w->g, node, NULL, 0), there = strlen(before);
   char *text = tsl__alloc(w->alloc, there + n + 1);
@@ -66,10 +68,12 @@ static void notation(writer *w, const char *kind, uint32_t node, const char *bef
   tsl__free(w->alloc, text, there + n + 1);
 }
 
-/* A class of the characters between its ranges, where it begins with the first and ends with the last there is; else 0. */
+/* A class of the characters between its ranges, where it begins with the first and ends with the
+ * last there is; else 0. */
 static uint32_t complement(writer *w, tsl__gnode n) {
   tsl__gbnf *g = w->g;
-  if (n.b < 2 || g->ranges.at[n.a].lo != 0 || g->ranges.at[n.a + n.b - 1].hi != TSL__CP_MAX) return 0;
+  if (n.b < 2 || g->ranges.at[n.a].lo != 0 || g->ranges.at[n.a + n.b - 1].hi != TSL__CP_MAX)
+    return 0;
   uint32_t first = (uint32_t)g->ranges.n;
   for (uint32_t i = 0; i + 1 < n.b; i++) {
     tsl__range gap = {g->ranges.at[n.a + i].hi + 1, g->ranges.at[n.a + i + 1].lo - 1};
@@ -83,7 +87,8 @@ static uint32_t complement(writer *w, tsl__gnode n) {
 static void put_node(writer *w, uint32_t node);
 
 static void put_items(writer *w, tsl__gnode n) {
-  word(w, n.kind == TSL__G_SEQ ? "{\"kind\":\"sequence\",\"items\":[" : "{\"kind\":\"choice\",\"items\":[");
+  word(w, n.kind == TSL__G_SEQ ? "{\"kind\":\"sequence\",\"items\":["
+                               : "{\"kind\":\"choice\",\"items\":[");
   for (uint32_t i = 0; i < n.b && !w->failed; i++) {
     if (i) word(w, ",");
     put_node(w, w->g->lists.at[n.a + i]);
@@ -97,15 +102,19 @@ static void put_repeat(writer *w, tsl__gnode n) {
   word(w, ",\"min\":");
   number(w, n.b);
   word(w, ",\"max\":");
-  if (n.c == TSL__INF) word(w, "null");
-  else number(w, n.c);
+  if (n.c == TSL__INF)
+    word(w, "null");
+  else
+    number(w, n.c);
   word(w, "}");
 }
 
 static void put_class(writer *w, uint32_t node, tsl__gnode n) {
   uint32_t others = complement(w, n);
-  if (others) notation(w, "class", others, "[^", 1);
-  else notation(w, "class", node, "", 0);
+  if (others)
+    notation(w, "class", others, "[^", 1);
+  else
+    notation(w, "class", node, "", 0);
 }
 
 static void put_reference(writer *w, tsl__gnode n) {
@@ -146,17 +155,21 @@ static void put_rules(writer *w) {
   put(w, "", 1);
 }
 
-tsl_status tsl_gbnf_write(tsl_vocab *vocab, const char *text, size_t length, tsl_line_sink sink, void *ctx, tsl_error *error) {
+tsl_status tsl_gbnf_write(tsl_vocab *vocab, const char *text, size_t length, tsl_line_sink sink,
+                          void *ctx, tsl_error *error) {
   tsl__exprs *x;
-  if (!vocab || (!text && length) || !sink) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary, a text and a sink are needed");
+  if (!vocab || (!text && length) || !sink)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary, a text and a sink are needed");
   tsl_status status = tsl__exprs_new(NULL, &vocab->alloc, NULL, &x);
   if (status != TSL_OK) return tsl__fail(error, status, "out of memory");
   writer w = {.g = tsl__gbnf_new(x), .alloc = &vocab->alloc};
   if (!w.g) status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   if (status == TSL_OK) status = tsl__gbnf_parse(w.g, vocab, text, length, NESTING_MAX, error);
   if (status == TSL_OK) put_rules(&w);
-  if (w.failed) status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  else if (status == TSL_OK) sink(ctx, w.out.at);
+  if (w.failed)
+    status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  else if (status == TSL_OK)
+    sink(ctx, w.out.at);
   tsl__vec_free(w.alloc, &w.out);
   tsl__exprs_free(x);
   return status;

@@ -1,8 +1,9 @@
 /* background.c - a compile on another thread.
  *
- * The handle owns copies of its inputs and lies in a worker's queue, or has a thread of its own. Cancelling sets the flag that the compile polls; the result is
- * published under the handle's lock, once, and stays. One that still lies in the queue when it is cancelled, or when its time is over, is taken from there and ended by who finds out: what is before it
- * may take long.
+ * The handle owns copies of its inputs and lies in a worker's queue, or has a thread of its own.
+ * Cancelling sets the flag that the compile polls; the result is published under the handle's lock,
+ * once, and stays. One that still lies in the queue when it is cancelled, or when its time is over,
+ * is taken from there and ended by who finds out: what is before it may take long.
  *
  * Tested by tests/matcher/test_threads.c
  *
@@ -20,7 +21,8 @@ struct tsl_compile {
   tsl__source_copy inputs;
   uint64_t deadline; /* by tsl__now_us; 0: none */
   int cancel;        /* set and read atomically */
-  tsl_threads *threads; /* in whose queue it was; until it is done they are there. NULL: it has a thread of its own */
+  /* in whose queue it was; until it is done they are there. NULL: it has a thread of its own */
+  tsl_threads *threads;
   pthread_t thread;
   pthread_mutex_t mutex; /* guards what follows */
   pthread_cond_t ended;
@@ -30,14 +32,15 @@ struct tsl_compile {
   tsl_error error;
 };
 
-/* ---- the work ------------------------------------------------------------------------------------------------- */
+/* ---- the work -------------------------------------------------------------------------------- */
 
 /* The compile itself, unless it was cancelled or ran out of time in the queue. */
 static tsl_status make(tsl_compile *c, tsl_grammar **out, tsl_error *error) {
   tsl_limits *limits = &c->inputs.limits;
   uint64_t now = c->deadline ? tsl__now_us() : 0;
   if (tsl__cancelled(&c->cancel)) return tsl__fail(error, TSL_ERR_CANCELLED, "cancelled");
-  if (c->deadline && now >= c->deadline) return tsl__fail(error, TSL_ERR_CANCELLED, "deadline_us: out of time");
+  if (c->deadline && now >= c->deadline)
+    return tsl__fail(error, TSL_ERR_CANCELLED, "deadline_us: out of time");
   limits->deadline_us = c->deadline ? c->deadline - now : 0;
   return c->cache ? tsl_cache_get(c->cache, c->vocab, &c->inputs.source, out, error)
                   : tsl__source_compile(c->vocab, &c->inputs.source, limits, out, error);
@@ -59,7 +62,7 @@ static void run(tsl_compile *c) {
 static void run_task(tsl__task *task) { run((tsl_compile *)(void *)task); }
 static void *run_thread(void *arg) { return run(arg), NULL; }
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void destroy(tsl_compile *c) {
   tsl_allocator a = c->alloc;
@@ -94,12 +97,13 @@ static tsl_compile *make_handle(tsl_cache *cache, tsl_vocab *vocab, const tsl_so
   return NULL;
 }
 
-tsl_status tsl_compile_start(tsl_threads *threads, tsl_cache *cache, tsl_vocab *vocab, const tsl_source *source, tsl_compile **out,
-                             tsl_error *error) {
+tsl_status tsl_compile_start(tsl_threads *threads, tsl_cache *cache, tsl_vocab *vocab,
+                             const tsl_source *source, tsl_compile **out, tsl_error *error) {
   *out = NULL;
   if (!vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
   if (source->limits && source->limits->cancel)
-    return tsl__fail(error, TSL_ERR_ARGUMENT, "a background compile takes no cancel flag: use tsl_compile_cancel");
+    return tsl__fail(error, TSL_ERR_ARGUMENT,
+                     "a background compile takes no cancel flag: use tsl_compile_cancel");
   tsl_compile *c = make_handle(cache, vocab, source);
   if (!c) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   c->threads = threads;
@@ -127,9 +131,11 @@ void tsl_compile_free(tsl_compile *c) {
   destroy(c);
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------------------- */
 
-static pthread_mutex_t *lock_of(const tsl_compile *c) { return (pthread_mutex_t *)(uintptr_t)&c->mutex; }
+static pthread_mutex_t *lock_of(const tsl_compile *c) {
+  return (pthread_mutex_t *)(uintptr_t)&c->mutex;
+}
 
 /* No worker shall come to it any more: if none has, it ends here, as `make` says of it. */
 static void end_queued(tsl_compile *c) {
@@ -142,7 +148,8 @@ static void end_queued(tsl_compile *c) {
 /* Is it done by then? */
 static bool done_until(tsl_compile *c, uint64_t until) {
   pthread_mutex_lock(&c->mutex);
-  while (!c->done && (until == UINT64_MAX || !tsl__expired(until))) tsl__cond_wait(&c->ended, &c->mutex, until);
+  while (!c->done && (until == UINT64_MAX || !tsl__expired(until)))
+    tsl__cond_wait(&c->ended, &c->mutex, until);
   bool done = c->done;
   pthread_mutex_unlock(&c->mutex);
   return done;
@@ -161,8 +168,11 @@ void tsl_compile_cancel(tsl_compile *c) {
   end_queued(c);
 }
 
-tsl_status tsl_compile_wait(tsl_compile *c, uint64_t timeout_us, tsl_grammar **out, tsl_error *error) {
-  uint64_t until = timeout_us == UINT64_MAX ? UINT64_MAX : timeout_us ? tsl__deadline(timeout_us) : 1;
+tsl_status tsl_compile_wait(tsl_compile *c, uint64_t timeout_us, tsl_grammar **out,
+                            tsl_error *error) {
+  uint64_t until = timeout_us == UINT64_MAX ? UINT64_MAX
+                   : timeout_us             ? tsl__deadline(timeout_us)
+                                            : 1;
   *out = NULL;
   bool done = done_until(c, c->deadline && c->deadline < until ? c->deadline : until);
   if (!done && tsl__expired(c->deadline)) {

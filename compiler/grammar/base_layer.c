@@ -18,11 +18,13 @@
 #include "runtime/walk/nonascii.h"
 
 #define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */
-#define LEFTOVERS_MAX 512u   /* walked and merged ahead; later ones when a grammar needs them */
-#define STRUCTURE_MAX 1024u  /* the same for what follows anything */
-#define OFTEN 3u             /* and what follows most often, over what that leaves */
+#define LEFTOVERS_MAX 512u  /* walked and merged ahead; later ones when a grammar needs them */
+#define STRUCTURE_MAX 1024u /* the same for what follows anything */
+#define OFTEN 3u            /* and what follows most often, over what that leaves */
 #define ROUNDS 2
-#define DIGITS_MAX 3u /* digits of a token up to which those of numbers are told without a search: all states on the way are looked at */
+/* digits of a token up to which those of numbers are told without a search: all states on the way
+ * are looked at */
+#define DIGITS_MAX 3u
 
 typedef struct layer {
   tsl__shared head;
@@ -37,7 +39,9 @@ static void layer_free(tsl__shared *shared) {
   tsl__free(&a, l, sizeof *l);
 }
 
-static size_t layer_memory(const tsl__shared *shared) { return sizeof(layer) + tsl__space_memory(((const layer *)(const void *)shared)->space); }
+static size_t layer_memory(const tsl__shared *shared) {
+  return sizeof(layer) + tsl__space_memory(((const layer *)(const void *)shared)->space);
+}
 
 static tsl__state state_of_rule(tsl__space *space, tsl__exprs *x, uint32_t rule) {
   tsl__node n = {.kind = TSL__K_RULE, .a = rule};
@@ -57,9 +61,11 @@ static void walk_whole(tsl__space *space, tsl__exprs *x) {
   }
 }
 
-/* What is left of a string where a name that the schema knows has been read to its end: the quote, or anything but that. */
+/* What is left of a string where a name that the schema knows has been read to its end: the quote,
+ * or anything but that. */
 static void walk_rests(tsl__space *space, tsl__exprs *x) {
-  tsl__expr more = tsl__expr_and(x, x->text, tsl__expr_not(x, TSL__EPS)), rests[] = {TSL__EPS, more};
+  tsl__expr more = tsl__expr_and(x, x->text, tsl__expr_not(x, TSL__EPS)),
+            rests[] = {TSL__EPS, more};
   for (size_t i = 0; i < sizeof rests / sizeof *rests && space->status == TSL_OK; i++) {
     tsl__space_begin(space);
     walk_from(space, tsl__state_of(space, tsl__expr_json_string(x, rests[i])));
@@ -68,7 +74,8 @@ static void walk_rests(tsl__space *space, tsl__exprs *x) {
 
 /* Strings of any characters. */
 static void note_texts(tsl__space *space, tsl__exprs *x) {
-  tsl__state s = space->status == TSL_OK ? tsl__state_of(space, tsl__expr_json_string(x, x->text)) : 0;
+  tsl__state s =
+      space->status == TSL_OK ? tsl__state_of(space, tsl__expr_json_string(x, x->text)) : 0;
   walk_from(space, s);
   if (s && space->status == TSL_OK) tsl__texts_make(space, s);
 }
@@ -79,7 +86,8 @@ static void note_quoted(tsl__space *space, tsl__exprs *x, const tsl__leftover be
     uint32_t least = i + 1 < TSL__QUOTED ? i : space->vocab->trie.nodes[0].height + 1u;
     tsl__expr text = tsl__expr_repeat(x, tsl__expr_any_char(x), least, TSL__INF);
     tsl__space_begin(space);
-    tsl__state s = tsl__state_of(space, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, text)));
+    tsl__state s = tsl__state_of(
+        space, tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, text)));
     walk_from(space, s);
     for (int k = 0; k < 2 && s; k++)
       if (behind[k]) tsl__walk_over(space, s, 0, behind[k], false);
@@ -93,11 +101,14 @@ static void note_starts(tsl__space *space, tsl__exprs *x, uint32_t rules) {
   for (uint32_t rule = 0; rule < rules && n < TSL__STARTS_MAX; rule++) {
     tsl__state s = state_of_rule(space, x, rule);
     const tsl__state_rec *r = s ? tsl__state_expanded(space, s) : NULL;
-    if (r && tsl__state_reads(r) && r->live_count && r->live_count < TSL__STARTS_LIVE && !(r->flags & TSL__STATE_LOOP)) space->starts[n++] = s;
+    if (r && tsl__state_reads(r) && r->live_count && r->live_count < TSL__STARTS_LIVE &&
+        !(r->flags & TSL__STATE_LOOP))
+      space->starts[n++] = s;
   }
 }
 
-/* Digits that the tokens have at most that begin with one; 0: some of them hold something else, or more than DIGITS_MAX. */
+/* Digits that the tokens have at most that begin with one; 0: some of them hold something else, or
+ * more than DIGITS_MAX. */
 static uint32_t digits_depth(const tsl__trie *trie) {
   tsl__bytes digits = {{0}};
   uint32_t depth = 0;
@@ -105,7 +116,9 @@ static uint32_t digits_depth(const tsl__trie *trie) {
   for (uint8_t b = '0'; b <= '9'; b++) {
     uint32_t c = tsl__trie_child(trie, 0, b);
     if (!c) continue;
-    if (!tsl__trie_below_within(trie, &trie->nodes[c], &digits) || trie->nodes[c].height >= DIGITS_MAX) return 0;
+    if (!tsl__trie_below_within(trie, &trie->nodes[c], &digits) ||
+        trie->nodes[c].height >= DIGITS_MAX)
+      return 0;
     if (trie->nodes[c].height >= depth) depth = trie->nodes[c].height + 1u;
   }
   return depth;
@@ -117,20 +130,25 @@ static void note_digits(tsl__space *space, tsl__exprs *x) {
   tsl__expr rest = tsl__expr_star(x, tsl__expr_range(x, '0', '9'));
   for (uint8_t first = 0; first < 2 && depth && space->status == TSL_OK; first++) {
     tsl__space_begin(space);
-    space->digits[first] = tsl__state_of(space, tsl__expr_seq(x, tsl__expr_range(x, (uint8_t)('0' + first), '9'), rest));
+    space->digits[first] = tsl__state_of(
+        space, tsl__expr_seq(x, tsl__expr_range(x, (uint8_t)('0' + first), '9'), rest));
     walk_from(space, space->digits[first]);
   }
   if (space->status == TSL_OK) space->digits_depth = depth;
 }
 
-/* States that those walks came through, as far as the budget goes: where a token ends in the middle of a string or number. */
+/* States that those walks came through, as far as the budget goes: where a token ends in the middle
+ * of a string or number. */
 static void walk_states(tsl__space *space) {
   uint64_t budget = tsl__space_steps(space) + WALK_STEPS;
   uint32_t n = tsl__space_count(space, states);
-  for (tsl__state s = 1; s < n && tsl__space_steps(space) < budget && space->status == TSL_OK; s++) {
+  for (tsl__state s = 1; s < n && tsl__space_steps(space) < budget && space->status == TSL_OK;
+       s++) {
     const tsl__state_rec *r = tsl__state_at(space, s);
     tsl__space_begin(space);
-    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) && !(r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP))) tsl__walk_over(space, s, 0, TSL__WHOLE, false);
+    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) &&
+        !(r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP)))
+      tsl__walk_over(space, s, 0, TSL__WHOLE, false);
   }
 }
 
@@ -153,11 +171,14 @@ static void walk_over_all(tsl__space *space, tsl__state s, tsl__leftover from, t
   }
 }
 
-/* What follows a string, a name or a value anywhere: white space, a colon, the rest of a string, what lies between members. */
-static void walk_structure(tsl__space *space, tsl__exprs *x, uint32_t most, tsl__leftover from, tsl__leftover to) {
+/* What follows a string, a name or a value anywhere: white space, a colon, the rest of a string,
+ * what lies between members. */
+static void walk_structure(tsl__space *space, tsl__exprs *x, uint32_t most, tsl__leftover from,
+                           tsl__leftover to) {
   tsl__expr between[TSL__SCHEMA_BETWEEN];
   uint32_t n = tsl__schema_between(x, between);
-  for (uint32_t i = 0; i < n && i < most && space->status == TSL_OK; i++) walk_over_all(space, tsl__state_of(space, between[i]), from, to);
+  for (uint32_t i = 0; i < n && i < most && space->status == TSL_OK; i++)
+    walk_over_all(space, tsl__state_of(space, between[i]), from, to);
 }
 
 /* The frame of a member of any name and any value: most objects have one like it. */
@@ -168,19 +189,23 @@ static void note_extra(tsl__space *space, tsl__exprs *x) {
   if (extra && tsl__state_expanded(space, extra)) space->extra = extra;
 }
 
-/* Leftovers of the vocabulary's walks, then those of these: what a schema's own states meet first. */
+/* Leftovers of the vocabulary's walks, then those of these: what a schema's own states meet
+ * first. */
 static void warm_leftovers(tsl__space *space, tsl__exprs *x, uint32_t rules) {
   tsl__leftover from = 1;
   for (int round = 0; round < ROUNDS && from < LEFTOVERS_MAX; round++) {
     tsl__leftover to = tsl__space_count(space, leftovers);
     if (to > LEFTOVERS_MAX) to = LEFTOVERS_MAX;
-    for (uint32_t rule = 0; rule < rules; rule++) walk_over_all(space, state_of_rule(space, x, rule), from, to);
+    for (uint32_t rule = 0; rule < rules; rule++)
+      walk_over_all(space, state_of_rule(space, x, rule), from, to);
     merge_structure(space, from, to);
     from = to;
   }
-  tsl__leftover first = tsl__space_count(space, leftovers), to = first < STRUCTURE_MAX ? first : STRUCTURE_MAX;
+  tsl__leftover first = tsl__space_count(space, leftovers),
+                to = first < STRUCTURE_MAX ? first : STRUCTURE_MAX;
   walk_structure(space, x, TSL__SCHEMA_BETWEEN, 1, to);
-  walk_structure(space, x, OFTEN, first, tsl__space_count(space, leftovers)); /* what these leave in turn */
+  /* what these leave in turn */
+  walk_structure(space, x, OFTEN, first, tsl__space_count(space, leftovers));
 }
 
 /* What an expression leaves of a leftover. */
@@ -191,8 +216,10 @@ static tsl__leftover left_of(tsl__space *space, tsl__expr e, tsl__leftover over)
   return w ? tsl__leftover_set(w->left) : 0;
 }
 
-/* A state's calls: it over the vocabulary, and what goes on after each, over what the two leave behind which it stands mostly: white space, and a string. */
-static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s, const tsl__leftover behind[2]) {
+/* A state's calls: it over the vocabulary, and what goes on after each, over what the two leave
+ * behind which it stands mostly: white space, and a string. */
+static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s,
+                       const tsl__leftover behind[2]) {
   if (r->edges && !(r->flags & TSL__STATE_LOOP)) walk_from(space, s);
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     tsl__target push = tsl__state_edges(r)[i].push;
@@ -204,19 +231,23 @@ static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s,
   }
 }
 
-/* The states of objects, arrays and members between what they call: most schemas come to some of them, and each grammar would walk them for itself. */
+/* The states of objects, arrays and members between what they call: most schemas come to some of
+ * them, and each grammar would walk them for itself. */
 static void walk_between(tsl__space *space, tsl__exprs *x, uint32_t common) {
   tsl__expr between[TSL__SCHEMA_BETWEEN];
   tsl__schema_between(x, between);
-  tsl__leftover behind[] = {left_of(space, between[0], TSL__WHOLE), left_of(space, between[TSL__SCHEMA_BETWEEN - 1], TSL__WHOLE)};
+  tsl__leftover behind[] = {left_of(space, between[0], TSL__WHOLE),
+                            left_of(space, between[TSL__SCHEMA_BETWEEN - 1], TSL__WHOLE)};
   tsl__leftover named = left_of(space, tsl__expr_literal(x, "\"", 1), TSL__WHOLE);
   note_quoted(space, x, (tsl__leftover[]){behind[0], left_of(space, between[1], named)});
   uint32_t first = tsl__space_count(space, leftovers), states = tsl__space_count(space, states);
-  for (uint32_t rule = common; rule < x->rules.n && behind[0]; rule++) walk_over_all(space, state_of_rule(space, x, rule), behind[0], behind[0] + 1);
+  for (uint32_t rule = common; rule < x->rules.n && behind[0]; rule++)
+    walk_over_all(space, state_of_rule(space, x, rule), behind[0], behind[0] + 1);
   for (tsl__state s = 1; s < states && space->status == TSL_OK; s++) {
     const tsl__state_rec *r = tsl__state_at(space, s);
     tsl__space_begin(space);
-    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) && !(r->flags & TSL__STATE_FORK)) walk_calls(space, r, s, behind);
+    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) && !(r->flags & TSL__STATE_FORK))
+      walk_calls(space, r, s, behind);
   }
   walk_structure(space, x, TSL__SCHEMA_BETWEEN, first, tsl__space_count(space, leftovers));
 }
@@ -224,13 +255,15 @@ static void walk_between(tsl__space *space, tsl__exprs *x, uint32_t common) {
 /* The marks of the two classes that are common in patterns: `.` and \S of ECMA-262. */
 static void mark_classes(tsl__space *space) {
   static const uint32_t dot[] = {0x80, 0x2027, 0x202A, 0xD7FF, 0xE000, 0x10FFFF};
-  static const uint32_t not_space[] = {0x80,   0x9F,   0xA1,   0x167F, 0x1681, 0x1FFF, 0x200B, 0x2027, 0x202A,   0x202E, 0x2030,
-                                       0x205E, 0x2060, 0x2FFF, 0x3001, 0xD7FF, 0xE000, 0xFEFE, 0xFF00, 0x10FFFF};
+  static const uint32_t not_space[] = {0x80,   0x9F,   0xA1,   0x167F, 0x1681, 0x1FFF,  0x200B,
+                                       0x2027, 0x202A, 0x202E, 0x2030, 0x205E, 0x2060,  0x2FFF,
+                                       0x3001, 0xD7FF, 0xE000, 0xFEFE, 0xFF00, 0x10FFFF};
   tsl__nonascii_of(space, dot, 3, false);
   tsl__nonascii_of(space, not_space, 10, false);
 }
 
-/* Text in which a tag may begin (compiler/tags/tags.h): every character but '<', from the beginning of a token, and after its first character. */
+/* Text in which a tag may begin (compiler/tags/tags.h): every character but '<', from the beginning
+ * of a token, and after its first character. */
 static void mark_text(tsl__space *space) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *root = &trie->nodes[0];
@@ -238,8 +271,10 @@ static void mark_text(tsl__space *space) {
   tsl__bytes_add_range(&letters, 0, 0xF4);
   letters.w['<' / 64] &= ~((uint64_t)1 << '<' % 64);
   tsl__class_mask(space, &letters, 0, 0, UINT32_MAX);
-  for (uint32_t c = root->first_child; c < root->first_child + root->children && space->status == TSL_OK; c++)
-    if (trie->nodes[c].byte < 0x80 && trie->nodes[c].children) tsl__class_mask(space, &letters, 0, c, UINT32_MAX);
+  for (uint32_t c = root->first_child;
+       c < root->first_child + root->children && space->status == TSL_OK; c++)
+    if (trie->nodes[c].byte < 0x80 && trie->nodes[c].children)
+      tsl__class_mask(space, &letters, 0, c, UINT32_MAX);
 }
 
 /* Expressions of the classes that patterns have most. */
@@ -247,7 +282,8 @@ static tsl_status note_classes(tsl__exprs *x) {
   static const char *const classes[] = {".", "\\S", "\\s"};
   tsl_status status = TSL_OK;
   tsl__expr unused;
-  for (size_t i = 0; i < sizeof classes / sizeof *classes && status == TSL_OK; i++) status = tsl__regex_compile(x, classes[i], strlen(classes[i]), NULL, &unused, NULL);
+  for (size_t i = 0; i < sizeof classes / sizeof *classes && status == TSL_OK; i++)
+    status = tsl__regex_compile(x, classes[i], strlen(classes[i]), NULL, &unused, NULL);
   return status;
 }
 
@@ -265,7 +301,8 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   if (status == TSL_OK && !tsl__unicode_share(x)) status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK && !tsl__number_exponents_make(x)) status = tsl__exprs_status(x);
   if (status == TSL_OK) status = tsl__walk_prepare(space);
-  if (status == TSL_OK && !(space->boundary = tsl__boundary_make(vocab, &space->alloc))) status = TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK && !(space->boundary = tsl__boundary_make(vocab, &space->alloc)))
+    status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
     mark_classes(space);
     mark_text(space);
@@ -285,7 +322,10 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     status = space->status;
   }
   if (status != TSL_OK) {
-    tsl__fail(error, status, "while warming up the vocabulary: %s", space && space->why ? space->why : x ? tsl__exprs_why(x) : "out of memory");
+    tsl__fail(error, status, "while warming up the vocabulary: %s",
+              space && space->why ? space->why
+              : x                 ? tsl__exprs_why(x)
+                                  : "out of memory");
     tsl__space_free(space);
     tsl__free(&vocab->alloc, l, sizeof *l);
     return status;

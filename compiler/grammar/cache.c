@@ -1,12 +1,14 @@
 /* cache.c - compiled grammars by content, bounded in bytes.
  *
- * An entry holds its key (source.h), a reference on its grammar, and how large that was when it was last given out. Entries lie in a chained hash table by the
- * XXH3-128 of the key and in a list by use. An entry is "under way" while the thread that missed compiles it, outside of the lock; others that want it wait on the
- * condition variable. Such entries hold no grammar and are never evicted. A failed compile takes its entry away, and those that waited
- * look again: the first of them becomes the one that compiles.
+ * An entry holds its key (source.h), a reference on its grammar, and how large that was when it was
+ * last given out. Entries lie in a chained hash table by the XXH3-128 of the key and in a list by
+ * use. An entry is "under way" while the thread that missed compiles it, outside of the lock;
+ * others that want it wait on the condition variable. Such entries hold no grammar and are never
+ * evicted. A failed compile takes its entry away, and those that waited look again: the first of
+ * them becomes the one that compiles.
  *
- * Lock     The cache's mutex is held for look-ups and lists only. Grammars are measured with their own lock tried, not waited for: one that is being walked
- *          keeps its last measure.
+ * Lock     The cache's mutex is held for look-ups and lists only. Grammars are measured with their
+ *          own lock tried, not waited for: one that is being walked keeps its last measure.
  *
  * Tested by tests/matcher/test_threads.c
  *
@@ -38,7 +40,7 @@ struct tsl_cache {
   tsl_cache_stats stats;
 };
 
-/* ---- the table ------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static entry **slot_of(const tsl_cache *c, const uint8_t hash[16]) {
   uint64_t h;
@@ -48,7 +50,8 @@ static entry **slot_of(const tsl_cache *c, const uint8_t hash[16]) {
 
 static entry *find(const tsl_cache *c, const uint8_t hash[16], const tsl__key *key) {
   for (entry *e = *slot_of(c, hash); e; e = e->chain)
-    if (!memcmp(e->hash, hash, 16) && e->key.n == key->n && !memcmp(e->key.at, key->at, key->n)) return e;
+    if (!memcmp(e->hash, hash, 16) && e->key.n == key->n && !memcmp(e->key.at, key->at, key->n))
+      return e;
   return NULL;
 }
 
@@ -89,19 +92,26 @@ static entry *add(tsl_cache *c, const uint8_t hash[16], tsl__key *key) {
 static void link_newest(tsl_cache *c, entry *e) {
   e->older = c->newest;
   e->newer = NULL;
-  if (c->newest) c->newest->newer = e;
-  else c->oldest = e;
+  if (c->newest)
+    c->newest->newer = e;
+  else
+    c->oldest = e;
   c->newest = e;
 }
 
 static void unlink_use(tsl_cache *c, entry *e) {
-  if (e->newer) e->newer->older = e->older;
-  else c->newest = e->older;
-  if (e->older) e->older->newer = e->newer;
-  else c->oldest = e->newer;
+  if (e->newer)
+    e->newer->older = e->older;
+  else
+    c->newest = e->older;
+  if (e->older)
+    e->older->newer = e->newer;
+  else
+    c->oldest = e->newer;
 }
 
-/* Take an entry that is in no list of use out of the table and free it. The grammar's reference is the caller's to give up. */
+/* Take an entry that is in no list of use out of the table and free it. The grammar's reference is
+ * the caller's to give up. */
 static void drop(tsl_cache *c, entry *e) {
   entry **at = slot_of(c, e->hash);
   while (*at != e) at = &(*at)->chain;
@@ -112,18 +122,20 @@ static void drop(tsl_cache *c, entry *e) {
   tsl__free(&c->alloc, e, sizeof *e);
 }
 
-/* ---- size ----------------------------------------------------------------------------------------------------- */
+/* ---- size ------------------------------------------------------------------------------------ */
 
 /* Measure a grammar, unless somebody is growing it right now. */
 static void measure(tsl_cache *c, entry *e) {
   if (pthread_mutex_trylock(e->grammar->lock)) return;
-  uint64_t now = sizeof *e + e->key.cap + tsl__space_memory(e->grammar->space) + sizeof *e->grammar + sizeof *e->grammar->tables + e->grammar->report_size;
+  uint64_t now = sizeof *e + e->key.cap + tsl__space_memory(e->grammar->space) +
+                 sizeof *e->grammar + sizeof *e->grammar->tables + e->grammar->report_size;
   pthread_mutex_unlock(e->grammar->lock);
   c->stats.bytes += now - e->bytes;
   e->bytes = now;
 }
 
-/* Drop the least recently used until the rest fits. Returns a chain of dropped grammars, to be released without the lock: that may take a while. */
+/* Drop the least recently used until the rest fits. Returns a chain of dropped grammars, to be
+ * released without the lock: that may take a while. */
 static tsl_grammar *shrink(tsl_cache *c) {
   entry *e = c->oldest;
   if (!e || c->stats.bytes <= c->stats.max_bytes) return NULL;
@@ -144,7 +156,7 @@ static void unlock_and_shrink(tsl_cache *c) {
   pthread_mutex_unlock(&c->mutex);
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 tsl_status tsl_cache_new(uint64_t max_bytes, const tsl_allocator *allocator, tsl_cache **out) {
   allocator = tsl__allocator_or_default(allocator);
@@ -194,7 +206,7 @@ void tsl_cache_get_stats(tsl_cache *c, tsl_cache_stats *stats) {
   pthread_mutex_unlock(&c->mutex);
 }
 
-/* ---- get ------------------------------------------------------------------------------------------------------ */
+/* ---- get ------------------------------------------------------------------------------------- */
 
 /* One wait for a compile under way; false when the caller's own patience is over. */
 static bool wait_a_while(tsl_cache *c, const int *cancel, uint64_t deadline) {
@@ -218,8 +230,8 @@ static void give(tsl_cache *c, entry *e, bool waited, tsl_grammar **out) {
 }
 
 /* Compile what `e` stands for, and finish the entry or take it away. */
-static tsl_status fill(tsl_cache *c, entry *e, tsl_vocab *vocab, const tsl_source *source, const tsl_limits *limits, tsl_grammar **out,
-                       tsl_error *error) {
+static tsl_status fill(tsl_cache *c, entry *e, tsl_vocab *vocab, const tsl_source *source,
+                       const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   tsl_status status = tsl__source_compile(vocab, source, limits, out, error);
   pthread_mutex_lock(&c->mutex);
   if (status == TSL_OK) {
@@ -235,8 +247,8 @@ static tsl_status fill(tsl_cache *c, entry *e, tsl_vocab *vocab, const tsl_sourc
   return status;
 }
 
-static tsl_status get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source, tsl_limits *limits, tsl__key *key, tsl_grammar **out,
-                      tsl_error *error) {
+static tsl_status get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source, tsl_limits *limits,
+                      tsl__key *key, tsl_grammar **out, tsl_error *error) {
   uint64_t deadline = tsl__deadline(limits->deadline_us);
   uint8_t hash[16] = {0};
   bool waited = false;
@@ -247,7 +259,8 @@ static tsl_status get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source, 
     waited = true;
     if (wait_a_while(c, limits->cancel, deadline)) continue;
     pthread_mutex_unlock(&c->mutex);
-    return tsl__fail(error, TSL_ERR_CANCELLED, "%s", tsl__cancelled(limits->cancel) ? "cancelled" : "deadline_us: out of time");
+    return tsl__fail(error, TSL_ERR_CANCELLED, "%s",
+                     tsl__cancelled(limits->cancel) ? "cancelled" : "deadline_us: out of time");
   }
   if (e) {
     give(c, e, waited, out);
@@ -264,7 +277,8 @@ static tsl_status get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source, 
   return fill(c, e, vocab, source, limits, out, error);
 }
 
-tsl_status tsl_cache_get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl_cache_get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source,
+                         tsl_grammar **out, tsl_error *error) {
   tsl_limits limits = source->limits ? *source->limits : (tsl_limits){0};
   tsl__key key = {0};
   *out = NULL;
@@ -275,8 +289,9 @@ tsl_status tsl_cache_get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *sourc
     pthread_mutex_unlock(&c->mutex);
     return tsl__source_compile(vocab, source, &limits, out, error);
   }
-  tsl_status status = tsl__source_key(source, vocab, &c->alloc, &key) ? get(c, vocab, source, &limits, &key, out, error)
-                                                                      : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl_status status = tsl__source_key(source, vocab, &c->alloc, &key)
+                          ? get(c, vocab, source, &limits, &key, out, error)
+                          : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   tsl__vec_free(&c->alloc, &key);
   return status;
 }

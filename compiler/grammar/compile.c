@@ -1,7 +1,9 @@
 /* compile.c - the public compile calls: text → expression → grammar.
  *
- * Each call makes a layer of expressions and tables over the vocabulary's shared one, has its front end turn the text into one expression, and hands the
- * state of that expression to the runtime. States grow when they are visited; of larger schemas, and those with patterns, the first of them are visited here (compiler/schema/ahead.c).
+ * Each call makes a layer of expressions and tables over the vocabulary's shared one, has its front
+ * end turn the text into one expression, and hands the state of that expression to the runtime.
+ * States grow when they are visited; of larger schemas, and those with patterns, the first of them
+ * are visited here (compiler/schema/ahead.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +18,8 @@
 #include "runtime/matcher/quota.h"
 
 /* A layer over the vocabulary's. On failure nothing is left. */
-static tsl_status open_layer(tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space, tsl__exprs **x, tsl_error *error) {
+static tsl_status open_layer(tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space,
+                             tsl__exprs **x, tsl_error *error) {
   const tsl__space *shared;
   *space = NULL;
   *x = NULL;
@@ -27,10 +30,13 @@ static tsl_status open_layer(tsl_vocab *vocab, const tsl_limits *limits, tsl__sp
   return status == TSL_OK ? TSL_OK : tsl__fail(error, status, "out of memory");
 }
 
-static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x, tsl_status status, tsl__expr root, const char *report, tsl_grammar **out,
+static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x, tsl_status status,
+                              tsl__expr root, const char *report, tsl_grammar **out,
                               tsl_error *error) {
-  if (status == TSL_OK && tsl__exprs_status(x) != TSL_OK) status = tsl__fail(error, tsl__exprs_status(x), "%s", tsl__exprs_why(x));
-  if (status == TSL_OK && root == TSL__NONE) status = tsl__fail(error, TSL_ERR_EMPTY, "no text satisfies this grammar");
+  if (status == TSL_OK && tsl__exprs_status(x) != TSL_OK)
+    status = tsl__fail(error, tsl__exprs_status(x), "%s", tsl__exprs_why(x));
+  if (status == TSL_OK && root == TSL__NONE)
+    status = tsl__fail(error, TSL_ERR_EMPTY, "no text satisfies this grammar");
   if (status != TSL_OK) {
     tsl__space_free(space);
     return status;
@@ -39,9 +45,13 @@ static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x
   return tsl__grammar_make(vocab, space, tsl__state_of(space, root), report, out, error);
 }
 
-static tsl_status unknown_option(tsl_error *error) { return tsl__fail(error, TSL_ERR_ARGUMENT, "an option of schemas is out of its range: order, whitespace or draft"); }
+static tsl_status unknown_option(tsl_error *error) {
+  return tsl__fail(error, TSL_ERR_ARGUMENT,
+                   "an option of schemas is out of its range: order, whitespace or draft");
+}
 
-tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
+tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t length,
+                                   const tsl_schema_options *options, const tsl_limits *limits,
                                    tsl_grammar **out, tsl_error *error) {
   tsl__space *space;
   tsl__exprs *x;
@@ -59,13 +69,17 @@ tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t 
   return TSL_OK;
 }
 
-tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t length, const tsl_regex_options *options, const tsl_limits *limits,
+tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t length,
+                             const tsl_regex_options *options, const tsl_limits *limits,
                              tsl_grammar **out, tsl_error *error) {
   tsl__space *space;
   tsl__exprs *x;
   tsl__expr root = TSL__NONE;
   tsl__regex_flags flags = {0};
-  if (options) flags = (tsl__regex_flags){.case_insensitive = options->case_insensitive, .dot_all = options->dot_all, .search = options->search};
+  if (options)
+    flags = (tsl__regex_flags){.case_insensitive = options->case_insensitive,
+                               .dot_all = options->dot_all,
+                               .search = options->search};
   *out = NULL;
   tsl_status status = open_layer(vocab, limits, &space, &x, error);
   if (status != TSL_OK) return status;
@@ -73,7 +87,8 @@ tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t lengt
   return close_layer(vocab, space, x, status, root, "[]", out, error);
 }
 
-tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length, const char *root_name, const tsl_limits *limits, tsl_grammar **out,
+tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length,
+                            const char *root_name, const tsl_limits *limits, tsl_grammar **out,
                             tsl_error *error) {
   tsl__space *space;
   tsl__exprs *x;
@@ -86,7 +101,7 @@ tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length, c
   return close_layer(vocab, space, x, status, root, "[]", out, error);
 }
 
-/* ---- tags ------------------------------------------------------------------------------------------------------------ */
+/* ---- tags ------------------------------------------------------------------------------------ */
 
 /* What a tree is compiled with. */
 typedef struct request {
@@ -107,7 +122,9 @@ static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
     zones[i] = (tsl__quota){.max_tokens = tagged->counted[i].max_tokens};
     zones[i].first = tsl__state_of(space, tagged->counted[i].rule);
     zones[i].over = tsl__state_of(space, tagged->marks->nothing);
-    if (!zones[i].first || !zones[i].over || !tsl__state_expanded(space, zones[i].over) || !tsl__quota_explore(space, &zones[i])) return false;
+    if (!zones[i].first || !zones[i].over || !tsl__state_expanded(space, zones[i].over) ||
+        !tsl__quota_explore(space, &zones[i]))
+      return false;
   }
   g->zones = zones;
   g->quota_count = n;
@@ -115,7 +132,8 @@ static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
 }
 
 /* A grammar with tables of its own; `lend`: it takes over the tree's memory. */
-static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag *root, bool lend, tsl_grammar **out, tsl_error *error) {
+static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag *root, bool lend,
+                                tsl_grammar **out, tsl_error *error) {
   tsl__space *space;
   tsl__exprs *x;
   tsl__tagged *tagged = NULL;
@@ -135,9 +153,14 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
 }
 
 static bool same_options(const tsl_schema_options *a, const tsl_schema_options *b) {
-  bool same = a->order == b->order && a->whitespace == b->whitespace && a->whitespace_max == b->whitespace_max && a->indent == b->indent && a->draft == b->draft;
-  same = same && a->ignore_formats == b->ignore_formats && a->nullable == b->nullable && a->repeated_names == b->repeated_names && a->max_nesting == b->max_nesting;
-  return same && a->resolver == b->resolver && a->resolver_ctx == b->resolver_ctx && (a->base_uri == b->base_uri || (a->base_uri && b->base_uri && !strcmp(a->base_uri, b->base_uri)));
+  bool same = a->order == b->order && a->whitespace == b->whitespace &&
+              a->whitespace_max == b->whitespace_max && a->indent == b->indent &&
+              a->draft == b->draft;
+  same = same && a->ignore_formats == b->ignore_formats && a->nullable == b->nullable &&
+         a->repeated_names == b->repeated_names && a->max_nesting == b->max_nesting;
+  return same && a->resolver == b->resolver && a->resolver_ctx == b->resolver_ctx &&
+         (a->base_uri == b->base_uri ||
+          (a->base_uri && b->base_uri && !strcmp(a->base_uri, b->base_uri)));
 }
 
 /* A grammar over the tables of an earlier one; false: it needs its own. */
@@ -145,19 +168,23 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   static const tsl_schema_options defaults = {0};
   tsl_grammar *over = r->over;
   const tsl__tagged *before = over ? over->front : NULL;
-  if (!before || over->vocab != r->vocab || !same_options(r->schema ? r->schema : &defaults, &before->marks->schema)) return false;
+  if (!before || over->vocab != r->vocab ||
+      !same_options(r->schema ? r->schema : &defaults, &before->marks->schema))
+    return false;
   tsl_error unused, *error = t->error;
   tsl__tagged *tagged = NULL;
   pthread_mutex_lock(over->lock);
   tsl__space_begin(over->space);
   tsl__exprs *x = before->marks->x;
-  if (tsl__space_memory(over->space) > over->space->max_memory / 2) { /* what is left is for those who use it already */
+  /* what is left is for those who use it already */
+  if (tsl__space_memory(over->space) > over->space->max_memory / 2) {
     pthread_mutex_unlock(over->lock);
     return false;
   }
   t->error = &unused;
   tsl__expr e = tsl__tags_lower(t, x, root, before->marks, NULL, r->limits, &tagged);
-  bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK && tsl__exprs_watches(x) == over->space->watches;
+  bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK &&
+              tsl__exprs_watches(x) == over->space->watches;
   tsl__state start = fits ? tsl__state_of(over->space, e) : 0;
   if (start) tsl__grammar_make_over(over, start, "[]", out, NULL);
   bool done = *out && finish_tags(*out, tagged);
@@ -171,15 +198,18 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   return *out != NULL;
 }
 
-static tsl_status compile_tags(const tags_job *r, tsl__tags *t, const tsl__tag *root, const tsl__json *schemas, tsl_grammar **out, tsl_error *error) {
+static tsl_status compile_tags(const tags_job *r, tsl__tags *t, const tsl__tag *root,
+                               const tsl__json *schemas, tsl_grammar **out, tsl_error *error) {
   if (!tsl__schema_options_known(r->schema)) return unknown_option(error);
   if (compile_over(r, t, root, out)) return TSL_OK;
-  bool lend = schemas && schemas->kind >= TSL__JSON_ARRAY && (size_t)(schemas->end - schemas->offset) * 2 >= t->length;
+  bool lend = schemas && schemas->kind >= TSL__JSON_ARRAY &&
+              (size_t)(schemas->end - schemas->offset) * 2 >= t->length;
   return compile_alone(r, t, root, lend, out, error);
 }
 
-tsl_status tsl__tags_compile(tsl__tags *t, tsl_vocab *vocab, const tsl__tag *root, tsl_grammar *over, const tsl_schema_options *schema, const tsl_limits *limits,
-                             tsl_grammar **out, tsl_error *error) {
+tsl_status tsl__tags_compile(tsl__tags *t, tsl_vocab *vocab, const tsl__tag *root,
+                             tsl_grammar *over, const tsl_schema_options *schema,
+                             const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   const tags_job r = {vocab, over, schema, limits};
   return compile_tags(&r, t, root, NULL, out, error);
 }
@@ -196,48 +226,65 @@ static bool parse_tags(tsl__tags *t, const char *json, size_t length, const tsl_
   return t->root != NULL;
 }
 
-static tsl_status grammar_tags(const tags_job *r, const char *json, size_t length, tsl_grammar **out, tsl_error *error) {
+static tsl_status grammar_tags(const tags_job *r, const char *json, size_t length,
+                               tsl_grammar **out, tsl_error *error) {
   tsl__tags t;
   *out = NULL;
   if (!r->vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
   tsl__tags_init(&t, r->vocab, &r->vocab->alloc, error);
-  const tsl__tag *root = parse_tags(&t, json, length, r->limits) ? tsl__tags_read(&t, t.root) : NULL;
+  const tsl__tag *root =
+      parse_tags(&t, json, length, r->limits) ? tsl__tags_read(&t, t.root) : NULL;
   tsl_status status = root ? compile_tags(r, &t, root, t.root, out, error) : t.status;
   tsl__tags_free(&t);
   return status;
 }
 
-tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits, tsl_grammar **out,
-                            tsl_error *error) {
+tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length,
+                            const tsl_schema_options *schema, const tsl_limits *limits,
+                            tsl_grammar **out, tsl_error *error) {
   const tags_job r = {.vocab = vocab, .schema = schema, .limits = limits};
   return grammar_tags(&r, json, length, out, error);
 }
 
-tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length, const tsl_schema_options *schema, const tsl_limits *limits, tsl_grammar **out,
-                                 tsl_error *error) {
-  const tags_job r = {.vocab = over ? over->vocab : NULL, .over = over, .schema = schema, .limits = limits};
+tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length,
+                                 const tsl_schema_options *schema, const tsl_limits *limits,
+                                 tsl_grammar **out, tsl_error *error) {
+  const tags_job r = {
+      .vocab = over ? over->vocab : NULL, .over = over, .schema = schema, .limits = limits};
   return grammar_tags(&r, json, length, out, error);
 }
 
-tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *json, size_t length, const tsl_tools_options *options, const tsl_limits *limits, tsl_grammar **out,
-                             tsl_error *error) {
+tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *json, size_t length,
+                             const tsl_tools_options *options, const tsl_limits *limits,
+                             tsl_grammar **out, tsl_error *error) {
   tsl__tags t;
   *out = NULL;
-  if (!vocab || !options || !options->preset) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a preset are needed");
-  if (options->over && options->over->vocab != vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "`over` is a grammar of another vocabulary");
+  if (!vocab || !options || !options->preset)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a preset are needed");
+  if (options->over && options->over->vocab != vocab)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "`over` is a grammar of another vocabulary");
   const tags_job r = {vocab, options->over, options->schema, limits};
   tsl__tags_init(&t, vocab, &vocab->alloc, error);
   const tsl__tag *root = parse_tags(&t, json, length, limits) ? tsl__tools_read(&t, options) : NULL;
-  tsl_status status = root ? compile_tags(&r, &t, root, t.root->kind == TSL__JSON_ARRAY ? t.root : tsl__json_get(t.root, "tools", 5), out, error) : t.status;
+  tsl_status status =
+      root ? compile_tags(&r, &t, root,
+                          t.root->kind == TSL__JSON_ARRAY ? t.root
+                                                          : tsl__json_get(t.root, "tools", 5),
+                          out, error)
+           : t.status;
   tsl__tags_free(&t);
   return status;
 }
 
-tsl_status tsl_tools_write(tsl_vocab *vocab, const char *request, size_t length, const tsl_tools_options *options, tsl_line_sink sink, void *ctx, tsl_error *error) {
+tsl_status tsl_tools_write(tsl_vocab *vocab, const char *request, size_t length,
+                           const tsl_tools_options *options, tsl_line_sink sink, void *ctx,
+                           tsl_error *error) {
   tsl__tags t;
-  if (!vocab || !options || !options->preset) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a preset are needed");
+  if (!vocab || !options || !options->preset)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a preset are needed");
   tsl__tags_init(&t, vocab, &vocab->alloc, error);
-  const tsl__tag *root = parse_tags(&t, request, length, NULL) ? tsl__tools_read(&t, options) : NULL;
+  const tsl__tag *root =
+      parse_tags(&t, request, length, NULL) ? tsl__tools_read(&t, options) : NULL;
   char *json = root ? tsl__tags_write(&t, root) : NULL;
   if (json) sink(ctx, json);
   tsl__tags_free(&t);

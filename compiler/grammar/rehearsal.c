@@ -21,31 +21,42 @@ static const struct value {
     {"{\"enum\":[\"one\",\"two\"]}", "\"one\"", "\"two\""},
     {"{\"type\":[\"string\",\"null\"]}", "\"a\"", "null"},
     {"{\"type\":\"object\"}", "{\"a\": 1}", "{}"},
-    {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}", "{\"a\": \"b\"}", "{}"},
+    {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}", "{\"a\": \"b\"}",
+     "{}"},
     {"{\"type\":\"array\"}", "[1]", "[]"},
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", "[\"a\"]", "[]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}}", "[{\"qzi\": \"a\"}]", "[]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
+     "\"string\"}}}}",
+     "[{\"qzi\": \"a\"}]", "[]"},
     {"{}", "\"a\"", "0"},
     {"{}", "[\"a\", {\"x\": \"\"}]", "{\"x\": \"a\", \"y\": [{}]}"},
     {"{\"type\":\"string\",\"minLength\":1}", "\"ab\"", "\"c\""},
     {"{\"type\":\"string\",\"maxLength\":100}", "\"ab\"", "\"\""},
-    {"{\"type\":\"string\",\"format\":\"date-time\"}", "\"2020-01-02T03:04:05Z\"", "\"2020-01-02T03:04:05Z\""},
+    {"{\"type\":\"string\",\"format\":\"date-time\"}", "\"2020-01-02T03:04:05Z\"",
+     "\"2020-01-02T03:04:05Z\""},
     {"{\"type\":\"string\",\"format\":\"date\"}", "\"2020-01-02\"", "\"2020-01-02\""},
     {"{\"type\":\"string\",\"format\":\"uri\"}", "\"https://a.b/c\"", "\"a:b\""},
     {"{\"type\":\"integer\",\"minimum\":0}", "12", "0"},
     {"{\"type\":\"number\",\"minimum\":0}", "1.5", "20"},
     {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}", "[\"a\"]", "null"},
-    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]", "null"},
-    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}}", "[{\"qzi\": \"a\"}]", "null"},
-    {"{\"type\":[\"object\",\"null\"],\"properties\":{\"qzi\":{\"type\":\"string\"}}}", "{\"qzi\": \"a\"}", "null"},
+    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]",
+     "null"},
+    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{"
+     "\"type\":\"string\"}}}}",
+     "[{\"qzi\": \"a\"}]", "null"},
+    {"{\"type\":[\"object\",\"null\"],\"properties\":{\"qzi\":{\"type\":\"string\"}}}",
+     "{\"qzi\": \"a\"}", "null"},
     {"{\"type\":[\"integer\",\"null\"]}", "12", "null"},
     {"{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]", "[null]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}},\"required\":[\"qzi\"],\"additionalProperties\":false}}", "[{\"qzi\": \"a\"}]", "[{\"qzi\": \"a\"}, {\"qzi\": \"\"}]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
+     "\"string\"}},\"required\":[\"qzi\"],\"additionalProperties\":false}}",
+     "[{\"qzi\": \"a\"}]", "[{\"qzi\": \"a\"}, {\"qzi\": \"\"}]"},
     {"{\"type\":\"integer\",\"minimum\":1}", "12", "2"},
     {"{\"type\":\"string\",\"minLength\":1,\"maxLength\":50}", "\"a\"", "\"ab c\""},
     {"{\"type\":\"array\",\"items\":{\"enum\":[\"one\",\"two\"]}}", "[\"one\"]", "[]"},
     {"{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}", "[1, 2]", "[]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}", "[[1, 2]]", "[]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}",
+     "[[1, 2]]", "[]"},
     {"{\"enum\":[\"one\",\"two\",null]}", "\"one\"", "null"},
     {"{\"type\":[\"string\",\"number\"]}", "\"one\"", "1"},
     {"{\"type\":[\"string\",\"integer\"]}", "\"one\"", "1"},
@@ -54,42 +65,70 @@ static const struct value {
     {"{\"type\":[\"array\",\"string\"],\"items\":{\"type\":\"string\"}}", "[\"a\"]", "\"a\""},
     {"{\"type\":[\"object\",\"string\"]}", "{\"a\": 1}", "\"a\""},
     {"{\"type\":\"array\",\"items\":{\"type\":\"number\"}}", "[1, 2]", "[]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}", "[{\"qzi\": [\"a\"]}]", "[]"},
-    {"{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"object\",\"properties\":{\"qzj\":{\"type\":\"string\"}}}}}", "{\"qzi\": {\"qzj\": \"a\"}}", "{}"},
-    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"string\"}}}]}", "\"one\"", "{\"qzi\": \"a\"}"},
-    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}", "\"one\"", "[\"a\"]"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
+     "\"array\",\"items\":{\"type\":\"string\"}}}}}",
+     "[{\"qzi\": [\"a\"]}]", "[]"},
+    {"{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"object\",\"properties\":{\"qzj\":{"
+     "\"type\":\"string\"}}}}}",
+     "{\"qzi\": {\"qzj\": \"a\"}}", "{}"},
+    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
+     "\"string\"}}}]}",
+     "\"one\"", "{\"qzi\": \"a\"}"},
+    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}",
+     "\"one\"", "[\"a\"]"},
 };
 
-/* Objects, `$` for a value: their members required or not, other members allowed or not. No token ends one of their names, as hardly any ends those of a schema. */
+/* Objects, `$` for a value: their members required or not, other members allowed or not. No token
+ * ends one of their names, as hardly any ends those of a schema. */
 static const struct shape {
   const char *schema, *text;
 } shapes[] = {
-    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$}},"
-     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"object\",\"additionalProperties\":$}}}",
-     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": {\"x\": $, \"y\": $}}"},
-    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$},\"additionalProperties\":false},"
-     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzh\":$},\"additionalProperties\":false}}},\"additionalProperties\":false}",
-     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": [{\"qzh\": $}, {\"qzh\": $}]}"},
-    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$},\"required\":[\"qzf\",\"qzg\"]},"
-     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzh\":$},\"required\":[\"qzh\"]}}},\"required\":[\"qza\",\"qzb\",\"qzc\",\"qzd\",\"qze\"]}",
-     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": [{\"qzh\": $}, {\"qzh\": $}]}"},
-    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{\"qzf\":$,\"qzg\":$},\"required\":[\"qzf\",\"qzg\"],\"additionalProperties\":false},"
-     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzh\":$},\"required\":[\"qzh\"],\"additionalProperties\":false}}},\"required\":[\"qza\",\"qzb\",\"qzc\",\"qzd\",\"qze\"],\"additionalProperties\":false}",
-     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": [{\"qzh\": $}, {\"qzh\": $}]}"},
+    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{"
+     "\"qzf\":$,\"qzg\":$}},"
+     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"object\","
+     "\"additionalProperties\":$}}}",
+     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": "
+     "{\"x\": $, \"y\": $}}"},
+    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{"
+     "\"qzf\":$,\"qzg\":$},\"additionalProperties\":false},"
+     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{"
+     "\"type\":\"object\",\"properties\":{\"qzh\":$},\"additionalProperties\":false}}},"
+     "\"additionalProperties\":false}",
+     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": "
+     "[{\"qzh\": $}, {\"qzh\": $}]}"},
+    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{"
+     "\"qzf\":$,\"qzg\":$},\"required\":[\"qzf\",\"qzg\"]},"
+     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{"
+     "\"type\":\"object\",\"properties\":{\"qzh\":$},\"required\":[\"qzh\"]}}},\"required\":["
+     "\"qza\",\"qzb\",\"qzc\",\"qzd\",\"qze\"]}",
+     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": "
+     "[{\"qzh\": $}, {\"qzh\": $}]}"},
+    {"{\"type\":\"object\",\"properties\":{\"qza\":$,\"qzb\":{\"type\":\"object\",\"properties\":{"
+     "\"qzf\":$,\"qzg\":$},\"required\":[\"qzf\",\"qzg\"],\"additionalProperties\":false},"
+     "\"qzc\":{\"type\":\"array\",\"items\":$},\"qzd\":$,\"qze\":{\"type\":\"array\",\"items\":{"
+     "\"type\":\"object\",\"properties\":{\"qzh\":$},\"required\":[\"qzh\"],"
+     "\"additionalProperties\":false}}},\"required\":[\"qza\",\"qzb\",\"qzc\",\"qzd\",\"qze\"],"
+     "\"additionalProperties\":false}",
+     "{\"qza\": $, \"qzb\": {\"qzf\": $, \"qzg\": $}, \"qzc\": [$, $], \"qzd\": $, \"qze\": "
+     "[{\"qzh\": $}, {\"qzh\": $}]}"},
 };
 
-/* Texts of formats: where they are in their middle depends on what was read, years and months for one. Each hour has states of its own for its minutes (compiler/formats/formats.c), some 36 KB of them:
- * those of the middle of the day are written most. */
+/* Texts of formats: where they are in their middle depends on what was read, years and months for
+ * one. Each hour has states of its own for its minutes (compiler/formats/formats.c), some 36 KB of
+ * them: those of the middle of the day are written most. */
 static const struct written {
   const char *format, *texts[12];
 } written[] = {
     {"date-time",
-     {"2022-02-28T12:34:56.789+02:00", "2024-11-30T23:59:59Z", "1999-04-15T20:00:00.5-11:30", "2023-12-31T00:00:00Z", "2020-02-29T19:08:10Z", "2021-10-01T04:15:00Z", "2022-01-01T12:00:00Z",
-      "2023-01-15T10:00:00Z", "2024-12-31T11:00:00Z", "2022-06-15T13:00:00Z", "2025-01-01T14:00:00Z", "2024-03-10T15:00:00Z"}},
+     {"2022-02-28T12:34:56.789+02:00", "2024-11-30T23:59:59Z", "1999-04-15T20:00:00.5-11:30",
+      "2023-12-31T00:00:00Z", "2020-02-29T19:08:10Z", "2021-10-01T04:15:00Z",
+      "2022-01-01T12:00:00Z", "2023-01-15T10:00:00Z", "2024-12-31T11:00:00Z",
+      "2022-06-15T13:00:00Z", "2025-01-01T14:00:00Z", "2024-03-10T15:00:00Z"}},
     {"date", {"2022-02-28", "2024-11-30", "1999-04-15", "2023-12-31", "2020-02-29", "2021-10-01"}},
     {"time", {"12:34:56.789+02:00", "23:59:59Z", "00:00:00Z"}},
     {"email", {"john.doe@example.com", "a@b.co.uk"}},
-    {"uri", {"https://www.example.com/path/to?q=a%20b&c=1#top", "mailto:a@b.c", "http://localhost:8080/"}},
+    {"uri",
+     {"https://www.example.com/path/to?q=a%20b&c=1#top", "mailto:a@b.c", "http://localhost:8080/"}},
     {"uri-reference", {"https://www.example.com/path/to?q=a#top", "/a/b.c", "#a"}},
     {"iri", {"https://www.example.com/path/to?q=a#top", "https://example.com/", "http://a.b/c"}},
     {"uri-template", {"https://a.b/{c}/d{?e}"}},
@@ -99,7 +138,8 @@ static const struct written {
 
 #define FORMATS_MAX 3u
 
-/* Texts of strings of one of several formats. Those of a host's first label tell of all labels of that length (compiler/formats/host.c). */
+/* Texts of strings of one of several formats. Those of a host's first label tell of all labels of
+ * that length (compiler/formats/host.c). */
 static const struct passed {
   const char *formats[FORMATS_MAX], *texts[3];
 } passed[] = {
@@ -113,7 +153,7 @@ static const struct passed {
 typedef struct findings {
   TSL__VEC(tsl__union) unions; /* `all`: whether it was joined */
   TSL__VEC(tsl__walk) walks;
-  TSL__VEC(uint32_t) left; /* leftovers: how many nodes, and these */
+  TSL__VEC(uint32_t) left;       /* leftovers: how many nodes, and these */
   TSL__VEC(tsl__child) children; /* of leftovers below: by which byte */
 } findings;
 
@@ -139,9 +179,12 @@ static bool of_masks_below(const tsl__space *above, const tsl__union *u) {
   return true;
 }
 
-/* Of a state, and over a leftover, of the layer below; what counts has a context of its own for each count. */
+/* Of a state, and over a leftover, of the layer below; what counts has a context of its own for
+ * each count. */
 static bool of_states_below(const tsl__space *above, const tsl__walk *w) {
-  return w->state && w->state < above->states.first && tsl__leftover_set(w->over) < above->leftovers.first && w->context <= 1 && !(tsl__state_at(above, w->state)->flags & TSL__STATE_LOOP);
+  return w->state && w->state < above->states.first &&
+         tsl__leftover_set(w->over) < above->leftovers.first && w->context <= 1 &&
+         !(tsl__state_at(above, w->state)->flags & TSL__STATE_LOOP);
 }
 
 static bool note_left(tsl__space *space, const tsl__leftover_rec *r, findings *f) {
@@ -164,10 +207,12 @@ static bool note(tsl__space *space, const tsl__space *above, findings *f) {
     const tsl__walk *w = tsl__pool_at(&above->walks.pool, i);
     if (of_states_below(above, w)) fine = tsl__vec_push(&space->alloc, &f->walks, *w);
   }
-  for (uint32_t i = 0; i < above->leftovers.pool.n && fine; i++) fine = note_left(space, tsl__pool_at(&above->leftovers.pool, i), f);
+  for (uint32_t i = 0; i < above->leftovers.pool.n && fine; i++)
+    fine = note_left(space, tsl__pool_at(&above->leftovers.pool, i), f);
   for (uint32_t i = 0; i < above->children.pool.n && fine; i++) {
     const tsl__child *c = tsl__pool_at(&above->children.pool, i);
-    if (c->set && c->set < above->leftovers.first) fine = tsl__vec_push(&space->alloc, &f->children, *c);
+    if (c->set && c->set < above->leftovers.first)
+      fine = tsl__vec_push(&space->alloc, &f->children, *c);
   }
   return fine;
 }
@@ -188,11 +233,15 @@ static void unite(tsl__space *space, const tsl__union *u) {
   tsl__gather *g = space->gather;
   tsl__gather_clear(g);
   for (uint32_t i = 0; i < TSL__UNION_MAX && u->parts[i]; i++) {
-    if (u->parts[i] & TSL__UNION_TOKEN) tsl__gather_token(space, g, u->parts[i] & ~TSL__UNION_TOKEN);
-    else tsl__gather_mask(space, g, u->parts[i]);
+    if (u->parts[i] & TSL__UNION_TOKEN)
+      tsl__gather_token(space, g, u->parts[i] & ~TSL__UNION_TOKEN);
+    else
+      tsl__gather_mask(space, g, u->parts[i]);
   }
-  if (u->all) tsl__gather_joined(space, g);
-  else tsl__gather_done(space, g);
+  if (u->all)
+    tsl__gather_joined(space, g);
+  else
+    tsl__gather_done(space, g);
 }
 
 /* A layer above may keep no hints of this one's states: they are made here. */
@@ -204,17 +253,22 @@ static void hint_states(tsl__space *space) {
 }
 
 static void do_for_all(tsl__space *space, const findings *f) {
-  for (size_t i = 0; i < f->unions.n && space->status == TSL_OK; i++) unite(space, &f->unions.at[i]);
-  for (size_t i = 0; i < f->left.n && space->status == TSL_OK; i += f->left.at[i] + 1) tsl__leftover_intern(space, f->left.at + i + 1, f->left.at[i]);
-  for (size_t i = 0; i < f->children.n && space->status == TSL_OK; i++) tsl__leftover_child(space, f->children.at[i].set, f->children.at[i].byte);
+  for (size_t i = 0; i < f->unions.n && space->status == TSL_OK; i++)
+    unite(space, &f->unions.at[i]);
+  for (size_t i = 0; i < f->left.n && space->status == TSL_OK; i += f->left.at[i] + 1)
+    tsl__leftover_intern(space, f->left.at + i + 1, f->left.at[i]);
+  for (size_t i = 0; i < f->children.n && space->status == TSL_OK; i++)
+    tsl__leftover_child(space, f->children.at[i].set, f->children.at[i].byte);
   for (size_t i = 0; i < f->walks.n && space->status == TSL_OK; i++) {
     tsl__space_begin(space);
-    tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, false); /* as if something followed: that does for those that nothing follows, too */
+    /* as if something followed: that does for those that nothing follows, too */
+    tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, false);
   }
   if (f->walks.n) hint_states(space); /* nothing else expands any */
 }
 
-/* What comes of one schema is done before the next, which finds out what is walked over what the first has left. */
+/* What comes of one schema is done before the next, which finds out what is walked over what the
+ * first has left. */
 static bool rehearse(tsl__space *space, const char *schema, const char *text, findings *f) {
   tsl__space *above;
   tsl__exprs *x;
@@ -222,7 +276,9 @@ static bool rehearse(tsl__space *space, const char *schema, const char *text, fi
   const tsl_schema_options options = {.order = TSL_ORDER_ANY};
   if (tsl__states_layer(space, space->vocab, NULL, &above, &x) != TSL_OK) return false;
   f->unions.n = f->walks.n = f->left.n = f->children.n = 0;
-  bool fine = tsl__schema_compile(x, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK && made.root != TSL__NONE;
+  bool fine =
+      tsl__schema_compile(x, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK &&
+      made.root != TSL__NONE;
   above->watches = tsl__exprs_watches(x);
   fine = fine && go_through(above, tsl__state_of(above, made.root), text) && note(space, above, f);
   tsl__space_free(above);
@@ -235,7 +291,9 @@ static bool rehearse_all(tsl__space *space, findings *f) {
   for (size_t s = 0; s < COUNT(shapes); s++)
     for (size_t i = 0; i < COUNT(values); i++) {
       const struct value *v = &values[i];
-      if (!fill_in(schema, shapes[s].schema, v->schema, v->schema) || !fill_in(text, shapes[s].text, v->text, v->other) || !rehearse(space, schema, text, f)) return false;
+      if (!fill_in(schema, shapes[s].schema, v->schema, v->schema) ||
+          !fill_in(text, shapes[s].text, v->text, v->other) || !rehearse(space, schema, text, f))
+        return false;
     }
   return true;
 }
@@ -244,7 +302,9 @@ static bool rehearse_formats(tsl__space *space, findings *f) {
   char schema[TEXT_MAX], text[TEXT_MAX];
   for (size_t i = 0; i < COUNT(written); i++)
     for (size_t k = 0; k < COUNT(written[i].texts) && written[i].texts[k]; k++)
-      if (!fill_in(schema, "{\"type\":\"string\",\"format\":\"$\"}", written[i].format, "") || !fill_in(text, "\"$\"", written[i].texts[k], "") || !rehearse(space, schema, text, f)) return false;
+      if (!fill_in(schema, "{\"type\":\"string\",\"format\":\"$\"}", written[i].format, "") ||
+          !fill_in(text, "\"$\"", written[i].texts[k], "") || !rehearse(space, schema, text, f))
+        return false;
   return true;
 }
 
@@ -254,7 +314,8 @@ static void pass_through(tsl__space *space, tsl__state state, const char *text) 
     tsl__space_begin(space);
     tsl__walk_over(space, state, count, TSL__WHOLE, false);
     const tsl__state_rec *r = tsl__state_expanded(space, state);
-    tsl__target to = r && *text && tsl__state_reads(r) ? tsl__state_step(space, r, (uint8_t)*text) : 0;
+    tsl__target to =
+        r && *text && tsl__state_reads(r) ? tsl__state_step(space, r, (uint8_t)*text) : 0;
     state = to ? tsl__target_resolve(space, to, count, &count) : 0;
   }
 }
@@ -263,14 +324,16 @@ static tsl__expr string_of(tsl__exprs *x, const char *const formats[FORMATS_MAX]
   tsl__expr all[FORMATS_MAX];
   size_t n = 0;
   bool known;
-  for (; n < FORMATS_MAX && formats[n]; n++) all[n] = tsl__format_expr(x, formats[n], strlen(formats[n]), &known);
+  for (; n < FORMATS_MAX && formats[n]; n++)
+    all[n] = tsl__format_expr(x, formats[n], strlen(formats[n]), &known);
   return tsl__expr_json_string(x, tsl__expr_alt_n(x, all, n));
 }
 
 static void pass_all(tsl__space *space) {
   for (size_t i = 0; i < COUNT(passed) && space->status == TSL_OK; i++) {
     tsl__state s = tsl__state_of(space, string_of(tsl__states_exprs(space), passed[i].formats));
-    for (size_t k = 0; k < COUNT(passed[i].texts) && passed[i].texts[k]; k++) pass_through(space, s, passed[i].texts[k]);
+    for (size_t k = 0; k < COUNT(passed[i].texts) && passed[i].texts[k]; k++)
+      pass_through(space, s, passed[i].texts[k]);
   }
 }
 
@@ -278,7 +341,8 @@ void tsl__rehearse(tsl__space *space) {
   findings f = {0};
   pass_all(space);
   hint_states(space);
-  if (!(rehearse_all(space, &f) && rehearse_formats(space, &f)) && space->status == TSL_OK) tsl__space_no_memory(space);
+  if (!(rehearse_all(space, &f) && rehearse_formats(space, &f)) && space->status == TSL_OK)
+    tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);
   tsl__vec_free(&space->alloc, &f.left);

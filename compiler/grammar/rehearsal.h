@@ -1,11 +1,17 @@
 /* rehearsal.h - what grammars of schemas come to, found out before there is one.
  *
- * Problem   A mask of a position is made of others: those of white space, of a string's beginning, of what ends an object. Each grammar united them for itself, though most of these unions
- *           have parts that belong to the vocabulary's layer alone and are the same in each.
- * Idea      While that layer is made, schemas of common shapes are compiled in a layer above, one by one, and a text of each is gone through, masks and all. What was united of the layer's own
- *           masks, walked of its own states over its own leftovers, and left over by others, is then made in it, where every grammar finds it, as does the next of these schemas.
- * Order     Members may come in any order; with that of the schema, what is united is mostly the same.
- * Strings   Of strings whose states have few walks in common, as those of host names, a text is gone through in the layer itself.
+ * Problem   A mask of a position is made of others: those of white space, of a string's beginning,
+ *           of what ends an object. Each grammar united them for itself, though most of these
+ *           unions have parts that belong to the vocabulary's layer alone and are the same in each.
+ * Idea      While that layer is made, schemas of common shapes are compiled in a layer above, one
+ *           by one, and a text of each is gone through, masks and all. What was united of the
+ *           layer's own masks, walked of its own states over its own leftovers, and left over by
+ *           others, is then made in it, where every grammar finds it, as does the next of these
+ *           schemas.
+ * Order     Members may come in any order; with that of the schema, what is united is mostly the
+ *           same.
+ * Strings   Of strings whose states have few walks in common, as those of host names, a text is
+ *           gone through in the layer itself.
  * Cost      Some 27 milliseconds, once for a vocabulary.
  * Tested by tests/grammar/test_rehearsal.c, tests/schema/test_schema.c, tests/engine/test_oracle.c
  *
@@ -16,7 +22,8 @@
 
 #include "compiler/states/states.h"
 
-/* In the layer of a vocabulary before it is frozen, and nothing is above it. The states that it has then have their hints: nobody could keep them later. Failures are sticky. */
+/* In the layer of a vocabulary before it is frozen, and nothing is above it. The states that it has
+ * then have their hints: nobody could keep them later. Failures are sticky. */
 void tsl__rehearse(tsl__space *space);
 
 #endif

@@ -7,16 +7,21 @@
 #include "compiler/states/states.h"
 #include "runtime/matcher/grammar.h"
 
-/* ---- compiling ------------------------------------------------------------------------------------------------ */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
-tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *s, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *s, tsl_grammar **out,
+                               tsl_error *error) {
   *out = NULL;
   switch (s->kind) {
-  case TSL_SOURCE_JSON_SCHEMA: return tsl_grammar_json_schema(vocab, s->text, s->length, s->schema, s->limits, out, error);
-  case TSL_SOURCE_REGEX: return tsl_grammar_regex(vocab, s->text, s->length, s->regex, s->limits, out, error);
-  case TSL_SOURCE_GBNF: return tsl_grammar_gbnf(vocab, s->text, s->length, s->root, s->limits, out, error);
+  case TSL_SOURCE_JSON_SCHEMA:
+    return tsl_grammar_json_schema(vocab, s->text, s->length, s->schema, s->limits, out, error);
+  case TSL_SOURCE_REGEX:
+    return tsl_grammar_regex(vocab, s->text, s->length, s->regex, s->limits, out, error);
+  case TSL_SOURCE_GBNF:
+    return tsl_grammar_gbnf(vocab, s->text, s->length, s->root, s->limits, out, error);
   }
-  return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d", (int)s->kind);
+  return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d",
+                   (int)s->kind);
 }
 
 void tsl__source_forget_limits(tsl_grammar *g) {
@@ -30,7 +35,8 @@ void tsl__source_bound(tsl_grammar *g, const int *cancel, uint64_t until) {
   g->space->until = until;
 }
 
-tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const tsl_limits *limits,
+                               tsl_grammar **out, tsl_error *error) {
   tsl_source with = *source;
   with.limits = limits;
   tsl_status status = tsl_grammar_compile(vocab, &with, out, error);
@@ -38,7 +44,7 @@ tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const
   return status;
 }
 
-/* ---- the key -------------------------------------------------------------------------------------------------- */
+/* ---- the key --------------------------------------------------------------------------------- */
 
 typedef struct writer {
   const tsl_allocator *a;
@@ -96,7 +102,8 @@ static void put_limits(writer *w, const tsl_limits *l) {
   put_number(w, l->max_steps);
 }
 
-bool tsl__source_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allocator *a, tsl__key *key) {
+bool tsl__source_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allocator *a,
+                     tsl__key *key) {
   writer w = {a, key, true};
   uint8_t identity[16];
   tsl_vocab_identity(vocab, identity);
@@ -110,9 +117,11 @@ bool tsl__source_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allo
   return w.fine;
 }
 
-bool tsl__source_has_resolver(const tsl_source *s) { return s->kind == TSL_SOURCE_JSON_SCHEMA && s->schema && s->schema->resolver; }
+bool tsl__source_has_resolver(const tsl_source *s) {
+  return s->kind == TSL_SOURCE_JSON_SCHEMA && s->schema && s->schema->resolver;
+}
 
-/* ---- the copy ------------------------------------------------------------------------------------------------- */
+/* ---- the copy -------------------------------------------------------------------------------- */
 
 static char *copy_text(const tsl_allocator *a, const char *text, size_t length, bool *fine) {
   if (!text || !*fine) return NULL;
@@ -123,7 +132,9 @@ static char *copy_text(const tsl_allocator *a, const char *text, size_t length, 
   return copy;
 }
 
-static char *copy_string(const tsl_allocator *a, const char *text, bool *fine) { return copy_text(a, text, text ? strlen(text) : 0, fine); }
+static char *copy_string(const tsl_allocator *a, const char *text, bool *fine) {
+  return copy_text(a, text, text ? strlen(text) : 0, fine);
+}
 
 bool tsl__source_copy_make(const tsl_source *s, const tsl_allocator *a, tsl__source_copy *c) {
   bool fine = true;
@@ -133,7 +144,8 @@ bool tsl__source_copy_make(const tsl_source *s, const tsl_allocator *a, tsl__sou
   if (s->limits) c->limits = *s->limits;
   c->text = copy_text(a, s->text, s->length, &fine);
   c->root = copy_string(a, s->kind == TSL_SOURCE_GBNF ? s->root : NULL, &fine);
-  c->base_uri = copy_string(a, s->kind == TSL_SOURCE_JSON_SCHEMA ? c->schema.base_uri : NULL, &fine);
+  c->base_uri =
+      copy_string(a, s->kind == TSL_SOURCE_JSON_SCHEMA ? c->schema.base_uri : NULL, &fine);
   c->schema.base_uri = c->base_uri;
   c->source.text = c->text;
   c->source.root = c->root;

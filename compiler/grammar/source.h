@@ -9,9 +9,11 @@
 
 typedef TSL__VEC(uint8_t) tsl__key;
 
-/* All that decides which grammar a source becomes, as bytes: kind, text, options, limits, the vocabulary's identity. `cancel` and `deadline_us` are
- * not among it, nor is the resolver. False when out of memory. */
-bool tsl__source_key(const tsl_source *source, const tsl_vocab *vocab, const tsl_allocator *a, tsl__key *key);
+/* All that decides which grammar a source becomes, as bytes: kind, text, options, limits, the
+ * vocabulary's identity. `cancel` and `deadline_us` are not among it, nor is the resolver. False
+ * when out of memory. */
+bool tsl__source_key(const tsl_source *source, const tsl_vocab *vocab, const tsl_allocator *a,
+                     tsl__key *key);
 bool tsl__source_has_resolver(const tsl_source *source);
 
 /* A source that owns what it points at. */
@@ -24,14 +26,18 @@ typedef struct tsl__source_copy {
 } tsl__source_copy;
 
 /* False when out of memory; then nothing is left to free. `copy` must not be moved afterwards. */
-bool tsl__source_copy_make(const tsl_source *source, const tsl_allocator *a, tsl__source_copy *copy);
+bool tsl__source_copy_make(const tsl_source *source, const tsl_allocator *a,
+                           tsl__source_copy *copy);
 void tsl__source_copy_free(tsl__source_copy *copy, const tsl_allocator *a);
 
-/* Compile, and forget the limits' `cancel` and `deadline_us` in what comes out: for grammars that outlive who asked for them. */
-tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
+/* Compile, and forget the limits' `cancel` and `deadline_us` in what comes out: for grammars that
+ * outlive who asked for them. */
+tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const tsl_limits *limits,
+                               tsl_grammar **out, tsl_error *error);
 /* A grammar that was compiled, and that nobody else has yet, forgets them. */
 void tsl__source_forget_limits(tsl_grammar *grammar);
-/* Until then all that is done with it must end at `until` (tsl__now_us; UINT64_MAX: never), or when `cancel` (may be NULL) is set. */
+/* Until then all that is done with it must end at `until` (tsl__now_us; UINT64_MAX: never), or when
+ * `cancel` (may be NULL) is set. */
 void tsl__source_bound(tsl_grammar *grammar, const int *cancel, uint64_t until);
 
 #endif

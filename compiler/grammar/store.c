@@ -1,15 +1,23 @@
 /* store.c - sources inside of artifacts, and a folder of artifacts that processes share.
  *
- * Problem   Eight workers of a server are asked for the same schema at the same time. One compile is enough, none may wait for a worker that was killed, and
- *           none may ever read half a file.
- * Idea      The file that a worker writes to is the lock as well. `<name>.draft` is opened, and locked (flock) for as long as its owner compiles and writes; then it is renamed to its final
- *           name. Who waits for the lock gets it when the owner renames the file or dies, since the system ends a dead process' locks; it then looks whether the name has come to be, and whether the
- *           draft that it has locked is still the one in the folder. What a dead process wrote is written over.
- * Readers   lock nothing: a name is there with all of its content, or it is not. One that comes to a damaged block takes the file out of the folder (runtime/artifact/read.c).
- * Names     XXH3-128 of the source as caches compare it (source.h), with the vocabulary's tokens in the place of its identity, of the numbers of format and memo, and of how much is listed and
- *           walked ahead: who asks for less leaves a file that is of no use to others, and it would be there for good.
- * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that are links: each process compiles for itself. Who is killed after it has forked leaves the lock
- *           with the fork.
+ * Problem   Eight workers of a server are asked for the same schema at the same time. One compile
+ *           is enough, none may wait for a worker that was killed, and none may ever read half a
+ *           file.
+ * Idea      The file that a worker writes to is the lock as well. `<name>.draft` is opened, and
+ *           locked (flock) for as long as its owner compiles and writes; then it is renamed to its
+ *           final name. Who waits for the lock gets it when the owner renames the file or dies,
+ *           since the system ends a dead process' locks; it then looks whether the name has come to
+ *           be, and whether the draft that it has locked is still the one in the folder. What a
+ *           dead process wrote is written over.
+ * Readers   lock nothing: a name is there with all of its content, or it is not. One that comes to
+ *           a damaged block takes the file out of the folder (runtime/artifact/read.c).
+ * Names     XXH3-128 of the source as caches compare it (source.h), with the vocabulary's tokens in
+ *           the place of its identity, of the numbers of format and memo, and of how much is listed
+ *           and walked ahead: who asks for less leaves a file that is of no use to others, and it
+ *           would be there for good.
+ * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that
+ *           are links: each process compiles for itself. Who is killed after it has forked leaves
+ *           the lock with the fork.
  *
  * Tested by tests/grammar/test_store.c
  *
@@ -28,12 +36,28 @@
 #include "runtime/vocab/build.h"
 
 #define PATH_BYTES 4096u
-#define MAX_STATES 20000u /* unless the caller says otherwise: whoever asks for a grammar waits while it is listed */
+/* unless the caller says otherwise: whoever asks for a grammar waits while it is listed */
+#define MAX_STATES 20000u
 #define WAIT_NS 500000 /* between two looks at a lock that somebody has */
 
-/* ---- a source as bytes -------------------------------------------------------------------------------------------- */
+/* ---- a source as bytes ----------------------------------------------------------------------- */
 
-enum { S_KIND, S_ORDER, S_WHITESPACE, S_WHITESPACE_MAX, S_INDENT, S_DRAFT, S_IGNORE_FORMATS, S_OPTIONS, S_MAX_NESTING, S_REGEX, S_ROOT, S_BASE, S_TEXT, S_NUMBERS };
+enum {
+  S_KIND,
+  S_ORDER,
+  S_WHITESPACE,
+  S_WHITESPACE_MAX,
+  S_INDENT,
+  S_DRAFT,
+  S_IGNORE_FORMATS,
+  S_OPTIONS,
+  S_MAX_NESTING,
+  S_REGEX,
+  S_ROOT,
+  S_BASE,
+  S_TEXT,
+  S_NUMBERS
+};
 
 /* Bytes of a string with its NUL; 0: there is none. */
 static size_t size_of(const char *text) { return text ? strlen(text) + 1 : 0; }
@@ -41,7 +65,8 @@ static size_t size_of(const char *text) { return text ? strlen(text) + 1 : 0; }
 static void fill_numbers(const tsl_source *s, uint32_t n[S_NUMBERS]) {
   static const tsl_schema_options no_schema = {0};
   static const tsl_regex_options no_regex = {0};
-  const tsl_schema_options *o = s->kind == TSL_SOURCE_JSON_SCHEMA && s->schema ? s->schema : &no_schema;
+  const tsl_schema_options *o =
+      s->kind == TSL_SOURCE_JSON_SCHEMA && s->schema ? s->schema : &no_schema;
   const tsl_regex_options *x = s->kind == TSL_SOURCE_REGEX && s->regex ? s->regex : &no_regex;
   n[S_KIND] = (uint32_t)s->kind;
   n[S_ORDER] = (uint32_t)o->order;
@@ -58,22 +83,31 @@ static void fill_numbers(const tsl_source *s, uint32_t n[S_NUMBERS]) {
   n[S_TEXT] = (uint32_t)s->length;
 }
 
-static tsl_status hash_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allocator *a, uint8_t out[16]) {
+static tsl_status hash_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allocator *a,
+                           uint8_t out[16]) {
   static const uint32_t formats[2] = {TSL__ARTIFACT_VERSION, TSL__ARTIFACT_MEMO};
   tsl__key key = {0};
   bool fine = tsl__source_key(s, vocab, a, &key);
-  if (fine) tsl__vocab_tokens_identity((tsl_vocab *)(uintptr_t)vocab, key.at); /* the identity stands first */
+  /* the identity stands first */
+  if (fine) tsl__vocab_tokens_identity((tsl_vocab *)(uintptr_t)vocab, key.at);
   if (fine) tsl__hash128(key.at, key.n, out);
   if (fine) tsl__hash128_chain_u32(out, formats, 2);
   tsl__vec_free(a, &key);
   return fine ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
-tsl_status tsl__artifact_source(const tsl_source *s, const tsl_vocab *vocab, tsl__a_draft *d, tsl_error *error) {
+tsl_status tsl__artifact_source(const tsl_source *s, const tsl_vocab *vocab, tsl__a_draft *d,
+                                tsl_error *error) {
   uint32_t n[S_NUMBERS];
-  if ((uint32_t)s->kind > TSL_SOURCE_GBNF) return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d", (int)s->kind);
-  if (tsl__source_has_resolver(s)) return tsl__fail(error, TSL_ERR_ARGUMENT, "a source with a resolver cannot be kept in an artifact");
-  if (s->length > UINT32_MAX / 2) return tsl__fail(error, TSL_ERR_LIMIT, "a source of over 2^31 bytes cannot be kept in an artifact");
+  if ((uint32_t)s->kind > TSL_SOURCE_GBNF)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d",
+                     (int)s->kind);
+  if (tsl__source_has_resolver(s))
+    return tsl__fail(error, TSL_ERR_ARGUMENT,
+                     "a source with a resolver cannot be kept in an artifact");
+  if (s->length > UINT32_MAX / 2)
+    return tsl__fail(error, TSL_ERR_LIMIT,
+                     "a source of over 2^31 bytes cannot be kept in an artifact");
   fill_numbers(s, n);
   tsl_status status = hash_key(s, vocab, d->a, d->header.key);
   size_t size = sizeof n + n[S_ROOT] + n[S_BASE] + n[S_TEXT];
@@ -98,24 +132,43 @@ static bool take_string(const char **at, uint64_t n, const char **out) {
   return n == 0 || strlen(*out) == n - 1;
 }
 
-tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *bytes, size_t size, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *bytes, size_t size,
+                                 const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   uint32_t n[S_NUMBERS];
   *out = NULL;
-  if (size < sizeof n) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is damaged: it has neither states nor a source");
+  if (size < sizeof n)
+    return tsl__fail(error, TSL_ERR_FORMAT,
+                     "the artifact is damaged: it has neither states nor a source");
   memcpy(n, bytes, sizeof n);
   const char *at = (const char *)bytes + sizeof n, *end = (const char *)bytes + size, *root, *base;
-  bool sound = (uint64_t)n[S_ROOT] + n[S_BASE] + n[S_TEXT] == size - sizeof n && (!n[S_ROOT] || !at[n[S_ROOT] - 1]) &&
-               (!n[S_BASE] || !at[n[S_ROOT] + (uint64_t)n[S_BASE] - 1]) && take_string(&at, n[S_ROOT], &root) && take_string(&at, n[S_BASE], &base);
+  bool sound = (uint64_t)n[S_ROOT] + n[S_BASE] + n[S_TEXT] == size - sizeof n &&
+               (!n[S_ROOT] || !at[n[S_ROOT] - 1]) &&
+               (!n[S_BASE] || !at[n[S_ROOT] + (uint64_t)n[S_BASE] - 1]) &&
+               take_string(&at, n[S_ROOT], &root) && take_string(&at, n[S_BASE], &base);
   if (!sound) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is damaged: its source");
-  tsl_schema_options schema = {.order = (tsl_order)n[S_ORDER], .whitespace = (tsl_whitespace)n[S_WHITESPACE], .whitespace_max = n[S_WHITESPACE_MAX], .indent = n[S_INDENT],
-                               .draft = (tsl_draft)n[S_DRAFT], .ignore_formats = n[S_IGNORE_FORMATS] != 0, .nullable = n[S_OPTIONS] & 1,
-                               .repeated_names = n[S_OPTIONS] >> 1 & 1, .lazy = n[S_OPTIONS] >> 2 & 1, .max_nesting = n[S_MAX_NESTING], .base_uri = base};
+  tsl_schema_options schema = {.order = (tsl_order)n[S_ORDER],
+                               .whitespace = (tsl_whitespace)n[S_WHITESPACE],
+                               .whitespace_max = n[S_WHITESPACE_MAX],
+                               .indent = n[S_INDENT],
+                               .draft = (tsl_draft)n[S_DRAFT],
+                               .ignore_formats = n[S_IGNORE_FORMATS] != 0,
+                               .nullable = n[S_OPTIONS] & 1,
+                               .repeated_names = n[S_OPTIONS] >> 1 & 1,
+                               .lazy = n[S_OPTIONS] >> 2 & 1,
+                               .max_nesting = n[S_MAX_NESTING],
+                               .base_uri = base};
   tsl_regex_options regex = {n[S_REGEX] & 1, n[S_REGEX] >> 1 & 1, n[S_REGEX] >> 2 & 1};
-  tsl_source source = {.kind = (tsl_source_kind)n[S_KIND], .text = at, .length = (size_t)(end - at), .schema = &schema, .regex = &regex, .root = root, .limits = limits};
+  tsl_source source = {.kind = (tsl_source_kind)n[S_KIND],
+                       .text = at,
+                       .length = (size_t)(end - at),
+                       .schema = &schema,
+                       .regex = &regex,
+                       .root = root,
+                       .limits = limits};
   return tsl_grammar_compile(vocab, &source, out, error);
 }
 
-/* ---- the folder --------------------------------------------------------------------------------------------------- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 typedef struct store {
   tsl_vocab *vocab;
@@ -126,7 +179,9 @@ typedef struct store {
   tsl_store_result result;
 } store;
 
-static uint32_t max_states(const store *s) { return s->options && s->options->max_states ? s->options->max_states : MAX_STATES; }
+static uint32_t max_states(const store *s) {
+  return s->options && s->options->max_states ? s->options->max_states : MAX_STATES;
+}
 
 /* A folder without a name is none, rather than the root of the file system. */
 static bool find_paths(store *s, const char *folder) {
@@ -152,7 +207,8 @@ static tsl_limits limits_now(const store *s) {
   return limits;
 }
 
-/* False: it is not there, or not sound; or it holds the source, which could not be compiled in time (*status). */
+/* False: it is not there, or not sound; or it holds the source, which could not be compiled in time
+ * (*status). */
 static bool load(store *s, tsl_grammar **out, tsl_status *status, tsl_error *error) {
   tsl_limits limits = limits_now(s);
   tsl_error why;
@@ -169,21 +225,29 @@ static bool load(store *s, tsl_grammar **out, tsl_status *status, tsl_error *err
     s->result.kept = true;
     return true;
   }
-  if (*status != TSL_ERR_CANCELLED) *status = TSL_OK;
-  else if (error) *error = why;
+  if (*status != TSL_ERR_CANCELLED)
+    *status = TSL_OK;
+  else if (error)
+    *error = why;
   return false;
 }
 
-static const int *cancel_of(const store *s) { return s->source->limits ? s->source->limits->cancel : NULL; }
-static bool out_of_time(const store *s) { return tsl__cancelled(cancel_of(s)) || tsl__expired(s->deadline); }
+static const int *cancel_of(const store *s) {
+  return s->source->limits ? s->source->limits->cancel : NULL;
+}
+static bool out_of_time(const store *s) {
+  return tsl__cancelled(cancel_of(s)) || tsl__expired(s->deadline);
+}
 
 /* Is this file the one that has the draft's name? Its last owner may have renamed it. */
 static bool is_current(const store *s, int file) {
   struct stat own, named;
-  return !fstat(file, &own) && !lstat(s->draft, &named) && own.st_ino == named.st_ino && own.st_dev == named.st_dev;
+  return !fstat(file, &own) && !lstat(s->draft, &named) && own.st_ino == named.st_ino &&
+         own.st_dev == named.st_dev;
 }
 
-/* Not closed alone: a fork of this process has the file open, too, and would have the lock from then on. */
+/* Not closed alone: a fork of this process has the file open, too, and would have the lock from
+ * then on. */
 static void unlock(int file) {
   flock(file, LOCK_UN);
   close(file);
@@ -194,10 +258,12 @@ enum { LOCKED, HURRY, NO_LOCKS };
 /* The locked draft in *file, once nobody else has it. */
 static int lock_draft(const store *s, int *file) {
   for (;;) {
-    *file = open(s->draft, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666); /* it is written over: not what somebody's link names */
+    /* it is written over: not what somebody's link names */
+    *file = open(s->draft, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (*file < 0) return NO_LOCKS;
     int failed;
-    while ((failed = flock(*file, LOCK_EX | LOCK_NB)) != 0 && (errno == EWOULDBLOCK || errno == EINTR) && !out_of_time(s))
+    while ((failed = flock(*file, LOCK_EX | LOCK_NB)) != 0 &&
+           (errno == EWOULDBLOCK || errno == EINTR) && !out_of_time(s))
       nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
     if (!failed && is_current(s, *file)) return LOCKED;
     bool busy = failed && errno == EWOULDBLOCK;
@@ -212,7 +278,8 @@ static tsl_status compile(store *s, tsl_grammar **out, tsl_error *error) {
   return tsl__source_compile(s->vocab, s->source, &limits, out, error);
 }
 
-/* Write the compiled grammar's artifact into the locked draft, and give it its name. What fails here is no failure of the call: where time runs out, nothing is kept. */
+/* Write the compiled grammar's artifact into the locked draft, and give it its name. What fails
+ * here is no failure of the call: where time runs out, nothing is kept. */
 static void keep(store *s, int file, tsl_grammar *compiled) {
   tsl_artifact_options options = s->options ? *s->options : (tsl_artifact_options){0};
   tsl_artifact *artifact;
@@ -225,7 +292,8 @@ static void keep(store *s, int file, tsl_grammar *compiled) {
   if (status != TSL_OK) return;
   const void *data = tsl_artifact_data(artifact, &size);
   s->result.complete = ((const tsl__a_header *)data)->flags & TSL__A_COMPLETE;
-  s->result.kept = !ftruncate(file, 0) && tsl__a_write_all(file, data, size) && !rename(s->draft, s->path);
+  s->result.kept =
+      !ftruncate(file, 0) && tsl__a_write_all(file, data, size) && !rename(s->draft, s->path);
   tsl_artifact_free(artifact);
 }
 
@@ -239,7 +307,8 @@ static tsl_status compile_locked(store *s, int file, tsl_grammar **out, tsl_erro
   status = compile(s, out, error);
   if (status == TSL_OK) keep(s, file, *out);
   if (!s->result.kept) unlink(s->draft);
-  if (s->result.kept && s->result.complete && load(s, &mapped, &unused, NULL)) { /* the same tables as everybody else has, and shared pages */
+  /* the same tables as everybody else has, and shared pages */
+  if (s->result.kept && s->result.complete && load(s, &mapped, &unused, NULL)) {
     tsl_grammar_release(*out);
     *out = mapped;
   }
@@ -253,21 +322,27 @@ static tsl_status get(store *s, const char *folder, tsl_grammar **out, tsl_error
   if (load(s, out, &status, error) || status != TSL_OK) return status;
   mkdir(folder, 0777); /* what is wrong with the folder shows when the draft is opened */
   int locked = lock_draft(s, &file);
-  if (locked == HURRY) return tsl__fail(error, TSL_ERR_CANCELLED, "%s", tsl__expired(s->deadline) ? "deadline_us: out of time" : "cancelled");
+  if (locked == HURRY)
+    return tsl__fail(error, TSL_ERR_CANCELLED, "%s",
+                     tsl__expired(s->deadline) ? "deadline_us: out of time" : "cancelled");
   if (locked == NO_LOCKS) return compile(s, out, error);
   status = compile_locked(s, file, out, error);
   unlock(file);
   return status;
 }
 
-tsl_status tsl_store_get(tsl_vocab *vocab, const char *folder, const tsl_source *source, const tsl_artifact_options *options, tsl_grammar **out, tsl_store_result *result, tsl_error *error) {
+tsl_status tsl_store_get(tsl_vocab *vocab, const char *folder, const tsl_source *source,
+                         const tsl_artifact_options *options, tsl_grammar **out,
+                         tsl_store_result *result, tsl_error *error) {
   *out = NULL;
-  if (!vocab || !folder || !source) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary, a folder and a source are needed");
+  if (!vocab || !folder || !source)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary, a folder and a source are needed");
   store *s = tsl__alloc_zero(&vocab->alloc, sizeof *s);
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   *s = (store){.vocab = vocab, .source = source, .options = options};
   s->deadline = tsl__deadline(source->limits ? source->limits->deadline_us : 0);
-  tsl_status status = tsl__source_has_resolver(source) ? compile(s, out, error) : get(s, folder, out, error);
+  tsl_status status =
+      tsl__source_has_resolver(source) ? compile(s, out, error) : get(s, folder, out, error);
   if (result) *result = s->result;
   tsl__free(&vocab->alloc, s, sizeof *s);
   return status;

@@ -7,13 +7,14 @@
 #include "compiler/number/decimal.h"
 #include "compiler/expr/print.h"
 
-/* ---- looking around ----------------------------------------------------------------------------------------------- */
+/* ---- looking around -------------------------------------------------------------------------- */
 
 static bool copy_into(tsl__arena *arena, const tsl__json *from, tsl__json *to) {
   *to = *from;
   to->user = 0;
   if (from->key && !(to->key = tsl__arena_copy(arena, from->key, from->key_length))) return false;
-  if (from->kind == TSL__JSON_STRING || from->kind == TSL__JSON_NUMBER) return (to->text = tsl__arena_copy(arena, from->text, from->length)) != NULL;
+  if (from->kind == TSL__JSON_STRING || from->kind == TSL__JSON_NUMBER)
+    return (to->text = tsl__arena_copy(arena, from->text, from->length)) != NULL;
   if (from->kind != TSL__JSON_ARRAY && from->kind != TSL__JSON_OBJECT) return true;
   if (!(to->items = tsl__arena_alloc(arena, from->length * sizeof *to->items + 1))) return false;
   for (uint32_t i = 0; i < from->length; i++)
@@ -92,13 +93,15 @@ size_t tsl__json_pointer(const tsl__json *root, const tsl__json *node, char *out
 
 bool tsl__json_equal(const tsl__json *a, const tsl__json *b) {
   if (a->kind != b->kind) return false;
-  if (a->kind == TSL__JSON_NUMBER) return tsl__decimal_texts_equal(a->text, a->length, b->text, b->length);
+  if (a->kind == TSL__JSON_NUMBER)
+    return tsl__decimal_texts_equal(a->text, a->length, b->text, b->length);
   if (a->kind < TSL__JSON_NUMBER) return true;
   if (a->length != b->length) return false;
   if (a->kind == TSL__JSON_STRING) return !memcmp(a->text, b->text, a->length);
   for (uint32_t i = 0; i < a->length; i++) {
     const tsl__json *m = &a->items[i];
-    const tsl__json *other = a->kind == TSL__JSON_ARRAY ? &b->items[i] : tsl__json_get(b, m->key, m->key_length);
+    const tsl__json *other =
+        a->kind == TSL__JSON_ARRAY ? &b->items[i] : tsl__json_get(b, m->key, m->key_length);
     if (!other || !tsl__json_equal(m, other)) return false;
   }
   return true;
@@ -122,7 +125,8 @@ bool tsl__json_count(const tsl__json *number, uint32_t *out) {
   if (point) shift = e - point - 1;
   exponent = exponent * sign - shift;
   const char *last = e; /* drop zeros at the end while the exponent is negative */
-  while (exponent < 0 && last > mantissa && (last[-1] == '0' || last[-1] == '.')) exponent += *--last == '0';
+  while (exponent < 0 && last > mantissa && (last[-1] == '0' || last[-1] == '.'))
+    exponent += *--last == '0';
   uint64_t value = 0;
   for (const char *q = mantissa; q < last; q++)
     if (*q != '.' && value < UINT32_MAX) value = value * 10 + (uint64_t)(*q - '0');

@@ -1,12 +1,16 @@
 /* read.c - JSON text to a tree. See json.h.
  *
- * Idea      One pass with an explicit stack. Values that are finished but whose container is still open lie on `stack`, after the container's own node, which until its end
- *           says where the one around it is. At the end of a container its children move to the arena as one block.
- * Place     Where the reader stands is handed from function to function and so stays in a register: each returns where it stopped, NULL after a failure.
- * Strings   are looked at sixteen or eight bytes at a time: what is ASCII, no quote, no backslash and no control character needs no second look. A string without escapes is not
- *           copied.
- * Strict    RFC 8259 to the letter: no comments, no byte order mark, no leading zeros, no control characters in strings; UTF-8 without overlong forms and surrogates.
- *           An escape that is half of a surrogate pair is an error too: it is no text.
+ * Idea      One pass with an explicit stack. Values that are finished but whose container is still
+ *           open lie on `stack`, after the container's own node, which until its end says where the
+ *           one around it is. At the end of a container its children move to the arena as one
+ *           block.
+ * Place     Where the reader stands is handed from function to function and so stays in a register:
+ *           each returns where it stopped, NULL after a failure.
+ * Strings   are looked at sixteen or eight bytes at a time: what is ASCII, no quote, no backslash
+ *           and no control character needs no second look. A string without escapes is not copied.
+ * Strict    RFC 8259 to the letter: no comments, no byte order mark, no leading zeros, no control
+ *           characters in strings; UTF-8 without overlong forms and surrogates. An escape that is
+ *           half of a surrogate pair is an error too: it is no text.
  * Cost      About 1 ns a byte.
  * Tested by tests/json/test_json.c
  *
@@ -23,28 +27,35 @@ typedef struct reader {
   const tsl_allocator *alloc;
   const char *text, *end;
   TSL__VEC(tsl__json) stack;
-  uint32_t inner; /* index into stack of the innermost open container's own node, whose `end` is that of the one around it until it ends */
-  uint32_t open;  /* containers that are open */
-  bool object;    /* the innermost one is an object */
+  /* index into stack of the innermost open container's own node, whose `end` is that of the one
+   * around it until it ends */
+  uint32_t inner;
+  uint32_t open; /* containers that are open */
+  bool object;   /* the innermost one is an object */
   uint32_t max_depth;
   tsl__string key; /* of the value to come */
-  uint32_t names; /* members so far that may name a schema (json.h) */
+  uint32_t names;  /* members so far that may name a schema (json.h) */
   tsl_status status;
   const char *message;
   const char *where; /* of the failure */
 } reader;
 
-static TSL__SELDOM const char *fail(reader *r, tsl_status status, const char *where, const char *message) {
+static TSL__SELDOM const char *fail(reader *r, tsl_status status, const char *where,
+                                    const char *message) {
   r->status = status;
   r->where = where;
   r->message = message;
   return NULL;
 }
 
-static TSL__SELDOM const char *wrong(reader *r, const char *where, const char *message) { return fail(r, TSL_ERR_SYNTAX, where, message); }
-static TSL__SELDOM const char *no_memory(reader *r) { return fail(r, TSL_ERR_NO_MEMORY, r->text, "out of memory"); }
+static TSL__SELDOM const char *wrong(reader *r, const char *where, const char *message) {
+  return fail(r, TSL_ERR_SYNTAX, where, message);
+}
+static TSL__SELDOM const char *no_memory(reader *r) {
+  return fail(r, TSL_ERR_NO_MEMORY, r->text, "out of memory");
+}
 
-/* ---- nodes -------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static inline tsl__json *push(reader *r, unsigned kind, const char *from) {
   if (!tsl__vec_reserve(r->alloc, &r->stack, 1)) return no_memory(r), NULL;
@@ -124,7 +135,8 @@ static inline const char *begin(reader *r, const char *p, unsigned kind) {
 static const char *end(reader *r, const char *p) {
   tsl__json *node = &r->stack.at[r->inner], *children = node + 1;
   uint32_t n = (uint32_t)r->stack.n - r->inner - 1;
-  if (r->object && n > 1) n = n <= FEW ? unique_few(children, n) : unique_many(r->alloc, children, n);
+  if (r->object && n > 1)
+    n = n <= FEW ? unique_few(children, n) : unique_many(r->alloc, children, n);
   if (n == UINT32_MAX) return no_memory(r);
   r->stack.n = r->inner + 1;
   r->inner = node->end;
@@ -133,22 +145,27 @@ static const char *end(reader *r, const char *p) {
   node->length = n;
   node->items = NULL;
   node->end = (uint32_t)(p + 1 - r->text);
-  if (n && !(node->items = tsl__arena_copy(r->arena, children, n * sizeof *children))) return no_memory(r);
+  if (n && !(node->items = tsl__arena_copy(r->arena, children, n * sizeof *children)))
+    return no_memory(r);
   return p + 1;
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------------------ */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 #define ONES 0x0101010101010101ull
 #define HIGHS 0x8080808080808080ull
 
-/* Past bytes that are plain text: in sixteens where there is SSE2, in eights, then one by one. In an eight the lowest mark is exact: a borrow comes from a byte that bears
- * a mark itself. As signed numbers control characters and what is not ASCII are below a space. */
+/* Past bytes that are plain text: in sixteens where there is SSE2, in eights, then one by one. In
+ * an eight the lowest mark is exact: a borrow comes from a byte that bears a mark itself. As signed
+ * numbers control characters and what is not ASCII are below a space. */
 static inline const char *skip_plain(const char *p, const char *stop) {
 #ifdef __SSE2__
   for (; stop - p >= 16; p += 16) {
-    __m128i w = _mm_loadu_si128((const __m128i *)(const void *)p), quote = _mm_cmpeq_epi8(w, _mm_set1_epi8('"')), escape = _mm_cmpeq_epi8(w, _mm_set1_epi8('\\'));
-    int special = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, escape), _mm_cmplt_epi8(w, _mm_set1_epi8(' '))));
+    __m128i w = _mm_loadu_si128((const __m128i *)(const void *)p),
+            quote = _mm_cmpeq_epi8(w, _mm_set1_epi8('"')),
+            escape = _mm_cmpeq_epi8(w, _mm_set1_epi8('\\'));
+    int special = _mm_movemask_epi8(
+        _mm_or_si128(_mm_or_si128(quote, escape), _mm_cmplt_epi8(w, _mm_set1_epi8(' '))));
     if (special) return p + __builtin_ctz((unsigned)special);
   }
 #endif
@@ -158,7 +175,9 @@ static inline const char *skip_plain(const char *p, const char *stop) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     w = __builtin_bswap64(w);
 #endif
-    uint64_t special = (((w ^ (ONES * '"')) - ONES) | ((w ^ (ONES * '\\')) - ONES) | (w - ONES * 0x20) | w) & HIGHS;
+    uint64_t special =
+        (((w ^ (ONES * '"')) - ONES) | ((w ^ (ONES * '\\')) - ONES) | (w - ONES * 0x20) | w) &
+        HIGHS;
     if (special) return p + __builtin_ctzll(special) / 8;
   }
   while (p < stop && (uint8_t)*p < 0x80 && tsl__stands_raw((uint8_t)*p)) p++;
@@ -190,14 +209,17 @@ static bool hex4(const char *p, const char *stop, unsigned *out) {
   return true;
 }
 
-/* The escape at p; where it ends, or NULL after a failure. What it stands for is written to *out, which moves on; never longer than the escape. */
+/* The escape at p; where it ends, or NULL after a failure. What it stands for is written to *out,
+ * which moves on; never longer than the escape. */
 static const char *escape(reader *r, const char *p, char **out) {
   uint8_t means = p + 1 < r->end ? tsl__escaped((uint8_t)p[1]) : 0;
   unsigned unit, low;
   if (means) return *(*out)++ = (char)means, p + 2;
-  if (p + 1 >= r->end || p[1] != 'u' || !hex4(p + 2, r->end, &unit)) return wrong(r, p + 1, "no such escape");
+  if (p + 1 >= r->end || p[1] != 'u' || !hex4(p + 2, r->end, &unit))
+    return wrong(r, p + 1, "no such escape");
   if (unit < 0xD800 || unit > 0xDFFF) return *out += tsl__utf8_encode(unit, (uint8_t *)*out), p + 6;
-  if (unit > 0xDBFF || r->end - p < 8 || p[6] != '\\' || p[7] != 'u' || !hex4(p + 8, r->end, &low) || low < 0xDC00 || low > 0xDFFF)
+  if (unit > 0xDBFF || r->end - p < 8 || p[6] != '\\' || p[7] != 'u' ||
+      !hex4(p + 8, r->end, &low) || low < 0xDC00 || low > 0xDFFF)
     return wrong(r, p, "a lone surrogate is not a character");
   *out += tsl__utf8_encode(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), (uint8_t *)*out);
   return p + 12;
@@ -222,7 +244,10 @@ static const char *decoded(reader *r, const char *from, const char *p, tsl__stri
       continue;
     }
     size_t n = (uint8_t)*p < 0x20 ? 0 : tsl__json_sequence(p, r->end);
-    if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8");
+    if (!n)
+      return wrong(r, p,
+                   (uint8_t)*p < 0x20 ? "a control character in a string must be escaped"
+                                      : "no UTF-8");
     while (n--) *out++ = *p++;
   }
   *text = (tsl__string){copy, (uint32_t)(out - copy)};
@@ -230,7 +255,8 @@ static const char *decoded(reader *r, const char *from, const char *p, tsl__stri
 }
 
 /* The same, of which p is the first byte that needs a look. */
-static TSL__SELDOM const char *string_on(reader *r, const char *from, const char *p, tsl__string *text) {
+static TSL__SELDOM const char *string_on(reader *r, const char *from, const char *p,
+                                         tsl__string *text) {
   for (;; p = skip_plain(p, r->end)) {
     if (p >= r->end || *p == '"') break;
     if (*p == '\\') {
@@ -239,7 +265,10 @@ static TSL__SELDOM const char *string_on(reader *r, const char *from, const char
       return p + 1;
     }
     size_t n = (uint8_t)*p < 0x20 ? 0 : tsl__json_sequence(p, r->end);
-    if (!n) return wrong(r, p, (uint8_t)*p < 0x20 ? "a control character in a string must be escaped" : "no UTF-8");
+    if (!n)
+      return wrong(r, p,
+                   (uint8_t)*p < 0x20 ? "a control character in a string must be escaped"
+                                      : "no UTF-8");
     p += n;
   }
   if (p >= r->end) return wrong(r, r->end, "a string has no end");
@@ -256,9 +285,11 @@ static inline const char *string(reader *r, const char *p, tsl__string *text) {
   return p + 1;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-static bool is_digit(const reader *r, const char *p) { return p < r->end && *p >= '0' && *p <= '9'; }
+static bool is_digit(const reader *r, const char *p) {
+  return p < r->end && *p >= '0' && *p <= '9';
+}
 
 static const char *digits(const reader *r, const char *p) {
   while (is_digit(r, p)) p++;
@@ -267,7 +298,9 @@ static const char *digits(const reader *r, const char *p) {
 
 static const char *number(reader *r, const char *from) {
   const char *p = from + (*from == '-');
-  if (!is_digit(r, p)) return wrong(r, p, *from == '-' ? "a digit must follow the minus sign" : "a value must stand here");
+  if (!is_digit(r, p))
+    return wrong(r, p,
+                 *from == '-' ? "a digit must follow the minus sign" : "a value must stand here");
   p = *p == '0' ? p + 1 : digits(r, p);
   if (is_digit(r, p)) return wrong(r, p, "a number has no leading zeros");
   if (p < r->end && *p == '.') {
@@ -287,7 +320,8 @@ static const char *number(reader *r, const char *from) {
   return p;
 }
 
-static inline const char *word(reader *r, const char *p, const char *what, size_t n, unsigned kind) {
+static inline const char *word(reader *r, const char *p, const char *what, size_t n,
+                               unsigned kind) {
   if ((size_t)(r->end - p) >= n && !memcmp(p, what, n)) return push(r, kind, p) ? p + n : NULL;
   while (p < r->end && *p == *what) p++, what++;
   return wrong(r, p, "a value must stand here");
@@ -295,11 +329,11 @@ static inline const char *word(reader *r, const char *p, const char *what, size_
 
 static bool is_name(const tsl__string *key) {
   switch (key->length) {
-    case 2: return !memcmp(key->at, "id", 2);
-    case 3: return !memcmp(key->at, "$id", 3);
-    case 7: return !memcmp(key->at, "$anchor", 7);
-    case 14: return !memcmp(key->at, "$dynamicAnchor", 14);
-    default: return false;
+  case 2: return !memcmp(key->at, "id", 2);
+  case 3: return !memcmp(key->at, "$id", 3);
+  case 7: return !memcmp(key->at, "$anchor", 7);
+  case 14: return !memcmp(key->at, "$dynamicAnchor", 14);
+  default: return false;
   }
 }
 
@@ -314,7 +348,9 @@ static inline const char *text_value(reader *r, const char *from) {
   return p;
 }
 
-static inline bool is_space(char c) { return (uint8_t)c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r'); }
+static inline bool is_space(char c) {
+  return (uint8_t)c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r');
+}
 
 static inline const char *space(const reader *r, const char *p) {
   while (p < r->end && is_space(*p)) p++;
@@ -324,7 +360,8 @@ static inline const char *space(const reader *r, const char *p) {
 /* To the next byte of a container; there must be one. */
 static inline const char *inside(reader *r, const char *p) {
   p = space(r, p);
-  return p < r->end ? p : wrong(r, r->end, r->object ? "an object has no end" : "an array has no end");
+  return p < r->end ? p
+                    : wrong(r, r->end, r->object ? "an object has no end" : "an array has no end");
 }
 
 /* A key and its colon. */
@@ -341,13 +378,13 @@ static inline const char *value(reader *r, const char *p, bool *opened) {
   p = space(r, p);
   if (p == r->end) return wrong(r, p, "a value must stand here");
   switch (*p) {
-    case '{': *opened = true; return begin(r, p, TSL__JSON_OBJECT);
-    case '[': *opened = true; return begin(r, p, TSL__JSON_ARRAY);
-    case '"': return text_value(r, p);
-    case 't': return word(r, p, "true", 4, TSL__JSON_TRUE);
-    case 'f': return word(r, p, "false", 5, TSL__JSON_FALSE);
-    case 'n': return word(r, p, "null", 4, TSL__JSON_NULL);
-    default: return number(r, p);
+  case '{': *opened = true; return begin(r, p, TSL__JSON_OBJECT);
+  case '[': *opened = true; return begin(r, p, TSL__JSON_ARRAY);
+  case '"': return text_value(r, p);
+  case 't': return word(r, p, "true", 4, TSL__JSON_TRUE);
+  case 'f': return word(r, p, "false", 5, TSL__JSON_FALSE);
+  case 'n': return word(r, p, "null", 4, TSL__JSON_NULL);
+  default: return number(r, p);
   }
 }
 
@@ -357,7 +394,9 @@ static inline const char *after(reader *r, const char *p, bool *more) {
   while (r->open) {
     if (!(p = inside(r, p))) return NULL;
     if (*p == ',') return *more = true, p + 1;
-    if (*p != (r->object ? '}' : ']')) return wrong(r, p, r->object ? "a comma or } must stand here" : "a comma or ] must stand here");
+    if (*p != (r->object ? '}' : ']'))
+      return wrong(r, p,
+                   r->object ? "a comma or } must stand here" : "a comma or ] must stand here");
     if (!(p = end(r, p))) return NULL;
   }
   return p;
@@ -378,10 +417,14 @@ static const char *run(reader *r, const char *p) {
   return p == r->end ? p : wrong(r, p, "nothing may follow the value");
 }
 
-#define TREE_LEAST 512u      /* bytes that even the smallest text's tree and its owner's notes take; a longer one's take as much as the text, and mostly more */
-#define FORESEEN (1u << 16)  /* bytes of a text up to which room for its tree is asked for together with its own */
+/* bytes that even the smallest text's tree and its owner's notes take; a longer one's take as much
+ * as the text, and mostly more */
+#define TREE_LEAST 512u
+/* bytes of a text up to which room for its tree is asked for together with its own */
+#define FORESEEN (1u << 16)
 
-/* A copy of the text, in a block in which its tree has room too, as far as it is certain to take it. */
+/* A copy of the text, in a block in which its tree has room too, as far as it is certain to take
+ * it. */
 static const char *copy_text(tsl__arena *arena, const char *text, size_t length) {
   uint32_t least = arena->least;
   if (length < FORESEEN) arena->least = 2 * (uint32_t)length + TREE_LEAST;
@@ -390,33 +433,49 @@ static const char *copy_text(tsl__arena *arena, const char *text, size_t length)
   return copy;
 }
 
-tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
+tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth,
+                           tsl__json **out, tsl_error *error) {
   const char *copy = length < UINT32_MAX ? copy_text(arena, text, length) : text;
   *out = NULL;
-  return copy ? tsl__json_parse_in_place(arena, copy, length, max_depth, out, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  return copy ? tsl__json_parse_in_place(arena, copy, length, max_depth, out, error)
+              : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
-#define VALUE_BYTES 32u /* of text for each value that waits at once, about, and no more of them than this at first */
+/* of text for each value that waits at once, about, and no more of them than this at first */
+#define VALUE_BYTES 32u
 #define VALUES_MOST 128u
 
 /* Why a text that is no JSON cannot be: how it is encoded. NULL: it may be UTF-8. */
 static const char *encoding(const char *text, size_t length) {
-  if (length >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) return "a byte order mark stands before the value";
-  if (length < 2 || (text[0] && text[1] && memcmp(text, "\xFF\xFE", 2) != 0 && memcmp(text, "\xFE\xFF", 2) != 0)) return NULL;
+  if (length >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3))
+    return "a byte order mark stands before the value";
+  if (length < 2 ||
+      (text[0] && text[1] && memcmp(text, "\xFF\xFE", 2) != 0 && memcmp(text, "\xFE\xFF", 2) != 0))
+    return NULL;
   return "the text is in UTF-16 or UTF-32, and must be in UTF-8";
 }
 
-tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error) {
+tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t length,
+                                    uint32_t max_depth, tsl__json **out, tsl_error *error) {
   *out = NULL;
-  if (length >= UINT32_MAX) return tsl__fail(error, TSL_ERR_LIMIT, "a JSON text may have at most 4294967294 bytes");
-  reader r = {.arena = arena, .alloc = arena->alloc, .text = text, .end = text + length, .max_depth = max_depth};
+  if (length >= UINT32_MAX)
+    return tsl__fail(error, TSL_ERR_LIMIT, "a JSON text may have at most 4294967294 bytes");
+  reader r = {.arena = arena,
+              .alloc = arena->alloc,
+              .text = text,
+              .end = text + length,
+              .max_depth = max_depth};
   size_t room = 8 + length / VALUE_BYTES;
-  const char *done = tsl__vec_reserve(r.alloc, &r.stack, room < VALUES_MOST ? room : VALUES_MOST) ? run(&r, text) : no_memory(&r);
+  const char *done = tsl__vec_reserve(r.alloc, &r.stack, room < VALUES_MOST ? room : VALUES_MOST)
+                         ? run(&r, text)
+                         : no_memory(&r);
   if (done && !(*out = tsl__arena_copy(arena, r.stack.at, sizeof **out))) done = no_memory(&r);
   tsl__vec_free(r.alloc, &r.stack);
   if (done) return TSL_OK;
   if (r.status == TSL_ERR_NO_MEMORY) return tsl__fail(error, r.status, "%s", r.message);
-  const char *other = r.status == TSL_ERR_SYNTAX && r.where < text + 2 ? encoding(text, length) : NULL;
+  const char *other =
+      r.status == TSL_ERR_SYNTAX && r.where < text + 2 ? encoding(text, length) : NULL;
   if (other) r.message = other;
-  return tsl__fail_at(error, r.status, r.text, length, (size_t)(r.where - r.text), r.status == TSL_ERR_SYNTAX ? "not JSON: %s" : "%s", r.message);
+  return tsl__fail_at(error, r.status, r.text, length, (size_t)(r.where - r.text),
+                      r.status == TSL_ERR_SYNTAX ? "not JSON: %s" : "%s", r.message);
 }

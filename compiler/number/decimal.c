@@ -1,7 +1,8 @@
 /* decimal.c - exact decimal numbers. See decimal.h.
  *
- * Multiples and lcm look at m = c × 10^e (c not divisible by 10) as 2^i 5^j u with u prime to 10: a power of ten changes i and j only. "a is a multiple
- * of m" compares the twos and fives, and divides the u. Nothing huge is ever multiplied out.
+ * Multiples and lcm look at m = c × 10^e (c not divisible by 10) as 2^i 5^j u with u prime to 10: a
+ * power of ten changes i and j only. "a is a multiple of m" compares the twos and fives, and
+ * divides the u. Nothing huge is ever multiplied out.
  *
  * Tested by tests/number/test_number.c
  *
@@ -15,9 +16,10 @@
 const tsl__decimal tsl__decimal_zero = {NULL, 0, false, 0};
 const tsl__decimal tsl__decimal_one = {"1", 1, false, 0};
 
-#define EXPONENT_CLAMP (TSL__DECIMAL_EXPONENT * 100) /* an exponent's digits are read up to here: more makes no difference */
+/* an exponent's digits are read up to here: more makes no difference */
+#define EXPONENT_CLAMP (TSL__DECIMAL_EXPONENT * 100)
 
-/* ---- reading and writing -------------------------------------------------------------------------------------- */
+/* ---- reading and writing --------------------------------------------------------------------- */
 
 /* The parts of a JSON number's text, as positions. */
 typedef struct parts {
@@ -60,7 +62,8 @@ static bool split(const char *text, size_t length, parts *p) {
     if (at == p->fraction) return false;
   }
   p->exponent = 0;
-  if (at < length && (text[at] == 'e' || text[at] == 'E')) at = split_exponent(text, at + 1, length, &p->exponent);
+  if (at < length && (text[at] == 'e' || text[at] == 'E'))
+    at = split_exponent(text, at + 1, length, &p->exponent);
   return at && at == length;
 }
 
@@ -88,7 +91,8 @@ static bool significant_of(const char *text, size_t length, significant *s) {
   return true;
 }
 
-tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length, tsl__decimal *out) {
+tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length,
+                              tsl__decimal *out) {
   significant s;
   if (!significant_of(text, length, &s)) return TSL_ERR_SYNTAX;
   size_t n = s.last - s.first;
@@ -96,7 +100,9 @@ tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length
     *out = tsl__decimal_zero;
     return TSL_OK;
   }
-  if (n > TSL__DECIMAL_DIGITS || s.exponent > TSL__DECIMAL_EXPONENT || s.exponent < -TSL__DECIMAL_EXPONENT) return TSL_ERR_LIMIT;
+  if (n > TSL__DECIMAL_DIGITS || s.exponent > TSL__DECIMAL_EXPONENT ||
+      s.exponent < -TSL__DECIMAL_EXPONENT)
+    return TSL_ERR_LIMIT;
   char *digits = tsl__arena_alloc(arena, n);
   if (!digits) return TSL_ERR_NO_MEMORY;
   for (size_t i = 0; i < n; i++) digits[i] = digit_at(&s, s.first + i);
@@ -108,7 +114,8 @@ bool tsl__decimal_texts_equal(const char *a, size_t a_length, const char *b, siz
   significant x, y;
   if (!significant_of(a, a_length, &x) || !significant_of(b, b_length, &y)) return false;
   size_t n = x.last - x.first;
-  if (n != y.last - y.first || (n && (x.exponent != y.exponent || x.p.negative != y.p.negative))) return false;
+  if (n != y.last - y.first || (n && (x.exponent != y.exponent || x.p.negative != y.p.negative)))
+    return false;
   for (size_t i = 0; i < n; i++)
     if (digit_at(&x, x.first + i) != digit_at(&y, y.first + i)) return false;
   return true;
@@ -143,13 +150,15 @@ size_t tsl__decimal_print(const tsl__decimal *d, char *out, size_t n) {
   } else {
     int64_t magnitude = tsl__decimal_magnitude(d);
     if (d->negative) tsl__print_char(&p, '-');
-    if (d->exponent <= 21 && magnitude <= 21 && magnitude >= -7) put_plain(&p, d);
-    else put_scientific(&p, d);
+    if (d->exponent <= 21 && magnitude <= 21 && magnitude >= -7)
+      put_plain(&p, d);
+    else
+      put_scientific(&p, d);
   }
   return tsl__print_end(&p);
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static int compare_absolute(const tsl__decimal *a, const tsl__decimal *b) {
   int64_t ma = tsl__decimal_magnitude(a), mb = tsl__decimal_magnitude(b);
@@ -167,10 +176,11 @@ int tsl__decimal_compare(const tsl__decimal *a, const tsl__decimal *b) {
 }
 
 bool tsl__decimal_equal(const tsl__decimal *a, const tsl__decimal *b) {
-  return a->count == b->count && a->negative == b->negative && a->exponent == b->exponent && (!a->count || !memcmp(a->digits, b->digits, a->count));
+  return a->count == b->count && a->negative == b->negative && a->exponent == b->exponent &&
+         (!a->count || !memcmp(a->digits, b->digits, a->count));
 }
 
-/* ---- multiples ------------------------------------------------------------------------------------------------ */
+/* ---- multiples ------------------------------------------------------------------------------- */
 
 /* |d| = 2^twos 5^fives u, u prime to 10. */
 typedef struct factored {
@@ -194,7 +204,9 @@ static bool multiply_power(tsl__nat *a, uint32_t prime, int64_t power) {
 static tsl_status unfactor(tsl__arena *arena, factored *f, tsl__decimal *out) {
   char digits[TSL__NAT_DIGITS];
   int64_t exponent = f->twos < f->fives ? f->twos : f->fives;
-  if (!multiply_power(&f->u, 2, f->twos - exponent) || !multiply_power(&f->u, 5, f->fives - exponent)) return TSL_ERR_LIMIT;
+  if (!multiply_power(&f->u, 2, f->twos - exponent) ||
+      !multiply_power(&f->u, 5, f->fives - exponent))
+    return TSL_ERR_LIMIT;
   size_t count = tsl__nat_to_digits(&f->u, digits);
   if (count > TSL__DECIMAL_DIGITS) return TSL_ERR_LIMIT;
   char *copy = tsl__arena_copy(arena, digits, count);
@@ -217,7 +229,8 @@ bool tsl__decimal_is_multiple(const tsl__decimal *a, const tsl__decimal *m) {
   return tsl__nat_is_zero(&rest);
 }
 
-tsl_status tsl__decimal_lcm(tsl__arena *arena, const tsl__decimal *a, const tsl__decimal *b, tsl__decimal *out) {
+tsl_status tsl__decimal_lcm(tsl__arena *arena, const tsl__decimal *a, const tsl__decimal *b,
+                            tsl__decimal *out) {
   factored fa, fb;
   tsl__nat gcd, part;
   if (!factor(a, &fa) || !factor(b, &fb)) return TSL_ERR_LIMIT;

@@ -1,15 +1,19 @@
 /* integer.c - unconstrained integers, in every spelling, without a table.
  *
- * An integer may be written 15, 15.0, 1.50e1, 1500e-2. What may follow depends on how many zeros the digits before the point end in (so many places an
- * exponent may take away), or on the number of digits behind the point and on the last of them that is not 0. The two numbers are
- * packed into the automaton's parameter, so that no memory is needed and every layer of expressions has the same states.
+ * An integer may be written 15, 15.0, 1.50e1, 1500e-2. What may follow depends on how many zeros
+ * the digits before the point end in (so many places an exponent may take away), or on the number
+ * of digits behind the point and on the last of them that is not 0. The two numbers are packed into
+ * the automaton's parameter, so that no memory is needed and every layer of expressions has the
+ * same states.
  *
  *   before the point    zeros                                 integral from exponent -zeros on
  *   "0"                 WHOLE_ZERO                            any exponent
- *   behind the point    bit 31, digits (15 bits), ready (16)  integral from exponent `ready` on; ready code 0: no digit but 0 so far
+ *   behind the point    bit 31, digits (15 bits), ready (16)  integral from exponent `ready` on;
+ *   ready code 0: no digit but 0 so far
  *
- * Limit     Behind the point at most 32,767 digits, and before it at most as many zeros at the end if a point follows: more are refused (a
- *           completion always exists, so that no dead end arises).
+ * Limit     Behind the point at most 32,767 digits, and before it at most as many zeros at the end
+ *           if a point follows: more are refused (a completion always exists, so that no dead end
+ *           arises).
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -67,7 +71,9 @@ static void live(void *ctx, uint32_t param, tsl__bytes *out) {
 
 static tsl__expr step_digit(tsl__exprs *x, const state *s, bool zero) {
   if (!s->fraction) return s->zero ? TSL__NONE : tsl__integer_whole(x, zero ? 1 - s->ready : 0);
-  if (zero) return s->zero ? tsl__integer_zero(x, s->digits + 1) : tsl__integer_fraction(x, s->digits + 1, s->ready);
+  if (zero)
+    return s->zero ? tsl__integer_zero(x, s->digits + 1)
+                   : tsl__integer_fraction(x, s->digits + 1, s->ready);
   return tsl__integer_fraction(x, s->digits + 1, s->digits + 1);
 }
 
@@ -75,10 +81,12 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   (void)ctx;
   state s = unpack(param);
   if (byte >= '0' && byte <= '9') return step_digit(x, &s, byte == '0');
-  if (byte == '.' && !s.fraction) return s.zero ? tsl__integer_zero(x, 0) : tsl__integer_fraction(x, 0, s.ready);
+  if (byte == '.' && !s.fraction)
+    return s.zero ? tsl__integer_zero(x, 0) : tsl__integer_fraction(x, 0, s.ready);
   if ((byte != 'e' && byte != 'E') || (s.fraction && !s.digits)) return TSL__NONE;
   tsl__exponents e;
-  e.low = s.zero ? -TSL__EXPONENT_INF : s.ready, e.high = TSL__EXPONENT_INF, e.hole_count = 0; /* the holes are many words */
+  /* the holes are many words */
+  e.low = s.zero ? -TSL__EXPONENT_INF : s.ready, e.high = TSL__EXPONENT_INF, e.hole_count = 0;
   return tsl__number_exponent(x, &e);
 }
 
@@ -92,11 +100,15 @@ static uint32_t shortest(void *ctx, uint32_t param) {
 static void print(void *ctx, uint32_t param, char *out, size_t n) {
   (void)ctx;
   state s = unpack(param);
-  if (!s.fraction) snprintf(out, n, s.zero ? "integer 0" : "integer +%u zeros", param);
-  else snprintf(out, n, s.zero ? "integer 0.+%d" : "integer .+%d ready %d", (int)s.digits, (int)s.ready);
+  if (!s.fraction)
+    snprintf(out, n, s.zero ? "integer 0" : "integer +%u zeros", param);
+  else
+    snprintf(out, n, s.zero ? "integer 0.+%d" : "integer .+%d ready %d", (int)s.digits,
+             (int)s.ready);
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, "+-.0123456789Ee", true, NULL, NULL, live};
+static const tsl__native_ops ops = {nullable,          boundaries, step, shortest, print, NULL,
+                                    "+-.0123456789Ee", true,       NULL, NULL,     live};
 
 tsl__expr tsl__integer_whole(tsl__exprs *x, int64_t zeros) {
   return zeros > (int64_t)WHOLE_MAX ? TSL__NONE : tsl__expr_native(x, &ops, NULL, (uint32_t)zeros);
@@ -104,18 +116,23 @@ tsl__expr tsl__integer_whole(tsl__exprs *x, int64_t zeros) {
 
 tsl__expr tsl__integer_zero(tsl__exprs *x, int64_t fraction) {
   if (fraction > PLACES_MAX) return TSL__NONE;
-  return tsl__expr_native(x, &ops, NULL, fraction < 0 ? WHOLE_ZERO : FRACTION_BIT | (uint32_t)fraction << 16);
+  return tsl__expr_native(x, &ops, NULL,
+                          fraction < 0 ? WHOLE_ZERO : FRACTION_BIT | (uint32_t)fraction << 16);
 }
 
 tsl__expr tsl__integer_fraction(tsl__exprs *x, int64_t fraction, int64_t ready) {
   if (fraction > PLACES_MAX || ready < -PLACES_MAX) return TSL__NONE;
-  return tsl__expr_native(x, &ops, NULL, FRACTION_BIT | (uint32_t)fraction << 16 | (uint32_t)(ready + READY_BIAS));
+  return tsl__expr_native(x, &ops, NULL,
+                          FRACTION_BIT | (uint32_t)fraction << 16 | (uint32_t)(ready + READY_BIAS));
 }
 
 tsl__expr tsl__integer_begin(tsl__exprs *x) {
   tsl__expr zero = tsl__expr_seq(x, tsl__expr_literal(x, "0", 1), tsl__integer_zero(x, -1));
-  return tsl__expr_alt(x, zero, tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__integer_whole(x, 0)));
+  return tsl__expr_alt(x, zero,
+                       tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__integer_whole(x, 0)));
 }
 
 bool tsl__integer_is(const tsl__native *native) { return native->ops == &ops; }
-tsl__expr tsl__integer_from(tsl__exprs *x, uint32_t param) { return tsl__expr_native(x, &ops, NULL, param); }
+tsl__expr tsl__integer_from(tsl__exprs *x, uint32_t param) {
+  return tsl__expr_native(x, &ops, NULL, param);
+}

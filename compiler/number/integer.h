@@ -7,7 +7,8 @@
 
 #include "compiler/expr/expr.h"
 
-/* What may follow a prefix of an integer: before the point, with `zeros` zeros at its end. TSL__NONE if that is past the limit (integer.c). */
+/* What may follow a prefix of an integer: before the point, with `zeros` zeros at its end.
+ * TSL__NONE if that is past the limit (integer.c). */
 tsl__expr tsl__integer_whole(tsl__exprs *x, int64_t zeros);
 /* After "0" and, if `fraction` >= 0, a point and that many zeros. */
 tsl__expr tsl__integer_zero(tsl__exprs *x, int64_t fraction);

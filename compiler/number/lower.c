@@ -1,14 +1,17 @@
 /* lower.c - the numbers of a spec as an automaton whose states are made when they are reached.
  *
- * A spec has two sides, the magnitudes after '-' and those without; both are often alike, or free. A state is (side, prefix record of state.c), interned: its
- * index is the automaton's parameter. Three things are not states: a prefix after which the value does not matter any more is a plain expression
- * (parts.c), one of an integer without further constraints belongs to integer.c, and what follows an 'e' is a range of integers, an
- * expression too. Those are shared by all specs.
+ * A spec has two sides, the magnitudes after '-' and those without; both are often alike, or free.
+ * A state is (side, prefix record of state.c), interned: its index is the automaton's parameter.
+ * Three things are not states: a prefix after which the value does not matter any more is a plain
+ * expression (parts.c), one of an integer without further constraints belongs to integer.c, and
+ * what follows an 'e' is a range of integers, an expression too. Those are shared by all specs.
  *
- * Memory    A record is some ten words, made once per distinct state; a long run of digits makes one state a digit while an exponent could still bring the
- *           number back into its bounds, and none once its future is free.
- * Layers    A table grows while its states are explored, so it belongs to one tsl__exprs and must not be made in a frozen parent that several share
- *           (unconstrained numbers and integers, which need no table, may be).
+ * Memory    A record is some ten words, made once per distinct state; a long run of digits makes
+ *           one state a digit while an exponent could still bring the number back into its bounds,
+ *           and none once its future is free.
+ * Layers    A table grows while its states are explored, so it belongs to one tsl__exprs and must
+ *           not be made in a frozen parent that several share (unconstrained numbers and integers,
+ *           which need no table, may be).
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,12 +24,14 @@
 #include "compiler/number/parts.h"
 #include "runtime/core/pool.h"
 
-#define WORK_OF_SEARCH 50u /* for the shortest completion, in nodes of expressions by word of the state */
+/* for the shortest completion, in nodes of expressions by word of the state */
+#define WORK_OF_SEARCH 50u
 
 /* One state: how a tsl__number_state is written down. */
 typedef struct record {
   const int64_t *words;
-  uint32_t count, side, shortest; /* shortest: fewest bytes to finish; a lower bound until it has been asked for */
+  /* shortest: fewest bytes to finish; a lower bound until it has been asked for */
+  uint32_t count, side, shortest;
   bool nullable, measured;
   uint8_t byte;    /* by which it was first reached from `before`; of no meaning at the beginning */
   uint32_t before; /* UINT32_MAX: the beginning */
@@ -48,8 +53,8 @@ struct tsl__numbers {
   TSL__VEC(uint64_t) side_hashes;
   TSL__VEC(record) records;
   TSL__VEC(int64_t) words; /* the record being looked up */
-  tsl__index index;     /* of the records */
-  void *work, *scratch; /* for a tsl__number_state each */
+  tsl__index index;        /* of the records */
+  void *work, *scratch;    /* for a tsl__number_state each */
   size_t work_size;
 };
 
@@ -80,20 +85,25 @@ tsl__numbers *tsl__numbers_new(tsl__exprs *x) {
   return tsl__exprs_own(x, t, destroy) ? t : NULL;
 }
 
-/* ---- interning ------------------------------------------------------------------------------------------------ */
+/* ---- interning ------------------------------------------------------------------------------- */
 
-static bool put(tsl__numbers *t, int64_t word) { return tsl__vec_push(tsl__exprs_allocator(t->x), &t->words, word); }
+static bool put(tsl__numbers *t, int64_t word) {
+  return tsl__vec_push(tsl__exprs_allocator(t->x), &t->words, word);
+}
 
 static bool write_down(tsl__numbers *t, uint32_t side, const tsl__number_state *st) {
-  int64_t head = (int64_t)st->phase | (int64_t)st->significant << 3 | (int64_t)st->low_open << 4 | (int64_t)st->high_open << 5 | (int64_t)side << 8;
+  int64_t head = (int64_t)st->phase | (int64_t)st->significant << 3 | (int64_t)st->low_open << 4 |
+                 (int64_t)st->high_open << 5 | (int64_t)side << 8;
   t->words.n = 0;
-  bool ok = put(t, head) && put(t, st->fraction) && put(t, st->position) && put(t, st->low) && put(t, st->high);
+  bool ok = put(t, head) && put(t, st->fraction) && put(t, st->position) && put(t, st->low) &&
+            put(t, st->high);
   for (uint32_t k = 0; ok && k < t->sides.at[side]->tracker_count; k++) {
     ok = put(t, st->ready[k]) && put(t, st->residue[k]->n);
     for (uint32_t i = 0; ok && i < st->residue[k]->n; i++) ok = put(t, st->residue[k]->limb[i]);
   }
   ok = ok && put(t, st->live_count);
-  for (uint32_t i = 0; ok && i < st->live_count; i++) ok = put(t, st->live[i].index) && put(t, st->live[i].at);
+  for (uint32_t i = 0; ok && i < st->live_count; i++)
+    ok = put(t, st->live[i].index) && put(t, st->live[i].at);
   return ok;
 }
 
@@ -111,59 +121,82 @@ static tsl__number_state *read_back(tsl__numbers *t, const record *r) {
     for (uint32_t i = 0; i < st->residue[k]->n; i++) st->residue[k]->limb[i] = (uint32_t)*w++;
   }
   st->live_count = (uint32_t)*w++;
-  for (uint32_t i = 0; i < st->live_count; i++, w += 2) st->live[i] = (tsl__live){(uint32_t)w[0], w[1]};
+  for (uint32_t i = 0; i < st->live_count; i++, w += 2)
+    st->live[i] = (tsl__live){(uint32_t)w[0], w[1]};
   return st;
 }
 
-/* The index of a state, made if it is new; UINT32_MAX when out of memory. `at_least`: its shortest completion is known to be that long. */
-static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *st, uint32_t at_least) {
+/* The index of a state, made if it is new; UINT32_MAX when out of memory. `at_least`: its shortest
+ * completion is known to be that long. */
+static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *st,
+                       uint32_t at_least) {
   if (!write_down(t, side, st)) return UINT32_MAX;
   size_t size = t->words.n * sizeof(int64_t);
   uint64_t hash = tsl__hash(t->words.at, size);
   uint32_t i;
-  for (tsl__index_iter it = tsl__index_first(&t->index, hash); (i = tsl__index_next(&it)) != UINT32_MAX;)
-    if (t->records.at[i].count == t->words.n && !memcmp(t->records.at[i].words, t->words.at, size)) return i;
+  for (tsl__index_iter it = tsl__index_first(&t->index, hash);
+       (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (t->records.at[i].count == t->words.n && !memcmp(t->records.at[i].words, t->words.at, size))
+      return i;
   int64_t *words = tsl__exprs_alloc(t->x, size);
   if (!words) return UINT32_MAX;
   memcpy(words, t->words.at, size);
-  record made = {words, (uint32_t)t->words.n, side, at_least, tsl__number_state_nullable(t->sides.at[side], st), false, t->byte, t->before};
+  record made = {words,
+                 (uint32_t)t->words.n,
+                 side,
+                 at_least,
+                 tsl__number_state_nullable(t->sides.at[side], st),
+                 false,
+                 t->byte,
+                 t->before};
   const tsl_allocator *a = tsl__exprs_allocator(t->x);
   i = (uint32_t)t->records.n;
-  return tsl__vec_push(a, &t->records, made) && tsl__index_add(&t->index, a, hash, i) ? i : UINT32_MAX;
+  return tsl__vec_push(a, &t->records, made) && tsl__index_add(&t->index, a, hash, i) ? i
+                                                                                      : UINT32_MAX;
 }
 
-/* ---- the automaton -------------------------------------------------------------------------------------------- */
+/* ---- the automaton --------------------------------------------------------------------------- */
 
 static const tsl__native_ops ops;
 
 /* Are integrality and nothing else asked for (of the side, or of what is left of it)? */
 static bool only_integral(const tsl__side *s) {
-  return !s->spelling && s->has_multiple && s->tracker_count == 1 && s->trackers[0].exponent == 0 && s->trackers[0].unit->n == 1 && s->trackers[0].unit->limb[0] == 1;
+  return !s->spelling && s->has_multiple && s->tracker_count == 1 && s->trackers[0].exponent == 0 &&
+         s->trackers[0].unit->n == 1 && s->trackers[0].unit->limb[0] == 1;
 }
 
-static bool unbounded(const tsl__side *s) { return s->zero && s->positive && !s->has_low && !s->has_high && !s->excluded_count; }
+static bool unbounded(const tsl__side *s) {
+  return s->zero && s->positive && !s->has_low && !s->has_high && !s->excluded_count;
+}
 
 static tsl__expr integer_state(tsl__exprs *x, const tsl__number_state *st) {
   switch (st->phase) {
-    case TSL__NUMBER_BEGIN: return tsl__integer_begin(x);
-    case TSL__NUMBER_ZERO: return tsl__integer_zero(x, -1);
-    case TSL__NUMBER_WHOLE: return tsl__integer_whole(x, -st->ready[0]);
-    default: return st->significant ? tsl__integer_fraction(x, st->fraction, st->ready[0]) : tsl__integer_zero(x, st->fraction);
+  case TSL__NUMBER_BEGIN: return tsl__integer_begin(x);
+  case TSL__NUMBER_ZERO: return tsl__integer_zero(x, -1);
+  case TSL__NUMBER_WHOLE: return tsl__integer_whole(x, -st->ready[0]);
+  default:
+    return st->significant ? tsl__integer_fraction(x, st->fraction, st->ready[0])
+                           : tsl__integer_zero(x, st->fraction);
   }
 }
 
-static tsl__expr state_expr(tsl__exprs *x, tsl__numbers *t, uint32_t side, const tsl__number_state *st, uint32_t at_least) {
+static tsl__expr state_expr(tsl__exprs *x, tsl__numbers *t, uint32_t side,
+                            const tsl__number_state *st, uint32_t at_least) {
   const tsl__side *s = t->sides.at[side];
   if (tsl__number_state_free(s, st)) return tsl__number_free_tail(x, st->phase, s->spelling);
   if (only_integral(s)) {
-    bool free = st->significant ? st->low == -TSL__EXPONENT_INF && st->high == TSL__EXPONENT_INF && !st->live_count : unbounded(s);
+    bool free = st->significant ? st->low == -TSL__EXPONENT_INF && st->high == TSL__EXPONENT_INF &&
+                                      !st->live_count
+                                : unbounded(s);
     if (free) return integer_state(x, st);
   }
   uint32_t index = intern(t, side, st, at_least);
   return index == UINT32_MAX ? tsl__expr_no_memory(x) : tsl__expr_native(x, &ops, t, index);
 }
 
-static bool nullable(void *ctx, uint32_t param) { return ((tsl__numbers *)ctx)->records.at[param].nullable; }
+static bool nullable(void *ctx, uint32_t param) {
+  return ((tsl__numbers *)ctx)->records.at[param].nullable;
+}
 
 /* Found out when it is asked for: for long multiples that takes longer than all the rest. */
 static uint32_t shortest(void *ctx, uint32_t param) {
@@ -172,7 +205,8 @@ static uint32_t shortest(void *ctx, uint32_t param) {
   if (!r.measured) {
     const tsl__side *side = t->sides.at[r.side];
     tsl__exprs_work(t->x, WORK_OF_SEARCH * r.count);
-    r.shortest = tsl__number_state_shortest(side, read_back(t, &r), r.shortest, tsl__number_state_place(side, t->scratch));
+    r.shortest = tsl__number_state_shortest(side, read_back(t, &r), r.shortest,
+                                            tsl__number_state_place(side, t->scratch));
     r.measured = true;
     t->records.at[param] = r;
   }
@@ -192,7 +226,8 @@ static void cut_at_open(const tsl__side *s, const tsl__number_state *st, tsl__by
   int64_t position = first ? 0 : st->position;
   if (first ? s->has_low : st->low_open) cut_at(out, &s->low, position);
   if (first ? s->has_high : st->high_open) cut_at(out, &s->high, position);
-  for (uint32_t i = 0; i < (first ? s->excluded_count : st->live_count); i++) cut_at(out, &s->excluded[first ? i : st->live[i].index], position);
+  for (uint32_t i = 0; i < (first ? s->excluded_count : st->live_count); i++)
+    cut_at(out, &s->excluded[first ? i : st->live[i].index], position);
 }
 
 static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
@@ -200,7 +235,8 @@ static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
   const record *r = &t->records.at[param];
   const tsl__side *s = t->sides.at[r->side];
   bool apart = false; /* do digits other than 0 differ by what they leave of a unit? */
-  for (uint32_t k = 0; k < s->tracker_count; k++) apart |= s->trackers[k].unit->n != 1 || s->trackers[k].unit->limb[0] != 1;
+  for (uint32_t k = 0; k < s->tracker_count; k++)
+    apart |= s->trackers[k].unit->n != 1 || s->trackers[k].unit->limb[0] != 1;
   for (const char *c = "./01:EFef"; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
   for (unsigned b = '2'; apart && b <= '9'; b++) tsl__bytes_add(out, b);
   if (!apart) cut_at_open(s, read_back(t, r), out);
@@ -213,12 +249,16 @@ static void live(void *ctx, uint32_t param, tsl__bytes *out) {
   tsl__number_phase phase = (tsl__number_phase)(r->words[0] & 7);
   if (phase != TSL__NUMBER_ZERO) tsl__bytes_add_range(out, '0', '9');
   if (phase == TSL__NUMBER_ZERO || phase == TSL__NUMBER_WHOLE) tsl__bytes_add(out, '.');
-  if (phase != TSL__NUMBER_BEGIN && phase != TSL__NUMBER_POINT && !(spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN))) tsl__bytes_add(out, 'E'), tsl__bytes_add(out, 'e');
+  if (phase != TSL__NUMBER_BEGIN && phase != TSL__NUMBER_POINT &&
+      !(spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)))
+    tsl__bytes_add(out, 'E'), tsl__bytes_add(out, 'e');
 }
 
 static tsl__expr step_exponent(tsl__exprs *x, const tsl__side *side, const tsl__number_state *st) {
   tsl__exponents e;
-  if (st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_POINT || (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN))) return TSL__NONE;
+  if (st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_POINT ||
+      (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)))
+    return TSL__NONE;
   tsl__number_state_exponents(side, st, &e);
   return tsl__number_exponent(x, &e);
 }
@@ -243,9 +283,10 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "number %u %s #%u", r->side, phases[r->words[0] & 7], param);
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step, shortest, print, NULL, "+-.0123456789Ee", false, NULL, NULL, live};
+static const tsl__native_ops ops = {nullable,          boundaries, step, shortest, print, NULL,
+                                    "+-.0123456789Ee", false,      NULL, NULL,     live};
 
-/* ---- specs ---------------------------------------------------------------------------------------------------- */
+/* ---- specs ----------------------------------------------------------------------------------- */
 
 static bool make_work(tsl__numbers *t, size_t size) {
   const tsl_allocator *a = tsl__exprs_allocator(t->x);
@@ -266,25 +307,35 @@ static bool make_work(tsl__numbers *t, size_t size) {
 
 static uint64_t side_hash(const tsl__side *s) {
   uint64_t h = tsl__mix((uint64_t)s->tracker_count << 32 | s->excluded_count);
-  for (uint32_t k = 0; k < s->tracker_count; k++) h = tsl__mix(h ^ tsl__hash(s->trackers[k].unit->limb, s->trackers[k].unit->n * sizeof *s->trackers[k].unit->limb));
-  if (s->has_low) h = tsl__mix(h ^ (uint64_t)s->low_exclusive ^ tsl__hash(s->low.digits, s->low.count));
-  if (s->has_high) h = tsl__mix(h ^ (uint64_t)s->high_exclusive << 1 ^ tsl__hash(s->high.digits, s->high.count));
+  for (uint32_t k = 0; k < s->tracker_count; k++)
+    h = tsl__mix(h ^ tsl__hash(s->trackers[k].unit->limb,
+                               s->trackers[k].unit->n * sizeof *s->trackers[k].unit->limb));
+  if (s->has_low)
+    h = tsl__mix(h ^ (uint64_t)s->low_exclusive ^ tsl__hash(s->low.digits, s->low.count));
+  if (s->has_high)
+    h = tsl__mix(h ^ (uint64_t)s->high_exclusive << 1 ^ tsl__hash(s->high.digits, s->high.count));
   return h;
 }
 
 /* The index of the side of a sign; UINT32_MAX when out of memory. */
 static uint32_t intern_side(tsl__numbers *t, const tsl__number_spec *spec, bool negative) {
   tsl__side side;
-  if (tsl__side_make(&side, &t->arena, spec, negative) || !make_work(t, tsl__number_state_size(&side))) return UINT32_MAX;
+  if (tsl__side_make(&side, &t->arena, spec, negative) ||
+      !make_work(t, tsl__number_state_size(&side)))
+    return UINT32_MAX;
   uint64_t hash = side_hash(&side);
   tsl__exprs_work(t->x, 16 + t->sides.n / 16);
   for (uint32_t i = 0; i < t->sides.n; i++)
     if (t->side_hashes.at[i] == hash && tsl__side_equal(t->sides.at[i], &side)) return i;
   tsl__side *kept = tsl__arena_copy(&t->arena, &side, sizeof side);
   origin from = {*spec, negative};
-  if (!kept || !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->sides, 1) || !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->origins, 1) || !tsl__vec_push(tsl__exprs_allocator(t->x), &t->side_hashes, hash)) return UINT32_MAX;
+  if (!kept || !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->sides, 1) ||
+      !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->origins, 1) ||
+      !tsl__vec_push(tsl__exprs_allocator(t->x), &t->side_hashes, hash))
+    return UINT32_MAX;
   t->origins.at[t->origins.n++] = from;
-  return tsl__vec_push(tsl__exprs_allocator(t->x), &t->sides, kept) ? (uint32_t)t->sides.n - 1 : UINT32_MAX;
+  return tsl__vec_push(tsl__exprs_allocator(t->x), &t->sides, kept) ? (uint32_t)t->sides.n - 1
+                                                                    : UINT32_MAX;
 }
 
 static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {
@@ -298,15 +349,21 @@ static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {
 /* Free of constraints but for integrality: no table is needed. TSL__NONE for any other spec. */
 static tsl__expr unconstrained(tsl__exprs *x, const tsl__number_spec *s) {
   tsl__expr sign = tsl__expr_opt(x, tsl__expr_literal(x, "-", 1));
-  bool digits = s->spelling == TSL__SPELL_DIGITS, whole = s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one);
-  if (s->empty || s->not_integer || s->has_min || s->has_max || (s->multiple_count && !whole) || s->non_multiple_count || s->excluded_count) return TSL__NONE;
+  bool digits = s->spelling == TSL__SPELL_DIGITS,
+       whole = s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one);
+  if (s->empty || s->not_integer || s->has_min || s->has_max || (s->multiple_count && !whole) ||
+      s->non_multiple_count || s->excluded_count)
+    return TSL__NONE;
   if (digits) {
-    tsl__expr many = tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__expr_star(x, tsl__number_digit(x)));
+    tsl__expr many =
+        tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__expr_star(x, tsl__number_digit(x)));
     return tsl__expr_seq(x, sign, tsl__expr_alt(x, many, tsl__expr_literal(x, "0", 1)));
   }
   whole = whole || s->integer;
   if (s->spelling & TSL__SPELL_DIGITS || (whole && s->spelling)) return TSL__NONE;
-  return tsl__expr_seq(x, sign, whole ? tsl__integer_begin(x) : tsl__number_free_tail(x, TSL__NUMBER_BEGIN, s->spelling));
+  return tsl__expr_seq(x, sign,
+                       whole ? tsl__integer_begin(x)
+                             : tsl__number_free_tail(x, TSL__NUMBER_BEGIN, s->spelling));
 }
 
 tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {
@@ -315,7 +372,10 @@ tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {
   if (free != TSL__NONE) return free;
   tsl_status status = tsl__number_intersect(&t->arena, spec, spec, &s);
   if (status == TSL_ERR_NO_MEMORY) return tsl__expr_no_memory(t->x);
-  if (status) tsl__exprs_fail(t->x, status, "numbers: more than 1,000 digits in a merged multipleOf, 16 non-multiples or 1,024 excluded values");
+  if (status)
+    tsl__exprs_fail(t->x, status,
+                    "numbers: more than 1,000 digits in a merged multipleOf, 16 non-multiples or "
+                    "1,024 excluded values");
   if (status || s.empty) return TSL__NONE;
   uint32_t below = intern_side(t, &s, true), above = intern_side(t, &s, false);
   if (below == UINT32_MAX || above == UINT32_MAX) return tsl__expr_no_memory(t->x);
@@ -331,7 +391,7 @@ tsl__expr tsl__number_expr(tsl__exprs *x, const tsl__number_spec *spec) {
   return t ? tsl__numbers_expr(t, spec) : TSL__NONE;
 }
 
-/* ---- for outlines (compiler/states/outline.c) ---------------------------------------------------------------------------------- */
+/* ---- for outlines (compiler/states/outline.c) ------------------------------------------------ */
 
 bool tsl__number_place(const tsl__native *native, uint32_t param, tsl__number_at *out) {
   const tsl__numbers *t = native->ctx;
@@ -349,7 +409,8 @@ bool tsl__number_place(const tsl__native *native, uint32_t param, tsl__number_at
 tsl__expr tsl__number_from(tsl__numbers *t, const tsl__number_at *at) {
   tsl__number_spec s;
   tsl_status status = tsl__number_intersect(&t->arena, &at->spec, &at->spec, &s);
-  if (status) return tsl__exprs_fail(t->x, status, "numbers: a constraint that is out of bounds"), TSL__NONE;
+  if (status)
+    return tsl__exprs_fail(t->x, status, "numbers: a constraint that is out of bounds"), TSL__NONE;
   if (s.empty) return TSL__NONE;
   uint32_t side = intern_side(t, &s, at->negative);
   tsl__expr e = side == UINT32_MAX ? tsl__expr_no_memory(t->x) : side_expr(t, side);

@@ -101,8 +101,10 @@ bool tsl__nat_mul(tsl__nat *out, const tsl__nat *a, const tsl__nat *b) {
       out->limb[i + j] = (uint32_t)(sum % TSL__NAT_BASE);
       carry = sum / TSL__NAT_BASE;
     }
-    if (i + b->n < n) out->limb[i + b->n] = (uint32_t)carry;
-    else spill = (uint32_t)carry;
+    if (i + b->n < n)
+      out->limb[i + b->n] = (uint32_t)carry;
+    else
+      spill = (uint32_t)carry;
   }
   out->n = n;
   if (!spill) return true;
@@ -152,7 +154,8 @@ bool tsl__nat_scale10(tsl__nat *a, uint64_t power) {
   return factor == 1 || tsl__nat_mul_add(a, factor, 0);
 }
 
-/* One step of algorithm D: rest[0 … n] -= guess × divisor[0 … n), corrected where the guess was one too large. Returns the quotient's limb. */
+/* One step of algorithm D: rest[0 … n] -= guess × divisor[0 … n), corrected where the guess was one
+ * too large. Returns the quotient's limb. */
 static uint32_t divide_step(uint32_t *rest, const uint32_t *divisor, uint32_t n, uint64_t guess) {
   uint64_t carry = 0;
   int64_t borrow = 0;
@@ -176,14 +179,16 @@ static uint32_t divide_step(uint32_t *rest, const uint32_t *divisor, uint32_t n,
   return (uint32_t)guess;
 }
 
-void tsl__nat_divide(const tsl__nat *a, const tsl__nat *b, tsl__nat *quotient, tsl__nat *remainder) {
+void tsl__nat_divide(const tsl__nat *a, const tsl__nat *b, tsl__nat *quotient,
+                     tsl__nat *remainder) {
   uint32_t n = b->n, rest[TSL__NAT_LIMBS + 1], divisor[TSL__NAT_LIMBS];
   if (quotient) quotient->n = 0;
   if (tsl__nat_compare(a, b) < 0) {
     if (remainder) tsl__nat_copy(remainder, a);
     return;
   }
-  /* Normalise: the divisor's top limb becomes at least half the base, so that a guess from two limbs is at most 2 too large. */
+  /* Normalise: the divisor's top limb becomes at least half the base, so that a guess from two
+   * limbs is at most 2 too large. */
   uint32_t scale = TSL__NAT_BASE / (b->limb[n - 1] + 1), m = a->n - n;
   uint64_t carry = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -200,7 +205,8 @@ void tsl__nat_divide(const tsl__nat *a, const tsl__nat *b, tsl__nat *quotient, t
   rest[a->n] = (uint32_t)carry;
   if (quotient) quotient->n = m + 1;
   for (uint32_t j = m + 1; j-- > 0;) {
-    uint64_t top = (uint64_t)rest[j + n] * TSL__NAT_BASE + rest[j + n - 1], guess = top / divisor[n - 1];
+    uint64_t top = (uint64_t)rest[j + n] * TSL__NAT_BASE + rest[j + n - 1],
+             guess = top / divisor[n - 1];
     if (guess >= TSL__NAT_BASE) guess = TSL__NAT_BASE - 1;
     uint32_t limb = divide_step(rest + j, divisor, n, guess);
     if (quotient) quotient->limb[j] = limb;

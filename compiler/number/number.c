@@ -1,12 +1,15 @@
 /* number.c - constraints on a number as a logic: conjunction, emptiness, counting. See number.h.
  *
- * Discrete sets (with a multiple m) have bounds that are members: the smallest k with k·m in bounds is found by one exact division, then moved on past
- * excluded values and non-multiples. That ends soon: with r non-multiples (none of which divides m) at most 2^r multiples of m in a row are all
- * ruled out (Kanold 1967 on Jacobsthal's function), and each excluded value rules out one more. Dense sets (no multiple) only lose
- * their end points. So a canonical spec is empty if and only if its bounds say so.
+ * Discrete sets (with a multiple m) have bounds that are members: the smallest k with k·m in bounds
+ * is found by one exact division, then moved on past excluded values and non-multiples. That ends
+ * soon: with r non-multiples (none of which divides m) at most 2^r multiples of m in a row are all
+ * ruled out (Kanold 1967 on Jacobsthal's function), and each excluded value rules out one more.
+ * Dense sets (no multiple) only lose their end points. So a canonical spec is empty if and only if
+ * its bounds say so.
  *
- * A bound x = c × 10^e and m = d × 10^f with e - f above MAX_SHIFT (1e1000000 and integers) is left as it is: two different bounds of which one is that coarse
- * are further apart than 10^900 times m, so that there are members between them, and a single value is compared with m exactly.
+ * A bound x = c × 10^e and m = d × 10^f with e - f above MAX_SHIFT (1e1000000 and integers) is left
+ * as it is: two different bounds of which one is that coarse are further apart than 10^900 times m,
+ * so that there are members between them, and a single value is compared with m exactly.
  *
  * Tested by tests/number/test_number.c
  *
@@ -18,9 +21,10 @@
 
 #include "compiler/number/nat.h"
 
-#define MAX_SHIFT 1900 /* decimal places; a bound of 1,000 digits that far above m still fits a tsl__nat */
+/* decimal places; a bound of 1,000 digits that far above m still fits a tsl__nat */
+#define MAX_SHIFT 1900
 
-/* ---- one value ------------------------------------------------------------------------------------------------ */
+/* ---- one value ------------------------------------------------------------------------------- */
 
 static bool in_bounds(const tsl__number_spec *s, const tsl__decimal *value) {
   if (s->has_min) {
@@ -49,13 +53,14 @@ static bool is_excluded(const tsl__number_spec *s, const tsl__decimal *value) {
 
 bool tsl__number_admits(const tsl__number_spec *s, const tsl__decimal *value) {
   if (s->empty || !in_bounds(s, value)) return false;
-  if ((s->integer || (s->spelling & TSL__SPELL_DIGITS)) && !tsl__decimal_is_integer(value)) return false;
+  if ((s->integer || (s->spelling & TSL__SPELL_DIGITS)) && !tsl__decimal_is_integer(value))
+    return false;
   for (uint32_t i = 0; i < s->multiple_count; i++)
     if (!tsl__decimal_is_multiple(value, &s->multiples[i])) return false;
   return avoids_non_multiples(s, value) && !is_excluded(s, value);
 }
 
-/* ---- multiples of m by number --------------------------------------------------------------------------------- */
+/* ---- multiples of m by number ---------------------------------------------------------------- */
 
 /* k·m with a signed k. */
 typedef struct index {
@@ -73,11 +78,13 @@ static bool next_multiplier(multiplier *i) {
 }
 
 /* The value k·m, its digits in `digits` (room for TSL__NAT_DIGITS). False if it has more. */
-static bool multiplier_value(const multiplier *i, const tsl__decimal *m, char *digits, tsl__decimal *out) {
+static bool multiplier_value(const multiplier *i, const tsl__decimal *m, char *digits,
+                             tsl__decimal *out) {
   tsl__nat unit, product;
   *out = tsl__decimal_zero;
   if (tsl__nat_is_zero(&i->k)) return true;
-  if (!tsl__nat_from_digits(&unit, m->digits, m->count) || !tsl__nat_mul(&product, &i->k, &unit)) return false;
+  if (!tsl__nat_from_digits(&unit, m->digits, m->count) || !tsl__nat_mul(&product, &i->k, &unit))
+    return false;
   size_t count = tsl__nat_to_digits(&product, digits), all = count;
   while (digits[count - 1] == '0') count--;
   *out = (tsl__decimal){digits, (uint32_t)count, i->negative, m->exponent + (int64_t)(all - count)};
@@ -94,7 +101,9 @@ static bool ceiling(const tsl__decimal *x, const tsl__decimal *m, bool exclusive
     return true;
   }
   if (shift > MAX_SHIFT) return false;
-  if (!tsl__nat_from_digits(&a, x->digits, x->count) || !tsl__nat_from_digits(&b, m->digits, m->count)) return false;
+  if (!tsl__nat_from_digits(&a, x->digits, x->count) ||
+      !tsl__nat_from_digits(&b, m->digits, m->count))
+    return false;
   if (!tsl__nat_scale10(shift < 0 ? &b : &a, (uint64_t)(shift < 0 ? -shift : shift))) return false;
   tsl__nat_divide(&a, &b, &out->k, &rest);
   out->negative = x->negative && !tsl__nat_is_zero(&out->k);
@@ -102,7 +111,7 @@ static bool ceiling(const tsl__decimal *x, const tsl__decimal *m, bool exclusive
   return !up || next_multiplier(out);
 }
 
-/* ---- making canonical ----------------------------------------------------------------------------------------- */
+/* ---- making canonical ------------------------------------------------------------------------ */
 
 typedef TSL__VEC(tsl__decimal) decimals;
 
@@ -115,13 +124,15 @@ typedef struct builder {
 
 static bool keep(builder *b, decimals *list, const tsl__decimal *d) {
   tsl__decimal copy = *d;
-  if (copy.count && !(copy.digits = tsl__arena_copy(b->arena, d->digits, d->count))) b->status = TSL_ERR_NO_MEMORY;
+  if (copy.count && !(copy.digits = tsl__arena_copy(b->arena, d->digits, d->count)))
+    b->status = TSL_ERR_NO_MEMORY;
   if (!b->status && !tsl__vec_push(b->arena->alloc, list, copy)) b->status = TSL_ERR_NO_MEMORY;
   return !b->status;
 }
 
 static void keep_all(builder *b, decimals *list, const tsl__decimal *d, uint32_t count) {
-  for (uint32_t i = 0; i < count && keep(b, list, &d[i]); i++) {}
+  for (uint32_t i = 0; i < count && keep(b, list, &d[i]); i++) {
+  }
 }
 
 /* The bound, digits copied to the arena. */
@@ -131,8 +142,10 @@ static void set_bound(builder *b, bool upper, const tsl__decimal *bound, bool ex
     b->status = TSL_ERR_NO_MEMORY;
     return;
   }
-  if (upper) b->s.has_max = true, b->s.max = copy, b->s.max_exclusive = exclusive;
-  else b->s.has_min = true, b->s.min = copy, b->s.min_exclusive = exclusive;
+  if (upper)
+    b->s.has_max = true, b->s.max = copy, b->s.max_exclusive = exclusive;
+  else
+    b->s.has_min = true, b->s.min = copy, b->s.min_exclusive = exclusive;
 }
 
 static void gather(builder *b, const tsl__number_spec *a) {
@@ -157,13 +170,15 @@ static void gather(builder *b, const tsl__number_spec *a) {
 /* All multiples become their least common one. */
 static void merge_multiples(builder *b) {
   for (size_t i = 1; i < b->multiples.n && !b->status; i++)
-    b->status = tsl__decimal_lcm(b->arena, &b->multiples.at[0], &b->multiples.at[i], &b->multiples.at[0]);
+    b->status =
+        tsl__decimal_lcm(b->arena, &b->multiples.at[0], &b->multiples.at[i], &b->multiples.at[0]);
   if (b->multiples.n) b->multiples.n = 1;
 }
 
 static int by_value(const void *a, const void *b) { return tsl__decimal_compare(a, b); }
 
-/* A multiple of m is a multiple of n exactly if it is one of lcm(m, n); not being a multiple of n implies not being one of 2n. */
+/* A multiple of m is a multiple of n exactly if it is one of lcm(m, n); not being a multiple of n
+ * implies not being one of 2n. */
 static void merge_non_multiples(builder *b) {
   decimals *list = &b->non_multiples;
   size_t n = 0;
@@ -173,12 +188,14 @@ static void merge_non_multiples(builder *b) {
   if (list->n) qsort(list->at, list->n, sizeof *list->at, by_value);
   for (size_t i = 0; i < list->n; i++) {
     bool implied = false;
-    for (size_t j = 0; j < n && !implied; j++) implied = tsl__decimal_is_multiple(&list->at[i], &list->at[j]);
+    for (size_t j = 0; j < n && !implied; j++)
+      implied = tsl__decimal_is_multiple(&list->at[i], &list->at[j]);
     if (!implied) list->at[n++] = list->at[i];
   }
   list->n = n;
   if (n > TSL__NUMBER_NON_MULTIPLES) b->status = TSL_ERR_LIMIT;
-  if (n && b->multiples.n && tsl__decimal_is_multiple(&b->multiples.at[0], &list->at[0])) b->s.empty = true;
+  if (n && b->multiples.n && tsl__decimal_is_multiple(&b->multiples.at[0], &list->at[0]))
+    b->s.empty = true;
 }
 
 static void attach(builder *b) {
@@ -188,14 +205,17 @@ static void attach(builder *b) {
   s->excluded = b->excluded.at, s->excluded_count = (uint32_t)b->excluded.n;
 }
 
-/* Move one bound to the first member on its inner side; `upper` does the same on the mirrored line. */
+/* Move one bound to the first member on its inner side; `upper` does the same on the mirrored
+ * line. */
 static void tighten_discrete(builder *b, bool upper) {
   char digits[TSL__NAT_DIGITS];
   tsl__number_spec *s = &b->s;
   const tsl__decimal *m = &s->multiples[0];
   tsl__decimal bound = upper ? tsl__decimal_negate(s->max) : s->min, value;
   multiplier at;
-  if (!(upper ? s->has_max : s->has_min) || !ceiling(&bound, m, upper ? s->max_exclusive : s->min_exclusive, &at)) return;
+  if (!(upper ? s->has_max : s->has_min) ||
+      !ceiling(&bound, m, upper ? s->max_exclusive : s->min_exclusive, &at))
+    return;
   for (;;) {
     if (!multiplier_value(&at, m, digits, &value)) return;
     if (upper) value = tsl__decimal_negate(value);
@@ -215,7 +235,8 @@ static void tighten_dense(builder *b) {
   if (s->has_max && !s->max_exclusive && !tsl__number_admits(s, &s->max)) s->max_exclusive = true;
 }
 
-/* Is there nothing between the bounds? Exact once they are tight, or too coarse to be (see the top). */
+/* Is there nothing between the bounds? Exact once they are tight, or too coarse to be (see the
+ * top). */
 static bool bounds_empty(const tsl__number_spec *s) {
   if (!s->has_min || !s->has_max) return false;
   int order = tsl__decimal_compare(&s->min, &s->max);
@@ -230,7 +251,9 @@ static void filter_excluded(builder *b) {
   inside.excluded_count = 0;
   if (list->n) qsort(list->at, list->n, sizeof *list->at, by_value);
   for (size_t i = 0; i < list->n; i++)
-    if (tsl__number_admits(&inside, &list->at[i]) && !(n && tsl__decimal_equal(&list->at[n - 1], &list->at[i]))) list->at[n++] = list->at[i];
+    if (tsl__number_admits(&inside, &list->at[i]) &&
+        !(n && tsl__decimal_equal(&list->at[n - 1], &list->at[i])))
+      list->at[n++] = list->at[i];
   list->n = n;
   if (n > TSL__NUMBER_EXCLUDED && !b->status) b->status = TSL_ERR_LIMIT;
 }
@@ -269,23 +292,30 @@ static void settle(builder *b, tsl__number_spec *out) {
   decimals *lists[3] = {&b->multiples, &b->non_multiples, &b->excluded};
   const tsl__decimal *at[3] = {NULL, NULL, NULL};
   for (int i = 0; i < 3 && !b->status; i++)
-    if (lists[i]->n && !(at[i] = tsl__arena_copy(b->arena, lists[i]->at, lists[i]->n * sizeof(tsl__decimal)))) b->status = TSL_ERR_NO_MEMORY;
+    if (lists[i]->n &&
+        !(at[i] = tsl__arena_copy(b->arena, lists[i]->at, lists[i]->n * sizeof(tsl__decimal))))
+      b->status = TSL_ERR_NO_MEMORY;
   if (!b->status) {
     *out = b->s;
     out->multiples = at[0], out->non_multiples = at[1], out->excluded = at[2];
     out->integer = out->multiple_count && tsl__decimal_is_integer(&out->multiples[0]);
-    out->not_integer = out->non_multiple_count && tsl__decimal_equal(&out->non_multiples[0], &tsl__decimal_one);
+    out->not_integer =
+        out->non_multiple_count && tsl__decimal_equal(&out->non_multiples[0], &tsl__decimal_one);
     if (out->empty) *out = (tsl__number_spec){.empty = true};
   }
   for (int i = 0; i < 3; i++) tsl__vec_free(a, lists[i]);
 }
 
-tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a, const tsl__number_spec *b, tsl__number_spec *out) {
+tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a,
+                                 const tsl__number_spec *b, tsl__number_spec *out) {
   builder build = {.arena = arena};
   bool integer, integer_b;
-  if (tsl__number_plain(a, &integer) && tsl__number_plain(b, &integer_b)) { /* most numbers of most schemas */
+  /* most numbers of most schemas */
+  if (tsl__number_plain(a, &integer) && tsl__number_plain(b, &integer_b)) {
     integer = integer || integer_b;
-    *out = (tsl__number_spec){.integer = integer, .multiples = integer ? &tsl__decimal_one : NULL, .multiple_count = integer};
+    *out = (tsl__number_spec){.integer = integer,
+                              .multiples = integer ? &tsl__decimal_one : NULL,
+                              .multiple_count = integer};
     return TSL_OK;
   }
   gather(&build, a);
@@ -295,14 +325,17 @@ tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a, c
   return build.status;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 bool tsl__number_empty(const tsl__number_spec *spec) { return spec->empty; }
 
 bool tsl__number_plain(const tsl__number_spec *s, bool *integer) {
   *integer = s->integer || s->multiple_count;
-  if (s->empty || s->not_integer || s->has_min || s->has_max || s->spelling || s->non_multiple_count || s->excluded_count) return false;
-  return !s->multiple_count || (s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one));
+  if (s->empty || s->not_integer || s->has_min || s->has_max || s->spelling ||
+      s->non_multiple_count || s->excluded_count)
+    return false;
+  return !s->multiple_count ||
+         (s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one));
 }
 
 static bool lists_equal(const tsl__decimal *a, uint32_t an, const tsl__decimal *b, uint32_t bn) {
@@ -312,25 +345,34 @@ static bool lists_equal(const tsl__decimal *a, uint32_t an, const tsl__decimal *
   return true;
 }
 
-static bool bound_equal(bool ha, const tsl__decimal *a, bool xa, bool hb, const tsl__decimal *b, bool xb) {
+static bool bound_equal(bool ha, const tsl__decimal *a, bool xa, bool hb, const tsl__decimal *b,
+                        bool xb) {
   return ha == hb && (!ha || (xa == xb && tsl__decimal_equal(a, b)));
 }
 
 bool tsl__number_equal(const tsl__number_spec *a, const tsl__number_spec *b) {
-  return a->empty == b->empty && a->integer == b->integer && a->not_integer == b->not_integer && a->spelling == b->spelling &&
-         bound_equal(a->has_min, &a->min, a->min_exclusive, b->has_min, &b->min, b->min_exclusive) &&
-         bound_equal(a->has_max, &a->max, a->max_exclusive, b->has_max, &b->max, b->max_exclusive) &&
+  return a->empty == b->empty && a->integer == b->integer && a->not_integer == b->not_integer &&
+         a->spelling == b->spelling &&
+         bound_equal(a->has_min, &a->min, a->min_exclusive, b->has_min, &b->min,
+                     b->min_exclusive) &&
+         bound_equal(a->has_max, &a->max, a->max_exclusive, b->has_max, &b->max,
+                     b->max_exclusive) &&
          lists_equal(a->multiples, a->multiple_count, b->multiples, b->multiple_count) &&
-         lists_equal(a->non_multiples, a->non_multiple_count, b->non_multiples, b->non_multiple_count) &&
+         lists_equal(a->non_multiples, a->non_multiple_count, b->non_multiples,
+                     b->non_multiple_count) &&
          lists_equal(a->excluded, a->excluded_count, b->excluded, b->excluded_count);
 }
 
 /* Without non-multiples: max - min + 1 members by index, less the excluded ones. */
-static uint32_t count_range(const multiplier *first, const multiplier *last, uint32_t excluded, uint32_t limit) {
+static uint32_t count_range(const multiplier *first, const multiplier *last, uint32_t excluded,
+                            uint32_t limit) {
   tsl__nat span, bound;
-  if (first->negative != last->negative) tsl__nat_add(&span, &first->k, &last->k);
-  else if (first->negative) tsl__nat_sub(&span, &first->k, &last->k);
-  else tsl__nat_sub(&span, &last->k, &first->k);
+  if (first->negative != last->negative)
+    tsl__nat_add(&span, &first->k, &last->k);
+  else if (first->negative)
+    tsl__nat_sub(&span, &first->k, &last->k);
+  else
+    tsl__nat_sub(&span, &last->k, &first->k);
   tsl__nat_set(&bound, (uint64_t)limit + excluded);
   if (tsl__nat_compare(&span, &bound) >= 0) return limit + 1;
   uint64_t count = 0;
@@ -342,7 +384,8 @@ static uint32_t count_one_by_one(const tsl__number_spec *s, multiplier *at, uint
   char digits[TSL__NAT_DIGITS];
   tsl__decimal value;
   uint32_t count = 0;
-  while (count <= limit && multiplier_value(at, &s->multiples[0], digits, &value) && in_bounds(s, &value)) {
+  while (count <= limit && multiplier_value(at, &s->multiples[0], digits, &value) &&
+         in_bounds(s, &value)) {
     count += avoids_non_multiples(s, &value) && !is_excluded(s, &value);
     if (!next_multiplier(at)) return limit + 1;
   }
@@ -357,7 +400,9 @@ uint32_t tsl__number_count(const tsl__number_spec *s, uint32_t limit) {
   if (!s->multiple_count) return limit + 1;
   multiplier first, last;
   tsl__decimal mirrored = tsl__decimal_negate(s->max);
-  if (!ceiling(&s->min, &s->multiples[0], false, &first) || !ceiling(&mirrored, &s->multiples[0], false, &last)) return limit + 1;
+  if (!ceiling(&s->min, &s->multiples[0], false, &first) ||
+      !ceiling(&mirrored, &s->multiples[0], false, &last))
+    return limit + 1;
   if (s->non_multiple_count) return count_one_by_one(s, &first, limit);
   last.negative = !last.negative && !tsl__nat_is_zero(&last.k);
   return count_range(&first, &last, s->excluded_count, limit);

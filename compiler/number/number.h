@@ -1,15 +1,19 @@
 /* number.h - which JSON numbers satisfy a set of constraints, as a logic and as an expression.
  *
- * A spec is a conjunction: integral or not, bounds, multiples, non-multiples, excluded values, and how the number may be spelled. All decisions
- * are exact decimal arithmetic (decimal.h). A canonical spec (made by tsl__number_intersect) has at most one multiple, bounds that are members
- * where the members are discrete, and no redundant entries, so that equal canonical specs are the common case of equal sets.
+ * A spec is a conjunction: integral or not, bounds, multiples, non-multiples, excluded values, and
+ * how the number may be spelled. All decisions are exact decimal arithmetic (decimal.h). A
+ * canonical spec (made by tsl__number_intersect) has at most one multiple, bounds that are members
+ * where the members are discrete, and no redundant entries, so that equal canonical specs are the
+ * common case of equal sets.
  *
- * The expression of a spec matches every RFC 8259 spelling of every number in it: `15`, `15.0`, `1.50e1`, `150E-01` for 15, `0`, `-0`, `0.0e7`
- * for zero. What has been read determines, for each exponent that may follow, whether the number is in the set; see number_expr.c.
+ * The expression of a spec matches every RFC 8259 spelling of every number in it: `15`, `15.0`,
+ * `1.50e1`, `150E-01` for 15, `0`, `-0`, `0.0e7` for zero. What has been read determines, for each
+ * exponent that may follow, whether the number is in the set; see number_expr.c.
  *
- * Limits    Texts have none (but unconstrained integers: integer.c). tsl__expr_shortest is exact up to 4,400 bytes and 4,400 beyond (only numbers that
- *           may have no exponent, or that must be huge and not integral, take that long), and a proved lower bound for multiples of more than 108
- *           digits.
+ * Limits    Texts have none (but unconstrained integers: integer.c). tsl__expr_shortest is exact up
+ *           to 4,400 bytes and 4,400 beyond (only numbers that may have no exponent, or that must
+ *           be huge and not integral, take that long), and a proved lower bound for multiples of
+ *           more than 108 digits.
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,15 +25,19 @@
 #include "compiler/expr/expr.h"
 
 /* Constraints on the text rather than the value; a set of flags. */
-#define TSL__SPELL_DIGITS 1u   /* no fraction and no exponent: what drafts 3 and 4 call an integer */
-#define TSL__SPELL_MARKED 2u   /* with a fraction or an exponent (or both): what they say is no integer. With DIGITS: empty */
-#define TSL__SPELL_PLAIN 4u    /* no exponent */
+/* no fraction and no exponent: what drafts 3 and 4 call an integer */
+#define TSL__SPELL_DIGITS 1u
+/* with a fraction or an exponent (or both): what they say is no integer. With DIGITS: empty */
+#define TSL__SPELL_MARKED 2u
+#define TSL__SPELL_PLAIN 4u /* no exponent */
 
-/* Entries of a canonical spec; more is TSL_ERR_LIMIT. (Its bounds may have more digits than TSL__DECIMAL_DIGITS: up to 4,000.) */
+/* Entries of a canonical spec; more is TSL_ERR_LIMIT. (Its bounds may have more digits than
+ * TSL__DECIMAL_DIGITS: up to 4,000.) */
 #define TSL__NUMBER_NON_MULTIPLES 16u
 #define TSL__NUMBER_EXCLUDED 1024u
 
-/* Zero-initialised: every number. Arrays are borrowed; tsl__number_intersect copies what it keeps to its arena. */
+/* Zero-initialised: every number. Arrays are borrowed; tsl__number_intersect copies what it keeps
+ * to its arena. */
 typedef struct tsl__number_spec {
   bool empty;       /* canonical form of "no number": nothing else is set */
   bool integer;     /* integral values only (1.0 and 1e2 too); the same as a multiple of 1 */
@@ -37,16 +45,18 @@ typedef struct tsl__number_spec {
   bool has_min, has_max, min_exclusive, max_exclusive;
   uint32_t spelling; /* TSL__SPELL_… */
   tsl__decimal min, max;
-  const tsl__decimal *multiples; /* the value is a multiple of each; all positive */
+  const tsl__decimal *multiples;     /* the value is a multiple of each; all positive */
   const tsl__decimal *non_multiples; /* the value is not a multiple of any; all positive */
-  const tsl__decimal *excluded;  /* the value is none of these */
+  const tsl__decimal *excluded;      /* the value is none of these */
   uint32_t multiple_count, non_multiple_count, excluded_count;
 } tsl__number_spec;
 
-/* Both hold: the canonical spec of the conjunction (a may be b: then it only makes canonical). All that *out points to lives in `arena`, the
- * inputs are not referred to. Emptiness of the value set is found (out->empty). Errors: LIMIT (an lcm of more than TSL__DECIMAL_DIGITS digits, too many
+/* Both hold: the canonical spec of the conjunction (a may be b: then it only makes canonical). All
+ * that *out points to lives in `arena`, the inputs are not referred to. Emptiness of the value set
+ * is found (out->empty). Errors: LIMIT (an lcm of more than TSL__DECIMAL_DIGITS digits, too many
  * non-multiples or excluded values), NO_MEMORY. */
-tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a, const tsl__number_spec *b, tsl__number_spec *out);
+tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a,
+                                 const tsl__number_spec *b, tsl__number_spec *out);
 
 /* Questions about canonical specs. */
 /* Is there no text at all? Exact. */
@@ -61,15 +71,17 @@ uint32_t tsl__number_count(const tsl__number_spec *spec, uint32_t limit);
 /* Is the value in the set? Spelling is not looked at. */
 bool tsl__number_admits(const tsl__number_spec *spec, const tsl__decimal *value);
 
-/* ---- expressions ---------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
-/* A table of the automaton states of any number of specs: specs of one compilation should share one, so that equal states are found again. It lives as long
- * as x. NULL when out of memory (sticky in x). */
+/* A table of the automaton states of any number of specs: specs of one compilation should share
+ * one, so that equal states are found again. It lives as long as x. NULL when out of memory (sticky
+ * in x). */
 typedef struct tsl__numbers tsl__numbers;
 tsl__numbers *tsl__numbers_new(tsl__exprs *x);
 
-/* All spellings of all numbers of the spec (need not be canonical); TSL__NONE if there is none, or on failure (tsl__exprs_status).
- * Unconstrained numbers and integers need no table and are the same expression in every table. */
+/* All spellings of all numbers of the spec (need not be canonical); TSL__NONE if there is none, or
+ * on failure (tsl__exprs_status). Unconstrained numbers and integers need no table and are the same
+ * expression in every table. */
 tsl__expr tsl__numbers_expr(tsl__numbers *numbers, const tsl__number_spec *spec);
 /* The same with a table of its own. */
 tsl__expr tsl__number_expr(tsl__exprs *x, const tsl__number_spec *spec);

@@ -1,4 +1,5 @@
-/* outline.h - where the automata of numbers stand, in a form that can be written down (compiler/states/outline.c).
+/* outline.h - where the automata of numbers stand, in a form that can be written down
+ * (compiler/states/outline.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +19,11 @@ typedef struct tsl__number_at {
   uint8_t prefix[TSL__NUMBER_PREFIX]; /* after the sign */
 } tsl__number_at;
 
-/* False: it is no automaton of a spec, or after a longer prefix. Arrays of *out live as long as the automaton. */
+/* False: it is no automaton of a spec, or after a longer prefix. Arrays of *out live as long as the
+ * automaton. */
 bool tsl__number_place(const tsl__native *native, uint32_t param, tsl__number_at *out);
-/* TSL__NONE: there is no such place, or failure (tsl__exprs_status). The arrays of at->spec are not referred to afterwards. */
+/* TSL__NONE: there is no such place, or failure (tsl__exprs_status). The arrays of at->spec are not
+ * referred to afterwards. */
 tsl__expr tsl__number_from(tsl__numbers *numbers, const tsl__number_at *at);
 
 /* Is it the automaton of unconstrained integers? All of it is in its parameter. */

@@ -1,7 +1,8 @@
 /* parts.c - the regular parts of a number.
  *
- * A range of naturals is an expression of at most 19 digits' depth: [17, 345] = 1[7-9] | [2-9][0-9] | [12][0-9][0-9] | 3([0-3][0-9] | 4[0-5]), after any leading
- * zeros. Interning makes ranges share their tails.
+ * A range of naturals is an expression of at most 19 digits' depth: [17, 345] = 1[7-9] | [2-9][0-9]
+ * | [12][0-9][0-9] | 3([0-3][0-9] | 4[0-5]), after any leading zeros. Interning makes ranges share
+ * their tails.
  *
  * Tested by tests/number/test_number.c
  *
@@ -14,7 +15,8 @@
 
 #include "compiler/expr/node.h"
 
-#define RANGE_LOW 4  /* the lower bounds of the exponents' ranges that are made ahead: -4 to 4, or none */
+/* the lower bounds of the exponents' ranges that are made ahead: -4 to 4, or none */
+#define RANGE_LOW 4
 #define RANGE_HIGH 7 /* the upper ones: -4 to 7, or none */
 #define RANGE_ROWS (2 * RANGE_LOW + 2)
 #define RANGE_COLUMNS (RANGE_LOW + RANGE_HIGH + 2)
@@ -24,7 +26,9 @@ static tsl__expr letter(tsl__exprs *x, char c) { return tsl__expr_literal(x, &c,
 
 tsl__expr tsl__number_digit(tsl__exprs *x) { return tsl__expr_range(x, '0', '9'); }
 
-static tsl__expr some_digits(tsl__exprs *x) { return tsl__expr_seq(x, tsl__number_digit(x), tsl__expr_star(x, tsl__number_digit(x))); }
+static tsl__expr some_digits(tsl__exprs *x) {
+  return tsl__expr_seq(x, tsl__number_digit(x), tsl__expr_star(x, tsl__number_digit(x)));
+}
 
 static tsl__expr any_digits(tsl__exprs *x, size_t n) {
   tsl__expr e = TSL__EPS;
@@ -42,14 +46,17 @@ static tsl__expr lead(tsl__exprs *x, int from, int to, size_t n) {
 static tsl__expr one_sided(tsl__exprs *x, const char *bound, size_t n, bool up) {
   if (!n) return TSL__EPS;
   tsl__expr equal = tsl__expr_seq(x, letter(x, bound[0]), one_sided(x, bound + 1, n - 1, up));
-  return tsl__expr_alt(x, equal, up ? lead(x, bound[0] + 1, '9', n) : lead(x, '0', bound[0] - 1, n));
+  return tsl__expr_alt(x, equal,
+                       up ? lead(x, bound[0] + 1, '9', n) : lead(x, '0', bound[0] - 1, n));
 }
 
 /* n digits from low to high. Depth: at most 19. */
 static tsl__expr two_sided(tsl__exprs *x, const char *low, const char *high, size_t n) {
   if (!n) return TSL__EPS;
-  if (low[0] == high[0]) return tsl__expr_seq(x, letter(x, low[0]), two_sided(x, low + 1, high + 1, n - 1));
-  tsl__expr parts[3] = {tsl__expr_seq(x, letter(x, low[0]), one_sided(x, low + 1, n - 1, true)), lead(x, low[0] + 1, high[0] - 1, n),
+  if (low[0] == high[0])
+    return tsl__expr_seq(x, letter(x, low[0]), two_sided(x, low + 1, high + 1, n - 1));
+  tsl__expr parts[3] = {tsl__expr_seq(x, letter(x, low[0]), one_sided(x, low + 1, n - 1, true)),
+                        lead(x, low[0] + 1, high[0] - 1, n),
                         tsl__expr_seq(x, letter(x, high[0]), one_sided(x, high + 1, n - 1, false))};
   return tsl__expr_alt_n(x, parts, 3);
 }
@@ -59,12 +66,14 @@ static tsl__expr positive_naturals(tsl__exprs *x, int64_t low, int64_t high) {
   char from[24], to[24];
   size_t n = (size_t)snprintf(from, sizeof from, "%lld", (long long)low);
   if (high == TSL__EXPONENT_INF) {
-    tsl__expr longer = tsl__expr_seq(x, lead(x, '1', '9', n + 1), tsl__expr_star(x, tsl__number_digit(x)));
+    tsl__expr longer =
+        tsl__expr_seq(x, lead(x, '1', '9', n + 1), tsl__expr_star(x, tsl__number_digit(x)));
     return tsl__expr_alt(x, one_sided(x, from, n, true), longer);
   }
   size_t last = (size_t)snprintf(to, sizeof to, "%lld", (long long)high);
   if (n == last) return two_sided(x, from, to, n);
-  tsl__expr e = tsl__expr_alt(x, one_sided(x, from, n, true), two_sided(x, "1000000000000000000", to, last));
+  tsl__expr e =
+      tsl__expr_alt(x, one_sided(x, from, n, true), two_sided(x, "1000000000000000000", to, last));
   while (++n < last) e = tsl__expr_alt(x, e, lead(x, '1', '9', n));
   return e;
 }
@@ -82,8 +91,10 @@ static tsl__expr naturals(tsl__exprs *x, int64_t low, int64_t high) {
 static tsl__expr integers(tsl__exprs *x, int64_t low, int64_t high) {
   tsl__expr up = high < 0 ? TSL__NONE : naturals(x, low < 0 ? 0 : low, high);
   tsl__expr down = low > 0 ? TSL__NONE : naturals(x, high > 0 ? 0 : -high, -low);
-  if (up == down) return tsl__expr_seq(x, tsl__expr_opt(x, tsl__expr_alt(x, letter(x, '+'), letter(x, '-'))), up);
-  return tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_opt(x, letter(x, '+')), up), tsl__expr_seq(x, letter(x, '-'), down));
+  if (up == down)
+    return tsl__expr_seq(x, tsl__expr_opt(x, tsl__expr_alt(x, letter(x, '+'), letter(x, '-'))), up);
+  return tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_opt(x, letter(x, '+')), up),
+                       tsl__expr_seq(x, letter(x, '-'), down));
 }
 
 static int by_size(const void *a, const void *b) {
@@ -102,10 +113,15 @@ static tsl__expr make_exponent(tsl__exprs *x, tsl__exponents *e) {
   return from <= e->high ? tsl__expr_alt(x, all, integers(x, from, e->high)) : all;
 }
 
-/* Most numbers' exponents are of few ranges, of which the vocabulary's layer has the expressions. The number of one by its bounds; RANGES: it is none of these. */
+/* Most numbers' exponents are of few ranges, of which the vocabulary's layer has the expressions.
+ * The number of one by its bounds; RANGES: it is none of these. */
 static unsigned range_number(int64_t low, int64_t high) {
-  unsigned row = low == -TSL__EXPONENT_INF ? 0 : low >= -RANGE_LOW && low <= RANGE_LOW ? (unsigned)(low + RANGE_LOW) + 1 : RANGE_ROWS;
-  unsigned column = high == TSL__EXPONENT_INF ? 0 : high >= -RANGE_LOW && high <= RANGE_HIGH ? (unsigned)(high + RANGE_LOW) + 1 : RANGE_COLUMNS;
+  unsigned row = low == -TSL__EXPONENT_INF               ? 0
+                 : low >= -RANGE_LOW && low <= RANGE_LOW ? (unsigned)(low + RANGE_LOW) + 1
+                                                         : RANGE_ROWS;
+  unsigned column = high == TSL__EXPONENT_INF                  ? 0
+                    : high >= -RANGE_LOW && high <= RANGE_HIGH ? (unsigned)(high + RANGE_LOW) + 1
+                                                               : RANGE_COLUMNS;
   return row < RANGE_ROWS && column < RANGE_COLUMNS ? row * RANGE_COLUMNS + column : RANGES;
 }
 
@@ -135,7 +151,8 @@ tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e) {
   tsl__expr below = exponent_below(x, e);
   if (below != TSL__NONE) return below;
   tsl__known_exponent *known = &x->known_exponent;
-  if (known->e != TSL__NONE && known->low == e->low && known->high == e->high) return known->e; /* as after E, which is asked for after e */
+  /* as after E, which is asked for after e */
+  if (known->e != TSL__NONE && known->low == e->low && known->high == e->high) return known->e;
   tsl__expr made = make_exponent(x, e);
   if (x->status == TSL_OK) *known = (tsl__known_exponent){e->low, e->high, made};
   return made;
@@ -147,7 +164,8 @@ static tsl__expr ending(tsl__exprs *x, uint32_t spelling, tsl__expr *must) {
   any.low = -TSL__EXPONENT_INF, any.high = TSL__EXPONENT_INF, any.hole_count = 0;
   *must = TSL__NONE;
   if (spelling & TSL__SPELL_PLAIN) return TSL__EPS;
-  *must = tsl__expr_seq(x, tsl__expr_alt(x, letter(x, 'e'), letter(x, 'E')), tsl__number_exponent(x, &any));
+  *must = tsl__expr_seq(x, tsl__expr_alt(x, letter(x, 'e'), letter(x, 'E')),
+                        tsl__number_exponent(x, &any));
   return tsl__expr_opt(x, *must);
 }
 
@@ -155,10 +173,14 @@ static tsl__expr make_tail(tsl__exprs *x, tsl__number_phase phase, uint32_t spel
   tsl__expr digits = tsl__expr_star(x, tsl__number_digit(x)), exponent, end, point;
   switch (phase) {
   case TSL__NUMBER_BEGIN: {
-    tsl__expr zero = tsl__expr_seq(x, letter(x, '0'), tsl__number_free_tail(x, TSL__NUMBER_ZERO, spelling));
-    return tsl__expr_alt(x, zero, tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__number_free_tail(x, TSL__NUMBER_WHOLE, spelling)));
+    tsl__expr zero =
+        tsl__expr_seq(x, letter(x, '0'), tsl__number_free_tail(x, TSL__NUMBER_ZERO, spelling));
+    return tsl__expr_alt(x, zero,
+                         tsl__expr_seq(x, tsl__expr_range(x, '1', '9'),
+                                       tsl__number_free_tail(x, TSL__NUMBER_WHOLE, spelling)));
   }
-  case TSL__NUMBER_WHOLE: return tsl__expr_seq(x, digits, tsl__number_free_tail(x, TSL__NUMBER_ZERO, spelling));
+  case TSL__NUMBER_WHOLE:
+    return tsl__expr_seq(x, digits, tsl__number_free_tail(x, TSL__NUMBER_ZERO, spelling));
   case TSL__NUMBER_ZERO:
     point = tsl__expr_seq(x, letter(x, '.'), tsl__number_free_tail(x, TSL__NUMBER_POINT, spelling));
     end = ending(x, spelling, &exponent);

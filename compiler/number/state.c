@@ -1,21 +1,31 @@
 /* state.c - what has been read of a number, and what may follow.
  *
- * Problem   `[0-9.eE+-]*` says little: after 12 an exponent may still move the value anywhere, `99` may be the beginning of 99e-2, and a bound or a
- *           multiple must never be missed or lead into a dead end. There are infinitely many prefixes; a mask looks at all those of three digits.
- * Idea      Read M, the digits so far as an integer. What follows is more digits r (j of them) and an exponent: the value is
- *           (M + 0.r) × 10^E with E counted at the present place. So all that matters of the prefix is, for each constraint, at which E it holds:
- *   bounds    as long as M agrees with the digits of a bound, the bound is open: decided for every E but one, where the rest of the bound's
- *             digits decides. After the first different digit it is a plain limit on E. An appended digit moves the limits of E by one (before
- *             the point) or not at all (behind it).
- *   multiples M × 10^E is a multiple of u × 10^b (u not divisible by 10) from some E on ("ready"), or never. M mod u gives it after a digit
+ * Problem   `[0-9.eE+-]*` says little: after 12 an exponent may still move the value anywhere, `99`
+ *           may be the beginning of 99e-2, and a bound or a multiple must never be missed or lead
+ *           into a dead end. There are infinitely many prefixes; a mask looks at all those of three
+ *           digits.
+ * Idea      Read M, the digits so far as an integer. What follows is more digits r (j of them) and
+ *           an exponent: the value is (M + 0.r) × 10^E with E counted at the present place. So all
+ *           that matters of the prefix is, for each constraint, at which E it holds:
+ *   bounds    as long as M agrees with the digits of a bound, the bound is open: decided for every
+ *             E but one, where the rest of the bound's digits decides. After the first different
+ *             digit it is a plain limit on E. An appended digit moves the limits of E by one
+ *             (before the point) or not at all (behind it).
+ *   multiples M × 10^E is a multiple of u × 10^b (u not divisible by 10) from some E on ("ready"),
+ *   or never. M mod u gives it after a digit
  *             other than 0; a zero only shifts it. u = 1 (integers) has one residue, 7 has seven.
  *   excluded  a value is live while M agrees with its digits; it then forbids one E.
- *           Equal records have equal futures. Constraints that can't fail any more are taken out of the record, so that prefixes meet.
- * Example   integers in [1, 100]: after 2…9 low is gone (a positive integer is at least 1), high = 1, ready = 0: `5`, `50`, `5e1`. After 12: high = 0, so 120 may
- *           only come with an exponent (120e-1, ready = -1), and 123 is refused: high = -1 < ready = 0, and no further digit mends that.
- * Dead ends A prefix lives if for some E some r gives a member. r = 0 is a question about intervals of E. Without a multiple any interval of positive length will do (finite
- *           decimals are dense). With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j = E - b digits: one step
- *           of modular arithmetic for each E up to a width at which there is always one ("wide").
+ *           Equal records have equal futures. Constraints that can't fail any more are taken out of
+ *           the record, so that prefixes meet.
+ * Example   integers in [1, 100]: after 2…9 low is gone (a positive integer is at least 1), high =
+ *           1, ready = 0: `5`, `50`, `5e1`. After 12: high = 0, so 120 may only come with an
+ *           exponent (120e-1, ready = -1), and 123 is refused: high = -1 < ready = 0, and no
+ *           further digit mends that.
+ * Dead ends A prefix lives if for some E some r gives a member. r = 0 is a question about intervals
+ * of E. Without a multiple any interval of positive length will do (finite
+ *           decimals are dense). With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j
+ *           = E - b digits: one step of modular arithmetic for each E up to a width at which there
+ *           is always one ("wide").
  * Cost      A digit costs time in the size of u and of the bounds; a state is some 10 words.
  * Tested by tests/number/test_number.c
  *
@@ -27,12 +37,15 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t one_less(int64_t exponent) { return exponent == INF || exponent == -INF ? exponent : exponent - 1; }
+static int64_t one_less(int64_t exponent) {
+  return exponent == INF || exponent == -INF ? exponent : exponent - 1;
+}
 
-/* ---- one sign of a spec --------------------------------------------------------------------------------------- */
+/* ---- one sign of a spec ---------------------------------------------------------------------- */
 
 /* `odd`: what is left of tracker 0's unit without its factors 2 and 5, or 1; set by tracker 0. */
-static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal *d, bool multiple, tsl__nat *odd) {
+static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal *d, bool multiple,
+                         tsl__nat *odd) {
   tsl__nat unit, rest, left;
   if (!tsl__nat_from_digits(&unit, d->digits, d->count)) return false;
   tsl__nat_copy(&rest, &unit);
@@ -47,8 +60,10 @@ static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal 
 }
 
 static void make_bounds(tsl__side *side, const tsl__number_spec *spec, bool negative) {
-  bool has_low = negative ? spec->has_max : spec->has_min, has_high = negative ? spec->has_min : spec->has_max;
-  tsl__decimal low = negative ? tsl__decimal_negate(spec->max) : spec->min, high = negative ? tsl__decimal_negate(spec->min) : spec->max;
+  bool has_low = negative ? spec->has_max : spec->has_min,
+       has_high = negative ? spec->has_min : spec->has_max;
+  tsl__decimal low = negative ? tsl__decimal_negate(spec->max) : spec->min,
+               high = negative ? tsl__decimal_negate(spec->min) : spec->max;
   side->has_low = has_low && tsl__decimal_compare(&low, &tsl__decimal_zero) > 0;
   side->low = low;
   side->low_exclusive = negative ? spec->max_exclusive : spec->min_exclusive;
@@ -57,21 +72,25 @@ static void make_bounds(tsl__side *side, const tsl__number_spec *spec, bool nega
   side->high = high;
   side->high_exclusive = negative ? spec->min_exclusive : spec->max_exclusive;
   if (!side->has_low || !spec->multiple_count) return;
-  int order = tsl__decimal_compare(&side->low, &spec->multiples[0]); /* m is the least member anyway */
+  /* m is the least member anyway */
+  int order = tsl__decimal_compare(&side->low, &spec->multiples[0]);
   if (order < 0 || (!order && !side->low_exclusive)) side->has_low = false;
 }
 
-static tsl_status make_excluded(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec, bool negative) {
+static tsl_status make_excluded(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec,
+                                bool negative) {
   if (!spec->excluded_count) return TSL_OK;
   tsl__decimal *list = tsl__arena_alloc(arena, spec->excluded_count * sizeof *list);
   if (!list) return TSL_ERR_NO_MEMORY;
   for (uint32_t i = 0; i < spec->excluded_count; i++)
-    if (spec->excluded[i].count && spec->excluded[i].negative == negative) list[side->excluded_count++] = tsl__decimal_abs(spec->excluded[i]);
+    if (spec->excluded[i].count && spec->excluded[i].negative == negative)
+      list[side->excluded_count++] = tsl__decimal_abs(spec->excluded[i]);
   side->excluded = list;
   return TSL_OK;
 }
 
-tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec, bool negative) {
+tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec,
+                          bool negative) {
   memset(side, 0, sizeof *side);
   side->spelling = spec->spelling;
   side->zero = tsl__number_admits(spec, &tsl__decimal_zero);
@@ -79,11 +98,17 @@ tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_
   side->has_multiple = spec->multiple_count > 0;
   tsl__nat odd;
   tsl__nat_set(&odd, 1);
-  if (spec->multiple_count && !make_tracker(&side->trackers[side->tracker_count++], arena, &spec->multiples[0], true, &odd)) return TSL_ERR_NO_MEMORY;
+  if (spec->multiple_count &&
+      !make_tracker(&side->trackers[side->tracker_count++], arena, &spec->multiples[0], true, &odd))
+    return TSL_ERR_NO_MEMORY;
   for (uint32_t i = 0; i < spec->non_multiple_count; i++)
-    if (!make_tracker(&side->trackers[side->tracker_count++], arena, &spec->non_multiples[i], false, &odd)) return TSL_ERR_NO_MEMORY;
-  if (side->has_multiple) /* 2^16 × 1,025 multiples in a row are never all ruled out (number.c): 8 digits */
-    side->wide = (uint32_t)tsl__nat_digit_count(side->trackers[0].unit) + (spec->non_multiple_count || spec->excluded_count ? 9 : 0);
+    if (!make_tracker(&side->trackers[side->tracker_count++], arena, &spec->non_multiples[i], false,
+                      &odd))
+      return TSL_ERR_NO_MEMORY;
+  /* 2^16 × 1,025 multiples in a row are never all ruled out (number.c): 8 digits */
+  if (side->has_multiple)
+    side->wide = (uint32_t)tsl__nat_digit_count(side->trackers[0].unit) +
+                 (spec->non_multiple_count || spec->excluded_count ? 9 : 0);
   return make_excluded(side, arena, spec, negative);
 }
 
@@ -94,24 +119,36 @@ static bool lists_equal(const tsl__decimal *a, const tsl__decimal *b, uint32_t n
 }
 
 bool tsl__side_equal(const tsl__side *a, const tsl__side *b) {
-  if (a->spelling != b->spelling || a->zero != b->zero || a->positive != b->positive || a->has_low != b->has_low || a->has_high != b->has_high ||
-      a->has_multiple != b->has_multiple || a->tracker_count != b->tracker_count || a->excluded_count != b->excluded_count)
+  if (a->spelling != b->spelling || a->zero != b->zero || a->positive != b->positive ||
+      a->has_low != b->has_low || a->has_high != b->has_high ||
+      a->has_multiple != b->has_multiple || a->tracker_count != b->tracker_count ||
+      a->excluded_count != b->excluded_count)
     return false;
-  if (a->has_low && (a->low_exclusive != b->low_exclusive || !tsl__decimal_equal(&a->low, &b->low))) return false;
-  if (a->has_high && (a->high_exclusive != b->high_exclusive || !tsl__decimal_equal(&a->high, &b->high))) return false;
+  if (a->has_low && (a->low_exclusive != b->low_exclusive || !tsl__decimal_equal(&a->low, &b->low)))
+    return false;
+  if (a->has_high &&
+      (a->high_exclusive != b->high_exclusive || !tsl__decimal_equal(&a->high, &b->high)))
+    return false;
   for (uint32_t k = 0; k < a->tracker_count; k++)
-    if (a->trackers[k].exponent != b->trackers[k].exponent || tsl__nat_compare(a->trackers[k].unit, b->trackers[k].unit)) return false;
+    if (a->trackers[k].exponent != b->trackers[k].exponent ||
+        tsl__nat_compare(a->trackers[k].unit, b->trackers[k].unit))
+      return false;
   return lists_equal(a->excluded, b->excluded, a->excluded_count);
 }
 
-/* ---- reading a digit ------------------------------------------------------------------------------------------ */
+/* ---- reading a digit ------------------------------------------------------------------------- */
 
-static uint32_t digit_at(const tsl__decimal *d, int64_t position) { return position < (int64_t)d->count ? (uint32_t)(d->digits[position] - '0') : 0; }
+static uint32_t digit_at(const tsl__decimal *d, int64_t position) {
+  return position < (int64_t)d->count ? (uint32_t)(d->digits[position] - '0') : 0;
+}
 
 /* Where tracker k's unit lies, as an exponent at the present place. */
-static int64_t unit_exponent(const tsl__side *side, const tsl__number_state *st, uint32_t k) { return side->trackers[k].exponent + st->fraction; }
+static int64_t unit_exponent(const tsl__side *side, const tsl__number_state *st, uint32_t k) {
+  return side->trackers[k].exponent + st->fraction;
+}
 
-/* From which exponent M is a multiple, M not ending in 0: its residue has to vanish after a few factors of ten. */
+/* From which exponent M is a multiple, M not ending in 0: its residue has to vanish after a few
+ * factors of ten. */
 static int64_t ready_from(const tsl__side *side, const tsl__number_state *st, uint32_t k) {
   tsl__nat rest;
   tsl__nat_copy(&rest, st->residue[k]);
@@ -125,8 +162,10 @@ static int64_t ready_from(const tsl__side *side, const tsl__number_state *st, ui
 static void track(const tsl__side *side, tsl__number_state *st, uint32_t digit) {
   for (uint32_t k = 0; k < side->tracker_count; k++) {
     tsl__nat_push_digit_mod(st->residue[k], digit, side->trackers[k].unit);
-    if (digit) st->ready[k] = ready_from(side, st, k);
-    else if (st->phase == TSL__NUMBER_WHOLE) st->ready[k] = one_less(st->ready[k]);
+    if (digit)
+      st->ready[k] = ready_from(side, st, k);
+    else if (st->phase == TSL__NUMBER_WHOLE)
+      st->ready[k] = one_less(st->ready[k]);
   }
 }
 
@@ -142,10 +181,12 @@ static void compare(const tsl__side *side, tsl__number_state *st, uint32_t digit
     if (digit > digit_at(&side->high, st->position)) st->high--;
   }
   for (uint32_t i = 0; i < st->live_count; i++)
-    if (digit == digit_at(&side->excluded[st->live[i].index], st->position)) st->live[kept++] = st->live[i];
+    if (digit == digit_at(&side->excluded[st->live[i].index], st->position))
+      st->live[kept++] = st->live[i];
   st->live_count = kept;
   st->position++;
-  /* All digits of a bound read: what follows can only be more, which an inclusive lower bound allows and an exclusive upper one does not. */
+  /* All digits of a bound read: what follows can only be more, which an inclusive lower bound
+   * allows and an exclusive upper one does not. */
   if (st->low_open && st->position >= side->low.count && !side->low_exclusive) st->low_open = false;
   if (st->high_open && st->position >= side->high.count && side->high_exclusive) {
     st->high_open = false;
@@ -162,7 +203,9 @@ static void first_digit(const tsl__side *side, tsl__number_state *st, uint32_t d
   st->high = side->has_high ? tsl__decimal_magnitude(&side->high) + st->fraction : INF;
   st->live_count = 0;
   for (uint32_t i = 0; i < side->excluded_count; i++)
-    if (digit_at(&side->excluded[i], 0) == digit) st->live[st->live_count++] = (tsl__live){i, tsl__decimal_magnitude(&side->excluded[i]) + st->fraction};
+    if (digit_at(&side->excluded[i], 0) == digit)
+      st->live[st->live_count++] =
+          (tsl__live){i, tsl__decimal_magnitude(&side->excluded[i]) + st->fraction};
   compare(side, st, digit);
   for (uint32_t k = 0; k < side->tracker_count; k++) st->residue[k]->n = 0;
   track(side, st, digit);
@@ -178,9 +221,11 @@ static void next_digit(const tsl__side *side, tsl__number_state *st, uint32_t di
   track(side, st, digit);
 }
 
-/* ---- canonical records ---------------------------------------------------------------------------------------- */
+/* ---- canonical records ----------------------------------------------------------------------- */
 
-static bool no_exponent(const tsl__side *side) { return (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)) != 0; }
+static bool no_exponent(const tsl__side *side) {
+  return (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)) != 0;
+}
 
 /* Without exponents only E = 0 counts at the end: limits that hold there for good are taken out. */
 static void settle_plain(const tsl__side *side, tsl__number_state *st) {
@@ -189,11 +234,14 @@ static void settle_plain(const tsl__side *side, tsl__number_state *st) {
   if (!st->low_open && st->low <= 0) st->low = -INF;
   if (!st->high_open && fraction && st->high >= 0) st->high = INF;
   for (uint32_t k = 0; k < side->tracker_count; k++) {
-    if (st->ready[k] <= 0) st->ready[k] = -INF;
-    else if (fraction) st->ready[k] = INF;
+    if (st->ready[k] <= 0)
+      st->ready[k] = -INF;
+    else if (fraction)
+      st->ready[k] = INF;
     enough = most(enough, -side->trackers[k].exponent);
   }
-  st->fraction = least(st->fraction, enough); /* no digit other than 0 can be part of a multiple from there on */
+  /* no digit other than 0 can be part of a multiple from there on */
+  st->fraction = least(st->fraction, enough);
 }
 
 /* Take out of the record what has no influence on any future. */
@@ -202,17 +250,21 @@ static void settle(const tsl__side *side, tsl__number_state *st) {
   if (!st->significant) return;
   if (no_exponent(side)) settle_plain(side, st);
   /* A multiple is far enough from 0 for this lower bound, now and after any further digit. */
-  if (side->has_multiple && !st->low_open && st->low <= least(st->ready[0], unit_exponent(side, st, 0) + 1)) st->low = -INF;
+  if (side->has_multiple && !st->low_open &&
+      st->low <= least(st->ready[0], unit_exponent(side, st, 0) + 1))
+    st->low = -INF;
   if (st->low_open) longest = side->low.count;
   if (st->high_open) longest = most(longest, side->high.count);
-  for (uint32_t i = 0; i < st->live_count; i++) longest = most(longest, side->excluded[st->live[i].index].count);
+  for (uint32_t i = 0; i < st->live_count; i++)
+    longest = most(longest, side->excluded[st->live[i].index].count);
   st->position = least(st->position, longest);
   if (!side->tracker_count) st->fraction = 0;
 }
 
-/* ---- which exponents may follow ------------------------------------------------------------------------------- */
+/* ---- which exponents may follow -------------------------------------------------------------- */
 
-void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state *st, tsl__exponents *out) {
+void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state *st,
+                                 tsl__exponents *out) {
   out->hole_count = 0;
   out->low = -INF, out->high = INF;
   if (!st->significant) {
@@ -222,13 +274,17 @@ void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state 
   out->low = st->low_open ? st->low + 1 : st->low; /* an open lower bound is above M */
   out->high = st->high;
   for (uint32_t k = 0; k < side->tracker_count; k++) {
-    if (k == 0 && side->has_multiple) out->low = most(out->low, st->ready[0]);
-    else out->high = least(out->high, one_less(st->ready[k]));
+    if (k == 0 && side->has_multiple)
+      out->low = most(out->low, st->ready[0]);
+    else
+      out->high = least(out->high, one_less(st->ready[k]));
   }
   if (out->low == INF || out->high == -INF) out->low = INF, out->high = -INF; /* never */
   for (uint32_t i = 0; i < st->live_count; i++) {
     int64_t at = st->live[i].at;
-    if (st->position >= side->excluded[st->live[i].index].count && at >= out->low && at <= out->high) out->holes[out->hole_count++] = at;
+    if (st->position >= side->excluded[st->live[i].index].count && at >= out->low &&
+        at <= out->high)
+      out->holes[out->hole_count++] = at;
   }
 }
 
@@ -244,12 +300,14 @@ static bool exponents_meet(const tsl__exponents *e, int64_t from, int64_t to) {
 bool tsl__number_state_nullable(const tsl__side *side, const tsl__number_state *st) {
   tsl__exponents e;
   bool marked = st->phase == TSL__NUMBER_FRACTION;
-  if (st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_POINT || ((side->spelling & TSL__SPELL_MARKED) && !marked)) return false;
+  if (st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_POINT ||
+      ((side->spelling & TSL__SPELL_MARKED) && !marked))
+    return false;
   tsl__number_state_exponents(side, st, &e);
   return exponents_meet(&e, 0, 0);
 }
 
-/* ---- is there a member with j more digits? -------------------------------------------------------------------- */
+/* ---- is there a member with j more digits? --------------------------------------------------- */
 
 /* The first j digits of d after `position`; *exact: no others follow. */
 static void suffix(const tsl__decimal *d, int64_t position, int64_t j, tsl__nat *out, bool *exact) {
@@ -274,10 +332,13 @@ static void shift_mod(tsl__nat *a, int64_t power, const tsl__nat *m) {
   }
 }
 
-/* The r of j digits, at exponent E, for which (M × 10^j + r) × 10^(E - j) is a multiple of tracker k: r ≡ *rest (mod *step). False: none. */
-static bool progression(const tsl__side *side, const tsl__number_state *st, uint32_t k, int64_t j, int64_t exponent, tsl__nat *step, tsl__nat *rest) {
+/* The r of j digits, at exponent E, for which (M × 10^j + r) × 10^(E - j) is a multiple of tracker
+ * k: r ≡ *rest (mod *step). False: none. */
+static bool progression(const tsl__side *side, const tsl__number_state *st, uint32_t k, int64_t j,
+                        int64_t exponent, tsl__nat *step, tsl__nat *rest) {
   const tsl__tracker *t = &side->trackers[k];
-  int64_t below = j - (exponent - unit_exponent(side, st, k)); /* digits of r that lie below the unit: they must be 0 */
+  /* digits of r that lie below the unit: they must be 0 */
+  int64_t below = j - (exponent - unit_exponent(side, st, k));
   tsl__nat power, common;
   if (below > j) { /* all of them, and M itself has to be a multiple */
     tsl__nat_set(step, 1);
@@ -302,8 +363,10 @@ static bool progression(const tsl__side *side, const tsl__number_state *st, uint
   return true;
 }
 
-/* Is r (j digits) ruled out by non-multiple k? With `all`: are r, r + step, r + 2 step … all ruled out? */
-static bool hits(const tsl__side *side, const tsl__number_state *st, uint32_t k, int64_t j, int64_t exponent, const tsl__nat *r, const tsl__nat *all) {
+/* Is r (j digits) ruled out by non-multiple k? With `all`: are r, r + step, r + 2 step … all ruled
+ * out? */
+static bool hits(const tsl__side *side, const tsl__number_state *st, uint32_t k, int64_t j,
+                 int64_t exponent, const tsl__nat *r, const tsl__nat *all) {
   tsl__nat step, rest, left;
   if (!progression(side, st, k, j, exponent, &step, &rest)) return false;
   tsl__nat_divide(r, &step, NULL, &left);
@@ -313,7 +376,8 @@ static bool hits(const tsl__side *side, const tsl__number_state *st, uint32_t k,
   return tsl__nat_is_zero(&left);
 }
 
-static bool ruled_out(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t exponent, const tsl__nat *r, const tsl__nat *all) {
+static bool ruled_out(const tsl__side *side, const tsl__number_state *st, int64_t j,
+                      int64_t exponent, const tsl__nat *r, const tsl__nat *all) {
   for (uint32_t k = side->has_multiple; k < side->tracker_count; k++)
     if (hits(side, st, k, j, exponent, r, all)) return true;
   for (uint32_t i = 0; i < st->live_count && !all; i++) {
@@ -327,7 +391,8 @@ static bool ruled_out(const tsl__side *side, const tsl__number_state *st, int64_
 }
 
 /* The least and greatest r of j digits that meet the bounds at this exponent. False: none. */
-static bool digit_range(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t exponent, tsl__nat *from, tsl__nat *to) {
+static bool digit_range(const tsl__side *side, const tsl__number_state *st, int64_t j,
+                        int64_t exponent, tsl__nat *from, tsl__nat *to) {
   tsl__nat one;
   bool exact;
   if (exponent < st->low || exponent > st->high) return false;
@@ -351,17 +416,23 @@ static bool digit_range(const tsl__side *side, const tsl__number_state *st, int6
   return tsl__nat_compare(from, to) <= 0;
 }
 
-/* Is every multiple with j more digits one that it must not be, because the last digit stands too high? */
-static bool too_coarse(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t exponent) {
+/* Is every multiple with j more digits one that it must not be, because the last digit stands too
+ * high? */
+static bool too_coarse(const tsl__side *side, const tsl__number_state *st, int64_t j,
+                       int64_t exponent) {
   for (uint32_t k = side->has_multiple; k < side->tracker_count; k++)
-    if (side->trackers[k].implied && exponent - unit_exponent(side, st, k) - j >= side->trackers[k].depth) return true;
+    if (side->trackers[k].implied &&
+        exponent - unit_exponent(side, st, k) - j >= side->trackers[k].depth)
+      return true;
   return false;
 }
 
 /* Do j more digits and then this exponent (at the present place) make a member? */
-static bool reaches(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t exponent) {
+static bool reaches(const tsl__side *side, const tsl__number_state *st, int64_t j,
+                    int64_t exponent) {
   tsl__nat r, to, step, rest, left;
-  if (too_coarse(side, st, j, exponent) || !digit_range(side, st, j, exponent, &r, &to)) return false;
+  if (too_coarse(side, st, j, exponent) || !digit_range(side, st, j, exponent, &r, &to))
+    return false;
   tsl__nat_set(&step, 1);
   if (side->has_multiple) {
     if (!progression(side, st, 0, j, exponent, &step, &rest)) return false;
@@ -376,12 +447,14 @@ static bool reaches(const tsl__side *side, const tsl__number_state *st, int64_t 
   return false;
 }
 
-/* ---- can the prefix be finished? ------------------------------------------------------------------------------ */
+/* ---- can the prefix be finished? ------------------------------------------------------------- */
 
 /* At an exponent where a bound is open, with as many digits as it takes. */
 static bool open_bound_lives(const tsl__side *side, const tsl__number_state *st, int64_t exponent) {
-  bool low = st->low_open && exponent == st->low, high = st->high_open && exponent == st->high, exact;
-  int64_t digits = most(low ? (int64_t)side->low.count - st->position : 0, high ? (int64_t)side->high.count - st->position : 0);
+  bool low = st->low_open && exponent == st->low, high = st->high_open && exponent == st->high,
+       exact;
+  int64_t digits = most(low ? (int64_t)side->low.count - st->position : 0,
+                        high ? (int64_t)side->high.count - st->position : 0);
   tsl__nat from, to;
   if (exponent < st->low || exponent > st->high) return false;
   digits = most(digits, 0);
@@ -391,7 +464,8 @@ static bool open_bound_lives(const tsl__side *side, const tsl__number_state *st,
     suffix(&side->high, st->position, digits, &to, &exact);
     int order = tsl__nat_compare(&from, &to);
     if (order > 0) return false;
-    if (order == 0) return low; /* both bounds are one value, which is a member; or M is the bound, no digit may follow */
+    /* both bounds are one value, which is a member; or M is the bound, no digit may follow */
+    if (order == 0) return low;
   }
   if (!side->has_multiple) return true;
   int64_t units = exponent - unit_exponent(side, st, 0);
@@ -403,8 +477,10 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
   tsl__exponents e;
   tsl__number_state_exponents(side, st, &e);
   if (exponents_meet(&e, from, to)) return true;
-  if (st->low_open && st->low >= from && st->low <= to && open_bound_lives(side, st, st->low)) return true;
-  if (st->high_open && st->high >= from && st->high <= to && open_bound_lives(side, st, st->high)) return true;
+  if (st->low_open && st->low >= from && st->low <= to && open_bound_lives(side, st, st->low))
+    return true;
+  if (st->high_open && st->high >= from && st->high <= to && open_bound_lives(side, st, st->high))
+    return true;
   from = most(from, st->low_open ? st->low + 1 : st->low);
   to = least(to, st->high_open ? st->high - 1 : st->high);
   if (from > to || !side->has_multiple) return from <= to;
@@ -416,7 +492,9 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
   return false;
 }
 
-static size_t residue_size(const tsl__tracker *t) { return offsetof(tsl__nat, limb) + (t->unit->n + 1) * sizeof(uint32_t); }
+static size_t residue_size(const tsl__tracker *t) {
+  return offsetof(tsl__nat, limb) + (t->unit->n + 1) * sizeof(uint32_t);
+}
 
 size_t tsl__number_state_size(const tsl__side *side) {
   size_t size = sizeof(tsl__number_state) + side->excluded_count * sizeof(tsl__live);
@@ -443,7 +521,8 @@ void tsl__number_state_begin(const tsl__side *side, tsl__number_state *st) {
   for (uint32_t k = 0; k < side->tracker_count; k++) st->residue[k]->n = 0, st->ready[k] = 0;
 }
 
-/* "0.00": can a digit other than 0 still come, after `fraction` zeros? Uses *st, of which nothing but phase and fraction matters then, and puts it back. */
+/* "0.00": can a digit other than 0 still come, after `fraction` zeros? Uses *st, of which nothing
+ * but phase and fraction matters then, and puts it back. */
 static bool small_values_live(const tsl__side *side, tsl__number_state *st, int64_t fraction) {
   tsl__number_phase phase = st->phase;
   int64_t before = st->fraction;
@@ -464,7 +543,9 @@ static bool small_values_live(const tsl__side *side, tsl__number_state *st, int6
 
 static bool viable(const tsl__side *side, tsl__number_state *st) {
   bool whole = st->phase == TSL__NUMBER_ZERO || st->phase == TSL__NUMBER_WHOLE;
-  if (!st->significant) return side->zero || (!(side->spelling & TSL__SPELL_DIGITS) && small_values_live(side, st, st->fraction));
+  if (!st->significant)
+    return side->zero ||
+           (!(side->spelling & TSL__SPELL_DIGITS) && small_values_live(side, st, st->fraction));
   if (!no_exponent(side)) return lives(side, st, -INF, INF);
   return lives(side, st, 0, whole ? INF : 0);
 }
@@ -473,16 +554,21 @@ static bool push_digit(const tsl__side *side, tsl__number_state *st, uint32_t di
   bool whole = st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_WHOLE;
   if (st->phase == TSL__NUMBER_ZERO) return false;
   if (!whole) st->fraction++;
-  st->phase = !whole ? TSL__NUMBER_FRACTION : digit || st->significant ? TSL__NUMBER_WHOLE : TSL__NUMBER_ZERO;
-  if (st->significant) next_digit(side, st, digit);
-  else if (digit) first_digit(side, st, digit);
+  st->phase = !whole                     ? TSL__NUMBER_FRACTION
+              : digit || st->significant ? TSL__NUMBER_WHOLE
+                                         : TSL__NUMBER_ZERO;
+  if (st->significant)
+    next_digit(side, st, digit);
+  else if (digit)
+    first_digit(side, st, digit);
   return true;
 }
 
 bool tsl__number_state_push(const tsl__side *side, tsl__number_state *st, uint8_t byte) {
   if (byte >= '0' && byte <= '9') {
     if (!push_digit(side, st, (uint32_t)(byte - '0'))) return false;
-  } else if (byte == '.' && (st->phase == TSL__NUMBER_ZERO || st->phase == TSL__NUMBER_WHOLE) && !(side->spelling & TSL__SPELL_DIGITS)) {
+  } else if (byte == '.' && (st->phase == TSL__NUMBER_ZERO || st->phase == TSL__NUMBER_WHOLE) &&
+             !(side->spelling & TSL__SPELL_DIGITS)) {
     st->phase = TSL__NUMBER_POINT;
   } else {
     return false;
@@ -494,16 +580,21 @@ bool tsl__number_state_push(const tsl__side *side, tsl__number_state *st, uint8_
 
 bool tsl__number_state_free(const tsl__side *side, const tsl__number_state *st) {
   if (side->tracker_count) return false;
-  if (!st->significant) return side->zero && side->positive && !side->has_low && !side->has_high && !side->excluded_count;
+  if (!st->significant)
+    return side->zero && side->positive && !side->has_low && !side->has_high &&
+           !side->excluded_count;
   return !st->low_open && !st->high_open && st->low == -INF && st->high == INF && !st->live_count;
 }
 
-/* ---- the shortest way to finish ------------------------------------------------------------------------------- */
+/* ---- the shortest way to finish -------------------------------------------------------------- */
 
-#define LONGEST 4400 /* bytes: longer completions (a number without exponent above 1e4400) are reported as this */
-#define SEARCH_EFFORT 200000 /* limbs looked at for one state: then what is proved so far is reported */
+/* bytes: longer completions (a number without exponent above 1e4400) are reported as this */
+#define LONGEST 4400
+/* limbs looked at for one state: then what is proved so far is reported */
+#define SEARCH_EFFORT 200000
 
-/* The exponents that `cost` bytes spell, 'e' included, on one side of zero: 2: 0 … 9; 3: 10 … 99 and -9 … -1. False: none. */
+/* The exponents that `cost` bytes spell, 'e' included, on one side of zero: 2: 0 … 9; 3: 10 … 99
+ * and -9 … -1. False: none. */
 static bool exponents_of_cost(int64_t cost, bool negative, int64_t *from, int64_t *to) {
   int64_t power = 1;
   *from = *to = 0;
@@ -515,9 +606,11 @@ static bool exponents_of_cost(int64_t cost, bool negative, int64_t *from, int64_
   return true;
 }
 
-/* Do j more digits and one of the exponents from … to make a member? With a multiple, large exponents are the easier ones, and beyond `same` all are alike; else
- * small ones are. Exponents at which a bound is open or a value excluded are special: hence a few more. */
-static bool reaches_any(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t from, int64_t to) {
+/* Do j more digits and one of the exponents from … to make a member? With a multiple, large
+ * exponents are the easier ones, and beyond `same` all are alike; else small ones are. Exponents at
+ * which a bound is open or a value excluded are special: hence a few more. */
+static bool reaches_any(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t from,
+                        int64_t to) {
   int64_t special = (int64_t)st->live_count + 2;
   from = most(from, st->low), to = least(to, st->high);
   if (from > to) return false;
@@ -528,44 +621,57 @@ static bool reaches_any(const tsl__side *side, const tsl__number_state *st, int6
   }
   if (to == st->high && reaches(side, st, j, to)) return true;
   int64_t same = from;
-  for (uint32_t k = 0; k < side->tracker_count; k++) same = most(same, unit_exponent(side, st, k) + side->trackers[k].depth + j);
+  for (uint32_t k = 0; k < side->tracker_count; k++)
+    same = most(same, unit_exponent(side, st, k) + side->trackers[k].depth + j);
   from = most(from, least(unit_exponent(side, st, 0), st->ready[0]));
   for (int64_t e = least(to, same + special); e >= from; e--)
     if (reaches(side, st, j, e)) return true;
   return false;
 }
 
-/* Can it end with j more digits and an exponent part of `cost` bytes? `points`: how many of the digits may stand before a point that is still to come, plus one; with 0
- * there is none to come, and all stand before it (whole) or behind it. */
-static bool ends_with(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t cost, bool whole, int64_t points) {
-  int64_t from, to, least_place = whole && !points ? j : 0, most_place = points ? points - 1 : least_place;
-  for (int negative = 0; negative < 2; negative++) /* a digit before the point moves the place at which exponents count */
-    if (exponents_of_cost(cost, negative, &from, &to) && reaches_any(side, st, j, from + least_place, to + most_place)) return true;
+/* Can it end with j more digits and an exponent part of `cost` bytes? `points`: how many of the
+ * digits may stand before a point that is still to come, plus one; with 0 there is none to come,
+ * and all stand before it (whole) or behind it. */
+static bool ends_with(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t cost,
+                      bool whole, int64_t points) {
+  int64_t from, to, least_place = whole && !points ? j : 0,
+                    most_place = points ? points - 1 : least_place;
+  /* a digit before the point moves the place at which exponents count */
+  for (int negative = 0; negative < 2; negative++)
+    if (exponents_of_cost(cost, negative, &from, &to) &&
+        reaches_any(side, st, j, from + least_place, to + most_place))
+      return true;
   return false;
 }
 
 /* Can it be finished in exactly `bytes` bytes? */
 static bool ends_in(const tsl__side *side, const tsl__number_state *st, int64_t bytes) {
-  bool whole = st->phase == TSL__NUMBER_WHOLE, marked = (side->spelling & TSL__SPELL_MARKED) != 0, digits = (side->spelling & TSL__SPELL_DIGITS) != 0;
+  bool whole = st->phase == TSL__NUMBER_WHOLE, marked = (side->spelling & TSL__SPELL_MARKED) != 0,
+       digits = (side->spelling & TSL__SPELL_DIGITS) != 0;
   int64_t most_cost = no_exponent(side) ? 0 : least(bytes, 18);
   for (int64_t cost = 0; cost <= most_cost; cost++) {
     int64_t j = bytes - cost;
     if (whole && (cost || !marked) && ends_with(side, st, j, cost, true, 0)) return true;
     if (whole && j >= 2 && !digits && ends_with(side, st, j - 1, cost, true, j - 1)) return true;
-    if (!whole && (j || st->phase == TSL__NUMBER_FRACTION) && ends_with(side, st, j, cost, false, 0)) return true;
+    if (!whole && (j || st->phase == TSL__NUMBER_FRACTION) &&
+        ends_with(side, st, j, cost, false, 0))
+      return true;
   }
   return false;
 }
 
-/* What one look at all ways to end in so many bytes costs: some hundred questions, each the size of the digits times that of the units. Only long units count. */
+/* What one look at all ways to end in so many bytes costs: some hundred questions, each the size of
+ * the digits times that of the units. Only long units count. */
 static int64_t effort_of(const tsl__side *side, int64_t bytes) {
   int64_t limbs = 0;
-  for (uint32_t k = 0; k < side->tracker_count; k++) limbs += side->trackers[k].unit->n > 12 ? side->trackers[k].unit->n : 0;
+  for (uint32_t k = 0; k < side->tracker_count; k++)
+    limbs += side->trackers[k].unit->n > 12 ? side->trackers[k].unit->n : 0;
   return 100 * limbs * (1 + bytes / 9);
 }
 
 /* Between at_least and at_most; a lower bound if *effort is used up. */
-static int64_t shortest_significant(const tsl__side *side, const tsl__number_state *st, int64_t at_least, int64_t at_most, int64_t *effort) {
+static int64_t shortest_significant(const tsl__side *side, const tsl__number_state *st,
+                                    int64_t at_least, int64_t at_most, int64_t *effort) {
   int64_t bytes = most(at_least, 0);
   if (bytes == 0 && tsl__number_state_nullable(side, st)) return 0;
   at_most = least(at_most, LONGEST);
@@ -576,41 +682,57 @@ static int64_t shortest_significant(const tsl__side *side, const tsl__number_sta
   return least(bytes, at_most);
 }
 
-/* From "." or "0.00" to a member above 0: some zeros, a digit, the rest. Where exponents are allowed they are soon shorter than zeros. */
-static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t at_least, tsl__number_state *scratch, int64_t *effort) {
+/* From "." or "0.00" to a member above 0: some zeros, a digit, the rest. Where exponents are
+ * allowed they are soon shorter than zeros. */
+static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t at_least,
+                              tsl__number_state *scratch, int64_t *effort) {
   int64_t best = TSL__INF, zeros = 0, most_zeros = no_exponent(side) ? TSL__INF : 18;
-  if (no_exponent(side) && side->has_high) zeros = most(0, -tsl__decimal_magnitude(&side->high) - 1 - fraction);
-  for (; zeros < least(best - 1, most_zeros) && small_values_live(side, scratch, fraction + zeros); zeros++) {
+  if (no_exponent(side) && side->has_high)
+    zeros = most(0, -tsl__decimal_magnitude(&side->high) - 1 - fraction);
+  for (; zeros < least(best - 1, most_zeros) && small_values_live(side, scratch, fraction + zeros);
+       zeros++) {
     for (uint32_t digit = 1; digit <= 9; digit++) {
       tsl__number_state_begin(side, scratch);
       scratch->phase = TSL__NUMBER_FRACTION;
       scratch->fraction = fraction + zeros + 1;
       first_digit(side, scratch, digit);
       settle(side, scratch);
-      if (viable(side, scratch)) best = least(best, zeros + 1 + shortest_significant(side, scratch, at_least - zeros - 1, best - zeros - 1, effort));
+      if (viable(side, scratch))
+        best = least(best, zeros + 1 +
+                               shortest_significant(side, scratch, at_least - zeros - 1,
+                                                    best - zeros - 1, effort));
     }
   }
   return *effort > 0 ? best : most(at_least, 1);
 }
 
-static int64_t shortest_from_begin(const tsl__side *side, tsl__number_state *scratch, int64_t *effort) {
+static int64_t shortest_from_begin(const tsl__side *side, tsl__number_state *scratch,
+                                   int64_t *effort) {
   bool marked = (side->spelling & TSL__SPELL_MARKED) != 0;
   int64_t best = TSL__INF;
   if (side->zero) best = marked ? 3 : 1;
   for (uint32_t digit = 1; side->positive && digit <= 9; digit++) {
     tsl__number_state_begin(side, scratch);
-    if (tsl__number_state_push(side, scratch, (uint8_t)('0' + digit))) best = least(best, 1 + shortest_significant(side, scratch, 0, best - 1, effort));
+    if (tsl__number_state_push(side, scratch, (uint8_t)('0' + digit)))
+      best = least(best, 1 + shortest_significant(side, scratch, 0, best - 1, effort));
   }
-  if (side->positive && !(side->spelling & TSL__SPELL_DIGITS) && best > 3) best = least(best, 2 + shortest_small(side, 0, 0, scratch, effort));
+  if (side->positive && !(side->spelling & TSL__SPELL_DIGITS) && best > 3)
+    best = least(best, 2 + shortest_small(side, 0, 0, scratch, effort));
   return *effort > 0 ? best : 1;
 }
 
-uint32_t tsl__number_state_shortest(const tsl__side *side, const tsl__number_state *st, uint32_t at_least, tsl__number_state *scratch) {
-  int64_t best = TSL__INF, zero = st->phase == TSL__NUMBER_ZERO /* the point is still to come */, effort = SEARCH_EFFORT;
+uint32_t tsl__number_state_shortest(const tsl__side *side, const tsl__number_state *st,
+                                    uint32_t at_least, tsl__number_state *scratch) {
+  int64_t best = TSL__INF, zero = st->phase == TSL__NUMBER_ZERO /* the point is still to come */,
+          effort = SEARCH_EFFORT;
   if (tsl__number_state_nullable(side, st)) return 0;
-  if (st->significant) best = shortest_significant(side, st, at_least, TSL__INF, &effort);
-  else if (st->phase == TSL__NUMBER_BEGIN) best = shortest_from_begin(side, scratch, &effort);
-  else if (side->zero) best = 1 + zero; /* ".0" or "e0"; "0" */
-  else best = zero + shortest_small(side, st->fraction, (int64_t)at_least - zero, scratch, &effort);
+  if (st->significant)
+    best = shortest_significant(side, st, at_least, TSL__INF, &effort);
+  else if (st->phase == TSL__NUMBER_BEGIN)
+    best = shortest_from_begin(side, scratch, &effort);
+  else if (side->zero)
+    best = 1 + zero; /* ".0" or "e0"; "0" */
+  else
+    best = zero + shortest_small(side, st->fraction, (int64_t)at_least - zero, scratch, &effort);
   return (uint32_t)least(best, TSL__INF);
 }

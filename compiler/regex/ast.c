@@ -1,7 +1,7 @@
 /* ast.c - making nodes of a regular expression: see regex_ast.h.
  *
- * Each constructor works out how many code points a match takes and whether the node is a plain regular language, so that no later pass has to
- * walk down for it.
+ * Each constructor works out how many code points a match takes and whether the node is a plain
+ * regular language, so that no later pass has to walk down for it.
  *
  * Tested by tests/regex/test_regex.c
  *
@@ -29,10 +29,13 @@ static void *take(tsl__rx_tree *t, size_t size) {
 /* `parts`: children or ranges that come with it. */
 static tsl__rx *make(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, size_t parts) {
   tsl__rx *node;
-  if (t->nodes >= TSL__REGEX_MAX_NODES) return tsl__rx_fail(t, TSL_ERR_LIMIT, offset, "the regular expression is too large (more than 262144 nodes)");
+  if (t->nodes >= TSL__REGEX_MAX_NODES)
+    return tsl__rx_fail(t, TSL_ERR_LIMIT, offset,
+                        "the regular expression is too large (more than 262144 nodes)");
   tsl__exprs_hold(t->x, t->held + t->arena->total);
   tsl__exprs_work(t->x, NODE_WORK + parts);
-  if (tsl__exprs_status(t->x) != TSL_OK) return tsl__rx_fail(t, tsl__exprs_status(t->x), offset, tsl__exprs_why(t->x));
+  if (tsl__exprs_status(t->x) != TSL_OK)
+    return tsl__rx_fail(t, tsl__exprs_status(t->x), offset, tsl__exprs_why(t->x));
   node = take(t, sizeof *node);
   if (!node) return NULL;
   t->nodes++;
@@ -41,7 +44,6 @@ static tsl__rx *make(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, size_t
   node->offset = offset;
   return node;
 }
-
 
 static uint32_t multiply(uint32_t a, uint32_t times) {
   if (!a || !times) return 0;
@@ -62,7 +64,8 @@ tsl__rx *tsl__rx_set(tsl__rx_tree *t, uint32_t offset, const tsl__range *ranges,
 }
 
 /* A node with n children, copied. */
-static tsl__rx *parent(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, tsl__rx *const *child, size_t n) {
+static tsl__rx *parent(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, tsl__rx *const *child,
+                       size_t n) {
   tsl__rx *node = make(t, kind, offset, n);
   if (!node) return NULL;
   node->u.child = take(t, (n ? n : 1) * sizeof *child);
@@ -74,7 +77,8 @@ static tsl__rx *parent(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, tsl_
   return node;
 }
 
-tsl__rx *tsl__rx_list(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, tsl__rx *const *child, size_t n) {
+tsl__rx *tsl__rx_list(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, tsl__rx *const *child,
+                      size_t n) {
   tsl__rx *node;
   if (n == 1) return child[0];
   node = parent(t, kind, offset, child, n);
@@ -94,7 +98,8 @@ tsl__rx *tsl__rx_list(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, tsl__
   return node;
 }
 
-tsl__rx *tsl__rx_repeat(tsl__rx_tree *t, uint32_t offset, tsl__rx *child, uint32_t min, uint32_t max) {
+tsl__rx *tsl__rx_repeat(tsl__rx_tree *t, uint32_t offset, tsl__rx *child, uint32_t min,
+                        uint32_t max) {
   tsl__rx *node;
   if (min == 1 && max == 1) return child;
   node = parent(t, TSL__RX_REPEAT, offset, &child, 1);
@@ -112,7 +117,9 @@ tsl__rx *tsl__rx_look(tsl__rx_tree *t, uint32_t offset, bool ahead, bool negativ
   node->ahead = ahead;
   node->negative = negative;
   node->plain = false;
-  if (child->kind != TSL__RX_SET || !tsl__rx_ranges_equal((tsl__rx_ranges){child->u.ranges, child->n}, tsl__rx_ranges_all())) t->looks = true;
+  if (child->kind != TSL__RX_SET ||
+      !tsl__rx_ranges_equal((tsl__rx_ranges){child->u.ranges, child->n}, tsl__rx_ranges_all()))
+    t->looks = true;
   return node;
 }
 
@@ -135,14 +142,16 @@ tsl__rx *tsl__rx_back(tsl__rx_tree *t, uint32_t offset, uint32_t number) {
   return node;
 }
 
-/* ---- sets as values ------------------------------------------------------------------------------------------- */
+/* ---- sets as values -------------------------------------------------------------------------- */
 
 tsl__rx_ranges tsl__rx_ranges_all(void) {
   static const tsl__range all = {0, TSL__CP_MAX};
   return (tsl__rx_ranges){&all, 1};
 }
 
-bool tsl__rx_ranges_equal(tsl__rx_ranges a, tsl__rx_ranges b) { return a.n == b.n && (!a.n || !memcmp(a.at, b.at, a.n * sizeof *a.at)); }
+bool tsl__rx_ranges_equal(tsl__rx_ranges a, tsl__rx_ranges b) {
+  return a.n == b.n && (!a.n || !memcmp(a.at, b.at, a.n * sizeof *a.at));
+}
 
 tsl__rx_ranges tsl__rx_ranges_not(tsl__rx_tree *t, tsl__rx_ranges a) {
   tsl__range *out = take(t, (a.n + 1) * sizeof *out);
@@ -161,9 +170,13 @@ tsl__rx_ranges tsl__rx_ranges_and(tsl__rx_tree *t, tsl__rx_ranges a, tsl__rx_ran
   uint32_t n = 0;
   if (!out) return (tsl__rx_ranges){NULL, 0};
   for (uint32_t i = 0, j = 0; i < a.n && j < b.n;) {
-    uint32_t lo = a.at[i].lo > b.at[j].lo ? a.at[i].lo : b.at[j].lo, hi = a.at[i].hi < b.at[j].hi ? a.at[i].hi : b.at[j].hi;
+    uint32_t lo = a.at[i].lo > b.at[j].lo ? a.at[i].lo : b.at[j].lo,
+             hi = a.at[i].hi < b.at[j].hi ? a.at[i].hi : b.at[j].hi;
     if (lo <= hi) out[n++] = (tsl__range){lo, hi};
-    if (a.at[i].hi < b.at[j].hi) i++; else j++;
+    if (a.at[i].hi < b.at[j].hi)
+      i++;
+    else
+      j++;
   }
   return (tsl__rx_ranges){out, n};
 }

@@ -1,8 +1,9 @@
 /* escape.c - the parts of a pattern that stand for one code point: escapes and classes.
  *
- * A class is collected in two sets: `loose` for characters, ranges, POSIX classes and properties, which (?i) folds once at the end, and `set` for
- * \d, \s, \w and the like, which are closed under folding as they are (under (?i) \w has U+017F and U+212A too, as ECMA-262 says for the u flag), so
- * that the common (?i) pattern costs no question to PCRE2.
+ * A class is collected in two sets: `loose` for characters, ranges, POSIX classes and properties,
+ * which (?i) folds once at the end, and `set` for \d, \s, \w and the like, which are closed under
+ * folding as they are (under (?i) \w has U+017F and U+212A too, as ECMA-262 says for the u flag),
+ * so that the common (?i) pattern costs no question to PCRE2.
  *
  * Example   (?i)[k\d]: loose {k}, set {0-9}; folded and joined: {0-9, K, k, U+212A}.
  * Tested by tests/regex/test_regex.c
@@ -18,7 +19,9 @@ bool tsl__rx_error(tsl__rx_cursor *c, tsl_status status, size_t offset, const ch
   return false;
 }
 
-static bool no_memory(tsl__rx_cursor *c) { return tsl__rx_error(c, TSL_ERR_NO_MEMORY, 0, "out of memory"); }
+static bool no_memory(tsl__rx_cursor *c) {
+  return tsl__rx_error(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
+}
 
 bool tsl__rx_code_point(tsl__rx_cursor *c, uint32_t *cp) {
   unsigned n = tsl__utf8_decode(c->text + c->at, c->length - c->at, cp);
@@ -27,27 +30,33 @@ bool tsl__rx_code_point(tsl__rx_cursor *c, uint32_t *cp) {
   return true;
 }
 
-/* ---- named sets ----------------------------------------------------------------------------------------------- */
+/* ---- named sets ------------------------------------------------------------------------------ */
 
 static const tsl__range digits[] = {{'0', '9'}};
 static const tsl__range words[] = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
-static const tsl__range words_folded[] = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}, {0x17F, 0x17F}, {0x212A, 0x212A}};
+static const tsl__range words_folded[] = {{'0', '9'}, {'A', 'Z'},     {'_', '_'},
+                                          {'a', 'z'}, {0x17F, 0x17F}, {0x212A, 0x212A}};
 /* ECMA-262 WhiteSpace and LineTerminator. */
-static const tsl__range spaces[] = {{'\t', '\r'},     {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
-                                    {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+static const tsl__range spaces[] = {
+    {'\t', '\r'},     {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
+    {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
 /* PCRE2's horizontal space. */
-static const tsl__range blanks[] = {{'\t', '\t'},     {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x180E, 0x180E},
-                                    {0x2000, 0x200A}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}};
+static const tsl__range blanks[] = {{'\t', '\t'},     {' ', ' '},       {0xA0, 0xA0},
+                                    {0x1680, 0x1680}, {0x180E, 0x180E}, {0x2000, 0x200A},
+                                    {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}};
 static const tsl__range lines[] = {{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}};
 static const tsl__range newline[] = {{'\n', '\n'}};
 
 /* Add sorted ranges, or what is not in them. */
-static bool add_table(tsl__rx_cursor *c, tsl__charset *to, const tsl__range *at, size_t n, bool negated) {
+static bool add_table(tsl__rx_cursor *c, tsl__charset *to, const tsl__range *at, size_t n,
+                      bool negated) {
   uint32_t from = 0;
   bool ok = true;
   for (size_t i = 0; ok && i < n; i++) {
-    if (!negated) ok = tsl__charset_add(c->alloc, to, at[i].lo, at[i].hi);
-    else if (at[i].lo > from) ok = tsl__charset_add(c->alloc, to, from, at[i].lo - 1);
+    if (!negated)
+      ok = tsl__charset_add(c->alloc, to, at[i].lo, at[i].hi);
+    else if (at[i].lo > from)
+      ok = tsl__charset_add(c->alloc, to, from, at[i].lo - 1);
     from = at[i].hi + 1;
   }
   if (ok && negated) ok = tsl__charset_add(c->alloc, to, from, TSL__CP_MAX);
@@ -61,7 +70,8 @@ bool tsl__rx_read_dot(tsl__rx_cursor *c) {
 
 bool tsl__rx_word_set(tsl__rx_cursor *c) {
   c->set.ranges.n = 0;
-  return c->fold ? add_table(c, &c->set, words_folded, COUNT(words_folded), false) : add_table(c, &c->set, words, COUNT(words), false);
+  return c->fold ? add_table(c, &c->set, words_folded, COUNT(words_folded), false)
+                 : add_table(c, &c->set, words, COUNT(words), false);
 }
 
 bool tsl__rx_line_set(tsl__rx_cursor *c, bool negated) {
@@ -74,15 +84,16 @@ static bool add_letter_class(tsl__rx_cursor *c, uint8_t letter, bool *known) {
   bool negated = letter < 'a';
   *known = true;
   switch (letter | 0x20) {
-    case 'd': return add_table(c, &c->set, digits, COUNT(digits), negated);
-    case 's': return add_table(c, &c->set, spaces, COUNT(spaces), negated);
-    case 'h': return add_table(c, &c->set, blanks, COUNT(blanks), negated);
-    case 'w':
-      return c->fold ? add_table(c, &c->set, words_folded, COUNT(words_folded), negated) : add_table(c, &c->set, words, COUNT(words), negated);
-    case 'n':
-      if (negated) return add_table(c, &c->set, newline, COUNT(newline), true);
-      break;
-    default: break;
+  case 'd': return add_table(c, &c->set, digits, COUNT(digits), negated);
+  case 's': return add_table(c, &c->set, spaces, COUNT(spaces), negated);
+  case 'h': return add_table(c, &c->set, blanks, COUNT(blanks), negated);
+  case 'w':
+    return c->fold ? add_table(c, &c->set, words_folded, COUNT(words_folded), negated)
+                   : add_table(c, &c->set, words, COUNT(words), negated);
+  case 'n':
+    if (negated) return add_table(c, &c->set, newline, COUNT(newline), true);
+    break;
+  default: break;
   }
   *known = false;
   return true;
@@ -90,16 +101,18 @@ static bool add_letter_class(tsl__rx_cursor *c, uint8_t letter, bool *known) {
 
 /* Fold `loose`, join it with `set`, negate. */
 static bool finish(tsl__rx_cursor *c, bool negated) {
-  if (c->fold && c->loose.ranges.n && !tsl__unicode_fold(c->tree->x, &c->loose)) return no_memory(c);
+  if (c->fold && c->loose.ranges.n && !tsl__unicode_fold(c->tree->x, &c->loose))
+    return no_memory(c);
   if (!tsl__charset_add_set(c->alloc, &c->set, &c->loose)) return no_memory(c);
   tsl__charset_normalise(&c->set);
   return !negated || tsl__charset_negate(c->alloc, &c->set) || no_memory(c);
 }
 
-/* ---- \p{…} ---------------------------------------------------------------------------------------------------- */
+/* ---- \p{…} ----------------------------------------------------------------------------------- */
 
 /* Add the set of a property. */
-static bool add_property(tsl__rx_cursor *c, tsl__charset *set, size_t name, size_t length, size_t start) {
+static bool add_property(tsl__rx_cursor *c, tsl__charset *set, size_t name, size_t length,
+                         size_t start) {
   tsl_status status = tsl__unicode_property(c->tree->x, set, (const char *)c->text + name, length);
   if (status == TSL_ERR_SYNTAX) return tsl__rx_error(c, status, start, "unknown Unicode property");
   return status == TSL_OK || no_memory(c);
@@ -114,19 +127,23 @@ static bool read_property(tsl__rx_cursor *c, bool negated, size_t start) {
     if (tsl__rx_take(c, '^')) negated = !negated;
     for (name = c->at; tsl__rx_more(c) && tsl__rx_peek(c, 0) != '}';) c->at++;
     length = c->at - name;
-    if (!tsl__rx_take(c, '}')) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "\\p{ has no closing brace");
+    if (!tsl__rx_take(c, '}'))
+      return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "\\p{ has no closing brace");
   } else {
     name = c->at;
     length = tsl__rx_more(c) ? 1 : 0;
     c->at += length;
   }
   ok = add_property(c, &set, name, length, start);
-  if (ok) ok = ((!negated || tsl__charset_negate(c->alloc, &set)) && tsl__charset_add_set(c->alloc, &c->loose, &set)) || no_memory(c);
+  if (ok)
+    ok = ((!negated || tsl__charset_negate(c->alloc, &set)) &&
+          tsl__charset_add_set(c->alloc, &c->loose, &set)) ||
+         no_memory(c);
   tsl__charset_free(c->alloc, &set);
   return ok;
 }
 
-/* ---- escapes that are one character --------------------------------------------------------------------------- */
+/* ---- escapes that are one character ---------------------------------------------------------- */
 
 /* Exactly n hex digits, or nothing is taken. */
 static bool take_hex(tsl__rx_cursor *c, unsigned n, uint32_t *value) {
@@ -147,9 +164,11 @@ static bool read_braced_hex(tsl__rx_cursor *c, size_t start, uint32_t *cp) {
   size_t first = ++c->at;
   while (take_hex(c, 1, &digit)) {
     v = v * 16 + digit;
-    if (v > TSL__CP_MAX) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "code point beyond U+10FFFF");
+    if (v > TSL__CP_MAX)
+      return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "code point beyond U+10FFFF");
   }
-  if (c->at == first || !tsl__rx_take(c, '}')) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "hexadecimal digits and } expected after {");
+  if (c->at == first || !tsl__rx_take(c, '}'))
+    return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "hexadecimal digits and } expected after {");
   *cp = v;
   return true;
 }
@@ -159,19 +178,24 @@ static bool read_u(tsl__rx_cursor *c, size_t start, uint32_t *cp) {
   uint32_t low;
   size_t back;
   if (tsl__rx_peek(c, 0) == '{') return read_braced_hex(c, start, cp);
-  if (!take_hex(c, 4, cp)) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "\\u needs four hexadecimal digits or {…}");
-  if (*cp < 0xD800 || *cp > 0xDBFF || tsl__rx_peek(c, 0) != '\\' || tsl__rx_peek(c, 1) != 'u') return true;
+  if (!take_hex(c, 4, cp))
+    return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "\\u needs four hexadecimal digits or {…}");
+  if (*cp < 0xD800 || *cp > 0xDBFF || tsl__rx_peek(c, 0) != '\\' || tsl__rx_peek(c, 1) != 'u')
+    return true;
   back = c->at;
   c->at += 2;
-  if (take_hex(c, 4, &low) && low >= 0xDC00 && low <= 0xDFFF) *cp = 0x10000 + ((*cp - 0xD800) << 10) + (low - 0xDC00);
-  else c->at = back;
+  if (take_hex(c, 4, &low) && low >= 0xDC00 && low <= 0xDFFF)
+    *cp = 0x10000 + ((*cp - 0xD800) << 10) + (low - 0xDC00);
+  else
+    c->at = back;
   return true;
 }
 
 /* After \c. */
 static bool read_control(tsl__rx_cursor *c, size_t start, uint32_t *cp) {
   uint8_t letter = tsl__rx_peek(c, 0) | 0x20;
-  if (letter < 'a' || letter > 'z') return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "\\c needs a letter");
+  if (letter < 'a' || letter > 'z')
+    return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "\\c needs a letter");
   c->at++;
   *cp = letter & 0x1F;
   return true;
@@ -180,52 +204,62 @@ static bool read_control(tsl__rx_cursor *c, size_t start, uint32_t *cp) {
 /* Up to three octal digits; the first has been seen to be one. */
 static uint32_t take_octal(tsl__rx_cursor *c) {
   uint32_t v = 0;
-  for (int i = 0; i < 3 && tsl__rx_peek(c, 0) >= '0' && tsl__rx_peek(c, 0) <= '7' && v * 8 <= 0xFF; i++) v = v * 8 + c->text[c->at++] - '0';
+  for (int i = 0; i < 3 && tsl__rx_peek(c, 0) >= '0' && tsl__rx_peek(c, 0) <= '7' && v * 8 <= 0xFF;
+       i++)
+    v = v * 8 + c->text[c->at++] - '0';
   return v;
 }
 
 static bool refuse_letter(tsl__rx_cursor *c, uint8_t letter, size_t start) {
   static const char pcre[] = "KGRXCQEgk";
-  if (strchr(pcre, letter)) return tsl__rx_error(c, TSL_ERR_UNSUPPORTED, start, "this escape of PCRE is not supported");
+  if (strchr(pcre, letter))
+    return tsl__rx_error(c, TSL_ERR_UNSUPPORTED, start, "this escape of PCRE is not supported");
   return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "unknown escape");
 }
 
-/* An escape that is one character; c->at is after the backslash, `start` at it. Not \d \p and the like. */
+/* An escape that is one character; c->at is after the backslash, `start` at it. Not \d \p and the
+ * like. */
 static bool read_character(tsl__rx_cursor *c, size_t start, uint32_t *cp) {
   uint8_t b = tsl__rx_peek(c, 0);
-  if (!((b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z'))) return tsl__rx_code_point(c, cp);
+  if (!((b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z')))
+    return tsl__rx_code_point(c, cp);
   if (b >= '0' && b <= '7') {
     *cp = take_octal(c);
     return true;
   }
   c->at++;
   switch (b) {
-    case 't': *cp = '\t'; return true;
-    case 'n': *cp = '\n'; return true;
-    case 'r': *cp = '\r'; return true;
-    case 'v': *cp = '\v'; return true;
-    case 'f': *cp = '\f'; return true;
-    case 'c': return read_control(c, start, cp);
-    case 'u': return read_u(c, start, cp);
-    case 'x':
-      if (tsl__rx_peek(c, 0) == '{') return read_braced_hex(c, start, cp);
-      return take_hex(c, 2, cp) || tsl__rx_error(c, TSL_ERR_SYNTAX, start, "\\x needs two hexadecimal digits or {…}");
-    default: return refuse_letter(c, b, start);
+  case 't': *cp = '\t'; return true;
+  case 'n': *cp = '\n'; return true;
+  case 'r': *cp = '\r'; return true;
+  case 'v': *cp = '\v'; return true;
+  case 'f': *cp = '\f'; return true;
+  case 'c': return read_control(c, start, cp);
+  case 'u': return read_u(c, start, cp);
+  case 'x':
+    if (tsl__rx_peek(c, 0) == '{') return read_braced_hex(c, start, cp);
+    return take_hex(c, 2, cp) ||
+           tsl__rx_error(c, TSL_ERR_SYNTAX, start, "\\x needs two hexadecimal digits or {…}");
+  default: return refuse_letter(c, b, start);
   }
 }
 
-/* One escape, in or out of a class. *single is false if it was a set, which went into c->set or c->loose. */
+/* One escape, in or out of a class. *single is false if it was a set, which went into c->set or
+ * c->loose. */
 static bool read_any_escape(tsl__rx_cursor *c, bool *single, uint32_t *cp) {
   size_t start = c->at++;
   uint8_t b = tsl__rx_peek(c, 0);
   bool known;
   *single = false;
-  if (!tsl__rx_more(c)) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "the pattern ends with a backslash");
+  if (!tsl__rx_more(c))
+    return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "the pattern ends with a backslash");
   if (b == 'p' || b == 'P') {
     c->at++;
     return read_property(c, b == 'P', start);
   }
-  if (b == 'N' && tsl__rx_peek(c, 1) == '{' && !(tsl__rx_peek(c, 2) >= '0' && tsl__rx_peek(c, 2) <= '9')) /* a character by name or \N{U+41}; a count may stand there */
+  /* a character by name or \N{U+41}; a count may stand there */
+  if (b == 'N' && tsl__rx_peek(c, 1) == '{' &&
+      !(tsl__rx_peek(c, 2) >= '0' && tsl__rx_peek(c, 2) <= '9'))
     return tsl__rx_error(c, TSL_ERR_UNSUPPORTED, start, "\\N{…} is not supported");
   if (!add_letter_class(c, b, &known)) return false;
   if (known) {
@@ -245,9 +279,13 @@ bool tsl__rx_read_escape(tsl__rx_cursor *c) {
   return finish(c, false);
 }
 
-/* ---- classes -------------------------------------------------------------------------------------------------- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
-static const struct posix { const char *name; uint8_t n; tsl__range ranges[4]; } posix_classes[] = {
+static const struct posix {
+  const char *name;
+  uint8_t n;
+  tsl__range ranges[4];
+} posix_classes[] = {
     {"alnum", 3, {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}},
     {"alpha", 2, {{'A', 'Z'}, {'a', 'z'}}},
     {"ascii", 1, {{0, 0x7F}}},
@@ -305,7 +343,8 @@ static bool read_member(tsl__rx_cursor *c, bool *single, uint32_t *cp) {
   return read_any_escape(c, single, cp);
 }
 
-/* A member, or a range of two. A hyphen next to a set is itself (Annex B), as it is first or last. */
+/* A member, or a range of two. A hyphen next to a set is itself (Annex B), as it is first or
+ * last. */
 static bool read_range(tsl__rx_cursor *c) {
   size_t start = c->at;
   bool single, single_end;
@@ -331,6 +370,7 @@ bool tsl__rx_read_class(tsl__rx_cursor *c) {
   c->set.ranges.n = c->loose.ranges.n = 0;
   while (tsl__rx_more(c) && tsl__rx_peek(c, 0) != ']')
     if (!read_range(c)) return false;
-  if (!tsl__rx_take(c, ']')) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "the class has no closing bracket");
+  if (!tsl__rx_take(c, ']'))
+    return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "the class has no closing bracket");
   return finish(c, negated);
 }

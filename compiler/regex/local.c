@@ -1,13 +1,18 @@
 /* local.c - conditions that look no further than the expression around them.
  *
- * Problem   In (?:(?!-)[a-z-]{1,63}(?<!-)\.)+ each iteration has conditions, and an iteration's continuation is the loop itself.
- * Idea      A condition on at most n code points that stands where the next (or last) n code points lie inside the body says something about the body only,
- *           and can be met there: the parts from the look-ahead on that are together at least n code points long become
- *             (parts) & R·text,   (parts) & !(R·text),   and likewise (parts) & text·R for a look-behind.
- *           The body is flattened to sequences of parts and conditions (alternatives with open conditions are multiplied out); every condition
- *           gets the shortest interval of parts that decides it; intervals that cross are made to nest by making one longer (a longer interval
- *           decides as well); then they are met from the inside out.
- * Example   (?!-) [a-z-]{1,63} (?<!-) \. : both conditions have the interval [a-z-]{1,63}: ([a-z-]{1,63} & !(-·text) & !(text·-))·\.
+ * Problem   In (?:(?!-)[a-z-]{1,63}(?<!-)\.)+ each iteration has conditions, and an iteration's
+ *           continuation is the loop itself.
+ * Idea      A condition on at most n code points that stands where the next (or last) n code points
+ *           lie inside the body says something about the body only, and can be met there: the parts
+ *           from the look-ahead on that are together at least n code points long become
+ *             (parts) & R·text,   (parts) & !(R·text),   and likewise (parts) & text·R for a
+ *             look-behind.
+ *           The body is flattened to sequences of parts and conditions (alternatives with open
+ *           conditions are multiplied out); every condition gets the shortest interval of parts
+ *           that decides it; intervals that cross are made to nest by making one longer (a longer
+ *           interval decides as well); then they are met from the inside out.
+ * Example   (?!-) [a-z-]{1,63} (?<!-) \. : both conditions have the interval [a-z-]{1,63}:
+ *           ([a-z-]{1,63} & !(-·text) & !(text·-))·\.
  * Limits    PARTS_MAX parts, SEQUENCES_MAX sequences; beyond them the answer is "not local".
  * Tested by tests/regex/test_regex.c
  *
@@ -44,9 +49,10 @@ typedef struct interval {
   tsl__expr must; /* the members must be in here */
 } interval;
 
-/* ---- one sequence --------------------------------------------------------------------------------------------- */
+/* ---- one sequence ---------------------------------------------------------------------------- */
 
-/* The parts that a condition at `at` (parts before it) needs to see; false if they are not there. */
+/* The parts that a condition at `at` (parts before it) needs to see; false if they are not
+ * there. */
 static bool find_interval(const part *eat, uint32_t n, uint32_t at, uint32_t need, interval *out) {
   uint32_t seen = 0;
   if (out->ahead) {
@@ -65,23 +71,30 @@ static bool find_interval(const part *eat, uint32_t n, uint32_t at, uint32_t nee
   return false;
 }
 
-/* Make intervals nest: a look-ahead's end and a look-behind's beginning may move outwards. False if that does not do. */
+/* Make intervals nest: a look-ahead's end and a look-behind's beginning may move outwards. False if
+ * that does not do. */
 static bool nest(interval *at, uint32_t n) {
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t i = 0; i < n; i++)
       for (uint32_t k = 0; k < n; k++) {
-        if (!(at[i].lo < at[k].lo && at[k].lo <= at[i].hi && at[i].hi < at[k].hi)) continue; /* i begins and ends earlier */
-        if (at[i].ahead) at[i].hi = at[k].hi;
-        else if (!at[k].ahead) at[k].lo = at[i].lo;
-        else return false;
+        /* i begins and ends earlier */
+        if (!(at[i].lo < at[k].lo && at[k].lo <= at[i].hi && at[i].hi < at[k].hi)) continue;
+        if (at[i].ahead)
+          at[i].hi = at[k].hi;
+        else if (!at[k].ahead)
+          at[k].lo = at[i].lo;
+        else
+          return false;
         changed = true;
       }
   }
   return true;
 }
 
-static int by_length(const interval *a, const interval *b) { return (int)(a->hi - a->lo) - (int)(b->hi - b->lo); }
+static int by_length(const interval *a, const interval *b) {
+  return (int)(a->hi - a->lo) - (int)(b->hi - b->lo);
+}
 
 static void sort(interval *at, uint32_t n) {
   for (uint32_t i = 1; i < n; i++)
@@ -93,7 +106,8 @@ static void sort(interval *at, uint32_t n) {
 }
 
 /* The condition as an interval. *dead: it never holds; *idle: it always does. */
-static bool condition(tsl__rx_lowering *l, const part *eat, uint32_t n, uint32_t at, const tsl__rx *look, interval *out, bool *dead, bool *idle) {
+static bool condition(tsl__rx_lowering *l, const part *eat, uint32_t n, uint32_t at,
+                      const tsl__rx *look, interval *out, bool *dead, bool *idle) {
   const tsl__rx *child = look->u.child[0];
   tsl__expr e;
   if (child->most == TSL__INF || !tsl__rx_local(l, child, &e)) return false;
@@ -134,7 +148,8 @@ static bool resolve(flattening *f, uint32_t n) {
       before++;
       continue;
     }
-    if (!condition(f->l, eat, eaters, before, f->part[i].look, &at[conditions], &dead, &idle)) return false;
+    if (!condition(f->l, eat, eaters, before, f->part[i].look, &at[conditions], &dead, &idle))
+      return false;
     if (dead) return true;
     if (!idle) conditions++;
   }
@@ -146,7 +161,7 @@ static bool resolve(flattening *f, uint32_t n) {
   return true;
 }
 
-/* ---- flattening ----------------------------------------------------------------------------------------------- */
+/* ---- flattening ------------------------------------------------------------------------------ */
 
 static const pending *push(flattening *f, const tsl__rx *node, const pending *next) {
   pending *p = tsl__arena_alloc(f->l->tree->arena, sizeof *p);
@@ -167,8 +182,8 @@ static bool branch(flattening *f, const tsl__rx *node, uint32_t n, const pending
   return true;
 }
 
-/* Take the nodes of `todo` after the n parts that there are. Recursion is through alternatives only, so it is bounded by SEQUENCES_MAX and the depth of
- * the tree. */
+/* Take the nodes of `todo` after the n parts that there are. Recursion is through alternatives
+ * only, so it is bounded by SEQUENCES_MAX and the depth of the tree. */
 static bool flatten(flattening *f, uint32_t n, const pending *todo) {
   while (todo) {
     const tsl__rx *node = todo->node;

@@ -1,16 +1,24 @@
 /* loop.c - loops whose body looks beyond itself: (?:(?!-->).)*-->
  *
- * Problem   The loop is the smallest solution of X = body(X) | then, where body(X) is an intersection, !(-->·text) & .·X: no star of anything.
- * Idea      An automaton in C whose only state is X itself: its derivative is that of body(X) | then, in which X occurs again as this same node. The body
- *           consumes at least one code point (iterations that take no text change nothing and are cut out of it first), so the derivative of X never
- *           asks for itself. X is never empty since it holds `then`, and its shortest text is that of `then`: an iteration only makes texts longer.
- * Behind    Where the body has look-behinds of one code point (\b is one), what X means depends on the code point before. The code points
- *           fall into atoms, sets that no look-behind tells apart; there is one X for each, and one for the beginning of the text.
- * Example   D_a(X) = !(…) & X with the residual of the look-ahead, which is dropped as soon as it can't match any more: X again.
- * Building  The bodies are made twice. The first time X has no derivative yet, so no search for emptiness may run (x->searching); the second
- *           time every intersection is searched as usual, over the derivatives that the first bodies give, and the searched ones are kept.
- * Finite    What iterations leave of their look-aheads piles up, and derivatives meet again only if it repeats itself: so a look-ahead is of bounded length (LOOK_MAX code points), or at most
- *           RESIDUALS_MAX languages can be left of it after some text, as of the \$\{[a-z]+: of (?:(?!\$\{[a-z]+:).)*.
+ * Problem   The loop is the smallest solution of X = body(X) | then, where body(X) is an
+ *           intersection, !(-->·text) & .·X: no star of anything.
+ * Idea      An automaton in C whose only state is X itself: its derivative is that of body(X) |
+ *           then, in which X occurs again as this same node. The body consumes at least one code
+ *           point (iterations that take no text change nothing and are cut out of it first), so the
+ *           derivative of X never asks for itself. X is never empty since it holds `then`, and its
+ *           shortest text is that of `then`: an iteration only makes texts longer.
+ * Behind    Where the body has look-behinds of one code point (\b is one), what X means depends on
+ *           the code point before. The code points fall into atoms, sets that no look-behind tells
+ *           apart; there is one X for each, and one for the beginning of the text.
+ * Example   D_a(X) = !(…) & X with the residual of the look-ahead, which is dropped as soon as it
+ *           can't match any more: X again.
+ * Building  The bodies are made twice. The first time X has no derivative yet, so no search for
+ *           emptiness may run (x->searching); the second time every intersection is searched as
+ *           usual, over the derivatives that the first bodies give, and the searched ones are kept.
+ * Finite    What iterations leave of their look-aheads piles up, and derivatives meet again only if
+ *           it repeats itself: so a look-ahead is of bounded length (LOOK_MAX code points), or at
+ *           most RESIDUALS_MAX languages can be left of it after some text, as of the \$\{[a-z]+:
+ *           of (?:(?!\$\{[a-z]+:).)*.
  * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -65,12 +73,18 @@ static void loop_print(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "loop[%u]", (unsigned)((const loop *)ctx)->body);
 }
 
-static const tsl__native_ops loop_ops = {loop_nullable, loop_boundaries, loop_step, loop_shortest, loop_print, NULL, NULL, false, NULL, NULL, NULL};
+static const tsl__native_ops loop_ops = {
+    loop_nullable, loop_boundaries, loop_step, loop_shortest, loop_print, NULL,
+    NULL,          false,           NULL,      NULL,          NULL};
 
-/* ---- iterations that take no text ----------------------------------------------------------------------------- */
+/* ---- iterations that take no text ------------------------------------------------------------ */
 
-static tsl__rx *nothing(tsl__rx_lowering *l, const tsl__rx *node) { return tsl__rx_set(l->tree, node->offset, NULL, 0); }
-static tsl__rx *empty_text(tsl__rx_lowering *l, const tsl__rx *node) { return tsl__rx_list(l->tree, TSL__RX_SEQ, node->offset, NULL, 0); }
+static tsl__rx *nothing(tsl__rx_lowering *l, const tsl__rx *node) {
+  return tsl__rx_set(l->tree, node->offset, NULL, 0);
+}
+static tsl__rx *empty_text(tsl__rx_lowering *l, const tsl__rx *node) {
+  return tsl__rx_list(l->tree, TSL__RX_SEQ, node->offset, NULL, 0);
+}
 
 /* What is left of a node that takes no text: its conditions. */
 static tsl__rx *taking_nothing(tsl__rx_lowering *l, tsl__rx *node) {
@@ -78,7 +92,8 @@ static tsl__rx *taking_nothing(tsl__rx_lowering *l, tsl__rx *node) {
   if (node->kind == TSL__RX_LOOK) return node;
   if (node->kind == TSL__RX_SET || node->least > 0) return nothing(l, node);
   if (node->plain || (node->kind == TSL__RX_REPEAT && node->min == 0)) return empty_text(l, node);
-  if (node->kind == TSL__RX_REPEAT || node->kind == TSL__RX_GROUP) return taking_nothing(l, node->u.child[0]);
+  if (node->kind == TSL__RX_REPEAT || node->kind == TSL__RX_GROUP)
+    return taking_nothing(l, node->u.child[0]);
   child = tsl__arena_alloc(l->tree->arena, node->n * sizeof *child);
   if (!child) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
   for (uint32_t i = 0; i < node->n; i++)
@@ -88,14 +103,17 @@ static tsl__rx *taking_nothing(tsl__rx_lowering *l, tsl__rx *node) {
 
 static tsl__rx *taking_text(tsl__rx_lowering *l, tsl__rx *node);
 
-/* r{m,n} that takes text: iterations that take none may be left out, so it begins with one that does. With a minimum of two or more, conditions of the
- * left-out ones would have to hold: NULL then, unless there are none. */
+/* r{m,n} that takes text: iterations that take none may be left out, so it begins with one that
+ * does. With a minimum of two or more, conditions of the left-out ones would have to hold: NULL
+ * then, unless there are none. */
 static tsl__rx *repeat_taking_text(tsl__rx_lowering *l, tsl__rx *node) {
   tsl__rx *part[2], *body = node->u.child[0];
-  uint32_t min = body->least == 0 || node->min == 0 ? 0 : node->min - 1, max = node->max == TSL__INF ? TSL__INF : node->max - 1;
+  uint32_t min = body->least == 0 || node->min == 0 ? 0 : node->min - 1,
+           max = node->max == TSL__INF ? TSL__INF : node->max - 1;
   if (node->max == 0) return nothing(l, node);
   if (node->min > 1 && body->least == 0 && !body->plain)
-    return tsl__rx_fail(l->tree, TSL_ERR_UNSUPPORTED, node->offset, "this look-around inside a loop is not supported");
+    return tsl__rx_fail(l->tree, TSL_ERR_UNSUPPORTED, node->offset,
+                        "this look-around inside a loop is not supported");
   part[0] = taking_text(l, body);
   part[1] = part[0] ? tsl__rx_repeat(l->tree, node->offset, body, min, max) : NULL;
   return part[1] ? tsl__rx_list(l->tree, TSL__RX_SEQ, node->offset, part, 2) : NULL;
@@ -103,13 +121,15 @@ static tsl__rx *repeat_taking_text(tsl__rx_lowering *l, tsl__rx *node) {
 
 /* A sequence takes text if one child does; those before the first one take none. */
 static tsl__rx *sequence_taking_text(tsl__rx_lowering *l, tsl__rx *node) {
-  tsl__rx **way = tsl__arena_alloc(l->tree->arena, (node->n + 1) * sizeof *way), **part = tsl__arena_alloc(l->tree->arena, (node->n + 1) * sizeof *part);
+  tsl__rx **way = tsl__arena_alloc(l->tree->arena, (node->n + 1) * sizeof *way),
+          **part = tsl__arena_alloc(l->tree->arena, (node->n + 1) * sizeof *part);
   uint32_t ways = 0;
   if (!way || !part) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
   for (uint32_t i = 0; i < node->n; i++) {
     if (!tsl__rx_count(l, node) || !(part[i] = taking_text(l, node->u.child[i]))) return NULL;
     memcpy(part + i + 1, node->u.child + i + 1, (node->n - i - 1) * sizeof *part);
-    if (!(way[ways++] = tsl__rx_list(l->tree, TSL__RX_SEQ, node->offset, part, node->n))) return NULL;
+    if (!(way[ways++] = tsl__rx_list(l->tree, TSL__RX_SEQ, node->offset, part, node->n)))
+      return NULL;
     if (node->u.child[i]->least > 0) break;
     if (!(part[i] = taking_nothing(l, node->u.child[i]))) return NULL;
   }
@@ -121,11 +141,11 @@ static tsl__rx *taking_text(tsl__rx_lowering *l, tsl__rx *node) {
   tsl__rx **child;
   if (node->least > 0) return node;
   switch (node->kind) {
-    case TSL__RX_LOOK: return nothing(l, node);
-    case TSL__RX_SEQ: return sequence_taking_text(l, node);
-    case TSL__RX_REPEAT: return repeat_taking_text(l, node);
-    case TSL__RX_GROUP: return taking_text(l, node->u.child[0]);
-    default: break;
+  case TSL__RX_LOOK: return nothing(l, node);
+  case TSL__RX_SEQ: return sequence_taking_text(l, node);
+  case TSL__RX_REPEAT: return repeat_taking_text(l, node);
+  case TSL__RX_GROUP: return taking_text(l, node->u.child[0]);
+  default: break;
   }
   child = tsl__arena_alloc(l->tree->arena, node->n * sizeof *child); /* ALT */
   if (!child) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
@@ -134,7 +154,7 @@ static tsl__rx *taking_text(tsl__rx_lowering *l, tsl__rx *node) {
   return tsl__rx_list(l->tree, TSL__RX_ALT, node->offset, child, node->n);
 }
 
-/* ---- what the body looks at ----------------------------------------------------------------------------------- */
+/* ---- what the body looks at ------------------------------------------------------------------ */
 
 typedef struct atoms {
   tsl__rx_ranges at[ATOMS_MAX];
@@ -150,9 +170,11 @@ static bool refuse(tsl__rx_lowering *l, uint32_t offset, const char *message) {
 static bool split(tsl__rx_lowering *l, const tsl__rx *node, atoms *a, tsl__rx_ranges set) {
   tsl__rx_ranges other = tsl__rx_ranges_not(l->tree, set);
   for (uint32_t i = 0, n = a->n; i < n; i++) {
-    tsl__rx_ranges in = tsl__rx_ranges_and(l->tree, a->at[i], set), out = tsl__rx_ranges_and(l->tree, a->at[i], other);
+    tsl__rx_ranges in = tsl__rx_ranges_and(l->tree, a->at[i], set),
+                   out = tsl__rx_ranges_and(l->tree, a->at[i], other);
     if (!in.n || !out.n) continue;
-    if (a->n == ATOMS_MAX) return refuse(l, node->offset, "too many different look-behinds inside a loop");
+    if (a->n == ATOMS_MAX)
+      return refuse(l, node->offset, "too many different look-behinds inside a loop");
     a->at[i] = in;
     a->at[a->n++] = out;
   }
@@ -168,7 +190,9 @@ static bool few_residuals(tsl__rx_lowering *l, const tsl__rx *ahead) {
     tsl__boundaries(l->x, left[i], &edges);
     for (unsigned b = 0; b < 256 && !tsl__rx_failed(l); b++) {
       uint32_t k = 0;
-      tsl__expr d = b == 0 || tsl__bytes_has(&edges, (uint8_t)b) ? tsl__derive_plain(l->x, left[i], (uint8_t)b) : TSL__NONE;
+      tsl__expr d = b == 0 || tsl__bytes_has(&edges, (uint8_t)b)
+                        ? tsl__derive_plain(l->x, left[i], (uint8_t)b)
+                        : TSL__NONE;
       while (k < n && left[k] != d) k++;
       if (!d || k < n) continue;
       if (n == RESIDUALS_MAX) return false;
@@ -182,11 +206,16 @@ static bool few_residuals(tsl__rx_lowering *l, const tsl__rx *ahead) {
 static bool collect(tsl__rx_lowering *l, const tsl__rx *node, atoms *a, bool *behind) {
   tsl__rx_ranges set;
   if (node->kind == TSL__RX_SET) return true;
-  if (node->kind == TSL__RX_LOOK && node->ahead && node->u.child[0]->most > LOOK_MAX && !few_residuals(l, node->u.child[0]))
-    return refuse(l, node->offset, "in a loop, a look-ahead that looks beyond one iteration must be of at most 64 code points, or repeat itself");
+  if (node->kind == TSL__RX_LOOK && node->ahead && node->u.child[0]->most > LOOK_MAX &&
+      !few_residuals(l, node->u.child[0]))
+    return refuse(l, node->offset,
+                  "in a loop, a look-ahead that looks beyond one iteration must be of at most 64 "
+                  "code points, or repeat itself");
   if (node->kind == TSL__RX_LOOK && !node->ahead) {
     if (!tsl__rx_one_char(l, node->u.child[0], &set))
-      return refuse(l, node->offset, "in a loop, a look-behind that looks beyond one iteration must be of one code point");
+      return refuse(
+          l, node->offset,
+          "in a loop, a look-behind that looks beyond one iteration must be of one code point");
     *behind = true;
     return split(l, node, a, set);
   }
@@ -195,15 +224,18 @@ static bool collect(tsl__rx_lowering *l, const tsl__rx *node, atoms *a, bool *be
   return true;
 }
 
-/* ---- building ------------------------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
-/* Does the condition hold after an atom (of no code points: at the beginning)? False and failure if it holds after some of it only. */
-static bool holds(tsl__rx_lowering *l, const tsl__rx *body, const tsl__rx_cond *c, tsl__rx_ranges atom) {
+/* Does the condition hold after an atom (of no code points: at the beginning)? False and failure if
+ * it holds after some of it only. */
+static bool holds(tsl__rx_lowering *l, const tsl__rx *body, const tsl__rx_cond *c,
+                  tsl__rx_ranges atom) {
   if (c->before) return refuse(l, body->offset, "this look-around inside a loop is not supported");
   if (c->any) return true;
   if (!atom.n) return c->begin;
   tsl__rx_ranges both = tsl__rx_ranges_and(l->tree, atom, c->prev);
-  if (both.n && !tsl__rx_ranges_equal(both, atom)) return refuse(l, body->offset, "this look-around inside a loop is not supported");
+  if (both.n && !tsl__rx_ranges_equal(both, atom))
+    return refuse(l, body->offset, "this look-around inside a loop is not supported");
   return both.n > 0;
 }
 
@@ -220,13 +252,15 @@ static tsl__expr new_loop(tsl__exprs *x, tsl__expr then, loop **out) {
 }
 
 /* Lower the body, the loops standing for what follows it, and hand each loop what is its body. */
-static bool set_bodies(tsl__rx_lowering *l, const tsl__rx *body, tsl__rx_rests loops, loop *const *f, const atoms *a, bool behind) {
+static bool set_bodies(tsl__rx_lowering *l, const tsl__rx *body, tsl__rx_rests loops,
+                       loop *const *f, const atoms *a, bool behind) {
   tsl__rx_rests rests = tsl__rx_lower(l, body, loops, false);
   tsl__expr e[ATOMS_MAX + 1] = {TSL__NONE};
   uint32_t n = behind ? a->n + 1 : 1;
   for (uint32_t k = 0; k < n; k++)
     for (uint32_t i = 0; i < rests.n && !tsl__rx_failed(l); i++)
-      if (holds(l, body, &rests.at[i].cond, k < a->n ? a->at[k] : (tsl__rx_ranges){NULL, 0})) e[k] = tsl__expr_alt(l->x, e[k], rests.at[i].e);
+      if (holds(l, body, &rests.at[i].cond, k < a->n ? a->at[k] : (tsl__rx_ranges){NULL, 0}))
+        e[k] = tsl__expr_alt(l->x, e[k], rests.at[i].e);
   for (uint32_t k = 0; k < n; k++) f[k]->body = e[k];
   return !tsl__rx_failed(l);
 }
@@ -240,7 +274,9 @@ tsl__rx_rests tsl__rx_loop(tsl__rx_lowering *l, tsl__rx *body, tsl__expr then) {
   body = taking_text(l, body);
   if (!body || !loops.at || !collect(l, body, &a, &behind)) return none;
   for (uint32_t k = 0; k < (behind ? a.n + 1 : 1); k++) {
-    tsl__rx_rest item = {.cond = {.any = !behind, .begin = k == a.n}, .e = new_loop(x, then, &f[k]), .first = tsl__rx_ranges_all()};
+    tsl__rx_rest item = {.cond = {.any = !behind, .begin = k == a.n},
+                         .e = new_loop(x, then, &f[k]),
+                         .first = tsl__rx_ranges_all()};
     if (!item.e) return none;
     if (behind && k < a.n) item.cond.prev = a.at[k];
     tsl__rx_list_add(l, &loops, item);

@@ -7,14 +7,16 @@
 
 #include "compiler/regex/ast.h"
 
-/* A condition on the text before a place. All three parts must hold; `any` and no `before` is no condition at all. */
+/* A condition on the text before a place. All three parts must hold; `any` and no `before` is no
+ * condition at all. */
 typedef struct tsl__rx_cond {
-  bool any;             /* no condition on the code point before; then prev and begin mean nothing */
-  bool begin;           /* the place may be the beginning of the text */
-  tsl__rx_ranges prev;  /* or the code point before is one of these */
-  tsl__expr before;     /* the whole text before matches this; TSL__NONE: no such condition */
-  uint32_t reach;       /* of `before`: only this many code points matter; TSL__INF: all */
-  uint32_t offset;      /* of the look-behind, for errors */
+  /* no condition on the code point before; then prev and begin mean nothing */
+  bool any;
+  bool begin;          /* the place may be the beginning of the text */
+  tsl__rx_ranges prev; /* or the code point before is one of these */
+  tsl__expr before;    /* the whole text before matches this; TSL__NONE: no such condition */
+  uint32_t reach;      /* of `before`: only this many code points matter; TSL__INF: all */
+  uint32_t offset;     /* of the look-behind, for errors */
 } tsl__rx_cond;
 
 /* What may follow a place if a condition holds there. */
@@ -24,7 +26,8 @@ typedef struct tsl__rx_rest {
   tsl__rx_ranges first; /* at least the code points that members of e begin with */
 } tsl__rx_rest;
 
-/* What may follow a place: the union of its items. Items and their sets live in the arena and are not changed once made. */
+/* What may follow a place: the union of its items. Items and their sets live in the arena and are
+ * not changed once made. */
 typedef struct tsl__rx_rests {
   tsl__rx_rest *at;
   uint32_t n;
@@ -38,11 +41,16 @@ typedef struct tsl__rx_lowering {
   tsl__expr text;  /* any text */
   uint32_t steps;  /* rests and sequences made; at most TSL__RX_MAX_STEPS */
   uint32_t wide_n; /* sets put into `wide` so far; the oldest is replaced */
-  struct { tsl__rx_ranges set; tsl__expr e; } wide[TSL__RX_WIDE]; /* splitting a set into UTF-8 costs microseconds: \S and . come often */
+  /* splitting a set into UTF-8 costs microseconds: \S and . come often */
+  struct {
+    tsl__rx_ranges set;
+    tsl__expr e;
+  } wide[TSL__RX_WIDE];
 } tsl__rx_lowering;
 
 #define TSL__RX_MAX_STEPS 20000u
-#define TSL__RX_MAX_UNROLL 64u /* iterations of a loop with a condition inside that are written out */
+/* iterations of a loop with a condition inside that are written out */
+#define TSL__RX_MAX_UNROLL 64u
 
 /* Has anything failed? Results made since are not to be used. */
 bool tsl__rx_failed(const tsl__rx_lowering *l);
@@ -60,16 +68,19 @@ tsl__rx_ranges tsl__rx_first(tsl__rx_lowering *l, const tsl__rx *node);
 /* Is the node exactly one code point out of a set? */
 bool tsl__rx_one_char(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_ranges *set);
 
-/* local.c: the language of a node whose conditions all look no further than the node itself. false if that is not so. */
+/* local.c: the language of a node whose conditions all look no further than the node itself. false
+ * if that is not so. */
 bool tsl__rx_local(tsl__rx_lowering *l, const tsl__rx *node, tsl__expr *out);
 
 /* loop.c: the loop body* followed by `then`. Nothing on failure. */
 tsl__rx_rests tsl__rx_loop(tsl__rx_lowering *l, tsl__rx *body, tsl__expr then);
 
 /* lower.c */
-/* An empty list with room for so many; `at` is NULL on failure. Adding joins items where it can and leaves out those that can't be. */
+/* An empty list with room for so many; `at` is NULL on failure. Adding joins items where it can and
+ * leaves out those that can't be. */
 tsl__rx_rests tsl__rx_list_new(tsl__rx_lowering *l, size_t room);
 void tsl__rx_list_add(tsl__rx_lowering *l, tsl__rx_rests *out, tsl__rx_rest item);
-tsl__rx_rests tsl__rx_lower(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests rests, bool first);
+tsl__rx_rests tsl__rx_lower(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests rests,
+                            bool first);
 
 #endif

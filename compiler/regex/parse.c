@@ -2,11 +2,13 @@
  *
  * Recursive descent over the grammar
  *   alternatives = sequence { "|" sequence }        sequence = { term }
- *   term = atom [ quantifier ]                      atom = character | class | escape | "(" … ")" | "^" | "$"
- * The only recursion is through groups, at most TSL__REGEX_MAX_DEPTH deep. Children of the lists that are open wait on one stack (cursor.stack);
- * a list that ends copies its own into the arena.
+ *   term = atom [ quantifier ]                      atom = character | class | escape | "(" … ")" |
+ *   "^" | "$"
+ * The only recursion is through groups, at most TSL__REGEX_MAX_DEPTH deep. Children of the lists
+ * that are open wait on one stack (cursor.stack); a list that ends copies its own into the arena.
  *
- * Example   "a|b+": alternatives pushes SET a; then SET b becomes REPEAT(b, 1, inf) and is pushed; ALT(a, REPEAT).
+ * Example   "a|b+": alternatives pushes SET a; then SET b becomes REPEAT(b, 1, inf) and is pushed;
+ *           ALT(a, REPEAT).
  * Cost      Linear; one arena node a character.
  * Tested by tests/regex/test_regex.c
  *
@@ -16,7 +18,7 @@
 
 static tsl__rx *parse_alternatives(tsl__rx_cursor *c);
 
-/* ---- helpers -------------------------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static tsl__rx *fail(tsl__rx_cursor *c, tsl_status status, size_t offset, const char *message) {
   return tsl__rx_fail(c->tree, status, offset, message);
@@ -24,12 +26,14 @@ static tsl__rx *fail(tsl__rx_cursor *c, tsl_status status, size_t offset, const 
 
 static bool push(tsl__rx_cursor *c, tsl__rx *node) {
   if (!node) return false;
-  return tsl__vec_push(c->alloc, &c->stack, node) || tsl__rx_error(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  return tsl__vec_push(c->alloc, &c->stack, node) ||
+         tsl__rx_error(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
 }
 
 /* The nodes pushed since the stack had `base`, as one. */
 static tsl__rx *pop_list(tsl__rx_cursor *c, tsl__rx_kind kind, size_t offset, size_t base) {
-  tsl__rx *node = tsl__rx_list(c->tree, kind, (uint32_t)offset, c->stack.n > base ? c->stack.at + base : NULL, c->stack.n - base);
+  tsl__rx *node = tsl__rx_list(c->tree, kind, (uint32_t)offset,
+                               c->stack.n > base ? c->stack.at + base : NULL, c->stack.n - base);
   c->stack.n = base;
   return node;
 }
@@ -46,7 +50,7 @@ static bool take_text(tsl__rx_cursor *c, const char *text) {
   return true;
 }
 
-/* ---- anchors and boundaries ----------------------------------------------------------------------------------- */
+/* ---- anchors and boundaries ------------------------------------------------------------------ */
 
 /* (?<![^]) or (?![^]). */
 static tsl__rx *edge(tsl__rx_cursor *c, size_t offset, bool ahead) {
@@ -88,7 +92,7 @@ static tsl__rx *boundary(tsl__rx_cursor *c, size_t offset, bool negated) {
   return tsl__rx_list(c->tree, TSL__RX_ALT, at, side, 2);
 }
 
-/* ---- back-references ------------------------------------------------------------------------------------------ */
+/* ---- back-references ------------------------------------------------------------------------- */
 
 static tsl__rx *back(tsl__rx_cursor *c, size_t offset, uint32_t number) {
   tsl__rx *node = tsl__rx_back(c->tree, (uint32_t)offset, number);
@@ -101,7 +105,8 @@ static tsl__rx *numbered_back(tsl__rx_cursor *c, size_t offset) {
   uint32_t number = 0;
   while (tsl__rx_peek(c, 0) >= '0' && tsl__rx_peek(c, 0) <= '9') {
     number = number * 10 + (uint32_t)(c->text[c->at++] - '0');
-    if (number > TSL__REGEX_MAX_LENGTH) return fail(c, TSL_ERR_SYNTAX, offset, "reference to a group that does not exist");
+    if (number > TSL__REGEX_MAX_LENGTH)
+      return fail(c, TSL_ERR_SYNTAX, offset, "reference to a group that does not exist");
   }
   if (number > c->furthest_back) {
     c->furthest_back = number;
@@ -116,56 +121,69 @@ static bool read_name(tsl__rx_cursor *c, char close, tsl__rx_name *name) {
   while (tsl__rx_more(c) && tsl__rx_peek(c, 0) != (uint8_t)close) {
     uint8_t b = tsl__rx_peek(c, 0);
     bool digit = b >= '0' && b <= '9';
-    bool ok = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (digit && c->at > start) || b == '_' || b == '$' || b >= 0x80;
+    bool ok = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (digit && c->at > start) ||
+              b == '_' || b == '$' || b >= 0x80;
     uint32_t cp;
-    if (!ok) return tsl__rx_error(c, TSL_ERR_SYNTAX, c->at, "a group name holds letters, digits, _ and $ and begins with no digit");
+    if (!ok)
+      return tsl__rx_error(c, TSL_ERR_SYNTAX, c->at,
+                           "a group name holds letters, digits, _ and $ and begins with no digit");
     if (!tsl__rx_code_point(c, &cp)) return false;
   }
   *name = (tsl__rx_name){(uint32_t)start, (uint32_t)(c->at - start), 0, NULL};
-  if (c->at == start || !tsl__rx_take(c, close)) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "a group name is missing or not closed");
+  if (c->at == start || !tsl__rx_take(c, close))
+    return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "a group name is missing or not closed");
   return true;
 }
 
 static tsl__rx *named_back(tsl__rx_cursor *c, size_t offset, char close) {
   tsl__rx_name use;
   if (!read_name(c, close, &use) || !(use.use = back(c, offset, 0))) return NULL;
-  if (!tsl__vec_push(c->alloc, &c->uses, use)) return fail(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  if (!tsl__vec_push(c->alloc, &c->uses, use))
+    return fail(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
   return use.use;
 }
 
 static const tsl__rx_name *find_name(const tsl__rx_cursor *c, const tsl__rx_name *name) {
   for (size_t i = 0; i < c->names.n; i++) {
     const tsl__rx_name *known = &c->names.at[i];
-    if (known->length == name->length && !memcmp(c->text + known->at, c->text + name->at, name->length)) return known;
+    if (known->length == name->length &&
+        !memcmp(c->text + known->at, c->text + name->at, name->length))
+      return known;
   }
   return NULL;
 }
 
 /* At the end of the pattern: every reference has its group. */
 static bool resolve_backs(tsl__rx_cursor *c) {
-  if (c->furthest_back > c->groups) return tsl__rx_error(c, TSL_ERR_SYNTAX, c->furthest_at, "reference to a group that does not exist");
+  if (c->furthest_back > c->groups)
+    return tsl__rx_error(c, TSL_ERR_SYNTAX, c->furthest_at,
+                         "reference to a group that does not exist");
   for (size_t i = 0; i < c->uses.n; i++) {
     const tsl__rx_name *known = find_name(c, &c->uses.at[i]);
-    if (!known) return tsl__rx_error(c, TSL_ERR_SYNTAX, c->uses.at[i].use->offset, "reference to a group name that does not exist");
+    if (!known)
+      return tsl__rx_error(c, TSL_ERR_SYNTAX, c->uses.at[i].use->offset,
+                           "reference to a group name that does not exist");
     c->uses.at[i].use->min = known->number;
   }
   return true;
 }
 
-/* ---- groups --------------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 /* The rest of a group: alternatives and the closing parenthesis. Flags set inside end with it. */
 static tsl__rx *group_body(tsl__rx_cursor *c, size_t offset) {
   bool fold = c->fold, dot_all = c->dot_all, multiline = c->multiline;
   tsl__rx *body;
-  if (++c->depth > TSL__REGEX_MAX_DEPTH) return fail(c, TSL_ERR_LIMIT, offset, "groups are nested too deeply (more than 250 levels)");
+  if (++c->depth > TSL__REGEX_MAX_DEPTH)
+    return fail(c, TSL_ERR_LIMIT, offset, "groups are nested too deeply (more than 250 levels)");
   body = parse_alternatives(c);
   if (!body) return NULL;
   c->depth--;
   c->fold = fold;
   c->dot_all = dot_all;
   c->multiline = multiline;
-  if (!tsl__rx_take(c, ')')) return fail(c, TSL_ERR_SYNTAX, offset, "the group has no closing parenthesis");
+  if (!tsl__rx_take(c, ')'))
+    return fail(c, TSL_ERR_SYNTAX, offset, "the group has no closing parenthesis");
   return body;
 }
 
@@ -180,7 +198,8 @@ static tsl__rx *named(tsl__rx_cursor *c, size_t offset, char close) {
   if (!read_name(c, close, &name)) return NULL;
   if (find_name(c, &name)) return fail(c, TSL_ERR_SYNTAX, name.at, "two groups have this name");
   name.number = c->groups + 1;
-  if (!tsl__vec_push(c->alloc, &c->names, name)) return fail(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  if (!tsl__vec_push(c->alloc, &c->names, name))
+    return fail(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
   return capturing(c, offset);
 }
 
@@ -195,11 +214,16 @@ static tsl__rx *inline_flags(tsl__rx_cursor *c, size_t offset, bool *none) {
   tsl__rx *body;
   for (;;) {
     uint8_t b = tsl__rx_peek(c, 0);
-    if (b == 'i') c->fold = on;
-    else if (b == 's') c->dot_all = on;
-    else if (b == 'm') c->multiline = on;
-    else if (b == '-' && on) on = false;
-    else break;
+    if (b == 'i')
+      c->fold = on;
+    else if (b == 's')
+      c->dot_all = on;
+    else if (b == 'm')
+      c->multiline = on;
+    else if (b == '-' && on)
+      on = false;
+    else
+      break;
     c->at++;
   }
   if (tsl__rx_take(c, ')')) {
@@ -207,7 +231,8 @@ static tsl__rx *inline_flags(tsl__rx_cursor *c, size_t offset, bool *none) {
     return NULL;
   }
   if (!tsl__rx_take(c, ':')) {
-    bool letter = tsl__rx_peek(c, 0) != 'P' && (tsl__rx_peek(c, 0) | 0x20) >= 'a' && (tsl__rx_peek(c, 0) | 0x20) <= 'z';
+    bool letter = tsl__rx_peek(c, 0) != 'P' && (tsl__rx_peek(c, 0) | 0x20) >= 'a' &&
+                  (tsl__rx_peek(c, 0) | 0x20) <= 'z';
     return letter ? fail(c, TSL_ERR_UNSUPPORTED, c->at, "only the flags i, s and m are supported")
                   : fail(c, TSL_ERR_SYNTAX, offset, "unknown kind of group");
   }
@@ -229,13 +254,16 @@ static tsl__rx *special_group(tsl__rx_cursor *c, size_t offset, bool *none) {
   if (take_text(c, "P<") || take_text(c, "<")) return named(c, offset, '>');
   if (take_text(c, "'")) return named(c, offset, '\'');
   if (take_text(c, "P=")) return named_back(c, offset, ')');
-  bool back = b == '-' && tsl__rx_peek(c, 1) >= '0' && tsl__rx_peek(c, 1) <= '9', called = b == 'P' && tsl__rx_peek(c, 1) == '>';
-  if (b == '>' || b == '|' || b == '(' || b == '+' || b == '&' || b == 'R' || b == '^' || (b >= '0' && b <= '9') || back || called)
-    return fail(c, TSL_ERR_UNSUPPORTED, offset, "atomic groups, conditionals, branch resets and recursion are not supported");
+  bool back = b == '-' && tsl__rx_peek(c, 1) >= '0' && tsl__rx_peek(c, 1) <= '9',
+       called = b == 'P' && tsl__rx_peek(c, 1) == '>';
+  if (b == '>' || b == '|' || b == '(' || b == '+' || b == '&' || b == 'R' || b == '^' ||
+      (b >= '0' && b <= '9') || back || called)
+    return fail(c, TSL_ERR_UNSUPPORTED, offset,
+                "atomic groups, conditionals, branch resets and recursion are not supported");
   return inline_flags(c, offset, none);
 }
 
-/* ---- terms ---------------------------------------------------------------------------------------------------- */
+/* ---- terms ----------------------------------------------------------------------------------- */
 
 /* At a '\\'. *assertion: it is one that can't be repeated. */
 static tsl__rx *escape(tsl__rx_cursor *c, size_t offset, bool *assertion) {
@@ -243,18 +271,18 @@ static tsl__rx *escape(tsl__rx_cursor *c, size_t offset, bool *assertion) {
   *assertion = b && strchr("bBAzZ", b) != NULL;
   if (*assertion || (b >= '1' && b <= '9')) c->at += 2;
   switch (b) {
-    case 'b': return boundary(c, offset, false);
-    case 'B': return boundary(c, offset, true);
-    case 'A': return edge(c, offset, false);
-    case 'z': return edge(c, offset, true);
-    case 'Z': return c->very_end ? edge(c, offset, true) : last_line_end(c, offset);
-    case 'k':
-      c->at += 2;
-      if (tsl__rx_take(c, '<')) return named_back(c, offset, '>');
-      if (tsl__rx_take(c, '{')) return named_back(c, offset, '}');
-      if (tsl__rx_take(c, '\'')) return named_back(c, offset, '\'');
-      return fail(c, TSL_ERR_SYNTAX, offset, "\\k needs a group name");
-    default: break;
+  case 'b': return boundary(c, offset, false);
+  case 'B': return boundary(c, offset, true);
+  case 'A': return edge(c, offset, false);
+  case 'z': return edge(c, offset, true);
+  case 'Z': return c->very_end ? edge(c, offset, true) : last_line_end(c, offset);
+  case 'k':
+    c->at += 2;
+    if (tsl__rx_take(c, '<')) return named_back(c, offset, '>');
+    if (tsl__rx_take(c, '{')) return named_back(c, offset, '}');
+    if (tsl__rx_take(c, '\'')) return named_back(c, offset, '\'');
+    return fail(c, TSL_ERR_SYNTAX, offset, "\\k needs a group name");
+  default: break;
   }
   if (b >= '1' && b <= '9') {
     c->at--;
@@ -277,7 +305,8 @@ static tsl__rx *character(tsl__rx_cursor *c, size_t offset) {
   return set_node(c, offset);
 }
 
-/* Digits as a number; false if there are none. Values beyond the limit become TSL__REGEX_MAX_REPEAT + 1. */
+/* Digits as a number; false if there are none. Values beyond the limit become TSL__REGEX_MAX_REPEAT
+ * + 1. */
 static bool take_number(tsl__rx_cursor *c, uint32_t *value) {
   uint64_t v = 0;
   size_t start = c->at;
@@ -305,7 +334,8 @@ static bool is_count(const tsl__rx_cursor *c) {
   tsl__rx_cursor ahead = *c;
   uint32_t min, max;
   if (take_braces(&ahead, &min, &max)) return true;
-  return tsl__rx_take(&ahead, '{') && tsl__rx_take(&ahead, ',') && take_number(&ahead, &max) && tsl__rx_take(&ahead, '}');
+  return tsl__rx_take(&ahead, '{') && tsl__rx_take(&ahead, ',') && take_number(&ahead, &max) &&
+         tsl__rx_take(&ahead, '}');
 }
 
 /* *fixed: may not be repeated. *none: there was no node (inline flags). */
@@ -314,22 +344,33 @@ static tsl__rx *atom(tsl__rx_cursor *c, bool *fixed, bool *none) {
   uint32_t min, max;
   *fixed = *none = false;
   switch (tsl__rx_peek(c, 0)) {
-    case '(':
-      c->at++;
-      if (take_text(c, "?")) return special_group(c, offset, none);
-      if (tsl__rx_peek(c, 0) == '*') return fail(c, TSL_ERR_UNSUPPORTED, offset, "verbs are not supported");
-      return capturing(c, offset);
-    case '[': return tsl__rx_read_class(c) ? set_node(c, offset) : NULL;
-    case '\\': return escape(c, offset, fixed);
-    case '.': c->at++; return tsl__rx_read_dot(c) ? set_node(c, offset) : NULL;
-    case '^': c->at++; *fixed = true; return anchor(c, offset, false);
-    case '$': c->at++; *fixed = true; return anchor(c, offset, true);
-    case '*': case '+': case '?': return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
-    case '{':
-      if (c->counts && is_count(c)) return fail(c, TSL_ERR_SYNTAX, offset, "a count that repeats nothing, or without its least number");
-      if (take_braces(c, &min, &max)) return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
-      return character(c, offset);
-    default: return character(c, offset);
+  case '(':
+    c->at++;
+    if (take_text(c, "?")) return special_group(c, offset, none);
+    if (tsl__rx_peek(c, 0) == '*')
+      return fail(c, TSL_ERR_UNSUPPORTED, offset, "verbs are not supported");
+    return capturing(c, offset);
+  case '[': return tsl__rx_read_class(c) ? set_node(c, offset) : NULL;
+  case '\\': return escape(c, offset, fixed);
+  case '.': c->at++; return tsl__rx_read_dot(c) ? set_node(c, offset) : NULL;
+  case '^':
+    c->at++;
+    *fixed = true;
+    return anchor(c, offset, false);
+  case '$':
+    c->at++;
+    *fixed = true;
+    return anchor(c, offset, true);
+  case '*':
+  case '+':
+  case '?': return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
+  case '{':
+    if (c->counts && is_count(c))
+      return fail(c, TSL_ERR_SYNTAX, offset,
+                  "a count that repeats nothing, or without its least number");
+    if (take_braces(c, &min, &max)) return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
+    return character(c, offset);
+  default: return character(c, offset);
   }
 }
 
@@ -353,7 +394,8 @@ static bool skip_comments(tsl__rx_cursor *c) {
   size_t start = c->at;
   while (take_text(c, "(?#")) {
     while (tsl__rx_more(c) && tsl__rx_peek(c, 0) != ')') c->at++;
-    if (!tsl__rx_take(c, ')')) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "the comment has no closing parenthesis");
+    if (!tsl__rx_take(c, ')'))
+      return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "the comment has no closing parenthesis");
   }
   return true;
 }
@@ -363,14 +405,18 @@ static tsl__rx *quantified(tsl__rx_cursor *c, tsl__rx *node, bool fixed) {
   size_t start = c->at;
   uint32_t min, max, ignored, more;
   if (!take_quantifier(c, &min, &max)) return node;
-  if (fixed) return fail(c, TSL_ERR_SYNTAX, start, "nothing to repeat: an anchor stands before the quantifier");
+  if (fixed)
+    return fail(c, TSL_ERR_SYNTAX, start,
+                "nothing to repeat: an anchor stands before the quantifier");
   if (min > TSL__REGEX_MAX_REPEAT || (max != TSL__INF && max > TSL__REGEX_MAX_REPEAT))
     return fail(c, TSL_ERR_LIMIT, start, "a repeat bound exceeds 2147483648");
   if (min > max) return fail(c, TSL_ERR_SYNTAX, start, "the bounds of the repeat are out of order");
-  if (tsl__rx_take(c, '+')) return fail(c, TSL_ERR_UNSUPPORTED, start, "possessive quantifiers are not supported");
+  if (tsl__rx_take(c, '+'))
+    return fail(c, TSL_ERR_UNSUPPORTED, start, "possessive quantifiers are not supported");
   (void)tsl__rx_take(c, '?'); /* lazy: the same language */
   start = c->at;
-  if (take_quantifier(c, &ignored, &more)) return fail(c, TSL_ERR_SYNTAX, start, "nothing to repeat: a quantifier follows a quantifier");
+  if (take_quantifier(c, &ignored, &more))
+    return fail(c, TSL_ERR_SYNTAX, start, "nothing to repeat: a quantifier follows a quantifier");
   return tsl__rx_repeat(c->tree, node->offset, node, min, max);
 }
 
@@ -396,11 +442,20 @@ static tsl__rx *parse_alternatives(tsl__rx_cursor *c) {
   return pop_list(c, TSL__RX_ALT, offset, base);
 }
 
-tsl__rx *tsl__rx_parse(tsl__rx_tree *t, const tsl_allocator *scratch, const tsl__regex_flags *flags) {
-  tsl__rx_cursor c = {.tree = t, .alloc = scratch, .text = (const uint8_t *)t->pattern, .length = t->length, .fold = flags->case_insensitive,
-                      .dot_all = flags->dot_all, .multiline = flags->multiline, .counts = flags->counts, .very_end = flags->very_end};
+tsl__rx *tsl__rx_parse(tsl__rx_tree *t, const tsl_allocator *scratch,
+                       const tsl__regex_flags *flags) {
+  tsl__rx_cursor c = {.tree = t,
+                      .alloc = scratch,
+                      .text = (const uint8_t *)t->pattern,
+                      .length = t->length,
+                      .fold = flags->case_insensitive,
+                      .dot_all = flags->dot_all,
+                      .multiline = flags->multiline,
+                      .counts = flags->counts,
+                      .very_end = flags->very_end};
   tsl__rx *root = parse_alternatives(&c);
-  if (root && tsl__rx_more(&c)) root = fail(&c, TSL_ERR_SYNTAX, c.at, "unmatched closing parenthesis");
+  if (root && tsl__rx_more(&c))
+    root = fail(&c, TSL_ERR_SYNTAX, c.at, "unmatched closing parenthesis");
   if (root && !resolve_backs(&c)) root = NULL;
   tsl__charset_free(scratch, &c.set);
   tsl__charset_free(scratch, &c.loose);

@@ -1,17 +1,27 @@
-/* ahead.c - what the first text of a larger schema is likely to ask, looked at while it is compiled.
+/* ahead.c - what the first text of a larger schema is likely to ask, looked at while it is
+ * compiled.
  *
- * Problem   States grow when they are visited. The first text pays for what it is the first to see: the root's first key, the end of each name, each kind of value, each position within
- *           a pattern, in steps of 5 to 50 µs among those of a quarter of a microsecond, and a batch waits for its slowest. Compile runs once, before the first token, and often beside the
+ * Problem   States grow when they are visited. The first text pays for what it is the first to see:
+ *           the root's first key, the end of each name, each kind of value, each position within a
+ *           pattern, in steps of 5 to 50 µs among those of a quarter of a microsecond, and a batch
+ *           waits for its slowest. Compile runs once, before the first token, and often beside the
  *           prefill.
- * Idea      Ask for the masks of places that most texts come by, breadth first from the root's first key: the end of a name, before its value, behind the quote of a string, behind a digit;
- *           then the objects among the values, and in arrays, likewise. Members required go before others, and of those that begin with the same frame one is enough. Then, strings whose letters
- *           a pattern or a format tells: position by position, each by the first letter that leads to a new one. What is found lies in the grammar's tables as if a text had asked; nothing
- *           tells it apart.
- * Bounds    PLACES objects and members, one for each subschema, among the first NAMES of an object; LETTERS positions of a string; STATES, STEPS and DERIVATIVES of work; half of max_memory.
- *           Of schemas of fewer than SUBSCHEMAS only the strings are looked at, if a pattern is among them: two masks more take as long as their compile does. To run into a bound or a failure
- *           ends it and fails nothing: a text that comes there is told.
- * Cost      On schemas of MaskBench as long again as the compile itself, and longer; some 300 µs at most, but for a single mask that takes more. Half of it is saved by the first texts.
- * Not       Names that need an escape; indented objects; by order `schema`, what comes after the first required member; schemas within tags.
+ * Idea      Ask for the masks of places that most texts come by, breadth first from the root's
+ *           first key: the end of a name, before its value, behind the quote of a string, behind a
+ *           digit; then the objects among the values, and in arrays, likewise. Members required go
+ *           before others, and of those that begin with the same frame one is enough. Then, strings
+ *           whose letters a pattern or a format tells: position by position, each by the first
+ *           letter that leads to a new one. What is found lies in the grammar's tables as if a text
+ *           had asked; nothing tells it apart.
+ * Bounds    PLACES objects and members, one for each subschema, among the first NAMES of an object;
+ *           LETTERS positions of a string; STATES, STEPS and DERIVATIVES of work; half of
+ *           max_memory. Of schemas of fewer than SUBSCHEMAS only the strings are looked at, if a
+ *           pattern is among them: two masks more take as long as their compile does. To run into a
+ *           bound or a failure ends it and fails nothing: a text that comes there is told.
+ * Cost      On schemas of MaskBench as long again as the compile itself, and longer; some 300 µs at
+ *           most, but for a single mask that takes more. Half of it is saved by the first texts.
+ * Not       Names that need an escape; indented objects; by order `schema`, what comes after the
+ *           first required member; schemas within tags.
  * Tested by tests/artifact/test_ahead.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -40,7 +50,7 @@ typedef struct ahead {
   bool strings_alone;
   uint64_t last_step, derivatives; /* until which of tsl__space_steps; how many more */
   uint32_t last_state, left, seen_count, found_count, string_count;
-  tsl__expr seen[PLACES];     /* frames that members begin with */
+  tsl__expr seen[PLACES]; /* frames that members begin with */
   entered found[PLACES];
   tsl__stack strings[PLACES]; /* behind the quotes of those that are told by their letters */
 } ahead;
@@ -48,7 +58,9 @@ typedef struct ahead {
 /* Begin a piece of work; false: it is over. */
 static bool go_on(ahead *a) {
   uint64_t steps = tsl__space_steps(a->space), taken = tsl__exprs_steps(a->s->x);
-  if (a->space->status != TSL_OK || steps >= a->last_step || taken >= a->derivatives || tsl__space_count(a->space, states) >= a->last_state) return false;
+  if (a->space->status != TSL_OK || steps >= a->last_step || taken >= a->derivatives ||
+      tsl__space_count(a->space, states) >= a->last_state)
+    return false;
   a->derivatives -= taken;
   tsl__space_begin(a->space);
   a->space->max_steps = a->last_step - steps;
@@ -89,7 +101,8 @@ static bool needs_escape(tsl__string name) {
 }
 
 static void find(ahead *a, tsl__stack at, goal values) {
-  if (at && values != GOAL_NONE && a->found_count < PLACES) a->found[a->found_count++] = (entered){at, values};
+  if (at && values != GOAL_NONE && a->found_count < PLACES)
+    a->found[a->found_count++] = (entered){at, values};
 }
 
 /* Behind the quote of a string: may so many letters come next that it is not one of a list? */
@@ -101,7 +114,9 @@ static bool is_open(ahead *a, tsl__stack in) {
 static void look_into_string(ahead *a, tsl__stack in, goal values) {
   const struct goal_entry *g = tsl__goal_of(a->s, values);
   look_at_place(a, in);
-  if (in && g->told && g->string != TSL__NONE && !g->any_string && a->string_count < PLACES && is_open(a, in)) a->strings[a->string_count++] = in;
+  if (in && g->told && g->string != TSL__NONE && !g->any_string && a->string_count < PLACES &&
+      is_open(a, in))
+    a->strings[a->string_count++] = in;
 }
 
 static void look_into_value(ahead *a, tsl__stack before, goal values) {
@@ -117,7 +132,9 @@ static void look_into_value(ahead *a, tsl__stack before, goal values) {
 static void look_at_member(ahead *a, tsl__stack from, const struct object *o, uint32_t k) {
   tsl__string name = tsl__stringset_at(a->s->x, o->set, k);
   goal values = o->known[k].value;
-  if (values == GOAL_NONE || needs_escape(name) || !go_on(a) || !is_fresh(a, tsl__schema_member_begins(a->s, values, o->level))) return;
+  if (values == GOAL_NONE || needs_escape(name) || !go_on(a) ||
+      !is_fresh(a, tsl__schema_member_begins(a->s, values, o->level)))
+    return;
   tsl__stack end = read(a, from, name.at, name.length);
   if (!end) return;
   a->left--;
@@ -152,7 +169,8 @@ static tsl__stack go_anywhere(ahead *a, tsl__stack at) {
   return 0;
 }
 
-/* The position that follows the last one of those met by the first letter that leads to another; 0: none. */
+/* The position that follows the last one of those met by the first letter that leads to another; 0:
+ * none. */
 static tsl__stack go_further(ahead *a, const tsl__stack *met, uint32_t n) {
   static const char letters[] = "a0A-. /:_";
   bool some = false;
@@ -167,7 +185,8 @@ static tsl__stack go_further(ahead *a, const tsl__stack *met, uint32_t n) {
 static void look_along(ahead *a, tsl__stack string) {
   tsl__stack met[LETTERS];
   uint32_t n = 0;
-  for (tsl__stack at = string; at && n < LETTERS && !is_among(met, n, at); at = go_further(a, met, n)) {
+  for (tsl__stack at = string; at && n < LETTERS && !is_among(met, n, at);
+       at = go_further(a, met, n)) {
     met[n++] = at;
     look(a, at);
   }
@@ -176,10 +195,15 @@ static void look_along(ahead *a, tsl__stack string) {
 void tsl__schema_look_ahead(struct schema *s, tsl__space *space, tsl__stack begin) {
   bool is_small = s->nodes.n < SUBSCHEMAS;
   if (s->options.lazy || (is_small && !(s->keywords >> KW_PATTERN & 1))) return;
-  uint64_t max_steps = space->max_steps, max_memory = space->max_memory, derivatives = tsl__exprs_bound(s->x, DERIVATIVES);
+  uint64_t max_steps = space->max_steps, max_memory = space->max_memory,
+           derivatives = tsl__exprs_bound(s->x, DERIVATIVES);
   tsl__space_begin(space);
   space->max_memory /= 2;
-  ahead a = {.s = s, .space = space, .strings_alone = is_small, .derivatives = DERIVATIVES, .last_step = tsl__space_steps(space) + STEPS};
+  ahead a = {.s = s,
+             .space = space,
+             .strings_alone = is_small,
+             .derivatives = DERIVATIVES,
+             .last_step = tsl__space_steps(space) + STEPS};
   a.last_state = tsl__space_count(space, states) + STATES;
   a.left = s->nodes.n < PLACES ? (uint32_t)s->nodes.n : PLACES;
   look_at_place(&a, begin);

@@ -1,17 +1,23 @@
 /* array.c - a conjunction of parts about arrays, and how it is followed.
  *
- * Plain arrays (items by position, then all alike, a length) are regular expressions over the items' rules:
+ * Plain arrays (items by position, then all alike, a length) are regular expressions over the
+ * items' rules:
  *     BEGIN ( ] | first ITEM ( NEXT ITEM ){m,n} END )
- * with large m and n left to the core's counters. BEGIN, NEXT and END, with the brackets, comma and white space, are frames that all arrays share. Where any number of items may follow, what
- * stands after one is a rule that is nothing but calls of these (TAIL: END | NEXT ITEM TAIL): there is no expression of it, and no walk that is not mostly theirs.
+ * with large m and n left to the core's counters. BEGIN, NEXT and END, with the brackets, comma and
+ * white space, are frames that all arrays share. Where any number of items may follow, what stands
+ * after one is a rule that is nothing but calls of these (TAIL: END | NEXT ITEM TAIL): there is no
+ * expression of it, and no walk that is not mostly theirs.
  *
- * contains and the negation of items count: "between min and max of the items satisfy S". A state is the position and the counts, both clamped; an item
- * is an alternative of "satisfies S, counted" and, where a maximum makes it matter, "does not", else "not counted, whatever it is".
+ * contains and the negation of items count: "between min and max of the items satisfy S". A state
+ * is the position and the counts, both clamped; an item is an alternative of "satisfies S, counted"
+ * and, where a maximum makes it matter, "does not", else "not counted, whatever it is".
  *
- * uniqueItems over items out of a finite list of scalars (enum, const, booleans): the state is the set of values used. Otherwise items are marked, and the
- * runtime compares them (unique.c); where some of them have few values, the state knows which of those were used, and only the others are marked.
- * Negated, it asks for an item that is one of the earlier ones: ITEM NEW ( NEXT ITEM NEW )* NEXT ITEM SAME, then any others. The runtime tells which of the two marks holds. Any
- * number of items must be allowed, so that what was begun can always be repeated.
+ * uniqueItems over items out of a finite list of scalars (enum, const, booleans): the state is the
+ * set of values used. Otherwise items are marked, and the runtime compares them (unique.c); where
+ * some of them have few values, the state knows which of those were used, and only the others are
+ * marked. Negated, it asks for an item that is one of the earlier ones: ITEM NEW ( NEXT ITEM NEW )*
+ * NEXT ITEM SAME, then any others. The runtime tells which of the two marks holds. Any number of
+ * items must be allowed, so that what was begun can always be repeated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,24 +28,29 @@
 #include "compiler/schema/parts.h"
 #include "runtime/automaton/state.h"
 
-/* ---- from parts --------------------------------------------------------------------------------------------------- */
+/* ---- from parts ------------------------------------------------------------------------------ */
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Where items that nothing evaluated for the tracker begin, TSL__INF if there are none; `rest` receives their alternatives: `l` and every contains that
- * evaluates what it matches (draft 2020-12). */
-static uint32_t unevaluated_from(struct schema *s, const struct part *parts, const struct part *rest, sid *others, uint32_t *count) {
+/* Where items that nothing evaluated for the tracker begin, TSL__INF if there are none; `rest`
+ * receives their alternatives: `l` and every contains that evaluates what it matches (draft
+ * 2020-12). */
+static uint32_t unevaluated_from(struct schema *s, const struct part *parts,
+                                 const struct part *rest, sid *others, uint32_t *count) {
   uint32_t from = 0;
   for (const struct part *p = parts; p; p = p->next) {
     if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, rest->tracker)) continue;
     const struct node *n = tsl__node_of(s, p->s);
     const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
     bool list = items && items->value->kind == TSL__JSON_ARRAY;
-    if ((items && !list) || (list && tsl__has(n, KW_ADDITIONAL_ITEMS)) || (tsl__has(n, KW_UNEVALUATED_ITEMS) && p->tracker != rest->tracker)) return TSL__INF;
+    if ((items && !list) || (list && tsl__has(n, KW_ADDITIONAL_ITEMS)) ||
+        (tsl__has(n, KW_UNEVALUATED_ITEMS) && p->tracker != rest->tracker))
+      return TSL__INF;
     if (list) from = larger(from, items->count);
     if (tsl__has(n, KW_PREFIX_ITEMS)) from = larger(from, tsl__keyword(n, KW_PREFIX_ITEMS)->count);
-    if (tsl__has(n, KW_CONTAINS) && s->resources.at[n->resource].draft & (D20 | AUTO)) others[(*count)++] = tsl__keyword(n, KW_CONTAINS)->children[0];
+    if (tsl__has(n, KW_CONTAINS) && s->resources.at[n->resource].draft & (D20 | AUTO))
+      others[(*count)++] = tsl__keyword(n, KW_CONTAINS)->children[0];
   }
   return from;
 }
@@ -60,7 +71,9 @@ static const struct part *resolve_rests(struct schema *s, const struct part *par
     others[count++] = p->l >> 1;
     lit l = count == 1 ? p->l : POS(tsl__schema_any_of(s, others, count));
     *said = (struct part){.next = all, .kind = PART_ITEMS, .min = from, .max = TSL__INF, .l = l};
-    if (p->kind == PART_REST_SOME) *said = (struct part){.next = all, .kind = PART_CONTAINS, .from = from, .min = 1, .max = TSL__INF, .l = l ^ 1};
+    if (p->kind == PART_REST_SOME)
+      *said = (struct part){
+          .next = all, .kind = PART_CONTAINS, .from = from, .min = 1, .max = TSL__INF, .l = l ^ 1};
     all = said;
   }
   return all;
@@ -73,14 +86,16 @@ static void lengths(struct array *a, const struct part *parts) {
       a->min = larger(a->min, p->min);
       a->max = smaller(a->max, p->max);
     }
-    if (p->kind == PART_ITEMS) a->prefix_count = larger(a->prefix_count, p->max == TSL__INF ? p->min : p->max);
+    if (p->kind == PART_ITEMS)
+      a->prefix_count = larger(a->prefix_count, p->max == TSL__INF ? p->min : p->max);
     if (p->kind == PART_CONTAINS) a->counter_count++;
     if (p->kind == PART_UNIQUE) a->unique = true;
     if (p->kind == PART_REPEATS) a->repeats = true;
   }
 }
 
-/* What is asked of items: of one alone (`at`, those of item i from begin[i] to begin[i + 1]), or of several (`runs`). */
+/* What is asked of items: of one alone (`at`, those of item i from begin[i] to begin[i + 1]), or of
+ * several (`runs`). */
 struct asked_items {
   uint32_t *begin;
   lit *at;
@@ -88,7 +103,9 @@ struct asked_items {
   uint32_t run_count;
 };
 
-static bool of_one(const struct array *a, const struct part *p) { return p->max == p->min + 1 && p->min < a->prefix_count; }
+static bool of_one(const struct array *a, const struct part *p) {
+  return p->max == p->min + 1 && p->min < a->prefix_count;
+}
 
 static bool sort_items(struct array *a, const struct part *parts, struct asked_items *asked) {
   uint32_t n = 1;
@@ -97,11 +114,14 @@ static bool sort_items(struct array *a, const struct part *parts, struct asked_i
   asked->at = tsl__schema_alloc(a->schema, n * sizeof *asked->at);
   asked->runs = tsl__schema_alloc(a->schema, n * sizeof *asked->runs);
   if (!asked->begin || !asked->at || !asked->runs) return false;
-  uint32_t *end = asked->begin + 1; /* of item i: where the next one goes, and after that where its own end */
+  /* of item i: where the next one goes, and after that where its own end */
+  uint32_t *end = asked->begin + 1;
   for (const struct part *p = parts; p; p = p->next) {
     if (p->kind != PART_ITEMS) continue;
-    if (of_one(a, p)) end[p->min]++;
-    else asked->runs[asked->run_count++] = p;
+    if (of_one(a, p))
+      end[p->min]++;
+    else
+      asked->runs[asked->run_count++] = p;
   }
   for (uint32_t i = 0, sum = 0; i < a->prefix_count; i++) {
     uint32_t count = end[i];
@@ -116,7 +136,9 @@ static bool sort_items(struct array *a, const struct part *parts, struct asked_i
 static goal item_goal(struct array *a, const struct asked_items *asked, lit *lits, uint32_t index) {
   uint32_t n = 0;
   if (!tsl__schema_work(a->schema, 8 + asked->run_count)) return GOAL_NONE;
-  for (uint32_t i = index < a->prefix_count ? asked->begin[index] : 0, end = index < a->prefix_count ? asked->begin[index + 1] : 0; i < end; i++)
+  for (uint32_t i = index < a->prefix_count ? asked->begin[index] : 0,
+                end = index < a->prefix_count ? asked->begin[index + 1] : 0;
+       i < end; i++)
     lits[n++] = asked->at[i];
   for (uint32_t i = 0; i < asked->run_count; i++)
     if (asked->runs[i]->min <= index && index < asked->runs[i]->max) lits[n++] = asked->runs[i]->l;
@@ -159,28 +181,32 @@ static bool counters(struct array *a, const struct part *parts) {
   return true;
 }
 
-/* ---- uniqueItems over finite lists ---------------------------------------------------------------------------------- */
+/* ---- uniqueItems over finite lists ----------------------------------------------------------- */
 
 static bool admits(struct schema *s, const struct goal_entry *e, const tsl__json *v) {
   uint8_t type = tsl__json_type(v);
   if (type & (T_NULL | T_FALSE | T_TRUE)) return e->scalars & type;
-  if (type == T_NUMBER) return e->number != TSL__NONE && tsl__expr_matches(s->x, e->number, v->text, v->length);
+  if (type == T_NUMBER)
+    return e->number != TSL__NONE && tsl__expr_matches(s->x, e->number, v->text, v->length);
   if (type != T_STRING) return true;
   bool any;
   tsl__expr text = tsl__schema_text(s, e->lits, e->n, &any);
   return any || tsl__expr_matches(s->x, text, v->text, v->length);
 }
 
-static const tsl__json literals[] = {{.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
+static const tsl__json literals[] = {
+    {.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
 
-/* The different values that satisfy the items' goal; false: it is not known to be a short list of scalars. */
+/* The different values that satisfy the items' goal; false: it is not known to be a short list of
+ * scalars. */
 static bool finite(struct array *a) {
   struct schema *s = a->schema;
   if (!tsl__schema_open(s, a->rest)) return false;
   const struct goal_entry *e = tsl__goal_of(s, a->rest);
   uint32_t n = 0;
   const tsl__json *list = NULL;
-  for (uint32_t i = 0; i < e->n && !list; i++) list = e->lits[i] & 1 ? NULL : tsl__schema_listed(s, e->lits[i] >> 1, &n);
+  for (uint32_t i = 0; i < e->n && !list; i++)
+    list = e->lits[i] & 1 ? NULL : tsl__schema_listed(s, e->lits[i] >> 1, &n);
   if (!list && (e->number != TSL__NONE || e->string != TSL__NONE)) return false;
   if (!list) {
     list = literals;
@@ -191,11 +217,14 @@ static bool finite(struct array *a) {
   tsl__string *strings = tsl__schema_alloc(s, (n + 1) * sizeof *strings);
   if (!a->values || !strings) return false;
   for (uint32_t i = 0; i < n; i++)
-    if (list[i].kind == TSL__JSON_STRING && admits(s, e, &list[i])) strings[a->string_count++] = (tsl__string){list[i].text, list[i].length};
+    if (list[i].kind == TSL__JSON_STRING && admits(s, e, &list[i]))
+      strings[a->string_count++] = (tsl__string){list[i].text, list[i].length};
   if (a->string_count) a->strings = tsl__stringset_new(s->x, strings, a->string_count, NULL);
   a->value_count = a->string_count = a->string_count ? tsl__stringset_size(s->x, a->strings) : 0;
   for (uint32_t i = 0; i < n; i++) {
-    if (list[i].kind == TSL__JSON_STRING || list[i].kind >= TSL__JSON_ARRAY || !admits(s, e, &list[i])) continue;
+    if (list[i].kind == TSL__JSON_STRING || list[i].kind >= TSL__JSON_ARRAY ||
+        !admits(s, e, &list[i]))
+      continue;
     uint32_t j = a->string_count;
     while (j < a->value_count && !tsl__json_equal(a->values[j], &list[i])) j++;
     if (j == a->value_count) a->values[a->value_count++] = &list[i];
@@ -221,9 +250,11 @@ static void unique(struct array *a, const struct part *parts) {
   a->max = smaller(a->max, a->value_count);
 }
 
-#define REPEATS_MAX 64u /* items that have schemas of their own, where some must be equal: all pairs are looked at */
+/* items that have schemas of their own, where some must be equal: all pairs are looked at */
+#define REPEATS_MAX 64u
 
-/* Some items are equal: two at least, and there is no end to them. False: nothing satisfies that, or on failure. */
+/* Some items are equal: two at least, and there is no end to them. False: nothing satisfies that,
+ * or on failure. */
 static bool repeat(struct array *a, const struct part *parts) {
   struct schema *s = a->schema;
   const struct part *p = parts;
@@ -231,14 +262,21 @@ static bool repeat(struct array *a, const struct part *parts) {
   const tsl__json *at = tsl__keyword(tsl__node_of(s, p->s), KW_UNIQUE_ITEMS)->value;
   a->min = larger(a->min, 2);
   if (a->unique || a->max < a->min) return false;
-  bool late = !s->text && !(tsl__exprs_watches(s->x) & TSL__SAME_ITEM); /* the grammar was made without */
-  if (late || a->max != TSL__INF || a->counter_count || (a->prefix_count && !tsl__schema_possible(s, a->rest)) || tsl__schema_nests(s)) {
-    tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, at, "uniqueItems under a negation, with %s", late ? "too much before it" : a->counter_count ? "items that are counted" : "a bound of the items' number");
+  /* the grammar was made without */
+  bool late = !s->text && !(tsl__exprs_watches(s->x) & TSL__SAME_ITEM);
+  if (late || a->max != TSL__INF || a->counter_count ||
+      (a->prefix_count && !tsl__schema_possible(s, a->rest)) || tsl__schema_nests(s)) {
+    tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, at, "uniqueItems under a negation, with %s",
+                     late               ? "too much before it"
+                     : a->counter_count ? "items that are counted"
+                                        : "a bound of the items' number");
     return false;
   }
   uint32_t most = a->prefix_count ? REPEATS_MAX : TSL__SCHEMA_CHAIN;
   if (larger(a->min, a->prefix_count) > most) {
-    tsl__schema_fail(s, TSL_ERR_LIMIT, at, "uniqueItems under a negation together with more than %u items%s", (unsigned)most, a->prefix_count ? " where each has a schema" : "");
+    tsl__schema_fail(s, TSL_ERR_LIMIT, at,
+                     "uniqueItems under a negation together with more than %u items%s",
+                     (unsigned)most, a->prefix_count ? " where each has a schema" : "");
     return false;
   }
   tsl__schema_guard(s);
@@ -258,24 +296,35 @@ struct array *tsl__array_new(struct schema *s, uint32_t level, const struct part
   if (!items(a, parts) || !counters(a, parts)) return NULL;
   if (a->repeats && !repeat(a, parts)) return NULL;
   if (a->unique) unique(a, parts);
-  a->any = !a->prefix_count && a->rest == GOAL_ANY && !a->min && a->max == TSL__INF && !a->counter_count && !a->unique && !a->guarded && !a->repeats;
+  a->any = !a->prefix_count && a->rest == GOAL_ANY && !a->min && a->max == TSL__INF &&
+           !a->counter_count && !a->unique && !a->guarded && !a->repeats;
   return tsl__schema_ok(s) && a->min <= a->max ? a : NULL;
 }
 
 bool tsl__array_plain(struct schema *s, uint32_t level, sid id, struct array *out) {
   const struct node *n = tsl__node_of(s, id);
-  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS), *min = tsl__keyword_or_null(n, KW_MIN_ITEMS), *max = tsl__keyword_or_null(n, KW_MAX_ITEMS);
+  const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS),
+                             *min = tsl__keyword_or_null(n, KW_MIN_ITEMS),
+                             *max = tsl__keyword_or_null(n, KW_MAX_ITEMS);
   lit l = POS(items ? items->children[0] : SID_TRUE);
-  *out = (struct array){.schema = s, .level = level, .rest = tsl__schema_goal(s, &l, 1, level + 1), .min = min ? min->count : 0, .max = max ? max->count : TSL__INF};
+  *out = (struct array){.schema = s,
+                        .level = level,
+                        .rest = tsl__schema_goal(s, &l, 1, level + 1),
+                        .min = min ? min->count : 0,
+                        .max = max ? max->count : TSL__INF};
   if (out->rest == GOAL_NONE) out->max = 0;
   out->any = out->rest == GOAL_ANY && !out->min && out->max == TSL__INF;
   return tsl__schema_ok(s) && out->min <= out->max;
 }
 
-/* ---- plain arrays ------------------------------------------------------------------------------------------------- */
+/* ---- plain arrays ---------------------------------------------------------------------------- */
 
-static bool plain(const struct array *a) { return !a->counter_count && !a->unique && !a->listed_count; }
-static goal goal_at(const struct array *a, uint32_t index) { return index < a->prefix_count ? a->prefix[index] : a->rest; }
+static bool plain(const struct array *a) {
+  return !a->counter_count && !a->unique && !a->listed_count;
+}
+static goal goal_at(const struct array *a, uint32_t index) {
+  return index < a->prefix_count ? a->prefix[index] : a->rest;
+}
 
 /* The length at which an item is needed that nothing satisfies, or the maximum. */
 static uint32_t reach(const struct array *a) {
@@ -287,9 +336,12 @@ static uint32_t reach(const struct array *a) {
 
 /* Bytes of n items, n > 0, each as short as it can be, with all around them. */
 static uint64_t bytes_of_items(const struct array *a, const struct gaps *g, uint32_t n) {
-  uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(n - 1) * g->comma_cost + (uint64_t)n * g->item_cost;
-  for (uint32_t i = 0; i < n && i < a->prefix_count; i++) bytes += tsl__schema_shortest(a->schema, a->prefix[i]);
-  if (n > a->prefix_count) bytes += (uint64_t)(n - a->prefix_count) * tsl__schema_shortest(a->schema, a->rest);
+  uint64_t bytes = 2 + (uint64_t)g->first_cost + g->close_cost + (uint64_t)(n - 1) * g->comma_cost +
+                   (uint64_t)n * g->item_cost;
+  for (uint32_t i = 0; i < n && i < a->prefix_count; i++)
+    bytes += tsl__schema_shortest(a->schema, a->prefix[i]);
+  if (n > a->prefix_count)
+    bytes += (uint64_t)(n - a->prefix_count) * tsl__schema_shortest(a->schema, a->rest);
   return bytes;
 }
 
@@ -302,17 +354,20 @@ static uint32_t plain_shortest(const struct array *a) {
   return bytes >= UNKNOWN ? UNKNOWN - 1 : (uint32_t)bytes;
 }
 
-/* The same where some items are equal: two of those with a goal of their own, or the first two of the rest. */
+/* The same where some items are equal: two of those with a goal of their own, or the first two of
+ * the rest. */
 static uint32_t repeats_shortest(const struct array *a) {
   struct schema *s = a->schema;
   const struct gaps *g = tsl__schema_gaps(s, a->level);
   uint64_t best = TSL__INF;
   if (!a->prefix_count || !g || reach(a) != TSL__INF) return plain_shortest(a);
   for (uint32_t j = 1; j < a->prefix_count + 2 && tsl__schema_ok(s); j++) {
-    uint64_t bytes = bytes_of_items(a, g, larger(a->min, j + 1)) - tsl__schema_shortest(s, goal_at(a, j));
+    uint64_t bytes =
+        bytes_of_items(a, g, larger(a->min, j + 1)) - tsl__schema_shortest(s, goal_at(a, j));
     for (uint32_t i = 0; i < j; i++) {
       const struct goal_entry *e = tsl__goal_of(s, goal_at(a, i));
-      uint32_t both = tsl__schema_shortest(s, tsl__schema_goal_and(s, goal_at(a, j), e->lits, e->n));
+      uint32_t both =
+          tsl__schema_shortest(s, tsl__schema_goal_and(s, goal_at(a, j), e->lits, e->n));
       uint64_t all = bytes - tsl__schema_shortest(s, goal_at(a, i)) + 2 * (uint64_t)both;
       if (both != TSL__INF && all < best) best = all;
     }
@@ -320,24 +375,32 @@ static uint32_t repeats_shortest(const struct array *a) {
   return best >= UNKNOWN ? UNKNOWN - 1 : (uint32_t)best;
 }
 
-static tsl__expr bracket(const struct schema *s, tsl__expr literal) { return tsl__schema_nests(s) ? TSL__EPS : literal; }
+static tsl__expr bracket(const struct schema *s, tsl__expr literal) {
+  return tsl__schema_nests(s) ? TSL__EPS : literal;
+}
 
 /* ITEM, then what follows. `compared`: if items are guarded, the runtime looks at this one, too. */
 static tsl__expr item(struct array *a, goal value, bool compared, tsl__expr rest) {
   tsl__exprs *x = a->schema->x;
   bool guarded = a->guarded && compared;
-  tsl__expr one = tsl__schema_nests(a->schema) ? tsl__schema_styled_item(a->schema, value) : guarded ? tsl__schema_value(a->schema, value) : tsl__schema_item(a->schema, value);
+  tsl__expr one = tsl__schema_nests(a->schema) ? tsl__schema_styled_item(a->schema, value)
+                  : guarded                    ? tsl__schema_value(a->schema, value)
+                                               : tsl__schema_item(a->schema, value);
   if (!guarded) return tsl__expr_seq(x, one, rest);
-  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one), tsl__expr_seq(x, tsl__expr_guard(x, TSL__NEW_ITEM), rest));
+  return tsl__expr_seq(x, tsl__schema_frame(a->schema, one),
+                       tsl__expr_seq(x, tsl__expr_guard(x, TSL__NEW_ITEM), rest));
 }
 
 static tsl__expr any_more(struct schema *s, goal value);
 
-static tsl__expr one_more(struct schema *s, goal value) { return tsl__expr_seq(s->x, tsl__schema_item(s, value), any_more(s, value)); }
+static tsl__expr one_more(struct schema *s, goal value) {
+  return tsl__expr_seq(s->x, tsl__schema_item(s, value), any_more(s, value));
+}
 
 static tsl__expr unfold_tail(tsl__exprs *x, void *ctx, uint32_t g) {
   struct schema *s = ctx;
-  return tsl__expr_alt(x, s->shared.end_array, tsl__expr_seq(x, s->shared.next_item, one_more(s, g)));
+  return tsl__expr_alt(x, s->shared.end_array,
+                       tsl__expr_seq(x, s->shared.next_item, one_more(s, g)));
 }
 
 static void print_tail(void *ctx, uint32_t g, char *out, size_t n) {
@@ -360,7 +423,8 @@ static bool tail_meaning(tsl__meaning *m, void *ctx, uint32_t g, tsl__digest *ou
     tsl__digest value;
     uint64_t space;
   } of = {.space = tsl__schema_space_max(s)};
-  return value != TSL__NONE && tsl__meaning_within(m, value, &of.value) && tsl__meaning_data(m, TSL__MEANS_MORE, &of, sizeof of, out);
+  return value != TSL__NONE && tsl__meaning_within(m, value, &of.value) &&
+         tsl__meaning_data(m, TSL__MEANS_MORE, &of, sizeof of, out);
 }
 
 static const tsl__rule_ops tail_ops = {unfold_tail, print_tail, tail_meaning, NULL, tail_calls};
@@ -368,11 +432,15 @@ static const tsl__rule_ops tail_ops = {unfold_tail, print_tail, tail_meaning, NU
 /* The end, or any number of items more. */
 static tsl__expr any_more(struct schema *s, goal value) {
   struct goal_entry *e = tsl__goal_of(s, value);
-  if (e->tail == TSL__NONE) e->tail = tsl__expr_rule(s->x, &tail_ops, s, value, TSL__RULE_INLINE, 1);
+  if (e->tail == TSL__NONE)
+    e->tail = tsl__expr_rule(s->x, &tail_ops, s, value, TSL__RULE_INLINE, 1);
   return e->tail;
 }
 
-static bool has_tail(const struct array *a, uint32_t from, uint32_t max) { return max == TSL__INF && a->min <= from && !a->guarded && !a->schema->levels && !tsl__schema_nests(a->schema); }
+static bool has_tail(const struct array *a, uint32_t from, uint32_t max) {
+  return max == TSL__INF && a->min <= from && !a->guarded && !a->schema->levels &&
+         !tsl__schema_nests(a->schema);
+}
 
 /* What follows when `index` items, at least one, are there. */
 static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t index, uint32_t max) {
@@ -383,7 +451,10 @@ static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t inde
     tail = any_more(a->schema, a->rest);
   } else if (max > from) {
     tsl__expr one = tsl__expr_seq(x, g->next_item, item(a, a->rest, true, TSL__EPS));
-    tail = tsl__expr_seq(x, tsl__expr_repeat(x, one, a->min > from ? a->min - from : 0, max == TSL__INF ? TSL__INF : max - from), tail);
+    tail = tsl__expr_seq(x,
+                         tsl__expr_repeat(x, one, a->min > from ? a->min - from : 0,
+                                          max == TSL__INF ? TSL__INF : max - from),
+                         tail);
   }
   for (uint32_t i = smaller(from, max); i-- > index;) { /* items i of the prefix, from the last */
     tail = tsl__expr_seq(x, g->next_item, item(a, a->prefix[i], true, tail));
@@ -395,18 +466,24 @@ static tsl__expr plain_tail(struct array *a, const struct gaps *g, uint32_t inde
 /* An item that the runtime looks at, then what follows if it is new, and if it is not. */
 static tsl__expr compared(struct array *a, goal value, tsl__expr is_new, tsl__expr is_same) {
   tsl__exprs *x = a->schema->x;
-  tsl__expr after = tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_guard(x, TSL__NEW_ITEM), is_new), tsl__expr_seq(x, tsl__expr_guard(x, TSL__SAME_ITEM), is_same));
+  tsl__expr after = tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_guard(x, TSL__NEW_ITEM), is_new),
+                                  tsl__expr_seq(x, tsl__expr_guard(x, TSL__SAME_ITEM), is_same));
   return tsl__expr_seq(x, tsl__schema_frame(a->schema, tsl__schema_value(a->schema, value)), after);
 }
 
 /* Some item is one of the earlier ones. */
 static tsl__expr repeats_body(struct array *a, const struct gaps *g) {
   tsl__exprs *x = a->schema->x;
-  uint32_t from = larger(a->prefix_count, a->min); /* from there on items are alike, and none is needed */
+  /* from there on items are alike, and none is needed */
+  uint32_t from = larger(a->prefix_count, a->min);
   if (reach(a) != TSL__INF) return TSL__NONE;
-  tsl__expr one = tsl__expr_seq(x, g->next_item, compared(a, a->rest, TSL__EPS, TSL__NONE)), last = tsl__expr_seq(x, g->next_item, compared(a, a->rest, TSL__NONE, plain_tail(a, g, from, TSL__INF)));
+  tsl__expr one = tsl__expr_seq(x, g->next_item, compared(a, a->rest, TSL__EPS, TSL__NONE)),
+            last = tsl__expr_seq(x, g->next_item,
+                                 compared(a, a->rest, TSL__NONE, plain_tail(a, g, from, TSL__INF)));
   tsl__expr tail = tsl__expr_seq(x, tsl__expr_repeat(x, one, 0, TSL__INF), last);
-  for (uint32_t i = from; i-- > 1;) tail = tsl__expr_seq(x, g->next_item, compared(a, goal_at(a, i), tail, plain_tail(a, g, i + 1, TSL__INF)));
+  for (uint32_t i = from; i-- > 1;)
+    tail = tsl__expr_seq(x, g->next_item,
+                         compared(a, goal_at(a, i), tail, plain_tail(a, g, i + 1, TSL__INF)));
   return tsl__expr_seq(x, g->first, compared(a, goal_at(a, 0), tail, TSL__NONE));
 }
 
@@ -414,11 +491,14 @@ static tsl__expr plain_body(struct array *a, const struct gaps *g) {
   tsl__exprs *x = a->schema->x;
   uint32_t max = reach(a);
   tsl__expr inner = a->min ? TSL__NONE : bracket(a->schema, a->schema->shared.right_bracket);
-  if (max) inner = tsl__expr_alt(x, inner, tsl__expr_seq(x, g->first, item(a, goal_at(a, 0), true, plain_tail(a, g, 1, max))));
+  if (max)
+    inner = tsl__expr_alt(
+        x, inner,
+        tsl__expr_seq(x, g->first, item(a, goal_at(a, 0), true, plain_tail(a, g, 1, max))));
   return inner;
 }
 
-/* ---- states ------------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static uint64_t state_hash(const struct array_state *st) {
   uint64_t h = tsl__mix((uint64_t)(uintptr_t)st->array + st->index);
@@ -434,7 +514,8 @@ struct state_key {
 static bool state_same(const void *ctx, uint32_t i) {
   const struct state_key *k = ctx;
   const struct array_state *a = k->s->array_states.at[i];
-  return a->array == k->st->array && a->index == k->st->index && !memcmp(a->data, k->st->data, a->words * sizeof *a->data);
+  return a->array == k->st->array && a->index == k->st->index &&
+         !memcmp(a->data, k->st->data, a->words * sizeof *a->data);
 }
 
 static uint32_t intern(struct schema *s, const struct array_state *st) {
@@ -443,9 +524,11 @@ static uint32_t intern(struct schema *s, const struct array_state *st) {
   struct state_key key = {s, st};
   uint32_t found = tsl__table_find(&s->array_state_table, hash, state_same, &key);
   if (found != UINT32_MAX) return found;
-  struct array_state *copy = tsl__arena_copy(&s->arena, st, sizeof *st + st->words * sizeof *st->data);
+  struct array_state *copy =
+      tsl__arena_copy(&s->arena, st, sizeof *st + st->words * sizeof *st->data);
   uint32_t id = (uint32_t)s->array_states.n;
-  if (!copy || !tsl__vec_push(s->alloc, &s->array_states, copy) || !tsl__table_add(s, &s->array_state_table, hash, id)) {
+  if (!copy || !tsl__vec_push(s->alloc, &s->array_states, copy) ||
+      !tsl__table_add(s, &s->array_state_table, hash, id)) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
     return UINT32_MAX;
   }
@@ -467,7 +550,7 @@ static bool complete(const struct array_state *st) {
   return true;
 }
 
-/* ---- one item ----------------------------------------------------------------------------------------------------- */
+/* ---- one item -------------------------------------------------------------------------------- */
 
 struct choosing { /* the ways in which the next item can count */
   struct array *a;
@@ -477,7 +560,7 @@ struct choosing { /* the ways in which the next item can count */
   lit *declined; /* of counters that it could be counted by */
   uint32_t lit_count, declined_count;
   uint32_t must; /* the counter that must count it; UINT32_MAX: none must */
-  bool listed; /* it is one of the listed values */
+  bool listed;   /* it is one of the listed values */
   void (*way)(struct choosing *c, goal value, uint32_t next);
   void *ctx;
 };
@@ -519,16 +602,22 @@ static bool is_sure(const struct choosing *c, lit l) {
   return tsl__schema_implies(c->a->schema, goal_at(c->a, c->from->index), l);
 }
 
-/* The same with one more lit; what no item satisfies with those so far is not gone on with: ways that end nowhere would be 2^n. */
+/* The same with one more lit; what no item satisfies with those so far is not gone on with: ways
+ * that end nowhere would be 2^n. */
 static void choose_with(struct choosing *c, uint32_t i, lit l) {
   struct schema *s = c->a->schema;
   c->lits[c->lit_count++] = l;
-  goal value = i + 1 < c->a->counter_count ? tsl__schema_goal_and(s, goal_at(c->a, c->from->index), c->lits, c->lit_count) : GOAL_ANY;
-  if (value != GOAL_NONE && (i + 1 == c->a->counter_count || tsl__schema_shortest(s, value) != TSL__INF)) choose(c, i + 1);
+  goal value = i + 1 < c->a->counter_count
+                   ? tsl__schema_goal_and(s, goal_at(c->a, c->from->index), c->lits, c->lit_count)
+                   : GOAL_ANY;
+  if (value != GOAL_NONE &&
+      (i + 1 == c->a->counter_count || tsl__schema_shortest(s, value) != TSL__INF))
+    choose(c, i + 1);
   c->lit_count--;
 }
 
-/* Counted, unless that would make sure of what was declined: where that is counted too there is at least as much room. */
+/* Counted, unless that would make sure of what was declined: where that is counted too there is at
+ * least as much room. */
 static void choose_counted(struct choosing *c, uint32_t i) {
   const struct counter *k = &c->a->counters[i];
   for (uint32_t j = 0; j < c->declined_count; j++)
@@ -554,7 +643,8 @@ static void choose(struct choosing *c, uint32_t i) {
   }
   if (count < k->max) choose_counted(c, i);
   if (c->must == i || (a->counter_count > 1 && is_sure(c, k->l))) return;
-  if (k->max != TSL__INF || (a->counter_count > 1 && tsl__schema_denies(a->schema, k->l))) { /* no item is in two ways, where that is cheap to say */
+  /* no item is in two ways, where that is cheap to say */
+  if (k->max != TSL__INF || (a->counter_count > 1 && tsl__schema_denies(a->schema, k->l))) {
     choose_with(c, i, k->l ^ 1);
   } else {
     c->declined[c->declined_count++] = k->l;
@@ -563,11 +653,13 @@ static void choose(struct choosing *c, uint32_t i) {
   }
 }
 
-static void each_way(struct array *a, const struct array_state *from, uint32_t must, void (*way)(struct choosing *c, goal value, uint32_t next), void *ctx) {
+static void each_way(struct array *a, const struct array_state *from, uint32_t must,
+                     void (*way)(struct choosing *c, goal value, uint32_t next), void *ctx) {
   struct schema *s = a->schema;
   struct choosing c = {.a = a, .from = from, .must = must, .way = way, .ctx = ctx};
   if (from->index >= a->max) return;
-  size_t size = sizeof *c.to + from->words * sizeof *from->data, all = size + (2 * (size_t)a->counter_count + a->listed_count) * sizeof *c.lits;
+  size_t size = sizeof *c.to + from->words * sizeof *from->data,
+         all = size + (2 * (size_t)a->counter_count + a->listed_count) * sizeof *c.lits;
   c.to = tsl__alloc(s->alloc, all);
   if (!c.to) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
@@ -595,7 +687,8 @@ static void cost_way(struct choosing *c, goal value, uint32_t next) {
   struct schema *s = c->a->schema;
   struct cheapest *best = c->ctx;
   uint32_t bytes = tsl__schema_shortest(s, value);
-  if (bytes < best->bytes) bytes = tsl__add(bytes, tsl__add(cost(s, next), best->g->comma_cost + best->g->item_cost));
+  if (bytes < best->bytes)
+    bytes = tsl__add(bytes, tsl__add(cost(s, next), best->g->comma_cost + best->g->item_cost));
   if (bytes < best->bytes) best->bytes = bytes;
 }
 
@@ -639,7 +732,8 @@ static uint32_t value_cost(struct array *a, uint32_t i) {
 static uint32_t unique_cost(const struct array_state *st, const struct gaps *g) {
   struct array *a = st->array;
   uint32_t need = a->min > st->index ? a->min - st->index : 0, total = 0, costs[TSL__SCHEMA_UNIQUE];
-  for (uint32_t i = 0; need && i < a->value_count; i++) costs[i] = tsl__bit(st->data, i) ? TSL__INF : value_cost(a, i);
+  for (uint32_t i = 0; need && i < a->value_count; i++)
+    costs[i] = tsl__bit(st->data, i) ? TSL__INF : value_cost(a, i);
   for (; need; need--) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < a->value_count; i++)
@@ -651,7 +745,8 @@ static uint32_t unique_cost(const struct array_state *st, const struct gaps *g) 
   return tsl__add(total, g->close_cost + 1);
 }
 
-/* Where more items help only by being counted, in which order they come does not matter: one that counts for the first counter that needs more may as well be the next. */
+/* Where more items help only by being counted, in which order they come does not matter: one that
+ * counts for the first counter that needs more may as well be the next. */
 static uint32_t next_needed(const struct array_state *st) {
   const struct array *a = st->array;
   uint32_t i = 0;
@@ -660,7 +755,8 @@ static uint32_t next_needed(const struct array_state *st) {
   return i;
 }
 
-/* The fewest bytes from after an item (or, less a comma, from the beginning) to the end. Recursion is bounded by TSL__SCHEMA_CHAIN. */
+/* The fewest bytes from after an item (or, less a comma, from the beginning) to the end. Recursion
+ * is bounded by TSL__SCHEMA_CHAIN. */
 static uint32_t cost(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
   const struct gaps *g = tsl__schema_gaps(s, st->array->level);
@@ -678,18 +774,24 @@ static uint32_t cost(struct schema *s, uint32_t id) {
   }
   st = s->array_states.at[id];
   st->shortest = bytes;
-  if (!tsl__schema_ok(s)) st->round = 0; /* not known */
-  else if (!s->measuring) st->round = UINT32_MAX;
+  if (!tsl__schema_ok(s))
+    st->round = 0; /* not known */
+  else if (!s->measuring)
+    st->round = UINT32_MAX;
   return bytes;
 }
 
 static uint32_t first_state(struct array *a) {
   struct schema *s = a->schema;
-  uint32_t words = a->unique ? a->value_count / 64 + 1 : a->counter_count + (a->listed_count + 63) / 64;
+  uint32_t words =
+      a->unique ? a->value_count / 64 + 1 : a->counter_count + (a->listed_count + 63) / 64;
   uint64_t needed = (uint64_t)a->min + a->listed_count;
-  for (uint32_t i = 0; i < a->counter_count; i++) needed += (uint64_t)a->counters[i].min + a->counters[i].from;
+  for (uint32_t i = 0; i < a->counter_count; i++)
+    needed += (uint64_t)a->counters[i].min + a->counters[i].from;
   if (a->counter_count && needed > TSL__SCHEMA_CHAIN) {
-    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL, "contains together with more than %u items that are needed", TSL__SCHEMA_CHAIN);
+    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL,
+                     "contains together with more than %u items that are needed",
+                     TSL__SCHEMA_CHAIN);
     return UINT32_MAX;
   }
   struct array_state *st = tsl__schema_alloc(s, sizeof *st + words * sizeof *st->data);
@@ -710,9 +812,11 @@ uint32_t tsl__array_shortest(struct array *a) {
   return bytes == TSL__INF ? bytes : tsl__add(bytes, 1) - g->comma_cost + g->first_cost;
 }
 
-bool tsl__array_possible(struct array *a) { return plain(a) ? reach(a) >= a->min : tsl__array_shortest(a) != TSL__INF; }
+bool tsl__array_possible(struct array *a) {
+  return plain(a) ? reach(a) >= a->min : tsl__array_shortest(a) != TSL__INF;
+}
 
-/* ---- expressions of states ----------------------------------------------------------------------------------------- */
+/* ---- expressions of states ------------------------------------------------------------------- */
 
 static tsl__expr ways(struct schema *s, uint32_t id);
 
@@ -735,8 +839,12 @@ static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, NULL, NULL
 static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
   if (st->next == TSL__NONE) {
-    bool nests = tsl__schema_nests(s), ends = nests && complete(st); /* then nothing has to follow */
-    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), ends ? 0 : cost(s, id) - nests); /* no bracket */
+    /* then nothing has to follow */
+    bool nests = tsl__schema_nests(s), ends = nests && complete(st);
+    /* no bracket */
+    st->next =
+        tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0),
+                       ends ? 0 : cost(s, id) - nests);
   }
   return st->next;
 }
@@ -748,12 +856,15 @@ static void build_way(struct choosing *c, goal value, uint32_t next) {
   *all = tsl__expr_alt(s->x, *all, item(c->a, value, !c->listed, next_rule(s, next)));
 }
 
-static bool used_up(const struct array_state *st, uint32_t i) { return tsl__bit(st->data, i) || st->index >= st->array->max; }
+static bool used_up(const struct array_state *st, uint32_t i) {
+  return tsl__bit(st->data, i) || st->index >= st->array->max;
+}
 
 /* The state after value i; UINT32_MAX if it is used up or leads nowhere. */
 static uint32_t use(struct schema *s, uint32_t id, uint32_t i) {
   const struct array_state *st = s->array_states.at[id];
-  uint64_t room[(sizeof *st + (TSL__SCHEMA_UNIQUE / 64 + 1) * sizeof *st->data) / sizeof(uint64_t) + 1];
+  uint64_t
+      room[(sizeof *st + (TSL__SCHEMA_UNIQUE / 64 + 1) * sizeof *st->data) / sizeof(uint64_t) + 1];
   struct array_state *to = (void *)room;
   if (used_up(st, i)) return UINT32_MAX;
   memcpy(to, st, sizeof *st + st->words * sizeof *st->data);
@@ -765,7 +876,8 @@ static uint32_t use(struct schema *s, uint32_t id, uint32_t i) {
   return next == UINT32_MAX || cost(s, next) == TSL__INF ? UINT32_MAX : next;
 }
 
-/* The fewest bytes to the end after value i; TSL__INF if it is used up or leads nowhere. A state that needs no more items is not made for that. */
+/* The fewest bytes to the end after value i; TSL__INF if it is used up or leads nowhere. A state
+ * that needs no more items is not made for that. */
 static uint32_t cost_after(struct schema *s, uint32_t id, uint32_t i) {
   const struct array_state *st = s->array_states.at[id];
   const struct gaps *g = tsl__schema_gaps(s, st->array->level);
@@ -775,7 +887,9 @@ static uint32_t cost_after(struct schema *s, uint32_t id, uint32_t i) {
   return next == UINT32_MAX ? TSL__INF : cost(s, next);
 }
 
-static bool string_allowed(void *ctx, uint32_t id, uint32_t i) { return cost_after(ctx, id, i) != TSL__INF; }
+static bool string_allowed(void *ctx, uint32_t id, uint32_t i) {
+  return cost_after(ctx, id, i) != TSL__INF;
+}
 
 static tsl__expr after_string(tsl__exprs *x, void *ctx, uint32_t id, uint32_t i) {
   struct schema *s = ctx;
@@ -784,14 +898,17 @@ static tsl__expr after_string(tsl__exprs *x, void *ctx, uint32_t id, uint32_t i)
   return next == UINT32_MAX ? TSL__NONE : next_rule(s, next);
 }
 
-static uint32_t cost_after_string(void *ctx, uint32_t id, uint32_t i) { return cost_after(ctx, id, i); }
+static uint32_t cost_after_string(void *ctx, uint32_t id, uint32_t i) {
+  return cost_after(ctx, id, i);
+}
 
 static uint32_t fewest_string(void *ctx, uint32_t id) {
   struct schema *s = ctx;
   struct array *a = s->array_states.at[id]->array;
   uint32_t best = TSL__INF;
   for (uint32_t i = 0; i < a->string_count; i++) {
-    uint32_t after = cost_after_string(ctx, id, i), bytes = after == TSL__INF ? after : tsl__add(value_cost(a, i) - 1, after);
+    uint32_t after = cost_after_string(ctx, id, i),
+             bytes = after == TSL__INF ? after : tsl__add(value_cost(a, i) - 1, after);
     if (bytes < best) best = bytes;
   }
   return best;
@@ -806,16 +923,20 @@ static uint64_t strings_allowed(void *ctx, uint32_t id, uint32_t word, uint64_t 
   return UINT64_MAX;
 }
 
-static const tsl__keys_ops string_ops = {string_allowed, fewest_string, cost_after_string, after_string, NULL, NULL, strings_allowed};
+static const tsl__keys_ops string_ops = {
+    string_allowed, fewest_string, cost_after_string, after_string, NULL, NULL, strings_allowed};
 
 static tsl__expr unique_ways(struct schema *s, uint32_t id) {
   struct array *a = s->array_states.at[id]->array;
   bool strings = false;
   tsl__expr all = TSL__NONE;
-  for (uint32_t i = 0; i < a->string_count && !strings && tsl__schema_ok(s); i++) strings = string_allowed(s, id, i); /* their states are made when one comes */
+  /* their states are made when one comes */
+  for (uint32_t i = 0; i < a->string_count && !strings && tsl__schema_ok(s); i++)
+    strings = string_allowed(s, id, i);
   for (uint32_t i = a->string_count; i < a->value_count && tsl__schema_ok(s); i++) {
     uint32_t next = use(s, id, i);
-    if (next != UINT32_MAX) all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), next_rule(s, next)));
+    if (next != UINT32_MAX)
+      all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), next_rule(s, next)));
   }
   if (!strings) return all;
   tsl__expr keys = tsl__expr_keys(s->x, a->strings, &string_ops, s, id);
@@ -839,7 +960,8 @@ tsl__expr tsl__array_rest(struct array *a) {
   if (plain(a)) return plain_body(a, g);
   uint32_t id = first_state(a);
   if (id == UINT32_MAX) return TSL__NONE;
-  tsl__expr end = complete(s->array_states.at[id]) ? bracket(s, s->shared.right_bracket) : TSL__NONE;
+  tsl__expr end =
+      complete(s->array_states.at[id]) ? bracket(s, s->shared.right_bracket) : TSL__NONE;
   return tsl__expr_alt(s->x, end, tsl__expr_seq(s->x, g->first, ways(s, id)));
 }
 

@@ -1,11 +1,14 @@
 /* blame.c - why nothing satisfies a schema: the keywords that clash.
  *
- * A copy of the subschema loses one keyword after the other, as long as it stays unsatisfiable; what is left is a smallest set that clashes. Where
- * that set only leads to another subschema that nothing satisfies by itself (a reference, a required member, items that must be there), the search goes on
- * there. Cost does not matter: it is the way to an error.
+ * A copy of the subschema loses one keyword after the other, as long as it stays unsatisfiable;
+ * what is left is a smallest set that clashes. Where that set only leads to another subschema that
+ * nothing satisfies by itself (a reference, a required member, items that must be there), the
+ * search goes on there. Cost does not matter: it is the way to an error.
  *
- * Example   {"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2, "title": "A"}}, "required": ["a"], "type": "object"}
- *           -> "/properties/a/minimum clashes with /properties/a/maximum and /properties/a/type": without any of the three there is a value.
+ * Example   {"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2, "title": "A"}},
+ *           "required": ["a"], "type": "object"} -> "/properties/a/minimum clashes with
+ *           /properties/a/maximum and /properties/a/type": without any of the three there is a
+ *           value.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,17 +65,23 @@ static uint64_t clashing(struct schema *s, sid id) {
 
 /* A subschema of these keywords that nothing satisfies by itself, UINT32_MAX if there is none. */
 static sid empty_child(struct schema *s, const struct node *n, uint64_t mask) {
-  static const uint8_t in_place[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_ITEMS, KW_CONTAINS};
+  static const uint8_t in_place[] = {KW_REF,    KW_DYNAMIC_REF, KW_RECURSIVE_REF,
+                                     KW_ALL_OF, KW_ITEMS,       KW_CONTAINS};
   for (size_t i = 0; i < sizeof in_place; i++) {
-    const struct keyword_value *v = (mask >> in_place[i]) & 1u ? tsl__keyword(n, in_place[i]) : NULL;
+    const struct keyword_value *v =
+        (mask >> in_place[i]) & 1u ? tsl__keyword(n, in_place[i]) : NULL;
     for (uint32_t j = 0; v && j < v->count; j++)
       if (empty(s, v->children[j])) return v->children[j];
   }
-  const struct keyword_value *names = (mask >> KW_REQUIRED) & 1u ? tsl__keyword(n, KW_REQUIRED) : NULL;
-  const struct keyword_value *members = (mask >> KW_PROPERTIES) & 1u ? tsl__keyword(n, KW_PROPERTIES) : NULL;
+  const struct keyword_value *names =
+      (mask >> KW_REQUIRED) & 1u ? tsl__keyword(n, KW_REQUIRED) : NULL;
+  const struct keyword_value *members =
+      (mask >> KW_PROPERTIES) & 1u ? tsl__keyword(n, KW_PROPERTIES) : NULL;
   for (uint32_t i = 0; names && members && i < names->value->length; i++) {
-    const tsl__json *m = tsl__json_get(members->value, names->value->items[i].text, names->value->items[i].length);
-    if (m && empty(s, members->children[m - members->value->items])) return members->children[m - members->value->items];
+    const tsl__json *m =
+        tsl__json_get(members->value, names->value->items[i].text, names->value->items[i].length);
+    if (m && empty(s, members->children[m - members->value->items]))
+      return members->children[m - members->value->items];
   }
   return UINT32_MAX;
 }
@@ -87,12 +96,16 @@ static void describe(struct schema *s, const struct node *n, uint64_t mask) {
     const tsl__json *at = tsl__keyword(n, k)->value;
     size_t length = tsl__json_pointer(s->root, at, pointer, sizeof pointer);
     if (!first) first = at;
-    if (length == SIZE_MAX || length >= sizeof pointer || used + length + 8 >= sizeof text) continue;
+    if (length == SIZE_MAX || length >= sizeof pointer || used + length + 8 >= sizeof text)
+      continue;
     used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", pointer);
   }
-  if (!first || !used) tsl__schema_fail(s, TSL_ERR_EMPTY, n->at, "no value satisfies the schema");
-  else if (mask & (mask - 1)) tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema: %s clash", text);
-  else tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema because of %s", text);
+  if (!first || !used)
+    tsl__schema_fail(s, TSL_ERR_EMPTY, n->at, "no value satisfies the schema");
+  else if (mask & (mask - 1))
+    tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema: %s clash", text);
+  else
+    tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema because of %s", text);
 }
 
 void tsl__schema_blame(struct schema *s, sid id) {

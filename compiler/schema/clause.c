@@ -1,18 +1,29 @@
 /* clause.c - choices as clauses: what would be 2^n alternatives is n bits of an object's state.
  *
- * Problem   {"allOf": [if/then, if/then, …]}, or dependentSchemas, or several anyOf, about members that have nothing to do with each other: each is a choice, and the alternatives of the
+ * Problem   {"allOf": [if/then, if/then, …]}, or dependentSchemas, or several anyOf, about members
+ *           that have nothing to do with each other: each is a choice, and the alternatives of the
  *           object are the product of all. Twelve make 4,096 of them.
- * Idea      A choice whose branches ask for nothing but members, required names and counts is a conjunction of clauses ("a is absent, or not 1, or b is present"), of which a state only has to
- *           know which are fulfilled (members.c). if C then T is ¬C ∨ T, and so on: every keyword that combines is written as and, or, not, and the ors are multiplied out.
- * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]} then {"properties": {"b": B}, "required": ["b"]}
- *           = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not 1 ∨ b present)
- * Seen      Beside unevaluatedProperties it matters which branches hold, too: a member that only they name is absent, or is what unevaluatedProperties asks, or one of them holds. That is one clause
- *           more, where a branch's condition is one, and members that the same branches name share it (ATOM_NONE). Where a single branch names a member, and else it is not to come, what the branch asks of
- *           it holds wherever it comes, and is no clause. A member that tells the branches apart is evaluated whichever of them holds.
- *           In the example b is absent unless a is 1, and B in any case: (b absent ∨ a is 1) ∧ (a absent ∨ a is not 1 ∨ b present).
- * When      Where an object has many alternatives otherwise (conj.c). Few are better as alternatives: each may close its list of members, and most are told apart by one member.
- * Left      Branches that say something about members they do not name, or that list objects; unevaluatedProperties under a negation; more than PRODUCT_MAX clauses that are multiplied out, or
- *           CLAUSES_MAX of one object: these stay choices.
+ * Idea      A choice whose branches ask for nothing but members, required names and counts is a
+ *           conjunction of clauses ("a is absent, or not 1, or b is present"), of which a state
+ *           only has to know which are fulfilled (members.c). if C then T is ¬C ∨ T, and so on:
+ *           every keyword that combines is written as and, or, not, and the ors are multiplied out.
+ * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]} then {"properties": {"b": B},
+ *           "required": ["b"]} = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not
+ *           1 ∨ b present)
+ * Seen      Beside unevaluatedProperties it matters which branches hold, too: a member that only
+ *           they name is absent, or is what unevaluatedProperties asks, or one of them holds. That
+ *           is one clause more, where a branch's condition is one, and members that the same
+ *           branches name share it (ATOM_NONE). Where a single branch names a member, and else it
+ *           is not to come, what the branch asks of it holds wherever it comes, and is no clause. A
+ *           member that tells the branches apart is evaluated whichever of them holds. In the
+ *           example b is absent unless a is 1, and B in any case: (b absent ∨ a is 1) ∧ (a absent ∨
+ *           a is not 1 ∨ b present).
+ * When      Where an object has many alternatives otherwise (conj.c). Few are better as
+ *           alternatives: each may close its list of members, and most are told apart by one
+ *           member.
+ * Left      Branches that say something about members they do not name, or that list objects;
+ *           unevaluatedProperties under a negation; more than PRODUCT_MAX clauses that are
+ *           multiplied out, or CLAUSES_MAX of one object: these stay choices.
  *
  * Tested by tests/schema/test_choices.c
  *
@@ -58,9 +69,11 @@ static const struct clauses always = {.n = 0}, never = {.never = true};
 
 static bool say(struct saying *y, lit l, struct clauses *out);
 
-/* ---- and, or ------------------------------------------------------------------------------------------------------- */
+/* ---- and, or --------------------------------------------------------------------------------- */
 
-static bool same_key(const struct atom *a, const struct atom *b) { return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length); }
+static bool same_key(const struct atom *a, const struct atom *b) {
+  return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length);
+}
 
 static bool has(const struct atom *atoms, enum atom_kind kind, const struct atom *key, lit l) {
   for (; atoms; atoms = atoms->next)
@@ -71,7 +84,9 @@ static bool has(const struct atom *atoms, enum atom_kind kind, const struct atom
 /* The member is absent, or it is there and has a value that it may have in any case? */
 static bool fulfilled_anyway(const struct atom *atoms) {
   for (const struct atom *a = atoms; a; a = a->next)
-    if (a->kind == ATOM_KEY && (has(atoms, ATOM_ABSENT, a, 0) || has(atoms, ATOM_NONE, a, 0)) && (a->l == POS(SID_TRUE) || has(atoms, ATOM_KEY, a, a->l ^ 1))) return true;
+    if (a->kind == ATOM_KEY && (has(atoms, ATOM_ABSENT, a, 0) || has(atoms, ATOM_NONE, a, 0)) &&
+        (a->l == POS(SID_TRUE) || has(atoms, ATOM_KEY, a, a->l ^ 1)))
+      return true;
   return false;
 }
 
@@ -115,7 +130,8 @@ static bool or_all(struct saying *y, struct clauses *all, const struct clauses *
   *all = always;
   for (uint32_t i = 0; i < one.n; i++)
     for (uint32_t j = 0; j < more->n; j++)
-      if (!and_one(all, joined(y, one.at[i], more->at[j])) || !tsl__schema_ok(y->e->s)) return false;
+      if (!and_one(all, joined(y, one.at[i], more->at[j])) || !tsl__schema_ok(y->e->s))
+        return false;
   return true;
 }
 
@@ -124,9 +140,10 @@ static bool or_lit(struct saying *y, struct clauses *all, lit l) {
   return say(y, l, &one) && or_all(y, all, &one);
 }
 
-/* ---- keywords ------------------------------------------------------------------------------------------------------ */
+/* ---- keywords -------------------------------------------------------------------------------- */
 
-static const struct atom *named(struct saying *y, const struct atom *next, enum atom_kind kind, const tsl__json *name, lit l) {
+static const struct atom *named(struct saying *y, const struct atom *next, enum atom_kind kind,
+                                const tsl__json *name, lit l) {
   return tsl__expand_atom(y->e, next, kind, name->text, name->length, l);
 }
 
@@ -141,15 +158,20 @@ static bool place(struct saying *y, sid id) {
 }
 
 /* Members that must be there and what their values must be are one atom. */
-static bool say_properties(struct saying *y, sid id, const struct keyword_value *v, struct clauses *out) {
+static bool say_properties(struct saying *y, sid id, const struct keyword_value *v,
+                           struct clauses *out) {
   if (v->count > PROPERTIES_MAX) return false;
   for (uint32_t i = 0; i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
     lit l = tsl__schema_simplify(y->e->s, POS(v->children[i]));
     bool required = tsl__node_requires(tsl__node_of(y->e->s, id), m->key, m->key_length);
     if (l == POS(SID_TRUE) && !required) continue;
-    const struct atom *a = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(y->e, NULL, ATOM_KEY, m->key, m->key_length, l);
-    if (!and_one(out, required ? a : tsl__expand_atom(y->e, a, ATOM_ABSENT, m->key, m->key_length, 0))) return false;
+    const struct atom *a = l == POS(SID_FALSE)
+                               ? NULL
+                               : tsl__expand_atom(y->e, NULL, ATOM_KEY, m->key, m->key_length, l);
+    if (!and_one(out,
+                 required ? a : tsl__expand_atom(y->e, a, ATOM_ABSENT, m->key, m->key_length, 0)))
+      return false;
   }
   return place(y, id);
 }
@@ -162,7 +184,8 @@ static bool say_count(struct saying *y, enum atom_kind kind, uint32_t count, str
 
 /* The subschema that a branch has for the member. */
 static lit value_in(const struct saying *y, sid branch, const tsl__json *key) {
-  const struct keyword_value *v = tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, branch), KW_PROPERTIES);
+  const struct keyword_value *v =
+      tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, branch), KW_PROPERTIES);
   const tsl__json *m = v ? tsl__json_get(v->value, key->key, key->key_length) : NULL;
   return m ? tsl__schema_simplify(y->e->s, POS(v->children[m - v->value->items])) : POS(SID_TRUE);
 }
@@ -171,13 +194,18 @@ static lit value_in(const struct saying *y, sid branch, const tsl__json *key) {
 static bool told_apart_by(struct saying *y, const struct keyword_value *v, const tsl__json *key) {
   for (uint32_t i = 0; i < v->count; i++)
     for (uint32_t j = 0; j < i; j++)
-      if (!tsl__schema_work(y->e->s, 16) || !tsl__schema_lit_implies(y->e->s, value_in(y, v->children[i], key), value_in(y, v->children[j], key) ^ 1)) return false;
+      if (!tsl__schema_work(y->e->s, 16) ||
+          !tsl__schema_lit_implies(y->e->s, value_in(y, v->children[i], key),
+                                   value_in(y, v->children[j], key) ^ 1))
+        return false;
   return v->count > 1;
 }
 
-/* Branches that are told apart by a member are not multiplied out: its value is one of theirs, and where it is one of a branch's, the branch holds. `absent`: the member may be absent, and then
+/* Branches that are told apart by a member are not multiplied out: its value is one of theirs, and
+ * where it is one of a branch's, the branch holds. `absent`: the member may be absent, and then
  * nothing else is asked; else all branches require it. */
-static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__json *key, const struct atom *absent, struct clauses *out) {
+static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__json *key,
+                   const struct atom *absent, struct clauses *out) {
   const struct atom *one_of_theirs = absent;
   sid *theirs = tsl__schema_alloc(y->e->s, v->count * sizeof *theirs);
   bool positive = theirs != NULL;
@@ -186,12 +214,19 @@ static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__j
     theirs[i] = l >> 1;
     positive = !(l & 1);
   }
-  for (uint32_t i = 0; i < v->count && !positive; i++) one_of_theirs = tsl__expand_atom(y->e, one_of_theirs, ATOM_KEY, key->key, key->key_length, value_in(y, v->children[i], key));
-  if (positive) one_of_theirs = tsl__expand_atom(y->e, absent, ATOM_KEY, key->key, key->key_length, POS(tsl__schema_any_of(y->e->s, theirs, v->count)));
+  for (uint32_t i = 0; i < v->count && !positive; i++)
+    one_of_theirs = tsl__expand_atom(y->e, one_of_theirs, ATOM_KEY, key->key, key->key_length,
+                                     value_in(y, v->children[i], key));
+  if (positive)
+    one_of_theirs = tsl__expand_atom(y->e, absent, ATOM_KEY, key->key, key->key_length,
+                                     POS(tsl__schema_any_of(y->e->s, theirs, v->count)));
   if (!and_one(out, one_of_theirs)) return false;
   for (uint32_t i = 0; i < v->count; i++) {
-    const struct atom *other = tsl__expand_atom(y->e, NULL, ATOM_ABSENT, key->key, key->key_length, 0);
-    struct clauses one = {.at = {tsl__expand_atom(y->e, other, ATOM_KEY, key->key, key->key_length, value_in(y, v->children[i], key) ^ 1)}, .n = 1};
+    const struct atom *other =
+        tsl__expand_atom(y->e, NULL, ATOM_ABSENT, key->key, key->key_length, 0);
+    struct clauses one = {.at = {tsl__expand_atom(y->e, other, ATOM_KEY, key->key, key->key_length,
+                                                  value_in(y, v->children[i], key) ^ 1)},
+                          .n = 1};
     if (!or_lit(y, &one, POS(v->children[i])) || !and_all(out, &one)) return false;
   }
   return tsl__schema_ok(y->e->s);
@@ -199,11 +234,16 @@ static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__j
 
 /* The member of which each branch requires a value of its own; NULL: there is none. */
 static const tsl__json *telling(struct saying *y, const struct keyword_value *v) {
-  const struct keyword_value *members = v->count ? tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, v->children[0]), KW_PROPERTIES) : NULL;
+  const struct keyword_value *members =
+      v->count
+          ? tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, v->children[0]), KW_PROPERTIES)
+          : NULL;
   for (uint32_t i = 0; members && i < members->count; i++) {
     const tsl__json *key = &members->value->items[i];
     uint32_t n = 0;
-    while (n < v->count && tsl__node_requires(tsl__schema_plain_node(y->e->s, v->children[n]), key->key, key->key_length)) n++;
+    while (n < v->count && tsl__node_requires(tsl__schema_plain_node(y->e->s, v->children[n]),
+                                              key->key, key->key_length))
+      n++;
     if (n == v->count && told_apart_by(y, v, key)) return key;
   }
   return NULL;
@@ -226,13 +266,16 @@ static bool say_one_of(struct saying *y, const struct keyword_value *v, struct c
     for (uint32_t j = i + 1; j < v->count && tsl__schema_work(y->e->s, 16); j++) {
       struct clauses not_both = never;
       if (tsl__schema_disjoint(y->e->s, T_OBJECT, v->children[i], v->children[j])) continue;
-      if (!or_lit(y, &not_both, NEG(v->children[i])) || !or_lit(y, &not_both, NEG(v->children[j])) || !and_all(out, &not_both)) return false;
+      if (!or_lit(y, &not_both, NEG(v->children[i])) ||
+          !or_lit(y, &not_both, NEG(v->children[j])) || !and_all(out, &not_both))
+        return false;
     }
   return tsl__schema_ok(y->e->s);
 }
 
 /* Where the member is there its schema holds. */
-static bool say_dependency(struct saying *y, const tsl__json *m, sid id, const struct atom *absent, struct clauses *out) {
+static bool say_dependency(struct saying *y, const tsl__json *m, sid id, const struct atom *absent,
+                           struct clauses *out) {
   const struct node *n = tsl__schema_plain_node(y->e->s, id);
   struct clauses one = {.at = {absent}, .n = 1};
   if (n->mask == OF(ONE_OF) || n->mask == OF(ANY_OF)) { /* often told apart by the member itself */
@@ -242,7 +285,8 @@ static bool say_dependency(struct saying *y, const tsl__json *m, sid id, const s
   return or_lit(y, &one, POS(id)) && and_all(out, &one);
 }
 
-static bool say_dependencies(struct saying *y, const struct keyword_value *v, bool schemas, struct clauses *out) {
+static bool say_dependencies(struct saying *y, const struct keyword_value *v, bool schemas,
+                             struct clauses *out) {
   for (uint32_t i = 0; i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
     const struct atom *absent = tsl__expand_atom(y->e, NULL, ATOM_ABSENT, m->key, m->key_length, 0);
@@ -261,30 +305,49 @@ static bool say_dependencies(struct saying *y, const struct keyword_value *v, bo
 static bool say_if(struct saying *y, const struct node *n, struct clauses *out) {
   lit condition = tsl__schema_simplify(y->e->s, POS(tsl__keyword(n, KW_IF)->children[0]));
   struct clauses then = never, otherwise = never;
-  if (!(condition & 1) && tsl__has(tsl__node_of(y->e->s, condition >> 1), KW_PROPERTIES) && !place(y, condition >> 1)) return false;
-  if (tsl__has(n, KW_THEN) && !(or_lit(y, &then, condition ^ 1) && or_lit(y, &then, POS(tsl__keyword(n, KW_THEN)->children[0])) && and_all(out, &then))) return false;
-  return !tsl__has(n, KW_ELSE) || (or_lit(y, &otherwise, condition) && or_lit(y, &otherwise, POS(tsl__keyword(n, KW_ELSE)->children[0])) && and_all(out, &otherwise));
+  if (!(condition & 1) && tsl__has(tsl__node_of(y->e->s, condition >> 1), KW_PROPERTIES) &&
+      !place(y, condition >> 1))
+    return false;
+  if (tsl__has(n, KW_THEN) &&
+      !(or_lit(y, &then, condition ^ 1) &&
+        or_lit(y, &then, POS(tsl__keyword(n, KW_THEN)->children[0])) && and_all(out, &then)))
+    return false;
+  return !tsl__has(n, KW_ELSE) ||
+         (or_lit(y, &otherwise, condition) &&
+          or_lit(y, &otherwise, POS(tsl__keyword(n, KW_ELSE)->children[0])) &&
+          and_all(out, &otherwise));
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* What clauses of known members do not say; negations of some of it they do. */
-static const uint64_t not_said = OF(ENUM) | OF(CONST) | OF(DISALLOW) | OF(UNEVALUATED_PROPERTIES) | OF(PATTERN_PROPERTIES) | OF(ADDITIONAL_PROPERTIES) | OF(PROPERTY_NAMES);
-static const uint64_t not_said_of_negations = OF(ENUM) | OF(CONST) | OF(DISALLOW) | OF(UNEVALUATED_PROPERTIES) | OF(ONE_OF) | OF(IF);
+static const uint64_t not_said = OF(ENUM) | OF(CONST) | OF(DISALLOW) | OF(UNEVALUATED_PROPERTIES) |
+                                 OF(PATTERN_PROPERTIES) | OF(ADDITIONAL_PROPERTIES) |
+                                 OF(PROPERTY_NAMES);
+static const uint64_t not_said_of_negations =
+    OF(ENUM) | OF(CONST) | OF(DISALLOW) | OF(UNEVALUATED_PROPERTIES) | OF(ONE_OF) | OF(IF);
 
 static bool say_own(struct saying *y, sid id, const struct node *n, struct clauses *out) {
-  const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED), *properties = tsl__keyword_or_null(n, KW_PROPERTIES);
+  const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED),
+                             *properties = tsl__keyword_or_null(n, KW_PROPERTIES);
   if (properties && !say_properties(y, id, properties, out)) return false;
   for (uint32_t i = 0; required && i < required->value->length; i++) {
     const tsl__json *name = &required->value->items[i];
     if (properties && tsl__json_get(properties->value, name->text, name->length)) continue;
     if (!and_one(out, named(y, NULL, ATOM_KEY, name, POS(SID_TRUE)))) return false;
   }
-  if (tsl__has(n, KW_MIN_PROPERTIES) && tsl__keyword(n, KW_MIN_PROPERTIES)->count && !say_count(y, ATOM_MIN, tsl__keyword(n, KW_MIN_PROPERTIES)->count, out)) return false;
-  if (tsl__has(n, KW_MAX_PROPERTIES) && !say_count(y, ATOM_MAX, tsl__keyword(n, KW_MAX_PROPERTIES)->count, out)) return false;
-  static const uint8_t dependencies[] = {KW_DEPENDENCIES, KW_DEPENDENT_REQUIRED, KW_DEPENDENT_SCHEMAS};
+  if (tsl__has(n, KW_MIN_PROPERTIES) && tsl__keyword(n, KW_MIN_PROPERTIES)->count &&
+      !say_count(y, ATOM_MIN, tsl__keyword(n, KW_MIN_PROPERTIES)->count, out))
+    return false;
+  if (tsl__has(n, KW_MAX_PROPERTIES) &&
+      !say_count(y, ATOM_MAX, tsl__keyword(n, KW_MAX_PROPERTIES)->count, out))
+    return false;
+  static const uint8_t dependencies[] = {KW_DEPENDENCIES, KW_DEPENDENT_REQUIRED,
+                                         KW_DEPENDENT_SCHEMAS};
   for (size_t k = 0; k < sizeof dependencies; k++)
-    if (tsl__has(n, dependencies[k]) && !say_dependencies(y, tsl__keyword(n, dependencies[k]), false, out)) return false;
+    if (tsl__has(n, dependencies[k]) &&
+        !say_dependencies(y, tsl__keyword(n, dependencies[k]), false, out))
+      return false;
   return true;
 }
 
@@ -314,7 +377,8 @@ static bool say_not(struct saying *y, sid id, struct clauses *out) {
     for (uint32_t i = 0; v && i < v->count; i++)
       if (!or_lit(y, &any, NEG(v->children[i]))) return false;
   }
-  if (tsl__has(n, KW_NOT) && !or_lit(y, &any, POS(tsl__keyword(n, KW_NOT)->children[0]))) return false;
+  if (tsl__has(n, KW_NOT) && !or_lit(y, &any, POS(tsl__keyword(n, KW_NOT)->children[0])))
+    return false;
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_ANY_OF);
   for (uint32_t i = 0; v && i < v->count; i++)
     if (!say(y, NEG(v->children[i]), &none)) return false;
@@ -334,21 +398,24 @@ static bool say(struct saying *y, lit l, struct clauses *out) {
   return said;
 }
 
-static bool say_keyword(struct saying *y, const struct node *n, enum keyword k, struct clauses *out) {
+static bool say_keyword(struct saying *y, const struct node *n, enum keyword k,
+                        struct clauses *out) {
   const struct keyword_value *v = tsl__keyword(n, k);
   switch (k) {
-    case KW_ANY_OF: return say_any_of(y, v, out);
-    case KW_ONE_OF: return say_one_of(y, v, out);
-    case KW_IF: return say_if(y, n, out);
-    case KW_DEPENDENCIES:
-    case KW_DEPENDENT_SCHEMAS: return say_dependencies(y, v, true, out);
-    default: return false;
+  case KW_ANY_OF: return say_any_of(y, v, out);
+  case KW_ONE_OF: return say_one_of(y, v, out);
+  case KW_IF: return say_if(y, n, out);
+  case KW_DEPENDENCIES:
+  case KW_DEPENDENT_SCHEMAS: return say_dependencies(y, v, true, out);
+  default: return false;
   }
 }
 
-/* ---- what is evaluated --------------------------------------------------------------------------------------------- */
+/* ---- what is evaluated ----------------------------------------------------------------------- */
 
-static const struct keyword_value *properties(const struct schema *s, sid id) { return tsl__keyword_or_null(tsl__node_of(s, id), KW_PROPERTIES); }
+static const struct keyword_value *properties(const struct schema *s, sid id) {
+  return tsl__keyword_or_null(tsl__node_of(s, id), KW_PROPERTIES);
+}
 
 static bool names(const struct schema *s, sid id, const tsl__json *key) {
   const struct keyword_value *v = properties(s, id);
@@ -361,7 +428,8 @@ static lit asked_by(const struct schema *s, sid id, const tsl__json *m) {
   return tsl__schema_simplify(s, POS(v->children[m - v->value->items]));
 }
 
-/* Does each of the branches name the member itself? Not behind two negations, where nothing is evaluated. */
+/* Does each of the branches name the member itself? Not behind two negations, where nothing is
+ * evaluated. */
 static bool all_name(const struct schema *s, const struct keyword_value *v, const tsl__json *key) {
   for (uint32_t i = 0; i < v->count; i++)
     if (!names(s, tsl__schema_referred(s, v->children[i]), key)) return false;
@@ -372,7 +440,8 @@ static bool note_seen(struct saying *y, sid id, const struct where *where) {
   struct clauses when = always;
   for (; where; where = where->outer)
     if (!(where->atom ? and_one(&when, where->atom) : say(y, where->l, &when))) return false;
-  struct seen *p = when.never ? NULL : tsl__schema_alloc(y->e->s, sizeof *p + when.n * sizeof *when.at);
+  struct seen *p =
+      when.never ? NULL : tsl__schema_alloc(y->e->s, sizeof *p + when.n * sizeof *when.at);
   if (!p) return when.never;
   *p = (struct seen){.next = y->seen, .tracker = y->tracker, .s = id, .n = when.n};
   memcpy(p->when, when.at, when.n * sizeof *when.at);
@@ -383,33 +452,43 @@ static bool note_seen(struct saying *y, sid id, const struct where *where) {
 static bool see(struct saying *y, sid id, const struct where *where, const tsl__json *there);
 
 /* Of branches that a member tells apart it tells which one holds. `there`: one that is there. */
-static bool see_branches(struct saying *y, const struct keyword_value *v, const struct where *where, const tsl__json *there) {
+static bool see_branches(struct saying *y, const struct keyword_value *v, const struct where *where,
+                         const tsl__json *there) {
   const tsl__json *key = there && told_apart_by(y, v, there) ? there : telling(y, v);
   for (uint32_t i = 0; i < v->count; i++) {
     struct where here = {where, NULL, POS(v->children[i])};
-    if (key) here.atom = tsl__expand_atom(y->e, NULL, ATOM_KEY, key->key, key->key_length, value_in(y, v->children[i], key));
+    if (key)
+      here.atom = tsl__expand_atom(y->e, NULL, ATOM_KEY, key->key, key->key_length,
+                                   value_in(y, v->children[i], key));
     if (!see(y, v->children[i], &here, there)) return false;
   }
   return true;
 }
 
-static bool see_dependencies(struct saying *y, const struct keyword_value *v, const struct where *where) {
+static bool see_dependencies(struct saying *y, const struct keyword_value *v,
+                             const struct where *where) {
   for (uint32_t i = 0; i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
     if (v->children[i] == UINT32_MAX) continue;
-    const struct where here = {.outer = where, .atom = tsl__expand_atom(y->e, NULL, ATOM_KEY, m->key, m->key_length, POS(SID_TRUE))};
+    const struct where here = {
+        .outer = where,
+        .atom = tsl__expand_atom(y->e, NULL, ATOM_KEY, m->key, m->key_length, POS(SID_TRUE))};
     if (!see(y, v->children[i], &here, m)) return false;
   }
   return true;
 }
 
-static bool see_if(struct saying *y, const struct node *n, const struct where *where, const tsl__json *there) {
+static bool see_if(struct saying *y, const struct node *n, const struct where *where,
+                   const tsl__json *there) {
   sid condition = tsl__keyword(n, KW_IF)->children[0];
   const struct where holds = {where, NULL, POS(condition)}, fails = {where, NULL, NEG(condition)};
-  return see(y, condition, &holds, there) && see(y, tsl__child_or_true(n, KW_THEN), &holds, there) && see(y, tsl__child_or_true(n, KW_ELSE), &fails, there);
+  return see(y, condition, &holds, there) &&
+         see(y, tsl__child_or_true(n, KW_THEN), &holds, there) &&
+         see(y, tsl__child_or_true(n, KW_ELSE), &fails, there);
 }
 
-static bool see_keyword(struct saying *y, const struct node *n, enum keyword k, const struct where *where, const tsl__json *there) {
+static bool see_keyword(struct saying *y, const struct node *n, enum keyword k,
+                        const struct where *where, const tsl__json *there) {
   if (k == KW_IF) return see_if(y, n, where, there);
   if (k == KW_ANY_OF || k == KW_ONE_OF) return see_branches(y, tsl__keyword(n, k), where, there);
   return see_dependencies(y, tsl__keyword(n, k), where);
@@ -417,8 +496,10 @@ static bool see_keyword(struct saying *y, const struct node *n, enum keyword k, 
 
 /* Note what the node evaluates where it holds. False: it is not members that it names alone. */
 static bool see(struct saying *y, sid id, const struct where *where, const tsl__json *there) {
-  static const uint64_t others = OF(PATTERN_PROPERTIES) | OF(ADDITIONAL_PROPERTIES) | OF(UNEVALUATED_PROPERTIES);
-  static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_DEPENDENCIES, KW_DEPENDENT_SCHEMAS};
+  static const uint64_t others =
+      OF(PATTERN_PROPERTIES) | OF(ADDITIONAL_PROPERTIES) | OF(UNEVALUATED_PROPERTIES);
+  static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_DEPENDENCIES,
+                                    KW_DEPENDENT_SCHEMAS};
   const struct node *n = tsl__node_of(y->e->s, id);
   if (y->depth == DEPTH_MAX || !tsl__schema_work(y->e->s, 16) || n->mask & others) return false;
   if (tsl__has(n, KW_PROPERTIES) && !note_seen(y, id, where)) return false;
@@ -428,7 +509,8 @@ static bool see(struct saying *y, sid id, const struct where *where, const tsl__
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = 0; v && i < v->count && all; i++) all = see(y, v->children[i], where, there);
   }
-  for (size_t k = 0; k < sizeof choices && all; k++) all = !tsl__has(n, choices[k]) || see_keyword(y, n, choices[k], where, there);
+  for (size_t k = 0; k < sizeof choices && all; k++)
+    all = !tsl__has(n, choices[k]) || see_keyword(y, n, choices[k], where, there);
   y->depth--;
   return all;
 }
@@ -441,42 +523,57 @@ static bool has_pattern_of(const struct schema *s, sid id, const tsl__json *key)
 }
 
 /* Is the member evaluated in any case? */
-static bool seen_anyway(const struct schema *s, const struct part *parts, const struct tracker *tracker, const tsl__json *key) {
+static bool seen_anyway(const struct schema *s, const struct part *parts,
+                        const struct tracker *tracker, const tsl__json *key) {
   for (const struct part *p = parts; p; p = p->next) {
     if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, tracker)) continue;
-    if (p->key && p->key_length == key->key_length && !memcmp(p->key, key->key, p->key_length)) return true;
+    if (p->key && p->key_length == key->key_length && !memcmp(p->key, key->key, p->key_length))
+      return true;
     const struct node *n = tsl__node_of(s, p->s);
-    if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) || (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker) || names(s, p->s, key) || has_pattern_of(s, p->s, key)) return true;
+    if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) ||
+        (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker) || names(s, p->s, key) ||
+        has_pattern_of(s, p->s, key))
+      return true;
   }
   return false;
 }
 
-static bool seen_before(const struct schema *s, const struct seen *from, const struct seen *to, const struct tracker *tracker, const tsl__json *key) {
+static bool seen_before(const struct schema *s, const struct seen *from, const struct seen *to,
+                        const struct tracker *tracker, const tsl__json *key) {
   for (; from != to; from = from->next)
     if (tsl__tracks(from->tracker, tracker) && names(s, from->s, key)) return true;
   return false;
 }
 
 /* Is the node the first that names the member, of those whose evaluations count? */
-static bool is_first(const struct expansion *e, const struct branch *b, const struct part *rest, const struct seen *p, const tsl__json *key) {
-  return !seen_anyway(e->s, b->parts, rest->tracker, key) && !seen_before(e->s, b->seen, p, rest->tracker, key);
+static bool is_first(const struct expansion *e, const struct branch *b, const struct part *rest,
+                     const struct seen *p, const tsl__json *key) {
+  return !seen_anyway(e->s, b->parts, rest->tracker, key) &&
+         !seen_before(e->s, b->seen, p, rest->tracker, key);
 }
 
 /* Do the same nodes name both? */
-static bool named_alike(const struct expansion *e, const struct part *rest, const struct seen *p, const tsl__json *a, const tsl__json *b) {
+static bool named_alike(const struct expansion *e, const struct part *rest, const struct seen *p,
+                        const tsl__json *a, const tsl__json *b) {
   for (; p && tsl__schema_work(e->s, 1); p = p->next)
-    if (tsl__tracks(p->tracker, rest->tracker) && names(e->s, p->s, a) != names(e->s, p->s, b)) return false;
+    if (tsl__tracks(p->tracker, rest->tracker) && names(e->s, p->s, a) != names(e->s, p->s, b))
+      return false;
   return true;
 }
 
-/* Members that are evaluated by the same nodes, of which p is the first: its properties from number i on that are like it. Where nothing else may come, they are to be absent together. */
-static struct atom *none_of(struct expansion *e, const struct branch *b, const struct part *rest, const struct seen *p, uint32_t i, lit l) {
+/* Members that are evaluated by the same nodes, of which p is the first: its properties from number
+ * i on that are like it. Where nothing else may come, they are to be absent together. */
+static struct atom *none_of(struct expansion *e, const struct branch *b, const struct part *rest,
+                            const struct seen *p, uint32_t i, lit l) {
   const struct keyword_value *v = properties(e->s, p->s);
-  struct atom *none = tsl__expand_atom(e, NULL, ATOM_NONE, v->value->items[i].key, v->value->items[i].key_length, 0);
+  struct atom *none = tsl__expand_atom(e, NULL, ATOM_NONE, v->value->items[i].key,
+                                       v->value->items[i].key_length, 0);
   if (!none) return NULL;
   for (uint32_t j = i; j < v->count && (j == i || l == POS(SID_FALSE)); j++) {
     const tsl__json *key = &v->value->items[j];
-    if (j > i && !(is_first(e, b, rest, p, key) && named_alike(e, rest, p, &v->value->items[i], key))) continue;
+    if (j > i &&
+        !(is_first(e, b, rest, p, key) && named_alike(e, rest, p, &v->value->items[i], key)))
+      continue;
     none->l = j > i;
     none->keys = tsl__expand_atom(e, none->keys, ATOM_ABSENT, key->key, key->key_length, 0);
   }
@@ -484,15 +581,19 @@ static struct atom *none_of(struct expansion *e, const struct branch *b, const s
 }
 
 /* Does a property before number i lead the members that i is like? */
-static bool is_led(const struct expansion *e, const struct branch *b, const struct part *rest, const struct seen *p, uint32_t i, lit l) {
+static bool is_led(const struct expansion *e, const struct branch *b, const struct part *rest,
+                   const struct seen *p, uint32_t i, lit l) {
   const struct keyword_value *v = properties(e->s, p->s);
   for (uint32_t j = 0; j < i && l == POS(SID_FALSE); j++)
-    if (is_first(e, b, rest, p, &v->value->items[j]) && named_alike(e, rest, p, &v->value->items[j], &v->value->items[i])) return true;
+    if (is_first(e, b, rest, p, &v->value->items[j]) &&
+        named_alike(e, rest, p, &v->value->items[j], &v->value->items[i]))
+      return true;
   return false;
 }
 
 /* How many clauses say whether a member is evaluated? More than PRODUCT_MAX: too many. */
-static uint32_t product(const struct expansion *e, const struct part *rest, const struct seen *p, const tsl__json *key) {
+static uint32_t product(const struct expansion *e, const struct part *rest, const struct seen *p,
+                        const tsl__json *key) {
   uint32_t n = 1;
   for (; p && n <= PRODUCT_MAX; p = p->next)
     if (tsl__tracks(p->tracker, rest->tracker) && names(e->s, p->s, key)) n *= p->n;
@@ -500,7 +601,8 @@ static uint32_t product(const struct expansion *e, const struct part *rest, cons
 }
 
 /* Is the node the only one that names the member? */
-static bool is_sole(const struct expansion *e, const struct part *rest, const struct seen *p, const tsl__json *key) {
+static bool is_sole(const struct expansion *e, const struct part *rest, const struct seen *p,
+                    const tsl__json *key) {
   return !seen_before(e->s, p->next, NULL, rest->tracker, key);
 }
 
@@ -508,16 +610,23 @@ static bool is_sole(const struct expansion *e, const struct part *rest, const st
 static uint32_t fulfilled_by(const struct branch *b, const tsl__json *key, lit l) {
   const struct atom sought = {.key = key->key, .key_length = key->key_length};
   uint32_t n = 0;
-  for (const struct part *p = b->parts; p; p = p->next) n += p->kind == PART_CLAUSE && has(p->atoms, ATOM_KEY, &sought, l) && has(p->atoms, ATOM_ABSENT, &sought, 0);
+  for (const struct part *p = b->parts; p; p = p->next)
+    n += p->kind == PART_CLAUSE && has(p->atoms, ATOM_KEY, &sought, l) &&
+         has(p->atoms, ATOM_ABSENT, &sought, 0);
   return n;
 }
 
-/* The members are absent, or are what they must be where nothing evaluates them, or are evaluated by a node from `p` on. Where that is the only one, and nothing else may come, they are what it says
- * wherever they are there. */
-static void expand_group(struct expansion *e, struct branch *b, const struct part *rest, const struct seen *p, uint32_t i, lit l) {
+/* The members are absent, or are what they must be where nothing evaluates them, or are evaluated
+ * by a node from `p` on. Where that is the only one, and nothing else may come, they are what it
+ * says wherever they are there. */
+static void expand_group(struct expansion *e, struct branch *b, const struct part *rest,
+                         const struct seen *p, uint32_t i, lit l) {
   struct saying y = {.e = e};
   const tsl__json *key = &properties(e->s, p->s)->value->items[i];
-  struct atom *none = none_of(e, b, rest, p, i, l), *value = l == POS(SID_FALSE) ? NULL : tsl__expand_atom(e, none, ATOM_KEY, key->key, key->key_length, l);
+  struct atom *none = none_of(e, b, rest, p, i, l),
+              *value = l == POS(SID_FALSE)
+                           ? NULL
+                           : tsl__expand_atom(e, none, ATOM_KEY, key->key, key->key_length, l);
   struct clauses any = {.at = {value ? value : none}, .n = 1};
   const sid first = p->s;
   const bool sole = l == POS(SID_FALSE) && is_sole(e, rest, p, key);
@@ -540,7 +649,8 @@ static void expand_group(struct expansion *e, struct branch *b, const struct par
     if (!sole || !(part = tsl__expand_part(e, b, PART_KEY))) continue;
     part->key = k->key;
     part->key_length = k->key_length;
-    part->l = asked_by(e->s, first, tsl__json_get(properties(e->s, first)->value, k->key, k->key_length));
+    part->l =
+        asked_by(e->s, first, tsl__json_get(properties(e->s, first)->value, k->key, k->key_length));
   }
 }
 
@@ -551,10 +661,14 @@ static uint32_t say_seen(struct expansion *e, struct branch *b, bool count_only)
     const lit l = rest->kind == PART_REST ? tsl__schema_simplify(e->s, rest->l) : POS(SID_TRUE);
     for (const struct seen *p = l == POS(SID_TRUE) ? NULL : b->seen; p; p = p->next) {
       const struct keyword_value *v = properties(e->s, p->s);
-      for (uint32_t i = 0; i < v->count && (!count_only || total <= CLAUSES_MAX) && tsl__tracks(p->tracker, rest->tracker) && tsl__schema_work(e->s, 1); i++) {
+      for (uint32_t i = 0; i < v->count && (!count_only || total <= CLAUSES_MAX) &&
+                           tsl__tracks(p->tracker, rest->tracker) && tsl__schema_work(e->s, 1);
+           i++) {
         const tsl__json *key = &v->value->items[i];
         if (!is_first(e, b, rest, p, key)) continue;
-        if (count_only && l == POS(SID_FALSE) && rest->tracker == p->tracker && is_sole(e, rest, p, key)) moot += fulfilled_by(b, key, asked_by(e->s, p->s, key));
+        if (count_only && l == POS(SID_FALSE) && rest->tracker == p->tracker &&
+            is_sole(e, rest, p, key))
+          moot += fulfilled_by(b, key, asked_by(e->s, p->s, key));
         if (is_led(e, b, rest, p, i, l)) continue;
         uint32_t n = product(e, rest, p, key);
         total = n > PRODUCT_MAX ? CLAUSES_MAX + 1 : total + n;
@@ -568,9 +682,10 @@ static uint32_t say_seen(struct expansion *e, struct branch *b, bool count_only)
 
 void tsl__expand_seen(struct expansion *e, struct branch *b) { say_seen(e, b, false); }
 
-/* ---- together ------------------------------------------------------------------------------------------------------ */
+/* ---- together -------------------------------------------------------------------------------- */
 
-bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum keyword k, const struct tracker *tracker) {
+bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum keyword k,
+                            const struct tracker *tracker) {
   struct saying y = {.e = e, .tracker = tracker, .seen = b->seen};
   struct clauses all = always;
   const struct node *n = tsl__node_of(e->s, s);
@@ -581,9 +696,14 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   if (tracker && !see_keyword(&y, n, k, NULL, NULL)) return false;
   *last = NULL;
   b->seen = y.seen;
-  const tsl__json *key = tracker && (k == KW_ANY_OF || k == KW_ONE_OF) ? telling(&y, tsl__keyword(n, k)) : NULL;
-  struct part *evaluated = key && all_name(e->s, tsl__keyword(n, k), key) ? tsl__expand_part(e, b, PART_SEEN) : NULL; /* whichever of the branches holds */
-  if (evaluated) evaluated->tracker = tracker, evaluated->key = key->key, evaluated->key_length = key->key_length;
+  const tsl__json *key =
+      tracker && (k == KW_ANY_OF || k == KW_ONE_OF) ? telling(&y, tsl__keyword(n, k)) : NULL;
+  /* whichever of the branches holds */
+  struct part *evaluated =
+      key && all_name(e->s, tsl__keyword(n, k), key) ? tsl__expand_part(e, b, PART_SEEN) : NULL;
+  if (evaluated)
+    evaluated->tracker = tracker, evaluated->key = key->key,
+    evaluated->key_length = key->key_length;
   if (all.never) tsl__expand_clause(e, b, NULL);
   for (uint32_t i = 0; i < all.n; i++) tsl__expand_clause(e, b, all.at[i]);
   if (say_seen(e, b, true) > CLAUSES_MAX || !tsl__schema_ok(e->s)) {

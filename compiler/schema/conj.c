@@ -1,16 +1,21 @@
 /* conj.c - the expansion of goals into alternatives of conjunctions.
  *
- * Problem   allOf, anyOf, oneOf, not, if, dependentSchemas and references combine subschemas in place. A frame of the matcher can follow a
- *           conjunction of atomic constraints, and alternatives of such.
- * Idea      Expand per *type*: of {"anyOf": [string, object A, object B]} only A and B concern objects, and `not: {"type": "object", …}` is simply true
- *           for strings. Negation is pushed down while expanding; each keyword has a dual. Strings and scalars need none of this: their
- *           constraints are closed under and, or, not (scalar.c).
- * Clauses   A negated object schema is a disjunction of atoms ("some key of properties has a bad value, or a required one is absent, or …"). Atoms are
- *           followed by a bit of the object's state instead of an alternative each, so oneOf of n object schemas gives n alternatives with at
- *           most n - 1 clauses, not a product. The same goes for anyOf of `required`.
+ * Problem   allOf, anyOf, oneOf, not, if, dependentSchemas and references combine subschemas in
+ *           place. A frame of the matcher can follow a conjunction of atomic constraints, and
+ *           alternatives of such.
+ * Idea      Expand per *type*: of {"anyOf": [string, object A, object B]} only A and B concern
+ *           objects, and `not: {"type": "object", …}` is simply true for strings. Negation is
+ *           pushed down while expanding; each keyword has a dual. Strings and scalars need none of
+ *           this: their constraints are closed under and, or, not (scalar.c).
+ * Clauses   A negated object schema is a disjunction of atoms ("some key of properties has a bad
+ *           value, or a required one is absent, or …"). Atoms are followed by a bit of the object's
+ *           state instead of an alternative each, so oneOf of n object schemas gives n alternatives
+ *           with at most n - 1 clauses, not a product. The same goes for anyOf of `required`.
  * Example   oneOf: [{required: [a]}, {required: [b]}]  =  a ∧ (¬b)  ∪  b ∧ (¬a).
- * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ, where ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by const or enum of a member that both require.
- * Products  Where the alternatives of an object are many more than its choices have branches, it is expanded once more, and choices become clauses where they can (clause.c).
+ * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ, where ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by
+ *           const or enum of a member that both require.
+ * Products  Where the alternatives of an object are many more than its choices have branches, it is
+ *           expanded once more, and choices become clauses where they can (clause.c).
  * Order     Everything conjunctive first, alternatives last, so that dead alternatives die early.
  * Limits    TSL__SCHEMA_ALTERNATIVES.
  *
@@ -18,7 +23,8 @@
  */
 #include "compiler/schema/expand.h"
 
-/* Alternatives of objects that are taken as they are: some, and for each branch of each choice two. More of them are a product of choices. */
+/* Alternatives of objects that are taken as they are: some, and for each branch of each choice two.
+ * More of them are a product of choices. */
 #define FEW_LEAVES 8u
 #define LEAVES_EACH 2u
 /* The same of ways that are gone for them. */
@@ -26,7 +32,7 @@
 #define WAYS_EACH 16u
 #define MET_MAX 64u /* choices that are told from each other */
 
-/* ---- expansion ---------------------------------------------------------------------------------------------------- */
+/* ---- expansion ------------------------------------------------------------------------------- */
 
 static void *cell(struct expansion *e, size_t size) { return tsl__schema_alloc(e->s, size); }
 
@@ -49,8 +55,11 @@ struct part *tsl__expand_part(struct expansion *e, struct branch *b, enum part_k
   return p;
 }
 
-static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyword keyword, const struct tracker *tracker) {
-  if (e->in_clauses && !(tracker && tracker->exact) && tsl__expand_in_clauses(e, b, s, keyword, tracker)) return;
+static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyword keyword,
+                         const struct tracker *tracker) {
+  if (e->in_clauses && !(tracker && tracker->exact) &&
+      tsl__expand_in_clauses(e, b, s, keyword, tracker))
+    return;
   struct choice *c = cell(e, sizeof *c);
   if (!c) return;
   *c = (struct choice){b->choices, tracker, s, (uint8_t)keyword};
@@ -66,9 +75,13 @@ static void negate_later(struct expansion *e, struct branch *b, sid s) {
 
 /* Does the node say nothing but of objects, and is the type another? */
 static bool of_objects_alone(const struct node *n, uint8_t type) {
-  static const uint64_t about_objects = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES |
-                                        (uint64_t)1 << KW_PROPERTY_NAMES | (uint64_t)1 << KW_REQUIRED | (uint64_t)1 << KW_MIN_PROPERTIES | (uint64_t)1 << KW_MAX_PROPERTIES;
-  return type != T_OBJECT && !(n->mask & ~about_objects) && (n->types & type) == type && !n->integer;
+  static const uint64_t about_objects =
+      (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES |
+      (uint64_t)1 << KW_ADDITIONAL_PROPERTIES | (uint64_t)1 << KW_PROPERTY_NAMES |
+      (uint64_t)1 << KW_REQUIRED | (uint64_t)1 << KW_MIN_PROPERTIES |
+      (uint64_t)1 << KW_MAX_PROPERTIES;
+  return type != T_OBJECT && !(n->mask & ~about_objects) && (n->types & type) == type &&
+         !n->integer;
 }
 
 /* Is it plain that no value of the type satisfies l? */
@@ -80,12 +93,16 @@ bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l) {
 }
 
 /* Is it plain that every value of the type satisfies l? */
-static bool certain(const struct schema *s, uint8_t type, lit l) { return tsl__schema_impossible(s, type, l ^ 1); }
+static bool certain(const struct schema *s, uint8_t type, lit l) {
+  return tsl__schema_impossible(s, type, l ^ 1);
+}
 
 /* -- positive: what a node's own keywords say about the type -- */
 
-static void size_part(struct expansion *e, struct branch *b, const struct node *n, enum keyword low, enum keyword high) {
-  const struct keyword_value *min = tsl__keyword_or_null(n, low), *max = tsl__keyword_or_null(n, high);
+static void size_part(struct expansion *e, struct branch *b, const struct node *n, enum keyword low,
+                      enum keyword high) {
+  const struct keyword_value *min = tsl__keyword_or_null(n, low),
+                             *max = tsl__keyword_or_null(n, high);
   if (!min && !max) return;
   struct part *p = tsl__expand_part(e, b, PART_SIZE);
   if (!p) return;
@@ -100,7 +117,8 @@ static void required_part(struct expansion *e, struct branch *b, const char *key
   p->key_length = length;
 }
 
-struct atom *tsl__expand_atom(struct expansion *e, const struct atom *next, enum atom_kind kind, const char *key, uint32_t length, lit l) {
+struct atom *tsl__expand_atom(struct expansion *e, const struct atom *next, enum atom_kind kind,
+                              const char *key, uint32_t length, lit l) {
   struct atom *a = cell(e, sizeof *a);
   if (!a) return NULL;
   *a = (struct atom){.next = next, .kind = (uint8_t)kind, .key = key, .key_length = length, .l = l};
@@ -117,27 +135,34 @@ static void dependency_parts(struct expansion *e, struct branch *b, const tsl__j
   const tsl__json *names = v->kind == TSL__JSON_ARRAY ? v->items : v;
   uint32_t n = v->kind == TSL__JSON_ARRAY ? v->length : 1;
   for (uint32_t i = 0; i < n; i++) {
-    const struct atom *a = tsl__expand_atom(e, NULL, ATOM_KEY, names[i].text, names[i].length, POS(SID_TRUE));
+    const struct atom *a =
+        tsl__expand_atom(e, NULL, ATOM_KEY, names[i].text, names[i].length, POS(SID_TRUE));
     clause_part(e, b, tsl__expand_atom(e, a, ATOM_ABSENT, v->key, v->key_length, 0));
   }
 }
 
-static void dependencies(struct expansion *e, struct branch *b, sid s, const struct node *n, enum keyword k, const struct tracker *tracker) {
+static void dependencies(struct expansion *e, struct branch *b, sid s, const struct node *n,
+                         enum keyword k, const struct tracker *tracker) {
   if (!tsl__has(n, k)) return;
   const struct keyword_value *v = tsl__keyword(n, k);
   bool schemas = false;
   for (uint32_t i = 0; i < v->count; i++) {
-    if (v->children[i] == UINT32_MAX) dependency_parts(e, b, &v->value->items[i]);
-    else schemas = true;
+    if (v->children[i] == UINT32_MAX)
+      dependency_parts(e, b, &v->value->items[i]);
+    else
+      schemas = true;
   }
   if (schemas) choose_later(e, b, s, k, tracker);
 }
 
-static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
-  const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
+static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n,
+                         const struct tracker *tracker) {
+  const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES |
+                           (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
   struct part *p;
   if (n->mask & members && (p = tsl__expand_part(e, b, PART_MEMBERS)) != NULL) p->s = s;
-  if (tsl__has(n, KW_PROPERTY_NAMES) && (p = tsl__expand_part(e, b, PART_NAMES)) != NULL) p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
+  if (tsl__has(n, KW_PROPERTY_NAMES) && (p = tsl__expand_part(e, b, PART_NAMES)) != NULL)
+    p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
   if (tsl__has(n, KW_REQUIRED) && (p = tsl__expand_part(e, b, PART_REQUIRED)) != NULL) p->s = s;
   size_part(e, b, n, KW_MIN_PROPERTIES, KW_MAX_PROPERTIES);
   dependencies(e, b, s, n, KW_DEPENDENCIES, tracker);
@@ -153,7 +178,8 @@ static void items_part(struct expansion *e, struct branch *b, uint32_t from, uin
   p->l = l;
 }
 
-static void contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from, uint32_t min, uint32_t max) {
+static void contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from, uint32_t min,
+                          uint32_t max) {
   struct part *p = tsl__expand_part(e, b, PART_CONTAINS);
   if (!p) return;
   p->l = l;
@@ -162,8 +188,10 @@ static void contains_part(struct expansion *e, struct branch *b, lit l, uint32_t
   p->max = max;
 }
 
-/* The list of schemas for the first items, and the schema for the rest, by the rules of the draft (any of the three may be NULL). */
-static void item_keywords(const struct node *n, const struct keyword_value **prefix, const struct keyword_value **rest) {
+/* The list of schemas for the first items, and the schema for the rest, by the rules of the draft
+ * (any of the three may be NULL). */
+static void item_keywords(const struct node *n, const struct keyword_value **prefix,
+                          const struct keyword_value **rest) {
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
   bool list = items && items->value->kind == TSL__JSON_ARRAY;
   *prefix = tsl__has(n, KW_PREFIX_ITEMS) ? tsl__keyword(n, KW_PREFIX_ITEMS) : list ? items : NULL;
@@ -190,19 +218,24 @@ static void array_parts(struct expansion *e, struct branch *b, sid s, const stru
 }
 
 /* False: no number is left. `at` asks for it. */
-static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec *spec, const tsl__json *at) {
+static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec *spec,
+                   const tsl__json *at) {
   const tsl__number_spec *so_far = b->number ? b->number : spec;
   tsl__number_spec both;
   tsl_status status = tsl__number_intersect(&e->s->arena, so_far, spec, &both);
-  if (status == TSL_OK && !(b->number = tsl__arena_copy(&e->s->arena, &both, sizeof both))) status = TSL_ERR_NO_MEMORY;
-  if (status != TSL_OK) tsl__schema_fail(e->s, status, at, "number constraints that are too complex together");
+  if (status == TSL_OK && !(b->number = tsl__arena_copy(&e->s->arena, &both, sizeof both)))
+    status = TSL_ERR_NO_MEMORY;
+  if (status != TSL_OK)
+    tsl__schema_fail(e->s, status, at, "number constraints that are too complex together");
   return status == TSL_OK && !both.empty;
 }
 
 /* Remember that s holds; false if that is plainly at odds with what else holds. */
 static bool take(struct expansion *e, struct branch *b, sid s) {
   const uint64_t telling = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_REQUIRED;
-  if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & telling && tsl__schema_clash(e->s, b->taken, s)) return false;
+  if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & telling &&
+      tsl__schema_clash(e->s, b->taken, s))
+    return false;
   struct taken *t = cell(e, sizeof *t);
   if (!t) return false;
   t->next = b->taken;
@@ -219,9 +252,12 @@ static void key_part(struct expansion *e, struct branch *b, const struct atom *k
   p->l = l;
 }
 
-/* The one that asks for the value of the member, which the other one leaves absent, and no third is there; NULL: they are others. */
+/* The one that asks for the value of the member, which the other one leaves absent, and no third is
+ * there; NULL: they are others. */
 static const struct atom *present(const struct atom *a, const struct atom *b) {
-  if (b->next || a->kind + b->kind != ATOM_ABSENT + ATOM_KEY || a->key_length != b->key_length || memcmp(a->key, b->key, a->key_length)) return NULL;
+  if (b->next || a->kind + b->kind != ATOM_ABSENT + ATOM_KEY || a->key_length != b->key_length ||
+      memcmp(a->key, b->key, a->key_length))
+    return NULL;
   return a->kind == ATOM_KEY ? a : b;
 }
 
@@ -239,14 +275,17 @@ void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom
   key_part(e, b, atoms, atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE));
   if (!t) return;
   required_part(e, b, atoms->key, atoms->key_length);
-  *t = (struct taken){.next = b->taken, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
+  *t = (struct taken){
+      .next = b->taken, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
   b->taken = t;
 }
 
 static bool evaluates(const struct expansion *e, const struct node *n) {
-  static const uint64_t object = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES |
-                                 (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
-  static const uint64_t array = (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS | (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_UNEVALUATED_ITEMS;
+  static const uint64_t object =
+      (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES |
+      (uint64_t)1 << KW_ADDITIONAL_PROPERTIES | (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
+  static const uint64_t array = (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS |
+                                (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_UNEVALUATED_ITEMS;
   return n->mask & (e->type == T_OBJECT ? object : array);
 }
 
@@ -264,8 +303,10 @@ static struct tracker *new_tracker(struct expansion *e, const struct tracker *ou
   return t;
 }
 
-/* The last one that is wanted is taken first: so the members of an allOf come in the order of the text. */
-static void subschemas(struct expansion *e, struct branch *b, sid s, const struct node *n, const struct tracker *tracker) {
+/* The last one that is wanted is taken first: so the members of an allOf come in the order of the
+ * text. */
+static void subschemas(struct expansion *e, struct branch *b, sid s, const struct node *n,
+                       const struct tracker *tracker) {
   for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = v ? v->count : 0; i-- > 0;) want(e, b, POS(v->children[i]), tracker);
@@ -289,11 +330,14 @@ static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct
   if (e->type == T_ARRAY) array_parts(e, b, s, n);
   if (!take(e, b, s)) return false;
   tsl__number_spec spec;
-  return e->type != T_NUMBER || (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec, n->at));
+  return e->type != T_NUMBER ||
+         (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec, n->at));
 }
 
 static bool combines(const struct node *n) {
-  return n->mask & ((uint64_t)1 << KW_REF | (uint64_t)1 << KW_ALL_OF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF | (uint64_t)1 << KW_EXTENDS);
+  return n->mask &
+         ((uint64_t)1 << KW_REF | (uint64_t)1 << KW_ALL_OF | (uint64_t)1 << KW_DYNAMIC_REF |
+          (uint64_t)1 << KW_RECURSIVE_REF | (uint64_t)1 << KW_EXTENDS);
 }
 
 /* Add what node s says. False: no value of the type satisfies it. */
@@ -302,7 +346,8 @@ static bool take_node(struct expansion *e, struct branch *b, sid s, const struct
   if (s == SID_FALSE || !(n->possible & e->type)) return false;
   if (!n->mask) return true;
   const struct keyword_value *rest = unevaluated(e, n);
-  if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->taken, s)) return true; /* else allOf of what is the same would double */
+  /* else allOf of what is the same would double */
+  if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->taken, s)) return true;
   if (!rest) return take_rest(e, b, s, tracker);
   const struct tracker *own = new_tracker(e, tracker, false);
   struct part *p = own ? tsl__expand_part(e, b, PART_REST) : NULL;
@@ -354,7 +399,8 @@ static void negate_members(struct ways *w, sid s, const struct node *n) {
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
   for (uint32_t i = 0; v && i < v->count; i++) {
     lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
-    if (l != POS(SID_FALSE)) atom(w, ATOM_KEY, v->value->items[i].key, v->value->items[i].key_length, l);
+    if (l != POS(SID_FALSE))
+      atom(w, ATOM_KEY, v->value->items[i].key, v->value->items[i].key_length, l);
   }
   v = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
   for (uint32_t i = 0; v && i < v->count; i++) {
@@ -367,7 +413,8 @@ static void negate_members(struct ways *w, sid s, const struct node *n) {
     w->atoms = a;
   }
   if (!tsl__has(n, KW_ADDITIONAL_PROPERTIES)) return;
-  lit l = tsl__schema_simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
+  lit l =
+      tsl__schema_simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
   if (l == POS(SID_FALSE)) return;
   struct atom *a = tsl__expand_atom(w->e, w->atoms, ATOM_EXTRA, NULL, 0, l);
   if (!a) return;
@@ -398,7 +445,8 @@ static void negate_dependencies(struct ways *w, const struct node *n, enum keywo
       struct branch *b = way(w);
       if (!b) return;
       required_part(w->e, b, m->key, m->key_length);
-      clause_part(w->e, b, tsl__expand_atom(w->e, NULL, ATOM_ABSENT, names[j].text, names[j].length, 0));
+      clause_part(w->e, b,
+                  tsl__expand_atom(w->e, NULL, ATOM_ABSENT, names[j].text, names[j].length, 0));
     }
   }
 }
@@ -406,11 +454,14 @@ static void negate_dependencies(struct ways *w, const struct node *n, enum keywo
 static void negate_object(struct ways *w, sid s, const struct node *n) {
   negate_members(w, s, n);
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
-  for (uint32_t i = 0; v && i < v->value->length; i++) atom(w, ATOM_ABSENT, v->value->items[i].text, v->value->items[i].length, 0);
-  if (tsl__has(n, KW_PROPERTY_NAMES)) atom(w, ATOM_NAME, NULL, 0, NEG(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]));
+  for (uint32_t i = 0; v && i < v->value->length; i++)
+    atom(w, ATOM_ABSENT, v->value->items[i].text, v->value->items[i].length, 0);
+  if (tsl__has(n, KW_PROPERTY_NAMES))
+    atom(w, ATOM_NAME, NULL, 0, NEG(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]));
   if (tsl__has(n, KW_MIN_PROPERTIES) && tsl__keyword(n, KW_MIN_PROPERTIES)->count)
     count_atom(w, ATOM_MAX, tsl__keyword(n, KW_MIN_PROPERTIES)->count - 1);
-  if (tsl__has(n, KW_MAX_PROPERTIES)) count_atom(w, ATOM_MIN, tsl__keyword(n, KW_MAX_PROPERTIES)->count + 1);
+  if (tsl__has(n, KW_MAX_PROPERTIES))
+    count_atom(w, ATOM_MIN, tsl__keyword(n, KW_MAX_PROPERTIES)->count + 1);
   negate_dependencies(w, n, KW_DEPENDENCIES);
   negate_dependencies(w, n, KW_DEPENDENT_REQUIRED);
   negate_dependencies(w, n, KW_DEPENDENT_SCHEMAS);
@@ -446,8 +497,10 @@ static void negate_array(struct ways *w, sid s, const struct node *n) {
     p->min = i + 1;
     p->max = TSL__INF;
   }
-  if (rest && (b = way(w)) != NULL) contains_part(w->e, b, NEG(rest->children[0]), length, 1, TSL__INF);
-  if (tsl__has(n, KW_MIN_ITEMS) && tsl__keyword(n, KW_MIN_ITEMS)->count) size_way(w, 0, tsl__keyword(n, KW_MIN_ITEMS)->count - 1);
+  if (rest && (b = way(w)) != NULL)
+    contains_part(w->e, b, NEG(rest->children[0]), length, 1, TSL__INF);
+  if (tsl__has(n, KW_MIN_ITEMS) && tsl__keyword(n, KW_MIN_ITEMS)->count)
+    size_way(w, 0, tsl__keyword(n, KW_MIN_ITEMS)->count - 1);
   if (tsl__has(n, KW_MAX_ITEMS)) size_way(w, tsl__keyword(n, KW_MAX_ITEMS)->count + 1, TSL__INF);
   if (tsl__has(n, KW_UNIQUE_ITEMS) && (b = way(w)) != NULL) {
     struct part *p = tsl__expand_part(w->e, b, PART_REPEATS);
@@ -468,19 +521,32 @@ static void spec_way(struct ways *w, const tsl__number_spec *spec, const tsl__js
 static void negate_number(struct ways *w, const struct node *n) {
   tsl__number_spec own;
   if (!tsl__schema_number_spec(w->e->s, n, &own)) return;
-  if (own.has_min) spec_way(w, &(tsl__number_spec){.has_max = true, .max = own.min, .max_exclusive = !own.min_exclusive}, n->at);
-  if (own.has_max) spec_way(w, &(tsl__number_spec){.has_min = true, .min = own.max, .min_exclusive = !own.max_exclusive}, n->at);
-  if (own.spelling & TSL__SPELL_DIGITS) spec_way(w, &(tsl__number_spec){.spelling = TSL__SPELL_MARKED}, n->at);
-  else if (own.integer) spec_way(w, &(tsl__number_spec){.not_integer = true}, n->at);
+  if (own.has_min)
+    spec_way(
+        w,
+        &(tsl__number_spec){.has_max = true, .max = own.min, .max_exclusive = !own.min_exclusive},
+        n->at);
+  if (own.has_max)
+    spec_way(
+        w,
+        &(tsl__number_spec){.has_min = true, .min = own.max, .min_exclusive = !own.max_exclusive},
+        n->at);
+  if (own.spelling & TSL__SPELL_DIGITS)
+    spec_way(w, &(tsl__number_spec){.spelling = TSL__SPELL_MARKED}, n->at);
+  else if (own.integer)
+    spec_way(w, &(tsl__number_spec){.not_integer = true}, n->at);
   for (uint32_t i = 0; i < own.multiple_count; i++)
-    spec_way(w, &(tsl__number_spec){.non_multiples = &own.multiples[i], .non_multiple_count = 1}, n->at);
+    spec_way(w, &(tsl__number_spec){.non_multiples = &own.multiples[i], .non_multiple_count = 1},
+             n->at);
 }
 
-/* Not in enum (or const): for containers, not equal to each of the listed ones; numbers likewise. */
+/* Not in enum (or const): for containers, not equal to each of the listed ones; numbers
+ * likewise. */
 static void negate_list(struct ways *w, const tsl__json *values, uint32_t n, const tsl__json *at) {
   struct schema *s = w->e->s;
   struct branch *b = way(w);
-  tsl__decimal *excluded = w->e->type == T_NUMBER ? tsl__schema_alloc(s, (n + 1) * sizeof *excluded) : NULL;
+  tsl__decimal *excluded =
+      w->e->type == T_NUMBER ? tsl__schema_alloc(s, (n + 1) * sizeof *excluded) : NULL;
   uint32_t count = 0;
   for (uint32_t i = 0; b && i < n; i++) {
     if (tsl__json_type(&values[i]) != w->e->type) continue;
@@ -494,7 +560,8 @@ static void negate_list(struct ways *w, const tsl__json *values, uint32_t n, con
     }
   }
   if (!b || !excluded) return;
-  if (!narrow(w->e, b, &(tsl__number_spec){.excluded = excluded, .excluded_count = count}, at)) w->more.n--;
+  if (!narrow(w->e, b, &(tsl__number_spec){.excluded = excluded, .excluded_count = count}, at))
+    w->more.n--;
 }
 
 static void negate_node(struct ways *w, sid s);
@@ -503,9 +570,12 @@ static void negate_node(struct ways *w, sid s);
 static void negate_lit(struct ways *w, lit l) {
   l = tsl__schema_simplify(w->e->s, l);
   if (w->always || certain(w->e->s, w->e->type, l)) return;
-  if (tsl__schema_impossible(w->e->s, w->e->type, l)) w->always = true;
-  else if (l & 1) way_of_lits(w, (lit[]){l ^ 1}, 1);
-  else negate_node(w, l >> 1);
+  if (tsl__schema_impossible(w->e->s, w->e->type, l))
+    w->always = true;
+  else if (l & 1)
+    way_of_lits(w, (lit[]){l ^ 1}, 1);
+  else
+    negate_node(w, l >> 1);
 }
 
 static void negate_one_of(struct ways *w, const struct keyword_value *v) {
@@ -513,7 +583,8 @@ static void negate_one_of(struct ways *w, const struct keyword_value *v) {
   for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]), NULL);
   for (uint32_t i = 0; i < v->count && tsl__schema_ok(w->e->s); i++)
     for (uint32_t j = i + 1; j < v->count && tsl__schema_work(w->e->s, 16); j++)
-      if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j])) way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
+      if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j]))
+        way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
 }
 
 /* All else holds, and something that nothing evaluates fails. */
@@ -535,7 +606,8 @@ static void negate_unevaluated(struct ways *w, sid s, const struct keyword_value
   if (!take_rest(w->e, b, s, own)) w->more.n--;
 }
 
-/* Recursion follows references and allOf, which cannot be cyclic (checked), as deep as they are nested. */
+/* Recursion follows references and allOf, which cannot be cyclic (checked), as deep as they are
+ * nested. */
 static void negate_node(struct ways *w, sid s) {
   const struct node *n = tsl__node_of(w->e->s, s);
   if (s == SID_FALSE || !(n->types & w->e->type)) {
@@ -551,8 +623,11 @@ static void negate_node(struct ways *w, sid s) {
     for (uint32_t i = 0; v && i < v->count; i++) negate_lit(w, POS(v->children[i]));
   }
   if (tsl__has(n, KW_NOT)) negate_lit(w, NEG(tsl__keyword(n, KW_NOT)->children[0]));
-  if (tsl__has(n, KW_CONST)) negate_list(w, tsl__keyword(n, KW_CONST)->value, 1, tsl__keyword(n, KW_CONST)->value);
-  if (tsl__has(n, KW_ENUM)) negate_list(w, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length, tsl__keyword(n, KW_ENUM)->value);
+  if (tsl__has(n, KW_CONST))
+    negate_list(w, tsl__keyword(n, KW_CONST)->value, 1, tsl__keyword(n, KW_CONST)->value);
+  if (tsl__has(n, KW_ENUM))
+    negate_list(w, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length,
+                tsl__keyword(n, KW_ENUM)->value);
   if (tsl__has(n, KW_ANY_OF)) {
     const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
     lit *all = tsl__schema_alloc(w->e->s, (v->count + 1) * sizeof *all);
@@ -571,12 +646,13 @@ static void negate_node(struct ways *w, sid s) {
   if (w->e->type == T_NUMBER) negate_number(w, n);
 }
 
-/* ---- the recursion ------------------------------------------------------------------------------------------------ */
+/* ---- the recursion --------------------------------------------------------------------------- */
 
 static void expand(struct expansion *e, struct branch b);
 
 /* The first one is taken first, as in subschemas: members of `if` come before those of `then`. */
-static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n, const struct tracker *tracker) {
+static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n,
+                        const struct tracker *tracker) {
   struct branch next = *b;
   for (uint32_t i = n; i-- > 0;) {
     if (tsl__schema_impossible(e->s, e->type, lits[i])) return;
@@ -585,14 +661,17 @@ static void expand_with(struct expansion *e, const struct branch *b, const lit *
   expand(e, next);
 }
 
-/* The one atom that a lit is for objects, if it is one: {required: [k]}, its negation, nothing else beside. */
+/* The one atom that a lit is for objects, if it is one: {required: [k]}, its negation, nothing else
+ * beside. */
 static bool as_atom(struct expansion *e, lit l, const struct atom *next, struct atom **out) {
   l = tsl__schema_simplify(e->s, l);
   const struct node *n = tsl__node_of(e->s, l >> 1);
-  if ((n->mask & ~((uint64_t)1 << KW_TYPE)) != (uint64_t)1 << KW_REQUIRED || !(n->types & T_OBJECT)) return false;
+  if ((n->mask & ~((uint64_t)1 << KW_TYPE)) != (uint64_t)1 << KW_REQUIRED || !(n->types & T_OBJECT))
+    return false;
   const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
   if (names->length != 1) return false;
-  *out = tsl__expand_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text, names->items[0].length, POS(SID_TRUE));
+  *out = tsl__expand_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text,
+                          names->items[0].length, POS(SID_TRUE));
   return *out != NULL;
 }
 
@@ -601,14 +680,17 @@ static bool any_of_clause(struct expansion *e, struct branch *b, const struct ke
   struct atom *atoms = NULL;
   if (e->type != T_OBJECT) return false;
   for (uint32_t i = 0; i < v->count; i++)
-    if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i])) && !as_atom(e, POS(v->children[i]), atoms, &atoms)) return false;
+    if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i])) &&
+        !as_atom(e, POS(v->children[i]), atoms, &atoms))
+      return false;
   clause_part(e, b, atoms);
   return true;
 }
 
-/* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is asked, so the other branches need not fail; under a
- * negation they must. */
-/* The alternatives that were chosen so far, where somebody looks at what they evaluate: one or several hold. */
+/* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is
+ * asked, so the other branches need not fail; under a negation they must. */
+/* The alternatives that were chosen so far, where somebody looks at what they evaluate: one or
+ * several hold. */
 struct chosen {
   const struct chosen *before;
   sid s;
@@ -621,12 +703,15 @@ static bool apart_from(struct expansion *e, const struct chosen *c, sid s) {
 }
 
 static bool deeper(struct expansion *e) {
-  if (++e->depth > TSL__SCHEMA_DEPTH) tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place", TSL__SCHEMA_DEPTH);
+  if (++e->depth > TSL__SCHEMA_DEPTH)
+    tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place",
+                     TSL__SCHEMA_DEPTH);
   return !e->many && tsl__schema_ok(e->s);
 }
 
-static void expand_tracked_any_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t i, const struct chosen *before,
-                                  const struct tracker *tracker) {
+static void expand_tracked_any_of(struct expansion *e, const struct branch *b,
+                                  const struct keyword_value *v, uint32_t i,
+                                  const struct chosen *before, const struct tracker *tracker) {
   struct branch without = *b;
   bool sure = false;
   for (bool goes_on = deeper(e); goes_on && i < v->count && !sure && tsl__schema_ok(e->s); i++) {
@@ -649,17 +734,22 @@ static void expand_tracked_any_of(struct expansion *e, const struct branch *b, c
 static bool covered(struct expansion *e, const struct keyword_value *v, uint32_t i) {
   if (v->count > COVERED_MAX) return false;
   for (uint32_t j = 0; j < v->count; j++)
-    if (j != i && tsl__schema_says_all(e->s, v->children[i], v->children[j]) && (j < i || !tsl__schema_says_all(e->s, v->children[j], v->children[i]))) return true;
+    if (j != i && tsl__schema_says_all(e->s, v->children[i], v->children[j]) &&
+        (j < i || !tsl__schema_says_all(e->s, v->children[j], v->children[i])))
+      return true;
   return false;
 }
 
-static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
+static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v,
+                          const struct tracker *tracker) {
   if (tracker) {
     expand_tracked_any_of(e, b, v, 0, NULL, tracker);
     return;
   }
   for (uint32_t i = 0; i < v->count; i++) {
-    if (!certain(e->s, e->type, POS(v->children[i])) && !tsl__schema_held(e->s, b->taken, v->children[i])) continue;
+    if (!certain(e->s, e->type, POS(v->children[i])) &&
+        !tsl__schema_held(e->s, b->taken, v->children[i]))
+      continue;
     expand(e, *b);
     return;
   }
@@ -673,7 +763,8 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
 
 #define PAIRS_MAX 64u /* alternatives whose pairs are not looked at twice */
 
-static void expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v, const struct tracker *tracker) {
+static void expand_one_of(struct expansion *e, const struct branch *b,
+                          const struct keyword_value *v, const struct tracker *tracker) {
   lit *lits = tsl__schema_alloc(e->s, (v->count + 1) * sizeof *lits);
   uint64_t looked = 0, disjoint[PAIRS_MAX] = {0};
   for (uint32_t i = 0; lits && i < v->count && tsl__schema_ok(e->s); i++) {
@@ -683,7 +774,8 @@ static void expand_one_of(struct expansion *e, const struct branch *b, const str
     for (uint32_t j = 0; j < v->count && tsl__schema_work(e->s, 16); j++) {
       if (j == i) continue;
       bool known = j < PAIRS_MAX && i < PAIRS_MAX && tsl__bit(&looked, j);
-      bool apart = known ? tsl__bit(&disjoint[j], i) : tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j]);
+      bool apart = known ? tsl__bit(&disjoint[j], i)
+                         : tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j]);
       if (apart && j < PAIRS_MAX && i < PAIRS_MAX) tsl__bit_set(&disjoint[i], j);
       if (!apart) lits[n++] = NEG(v->children[j]);
     }
@@ -692,7 +784,8 @@ static void expand_one_of(struct expansion *e, const struct branch *b, const str
   }
 }
 
-static void expand_list(struct expansion *e, const struct branch *b, const tsl__json *values, uint32_t n) {
+static void expand_list(struct expansion *e, const struct branch *b, const tsl__json *values,
+                        uint32_t n) {
   for (uint32_t i = 0; i < n && tsl__schema_ok(e->s); i++) {
     tsl__json *v = (tsl__json *)(uintptr_t)&values[i];
     if (tsl__json_type(v) != e->type) continue;
@@ -709,16 +802,22 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
   }
 }
 
-/* dependentSchemas, one after the other: a is absent, or it is there and its schema holds. `from` is the first that is not decided yet. */
-static void expand_dependencies(struct expansion *e, const struct branch *b, const struct keyword_value *v, uint32_t from, const struct tracker *tracker) {
-  while (from < v->count && (v->children[from] == UINT32_MAX || (!tracker && certain(e->s, e->type, POS(v->children[from]))))) from++;
+/* dependentSchemas, one after the other: a is absent, or it is there and its schema holds. `from`
+ * is the first that is not decided yet. */
+static void expand_dependencies(struct expansion *e, const struct branch *b,
+                                const struct keyword_value *v, uint32_t from,
+                                const struct tracker *tracker) {
+  while (from < v->count && (v->children[from] == UINT32_MAX ||
+                             (!tracker && certain(e->s, e->type, POS(v->children[from])))))
+    from++;
   if (from == v->count) {
     expand(e, *b);
     return;
   }
   const tsl__json *m = &v->value->items[from];
   struct branch without = *b, with = *b;
-  const struct atom *absent = deeper(e) ? tsl__expand_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0) : NULL;
+  const struct atom *absent =
+      deeper(e) ? tsl__expand_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0) : NULL;
   if (absent) {
     tsl__expand_clause(e, &without, absent);
     expand_dependencies(e, &without, v, from + 1, tracker);
@@ -754,12 +853,17 @@ static void expand_negation(struct expansion *e, struct branch *b, sid s) {
 
 /* Count the choice's branches if it was not met before. */
 static void meet(struct expansion *e, const struct choice *c, const struct keyword_value *v) {
-  uint32_t branches = c->keyword == KW_IF || c->keyword == KW_CONST ? 2 : c->keyword == KW_ENUM ? v->value->length : c->keyword == KW_ANY_OF || c->keyword == KW_ONE_OF ? v->count : 2 * v->count;
+  uint32_t branches = c->keyword == KW_IF || c->keyword == KW_CONST        ? 2
+                      : c->keyword == KW_ENUM                              ? v->value->length
+                      : c->keyword == KW_ANY_OF || c->keyword == KW_ONE_OF ? v->count
+                                                                           : 2 * v->count;
   for (size_t i = 0; i < e->met.n; i++)
     if (e->met.at[i].s == c->s && e->met.at[i].keyword == c->keyword) return;
   if (e->met.n == MET_MAX) return;
-  if (tsl__vec_push(e->s->alloc, &e->met, *c)) e->width += branches;
-  else tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (tsl__vec_push(e->s->alloc, &e->met, *c))
+    e->width += branches;
+  else
+    tsl__schema_fail(e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
 static void expand_choice(struct expansion *e, struct branch *b, const struct choice *c) {
@@ -767,19 +871,21 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
   const struct keyword_value *v = tsl__keyword(n, c->keyword);
   if (e->looks) meet(e, c, v);
   switch (c->keyword) {
-    case KW_ANY_OF: expand_any_of(e, b, v, c->tracker); break;
-    case KW_ONE_OF: expand_one_of(e, b, v, c->tracker); break;
-    case KW_IF:
-      if (!c->tracker && !tsl__has(n, KW_THEN) && !tsl__has(n, KW_ELSE)) {
-        expand(e, *b);
-        break;
-      }
-      expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__child_or_true(n, KW_THEN))}, 2, c->tracker);
-      expand_with(e, b, (lit[]){NEG(v->children[0]), POS(tsl__child_or_true(n, KW_ELSE))}, 2, c->tracker);
+  case KW_ANY_OF: expand_any_of(e, b, v, c->tracker); break;
+  case KW_ONE_OF: expand_one_of(e, b, v, c->tracker); break;
+  case KW_IF:
+    if (!c->tracker && !tsl__has(n, KW_THEN) && !tsl__has(n, KW_ELSE)) {
+      expand(e, *b);
       break;
-    case KW_CONST: expand_list(e, b, v->value, 1); break;
-    case KW_ENUM: expand_list(e, b, v->value->items, v->value->length); break;
-    default: expand_dependencies(e, b, v, 0, c->tracker);
+    }
+    expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__child_or_true(n, KW_THEN))}, 2,
+                c->tracker);
+    expand_with(e, b, (lit[]){NEG(v->children[0]), POS(tsl__child_or_true(n, KW_ELSE))}, 2,
+                c->tracker);
+    break;
+  case KW_CONST: expand_list(e, b, v->value, 1); break;
+  case KW_ENUM: expand_list(e, b, v->value->items, v->value->length); break;
+  default: expand_dependencies(e, b, v, 0, c->tracker);
   }
 }
 
@@ -788,7 +894,8 @@ static void found(struct expansion *e, struct branch *b) {
   if (b->seen) tsl__expand_seen(e, b);
   const struct leaf one = {b->parts, b->number};
   if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
-    tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place", TSL__SCHEMA_ALTERNATIVES);
+    tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place",
+                     TSL__SCHEMA_ALTERNATIVES);
   } else if (!e->looks) {
     e->leaf(e->ctx, one.parts, one.number);
   } else if (e->leaves > FEW_LEAVES + LEAVES_EACH * e->width) {
@@ -798,8 +905,10 @@ static void found(struct expansion *e, struct branch *b) {
   }
 }
 
-/* Those met since `before` was the first come first, in the order in which they were met: so members come in the order of the text. */
-static const struct choice *in_order(struct expansion *e, const struct choice *met, const struct choice *before) {
+/* Those met since `before` was the first come first, in the order in which they were met: so
+ * members come in the order of the text. */
+static const struct choice *in_order(struct expansion *e, const struct choice *met,
+                                     const struct choice *before) {
   const struct choice *all = before;
   if (met == before || met->next == before) return met;
   for (; met != before; met = met->next) {
@@ -811,7 +920,8 @@ static const struct choice *in_order(struct expansion *e, const struct choice *m
   return all;
 }
 
-/* Is it nothing but a negation, behind references? What is behind two of them holds, but is not evaluated. */
+/* Is it nothing but a negation, behind references? What is behind two of them holds, but is not
+ * evaluated. */
 static bool is_negation(const struct schema *s, lit l) {
   return tsl__node_of(s, tsl__schema_referred(s, l >> 1))->mask == (uint64_t)1 << KW_NOT;
 }
@@ -822,7 +932,8 @@ static void expand(struct expansion *e, struct branch b) {
   if (e->looks && ++e->looked > FEW_WAYS + WAYS_EACH * e->width) e->many = true;
   if (!deeper(e)) goto done;
   while (tsl__schema_work(e->s, 8) && b.pending) {
-    const struct tracker *tracker = b.pending->tracker && !is_negation(e->s, b.pending->l) ? b.pending->tracker : NULL;
+    const struct tracker *tracker =
+        b.pending->tracker && !is_negation(e->s, b.pending->l) ? b.pending->tracker : NULL;
     lit l = tsl__schema_simplify(e->s, b.pending->l);
     b.pending = b.pending->next;
     if (l & 1) {
@@ -849,15 +960,20 @@ done:
   e->depth--;
 }
 
-/* Most objects are asked for by one node that says nothing but which members there are: its parts are told at once. */
-static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__schema_leaf *leaf, void *ctx) {
-  static const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
+/* Most objects are asked for by one node that says nothing but which members there are: its parts
+ * are told at once. */
+static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__schema_leaf *leaf,
+                           void *ctx) {
+  static const uint64_t members = (uint64_t)1 << KW_PROPERTIES |
+                                  (uint64_t)1 << KW_PATTERN_PROPERTIES |
+                                  (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
   static const uint64_t told = members | (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_REQUIRED;
   if (e->n != 1 || e->lits[0] & 1) return false;
   sid id = e->lits[0] >> 1;
   const struct node *n = tsl__node_of(s, id);
   if (!(n->mask & members) || n->mask & ~told || !(n->possible & T_OBJECT)) return false;
-  const struct part parts = {.kind = PART_MEMBERS, .s = id}, required = {.next = &parts, .kind = PART_REQUIRED, .s = id};
+  const struct part parts = {.kind = PART_MEMBERS, .s = id},
+                    required = {.next = &parts, .kind = PART_REQUIRED, .s = id};
   leaf(ctx, tsl__has(n, KW_REQUIRED) ? &required : &parts, NULL);
   return true;
 }
@@ -874,7 +990,8 @@ static void expand_objects(struct expansion *e, goal g) {
   e->looks = true;
   expand_goal(e, g);
   e->looks = false;
-  for (size_t i = 0; i < e->kept.n && !e->many && tsl__schema_ok(e->s); i++) e->leaf(e->ctx, e->kept.at[i].parts, e->kept.at[i].number);
+  for (size_t i = 0; i < e->kept.n && !e->many && tsl__schema_ok(e->s); i++)
+    e->leaf(e->ctx, e->kept.at[i].parts, e->kept.at[i].number);
   tsl__vec_free(e->s->alloc, &e->kept);
   tsl__vec_free(e->s->alloc, &e->met);
   if (!e->many) return;
@@ -886,7 +1003,10 @@ static void expand_objects(struct expansion *e, goal g) {
 
 void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx) {
   struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
-  if (g == GOAL_NONE || (type == T_OBJECT && expand_members(s, tsl__goal_of(s, g), leaf, ctx))) return;
-  if (type == T_OBJECT) expand_objects(&e, g);
-  else expand_goal(&e, g);
+  if (g == GOAL_NONE || (type == T_OBJECT && expand_members(s, tsl__goal_of(s, g), leaf, ctx)))
+    return;
+  if (type == T_OBJECT)
+    expand_objects(&e, g);
+  else
+    expand_goal(&e, g);
 }

@@ -1,8 +1,9 @@
 /* disjoint.c - what is plain without following values: subschemas that exclude each other.
  *
- * Real schemas tell their alternatives apart by type, by const or enum of a member that is required, or by a closed list of members. Seeing that early keeps
- * oneOf as cheap as anyOf and a chain of n if-then from becoming 2^n alternatives. Everything here is an approximation on the safe side: "disjoint"
- * is certain, "not disjoint" only means that it is not plain.
+ * Real schemas tell their alternatives apart by type, by const or enum of a member that is
+ * required, or by a closed list of members. Seeing that early keeps oneOf as cheap as anyOf and a
+ * chain of n if-then from becoming 2^n alternatives. Everything here is an approximation on the
+ * safe side: "disjoint" is certain, "not disjoint" only means that it is not plain.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,8 +37,10 @@ static bool telling(const struct schema *s, sid id) {
 
 static bool no_common_string(struct schema *s, sid a, sid b) {
   bool any;
-  tsl__expr one = tsl__schema_text(s, (lit[]){POS(a)}, 1, &any), other = tsl__schema_text(s, (lit[]){POS(b)}, 1, &any);
-  if (tsl__node_at(s->x, one).kind == TSL__K_LIT && tsl__node_at(s->x, other).kind == TSL__K_LIT) return one != other;
+  tsl__expr one = tsl__schema_text(s, (lit[]){POS(a)}, 1, &any),
+            other = tsl__schema_text(s, (lit[]){POS(b)}, 1, &any);
+  if (tsl__node_at(s->x, one).kind == TSL__K_LIT && tsl__node_at(s->x, other).kind == TSL__K_LIT)
+    return one != other;
   return tsl__schema_text(s, (lit[]){POS(a), POS(b)}, 2, &any) == TSL__NONE;
 }
 
@@ -58,11 +61,15 @@ struct values {
 };
 
 /* Equal for values that are. */
-static uint64_t value_hash(const tsl__json *v) { return v->kind == TSL__JSON_STRING ? tsl__hash(v->text, v->length) : (uint64_t)v->kind; }
+static uint64_t value_hash(const tsl__json *v) {
+  return v->kind == TSL__JSON_STRING ? tsl__hash(v->text, v->length) : (uint64_t)v->kind;
+}
 
-static struct values values_among(struct schema *s, const tsl__json *at, uint32_t n, uint32_t sought) {
+static struct values values_among(struct schema *s, const tsl__json *at, uint32_t n,
+                                  uint32_t sought) {
   struct values v = {s, at, n, {0}};
-  for (uint32_t i = 0; i < n && n > LOOPED_MAX && sought > 1 && tsl__schema_work(s, 1); i++) tsl__table_add(s, &v.by_hash, value_hash(&at[i]), i);
+  for (uint32_t i = 0; i < n && n > LOOPED_MAX && sought > 1 && tsl__schema_work(s, 1); i++)
+    tsl__table_add(s, &v.by_hash, value_hash(&at[i]), i);
   return v;
 }
 
@@ -78,7 +85,9 @@ static bool is_sought(const void *ctx, uint32_t index) {
 
 static bool has_value(const struct values *v, const tsl__json *value) {
   struct sought key = {v, value};
-  if (v->by_hash.capacity) return tsl__schema_work(v->s, 4) && tsl__table_find(&v->by_hash, value_hash(value), is_sought, &key) != UINT32_MAX;
+  if (v->by_hash.capacity)
+    return tsl__schema_work(v->s, 4) &&
+           tsl__table_find(&v->by_hash, value_hash(value), is_sought, &key) != UINT32_MAX;
   for (uint32_t i = 0; i < v->n && tsl__schema_ok(v->s); i++)
     if (is_sought(&key, i)) return true;
   return false;
@@ -87,7 +96,9 @@ static bool has_value(const struct values *v, const tsl__json *value) {
 static bool lists_disjoint(struct schema *s, sid a, sid b) {
   uint32_t n, m, i = 0;
   const tsl__json *x = tsl__schema_listed(s, a, &n), *y = tsl__schema_listed(s, b, &m);
-  if ((x ? only_strings(x, n) : patterned(s, a)) && (y ? only_strings(y, m) : patterned(s, b)) && !(x && y)) return no_common_string(s, a, b);
+  if ((x ? only_strings(x, n) : patterned(s, a)) && (y ? only_strings(y, m) : patterned(s, b)) &&
+      !(x && y))
+    return no_common_string(s, a, b);
   if (!x || !y) return false;
   struct values others = values_among(s, y, m, n);
   while (i < n && x[i].kind < TSL__JSON_ARRAY && !has_value(&others, &x[i])) i++;
@@ -98,7 +109,8 @@ static bool lists_disjoint(struct schema *s, sid a, sid b) {
 #define CORE_DEPTH 4
 #define BRANCHES_DEPTH 2 /* alternatives inside one another that are looked through */
 
-/* Subschema number i of those that hold where the node does, of objects: references, allOf, and if with then where no object satisfies else. UINT32_MAX: there are no more. */
+/* Subschema number i of those that hold where the node does, of objects: references, allOf, and if
+ * with then where no object satisfies else. UINT32_MAX: there are no more. */
 static sid held_part(const struct schema *s, const struct node *n, uint32_t i) {
   static const uint8_t all[] = {KW_REF, KW_ALL_OF};
   for (unsigned k = 0; k < sizeof all; k++) {
@@ -106,12 +118,15 @@ static sid held_part(const struct schema *s, const struct node *n, uint32_t i) {
     if (v && i < v->count) return v->children[i];
     if (v) i -= v->count;
   }
-  if (i > 1 || !tsl__has(n, KW_IF) || !tsl__has(n, KW_ELSE) || !tsl__schema_impossible(s, T_OBJECT, POS(tsl__keyword(n, KW_ELSE)->children[0]))) return UINT32_MAX;
+  if (i > 1 || !tsl__has(n, KW_IF) || !tsl__has(n, KW_ELSE) ||
+      !tsl__schema_impossible(s, T_OBJECT, POS(tsl__keyword(n, KW_ELSE)->children[0])))
+    return UINT32_MAX;
   if (i == 0) return tsl__keyword(n, KW_IF)->children[0];
   return tsl__has(n, KW_THEN) ? tsl__keyword(n, KW_THEN)->children[0] : UINT32_MAX;
 }
 
-/* The nodes that hold where a subschema does, of objects: its own first, then those of its parts, and of theirs, down to CORE_DEPTH. */
+/* The nodes that hold where a subschema does, of objects: its own first, then those of its parts,
+ * and of theirs, down to CORE_DEPTH. */
 struct held {
   sid at[CORE_DEPTH + 1];
   uint32_t part[CORE_DEPTH + 1]; /* of each: the next one to be looked at */
@@ -124,7 +139,9 @@ static struct held held_by(sid id) { return (struct held){.at = {id}}; }
 static const struct node *next_held(const struct schema *s, struct held *h) {
   if (!h->begun) return h->begun = true, tsl__node_of(s, h->at[0]);
   for (; h->depth >= 0; h->depth--) {
-    sid part = h->depth < CORE_DEPTH ? held_part(s, tsl__node_of(s, h->at[h->depth]), h->part[h->depth]++) : UINT32_MAX;
+    sid part = h->depth < CORE_DEPTH
+                   ? held_part(s, tsl__node_of(s, h->at[h->depth]), h->part[h->depth]++)
+                   : UINT32_MAX;
     if (part == UINT32_MAX) continue;
     h->at[++h->depth] = part;
     h->part[h->depth] = 0;
@@ -133,19 +150,23 @@ static const struct node *next_held(const struct schema *s, struct held *h) {
   return NULL;
 }
 
-/* Where a schema demands that member `key` is one of some values: the subschema of its value, or UINT32_MAX. */
+/* Where a schema demands that member `key` is one of some values: the subschema of its value, or
+ * UINT32_MAX. */
 static sid member_schema(const struct schema *s, sid id, const char *key, uint32_t length) {
   struct held h = held_by(id);
   for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
     const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
     for (uint32_t i = 0; v && i < v->count; i++)
-      if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) && telling(s, v->children[i]))
+      if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) &&
+          telling(s, v->children[i]))
         return v->children[i];
   }
   return UINT32_MAX;
 }
 
-static bool requires(const struct schema *s, sid id, const char *key, uint32_t length) {
+static bool
+  requires(const struct schema *s, sid id, const char *key, uint32_t length)
+{
   struct held h = held_by(id);
   for (const struct node *n; (n = next_held(s, &h)) != NULL;)
     if (tsl__node_requires(n, key, length)) return true;
@@ -162,7 +183,8 @@ static bool tags_disjoint(struct schema *s, sid a, sid b) {
       if (!telling(s, v->children[i])) continue;
       sid other = member_schema(s, b, m->key, m->key_length);
       if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
-      if (requires(s, a, m->key, m->key_length) || requires(s, b, m->key, m->key_length)) return true;
+      if (requires(s, a, m->key, m->key_length) || requires(s, b, m->key, m->key_length))
+        return true;
     }
   }
   return false;
@@ -187,8 +209,10 @@ static uint8_t types_of(const struct schema *s, sid id, int depth) {
 }
 
 /* The same of member `key`, by one node of an object. */
-static uint8_t member_types_of(struct schema *s, const struct node *n, const char *key, uint32_t length) {
-  const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES), *patterns = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
+static uint8_t member_types_of(struct schema *s, const struct node *n, const char *key,
+                               uint32_t length) {
+  const struct keyword_value *own = tsl__keyword_or_null(n, KW_PROPERTIES),
+                             *patterns = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
   const struct keyword_value *extra = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES);
   const tsl__json *m = own ? tsl__json_get(own->value, key, length) : NULL;
   uint8_t types = T_ALL;
@@ -208,7 +232,8 @@ static uint8_t member_types_of(struct schema *s, const struct node *n, const cha
 static uint8_t member_types(struct schema *s, sid id, const char *key, uint32_t length) {
   struct held h = held_by(id);
   uint8_t types = T_ALL;
-  for (const struct node *n; types && (n = next_held(s, &h)) != NULL;) types &= member_types_of(s, n, key, length);
+  for (const struct node *n; types && (n = next_held(s, &h)) != NULL;)
+    types &= member_types_of(s, n, key, length);
   return types;
 }
 
@@ -220,7 +245,8 @@ static bool members_apart(struct schema *s, sid a, sid b) {
     for (uint32_t i = 0; v && i < v->value->length && tsl__schema_work(s, 16); i++) {
       const tsl__json *key = &v->value->items[i];
       uint8_t types = member_types(s, a, key->text, key->length);
-      if (!types || (types != T_ALL && !(types & member_types(s, b, key->text, key->length)))) return true;
+      if (!types || (types != T_ALL && !(types & member_types(s, b, key->text, key->length))))
+        return true;
     }
   }
   return false;
@@ -243,17 +269,23 @@ static bool branches_disjoint(struct schema *s, uint8_t type, sid a, sid b, int 
     const struct keyword_value *v = tsl__keyword_or_null(n, combining[k]);
     bool every = combining[k] == KW_ANY_OF || combining[k] == KW_ONE_OF;
     uint32_t i = 0;
-    while (v && i < v->count && tsl__schema_work(s, 16) && disjoint(s, type, a, v->children[i], depth + 1) == every) i++;
+    while (v && i < v->count && tsl__schema_work(s, 16) &&
+           disjoint(s, type, a, v->children[i], depth + 1) == every)
+      i++;
     if (v && v->count && (i == v->count) == every) return tsl__schema_ok(s);
   }
   return false;
 }
 
 static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
-  if (tsl__schema_impossible(s, type, POS(a)) || tsl__schema_impossible(s, type, POS(b))) return true;
+  if (tsl__schema_impossible(s, type, POS(a)) || tsl__schema_impossible(s, type, POS(b)))
+    return true;
   if (lists_disjoint(s, a, b)) return true;
-  if (type == T_OBJECT && (tags_disjoint(s, a, b) || members_apart(s, a, b) || members_apart(s, b, a))) return true;
-  return depth < BRANCHES_DEPTH && (branches_disjoint(s, type, a, b, depth) || branches_disjoint(s, type, b, a, depth));
+  if (type == T_OBJECT &&
+      (tags_disjoint(s, a, b) || members_apart(s, a, b) || members_apart(s, b, a)))
+    return true;
+  return depth < BRANCHES_DEPTH &&
+         (branches_disjoint(s, type, a, b, depth) || branches_disjoint(s, type, b, a, depth));
 }
 
 /* A goal's alternatives ask for most pairs again, and so do goals of the same subschemas. */
@@ -263,11 +295,16 @@ struct told_apart {
   bool within;  /* alternatives were looked through */
   bool apart;
 };
-#define TOLD_MAX 256u /* pairs that are kept, a power of two: one gives way to another with the same number */
+/* pairs that are kept, a power of two: one gives way to another with the same number */
+#define TOLD_MAX 256u
 
-static struct told_apart *told_of(const struct schema *s, uint8_t type, sid a, sid b, bool within) { return &s->apart[tsl__mix(((uint64_t)a << 32 | b) + type + within) & (TOLD_MAX - 1)]; }
+static struct told_apart *told_of(const struct schema *s, uint8_t type, sid a, sid b, bool within) {
+  return &s->apart[tsl__mix(((uint64_t)a << 32 | b) + type + within) & (TOLD_MAX - 1)];
+}
 
-static bool is_told(const struct told_apart *t, uint8_t type, sid a, sid b, bool within) { return t->type == type && t->a == a && t->b == b && t->within == within; }
+static bool is_told(const struct told_apart *t, uint8_t type, sid a, sid b, bool within) {
+  return t->type == type && t->a == a && t->b == b && t->within == within;
+}
 
 /* What a subschema is that is nothing but a reference. */
 static sid without_detours(const struct schema *s, sid id) {
@@ -275,7 +312,8 @@ static sid without_detours(const struct schema *s, sid id) {
   return l & 1 ? id : l >> 1;
 }
 
-/* In either order. What is apart without looking through alternatives is so with it, and what is not with it is not without. */
+/* In either order. What is apart without looking through alternatives is so with it, and what is
+ * not with it is not without. */
 static bool apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
   if (!s->apart && !(s->apart = tsl__schema_alloc(s, TOLD_MAX * sizeof *s->apart))) return false;
   a = without_detours(s, a);
@@ -290,22 +328,32 @@ static bool apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
   return found;
 }
 
-bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) { return apart(s, type, a, b, true); }
+bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
+  return apart(s, type, a, b, true);
+}
 
-/* ---- the same in another place ----------------------------------------------------------------------------------------- */
+/* ---- the same in another place --------------------------------------------------------------- */
 
 #define ALIKE_MAX 64u /* nodes that are looked at */
-static const uint64_t unlike = (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF | (uint64_t)1 << KW_DEPENDENCIES | (uint64_t)1 << KW_DEPENDENT_REQUIRED |
-                               (uint64_t)1 << KW_DEPENDENT_SCHEMAS | (uint64_t)1 << KW_UNEVALUATED_ITEMS | (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
+static const uint64_t unlike =
+    (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF |
+    (uint64_t)1 << KW_DEPENDENCIES | (uint64_t)1 << KW_DEPENDENT_REQUIRED |
+    (uint64_t)1 << KW_DEPENDENT_SCHEMAS | (uint64_t)1 << KW_UNEVALUATED_ITEMS |
+    (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
 
 static bool alike(struct schema *s, lit a, lit b, uint32_t *left);
 
-static bool values_alike(struct schema *s, const struct keyword_value *v, const struct keyword_value *w, uint32_t *left) {
+static bool values_alike(struct schema *s, const struct keyword_value *v,
+                         const struct keyword_value *w, uint32_t *left) {
   bool named = v->keyword == KW_PROPERTIES || v->keyword == KW_PATTERN_PROPERTIES;
-  if (!v->value || !w->value || v->value->kind != w->value->kind || v->count != w->count) return false;
-  if (!v->children) return tsl__schema_work(s, v->value->length / 8) && tsl__json_equal(v->value, w->value);
+  if (!v->value || !w->value || v->value->kind != w->value->kind || v->count != w->count)
+    return false;
+  if (!v->children)
+    return tsl__schema_work(s, v->value->length / 8) && tsl__json_equal(v->value, w->value);
   for (uint32_t i = 0; i < v->count; i++)
-    if ((named && !tsl__json_same_key(&v->value->items[i], &w->value->items[i])) || !alike(s, POS(v->children[i]), POS(w->children[i]), left)) return false;
+    if ((named && !tsl__json_same_key(&v->value->items[i], &w->value->items[i])) ||
+        !alike(s, POS(v->children[i]), POS(w->children[i]), left))
+      return false;
   return true;
 }
 
@@ -315,7 +363,9 @@ static bool alike(struct schema *s, lit a, lit b, uint32_t *left) {
   b = tsl__schema_simplify(s, b);
   const struct node *n = tsl__node_of(s, a >> 1), *m = tsl__node_of(s, b >> 1);
   if (a == b) return true;
-  if ((a ^ b) & 1 || !n->mask || n->mask != m->mask || n->mask & unlike || n->types != m->types || n->resource != m->resource || n->scope != m->scope) return false;
+  if ((a ^ b) & 1 || !n->mask || n->mask != m->mask || n->mask & unlike || n->types != m->types ||
+      n->resource != m->resource || n->scope != m->scope)
+    return false;
   if (!*left || !tsl__schema_work(s, 4)) return false;
   --*left;
   for (uint32_t i = 0, count = tsl__ones(n->mask); i < count; i++)
@@ -324,22 +374,28 @@ static bool alike(struct schema *s, lit a, lit b, uint32_t *left) {
 }
 
 /* Keywords that only mean something together. */
-static const uint64_t together[] = {(uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES | (uint64_t)1 << KW_ADDITIONAL_PROPERTIES,
-                                    (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS | (uint64_t)1 << KW_ADDITIONAL_ITEMS,
-                                    (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_MIN_CONTAINS | (uint64_t)1 << KW_MAX_CONTAINS,
-                                    (uint64_t)1 << KW_MINIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM,
-                                    (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM,
-                                    (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_NULLABLE | (uint64_t)1 << KW_DISALLOW,
-                                    (uint64_t)1 << KW_IF | (uint64_t)1 << KW_THEN | (uint64_t)1 << KW_ELSE};
+static const uint64_t together[] = {
+    (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES |
+        (uint64_t)1 << KW_ADDITIONAL_PROPERTIES,
+    (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS | (uint64_t)1 << KW_ADDITIONAL_ITEMS,
+    (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_MIN_CONTAINS | (uint64_t)1 << KW_MAX_CONTAINS,
+    (uint64_t)1 << KW_MINIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM,
+    (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM,
+    (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_NULLABLE | (uint64_t)1 << KW_DISALLOW,
+    (uint64_t)1 << KW_IF | (uint64_t)1 << KW_THEN | (uint64_t)1 << KW_ELSE};
 
 bool tsl__schema_says_all(struct schema *s, sid a, sid b) {
   const struct node *n = tsl__schema_plain_node(s, a), *m = tsl__schema_plain_node(s, b);
   uint32_t left = ALIKE_MAX;
-  if (!n->mask || !m->mask || m->mask & ~n->mask || m->mask & unlike || n->resource != m->resource || n->scope != m->scope) return false;
+  if (!n->mask || !m->mask || m->mask & ~n->mask || m->mask & unlike ||
+      n->resource != m->resource || n->scope != m->scope)
+    return false;
   for (size_t i = 0; i < sizeof together / sizeof *together; i++)
     if (m->mask & together[i] && (n->mask ^ m->mask) & together[i]) return false;
   for (uint32_t i = 0, count = tsl__ones(m->mask); i < count; i++)
-    if (!tsl__schema_work(s, 4) || !values_alike(s, tsl__keyword(n, m->values[i].keyword), &m->values[i], &left)) return false;
+    if (!tsl__schema_work(s, 4) ||
+        !values_alike(s, tsl__keyword(n, m->values[i].keyword), &m->values[i], &left))
+      return false;
   return true;
 }
 
@@ -361,8 +417,10 @@ static uint64_t likeness(struct schema *s, lit l, uint32_t *left) {
   for (uint32_t i = 0, count = tsl__ones(n->mask); i < count; i++) {
     const struct keyword_value *v = &n->values[i];
     h = tsl__mix(h * 31 + v->count);
-    if (!v->children && v->value && v->value->kind == TSL__JSON_STRING) h = tsl__mix(h ^ tsl__hash(v->value->text, v->value->length));
-    for (uint32_t k = 0; v->children && k < v->count; k++) h = tsl__mix(h * 31 + likeness(s, POS(v->children[k]), left));
+    if (!v->children && v->value && v->value->kind == TSL__JSON_STRING)
+      h = tsl__mix(h ^ tsl__hash(v->value->text, v->value->length));
+    for (uint32_t k = 0; v->children && k < v->count; k++)
+      h = tsl__mix(h * 31 + likeness(s, POS(v->children[k]), left));
   }
   return h;
 }
@@ -385,7 +443,9 @@ lit tsl__schema_first_alike(struct schema *s, lit l) {
     uint32_t left = HASHED_MAX;
     uint64_t hash = likeness(s, POS(id), &left);
     struct likeness_key key = {s, id};
-    sid found = tsl__schema_work(s, HASHED_MAX) ? tsl__table_find(&s->alike_table, hash, likeness_same, &key) : id;
+    sid found = tsl__schema_work(s, HASHED_MAX)
+                    ? tsl__table_find(&s->alike_table, hash, likeness_same, &key)
+                    : id;
     if (found == UINT32_MAX && tsl__table_add(s, &s->alike_table, hash, id)) found = id;
     if (!tsl__schema_ok(s)) return l;
     n->first = found;
@@ -393,9 +453,10 @@ lit tsl__schema_first_alike(struct schema *s, lit l) {
   return n->first << 1 | (l & 1);
 }
 
-/* ---- within one alternative ------------------------------------------------------------------------------------------ */
+/* ---- within one alternative ------------------------------------------------------------------ */
 
-static bool demanded(const struct schema *s, const struct taken *taken, const char *key, uint32_t length) {
+static bool demanded(const struct schema *s, const struct taken *taken, const char *key,
+                     uint32_t length) {
   for (; taken; taken = taken->next) {
     if (taken->key && taken->length == length && !memcmp(taken->key, key, length)) return true;
     if (tsl__node_requires(tsl__node_of(s, taken->s), key, length)) return true;
@@ -405,15 +466,20 @@ static bool demanded(const struct schema *s, const struct taken *taken, const ch
 
 static bool excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id, int depth) {
   const struct node *n = tsl__schema_plain_node(s, id);
-  const struct keyword_value *v = tsl__keyword_or_null(n, tsl__has(n, KW_ANY_OF) ? KW_ANY_OF : KW_ONE_OF);
+  const struct keyword_value *v =
+      tsl__keyword_or_null(n, tsl__has(n, KW_ANY_OF) ? KW_ANY_OF : KW_ONE_OF);
   for (const struct taken *t = taken; t; t = t->next)
     if (!t->key && tsl__schema_work(s, 16) && apart(s, type, t->s, id, false)) return true;
   uint32_t i = 0;
-  while (v && depth < BRANCHES_DEPTH && i < v->count && excluded(s, type, taken, v->children[i], depth + 1)) i++;
+  while (v && depth < BRANCHES_DEPTH && i < v->count &&
+         excluded(s, type, taken, v->children[i], depth + 1))
+    i++;
   return v && v->count && i == v->count;
 }
 
-bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id) { return excluded(s, type, taken, id, 0) && tsl__schema_ok(s); }
+bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id) {
+  return excluded(s, type, taken, id, 0) && tsl__schema_ok(s);
+}
 
 /* The subschema of a member in one node if it lists its values, or UINT32_MAX. */
 static sid listed_member(const struct schema *s, sid at, const char *key, uint32_t length) {
@@ -431,7 +497,9 @@ bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next) {
   uint32_t ignored;
   for (uint32_t i = 0; v && taken && i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
-    if (!tsl__schema_listed(s, v->children[i], &ignored) || !demanded(s, &all, m->key, m->key_length)) continue;
+    if (!tsl__schema_listed(s, v->children[i], &ignored) ||
+        !demanded(s, &all, m->key, m->key_length))
+      continue;
     for (const struct taken *t = taken; t; t = t->next) {
       sid other = listed_member(s, t->s, m->key, m->key_length);
       if (other != UINT32_MAX && lists_disjoint(s, v->children[i], other)) return true;
@@ -459,7 +527,8 @@ static bool only_lists(const struct schema *s, sid id) {
 enum atom_state { DEAD, SURE, LIVE };
 
 /* Do two nodes list values for a member that have none in common? Then it can only be absent. */
-static bool impossible_member(struct schema *s, const struct taken *taken, const char *key, uint32_t length) {
+static bool impossible_member(struct schema *s, const struct taken *taken, const char *key,
+                              uint32_t length) {
   for (const struct taken *t = taken; t; t = t->next) {
     sid a = listed_member(s, t->s, key, length);
     if (a == UINT32_MAX) continue;
@@ -479,12 +548,14 @@ static enum atom_state look(struct schema *s, const struct taken *taken, const s
     sid other = listed_member(s, t->s, a->key, a->key_length);
     if (other == UINT32_MAX) continue;
     if (list_within(s, other, a->l >> 1)) return DEAD;
-    if (lists_disjoint(s, other, a->l >> 1) && demanded(s, taken, a->key, a->key_length)) return SURE;
+    if (lists_disjoint(s, other, a->l >> 1) && demanded(s, taken, a->key, a->key_length))
+      return SURE;
   }
   return LIVE;
 }
 
-const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *taken, const struct atom *atoms, bool *sure) {
+const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *taken,
+                                          const struct atom *atoms, bool *sure) {
   const struct atom *live = NULL;
   for (; atoms; atoms = atoms->next) {
     enum atom_state state = look(s, taken, atoms);
@@ -498,7 +569,7 @@ const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *
   return live;
 }
 
-/* ---- values against one more lit -------------------------------------------------------------------------------------- */
+/* ---- values against one more lit ------------------------------------------------------------- */
 
 /* By the values that nodes list, all of them or some that are enough; both simplified. */
 static bool implied(struct schema *s, lit a, lit l) {
@@ -525,11 +596,16 @@ bool tsl__schema_implies(struct schema *s, goal g, lit l) {
   return false;
 }
 
-bool tsl__schema_excludes(struct schema *s, goal g, lit l) { return tsl__schema_implies(s, g, l ^ 1); }
+bool tsl__schema_excludes(struct schema *s, goal g, lit l) {
+  return tsl__schema_implies(s, g, l ^ 1);
+}
 
 bool tsl__schema_denies(struct schema *s, lit l) {
-  static const uint64_t cheap = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_ENUM | (uint64_t)1 << KW_CONST | (uint64_t)1 << KW_MIN_LENGTH | (uint64_t)1 << KW_MAX_LENGTH | (uint64_t)1 << KW_MINIMUM |
-                                (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM | (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM;
+  static const uint64_t cheap = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_ENUM |
+                                (uint64_t)1 << KW_CONST | (uint64_t)1 << KW_MIN_LENGTH |
+                                (uint64_t)1 << KW_MAX_LENGTH | (uint64_t)1 << KW_MINIMUM |
+                                (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM |
+                                (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM;
   l = tsl__schema_simplify(s, l);
   const struct node *n = tsl__node_of(s, l >> 1);
   if (!n->mask || n->mask & ~cheap) return false;

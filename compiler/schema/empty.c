@@ -1,16 +1,21 @@
 /* empty.c - is there a value, and how short can it be?
  *
- * Problem   Nothing may be offered that cannot end. Schemas are recursive, so "has a value" is a least fixed point; and with required members,
- *           counts and clauses it is a small search.
- * Idea      One number answers both: the fewest bytes of a value, infinite if there is none. Goals start at infinity and are computed from their
- *           parts until nothing changes. A goal that is asked for while it is being computed answers what it has so far and marks the round as
- *           tentative; without that one pass is enough, which is the common case.
- * Why       Bytes only add up, so each round can only lower a value, and the values of the last round satisfy all equations: they are the least
- *           solution of "has a value", and the shortest one of "how long".
- * Clauses   An object's open disjunctions are satisfied by choosing one target each; the search is depth first, ends as soon as a choice costs no more
- *           than the required members do anyway, and is bounded by TSL__SCHEMA_SEARCH steps (an error, not a guess).
- * When      Whether there is a value is asked of every schema by its compile, how long it is hardly ever: rules are measured when somebody asks (tsl__rule_ops.shortest). What
- *           the keywords tell is believed (plain.c), an object without clauses is possible if what it requires is, and only what is left is measured.
+ * Problem   Nothing may be offered that cannot end. Schemas are recursive, so "has a value" is a
+ *           least fixed point; and with required members, counts and clauses it is a small search.
+ * Idea      One number answers both: the fewest bytes of a value, infinite if there is none. Goals
+ *           start at infinity and are computed from their parts until nothing changes. A goal that
+ *           is asked for while it is being computed answers what it has so far and marks the round
+ *           as tentative; without that one pass is enough, which is the common case.
+ * Why       Bytes only add up, so each round can only lower a value, and the values of the last
+ *           round satisfy all equations: they are the least solution of "has a value", and the
+ *           shortest one of "how long".
+ * Clauses   An object's open disjunctions are satisfied by choosing one target each; the search is
+ *           depth first, ends as soon as a choice costs no more than the required members do
+ *           anyway, and is bounded by TSL__SCHEMA_SEARCH steps (an error, not a guess).
+ * When      Whether there is a value is asked of every schema by its compile, how long it is hardly
+ *           ever: rules are measured when somebody asks (tsl__rule_ops.shortest). What the keywords
+ *           tell is believed (plain.c), an object without clauses is possible if what it requires
+ *           is, and only what is left is measured.
  * White space counts nothing where it may be left out.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,13 +24,15 @@
 
 #include <stdlib.h>
 
-/* ---- objects ------------------------------------------------------------------------------------------------------ */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 /* A way to the end that was found: other states of the object mostly have it, too. */
 struct ending {
   bool known;
-  uint8_t *comes;    /* by known key: 0 it need not, 1 it does, and its value is possible, 2 it had come already */
-  uint32_t *targets; /* by clause: which of its targets that hits; UINT32_MAX: it is not plain which */
+  /* by known key: 0 it need not, 1 it does, and its value is possible, 2 it had come already */
+  uint8_t *comes;
+  /* by clause: which of its targets that hits; UINT32_MAX: it is not plain which */
+  uint32_t *targets;
 };
 
 struct added { /* an extra member that a clause wants */
@@ -39,9 +46,10 @@ struct plan {
   const uint64_t *bits;
   uint32_t count, min, max;
   bool first;
-  bool any;       /* whatever way is found is enough: bytes say only whether there is one */
-  uint8_t *must;  /* by known key: 0 free, 1 must come, 2 and more: must not come, for so many reasons and one */
-  goal *values;   /* by known key */
+  bool any; /* whatever way is found is enough: bytes say only whether there is one */
+  /* by known key: 0 free, 1 must come, 2 and more: must not come, for so many reasons and one */
+  uint8_t *must;
+  goal *values; /* by known key */
   struct added added[TSL__SCHEMA_CLAUSES];
   uint32_t added_count, steps, best, floor;
   uint64_t group; /* clauses that are looked at together */
@@ -82,7 +90,8 @@ static uint32_t left(const struct plan *p, uint32_t cell) {
   return n;
 }
 
-/* The cheapest `n` members that need not come: extra ones as often as there are names, known ones once. */
+/* The cheapest `n` members that need not come: extra ones as often as there are names, known ones
+ * once. */
 static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
   const struct object *o = p->o;
   uint32_t count = 0;
@@ -90,10 +99,13 @@ static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
   size_t size = (o->n + o->cell_count + 1) * sizeof(struct offer);
   struct offer *offers = tsl__alloc(p->s->alloc, size);
   if (!offers) return tsl__schema_fail(p->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
-  for (uint32_t c = 0; c < o->cell_count; c++) offers[count++] = (struct offer){member_cost(p, key_length(p, c), o->cells[c].value, g), left(p, c)};
+  for (uint32_t c = 0; c < o->cell_count; c++)
+    offers[count++] =
+        (struct offer){member_cost(p, key_length(p, c), o->cells[c].value, g), left(p, c)};
   for (uint32_t k = 0; k < o->n; k++)
     if (!tsl__bit(p->bits, k) && !p->must[k] && o->known[k].value != GOAL_NONE)
-      offers[count++] = (struct offer){member_cost(p, tsl__object_key_length(o, k), o->known[k].value, g), 1};
+      offers[count++] =
+          (struct offer){member_cost(p, tsl__object_key_length(o, k), o->known[k].value, g), 1};
   qsort(offers, count, sizeof *offers, by_cost);
   for (uint32_t i = 0; i < count && n && total < TSL__INF; i++) {
     uint32_t used = offers[i].left < n ? offers[i].left : n;
@@ -104,7 +116,8 @@ static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
   return n || total >= TSL__INF ? TSL__INF : (uint32_t)total;
 }
 
-/* The cost of what has been decided: all members that must come, with their commas, enough others, and the end. */
+/* The cost of what has been decided: all members that must come, with their commas, enough others,
+ * and the end. */
 static uint32_t leaf(struct plan *p) {
   const struct object *o = p->o;
   const struct gaps *g = tsl__schema_gaps(p->s, o->level);
@@ -115,7 +128,8 @@ static uint32_t leaf(struct plan *p) {
     members++;
     bytes = tsl__add(bytes, member_cost(p, tsl__object_key_length(o, k), p->values[k], g));
   }
-  for (uint32_t i = 0; i < p->added_count; i++) bytes = tsl__add(bytes, member_cost(p, key_length(p, p->added[i].cell), p->added[i].value, g));
+  for (uint32_t i = 0; i < p->added_count; i++)
+    bytes = tsl__add(bytes, member_cost(p, key_length(p, p->added[i].cell), p->added[i].value, g));
   if (bytes == TSL__INF) return TSL__INF;
   uint32_t total = p->count + members;
   if (total < p->min) {
@@ -132,7 +146,8 @@ static uint32_t leaf(struct plan *p) {
 static void search(struct plan *p, uint64_t done);
 
 static void with_key(struct plan *p, uint64_t done, uint32_t k, lit l) {
-  if (tsl__bit(p->bits, k) || p->must[k] >= 2 || tsl__schema_excludes(p->s, p->values[k], l)) return;
+  if (tsl__bit(p->bits, k) || p->must[k] >= 2 || tsl__schema_excludes(p->s, p->values[k], l))
+    return;
   uint8_t must = p->must[k];
   goal value = p->values[k];
   p->must[k] = 1;
@@ -147,7 +162,8 @@ static void with_cell(struct plan *p, uint64_t done, uint32_t c, lit l) {
     if (p->added[i].cell != c) continue;
     goal value = p->added[i].value;
     p->added[i].value = tsl__schema_goal_and(p->s, value, &l, 1);
-    if (p->added[i].value != GOAL_NONE && value_cost(p, p->added[i].value) != TSL__INF) search(p, done);
+    if (p->added[i].value != GOAL_NONE && value_cost(p, p->added[i].value) != TSL__INF)
+      search(p, done);
     p->added[i].value = value;
   }
   goal value = left(p, c) ? tsl__schema_goal_and(p->s, p->o->cells[c].value, &l, 1) : GOAL_NONE;
@@ -157,8 +173,11 @@ static void with_cell(struct plan *p, uint64_t done, uint32_t c, lit l) {
   p->added_count--;
 }
 
-/* Has nothing been decided about a member's value? Then no target is plainly excluded, nor hit by a required member: the clauses were made without those. */
-static bool undecided(const struct plan *p, uint32_t k) { return p->values[k] == p->o->known[k].value; }
+/* Has nothing been decided about a member's value? Then no target is plainly excluded, nor hit by a
+ * required member: the clauses were made without those. */
+static bool undecided(const struct plan *p, uint32_t k) {
+  return p->values[k] == p->o->known[k].value;
+}
 
 /* May what has been decided still come to fulfil the target? */
 static bool is_open(const struct plan *p, const struct clause *c, const struct target *t) {
@@ -167,42 +186,45 @@ static bool is_open(const struct plan *p, const struct clause *c, const struct t
   if (t->kind == ATOM_NONE) return !tsl__clause_spoilt(p->o, p->bits, c);
   if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] != 1;
   if (t->kind != ATOM_KEY) return true;
-  return !tsl__bit(p->bits, t->key) && p->must[t->key] < 2 && (undecided(p, t->key) || !tsl__schema_excludes(p->s, p->values[t->key], t->l));
+  return !tsl__bit(p->bits, t->key) && p->must[t->key] < 2 &&
+         (undecided(p, t->key) || !tsl__schema_excludes(p->s, p->values[t->key], t->l));
 }
 
-/* Keys that have come or, with order `schema`, can't any more say nothing: it is known whether that spoilt the clause. */
+/* Keys that have come or, with order `schema`, can't any more say nothing: it is known whether that
+ * spoilt the clause. */
 static void with_none(struct plan *p, uint64_t done, const struct target *t) {
   for (uint32_t i = 0; i < t->count; i++) p->must[t->list[i]] += 2 * !tsl__bit(p->bits, t->list[i]);
   search(p, done);
   for (uint32_t i = 0; i < t->count; i++) p->must[t->list[i]] -= 2 * !tsl__bit(p->bits, t->list[i]);
 }
 
-static void with_target(struct plan *p, uint64_t done, const struct clause *clause, const struct target *t) {
+static void with_target(struct plan *p, uint64_t done, const struct clause *clause,
+                        const struct target *t) {
   uint32_t min = p->min, max = p->max;
   switch (t->kind) {
-    case ATOM_ABSENT:
-      if (tsl__bit(p->bits, t->key) || p->must[t->key] == 1) return;
-      uint8_t must = p->must[t->key];
-      p->must[t->key] = 2;
-      search(p, done);
-      p->must[t->key] = must;
-      return;
-    case ATOM_KEY: with_key(p, done, t->key, t->l); return;
-    case ATOM_NONE:
-      if (is_open(p, clause, t)) with_none(p, done, t);
-      return;
-    case ATOM_PATTERN:
-      for (uint32_t c = 0; c < p->o->cell_count; c++)
-        if (tsl__bit(t->cells, c)) with_cell(p, done, c, t->l);
-      for (uint32_t k = 0; k < p->o->n; k++)
-        if (tsl__bit(t->keys, k)) with_key(p, done, k, t->l);
-      return;
-    default:
-      if (t->kind == ATOM_MIN && t->count > min) p->min = t->count;
-      if (t->kind == ATOM_MAX && t->count < max) p->max = t->count;
-      search(p, done);
-      p->min = min;
-      p->max = max;
+  case ATOM_ABSENT:
+    if (tsl__bit(p->bits, t->key) || p->must[t->key] == 1) return;
+    uint8_t must = p->must[t->key];
+    p->must[t->key] = 2;
+    search(p, done);
+    p->must[t->key] = must;
+    return;
+  case ATOM_KEY: with_key(p, done, t->key, t->l); return;
+  case ATOM_NONE:
+    if (is_open(p, clause, t)) with_none(p, done, t);
+    return;
+  case ATOM_PATTERN:
+    for (uint32_t c = 0; c < p->o->cell_count; c++)
+      if (tsl__bit(t->cells, c)) with_cell(p, done, c, t->l);
+    for (uint32_t k = 0; k < p->o->n; k++)
+      if (tsl__bit(t->keys, k)) with_key(p, done, k, t->l);
+    return;
+  default:
+    if (t->kind == ATOM_MIN && t->count > min) p->min = t->count;
+    if (t->kind == ATOM_MAX && t->count < max) p->max = t->count;
+    search(p, done);
+    p->min = min;
+    p->max = max;
   }
 }
 
@@ -214,7 +236,9 @@ static bool holds(const struct plan *p, const struct clause *c, const struct tar
   if (t->kind == ATOM_ABSENT) return !tsl__bit(p->bits, t->key) && p->must[t->key] >= 2;
   if (t->kind == ATOM_MIN) return p->min >= t->count;
   if (t->kind == ATOM_MAX) return p->max <= t->count;
-  if (t->kind != ATOM_KEY || tsl__bit(p->bits, t->key) || p->must[t->key] != 1 || (undecided(p, t->key) && p->o->known[t->key].required)) return false;
+  if (t->kind != ATOM_KEY || tsl__bit(p->bits, t->key) || p->must[t->key] != 1 ||
+      (undecided(p, t->key) && p->o->known[t->key].required))
+    return false;
   return tsl__schema_implies(p->s, p->values[t->key], t->l);
 }
 
@@ -247,7 +271,8 @@ static uint32_t next_clause(const struct plan *p, uint64_t *done) {
   return best;
 }
 
-/* Keep what has been decided for the group, if that is no more than which of the known keys come. */
+/* Keep what has been decided for the group, if that is no more than which of the known keys
+ * come. */
 static void keep_ending(const struct plan *p) {
   const struct object *o = p->o;
   struct ending *e = o->ending;
@@ -259,13 +284,17 @@ static void keep_ending(const struct plan *p) {
     if (!(p->group >> i & 1u)) continue;
     e->targets[i] = UINT32_MAX;
     for (uint32_t j = 0; j < c->n && e->targets[i] == UINT32_MAX; j++)
-      if ((c->targets[j].kind == ATOM_ABSENT || c->targets[j].kind == ATOM_KEY || c->targets[j].kind == ATOM_NONE) && holds(p, c, &c->targets[j])) e->targets[i] = j;
+      if ((c->targets[j].kind == ATOM_ABSENT || c->targets[j].kind == ATOM_KEY ||
+           c->targets[j].kind == ATOM_NONE) &&
+          holds(p, c, &c->targets[j]))
+        e->targets[i] = j;
   }
 }
 
 /* Likely to cost nothing: something stays away, or comes anyway. */
 static bool cheap(const struct plan *p, const struct target *t) {
-  return t->kind == ATOM_ABSENT || t->kind == ATOM_NONE || t->kind == ATOM_MAX || (t->kind == ATOM_KEY && p->must[t->key] == 1);
+  return t->kind == ATOM_ABSENT || t->kind == ATOM_NONE || t->kind == ATOM_MAX ||
+         (t->kind == ATOM_KEY && p->must[t->key] == 1);
 }
 
 /* Branch and bound; recursion is bounded by TSL__SCHEMA_CLAUSES. */
@@ -273,12 +302,15 @@ static void search(struct plan *p, uint64_t done) {
   if (p->best <= p->floor || !tsl__schema_ok(p->s)) return;
   tsl__exprs_work(p->s->x, 8 + p->o->n);
   if (++p->steps > TSL__SCHEMA_SEARCH) {
-    tsl__schema_fail(p->s, TSL_ERR_LIMIT, NULL, "the constraints on one object are too entangled: %u steps of search", TSL__SCHEMA_SEARCH);
+    tsl__schema_fail(p->s, TSL_ERR_LIMIT, NULL,
+                     "the constraints on one object are too entangled: %u steps of search",
+                     TSL__SCHEMA_SEARCH);
     return;
   }
   uint32_t clause = next_clause(p, &done);
   bool last = clause == p->o->clause_count;
-  uint32_t bytes = last || !p->any || p->max != TSL__INF ? leaf(p) : 0; /* choices that are still open only add to it */
+  /* choices that are still open only add to it */
+  uint32_t bytes = last || !p->any || p->max != TSL__INF ? leaf(p) : 0;
   if (bytes >= p->best) return;
   if (last) {
     p->best = bytes;
@@ -288,10 +320,12 @@ static void search(struct plan *p, uint64_t done) {
   const struct clause *c = &p->o->clauses[clause];
   for (int first = 1; first >= 0; first--)
     for (uint32_t j = 0; j < c->n; j++)
-      if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, done | (uint64_t)1 << clause, c, &c->targets[j]);
+      if (cheap(p, &c->targets[j]) == (first == 1))
+        with_target(p, done | (uint64_t)1 << clause, c, &c->targets[j]);
 }
 
-/* All clauses, group by group: what one group adds to the members that must come anyway does not depend on the others. */
+/* All clauses, group by group: what one group adds to the members that must come anyway does not
+ * depend on the others. */
 static void search_groups(struct plan *p, uint64_t done) {
   const struct object *o = p->o;
   const struct gaps *g = tsl__schema_gaps(p->s, o->level);
@@ -307,17 +341,29 @@ static void search_groups(struct plan *p, uint64_t done) {
     total = p->best == TSL__INF ? TSL__INF : tsl__add(total, p->best - anyway);
   }
   p->first = first;
-  if (first && g && total != TSL__INF) total = total == anyway ? floor : total - g->comma_cost + g->first_cost;
+  if (first && g && total != TSL__INF)
+    total = total == anyway ? floor : total - g->comma_cost + g->first_cost;
   p->best = total;
 }
 
 /* The fewest bytes, or, of the ways to the end, those of the one that is found first. */
-static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first, bool any) {
-  struct plan p = {.o = o, .s = o->schema, .bits = bits, .count = count, .min = o->min, .max = o->max, .first = first, .any = any && !o->schema->measuring, .best = TSL__INF, .group = ~(uint64_t)0};
+static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t count,
+                         uint64_t done, bool first, bool any) {
+  struct plan p = {.o = o,
+                   .s = o->schema,
+                   .bits = bits,
+                   .count = count,
+                   .min = o->min,
+                   .max = o->max,
+                   .first = first,
+                   .any = any && !o->schema->measuring,
+                   .best = TSL__INF,
+                   .group = ~(uint64_t)0};
   size_t size = o->n * (sizeof(goal) + 1);
   uint64_t room[128];
   void *block = size <= sizeof room ? room : tsl__alloc(o->schema->alloc, size);
-  if (!block) return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  if (!block)
+    return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
   p.values = block;
   p.must = (uint8_t *)(p.values + o->n);
   for (uint32_t k = 0; k < o->n; k++) {
@@ -329,47 +375,61 @@ static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t 
   if (any && p.floor != TSL__INF) p.floor = TSL__INF - 1; /* whatever is found is enough */
   if (ending) memset(ending->comes, 0, o->n);
   if (ending) ending->known = true;
-  if (!o->clause_count) p.best = p.floor;
-  else if (o->groups) search_groups(&p, done);
-  else search(&p, done);
+  if (!o->clause_count)
+    p.best = p.floor;
+  else if (o->groups)
+    search_groups(&p, done);
+  else
+    search(&p, done);
   if (ending && p.best == TSL__INF) ending->known = false;
   if (block != room) tsl__free(o->schema->alloc, block, size);
   return p.best;
 }
 
 /* Is the target hit where the `left` required members come, and no others? */
-static bool hit_by_required(const struct object *o, const uint64_t *bits, uint32_t count, uint32_t left, const struct clause *c, const struct target *t) {
-  const struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL; /* the other kinds name no key */
+static bool hit_by_required(const struct object *o, const uint64_t *bits, uint32_t count,
+                            uint32_t left, const struct clause *c, const struct target *t) {
+  /* the other kinds name no key */
+  const struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL;
   if (k && bits && tsl__bit(bits, t->key)) return false;
   switch (t->kind) {
-    case ATOM_ABSENT: return !k->required;
-    case ATOM_KEY: return k->required && tsl__schema_implies(o->schema, k->value, t->l);
-    case ATOM_MIN: return count + left >= t->count;
-    case ATOM_MAX: return count + left <= t->count;
-    case ATOM_NONE: return !tsl__clause_spoilt(o, bits, c);
-    default: return false;
+  case ATOM_ABSENT: return !k->required;
+  case ATOM_KEY: return k->required && tsl__schema_implies(o->schema, k->value, t->l);
+  case ATOM_MIN: return count + left >= t->count;
+  case ATOM_MAX: return count + left <= t->count;
+  case ATOM_NONE: return !tsl__clause_spoilt(o, bits, c);
+  default: return false;
   }
 }
 
-/* Is it plain that the required members that are left, and no others, bring the object to its end? `bits` NULL: none has come. */
-static bool required_suffice(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done) {
+/* Is it plain that the required members that are left, and no others, bring the object to its end?
+ * `bits` NULL: none has come. */
+static bool required_suffice(const struct object *o, const uint64_t *bits, uint32_t count,
+                             uint64_t done) {
   uint32_t left = 0;
   for (uint32_t k = 0; k < o->n; k++) left += o->known[k].required && !(bits && tsl__bit(bits, k));
   if (count + left < o->min || count + left > o->max) return false;
   for (uint32_t i = 0; i < o->clause_count; i++) {
     bool hit = (done >> i) & 1u;
-    for (uint32_t j = 0; j < o->clauses[i].n && !hit; j++) hit = hit_by_required(o, bits, count, left, &o->clauses[i], &o->clauses[i].targets[j]);
+    for (uint32_t j = 0; j < o->clauses[i].n && !hit; j++)
+      hit = hit_by_required(o, bits, count, left, &o->clauses[i], &o->clauses[i].targets[j]);
     if (!hit) return false;
   }
   for (uint32_t k = 0; k < o->n; k++)
-    if (o->known[k].required && !(bits && tsl__bit(bits, k)) && !tsl__schema_possible(o->schema, o->known[k].value)) return false;
+    if (o->known[k].required && !(bits && tsl__bit(bits, k)) &&
+        !tsl__schema_possible(o->schema, o->known[k].value))
+      return false;
   return true;
 }
 
-uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) { return find_way(o, bits, count, done, first, false); }
+uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count,
+                          uint64_t done, bool first) {
+  return find_way(o, bits, count, done, first, false);
+}
 
 static bool ending_new(struct object *o) {
-  struct ending *e = tsl__schema_alloc(o->schema, sizeof *e + o->clause_count * sizeof *e->targets + o->n);
+  struct ending *e =
+      tsl__schema_alloc(o->schema, sizeof *e + o->clause_count * sizeof *e->targets + o->n);
   if (!e) return false;
   e->targets = (uint32_t *)(void *)(e + 1);
   e->comes = (uint8_t *)(e->targets + o->clause_count);
@@ -378,12 +438,14 @@ static bool ending_new(struct object *o) {
 }
 
 /* Can the members that have come not have kept it from being hit? */
-static bool is_left(const struct object *o, const uint64_t *bits, const struct clause *c, const struct target *t) {
+static bool is_left(const struct object *o, const uint64_t *bits, const struct clause *c,
+                    const struct target *t) {
   return t->kind == ATOM_NONE ? !tsl__clause_spoilt(o, bits, c) : !tsl__bit(bits, t->key);
 }
 
 /* Does the way that was found last lead on from here? */
-static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t count, uint64_t done) {
+static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t count,
+                       uint64_t done) {
   const struct ending *e = o->ending;
   if (!e || !e->known) return false;
   for (uint32_t k = 0; k < o->n; k++) {
@@ -393,23 +455,30 @@ static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t co
   }
   if (count < o->min || count > o->max) return false;
   for (uint32_t i = 0; i < o->clause_count; i++)
-    if (!(done >> i & 1u) && (e->targets[i] == UINT32_MAX || !is_left(o, bits, &o->clauses[i], &o->clauses[i].targets[e->targets[i]]))) return false;
+    if (!(done >> i & 1u) &&
+        (e->targets[i] == UINT32_MAX ||
+         !is_left(o, bits, &o->clauses[i], &o->clauses[i].targets[e->targets[i]])))
+      return false;
   return true;
 }
 
-bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, uint64_t done, bool first) {
+bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, uint64_t done,
+                      bool first) {
   bool measured = o->schema->measuring;
-  if (!measured && (required_suffice(o, bits, count, done) || ends_alike(o, bits, count, done))) return true;
+  if (!measured && (required_suffice(o, bits, count, done) || ends_alike(o, bits, count, done)))
+    return true;
   if (!measured && o->clause_count && !o->ending && !ending_new(o)) return false;
   return find_way(o, bits, count, done, first, true) != TSL__INF;
 }
 
 #define FEW_WORDS 16u /* that need no memory */
 
-/* The bits of an object's state before its first member: `room`, of FEW_WORDS words, or memory that tsl__free wants back. */
+/* The bits of an object's state before its first member: `room`, of FEW_WORDS words, or memory that
+ * tsl__free wants back. */
 static uint64_t *no_members(const struct object *o, uint64_t *room) {
   uint32_t words = o->words + o->counted;
-  uint64_t *bits = words <= FEW_WORDS ? memset(room, 0, FEW_WORDS * sizeof *room) : tsl__alloc_zero(o->schema->alloc, words * sizeof *bits);
+  uint64_t *bits = words <= FEW_WORDS ? memset(room, 0, FEW_WORDS * sizeof *room)
+                                      : tsl__alloc_zero(o->schema->alloc, words * sizeof *bits);
   if (!bits) tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return bits;
 }
@@ -428,12 +497,14 @@ uint32_t tsl__object_shortest(const struct object *o) {
 
 /* A member's or an item's value with what a clause or a counter asks of it. */
 static void ask_of(struct schema *s, goal value, lit l) {
-  if (value != GOAL_NONE && !tsl__schema_excludes(s, value, l)) tsl__schema_goal_and(s, value, &l, 1);
+  if (value != GOAL_NONE && !tsl__schema_excludes(s, value, l))
+    tsl__schema_goal_and(s, value, &l, 1);
 }
 
 void tsl__object_goals_wanted(const struct object *o) {
   for (uint32_t i = 0; i < o->clause_count; i++)
-    for (const struct target *t = o->clauses[i].targets; t < o->clauses[i].targets + o->clauses[i].n && tsl__schema_ok(o->schema); t++) {
+    for (const struct target *t = o->clauses[i].targets;
+         t < o->clauses[i].targets + o->clauses[i].n && tsl__schema_ok(o->schema); t++) {
       if (t->kind == ATOM_KEY) ask_of(o->schema, o->known[t->key].value, t->l);
       if (t->kind != ATOM_PATTERN) continue;
       for (uint32_t c = 0; c < o->cell_count; c++)
@@ -451,22 +522,26 @@ static void ask_of_item(const struct array *a, const struct counter *k, goal val
 
 void tsl__array_goals_wanted(const struct array *a) {
   for (uint32_t i = 0; i < a->counter_count && tsl__schema_ok(a->schema); i++) {
-    for (uint32_t k = a->counters[i].from; k < a->prefix_count && tsl__schema_ok(a->schema); k++) ask_of_item(a, &a->counters[i], a->prefix[k]);
+    for (uint32_t k = a->counters[i].from; k < a->prefix_count && tsl__schema_ok(a->schema); k++)
+      ask_of_item(a, &a->counters[i], a->prefix[k]);
     ask_of_item(a, &a->counters[i], a->rest);
   }
 }
 
-/* ---- goals -------------------------------------------------------------------------------------------------------- */
+/* ---- goals ----------------------------------------------------------------------------------- */
 
 static uint32_t number_shortest(struct schema *s, tsl__expr number) {
-  return number == s->shared.number_text || number == s->shared.integer_text ? 1 : tsl__expr_shortest(s->x, number);
+  return number == s->shared.number_text || number == s->shared.integer_text
+             ? 1
+             : tsl__expr_shortest(s->x, number);
 }
 
 static uint32_t compute(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   uint32_t best = e->scalars & (T_NULL | T_TRUE) ? 4 : e->scalars & T_FALSE ? 5 : TSL__INF, bytes;
   if (e->number != TSL__NONE && (bytes = number_shortest(s, e->number)) < best) best = bytes;
-  if (tsl__schema_nests(s)) best = tsl__add(best, 2); /* as if there were brackets or quotes to leave out */
+  /* as if there were brackets or quotes to leave out */
+  if (tsl__schema_nests(s)) best = tsl__add(best, 2);
   if (e->string != TSL__NONE && (bytes = tsl__schema_string_shortest(s, e)) < best) best = bytes;
   for (uint32_t i = 0; i < e->array_count; i++)
     if ((bytes = tsl__array_shortest(e->arrays[i])) < best) best = bytes;
@@ -480,11 +555,13 @@ static uint32_t measure(struct schema *s, goal g) {
   if (e->active) s->tentative = true;
   if (e->final || e->active || e->round == s->round) return e->shortest;
   if (s->measuring > TSL__SCHEMA_DEPTH) {
-    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL, "required values nested deeper than %u", TSL__SCHEMA_DEPTH);
+    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL, "required values nested deeper than %u",
+                     TSL__SCHEMA_DEPTH);
     return TSL__INF;
   }
   if (!tsl__schema_open(s, g)) return TSL__INF;
-  if (!tsl__vec_push(s->alloc, &s->measured, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  if (!tsl__vec_push(s->alloc, &s->measured, g))
+    return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
   e->active = true;
   e->round = s->round;
   s->measuring++;
@@ -525,12 +602,13 @@ uint32_t tsl__schema_shortest(struct schema *s, goal g) {
 static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
   if (!e->n) return true;
   uint8_t types = tsl__schema_plain_together(s, e->lits, e->n);
-  if (s->max_nesting && e->level >= s->max_nesting) types &= (uint8_t)~(T_ARRAY | T_OBJECT);
+  if (s->max_nesting && e->level >= s->max_nesting) types &= (uint8_t) ~(T_ARRAY | T_OBJECT);
   return types != 0;
 }
 
-/* Is there a way to the end, by what may be known without its length? While a schema is compiled only members that must come are looked at; where more is asked the fewest
- * bytes tell, which opens all that may be asked of members: what is not supported is found by the compile. */
+/* Is there a way to the end, by what may be known without its length? While a schema is compiled
+ * only members that must come are looked at; where more is asked the fewest bytes tell, which opens
+ * all that may be asked of members: what is not supported is found by the compile. */
 static bool has_what_it_needs(struct object *o) {
   if (o->simple || o->schema->text) return o->simple && required_suffice(o, NULL, 0, 0);
   uint64_t room[FEW_WORDS], *bits = no_members(o, room);
@@ -540,14 +618,16 @@ static bool has_what_it_needs(struct object *o) {
   return ends;
 }
 
-/* The shortest value is not needed if one of the objects plainly is possible. Objects that require themselves are left to the fixed point. */
+/* The shortest value is not needed if one of the objects plainly is possible. Objects that require
+ * themselves are left to the fixed point. */
 static bool some_object(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   bool found = false;
   if (e->asked || s->asking == ASKING_MAX) return false;
   e->asked = true;
   s->asking++;
-  for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++) found = has_what_it_needs(tsl__goal_of(s, g)->objects[i]);
+  for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++)
+    found = has_what_it_needs(tsl__goal_of(s, g)->objects[i]);
   tsl__goal_of(s, g)->asked = false;
   s->asking--;
   return found;
@@ -555,7 +635,8 @@ static bool some_object(struct schema *s, goal g) {
 
 static bool some_value(struct schema *s, goal g) {
   if (plainly_possible(s, tsl__goal_of(s, g))) return true;
-  if (tsl__schema_nests(s)) return tsl__schema_shortest(s, g) != TSL__INF; /* which strings have a spelling, only that tells */
+  /* which strings have a spelling, only that tells */
+  if (tsl__schema_nests(s)) return tsl__schema_shortest(s, g) != TSL__INF;
   if (!tsl__schema_open(s, g)) return false;
   const struct goal_entry *e = tsl__goal_of(s, g);
   if (e->scalars || e->string != TSL__NONE || e->number != TSL__NONE) return true;

@@ -1,7 +1,9 @@
 /* goal.c - goals: sets of signed subschemas that one value must satisfy together.
  *
- * A goal is sorted, without doubles and without detours (through references and `not`), and interned: it is a number, and whatever is found out about it is
- * found out once. Goal 0 asks nothing; goal 1 is what nothing satisfies, and every goal that plainly is so: false, or a lit and its opposite.
+ * A goal is sorted, without doubles and without detours (through references and `not`), and
+ * interned: it is a number, and whatever is found out about it is found out once. Goal 0 asks
+ * nothing; goal 1 is what nothing satisfies, and every goal that plainly is so: false, or a lit and
+ * its opposite.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,14 +30,18 @@ static bool goal_same(const void *ctx, uint32_t i) {
   return g->n == k->n && g->level == k->level && !memcmp(g->lits, k->lits, k->n * sizeof *k->lits);
 }
 
-/* A lit without detours: through nodes that are nothing but a reference, a not, or one of these around true or false. */
+/* A lit without detours: through nodes that are nothing but a reference, a not, or one of these
+ * around true or false. */
 lit tsl__schema_simplify(const struct schema *s, lit l) {
   for (uint32_t steps = 0; steps < 1000; steps++) {
     const struct node *n = tsl__node_of(s, l >> 1);
     if (!n->mask) return ((l >> 1 == SID_FALSE) ^ (l & 1)) ? POS(SID_FALSE) : POS(SID_TRUE);
-    if (n->mask == (uint64_t)1 << KW_REF) l = POS(n->values[0].children[0]) | (l & 1);
-    else if (n->mask == (uint64_t)1 << KW_NOT) l = (POS(n->values[0].children[0]) | (l & 1)) ^ 1;
-    else return l;
+    if (n->mask == (uint64_t)1 << KW_REF)
+      l = POS(n->values[0].children[0]) | (l & 1);
+    else if (n->mask == (uint64_t)1 << KW_NOT)
+      l = (POS(n->values[0].children[0]) | (l & 1)) ^ 1;
+    else
+      return l;
   }
   return l;
 }
@@ -71,12 +77,14 @@ static goal goal_new(struct schema *s, const lit *lits, uint32_t n, uint32_t lev
   g->level = level;
   g->shortest = TSL__INF;
   goal id = (goal)s->goals.n;
-  if (!tsl__vec_push(s->alloc, &s->goals, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), GOAL_NONE;
+  if (!tsl__vec_push(s->alloc, &s->goals, g))
+    return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), GOAL_NONE;
   return id;
 }
 
 static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
-  struct node *alone = n == 1 && !(*lits & 1) && !level ? s->nodes.at[*lits >> 1] : NULL; /* most are found there */
+  /* most are found there */
+  struct node *alone = n == 1 && !(*lits & 1) && !level ? s->nodes.at[*lits >> 1] : NULL;
   if (alone && alone->alone) return alone->alone;
   uint64_t hash = alone ? 0 : goal_hash(lits, n, level);
   struct goal_key key = {s, lits, n, level};
@@ -88,7 +96,8 @@ static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t 
   return tsl__table_add(s, &s->goal_table, hash, id) ? id : GOAL_NONE;
 }
 
-/* Without detours, and the same for all places that say the same, where there are alternatives to tell apart. */
+/* Without detours, and the same for all places that say the same, where there are alternatives to
+ * tell apart. */
 static lit as_one(struct schema *s, lit l) {
   l = tsl__schema_simplify(s, l);
   return s->unites && l >> 1 > SID_FALSE ? tsl__schema_first_alike(s, l) : l;
@@ -123,7 +132,9 @@ static goal goal_of_all(struct schema *s, const lit *lits, uint32_t n, uint32_t 
   return goal_intern(s, out, kept, s->levels ? level : 0);
 }
 
-goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level) { return n == 1 && !s->levels ? goal_of_one(s, lits[0]) : goal_of_all(s, lits, n, level); }
+goal tsl__schema_goal(struct schema *s, const lit *lits, uint32_t n, uint32_t level) {
+  return n == 1 && !s->levels ? goal_of_one(s, lits[0]) : goal_of_all(s, lits, n, level);
+}
 
 goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n) {
   if (!n || g == GOAL_NONE) return g;
@@ -147,10 +158,12 @@ static bool union_same(const void *ctx, uint32_t index) {
   return v->count == k->n && !memcmp(v->children, k->children, k->n * sizeof *k->children);
 }
 
-/* The same children are the same node: what holds itself among its items would else ask something else of them on each level. */
+/* The same children are the same node: what holds itself among its items would else ask something
+ * else of them on each level. */
 sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n) {
   sid *copy = tsl__arena_copy(&s->arena, children, n * sizeof *copy);
-  if (!copy || !tsl__schema_work(s, n)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
+  if (!copy || !tsl__schema_work(s, n))
+    return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
   n = sort_lits(copy, n);
   uint64_t hash = goal_hash(copy, n, 0);
   struct union_key key = {s, copy, n};
@@ -159,7 +172,8 @@ sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n) {
   struct node *node = tsl__schema_alloc(s, sizeof *node);
   struct keyword_value *v = tsl__schema_alloc(s, sizeof *v);
   sid id = (sid)s->nodes.n;
-  if (!node || !v || !tsl__vec_push(s->alloc, &s->nodes, node)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
+  if (!node || !v || !tsl__vec_push(s->alloc, &s->nodes, node))
+    return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
   *v = (struct keyword_value){.children = copy, .count = n, .keyword = KW_ANY_OF};
   node->values = v;
   node->mask = (uint64_t)1 << KW_ANY_OF;

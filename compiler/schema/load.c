@@ -1,22 +1,27 @@
 /* load.c - documents, resources and references.
  *
- * A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins another one, with a base URI of its own and perhaps a draft and vocabularies of
- * its own (else those of the resource around it). References are resolved against the base URI of the resource that they stand in (RFC 3986, section 5.2), then by fragment: "" is the
- * resource's root, "/..." a JSON pointer from there, anything else an anchor.
+ * A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins another one,
+ * with a base URI of its own and perhaps a draft and vocabularies of its own (else those of the
+ * resource around it). References are resolved against the base URI of the resource that they stand
+ * in (RFC 3986, section 5.2), then by fragment: "" is the resource's root, "/..." a JSON pointer
+ * from there, anything else an anchor.
  *
- * Documents without any inner identifier, which are most, are not searched for them: one pass over the keys tells.
+ * Documents without any inner identifier, which are most, are not searched for them: one pass over
+ * the keys tells.
  *
- * Dynamic scope: only resources that have dynamic anchors can change what $dynamicRef means, and only the outermost one with each name; so a scope is the list of
- * those that were entered and brought a new name, outermost first. Most schemas have none, and scope 0.
+ * Dynamic scope: only resources that have dynamic anchors can change what $dynamicRef means, and
+ * only the outermost one with each name; so a scope is the list of those that were entered and
+ * brought a new name, outermost first. Most schemas have none, and scope 0.
  *
- * Few resources and anchors are looked through, many found by hash; so are the members of large objects that JSON pointers go through. All of that counts as work.
+ * Few resources and anchors are looked through, many found by hash; so are the members of large
+ * objects that JSON pointers go through. All of that counts as work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/schema/metaschemas.h"
 #include "compiler/schema/parts.h"
 
-/* ---- URIs --------------------------------------------------------------------------------------------------------- */
+/* ---- URIs ------------------------------------------------------------------------------------ */
 
 struct uri { /* RFC 3986, appendix B; NULL at = component absent */
   tsl__string scheme, authority, path, query;
@@ -44,14 +49,16 @@ static struct uri uri_parse(const char *p, size_t n) {
   }
   i = span_until(p, n, "?#");
   u.path = (tsl__string){p, (uint32_t)i};
-  if (i < n && p[i] == '?') u.query = (tsl__string){p + i + 1, (uint32_t)span_until(p + i + 1, n - i - 1, "#")};
+  if (i < n && p[i] == '?')
+    u.query = (tsl__string){p + i + 1, (uint32_t)span_until(p + i + 1, n - i - 1, "#")};
   return u;
 }
 
 /* Section 5.2.4, in place: `n` bytes at `path`; returns the new length. */
 static size_t remove_dots(char *path, size_t n) {
   size_t out = 0, i = 0;
-  for (size_t dots; i < n && path[i] == '.'; i += dots + 1) { /* at the beginning, without a slash before them */
+  /* at the beginning, without a slash before them */
+  for (size_t dots; i < n && path[i] == '.'; i += dots + 1) {
     dots = i + 1 < n && path[i + 1] == '.' ? 2 : 1;
     if (i + dots >= n) return 0;
     if (path[i + dots] != '/') break;
@@ -111,7 +118,7 @@ static const char *uri_resolve(struct schema *s, const char *base_text, const ch
   return out;
 }
 
-/* ---- drafts ------------------------------------------------------------------------------------------------------- */
+/* ---- drafts ---------------------------------------------------------------------------------- */
 
 static bool contains(const tsl__json *text, const char *word) {
   size_t n = strlen(word);
@@ -121,28 +128,36 @@ static bool contains(const tsl__json *text, const char *word) {
 }
 
 static uint32_t draft_of(const tsl__json *root, uint32_t otherwise) {
-  static const struct { const char *word; uint32_t draft; } drafts[] = {
-      {"draft-03", D3}, {"draft-04", D4}, {"draft-06", D6}, {"draft-07", D7}, {"2019-09", D19}, {"2020-12", D20},
+  static const struct {
+    const char *word;
+    uint32_t draft;
+  } drafts[] = {
+      {"draft-03", D3}, {"draft-04", D4}, {"draft-06", D6},
+      {"draft-07", D7}, {"2019-09", D19}, {"2020-12", D20},
   };
   const tsl__json *name = tsl__json_get(root, "$schema", 7);
-  if (!name || name->kind != TSL__JSON_STRING || !contains(name, "json-schema.org")) return otherwise;
+  if (!name || name->kind != TSL__JSON_STRING || !contains(name, "json-schema.org"))
+    return otherwise;
   for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++)
     if (contains(name, drafts[i].word)) return drafts[i].draft;
   return otherwise;
 }
 
-/* ---- dialects ----------------------------------------------------------------------------------------------------- */
+/* ---- dialects -------------------------------------------------------------------------------- */
 
 static bool find_document(struct schema *s, const char *uri, const char **text, size_t *length) {
-  return tsl__metaschema(uri, text, length) || (s->options.resolver && s->options.resolver(s->options.resolver_ctx, uri, text, length));
+  return tsl__metaschema(uri, text, length) ||
+         (s->options.resolver && s->options.resolver(s->options.resolver_ctx, uri, text, length));
 }
 
-static tsl__json *parse_document(struct schema *s, const char *uri, const char *text, size_t length, const tsl__json *reference) {
+static tsl__json *parse_document(struct schema *s, const char *uri, const char *text, size_t length,
+                                 const tsl__json *reference) {
   tsl__json *root;
   tsl_error error;
   tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &root, &error);
   if (status == TSL_OK) return root;
-  tsl__schema_fail(s, status, reference, "<%s>, line %u, column %u: %s", uri, error.line, error.column, error.message);
+  tsl__schema_fail(s, status, reference, "<%s>, line %u, column %u: %s", uri, error.line,
+                   error.column, error.message);
   return NULL;
 }
 
@@ -151,8 +166,10 @@ static size_t fragment_at(const char *p, size_t n) {
   return hash ? (size_t)(hash - p) : n;
 }
 
-/* A metaschema of one's own says by $vocabulary which keywords assert, and by its own $schema which draft it extends. */
-static bool read_metaschema(struct schema *s, const tsl__json *meta, const tsl__json *name, struct dialect *out) {
+/* A metaschema of one's own says by $vocabulary which keywords assert, and by its own $schema which
+ * draft it extends. */
+static bool read_metaschema(struct schema *s, const tsl__json *meta, const tsl__json *name,
+                            struct dialect *out) {
   const tsl__json *list = tsl__json_get(meta, "$vocabulary", 11);
   out->draft = draft_of(meta, 0);
   if (!list || list->kind != TSL__JSON_OBJECT || out->draft & (D3 | D4 | D6 | D7)) return true;
@@ -160,41 +177,56 @@ static bool read_metaschema(struct schema *s, const tsl__json *meta, const tsl__
   for (uint32_t i = 0; i < list->length; i++) {
     const tsl__json *v = &list->items[i];
     uint64_t keywords = 0;
-    if (tsl__schema_vocabulary(v->key, v->key_length, &keywords)) out->without &= ~keywords;
-    else if (v->kind == TSL__JSON_TRUE) return tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, name, "the vocabulary <%.*s>, which the metaschema requires", (int)v->key_length, v->key), false;
+    if (tsl__schema_vocabulary(v->key, v->key_length, &keywords))
+      out->without &= ~keywords;
+    else if (v->kind == TSL__JSON_TRUE)
+      return tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, name,
+                              "the vocabulary <%.*s>, which the metaschema requires",
+                              (int)v->key_length, v->key),
+             false;
   }
   return true;
 }
 
-/* What the $schema of a resource's root says, if it has one, else nothing changes. A metaschema that nobody knows says nothing. False after a failure. */
-static bool read_dialect(struct schema *s, const tsl__json *root, uint32_t *draft, uint64_t *without) {
+/* What the $schema of a resource's root says, if it has one, else nothing changes. A metaschema
+ * that nobody knows says nothing. False after a failure. */
+static bool read_dialect(struct schema *s, const tsl__json *root, uint32_t *draft,
+                         uint64_t *without) {
   const tsl__json *name = tsl__json_get(root, "$schema", 7);
   if (!name) return true;
-  if (name->kind != TSL__JSON_STRING) return tsl__schema_fail(s, TSL_ERR_SCHEMA, name, "$schema must be the URI of a metaschema"), false;
+  if (name->kind != TSL__JSON_STRING)
+    return tsl__schema_fail(s, TSL_ERR_SCHEMA, name, "$schema must be the URI of a metaschema"),
+           false;
   *without = 0;
   *draft = draft_of(root, *draft);
   if (contains(name, "json-schema.org")) return true;
   const char *text, *uri = uri_resolve(s, "", name->text, fragment_at(name->text, name->length));
   size_t length, i = 0;
   if (!uri) return false;
-  while (i < s->dialects.n && strcmp(s->dialects.at[i].uri, uri) != 0 && tsl__schema_work(s, 1)) i++;
+  while (i < s->dialects.n && strcmp(s->dialects.at[i].uri, uri) != 0 && tsl__schema_work(s, 1))
+    i++;
   if (!tsl__schema_ok(s)) return false;
   if (i == s->dialects.n) {
     struct dialect d = {.uri = uri};
     const tsl__json *meta = NULL;
-    if (find_document(s, uri, &text, &length) && (!(meta = parse_document(s, uri, text, length, name)) || !read_metaschema(s, meta, name, &d))) return false;
-    if (!tsl__vec_push(s->alloc, &s->dialects, d)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+    if (find_document(s, uri, &text, &length) &&
+        (!(meta = parse_document(s, uri, text, length, name)) ||
+         !read_metaschema(s, meta, name, &d)))
+      return false;
+    if (!tsl__vec_push(s->alloc, &s->dialects, d))
+      return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
   }
   if (s->dialects.at[i].draft) *draft = s->dialects.at[i].draft;
   *without = s->dialects.at[i].without;
   return true;
 }
 
-/* ---- what a document identifies ------------------------------------------------------------------------------------ */
+/* ---- what a document identifies -------------------------------------------------------------- */
 
 static uint32_t add_resource(struct schema *s, tsl__json *root, const char *uri) {
   struct resource r = {.root = root, .uri = uri};
-  if (!tsl__vec_push(s->alloc, &s->resources, r)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
+  if (!tsl__vec_push(s->alloc, &s->resources, r))
+    return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
   return (uint32_t)s->resources.n - 1;
 }
 
@@ -205,18 +237,26 @@ static void set_dialect(struct resource *r, uint32_t draft, uint64_t without) {
   r->recursive = recursive && recursive->kind == TSL__JSON_TRUE;
 }
 
-static void add_anchor(struct schema *s, uint32_t resource, const tsl__json *name, uint32_t skip, tsl__json *at, bool dynamic) {
+static void add_anchor(struct schema *s, uint32_t resource, const tsl__json *name, uint32_t skip,
+                       tsl__json *at, bool dynamic) {
   if (name->kind != TSL__JSON_STRING) return;
-  struct anchor a = {.resource = resource, .name = name->text + skip, .length = name->length - skip, .at = at, .dynamic = dynamic};
+  struct anchor a = {.resource = resource,
+                     .name = name->text + skip,
+                     .length = name->length - skip,
+                     .at = at,
+                     .dynamic = dynamic};
   if (dynamic) a.before = s->resources.at[resource].dynamic;
-  if (!tsl__vec_push(s->alloc, &s->anchors, a)) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
-  else if (dynamic) s->resources.at[resource].dynamic = (uint32_t)s->anchors.n;
+  if (!tsl__vec_push(s->alloc, &s->anchors, a))
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  else if (dynamic)
+    s->resources.at[resource].dynamic = (uint32_t)s->anchors.n;
 }
 
 /* The $id of a subschema, or NULL. In drafts up to 7 a $ref beside it hides it. */
 static const tsl__json *identifier(const struct schema *s, const tsl__json *at, uint32_t resource) {
   uint32_t draft = s->resources.at[resource].draft;
-  const tsl__json *id = draft & (D3 | D4) ? tsl__json_get(at, "id", 2) : tsl__json_get(at, "$id", 3);
+  const tsl__json *id =
+      draft & (D3 | D4) ? tsl__json_get(at, "id", 2) : tsl__json_get(at, "$id", 3);
   if (!id || id->kind != TSL__JSON_STRING) return NULL;
   if (draft & (D3 | D4 | D6 | D7) && tsl__json_get(at, "$ref", 4)) return NULL;
   return id;
@@ -236,11 +276,14 @@ static uint32_t identify(struct schema *s, tsl__json *at, uint32_t resource) {
       if (resource == UINT32_MAX) return UINT32_MAX;
       set_dialect(&s->resources.at[resource], own, without);
     }
-    if (n + 1 < id->length && id->text[n + 1] != '/') add_anchor(s, resource, id, (uint32_t)n + 1, at, false);
+    if (n + 1 < id->length && id->text[n + 1] != '/')
+      add_anchor(s, resource, id, (uint32_t)n + 1, at, false);
   }
   uint32_t draft = s->resources.at[resource].draft;
-  if (draft & (D19 | D20 | AUTO) && (name = tsl__json_get(at, "$anchor", 7)) != NULL) add_anchor(s, resource, name, 0, at, false);
-  if (draft & (D20 | AUTO) && (name = tsl__json_get(at, "$dynamicAnchor", 14)) != NULL) add_anchor(s, resource, name, 0, at, true);
+  if (draft & (D19 | D20 | AUTO) && (name = tsl__json_get(at, "$anchor", 7)) != NULL)
+    add_anchor(s, resource, name, 0, at, false);
+  if (draft & (D20 | AUTO) && (name = tsl__json_get(at, "$dynamicAnchor", 14)) != NULL)
+    add_anchor(s, resource, name, 0, at, true);
   return resource;
 }
 
@@ -251,7 +294,9 @@ static void identify_members(struct schema *s, tsl__json *map, uint32_t resource
   for (uint32_t i = 0; i < map->length; i++) identify_all(s, &map->items[i], resource);
 }
 
-static bool key_is(const tsl__json *member, const char *key) { return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length); }
+static bool key_is(const tsl__json *member, const char *key) {
+  return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length);
+}
 
 /* Recursion is bounded by max_depth, as the tree is. */
 static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
@@ -266,21 +311,25 @@ static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
     if (m->kind < TSL__JSON_ARRAY || !m->names) continue;
     enum keyword k = tsl__schema_keyword(m->key, m->key_length, &drafts, &shape);
     if (k == KW_COUNT) {
-      if (key_is(m, "$defs") || key_is(m, "definitions")) identify_members(s, m, resource);
-      else if (draft & (D19 | D20 | AUTO) && key_is(m, "contentSchema")) identify_all(s, m, resource); /* a note, but a schema */
+      if (key_is(m, "$defs") || key_is(m, "definitions"))
+        identify_members(s, m, resource);
+      else if (draft & (D19 | D20 | AUTO) && key_is(m, "contentSchema"))
+        identify_all(s, m, resource); /* a note, but a schema */
       continue;
     }
     if (!(drafts & draft) || without >> k & 1) continue; /* a word like any other */
-    if (shape == SHAPE_SCHEMA || (shape == SHAPE_ITEMS && m->kind == TSL__JSON_OBJECT)) identify_all(s, m, resource);
-    else if (shape == SHAPE_MAP || shape == SHAPE_LIST || shape == SHAPE_PATTERNS || shape == SHAPE_DEPENDENCIES || shape == SHAPE_ITEMS ||
-             shape == SHAPE_EXTENDS)
+    if (shape == SHAPE_SCHEMA || (shape == SHAPE_ITEMS && m->kind == TSL__JSON_OBJECT))
+      identify_all(s, m, resource);
+    else if (shape == SHAPE_MAP || shape == SHAPE_LIST || shape == SHAPE_PATTERNS ||
+             shape == SHAPE_DEPENDENCIES || shape == SHAPE_ITEMS || shape == SHAPE_EXTENDS)
       identify_members(s, m, resource);
   }
 }
 
 uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri, uint32_t draft) {
   uint64_t without = 0;
-  uint32_t resource = add_resource(s, root, uri); /* before anything can fail: an error names the document */
+  /* before anything can fail: an error names the document */
+  uint32_t resource = add_resource(s, root, uri);
   if (resource == UINT32_MAX) return UINT32_MAX;
   s->resources.at[resource].document = true;
   if (!read_dialect(s, root, &draft, &without)) return UINT32_MAX;
@@ -295,7 +344,7 @@ uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri
   return tsl__schema_ok(s) ? resource : UINT32_MAX;
 }
 
-/* ---- finding them -------------------------------------------------------------------------------------------------- */
+/* ---- finding them ---------------------------------------------------------------------------- */
 
 #define FEW 32u /* resources, anchors or members that are looked through */
 
@@ -321,7 +370,8 @@ static bool root_same(const void *ctx, uint32_t i) {
 static bool anchor_same(const void *ctx, uint32_t i) {
   const struct sought *k = ctx;
   const struct anchor *a = &k->s->anchors.at[i];
-  return a->resource == k->number && a->length == k->length && (a->dynamic || !k->dynamic) && !memcmp(a->name, k->at, k->length);
+  return a->resource == k->number && a->length == k->length && (a->dynamic || !k->dynamic) &&
+         !memcmp(a->name, k->at, k->length);
 }
 
 static bool scope_same(const void *ctx, uint32_t i) {
@@ -332,18 +382,22 @@ static bool scope_same(const void *ctx, uint32_t i) {
 static bool member_same(const void *ctx, uint32_t i) {
   const struct sought *k = ctx;
   const struct named *m = &k->s->members.at[i];
-  return m->object == k->at && (!k->key || (m->at->key_length == k->length && !memcmp(m->at->key, k->key, k->length)));
+  return m->object == k->at &&
+         (!k->key || (m->at->key_length == k->length && !memcmp(m->at->key, k->key, k->length)));
 }
 
 static uint64_t number_hash(uint64_t number) { return tsl__mix(number + 0x9e3779b97f4a7c15u); }
 static uint64_t address_hash(const void *p) { return number_hash((uintptr_t)p); }
-static uint64_t anchor_hash(const char *name, uint32_t length, uint32_t resource) { return tsl__hash(name, length) ^ number_hash(resource); }
+static uint64_t anchor_hash(const char *name, uint32_t length, uint32_t resource) {
+  return tsl__hash(name, length) ^ number_hash(resource);
+}
 
 /* Of those that are the same the first stays. */
 static void list_uri(struct schema *s, const char *uri, uint32_t resource) {
   struct sought k = {.s = s, .at = uri};
   uint64_t hash = tsl__hash(uri, strlen(uri));
-  if (tsl__table_find(&s->uri_table, hash, uri_same, &k) == UINT32_MAX) tsl__table_add(s, &s->uri_table, hash, resource);
+  if (tsl__table_find(&s->uri_table, hash, uri_same, &k) == UINT32_MAX)
+    tsl__table_add(s, &s->uri_table, hash, resource);
 }
 
 static void list_resources(struct schema *s) {
@@ -351,7 +405,8 @@ static void list_resources(struct schema *s) {
     const struct resource *r = &s->resources.at[s->resources_listed];
     list_uri(s, r->uri, (uint32_t)s->resources_listed);
     if (r->asked) list_uri(s, r->asked, (uint32_t)s->resources_listed);
-    if (r->root) tsl__table_add(s, &s->root_table, address_hash(r->root), (uint32_t)s->resources_listed);
+    if (r->root)
+      tsl__table_add(s, &s->root_table, address_hash(r->root), (uint32_t)s->resources_listed);
   }
 }
 
@@ -379,17 +434,21 @@ uint32_t tsl__schema_resource_of(struct schema *s, const tsl__json *at, uint32_t
   return found == UINT32_MAX ? resource : found;
 }
 
-const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, const char *name, uint32_t length, bool dynamic) {
+const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, const char *name,
+                                        uint32_t length, bool dynamic) {
   struct sought k = {.s = s, .at = name, .length = length, .number = resource, .dynamic = dynamic};
   tsl__schema_work(s, 4);
   if (s->anchors.n > FEW) {
     for (; s->anchors_listed < s->anchors.n && tsl__schema_work(s, 2); s->anchors_listed++) {
       const struct anchor *a = &s->anchors.at[s->anchors_listed];
-      struct sought same = {.s = s, .at = a->name, .length = a->length, .number = a->resource, .dynamic = a->dynamic};
+      struct sought same = {
+          .s = s, .at = a->name, .length = a->length, .number = a->resource, .dynamic = a->dynamic};
       uint64_t hash = anchor_hash(a->name, a->length, a->resource);
-      if (tsl__table_find(&s->anchor_table, hash, anchor_same, &same) == UINT32_MAX) tsl__table_add(s, &s->anchor_table, hash, (uint32_t)s->anchors_listed);
+      if (tsl__table_find(&s->anchor_table, hash, anchor_same, &same) == UINT32_MAX)
+        tsl__table_add(s, &s->anchor_table, hash, (uint32_t)s->anchors_listed);
     }
-    uint32_t found = tsl__table_find(&s->anchor_table, anchor_hash(name, length, resource), anchor_same, &k);
+    uint32_t found =
+        tsl__table_find(&s->anchor_table, anchor_hash(name, length, resource), anchor_same, &k);
     return found == UINT32_MAX ? NULL : &s->anchors.at[found];
   }
   for (uint32_t i = 0; i < s->anchors.n; i++)
@@ -398,20 +457,25 @@ const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, con
 }
 
 /* The member of an object with this name: a large one is listed when it is first asked for one. */
-static tsl__json *find_member(struct schema *s, const tsl__json *object, const char *key, uint32_t length) {
+static tsl__json *find_member(struct schema *s, const tsl__json *object, const char *key,
+                              uint32_t length) {
   if (object->length <= FEW) return tsl__json_get(object, key, length);
   struct sought k = {.s = s, .at = object};
   if (tsl__table_find(&s->member_table, address_hash(object), member_same, &k) == UINT32_MAX) {
     for (uint32_t i = 0; i < object->length && tsl__schema_work(s, 2); i++) {
       struct named m = {object, &object->items[i]};
-      if (!tsl__vec_push(s->alloc, &s->members, m)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
+      if (!tsl__vec_push(s->alloc, &s->members, m))
+        return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
       if (!i) tsl__table_add(s, &s->member_table, address_hash(object), (uint32_t)s->members.n - 1);
-      tsl__table_add(s, &s->member_table, address_hash(object) ^ tsl__hash(m.at->key, m.at->key_length), (uint32_t)s->members.n - 1);
+      tsl__table_add(s, &s->member_table,
+                     address_hash(object) ^ tsl__hash(m.at->key, m.at->key_length),
+                     (uint32_t)s->members.n - 1);
     }
   }
   k.key = key;
   k.length = length;
-  uint32_t found = tsl__table_find(&s->member_table, address_hash(object) ^ tsl__hash(key, length), member_same, &k);
+  uint32_t found = tsl__table_find(&s->member_table, address_hash(object) ^ tsl__hash(key, length),
+                                   member_same, &k);
   return found == UINT32_MAX ? NULL : s->members.at[found].at;
 }
 
@@ -425,19 +489,24 @@ void tsl__schema_forget_references(struct schema *s) {
   s->resources_listed = s->anchors_listed = 0;
 }
 
-/* ---- dynamic scope -------------------------------------------------------------------------------------------------- */
+/* ---- dynamic scope --------------------------------------------------------------------------- */
 
 static bool has_recursive(struct schema *s, uint32_t scope) {
-  while (scope && !s->resources.at[s->scopes.at[scope].resource].recursive && tsl__schema_work(s, 1)) scope = s->scopes.at[scope].outer;
+  while (scope && !s->resources.at[s->scopes.at[scope].resource].recursive &&
+         tsl__schema_work(s, 1))
+    scope = s->scopes.at[scope].outer;
   return scope != 0;
 }
 
 static bool has_name(struct schema *s, uint32_t scope, const char *name, uint32_t length) {
-  while (scope && !tsl__schema_anchor(s, s->scopes.at[scope].resource, name, length, true) && tsl__schema_ok(s)) scope = s->scopes.at[scope].outer;
+  while (scope && !tsl__schema_anchor(s, s->scopes.at[scope].resource, name, length, true) &&
+         tsl__schema_ok(s))
+    scope = s->scopes.at[scope].outer;
   return scope != 0;
 }
 
-/* Does the resource have a name that none in the scope has? What comes further in changes nothing where an outer one has the name. */
+/* Does the resource have a name that none in the scope has? What comes further in changes nothing
+ * where an outer one has the name. */
 static bool brings_a_name(struct schema *s, uint32_t scope, uint32_t resource) {
   if (s->resources.at[resource].recursive && !has_recursive(s, scope)) return true;
   for (uint32_t a = s->resources.at[resource].dynamic; a; a = s->anchors.at[a - 1].before)
@@ -452,7 +521,8 @@ uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource) 
   uint32_t found = tsl__table_find(&s->scope_table, hash, scope_same, &k);
   if (found != UINT32_MAX) return found;
   struct scope inner = {scope, resource}, none = {0, 0};
-  if ((!s->scopes.n && !tsl__vec_push(s->alloc, &s->scopes, none)) || !tsl__vec_push(s->alloc, &s->scopes, inner)) {
+  if ((!s->scopes.n && !tsl__vec_push(s->alloc, &s->scopes, none)) ||
+      !tsl__vec_push(s->alloc, &s->scopes, inner)) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
     return scope;
   }
@@ -460,7 +530,7 @@ uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource) 
   return (uint32_t)s->scopes.n - 1;
 }
 
-/* ---- references --------------------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 static uint32_t load(struct schema *s, const char *uri, const tsl__json *reference) {
   const char *text;
@@ -479,7 +549,8 @@ static const char *decode(struct schema *s, const char *p, size_t *n) {
   char *out = tsl__schema_alloc(s, *n + 1);
   size_t k = 0;
   for (size_t i = 0; out && i < *n; i++) {
-    int high = p[i] == '%' && i + 2 < *n ? tsl__hex_value((uint8_t)p[i + 1]) : -1, low = high >= 0 ? tsl__hex_value((uint8_t)p[i + 2]) : -1;
+    int high = p[i] == '%' && i + 2 < *n ? tsl__hex_value((uint8_t)p[i + 1]) : -1,
+        low = high >= 0 ? tsl__hex_value((uint8_t)p[i + 2]) : -1;
     if (low >= 0) {
       out[k++] = (char)(high * 16 + low);
       i += 2;
@@ -505,8 +576,10 @@ static const char *unescape(struct schema *s, const char *p, size_t *n) {
   return out;
 }
 
-/* The node that a JSON pointer leads to from a resource's root, NULL if there is none; *resource becomes the one that it belongs to. */
-static tsl__json *follow_pointer(struct schema *s, const char *pointer, size_t length, uint32_t *resource) {
+/* The node that a JSON pointer leads to from a resource's root, NULL if there is none; *resource
+ * becomes the one that it belongs to. */
+static tsl__json *follow_pointer(struct schema *s, const char *pointer, size_t length,
+                                 uint32_t *resource) {
   tsl__json *at = s->resources.at[*resource].root;
   for (size_t i = 0; at && i < length && tsl__schema_work(s, FEW);) {
     size_t from = ++i;
@@ -514,19 +587,21 @@ static tsl__json *follow_pointer(struct schema *s, const char *pointer, size_t l
     size_t n = i - from;
     const char *token = unescape(s, pointer + from, &n);
     if (!token) return NULL;
-    at = at->kind == TSL__JSON_OBJECT ? find_member(s, at, token, (uint32_t)n) : tsl__json_item(at, token, n);
+    at = at->kind == TSL__JSON_OBJECT ? find_member(s, at, token, (uint32_t)n)
+                                      : tsl__json_item(at, token, n);
     if (at) *resource = tsl__schema_resource_of(s, at, *resource);
   }
   return at;
 }
 
-bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__json *reference, tsl__json **at, uint32_t *resource,
-                         const struct anchor **anchor) {
+bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__json *reference,
+                         tsl__json **at, uint32_t *resource, const struct anchor **anchor) {
   size_t uri_length = fragment_at(reference->text, reference->length);
   *anchor = NULL;
   *resource = from->resource;
   if (uri_length) {
-    const char *uri = uri_resolve(s, s->resources.at[from->resource].uri, reference->text, uri_length);
+    const char *uri =
+        uri_resolve(s, s->resources.at[from->resource].uri, reference->text, uri_length);
     if (!uri) return false;
     *resource = find_resource(s, uri);
     if (*resource == UINT32_MAX) *resource = load(s, uri, reference);
@@ -545,6 +620,7 @@ bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__j
     if (*at) *resource = tsl__schema_resource_of(s, *at, (*anchor)->resource);
   }
   if (*at) return true;
-  tsl__schema_fail(s, TSL_ERR_SCHEMA, reference, "the reference \"%.*s\" leads nowhere", (int)reference->length, reference->text);
+  tsl__schema_fail(s, TSL_ERR_SCHEMA, reference, "the reference \"%.*s\" leads nowhere",
+                   (int)reference->length, reference->text);
   return false;
 }

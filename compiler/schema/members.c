@@ -1,22 +1,31 @@
 /* members.c - following an object: states, and the expressions of what may come next.
  *
- *   object   EMPTY | BEGIN key" MEMBER next                            one frame per object; BEGIN is its brace and the quote of a key, EMPTY both braces (begin.c)
+ *   object   EMPTY | BEGIN key" MEMBER next                            one frame per object; BEGIN
+ *            is its brace and the quote of a key, EMPTY both braces (begin.c)
  *   next     END | MORE key" MEMBER next                              unfolded in place, by state
- *   MEMBER   colon VALUE                                               one frame per goal of a value
- *   EXTRA    rest of an additional key" MEMBER                         one frame per group of keys and goal: "key" MEMBER of those
+ *   MEMBER   colon VALUE                                               one frame per goal of a
+ *            value
+ *   EXTRA    rest of an additional key" MEMBER                         one frame per group of keys
+ *            and goal: "key" MEMBER of those
  *   MORE     after comma "                                             one frame for all objects
  *   END      after close }                                             one frame for all objects
- *   FIRST    the rest of object after BEGIN                            unfolded in place; how a plain object begins is known without it
+ *   FIRST    the rest of object after BEGIN                            unfolded in place; how a
+ *            plain object begins is known without it
  *
- * What may come after a member, and after the opening quote of the next key, is nothing but calls. Where an object has no clauses these are made at once (next_calls,
- * keys_calls), and there is no expression of them: nobody would find it again. What stands behind a quote is a rule until somebody gets there.
+ * What may come after a member, and after the opening quote of the next key, is nothing but calls.
+ * Where an object has no clauses these are made at once (next_calls, keys_calls), and there is no
+ * expression of them: nobody would find it again. What stands behind a quote is a rule until
+ * somebody gets there.
  *
- * What does not depend on the state has frames of its own: those are walked once, and a state adds next to nothing.
- * "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a continuation only for a key that is reached, or a call of an extra key's
- * frame. A state is the set of keys seen, the clauses fulfilled and the number of members as far as it matters; equal states are one, so the order in
- * which keys came is forgotten. With order `schema` the bits mean "passed": a key and all that stand before it.
+ * What does not depend on the state has frames of its own: those are walked once, and a state adds
+ * next to nothing. "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a
+ * continuation only for a key that is reached, or a call of an extra key's frame. A state is the
+ * set of keys seen, the clauses fulfilled and the number of members as far as it matters; equal
+ * states are one, so the order in which keys came is forgotten. With order `schema` the bits mean
+ * "passed": a key and all that stand before it.
  *
- * No dead ends: a key is offered if its value is possible and the object can still be completed after it (empty.c tells).
+ * No dead ends: a key is offered if its value is possible and the object can still be completed
+ * after it (empty.c tells).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,12 +37,13 @@
 
 #define OPTIONS_MAX 1024u /* ways in which one member can fulfil open clauses */
 
-/* ---- states ------------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static uint64_t state_hash(const struct object_state *st) {
   uint64_t h = tsl__mix((uint64_t)(uintptr_t)st->object + st->count * 2 + st->first);
   h = tsl__mix(h ^ st->done);
-  for (uint32_t i = 0; i < st->object->words + st->object->counted; i++) h = tsl__mix(h * 31 + st->bits[i]);
+  for (uint32_t i = 0; i < st->object->words + st->object->counted; i++)
+    h = tsl__mix(h * 31 + st->bits[i]);
   return h;
 }
 
@@ -45,11 +55,14 @@ struct state_key {
 static bool state_same(const void *ctx, uint32_t i) {
   const struct state_key *k = ctx;
   const struct object_state *a = k->s->states.at[i], *b = k->st;
-  return a->object == b->object && a->done == b->done && a->count == b->count && a->first == b->first &&
+  return a->object == b->object && a->done == b->done && a->count == b->count &&
+         a->first == b->first &&
          !memcmp(a->bits, b->bits, (a->object->words + a->object->counted) * sizeof *a->bits);
 }
 
-static size_t state_size(const struct object *o) { return sizeof(struct object_state) + (o->words + o->counted) * sizeof(uint64_t); }
+static size_t state_size(const struct object *o) {
+  return sizeof(struct object_state) + (o->words + o->counted) * sizeof(uint64_t);
+}
 
 static uint32_t intern(struct schema *s, const struct object_state *st) {
   uint64_t hash = state_hash(st);
@@ -58,14 +71,16 @@ static uint32_t intern(struct schema *s, const struct object_state *st) {
   if (found != UINT32_MAX) return found;
   struct object_state *copy = tsl__arena_copy(&s->arena, st, state_size(st->object));
   uint32_t id = (uint32_t)s->states.n;
-  if (!copy || !tsl__vec_push(s->alloc, &s->states, copy) || !tsl__table_add(s, &s->state_table, hash, id)) {
+  if (!copy || !tsl__vec_push(s->alloc, &s->states, copy) ||
+      !tsl__table_add(s, &s->state_table, hash, id)) {
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
     return UINT32_MAX;
   }
   return id;
 }
 
-static bool fulfilled_at_end(const struct object *o, const struct object_state *st, const struct clause *c) {
+static bool fulfilled_at_end(const struct object *o, const struct object_state *st,
+                             const struct clause *c) {
   for (uint32_t j = 0; j < c->n; j++) {
     const struct target *t = &c->targets[j];
     if (t->kind == ATOM_ABSENT && !tsl__bit(st->bits, t->key)) return true;
@@ -93,7 +108,8 @@ static void pass(struct object_state *st, uint32_t k) {
   tsl__bit_set(st->bits, k);
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++)
-      if (o->clauses[i].targets[j].kind == ATOM_ABSENT && o->clauses[i].targets[j].key == k) st->done |= (uint64_t)1 << i;
+      if (o->clauses[i].targets[j].kind == ATOM_ABSENT && o->clauses[i].targets[j].key == k)
+        st->done |= (uint64_t)1 << i;
 }
 
 /* With order `schema`: keys placed before `place` are passed. False if one of them is required. */
@@ -125,11 +141,14 @@ static void spoil(struct object_state *st, uint32_t k) {
   st->bits[o->spoilt] &= ~st->done;
 }
 
-/* The state after a member: known key k or, if that is UINT32_MAX, an extra one of a cell. False if the order forbids it. */
+/* The state after a member: known key k or, if that is UINT32_MAX, an extra one of a cell. False if
+ * the order forbids it. */
 static bool take(struct object_state *st, uint32_t k, uint32_t cell) {
   if (!pass_before(st, k == UINT32_MAX ? UINT32_MAX : st->object->known[k].place)) return false;
-  if (k != UINT32_MAX) tsl__bit_set(st->bits, k);
-  else if (st->object->cells[cell].count != TSL__INF) st->bits[st->object->words + st->object->cells[cell].slot]++;
+  if (k != UINT32_MAX)
+    tsl__bit_set(st->bits, k);
+  else if (st->object->cells[cell].count != TSL__INF)
+    st->bits[st->object->words + st->object->cells[cell].slot]++;
   if (k != UINT32_MAX && st->object->spoilt != UINT32_MAX) spoil(st, k);
   if (st->count < st->object->clamp) st->count++;
   st->first = false;
@@ -147,11 +166,12 @@ static bool can_end(struct object_state *st) {
   if (st->ends) return st->ends == 2;
   if (st->shortest != UNKNOWN) return st->shortest != TSL__INF;
   bool found = tsl__object_ends(st->object, st->bits, st->count, st->done, st->first);
-  if (!st->object->schema->measuring && tsl__schema_ok(st->object->schema)) st->ends = found ? 2 : 1;
+  if (!st->object->schema->measuring && tsl__schema_ok(st->object->schema))
+    st->ends = found ? 2 : 1;
   return found;
 }
 
-/* ---- the rule that goes on after a member ------------------------------------------------------------------------- */
+/* ---- the rule that goes on after a member ---------------------------------------------------- */
 
 static tsl__expr keys(struct schema *s, uint32_t id);
 static tsl__expr keys_rule(struct schema *s, uint32_t id);
@@ -165,7 +185,8 @@ static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
   const struct gaps *g = tsl__schema_gaps(s, st->object->level);
   if (!g) return TSL__NONE;
   if (st->object->styled) return styled_members(s, id);
-  return tsl__expr_alt_alone(x, complete(st) ? g->end : TSL__NONE, tsl__expr_seq_alone(x, g->more, keys(s, id)));
+  return tsl__expr_alt_alone(x, complete(st) ? g->end : TSL__NONE,
+                             tsl__expr_seq_alone(x, g->more, keys(s, id)));
 }
 
 static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
@@ -199,12 +220,13 @@ static tsl__expr next_rule(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];
   if (st->next == TSL__NONE) {
     bool ends = st->object->styled && complete(st); /* then nothing has to follow */
-    st->next = tsl__expr_rule(s->x, &next_ops, s, id, TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), !ends);
+    st->next = tsl__expr_rule(s->x, &next_ops, s, id,
+                              TSL__RULE_INLINE | (ends ? TSL__RULE_NULLABLE : 0), !ends);
   }
   return st->next;
 }
 
-/* ---- one member --------------------------------------------------------------------------------------------------- */
+/* ---- one member ------------------------------------------------------------------------------ */
 
 struct member {
   struct schema *s;
@@ -213,12 +235,13 @@ struct member {
   bool ask_only;      /* stop at the first way */
   bool measure;       /* `shortest` is wanted */
   bool possible;
-  tsl__expr all;      /* the ways so far */
+  tsl__expr all; /* the ways so far */
   uint32_t ways, shortest;
   lit lits[3 * TSL__SCHEMA_CLAUSES];
   lit declined[TSL__SCHEMA_CLAUSES]; /* that would have fulfilled a clause further out */
   uint32_t lit_count, declined_count;
-  uint32_t hopeless; /* so many of the lits are more than any value can satisfy; UINT32_MAX: not that it is known */
+  /* so many of the lits are more than any value can satisfy; UINT32_MAX: not that it is known */
+  uint32_t hopeless;
 };
 
 /* The value of a member that satisfies the first n lits. */
@@ -232,7 +255,9 @@ static goal value_of(const struct member *m, uint32_t n) {
 static void find_hopeless(struct member *m) {
   if (m->s->measuring) return; /* what is asked for may turn out to be possible yet */
   m->hopeless = m->lit_count;
-  while (m->hopeless && tsl__schema_ok(m->s) && !tsl__schema_possible(m->s, value_of(m, m->hopeless - 1))) m->hopeless--;
+  while (m->hopeless && tsl__schema_ok(m->s) &&
+         !tsl__schema_possible(m->s, value_of(m, m->hopeless - 1)))
+    m->hopeless--;
 }
 
 /* A way is decided: its value and the state after it. */
@@ -243,7 +268,9 @@ static void finish_way(struct member *m, uint64_t done) {
   size_t size = state_size(o);
   struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
   goal value = value_of(m, m->lit_count);
-  uint32_t bytes = m->measure ? tsl__schema_shortest(s, value) : tsl__schema_possible(s, value) ? 0 : TSL__INF;
+  uint32_t bytes = m->measure                       ? tsl__schema_shortest(s, value)
+                   : tsl__schema_possible(s, value) ? 0
+                                                    : TSL__INF;
   if (bytes == TSL__INF) find_hopeless(m);
   if (!st || bytes == TSL__INF) return;
   memcpy(st, m->from, size);
@@ -252,10 +279,12 @@ static void finish_way(struct member *m, uint64_t done) {
   st->ends = 0;
   st->done |= done;
   if (!take(st, m->key, m->cell)) return;
-  uint32_t id = o->clause_count || !m->ask_only ? intern(s, st) : UINT32_MAX; /* with clauses the cost is a search, and worth remembering */
+  /* with clauses the cost is a search, and worth remembering */
+  uint32_t id = o->clause_count || !m->ask_only ? intern(s, st) : UINT32_MAX;
   if (id == UINT32_MAX && !tsl__schema_ok(s)) return;
   struct object_state *then = id == UINT32_MAX ? st : s->states.at[id];
-  uint32_t rest = m->measure ? cost(then) : o->simple || can_end(then) ? 0 : TSL__INF; /* what a simple one needs is possible, or nobody would have entered it */
+  /* what a simple one needs is possible, or nobody would have entered it */
+  uint32_t rest = m->measure ? cost(then) : o->simple || can_end(then) ? 0 : TSL__INF;
   if (rest == TSL__INF) return;
   const struct gaps *g = tsl__schema_gaps(s, o->level);
   if (!g) return;
@@ -264,10 +293,12 @@ static void finish_way(struct member *m, uint64_t done) {
   if (bytes < m->shortest) m->shortest = bytes;
   if (m->ask_only) return;
   if (++m->ways > OPTIONS_MAX) {
-    tsl__exprs_fail(s->x, TSL_ERR_LIMIT, "a member can fulfil open constraints in more than 1024 ways");
+    tsl__exprs_fail(s->x, TSL_ERR_LIMIT,
+                    "a member can fulfil open constraints in more than 1024 ways");
     return;
   }
-  tsl__expr one = o->styled ? tsl__schema_styled_member(s, o, m->key, m->cell, value) : tsl__schema_member(s, value, o->level);
+  tsl__expr one = o->styled ? tsl__schema_styled_member(s, o, m->key, m->cell, value)
+                            : tsl__schema_member(s, value, o->level);
   m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, one, next_rule(s, id)));
 }
 
@@ -290,23 +321,29 @@ static bool is_sure(const struct member *m, goal base, lit l) {
   return tsl__schema_implies(m->s, base, l);
 }
 
-/* Is this member the last by which the clause can be fulfilled? To leave it open then, clause by clause, is to go 2^n ways that all end nowhere. */
+/* Is this member the last by which the clause can be fulfilled? To leave it open then, clause by
+ * clause, is to go 2^n ways that all end nowhere. */
 static bool last_chance(const struct member *m, const struct clause *c) {
   for (uint32_t j = 0; j < c->n; j++) {
     const struct target *t = &c->targets[j];
-    if (t->kind == ATOM_NONE && (lists(t, m->key) || tsl__clause_spoilt(m->from->object, m->from->bits, c))) continue;
+    if (t->kind == ATOM_NONE &&
+        (lists(t, m->key) || tsl__clause_spoilt(m->from->object, m->from->bits, c)))
+      continue;
     if (t->kind != ATOM_ABSENT && t->kind != ATOM_KEY) return false;
     if (t->key != m->key && !tsl__bit(m->from->bits, t->key)) return false;
   }
   return true;
 }
 
-/* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by TSL__SCHEMA_CLAUSES.
- * A lit that was declined is not taken up again for a later clause: where it is taken up at once, and the later clause fulfilled with it, there is at least as much room. Where that is cheap the
- * value must not satisfy it then: so no two ways take the same value, and a text is in one state and not in one of each 2^n. */
+/* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by
+ * TSL__SCHEMA_CLAUSES. A lit that was declined is not taken up again for a later clause: where it
+ * is taken up at once, and the later clause fulfilled with it, there is at least as much room.
+ * Where that is cheap the value must not satisfy it then: so no two ways take the same value, and a
+ * text is in one state and not in one of each 2^n. */
 static void ways(struct member *m, uint32_t i, uint64_t done) {
   const struct object *o = m->from->object;
-  if ((m->ask_only && m->possible && (!m->measure || m->shortest == 0)) || !tsl__schema_ok(m->s)) return;
+  if ((m->ask_only && m->possible && (!m->measure || m->shortest == 0)) || !tsl__schema_ok(m->s))
+    return;
   while (i < o->clause_count && (m->from->done >> i) & 1u) i++;
   if (i >= o->clause_count) {
     finish_way(m, done);
@@ -318,16 +355,21 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
   bool decided = false;
   for (uint32_t j = 0; j < c->n && !decided; j++) {
     lit l = c->targets[j].l;
-    if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l) || is_sure(m, base, l ^ 1)) continue;
+    if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l) ||
+        is_sure(m, base, l ^ 1))
+      continue;
     bool holds = is_sure(m, base, l);
     if (!holds) m->lits[m->lit_count++] = l;
     ways(m, i + 1, done | (uint64_t)1 << i);
     if (!holds) m->lit_count--;
-    decided = holds || m->lit_count >= m->hopeless; /* no need to look at ways in which it does not count, or at more that begin like this */
+    /* no need to look at ways in which it does not count, or at more that begin like this */
+    decided = holds || m->lit_count >= m->hopeless;
     if (decided) continue;
     m->hopeless = UINT32_MAX;
-    if (m->lit_count < 2 * TSL__SCHEMA_CLAUSES && tsl__schema_denies(m->s, l)) m->lits[m->lit_count++] = l ^ 1;
-    else if (m->declined_count < TSL__SCHEMA_CLAUSES) m->declined[m->declined_count++] = l;
+    if (m->lit_count < 2 * TSL__SCHEMA_CLAUSES && tsl__schema_denies(m->s, l))
+      m->lits[m->lit_count++] = l ^ 1;
+    else if (m->declined_count < TSL__SCHEMA_CLAUSES)
+      m->declined[m->declined_count++] = l;
   }
   if (!decided && !last_chance(m, c)) ways(m, i + 1, done);
   m->declined_count = declined;
@@ -336,23 +378,35 @@ static void ways(struct member *m, uint32_t i, uint64_t done) {
 
 /* Has the key not come yet, or does the cell have names that have not? */
 static bool is_there(const struct object_state *from, uint32_t key, uint32_t cell) {
-  return key == UINT32_MAX ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0 : !tsl__bit(from->bits, key);
+  return key == UINT32_MAX
+             ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0
+             : !tsl__bit(from->bits, key);
 }
 
-static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell, bool ask_only, bool measure) {
-  struct member m = {.s = s, .from = from, .key = key, .cell = cell, .ask_only = ask_only, .measure = measure || tsl__schema_nests(s), .shortest = TSL__INF, .hopeless = UINT32_MAX};
+static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key,
+                             uint32_t cell, bool ask_only, bool measure) {
+  struct member m = {.s = s,
+                     .from = from,
+                     .key = key,
+                     .cell = cell,
+                     .ask_only = ask_only,
+                     .measure = measure || tsl__schema_nests(s),
+                     .shortest = TSL__INF,
+                     .hopeless = UINT32_MAX};
   if (is_there(from, key, cell)) ways(&m, 0, 0);
   return m;
 }
 
-/* ---- one member of an object without clauses ---------------------------------------------------------------------- */
+/* ---- one member of an object without clauses ------------------------------------------------- */
 
 /* Does an extra member of the cell leave the state as it is? */
 static bool stays(const struct object_state *st, const struct cell *c) {
-  return !st->first && st->count >= st->object->clamp && c->count == TSL__INF && st->object->schema->options.order == TSL_ORDER_ANY;
+  return !st->first && st->count >= st->object->clamp && c->count == TSL__INF &&
+         st->object->schema->options.order == TSL_ORDER_ANY;
 }
 
-static uint32_t state_after(struct schema *s, const struct object_state *from, uint32_t key, uint32_t cell) {
+static uint32_t state_after(struct schema *s, const struct object_state *from, uint32_t key,
+                            uint32_t cell) {
   uint64_t room[64];
   size_t size = state_size(from->object);
   struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
@@ -376,18 +430,24 @@ static tsl__expr extra_frame(struct schema *s, const struct object *o, struct ce
 /* What may follow one whose value is possible. TSL__NONE: nothing. */
 static tsl__expr members_after(struct schema *s, uint32_t id, uint32_t key, uint32_t cell) {
   const struct object_state *st = s->states.at[id];
-  uint32_t next = key == UINT32_MAX && stays(st, &st->object->cells[cell]) ? id : state_after(s, st, key, cell);
-  if (next == UINT32_MAX || (!st->object->simple && !can_end(s->states.at[next]))) return TSL__NONE; /* what a simple one needs is possible, or nobody would have entered it */
+  uint32_t next =
+      key == UINT32_MAX && stays(st, &st->object->cells[cell]) ? id : state_after(s, st, key, cell);
+  /* what a simple one needs is possible, or nobody would have entered it */
+  if (next == UINT32_MAX || (!st->object->simple && !can_end(s->states.at[next]))) return TSL__NONE;
   return next_rule(s, next);
 }
 
-/* There is one way: its frame is the same in all states, and the state after it is all that is left to find. TSL__NONE: there is none. *then: what follows the frame. */
-static tsl__expr plain_step(struct schema *s, uint32_t id, uint32_t key, uint32_t cell, tsl__expr *then) {
+/* There is one way: its frame is the same in all states, and the state after it is all that is left
+ * to find. TSL__NONE: there is none. *then: what follows the frame. */
+static tsl__expr plain_step(struct schema *s, uint32_t id, uint32_t key, uint32_t cell,
+                            tsl__expr *then) {
   const struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
   struct cell *c = key == UINT32_MAX ? &o->cells[cell] : NULL;
   goal value = c ? c->value : o->known[key].value;
-  if (!is_there(st, key, cell) || !tsl__schema_possible(s, value) || (*then = members_after(s, id, key, cell)) == TSL__NONE) return TSL__NONE;
+  if (!is_there(st, key, cell) || !tsl__schema_possible(s, value) ||
+      (*then = members_after(s, id, key, cell)) == TSL__NONE)
+    return TSL__NONE;
   return c ? extra_frame(s, o, c) : tsl__schema_member(s, value, o->level);
 }
 
@@ -396,7 +456,7 @@ static tsl__expr plain_way(struct schema *s, uint32_t id, uint32_t key, uint32_t
   return tsl__expr_seq(s->x, one, then);
 }
 
-/* ---- all members that may come ------------------------------------------------------------------------------------- */
+/* ---- all members that may come --------------------------------------------------------------- */
 
 static bool order_allows(const struct object_state *st, uint32_t key) {
   const struct object *o = st->object;
@@ -409,7 +469,8 @@ static bool order_allows(const struct object_state *st, uint32_t key) {
 
 /* Does taking the key, whose value is possible, leave all that was possible before? */
 static bool is_free(const struct object *o, uint32_t key) {
-  return o->simple || (!o->capped && o->schema->options.order == TSL_ORDER_ANY && (!o->tied || !tsl__bit(o->tied, key)));
+  return o->simple || (!o->capped && o->schema->options.order == TSL_ORDER_ANY &&
+                       (!o->tied || !tsl__bit(o->tied, key)));
 }
 
 static void note_sure(struct object *o, uint32_t key) {
@@ -449,7 +510,8 @@ static bool has_one_way(const struct object *o) { return !o->clause_count && !o-
 
 static tsl__expr calls(void *ctx, uint32_t id, uint32_t key, tsl__expr *then) {
   const struct schema *s = ctx;
-  return has_one_way(s->states.at[id]->object) ? plain_step(ctx, id, key, UINT32_MAX, then) : TSL__NONE;
+  return has_one_way(s->states.at[id]->object) ? plain_step(ctx, id, key, UINT32_MAX, then)
+                                               : TSL__NONE;
 }
 
 static tsl__expr begins(void *ctx, uint32_t id, uint32_t key) {
@@ -463,11 +525,13 @@ static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
   return look_at(s, s->states.at[id], key, UINT32_MAX, true, true).shortest;
 }
 
-/* The fewest bytes after the opening quote over all known keys that may come. `rest`: from here to the end if no more than the required come. */
+/* The fewest bytes after the opening quote over all known keys that may come. `rest`: from here to
+ * the end if no more than the required come. */
 static uint32_t shortest_key(struct schema *s, const struct object_state *st) {
   const struct object *o = st->object;
   const struct gaps *g = tsl__schema_gaps(s, o->level);
-  uint32_t best = TSL__INF, rest = o->simple ? tsl__object_cost(o, st->bits, st->count, st->done, false) : 0;
+  uint32_t best = TSL__INF,
+           rest = o->simple ? tsl__object_cost(o, st->bits, st->count, st->done, false) : 0;
   for (uint32_t k = 0; g && k < o->n; k++) {
     uint32_t bytes;
     if (tsl__bit(st->bits, k) || o->known[k].value == GOAL_NONE) continue;
@@ -479,7 +543,9 @@ static uint32_t shortest_key(struct schema *s, const struct object_state *st) {
     } else if (o->known[k].required) {
       bytes = rest - 1 - g->comma_cost; /* it is among the required: all but its comma and quote */
     } else {
-      bytes = tsl__add(tsl__add(tsl__schema_shortest(s, o->known[k].value), tsl__object_key_length(o, k) - 1 + g->colon_cost), rest);
+      bytes = tsl__add(tsl__add(tsl__schema_shortest(s, o->known[k].value),
+                                tsl__object_key_length(o, k) - 1 + g->colon_cost),
+                       rest);
     }
     if (bytes < best) best = bytes;
   }
@@ -498,9 +564,11 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   const struct object *o = st->object;
   if (!order_allows(st, UINT32_MAX)) return TSL__NONE;
   if (!o->clause_count) return plain_way(s, id, UINT32_MAX, cell);
-  struct member m = look_at(s, st, UINT32_MAX, cell, false, false); /* in one of several ways: the name is read once for all of them */
+  /* in one of several ways: the name is read once for all of them */
+  struct member m = look_at(s, st, UINT32_MAX, cell, false, false);
   if (m.all == TSL__NONE) return TSL__NONE;
-  return tsl__expr_seq(s->x, o->cells[cell].rest, tsl__expr_seq(s->x, tsl__expr_guard(s->x, TSL__NEW_NAME), m.all));
+  return tsl__expr_seq(s->x, o->cells[cell].rest,
+                       tsl__expr_seq(s->x, tsl__expr_guard(s->x, TSL__NEW_NAME), m.all));
 }
 
 /* Is it known already that a key may come? */
@@ -534,11 +602,13 @@ static tsl__expr keys(struct schema *s, uint32_t id) {
   const struct object *o = s->states.at[id]->object;
   tsl__expr all = TSL__NONE;
   if (some_key(s, id)) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id);
-  for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++) all = tsl__expr_alt_alone(s->x, extra(s, id, c), all);
+  for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++)
+    all = tsl__expr_alt_alone(s->x, extra(s, id, c), all);
   return all;
 }
 
-/* The same as calls, of an object without clauses: one spells the known keys, the others the extra ones. */
+/* The same as calls, of an object without clauses: one spells the known keys, the others the extra
+ * ones. */
 static bool keys_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
   struct schema *s = ctx;
   const struct object_state *st = s->states.at[id];
@@ -550,7 +620,8 @@ static bool keys_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
     one = tsl__expr_names(x, o->set, &keys_ops, s, id, &then);
     tsl__calls_add(x, out, one, then);
   }
-  for (uint32_t c = 0; c < o->cell_count && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++) {
+  for (uint32_t c = 0; c < o->cell_count && order_allows(st, UINT32_MAX) && tsl__schema_ok(s);
+       c++) {
     one = plain_step(s, id, UINT32_MAX, c, &then);
     if (one != TSL__NONE) tsl__calls_add(x, out, one, then);
   }
@@ -586,10 +657,12 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
   const struct object *o = st->object;
   tsl__expr all = TSL__NONE;
   for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++)
-    if (allows(s, id, k)) all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], k, UINT32_MAX, false, false).all);
+    if (allows(s, id, k))
+      all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], k, UINT32_MAX, false, false).all);
   for (uint32_t c = 0; c < o->cell_count && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++)
     all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], UINT32_MAX, c, false, false).all);
-  if (!st->first && s->style->separator) all = tsl__expr_seq(s->x, s->style->text(s->style->ctx, s->style->separator), all);
+  if (!st->first && s->style->separator)
+    all = tsl__expr_seq(s->x, s->style->text(s->style->ctx, s->style->separator), all);
   return tsl__expr_alt(s->x, complete(st) ? TSL__EPS : TSL__NONE, all);
 }
 
@@ -602,7 +675,8 @@ static uint32_t first_state(struct object *o) {
   st->object = o;
   st->first = true;
   st->shortest = UNKNOWN;
-  if (!tsl__vec_push(s->alloc, &s->states, st)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
+  if (!tsl__vec_push(s->alloc, &s->states, st))
+    return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), UINT32_MAX;
   o->begun = (uint32_t)s->states.n;
   return o->begun - 1;
 }
@@ -610,7 +684,9 @@ static uint32_t first_state(struct object *o) {
 /* From the opening brace on; `members` follow the quote of the first key. */
 static tsl__expr braces(struct schema *s, uint32_t level, bool ends, tsl__expr members) {
   const struct gaps *g = tsl__schema_gaps(s, level);
-  return g ? tsl__expr_alt(s->x, ends ? g->empty : TSL__NONE, tsl__expr_seq(s->x, g->begin, members)) : TSL__NONE;
+  return g ? tsl__expr_alt(s->x, ends ? g->empty : TSL__NONE,
+                           tsl__expr_seq(s->x, g->begin, members))
+           : TSL__NONE;
 }
 
 tsl__expr tsl__object_body(struct object *o) {
@@ -621,7 +697,7 @@ tsl__expr tsl__object_body(struct object *o) {
   return braces(s, o->level, complete(s->states.at[id]), keys(s, id));
 }
 
-/* ---- an object that is not opened yet ------------------------------------------------------------------------------ */
+/* ---- an object that is not opened yet -------------------------------------------------------- */
 
 /* After the quote of the first key: now the object is. */
 static tsl__expr unfold_first(tsl__exprs *x, void *ctx, uint32_t g) {
@@ -656,12 +732,16 @@ static bool first_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
   return id != UINT32_MAX && keys_calls(x, s, id, out);
 }
 
-static const tsl__rule_ops first_ops = {unfold_first, print_first, NULL, first_shortest, first_calls};
+static const tsl__rule_ops first_ops = {unfold_first, print_first, NULL, first_shortest,
+                                        first_calls};
 
 tsl__expr tsl__object_first(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->unopened == TSL__NONE) e->unopened = tsl__expr_rule(s->x, &first_ops, s, g, TSL__RULE_INLINE, 1);
+  if (e->unopened == TSL__NONE)
+    e->unopened = tsl__expr_rule(s->x, &first_ops, s, g, TSL__RULE_INLINE, 1);
   return e->unopened;
 }
 
-tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends) { return braces(s, tsl__goal_of(s, g)->level, ends, tsl__object_first(s, g)); }
+tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends) {
+  return braces(s, tsl__goal_of(s, g)->level, ends, tsl__object_first(s, g));
+}

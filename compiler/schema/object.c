@@ -1,16 +1,22 @@
 /* object.c - a conjunction of parts about objects, made ready to be followed.
  *
- * Known keys are those that any part names; each gets the goal of its value: what properties, matching patternProperties and additionalProperties of
- * all parts ask of it, together. All other keys are extra. The patterns in sight split them into cells, so that all keys of a cell have the same goal;
- * empty cells and cells whose value nothing satisfies are dropped, cells with equal goals are joined.
+ * Known keys are those that any part names; each gets the goal of its value: what properties,
+ * matching patternProperties and additionalProperties of all parts ask of it, together. All other
+ * keys are extra. The patterns in sight split them into cells, so that all keys of a cell have the
+ * same goal; empty cells and cells whose value nothing satisfies are dropped, cells with equal
+ * goals are joined.
  *
- * Names     No two members have the same name, so a cell of finitely many keys can be used up: the keys of a small one become known keys, those of a larger one are
- *           counted. Those of a pattern that plainly is a list, as ^a$ or ^(a|b)$, are known from the beginning. And where more than one extra member may be needed,
- *           the empty name is a known key: it is shorter than all others, but comes once.
+ * Names     No two members have the same name, so a cell of finitely many keys can be used up: the
+ *           keys of a small one become known keys, those of a larger one are counted. Those of a
+ *           pattern that plainly is a list, as ^a$ or ^(a|b)$, are known from the beginning. And
+ *           where more than one extra member may be needed, the empty name is a known key: it is
+ *           shorter than all others, but comes once.
  *
- * Example   {"patternProperties": {"^x": A, "y$": B}, "additionalProperties": false} has three cells: ^x and y$ with goal A ∧ B, ^x only with A, y$
- *           only with B; the fourth is dropped.
- * Limits    64 different patterns, TSL__SCHEMA_CELLS cells, TSL__SCHEMA_CLAUSES clauses of one object.
+ * Example   {"patternProperties": {"^x": A, "y$": B}, "additionalProperties": false} has three
+ *           cells: ^x and y$ with goal A ∧ B, ^x only with A, y$ only with B; the fourth is
+ *           dropped.
+ * Limits    64 different patterns, TSL__SCHEMA_CELLS cells, TSL__SCHEMA_CLAUSES clauses of one
+ *           object.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,17 +44,20 @@ struct maker {
   uint32_t splitter_count;
   uint64_t *masks; /* by known key: splitters that match it */
   TSL__VEC(struct cell) cells;
-  TSL__VEC(struct told) told; /* what clauses say of keys, */
-  uint32_t *last_told;        /* and by known key the last of it; NULL: nothing yet */
+  TSL__VEC(struct told) told;   /* what clauses say of keys, */
+  uint32_t *last_told;          /* and by known key the last of it; NULL: nothing yet */
   TSL__VEC(tsl__string) listed; /* keys of finite cells */
   size_t listed_before;         /* of these were known when the maker began */
 };
 
-static void out_of_memory(struct maker *m) { tsl__schema_fail(m->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"); }
+static void out_of_memory(struct maker *m) {
+  tsl__schema_fail(m->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+}
 
 static bool flatten(struct maker *m, const struct part *parts) {
   for (const struct part *p = parts; p; p = p->next) m->part_count++;
-  m->parts = tsl__schema_alloc(m->s, (m->part_count + 1) * (sizeof *m->parts + sizeof *m->first_names));
+  m->parts =
+      tsl__schema_alloc(m->s, (m->part_count + 1) * (sizeof *m->parts + sizeof *m->first_names));
   if (!m->parts) return false;
   m->first_names = (size_t *)(m->parts + m->part_count + 1);
   uint32_t i = m->part_count;
@@ -56,7 +65,7 @@ static bool flatten(struct maker *m, const struct part *parts) {
   return true;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void name(struct maker *m, const char *key, uint32_t length) {
   tsl__string n = {key, length};
@@ -68,44 +77,59 @@ static const struct keyword_value *properties(const struct maker *m, const struc
 }
 
 /* Those that have a place in the order of members. */
-static const struct keyword_value *placed(const struct maker *m, const struct part *p) { return p->kind == PART_MEMBERS || p->kind == PART_ORDER ? properties(m, p) : NULL; }
+static const struct keyword_value *placed(const struct maker *m, const struct part *p) {
+  return p->kind == PART_MEMBERS || p->kind == PART_ORDER ? properties(m, p) : NULL;
+}
 
 /* The names of a part that requires all that its node does; NULL: it is another. */
 static const tsl__json *required_names(const struct maker *m, const struct part *p) {
-  return p->kind == PART_REQUIRED && p->s ? tsl__keyword(tsl__node_of(m->s, p->s), KW_REQUIRED)->value : NULL;
+  return p->kind == PART_REQUIRED && p->s
+             ? tsl__keyword(tsl__node_of(m->s, p->s), KW_REQUIRED)->value
+             : NULL;
 }
 
 /* The properties of an ATOM_EXTRA's node, which it leaves alone; NULL: there are none. */
-static const struct keyword_value *left_alone(const struct maker *m, const struct atom *a) { return tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PROPERTIES); }
+static const struct keyword_value *left_alone(const struct maker *m, const struct atom *a) {
+  return tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PROPERTIES);
+}
 
 static void visit_atom(struct maker *m, const struct part *p, const struct atom *a,
-                       void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
+                       void (*visit)(struct maker *m, const struct part *p, const char *key,
+                                     uint32_t length)) {
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) visit(m, p, a->key, a->key_length);
-  for (const struct atom *key = a->kind == ATOM_NONE ? a->keys : NULL; key; key = key->next) visit(m, p, key->key, key->key_length);
+  for (const struct atom *key = a->kind == ATOM_NONE ? a->keys : NULL; key; key = key->next)
+    visit(m, p, key->key, key->key_length);
   const struct keyword_value *v = a->kind == ATOM_EXTRA ? left_alone(m, a) : NULL;
-  for (uint32_t i = 0; v && i < v->count; i++) visit(m, p, v->value->items[i].key, v->value->items[i].key_length);
+  for (uint32_t i = 0; v && i < v->count; i++)
+    visit(m, p, v->value->items[i].key, v->value->items[i].key_length);
 }
 
 /* Visit the names of all parts, always in the same order. */
-static void visit_names(struct maker *m, void (*visit)(struct maker *m, const struct part *p, const char *key, uint32_t length)) {
+static void visit_names(struct maker *m, void (*visit)(struct maker *m, const struct part *p,
+                                                       const char *key, uint32_t length)) {
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
     const struct keyword_value *v = placed(m, p);
-    for (uint32_t j = 0; v && j < v->count; j++) visit(m, p, v->value->items[j].key, v->value->items[j].key_length);
+    for (uint32_t j = 0; v && j < v->count; j++)
+      visit(m, p, v->value->items[j].key, v->value->items[j].key_length);
   }
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
     const tsl__json *required = required_names(m, p);
-    for (uint32_t j = 0; required && j < required->length; j++) visit(m, p, required->items[j].text, required->items[j].length);
-    if (!required && (p->kind == PART_KEY || p->kind == PART_REQUIRED)) visit(m, p, p->key, p->key_length);
+    for (uint32_t j = 0; required && j < required->length; j++)
+      visit(m, p, required->items[j].text, required->items[j].length);
+    if (!required && (p->kind == PART_KEY || p->kind == PART_REQUIRED))
+      visit(m, p, p->key, p->key_length);
     const struct strings *list = p->kind == PART_NAMES ? tsl__schema_string_list(m->s, p->l) : NULL;
-    for (uint32_t j = 0; list && j < list->count; j++) visit(m, p, list->set[j].at, list->set[j].length);
+    for (uint32_t j = 0; list && j < list->count; j++)
+      visit(m, p, list->set[j].at, list->set[j].length);
     if (p->kind != PART_CLAUSE) continue;
     m->first_names[i] = m->cursor; /* which the second pass moves */
     for (const struct atom *a = p->atoms; a; a = a->next) visit_atom(m, p, a, visit);
   }
   static const struct part none = {.kind = PART_SIZE};
-  for (size_t i = 0; i < m->listed_before; i++) visit(m, &none, m->listed.at[i].at, m->listed.at[i].length);
+  for (size_t i = 0; i < m->listed_before; i++)
+    visit(m, &none, m->listed.at[i].at, m->listed.at[i].length);
 }
 
 static void collect_name(struct maker *m, const struct part *p, const char *key, uint32_t length) {
@@ -133,7 +157,9 @@ static void make_room(struct maker *m) {
     const tsl__json *required = required_names(m, m->parts[i]);
     n += (v ? v->count : 0) + (required ? required->length : 0);
   }
-  if (!tsl__vec_reserve(m->s->alloc, &m->s->names, n) || !tsl__vec_reserve(m->s->alloc, &m->s->asked, n)) out_of_memory(m);
+  if (!tsl__vec_reserve(m->s->alloc, &m->s->names, n) ||
+      !tsl__vec_reserve(m->s->alloc, &m->s->asked, n))
+    out_of_memory(m);
 }
 
 static bool make_known(struct maker *m) {
@@ -146,7 +172,8 @@ static bool make_known(struct maker *m) {
   if (!s->names.n) return true;
   m->order = tsl__schema_alloc(s, s->names.n * sizeof *m->order);
   if (!m->order) return false;
-  o->set = tsl__stringset_over(s->x, s->names.at, s->names.n, m->order); /* the schema's texts and tree are there as long as its expressions */
+  /* the schema's texts and tree are there as long as its expressions */
+  o->set = tsl__stringset_over(s->x, s->names.at, s->names.n, m->order);
   if (!tsl__schema_ok(s)) return false;
   o->n = tsl__stringset_size(s->x, o->set);
   o->words = (o->n + 63) / 64;
@@ -166,13 +193,15 @@ static uint32_t index_of(const struct maker *m, const char *key, uint32_t length
     tsl__string at = tsl__stringset_at(m->s->x, m->o->set, mid);
     int c = memcmp(at.at, key, at.length < length ? at.length : length);
     if (c == 0 && at.length == length) return mid;
-    if (c < 0 || (c == 0 && at.length < length)) lo = mid + 1;
-    else hi = mid;
+    if (c < 0 || (c == 0 && at.length < length))
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return UINT32_MAX;
 }
 
-/* ---- patterns that are lists --------------------------------------------------------------------------------------- */
+/* ---- patterns that are lists ----------------------------------------------------------------- */
 
 struct texts {
   const tsl__string *at;
@@ -207,14 +236,18 @@ static void list_name(void *ctx, const uint8_t *at, uint32_t n);
 
 static void list_patterns(struct maker *m) {
   for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct keyword_value *v = m->parts[i]->kind == PART_MEMBERS ? tsl__keyword_or_null(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES) : NULL;
+    const struct keyword_value *v =
+        m->parts[i]->kind == PART_MEMBERS
+            ? tsl__keyword_or_null(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES)
+            : NULL;
     struct texts few;
     for (uint32_t j = 0; v && j < v->count; j++)
-      for (uint32_t k = 0; few_texts(m, v->exprs[j], &few) && k < few.n; k++) list_name(m, (const uint8_t *)few.at[k].at, few.at[k].length);
+      for (uint32_t k = 0; few_texts(m, v->exprs[j], &few) && k < few.n; k++)
+        list_name(m, (const uint8_t *)few.at[k].at, few.at[k].length);
   }
 }
 
-/* ---- splitters ---------------------------------------------------------------------------------------------------- */
+/* ---- splitters ------------------------------------------------------------------------------- */
 
 static uint32_t splitter_index(const struct maker *m, tsl__expr e) {
   for (uint32_t i = 0; i < m->splitter_count; i++)
@@ -225,7 +258,8 @@ static uint32_t splitter_index(const struct maker *m, tsl__expr e) {
 static void add_splitter(struct maker *m, tsl__expr e, const struct node *culprit) {
   if (splitter_index(m, e) != UINT32_MAX) return;
   if (m->splitter_count == SPLITTERS) {
-    tsl__schema_fail(m->s, TSL_ERR_LIMIT, culprit ? culprit->at : NULL, "more than %u different patterns of keys for one object", SPLITTERS);
+    tsl__schema_fail(m->s, TSL_ERR_LIMIT, culprit ? culprit->at : NULL,
+                     "more than %u different patterns of keys for one object", SPLITTERS);
     return;
   }
   struct texts few;
@@ -236,7 +270,8 @@ static void add_splitter(struct maker *m, tsl__expr e, const struct node *culpri
   }
   for (uint32_t i = 0; i < m->o->n && !list; i++) {
     tsl__string key = tsl__stringset_at(m->s->x, m->o->set, i);
-    if (tsl__expr_matches(m->s->x, e, key.at, key.length)) m->masks[i] |= (uint64_t)1 << m->splitter_count;
+    if (tsl__expr_matches(m->s->x, e, key.at, key.length))
+      m->masks[i] |= (uint64_t)1 << m->splitter_count;
   }
   m->splitters[m->splitter_count++] = e;
 }
@@ -256,7 +291,8 @@ static void collect_splitters(struct maker *m) {
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
     if (p->kind == PART_MEMBERS) add_node_patterns(m, p->s);
-    if (p->kind == PART_NAMES && !tsl__schema_string_list(m->s, p->l)) add_splitter(m, name_text(m, p->l), NULL);
+    if (p->kind == PART_NAMES && !tsl__schema_string_list(m->s, p->l))
+      add_splitter(m, name_text(m, p->l), NULL);
     if (p->kind != PART_CLAUSE) continue;
     for (const struct atom *a = p->atoms; a; a = a->next) {
       if (a->kind == ATOM_PATTERN || a->kind == ATOM_EXTRA) add_node_patterns(m, a->s);
@@ -267,24 +303,29 @@ static void collect_splitters(struct maker *m) {
 
 /* The splitters of a node's patterns. */
 static uint64_t pattern_mask(const struct maker *m, sid id) {
-  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, id), KW_PATTERN_PROPERTIES);
+  const struct keyword_value *v =
+      tsl__keyword_or_null(tsl__node_of(m->s, id), KW_PATTERN_PROPERTIES);
   uint64_t mask = 0;
-  for (uint32_t i = 0; v && i < v->count; i++) mask |= (uint64_t)1 << splitter_index(m, v->exprs[i]);
+  for (uint32_t i = 0; v && i < v->count; i++)
+    mask |= (uint64_t)1 << splitter_index(m, v->exprs[i]);
   return mask;
 }
 
 static lit additional(const struct maker *m, sid id) {
-  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, id), KW_ADDITIONAL_PROPERTIES);
+  const struct keyword_value *v =
+      tsl__keyword_or_null(tsl__node_of(m->s, id), KW_ADDITIONAL_PROPERTIES);
   return POS(v ? v->children[0] : SID_TRUE);
 }
 
-/* Is it plain, when splitters up to `decided` are, that no part allows extra keys with this mask? */
+/* Is it plain, when splitters up to `decided` are, that no part allows extra keys with this
+ * mask? */
 static bool hopeless(const struct maker *m, uint64_t mask, uint32_t decided) {
   const uint64_t later = decided + 1 >= 64 ? 0 : ~(uint64_t)0 << (decided + 1);
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
     if (p->kind == PART_NAMES) {
-      uint32_t own = tsl__schema_string_list(m->s, p->l) ? UINT32_MAX : splitter_index(m, name_text(m, p->l));
+      uint32_t own =
+          tsl__schema_string_list(m->s, p->l) ? UINT32_MAX : splitter_index(m, name_text(m, p->l));
       if (own == UINT32_MAX || (own <= decided && !((mask >> own) & 1u))) return true;
     }
     if (p->kind != PART_MEMBERS || additional(m, p->s) != POS(SID_FALSE)) continue;
@@ -294,13 +335,16 @@ static bool hopeless(const struct maker *m, uint64_t mask, uint32_t decided) {
   return false;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static void push_cell(struct maker *m, tsl__expr key, uint64_t mask, bool all) {
   struct cell c = {.key = key, .mask = mask, .all = all};
   if (key == TSL__NONE) return;
-  if (m->cells.n >= TSL__SCHEMA_CELLS) tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "patterns tell more than %u groups of keys apart", TSL__SCHEMA_CELLS);
-  else if (!tsl__vec_push(m->s->alloc, &m->cells, c)) out_of_memory(m);
+  if (m->cells.n >= TSL__SCHEMA_CELLS)
+    tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "patterns tell more than %u groups of keys apart",
+                     TSL__SCHEMA_CELLS);
+  else if (!tsl__vec_push(m->s->alloc, &m->cells, c))
+    out_of_memory(m);
 }
 
 static void split(struct maker *m, uint32_t splitter) {
@@ -324,14 +368,18 @@ static void split(struct maker *m, uint32_t splitter) {
   m->cells.n = kept;
 }
 
-/* Has a node whose evaluations count for `tracker` evaluated keys with this mask (or the known key `index`)? */
-static bool evaluated(const struct maker *m, const struct tracker *tracker, uint64_t mask, uint32_t index) {
+/* Has a node whose evaluations count for `tracker` evaluated keys with this mask (or the known key
+ * `index`)? */
+static bool evaluated(const struct maker *m, const struct tracker *tracker, uint64_t mask,
+                      uint32_t index) {
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
     if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, tracker)) continue;
     if (p->key && index != UINT32_MAX && index_of(m, p->key, p->key_length) == index) return true;
     const struct node *n = tsl__node_of(m->s, p->s);
-    if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) || (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker)) return true;
+    if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) ||
+        (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker))
+      return true;
     if (mask & pattern_mask(m, p->s)) return true;
     if (index == UINT32_MAX || !tsl__has(n, KW_PROPERTIES)) continue;
     tsl__string key = tsl__stringset_at(m->s->x, m->o->set, index);
@@ -344,18 +392,22 @@ static bool evaluated(const struct maker *m, const struct tracker *tracker, uint
 static bool evaluated_if(const struct maker *m, const struct tracker *tracker, uint32_t index) {
   for (uint32_t i = 0; i < m->part_count && index != UINT32_MAX; i++) {
     const struct part *p = m->parts[i];
-    if (p->kind == PART_SEEN_IF && p->tracker == tracker && index_of(m, p->key, p->key_length) == index) return true;
+    if (p->kind == PART_SEEN_IF && p->tracker == tracker &&
+        index_of(m, p->key, p->key_length) == index)
+      return true;
   }
   return false;
 }
 
-/* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties name the key itself. */
+/* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties
+ * name the key itself. */
 static uint32_t asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
     if (p->kind != PART_MEMBERS) continue;
-    const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PATTERN_PROPERTIES);
+    const struct keyword_value *v =
+        tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PATTERN_PROPERTIES);
     bool covered = false;
     for (uint32_t j = 0; v && j < v->count; j++) {
       if (!((mask >> splitter_index(m, v->exprs[j])) & 1u)) continue;
@@ -370,7 +422,9 @@ static uint32_t asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *li
     if (!covered) lits[n++] = additional(m, p->s);
   }
   for (uint32_t i = 0; i < m->part_count; i++)
-    if (m->parts[i]->kind == PART_REST && !evaluated(m, m->parts[i]->tracker, mask, index) && !evaluated_if(m, m->parts[i]->tracker, index)) lits[n++] = m->parts[i]->l;
+    if (m->parts[i]->kind == PART_REST && !evaluated(m, m->parts[i]->tracker, mask, index) &&
+        !evaluated_if(m, m->parts[i]->tracker, index))
+      lits[n++] = m->parts[i]->l;
   return n;
 }
 
@@ -378,7 +432,9 @@ static uint32_t most_asked(const struct maker *m) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct keyword_value *v =
-        m->parts[i]->kind == PART_MEMBERS ? tsl__keyword_or_null(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES) : NULL;
+        m->parts[i]->kind == PART_MEMBERS
+            ? tsl__keyword_or_null(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES)
+            : NULL;
     n += 1 + (v ? v->count : 0);
   }
   return n;
@@ -386,17 +442,24 @@ static uint32_t most_asked(const struct maker *m) {
 
 static uint32_t child_level(const struct maker *m) { return m->o->level + 1; }
 
-/* Nothing tells extra keys apart: they are all but the known ones, and a frame of these is made without their texts, which a style alone wants. */
+/* Nothing tells extra keys apart: they are all but the known ones, and a frame of these is made
+ * without their texts, which a style alone wants. */
 static bool make_cell(struct maker *m) {
   struct schema *s = m->s;
   struct object *o = m->o;
   if (hopeless(m, 0, 0)) return true;
-  lit few[FEW_ASKED], *lits = most_asked(m) <= FEW_ASKED ? few : tsl__schema_alloc(s, most_asked(m) * sizeof *lits);
-  goal value = lits ? tsl__schema_goal(s, lits, asked_of(m, 0, UINT32_MAX, lits), child_level(m)) : GOAL_NONE;
+  lit few[FEW_ASKED],
+      *lits = most_asked(m) <= FEW_ASKED ? few : tsl__schema_alloc(s, most_asked(m) * sizeof *lits);
+  goal value = lits ? tsl__schema_goal(s, lits, asked_of(m, 0, UINT32_MAX, lits), child_level(m))
+                    : GOAL_NONE;
   if (value == GOAL_NONE) return tsl__schema_ok(s);
   struct cell *c = tsl__schema_alloc(s, sizeof *c);
   if (!c) return false;
-  *c = (struct cell){.key = tsl__expr_text(s->x), .value = value, .count = TSL__INF, .all = !o->n, .rest = s->shared.string_rest};
+  *c = (struct cell){.key = tsl__expr_text(s->x),
+                     .value = value,
+                     .count = TSL__INF,
+                     .all = !o->n,
+                     .rest = s->shared.string_rest};
   if (o->n && s->style) c->key = tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set));
   if (o->n) c->rest = tsl__expr_others(s->x, o->set), c->alone = true;
   o->cells = c;
@@ -409,12 +472,17 @@ static bool make_cells(struct maker *m) {
   struct object *o = m->o;
   lit *lits = tsl__schema_alloc(s, (most_asked(m) + 1) * sizeof *lits);
   if (!lits) return false;
-  push_cell(m, o->n ? tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set)) : tsl__expr_text(s->x), 0, !o->n);
+  push_cell(
+      m, o->n ? tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set)) : tsl__expr_text(s->x),
+      0, !o->n);
   for (uint32_t i = 0; i < m->splitter_count && tsl__schema_ok(s); i++) split(m, i);
   size_t kept = 0;
   for (size_t i = 0; i < m->cells.n && tsl__schema_ok(s); i++) {
     struct cell c = m->cells.at[i];
-    c.value = hopeless(m, c.mask, 63) ? GOAL_NONE : tsl__schema_goal(s, lits, asked_of(m, c.mask, UINT32_MAX, lits), child_level(m));
+    c.value =
+        hopeless(m, c.mask, 63)
+            ? GOAL_NONE
+            : tsl__schema_goal(s, lits, asked_of(m, c.mask, UINT32_MAX, lits), child_level(m));
     if (c.value != GOAL_NONE) m->cells.at[kept++] = c;
   }
   m->cells.n = kept;
@@ -431,9 +499,13 @@ static void list_name(void *ctx, const uint8_t *at, uint32_t n) {
 static void count_names(struct maker *m, struct cell *c) {
   struct schema *s = m->s;
   c->count = TSL__INF;
-  if (s->options.repeated_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) || c->count > TSL__SCHEMA_NAMES) c->count = TSL__INF;
-  else if (c->count <= TSL__SCHEMA_LISTED) tsl__expr_members(s->x, c->key, list_name, m);
-  else c->slot = m->o->counted++;
+  if (s->options.repeated_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) ||
+      c->count > TSL__SCHEMA_NAMES)
+    c->count = TSL__INF;
+  else if (c->count <= TSL__SCHEMA_LISTED)
+    tsl__expr_members(s->x, c->key, list_name, m);
+  else
+    c->slot = m->o->counted++;
 }
 
 /* Cells that no clause tells apart are joined if their goals are equal. */
@@ -445,27 +517,33 @@ static bool finish_cells(struct maker *m, uint64_t splitters) {
   for (size_t i = 0; i < m->cells.n; i++) {
     struct cell c = m->cells.at[i];
     uint32_t j = 0;
-    while (j < o->cell_count && (o->cells[j].value != c.value || ((o->cells[j].mask ^ c.mask) & splitters))) j++;
-    if (j < o->cell_count) o->cells[j].key = tsl__expr_alt(s->x, o->cells[j].key, c.key);
-    else o->cells[o->cell_count++] = c;
+    while (j < o->cell_count &&
+           (o->cells[j].value != c.value || ((o->cells[j].mask ^ c.mask) & splitters)))
+      j++;
+    if (j < o->cell_count)
+      o->cells[j].key = tsl__expr_alt(s->x, o->cells[j].key, c.key);
+    else
+      o->cells[o->cell_count++] = c;
   }
   for (uint32_t j = 0; j < o->cell_count; j++) {
     struct cell *c = &o->cells[j];
     c->all = c->key == tsl__expr_text(s->x);
-    c->rest = c->all ? s->shared.string_rest : tsl__schema_frame(s, tsl__expr_json_string(s->x, c->key));
+    c->rest =
+        c->all ? s->shared.string_rest : tsl__schema_frame(s, tsl__expr_json_string(s->x, c->key));
     count_names(m, c);
   }
   return tsl__schema_ok(s);
 }
 
-/* ---- values of known keys ------------------------------------------------------------------------------------------ */
+/* ---- values of known keys -------------------------------------------------------------------- */
 
 static void ask(struct maker *m, uint32_t index, lit l) {
   struct asked a = {index, l};
   if (!tsl__vec_push(m->s->alloc, &m->s->asked, a)) out_of_memory(m);
 }
 
-/* m->order has the names in the order in which visit_names goes: those of all properties come first, so that a cursor of its own finds them. */
+/* m->order has the names in the order in which visit_names goes: those of all properties come
+ * first, so that a cursor of its own finds them. */
 static void ask_named(struct maker *m) {
   size_t cursor = 0;
   for (uint32_t i = 0; i < m->part_count; i++) {
@@ -480,9 +558,11 @@ static void ask_named(struct maker *m) {
     const struct strings *list = tsl__schema_string_list(m->s, p->l);
     uint32_t splitter = list ? UINT32_MAX : splitter_index(m, name_text(m, p->l));
     bool *listed = list ? tsl__schema_alloc(m->s, (m->o->n + 1) * sizeof *listed) : NULL;
-    for (uint32_t j = 0; listed && j < list->count; j++) listed[index_of(m, list->set[j].at, list->set[j].length)] = true;
+    for (uint32_t j = 0; listed && j < list->count; j++)
+      listed[index_of(m, list->set[j].at, list->set[j].length)] = true;
     for (uint32_t k = 0; k < m->o->n; k++)
-      if (list ? !listed || !listed[k] : !((m->masks[k] >> splitter) & 1u)) m->o->known[k].forbidden = true;
+      if (list ? !listed || !listed[k] : !((m->masks[k] >> splitter) & 1u))
+        m->o->known[k].forbidden = true;
   }
 }
 
@@ -490,14 +570,20 @@ static bool plain_members(const struct maker *m) {
   for (uint32_t i = 0; i < m->part_count; i++)
     if (m->parts[i]->kind == PART_REST) return false;
   for (uint32_t i = 0; i < m->part_count; i++)
-    if (m->parts[i]->kind == PART_MEMBERS && (additional(m, m->parts[i]->s) != POS(SID_TRUE) || pattern_mask(m, m->parts[i]->s))) return false;
+    if (m->parts[i]->kind == PART_MEMBERS &&
+        (additional(m, m->parts[i]->s) != POS(SID_TRUE) || pattern_mask(m, m->parts[i]->s)))
+      return false;
   return true;
 }
 
-/* Does one part alone have properties, and are all known keys among them? Then its additionalProperties say nothing about them. */
+/* Does one part alone have properties, and are all known keys among them? Then its
+ * additionalProperties say nothing about them. */
 static bool all_named(const struct maker *m) {
   uint32_t parts = 0;
-  for (uint32_t i = 0; i < m->part_count; i++) parts += m->parts[i]->kind == PART_REST || m->parts[i]->kind == PART_ORDER ? 2 : m->parts[i]->kind == PART_MEMBERS;
+  for (uint32_t i = 0; i < m->part_count; i++)
+    parts += m->parts[i]->kind == PART_REST || m->parts[i]->kind == PART_ORDER
+                 ? 2
+                 : m->parts[i]->kind == PART_MEMBERS;
   return parts == 1 && m->o->placed_count == m->o->n;
 }
 
@@ -520,28 +606,32 @@ static bool make_values(struct maker *m) {
   if (s->asked.n == o->n && !m->splitter_count && all_named(m)) return make_own_values(m);
   bool named_only = plain_members(m) || (all_named(m) && !m->splitter_count);
   uint32_t most = named_only ? 0 : most_asked(m);
-  uint32_t *begin = tsl__schema_alloc(s, (o->n + 2) * sizeof *begin + (2 * s->asked.n + most + 1) * sizeof(lit));
+  uint32_t *begin =
+      tsl__schema_alloc(s, (o->n + 2) * sizeof *begin + (2 * s->asked.n + most + 1) * sizeof(lit));
   if (!begin) return false;
   lit *sorted = begin + o->n + 2, *lits = sorted + s->asked.n;
   for (size_t i = 0; i < s->asked.n; i++) begin[s->asked.at[i].index + 2]++;
   for (uint32_t k = 2; k < o->n + 2; k++) begin[k] += begin[k - 1];
-  for (size_t i = 0; i < s->asked.n; i++) sorted[begin[s->asked.at[i].index + 1]++] = s->asked.at[i].l;
+  for (size_t i = 0; i < s->asked.n; i++)
+    sorted[begin[s->asked.at[i].index + 1]++] = s->asked.at[i].l;
   for (uint32_t k = 0; k < o->n; k++) {
     uint32_t n = begin[k + 1] - begin[k];
     memcpy(lits, sorted + begin[k], n * sizeof *lits);
     if (!named_only) n += asked_of(m, m->masks[k], k, lits + n);
-    o->known[k].value = o->known[k].forbidden ? GOAL_NONE : tsl__schema_goal(s, lits, n, child_level(m));
+    o->known[k].value =
+        o->known[k].forbidden ? GOAL_NONE : tsl__schema_goal(s, lits, n, child_level(m));
   }
   return tsl__schema_ok(s);
 }
 
-/* ---- clauses ------------------------------------------------------------------------------------------------------ */
+/* ---- clauses --------------------------------------------------------------------------------- */
 
 /* Splitters by which cells stay apart: all if a clause looks at keys by patterns, else none. */
 static uint64_t all_splitters_or_none(const struct maker *m) {
   uint64_t mask = 0;
   for (uint32_t i = 0; i < m->part_count; i++)
-    for (const struct atom *a = m->parts[i]->kind == PART_CLAUSE ? m->parts[i]->atoms : NULL; a; a = a->next)
+    for (const struct atom *a = m->parts[i]->kind == PART_CLAUSE ? m->parts[i]->atoms : NULL; a;
+         a = a->next)
       if (a->kind >= ATOM_PATTERN && a->kind <= ATOM_REST) mask = ~(uint64_t)0;
   return mask;
 }
@@ -549,22 +639,26 @@ static uint64_t all_splitters_or_none(const struct maker *m) {
 static bool atom_holds_for(struct maker *m, const struct atom *a, uint64_t mask, uint32_t known) {
   if (a->kind == ATOM_REST) return !evaluated(m, a->tracker, mask, known);
   if (a->kind == ATOM_NAME) return (mask >> splitter_index(m, name_text(m, a->l))) & 1u;
-  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PATTERN_PROPERTIES);
+  const struct keyword_value *v =
+      tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PATTERN_PROPERTIES);
   if (a->kind == ATOM_PATTERN) return (mask >> splitter_index(m, v->exprs[a->index])) & 1u;
   return !(mask & pattern_mask(m, a->s)); /* and it is none of those that the atom leaves alone */
 }
 
-/* Alternatives often say the same of a member, each in its own place. It is to be one lit: then a clause is seen to hold, or to be hopeless, where it is, and
- * clauses that ask for the same are fulfilled together instead of in 2^n ways. */
+/* Alternatives often say the same of a member, each in its own place. It is to be one lit: then a
+ * clause is seen to hold, or to be hopeless, where it is, and clauses that ask for the same are
+ * fulfilled together instead of in 2^n ways. */
 static lit one_lit(struct maker *m, uint32_t key, lit l) {
   const struct goal_entry *e = tsl__goal_of(m->s, m->o->known[key].value);
   l = tsl__schema_simplify(m->s, l);
   if (l >> 1 <= SID_FALSE) return l;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_alike(m->s, e->lits[i] | 1u, l | 1u)) return (e->lits[i] & ~1u) | (l & 1u);
-  if (!m->last_told && !(m->last_told = tsl__schema_alloc(m->s, m->o->n * sizeof *m->last_told))) return l;
+  if (!m->last_told && !(m->last_told = tsl__schema_alloc(m->s, m->o->n * sizeof *m->last_told)))
+    return l;
   for (uint32_t i = m->last_told[key]; i && tsl__schema_work(m->s, 1); i = m->told.at[i - 1].before)
-    if (tsl__schema_alike(m->s, m->told.at[i - 1].l | 1u, l | 1u)) return (m->told.at[i - 1].l & ~1u) | (l & 1u);
+    if (tsl__schema_alike(m->s, m->told.at[i - 1].l | 1u, l | 1u))
+      return (m->told.at[i - 1].l & ~1u) | (l & 1u);
   struct told told = {l, m->last_told[key]};
   if (!tsl__vec_push(m->s->alloc, &m->told, told)) return out_of_memory(m), l;
   m->last_told[key] = (uint32_t)m->told.n;
@@ -584,18 +678,21 @@ static bool make_target(struct maker *m, const struct atom *a, size_t *name, str
   struct object *o = m->o;
   const struct keyword_value *alone = a->kind == ATOM_EXTRA ? left_alone(m, a) : NULL;
   const uint32_t *names = alone && alone->count ? m->order + *name : NULL;
-  *t = (struct target){.kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
+  *t = (struct target){
+      .kind = a->kind, .l = a->kind == ATOM_NAME ? POS(SID_TRUE) : a->l, .count = a->count};
   if (a->kind == ATOM_ABSENT || a->kind == ATOM_KEY) t->key = m->order[(*name)++];
   if (alone) *name += alone->count;
   if (a->kind == ATOM_NONE && !make_list(m, a, name, t)) return false;
   if (a->kind == ATOM_KEY) t->l = one_lit(m, t->key, t->l);
   if (a->kind < ATOM_PATTERN || a->kind > ATOM_REST) return true;
   t->kind = ATOM_PATTERN;
-  uint64_t *keys = tsl__schema_alloc(m->s, o->words * sizeof *keys), *cells = tsl__schema_alloc(m->s, (o->cell_count / 64 + 1) * sizeof *cells);
+  uint64_t *keys = tsl__schema_alloc(m->s, o->words * sizeof *keys),
+           *cells = tsl__schema_alloc(m->s, (o->cell_count / 64 + 1) * sizeof *cells);
   if (!keys || !cells) return false;
   for (uint32_t k = 0; k < o->n; k++)
     if (atom_holds_for(m, a, m->masks[k], k)) tsl__bit_set(keys, k);
-  for (uint32_t i = 0; alone && i < alone->count; i++) keys[names[i] >> 6] &= ~((uint64_t)1 << (names[i] & 63));
+  for (uint32_t i = 0; alone && i < alone->count; i++)
+    keys[names[i] >> 6] &= ~((uint64_t)1 << (names[i] & 63));
   for (uint32_t c = 0; c < o->cell_count; c++)
     if (atom_holds_for(m, a, o->cells[c].mask, UINT32_MAX)) tsl__bit_set(cells, c);
   t->keys = keys;
@@ -608,7 +705,8 @@ enum verdict { NEVER, ALWAYS, OPEN };
 /* Is the clause fulfilled by the target's key if that is absent, and if it is there as well? */
 static bool holds_anyway(const struct object *o, const struct clause *c, const struct target *t) {
   for (uint32_t i = 0; t->kind == ATOM_KEY && i < c->n; i++)
-    if (c->targets[i].kind == ATOM_ABSENT && c->targets[i].key == t->key) return tsl__schema_implies(o->schema, o->known[t->key].value, t->l);
+    if (c->targets[i].kind == ATOM_ABSENT && c->targets[i].key == t->key)
+      return tsl__schema_implies(o->schema, o->known[t->key].value, t->l);
   return false;
 }
 
@@ -629,33 +727,34 @@ static void forbid(struct known *k) {
 static enum verdict judge(struct object *o, const struct target *t) {
   const struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL;
   switch (t->kind) {
-    case ATOM_ABSENT: return k->required ? NEVER : k->value == GOAL_NONE ? ALWAYS : OPEN;
-    case ATOM_KEY:
-      if (k->value == GOAL_NONE) return NEVER;
-      if (tsl__schema_excludes(o->schema, k->value, t->l)) return NEVER;
-      return k->required && tsl__schema_implies(o->schema, k->value, t->l) ? ALWAYS : OPEN;
-    case ATOM_MIN: return t->count <= o->min ? ALWAYS : t->count > o->max ? NEVER : OPEN;
-    case ATOM_MAX: return t->count >= o->max ? ALWAYS : t->count < o->min ? NEVER : OPEN;
-    case ATOM_NONE: return judge_list(o, t);
-    default: return OPEN;
+  case ATOM_ABSENT: return k->required ? NEVER : k->value == GOAL_NONE ? ALWAYS : OPEN;
+  case ATOM_KEY:
+    if (k->value == GOAL_NONE) return NEVER;
+    if (tsl__schema_excludes(o->schema, k->value, t->l)) return NEVER;
+    return k->required && tsl__schema_implies(o->schema, k->value, t->l) ? ALWAYS : OPEN;
+  case ATOM_MIN: return t->count <= o->min ? ALWAYS : t->count > o->max ? NEVER : OPEN;
+  case ATOM_MAX: return t->count >= o->max ? ALWAYS : t->count < o->min ? NEVER : OPEN;
+  case ATOM_NONE: return judge_list(o, t);
+  default: return OPEN;
   }
 }
 
 /* A clause with one target left is no choice. */
 static bool settle(struct object *o, const struct target *t) {
-  struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL; /* the other kinds name no key */
+  /* the other kinds name no key */
+  struct known *k = t->kind == ATOM_ABSENT || t->kind == ATOM_KEY ? &o->known[t->key] : NULL;
   switch (t->kind) {
-    case ATOM_ABSENT: forbid(k); return true;
-    case ATOM_NONE:
-      for (uint32_t i = 0; i < t->count; i++) forbid(&o->known[t->list[i]]);
-      return true;
-    case ATOM_KEY:
-      k->required = true;
-      k->value = tsl__schema_goal_and(o->schema, k->value, &t->l, 1);
-      return true;
-    case ATOM_MIN: o->min = t->count; return true;
-    case ATOM_MAX: o->max = t->count; return true;
-    default: return false;
+  case ATOM_ABSENT: forbid(k); return true;
+  case ATOM_NONE:
+    for (uint32_t i = 0; i < t->count; i++) forbid(&o->known[t->list[i]]);
+    return true;
+  case ATOM_KEY:
+    k->required = true;
+    k->value = tsl__schema_goal_and(o->schema, k->value, &t->l, 1);
+    return true;
+  case ATOM_MIN: o->min = t->count; return true;
+  case ATOM_MAX: o->max = t->count; return true;
+  default: return false;
   }
 }
 
@@ -677,8 +776,10 @@ static bool simplify_clauses(struct object *o) {
       c.n = n;
       if (always) continue;
       if (!n) return false;
-      if (n == 1 && settle(o, &c.targets[0])) changed = true;
-      else o->clauses[kept++] = c;
+      if (n == 1 && settle(o, &c.targets[0]))
+        changed = true;
+      else
+        o->clauses[kept++] = c;
     }
     o->clause_count = kept;
   }
@@ -708,10 +809,11 @@ uint32_t tsl__object_key_length(const struct object *o, uint32_t key) {
   struct known *k = &o->known[key];
   if (k->length) return k->length;
   tsl__string name = tsl__stringset_at(o->schema->x, o->set, key);
-  return k->length = 2 + (tsl__schema_nests(o->schema) ? 2 * name.length : tsl__json_spelled(name.at, name.length));
+  return k->length = 2 + (tsl__schema_nests(o->schema) ? 2 * name.length
+                                                       : tsl__json_spelled(name.at, name.length));
 }
 
-/* ---- together ----------------------------------------------------------------------------------------------------- */
+/* ---- together -------------------------------------------------------------------------------- */
 
 /* May more than one extra member be needed? */
 static bool needs_extra(const struct maker *m) {
@@ -720,7 +822,8 @@ static bool needs_extra(const struct maker *m) {
     const struct part *p = m->parts[i];
     if (p->kind == PART_SIZE) needed += p->min;
     for (const struct atom *a = p->kind == PART_CLAUSE ? p->atoms : NULL; a; a = a->next)
-      if (a->kind >= ATOM_PATTERN && a->kind != ATOM_NONE) needed += a->kind == ATOM_MIN ? a->count : 1;
+      if (a->kind >= ATOM_PATTERN && a->kind != ATOM_NONE)
+        needed += a->kind == ATOM_MIN ? a->count : 1;
   }
   return needed > 1;
 }
@@ -741,7 +844,8 @@ static void tie(struct object *o, uint64_t *tied) {
     for (uint32_t j = 0; j < o->clauses[i].n; j++) {
       const struct target *t = &o->clauses[i].targets[j];
       if (t->kind == ATOM_ABSENT || t->kind == ATOM_KEY) tsl__bit_set(tied, t->key);
-      for (uint32_t k = 0; t->kind == ATOM_NONE && k < t->count; k++) tsl__bit_set(tied, t->list[k]);
+      for (uint32_t k = 0; t->kind == ATOM_NONE && k < t->count; k++)
+        tsl__bit_set(tied, t->list[k]);
       if (t->kind == ATOM_PATTERN)
         for (uint32_t w = 0; w < o->words; w++) tied[w] |= t->keys[w];
       if (t->kind == ATOM_MAX) o->capped = true;
@@ -754,15 +858,19 @@ static uint32_t first_of(uint32_t *with, uint32_t i) {
   return i;
 }
 
-/* Where clauses ask for nothing but known keys, and the number of members does not matter, groups of them have nothing to do with each other. */
+/* Where clauses ask for nothing but known keys, and the number of members does not matter, groups
+ * of them have nothing to do with each other. */
 static bool group(struct object *o) {
-  uint32_t with[TSL__SCHEMA_CLAUSES], *asks = tsl__schema_alloc(o->schema, (o->n + 1) * sizeof *asks); /* by key: a clause that asks about it, + 1 */
+  /* by key: a clause that asks about it, + 1 */
+  uint32_t with[TSL__SCHEMA_CLAUSES],
+      *asks = tsl__schema_alloc(o->schema, (o->n + 1) * sizeof *asks);
   uint64_t *groups = tsl__schema_alloc(o->schema, o->clause_count * sizeof *groups);
   if (!asks || !groups) return false;
   if (o->min || o->max != TSL__INF) return true;
   for (uint32_t i = 0; i < o->clause_count; i++) {
     with[i] = i;
-    for (const struct target *t = o->clauses[i].targets; t < o->clauses[i].targets + o->clauses[i].n; t++) {
+    for (const struct target *t = o->clauses[i].targets;
+         t < o->clauses[i].targets + o->clauses[i].n; t++) {
       if (t->kind != ATOM_ABSENT && t->kind != ATOM_KEY && t->kind != ATOM_NONE) return true;
       const uint32_t *key = t->kind == ATOM_NONE ? t->list : &t->key;
       for (uint32_t j = 0; j < (t->kind == ATOM_NONE ? t->count : 1); j++) {
@@ -790,7 +898,8 @@ static bool finish(struct object *o) {
   o->spoilt = UINT32_MAX;
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++)
-      if (o->clauses[i].targets[j].kind == ATOM_NONE && o->spoilt == UINT32_MAX) o->spoilt = o->words + o->counted++;
+      if (o->clauses[i].targets[j].kind == ATOM_NONE && o->spoilt == UINT32_MAX)
+        o->spoilt = o->words + o->counted++;
   o->clamp = o->max == TSL__INF ? o->min : o->max + 1 > o->min ? o->max + 1 : o->min;
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++) {
@@ -799,7 +908,8 @@ static bool finish(struct object *o) {
       if (t->kind == ATOM_MAX && t->count + 1 > o->clamp) o->clamp = t->count + 1;
     }
   o->simple = !o->clause_count && !o->min && o->max == TSL__INF;
-  o->any = o->simple && !o->n && o->cell_count == 1 && o->cells[0].all && o->cells[0].value == GOAL_ANY;
+  o->any =
+      o->simple && !o->n && o->cell_count == 1 && o->cells[0].all && o->cells[0].value == GOAL_ANY;
   return true;
 }
 
@@ -813,7 +923,10 @@ static bool make(struct maker *m) {
   if (!make_known(m)) return false;
   sizes(m);
   collect_splitters(m);
-  if (!tsl__schema_ok(m->s) || !(m->splitter_count ? make_cells(m) && finish_cells(m, all_splitters_or_none(m)) : make_cell(m))) return false;
+  if (!tsl__schema_ok(m->s) ||
+      !(m->splitter_count ? make_cells(m) && finish_cells(m, all_splitters_or_none(m))
+                          : make_cell(m)))
+    return false;
   if (m->listed.n > m->listed_before) return false; /* made anew with them */
   if (tsl__schema_nests(m->s)) {
     m->o->styled = true;
@@ -822,7 +935,8 @@ static bool make(struct maker *m) {
   }
   if (!make_values(m) || !make_clauses(m)) return false;
   if (m->o->clause_count > TSL__SCHEMA_CLAUSES) {
-    tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "more than %u disjunctions about one object", TSL__SCHEMA_CLAUSES);
+    tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "more than %u disjunctions about one object",
+                     TSL__SCHEMA_CLAUSES);
     return false;
   }
   return finish(m->o) && required_possible(m->o);
@@ -845,7 +959,8 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
   struct maker m = {.s = s};
   bool made = false;
   if (flatten(&m, parts)) {
-    if (!s->options.repeated_names && !tsl__schema_nests(s) && needs_extra(&m)) list_name(&m, NULL, 0);
+    if (!s->options.repeated_names && !tsl__schema_nests(s) && needs_extra(&m))
+      list_name(&m, NULL, 0);
     if (!s->options.repeated_names) list_patterns(&m);
     do made = start(&m, level) && make(&m);
     while (!made && m.listed.n > m.listed_before && tsl__schema_ok(s));

@@ -1,16 +1,24 @@
 /* plain.c - what a look at the keywords of a subschema tells, before anything is made of it.
  *
- * Problem   A request may bring hundreds of schemas, of which a generation uses one or two. A compile must still say of each whether anything satisfies it; to find the
- *           alternatives of its goal, make its objects and measure the shortest value would take most of the compile.
- * Idea      Most subschemas are plain: they constrain each type by a keyword or two. Then the tree itself tells of which types there certainly is a value: a string whose
- *           lengths leave room, an object whose required members have values in turn, and so on. What is not plain is left to empty.c, which decides exactly.
- * Example   {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}, "b": {"not": {}}}, "required": ["a"]} has an object: 3 is a value of "a", and "b" may
- *           stay away.
- * Begins    The same look tells how arrays and objects begin, so that a value is offered before its goal is opened: an object is opened by who enters it. Of {"oneOf": [{"$ref": "#/$defs/O"},
- *           {"type": "null"}]} nothing is opened, and the object that is entered is that of all places that refer to O.
- * Together  Several subschemas for one value (a member that a pattern names as well) have a value if one of them has, of a type of which the others take all.
- * Right     A type is claimed only where there is a value; one that is not claimed may have values all the same. So answers can be kept, and a subschema that is asked
- *           about while it is being looked at (it requires itself, or refers to itself) claims nothing.
+ * Problem   A request may bring hundreds of schemas, of which a generation uses one or two. A
+ *           compile must still say of each whether anything satisfies it; to find the alternatives
+ *           of its goal, make its objects and measure the shortest value would take most of the
+ *           compile.
+ * Idea      Most subschemas are plain: they constrain each type by a keyword or two. Then the tree
+ *           itself tells of which types there certainly is a value: a string whose lengths leave
+ *           room, an object whose required members have values in turn, and so on. What is not
+ *           plain is left to empty.c, which decides exactly.
+ * Example   {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}, "b": {"not":
+ *           {}}}, "required": ["a"]} has an object: 3 is a value of "a", and "b" may stay away.
+ * Begins    The same look tells how arrays and objects begin, so that a value is offered before its
+ *           goal is opened: an object is opened by who enters it. Of {"oneOf": [{"$ref":
+ *           "#/$defs/O"}, {"type": "null"}]} nothing is opened, and the object that is entered is
+ *           that of all places that refer to O.
+ * Together  Several subschemas for one value (a member that a pattern names as well) have a value
+ *           if one of them has, of a type of which the others take all.
+ * Right     A type is claimed only where there is a value; one that is not claimed may have values
+ *           all the same. So answers can be kept, and a subschema that is asked about while it is
+ *           being looked at (it requires itself, or refers to itself) claims nothing.
  * Cost      A look at each keyword of each subschema that something needs, once.
  * Tested by tests/schema/test_schema.c, and by every test that finds a schema satisfiable or not
  *
@@ -19,21 +27,29 @@
 #include "compiler/expr/node.h"
 #include "compiler/schema/parts.h"
 
-#define DEPTH_MAX 64u         /* subschemas inside one another; deeper ones are not plain */
-#define SEARCH_MAX 4096u      /* properties looked at for names that are not required in their order */
-#define DIGITS_MAX 15u        /* of bounds that are compared here */
-#define BYTES_MAX (1u << 24)  /* of a value that is claimed, about */
-#define ALONE_MAX 8u          /* branches of oneOf that are compared with all others */
-#define LEAVES_MAX 64u        /* subschemas looked at for the one that says what arrays and objects there are, or for what takes all values of a type */
-#define TOGETHER_MAX 8u       /* subschemas for one value that are looked at together */
+#define DEPTH_MAX 64u /* subschemas inside one another; deeper ones are not plain */
+/* properties looked at for names that are not required in their order */
+#define SEARCH_MAX 4096u
+#define DIGITS_MAX 15u       /* of bounds that are compared here */
+#define BYTES_MAX (1u << 24) /* of a value that is claimed, about */
+#define ALONE_MAX 8u         /* branches of oneOf that are compared with all others */
+/* subschemas looked at for the one that says what arrays and objects there are, or for what takes
+ * all values of a type */
+#define LEAVES_MAX 64u
+#define TOGETHER_MAX 8u /* subschemas for one value that are looked at together */
 
 #define OF(k) ((uint64_t)1 << KW_##k)
 static const uint64_t about_strings = OF(MIN_LENGTH) | OF(MAX_LENGTH) | OF(PATTERN) | OF(FORMAT);
-static const uint64_t about_numbers = OF(MINIMUM) | OF(MAXIMUM) | OF(EXCLUSIVE_MINIMUM) | OF(EXCLUSIVE_MAXIMUM) | OF(MULTIPLE_OF) | OF(DIVISIBLE_BY);
-static const uint64_t about_arrays = OF(ITEMS) | OF(PREFIX_ITEMS) | OF(ADDITIONAL_ITEMS) | OF(MIN_ITEMS) | OF(MAX_ITEMS) | OF(UNIQUE_ITEMS);
-static const uint64_t about_objects = OF(PROPERTIES) | OF(ADDITIONAL_PROPERTIES) | OF(PATTERN_PROPERTIES) | OF(PROPERTY_NAMES) | OF(REQUIRED) | OF(MIN_PROPERTIES) |
-                                      OF(MAX_PROPERTIES) | OF(DEPENDENCIES) | OF(DEPENDENT_REQUIRED) | OF(DEPENDENT_SCHEMAS);
-static const uint64_t plain_members = OF(TYPE) | OF(PROPERTIES) | OF(REQUIRED) | OF(ADDITIONAL_PROPERTIES);
+static const uint64_t about_numbers = OF(MINIMUM) | OF(MAXIMUM) | OF(EXCLUSIVE_MINIMUM) |
+                                      OF(EXCLUSIVE_MAXIMUM) | OF(MULTIPLE_OF) | OF(DIVISIBLE_BY);
+static const uint64_t about_arrays = OF(ITEMS) | OF(PREFIX_ITEMS) | OF(ADDITIONAL_ITEMS) |
+                                     OF(MIN_ITEMS) | OF(MAX_ITEMS) | OF(UNIQUE_ITEMS);
+static const uint64_t about_objects = OF(PROPERTIES) | OF(ADDITIONAL_PROPERTIES) |
+                                      OF(PATTERN_PROPERTIES) | OF(PROPERTY_NAMES) | OF(REQUIRED) |
+                                      OF(MIN_PROPERTIES) | OF(MAX_PROPERTIES) | OF(DEPENDENCIES) |
+                                      OF(DEPENDENT_REQUIRED) | OF(DEPENDENT_SCHEMAS);
+static const uint64_t plain_members =
+    OF(TYPE) | OF(PROPERTIES) | OF(REQUIRED) | OF(ADDITIONAL_PROPERTIES);
 
 /* A look at one subschema. */
 struct look {
@@ -61,7 +77,7 @@ static void needs(struct look *l, uint64_t bytes) {
   if (bytes > l->bytes) l->bytes = bytes;
 }
 
-/* ---- scalars ------------------------------------------------------------------------------------------------------ */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 /* Values that are listed, and asked nothing else but their type. */
 static uint8_t listed(struct look *l) {
@@ -70,7 +86,8 @@ static uint8_t listed(struct look *l) {
   if (n->mask & ~(OF(TYPE) | OF(ENUM)) && n->mask & ~(OF(TYPE) | OF(CONST))) return 0;
   if (l->s->max_nesting) unclear |= T_ARRAY | T_OBJECT;
   if (tsl__schema_nests(l->s)) unclear |= T_ARRAY | T_OBJECT;
-  const tsl__json *list = tsl__has(n, KW_ENUM) ? tsl__keyword(n, KW_ENUM)->value : NULL, *one = list ? list->items : tsl__keyword(n, KW_CONST)->value;
+  const tsl__json *list = tsl__has(n, KW_ENUM) ? tsl__keyword(n, KW_ENUM)->value : NULL,
+                  *one = list ? list->items : tsl__keyword(n, KW_CONST)->value;
   for (uint32_t i = 0; i < (list ? list->length : 1); i++) {
     types |= tsl__json_type(&one[i]);
     needs(l, one[i].kind >= TSL__JSON_ARRAY ? one[i].end - one[i].offset : one[i].length);
@@ -81,10 +98,13 @@ static uint8_t listed(struct look *l) {
 
 static bool some_string(struct look *l) {
   const struct node *n = l->n;
-  const struct keyword_value *text = tsl__has(n, KW_PATTERN) ? tsl__keyword(n, KW_PATTERN) : tsl__keyword_or_null(n, KW_FORMAT);
+  const struct keyword_value *text =
+      tsl__has(n, KW_PATTERN) ? tsl__keyword(n, KW_PATTERN) : tsl__keyword_or_null(n, KW_FORMAT);
   needs(l, count_of(n, KW_MIN_LENGTH, 0));
   if (!text) return count_of(n, KW_MIN_LENGTH, 0) <= count_of(n, KW_MAX_LENGTH, TSL__INF);
-  if ((n->mask & about_strings) & ((n->mask & about_strings) - 1) || text->exprs[0] == TSL__NONE) return false; /* more than one keyword */
+  /* more than one keyword */
+  if ((n->mask & about_strings) & ((n->mask & about_strings) - 1) || text->exprs[0] == TSL__NONE)
+    return false;
   tsl__node e = tsl__node_at(l->s->x, text->exprs[0]);
   needs(l, e.shortest);
   return e.flags & TSL__SEARCHED && writes_string(l);
@@ -108,12 +128,14 @@ static bool some_number(const struct node *n) {
   int64_t least = 0, most = 0;
   if (asked == OF(MULTIPLE_OF) || asked == OF(DIVISIBLE_BY)) return true; /* 0 */
   if (asked & ~(OF(MINIMUM) | OF(MAXIMUM))) return false;
-  if (tsl__has(n, KW_MINIMUM) && !small_integer(tsl__keyword(n, KW_MINIMUM)->value, &least)) return false;
-  if (tsl__has(n, KW_MAXIMUM) && !small_integer(tsl__keyword(n, KW_MAXIMUM)->value, &most)) return false;
+  if (tsl__has(n, KW_MINIMUM) && !small_integer(tsl__keyword(n, KW_MINIMUM)->value, &least))
+    return false;
+  if (tsl__has(n, KW_MAXIMUM) && !small_integer(tsl__keyword(n, KW_MAXIMUM)->value, &most))
+    return false;
   return asked != (OF(MINIMUM) | OF(MAXIMUM)) || least <= most;
 }
 
-/* ---- arrays and objects ------------------------------------------------------------------------------------------- */
+/* ---- arrays and objects ---------------------------------------------------------------------- */
 
 static bool some_array(struct look *l) {
   const struct node *n = l->n;
@@ -123,32 +145,45 @@ static bool some_array(struct look *l) {
   if (l->s->max_nesting || min > count_of(n, KW_MAX_ITEMS, TSL__INF)) return false;
   if (n->mask & (OF(UNIQUE_ITEMS) | OF(PREFIX_ITEMS) | OF(ADDITIONAL_ITEMS))) return false;
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
-  if (items && (items->value->kind == TSL__JSON_ARRAY || !claim(l->s, items->children[0], l->depth, &bytes))) return false;
+  if (items &&
+      (items->value->kind == TSL__JSON_ARRAY || !claim(l->s, items->children[0], l->depth, &bytes)))
+    return false;
   needs(l, min * bytes);
   return true;
 }
 
-/* The index of a property, looked for from *from on: names are mostly required in the order of the properties. */
-static uint32_t find_property(const struct keyword_value *properties, const tsl__json *name, uint32_t *from, uint32_t *looked) {
-  for (uint32_t i = 0, at = *from; i < properties->count && *looked < SEARCH_MAX; i++, at++, (*looked)++) {
+/* The index of a property, looked for from *from on: names are mostly required in the order of the
+ * properties. */
+static uint32_t find_property(const struct keyword_value *properties, const tsl__json *name,
+                              uint32_t *from, uint32_t *looked) {
+  for (uint32_t i = 0, at = *from; i < properties->count && *looked < SEARCH_MAX;
+       i++, at++, (*looked)++) {
     if (at >= properties->count) at = 0;
     const tsl__json *p = &properties->value->items[at];
-    if (p->key_length == name->length && !memcmp(p->key, name->text, name->length)) return *from = at + 1, at;
+    if (p->key_length == name->length && !memcmp(p->key, name->text, name->length))
+      return *from = at + 1, at;
   }
   return UINT32_MAX;
 }
 
 static bool has_members(struct look *l, const tsl__json *names) {
-  const struct keyword_value *properties = tsl__keyword_or_null(l->n, KW_PROPERTIES), *others = tsl__keyword_or_null(l->n, KW_ADDITIONAL_PROPERTIES);
+  const struct keyword_value *properties = tsl__keyword_or_null(l->n, KW_PROPERTIES),
+                             *others = tsl__keyword_or_null(l->n, KW_ADDITIONAL_PROPERTIES);
   uint32_t from = 0, looked = 0;
   uint64_t total = 8;
   if (l->n->mask & about_objects & ~plain_members || l->s->max_nesting) return false;
   for (uint32_t i = 0; i < names->length; i++) {
-    uint32_t at = properties ? find_property(properties, &names->items[i], &from, &looked) : UINT32_MAX;
+    uint32_t at =
+        properties ? find_property(properties, &names->items[i], &from, &looked) : UINT32_MAX;
     uint64_t bytes = 8;
     if (looked == SEARCH_MAX) return false;
-    if (tsl__schema_nests(l->s) && (at == UINT32_MAX || !tsl__schema_writes_key(l->s, (tsl__string){names->items[i].text, names->items[i].length}))) return false;
-    if (at != UINT32_MAX ? !claim(l->s, properties->children[at], l->depth, &bytes) : others && !claim(l->s, others->children[0], l->depth, &bytes)) return false;
+    if (tsl__schema_nests(l->s) &&
+        (at == UINT32_MAX || !tsl__schema_writes_key(l->s, (tsl__string){names->items[i].text,
+                                                                         names->items[i].length})))
+      return false;
+    if (at != UINT32_MAX ? !claim(l->s, properties->children[at], l->depth, &bytes)
+                         : others && !claim(l->s, others->children[0], l->depth, &bytes))
+      return false;
     total += bytes + names->items[i].length;
   }
   needs(l, total);
@@ -161,7 +196,7 @@ static bool some_object(struct look *l) {
   return !required || !required->value->length || has_members(l, required->value); /* {} */
 }
 
-/* ---- all together ------------------------------------------------------------------------------------------------- */
+/* ---- all together ---------------------------------------------------------------------------- */
 
 static uint8_t of_keywords(struct look *l) {
   const struct node *n = l->n;
@@ -174,25 +209,30 @@ static uint8_t of_keywords(struct look *l) {
 }
 
 /* Those of the types whose values satisfy no other branch, if they satisfy this one. */
-static uint8_t alone(struct schema *s, const struct keyword_value *v, uint32_t branch, uint8_t types) {
+static uint8_t alone(struct schema *s, const struct keyword_value *v, uint32_t branch,
+                     uint8_t types) {
   for (uint32_t i = 0; i < v->count && types; i++) {
     uint8_t both = i == branch ? 0 : types & tsl__schema_plain_node(s, v->children[i])->possible;
     for (; both; both &= (uint8_t)(both - 1)) {
       uint8_t type = both & (uint8_t)-both;
-      if (!tsl__schema_work(s, 16) || !tsl__schema_disjoint(s, type, v->children[branch], v->children[i])) types &= (uint8_t)~type;
+      if (!tsl__schema_work(s, 16) ||
+          !tsl__schema_disjoint(s, type, v->children[branch], v->children[i]))
+        types &= (uint8_t)~type;
     }
   }
   return types;
 }
 
-/* The branches of a node that combines others and asks nothing else but perhaps a type; NULL: it is none. */
+/* The branches of a node that combines others and asks nothing else but perhaps a type; NULL: it is
+ * none. */
 static const struct keyword_value *branches_alone(const struct node *n) {
   uint64_t rest = n->mask & ~OF(TYPE);
   bool alone = rest == OF(REF) || rest == OF(ANY_OF) || rest == OF(ONE_OF) || rest == OF(ALL_OF);
   return alone ? &n->values[tsl__has(n, KW_TYPE)] : NULL; /* values are in the order of keywords */
 }
 
-/* What one of the branches has; of oneOf only what no other has, which is not looked for for long. */
+/* What one of the branches has; of oneOf only what no other has, which is not looked for for
+ * long. */
 static uint8_t of_branches(struct look *l, const struct keyword_value *v) {
   uint8_t types = 0;
   uint32_t looked = 0;
@@ -212,8 +252,10 @@ static uint8_t look_at(struct look *l) {
   const struct keyword_value *branches = branches_alone(n);
   if (n->mask & (OF(ENUM) | OF(CONST))) return listed(l);
   if (branches) return of_branches(l, branches);
-  if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects)) return 0;
-  if (tsl__has(n, KW_PROPERTIES) && l->s->resources.at[n->resource].draft == D3) return 0; /* a member's schema says that it is required */
+  if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects))
+    return 0;
+  /* a member's schema says that it is required */
+  if (tsl__has(n, KW_PROPERTIES) && l->s->resources.at[n->resource].draft == D3) return 0;
   return of_keywords(l);
 }
 
@@ -237,14 +279,18 @@ uint8_t tsl__schema_plain(struct schema *s, sid id) {
   return claim(s, id, 0, &bytes);
 }
 
-/* Those of the types of which every value satisfies the lit, as far as that is plain. Recursion is bounded by *left. */
+/* Those of the types of which every value satisfies the lit, as far as that is plain. Recursion is
+ * bounded by *left. */
 static uint8_t takes_all(const struct schema *s, lit l, uint8_t types, uint32_t *left);
 
-/* The same of a node's branches together: of oneOf the types of which one takes all values, and no other may have any. */
-static uint8_t branches_take_all(const struct schema *s, const struct keyword_value *v, uint8_t types, uint32_t *left) {
+/* The same of a node's branches together: of oneOf the types of which one takes all values, and no
+ * other may have any. */
+static uint8_t branches_take_all(const struct schema *s, const struct keyword_value *v,
+                                 uint8_t types, uint32_t *left) {
   uint8_t some = 0, all = types, possible = 0, twice = 0;
   for (uint32_t i = 0; i < v->count; i++) {
-    uint8_t own = takes_all(s, POS(v->children[i]), types, left), may = tsl__schema_plain_node(s, v->children[i])->possible;
+    uint8_t own = takes_all(s, POS(v->children[i]), types, left),
+            may = tsl__schema_plain_node(s, v->children[i])->possible;
     some |= own;
     all &= own;
     twice |= possible & may;
@@ -260,9 +306,10 @@ static uint8_t takes_all(const struct schema *s, lit l, uint8_t types, uint32_t 
   if (l & 1) return types & (uint8_t)~n->possible;
   if (l == POS(SID_FALSE) || !*left) return 0;
   --*left;
-  types &= n->types & n->possible & (uint8_t)~(n->integer ? T_NUMBER : 0);
+  types &= n->types & n->possible & (uint8_t) ~(n->integer ? T_NUMBER : 0);
   if (branches) return types ? branches_take_all(s, branches, types, left) : 0;
-  if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects)) return 0;
+  if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects))
+    return 0;
   if (n->mask & about_strings) types &= (uint8_t)~T_STRING;
   if (n->mask & about_numbers) types &= (uint8_t)~T_NUMBER;
   if (n->mask & about_arrays) types &= (uint8_t)~T_ARRAY;
@@ -284,9 +331,13 @@ uint8_t tsl__schema_plain_together(struct schema *s, const lit *lits, uint32_t n
 
 /* Do its keywords say something of the members of objects? */
 static bool says_of_members(const struct schema *s, const struct node *n) {
-  const struct keyword_value *others = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES), *required = tsl__keyword_or_null(n, KW_REQUIRED);
-  if ((tsl__has(n, KW_PROPERTIES) && tsl__keyword(n, KW_PROPERTIES)->count) || tsl__has(n, KW_PATTERN_PROPERTIES)) return true;
-  return (others && tsl__schema_simplify(s, POS(others->children[0])) != POS(SID_TRUE)) || (required && required->value->length);
+  const struct keyword_value *others = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES),
+                             *required = tsl__keyword_or_null(n, KW_REQUIRED);
+  if ((tsl__has(n, KW_PROPERTIES) && tsl__keyword(n, KW_PROPERTIES)->count) ||
+      tsl__has(n, KW_PATTERN_PROPERTIES))
+    return true;
+  return (others && tsl__schema_simplify(s, POS(others->children[0])) != POS(SID_TRUE)) ||
+         (required && required->value->length);
 }
 
 /* Do its keywords say something of all the arrays and objects that it is about? */
@@ -295,7 +346,8 @@ static bool says_something(const struct schema *s, sid id) {
   if (n->possible & T_OBJECT && !says_of_members(s, n)) return false;
   if (!(n->possible & T_ARRAY)) return true;
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
-  return items && items->value->kind != TSL__JSON_ARRAY && tsl__schema_simplify(s, POS(items->children[0])) != POS(SID_TRUE);
+  return items && items->value->kind != TSL__JSON_ARRAY &&
+         tsl__schema_simplify(s, POS(items->children[0])) != POS(SID_TRUE);
 }
 
 bool tsl__schema_plain_container(struct schema *s, sid id) {
@@ -303,19 +355,23 @@ bool tsl__schema_plain_container(struct schema *s, sid id) {
   uint8_t types = tsl__schema_plain(s, id);
   if (!(types & (T_ARRAY | T_OBJECT))) return false;
   if (types & ~(T_ARRAY | T_OBJECT) || says_something(s, id)) return true;
-  const struct keyword_value *branches = tsl__has(n, KW_ANY_OF) ? tsl__keyword(n, KW_ANY_OF) : tsl__keyword_or_null(n, KW_ONE_OF);
+  const struct keyword_value *branches =
+      tsl__has(n, KW_ANY_OF) ? tsl__keyword(n, KW_ANY_OF) : tsl__keyword_or_null(n, KW_ONE_OF);
   bool all = branches != NULL;
-  for (uint32_t i = 0; all && i < branches->count; i++) all = says_something(s, branches->children[i]);
+  for (uint32_t i = 0; all && i < branches->count; i++)
+    all = says_something(s, branches->children[i]);
   return all;
 }
 
 bool tsl__schema_plain_object(const struct schema *s, sid id) {
   const struct node *n = tsl__node_of(s, id);
-  return n->types == T_OBJECT && tsl__has(n, KW_PROPERTIES) && !(n->mask & ~plain_members) && tsl__keyword(n, KW_PROPERTIES)->count && s->resources.at[n->resource].draft != D3;
+  return n->types == T_OBJECT && tsl__has(n, KW_PROPERTIES) && !(n->mask & ~plain_members) &&
+         tsl__keyword(n, KW_PROPERTIES)->count && s->resources.at[n->resource].draft != D3;
 }
 
-/* The node that alone says what values of the type are: *id or, below combinations in which all other branches are about other types, one of theirs. False: it is not plain that there
- * is one. *id becomes SID_FALSE where there are no such values. */
+/* The node that alone says what values of the type are: *id or, below combinations in which all
+ * other branches are about other types, one of theirs. False: it is not plain that there is one.
+ * *id becomes SID_FALSE where there are no such values. */
 static bool find_leaf(const struct schema *s, sid *id, uint8_t type, uint32_t *left) {
   lit l = tsl__schema_simplify(s, POS(*id));
   const struct node *n = tsl__node_of(s, l >> 1);
@@ -337,24 +393,31 @@ static bool find_leaf(const struct schema *s, sid *id, uint8_t type, uint32_t *l
 
 static bool plain_arrays(const struct node *n) {
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
-  return !(n->mask & about_arrays & ~(OF(ITEMS) | OF(MIN_ITEMS) | OF(MAX_ITEMS))) && !(items && items->value->kind == TSL__JSON_ARRAY);
+  return !(n->mask & about_arrays & ~(OF(ITEMS) | OF(MIN_ITEMS) | OF(MAX_ITEMS))) &&
+         !(items && items->value->kind == TSL__JSON_ARRAY);
 }
 
-static bool matches_some(struct schema *s, const struct keyword_value *patterns, const tsl__json *property) {
+static bool matches_some(struct schema *s, const struct keyword_value *patterns,
+                         const tsl__json *property) {
   for (uint32_t i = 0; patterns && i < patterns->count; i++)
-    if (tsl__expr_matches(s->x, patterns->exprs[i], property->key, property->key_length)) return true;
+    if (tsl__expr_matches(s->x, patterns->exprs[i], property->key, property->key_length))
+      return true;
   return false;
 }
 
 /* Is it plain that one of the members that need not come may? */
 static bool some_member(struct schema *s, const struct node *n) {
-  const struct keyword_value *properties = tsl__keyword_or_null(n, KW_PROPERTIES), *patterns = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
+  const struct keyword_value *properties = tsl__keyword_or_null(n, KW_PROPERTIES),
+                             *patterns = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
   const struct keyword_value *others = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES);
   for (uint32_t i = 0; properties && i < properties->count; i++)
-    if (tsl__schema_plain(s, properties->children[i])) return !matches_some(s, patterns, &properties->value->items[i]);
+    if (tsl__schema_plain(s, properties->children[i]))
+      return !matches_some(s, patterns, &properties->value->items[i]);
   if (!patterns) return !others || tsl__schema_plain(s, others->children[0]);
-  if (patterns->count != 1 || (properties && properties->count) || patterns->exprs[0] == TSL__NONE) return false;
-  return tsl__node_at(s->x, patterns->exprs[0]).flags & TSL__SEARCHED && tsl__schema_plain(s, patterns->children[0]);
+  if (patterns->count != 1 || (properties && properties->count) || patterns->exprs[0] == TSL__NONE)
+    return false;
+  return tsl__node_at(s->x, patterns->exprs[0]).flags & TSL__SEARCHED &&
+         tsl__schema_plain(s, patterns->children[0]);
 }
 
 /* Is it plain how its objects begin? */
@@ -363,17 +426,25 @@ static bool plain_objects(struct schema *s, sid id, struct plain_containers *out
   const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED);
   out->ends = !required || !required->value->length;
   out->any_object = !says_of_members(s, n);
-  if (n->mask & about_objects & ~(plain_members | OF(PATTERN_PROPERTIES)) || s->resources.at[n->resource].draft == D3) return false;
-  if (n->possible != T_OBJECT && !(tsl__schema_plain(s, id) & T_OBJECT)) return false; /* where there are no other values it can be asked */
-  return !out->ends || out->any_object || some_member(s, n); /* what is required comes, if there is any object */
+  if (n->mask & about_objects & ~(plain_members | OF(PATTERN_PROPERTIES)) ||
+      s->resources.at[n->resource].draft == D3)
+    return false;
+  /* where there are no other values it can be asked */
+  if (n->possible != T_OBJECT && !(tsl__schema_plain(s, id) & T_OBJECT)) return false;
+  /* what is required comes, if there is any object */
+  return !out->ends || out->any_object || some_member(s, n);
 }
 
 bool tsl__schema_plain_containers(struct schema *s, sid id, struct plain_containers *out) {
   const uint64_t plain = OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects;
   uint32_t left = LEAVES_MAX;
   *out = (struct plain_containers){id, id, false, false};
-  if (!find_leaf(s, &out->array, T_ARRAY, &left) || !find_leaf(s, &out->object, T_OBJECT, &left)) return false;
+  if (!find_leaf(s, &out->array, T_ARRAY, &left) || !find_leaf(s, &out->object, T_OBJECT, &left))
+    return false;
   const struct node *array = tsl__node_of(s, out->array), *object = tsl__node_of(s, out->object);
-  if ((array->mask | object->mask) & ~plain || (out->array == SID_FALSE && out->object == SID_FALSE)) return false;
-  return (out->array == SID_FALSE || plain_arrays(array)) && (out->object == SID_FALSE || plain_objects(s, out->object, out));
+  if ((array->mask | object->mask) & ~plain ||
+      (out->array == SID_FALSE && out->object == SID_FALSE))
+    return false;
+  return (out->array == SID_FALSE || plain_arrays(array)) &&
+         (out->object == SID_FALSE || plain_objects(s, out->object, out));
 }

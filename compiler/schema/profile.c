@@ -1,7 +1,9 @@
 /* profile.c - what a provider's documented limits say about a schema.
  *
- * openai-strict: the limits of OpenAI's Structured Outputs, from its guide's section on supported schemas as of 2026 (https://platform.openai.com/docs/guides/structured-outputs).
- * The guide does not say how levels are counted; here each object inside an object is one, through arrays and anyOf, and references are not followed.
+ * openai-strict: the limits of OpenAI's Structured Outputs, from its guide's section on supported
+ * schemas as of 2026 (https://platform.openai.com/docs/guides/structured-outputs). The guide does
+ * not say how levels are counted; here each object inside an object is one, through arrays and
+ * anyOf, and references are not followed.
  *
  * Recursion is as deep as the text, which is bounded.
  * Tested by tests/schema/test_profile.c
@@ -14,7 +16,14 @@
 #include "turnstile.h"
 
 #define DEPTH_MAX 512u
-enum { PROPERTIES_MAX = 5000, LEVELS_MAX = 10, CHARACTERS_MAX = 120000, VALUES_MAX = 1000, LONG_ENUM = 250, LONG_ENUM_CHARACTERS = 15000 };
+enum {
+  PROPERTIES_MAX = 5000,
+  LEVELS_MAX = 10,
+  CHARACTERS_MAX = 120000,
+  VALUES_MAX = 1000,
+  LONG_ENUM = 250,
+  LONG_ENUM_CHARACTERS = 15000
+};
 
 typedef struct profile {
   tsl__json *root;
@@ -34,9 +43,11 @@ static bool in_list(const char *list, const char *at, uint32_t length) {
   return false;
 }
 
-static void report(profile *p, const tsl__json *at, uint32_t key_length, bool breaks, const char *message) {
+static void report(profile *p, const tsl__json *at, uint32_t key_length, bool breaks,
+                   const char *message) {
   size_t n = tsl__json_pointer(p->root, at, NULL, 0);
-  char *pointer = tsl__arena_alloc(&p->arena, n + 1), *keyword = tsl__arena_alloc(&p->arena, key_length + 1u);
+  char *pointer = tsl__arena_alloc(&p->arena, n + 1),
+       *keyword = tsl__arena_alloc(&p->arena, key_length + 1u);
   if (!pointer || !keyword) {
     p->failed = true;
     return;
@@ -48,10 +59,16 @@ static void report(profile *p, const tsl__json *at, uint32_t key_length, bool br
 }
 
 /* About a keyword, or about a subschema. */
-static void find(profile *p, const tsl__json *keyword, bool breaks, const char *message) { report(p, keyword, keyword->key_length, breaks, message); }
-static void find_in(profile *p, const tsl__json *schema, const char *message) { report(p, schema, 0, true, message); }
+static void find(profile *p, const tsl__json *keyword, bool breaks, const char *message) {
+  report(p, keyword, keyword->key_length, breaks, message);
+}
+static void find_in(profile *p, const tsl__json *schema, const char *message) {
+  report(p, schema, 0, true, message);
+}
 
-static const tsl__json *get(const tsl__json *schema, const char *key) { return tsl__json_get(schema, key, strlen(key)); }
+static const tsl__json *get(const tsl__json *schema, const char *key) {
+  return tsl__json_get(schema, key, strlen(key));
+}
 
 static bool has_type(const tsl__json *schema, const char *type) {
   const tsl__json *t = get(schema, "type");
@@ -69,19 +86,29 @@ static uint32_t characters(const char *text, uint32_t length) {
   return n;
 }
 
-static uint64_t characters_of(const tsl__json *v) { return v->kind == TSL__JSON_STRING ? characters(v->text, v->length) : 0; }
+static uint64_t characters_of(const tsl__json *v) {
+  return v->kind == TSL__JSON_STRING ? characters(v->text, v->length) : 0;
+}
 
 /* An object must close itself and require all that it has. */
 static void check_object(profile *p, const tsl__json *schema) {
-  const tsl__json *properties = get(schema, "properties"), *required = get(schema, "required"), *more = get(schema, "additionalProperties");
-  if (!more) find_in(p, schema, "an object must have additionalProperties: false");
-  else if (more->kind != TSL__JSON_FALSE) find(p, more, true, "additionalProperties must be false");
-  for (uint32_t i = 0; properties && properties->kind == TSL__JSON_OBJECT && i < properties->length; i++) {
+  const tsl__json *properties = get(schema, "properties"), *required = get(schema, "required"),
+                  *more = get(schema, "additionalProperties");
+  if (!more)
+    find_in(p, schema, "an object must have additionalProperties: false");
+  else if (more->kind != TSL__JSON_FALSE)
+    find(p, more, true, "additionalProperties must be false");
+  for (uint32_t i = 0; properties && properties->kind == TSL__JSON_OBJECT && i < properties->length;
+       i++) {
     const tsl__json *member = &properties->items[i];
     bool found = false;
-    for (uint32_t j = 0; required && required->kind == TSL__JSON_ARRAY && j < required->length && !found; j++)
+    for (uint32_t j = 0;
+         required && required->kind == TSL__JSON_ARRAY && j < required->length && !found; j++)
       found = tsl__json_is(&required->items[j], member->key, member->key_length);
-    if (!found) find_in(p, member, "every property must be listed in required (optional ones are written as a union with null)");
+    if (!found)
+      find_in(p, member,
+              "every property must be listed in required (optional ones are written as a union "
+              "with null)");
   }
 }
 
@@ -90,7 +117,8 @@ static void check_enum(profile *p, const tsl__json *list) {
   for (uint32_t i = 0; i < list->length; i++) total += characters_of(&list->items[i]);
   p->values += list->length;
   p->characters += total;
-  if (list->length > LONG_ENUM && total > LONG_ENUM_CHARACTERS) find(p, list, true, "an enum of more than 250 values has more than 15,000 characters");
+  if (list->length > LONG_ENUM && total > LONG_ENUM_CHARACTERS)
+    find(p, list, true, "an enum of more than 250 values has more than 15,000 characters");
 }
 
 static void check_schema(profile *p, const tsl__json *schema, unsigned level);
@@ -104,23 +132,35 @@ static void check_members(profile *p, const tsl__json *map, unsigned level, bool
 
 static void check_keyword(profile *p, const tsl__json *k, unsigned level) {
   static const char refused[] = "allOf not dependentRequired dependentSchemas if then else";
-  static const char known[] = "type properties required additionalProperties items anyOf enum const pattern format multipleOf maximum exclusiveMaximum minimum exclusiveMinimum minItems maxItems "
-                              "$ref $defs definitions $schema $id title description $comment";
-  if (in_list(refused, k->key, k->key_length)) find(p, k, true, "this keyword is not supported");
-  else if (!in_list(known, k->key, k->key_length)) find(p, k, false, "not among the keywords that are documented as supported");
-  if (in_list("properties", k->key, k->key_length) && k->kind == TSL__JSON_OBJECT) p->properties += k->length;
-  if (in_list("properties $defs definitions patternProperties dependentSchemas", k->key, k->key_length)) check_members(p, k, level, !in_list("patternProperties dependentSchemas", k->key, k->key_length));
+  static const char known[] =
+      "type properties required additionalProperties items anyOf enum const pattern format "
+      "multipleOf maximum exclusiveMaximum minimum exclusiveMinimum minItems maxItems "
+      "$ref $defs definitions $schema $id title description $comment";
+  if (in_list(refused, k->key, k->key_length))
+    find(p, k, true, "this keyword is not supported");
+  else if (!in_list(known, k->key, k->key_length))
+    find(p, k, false, "not among the keywords that are documented as supported");
+  if (in_list("properties", k->key, k->key_length) && k->kind == TSL__JSON_OBJECT)
+    p->properties += k->length;
+  if (in_list("properties $defs definitions patternProperties dependentSchemas", k->key,
+              k->key_length))
+    check_members(p, k, level,
+                  !in_list("patternProperties dependentSchemas", k->key, k->key_length));
   if (in_list("enum", k->key, k->key_length) && k->kind == TSL__JSON_ARRAY) check_enum(p, k);
   if (in_list("const", k->key, k->key_length)) p->characters += characters_of(k);
-  if (in_list("items additionalProperties not if then else contains propertyNames", k->key, k->key_length)) check_schema(p, k, level);
-  if (in_list("items anyOf oneOf allOf prefixItems", k->key, k->key_length) && k->kind == TSL__JSON_ARRAY)
+  if (in_list("items additionalProperties not if then else contains propertyNames", k->key,
+              k->key_length))
+    check_schema(p, k, level);
+  if (in_list("items anyOf oneOf allOf prefixItems", k->key, k->key_length) &&
+      k->kind == TSL__JSON_ARRAY)
     for (uint32_t i = 0; i < k->length; i++) check_schema(p, &k->items[i], level);
 }
 
 static void check_schema(profile *p, const tsl__json *schema, unsigned level) {
   if (schema->kind != TSL__JSON_OBJECT || p->failed) return;
   bool object = has_type(schema, "object") || get(schema, "properties");
-  if (object && ++level == LEVELS_MAX + 1) find_in(p, schema, "more than 10 levels of objects inside one another");
+  if (object && ++level == LEVELS_MAX + 1)
+    find_in(p, schema, "more than 10 levels of objects inside one another");
   if (object) check_object(p, schema);
   for (uint32_t i = 0; i < schema->length; i++) check_keyword(p, &schema->items[i], level);
 }
@@ -130,19 +170,28 @@ static void whole(profile *p) {
   char message[128];
   if (any) find(p, any, true, "the root must not be an anyOf");
   if (!has_type(p->root, "object")) find_in(p, p->root, "the root must have the type object");
-  const struct { const char *what; uint64_t n, most; } totals[] = {{"properties", p->properties, PROPERTIES_MAX}, {"enum values", p->values, VALUES_MAX},
-                                                                  {"characters in names, enum and const values", p->characters, CHARACTERS_MAX}};
+  const struct {
+    const char *what;
+    uint64_t n, most;
+  } totals[] = {{"properties", p->properties, PROPERTIES_MAX},
+                {"enum values", p->values, VALUES_MAX},
+                {"characters in names, enum and const values", p->characters, CHARACTERS_MAX}};
   for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
     if (totals[i].n <= totals[i].most) continue;
-    snprintf(message, sizeof message, "%llu %s, more than %llu", (unsigned long long)totals[i].n, totals[i].what, (unsigned long long)totals[i].most);
+    snprintf(message, sizeof message, "%llu %s, more than %llu", (unsigned long long)totals[i].n,
+             totals[i].what, (unsigned long long)totals[i].most);
     find_in(p, p->root, message);
   }
 }
 
-tsl_status tsl_schema_profile(const char *name, const char *schema, size_t length, const tsl_allocator *allocator, tsl_profile_sink sink, void *ctx, tsl_error *error) {
+tsl_status tsl_schema_profile(const char *name, const char *schema, size_t length,
+                              const tsl_allocator *allocator, tsl_profile_sink sink, void *ctx,
+                              tsl_error *error) {
   profile p = {.sink = sink, .ctx = ctx};
   allocator = tsl__allocator_or_default(allocator);
-  if (strcmp(name, "openai-strict") != 0) return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no profile \"%s\"; there is openai-strict", name);
+  if (strcmp(name, "openai-strict") != 0)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no profile \"%s\"; there is openai-strict",
+                     name);
   tsl__arena_init(&p.arena, allocator);
   tsl_status status = tsl__json_parse(&p.arena, schema, length, DEPTH_MAX, &p.root, error);
   if (status == TSL_OK) {

@@ -1,10 +1,12 @@
 /* read.c - from the tree to nodes: keywords by number, their values checked.
  *
- * A node is made when something leads to it and read when its turn comes, so neither long chains of references nor wide schemas cost stack. What nothing
- * leads to (an unused definition) is never looked at.
+ * A node is made when something leads to it and read when its turn comes, so neither long chains of
+ * references nor wide schemas cost stack. What nothing leads to (an unused definition) is never
+ * looked at.
  *
- * Drafts differ in which keywords assert and in a few shapes; keywords.def says which. A keyword that does not assert in the draft at hand is
- * an annotation like any unknown word, and the report says so. Up to draft 7 a $ref hides everything beside it.
+ * Drafts differ in which keywords assert and in a few shapes; keywords.def says which. A keyword
+ * that does not assert in the draft at hand is an annotation like any unknown word, and the report
+ * says so. Up to draft 7 a $ref hides everything beside it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +14,11 @@
 #include "compiler/regex/regex.h"
 #include "compiler/schema/parts.h"
 
-/* ---- keywords ----------------------------------------------------------------------------------------------------- */
+/* ---- keywords -------------------------------------------------------------------------------- */
 
-enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *drafts, enum shape *shape) {
-#define TSL__KEYWORD(name, text, where, kind)                                                \
+enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *drafts,
+                                 enum shape *shape) {
+#define TSL__KEYWORD(name, text, where, kind)                                                  \
   if (length == sizeof(text) - 1 && key[0] == text[0] && !memcmp(key, text, sizeof(text) - 1)) \
     return *drafts = (uint32_t)(where), *shape = kind, KW_##name;
 #include "compiler/schema/keywords.def"
@@ -23,41 +26,62 @@ enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *dra
   return KW_COUNT;
 }
 
-/* ---- vocabularies ------------------------------------------------------------------------------------------------- */
+/* ---- vocabularies ---------------------------------------------------------------------------- */
 
 #define BIT(name) ((uint64_t)1 << KW_##name)
 #define UNEVALUATED (BIT(UNEVALUATED_ITEMS) | BIT(UNEVALUATED_PROPERTIES))
-#define APPLICATOR                                                                                                                                          \
-  (BIT(PROPERTIES) | BIT(PATTERN_PROPERTIES) | BIT(ADDITIONAL_PROPERTIES) | BIT(PROPERTY_NAMES) | BIT(DEPENDENT_SCHEMAS) | BIT(PREFIX_ITEMS) | BIT(ITEMS) | \
-   BIT(ADDITIONAL_ITEMS) | BIT(CONTAINS) | BIT(ALL_OF) | BIT(ANY_OF) | BIT(ONE_OF) | BIT(NOT) | BIT(IF) | BIT(THEN) | BIT(ELSE))
-#define VALIDATION                                                                                                                               \
-  (BIT(TYPE) | BIT(REQUIRED) | BIT(ENUM) | BIT(CONST) | BIT(PATTERN) | BIT(MIN_LENGTH) | BIT(MAX_LENGTH) | BIT(MINIMUM) | BIT(MAXIMUM) |         \
-   BIT(EXCLUSIVE_MINIMUM) | BIT(EXCLUSIVE_MAXIMUM) | BIT(MULTIPLE_OF) | BIT(MIN_ITEMS) | BIT(MAX_ITEMS) | BIT(UNIQUE_ITEMS) | BIT(MIN_CONTAINS) | \
-   BIT(MAX_CONTAINS) | BIT(MIN_PROPERTIES) | BIT(MAX_PROPERTIES) | BIT(DEPENDENT_REQUIRED))
+#define APPLICATOR                                                                                \
+  (BIT(PROPERTIES) | BIT(PATTERN_PROPERTIES) | BIT(ADDITIONAL_PROPERTIES) | BIT(PROPERTY_NAMES) | \
+   BIT(DEPENDENT_SCHEMAS) | BIT(PREFIX_ITEMS) | BIT(ITEMS) | BIT(ADDITIONAL_ITEMS) |              \
+   BIT(CONTAINS) | BIT(ALL_OF) | BIT(ANY_OF) | BIT(ONE_OF) | BIT(NOT) | BIT(IF) | BIT(THEN) |     \
+   BIT(ELSE))
+#define VALIDATION                                                                       \
+  (BIT(TYPE) | BIT(REQUIRED) | BIT(ENUM) | BIT(CONST) | BIT(PATTERN) | BIT(MIN_LENGTH) | \
+   BIT(MAX_LENGTH) | BIT(MINIMUM) | BIT(MAXIMUM) | BIT(EXCLUSIVE_MINIMUM) |              \
+   BIT(EXCLUSIVE_MAXIMUM) | BIT(MULTIPLE_OF) | BIT(MIN_ITEMS) | BIT(MAX_ITEMS) |         \
+   BIT(UNIQUE_ITEMS) | BIT(MIN_CONTAINS) | BIT(MAX_CONTAINS) | BIT(MIN_PROPERTIES) |     \
+   BIT(MAX_PROPERTIES) | BIT(DEPENDENT_REQUIRED))
 
-/* References and identifiers are understood always, and formats are asserted as the caller says, whatever the vocabularies. */
+/* References and identifiers are understood always, and formats are asserted as the caller says,
+ * whatever the vocabularies. */
 bool tsl__schema_vocabulary(const char *uri, uint32_t length, uint64_t *keywords) {
 #define OF_2019 "https://json-schema.org/draft/2019-09/vocab/"
 #define OF_2020 "https://json-schema.org/draft/2020-12/vocab/"
-  static const struct { const char *uri; uint64_t keywords; } known[] = {
-      {OF_2020 "core", 0},      {OF_2020 "applicator", APPLICATOR}, {OF_2020 "unevaluated", UNEVALUATED}, {OF_2020 "validation", VALIDATION},
-      {OF_2020 "meta-data", 0}, {OF_2020 "format-annotation", 0},   {OF_2020 "format-assertion", 0},      {OF_2020 "content", 0},
-      {OF_2019 "core", 0},      {OF_2019 "applicator", APPLICATOR | UNEVALUATED},                         {OF_2019 "validation", VALIDATION},
-      {OF_2019 "meta-data", 0}, {OF_2019 "format", 0},              {OF_2019 "content", 0},
+  static const struct {
+    const char *uri;
+    uint64_t keywords;
+  } known[] = {
+      {OF_2020 "core", 0},
+      {OF_2020 "applicator", APPLICATOR},
+      {OF_2020 "unevaluated", UNEVALUATED},
+      {OF_2020 "validation", VALIDATION},
+      {OF_2020 "meta-data", 0},
+      {OF_2020 "format-annotation", 0},
+      {OF_2020 "format-assertion", 0},
+      {OF_2020 "content", 0},
+      {OF_2019 "core", 0},
+      {OF_2019 "applicator", APPLICATOR | UNEVALUATED},
+      {OF_2019 "validation", VALIDATION},
+      {OF_2019 "meta-data", 0},
+      {OF_2019 "format", 0},
+      {OF_2019 "content", 0},
   };
 #undef OF_2019
 #undef OF_2020
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strlen(known[i].uri) == length && !memcmp(known[i].uri, uri, length)) return *keywords = known[i].keywords, true;
+    if (strlen(known[i].uri) == length && !memcmp(known[i].uri, uri, length))
+      return *keywords = known[i].keywords, true;
   return false;
 }
 
 uint64_t tsl__schema_vocabularies(void) { return APPLICATOR | UNEVALUATED | VALIDATION; }
 #undef BIT
 
-/* ---- nodes -------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
-static uint64_t scoped_hash(const tsl__json *at, uint32_t scope) { return tsl__mix((uint64_t)(uintptr_t)at * 31 + scope); }
+static uint64_t scoped_hash(const tsl__json *at, uint32_t scope) {
+  return tsl__mix((uint64_t)(uintptr_t)at * 31 + scope);
+}
 
 struct scoped_key {
   const struct schema *s;
@@ -75,7 +99,8 @@ sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_
   if (at->kind == TSL__JSON_FALSE) return SID_FALSE;
   if (!scope && at->user) return at->user;
   struct scoped_key key = {s, at, scope};
-  uint32_t found = scope ? tsl__table_find(&s->scoped, scoped_hash(at, scope), scoped_same, &key) : UINT32_MAX;
+  uint32_t found =
+      scope ? tsl__table_find(&s->scoped, scoped_hash(at, scope), scoped_same, &key) : UINT32_MAX;
   if (found != UINT32_MAX) return found;
   struct node *n = tsl__schema_alloc(s, sizeof *n);
   if (!n) return SID_FALSE;
@@ -84,14 +109,18 @@ sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_
   n->resource = resource;
   n->scope = scope;
   n->types = n->possible = T_ALL;
-  if (id >= 1u << 28) return tsl__schema_fail(s, TSL_ERR_LIMIT, at, "more than 2^28 subschemas"), SID_FALSE;
-  if (!tsl__vec_push(s->alloc, &s->nodes, n)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
-  if (!scope) at->user = id & ((1u << 28) - 1);
-  else tsl__table_add(s, &s->scoped, scoped_hash(at, scope), id);
+  if (id >= 1u << 28)
+    return tsl__schema_fail(s, TSL_ERR_LIMIT, at, "more than 2^28 subschemas"), SID_FALSE;
+  if (!tsl__vec_push(s->alloc, &s->nodes, n))
+    return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
+  if (!scope)
+    at->user = id & ((1u << 28) - 1);
+  else
+    tsl__table_add(s, &s->scoped, scoped_hash(at, scope), id);
   return id;
 }
 
-/* ---- values of keywords ------------------------------------------------------------------------------------------- */
+/* ---- values of keywords ---------------------------------------------------------------------- */
 
 struct reader {
   struct schema *s;
@@ -100,7 +129,8 @@ struct reader {
 };
 
 static bool bad(struct reader *r, const tsl__json *at, const char *what) {
-  tsl__schema_fail(r->s, TSL_ERR_SCHEMA, at, "%.*s must be %s", at->key ? (int)at->key_length : 8, at->key ? at->key : "an entry", what);
+  tsl__schema_fail(r->s, TSL_ERR_SCHEMA, at, "%.*s must be %s", at->key ? (int)at->key_length : 8,
+                   at->key ? at->key : "an entry", what);
   return false;
 }
 
@@ -141,13 +171,13 @@ static uint8_t type_bits(const tsl__json *name) {
 #define TYPE(text, bits) (tsl__json_is(name, text, sizeof(text) - 1) ? (bits) : 0)
   if (name->kind != TSL__JSON_STRING || !name->length) return 0;
   switch (*name->text) {
-    case 's': return TYPE("string", T_STRING);
-    case 'o': return TYPE("object", T_OBJECT);
-    case 'i': return TYPE("integer", T_NUMBER);
-    case 'b': return TYPE("boolean", T_FALSE | T_TRUE);
-    case 'a': return name->length == 3 ? TYPE("any", T_ALL) : TYPE("array", T_ARRAY);
-    case 'n': return name->length == 4 ? TYPE("null", T_NULL) : TYPE("number", T_NUMBER);
-    default: return 0;
+  case 's': return TYPE("string", T_STRING);
+  case 'o': return TYPE("object", T_OBJECT);
+  case 'i': return TYPE("integer", T_NUMBER);
+  case 'b': return TYPE("boolean", T_FALSE | T_TRUE);
+  case 'a': return name->length == 3 ? TYPE("any", T_ALL) : TYPE("array", T_ARRAY);
+  case 'n': return name->length == 4 ? TYPE("null", T_NULL) : TYPE("number", T_NUMBER);
+  default: return 0;
   }
 #undef TYPE
 }
@@ -160,13 +190,32 @@ static bool same_letters(const tsl__json *name, const char *word) {
 
 /* Names that other languages and APIs have for types; and what is no schema but has one. */
 static const char *type_meant(const tsl__json *name) {
-  static const struct { const char *word, *meant; } others[] = {
-      {"string", "is \"string\" meant?"},    {"str", "is \"string\" meant?"},     {"text", "is \"string\" meant?"},        {"integer", "is \"integer\" meant?"},
-      {"int", "is \"integer\" meant?"},      {"long", "is \"integer\" meant?"},   {"number", "is \"number\" meant?"},      {"float", "is \"number\" meant?"},
-      {"double", "is \"number\" meant?"},    {"decimal", "is \"number\" meant?"}, {"boolean", "is \"boolean\" meant?"},    {"bool", "is \"boolean\" meant?"},
-      {"object", "is \"object\" meant?"},    {"dict", "is \"object\" meant?"},    {"map", "is \"object\" meant?"},         {"array", "is \"array\" meant?"},
-      {"list", "is \"array\" meant?"},       {"tuple", "is \"array\" meant?"},    {"null", "is \"null\" meant?"},          {"none", "is \"null\" meant?"},
-      {"any", "without \"type\" all are"}, {"function", "a tool's schema is its \"parameters\""}, {"json_schema", "a response format's schema is its \"schema\""},
+  static const struct {
+    const char *word, *meant;
+  } others[] = {
+      {"string", "is \"string\" meant?"},
+      {"str", "is \"string\" meant?"},
+      {"text", "is \"string\" meant?"},
+      {"integer", "is \"integer\" meant?"},
+      {"int", "is \"integer\" meant?"},
+      {"long", "is \"integer\" meant?"},
+      {"number", "is \"number\" meant?"},
+      {"float", "is \"number\" meant?"},
+      {"double", "is \"number\" meant?"},
+      {"decimal", "is \"number\" meant?"},
+      {"boolean", "is \"boolean\" meant?"},
+      {"bool", "is \"boolean\" meant?"},
+      {"object", "is \"object\" meant?"},
+      {"dict", "is \"object\" meant?"},
+      {"map", "is \"object\" meant?"},
+      {"array", "is \"array\" meant?"},
+      {"list", "is \"array\" meant?"},
+      {"tuple", "is \"array\" meant?"},
+      {"null", "is \"null\" meant?"},
+      {"none", "is \"null\" meant?"},
+      {"any", "without \"type\" all are"},
+      {"function", "a tool's schema is its \"parameters\""},
+      {"json_schema", "a response format's schema is its \"schema\""},
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (same_letters(name, others[i].word)) return others[i].meant;
@@ -174,10 +223,15 @@ static const char *type_meant(const tsl__json *name) {
 }
 
 static bool bad_type(struct reader *r, const tsl__json *v, const tsl__json *name) {
-  if (name->kind != TSL__JSON_STRING) return bad(r, name, is_list(v) ? "the name of a type" : "the name of a type, or a list of them");
+  if (name->kind != TSL__JSON_STRING)
+    return bad(r, name,
+               is_list(v) ? "the name of a type" : "the name of a type, or a list of them");
   const char *meant = type_meant(name);
-  tsl__schema_fail(r->s, TSL_ERR_SCHEMA, name, "\"%.*s\" is no type (string, integer, number, boolean, array, object, null)%s%s", (int)(name->length < 60 ? name->length : 60), name->text,
-                   meant ? ": " : "", meant ? meant : "");
+  tsl__schema_fail(
+      r->s, TSL_ERR_SCHEMA, name,
+      "\"%.*s\" is no type (string, integer, number, boolean, array, object, null)%s%s",
+      (int)(name->length < 60 ? name->length : 60), name->text, meant ? ": " : "",
+      meant ? meant : "");
   return false;
 }
 
@@ -189,12 +243,16 @@ static bool read_type(struct reader *r, const tsl__json *v, uint8_t *types, bool
   *integer = false;
   for (uint32_t i = 0; i < n; i++) {
     if (is_map(&names[i]) && r->draft == D3)
-      return tsl__schema_fail(r->s, TSL_ERR_UNSUPPORTED, &names[i], "schemas inside draft 3's \"type\" and \"disallow\""), false;
+      return tsl__schema_fail(r->s, TSL_ERR_UNSUPPORTED, &names[i],
+                              "schemas inside draft 3's \"type\" and \"disallow\""),
+             false;
     uint8_t bits = type_bits(&names[i]);
     if (!bits || (bits == T_ALL && r->draft != D3)) return bad_type(r, v, &names[i]);
     *types |= bits;
-    if (tsl__json_is(&names[i], "integer", 7)) *integer = true;
-    else if (bits & T_NUMBER) number = true;
+    if (tsl__json_is(&names[i], "integer", 7))
+      *integer = true;
+    else if (bits & T_NUMBER)
+      number = true;
   }
   if (number) *integer = false;
   return true;
@@ -209,9 +267,12 @@ static bool read_ref(struct reader *r, struct keyword_value *k) {
   if (!tsl__schema_resolve(s, r->node, k->value, &at, &resource, &anchor)) return false;
   bool dynamic = k->keyword == KW_DYNAMIC_REF && anchor && anchor->dynamic;
   bool recursive = k->keyword == KW_RECURSIVE_REF && s->resources.at[resource].recursive;
-  for (uint32_t i = scope; (dynamic || recursive) && i && tsl__schema_work(s, 1); i = s->scopes.at[i].outer) { /* the outermost one is looked at last and stays */
+  /* the outermost one is looked at last and stays */
+  for (uint32_t i = scope; (dynamic || recursive) && i && tsl__schema_work(s, 1);
+       i = s->scopes.at[i].outer) {
     uint32_t candidate = s->scopes.at[i].resource;
-    const struct anchor *other = dynamic ? tsl__schema_anchor(s, candidate, anchor->name, anchor->length, true) : NULL;
+    const struct anchor *other =
+        dynamic ? tsl__schema_anchor(s, candidate, anchor->name, anchor->length, true) : NULL;
     if (!other && !(recursive && s->resources.at[candidate].recursive)) continue;
     at = other ? other->at : s->resources.at[candidate].root;
     resource = candidate;
@@ -236,7 +297,8 @@ static bool pattern_same(const void *ctx, uint32_t i) {
   return known->length == k->text.length && !memcmp(known->at, k->text.at, known->length);
 }
 
-/* Schemas repeat their regular expressions: more than a third of them was seen in the same schema before. */
+/* Schemas repeat their regular expressions: more than a third of them was seen in the same schema
+ * before. */
 static bool regex(struct reader *r, const tsl__json *at, tsl__string text, tsl__expr *out) {
   struct schema *s = r->s;
   tsl__regex_flags options = {.search = true, .counts = true, .very_end = true};
@@ -247,11 +309,13 @@ static bool regex(struct reader *r, const tsl__json *at, tsl__string text, tsl__
   tsl_error error;
   tsl_status status = tsl__regex_compile(s->x, text.at, text.length, &options, out, &error);
   if (status != TSL_OK) {
-    tsl__schema_fail(s, status, at, "the regular expression \"%.*s\", column %u: %s", (int)text.length, text.at, error.column, error.message);
+    tsl__schema_fail(s, status, at, "the regular expression \"%.*s\", column %u: %s",
+                     (int)text.length, text.at, error.column, error.message);
     return false;
   }
   struct pattern p = {text, *out};
-  if (!tsl__vec_push(s->alloc, &s->patterns, p)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+  if (!tsl__vec_push(s->alloc, &s->patterns, p))
+    return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
   return tsl__table_add(s, &s->pattern_table, hash, (uint32_t)s->patterns.n - 1);
 }
 
@@ -273,7 +337,9 @@ static bool read_patterns(struct reader *r, struct keyword_value *k) {
   k->exprs = e;
   if (!e || !many_children(r, k)) return false;
   for (uint32_t i = 0; i < k->value->length; i++)
-    if (!regex(r, &k->value->items[i], (tsl__string){k->value->items[i].key, k->value->items[i].key_length}, &e[i])) return false;
+    if (!regex(r, &k->value->items[i],
+               (tsl__string){k->value->items[i].key, k->value->items[i].key_length}, &e[i]))
+      return false;
   return true;
 }
 
@@ -284,7 +350,8 @@ static bool read_format(struct reader *r, struct keyword_value *k, bool *asserts
   if (r->s->options.ignore_formats) return true;
   bool known = false;
   bool clock = r->draft == D3 && tsl__json_is(k->value, "time", 4);
-  tsl__expr format = clock ? tsl__format_clock(r->s->x) : tsl__schema_format(r->s, k->value->text, k->value->length, &known);
+  tsl__expr format = clock ? tsl__format_clock(r->s->x)
+                           : tsl__schema_format(r->s, k->value->text, k->value->length, &known);
   if (!known && !clock) return true;
   tsl__expr *e = tsl__schema_alloc(r->s, sizeof *e);
   if (!e) return false;
@@ -302,7 +369,9 @@ static bool read_dependencies(struct reader *r, struct keyword_value *k) {
   for (uint32_t i = 0; i < k->value->length; i++) {
     tsl__json *v = &k->value->items[i];
     bool one = v->kind == TSL__JSON_STRING, names = is_list(v) || one;
-    if ((is_list(v) && !all_strings(v)) || (one && !(k->keyword == KW_DEPENDENCIES && r->draft & (D3 | AUTO)))) return bad(r, v, "a list of names");
+    if ((is_list(v) && !all_strings(v)) ||
+        (one && !(k->keyword == KW_DEPENDENCIES && r->draft & (D3 | AUTO))))
+      return bad(r, v, "a list of names");
     if (names ? k->keyword == KW_DEPENDENT_SCHEMAS : k->keyword == KW_DEPENDENT_REQUIRED)
       return bad(r, v, names ? "a schema" : "a list of names");
     c[i] = names ? UINT32_MAX : child_node(r, v);
@@ -326,7 +395,8 @@ static bool read_number(struct reader *r, struct keyword_value *k, bool positive
 static bool read_exclusive(struct reader *r, struct keyword_value *k, bool *asserts) {
   bool boolean = k->value->kind == TSL__JSON_FALSE || k->value->kind == TSL__JSON_TRUE;
   if (boolean && r->draft & (D3 | D4 | AUTO)) {
-    *asserts = k->value->kind == TSL__JSON_TRUE && tsl__has(r->node, k->keyword == KW_EXCLUSIVE_MINIMUM ? KW_MINIMUM : KW_MAXIMUM);
+    *asserts = k->value->kind == TSL__JSON_TRUE &&
+               tsl__has(r->node, k->keyword == KW_EXCLUSIVE_MINIMUM ? KW_MINIMUM : KW_MAXIMUM);
     return true;
   }
   if (r->draft & (D3 | D4)) return bad(r, k->value, "a boolean");
@@ -341,59 +411,65 @@ static bool read_map(struct reader *r, struct keyword_value *k) {
   return is_map(k->value) ? many_children(r, k) : bad(r, k->value, "an object of schemas");
 }
 
-/* Check one keyword; *asserts is true before and becomes false if it turns out to ask for nothing. */
+/* Check one keyword; *asserts is true before and becomes false if it turns out to ask for
+ * nothing. */
 static bool read_value(struct reader *r, struct keyword_value *k, enum shape shape, bool *asserts) {
   switch (shape) {
-    case SHAPE_TYPE: {
-      uint8_t types;
-      bool integer;
-      if (!read_type(r, k->value, &types, &integer)) return false;
-      if (k->keyword == KW_TYPE) {
-        r->node->types = types;
-        r->node->integer = integer;
-        r->node->digits = integer && r->draft & (D3 | D4);
-      } else if (integer) {
-        return tsl__schema_fail(r->s, TSL_ERR_UNSUPPORTED, k->value, "\"integer\" in \"disallow\""), false;
-      } else {
-        k->count = types;
-      }
-      return true;
+  case SHAPE_TYPE: {
+    uint8_t types;
+    bool integer;
+    if (!read_type(r, k->value, &types, &integer)) return false;
+    if (k->keyword == KW_TYPE) {
+      r->node->types = types;
+      r->node->integer = integer;
+      r->node->digits = integer && r->draft & (D3 | D4);
+    } else if (integer) {
+      return tsl__schema_fail(r->s, TSL_ERR_UNSUPPORTED, k->value, "\"integer\" in \"disallow\""),
+             false;
+    } else {
+      k->count = types;
     }
-    case SHAPE_SCHEMA: return one_child(r, k);
-    case SHAPE_MAP: return read_map(r, k);
-    case SHAPE_LIST: return read_list(r, k, "a list of schemas");
-    case SHAPE_EXTENDS: return is_list(k->value) ? many_children(r, k) : one_child(r, k);
-    case SHAPE_ITEMS:
-      if (!is_list(k->value)) return one_child(r, k);
-      return r->draft == D20 ? bad(r, k->value, "a schema (a list is \"prefixItems\" in this draft)") : many_children(r, k);
-    case SHAPE_REF: return read_ref(r, k);
-    case SHAPE_REGEX: return read_regex(r, k);
-    case SHAPE_PATTERNS: return read_patterns(r, k);
-    case SHAPE_FORMAT: return read_format(r, k, asserts);
-    case SHAPE_DEPENDENCIES: return read_dependencies(r, k);
-    case SHAPE_REQUIRED:
-      if (r->draft == D3) return *asserts = false, true; /* a boolean: read with the parent's properties */
-      return (is_list(k->value) && all_strings(k->value)) || bad(r, k->value, "a list of names");
-    case SHAPE_ARRAY: return is_list(k->value) || bad(r, k->value, "a list of values");
-    case SHAPE_COUNT: return tsl__json_count(k->value, &k->count) || bad(r, k->value, "a non-negative integer");
-    case SHAPE_NUMBER: return read_number(r, k, false);
-    case SHAPE_POSITIVE: return read_number(r, k, true);
-    case SHAPE_EXCLUSIVE: return read_exclusive(r, k, asserts);
-    case SHAPE_BOOLEAN:
-      *asserts = k->value->kind == TSL__JSON_TRUE;
-      return *asserts || k->value->kind == TSL__JSON_FALSE || bad(r, k->value, "a boolean");
-    case SHAPE_NULLABLE:
-      *asserts = false; /* it is a part of the type beside it, which has been read */
-      if (!r->s->options.nullable || k->value->kind == TSL__JSON_FALSE) return true;
-      if (tsl__has(r->node, KW_TYPE)) r->node->types |= T_NULL;
-      return k->value->kind == TSL__JSON_TRUE || bad(r, k->value, "a boolean");
-    case SHAPE_ANY: return true;
+    return true;
+  }
+  case SHAPE_SCHEMA: return one_child(r, k);
+  case SHAPE_MAP: return read_map(r, k);
+  case SHAPE_LIST: return read_list(r, k, "a list of schemas");
+  case SHAPE_EXTENDS: return is_list(k->value) ? many_children(r, k) : one_child(r, k);
+  case SHAPE_ITEMS:
+    if (!is_list(k->value)) return one_child(r, k);
+    return r->draft == D20 ? bad(r, k->value, "a schema (a list is \"prefixItems\" in this draft)")
+                           : many_children(r, k);
+  case SHAPE_REF: return read_ref(r, k);
+  case SHAPE_REGEX: return read_regex(r, k);
+  case SHAPE_PATTERNS: return read_patterns(r, k);
+  case SHAPE_FORMAT: return read_format(r, k, asserts);
+  case SHAPE_DEPENDENCIES: return read_dependencies(r, k);
+  case SHAPE_REQUIRED:
+    /* a boolean: read with the parent's properties */
+    if (r->draft == D3) return *asserts = false, true;
+    return (is_list(k->value) && all_strings(k->value)) || bad(r, k->value, "a list of names");
+  case SHAPE_ARRAY: return is_list(k->value) || bad(r, k->value, "a list of values");
+  case SHAPE_COUNT:
+    return tsl__json_count(k->value, &k->count) || bad(r, k->value, "a non-negative integer");
+  case SHAPE_NUMBER: return read_number(r, k, false);
+  case SHAPE_POSITIVE: return read_number(r, k, true);
+  case SHAPE_EXCLUSIVE: return read_exclusive(r, k, asserts);
+  case SHAPE_BOOLEAN:
+    *asserts = k->value->kind == TSL__JSON_TRUE;
+    return *asserts || k->value->kind == TSL__JSON_FALSE || bad(r, k->value, "a boolean");
+  case SHAPE_NULLABLE:
+    *asserts = false; /* it is a part of the type beside it, which has been read */
+    if (!r->s->options.nullable || k->value->kind == TSL__JSON_FALSE) return true;
+    if (tsl__has(r->node, KW_TYPE)) r->node->types |= T_NULL;
+    return k->value->kind == TSL__JSON_TRUE || bad(r, k->value, "a boolean");
+  case SHAPE_ANY: return true;
   }
   return true;
 }
 
 /* Draft 3 says `"required": true` inside the property: make draft 4's list of it. */
-static bool draft3_required(struct reader *r, const struct keyword_value *properties, struct keyword_value *out) {
+static bool draft3_required(struct reader *r, const struct keyword_value *properties,
+                            struct keyword_value *out) {
   tsl__json *list = tsl__schema_alloc(r->s, sizeof *list), *names;
   names = list ? tsl__schema_alloc(r->s, (properties->value->length + 1) * sizeof *names) : NULL;
   if (!names) return false;
@@ -401,13 +477,14 @@ static bool draft3_required(struct reader *r, const struct keyword_value *proper
   for (uint32_t i = 0; i < properties->value->length; i++) {
     const tsl__json *m = &properties->value->items[i], *required = tsl__json_get(m, "required", 8);
     if (!required || required->kind != TSL__JSON_TRUE) continue;
-    names[list->length++] = (tsl__json){.text = m->key, .length = m->key_length, .kind = TSL__JSON_STRING, .offset = m->offset};
+    names[list->length++] = (tsl__json){
+        .text = m->key, .length = m->key_length, .kind = TSL__JSON_STRING, .offset = m->offset};
   }
   *out = (struct keyword_value){.value = list, .keyword = KW_REQUIRED};
   return list->length > 0;
 }
 
-/* ---- one node ----------------------------------------------------------------------------------------------------- */
+/* ---- one node -------------------------------------------------------------------------------- */
 
 /* Types that values in enum or const have. */
 static uint8_t listed_types(const struct node *n) {
@@ -438,7 +515,8 @@ static uint32_t collect(struct reader *r, struct keyword_value *found, enum shap
   for (uint32_t i = 0; i < at->length; i++) {
     uint32_t drafts, j;
     enum shape shape;
-    enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
+    enum keyword k =
+        tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
     if (k == KW_COUNT || !(drafts & r->draft)) continue;
     if (without >> k & 1) continue;
     for (j = n++; j > 0 && found[j - 1].keyword > k; j--) {
@@ -449,18 +527,23 @@ static uint32_t collect(struct reader *r, struct keyword_value *found, enum shap
     shapes[j] = shape;
     r->node->mask |= (uint64_t)1 << k;
   }
-  return r->draft & (D3 | D4 | D6 | D7) && tsl__has(r->node, KW_REF) ? keep_reference(r->node, found, shapes) : n;
+  return r->draft & (D3 | D4 | D6 | D7) && tsl__has(r->node, KW_REF)
+             ? keep_reference(r->node, found, shapes)
+             : n;
 }
 
 void tsl__node_limit_types(struct node *node) {
   node->possible = node->types & listed_types(node);
-  if (tsl__has(node, KW_DISALLOW)) node->possible &= (uint8_t)~tsl__keyword(node, KW_DISALLOW)->count;
+  if (tsl__has(node, KW_DISALLOW))
+    node->possible &= (uint8_t)~tsl__keyword(node, KW_DISALLOW)->count;
 }
 
 static bool read_node(struct schema *s, sid id) {
   struct node *node = s->nodes.at[id];
   struct reader r = {s, node, s->resources.at[node->resource].draft};
-  if (node->at->kind != TSL__JSON_OBJECT) return tsl__schema_fail(s, TSL_ERR_SCHEMA, node->at, "a schema must be an object or a boolean"), false;
+  if (node->at->kind != TSL__JSON_OBJECT)
+    return tsl__schema_fail(s, TSL_ERR_SCHEMA, node->at, "a schema must be an object or a boolean"),
+           false;
   struct keyword_value found[KW_COUNT + 1];
   enum shape shapes[KW_COUNT];
   uint32_t n = collect(&r, found, shapes), kept = 0;
@@ -468,8 +551,10 @@ static bool read_node(struct schema *s, sid id) {
     bool asserts = true;
     struct keyword_value *k = &found[i]; /* in place: to copy what was just written is slow */
     if (!read_value(&r, k, shapes[i], &asserts)) return false;
-    if (!asserts) node->mask &= ~((uint64_t)1 << k->keyword);
-    else if (kept++ != i) found[kept - 1] = *k;
+    if (!asserts)
+      node->mask &= ~((uint64_t)1 << k->keyword);
+    else if (kept++ != i)
+      found[kept - 1] = *k;
   }
   struct keyword_value required;
   const struct keyword_value *first = kept && found[0].keyword == KW_TYPE ? &found[1] : &found[0];
@@ -491,11 +576,12 @@ bool tsl__schema_read(struct schema *s) {
   return tsl__schema_ok(s);
 }
 
-/* ---- constants ---------------------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 static tsl__json *new_member(tsl__json *object, const char *key, unsigned kind) {
   tsl__json *m = &object->items[object->length++];
-  *m = (tsl__json){.key = key, .key_length = (uint32_t)strlen(key), .kind = kind & 7u, .offset = object->offset};
+  *m = (tsl__json){
+      .key = key, .key_length = (uint32_t)strlen(key), .kind = kind & 7u, .offset = object->offset};
   return m;
 }
 
@@ -509,8 +595,12 @@ static bool const_children(struct schema *s, tsl__json *list, const tsl__json *v
     inner[i] = value->items[i];
     inner[i].key = "const";
     inner[i].key_length = 5;
-    list->items[i] = (tsl__json){.key = value->items[i].key, .key_length = value->items[i].key_length, .kind = TSL__JSON_OBJECT, .length = 1,
-                                 .items = &inner[i], .offset = value->offset};
+    list->items[i] = (tsl__json){.key = value->items[i].key,
+                                 .key_length = value->items[i].key_length,
+                                 .kind = TSL__JSON_OBJECT,
+                                 .length = 1,
+                                 .items = &inner[i],
+                                 .offset = value->offset};
   }
   return true;
 }
@@ -519,12 +609,15 @@ static bool const_names(struct schema *s, tsl__json *list, const tsl__json *valu
   list->length = value->length;
   list->items = tsl__schema_alloc(s, (value->length + 1) * sizeof *list->items);
   for (uint32_t i = 0; list->items && i < value->length; i++)
-    list->items[i] = (tsl__json){.text = value->items[i].key, .length = value->items[i].key_length, .kind = TSL__JSON_STRING};
+    list->items[i] = (tsl__json){.text = value->items[i].key,
+                                 .length = value->items[i].key_length,
+                                 .kind = TSL__JSON_STRING};
   return list->items != NULL;
 }
 
-/* Spelled as a schema, so that nothing else needs to know about constants: {"type": "object", "properties": {k: {"const": v} …}, "required": [k …],
- * "additionalProperties": false}, and the like for arrays. */
+/* Spelled as a schema, so that nothing else needs to know about constants: {"type": "object",
+ * "properties": {k: {"const": v} …}, "required": [k …], "additionalProperties": false}, and the
+ * like for arrays. */
 sid tsl__schema_const(struct schema *s, tsl__json *value) {
   if (value->user) return value->user;
   tsl__json *schema = tsl__schema_alloc(s, sizeof *schema);
@@ -537,7 +630,10 @@ sid tsl__schema_const(struct schema *s, tsl__json *value) {
   tsl__json *type = new_member(schema, "type", TSL__JSON_STRING);
   type->text = object ? "object" : "array";
   type->length = object ? 6 : 5;
-  ok = const_children(s, new_member(schema, object ? "properties" : "prefixItems", object ? TSL__JSON_OBJECT : TSL__JSON_ARRAY), value);
+  ok = const_children(s,
+                      new_member(schema, object ? "properties" : "prefixItems",
+                                 object ? TSL__JSON_OBJECT : TSL__JSON_ARRAY),
+                      value);
   if (object) {
     ok = const_names(s, new_member(schema, "required", TSL__JSON_ARRAY), value) && ok;
     new_member(schema, "additionalProperties", TSL__JSON_FALSE);
@@ -559,7 +655,8 @@ sid tsl__schema_const(struct schema *s, tsl__json *value) {
 
 sid tsl__schema_equal_to(struct schema *s, tsl__json *value) {
   if (value->kind >= TSL__JSON_ARRAY) return tsl__schema_const(s, value);
-  tsl__json *schema = tsl__schema_alloc(s, sizeof *schema), one = {.items = value, .length = 1}, list = {.offset = value->offset};
+  tsl__json *schema = tsl__schema_alloc(s, sizeof *schema), one = {.items = value, .length = 1},
+            list = {.offset = value->offset};
   if (!schema || !const_children(s, &list, &one)) return SID_FALSE;
   *schema = list.items[0];
   sid id = tsl__schema_node(s, schema, s->modern, 0);

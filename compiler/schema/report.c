@@ -1,11 +1,15 @@
 /* report.c - what is enforced, as JSON.
  *
- * One entry per keyword of every subschema that something in effect leads to: {"pointer": …, "keyword": …, "status": "enforced" | "no effect", "reason": …}. Keywords that
- * never assert (titles, descriptions, unknown words) are not listed; keywords that assert in another draft, those that need another one beside them, formats that
- * are not known, and words that look like a keyword misspelled, are. Subschemas in other documents are listed with their URI before the '#'.
+ * One entry per keyword of every subschema that something in effect leads to: {"pointer": …,
+ * "keyword": …, "status": "enforced" | "no effect", "reason": …}. Keywords that never assert
+ * (titles, descriptions, unknown words) are not listed; keywords that assert in another draft,
+ * those that need another one beside them, formats that are not known, and words that look like a
+ * keyword misspelled, are. Subschemas in other documents are listed with their URI before the '#'.
  *
- * What is in effect is found by following subschemas and references from the root; then the documents are gone through in the order of their texts, as a reference can
- * lead anywhere in them. That is done when somebody asks. Tested by tests/schema/test_schema.c and tests/programs/test_report.py, which walks schemas in its own way and compares.
+ * What is in effect is found by following subschemas and references from the root; then the
+ * documents are gone through in the order of their texts, as a reference can lead anywhere in them.
+ * That is done when somebody asks. Tested by tests/schema/test_schema.c and
+ * tests/programs/test_report.py, which walks schemas in its own way and compares.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -101,38 +105,50 @@ static void entry(struct report *r, const tsl__json *keyword, const char *reason
   r->pointer.n = n;
 }
 
-/* Keywords that ask for nothing unless another one stands beside them; NULL: this one does ask for something. */
+/* Keywords that ask for nothing unless another one stands beside them; NULL: this one does ask for
+ * something. */
 static const char *idle(const struct report *r, const struct node *n, enum keyword k) {
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
   switch (k) {
-    case KW_IF: return tsl__has(n, KW_THEN) || tsl__has(n, KW_ELSE) || r->unevaluated ? NULL : "neither then nor else beside it";
-    case KW_THEN:
-    case KW_ELSE: return tsl__has(n, KW_IF) ? NULL : "no if beside it";
-    case KW_MIN_CONTAINS:
-    case KW_MAX_CONTAINS: return tsl__has(n, KW_CONTAINS) ? NULL : "no contains beside it";
-    case KW_ADDITIONAL_ITEMS: return items && items->value->kind == TSL__JSON_ARRAY ? NULL : "no list of items beside it";
-    default: return NULL;
+  case KW_IF:
+    return tsl__has(n, KW_THEN) || tsl__has(n, KW_ELSE) || r->unevaluated
+               ? NULL
+               : "neither then nor else beside it";
+  case KW_THEN:
+  case KW_ELSE: return tsl__has(n, KW_IF) ? NULL : "no if beside it";
+  case KW_MIN_CONTAINS:
+  case KW_MAX_CONTAINS: return tsl__has(n, KW_CONTAINS) ? NULL : "no contains beside it";
+  case KW_ADDITIONAL_ITEMS:
+    return items && items->value->kind == TSL__JSON_ARRAY ? NULL : "no list of items beside it";
+  default: return NULL;
   }
 }
 
 /* Why a keyword has no effect; NULL: it is enforced. */
-static const char *reason(const struct report *r, const struct node *n, const tsl__json *keyword, enum keyword k, uint32_t drafts) {
+static const char *reason(const struct report *r, const struct node *n, const tsl__json *keyword,
+                          enum keyword k, uint32_t drafts) {
   const struct schema *s = r->s;
   uint32_t draft = s->resources.at[n->resource].draft;
-  if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF) && k != KW_REF) return "hidden by $ref in this draft";
+  if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF) && k != KW_REF)
+    return "hidden by $ref in this draft";
   if (!(drafts & draft)) return "no keyword of this draft";
-  if (draft == D3 && k == KW_REQUIRED) return keyword->kind == TSL__JSON_TRUE ? NULL : "false asks for nothing"; /* enforced with the properties around it */
+  /* enforced with the properties around it */
+  if (draft == D3 && k == KW_REQUIRED)
+    return keyword->kind == TSL__JSON_TRUE ? NULL : "false asks for nothing";
   if (tsl__has(n, k)) return idle(r, n, k);
-  if (s->resources.at[n->resource].without >> k & 1) return "not in the vocabularies of this metaschema";
-  if (k == KW_FORMAT) return s->options.ignore_formats ? "formats are ignored, as asked" : "unknown format";
+  if (s->resources.at[n->resource].without >> k & 1)
+    return "not in the vocabularies of this metaschema";
+  if (k == KW_FORMAT)
+    return s->options.ignore_formats ? "formats are ignored, as asked" : "unknown format";
   if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not asked for";
-  if (k == KW_NULLABLE && keyword->kind == TSL__JSON_TRUE) return tsl__has(n, KW_TYPE) ? NULL : "no type beside it";
+  if (k == KW_NULLABLE && keyword->kind == TSL__JSON_TRUE)
+    return tsl__has(n, KW_TYPE) ? NULL : "no type beside it";
   if (k == KW_EXCLUSIVE_MINIMUM && keyword->kind == TSL__JSON_TRUE) return "no minimum beside it";
   if (k == KW_EXCLUSIVE_MAXIMUM && keyword->kind == TSL__JSON_TRUE) return "no maximum beside it";
   return "false asks for nothing";
 }
 
-/* ---- words that are none ------------------------------------------------------------------------------------------ */
+/* ---- words that are none --------------------------------------------------------------------- */
 
 #define WORD_MAX 32u /* letters of a word that is compared; no keyword has as many */
 
@@ -140,7 +156,8 @@ static const char *reason(const struct report *r, const struct node *n, const ts
 static size_t letters_of(const char *text, size_t n, char out[WORD_MAX]) {
   size_t length = 0;
   for (size_t i = 0; i < n && length < WORD_MAX; i++)
-    if (text[i] != '_' && text[i] != '-' && text[i] != '$') out[length++] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+    if (text[i] != '_' && text[i] != '-' && text[i] != '$')
+      out[length++] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
   return length;
 }
 
@@ -150,7 +167,8 @@ static bool looks_like(const char *a, size_t n, const char *b, size_t m) {
   while (begin < n && begin < m && a[begin] == b[begin]) begin++;
   while (n > begin && m > begin && a[n - 1] == b[m - 1]) n--, m--;
   n -= begin, m -= begin;
-  return (n <= 1 && m <= 1) || (n == 2 && m == 2 && a[begin] == b[begin + 1] && a[begin + 1] == b[begin]);
+  return (n <= 1 && m <= 1) ||
+         (n == 2 && m == 2 && a[begin] == b[begin + 1] && a[begin + 1] == b[begin]);
 }
 
 /* The keyword that a word which is none may have been meant for, or NULL. */
@@ -165,17 +183,20 @@ static const char *meant(const char *text, size_t n) {
   for (size_t i = 0; i < sizeof keywords / sizeof *keywords && length < WORD_MAX; i++) {
     size_t m = letters_of(keywords[i], strlen(keywords[i]), letters);
     if (m == length && !memcmp(word, letters, m)) return keywords[i];
-    if ((m >= 5 || (m == 4 && word[0] == letters[0])) && looks_like(word, length, letters, m)) return keywords[i]; /* short words are like many others */
+    /* short words are like many others */
+    if ((m >= 5 || (m == 4 && word[0] == letters[0])) && looks_like(word, length, letters, m))
+      return keywords[i];
   }
   return NULL;
 }
 
-/* ---- what is in effect -------------------------------------------------------------------------------------------- */
+/* ---- what is in effect ----------------------------------------------------------------------- */
 
 static void reach(struct report *r, sid id) {
   if (id <= SID_FALSE || id == UINT32_MAX || id >= r->s->nodes.n || r->marks[id] & REACHED) return;
   struct node *n = r->s->nodes.at[id];
-  if (!n->at->user) n->at->user = id & ((1u << 28) - 1); /* reached in dynamic scopes only: one of its nodes stands for all */
+  /* reached in dynamic scopes only: one of its nodes stands for all */
+  if (!n->at->user) n->at->user = id & ((1u << 28) - 1);
   r->marks[id] |= REACHED;
   r->marks[n->at->user] |= LISTED;
   if (!tsl__vec_push(r->s->alloc, &r->reached, id)) r->failed = true;
@@ -183,8 +204,10 @@ static void reach(struct report *r, sid id) {
 
 static void reach_all(struct report *r) {
   const struct schema *s = r->s;
-  uint64_t unevaluated = (uint64_t)1 << KW_UNEVALUATED_ITEMS | (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
-  for (size_t i = 2; i < s->nodes.n; i++) r->unevaluated |= (s->nodes.at[i]->mask & unevaluated) != 0;
+  uint64_t unevaluated = (uint64_t)1 << KW_UNEVALUATED_ITEMS | (uint64_t)1
+                                                                   << KW_UNEVALUATED_PROPERTIES;
+  for (size_t i = 2; i < s->nodes.n; i++)
+    r->unevaluated |= (s->nodes.at[i]->mask & unevaluated) != 0;
   reach(r, s->root_node);
   for (size_t i = 0; i < r->reached.n && !r->failed; i++) {
     const struct node *n = tsl__node_of(s, r->reached.at[i]);
@@ -196,19 +219,22 @@ static void reach_all(struct report *r) {
   }
 }
 
-/* ---- going through the documents ---------------------------------------------------------------------------------- */
+/* ---- going through the documents ------------------------------------------------------------- */
 
 static void entries(struct report *r, const tsl__json *at) {
   const struct node *n = tsl__node_of(r->s, at->user);
   for (uint32_t i = 0; i < at->length; i++) {
     uint32_t drafts;
     enum shape shape;
-    enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
+    enum keyword k =
+        tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
     const char *other = k == KW_COUNT ? meant(at->items[i].key, at->items[i].key_length) : NULL;
     char unknown[WORD_MAX + 32];
     if (other) snprintf(unknown, sizeof unknown, "no keyword: is %s meant?", other);
-    if (k != KW_COUNT) entry(r, &at->items[i], reason(r, n, &at->items[i], k, drafts));
-    else if (other) entry(r, &at->items[i], unknown);
+    if (k != KW_COUNT)
+      entry(r, &at->items[i], reason(r, n, &at->items[i], k, drafts));
+    else if (other)
+      entry(r, &at->items[i], unknown);
   }
 }
 
@@ -219,8 +245,10 @@ static void visit(struct report *r, const tsl__json *at) {
   for (uint32_t i = 0; i < at->length && !r->failed; i++) {
     const tsl__json *v = &at->items[i];
     if (v->kind < TSL__JSON_ARRAY) continue;
-    if (at->kind == TSL__JSON_OBJECT) push(r, v->key, v->key_length);
-    else push_index(r, i);
+    if (at->kind == TSL__JSON_OBJECT)
+      push(r, v->key, v->key_length);
+    else
+      push_index(r, i);
     visit(r, v);
     r->pointer.n = length;
   }
@@ -247,7 +275,8 @@ const char *tsl__schema_report(void *schema) {
   PUT(&r, "[");
   if (!r.failed) visit(&r, s->root);
   for (size_t i = 0; i < s->resources.n && !r.failed; i++)
-    if (s->resources.at[i].document && s->resources.at[i].root != s->root) visit_resource(&r, &s->resources.at[i]);
+    if (s->resources.at[i].document && s->resources.at[i].root != s->root)
+      visit_resource(&r, &s->resources.at[i]);
   PUT(&r, "]");
   put(&r, "", 1);
   char *report = r.failed ? NULL : tsl__arena_copy(&s->arena, r.out.at, r.out.n);

@@ -1,9 +1,10 @@
 /* scalar.c - what goals say of null, booleans, strings and numbers.
  *
- * Null and the booleans are three values: a bit each, and every keyword is a boolean operation on bits.
- * Strings are closed under and, or, not as expressions over the decoded text, so no alternatives are needed: a subschema is one set of texts. Two forms
- * are kept apart as long as possible: a list of strings (enum), which is filtered instead of intersected, and lengths, which are intersected last.
- * Numbers are alternatives of conjunctions (conj.c), each a tsl__number_spec.
+ * Null and the booleans are three values: a bit each, and every keyword is a boolean operation on
+ * bits. Strings are closed under and, or, not as expressions over the decoded text, so no
+ * alternatives are needed: a subschema is one set of texts. Two forms are kept apart as long as
+ * possible: a list of strings (enum), which is filtered instead of intersected, and lengths, which
+ * are intersected last. Numbers are alternatives of conjunctions (conj.c), each a tsl__number_spec.
  *
  * Recursion follows in-place subschemas, which cannot be cyclic (checked).
  *
@@ -11,7 +12,7 @@
  */
 #include "compiler/schema/parts.h"
 
-/* ---- null, false, true -------------------------------------------------------------------------------------------- */
+/* ---- null, false, true ----------------------------------------------------------------------- */
 
 #define SCALARS (T_NULL | T_FALSE | T_TRUE)
 
@@ -36,11 +37,13 @@ static uint8_t any_of_bits(struct schema *s, const struct keyword_value *v) {
 static uint8_t if_bits(struct schema *s, const struct node *n) {
   uint8_t condition = bits_of(s, tsl__keyword(n, KW_IF)->children[0]);
   uint8_t then = tsl__has(n, KW_THEN) ? bits_of(s, tsl__keyword(n, KW_THEN)->children[0]) : SCALARS;
-  uint8_t otherwise = tsl__has(n, KW_ELSE) ? bits_of(s, tsl__keyword(n, KW_ELSE)->children[0]) : SCALARS;
+  uint8_t otherwise =
+      tsl__has(n, KW_ELSE) ? bits_of(s, tsl__keyword(n, KW_ELSE)->children[0]) : SCALARS;
   return (uint8_t)((condition & then) | (~condition & otherwise));
 }
 
-const uint8_t tsl__conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_EXTENDS};
+const uint8_t tsl__conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF,
+                                    KW_EXTENDS};
 
 static uint8_t compute_bits(struct schema *s, sid id) {
   const struct node *n = tsl__node_of(s, id);
@@ -50,7 +53,8 @@ static uint8_t compute_bits(struct schema *s, sid id) {
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = 0; v && i < v->count; i++) bits &= bits_of(s, v->children[i]);
   }
-  if (bits && tsl__has(n, KW_NOT)) bits &= (uint8_t)~bits_of(s, tsl__keyword(n, KW_NOT)->children[0]);
+  if (bits && tsl__has(n, KW_NOT))
+    bits &= (uint8_t)~bits_of(s, tsl__keyword(n, KW_NOT)->children[0]);
   if (bits && tsl__has(n, KW_ANY_OF)) bits &= any_of_bits(s, tsl__keyword(n, KW_ANY_OF));
   if (bits && tsl__has(n, KW_ONE_OF)) bits &= one_of_bits(s, tsl__keyword(n, KW_ONE_OF));
   if (bits && tsl__has(n, KW_IF)) bits &= if_bits(s, n);
@@ -71,21 +75,29 @@ uint8_t tsl__schema_scalars(struct schema *s, lit l) {
   return l & 1 ? SCALARS & (uint8_t)~bits : bits;
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------------------ */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static const struct strings any_string = {.max = TSL__INF, .any_text = true};
 static const struct strings no_string = {.is_set = true};
 
-static bool all_texts(const struct strings *a) { return !a->is_set && a->any_text && !a->min && a->max == TSL__INF; }
+static bool all_texts(const struct strings *a) {
+  return !a->is_set && a->any_text && !a->min && a->max == TSL__INF;
+}
 static bool none(const struct strings *a) { return a->is_set && !a->count; }
 
 static tsl__expr text_of(struct schema *s, const struct strings *a) {
-  if (a->is_set) return a->count ? tsl__expr_stringset(s->x, tsl__stringset_new(s->x, a->set, a->count, NULL)) : TSL__NONE;
-  if (a->any_text) return !a->min && a->max == TSL__INF ? tsl__expr_text(s->x) : tsl__expr_repeat(s->x, tsl__expr_any_char(s->x), a->min, a->max);
+  if (a->is_set)
+    return a->count ? tsl__expr_stringset(s->x, tsl__stringset_new(s->x, a->set, a->count, NULL))
+                    : TSL__NONE;
+  if (a->any_text)
+    return !a->min && a->max == TSL__INF
+               ? tsl__expr_text(s->x)
+               : tsl__expr_repeat(s->x, tsl__expr_any_char(s->x), a->min, a->max);
   if (!a->min && a->max == TSL__INF) return a->text;
   uint32_t least, most;
   tsl__expr_characters(s->x, a->text, &least, &most);
-  uint32_t min = a->min <= least ? 0 : a->min, max = a->max >= most ? TSL__INF : a->max; /* what holds anyway need not be counted */
+  /* what holds anyway need not be counted */
+  uint32_t min = a->min <= least ? 0 : a->min, max = a->max >= most ? TSL__INF : a->max;
   return tsl__expr_and(s->x, a->text, tsl__expr_repeat(s->x, tsl__expr_any_char(s->x), min, max));
 }
 
@@ -100,7 +112,9 @@ static uint32_t code_points(tsl__string text) {
   return n;
 }
 
-static bool equal(tsl__string a, tsl__string b) { return a.length == b.length && !memcmp(a.at, b.at, a.length); }
+static bool equal(tsl__string a, tsl__string b) {
+  return a.length == b.length && !memcmp(a.at, b.at, a.length);
+}
 
 static bool in_set(const struct strings *a, tsl__string text) {
   for (uint32_t i = 0; i < a->count; i++)
@@ -111,7 +125,8 @@ static bool in_set(const struct strings *a, tsl__string text) {
 static bool member(struct schema *s, const struct strings *a, tsl__string text) {
   if (a->is_set) return in_set(a, text);
   uint32_t n = code_points(text);
-  return n >= a->min && n <= a->max && (a->any_text || tsl__expr_matches(s->x, a->text, text.at, text.length));
+  return n >= a->min && n <= a->max &&
+         (a->any_text || tsl__expr_matches(s->x, a->text, text.at, text.length));
 }
 
 #define LOOPED_MAX 16u /* texts of a list that are compared one by one */
@@ -127,16 +142,21 @@ static bool is_sought(const void *ctx, uint32_t index) {
   return equal(k->set[index], k->text);
 }
 
-/* Members of the list `a` that are (or, with `keep` false, are not) in b. In a large list they are found by their hash. */
-static struct strings filter(struct schema *s, const struct strings *a, const struct strings *b, bool keep) {
+/* Members of the list `a` that are (or, with `keep` false, are not) in b. In a large list they are
+ * found by their hash. */
+static struct strings filter(struct schema *s, const struct strings *a, const struct strings *b,
+                             bool keep) {
   struct strings out = {.is_set = true};
   struct table by_hash = {0};
   tsl__string *set = tsl__schema_alloc(s, (a->count + 1) * sizeof *set);
   bool large = set && a->count && b->is_set && b->count > LOOPED_MAX;
-  for (uint32_t i = 0; large && i < b->count && tsl__schema_work(s, 1); i++) tsl__table_add(s, &by_hash, tsl__hash(b->set[i].at, b->set[i].length), i);
+  for (uint32_t i = 0; large && i < b->count && tsl__schema_work(s, 1); i++)
+    tsl__table_add(s, &by_hash, tsl__hash(b->set[i].at, b->set[i].length), i);
   for (uint32_t i = 0; set && i < a->count && tsl__schema_work(s, 4); i++) {
     struct sought key = {b->set, a->set[i]};
-    bool found = large ? tsl__table_find(&by_hash, tsl__hash(key.text.at, key.text.length), is_sought, &key) != UINT32_MAX : member(s, b, key.text);
+    bool found = large ? tsl__table_find(&by_hash, tsl__hash(key.text.at, key.text.length),
+                                         is_sought, &key) != UINT32_MAX
+                       : member(s, b, key.text);
     if (found == keep) set[out.count++] = key.text;
   }
   tsl__table_free(s, &by_hash);
@@ -149,7 +169,8 @@ static struct strings both(struct schema *s, const struct strings *a, const stru
   if (all_texts(b) || none(a)) return *a;
   if (a->is_set) return filter(s, a, b, true);
   if (b->is_set) return filter(s, b, a, true);
-  struct strings out = {.min = a->min > b->min ? a->min : b->min, .max = a->max < b->max ? a->max : b->max};
+  struct strings out = {.min = a->min > b->min ? a->min : b->min,
+                        .max = a->max < b->max ? a->max : b->max};
   if (out.min > out.max) return no_string;
   out.any_text = a->any_text && b->any_text;
   out.text = a->any_text ? b->text : b->any_text ? a->text : tsl__expr_and(s->x, a->text, b->text);
@@ -181,8 +202,10 @@ static struct strings any_of_strings(struct schema *s, const struct keyword_valu
   for (uint32_t i = 0; texts && i < v->count; i++) {
     const struct strings *one = strings_of(s, POS(v->children[i]));
     if (all_texts(one)) return *one;
-    if (one->is_set) lists = either(s, &lists, one);
-    else texts[n++] = text_of(s, one), last = *one;
+    if (one->is_set)
+      lists = either(s, &lists, one);
+    else
+      texts[n++] = text_of(s, one), last = *one;
   }
   if (!n) return lists;
   if (n == 1) return either(s, &lists, &last);
@@ -205,11 +228,13 @@ static struct strings inverse(struct schema *s, const struct strings *a) {
 
 static bool has_text(const struct strings *a) { return !a->is_set && !a->any_text; }
 
-/* With a complement the lengths meet as part of the text: it may be that of the same text and lengths, and more. */
+/* With a complement the lengths meet as part of the text: it may be that of the same text and
+ * lengths, and more. */
 static struct strings narrowed(struct schema *s, const struct strings *a, lit l) {
   if (l & 1 && a->is_set) return filter(s, a, strings_of(s, l ^ 1), false);
   const struct strings *b = strings_of(s, l);
-  if (l & 1 && has_text(a) && has_text(b)) return from_text(tsl__expr_and(s->x, text_of(s, a), text_of(s, b)));
+  if (l & 1 && has_text(a) && has_text(b))
+    return from_text(tsl__expr_and(s->x, text_of(s, a), text_of(s, b)));
   return both(s, a, b);
 }
 
@@ -219,7 +244,8 @@ static struct strings list_strings(struct schema *s, const tsl__json *values, ui
   for (uint32_t i = 0; set && i < n; i++) {
     tsl__string text = {values[i].text, values[i].length};
     out.set = set;
-    if (values[i].kind == TSL__JSON_STRING && (n > 64 || !in_set(&out, text))) set[out.count++] = text;
+    if (values[i].kind == TSL__JSON_STRING && (n > 64 || !in_set(&out, text)))
+      set[out.count++] = text;
   }
   return out;
 }
@@ -229,7 +255,8 @@ static struct strings one_of_strings(struct schema *s, const struct keyword_valu
   for (uint32_t i = 0; i < v->count; i++) {
     struct strings one = *strings_of(s, POS(v->children[i]));
     for (uint32_t j = 0; j < v->count && !none(&one); j++)
-      if (tsl__schema_work(s, 4) && j != i && !none(strings_of(s, POS(v->children[j])))) one = narrowed(s, &one, NEG(v->children[j]));
+      if (tsl__schema_work(s, 4) && j != i && !none(strings_of(s, POS(v->children[j]))))
+        one = narrowed(s, &one, NEG(v->children[j]));
     out = either(s, &out, &one);
   }
   return out;
@@ -239,8 +266,10 @@ static struct strings one_of_strings(struct schema *s, const struct keyword_valu
 static struct strings if_strings(struct schema *s, const struct node *n, lit sign) {
   lit condition = POS(tsl__keyword(n, KW_IF)->children[0]);
   lit then = POS(tsl__has(n, KW_THEN) ? tsl__keyword(n, KW_THEN)->children[0] : SID_TRUE) ^ sign;
-  lit otherwise = POS(tsl__has(n, KW_ELSE) ? tsl__keyword(n, KW_ELSE)->children[0] : SID_TRUE) ^ sign;
-  struct strings yes = narrowed(s, strings_of(s, condition), then), no = narrowed(s, strings_of(s, condition ^ 1), otherwise);
+  lit otherwise =
+      POS(tsl__has(n, KW_ELSE) ? tsl__keyword(n, KW_ELSE)->children[0] : SID_TRUE) ^ sign;
+  struct strings yes = narrowed(s, strings_of(s, condition), then),
+                 no = narrowed(s, strings_of(s, condition ^ 1), otherwise);
   return either(s, &yes, &no);
 }
 
@@ -250,7 +279,10 @@ static void narrow(struct schema *s, struct strings *a, struct strings b) { *a =
 static struct strings own_strings(struct schema *s, const struct node *n) {
   struct strings a = any_string, lengths = any_string;
   if (tsl__has(n, KW_CONST)) a = list_strings(s, tsl__keyword(n, KW_CONST)->value, 1);
-  if (tsl__has(n, KW_ENUM)) narrow(s, &a, list_strings(s, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length));
+  if (tsl__has(n, KW_ENUM))
+    narrow(s, &a,
+           list_strings(s, tsl__keyword(n, KW_ENUM)->value->items,
+                        tsl__keyword(n, KW_ENUM)->value->length));
   if (tsl__has(n, KW_MIN_LENGTH)) lengths.min = tsl__keyword(n, KW_MIN_LENGTH)->count;
   if (tsl__has(n, KW_MAX_LENGTH)) lengths.max = tsl__keyword(n, KW_MAX_LENGTH)->count;
   narrow(s, &a, lengths.min > lengths.max ? no_string : lengths);
@@ -279,9 +311,11 @@ static struct strings negative(struct schema *s, const struct node *n) {
   struct strings own = own_strings(s, n), a = inverse(s, &own);
   for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++) a = either(s, &a, strings_of(s, NEG(v->children[i])));
+    for (uint32_t i = 0; v && i < v->count; i++)
+      a = either(s, &a, strings_of(s, NEG(v->children[i])));
   }
-  if (tsl__has(n, KW_NOT)) a = either(s, &a, strings_of(s, POS(tsl__keyword(n, KW_NOT)->children[0])));
+  if (tsl__has(n, KW_NOT))
+    a = either(s, &a, strings_of(s, POS(tsl__keyword(n, KW_NOT)->children[0])));
   if (tsl__has(n, KW_ANY_OF)) {
     struct strings all = any_string;
     const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
@@ -345,13 +379,16 @@ static bool holds_part(tsl__string text, const char *part, size_t length) {
 
 bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, const char *part) {
   struct strings a = all_of_strings(s, lits, n);
-  if (none(&a) || (!a.is_set && a.any_text)) return true; /* a character will do, as often as it takes */
+  /* a character will do, as often as it takes */
+  if (none(&a) || (!a.is_set && a.any_text)) return true;
   for (uint32_t i = 0; a.is_set && i < a.count; i++)
     if (!holds_part(a.set[i], part, strlen(part))) return true;
-  return !a.is_set && s->style->without(s->style->ctx, text_of(s, &a), part) != TSL__NONE; /* a meet without texts is none */
+  /* a meet without texts is none */
+  return !a.is_set && s->style->without(s->style->ctx, text_of(s, &a), part) != TSL__NONE;
 }
 
-tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n, const char *part) {
+tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n,
+                                   const char *part) {
   struct strings a = all_of_strings(s, lits, n), kept = {.is_set = true};
   size_t length = strlen(part);
   if (!a.is_set) return s->style->without(s->style->ctx, text_of(s, &a), part);
@@ -363,18 +400,22 @@ tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n
   return text_of(s, &kept);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 bool tsl__schema_decimal(struct schema *s, const tsl__json *v, tsl__decimal *out) {
   tsl_status status = tsl__decimal_parse(&s->arena, v->text, v->length, out);
-  if (status != TSL_OK) tsl__schema_fail(s, status == TSL_ERR_NO_MEMORY ? status : TSL_ERR_LIMIT, v, "a number with too many digits");
+  if (status != TSL_OK)
+    tsl__schema_fail(s, status == TSL_ERR_NO_MEMORY ? status : TSL_ERR_LIMIT, v,
+                     "a number with too many digits");
   return status == TSL_OK;
 }
 
-/* minimum and exclusiveMinimum (a number, or a boolean that makes minimum exclusive), or the same of maximum. */
-static bool bound(struct schema *s, const struct node *n, enum keyword inclusive, enum keyword exclusive, int order, bool *has, bool *open,
-                  tsl__decimal *out) {
-  const struct keyword_value *in = tsl__keyword_or_null(n, inclusive), *ex = tsl__keyword_or_null(n, exclusive);
+/* minimum and exclusiveMinimum (a number, or a boolean that makes minimum exclusive), or the same
+ * of maximum. */
+static bool bound(struct schema *s, const struct node *n, enum keyword inclusive,
+                  enum keyword exclusive, int order, bool *has, bool *open, tsl__decimal *out) {
+  const struct keyword_value *in = tsl__keyword_or_null(n, inclusive),
+                             *ex = tsl__keyword_or_null(n, exclusive);
   if (in) {
     if (!tsl__schema_decimal(s, in->value, out)) return false;
     *has = true;
@@ -396,8 +437,12 @@ bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number
   memset(out, 0, sizeof *out);
   out->integer = n->integer;
   if (n->digits) out->spelling = TSL__SPELL_DIGITS;
-  if (!bound(s, n, KW_MINIMUM, KW_EXCLUSIVE_MINIMUM, 1, &out->has_min, &out->min_exclusive, &out->min)) return false;
-  if (!bound(s, n, KW_MAXIMUM, KW_EXCLUSIVE_MAXIMUM, -1, &out->has_max, &out->max_exclusive, &out->max)) return false;
+  if (!bound(s, n, KW_MINIMUM, KW_EXCLUSIVE_MINIMUM, 1, &out->has_min, &out->min_exclusive,
+             &out->min))
+    return false;
+  if (!bound(s, n, KW_MAXIMUM, KW_EXCLUSIVE_MAXIMUM, -1, &out->has_max, &out->max_exclusive,
+             &out->max))
+    return false;
   for (unsigned i = 0; i < 2; i++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, i ? KW_DIVISIBLE_BY : KW_MULTIPLE_OF);
     tsl__decimal *multiple = v ? tsl__schema_alloc(s, sizeof *multiple) : NULL;
@@ -417,13 +462,15 @@ struct number_union {
 /* The numbers of a spec, if all schemas share them. */
 static tsl__expr shared_from(const struct schema *s, const tsl__number_spec *spec) {
   for (uint32_t i = 0; i < TSL__SHARED_FROM && spec->has_min && !spec->has_max; i++)
-    if (s->shared.from[i].text != TSL__NONE && tsl__number_equal(spec, &tsl__shared_from[i])) return s->shared.from[i].text;
+    if (s->shared.from[i].text != TSL__NONE && tsl__number_equal(spec, &tsl__shared_from[i]))
+      return s->shared.from[i].text;
   return TSL__NONE;
 }
 
 static tsl__expr numbers_of(struct schema *s, const tsl__number_spec *spec) {
   bool integer = false;
-  if (!spec || tsl__number_plain(spec, &integer)) return integer ? s->shared.integer_text : s->shared.number_text;
+  if (!spec || tsl__number_plain(spec, &integer))
+    return integer ? s->shared.integer_text : s->shared.number_text;
   tsl__expr shared = shared_from(s, spec);
   if (shared != TSL__NONE) return shared;
   if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
@@ -435,7 +482,8 @@ static void number_leaf(void *ctx, const struct part *parts, const tsl__number_s
   struct schema *s = u->s;
   (void)parts;
   if (spec && tsl__number_empty(spec)) return;
-  if (!tsl__vec_push(s->alloc, &u->exprs, numbers_of(s, spec))) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (!tsl__vec_push(s->alloc, &u->exprs, numbers_of(s, spec)))
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
 tsl__expr tsl__schema_numbers(struct schema *s, goal g) {

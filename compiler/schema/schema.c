@@ -9,11 +9,11 @@
 #include "compiler/expr/node.h"
 #include "compiler/schema/parts.h"
 
-#define FIRST 16u /* room for subschemas, and for goals, at first */
-#define WORK_OF_CELL 4u /* in nodes of expressions */
+#define FIRST 16u          /* room for subschemas, and for goals, at first */
+#define WORK_OF_CELL 4u    /* in nodes of expressions */
 #define PRETTY_NESTING 64u /* levels of pretty-printed output where max_nesting does not say */
 
-/* ---- failing, memory, tables -------------------------------------------------------------------------------------- */
+/* ---- failing, memory, tables ----------------------------------------------------------------- */
 
 /* Where in which document a place is: into the error's pointer. */
 static void locate(struct schema *s, const tsl__json *at) {
@@ -26,7 +26,9 @@ static void locate(struct schema *s, const tsl__json *at) {
   for (size_t i = 0; i < s->resources.n; i++) {
     const struct resource *r = &s->resources.at[i];
     char with_uri[2 * sizeof pointer];
-    if (!r->document || !r->root || tsl__json_pointer(r->root, at, pointer, sizeof pointer) == SIZE_MAX) continue;
+    if (!r->document || !r->root ||
+        tsl__json_pointer(r->root, at, pointer, sizeof pointer) == SIZE_MAX)
+      continue;
     snprintf(with_uri, sizeof with_uri, "%.200s#%s", r->uri, pointer);
     tsl__error_pointer(s->error, with_uri, strlen(with_uri));
     return;
@@ -37,22 +39,28 @@ static void locate(struct schema *s, const tsl__json *at) {
 static void add_place(const struct schema *s, const tsl__json *at, char *message, size_t room) {
   char pointer[256];
   size_t n = strlen(message);
-  if (tsl__json_pointer(s->root, at, pointer, sizeof pointer) < sizeof pointer) snprintf(message + n, room - n, ": %s", pointer);
+  if (tsl__json_pointer(s->root, at, pointer, sizeof pointer) < sizeof pointer)
+    snprintf(message + n, room - n, ": %s", pointer);
 }
 
-void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format, ...) {
+void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format,
+                      ...) {
   char message[512];
   va_list args;
   if (!tsl__schema_ok(s)) return;
-  if (s->text) s->status = status; /* compiling; later a failure is that of one call of a matcher, and the expressions keep it until the next one */
+  /* compiling; later a failure is that of one call of a matcher, and the expressions keep it until
+   * the next one */
+  if (s->text) s->status = status;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
   if (!at && status == TSL_ERR_LIMIT) at = s->at;
   if (s->root && s->text) { /* compiling */
     bool here = at && tsl__json_pointer(s->root, at, NULL, 0) != SIZE_MAX;
-    if (here) tsl__fail_at(s->error, status, s->text, s->length, at->offset, "%s", message);
-    else tsl__fail(s->error, status, "%s", message);
+    if (here)
+      tsl__fail_at(s->error, status, s->text, s->length, at->offset, "%s", message);
+    else
+      tsl__fail(s->error, status, "%s", message);
     if (at && s->error) locate(s, at);
   } else if (s->root && at) {
     add_place(s, at, message, sizeof message);
@@ -69,7 +77,9 @@ void tsl__schema_note(struct schema *s) {
     if (!s->blamed) s->blamed = s->at;
     return;
   }
-  if (!s->root || !s->at || tsl__exprs_why(s->x) == s->noted || tsl__exprs_status(s->x) != TSL_ERR_LIMIT) return;
+  if (!s->root || !s->at || tsl__exprs_why(s->x) == s->noted ||
+      tsl__exprs_status(s->x) != TSL_ERR_LIMIT)
+    return;
   snprintf(message, sizeof message, "%s", tsl__exprs_why(s->x));
   add_place(s, s->at, message, sizeof message);
   const char *kept = tsl__arena_copy(&s->arena, message, strlen(message) + 1);
@@ -80,21 +90,27 @@ void *tsl__schema_alloc(struct schema *s, size_t size) {
   s->x->held = s->arena.total;
   tsl__worked(s->x, WORK_OF_CELL); /* what the front end does, it keeps notes of */
   void *p = tsl__arena_alloc(&s->arena, size);
-  if (p) memset(p, 0, size);
-  else tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (p)
+    memset(p, 0, size);
+  else
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return p;
 }
 
-static uint32_t look(const struct slot *slots, uint32_t capacity, uint32_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
+static uint32_t look(const struct slot *slots, uint32_t capacity, uint32_t hash,
+                     bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
   for (uint32_t i = hash & (capacity - 1); slots[i].index; i = (i + 1) & (capacity - 1))
     if (slots[i].hash == hash && same(ctx, slots[i].index - 1)) return slots[i].index - 1;
   return UINT32_MAX;
 }
 
-uint32_t tsl__table_find(const struct table *t, uint64_t hash, bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
+uint32_t tsl__table_find(const struct table *t, uint64_t hash,
+                         bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
   if (!t->capacity) return UINT32_MAX;
   uint32_t found = look(t->slots, t->capacity, (uint32_t)hash, same, ctx);
-  return found == UINT32_MAX && t->before ? look(t->before, t->capacity / 2, (uint32_t)hash, same, ctx) : found;
+  return found == UINT32_MAX && t->before
+             ? look(t->before, t->capacity / 2, (uint32_t)hash, same, ctx)
+             : found;
 }
 
 static void put(struct table *t, struct slot slot) {
@@ -103,13 +119,17 @@ static void put(struct table *t, struct slot slot) {
   t->slots[i] = slot;
 }
 
-static void free_slots(struct schema *s, struct slot *slots, uint32_t capacity) { tsl__free(s->alloc, slots, capacity * sizeof *slots); }
+static void free_slots(struct schema *s, struct slot *slots, uint32_t capacity) {
+  tsl__free(s->alloc, slots, capacity * sizeof *slots);
+}
 
 #define MOVED_AT_ONCE 16u /* slots for each entry that is added; two would do */
 
-/* A table grows without a stall. What was moved also stays where it was, or what stands behind it would not be found. */
+/* A table grows without a stall. What was moved also stays where it was, or what stands behind it
+ * would not be found. */
 static void move_some(struct schema *s, struct table *t) {
-  uint32_t capacity = t->capacity / 2, end = t->moved + MOVED_AT_ONCE < capacity ? t->moved + MOVED_AT_ONCE : capacity;
+  uint32_t capacity = t->capacity / 2,
+           end = t->moved + MOVED_AT_ONCE < capacity ? t->moved + MOVED_AT_ONCE : capacity;
   for (; t->moved < end; t->moved++)
     if (t->before[t->moved].index) put(t, t->before[t->moved]);
   if (end < capacity) return;
@@ -120,7 +140,8 @@ static void move_some(struct schema *s, struct table *t) {
 bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index) {
   if (t->before) move_some(s, t);
   if (t->used * 2 >= t->capacity) {
-    struct table bigger = {.capacity = t->capacity ? t->capacity * 2 : 32, .used = t->used, .before = t->slots};
+    struct table bigger = {
+        .capacity = t->capacity ? t->capacity * 2 : 32, .used = t->used, .before = t->slots};
     bigger.slots = tsl__alloc_zero(s->alloc, bigger.capacity * sizeof *bigger.slots);
     if (!bigger.slots) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
     *t = bigger;
@@ -164,11 +185,23 @@ static void destroy(void *ctx) {
   tsl__free(s->alloc, s, sizeof *s);
 }
 
-/* ---- cycles ------------------------------------------------------------------------------------------------------- */
+/* ---- cycles ---------------------------------------------------------------------------------- */
 
 /* Keywords whose subschemas speak about the same value. */
-#define IN_PLACE(DO)                                                                                                                            \
-  DO(REF) DO(DYNAMIC_REF) DO(RECURSIVE_REF) DO(ALL_OF) DO(EXTENDS) DO(NOT) DO(ANY_OF) DO(ONE_OF) DO(IF) DO(THEN) DO(ELSE) DO(DEPENDENCIES) DO(DEPENDENT_SCHEMAS)
+#define IN_PLACE(DO) \
+  DO(REF)            \
+  DO(DYNAMIC_REF)    \
+  DO(RECURSIVE_REF)  \
+  DO(ALL_OF)         \
+  DO(EXTENDS)        \
+  DO(NOT)            \
+  DO(ANY_OF)         \
+  DO(ONE_OF)         \
+  DO(IF)             \
+  DO(THEN)           \
+  DO(ELSE)           \
+  DO(DEPENDENCIES)   \
+  DO(DEPENDENT_SCHEMAS)
 #define NUMBER(keyword) KW_##keyword,
 #define BIT(keyword) | (uint64_t)1 << KW_##keyword
 static const uint8_t in_place[] = {IN_PLACE(NUMBER)};
@@ -189,7 +222,8 @@ static sid next_in_place(const struct schema *s, struct step *at) {
   for (; at->keyword < sizeof in_place; at->keyword++, at->child = 0) {
     uint8_t keyword = in_place[at->keyword];
     const struct keyword_value *v = tsl__keyword_or_null(n, keyword);
-    if ((keyword == KW_THEN || keyword == KW_ELSE) && !tsl__has(n, KW_IF)) continue; /* says nothing */
+    /* says nothing */
+    if ((keyword == KW_THEN || keyword == KW_ELSE) && !tsl__has(n, KW_IF)) continue;
     while (v && at->child < v->count) {
       sid c = v->children[at->child++];
       if (c != UINT32_MAX) return c;
@@ -201,7 +235,8 @@ static sid next_in_place(const struct schema *s, struct step *at) {
 enum { WHITE, GREY, BLACK };
 
 /* Depth first with a stack of its own; a grey node that is met again is a cycle. */
-static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *heights, struct step *stack) {
+static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *heights,
+                   struct step *stack) {
   size_t n = 0;
   stack[n++] = (struct step){.s = from};
   colour[from] = GREY;
@@ -212,14 +247,17 @@ static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *height
       colour[top->s] = BLACK;
       heights[top->s] = top->height + 1;
       if (top->height > TSL__SCHEMA_DEPTH) {
-        tsl__schema_fail(s, TSL_ERR_LIMIT, tsl__node_of(s, top->s)->at, "more than %u references and combinations inside one another", TSL__SCHEMA_DEPTH);
+        tsl__schema_fail(s, TSL_ERR_LIMIT, tsl__node_of(s, top->s)->at,
+                         "more than %u references and combinations inside one another",
+                         TSL__SCHEMA_DEPTH);
         return;
       }
       if (--n && heights[top->s] > top[-1].height) top[-1].height = heights[top->s];
     } else if (colour[c] == BLACK) {
       if (heights[c] > top->height) top->height = heights[c];
     } else if (colour[c] == GREY) {
-      tsl__schema_fail(s, TSL_ERR_SCHEMA, tsl__node_of(s, c)->at, "the schema refers to itself without going through a property or an item");
+      tsl__schema_fail(s, TSL_ERR_SCHEMA, tsl__node_of(s, c)->at,
+                       "the schema refers to itself without going through a property or an item");
       return;
     } else {
       colour[c] = GREY;
@@ -229,7 +267,8 @@ static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *height
 }
 
 static bool acyclic(struct schema *s) {
-  const uint64_t references = (uint64_t)1 << KW_REF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF;
+  const uint64_t references =
+      (uint64_t)1 << KW_REF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF;
   for (size_t i = 0; i < s->nodes.n; i++) s->keywords |= s->nodes.at[i]->mask;
   s->refers = s->keywords & references;
   if (!s->refers) return true;
@@ -238,18 +277,21 @@ static bool acyclic(struct schema *s) {
   struct step *stack = tsl__alloc(s->alloc, s->nodes.n * sizeof *stack);
   if (!colour || !heights || !stack) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   for (size_t i = 0; i < s->nodes.n && s->status == TSL_OK; i++)
-    if (colour[i] == WHITE && s->nodes.at[i]->mask & some_in_place) follow(s, (sid)i, colour, heights, stack);
+    if (colour[i] == WHITE && s->nodes.at[i]->mask & some_in_place)
+      follow(s, (sid)i, colour, heights, stack);
   tsl__free(s->alloc, stack, s->nodes.n * sizeof *stack);
   tsl__free(s->alloc, heights, s->nodes.n * sizeof *heights);
   tsl__free(s->alloc, colour, s->nodes.n);
   return tsl__schema_ok(s);
 }
 
-/* ---- the passes --------------------------------------------------------------------------------------------------- */
+/* ---- the passes ------------------------------------------------------------------------------ */
 
 /* Nodes 0 and 1 are true and false, goals 0 and 1 likewise. */
 static bool begin(struct schema *s) {
-  if (!tsl__vec_reserve(s->alloc, &s->nodes, FIRST) || !tsl__vec_reserve(s->alloc, &s->goals, FIRST)) return false;
+  if (!tsl__vec_reserve(s->alloc, &s->nodes, FIRST) ||
+      !tsl__vec_reserve(s->alloc, &s->goals, FIRST))
+    return false;
   for (int i = 0; i < 2; i++) {
     struct node *n = tsl__schema_alloc(s, sizeof *n);
     if (!n || !tsl__vec_push(s->alloc, &s->nodes, n)) return false;
@@ -266,54 +308,68 @@ static bool begin(struct schema *s) {
 
 static uint32_t asked_draft(tsl_draft draft) {
   switch (draft) {
-    case TSL_DRAFT_3: return D3;
-    case TSL_DRAFT_4: return D4;
-    case TSL_DRAFT_6: return D6;
-    case TSL_DRAFT_7: return D7;
-    case TSL_DRAFT_2019_09: return D19;
-    case TSL_DRAFT_2020_12: return D20;
-    default: return AUTO;
+  case TSL_DRAFT_3: return D3;
+  case TSL_DRAFT_4: return D4;
+  case TSL_DRAFT_6: return D6;
+  case TSL_DRAFT_7: return D7;
+  case TSL_DRAFT_2019_09: return D19;
+  case TSL_DRAFT_2020_12: return D20;
+  default: return AUTO;
   }
 }
 
 bool tsl__schema_options_known(const tsl_schema_options *o) {
-  return !o || ((o->draft == TSL_DRAFT_AUTO || asked_draft(o->draft) != AUTO) && (uint32_t)o->order <= TSL_ORDER_ANY && (uint32_t)o->whitespace <= TSL_WS_PRETTY);
+  return !o || ((o->draft == TSL_DRAFT_AUTO || asked_draft(o->draft) != AUTO) &&
+                (uint32_t)o->order <= TSL_ORDER_ANY && (uint32_t)o->whitespace <= TSL_WS_PRETTY);
 }
 
 static bool load(struct schema *s) {
-  if (tsl__schema_document(s, s->root, s->options.base_uri ? s->options.base_uri : "", asked_draft(s->options.draft)) == UINT32_MAX) return false;
+  if (tsl__schema_document(s, s->root, s->options.base_uri ? s->options.base_uri : "",
+                           asked_draft(s->options.draft)) == UINT32_MAX)
+    return false;
   struct resource modern = {.uri = "", .draft = D20};
   s->modern = (uint32_t)s->resources.n;
   return tsl__vec_push(s->alloc, &s->resources, modern);
 }
 
-#define GOALS_AHEAD 2000u /* opened ahead to see that uniqueItems can be followed; what comes after them is found when it is reached */
+/* opened ahead to see that uniqueItems can be followed; what comes after them is found when it is
+ * reached */
+#define GOALS_AHEAD 2000u
 
-/* Open a goal, which makes those of its members and items, and make those that its clauses and counters may ask of members and items. */
+/* Open a goal, which makes those of its members and items, and make those that its clauses and
+ * counters may ask of members and items. */
 static void open_ahead(struct schema *s, goal g) {
   if (!tsl__schema_open(s, g)) return;
-  for (uint32_t i = 0; i < tsl__goal_of(s, g)->object_count && tsl__schema_ok(s); i++) tsl__object_goals_wanted(tsl__goal_of(s, g)->objects[i]);
-  for (uint32_t i = 0; i < tsl__goal_of(s, g)->array_count && tsl__schema_ok(s); i++) tsl__array_goals_wanted(tsl__goal_of(s, g)->arrays[i]);
+  for (uint32_t i = 0; i < tsl__goal_of(s, g)->object_count && tsl__schema_ok(s); i++)
+    tsl__object_goals_wanted(tsl__goal_of(s, g)->objects[i]);
+  for (uint32_t i = 0; i < tsl__goal_of(s, g)->array_count && tsl__schema_ok(s); i++)
+    tsl__array_goals_wanted(tsl__goal_of(s, g)->arrays[i]);
 }
 
-/* uniqueItems is not followed everywhere (with too few values, or under a negation with few items): say so now, not when the first array begins. */
+/* uniqueItems is not followed everywhere (with too few values, or under a negation with few items):
+ * say so now, not when the first array begins. */
 static bool check_unique(struct schema *s) {
   if (!(s->keywords >> KW_UNIQUE_ITEMS & 1)) return true;
   for (size_t i = 2; i < s->nodes.n && tsl__schema_ok(s); i++) {
     lit l = POS((sid)i);
-    if (tsl__has(s->nodes.at[i], KW_UNIQUE_ITEMS)) tsl__schema_open(s, tsl__schema_goal(s, &l, 1, 0));
+    if (tsl__has(s->nodes.at[i], KW_UNIQUE_ITEMS))
+      tsl__schema_open(s, tsl__schema_goal(s, &l, 1, 0));
   }
-  for (size_t g = 2; g < s->goals.n && g < GOALS_AHEAD && tsl__schema_ok(s); g++) open_ahead(s, (goal)g);
+  for (size_t g = 2; g < s->goals.n && g < GOALS_AHEAD && tsl__schema_ok(s); g++)
+    open_ahead(s, (goal)g);
   return tsl__schema_ok(s);
 }
 
 /* Is there a keyword that tells names that the schema does not list apart? */
-static bool constrains_names(const struct schema *s) { return s->keywords & ((uint64_t)1 << KW_PROPERTY_NAMES | (uint64_t)1 << KW_PATTERN_PROPERTIES); }
+static bool constrains_names(const struct schema *s) {
+  return s->keywords & ((uint64_t)1 << KW_PROPERTY_NAMES | (uint64_t)1 << KW_PATTERN_PROPERTIES);
+}
 
 static bool run(struct schema *s, struct tsl__schema_result *out) {
   if (!begin(s) || !load(s)) return false;
   uint32_t resource = tsl__schema_resource_of(s, s->root, 0);
-  sid root = s->root_node = tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
+  sid root = s->root_node =
+      tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
   if (!tsl__schema_read(s) || !acyclic(s)) return false;
   tsl__schema_forget_patterns(s);
   tsl__schema_forget_references(s);
@@ -332,7 +388,8 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   return tsl__schema_ok(s);
 }
 
-static struct schema *make(tsl__exprs *x, const tsl_allocator *a, const tsl_schema_options *options, const tsl_limits *limits) {
+static struct schema *make(tsl__exprs *x, const tsl_allocator *a, const tsl_schema_options *options,
+                           const tsl_limits *limits) {
   struct schema *s = tsl__alloc_zero(a, sizeof *s);
   if (!s) return NULL;
   s->x = x;
@@ -355,7 +412,8 @@ struct schema *tsl__schema_blank(tsl__exprs *x) {
 }
 
 /* The expressions of a subschema ran into a limit, or out of time: it is to blame. */
-static tsl_status blame_expressions(struct schema *s, const char *text, size_t length, tsl_error *error) {
+static tsl_status blame_expressions(struct schema *s, const char *text, size_t length,
+                                    tsl_error *error) {
   tsl_status status = tsl__exprs_status(s->x);
   const tsl__json *at = s->blamed;
   if (status == TSL_ERR_NO_MEMORY) return tsl__fail(error, status, "%s", tsl__exprs_why(s->x));
@@ -368,7 +426,8 @@ static tsl_status blame_expressions(struct schema *s, const char *text, size_t l
 }
 
 /* s->root is the tree. */
-static tsl_status compile(struct schema *s, const char *text, size_t length, struct tsl__schema_result *out, tsl_error *error) {
+static tsl_status compile(struct schema *s, const char *text, size_t length,
+                          struct tsl__schema_result *out, tsl_error *error) {
   s->text = text;
   s->length = length;
   s->error = error;
@@ -381,7 +440,8 @@ static tsl_status compile(struct schema *s, const char *text, size_t length, str
   return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
-tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
+tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length,
+                               const tsl_schema_options *options, const tsl_limits *limits,
                                struct tsl__schema_result *out, tsl_error *error) {
   tsl_error ignored;
   if (!error) error = &ignored;
@@ -393,14 +453,18 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, c
   return status != TSL_OK ? status : compile(s, text, length, out, error);
 }
 
-tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_allocator *lent, const struct tsl__schema_style *style, const char *text, size_t length,
-                                    const tsl_schema_options *options, const tsl_limits *limits, struct tsl__schema_result *out, tsl_error *error) {
+tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_allocator *lent,
+                                    const struct tsl__schema_style *style, const char *text,
+                                    size_t length, const tsl_schema_options *options,
+                                    const tsl_limits *limits, struct tsl__schema_result *out,
+                                    tsl_error *error) {
   tsl_error ignored;
   if (!error) error = &ignored;
   out->root = TSL__NONE;
   out->schema = NULL;
   struct schema *s = make(x, lent ? lent : tsl__exprs_allocator(x), options, limits);
-  if (!s || !(s->root = lent ? tree : tsl__json_copy(&s->arena, tree))) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!s || !(s->root = lent ? tree : tsl__json_copy(&s->arena, tree)))
+    return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   s->style = style;
   return compile(s, text, length, out, error);
 }

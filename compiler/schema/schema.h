@@ -1,7 +1,7 @@
 /* schema.h - JSON Schema to expressions.
  *
- * The language of a schema is the set of JSON texts of its valid instances, in any spelling, without white space before or after the value:
- * a model would ramble there, and a caller can trim.
+ * The language of a schema is the set of JSON texts of its valid instances, in any spelling,
+ * without white space before or after the value: a model would ramble there, and a caller can trim.
  *
  * Passes, one file each
  *   compiler/json/json.c            text -> tree
@@ -24,12 +24,14 @@
  *   blame.c    which keywords of an unsatisfiable schema clash
  *   report.c   what is enforced, as JSON
  *
- * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a conjunction, one after the other), all other keys after
- * them in any order.
- * Not yet   uniqueItems is refused where so few different values may be left for items that are needed that only a search would tell (unique.c), and under a negation where the
- *           number of items is bounded (array.c).
+ * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a
+ * conjunction, one after the other), all other keys after them in any order.
+ * Not yet   uniqueItems is refused where so few different values may be left for items that are
+ *           needed that only a search would tell (unique.c), and under a negation where the number
+ *           of items is bounded (array.c).
  *
- * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later, when rules unfold, can only run into limits.
+ * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later,
+ * when rules unfold, can only run into limits.
  *
  * Tested by tests/schema/test_schema.c
  *
@@ -49,29 +51,41 @@ struct tsl__schema_result {
 /* Is each choice one that the header names? `options` may be NULL. */
 bool tsl__schema_options_known(const tsl_schema_options *options);
 
-/* Compile `text`. What is made belongs to x and lives as long as it does. `options` and `limits` may be NULL. Errors as for tsl_grammar_json_schema. */
-tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length, const tsl_schema_options *options, const tsl_limits *limits,
+/* Compile `text`. What is made belongs to x and lives as long as it does. `options` and `limits`
+ * may be NULL. Errors as for tsl_grammar_json_schema. */
+tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length,
+                               const tsl_schema_options *options, const tsl_limits *limits,
                                struct tsl__schema_result *out, tsl_error *error);
 
-/* What is enforced: a NUL-terminated JSON array that lives with x, for whoever uses x at the moment. NULL when out of memory. */
+/* What is enforced: a NUL-terminated JSON array that lives with x, for whoever uses x at the
+ * moment. NULL when out of memory. */
 const char *tsl__schema_report(void *schema);
 
-/* How an object and its members are written at the top of a schema, where that is not JSON: see schema_style.c. */
+/* How an object and its members are written at the top of a schema, where that is not JSON: see
+ * schema_style.c. */
 struct tsl__schema_style;
 
-/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in errors; their pointers are relative to `tree`).
- * `lent` (NULL: the tree is copied) is where memory is taken from, and says that the tree itself may be used: both must outlive x, and no other compile may have
- * used the tree.
- * `style` (NULL: JSON) must outlive x; then the value is an object's members in that style, without braces. */
-tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_allocator *lent, const struct tsl__schema_style *style, const char *text, size_t length,
-                                    const tsl_schema_options *options, const tsl_limits *limits, struct tsl__schema_result *out, tsl_error *error);
+/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in
+ * errors; their pointers are relative to `tree`). `lent` (NULL: the tree is copied) is where memory
+ * is taken from, and says that the tree itself may be used: both must outlive x, and no other
+ * compile may have used the tree. `style` (NULL: JSON) must outlive x; then the value is an
+ * object's members in that style, without braces. */
+tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_allocator *lent,
+                                    const struct tsl__schema_style *style, const char *text,
+                                    size_t length, const tsl_schema_options *options,
+                                    const tsl_limits *limits, struct tsl__schema_result *out,
+                                    tsl_error *error);
 
-/* Make the expressions that all schemas share (any value, object, array, string, number, white space) in the base layer, before it is frozen. A
- * compile in a layer above finds and uses them. The first *common rules are those that any value may need, the others those that arrays, objects and members begin with, and those of some formats and arrays. */
+/* Make the expressions that all schemas share (any value, object, array, string, number, white
+ * space) in the base layer, before it is frozen. A compile in a layer above finds and uses them.
+ * The first *common rules are those that any value may need, the others those that arrays, objects
+ * and members begin with, and those of some formats and arrays. */
 tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common);
-/* What may follow any string, name or value, the first few most often; returns how many. After tsl__schema_warm. */
+/* What may follow any string, name or value, the first few most often; returns how many. After
+ * tsl__schema_warm. */
 #define TSL__SCHEMA_BETWEEN 14u
-#define TSL__SCHEMA_EXTRA 10u /* which of them is the frame of a member of any name and any value (tsl__schema_extra) */
+/* which of them is the frame of a member of any name and any value (tsl__schema_extra) */
+#define TSL__SCHEMA_EXTRA 10u
 uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN]);
 
 #endif

@@ -1,13 +1,18 @@
 /* unique.c - uniqueItems for any items: what the compiler has to know of it.
  *
- * While a text is followed, the runtime compares (runtime/position/distinct.h); items that must be unique are marked for it. What is decided here is that there are
- * enough values, so that the runtime need only look at the item that is under way: every kind of item (of a position, or of the rest, with what contains asks for or
- * without) must have as many values as items are needed. Then whatever came before, some value is left for the next item.
- * Kinds with fewer are made to have none: their values, out of const, enum and type, are listed, the states of the array know which of them were used
- * (array.c), and what is left for the runtime are the others. Whether the array can be completed at all is then found by trying.
- * Items out of a short list of scalars alone don't come here. Where a kind has few values that are not listed, or their number is not known, the schema is refused.
+ * While a text is followed, the runtime compares (runtime/position/distinct.h); items that must be
+ * unique are marked for it. What is decided here is that there are enough values, so that the
+ * runtime need only look at the item that is under way: every kind of item (of a position, or of
+ * the rest, with what contains asks for or without) must have as many values as items are needed.
+ * Then whatever came before, some value is left for the next item. Kinds with fewer are made to
+ * have none: their values, out of const, enum and type, are listed, the states of the array know
+ * which of them were used (array.c), and what is left for the runtime are the others. Whether the
+ * array can be completed at all is then found by trying. Items out of a short list of scalars alone
+ * don't come here. Where a kind has few values that are not listed, or their number is not known,
+ * the schema is refused.
  *
- * And the other way round: the spellings of values that were used, made of their texts as the schema { "const": value } would be.
+ * And the other way round: the spellings of values that were used, made of their texts as the
+ * schema { "const": value } would be.
  *
  * Tested by tests/position/test_distinct.c, tests/programs/test_schema_fuzz.py
  *
@@ -17,7 +22,7 @@
 
 #define COUNT_DEPTH 8u /* values inside values that are looked at to count them */
 
-/* ---- counting values ------------------------------------------------------------------------------------------------ */
+/* ---- counting values ------------------------------------------------------------------------- */
 
 struct counting {
   struct schema *s;
@@ -29,8 +34,10 @@ static void count_numbers(void *ctx, const struct part *parts, const tsl__number
   tsl__number_spec canonical;
   uint32_t n = c->limit;
   (void)parts;
-  if (number && tsl__number_intersect(&c->s->arena, number, number, &canonical) != TSL_OK) n = 1;
-  else if (number) n = tsl__number_count(&canonical, c->limit);
+  if (number && tsl__number_intersect(&c->s->arena, number, number, &canonical) != TSL_OK)
+    n = 1;
+  else if (number)
+    n = tsl__number_count(&canonical, c->limit);
   c->found++;
   if (n > c->most) c->most = n;
 }
@@ -39,22 +46,26 @@ static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t 
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-static uint32_t count_object(struct schema *s, const struct object *o, uint32_t limit, uint32_t depth) {
+static uint32_t count_object(struct schema *s, const struct object *o, uint32_t limit,
+                             uint32_t depth) {
   uint32_t required = 0, most = 1;
   bool exact;
   if (o->clause_count) return 1;
   for (uint32_t k = 0; k < o->n; k++) required += o->known[k].required;
   for (uint32_t k = 0; k < o->n && most < limit; k++)
-    if (o->known[k].value != GOAL_NONE && (o->known[k].required || required < o->max)) most = larger(most, count_values(s, o->known[k].value, limit, depth, &exact));
+    if (o->known[k].value != GOAL_NONE && (o->known[k].required || required < o->max))
+      most = larger(most, count_values(s, o->known[k].value, limit, depth, &exact));
   for (uint32_t c = 0; c < o->cell_count && most < limit && required < o->max; c++) {
     uint32_t n;
     if (tsl__schema_shortest(s, o->cells[c].value) == TSL__INF) continue;
-    most = larger(most, o->cells[c].all || !tsl__expr_count(s->x, o->cells[c].key, limit, &n) ? limit : n);
+    most = larger(
+        most, o->cells[c].all || !tsl__expr_count(s->x, o->cells[c].key, limit, &n) ? limit : n);
   }
   return most;
 }
 
-static uint32_t count_array(struct schema *s, const struct array *a, uint32_t limit, uint32_t depth) {
+static uint32_t count_array(struct schema *s, const struct array *a, uint32_t limit,
+                            uint32_t depth) {
   bool exact;
   if (a->any) return limit;
   if (a->counter_count || !a->max) return 1;
@@ -63,8 +74,10 @@ static uint32_t count_array(struct schema *s, const struct array *a, uint32_t li
   return n ? n : 1;
 }
 
-/* At least so many different values satisfy the goal, up to the limit; *exact if it is exactly so many. */
-static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t depth, bool *exact) {
+/* At least so many different values satisfy the goal, up to the limit; *exact if it is exactly so
+ * many. */
+static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t depth,
+                             bool *exact) {
   *exact = false;
   if (tsl__schema_shortest(s, g) == TSL__INF) return *exact = true, 0;
   if (depth == COUNT_DEPTH || !tsl__schema_open(s, g)) return 1;
@@ -88,27 +101,34 @@ static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t 
   if (total >= limit) return limit;
   uint32_t most = 0;
   for (uint32_t i = 0; i < e->object_count; i++)
-    if (tsl__object_shortest(e->objects[i]) != TSL__INF) most = larger(most, count_object(s, e->objects[i], limit, depth + 1)), *exact = false;
+    if (tsl__object_shortest(e->objects[i]) != TSL__INF)
+      most = larger(most, count_object(s, e->objects[i], limit, depth + 1)), *exact = false;
   for (uint32_t i = 0; i < e->array_count; i++)
-    if (tsl__array_shortest(e->arrays[i]) != TSL__INF) most = larger(most, count_array(s, e->arrays[i], limit, depth + 1)), *exact = false;
+    if (tsl__array_shortest(e->arrays[i]) != TSL__INF)
+      most = larger(most, count_array(s, e->arrays[i], limit, depth + 1)), *exact = false;
   total = tsl__add(total, most);
   return total < limit ? total : limit;
 }
 
-/* ---- are there enough? ---------------------------------------------------------------------------------------------- */
+/* ---- are there enough? ----------------------------------------------------------------------- */
 
-#define SIGNS_MAX 6u   /* kinds of items that contains asks for, of which all combinations are looked at */
+/* kinds of items that contains asks for, of which all combinations are looked at */
+#define SIGNS_MAX 6u
 #define LISTS_DEPTH 8u /* schemas inside one another in which constants are looked for */
 
-/* Calls look(ctx, goal) for every kind of item: of a position, or of the rest, that satisfies some of what contains asks for and nothing else of that. False: look did. */
+/* Calls look(ctx, goal) for every kind of item: of a position, or of the rest, that satisfies some
+ * of what contains asks for and nothing else of that. False: look did. */
 static bool each_kind(struct array *a, bool (*look)(void *ctx, goal kind), void *ctx) {
   lit lits[SIGNS_MAX];
   for (uint32_t i = 0; i <= a->prefix_count; i++) {
     goal base = i < a->prefix_count ? a->prefix[i] : a->rest;
     if (i >= a->max) return true;
     for (uint32_t signs = 0; signs >> a->counter_count == 0; signs++) {
-      for (uint32_t k = 0; k < a->counter_count; k++) lits[k] = a->counters[k].l ^ (signs >> k & 1u);
-      if (!look(ctx, tsl__schema_goal_and(a->schema, base, lits, a->counter_count)) || !tsl__schema_ok(a->schema)) return false;
+      for (uint32_t k = 0; k < a->counter_count; k++)
+        lits[k] = a->counters[k].l ^ (signs >> k & 1u);
+      if (!look(ctx, tsl__schema_goal_and(a->schema, base, lits, a->counter_count)) ||
+          !tsl__schema_ok(a->schema))
+        return false;
     }
   }
   return true;
@@ -140,12 +160,15 @@ static void list_value(struct listing *l, goal kind, tsl__json *value) {
 
 /* The constants that a schema mentions about the value itself. */
 static void list_constants(struct listing *l, goal kind, sid id, unsigned depth) {
-  static const uint8_t in_place[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF, KW_ANY_OF, KW_ONE_OF, KW_THEN, KW_ELSE, KW_EXTENDS};
+  static const uint8_t in_place[] = {KW_REF,    KW_DYNAMIC_REF, KW_RECURSIVE_REF,
+                                     KW_ALL_OF, KW_ANY_OF,      KW_ONE_OF,
+                                     KW_THEN,   KW_ELSE,        KW_EXTENDS};
   const struct node *n = tsl__node_of(l->a->schema, id);
   if (depth == LISTS_DEPTH || !tsl__schema_work(l->a->schema, 8)) return;
   if (tsl__has(n, KW_CONST)) list_value(l, kind, tsl__keyword(n, KW_CONST)->value);
   if (tsl__has(n, KW_ENUM))
-    for (uint32_t i = 0; i < tsl__keyword(n, KW_ENUM)->value->length && !l->full; i++) list_value(l, kind, &tsl__keyword(n, KW_ENUM)->value->items[i]);
+    for (uint32_t i = 0; i < tsl__keyword(n, KW_ENUM)->value->length && !l->full; i++)
+      list_value(l, kind, &tsl__keyword(n, KW_ENUM)->value->items[i]);
   for (size_t k = 0; k < sizeof in_place; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, in_place[k]);
     for (uint32_t i = 0; v && i < v->count; i++) list_constants(l, kind, v->children[i], depth + 1);
@@ -158,20 +181,25 @@ static bool has_enough(void *ctx, goal kind) {
   struct schema *s = l->a->schema;
   lit others[TSL__SCHEMA_USED];
   bool exact;
-  if (kind == GOAL_NONE || count_values(s, kind, l->need + l->count, 0, &exact) >= l->need + l->count) return true;
+  if (kind == GOAL_NONE ||
+      count_values(s, kind, l->need + l->count, 0, &exact) >= l->need + l->count)
+    return true;
   for (uint32_t i = 0; i < l->count; i++) others[i] = l->lits[i] ^ 1;
   goal rest = tsl__schema_goal_and(s, kind, others, l->count);
-  return rest == GOAL_NONE || count_values(s, rest, l->need, 0, &exact) >= l->need || !tsl__schema_possible(s, rest);
+  return rest == GOAL_NONE || count_values(s, rest, l->need, 0, &exact) >= l->need ||
+         !tsl__schema_possible(s, rest);
 }
 
 /* List the values of a kind that has few. */
 static bool list_kind(void *ctx, goal kind) {
-  static const tsl__json words[] = {{.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
+  static const tsl__json words[] = {
+      {.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
   struct listing *l = ctx;
   struct schema *s = l->a->schema;
   if (has_enough(l, kind)) return true;
   for (uint32_t i = 0; i < tsl__goal_of(s, kind)->n; i++)
-    if (!(tsl__goal_of(s, kind)->lits[i] & 1)) list_constants(l, kind, tsl__goal_of(s, kind)->lits[i] >> 1, 0);
+    if (!(tsl__goal_of(s, kind)->lits[i] & 1))
+      list_constants(l, kind, tsl__goal_of(s, kind)->lits[i] >> 1, 0);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     tsl__json *word = tsl__arena_copy(&s->arena, &words[i], sizeof words[i]);
     if (!word) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
@@ -184,7 +212,9 @@ static bool list_kind(void *ctx, goal kind) {
 static uint32_t rivals(struct array *a, uint32_t i) {
   const struct goal_entry *e = tsl__goal_of(a->schema, a->prefix[i]);
   uint32_t n = 0;
-  for (uint32_t j = 0; j < i; j++) n += tsl__schema_possible(a->schema, tsl__schema_goal_and(a->schema, a->prefix[j], e->lits, e->n));
+  for (uint32_t j = 0; j < i; j++)
+    n += tsl__schema_possible(a->schema,
+                              tsl__schema_goal_and(a->schema, a->prefix[j], e->lits, e->n));
   return n;
 }
 
@@ -198,7 +228,8 @@ static bool enough_first(struct array *a) {
   return true;
 }
 
-/* Are there enough values of what contains asks for, and of what it forbids? Of several only trying would tell. */
+/* Are there enough values of what contains asks for, and of what it forbids? Of several only trying
+ * would tell. */
 static bool enough_counted(struct array *a) {
   bool exact;
   const struct counter *k = a->counters;
@@ -206,8 +237,11 @@ static bool enough_counted(struct array *a) {
   lit l[2] = {k->l, k->l ^ 1};
   for (int sign = 0; sign < 2; sign++) {
     if (sign ? k->max == TSL__INF : !k->min) continue;
-    if (sign == 0 && k->min == 1 && !a->prefix_count && k->max == TSL__INF && a->min <= 1) continue; /* it may be the first */
-    if (count_values(a->schema, tsl__schema_goal_and(a->schema, a->rest, &l[sign], 1), (uint32_t)need, 0, &exact) < need) return false;
+    /* it may be the first */
+    if (sign == 0 && k->min == 1 && !a->prefix_count && k->max == TSL__INF && a->min <= 1) continue;
+    if (count_values(a->schema, tsl__schema_goal_and(a->schema, a->rest, &l[sign], 1),
+                     (uint32_t)need, 0, &exact) < need)
+      return false;
   }
   return true;
 }
@@ -225,7 +259,8 @@ static bool enough(struct array *a, bool *none) {
   return !a->counter_count || enough_counted(a);
 }
 
-/* List the values of kinds that have fewer than `need`, so that of each kind but for those there are none, or enough. False: it cannot be done, or on failure. */
+/* List the values of kinds that have fewer than `need`, so that of each kind but for those there
+ * are none, or enough. False: it cannot be done, or on failure. */
 static bool list_values(struct array *a, uint32_t need) {
   struct listing l = {.a = a, .need = need};
   uint32_t before;
@@ -236,15 +271,18 @@ static bool list_values(struct array *a, uint32_t need) {
   } while (l.count > before);
   if (!each_kind(a, has_enough, &l)) return false;
   a->listed = tsl__arena_copy(&a->schema->arena, l.lits, sizeof l.lits);
-  if (!a->listed) return tsl__schema_fail(a->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+  if (!a->listed)
+    return tsl__schema_fail(a->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
   a->listed_count = l.count;
   return true;
 }
 
-/* Are there so few values that the shortest completion repeats some, if it is not known which were used? Then a short way to the end is long searched for. */
+/* Are there so few values that the shortest completion repeats some, if it is not known which were
+ * used? Then a short way to the end is long searched for. */
 static bool scarce(struct array *a) {
   bool exact;
-  return a->min > 1 && a->max > a->prefix_count && !a->counter_count && count_values(a->schema, a->rest, 2 * a->min, 0, &exact) < 2 * a->min;
+  return a->min > 1 && a->max > a->prefix_count && !a->counter_count &&
+         count_values(a->schema, a->rest, 2 * a->min, 0, &exact) < 2 * a->min;
 }
 
 bool tsl__array_guard(struct array *a, const tsl__json *at) {
@@ -252,21 +290,26 @@ bool tsl__array_guard(struct array *a, const tsl__json *at) {
   uint64_t need = a->min; /* items that may be needed */
   bool none;
   a->guarded = true;
-  for (uint32_t i = 0; i < a->counter_count; i++) need += (uint64_t)a->counters[i].from + a->counters[i].min;
+  for (uint32_t i = 0; i < a->counter_count; i++)
+    need += (uint64_t)a->counters[i].from + a->counters[i].min;
   if (a->min > TSL__SCHEMA_CHAIN) {
-    tsl__schema_fail(s, TSL_ERR_LIMIT, at, "uniqueItems together with more than %u items that are needed", TSL__SCHEMA_CHAIN);
+    tsl__schema_fail(s, TSL_ERR_LIMIT, at,
+                     "uniqueItems together with more than %u items that are needed",
+                     TSL__SCHEMA_CHAIN);
     return false;
   }
   if (need > TSL__SCHEMA_CHAIN) return true; /* refused for its length later */
   if (enough(a, &none)) {
     if (scarce(a)) list_values(a, 2 * a->min);
   } else if (!none && !list_values(a, (uint32_t)need)) {
-    tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, at, "uniqueItems where items may have fewer than %u values that are not listed", (unsigned)need);
+    tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, at,
+                     "uniqueItems where items may have fewer than %u values that are not listed",
+                     (unsigned)need);
   }
   return !none && tsl__schema_ok(s);
 }
 
-/* ---- spellings ------------------------------------------------------------------------------------------------------ */
+/* ---- spellings ------------------------------------------------------------------------------- */
 
 static tsl__expr spell_container(struct schema *s, tsl__json *v) {
   lit l = POS(tsl__schema_const(s, v));
@@ -283,24 +326,33 @@ static tsl__expr spell(void *ctx, const tsl__string *texts, uint32_t n) {
   for (uint32_t i = 0; i < n && tsl__schema_ok(s); i++) {
     tsl__json *v;
     tsl_error error;
-    tsl_status status = tsl__json_parse(&s->arena, texts[i].at, texts[i].length, s->max_depth, &v, &error);
-    if (status != TSL_OK) return tsl__exprs_fail(s->x, status, "a value that must be unique cannot be read"), TSL__NONE;
+    tsl_status status =
+        tsl__json_parse(&s->arena, texts[i].at, texts[i].length, s->max_depth, &v, &error);
+    if (status != TSL_OK)
+      return tsl__exprs_fail(s->x, status, "a value that must be unique cannot be read"), TSL__NONE;
     if (v->kind == TSL__JSON_STRING) {
       strings[string_count++] = (tsl__string){v->text, v->length};
       continue;
     }
-    tsl__expr e = v->kind >= TSL__JSON_ARRAY ? spell_container(s, v) : tsl__schema_spell_scalar(s, v);
-    if (e == TSL__NONE) return tsl__exprs_fail(s->x, TSL_ERR_LIMIT, "a value that must be unique has numbers with too many digits"), TSL__NONE;
+    tsl__expr e =
+        v->kind >= TSL__JSON_ARRAY ? spell_container(s, v) : tsl__schema_spell_scalar(s, v);
+    if (e == TSL__NONE)
+      return tsl__exprs_fail(s->x, TSL_ERR_LIMIT,
+                             "a value that must be unique has numbers with too many digits"),
+             TSL__NONE;
     all[count++] = e;
   }
   if (string_count) all[count++] = tsl__schema_spell_strings(s, strings, string_count);
   return tsl__expr_alt_n(s->x, all, count);
 }
 
-/* Values are spelled by a schema of their own: with any white space, at any depth, whatever the options of this one (and of others, in one grammar) are. */
+/* Values are spelled by a schema of their own: with any white space, at any depth, whatever the
+ * options of this one (and of others, in one grammar) are. */
 void tsl__schema_guard(struct schema *s) {
   if (tsl__exprs_guards(s->x)) return;
   struct schema *blank = tsl__schema_blank(s->x);
-  if (blank) tsl__exprs_guard(s->x, spell, blank);
-  else tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  if (blank)
+    tsl__exprs_guard(s->x, spell, blank);
+  else
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }

@@ -1,9 +1,11 @@
 /* value.c - from goals to expressions.
  *
- * A value is an alternation over its types. Small things stand in place: null, true, false, strings out of a list. A string with constraints, a
- * number, and anything with arrays or objects is a rule, that is a frame of its own, so that its states are shared by all places that ask the same.
- * Goals are opened when that is needed, those of most objects when a generation enters them.
- * All alternatives of a goal that are arrays or objects are unfolded in one frame, where they share prefixes and run in lockstep.
+ * A value is an alternation over its types. Small things stand in place: null, true, false, strings
+ * out of a list. A string with constraints, a number, and anything with arrays or objects is a
+ * rule, that is a frame of its own, so that its states are shared by all places that ask the same.
+ * Goals are opened when that is needed, those of most objects when a generation enters them. All
+ * alternatives of a goal that are arrays or objects are unfolded in one frame, where they share
+ * prefixes and run in lockstep.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +18,7 @@
 #include "compiler/schema/parts.h"
 #include "runtime/automaton/state.h"
 
-/* ---- frames ------------------------------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static tsl__expr unfold_frame(tsl__exprs *x, void *ctx, uint32_t body) {
   (void)x;
@@ -46,7 +48,8 @@ static uint32_t frame_shortest(tsl__exprs *x, void *ctx, uint32_t body) {
   return f ? f->shortest : tsl__expr_shortest(x, body);
 }
 
-static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning, frame_shortest, NULL};
+static const tsl__rule_ops frame_ops = {unfold_frame, print_frame, frame_meaning, frame_shortest,
+                                        NULL};
 
 struct frame_key {
   const struct schema *s;
@@ -64,14 +67,18 @@ tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
   uint32_t found = tsl__table_find(&s->frame_table, tsl__mix(body), frame_same, &key);
   if (found != UINT32_MAX) return s->frames.at[found].rule;
   uint32_t flags = tsl__expr_nullable(s->x, body) ? TSL__RULE_NULLABLE : 0;
-  struct frame f = {body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, tsl__node_at(s->x, body).shortest)};
-  if (f.rule == TSL__NONE || tsl__rule_body(s->x, tsl__node_at(s->x, f.rule).a) == TSL__NONE) return TSL__NONE; /* which is at hand */
-  if (!tsl__vec_push(s->alloc, &s->frames, f) || !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1))
+  struct frame f = {
+      body, tsl__expr_rule(s->x, &frame_ops, s, body, flags, tsl__node_at(s->x, body).shortest)};
+  /* which is at hand */
+  if (f.rule == TSL__NONE || tsl__rule_body(s->x, tsl__node_at(s->x, f.rule).a) == TSL__NONE)
+    return TSL__NONE;
+  if (!tsl__vec_push(s->alloc, &s->frames, f) ||
+      !tsl__table_add(s, &s->frame_table, tsl__mix(body), (uint32_t)s->frames.n - 1))
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   return f.rule;
 }
 
-/* ---- white space -------------------------------------------------------------------------------------------------- */
+/* ---- white space ----------------------------------------------------------------------------- */
 
 static tsl__expr sequence(tsl__exprs *x, const tsl__expr *e, size_t n) {
   tsl__expr all = TSL__EPS;
@@ -92,8 +99,11 @@ static tsl__expr line(struct schema *s, uint32_t level, uint32_t *bytes) {
 static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   tsl__exprs *x = s->x;
   g->colon_cost = g->comma_cost = 1;
-  g->first = g->colon = g->more = g->end = g->begin = g->empty = g->begin_array = g->next_item = g->end_array = TSL__EPS;
-  if (tsl__schema_nests(s)) { /* elements stand one after the other; values are taken to cost two bytes more than they do, as keys, for the brackets and quotes */
+  g->first = g->colon = g->more = g->end = g->begin = g->empty = g->begin_array = g->next_item =
+      g->end_array = TSL__EPS;
+  /* elements stand one after the other; values are taken to cost two bytes more than they do, as
+   * keys, for the brackets and quotes */
+  if (tsl__schema_nests(s)) {
     g->colon_cost = 0;
     g->comma_cost = g->first_cost = tsl__schema_element_cost(s) - 4;
     g->item_cost = 2 + 2 * (uint32_t)strlen("item");
@@ -109,7 +119,8 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->end_array = s->shared.end_array;
   if (s->options.whitespace != TSL_WS_PRETTY) return;
   g->first = line(s, level + 1, &g->first_cost);
-  tsl__expr close = line(s, level, &g->close_cost), comma = tsl__expr_seq(x, tsl__expr_literal(x, ",", 1), g->first);
+  tsl__expr close = line(s, level, &g->close_cost),
+            comma = tsl__expr_seq(x, tsl__expr_literal(x, ",", 1), g->first);
   g->comma_cost = 1 + g->first_cost;
   g->colon = tsl__expr_literal(x, ": ", 2);
   g->colon_cost = 2;
@@ -126,17 +137,20 @@ const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
   if (!s->levels) level = 0;
   while (s->gaps.n <= level) {
     struct gaps *g = tsl__schema_alloc(s, sizeof *g);
-    if (!g || !tsl__vec_push(s->alloc, &s->gaps, g)) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
+    if (!g || !tsl__vec_push(s->alloc, &s->gaps, g))
+      return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
     fill_gaps(s, (uint32_t)s->gaps.n - 1, g);
     if (!tsl__schema_ok(s)) return s->gaps.n--, NULL;
   }
   return s->gaps.at[level];
 }
 
-/* ---- what all schemas share ---------------------------------------------------------------------------------------
+/* ---- what all schemas share
+ * ---------------------------------------------------------------------------------------
  *
- * What has finitely many states is expanded ahead in the vocabulary's layer; of integers (1.500e3 counts its zeros) those that a token leads to, others are made by
- * each grammar that comes there. */
+ * What has finitely many states is expanded ahead in the vocabulary's layer; of integers
+ * (1.500e3 counts its zeros) those that a token leads to, others are made by each grammar that
+ * comes there. */
 
 enum {
   SHARED_SPACE,
@@ -177,7 +191,8 @@ static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
 }
 
 /* open space ( close | one space ("," space one space)* close ) */
-static tsl__expr container(tsl__exprs *x, const struct shared *c, tsl__expr open, tsl__expr end, tsl__expr one) {
+static tsl__expr container(tsl__exprs *x, const struct shared *c, tsl__expr open, tsl__expr end,
+                           tsl__expr one) {
   tsl__expr element[] = {one, c->space};
   one = sequence(x, element, 2);
   tsl__expr more[] = {tsl__expr_literal(x, ",", 1), c->space, one};
@@ -189,76 +204,109 @@ static tsl__expr container(tsl__exprs *x, const struct shared *c, tsl__expr open
 struct shared_context {
   struct shared shared;
   uint32_t space_max;
-  uint32_t common; /* rules that are walked over what anything leaves over (compiler/grammar/base_layer.c); beginnings, which few things come before, and formats are not */
+  /* rules that are walked over what anything leaves over (compiler/grammar/base_layer.c);
+   * beginnings, which few things come before, and formats are not */
+  uint32_t common;
 };
 
 static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   const struct shared_context *context = ctx;
   const struct shared *c = &context->shared;
-  tsl__expr quote = c->quote, colon = tsl__expr_literal(x, ":", 1), comma = tsl__expr_literal(x, ",", 1);
+  tsl__expr quote = c->quote, colon = tsl__expr_literal(x, ":", 1),
+            comma = tsl__expr_literal(x, ",", 1);
   tsl__expr more[] = {c->space, comma, c->space, quote};
-  tsl__expr member[] = {quote, c->string_rest, tsl__expr_guard(x, TSL__NEW_NAME), c->space, colon, c->space, c->value};
+  tsl__expr member[] = {quote,    c->string_rest, tsl__expr_guard(x, TSL__NEW_NAME),
+                        c->space, colon,          c->space,
+                        c->value};
   tsl__expr value[] = {c->null, c->yes, c->no, c->number, c->string, c->array, c->object};
   switch (which) {
-    case SHARED_SPACE: return space_body(x, context->space_max);
-    case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
-    case SHARED_OBJECT: return container(x, c, c->left_brace, c->right_brace, sequence(x, member, sizeof member / sizeof *member));
-    case SHARED_ARRAY: return container(x, c, c->left_bracket, c->right_bracket, c->value);
-    case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
-    case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
-    case SHARED_NUMBER: return c->number_text;
-    case SHARED_INTEGER: return c->integer_text;
-    case SHARED_DIGITS: return c->digits_text;
-    case SHARED_STRINGS: return container(x, c, c->left_bracket, c->right_bracket, c->string);
-    case SHARED_NUMBERS: return container(x, c, c->left_bracket, c->right_bracket, c->number);
-    case SHARED_INTEGERS: return container(x, c, c->left_bracket, c->right_bracket, c->integer);
-    case SHARED_COLON: return sequence(x, (tsl__expr[]){c->space, colon, c->space}, 3);
-    case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
-    case SHARED_END: return tsl__expr_seq(x, c->space, c->right_brace);
-    case SHARED_NEXT_ITEM: return sequence(x, (tsl__expr[]){c->space, comma, c->space}, 3);
-    case SHARED_END_ARRAY: return tsl__expr_seq(x, c->space, c->right_bracket);
-    case SHARED_BEGIN: return sequence(x, (tsl__expr[]){c->left_brace, c->space, quote}, 3);
-    case SHARED_EMPTY: return sequence(x, (tsl__expr[]){c->left_brace, c->space, c->right_brace}, 3);
-    case SHARED_MEMBER_BEGIN: return tsl__expr_seq(x, c->colon, c->begin);
-    case SHARED_MEMBER_EMPTY: return tsl__expr_seq(x, c->colon, c->empty);
-    case SHARED_BEGIN_ARRAY: return tsl__expr_seq(x, c->left_bracket, c->space);
-    case SHARED_MEMBER_ARRAY: return tsl__expr_seq(x, c->colon, c->begin_array);
-    case SHARED_MEMBER_STRING: return tsl__expr_seq(x, c->colon, quote);
-    case SHARED_MEMBER_OBJECT: return sequence(x, (tsl__expr[]){c->colon, c->left_brace, c->space, tsl__expr_alt(x, quote, c->right_brace)}, 4);
-    default: {
-      if (which < SHARED_MIXED) return c->from[which - SHARED_FROM].text;
-      if (which < SHARED_FORMAT) return c->mixed[which - SHARED_MIXED].value;
-      if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
-      return tsl__expr_seq(x, c->colon, c->members[which - SHARED_MEMBER].value);
-    }
+  case SHARED_SPACE: return space_body(x, context->space_max);
+  case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
+  case SHARED_OBJECT:
+    return container(x, c, c->left_brace, c->right_brace,
+                     sequence(x, member, sizeof member / sizeof *member));
+  case SHARED_ARRAY: return container(x, c, c->left_bracket, c->right_bracket, c->value);
+  case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
+  case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
+  case SHARED_NUMBER: return c->number_text;
+  case SHARED_INTEGER: return c->integer_text;
+  case SHARED_DIGITS: return c->digits_text;
+  case SHARED_STRINGS: return container(x, c, c->left_bracket, c->right_bracket, c->string);
+  case SHARED_NUMBERS: return container(x, c, c->left_bracket, c->right_bracket, c->number);
+  case SHARED_INTEGERS: return container(x, c, c->left_bracket, c->right_bracket, c->integer);
+  case SHARED_COLON: return sequence(x, (tsl__expr[]){c->space, colon, c->space}, 3);
+  case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
+  case SHARED_END: return tsl__expr_seq(x, c->space, c->right_brace);
+  case SHARED_NEXT_ITEM: return sequence(x, (tsl__expr[]){c->space, comma, c->space}, 3);
+  case SHARED_END_ARRAY: return tsl__expr_seq(x, c->space, c->right_bracket);
+  case SHARED_BEGIN: return sequence(x, (tsl__expr[]){c->left_brace, c->space, quote}, 3);
+  case SHARED_EMPTY: return sequence(x, (tsl__expr[]){c->left_brace, c->space, c->right_brace}, 3);
+  case SHARED_MEMBER_BEGIN: return tsl__expr_seq(x, c->colon, c->begin);
+  case SHARED_MEMBER_EMPTY: return tsl__expr_seq(x, c->colon, c->empty);
+  case SHARED_BEGIN_ARRAY: return tsl__expr_seq(x, c->left_bracket, c->space);
+  case SHARED_MEMBER_ARRAY: return tsl__expr_seq(x, c->colon, c->begin_array);
+  case SHARED_MEMBER_STRING: return tsl__expr_seq(x, c->colon, quote);
+  case SHARED_MEMBER_OBJECT:
+    return sequence(
+        x,
+        (tsl__expr[]){c->colon, c->left_brace, c->space, tsl__expr_alt(x, quote, c->right_brace)},
+        4);
+  default: {
+    if (which < SHARED_MIXED) return c->from[which - SHARED_FROM].text;
+    if (which < SHARED_FORMAT) return c->mixed[which - SHARED_MIXED].value;
+    if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
+    return tsl__expr_seq(x, c->colon, c->members[which - SHARED_MEMBER].value);
+  }
   }
 }
 
-static const char *const shared_formats[] = {"date-time", "date", "time", "email", "uri", "uri-reference", "uuid", "ipv4", "ipv6", "hostname", "duration",
-                                            "json-pointer", "iri", "uri-template"};
-_Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS, "one entry for each");
+static const char *const shared_formats[] = {
+    "date-time", "date", "time",     "email",    "uri",          "uri-reference", "uuid",
+    "ipv4",      "ipv6", "hostname", "duration", "json-pointer", "iri",           "uri-template"};
+_Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS,
+               "one entry for each");
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {"space", "value", "object", "array", "string", "string-rest", "number", "integer", "digits", "colon", "more", "end", "next-item", "end-array", "begin", "empty", "member-begin", "member-empty", "member-object", "begin-array", "member-array", "member-string", "strings", "numbers", "integers"};
+  static const char *const names[] = {
+      "space",        "value",         "object",       "array",         "string",
+      "string-rest",  "number",        "integer",      "digits",        "colon",
+      "more",         "end",           "next-item",    "end-array",     "begin",
+      "empty",        "member-begin",  "member-empty", "member-object", "begin-array",
+      "member-array", "member-string", "strings",      "numbers",       "integers"};
   (void)ctx;
-  snprintf(out, n, "%s", which < SHARED_FROM ? names[which] : which < SHARED_MIXED ? "from" : which < SHARED_FORMAT ? "mixed" : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT] : "member");
+  snprintf(out, n, "%s",
+           which < SHARED_FROM     ? names[which]
+           : which < SHARED_MIXED  ? "from"
+           : which < SHARED_FORMAT ? "mixed"
+           : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT]
+                                   : "member");
 }
 
 static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL, NULL};
 
-static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value, uint32_t shortest) {
+static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value,
+                       uint32_t shortest) {
   struct shared *h = &c->shared;
-  h->members[h->member_count] = (struct shared_member){value, tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER + h->member_count, 0, 1 + shortest)};
+  h->members[h->member_count] = (struct shared_member){
+      value, tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER + h->member_count, 0, 1 + shortest)};
   h->member_count++;
 }
 
 static void make_members(tsl__exprs *x, struct shared_context *c) {
   const struct shared *h = &c->shared;
   tsl__expr boolean = tsl__expr_alt(x, h->no, h->yes);
-  const struct { tsl__expr value; uint32_t shortest; } kinds[TSL__SHARED_KINDS] = {{h->value, 1},  {h->string, 2}, {h->number, 1}, {h->integer, 1},
-                                                                                   {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2}};
-  tsl__expr nullable[TSL__SHARED_NULLABLE][3] = {{h->null, h->string, TSL__NONE}, {h->null, h->number, TSL__NONE}, {h->null, h->integer, TSL__NONE}, {h->null, h->digits, TSL__NONE}, {h->null, h->no, h->yes}};
-  for (uint32_t i = 0; i < TSL__SHARED_KINDS; i++) add_member(x, c, kinds[i].value, kinds[i].shortest);
+  const struct {
+    tsl__expr value;
+    uint32_t shortest;
+  } kinds[TSL__SHARED_KINDS] = {{h->value, 1},  {h->string, 2}, {h->number, 1}, {h->integer, 1},
+                                {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2}};
+  tsl__expr nullable[TSL__SHARED_NULLABLE][3] = {{h->null, h->string, TSL__NONE},
+                                                 {h->null, h->number, TSL__NONE},
+                                                 {h->null, h->integer, TSL__NONE},
+                                                 {h->null, h->digits, TSL__NONE},
+                                                 {h->null, h->no, h->yes}};
+  for (uint32_t i = 0; i < TSL__SHARED_KINDS; i++)
+    add_member(x, c, kinds[i].value, kinds[i].shortest);
   for (uint32_t i = 0; i < TSL__SHARED_NULLABLE; i++) {
     tsl__expr value = tsl__expr_alt_n(x, nullable[i], nullable[i][2] ? 3 : 2);
     add_member(x, c, value, tsl__expr_shortest(x, value));
@@ -284,10 +332,20 @@ static void make_begins(tsl__exprs *x, struct shared_context *c) {
   add_member(x, c, h->integers, 2);
 }
 
-#define INTEGERS_FROM(least, how) {.integer = true, .spelling = how, .multiples = &tsl__decimal_one, .multiple_count = 1, .has_min = true, .min = least}
+#define INTEGERS_FROM(least, how)  \
+  {.integer = true,                \
+   .spelling = how,                \
+   .multiples = &tsl__decimal_one, \
+   .multiple_count = 1,            \
+   .has_min = true,                \
+   .min = least}
 #define ZERO {.count = 0}
 #define ONE {.digits = "1", .count = 1}
-const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM] = {INTEGERS_FROM(ZERO, 0), INTEGERS_FROM(ONE, 0), INTEGERS_FROM(ZERO, TSL__SPELL_DIGITS), INTEGERS_FROM(ONE, TSL__SPELL_DIGITS), {.has_min = true}};
+const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM] = {INTEGERS_FROM(ZERO, 0),
+                                                             INTEGERS_FROM(ONE, 0),
+                                                             INTEGERS_FROM(ZERO, TSL__SPELL_DIGITS),
+                                                             INTEGERS_FROM(ONE, TSL__SPELL_DIGITS),
+                                                             {.has_min = true}};
 
 /* These too are not walked over what anything leaves over. */
 static void make_from(tsl__exprs *x, struct shared_context *c) {
@@ -304,7 +362,8 @@ static void make_mixed(tsl__exprs *x, struct shared_context *c) {
   struct shared *h = &c->shared;
   const tsl__expr numbers[TSL__SHARED_MIXED] = {h->number, h->integer, h->digits};
   for (uint32_t i = 0; i < TSL__SHARED_MIXED && tsl__exprs_status(x) == TSL_OK; i++) {
-    h->mixed[i] = (struct shared_mixed){tsl__expr_alt(x, numbers[i], h->string), tsl__expr_rule(x, &shared_ops, c, SHARED_MIXED + i, 0, 1)};
+    h->mixed[i] = (struct shared_mixed){tsl__expr_alt(x, numbers[i], h->string),
+                                        tsl__expr_rule(x, &shared_ops, c, SHARED_MIXED + i, 0, 1)};
     add_member(x, c, h->mixed[i].rule, 1);
   }
 }
@@ -327,7 +386,9 @@ static void make_formats(tsl__exprs *x, struct shared_context *c) {
 tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length, bool *known) {
   for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++) {
     const struct shared_format *f = &s->shared.formats[i];
-    if (f->text == TSL__NONE || strlen(shared_formats[i]) != length || memcmp(shared_formats[i], name, length) != 0) continue;
+    if (f->text == TSL__NONE || strlen(shared_formats[i]) != length ||
+        memcmp(shared_formats[i], name, length) != 0)
+      continue;
     *known = true;
     return f->text;
   }
@@ -347,7 +408,8 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
 static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   struct shared_context *c = tsl__exprs_alloc(x, sizeof *c);
   if (!c) return NULL;
-  static const tsl__number_spec number = {0}, integer = {.integer = true}, digits = {.spelling = TSL__SPELL_DIGITS};
+  static const tsl__number_spec number = {0}, integer = {.integer = true},
+                                digits = {.spelling = TSL__SPELL_DIGITS};
   struct shared *h = &c->shared;
   memset(c, 0, sizeof *c);
   c->space_max = space_max;
@@ -362,7 +424,8 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->null = tsl__expr_literal(x, "null", 4);
   h->no = tsl__expr_literal(x, "false", 5);
   h->yes = tsl__expr_literal(x, "true", 4);
-  h->space = space_max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
+  h->space =
+      space_max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
   h->value = tsl__expr_rule(x, &shared_ops, c, SHARED_VALUE, 0, 1);
   h->object = tsl__expr_rule(x, &shared_ops, c, SHARED_OBJECT, 0, 2);
   h->array = tsl__expr_rule(x, &shared_ops, c, SHARED_ARRAY, 0, 2);
@@ -396,26 +459,45 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   const struct shared *h = &((const struct shared_context *)tsl__exprs_user(base))->shared;
   tsl__expr rest = tsl__expr_json_string(base, tsl__expr_text(base));
   tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, h->quote};
-  /* what an object that takes further members of any value goes on with: from the end of a name on, of a quote, and of a member, which may be the last */
-  tsl__expr named = tsl__expr_seq(base, tsl__expr_guard(base, TSL__NEW_NAME), h->members[0].rule), extra = tsl__expr_seq(base, h->string_rest, named), next = tsl__expr_seq(base, h->more, extra);
-  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space, h->colon, h->members[0].rule, h->more, h->end, h->next_item, h->end_array, sequence(base, comma, 3), h->right_brace, named, extra, next, tsl__expr_alt(base, h->end, next), rest};
+  /* what an object that takes further members of any value goes on with: from the end of a name on,
+   * of a quote, and of a member, which may be the last */
+  tsl__expr named = tsl__expr_seq(base, tsl__expr_guard(base, TSL__NEW_NAME), h->members[0].rule),
+            extra = tsl__expr_seq(base, h->string_rest, named),
+            next = tsl__expr_seq(base, h->more, extra);
+  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space,
+                                              h->colon,
+                                              h->members[0].rule,
+                                              h->more,
+                                              h->end,
+                                              h->next_item,
+                                              h->end_array,
+                                              sequence(base, comma, 3),
+                                              h->right_brace,
+                                              named,
+                                              extra,
+                                              next,
+                                              tsl__expr_alt(base, h->end, next),
+                                              rest};
   memcpy(out, all, sizeof all);
   return TSL__SCHEMA_BETWEEN;
 }
 
 uint32_t tsl__schema_space_max(const struct schema *s) {
-  return s->options.whitespace == TSL_WS_ANY ? TSL__INF : s->options.whitespace == TSL_WS_BOUNDED ? s->options.whitespace_max : 0;
+  return s->options.whitespace == TSL_WS_ANY       ? TSL__INF
+         : s->options.whitespace == TSL_WS_BOUNDED ? s->options.whitespace_max
+                                                   : 0;
 }
 
 bool tsl__schema_share(struct schema *s) {
   const tsl__exprs *parent = tsl__exprs_parent(s->x);
-  const struct shared_context *c = s->options.whitespace == TSL_WS_ANY && parent ? tsl__exprs_user(parent) : NULL;
+  const struct shared_context *c =
+      s->options.whitespace == TSL_WS_ANY && parent ? tsl__exprs_user(parent) : NULL;
   if (!c) c = make_shared(s->x, tsl__schema_space_max(s));
   if (c) s->shared = c->shared;
   return c != NULL;
 }
 
-/* ---- goals -------------------------------------------------------------------------------------------------------- */
+/* ---- goals ----------------------------------------------------------------------------------- */
 
 struct collecting {
   struct schema *s;
@@ -436,9 +518,11 @@ static void *widened(struct schema *s, void *at, uint32_t n) {
 static void object_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
   (void)number;
   struct collecting *c = ctx;
-  c->s->unites |= c->object_count > 0; /* each member of each alternative is a way of its own, and within it each of its alternatives */
+  /* each member of each alternative is a way of its own, and within it each of its alternatives */
+  c->s->unites |= c->object_count > 0;
   struct object *o = tsl__object_new(c->s, c->level, parts);
-  if (o && (c->objects = widened(c->s, c->objects, c->object_count))) c->objects[c->object_count++] = o;
+  if (o && (c->objects = widened(c->s, c->objects, c->object_count)))
+    c->objects[c->object_count++] = o;
 }
 
 static void array_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
@@ -467,7 +551,11 @@ uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e) {
 }
 
 /* The numbers of a node that says nothing but which types there are. */
-static tsl__expr numbers_alone(const struct schema *s, const struct node *n) { return n->digits ? s->shared.digits_text : n->integer ? s->shared.integer_text : s->shared.number_text; }
+static tsl__expr numbers_alone(const struct schema *s, const struct node *n) {
+  return n->digits    ? s->shared.digits_text
+         : n->integer ? s->shared.integer_text
+                      : s->shared.number_text;
+}
 
 /* Strings and numbers of a node that says nothing but which types there are. */
 static void open_types(struct schema *s, struct goal_entry *e, const struct node *n) {
@@ -480,7 +568,9 @@ static void open_scalars(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (types & T_STRING) {
     tsl__expr text = tsl__schema_text(s, e->lits, e->n, &e->any_string);
-    e->string = e->any_string ? s->shared.string : tsl__expr_seq(s->x, s->shared.quote, tsl__expr_json_string(s->x, text));
+    e->string = e->any_string
+                    ? s->shared.string
+                    : tsl__expr_seq(s->x, s->shared.quote, tsl__expr_json_string(s->x, text));
   }
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
 }
@@ -491,10 +581,14 @@ static void open_simple(struct schema *s, goal g, uint8_t types) {
   if (e->told) return;
   e->told = true;
   e->scalars = types & (T_NULL | T_FALSE | T_TRUE);
-  for (uint32_t i = 0; i < e->n && e->scalars; i++) e->scalars &= tsl__schema_scalars(s, e->lits[i]);
-  const struct node *first = e->n == 1 && !(e->lits[0] & 1) ? tsl__node_of(s, e->lits[0] >> 1) : NULL;
-  if (first && tsl__only_types(first)) open_types(s, e, first);
-  else open_scalars(s, g, types);
+  for (uint32_t i = 0; i < e->n && e->scalars; i++)
+    e->scalars &= tsl__schema_scalars(s, e->lits[i]);
+  const struct node *first =
+      e->n == 1 && !(e->lits[0] & 1) ? tsl__node_of(s, e->lits[0] >> 1) : NULL;
+  if (first && tsl__only_types(first))
+    open_types(s, e, first);
+  else
+    open_scalars(s, g, types);
 }
 
 /* All of it, or all but `containers`. */
@@ -504,11 +598,15 @@ static bool open_goal(struct schema *s, goal g, bool containers) {
   if (e->n && tsl__node_of(s, e->lits[0] >> 1)->at) s->at = tsl__node_of(s, e->lits[0] >> 1)->at;
   uint8_t types = tsl__goal_types(s, e);
   open_simple(s, g, types);
-  if (containers && types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting)) open_containers(s, g, types); /* which opens others where uniqueItems must know how many values there are */
+  /* which opens others where uniqueItems must know how many values there are */
+  if (containers && types & (T_ARRAY | T_OBJECT) && !(s->max_nesting && e->level >= s->max_nesting))
+    open_containers(s, g, types);
   tsl__schema_note(s);
   s->at = before;
   if (tsl__schema_ok(s)) return true;
-  *e = (struct goal_entry){.lits = e->lits, .n = e->n, .level = e->level, .shortest = TSL__INF, .active = e->active}; /* to be opened anew */
+  /* to be opened anew */
+  *e = (struct goal_entry){
+      .lits = e->lits, .n = e->n, .level = e->level, .shortest = TSL__INF, .active = e->active};
   return false;
 }
 
@@ -516,7 +614,9 @@ bool tsl__schema_open(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->opened) return tsl__schema_ok(s);
   if (s->opening == TSL__SCHEMA_OPENING) {
-    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL, "unique items nested deeper than %u whose number must be known", TSL__SCHEMA_OPENING);
+    tsl__schema_fail(s, TSL_ERR_LIMIT, NULL,
+                     "unique items nested deeper than %u whose number must be known",
+                     TSL__SCHEMA_OPENING);
     return false;
   }
   e->opened = true;
@@ -562,7 +662,8 @@ static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__
   return n;
 }
 
-/* The value without opening the goal, where its arrays and objects are plain; objects are opened by those who enter one. False: they are not plain. */
+/* The value without opening the goal, where its arrays and objects are plain; objects are opened by
+ * those who enter one. False: they are not plain. */
 static bool unfold_plain(struct schema *s, goal g, tsl__expr *out) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   struct plain_containers c;
@@ -573,7 +674,8 @@ static bool unfold_plain(struct schema *s, goal g, tsl__expr *out) {
   *out = TSL__NONE;
   if (!open_goal(s, g, false)) return true;
   uint32_t n = simple_parts(s, e, parts);
-  if (c.array != SID_FALSE && tsl__array_plain(s, e->level, c.array, &a) && tsl__array_possible(&a)) parts[n++] = a.any ? s->shared.array : tsl__array_body(&a);
+  if (c.array != SID_FALSE && tsl__array_plain(s, e->level, c.array, &a) && tsl__array_possible(&a))
+    parts[n++] = a.any ? s->shared.array : tsl__array_body(&a);
   if (c.object != SID_FALSE && c.any_object) parts[n++] = s->shared.object;
   if (object != GOAL_NONE) parts[n++] = tsl__object_unopened(s, object, c.ends);
   *out = tsl__schema_ok(s) ? tsl__expr_alt_n(s->x, parts, n) : TSL__NONE;
@@ -592,11 +694,13 @@ static tsl__expr unfold_value(tsl__exprs *x, void *ctx, uint32_t g) {
   uint32_t n = simple_parts(s, e, parts);
   for (uint32_t i = 0; i < e->array_count && tsl__schema_ok(s); i++) {
     struct array *a = e->arrays[i];
-    if (tsl__array_possible(a)) parts[n++] = a->any && !s->levels ? s->shared.array : tsl__array_body(a);
+    if (tsl__array_possible(a))
+      parts[n++] = a->any && !s->levels ? s->shared.array : tsl__array_body(a);
   }
   for (uint32_t i = 0; i < e->object_count && tsl__schema_ok(s); i++) {
     struct object *o = e->objects[i];
-    if (tsl__object_possible(s, o)) parts[n++] = o->any && !s->levels ? s->shared.object : tsl__object_body(o);
+    if (tsl__object_possible(s, o))
+      parts[n++] = o->any && !s->levels ? s->shared.object : tsl__object_body(o);
   }
   tsl__expr all = tsl__expr_alt_n(x, parts, n); /* at once: pairwise it would be quadratic */
   tsl__free(s->alloc, parts, most * sizeof *parts);
@@ -616,7 +720,8 @@ static uint32_t value_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
 static bool value_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
   struct schema *s = ctx;
   (void)x;
-  return tsl__schema_container_calls(s, g, s->shared.begin, s->shared.empty, s->shared.begin_array, out);
+  return tsl__schema_container_calls(s, g, s->shared.begin, s->shared.empty, s->shared.begin_array,
+                                     out);
 }
 
 #define VALUES_WITHIN 4u /* values within values that are looked at for a meaning */
@@ -625,7 +730,8 @@ static bool value_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
 static bool value_meaning(tsl__meaning *m, void *ctx, uint32_t g, tsl__digest *out) {
   const struct schema *s = ctx;
   tsl__expr value = tsl__goal_of(s, g)->value;
-  tsl__expr body = value == TSL__NONE ? TSL__NONE : tsl__rule_at(s->x, tsl__node_at(s->x, value).a)->body;
+  tsl__expr body =
+      value == TSL__NONE ? TSL__NONE : tsl__rule_at(s->x, tsl__node_at(s->x, value).a)->body;
   if (body == TSL__NONE || m->values == VALUES_WITHIN) return false;
   m->values++;
   bool fine = tsl__meaning_within(m, body, out);
@@ -633,15 +739,19 @@ static bool value_meaning(tsl__meaning *m, void *ctx, uint32_t g, tsl__digest *o
   return fine;
 }
 
-static const tsl__rule_ops value_ops = {unfold_value, print_value, value_meaning, value_shortest, value_calls};
+static const tsl__rule_ops value_ops = {unfold_value, print_value, value_meaning, value_shortest,
+                                        value_calls};
 
 /* Is it plain, before the goal is opened, that its value is a frame of its own? */
 static bool plain_frame(struct schema *s, const struct goal_entry *e) {
-  if (e->opened || e->n != 1 || e->lits[0] & 1 || (s->max_nesting && e->level >= s->max_nesting)) return false;
-  return tsl__schema_plain_object(s, e->lits[0] >> 1) || tsl__schema_plain_container(s, e->lits[0] >> 1);
+  if (e->opened || e->n != 1 || e->lits[0] & 1 || (s->max_nesting && e->level >= s->max_nesting))
+    return false;
+  return tsl__schema_plain_object(s, e->lits[0] >> 1) ||
+         tsl__schema_plain_container(s, e->lits[0] >> 1);
 }
 
-/* The value of a goal that says nothing but of which one type it is, which needs nobody to open it; TSL__NONE: it says more, or something else. */
+/* The value of a goal that says nothing but of which one type it is, which needs nobody to open it;
+ * TSL__NONE: it says more, or something else. */
 static tsl__expr type_alone(struct schema *s, const struct goal_entry *e) {
   const struct node *n = e->n == 1 && !(e->lits[0] & 1) ? tsl__node_of(s, e->lits[0] >> 1) : NULL;
   if (!n || !tsl__only_types(n)) return TSL__NONE;
@@ -665,12 +775,15 @@ static tsl__expr make_value(struct schema *s, goal g) {
   if (!tsl__schema_possible(s, g)) return TSL__NONE;
   tsl__expr array = tsl__schema_shared_array(s, g);
   if (array != TSL__NONE) return array;
-  if (plain_frame(s, e)) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1); /* opened when it is entered */
+  /* opened when it is entered */
+  if (plain_frame(s, e)) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1);
   if (!tsl__schema_open(s, g)) return TSL__NONE;
   uint32_t containers = e->array_count + e->object_count;
   if (!s->levels && containers == 1) { /* the shared rules, in place */
-    if (e->object_count && e->objects[0]->any && !e->scalars && !e->number && !e->string) return s->shared.object;
-    if (e->array_count && e->arrays[0]->any && !e->scalars && !e->number && !e->string) return s->shared.array;
+    if (e->object_count && e->objects[0]->any && !e->scalars && !e->number && !e->string)
+      return s->shared.object;
+    if (e->array_count && e->arrays[0]->any && !e->scalars && !e->number && !e->string)
+      return s->shared.array;
   }
   if (containers) return tsl__expr_rule(s->x, &value_ops, s, g, 0, 1);
   tsl__expr simple[SIMPLE_PARTS];

@@ -20,7 +20,8 @@ static bool is_word(tsl__exprs *x, tsl__expr e, tsl__bytes *but) {
 
 static tsl__expr without_words(tsl__exprs *x, tsl__expr e, tsl__bytes *but);
 
-static tsl__expr alternatives_left(tsl__exprs *x, tsl__expr e, const tsl__node *n, tsl__bytes *but) {
+static tsl__expr alternatives_left(tsl__exprs *x, tsl__expr e, const tsl__node *n,
+                                   tsl__bytes *but) {
   tsl__expr left[PARTS_MAX];
   size_t count = 0;
   if (n->b > PARTS_MAX) return e;

@@ -1,8 +1,11 @@
-/* guard.c - the place in an expression where something that was spelled must be new, or must not be.
+/* guard.c - the place in an expression where something that was spelled must be new, or must not
+ * be.
  *
- * A mark is a rule that is put in place and matches ε, so that derivatives, emptiness and lengths need not know of it. It stands at the head of what follows a
- * call, and only there does it mean anything: the state that the called frame comes back to is told from its expression to be guarded, and what it is
- * otherwise. Alternatives with and without a mark can share the call: then the ones without stay.
+ * A mark is a rule that is put in place and matches ε, so that derivatives, emptiness and lengths
+ * need not know of it. It stands at the head of what follows a call, and only there does it mean
+ * anything: the state that the called frame comes back to is told from its expression to be
+ * guarded, and what it is otherwise. Alternatives with and without a mark can share the call: then
+ * the ones without stay.
  *
  * Tested by tests/position/test_distinct.c
  *
@@ -44,7 +47,8 @@ static const tsl__rule_ops ops = {unfold, print, meaning, NULL, NULL};
 
 tsl__expr tsl__expr_guard(tsl__exprs *x, uint8_t kind) {
   tsl__expr *mark = &x->marks[index_of(kind)];
-  if (*mark == TSL__NONE) *mark = tsl__expr_rule(x, &ops, NULL, kind, TSL__RULE_NULLABLE | TSL__RULE_INLINE, 0);
+  if (*mark == TSL__NONE)
+    *mark = tsl__expr_rule(x, &ops, NULL, kind, TSL__RULE_NULLABLE | TSL__RULE_INLINE, 0);
   return *mark;
 }
 
@@ -67,7 +71,8 @@ tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *
   for (uint32_t i = 0; i < n.b; i++) some |= kind_at_head(x, tsl__list_at(x, n.a)[i]);
   *found |= some;
   if (!(some & gone)) return e;
-  for (uint32_t i = 0; i < n.b; i++) { /* an alternative is no alternation itself: one level of recursion */
+  /* an alternative is no alternation itself: one level of recursion */
+  for (uint32_t i = 0; i < n.b; i++) {
     uint8_t ignored = 0;
     rest = tsl__expr_alt(x, rest, tsl__expr_unmarked(x, tsl__list_at(x, n.a)[i], gone, &ignored));
   }

@@ -1,16 +1,24 @@
 /* hints.c - which letters a state lives on, and differences.
  *
- * Problem   The walk is fast where it knows that a whole class of tokens stays inside a frame. The runtime sees states only; the structure that tells is here.
- * Letters   A set C of characters such that the expression survives every text over C. Ways to find one:
- *             - a loop over one class of characters, counted or not: its class, if what follows cannot begin with a letter;
- *             - so many of one class in all, in groups between which something else may come, as in a GUID with or without its hyphens;
- *             - an automaton may say itself which (the classes of a pattern, in compiler/formats/regex_format.c);
+ * Problem   The walk is fast where it knows that a whole class of tokens stays inside a frame. The
+ *           runtime sees states only; the structure that tells is here.
+ * Letters   A set C of characters such that the expression survives every text over C. Ways to find
+ *           one:
+ *             - a loop over one class of characters, counted or not: its class, if what follows
+ *               cannot begin with a letter;
+ *             - so many of one class in all, in groups between which something else may come, as in
+ *               a GUID with or without its hyphens;
+ *             - an automaton may say itself which (the classes of a pattern, in
+ *               compiler/formats/regex_format.c);
  *             - otherwise they are explored (letters.h).
- *           Only raw characters of a JSON string count (no quote, backslash or control character): escapes are exits.
+ *           Only raw characters of a JSON string count (no quote, backslash or control character):
+ *           escapes are exits.
  * Likeness  hints_like.c: what a state is when its limits are far.
- * Difference  "Any text but these" is the state of any text, less what these spell in full. Exact where every beginning of a text can go on to one that is none of
- *           these: what is left of the base ends in `text`, and these are finitely many or never hold a character of Unicode's last plane; or it ends in any number of characters
- *           of one class, and these are finitely many.
+ * Difference  "Any text but these" is the state of any text, less what these spell in full. Exact
+ *             where every beginning of a text can go on to one that is none of
+ *           these: what is left of the base ends in `text`, and these are finitely many or never
+ *           hold a character of Unicode's last plane; or it ends in any number of characters of one
+ *           class, and these are finitely many.
  * Tested by tests/engine/test_oracle.c (masks with and without hints are equal)
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,11 +28,11 @@
 #include "compiler/states/letters.h"
 #include "runtime/automaton/state.h"
 
-#define DEPTH_MAX 64u /* of expressions that are looked into by structure */
+#define DEPTH_MAX 64u  /* of expressions that are looked into by structure */
 #define EXITS_MANY 24u /* below which most nodes are entered */
 #define FEW_MAX 8u     /* alternatives that are looked at one by one */
 
-/* ---- by structure --------------------------------------------------------------------------------------------- */
+/* ---- by structure ---------------------------------------------------------------------------- */
 
 static void raw_only(tsl__bytes *s) {
   s->w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');
@@ -32,12 +40,14 @@ static void raw_only(tsl__bytes *s) {
 }
 
 static bool is_class_loop(const tsl__exprs *x, const tsl__node *n) {
-  return (n->kind == TSL__K_REPEAT || n->kind == TSL__K_COUNTED) && (tsl__node_at(x, n->a).flags & TSL__CHAR);
+  return (n->kind == TSL__K_REPEAT || n->kind == TSL__K_COUNTED) &&
+         (tsl__node_at(x, n->a).flags & TSL__CHAR);
 }
 
-/* Letters that never stop: an endless loop over a class at the head of e, or of one of its alternatives (the largest class counts). *need: what completes that, whatever else
- * could have. */
-static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, uint32_t *need, unsigned depth) {
+/* Letters that never stop: an endless loop over a class at the head of e, or of one of its
+ * alternatives (the largest class counts). *need: what completes that, whatever else could have. */
+static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, uint32_t *need,
+                            unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_SEQ) {
     if (!endless_letters(x, n.a, out, need, depth)) return false;
@@ -45,13 +55,17 @@ static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, ui
     *need = tsl__add(*need, rest);
     return true;
   }
-  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n)) return tsl__letters_of_class(x, n.a, out, &(tsl__bytes){{0}}), *need = tsl__expr_shortest(x, e), true;
+  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n))
+    return tsl__letters_of_class(x, n.a, out, &(tsl__bytes){{0}}), *need = tsl__expr_shortest(x, e),
+                                                                   true;
   if (n.kind != TSL__K_ALT || depth > 4) return false;
   bool found = false;
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__letter_set letters;
     uint32_t own;
-    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, &own, depth + 1) || (found && tsl__bytes_count(&letters.bytes) <= tsl__bytes_count(&out->bytes))) continue;
+    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, &own, depth + 1) ||
+        (found && tsl__bytes_count(&letters.bytes) <= tsl__bytes_count(&out->bytes)))
+      continue;
     *out = letters;
     *need = own;
     found = true;
@@ -59,7 +73,8 @@ static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, ui
   return found;
 }
 
-/* Of several JSON strings, one of which never stops: its letters. Alternatives whose registers differ stay apart like that. */
+/* Of several JSON strings, one of which never stops: its letters. Alternatives whose registers
+ * differ stay apart like that. */
 static bool endless_string(tsl__exprs *x, const tsl__node *n, tsl__letter_set *out) {
   bool found = false;
   if (n->kind != TSL__K_ALT || n->flags & TSL__CALLS) return false;
@@ -72,8 +87,10 @@ static bool endless_string(tsl__exprs *x, const tsl__node *n, tsl__letter_set *o
   return found;
 }
 
-/* Can e not begin with a letter? Its parts that count or call are not followed: what comes behind others need not be. Bytes that it can begin with are added to `live`. False if in doubt. */
-static bool begins_apart(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__bytes *live, unsigned depth) {
+/* Can e not begin with a letter? Its parts that count or call are not followed: what comes behind
+ * others need not be. Bytes that it can begin with are added to `live`. False if in doubt. */
+static bool begins_apart(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters,
+                         tsl__bytes *live, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   if (n.loop || depth > DEPTH_MAX) return false;
   if (!(n.flags & (TSL__COUNTS | TSL__CALLS))) return !tsl__begins_with(x, e, letters, live);
@@ -84,14 +101,21 @@ static bool begins_apart(tsl__exprs *x, tsl__expr e, const tsl__letter_set *lett
     return true;
   }
   if (n.kind != TSL__K_SEQ || !begins_apart(x, n.a, letters, live, depth + 1)) return false;
-  return !(tsl__node_at(x, n.a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) || begins_apart(x, n.b, letters, live, depth + 1);
+  return !(tsl__node_at(x, n.a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH)) ||
+         begins_apart(x, n.b, letters, live, depth + 1);
 }
 
-/* May a character that is cut off be one of a class, or one of what comes where no more of these may? */
-static bool begin_alike(const tsl__letter_set *letters, const tsl__bytes *then) { return letters->wide && then->w[3]; }
+/* May a character that is cut off be one of a class, or one of what comes where no more of these
+ * may? */
+static bool begin_alike(const tsl__letter_set *letters, const tsl__bytes *then) {
+  return letters->wide && then->w[3];
+}
 
-/* A loop over one class of characters at the head of e, and what follows it: either that can't begin with a letter, or it goes on with any of them for ever. *live: bytes that may come after letters. */
-static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, uint32_t *need, tsl__bytes *live) {
+/* A loop over one class of characters at the head of e, and what follows it: either that can't
+ * begin with a letter, or it goes on with any of them for ever. *live: bytes that may come after
+ * letters. */
+static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters,
+                    uint32_t *need, tsl__bytes *live) {
   tsl__node loop = tsl__node_at(x, e);
   tsl__expr then = TSL__EPS;
   tsl__letter_set follow;
@@ -109,7 +133,8 @@ static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_s
   if (then == TSL__EPS) return true;
   tsl__node t = tsl__node_at(x, then);
   if (t.loop) return false;
-  if (!(t.flags & TSL__CALLS) && endless_letters(x, then, &follow, need, 0) && tsl__letters_within(letters, &follow)) {
+  if (!(t.flags & TSL__CALLS) && endless_letters(x, then, &follow, need, 0) &&
+      tsl__letters_within(letters, &follow)) {
     out->counted = false;
     out->limit = TSL__INF;
     out->ends = true;
@@ -122,8 +147,10 @@ static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_s
   return true;
 }
 
-/* The same, or it is one of few alternatives, and no other begins with a letter: a field with quotes or without. */
-static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, uint32_t *need, tsl__bytes *live) {
+/* The same, or it is one of few alternatives, and no other begins with a letter: a field with
+ * quotes or without. */
+static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters,
+                         uint32_t *need, tsl__bytes *live) {
   tsl__node n = tsl__node_at(x, e), list = n;
   tsl__expr then = TSL__EPS, of[FEW_MAX];
   uint32_t found = FEW_MAX;
@@ -131,10 +158,13 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
     then = n.b;
     list = tsl__node_at(x, n.a);
   }
-  if (list.kind != TSL__K_ALT || list.b > FEW_MAX || n.loop || n.flags & TSL__CALLS) return by_loop(x, e, out, letters, need, live);
+  if (list.kind != TSL__K_ALT || list.b > FEW_MAX || n.loop || n.flags & TSL__CALLS)
+    return by_loop(x, e, out, letters, need, live);
   for (uint32_t i = 0; i < list.b; i++) {
     of[i] = tsl__expr_seq(x, tsl__list_at(x, list.a)[i], then);
-    if (found == FEW_MAX && by_loop(x, of[i], out, letters, need, live) && tsl__letters_enough(letters)) found = i;
+    if (found == FEW_MAX && by_loop(x, of[i], out, letters, need, live) &&
+        tsl__letters_enough(letters))
+      found = i;
   }
   if (found == FEW_MAX) return false;
   for (uint32_t i = 0; i < list.b; i++) {
@@ -147,7 +177,8 @@ static bool by_structure(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__let
   return true;
 }
 
-/* Characters of one class that are read one after another: how many, at most, and must another come after what was looked at so far? */
+/* Characters of one class that are read one after another: how many, at most, and must another come
+ * after what was looked at so far? */
 typedef struct run {
   tsl__expr class;
   tsl__letter_set letters;
@@ -168,9 +199,13 @@ static tsl__expr optional(const tsl__exprs *x, const tsl__node *n) {
 static tsl__expr first_class(tsl__exprs *x, tsl__expr e) {
   tsl__expr some = TSL__NONE;
   tsl__node n = tsl__node_at(x, e);
-  while (n.kind == TSL__K_SEQ || (n.kind == TSL__K_REPEAT && n.c > 1) || (some = optional(x, &n)) != TSL__NONE) {
+  while (n.kind == TSL__K_SEQ || (n.kind == TSL__K_REPEAT && n.c > 1) ||
+         (some = optional(x, &n)) != TSL__NONE) {
     tsl__node first = tsl__node_at(x, n.a);
-    bool missing = n.kind == TSL__K_SEQ && (first.kind == TSL__K_REPEAT ? first.c == 1 : first.kind == TSL__K_ALT && tsl__expr_nullable(x, n.a));
+    bool missing =
+        n.kind == TSL__K_SEQ &&
+        (first.kind == TSL__K_REPEAT ? first.c == 1
+                                     : first.kind == TSL__K_ALT && tsl__expr_nullable(x, n.a));
     e = n.kind == TSL__K_ALT ? some : missing ? n.b : n.a;
     n = tsl__node_at(x, e);
   }
@@ -180,10 +215,12 @@ static tsl__expr first_class(tsl__exprs *x, tsl__expr e) {
 static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth);
 
 /* A group that may come so many times, and must or need not. */
-static bool run_on_group(tsl__exprs *x, tsl__expr group, uint32_t times, bool must, run *r, unsigned depth) {
+static bool run_on_group(tsl__exprs *x, tsl__expr group, uint32_t times, bool must, run *r,
+                         unsigned depth) {
   uint64_t before = r->most;
   if (!run_on(x, group, r, depth + 1)) return false;
-  if (!r->over && !r->more) r->most = times == TSL__INF ? TSL__INF : before + times * (r->most - before);
+  if (!r->over && !r->more)
+    r->most = times == TSL__INF ? TSL__INF : before + times * (r->most - before);
   r->more |= (r->over && !must) || r->most >= TSL__INF; /* some of a group need not be all of it */
   r->over &= must;
   return true;
@@ -196,16 +233,21 @@ static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth) {
   if (depth > DEPTH_MAX) return false;
   if (r->over || e == r->class) return r->most += !r->over && !r->more, true;
   if (n.kind == TSL__K_SEQ) return run_on(x, n.a, r, depth + 1) && run_on(x, n.b, r, depth + 1);
-  if (n.kind == TSL__K_COUNTED) return run_on_group(x, n.a, 1, false, r, depth) && (r->more = true); /* once more at least */
-  if (some != TSL__NONE && first_class(x, some) == r->class) return run_on_group(x, some, 1, false, r, depth);
-  if (n.kind == TSL__K_REPEAT && first_class(x, n.a) == r->class) return run_on_group(x, n.a, n.c, n.b > 0, r, depth);
+  /* once more at least */
+  if (n.kind == TSL__K_COUNTED) return run_on_group(x, n.a, 1, false, r, depth) && (r->more = true);
+  if (some != TSL__NONE && first_class(x, some) == r->class)
+    return run_on_group(x, some, 1, false, r, depth);
+  if (n.kind == TSL__K_REPEAT && first_class(x, n.a) == r->class)
+    return run_on_group(x, n.a, n.c, n.b > 0, r, depth);
   r->over = !tsl__expr_nullable(x, e);
   return !tsl__begins_with(x, e, &r->letters, &r->live);
 }
 
-/* Characters of one class in groups, among which others may come, and then something else. In the midst of a loop it is known of one iteration only that it is left (letters are not asked for where none is): then more
- * letters may come than are counted. */
-static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters, tsl__bytes *live) {
+/* Characters of one class in groups, among which others may come, and then something else. In the
+ * midst of a loop it is known of one iteration only that it is left (letters are not asked for
+ * where none is): then more letters may come than are counted. */
+static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters,
+                      tsl__bytes *live) {
   tsl__node n = tsl__node_at(x, e), loop = n.kind == TSL__K_SEQ ? tsl__node_at(x, n.a) : n;
   bool within = n.kind == TSL__K_SEQ && loop.kind == TSL__K_COUNTED && is_class_loop(x, &loop);
   run r = {.class = within ? loop.a : first_class(x, e), .most = within};
@@ -215,24 +257,29 @@ static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter
   *letters = r.letters;
   tsl__bytes_or(live, &r.live);
   out->ends = true;
-  out->counted = !n.loop && !r.more && r.most <= TSL__LETTERS_FEW; /* the register tells of no letters, but of groups */
+  /* the register tells of no letters, but of groups */
+  out->counted = !n.loop && !r.more && r.most <= TSL__LETTERS_FEW;
   out->whole = out->counted && begin_alike(letters, &r.live);
   out->limit = r.most < TSL__INF ? (uint32_t)r.most : TSL__INF;
   return out->counted || r.most > TSL__LETTERS_FEW;
 }
 
-/* The bytes by which letters that never stop may be left, at least: those of the alphabet, or if they are many those that are legal after letters. */
-static void leave(tsl__exprs *x, tsl__expr e, bool json, const tsl__letter_set *letters, tsl__bytes *live) {
+/* The bytes by which letters that never stop may be left, at least: those of the alphabet, or if
+ * they are many those that are legal after letters. */
+static void leave(tsl__exprs *x, tsl__expr e, bool json, const tsl__letter_set *letters,
+                  tsl__bytes *live) {
   tsl__reached r;
   unsigned exits = 0;
   tsl__expr_alphabet(x, e, live);
   if (json) live->w[0] &= ~(uint64_t)0xFFFFFFFF; /* they are escaped */
   for (int i = 0; i < 4; i++) exits += tsl__ones(live->w[i] & ~letters->bytes.w[i]);
-  if (exits >= EXITS_MANY && !tsl__node_at(x, e).loop && tsl__letters_follow(x, e, letters, &r)) *live = r.live;
+  if (exits >= EXITS_MANY && !tsl__node_at(x, e).loop && tsl__letters_follow(x, e, letters, &r))
+    *live = r.live;
 }
 
 /* An automaton that says itself what it goes on with. */
-static bool native_letters(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out, uint32_t *need) {
+static bool native_letters(const tsl__exprs *x, const tsl__node *n, tsl__bytes *out,
+                           uint32_t *need) {
   const tsl__native *native = tsl__native_at(x, n->a);
   return native->ops->letters && native->ops->letters(native->ctx, n->b, out, need);
 }
@@ -250,8 +297,10 @@ static bool ends_in_text(const tsl__exprs *x, tsl__expr e) {
   return e == x->text;
 }
 
-/* Does no member of e hold this byte? By structure; false if in doubt. `but_finite`: what is finite within e may hold it. */
-static bool spares(const tsl__exprs *x, tsl__expr e, uint8_t byte, bool but_finite, unsigned depth) {
+/* Does no member of e hold this byte? By structure; false if in doubt. `but_finite`: what is finite
+ * within e may hold it. */
+static bool spares(const tsl__exprs *x, tsl__expr e, uint8_t byte, bool but_finite,
+                   unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   if (depth > DEPTH_MAX) return false;
   switch ((tsl__kind)n.kind) {
@@ -275,10 +324,15 @@ static bool spares(const tsl__exprs *x, tsl__expr e, uint8_t byte, bool but_fini
   }
 }
 
-/* No text holds a character of the last plane, or those that do are finitely many in each of finitely many parts. */
-static bool spares_last_plane(const tsl__exprs *x, tsl__expr e) { return spares(x, e, 0xF4, true, 0); }
+/* No text holds a character of the last plane, or those that do are finitely many in each of
+ * finitely many parts. */
+static bool spares_last_plane(const tsl__exprs *x, tsl__expr e) {
+  return spares(x, e, 0xF4, true, 0);
+}
 
-bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte) { return spares(x, e, byte, false, 0); }
+bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte) {
+  return spares(x, e, byte, false, 0);
+}
 
 /* Does e end in any number of characters of one class? Where registers tell more it is in doubt. */
 static bool ends_in_class(const tsl__exprs *x, tsl__expr e) {
@@ -296,19 +350,26 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr c = tsl__list_at(x, n.a)[i];
     tsl__node m = tsl__node_at(x, c);
-    if (m.kind == TSL__K_NOT && (tsl__node_at(x, m.a).flags & TSL__FINITE || spares_last_plane(x, m.a))) except = tsl__expr_alt(x, except, m.a), finite &= (tsl__node_at(x, m.a).flags & TSL__FINITE) != 0;
-    else if (rest) return false;
-    else rest = c;
+    if (m.kind == TSL__K_NOT &&
+        (tsl__node_at(x, m.a).flags & TSL__FINITE || spares_last_plane(x, m.a)))
+      except = tsl__expr_alt(x, except, m.a),
+      finite &= (tsl__node_at(x, m.a).flags & TSL__FINITE) != 0;
+    else if (rest)
+      return false;
+    else
+      rest = c;
   }
-  if (!except || !rest || !(ends_in_text(x, rest) || (finite && ends_in_class(x, rest)))) return false;
+  if (!except || !rest || !(ends_in_text(x, rest) || (finite && ends_in_class(x, rest))))
+    return false;
   out->base = tsl__expr_json_string(x, rest);
   out->except = tsl__expr_json_string(x, except);
   return true;
 }
 
-/* ---- all together --------------------------------------------------------------------------------------------- */
+/* ---- all together ---------------------------------------------------------------------------- */
 
-/* What holds of all that is reached. `need` (may be NULL): the most that it takes to complete it. */
+/* What holds of all that is reached. `need` (may be NULL): the most that it takes to complete
+ * it. */
 static void sum_up(tsl__exprs *x, const tsl__reached *r, bool *ends, uint32_t *need) {
   *ends = false;
   for (unsigned i = 0; i < r->n; i++) {
@@ -337,7 +398,8 @@ typedef struct frame {
 
 static frame frame_of(tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
-  while (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) { /* a called frame begins as its rule */
+  /* a called frame begins as its rule */
+  while (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) {
     e = tsl__rule_at(x, n.a)->body;
     n = tsl__node_at(x, e);
   }
@@ -357,15 +419,18 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   if (f.json && difference(x, f.n.a, out)) return;
   if (!f.json) f.inner = tsl__without_length(x, f.e, false, &f.min, &f.limit);
   bool begun = !f.n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, f.n.loop).b == 0;
-  if (!(f.n.flags & TSL__CALLS) && (f.min == 0 || !f.json)) /* in a string the minimum is gone with the maximum */
+  /* in a string the minimum is gone with the maximum */
+  if (!(f.n.flags & TSL__CALLS) && (f.min == 0 || !f.json))
     tsl__far_from_limit(x, f.inner, begun, f.limit, f.json, out);
-  if (f.json && !out->like && !f.n.loop && (f.min || f.limit == TSL__INF)) tsl__far_from_bounds(x, f.n.a, out);
+  if (f.json && !out->like && !f.n.loop && (f.min || f.limit == TSL__INF))
+    tsl__far_from_bounds(x, f.n.a, out);
   if (f.json && !out->like && !out->open && f.limit == TSL__INF && !(f.n.flags & TSL__CALLS)) {
     uint32_t least, most;
     tsl__expr inner = tsl__without_length(x, f.n.a, false, &least, &most);
     if (most != TSL__INF) tsl__far_from_limit(x, inner, begun, most, true, out);
   }
-  if (f.json && !out->like && !out->open && f.limit == TSL__INF && !f.n.loop) tsl__far_from_forbidden(x, f.inner, out);
+  if (f.json && !out->like && !out->open && f.limit == TSL__INF && !f.n.loop)
+    tsl__far_from_forbidden(x, f.inner, out);
 }
 
 /* Any characters, so many to so many? */
@@ -378,12 +443,16 @@ static bool counts_any(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *mo
 
 unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most) {
   tsl__node n = tsl__node_at(x, e);
-  if (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body) n = tsl__node_at(x, tsl__rule_at(x, n.a)->body);
-  if (n.kind == TSL__K_JSTR) return counts_any(x, n.a, least, most) ? TSL__TEXT_COUNTED : TSL__TEXT_OTHER;
+  if (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body)
+    n = tsl__node_at(x, tsl__rule_at(x, n.a)->body);
+  if (n.kind == TSL__K_JSTR)
+    return counts_any(x, n.a, least, most) ? TSL__TEXT_COUNTED : TSL__TEXT_OTHER;
   if (n.kind != TSL__K_SEQ) return TSL__TEXT_OTHER;
   tsl__node quote = tsl__node_at(x, n.a), string = tsl__node_at(x, n.b);
   bool quoted = quote.kind == TSL__K_LIT && quote.b == 1 && *tsl__literal_at(x, quote.a) == '"';
-  return quoted && string.kind == TSL__K_JSTR && counts_any(x, string.a, least, most) ? TSL__TEXT_QUOTED : TSL__TEXT_OTHER;
+  return quoted && string.kind == TSL__K_JSTR && counts_any(x, string.a, least, most)
+             ? TSL__TEXT_QUOTED
+             : TSL__TEXT_OTHER;
 }
 
 unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most) {
@@ -392,9 +461,12 @@ unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *mos
   frame f = frame_of(x, e);
   if (!f.json || f.n.flags & TSL__CALLS) return TSL__TEXT_OTHER;
   if (counts_any(x, f.n.a, least, most)) return TSL__TEXT_COUNTED;
-  if (f.limit != TSL__INF || !endless_letters(x, f.inner, &letters, &need, 0)) return TSL__TEXT_OTHER;
+  if (f.limit != TSL__INF || !endless_letters(x, f.inner, &letters, &need, 0))
+    return TSL__TEXT_OTHER;
   raw_only(&raw.bytes);
-  return tsl__letters_within(&all, &letters) ? TSL__TEXT_ENDLESS : tsl__letters_within(&raw, &letters) ? TSL__TEXT_OPEN : TSL__TEXT_OTHER;
+  return tsl__letters_within(&all, &letters)   ? TSL__TEXT_ENDLESS
+         : tsl__letters_within(&raw, &letters) ? TSL__TEXT_OPEN
+                                               : TSL__TEXT_OTHER;
 }
 
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
@@ -409,8 +481,11 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   tsl__letter_set letters = {0};
   uint32_t need = 0;
   tsl__bytes live;
-  bool found = by_structure(x, inner, out, &letters, &need, &live) && tsl__letters_enough(&letters); /* a loop over few may be followed by many */
-  if (!found && limit == TSL__INF && (m.kind == TSL__K_SEQ || m.kind == TSL__K_REPEAT)) found = by_groups(x, inner, out, &letters, &live); /* with a length it would have to be known what groups need */
+  /* a loop over few may be followed by many */
+  bool found = by_structure(x, inner, out, &letters, &need, &live) && tsl__letters_enough(&letters);
+  /* with a length it would have to be known what groups need */
+  if (!found && limit == TSL__INF && (m.kind == TSL__K_SEQ || m.kind == TSL__K_REPEAT))
+    found = by_groups(x, inner, out, &letters, &live);
   tsl__reached r;
   if (!found && endless_string(x, &m, &letters)) {
     live = TSL__BYTES_ALL;
@@ -421,14 +496,17 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     out->counted = out->whole = false;
     out->limit = TSL__INF;
     out->ends = true;
-    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, &need, 0) && tsl__letters_enough(&letters);
+    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, &need, 0) &&
+            tsl__letters_enough(&letters);
   }
   if (found && limit != TSL__INF) {
     uint32_t now = tsl__expr_shortest(x, inner);
     if (now > need) need = now;
   }
-  if (!found && m.kind == TSL__K_NATIVE && (found = native_letters(x, &m, &letters.bytes, &need))) out->ends = false;
-  if (!found && !m.loop && !(m.flags & (TSL__CALLS | TSL__FINITE))) { /* what is finite goes on with no letters for ever */
+  if (!found && m.kind == TSL__K_NATIVE && (found = native_letters(x, &m, &letters.bytes, &need)))
+    out->ends = false;
+  /* what is finite goes on with no letters for ever */
+  if (!found && !m.loop && !(m.flags & (TSL__CALLS | TSL__FINITE))) {
     need = 0;
     letters = (tsl__letter_set){.wide = NULL};
     tsl__live_bytes(x, inner, &letters.bytes);
@@ -436,7 +514,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     found = tsl__letters_explore(x, inner, json, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, limit != TSL__INF ? &need : NULL), live = r.live;
   }
-  if (!found && !json && !m.loop && m.flags & TSL__CALLS) { /* what leads back here, or to what does, meets no calls but those that these begin with */
+  /* what leads back here, or to what does, meets no calls but those that these begin with */
+  if (!found && !json && !m.loop && m.flags & TSL__CALLS) {
     letters = (tsl__letter_set){.wide = NULL};
     tsl__live_bytes(x, inner, &letters.bytes);
     found = tsl__letters_explore(x, inner, false, &letters, &r);
@@ -446,7 +525,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;
     out->dead = limit;
-    if (out->counted || (out->limit < f.min && !ends_in_text(x, inner))) found = false; /* what ends in text, once it is complete, may go on until it is long enough */
+    /* what ends in text, once it is complete, may go on until it is long enough */
+    if (out->counted || (out->limit < f.min && !ends_in_text(x, inner))) found = false;
   }
   if (json) raw_only(&letters.bytes), out->ends = false;
   if (found && tsl__bytes_equal(&live, &TSL__BYTES_ALL)) leave(x, inner, json, &letters, &live);
@@ -456,5 +536,6 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   if (json) tsl__bytes_add(&live, '"'), tsl__bytes_add(&live, '\\');
   for (int i = 0; i < 4; i++) out->exits.w[i] = live.w[i] & ~out->letters.w[i];
   if (!json) return;
-  out->exits.w[0] &= ~(uint64_t)0xFFFFFFFF; /* control characters are never legal in a JSON string */
+  /* control characters are never legal in a JSON string */
+  out->exits.w[0] &= ~(uint64_t)0xFFFFFFFF;
 }

@@ -1,6 +1,8 @@
-/* hints.h - what the walk may know of a state beyond its transitions. See tsl__hint in runtime/automaton/state.h.
+/* hints.h - what the walk may know of a state beyond its transitions. See tsl__hint in
+ * runtime/automaton/state.h.
  *
- * Contract  Where multi-byte characters are letters, the expression matches valid UTF-8 only: every front end speaks of code points, never of lone bytes from 0x80 on.
+ * Contract  Where multi-byte characters are letters, the expression matches valid UTF-8 only: every
+ *           front end speaks of code points, never of lone bytes from 0x80 on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,50 +13,65 @@
 
 typedef struct tsl__letters {
   tsl__bytes letters, exits; /* letters empty: nothing to say */
-  const tsl__nonascii_class *wide; /* letters beyond ASCII: those of this class; NULL: as the bytes say, all or none */
+  /* letters beyond ASCII: those of this class; NULL: as the bytes say, all or none */
+  const tsl__nonascii_class *wide;
   bool counted, ends, calls;
-  bool whole; /* a character that is cut off may be one of `wide`, or of what comes where no more of these may: see runtime/walk/nonascii.h */
-  uint32_t limit, dead; /* letters up to which it survives, whichever they are; beyond which it does not */
+  /* a character that is cut off may be one of `wide`, or of what comes where no more of these may:
+   * see runtime/walk/nonascii.h */
+  bool whole;
+  /* letters up to which it survives, whichever they are; beyond which it does not */
+  uint32_t limit, dead;
   tsl__expr base, except; /* of a difference; base NONE: none */
   tsl__expr like;         /* the same without its length limit; NONE: no such form */
   uint32_t like_limit;    /* over texts of at most so many characters the two are equal */
   uint32_t like_dead;     /* no text has more characters than this */
   bool like_far;          /* and where they might have more, `like` is of no use */
-  uint32_t like_unit;     /* if not 0: and of at most so many for each iteration that the active loop has left */
-  tsl__expr low;          /* a part of e's texts, those of few repetitions: whatever it takes, e takes; 0: not known */
-  tsl__expr open;         /* e without bounds of its length, which takes what e takes and leaves it open, as far as `like_limit` and `like_dead` say; 0: not known */
-  uint32_t low_left;      /* where the active loop has at least so many iterations left */
+  /* if not 0: and of at most so many for each iteration that the active loop has left */
+  uint32_t like_unit;
+  /* a part of e's texts, those of few repetitions: whatever it takes, e takes; 0: not known */
+  tsl__expr low;
+  /* e without bounds of its length, which takes what e takes and leaves it open, as far as
+   * `like_limit` and `like_dead` say; 0: not known */
+  tsl__expr open;
+  uint32_t low_left; /* where the active loop has at least so many iterations left */
 } tsl__letters;
 
-/* What the frame `e` is like, its active loop (if any) being in `phase`: fill *out but for letters. */
+/* What the frame `e` is like, its active loop (if any) being in `phase`: fill *out but for
+ * letters. */
 void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out);
 /* Its letters, which may take long to find: fill *out but for the form. */
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
-/* What is told at once of the frame `e`: TSL__TEXT_..., and of one that counts the bounds of its loop. */
+/* What is told at once of the frame `e`: TSL__TEXT_..., and of one that counts the bounds of its
+ * loop. */
 unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
 /* Only if it is COUNTED, or QUOTED: the latter is told here alone. */
 unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
 
-/* ---- hints_like.c ------------------------------------------------------------------------------------------------- */
+/* ---- hints_like.c ---------------------------------------------------------------------------- */
 
-/* Find out ahead how much may still be missing of a text: for the layers above too, which ask for it where a length is limited. */
+/* Find out ahead how much may still be missing of a text: for the layers above too, which ask for
+ * it where a length is limited. */
 void tsl__need_ahead(tsl__exprs *x, tsl__expr text);
 
-/* ---- hints.c: hints_like's own ------------------------------------------------------------------------------------ */
+/* ---- hints.c: hints_like's own --------------------------------------------------------------- */
 
 /* Does no member of e hold this byte? By structure; false if in doubt. */
 bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte);
 
-/* ---- hints_like.c: hints's own ------------------------------------------------------------------------------------ */
+/* ---- hints_like.c: hints's own --------------------------------------------------------------- */
 
 #define TSL__LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */
 
-/* e without its length, if a part of it is one: texts of *min to *limit characters (*limit TSL__INF: none found). `whole`: e is under JSTR, and the part counts any characters; else the part is up to
- * so many characters of a class, of which only the maximum is left out. */
-tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *min, uint32_t *limit);
-/* Fill in `like` of what is `rest` and at most `length` characters; `begun`: the active loop, if any, has its minimum; `json`: under JSTR. */
-void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out);
+/* e without its length, if a part of it is one: texts of *min to *limit characters (*limit
+ * TSL__INF: none found). `whole`: e is under JSTR, and the part counts any characters; else the
+ * part is up to so many characters of a class, of which only the maximum is left out. */
+tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *min,
+                              uint32_t *limit);
+/* Fill in `like` of what is `rest` and at most `length` characters; `begun`: the active loop, if
+ * any, has its minimum; `json`: under JSTR. */
+void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json,
+                         tsl__letters *out);
 /* Fill in `open` of e (under JSTR), of which texts that are too short go on. */
 void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e, whose active loop has had all its iterations. */

@@ -1,13 +1,17 @@
 /* hints_like.c - what a state is when its limits are far.
  *
- * Idea      A text that is far from every limit (of its length, of how often a group may be repeated) is followed as if there were none, so that one walk serves all
- *           counts. Exact over tokens that are too short to reach a limit: an upper bound plays no part before it is met, neither in what may come next nor in
- *           the shortest completion.
- *           The length goes first: what is left without it does not depend on the position any more. Then groups, then automata that know their own limits.
- *           Of a meet that is no JSON string the part that says how many characters of a class there may be loses its maximum.
- *           Forbidden texts are a limit too: as long as none of them can be spelled, all texts go.
- *           Near a group's limit, a state whose groups may be repeated a few times tells of most tokens that they are allowed: what few repetitions take, more of them do.
- * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as (\S+\s+)*\S+, one walk for all words.
+ * Idea      A text that is far from every limit (of its length, of how often a group may be
+ *           repeated) is followed as if there were none, so that one walk serves all counts. Exact
+ *           over tokens that are too short to reach a limit: an upper bound plays no part before it
+ *           is met, neither in what may come next nor in the shortest completion. The length goes
+ *           first: what is left without it does not depend on the position any more. Then groups,
+ *           then automata that know their own limits. Of a meet that is no JSON string the part
+ *           that says how many characters of a class there may be loses its maximum. Forbidden
+ *           texts are a limit too: as long as none of them can be spelled, all texts go. Near a
+ *           group's limit, a state whose groups may be repeated a few times tells of most tokens
+ *           that they are allowed: what few repetitions take, more of them do.
+ * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as
+ *           (\S+\s+)*\S+, one walk for all words.
  * Tested by tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -67,13 +71,16 @@ typedef struct reached {
   TSL__VEC(struct step) steps;
 } reached;
 
-/* Where a byte leads from expression `from`: to one whose need is known already, or to one of this exploration. */
+/* Where a byte leads from expression `from`: to one whose need is known already, or to one of this
+ * exploration. */
 static void reach(tsl__exprs *x, reached *r, uint32_t from, tsl__expr d) {
   const tsl__known_need *slot = known_need(x, d);
   bool met = slot != NULL;
   if (met && slot->need != NEED_OPEN) {
-    if (slot->need > r->need) r->need = slot->need; /* what is not known of one is not known of those that lead to it */
-    if (slot->need != NEED_UNKNOWN && slot->shortest + 1 < r->shortest[from]) r->shortest[from] = slot->shortest + 1;
+    /* what is not known of one is not known of those that lead to it */
+    if (slot->need > r->need) r->need = slot->need;
+    if (slot->need != NEED_UNKNOWN && slot->shortest + 1 < r->shortest[from])
+      r->shortest[from] = slot->shortest + 1;
     return;
   }
   struct step step = {(uint16_t)from, (uint16_t)(met ? slot->shortest : r->n)};
@@ -82,7 +89,8 @@ static void reach(tsl__exprs *x, reached *r, uint32_t from, tsl__expr d) {
     return;
   }
   if (!met) r->at[r->n++] = d;
-  if (!tsl__vec_push(&x->alloc, &r->steps, step)) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!tsl__vec_push(&x->alloc, &r->steps, step))
+    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
 /* The fewest bytes of all at once, from what is found first to what leads to it. */
@@ -92,7 +100,8 @@ static void measure(tsl__exprs *x, reached *r) {
     tsl__exprs_work(x, r->steps.n / 8);
     for (size_t k = r->steps.n; k-- > 0;) {
       struct step step = r->steps.at[k];
-      if (r->shortest[step.to] == TSL__INF || r->shortest[step.to] + 1 >= r->shortest[step.from]) continue;
+      if (r->shortest[step.to] == TSL__INF || r->shortest[step.to] + 1 >= r->shortest[step.from])
+        continue;
       r->shortest[step.from] = r->shortest[step.to] + 1;
       changed = true;
     }
@@ -101,7 +110,8 @@ static void measure(tsl__exprs *x, reached *r) {
     if (r->shortest[i] > r->need) r->need = r->shortest[i];
 }
 
-/* The longest of the shortest texts of e and all that it leads to, in bytes: up to NEED_STATES_MAX expressions, one by one. */
+/* The longest of the shortest texts of e and all that it leads to, in bytes: up to NEED_STATES_MAX
+ * expressions, one by one. */
 static uint32_t explore(tsl__exprs *x, tsl__expr e) {
   const tsl__known_need *known = known_need(x, e);
   if (known) return known->need;
@@ -116,23 +126,29 @@ static uint32_t explore(tsl__exprs *x, tsl__expr e) {
     for (unsigned b = 0, k = 0; b < 256 && r.need != NEED_UNKNOWN; b++) {
       if (b && !tsl__bytes_has(&edges, b)) continue;
       k += b != 0;
-      tsl__expr d = told && tsl__alike_first(&a, k) < k ? TSL__NONE : tsl__derive_plain(x, r.at[i], (uint8_t)b);
+      tsl__expr d = told && tsl__alike_first(&a, k) < k ? TSL__NONE
+                                                        : tsl__derive_plain(x, r.at[i], (uint8_t)b);
       if (d) reach(x, &r, i, d);
     }
   }
   if (r.need != NEED_UNKNOWN) measure(x, &r);
   tsl__vec_free(&x->alloc, &r.steps);
   if (x->status != TSL_OK) r.need = NEED_UNKNOWN;
-  for (uint32_t i = 0; i < r.n; i++) *need_slot(x, r.at[i]) = (tsl__known_need){r.at[i], r.need, r.shortest[i]};
+  for (uint32_t i = 0; i < r.n; i++)
+    *need_slot(x, r.at[i]) = (tsl__known_need){r.at[i], r.need, r.shortest[i]};
   return r.need;
 }
 
-/* By the structure of an expression; meets in it are explored, but not one that is all of it. False: it has parts of which a bound is not known so, or too many. */
+/* By the structure of an expression; meets in it are explored, but not one that is all of it.
+ * False: it has parts of which a bound is not known so, or too many. */
 static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl__known_bound *out);
 
-#define BOUND_PARTS 8u /* from so many on its bound is remembered: what is left of a text after a byte has mostly the same parts */
+/* from so many on its bound is remembered: what is left of a text after a byte has mostly the same
+ * parts */
+#define BOUND_PARTS 8u
 
-static bool bound_of_parts(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl__known_bound *out) {
+static bool bound_of_parts(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part,
+                           tsl__known_bound *out) {
   tsl__node n = tsl__node_at(x, e);
   tsl__known_bound one;
   *out = (tsl__known_bound){e, n.shortest, 0};
@@ -157,7 +173,8 @@ static bool bound_of_parts(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part
     return true;
   case TSL__K_REPEAT: /* an iteration in progress, and those that must follow */
     if (!bound_of(x, n.a, room, true, &one)) return false;
-    *out = (tsl__known_bound){e, tsl__multiply(n.b, one.shortest), tsl__add(one.later, n.b ? tsl__multiply(n.b - 1, one.shortest) : 0)};
+    *out = (tsl__known_bound){e, tsl__multiply(n.b, one.shortest),
+                              tsl__add(one.later, n.b ? tsl__multiply(n.b - 1, one.shortest) : 0)};
     return true;
   case TSL__K_AND:
     if (!part || n.loop) return false;
@@ -176,7 +193,8 @@ static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl_
   if (known && known->e == e) return *out = *known, true;
   if (!bound_of_parts(x, e, room, part, out)) return false;
   if (before - *room < BOUND_PARTS) return true;
-  if (!x->known_bounds && !(x->known_bounds = tsl__alloc_zero(&x->alloc, TSL__KNOWN_BOUNDS * sizeof *x->known_bounds))) {
+  if (!x->known_bounds && !(x->known_bounds = tsl__alloc_zero(
+                                &x->alloc, TSL__KNOWN_BOUNDS * sizeof *x->known_bounds))) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     return false;
   }
@@ -184,14 +202,15 @@ static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl_
   return true;
 }
 
-/* ---- what is looked for in any text ------------------------------------------------------------------------------ */
+/* ---- what is looked for in any text ---------------------------------------------------------- */
 
 #define SEARCHES_MAX 16u
 
 /* Any number of characters, of a class or of all? */
 static bool is_star_of(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
   tsl__node n = tsl__node_at(x, e);
-  return n.kind == TSL__K_REPEAT && n.b == 0 && n.c == TSL__INF && (n.a == class || n.a == x->any_char);
+  return n.kind == TSL__K_REPEAT && n.b == 0 && n.c == TSL__INF &&
+         (n.a == class || n.a == x->any_char);
 }
 
 /* Any characters of a class, then something, then any again? */
@@ -199,7 +218,10 @@ static bool is_search(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
   tsl__node n = tsl__node_at(x, e), head;
   if (n.kind != TSL__K_SEQ) return false;
   tsl__expr first = n.a;
-  for (head = tsl__node_at(x, first); head.kind == TSL__K_SEQ || (head.kind == TSL__K_REPEAT && head.b); head = tsl__node_at(x, first)) first = head.a;
+  for (head = tsl__node_at(x, first);
+       head.kind == TSL__K_SEQ || (head.kind == TSL__K_REPEAT && head.b);
+       head = tsl__node_at(x, first))
+    first = head.a;
   while (n.kind == TSL__K_SEQ) e = n.b, n = tsl__node_at(x, e);
   return is_star_of(x, first, class) && is_star_of(x, e, class);
 }
@@ -207,21 +229,26 @@ static bool is_search(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
 /* What a part looks for in any text of a class; NONE: nothing that can be told. */
 static tsl__expr search_in(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
   tsl__node n = tsl__node_at(x, e);
-  while (n.kind == TSL__K_SEQ && !is_search(x, e, class) && tsl__expr_nullable(x, n.a)) e = n.b, n = tsl__node_at(x, e); /* what may be missing is not looked for */
+  /* what may be missing is not looked for */
+  while (n.kind == TSL__K_SEQ && !is_search(x, e, class) && tsl__expr_nullable(x, n.a))
+    e = n.b, n = tsl__node_at(x, e);
   if (n.kind != TSL__K_ALT) return is_search(x, e, class) ? e : TSL__NONE;
   for (uint32_t i = 0; i < n.b; i++)
     if (is_search(x, tsl__list_at(x, n.a)[i], class)) return tsl__list_at(x, n.a)[i];
   return TSL__NONE;
 }
 
-/* A character that no forbidden text of a meet holds, but the texts of a class: behind any text it sees to that it is none of those. NULL: there is none, or nothing to be forbidden. */
+/* A character that no forbidden text of a meet holds, but the texts of a class: behind any text it
+ * sees to that it is none of those. NULL: there is none, or nothing to be forbidden. */
 static const char *spared_by(tsl__exprs *x, tsl__expr e, tsl__expr class) {
   static const char *const one[] = {"\xF4\x8F\xBF\xBF", "\n", " "};
   for (size_t k = 0; k < sizeof one / sizeof *one; k++) {
     tsl__node n = tsl__node_at(x, e);
     uint32_t i = 0;
     for (tsl__node m; i < n.b; i++)
-      if ((m = tsl__node_at(x, tsl__list_at(x, n.a)[i])).kind == TSL__K_NOT && !tsl__spares(x, m.a, (uint8_t)*one[k])) break;
+      if ((m = tsl__node_at(x, tsl__list_at(x, n.a)[i])).kind == TSL__K_NOT &&
+          !tsl__spares(x, m.a, (uint8_t)*one[k]))
+        break;
     if (i == n.b && tsl__expr_matches(x, class, one[k], strlen(one[k]))) return one[k];
   }
   return NULL;
@@ -237,7 +264,8 @@ static bool is_kept(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   return true;
 }
 
-/* A meet of any text of a class and what is forbidden, from which on it is so whatever follows: what was read is all right as it is. */
+/* A meet of any text of a class and what is forbidden, from which on it is so whatever follows:
+ * what was read is all right as it is. */
 static bool needs_nothing(const tsl__exprs *x, const tsl__node *n, tsl__expr class) {
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__expr c = tsl__list_at(x, n->a)[i];
@@ -247,8 +275,10 @@ static bool needs_nothing(const tsl__exprs *x, const tsl__node *n, tsl__expr cla
   return true;
 }
 
-/* A meet of parts each of which looks for something in any text of a class, wherever it stands, or forbids texts without some character: whatever was read, what they look for can come one after another, and that character
- * behind it. The class is that which the texts of one part are of, or all characters. False: it is none. */
+/* A meet of parts each of which looks for something in any text of a class, wherever it stands, or
+ * forbids texts without some character: whatever was read, what they look for can come one after
+ * another, and that character behind it. The class is that which the texts of one part are of, or
+ * all characters. False: it is none. */
 static bool need_of_searches(tsl__exprs *x, tsl__expr e, uint32_t *need) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr class = x->any_char, all = TSL__NONE;
@@ -258,7 +288,8 @@ static bool need_of_searches(tsl__exprs *x, tsl__expr e, uint32_t *need) {
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr c = tsl__list_at(x, n.a)[i];
     tsl__node m = tsl__node_at(x, c);
-    if (m.kind == TSL__K_REPEAT && tsl__node_at(x, m.a).flags & TSL__CHAR && m.a != x->any_char) class = m.a, all = c;
+    if (m.kind == TSL__K_REPEAT && tsl__node_at(x, m.a).flags & TSL__CHAR && m.a != x->any_char)
+      class = m.a, all = c;
   }
   if (needs_nothing(x, &n, class)) return *need = sum, true;
   for (uint32_t i = 0; i < n.b; i++) {
@@ -268,13 +299,15 @@ static bool need_of_searches(tsl__exprs *x, tsl__expr e, uint32_t *need) {
       if (!*spared && !(spared = spared_by(x, e, class))) return false;
       continue;
     }
-    if (!(search = search_in(x, c, class)) || (all && !(search = tsl__expr_and(x, search, all)))) return false;
+    if (!(search = search_in(x, c, class)) || (all && !(search = tsl__expr_and(x, search, all))))
+      return false;
     sum = tsl__add(sum, tsl__expr_shortest(x, search));
   }
   return *need = tsl__add(sum, (uint32_t)strlen(spared)), *need < TSL__INF && x->status == TSL_OK;
 }
 
-/* As `explore`, in bytes, which bounds the characters; by structure, if that says that it is far below `length`. */
+/* As `explore`, in bytes, which bounds the characters; by structure, if that says that it is far
+ * below `length`. */
 static uint32_t need_of(tsl__exprs *x, tsl__expr e, uint32_t length) {
   uint32_t room = BOUND_NODES_MAX, most;
   tsl__known_bound bound;
@@ -298,19 +331,23 @@ struct relaxing {
   tsl__exprs *x;
   bool begun;     /* the active loop has its minimum */
   uint32_t limit; /* characters that are read before a maximum is met, at least */
-  uint32_t unit;  /* characters of an iteration of the active loop, at least; 0: it was left as it is */
-  uint32_t few;   /* not 0: maxima are lowered to this instead */
-  bool failed;    /* there is no such lower one */
+  /* characters of an iteration of the active loop, at least; 0: it was left as it is */
+  uint32_t unit;
+  uint32_t few; /* not 0: maxima are lowered to this instead */
+  bool failed;  /* there is no such lower one */
 };
 
 #define FEW 8u
 
-/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there; or with these maxima lowered. */
+/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there;
+ * or with these maxima lowered. */
 static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   tsl__exprs *x = r->x;
   tsl__node n = tsl__node_at(x, e);
-  if (depth > DEPTH_MAX || n.flags & (TSL__CALLS | TSL__CHAR)) return e; /* a class has no groups, but many parts */
-  if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) && (r->unit = fewest(x, n.a)))
+  /* a class has no groups, but many parts */
+  if (depth > DEPTH_MAX || n.flags & (TSL__CALLS | TSL__CHAR)) return e;
+  if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) &&
+      (r->unit = fewest(x, n.a)))
     return tsl__expr_repeat(x, relax(r, n.a, depth + 1), 0, r->few ? r->few : TSL__INF);
   if (n.kind == TSL__K_SEQ) {
     tsl__expr head = relax(r, n.a, depth + 1), tail = relax(r, n.b, depth + 1);
@@ -342,12 +379,16 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   if (n.kind != TSL__K_REPEAT || tsl__node_at(x, n.a).flags & TSL__CHAR) return e;
   tsl__expr body = relax(r, n.a, depth + 1);
   uint64_t far = n.c == TSL__INF ? TSL__INF : (uint64_t)n.c * fewest(x, n.a);
-  uint32_t few = n.b < r->few ? r->few : n.b, max = far < TSL__LIKE_ENOUGH ? n.c : !r->few ? TSL__INF : few < n.c ? few : n.c;
+  uint32_t few = n.b < r->few ? r->few : n.b, max = far < TSL__LIKE_ENOUGH ? n.c
+                                                    : !r->few              ? TSL__INF
+                                                    : few < n.c            ? few
+                                                                           : n.c;
   if (max != n.c && far < r->limit) r->limit = (uint32_t)far;
   return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
 }
 
-/* The same texts with few repetitions only: near the limits it tells of most tokens that they are allowed, and it is one for all counts. */
+/* The same texts with few repetitions only: near the limits it tells of most tokens that they are
+ * allowed, and it is one for all counts. */
 static void find_low(tsl__exprs *x, tsl__expr rest, bool begun, tsl__letters *out) {
   struct relaxing r = {x, begun, TSL__INF, 0, FEW, false};
   tsl__expr low = relax(&r, rest, 0);
@@ -356,12 +397,16 @@ static void find_low(tsl__exprs *x, tsl__expr rest, bool begun, tsl__letters *ou
   out->low_left = r.unit ? FEW : 0;
 }
 
-/* Characters of one kind, up to so many: what counts is their class, which knows its own limits, but far from them all maxima are one. */
+/* Characters of one kind, up to so many: what counts is their class, which knows its own limits,
+ * but far from them all maxima are one. */
 static void far_from_most(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *out) {
   tsl__node n = tsl__node_at(x, e);
   bool counted = n.kind == TSL__K_COUNTED;
-  if ((!counted && n.kind != TSL__K_REPEAT) || n.c == TSL__INF || n.c < TSL__LIKE_ENOUGH || !(tsl__node_at(x, n.a).flags & TSL__CHAR) || (counted && !begun)) return;
-  out->like = tsl__expr_json_string(x, counted ? tsl__expr_star(x, n.a) : tsl__expr_repeat(x, n.a, n.b, TSL__INF));
+  if ((!counted && n.kind != TSL__K_REPEAT) || n.c == TSL__INF || n.c < TSL__LIKE_ENOUGH ||
+      !(tsl__node_at(x, n.a).flags & TSL__CHAR) || (counted && !begun))
+    return;
+  out->like = tsl__expr_json_string(x, counted ? tsl__expr_star(x, n.a)
+                                               : tsl__expr_repeat(x, n.a, n.b, TSL__INF));
   out->like_limit = counted ? TSL__INF : n.c;
   out->like_unit = counted;
   out->like_dead = TSL__INF;
@@ -400,14 +445,17 @@ void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   out->like_limit = out->like_dead = TSL__INF;
 }
 
-/* Texts that end before any limit is met are those of an expression without limits: that of the length, and those of repeated groups. */
-void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json, tsl__letters *out) {
+/* Texts that end before any limit is met are those of an expression without limits: that of the
+ * length, and those of repeated groups. */
+void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json,
+                         tsl__letters *out) {
   struct relaxing r = {x, begun, TSL__INF, 0, 0, false};
   if (json && length == TSL__INF) far_from_most(x, rest, begun, out);
   if (out->like) return;
   tsl__expr relaxed = relax(&r, rest, 0);
   if (tsl__node_at(x, relaxed).loop) return;
-  if (length != TSL__INF) { /* first the length: what is left without it depends on the position no more */
+  /* first the length: what is left without it depends on the position no more */
+  if (length != TSL__INF) {
     uint32_t need = need_of(x, relaxed, length);
     if (need == NEED_UNKNOWN || need >= length) return;
     out->like = json ? tsl__expr_json_string(x, rest) : rest;
@@ -422,7 +470,8 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
   }
 }
 
-/* A least length is not met by what closes a text too early; where any text could go on until it is long enough, all else is as if there were none. */
+/* A least length is not met by what closes a text too early; where any text could go on until it is
+ * long enough, all else is as if there were none. */
 void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   uint32_t most, need;
   tsl__expr rest = tsl__without_bounds(x, e, &most);
@@ -437,8 +486,8 @@ void tsl__need_ahead(tsl__exprs *x, tsl__expr text) {
   need_of(x, relax(&r, text, 0), TSL__INF);
 }
 
-/* Texts but those that hold something long: far from that, all texts. A text shorter than every forbidden one is none of them; so is what completes it, if there is room
- * for that. */
+/* Texts but those that hold something long: far from that, all texts. A text shorter than every
+ * forbidden one is none of them; so is what completes it, if there is room for that. */
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr rest[8];
@@ -448,12 +497,17 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     tsl__expr c = tsl__list_at(x, n.a)[i];
     tsl__node m = tsl__node_at(x, c);
     uint32_t far = m.kind == TSL__K_NOT ? fewest(x, m.a) : 0;
-    if (far <= TSL__LIKE_ENOUGH) rest[count++] = c;
-    else if (far < limit) limit = far;
+    if (far <= TSL__LIKE_ENOUGH)
+      rest[count++] = c;
+    else if (far < limit)
+      limit = far;
   }
   if (limit == TSL__INF || count == 0) return;
   tsl__expr left = tsl__and_n(x, rest, count);
-  if (!(tsl__node_at(x, left).flags & TSL__TEXTUAL) || tsl__node_at(x, left).shortest >= limit - TSL__LIKE_ENOUGH) return; /* to find out what is needed may take long: not less than that */
+  /* to find out what is needed may take long: not less than that */
+  if (!(tsl__node_at(x, left).flags & TSL__TEXTUAL) ||
+      tsl__node_at(x, left).shortest >= limit - TSL__LIKE_ENOUGH)
+    return;
   uint32_t need = need_of(x, left, limit);
   if (need == NEED_UNKNOWN || need >= limit - TSL__LIKE_ENOUGH) return;
   out->like = tsl__expr_json_string(x, left);
@@ -462,7 +516,8 @@ void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
 }
 
 /* Texts of which one part says how many characters they have: the limit matters only near it. */
-tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *min, uint32_t *limit) {
+tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *min,
+                              uint32_t *limit) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr parts[8];
   *min = 0;
@@ -470,7 +525,8 @@ tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *
   if (n.kind != TSL__K_AND || n.b > 8 || (!whole && n.loop)) return e;
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__node m = tsl__node_at(x, parts[i] = tsl__list_at(x, n.a)[i]);
-    bool counts = whole ? m.a == x->any_char : m.c != TSL__INF && tsl__node_at(x, m.a).flags & TSL__CHAR;
+    bool counts =
+        whole ? m.a == x->any_char : m.c != TSL__INF && tsl__node_at(x, m.a).flags & TSL__CHAR;
     if (m.kind != TSL__K_REPEAT || *limit != TSL__INF || !counts) continue;
     *min = m.b;
     *limit = m.c;

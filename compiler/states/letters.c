@@ -7,18 +7,24 @@
 
 #define ROUNDS_MAX 4u
 #define COME_BACK_DEPTH 8u /* of what is looked at for loops */
-#define STEPS_MAX 64u /* of work for one exploration: what costs as much as a walk without letters */
-#define VAIN_MAX 3u      /* explorations in a row that were given up, each of which halves what the next may take */
+/* of work for one exploration: what costs as much as a walk without letters */
+#define STEPS_MAX 64u
+/* explorations in a row that were given up, each of which halves what the next may take */
+#define VAIN_MAX 3u
 #define ENDLESS_DEPTH 8u  /* of what is looked at for loops without an upper bound */
-#define COUNTS_DEPTH 8u  /* of what is looked at for groups that count down */
-#define COUNTS_MIN 8u    /* from so many times: all that their letters lead to is too much work */
+#define COUNTS_DEPTH 8u   /* of what is looked at for groups that count down */
+#define COUNTS_MIN 8u     /* from so many times: all that their letters lead to is too much work */
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
-#define FOLLOWED_STATES 16u /* and of so many states: letters that meet more are seldom known in full */
-#define TYPICAL 'e'      /* a letter that most classes have */
-#define WIDE_TRIES 4u   /* classes of characters beyond ASCII that are tried */
-#define WIDE_MIN 2048u  /* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
+/* and of so many states: letters that meet more are seldom known in full */
+#define FOLLOWED_STATES 16u
+#define TYPICAL 'e'   /* a letter that most classes have */
+#define WIDE_TRIES 4u /* classes of characters beyond ASCII that are tried */
+/* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
+#define WIDE_MIN 2048u
 
-/* Where a frame is after a byte; NONE too where it is in several places then, or a loop is begun, of which nothing is told here. What calls may have a rule for its last part, which is unfolded. */
+/* Where a frame is after a byte; NONE too where it is in several places then, or a loop is
+ * begun, of which nothing is told here. What calls may have a rule for its last part, which is
+ * unfolded. */
 static tsl__expr derive_frame(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   tsl__parts parts;
   if (!tsl__expr_has_calls(x, e)) return tsl__derive_plain(x, e, byte);
@@ -27,14 +33,17 @@ static tsl__expr derive_frame(tsl__exprs *x, tsl__expr e, uint8_t byte) {
 }
 
 /* Where each byte below `end` leads, of e that reads so. Those that are alike are tried once. */
-static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigned end, tsl__expr *to) {
+static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigned end,
+                        tsl__expr *to) {
   tsl__alike a;
   uint8_t alike[TSL__ALIKE_MAX];
   bool told = !tsl__expr_has_calls(x, e) && tsl__alike_of(x, e, &r->edges, &a);
   if (told) tsl__alike_firsts(&a, alike);
   for (unsigned b = 0, i = 0, next; b < end; b = next, i++) {
     unsigned first = told ? a.lower[alike[i]] : b;
-    tsl__expr d = !tsl__bytes_has(&r->live, b) ? TSL__NONE : first < b ? to[first] : derive_frame(x, e, (uint8_t)b);
+    tsl__expr d = !tsl__bytes_has(&r->live, b) ? TSL__NONE
+                  : first < b                  ? to[first]
+                                               : derive_frame(x, e, (uint8_t)b);
     next = tsl__edge_from(&r->edges, b + 1);
     if (next > end) next = end;
     TSL__AT_ONCE
@@ -47,7 +56,8 @@ static void add_live(const tsl__expr *to, unsigned from, tsl__bytes *out) {
     if (to[b]) tsl__bytes_add(out, b);
 }
 
-/* The same for all bytes below `end`, which are zeros from there on; the bytes that lead anywhere are added to `live`. */
+/* The same for all bytes below `end`, which are zeros from there on; the bytes that lead anywhere
+ * are added to `live`. */
 static void derive_each(tsl__exprs *x, tsl__expr e, unsigned end, tsl__expr *to, tsl__bytes *live) {
   tsl__reads r;
   tsl__reads_of(x, e, &r);
@@ -68,7 +78,7 @@ void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   add_live(to, 0, out);
 }
 
-/* ---- what comes back ------------------------------------------------------------------------------------------ */
+/* ---- what comes back ------------------------------------------------------------------------- */
 
 static bool may_come_back(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   for (;;) {
@@ -86,7 +96,8 @@ static bool may_come_back(const tsl__exprs *x, tsl__expr e, unsigned depth) {
       continue;
     case TSL__K_ALT:
       for (uint32_t i = 0; i < n.b; i++)
-        if (depth == COME_BACK_DEPTH || may_come_back(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
+        if (depth == COME_BACK_DEPTH || may_come_back(x, tsl__list_at(x, n.a)[i], depth + 1))
+          return true;
       return false;
     case TSL__K_REPEAT:
       if (n.c == TSL__INF) return true;
@@ -105,7 +116,7 @@ static bool may_come_back(const tsl__exprs *x, tsl__expr e, unsigned depth) {
 
 bool tsl__may_come_back(const tsl__exprs *x, tsl__expr e) { return may_come_back(x, e, 0); }
 
-/* ---- all characters beyond ASCII ------------------------------------------------------------------------------ */
+/* ---- all characters beyond ASCII ------------------------------------------------------------- */
 
 static void reach(tsl__reached *r, tsl__expr e) {
   if (e == TSL__NONE) {
@@ -114,30 +125,38 @@ static void reach(tsl__reached *r, tsl__expr e) {
   }
   for (unsigned i = 0; i < r->n; i++)
     if (r->at[i] == e) return;
-  if (r->n == TSL__EXPLORED_MAX) r->full = true;
-  else r->at[r->n++] = e;
+  if (r->n == TSL__EXPLORED_MAX)
+    r->full = true;
+  else
+    r->at[r->n++] = e;
 }
 
 /* All texts of some bytes, from `at` on. `known`: the edges of e, or NULL. */
-static void spread(tsl__exprs *x, tsl__expr e, const tsl__bytes *known, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n, tsl__reached *out) {
+static void spread(tsl__exprs *x, tsl__expr e, const tsl__bytes *known, const uint8_t *lo,
+                   const uint8_t *hi, unsigned at, unsigned n, tsl__reached *out) {
   if (x->steps > out->last) out->full = true;
   if (at == n || out->full || out->dead) {
     reach(out, e);
     return;
   }
   tsl__bytes edges;
-  if (known) edges = *known;
-  else tsl__boundaries(x, e, &edges);
+  if (known)
+    edges = *known;
+  else
+    tsl__boundaries(x, e, &edges);
   for (unsigned b = lo[at]; b <= hi[at] && !out->full && !out->dead; b++) {
     if (b != lo[at] && !tsl__bytes_has(&edges, b)) continue;
     tsl__expr d = derive_frame(x, e, (uint8_t)b);
-    if (d) spread(x, d, NULL, lo, hi, at + 1, n, out);
-    else out->dead = true;
+    if (d)
+      spread(x, d, NULL, lo, hi, at + 1, n, out);
+    else
+      out->dead = true;
   }
 }
 
 /* Is any text of these bytes legal first? Follows all of them. */
-static bool any_row(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t *hi, unsigned at, unsigned n) {
+static bool any_row(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t *hi, unsigned at,
+                    unsigned n) {
   if (at == n) return true;
   tsl__bytes edges;
   tsl__boundaries(x, e, &edges);
@@ -149,7 +168,8 @@ static bool any_row(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t
   return false;
 }
 
-/* The first code point of lo … hi (from 0x80 on) at which its UTF-8 stops being one row of byte ranges: hi + 1 if it is one. */
+/* The first code point of lo … hi (from 0x80 on) at which its UTF-8 stops being one row of byte
+ * ranges: hi + 1 if it is one. */
 static uint32_t row_end(uint32_t lo, uint32_t hi) {
   unsigned length = lo < 0x800 ? 2 : lo < 0x10000 ? 3 : 4;
   uint32_t last = length == 2 ? 0x7FF : length == 3 ? 0xFFFF : 0x10FFFF;
@@ -157,13 +177,16 @@ static uint32_t row_end(uint32_t lo, uint32_t hi) {
   for (unsigned k = 1; k < length; k++) {
     uint32_t low = ((uint32_t)1 << (6 * k)) - 1;
     if (lo >> (6 * k) == hi >> (6 * k)) continue;
-    if (lo & low) hi = lo | low;
-    else if ((hi & low) != low) hi = (hi & ~low) - 1;
+    if (lo & low)
+      hi = lo | low;
+    else if ((hi & low) != low)
+      hi = (hi & ~low) - 1;
   }
   return hi + 1;
 }
 
-static void spread_range(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, uint32_t lo, uint32_t hi, tsl__reached *out) {
+static void spread_range(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, uint32_t lo,
+                         uint32_t hi, tsl__reached *out) {
   for (uint32_t next; lo <= hi && !out->dead && !out->full; lo = next) {
     uint8_t a[4], b[4];
     next = row_end(lo, hi);
@@ -173,17 +196,21 @@ static void spread_range(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, ui
   }
 }
 
-/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal. `edges`: those of e; NULL: they are not known yet. */
-static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, const tsl__nonascii_class *wide, tsl__reached *out) {
+/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal.
+ * `edges`: those of e; NULL: they are not known yet. */
+static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges,
+                        const tsl__nonascii_class *wide, tsl__reached *out) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
   const uint32_t *pairs = wide ? wide->pairs : all;
   tsl__expr to[TSL__NONASCII_MAX];
   uint32_t n = 1;
-  if (!tsl__expr_has_calls(x, e) && (tsl__derive_nonascii(x, e, wide, to) || tsl__derive_nonascii_each(x, e, wide, to, &n))) {
+  if (!tsl__expr_has_calls(x, e) &&
+      (tsl__derive_nonascii(x, e, wide, to) || tsl__derive_nonascii_each(x, e, wide, to, &n))) {
     for (uint32_t i = 0; i < n; i++) reach(out, to[i]);
     return;
   }
-  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++) spread_range(x, e, edges, pairs[2 * i], pairs[2 * i + 1], out);
+  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++)
+    spread_range(x, e, edges, pairs[2 * i], pairs[2 * i + 1], out);
 }
 
 /* Is any character of lo … hi legal first? */
@@ -198,19 +225,21 @@ static bool meets_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi) {
   return false;
 }
 
-/* ---- sets of letters ------------------------------------------------------------------------------------------ */
+/* ---- sets of letters ------------------------------------------------------------------------- */
 
 static void drop_wide(tsl__letter_set *s) {
   s->bytes.w[2] = s->bytes.w[3] = 0;
   s->wide = NULL;
 }
 static bool same_wide(const tsl__nonascii_class *a, const tsl__nonascii_class *b) {
-  return a == b || (a && b && a->count == b->count && !memcmp(a->pairs, b->pairs, 2 * a->count * sizeof *a->pairs));
+  return a == b || (a && b && a->count == b->count &&
+                    !memcmp(a->pairs, b->pairs, 2 * a->count * sizeof *a->pairs));
 }
 
 bool tsl__letters_within(const tsl__letter_set *a, const tsl__letter_set *b) {
   if ((a->bytes.w[0] & ~b->bytes.w[0]) || (a->bytes.w[1] & ~b->bytes.w[1])) return false;
-  return !tsl__letters_nonascii(a) || (tsl__letters_nonascii(b) && (!b->wide || same_wide(a->wide, b->wide)));
+  return !tsl__letters_nonascii(a) ||
+         (tsl__letters_nonascii(b) && (!b->wide || same_wide(a->wide, b->wide)));
 }
 
 /* Can e begin with one of these letters? The bytes that it can begin with are added to `all`. */
@@ -226,11 +255,12 @@ bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters
   return !wide;
 }
 
-/* ---- exploring ------------------------------------------------------------------------------------------------ */
+/* ---- exploring ------------------------------------------------------------------------------- */
 
-/* Follow the letters from every state reached, up to `most`; drop from `letters` what dies. Returns true if the set is closed now; r->full: there is too much to follow, or step `last`
- * is behind. */
-static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, unsigned most, uint64_t last, tsl__reached *r) {
+/* Follow the letters from every state reached, up to `most`; drop from `letters` what dies. Returns
+ * true if the set is closed now; r->full: there is too much to follow, or step `last` is behind. */
+static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, unsigned most,
+                        uint64_t last, tsl__reached *r) {
   tsl__letter_set kept = *letters;
   *r = (tsl__reached){.n = 1, .at = {e}, .last = last};
   for (unsigned i = 0; i < r->n && !r->full; i++) {
@@ -243,12 +273,15 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, un
     if (tsl__expr_has_calls(x, r->at[i])) tsl__bytes_or(&r->live, &reads.live);
     for (unsigned b = 0, end; b < 0x80; b = end) {
       tsl__bytes row = {{0}};
-      for (end = b + 1; end < 0x80 && to[end] == to[b]; end++) {}
+      for (end = b + 1; end < 0x80 && to[end] == to[b]; end++) {
+      }
       tsl__bytes_add_range(&row, b, end - 1);
       if (to[b]) tsl__bytes_or(&r->live, &row);
       if (!tsl__bytes_meet(&kept.bytes, &row)) continue;
-      if (to[b]) reach(r, to[b]);
-      else kept.bytes.w[0] &= ~row.w[0], kept.bytes.w[1] &= ~row.w[1];
+      if (to[b])
+        reach(r, to[b]);
+      else
+        kept.bytes.w[0] &= ~row.w[0], kept.bytes.w[1] &= ~row.w[1];
     }
     if (!tsl__letters_nonascii(&kept)) {
       add_live(to, 0x80, &r->live);
@@ -257,15 +290,18 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, un
     tsl__reached wide = *r;
     wide.dead = false;
     spread_wide(x, r->at[i], &reads.edges, kept.wide, &wide);
-    if (wide.dead) drop_wide(&kept);
-    else *r = wide;
+    if (wide.dead)
+      drop_wide(&kept);
+    else
+      *r = wide;
   }
   bool closed = !r->full && tsl__bytes_equal(&kept.bytes, &letters->bytes);
   *letters = kept;
   return closed;
 }
 
-bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__reached *r) {
+bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters,
+                         tsl__reached *r) {
   tsl__letter_set closed = *letters;
   return close_under(x, e, &closed, FOLLOWED_STATES, x->steps + FOLLOWED_MAX, r);
 }
@@ -273,7 +309,8 @@ bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *lett
 typedef enum explored { CLOSED, TOO_FEW, TOO_MANY_STATES } explored;
 
 /* Look for a closed set within `letters`. */
-static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last, tsl__reached *r) {
+static explored explore(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint64_t last,
+                        tsl__reached *r) {
   for (unsigned round = 0; round < ROUNDS_MAX && tsl__letters_enough(letters); round++) {
     if (close_under(x, e, letters, TSL__EXPLORED_MAX, last, r)) return CLOSED;
     if (r->full) return TOO_MANY_STATES;
@@ -305,16 +342,20 @@ static uint64_t characters(const tsl__nonascii_class *c) {
   return n;
 }
 
-/* What was found from one expression holds for all that were reached from it, and most of these are asked for next. `letters` NULL: it was given up. Nothing is kept of a failure. */
+/* What was found from one expression holds for all that were reached from it, and most of these are
+ * asked for next. `letters` NULL: it was given up. Nothing is kept of a failure. */
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
   if (x->status != TSL_OK) return;
-  if (!x->explored && !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) {
+  if (!x->explored &&
+      !(x->explored = tsl__alloc_zero(&x->alloc, TSL__EXPLORED * sizeof *x->explored))) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     return;
   }
   tsl__explored *k = &x->explored[x->explored_next++ % TSL__EXPLORED];
-  if (letters) x->explored_vainly = 0;
-  else if (x->explored_vainly < VAIN_MAX) x->explored_vainly++;
+  if (letters)
+    x->explored_vainly = 0;
+  else if (x->explored_vainly < VAIN_MAX)
+    x->explored_vainly++;
   *k = (tsl__explored){.n = r->n, .json = json, .live = r->live};
   memcpy(k->at, r->at, r->n * sizeof *r->at);
   if (letters) k->letters = letters->bytes, k->wide = letters->wide ? letters->wide->e : TSL__NONE;
@@ -336,7 +377,8 @@ static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
   return r.n == 1 && r.at[0] == to && !r.dead && !r.full;
 }
 
-/* A class of characters beyond ASCII that lead from two expressions to the second one: all, or one that the grammar mentions. */
+/* A class of characters beyond ASCII that lead from two expressions to the second one: all, or one
+ * that the grammar mentions. */
 static bool wide_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters) {
   unsigned tried = 0;
   letters->wide = NULL;
@@ -351,10 +393,14 @@ static bool wide_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_se
   return false;
 }
 
-/* The letters that lead to one other expression, and from there back to it: as in [a-z].*, or where a word begins. */
-static bool letters_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters, tsl__reached *r) {
+/* The letters that lead to one other expression, and from there back to it: as in [a-z].*, or where
+ * a word begins. */
+static bool letters_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters,
+                         tsl__reached *r) {
   tsl__expr to[256], then[256];
-  if (next == TSL__NONE || next == e || (tsl__letters_nonascii(letters) && !wide_next(x, e, next, letters))) return false;
+  if (next == TSL__NONE || next == e ||
+      (tsl__letters_nonascii(letters) && !wide_next(x, e, next, letters)))
+    return false;
   unsigned end = tsl__letters_nonascii(letters) ? 0x80 : 256;
   memset(to, 0, sizeof to);
   memset(then, 0, sizeof then);
@@ -373,17 +419,21 @@ static bool letters_near(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, t
   if (letters_next(x, e, next, &with, r)) return *letters = with, true;
   with = *letters;
   drop_wide(&with);
-  if (tsl__letters_nonascii(letters) && letters_next(x, e, next, &with, r)) return *letters = with, true;
+  if (tsl__letters_nonascii(letters) && letters_next(x, e, next, &with, r))
+    return *letters = with, true;
   return letters_self(x, e, letters, r);
 }
 
-static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
+static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
+                    tsl__reached *r) {
   keep(x, r, json, NULL);
   return letters_near(x, e, letters, r);
 }
 
-/* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with none. */
-static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
+/* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with
+ * none. */
+static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
+                         tsl__reached *r) {
   tsl__letter_set all = *letters, none = *letters;
   uint64_t last = x->steps + (STEPS_MAX >> x->explored_vainly);
   explored how;
@@ -395,14 +445,16 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
     tsl__add_multibyte(&all.bytes);
     tsl__letter_set with = all;
     how = explore(x, e, &with, last, r);
-    if (how == CLOSED && tsl__letters_nonascii(&with)) return keep(x, r, json, &with), *letters = with, true;
+    if (how == CLOSED && tsl__letters_nonascii(&with))
+      return keep(x, r, json, &with), *letters = with, true;
     for (const tsl__exprs *layer = x; layer && how != TOO_MANY_STATES; layer = layer->parent)
       for (size_t i = 0; i < layer->nonascii_sets.n && tried < WIDE_TRIES; i++) {
         if (characters(&layer->nonascii_sets.at[i]) < WIDE_MIN) continue;
         tried++;
         with = all;
         with.wide = &layer->nonascii_sets.at[i];
-        if (explore(x, e, &with, last, r) == CLOSED && tsl__letters_nonascii(&with)) return keep(x, r, json, &with), *letters = with, true;
+        if (explore(x, e, &with, last, r) == CLOSED && tsl__letters_nonascii(&with))
+          return keep(x, r, json, &with), *letters = with, true;
       }
     *letters = all;
     if (how == TOO_MANY_STATES && give_up(x, e, json, letters, r)) return true;
@@ -430,7 +482,8 @@ static bool loops_enough(tsl__exprs *x, tsl__expr body, endless *in) {
   tsl__live_bytes(x, body, &live);
   tsl__bytes_or(&in->ascii, &live);
   if (live.w[3]) in->wide += wide ? characters(wide) : WIDE_MIN;
-  return tsl__ones(in->ascii.w[0]) + tsl__ones(in->ascii.w[1]) >= TSL__LETTERS_MIN || in->wide >= WIDE_MIN;
+  return tsl__ones(in->ascii.w[0]) + tsl__ones(in->ascii.w[1]) >= TSL__LETTERS_MIN ||
+         in->wide >= WIDE_MIN;
 }
 
 /* Each part of a meet reads them. */
@@ -440,7 +493,8 @@ static bool meet_has_enough(tsl__exprs *x, const tsl__node *n, unsigned depth) {
   return true;
 }
 
-/* May so many letters be read without end that they are worth a class? What is read in no such loop is read only so often. True if in doubt. */
+/* May so many letters be read without end that they are worth a class? What is read in no such loop
+ * is read only so often. True if in doubt. */
 static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in) {
   for (;;) {
     tsl__node n = tsl__node_at(x, e);
@@ -466,12 +520,14 @@ static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in)
   }
 }
 
-/* Has it groups that count down? Letters that go through one lead to other expressions each time: to too many. What does not is found all the same. */
+/* Has it groups that count down? Letters that go through one lead to other expressions each time:
+ * to too many. What does not is found all the same. */
 static bool counts_down(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   for (;; depth++) {
     tsl__node n = tsl__node_at(x, e);
     if (n.flags & (TSL__CHAR | TSL__FINITE) || depth > COUNTS_DEPTH) return false;
-    if (n.kind == TSL__K_REPEAT && n.c != TSL__INF && n.c >= COUNTS_MIN) return !(tsl__node_at(x, n.a).flags & TSL__CHAR);
+    if (n.kind == TSL__K_REPEAT && n.c != TSL__INF && n.c >= COUNTS_MIN)
+      return !(tsl__node_at(x, n.a).flags & TSL__CHAR);
     if (n.kind == TSL__K_ALT) {
       for (uint32_t i = 0; i < n.b; i++)
         if (counts_down(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
@@ -484,14 +540,18 @@ static bool counts_down(const tsl__exprs *x, tsl__expr e, unsigned depth) {
 }
 
 /* The same, unless it is known already. */
-bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r) {
+bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
+                          tsl__reached *r) {
   const tsl__explored *k = find_kept(x, e, json);
   if (!k && !adds_enough(x, e, 0, &(endless){.wide = 0})) return false;
-  bool vain = k ? tsl__bytes_empty(&k->letters) : counts_down(x, e, 0); /* it was given up there, or would be */
+  /* it was given up there, or would be */
+  bool vain = k ? tsl__bytes_empty(&k->letters) : counts_down(x, e, 0);
   if (!k && !vain) return explore_wide(x, e, json, letters, r);
   if (vain) {
-    if (tsl__letters_nonascii(letters)) tsl__add_multibyte(&letters->bytes);
-    else drop_wide(letters); /* within a character: its other bytes are no letters */
+    if (tsl__letters_nonascii(letters))
+      tsl__add_multibyte(&letters->bytes);
+    else
+      drop_wide(letters); /* within a character: its other bytes are no letters */
     return letters_near(x, e, letters, r);
   }
   *letters = (tsl__letter_set){k->letters, k->wide ? tsl__nonascii_class_of(x, k->wide) : NULL};
@@ -500,7 +560,7 @@ bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set
   return true;
 }
 
-/* ---- a class --------------------------------------------------------------------------------------------------- */
+/* ---- a class --------------------------------------------------------------------------------- */
 
 /* The letters of a class of single characters. *live: the bytes that it can begin with. */
 void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out, tsl__bytes *live) {

@@ -1,11 +1,17 @@
 /* letters.h - characters that a frame can read without end.
  *
- * Letters   A set of characters such that an expression survives every text over them. Those of a loop over one class are the class; else they are explored: take the characters that may
- *           come next, follow them, and drop those that die somewhere, until what is reached is closed under what remains (a greatest fixed point; given up beyond
- *           TSL__EXPLORED_MAX expressions, or where it is too much work). What is closed holds for all that was reached, so most states ask once.
- * Beyond ASCII  either all characters are letters, or those of a class that the grammar mentions, or none.
- * In vain   Not explored is what has no loop without an upper bound over enough characters, and what has groups that count down: there what lies near is all that is found.
- * Tested by tests/walk/test_letters.c, tests/engine/test_oracle.c (masks with and without hints are equal)
+ * Letters   A set of characters such that an expression survives every text over them. Those of a
+ *           loop over one class are the class; else they are explored: take the characters that may
+ *           come next, follow them, and drop those that die somewhere, until what is reached is
+ *           closed under what remains (a greatest fixed point; given up beyond TSL__EXPLORED_MAX
+ *           expressions, or where it is too much work). What is closed holds for all that was
+ *           reached, so most states ask once.
+ * Beyond ASCII  either all characters are letters, or those of a class that the grammar mentions,
+ *               or none.
+ * In vain   Not explored is what has no loop without an upper bound over enough characters, and
+ *           what has groups that count down: there what lies near is all that is found.
+ * Tested by tests/walk/test_letters.c, tests/engine/test_oracle.c (masks with and without hints are
+ * equal)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +21,9 @@
 #include "compiler/expr/deriv.h"
 
 #define TSL__LETTERS_MIN 16u /* fewer are not worth a class */
-#define TSL__LETTERS_FEW 16u /* where so many can be read the runtime must know that no more can, or it tries tokens (TSL__SHORT_MAX) */
+/* where so many can be read the runtime must know that no more can, or it tries tokens
+ * (TSL__SHORT_MAX) */
+#define TSL__LETTERS_FEW 16u
 
 /* ASCII by bytes; beyond it, if bytes from 0x80 on are there, the characters of a class, or all. */
 typedef struct tsl__letter_set {
@@ -34,9 +42,12 @@ typedef struct tsl__reached {
 
 static inline void tsl__add_multibyte(tsl__bytes *s) { tsl__bytes_add_range(s, 0x80, 0xF4); }
 static inline bool tsl__letters_nonascii(const tsl__letter_set *s) { return s->bytes.w[3] != 0; }
-static inline bool tsl__letters_enough(const tsl__letter_set *s) { return tsl__bytes_count(&s->bytes) >= TSL__LETTERS_MIN; }
+static inline bool tsl__letters_enough(const tsl__letter_set *s) {
+  return tsl__bytes_count(&s->bytes) >= TSL__LETTERS_MIN;
+}
 
-/* May e lead back to itself? False where its structure tells that it does not. Such a state is swept, which is only known from its targets. */
+/* May e lead back to itself? False where its structure tells that it does not. Such a state is
+ * swept, which is only known from its targets. */
 bool tsl__may_come_back(const tsl__exprs *x, tsl__expr e);
 /* The bytes that lead anywhere. */
 void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out);
@@ -46,9 +57,12 @@ bool tsl__letters_within(const tsl__letter_set *a, const tsl__letter_set *b);
 bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__bytes *all);
 /* The letters of a class of single characters. *live: the bytes that it can begin with. */
 void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out, tsl__bytes *live);
-/* The letters, among those given, that e survives, and what they lead to; false: too few. `json`: e is the text of a JSON string. */
-bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters, tsl__reached *r);
+/* The letters, among those given, that e survives, and what they lead to; false: too few. `json`: e
+ * is the text of a JSON string. */
+bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
+                          tsl__reached *r);
 /* What letters lead to that e is known to survive; false: that is too much to follow. */
-bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__reached *r);
+bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters,
+                         tsl__reached *r);
 
 #endif

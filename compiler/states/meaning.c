@@ -1,12 +1,19 @@
 /* meaning.c - what an expression stands for, as a digest.
  *
- * Problem   Walks of one grammar would serve others (runtime/walk/shared_walks.h), but numbers of expressions, rules and sets mean nothing outside their grammar.
- * Idea      A digest over what is in an expression: its kind, its bytes, the digests of its parts. What the vocabulary's layer has is named by its number there, which is the same
- *           for all. A rule says itself what it stands for, if it can: a frame around an expression means what that means.
- * Order     Parts of alternations and meets are in the order of their numbers, which differ from grammar to grammar: their digests are added up.
- * Loops     The bounds of a loop that is active are not part of it: what is left of them is in the context of a walk. Of other loops those are not that no token reaches: a string of
- *           at most 255 characters is to them one of at most 300. But in a meet or a complement a far bound may decide whether there is any text at all.
- * Cost      One XXH3 of some 50 bytes a node, nodes met lately remembered, those within a meet apart; 2,000 nodes at most.
+ * Problem   Walks of one grammar would serve others (runtime/walk/shared_walks.h), but numbers of
+ *           expressions, rules and sets mean nothing outside their grammar.
+ * Idea      A digest over what is in an expression: its kind, its bytes, the digests of its parts.
+ *           What the vocabulary's layer has is named by its number there, which is the same for
+ *           all. A rule says itself what it stands for, if it can: a frame around an expression
+ *           means what that means.
+ * Order     Parts of alternations and meets are in the order of their numbers, which differ from
+ *           grammar to grammar: their digests are added up.
+ * Loops     The bounds of a loop that is active are not part of it: what is left of them is in the
+ *           context of a walk. Of other loops those are not that no token reaches: a string of at
+ *           most 255 characters is to them one of at most 300. But in a meet or a complement a far
+ *           bound may decide whether there is any text at all.
+ * Cost      One XXH3 of some 50 bytes a node, nodes met lately remembered, those within a meet
+ *           apart; 2,000 nodes at most.
  * Tested by tests/walk/test_shared_walks.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,7 +34,8 @@ static bool digest(tsl__meaning *m, const void *data, size_t size, tsl__digest *
   return true;
 }
 
-bool tsl__meaning_data(tsl__meaning *m, uint32_t kind, const void *data, size_t size, tsl__digest *out) {
+bool tsl__meaning_data(tsl__meaning *m, uint32_t kind, const void *data, size_t size,
+                       tsl__digest *out) {
   struct {
     uint64_t kind;
     tsl__digest data;
@@ -42,12 +50,14 @@ static bool spend(tsl__meaning *m, uint64_t nodes) {
 }
 
 /* A node made of numbers and at most two parts. */
-static bool node(tsl__meaning *m, const tsl__node *n, uint32_t b, uint32_t c, uint32_t d, tsl__expr left, tsl__expr right, tsl__digest *out) {
+static bool node(tsl__meaning *m, const tsl__node *n, uint32_t b, uint32_t c, uint32_t d,
+                 tsl__expr left, tsl__expr right, tsl__digest *out) {
   struct {
     uint32_t kind, b, c, d;
     tsl__digest left, right;
   } of = {.kind = n->kind, .b = b, .c = c, .d = d};
-  if (right != TSL__NONE && !within(m, right, &of.right)) return false; /* first: what a grammar alone has is mostly at the end, the members of an object */
+  /* first: what a grammar alone has is mostly at the end, the members of an object */
+  if (right != TSL__NONE && !within(m, right, &of.right)) return false;
   if (left != TSL__NONE && !within(m, left, &of.left)) return false;
   return digest(m, &of, sizeof of, out);
 }
@@ -67,7 +77,8 @@ static bool list(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
   return digest(m, &of, sizeof of, out);
 }
 
-static bool bytes(tsl__meaning *m, const tsl__node *n, const void *data, size_t size, tsl__digest *out) {
+static bool bytes(tsl__meaning *m, const tsl__node *n, const void *data, size_t size,
+                  tsl__digest *out) {
   struct {
     uint64_t kind, size;
     tsl__digest data;
@@ -95,7 +106,8 @@ static bool strings(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
 /* An iteration takes a byte at least. */
 static bool repeat(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
   bool far = !m->bounded;
-  uint32_t least = far && n->b > m->height ? m->height + 1 : n->b, most = far && n->c > m->height ? TSL__INF : n->c;
+  uint32_t least = far && n->b > m->height ? m->height + 1 : n->b,
+           most = far && n->c > m->height ? TSL__INF : n->c;
   return node(m, n, least, most, 0, n->a, TSL__NONE, out);
 }
 
@@ -119,7 +131,8 @@ static bool automaton(tsl__meaning *m, const tsl__node *n, tsl__expr e, tsl__dig
   if (native->ops->plain) return digest(m, &of, sizeof of, out);
   words w;
   w.n = 0;
-  return spend(m, 16) && tsl__outline_write(m->x, e, &w, put_word) && bytes(m, n, w.at, w.n * sizeof *w.at, out);
+  return spend(m, 16) && tsl__outline_write(m->x, e, &w, put_word) &&
+         bytes(m, n, w.at, w.n * sizeof *w.at, out);
 }
 
 static bool rule(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
@@ -128,7 +141,8 @@ static bool rule(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
     uint32_t kind, flags;
     tsl__digest body;
   } of = {.kind = n->kind, .flags = r->flags & ~TSL__RULE_MEASURED};
-  return r->ops->meaning && r->ops->meaning(m, r->ctx, r->param, &of.body) && digest(m, &of, sizeof of, out);
+  return r->ops->meaning && r->ops->meaning(m, r->ctx, r->param, &of.body) &&
+         digest(m, &of, sizeof of, out);
 }
 
 static bool bounded(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
@@ -169,7 +183,8 @@ static bool meaning(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
 /* The place where the last answer for an expression of this slot is; NULL when out of memory. */
 static tsl__known_meaning *slot_of(const tsl__meaning *m, tsl__expr e) {
   tsl__exprs *x = m->x;
-  if (!x->meanings) x->meanings = tsl__alloc_zero(&x->alloc, TSL__KNOWN_MEANINGS * sizeof *x->meanings);
+  if (!x->meanings)
+    x->meanings = tsl__alloc_zero(&x->alloc, TSL__KNOWN_MEANINGS * sizeof *x->meanings);
   return x->meanings ? &x->meanings[e % TSL__KNOWN_MEANINGS] : NULL;
 }
 
@@ -191,7 +206,8 @@ static bool within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
   return fine;
 }
 
-/* Does it, or the newest of its alternatives, end in what a grammar has for itself? So do most that stand for nothing: the members of an object, or a value, come last. */
+/* Does it, or the newest of its alternatives, end in what a grammar has for itself? So do most that
+ * stand for nothing: the members of an object, or a value, come last. */
 static bool is_private(const tsl__exprs *x, tsl__expr e) {
   for (;;) {
     if (e < x->base) return false;
@@ -203,9 +219,12 @@ static bool is_private(const tsl__exprs *x, tsl__expr e) {
   }
 }
 
-bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out) { return !is_private(m->x, e) && within(m, e, out); }
+bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
+  return !is_private(m->x, e) && within(m, e, out);
+}
 
-bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, uint32_t height, tsl__expr e, tsl__digest *out) {
+bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, uint32_t height, tsl__expr e,
+                     tsl__digest *out) {
   tsl__meaning m = {.x = x, .secret = secret, .height = height, .room = NODES_MAX};
   return tsl__meaning_within(&m, e, out);
 }

@@ -1,4 +1,5 @@
-/* meaning.h - what an expression stands for, as a digest that every grammar of a vocabulary would give it. See meaning.c.
+/* meaning.h - what an expression stands for, as a digest that every grammar of a vocabulary would
+ * give it. See meaning.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,16 +15,23 @@ typedef struct tsl__meaning {
   uint32_t height;       /* bytes of the longest token, always the same */
   uint32_t room;         /* nodes, and 64 bytes of texts each, that may still be looked at */
   uint32_t depth;
-  uint32_t bounded;      /* within so many meets and complements: all bounds matter there */
-  uint32_t values;       /* within so many values of a schema, of which some hold themselves */
+  uint32_t bounded; /* within so many meets and complements: all bounds matter there */
+  uint32_t values;  /* within so many values of a schema, of which some hold themselves */
 } tsl__meaning;
 
-/* What it is to texts of at most `height` bytes. False: it cannot be said without its grammar, or would take too long. Changes nothing that can be seen. */
-bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, uint32_t height, tsl__expr e, tsl__digest *out);
+/* What it is to texts of at most `height` bytes. False: it cannot be said without its grammar, or
+ * would take too long. Changes nothing that can be seen. */
+bool tsl__meaning_of(tsl__exprs *x, const uint8_t *secret, uint32_t height, tsl__expr e,
+                     tsl__digest *out);
 /* The same within another, for rules that are made of expressions. */
 bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out);
 /* Digest of data that names what is meant, for rules. `kind` keeps them apart. */
-enum { TSL__MEANS_GUARD = 0, /* plus the kind of the mark */ TSL__MEANS_MORE = 0x100 /* the items that may follow, given what they are and the white space */ };
-bool tsl__meaning_data(tsl__meaning *m, uint32_t kind, const void *data, size_t size, tsl__digest *out);
+enum {
+  TSL__MEANS_GUARD = 0,
+  /* plus the kind of the mark */ TSL__MEANS_MORE =
+      0x100 /* the items that may follow, given what they are and the white space */
+};
+bool tsl__meaning_data(tsl__meaning *m, uint32_t kind, const void *data, size_t size,
+                       tsl__digest *out);
 
 #endif

@@ -1,14 +1,22 @@
-/* outline.c - states that are not listed in an artifact but described, and grown again from the description.
+/* outline.c - states that are not listed in an artifact but described, and grown again from the
+ * description.
  *
- * Problem   What has been read of a number is no finite matter: how many zeros it ends in decides which exponents may follow. Such states cannot be listed (runtime/artifact/ahead.c).
- * Idea      They are expressions of a few kinds around the automata of compiler/number/lower.c and compiler/number/integer.c, and those are named by constraints and by the text read so far. So the artifact has the
- *           expression in words, and the loaded grammar has expressions of its own, which grow these states as the compiler does: the same files, without the front ends, so that a
- *           library that only loads artifacts still needs neither PCRE2 nor yajl.
+ * Problem   What has been read of a number is no finite matter: how many zeros it ends in decides
+ *           which exponents may follow. Such states cannot be listed (runtime/artifact/ahead.c).
+ * Idea      They are expressions of a few kinds around the automata of compiler/number/lower.c and
+ *           compiler/number/integer.c, and those are named by constraints and by the text read so
+ *           far. So the artifact has the expression in words, and the loaded grammar has
+ *           expressions of its own, which grow these states as the compiler does: the same files,
+ *           without the front ends, so that a library that only loads artifacts still needs neither
+ *           PCRE2 nor yajl.
  * Form      Each expression is a word for its kind, then:
- *             BYTES   eight words        LIT     length, bytes (four in a word)    SEQ  two expressions     ALT  how many, expressions
+ *             BYTES   eight words        LIT     length, bytes (four in a word)    SEQ  two
+ *             expressions     ALT  how many, expressions
  *             REPEAT  min, max, expression         INTEGER  the automaton's parameter
- *             NUMBER  flags, prefix (length, bytes), lists of decimals (how many; each: length, JSON text): min, max, multiples, non-multiples, excluded
- * Trust     Nothing of it is believed: expressions are made by the constructors, decimals parsed, prefixes read by the automaton.
+ *             NUMBER  flags, prefix (length, bytes), lists of decimals (how many; each: length,
+ *             JSON text): min, max, multiples, non-multiples, excluded
+ * Trust     Nothing of it is believed: expressions are made by the constructors, decimals parsed,
+ *           prefixes read by the automaton.
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,9 +34,16 @@
 #define TEXT_MAX 1200u /* bytes of a decimal that is written down */
 
 enum { O_EPS = 1, O_BYTES, O_LIT, O_SEQ, O_ALT, O_REPEAT, O_INTEGER, O_NUMBER };
-enum { F_NEGATIVE = 1, F_INTEGER = 2, F_NOT_INTEGER = 4, F_MIN_EXCLUSIVE = 8, F_MAX_EXCLUSIVE = 16, F_SPELLING = 5 /* shift */ };
+enum {
+  F_NEGATIVE = 1,
+  F_INTEGER = 2,
+  F_NOT_INTEGER = 4,
+  F_MIN_EXCLUSIVE = 8,
+  F_MAX_EXCLUSIVE = 16,
+  F_SPELLING = 5 /* shift */
+};
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct writer {
   tsl__exprs *x;
@@ -38,7 +53,9 @@ typedef struct writer {
   bool fine, numbers; /* numbers: some automaton was met */
 } writer;
 
-static void put(writer *w, uint32_t word) { w->fine = w->fine && ++w->words <= WORDS_MAX && (!w->put || w->put(w->to, word)); }
+static void put(writer *w, uint32_t word) {
+  w->fine = w->fine && ++w->words <= WORDS_MAX && (!w->put || w->put(w->to, word));
+}
 
 static void put_bytes(writer *w, const void *bytes, uint32_t n) {
   put(w, n);
@@ -62,7 +79,8 @@ static void put_decimals(writer *w, const tsl__decimal *at, uint32_t n) {
 static void put_number(writer *w, const tsl__number_at *at) {
   const tsl__number_spec *s = &at->spec;
   put(w, O_NUMBER);
-  put(w, (uint32_t)(at->negative ? F_NEGATIVE : 0) | (s->integer ? F_INTEGER : 0) | (s->not_integer ? F_NOT_INTEGER : 0) | (s->min_exclusive ? F_MIN_EXCLUSIVE : 0) |
+  put(w, (uint32_t)(at->negative ? F_NEGATIVE : 0) | (s->integer ? F_INTEGER : 0) |
+             (s->not_integer ? F_NOT_INTEGER : 0) | (s->min_exclusive ? F_MIN_EXCLUSIVE : 0) |
              (s->max_exclusive ? F_MAX_EXCLUSIVE : 0) | s->spelling << F_SPELLING);
   put_bytes(w, at->prefix, at->length);
   put_decimals(w, &s->min, s->has_min);
@@ -124,13 +142,14 @@ static void put_expr(writer *w, tsl__expr e, uint32_t depth) {
   }
 }
 
-bool tsl__outline_write(tsl__exprs *x, tsl__expr e, void *to, bool (*sink)(void *to, uint32_t word)) {
+bool tsl__outline_write(tsl__exprs *x, tsl__expr e, void *to,
+                        bool (*sink)(void *to, uint32_t word)) {
   writer w = {.x = x, .to = to, .put = sink, .fine = tsl__node_at(x, e).loop == 0};
   put_expr(&w, e, 0);
   return w.fine && w.numbers;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct outlines {
   void *states; /* of states.c */
@@ -174,7 +193,8 @@ static const tsl__decimal *take_decimals(reader *r, uint32_t max, uint32_t *n) {
   for (uint32_t i = 0; i < *n && r->fine; i++) {
     uint32_t length;
     const char *text = take_bytes(r, TEXT_MAX, &length);
-    tsl_status status = r->fine ? tsl__decimal_parse(&r->o->scratch, text, length, &list[i]) : TSL_OK;
+    tsl_status status =
+        r->fine ? tsl__decimal_parse(&r->o->scratch, text, length, &list[i]) : TSL_OK;
     if (status == TSL_ERR_NO_MEMORY) tsl__exprs_fail(r->o->x, status, "out of memory");
     r->fine = r->fine && status == TSL_OK;
   }
@@ -198,7 +218,9 @@ static tsl__expr take_number(reader *r) {
   s->multiples = take_decimals(r, 1, &s->multiple_count);
   s->non_multiples = take_decimals(r, TSL__NUMBER_NON_MULTIPLES, &s->non_multiple_count);
   s->excluded = take_decimals(r, LIST_MAX, &s->excluded_count);
-  if (!r->fine || !positive(s->multiples, s->multiple_count) || !positive(s->non_multiples, s->non_multiple_count)) return r->fine = false, TSL__NONE;
+  if (!r->fine || !positive(s->multiples, s->multiple_count) ||
+      !positive(s->non_multiples, s->non_multiple_count))
+    return r->fine = false, TSL__NONE;
   if ((s->has_min = has_min) != 0) s->min = *min;
   if ((s->has_max = has_max) != 0) s->max = *max;
   s->integer = flags & F_INTEGER;
@@ -258,7 +280,7 @@ static tsl__expr take_expr(reader *r, uint32_t depth) {
   }
 }
 
-/* ---- the seam to runtime/ ----------------------------------------------------------------------------------------- */
+/* ---- the seam to runtime/ -------------------------------------------------------------------- */
 
 tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void **ctx) {
   outlines *o = tsl__alloc_zero(&space->alloc, sizeof *o);
@@ -284,8 +306,10 @@ tsl__state tsl__outline_state(tsl__space *space, void *ctx, const uint32_t *word
   tsl__expr e = take_expr(&r, 0);
   tsl__arena_free(&o->scratch);
   tsl__arena_init(&o->scratch, &space->alloc);
-  if (tsl__exprs_status(o->x) != TSL_OK) return tsl__space_fail(space, tsl__exprs_status(o->x), tsl__exprs_why(o->x)), 0;
-  if (!r.fine || r.at != r.end || e == TSL__NONE || tsl__node_at(o->x, e).loop) return tsl__space_fail(space, TSL_ERR_FORMAT, "the artifact is damaged: an outline"), 0;
+  if (tsl__exprs_status(o->x) != TSL_OK)
+    return tsl__space_fail(space, tsl__exprs_status(o->x), tsl__exprs_why(o->x)), 0;
+  if (!r.fine || r.at != r.end || e == TSL__NONE || tsl__node_at(o->x, e).loop)
+    return tsl__space_fail(space, TSL_ERR_FORMAT, "the artifact is damaged: an outline"), 0;
   return tsl__states_of(o->states, e);
 }
 

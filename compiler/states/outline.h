@@ -7,7 +7,8 @@
 
 #include "compiler/expr/expr.h"
 
-/* Hand the words of e to `put` (NULL: only ask). False if it is not a rule-free expression around automata of numbers, or `put` says so. */
+/* Hand the words of e to `put` (NULL: only ask). False if it is not a rule-free expression around
+ * automata of numbers, or `put` says so. */
 bool tsl__outline_write(tsl__exprs *x, tsl__expr e, void *to, bool (*put)(void *to, uint32_t word));
 
 #endif

@@ -1,7 +1,8 @@
 /* states.h - the hook that lets runtime states grow out of expressions.
  *
- * The compiler side of one layer: an expression gets a state when something first leads to it, and the state its transitions when a walk or a token first reaches
- * it. The runtime calls back through tsl__hook and never sees an expression; this file never sees a trie or a mask.
+ * The compiler side of one layer: an expression gets a state when something first leads to it, and
+ * the state its transitions when a walk or a token first reaches it. The runtime calls back through
+ * tsl__hook and never sees an expression; this file never sees a trie or a mask.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +12,15 @@
 #include "compiler/expr/expr.h"
 #include "runtime/automaton/state.h"
 
-/* A layer of tables above another that was made so (NULL: above none), in the vocabulary's memory, and the expressions that its states grow out of, which it owns. On failure nothing is
- * left, and both are NULL. Errors: NO_MEMORY. */
-tsl_status tsl__states_layer(const tsl__space *below, const tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space, tsl__exprs **x);
+/* A layer of tables above another that was made so (NULL: above none), in the vocabulary's memory,
+ * and the expressions that its states grow out of, which it owns. On failure nothing is left, and
+ * both are NULL. Errors: NO_MEMORY. */
+tsl_status tsl__states_layer(const tsl__space *below, const tsl_vocab *vocab,
+                             const tsl_limits *limits, tsl__space **space, tsl__exprs **x);
 /* The state of an expression as the start of a frame; 0 on failure (sticky). */
 tsl__state tsl__state_of(tsl__space *space, tsl__expr e);
-/* The same hook, beside one that the space has already: what is behind a state is told by its handle (runtime/artifact/read.c). NULL when out of memory. Ended by the hook's `free`. */
+/* The same hook, beside one that the space has already: what is behind a state is told by its
+ * handle (runtime/artifact/read.c). NULL when out of memory. Ended by the hook's `free`. */
 void *tsl__states_open(tsl__space *space, tsl__exprs *x);
 tsl__state tsl__states_of(void *states, tsl__expr e);
 extern const tsl__hook tsl__states_hook; /* declared for runtime/ in runtime/artifact/artifact.h */

@@ -1,8 +1,11 @@
 /* lower.c - formats to expressions, and the marks in them. See tags.h.
  *
- * Stops     A format that can go on for ever (any text, triggered tags) stops at the ends of the tag that it is the last part of: these are handed down.
- * Loops     "free text, a tag, free text, ..." is a rule in tail position: constant stack, one frame.
- * Tails     A marked rule that ends a frame would be a tail call and leave no trace; then a rule for the empty text stands behind it.
+ * Stops     A format that can go on for ever (any text, triggered tags) stops at the ends of the
+ *           tag that it is the last part of: these are handed down.
+ * Loops     "free text, a tag, free text, ..." is a rule in tail position: constant stack, one
+ *           frame.
+ * Tails     A marked rule that ends a frame would be a tail call and leave no trace; then a rule
+ *           for the empty text stands behind it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +18,7 @@
 #include "compiler/schema/parts.h"
 #include "compiler/tags/tags.h"
 
-/* ---- marks ---------------------------------------------------------------------------------------------------------- */
+/* ---- marks ----------------------------------------------------------------------------------- */
 
 static tsl__expr unfold_mark(tsl__exprs *x, void *ctx, uint32_t index) {
   (void)x;
@@ -23,12 +26,17 @@ static tsl__expr unfold_mark(tsl__exprs *x, void *ctx, uint32_t index) {
 }
 
 static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
-  static const char *const names[] = {"", "text", "reasoning", "call", "tag", "markup", "id", "arguments", "members", "key", "value", "bare", "array", "object", "true", "false", "null"};
+  static const char *const names[] = {"",      "text",      "reasoning", "call",  "tag",   "markup",
+                                      "id",    "arguments", "members",   "key",   "value", "bare",
+                                      "array", "object",    "true",      "false", "null"};
   const tsl__capture *m = &((tsl__captures *)ctx)->at.at[index];
-  snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "", (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
+  snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "",
+           (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
 }
 
-static uint32_t mark_shortest(tsl__exprs *x, void *ctx, uint32_t index) { return tsl__expr_shortest(x, ((tsl__captures *)ctx)->at.at[index].body); }
+static uint32_t mark_shortest(tsl__exprs *x, void *ctx, uint32_t index) {
+  return tsl__expr_shortest(x, ((tsl__captures *)ctx)->at.at[index].body);
+}
 
 static const tsl__rule_ops mark_ops = {unfold_mark, print_mark, NULL, mark_shortest, NULL};
 
@@ -39,44 +47,58 @@ const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr e) {
   return r->ops == &mark_ops ? &((const tsl__captures *)r->ctx)->at.at[r->param] : NULL;
 }
 
-static uint64_t mark_hash(const tsl__capture *m) { return tsl__mix(((uint64_t)m->kind << 56) + ((uint64_t)m->back << 32) + m->body) ^ (m->name ? tsl__hash(m->name, m->name_length) : 0); }
+static uint64_t mark_hash(const tsl__capture *m) {
+  return tsl__mix(((uint64_t)m->kind << 56) + ((uint64_t)m->back << 32) + m->body) ^
+         (m->name ? tsl__hash(m->name, m->name_length) : 0);
+}
 
 static bool mark_equal(const tsl__capture *a, const tsl__capture *b) {
-  if (a->kind != b->kind || a->body != b->body || a->back != b->back || a->name_length != b->name_length || !a->name != !b->name || a->end_count != b->end_count) return false;
+  if (a->kind != b->kind || a->body != b->body || a->back != b->back ||
+      a->name_length != b->name_length || !a->name != !b->name || a->end_count != b->end_count)
+    return false;
   if (a->name && memcmp(a->name, b->name, a->name_length)) return false;
   for (uint32_t i = 0; i < a->end_count; i++)
-    if (a->ends[i].length != b->ends[i].length || memcmp(a->ends[i].at, b->ends[i].at, a->ends[i].length)) return false;
+    if (a->ends[i].length != b->ends[i].length ||
+        memcmp(a->ends[i].at, b->ends[i].at, a->ends[i].length))
+      return false;
   return true;
 }
 
 /* Copies that live as long as the expressions. */
 static bool keep_texts(tsl__captures *m, tsl__capture *mark) {
   char *name = mark->name ? tsl__exprs_alloc(m->x, mark->name_length + 1) : NULL;
-  tsl__string *ends = mark->end_count ? tsl__exprs_alloc(m->x, mark->end_count * sizeof *ends) : NULL;
+  tsl__string *ends =
+      mark->end_count ? tsl__exprs_alloc(m->x, mark->end_count * sizeof *ends) : NULL;
   if ((mark->name && !name) || (mark->end_count && !ends)) return false;
   if (name) mark->name = memcpy(name, mark->name, mark->name_length);
   for (uint32_t i = 0; i < mark->end_count; i++) {
     char *text = tsl__exprs_alloc(m->x, mark->ends[i].length + 1);
     if (!text) return false;
-    ends[i] = (tsl__string){memcpy(text, mark->ends[i].at, mark->ends[i].length), mark->ends[i].length};
+    ends[i] =
+        (tsl__string){memcpy(text, mark->ends[i].at, mark->ends[i].length), mark->ends[i].length};
   }
   mark->ends = ends;
   return true;
 }
 
 /* A marked rule around `body`. */
-static tsl__expr marked_rule(tsl__captures *m, tsl__capture_kind kind, tsl__expr body, const char *name, uint32_t name_length, uint32_t back, const tsl__string *ends,
-                             uint32_t end_count) {
+static tsl__expr marked_rule(tsl__captures *m, tsl__capture_kind kind, tsl__expr body,
+                             const char *name, uint32_t name_length, uint32_t back,
+                             const tsl__string *ends, uint32_t end_count) {
   tsl__capture mark = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
   if (body == TSL__NONE) return TSL__NONE;
   uint64_t hash = mark_hash(&mark);
   uint32_t i;
-  for (tsl__index_iter it = tsl__index_first(&m->index, hash); (i = tsl__index_next(&it)) != UINT32_MAX;)
+  for (tsl__index_iter it = tsl__index_first(&m->index, hash);
+       (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (mark_equal(&m->at.at[i], &mark)) return m->at.at[i].rule;
   uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0;
-  mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags, tsl__node_at(m->x, body).shortest);
-  if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark)) return tsl__expr_no_memory(m->x);
-  if (!tsl__index_add(&m->index, m->alloc, hash, (uint32_t)m->at.n - 1)) return tsl__expr_no_memory(m->x);
+  mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags,
+                             tsl__node_at(m->x, body).shortest);
+  if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark))
+    return tsl__expr_no_memory(m->x);
+  if (!tsl__index_add(&m->index, m->alloc, hash, (uint32_t)m->at.n - 1))
+    return tsl__expr_no_memory(m->x);
   return mark.rule;
 }
 
@@ -110,7 +132,8 @@ static bool find_specials(tsl__captures *m) {
   TSL__VEC(special) all = {0};
   bool fine = true;
   for (tsl_token i = 0; i < v->size && fine; i++) {
-    special one = {{(const char *)v->bytes + v->offsets[i], (uint32_t)(v->offsets[i + 1] - v->offsets[i])}, i};
+    special one = {
+        {(const char *)v->bytes + v->offsets[i], (uint32_t)(v->offsets[i + 1] - v->offsets[i])}, i};
     if (v->special[i] && one.text.length) fine = tsl__vec_push(m->alloc, &all, one);
   }
   tsl__string *texts = fine && all.n ? tsl__exprs_alloc(m->x, all.n * sizeof *texts) : NULL;
@@ -149,7 +172,7 @@ static bool keep_options(tsl__captures *m, const tsl_schema_options *options) {
   return base || !size;
 }
 
-/* ---- rules with a body that is made once ---------------------------------------------------------------------------- */
+/* ---- rules with a body that is made once ----------------------------------------------------- */
 
 typedef struct loop {
   tsl__expr body;
@@ -177,7 +200,7 @@ static tsl__expr new_loop(tsl__tags_lowering *l, const char *name, loop **out) {
   return tsl__expr_rule(l->x, &loop_ops, *out, 0, TSL__RULE_NULLABLE, 0);
 }
 
-/* ---- contexts ---------------------------------------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 /* What is handed down: where unbounded formats stop, and whether the format ends its frame. */
 typedef struct stops {
@@ -197,7 +220,9 @@ static tsl__expr marked(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr e, s
   return s.last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
 }
 
-static bool same_text(tsl__string a, tsl__string b) { return a.length == b.length && !tsl__tags_order(a, b); }
+static bool same_text(tsl__string a, tsl__string b) {
+  return a.length == b.length && !tsl__tags_order(a, b);
+}
 
 /* Many tags end alike: only the last few are looked at, which is enough to keep the list short. */
 static bool hold(tsl__tags_lowering *l, tsl__string text) {
@@ -213,7 +238,8 @@ static bool hold(tsl__tags_lowering *l, tsl__string text) {
 static bool keep_held(tsl__tags_lowering *l) {
   tsl__tagged *o = l->out;
   o->held_count = (uint32_t)l->held.n;
-  if (o->held_count && !(o->held = tsl__exprs_alloc(l->x, l->held.n * sizeof *o->held))) return false;
+  if (o->held_count && !(o->held = tsl__exprs_alloc(l->x, l->held.n * sizeof *o->held)))
+    return false;
   for (uint32_t i = 0; i < o->held_count; i++) {
     o->held[i] = l->held.at[i];
     tsl__bytes_add(&o->held_first, (uint8_t)o->held[i].at[0]);
@@ -232,7 +258,8 @@ static bool keep_counted(tsl__tags_lowering *l) {
 }
 
 /* Triggers, the stops handed down, then what is excluded, as one list. */
-static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers, uint32_t trigger_count, stops s, const tsl__tag *n, uint32_t *count) {
+static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers,
+                            uint32_t trigger_count, stops s, const tsl__tag *n, uint32_t *count) {
   uint32_t total = trigger_count + s.text_count + n->exclude_count, at = 0;
   tsl__string *all = tsl__tags_alloc(l->tags, total * sizeof *all + 1);
   *count = 0;
@@ -244,11 +271,15 @@ static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers, 
   return all;
 }
 
-/* ---- leaves ------------------------------------------------------------------------------------------------------------- */
+/* ---- leaves ---------------------------------------------------------------------------------- */
 
-static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length, enum tsl__spelling spelling) {
-  static const tsl__capture_kind kinds[] = {[TSL__AS_JSON] = TSL__CAPTURE_VALUE, [TSL__AS_BARE] = TSL__CAPTURE_BARE, [TSL__AS_OBJECT] = TSL__CAPTURE_OBJECT, [TSL__AS_ARRAY] = TSL__CAPTURE_ARRAY,
-                                         [TSL__AS_TRUE] = TSL__CAPTURE_TRUE, [TSL__AS_FALSE] = TSL__CAPTURE_FALSE, [TSL__AS_NULL] = TSL__CAPTURE_NULL};
+static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length,
+                            enum tsl__spelling spelling) {
+  static const tsl__capture_kind kinds[] = {
+      [TSL__AS_JSON] = TSL__CAPTURE_VALUE,    [TSL__AS_BARE] = TSL__CAPTURE_BARE,
+      [TSL__AS_OBJECT] = TSL__CAPTURE_OBJECT, [TSL__AS_ARRAY] = TSL__CAPTURE_ARRAY,
+      [TSL__AS_TRUE] = TSL__CAPTURE_TRUE,     [TSL__AS_FALSE] = TSL__CAPTURE_FALSE,
+      [TSL__AS_NULL] = TSL__CAPTURE_NULL};
   return marked_rule(ctx, kinds[spelling], body, key, key_length, 0, NULL, 0);
 }
 
@@ -256,28 +287,106 @@ static tsl__expr style_text(void *ctx, const char *text) {
   tsl__captures *m = ctx;
   for (size_t i = 0; i < m->style_texts.n; i++)
     if (m->style_texts.at[i].text == text) return m->style_texts.at[i].e;
-  tsl__style_text made = {text, tsl__captures_constant(m, (tsl__string){text, (uint32_t)strlen(text)})};
-  return made.e == TSL__NONE || tsl__vec_push(m->alloc, &m->style_texts, made) ? made.e : tsl__expr_no_memory(m->x);
+  tsl__style_text made = {text,
+                          tsl__captures_constant(m, (tsl__string){text, (uint32_t)strlen(text)})};
+  return made.e == TSL__NONE || tsl__vec_push(m->alloc, &m->style_texts, made)
+             ? made.e
+             : tsl__expr_no_memory(m->x);
 }
 
-static tsl__expr text_without(void *ctx, tsl__expr text, const char *close) { return tsl__captures_without(ctx, text, close); }
+static tsl__expr text_without(void *ctx, tsl__expr text, const char *close) {
+  return tsl__captures_without(ctx, text, close);
+}
 
-static tsl__expr mark_key(void *ctx, tsl__expr body) { return marked_rule(ctx, TSL__CAPTURE_KEY, body, NULL, 0, 0, NULL, 0); }
+static tsl__expr mark_key(void *ctx, tsl__expr body) {
+  return marked_rule(ctx, TSL__CAPTURE_KEY, body, NULL, 0, 0, NULL, 0);
+}
 
 static const struct tsl__schema_style styles[] = {
-    {.name = "qwen_xml", .open = "<parameter=", .between = ">", .inner = "", .close = "</parameter>", .gap = "\n", .padding = "\n", .key_stops = "<>\n"},
-    {.name = "minimax_xml", .open = "<parameter name=\"", .between = "\">", .inner = "", .close = "</parameter>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
-    {.name = "minimax_m3_xml", .open = "]<]minimax[>[<", .between = ">", .inner = "", .close = "]<]minimax[>[", .gap = "\n", .padding = "", .nested = true, .key_stops = ">"},
-    {.name = "deepseek_xml", .open = "<｜DSML｜parameter name=\"", .between = "\" string=\"true\">", .inner = "", .json_open = "<｜DSML｜parameter name=\"",
-     .json_between = "\" string=\"false\">", .close = "</｜DSML｜parameter>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
-    {.name = "deepseek_v4_1_xml", .open = "<｜DSML｜ parameter name=\"", .between = "\" string=\"true\">", .inner = "", .json_open = "<｜DSML｜ parameter name=\"",
-     .json_between = "\" string=\"false\">", .close = "</｜DSML｜ parameter>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
-    {.name = "glm_xml", .open = "<arg_key>", .between = "</arg_key>", .inner = "<arg_value>", .close = "</arg_value>", .gap = "\n", .padding = "", .key_stops = "<>\n"},
-    {.name = "cohere_xml", .open = "<cofl:value name=\"", .between = "\" type=\"raw\">", .inner = "", .json_open = "<cofl:value name=\"", .json_between = "\" type=\"json\">",
-     .close = "</cofl:value>", .gap = "\n", .padding = "", .key_stops = "<>\"\n"},
-    {.name = "kimi_k3_xml", .open = "<|open|>argument key=\"", .between = "\" type=\"string\"<|sep|>", .inner = "", .json_open = "<|open|>argument key=\"",
-     .json_between = "\" type=\"", .typed = true, .typed_between = "\"<|sep|>", .close = "<|close|>argument<|sep|>", .gap = "", .padding = "", .key_stops = "<>\"&\n"},
-    {.name = "pythonic", .open = "", .between = "=", .inner = "", .close = "", .gap = "", .padding = "", .separator = ", ", .python = true,
+    {.name = "qwen_xml",
+     .open = "<parameter=",
+     .between = ">",
+     .inner = "",
+     .close = "</parameter>",
+     .gap = "\n",
+     .padding = "\n",
+     .key_stops = "<>\n"},
+    {.name = "minimax_xml",
+     .open = "<parameter name=\"",
+     .between = "\">",
+     .inner = "",
+     .close = "</parameter>",
+     .gap = "\n",
+     .padding = "",
+     .key_stops = "<>\"\n"},
+    {.name = "minimax_m3_xml",
+     .open = "]<]minimax[>[<",
+     .between = ">",
+     .inner = "",
+     .close = "]<]minimax[>[",
+     .gap = "\n",
+     .padding = "",
+     .nested = true,
+     .key_stops = ">"},
+    {.name = "deepseek_xml",
+     .open = "<｜DSML｜parameter name=\"",
+     .between = "\" string=\"true\">",
+     .inner = "",
+     .json_open = "<｜DSML｜parameter name=\"",
+     .json_between = "\" string=\"false\">",
+     .close = "</｜DSML｜parameter>",
+     .gap = "\n",
+     .padding = "",
+     .key_stops = "<>\"\n"},
+    {.name = "deepseek_v4_1_xml",
+     .open = "<｜DSML｜ parameter name=\"",
+     .between = "\" string=\"true\">",
+     .inner = "",
+     .json_open = "<｜DSML｜ parameter name=\"",
+     .json_between = "\" string=\"false\">",
+     .close = "</｜DSML｜ parameter>",
+     .gap = "\n",
+     .padding = "",
+     .key_stops = "<>\"\n"},
+    {.name = "glm_xml",
+     .open = "<arg_key>",
+     .between = "</arg_key>",
+     .inner = "<arg_value>",
+     .close = "</arg_value>",
+     .gap = "\n",
+     .padding = "",
+     .key_stops = "<>\n"},
+    {.name = "cohere_xml",
+     .open = "<cofl:value name=\"",
+     .between = "\" type=\"raw\">",
+     .inner = "",
+     .json_open = "<cofl:value name=\"",
+     .json_between = "\" type=\"json\">",
+     .close = "</cofl:value>",
+     .gap = "\n",
+     .padding = "",
+     .key_stops = "<>\"\n"},
+    {.name = "kimi_k3_xml",
+     .open = "<|open|>argument key=\"",
+     .between = "\" type=\"string\"<|sep|>",
+     .inner = "",
+     .json_open = "<|open|>argument key=\"",
+     .json_between = "\" type=\"",
+     .typed = true,
+     .typed_between = "\"<|sep|>",
+     .close = "<|close|>argument<|sep|>",
+     .gap = "",
+     .padding = "",
+     .key_stops = "<>\"&\n"},
+    {.name = "pythonic",
+     .open = "",
+     .between = "=",
+     .inner = "",
+     .close = "",
+     .gap = "",
+     .padding = "",
+     .separator = ", ",
+     .python = true,
      .key_stops = "\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"},
 };
 
@@ -285,7 +394,8 @@ static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl
   _Static_assert(sizeof styles / sizeof *styles <= TSL__STYLES_MAX, "room for every style");
   for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
     if (strcmp(styles[i].name, n->style)) continue;
-    struct tsl__schema_style *own = l->marks->styles[i] ? NULL : tsl__exprs_alloc(l->x, sizeof *own);
+    struct tsl__schema_style *own =
+        l->marks->styles[i] ? NULL : tsl__exprs_alloc(l->x, sizeof *own);
     if (!own) return l->marks->styles[i];
     *own = styles[i];
     for (const char *c = own->key_stops;; c++) {
@@ -299,7 +409,8 @@ static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl
     own->ctx = l->marks;
     return l->marks->styles[i] = own;
   }
-  return tsl__tags_fail(l->tags, TSL_ERR_UNSUPPORTED, n->at, "the style \"%.60s\" is not supported", n->style);
+  return tsl__tags_fail(l->tags, TSL_ERR_UNSUPPORTED, n->at, "the style \"%.60s\" is not supported",
+                        n->style);
 }
 
 /* The schema's error, at its place in the whole text. */
@@ -315,12 +426,14 @@ static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_er
   l->tags->error->offset = error->offset;
   l->tags->error->line = error->line;
   l->tags->error->column = error->column;
-  if (root && tsl__json_pointer(root, n->schema, pointer, sizeof pointer) == SIZE_MAX) pointer[0] = 0;
+  if (root && tsl__json_pointer(root, n->schema, pointer, sizeof pointer) == SIZE_MAX)
+    pointer[0] = 0;
   snprintf(whole, sizeof whole, "%s%s", pointer, error->pointer);
   tsl__error_pointer(l->tags->error, whole, strlen(whole));
 }
 
-static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n, const struct tsl__schema_style *style) {
+static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n,
+                                const struct tsl__schema_style *style) {
   tsl_schema_options options = l->marks->schema;
   struct tsl__schema_result result = {0};
   tsl_error error;
@@ -330,10 +443,14 @@ static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n, const 
     options.whitespace_max = n->max_whitespace;
   }
   const tsl_allocator *lent = l->tags->lent;
-  tsl__json *tree = lent && n->schema->user ? tsl__json_copy(&l->tags->arena, n->schema) : n->schema; /* another compile has used it */
+  /* another compile has used it */
+  tsl__json *tree =
+      lent && n->schema->user ? tsl__json_copy(&l->tags->arena, n->schema) : n->schema;
   if (!tree) return tsl__expr_no_memory(l->x);
   const char *text = n->detached ? "" : l->tags->text;
-  tsl_status status = tsl__schema_compile_tree(l->x, tree, lent, style, text, n->detached ? 0 : l->tags->length, &options, l->limits, &result, &error);
+  tsl_status status =
+      tsl__schema_compile_tree(l->x, tree, lent, style, text, n->detached ? 0 : l->tags->length,
+                               &options, l->limits, &result, &error);
   if (status != TSL_OK) schema_failed(l, n, &error);
   return result.root;
 }
@@ -341,15 +458,21 @@ static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n, const 
 /* The text that a schema was read from: what it is known by. */
 static tsl__string source_of(const tsl__tags_lowering *l, const tsl__tag *n) {
   const tsl__json *j = n->schema;
-  if (n->source.at || n->detached || !l->tags->text || (j->kind != TSL__JSON_OBJECT && j->kind != TSL__JSON_ARRAY)) return n->source;
+  if (n->source.at || n->detached || !l->tags->text ||
+      (j->kind != TSL__JSON_OBJECT && j->kind != TSL__JSON_ARRAY))
+    return n->source;
   return (tsl__string){l->tags->text + j->offset, j->end - j->offset};
 }
 
-static tsl__expr find_part(const tsl__tags_lowering *l, const tsl__tag *n, const struct tsl__schema_style *style, tsl__string source, uint64_t hash) {
+static tsl__expr find_part(const tsl__tags_lowering *l, const tsl__tag *n,
+                           const struct tsl__schema_style *style, tsl__string source,
+                           uint64_t hash) {
   tsl__index_iter it = tsl__index_first(&l->marks->part_index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__schema_part *p = &l->marks->parts.at[i];
-    if (p->style == style && p->any_order == n->any_order && p->max_whitespace == n->max_whitespace && same_text(p->source, source)) return p->e;
+    if (p->style == style && p->any_order == n->any_order &&
+        p->max_whitespace == n->max_whitespace && same_text(p->source, source))
+      return p->e;
   }
   return TSL__NONE;
 }
@@ -361,7 +484,9 @@ static bool keep_part(tsl__tags_lowering *l, tsl__schema_part part, uint64_t has
     if (!copy) return false;
     part.source.at = memcpy(copy, part.source.at, part.source.length);
   }
-  if (tsl__vec_push(m->alloc, &m->parts, part) && tsl__index_add(&m->part_index, m->alloc, hash, (uint32_t)m->parts.n - 1)) return true;
+  if (tsl__vec_push(m->alloc, &m->parts, part) &&
+      tsl__index_add(&m->part_index, m->alloc, hash, (uint32_t)m->parts.n - 1))
+    return true;
   return tsl__expr_no_memory(l->x), false;
 }
 
@@ -386,37 +511,50 @@ static tsl__expr lower_regex(tsl__tags_lowering *l, const tsl__tag *n) {
   tsl_error error;
   tsl__expr e = TSL__NONE;
   const struct tsl__constant *last = &l->pattern;
-  if (last->e != TSL__NONE && last->text.length == n->text.length && !memcmp(last->text.at, n->text.at, n->text.length)) return last->e;
+  if (last->e != TSL__NONE && last->text.length == n->text.length &&
+      !memcmp(last->text.at, n->text.at, n->text.length))
+    return last->e;
   tsl_status status = tsl__regex_compile(l->x, n->text.at, n->text.length, NULL, &e, &error);
-  if (status != TSL_OK) tsl__tags_fail(l->tags, status, n->at, "in the pattern, at byte %zu: %s", error.offset, error.message);
-  else l->pattern = (struct tsl__constant){n->text, e};
+  if (status != TSL_OK)
+    tsl__tags_fail(l->tags, status, n->at, "in the pattern, at byte %zu: %s", error.offset,
+                   error.message);
+  else
+    l->pattern = (struct tsl__constant){n->text, e};
   return e;
 }
 
 static tsl__expr lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
   tsl_error error;
   tsl__expr e = TSL__NONE;
-  tsl_status status = tsl__gbnf_compile(l->x, l->tags->vocab, n->text.at, n->text.length, NULL, l->limits ? l->limits->max_depth : 0, &e, &error);
-  if (status != TSL_OK) tsl__tags_fail(l->tags, status, n->at, "in the grammar, line %u: %s", error.line, error.message);
+  tsl_status status = tsl__gbnf_compile(l->x, l->tags->vocab, n->text.at, n->text.length, NULL,
+                                        l->limits ? l->limits->max_depth : 0, &e, &error);
+  if (status != TSL_OK)
+    tsl__tags_fail(l->tags, status, n->at, "in the grammar, line %u: %s", error.line,
+                   error.message);
   return e;
 }
 
 /* The frame of a text that is counted: with something empty at its end that no other one has. */
 static tsl__expr zone_rule(tsl__tags_lowering *l, tsl__expr text, size_t k) {
-  return marked_rule(l->marks, TSL__CAPTURE_NONE, tsl__expr_seq(l->x, text, l->marks->zones.at[k]), NULL, 0, 0, NULL, 0);
+  return marked_rule(l->marks, TSL__CAPTURE_NONE, tsl__expr_seq(l->x, text, l->marks->zones.at[k]),
+                     NULL, 0, 0, NULL, 0);
 }
 
-/* A text whose tokens are counted (runtime/matcher/quota.h). A format in several places is one text, as it may be read in two of them at once: found among the last ones. */
+/* A text whose tokens are counted (runtime/matcher/quota.h). A format in several places is one
+ * text, as it may be read in two of them at once: found among the last ones. */
 static tsl__expr counted(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr text) {
   tsl__captures *m = l->marks;
   size_t k = l->counted.n;
   char name[32];
   for (size_t i = k > 64 ? k - 64 : 0; i < k; i++)
-    if (l->counted.at[i].of == n && zone_rule(l, text, i) == l->counted.at[i].rule) return l->counted.at[i].rule;
+    if (l->counted.at[i].of == n && zone_rule(l, text, i) == l->counted.at[i].rule)
+      return l->counted.at[i].rule;
   snprintf(name, sizeof name, "counted#%zu", k);
   if (k == m->zones.n) {
-    tsl__expr own = marked_rule(m, TSL__CAPTURE_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
-    if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own)) return tsl__expr_no_memory(l->x);
+    tsl__expr own =
+        marked_rule(m, TSL__CAPTURE_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
+    if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own))
+      return tsl__expr_no_memory(l->x);
   }
   tsl__counted c = {zone_rule(l, text, k), n->max_tokens, n};
   return tsl__vec_push(m->alloc, &l->counted, c) ? c.rule : tsl__expr_no_memory(l->x);
@@ -432,13 +570,18 @@ static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
 }
 
 /* One of these tokens, or of all others. Those that no text can have count for nothing. */
-static tsl__expr named(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *tokens, size_t count, bool others) {
-  if (tsl__vocab_names_some(l->tags->vocab, tokens, count, others)) return tsl__expr_token(l->x, tokens, count, others);
-  tsl__tags_fail(l->tags, TSL_ERR_EMPTY, n->at, "no token can stand here: one that ends a generation, or has no bytes, is no part of a text");
+static tsl__expr named(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *tokens,
+                       size_t count, bool others) {
+  if (tsl__vocab_names_some(l->tags->vocab, tokens, count, others))
+    return tsl__expr_token(l->x, tokens, count, others);
+  tsl__tags_fail(
+      l->tags, TSL_ERR_EMPTY, n->at,
+      "no token can stand here: one that ends a generation, or has no bytes, is no part of a text");
   return TSL__NONE;
 }
 
-static tsl__expr token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more, uint32_t more_count) {
+static tsl__expr token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more,
+                           uint32_t more_count) {
   tsl_token *all = tsl__tags_alloc(l->tags, (n->token_count + more_count) * sizeof *all + 1);
   if (!all) return TSL__NONE;
   for (uint32_t i = 0; i < n->token_count; i++) all[i] = n->tokens[i];
@@ -452,28 +595,36 @@ static tsl__expr lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s)
   return tsl__expr_repeat(l->x, one, n->min, n->max);
 }
 
-/* ---- tags ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tags ------------------------------------------------------------------------------------ */
 
-static tsl__expr delimiter(tsl__tags_lowering *l, const tsl__tag *n, const tsl__delimiter *d) { return d->is_token ? named(l, n, &d->token, 1, false) : tsl__tags_constant(l, d->text); }
+static tsl__expr delimiter(tsl__tags_lowering *l, const tsl__tag *n, const tsl__delimiter *d) {
+  return d->is_token ? named(l, n, &d->token, 1, false) : tsl__tags_constant(l, d->text);
+}
 
-/* A tag may end without it: it is empty, or a token that ends the generation, which comes after the text. */
-static bool is_left_out(const tsl__tags_lowering *l, const tsl__delimiter *end) { return end->is_token ? tsl_vocab_is_eog(l->tags->vocab, end->token) : !end->text.length; }
+/* A tag may end without it: it is empty, or a token that ends the generation, which comes after the
+ * text. */
+static bool is_left_out(const tsl__tags_lowering *l, const tsl__delimiter *end) {
+  return end->is_token ? tsl_vocab_is_eog(l->tags->vocab, end->token) : !end->text.length;
+}
 
 /* What free text up to one of the ends looks like: exact where ends overlap. */
-static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl__delimiter *ends, uint32_t end_count, stops inner) {
+static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl__delimiter *ends,
+                           uint32_t end_count, stops inner) {
   uint32_t count, text = 0;
   tsl__cut cut;
   const tsl__string *list = without(l, NULL, 0, inner, any, &count);
   tsl__expr *all = tsl__tags_alloc(l->tags, end_count * sizeof *all + 1);
   if (!list || !all || !tsl__tags_cut(l, list, count, inner.text_count, &cut)) return TSL__NONE;
   for (uint32_t i = 0; i < end_count; i++)
-    all[i] = ends[i].is_token ? tsl__expr_seq(l->x, cut.text, delimiter(l, any, &ends[i])) : tsl__tags_until(l, &cut, text++, false);
+    all[i] = ends[i].is_token ? tsl__expr_seq(l->x, cut.text, delimiter(l, any, &ends[i]))
+                              : tsl__tags_until(l, &cut, text++, false);
   return tsl__expr_alt_n(l->x, all, end_count);
 }
 
 /* A tag after its begin: content and end, in a frame that bears its mark. */
 static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last) {
-  tsl__string *texts = tsl__tags_alloc(l->tags, n->end_count * sizeof *texts), *spelled = tsl__tags_alloc(l->tags, n->end_count * sizeof *spelled);
+  tsl__string *texts = tsl__tags_alloc(l->tags, n->end_count * sizeof *texts),
+              *spelled = tsl__tags_alloc(l->tags, n->end_count * sizeof *spelled);
   tsl_token *tokens = tsl__tags_alloc(l->tags, n->end_count * sizeof *tokens);
   tsl__expr *ends = tsl__tags_alloc(l->tags, n->end_count * sizeof *ends), all;
   stops inner = {.text = texts, .tokens = tokens};
@@ -482,51 +633,69 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
   if (!texts || !spelled || !tokens || !ends || !hold(l, n->begin.text)) return TSL__NONE;
   for (uint32_t i = 0; i < n->end_count; i++) {
     bool left_out = is_left_out(l, &n->ends[i]);
-    if (left_out) inner.last = true; /* nothing has to follow the content */
-    else if (n->ends[i].is_token) tokens[inner.token_count++] = n->ends[i].token;
-    else texts[inner.text_count++] = n->ends[i].text;
-    if (n->ends[i].text.length) spelled[spelled_count++] = n->ends[i].text; /* a token's text is no content either */
+    if (left_out)
+      inner.last = true; /* nothing has to follow the content */
+    else if (n->ends[i].is_token)
+      tokens[inner.token_count++] = n->ends[i].token;
+    else
+      texts[inner.text_count++] = n->ends[i].text;
+    /* a token's text is no content either */
+    if (n->ends[i].text.length) spelled[spelled_count++] = n->ends[i].text;
     if (!hold(l, n->ends[i].text)) return TSL__NONE;
     ends[i] = left_out ? TSL__EPS : delimiter(l, n, &n->ends[i]);
   }
   const tsl__tag *content = n->items[0];
-  bool free_text = content->kind == TSL__TAG_ANY && !content->mark && content->max_chars == TSL__INF && content->max_tokens == TSL__INF && !inner.last;
+  bool free_text = content->kind == TSL__TAG_ANY && !content->mark &&
+                   content->max_chars == TSL__INF && content->max_tokens == TSL__INF && !inner.last;
   if (free_text) {
     all = any_until(l, content, n->ends, n->end_count, inner);
   } else {
     tsl__expr end = tsl__expr_alt_n(l->x, ends, n->end_count);
     all = tsl__expr_seq(l->x, lower(l, content, inner), end);
   }
-  const tsl__string *name = n->name || n->mark != TSL__CAPTURE_TAG ? &(tsl__string){n->name, n->name_length} : &n->begin.text;
-  tsl__expr rule = marked_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length, spelled, spelled_count);
+  const tsl__string *name = n->name || n->mark != TSL__CAPTURE_TAG
+                                ? &(tsl__string){n->name, n->name_length}
+                                : &n->begin.text;
+  tsl__expr rule = marked_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length,
+                               spelled, spelled_count);
   return last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
 }
 
 static tsl__expr lower_tag(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
-  tsl__expr begin = delimiter(l, n, &n->begin); /* before the rest: expressions are numbered as they are made, in the same order by every compiler */
+  /* before the rest: expressions are numbered as they are made, in the same order by every
+   * compiler */
+  tsl__expr begin = delimiter(l, n, &n->begin);
   return tsl__expr_seq(l->x, begin, rest_of_tag(l, n, s.last));
 }
 
-/* Some of the tags (`which`: their indices; NULL: all of them), less so many bytes of their begins, each followed by `then`. */
-static tsl__expr tags_after(tsl__tags_lowering *l, const tsl__tag *n, const uint32_t *which, uint32_t tags, uint32_t skip, tsl__expr then) {
+/* Some of the tags (`which`: their indices; NULL: all of them), less so many bytes of their begins,
+ * each followed by `then`. */
+static tsl__expr tags_after(tsl__tags_lowering *l, const tsl__tag *n, const uint32_t *which,
+                            uint32_t tags, uint32_t skip, tsl__expr then) {
   tsl__string *begins = tsl__tags_alloc(l->tags, tags * sizeof *begins + 1);
   tsl__expr *rests = tsl__tags_alloc(l->tags, tags * sizeof *rests + 1), by_token = TSL__NONE;
   uint32_t count = 0;
   if (!begins || !rests) return TSL__NONE;
-  for (uint32_t i = 0; i < tags && l->tags->status == TSL_OK && tsl__exprs_status(l->x) == TSL_OK; i++) {
+  for (uint32_t i = 0; i < tags && l->tags->status == TSL_OK && tsl__exprs_status(l->x) == TSL_OK;
+       i++) {
     const tsl__tag *tag = n->items[which ? which[i] : i];
     tsl__expr rest = tsl__expr_seq(l->x, rest_of_tag(l, tag, false), then);
-    if (tag->begin.is_token) by_token = tsl__expr_alt(l->x, by_token, tsl__expr_seq(l->x, delimiter(l, tag, &tag->begin), rest));
-    else begins[count] = tag->begin.text, rests[count++] = rest;
+    if (tag->begin.is_token)
+      by_token =
+          tsl__expr_alt(l->x, by_token, tsl__expr_seq(l->x, delimiter(l, tag, &tag->begin), rest));
+    else
+      begins[count] = tag->begin.text, rests[count++] = rest;
   }
   tsl__expr all = count ? tsl__tags_trie(l, begins, rests, count, skip) : TSL__NONE;
   return tsl__expr_alt(l->x, all, by_token);
 }
 
-/* The tags by their triggers, those of one in their own order: those of trigger i are tags[from[i]] to tags[from[i + 1] - 1]. */
+/* The tags by their triggers, those of one in their own order: those of trigger i are tags[from[i]]
+ * to tags[from[i + 1] - 1]. */
 static uint32_t *by_trigger(tsl__tags_lowering *l, const tsl__tag *n, uint32_t **from) {
   const uint32_t *of = tsl__tags_triggers(l, n);
-  uint32_t *tags = tsl__tags_alloc(l->tags, n->item_count * sizeof *tags + 1), *at = *from = tsl__tags_alloc(l->tags, (n->trigger_count + 2) * sizeof *at);
+  uint32_t *tags = tsl__tags_alloc(l->tags, n->item_count * sizeof *tags + 1),
+           *at = *from = tsl__tags_alloc(l->tags, (n->trigger_count + 2) * sizeof *at);
   if (!of || !tags || !at) return NULL;
   for (uint32_t k = 0; k < n->item_count; k++) at[of[k] + 2]++;
   for (uint32_t i = 2; i < n->trigger_count + 2; i++) at[i] += at[i - 1];
@@ -539,17 +708,25 @@ static tsl__expr with_first(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr 
   return tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : loop_rule);
 }
 
-/* Those of the tags whose begin has a special token that reaches over the end of the trigger: the token comes after free text, and the trigger is not spelled. */
-static tsl__expr over_the_trigger(tsl__tags_lowering *l, const tsl__tag *n, const uint32_t *which, uint32_t tags, uint32_t trigger, tsl__expr text, tsl__expr then) {
+/* Those of the tags whose begin has a special token that reaches over the end of the trigger: the
+ * token comes after free text, and the trigger is not spelled. */
+static tsl__expr over_the_trigger(tsl__tags_lowering *l, const tsl__tag *n, const uint32_t *which,
+                                  uint32_t tags, uint32_t trigger, tsl__expr text, tsl__expr then) {
   tsl__expr all = TSL__NONE;
   for (uint32_t i = 0, from, to; i < tags; i++) {
     const tsl__tag *tag = n->items[which[i]];
     tsl__string begin = tag->begin.text;
     tsl_token token = tsl__tags_across(l, begin, trigger, &from, &to);
     if (token == TSL_NO_TOKEN) continue;
-    tsl__expr rest = tsl__expr_seq(l->x, tsl__tags_constant(l, (tsl__string){begin.at + to, begin.length - to}), tsl__expr_seq(l->x, rest_of_tag(l, tag, false), then));
-    tsl__expr before = tsl__expr_seq(l->x, text, tsl__tags_constant(l, (tsl__string){begin.at, from}));
-    all = tsl__expr_alt(l->x, all, tsl__expr_seq(l->x, before, tsl__expr_seq(l->x, tsl__expr_token(l->x, &token, 1, false), rest)));
+    tsl__expr rest =
+        tsl__expr_seq(l->x, tsl__tags_constant(l, (tsl__string){begin.at + to, begin.length - to}),
+                      tsl__expr_seq(l->x, rest_of_tag(l, tag, false), then));
+    tsl__expr before =
+        tsl__expr_seq(l->x, text, tsl__tags_constant(l, (tsl__string){begin.at, from}));
+    all = tsl__expr_alt(
+        l->x, all,
+        tsl__expr_seq(l->x, before,
+                      tsl__expr_seq(l->x, tsl__expr_token(l->x, &token, 1, false), rest)));
   }
   return all;
 }
@@ -561,13 +738,20 @@ static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops
   const uint32_t *tags = by_trigger(l, n, &from);
   if (!tags) return TSL__NONE;
   tsl__string *list = without(l, n->triggers, n->trigger_count, s, n, &count);
-  tsl__expr again = new_loop(l, "triggered-tags", &body), then = n->once ? l->marks->nothing : again, *all = tsl__tags_alloc(l->tags, (n->trigger_count + 1) * sizeof *all);
-  if (!list || !all || again == TSL__NONE || !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut)) return TSL__NONE;
+  tsl__expr again = new_loop(l, "triggered-tags", &body),
+            then = n->once ? l->marks->nothing : again,
+            *all = tsl__tags_alloc(l->tags, (n->trigger_count + 1) * sizeof *all);
+  if (!list || !all || again == TSL__NONE ||
+      !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut))
+    return TSL__NONE;
   for (uint32_t i = 0; i < n->trigger_count; i++) {
-    tsl__expr rest = tags_after(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, then);
+    tsl__expr rest =
+        tags_after(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, then);
     if (rest == TSL__NONE) return TSL__NONE;
     all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i, true), rest);
-    all[i] = tsl__expr_alt(l->x, all[i], over_the_trigger(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, cut.text, then));
+    all[i] = tsl__expr_alt(l->x, all[i],
+                           over_the_trigger(l, n, tags + from[i], from[i + 1] - from[i],
+                                            n->triggers[i].length, cut.text, then));
   }
   all[n->trigger_count] = cut.text;
   body->body = tsl__expr_alt_n(l->x, all, n->trigger_count + 1);
@@ -579,15 +763,18 @@ static tsl__expr lower_by_token(tsl__tags_lowering *l, const tsl__tag *n, stops 
   loop *body;
   const tsl__tag *excluded = n->items[n->item_count];
   tsl_token *stop = tsl__tags_alloc(l->tags, (n->token_count + s.token_count) * sizeof *stop + 1);
-  tsl__expr again = new_loop(l, "token-triggered", &body), then = n->once ? l->marks->nothing : again, tags = TSL__NONE;
+  tsl__expr again = new_loop(l, "token-triggered", &body),
+            then = n->once ? l->marks->nothing : again, tags = TSL__NONE;
   if (!stop || again == TSL__NONE) return TSL__NONE;
   for (uint32_t i = 0; i < n->token_count; i++) stop[i] = n->tokens[i];
   for (uint32_t i = 0; i < s.token_count; i++) stop[n->token_count + i] = s.tokens[i];
-  tsl__expr free = tsl__expr_star(l->x, token_set(l, excluded, stop, n->token_count + s.token_count));
+  tsl__expr free =
+      tsl__expr_star(l->x, token_set(l, excluded, stop, n->token_count + s.token_count));
   if (n->kind == TSL__TAG_TRIGGERED) tags = tags_after(l, n, NULL, n->item_count, 0, then);
   for (uint32_t i = 0; n->kind == TSL__TAG_DISPATCH && i < n->item_count; i++) {
     stops inner = {.last = false};
-    tsl__expr token = named(l, n, &n->tokens[i], 1, false), rest = tsl__expr_seq(l->x, lower(l, n->items[i], inner), then);
+    tsl__expr token = named(l, n, &n->tokens[i], 1, false),
+              rest = tsl__expr_seq(l->x, lower(l, n->items[i], inner), then);
     tags = tsl__expr_alt(l->x, tags, tsl__expr_seq(l->x, token, rest));
   }
   body->body = tsl__expr_alt(l->x, free, tsl__expr_seq(l->x, free, tags));
@@ -599,8 +786,11 @@ static tsl__expr lower_dispatch(tsl__tags_lowering *l, const tsl__tag *n, stops 
   loop *body;
   tsl__cut cut;
   tsl__string *list = without(l, n->triggers, n->trigger_count, s, n, &count);
-  tsl__expr again = new_loop(l, "dispatch", &body), then = n->once ? l->marks->nothing : again, *all = tsl__tags_alloc(l->tags, (n->item_count + 1) * sizeof *all);
-  if (!list || !all || again == TSL__NONE || !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut)) return TSL__NONE;
+  tsl__expr again = new_loop(l, "dispatch", &body), then = n->once ? l->marks->nothing : again,
+            *all = tsl__tags_alloc(l->tags, (n->item_count + 1) * sizeof *all);
+  if (!list || !all || again == TSL__NONE ||
+      !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut))
+    return TSL__NONE;
   for (uint32_t i = 0; i < n->item_count; i++) {
     stops inner = {.last = false};
     tsl__expr content = lower(l, n->items[i], inner);
@@ -619,12 +809,13 @@ static tsl__expr lower_separated(tsl__tags_lowering *l, const tsl__tag *n) {
   tsl__expr more = new_loop(l, "more-tags", &body), separator = tsl__tags_constant(l, n->text);
   if (more == TSL__NONE) return TSL__NONE;
   tsl__expr tags = tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : more);
-  if (n->text.length) separator = marked_rule(l->marks, TSL__CAPTURE_MARKUP, separator, NULL, 0, 0, NULL, 0);
+  if (n->text.length)
+    separator = marked_rule(l->marks, TSL__CAPTURE_MARKUP, separator, NULL, 0, 0, NULL, 0);
   if (!n->once) body->body = tsl__expr_opt(l->x, tsl__expr_seq(l->x, separator, tags));
   return n->at_least_one ? tags : tsl__expr_opt(l->x, tags);
 }
 
-/* ---- composition ---------------------------------------------------------------------------------------------------------- */
+/* ---- composition ----------------------------------------------------------------------------- */
 
 static bool is_choice_of_constants(const tsl__tag *n) {
   bool all = n->kind == TSL__TAG_OR;
@@ -651,44 +842,58 @@ static tsl__expr lower_repeat(tsl__tags_lowering *l, const tsl__tag *n, stops s)
   return tsl__expr_repeat(l->x, lower(l, n->items[0], s), n->min, n->max);
 }
 
-/* Depth: TSL__TAGS_DEPTH. A node is some work even where all that is made of it is there already: a tree built in C may have it in many places. */
+/* Depth: TSL__TAGS_DEPTH. A node is some work even where all that is made of it is there already: a
+ * tree built in C may have it in many places. */
 static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   tsl__expr e = TSL__NONE;
   tsl__exprs_work(l->x, NODE_WORK);
   if (tsl__exprs_status(l->x) != TSL_OK) return TSL__NONE;
   switch (n->kind) {
-    case TSL__TAG_CONST: e = tsl__tags_constant(l, n->text); break;
-    case TSL__TAG_SCHEMA: return lower_schema(l, n, s);
-    case TSL__TAG_REGEX: e = lower_regex(l, n); break;
-    case TSL__TAG_GBNF: e = lower_gbnf(l, n); break;
-    case TSL__TAG_ANY: e = lower_any(l, n, s); break;
-    case TSL__TAG_SEQUENCE:
-    case TSL__TAG_OR: e = lower_items(l, n, s); break;
-    case TSL__TAG_REPEAT: e = lower_repeat(l, n, s); break;
-    case TSL__TAG_TAG: return lower_tag(l, n, s);
-    case TSL__TAG_TRIGGERED: e = n->by_token ? lower_by_token(l, n, s) : lower_triggered(l, n, s); break;
-    case TSL__TAG_SEPARATED: e = lower_separated(l, n); break;
-    case TSL__TAG_DISPATCH: e = n->by_token ? lower_by_token(l, n, s) : lower_dispatch(l, n, s); break;
-    case TSL__TAG_TOKENS: e = lower_tokens(l, n, s); break;
+  case TSL__TAG_CONST: e = tsl__tags_constant(l, n->text); break;
+  case TSL__TAG_SCHEMA: return lower_schema(l, n, s);
+  case TSL__TAG_REGEX: e = lower_regex(l, n); break;
+  case TSL__TAG_GBNF: e = lower_gbnf(l, n); break;
+  case TSL__TAG_ANY: e = lower_any(l, n, s); break;
+  case TSL__TAG_SEQUENCE:
+  case TSL__TAG_OR: e = lower_items(l, n, s); break;
+  case TSL__TAG_REPEAT: e = lower_repeat(l, n, s); break;
+  case TSL__TAG_TAG: return lower_tag(l, n, s);
+  case TSL__TAG_TRIGGERED:
+    e = n->by_token ? lower_by_token(l, n, s) : lower_triggered(l, n, s);
+    break;
+  case TSL__TAG_SEPARATED: e = lower_separated(l, n); break;
+  case TSL__TAG_DISPATCH:
+    e = n->by_token ? lower_by_token(l, n, s) : lower_dispatch(l, n, s);
+    break;
+  case TSL__TAG_TOKENS: e = lower_tokens(l, n, s); break;
   }
   if (e == TSL__EPS || e == TSL__NONE || !n->mark) return e;
   return marked(l, n, e, s);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__captures *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out) {
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__captures *marks,
+                          const tsl_schema_options *schema, const tsl_limits *limits,
+                          tsl__tagged **out) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
-  tsl__tags_lowering l = {.tags = t, .x = x, .marks = marks ? marks : new_marks(x, t->vocab), .limits = limits, .out = tsl__exprs_alloc(x, sizeof **out)};
+  tsl__tags_lowering l = {.tags = t,
+                          .x = x,
+                          .marks = marks ? marks : new_marks(x, t->vocab),
+                          .limits = limits,
+                          .out = tsl__exprs_alloc(x, sizeof **out)};
   tsl__expr e = TSL__NONE;
   *out = l.out;
   bool kept = marks || !schema || (l.marks && keep_options(l.marks, schema));
   if (l.out) *l.out = (tsl__tagged){.marks = l.marks};
-  if (!l.marks || !l.out || !kept) tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
-  else e = lower(&l, root, (stops){.last = true});
+  if (!l.marks || !l.out || !kept)
+    tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  else
+    e = lower(&l, root, (stops){.last = true});
   if (t->status == TSL_OK && keep_held(&l)) keep_counted(&l);
   tsl__vec_free(a, &l.counted);
   tsl__vec_free(a, &l.held);
-  if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK) tsl__tags_fail(t, tsl__exprs_status(x), NULL, "%s", tsl__exprs_why(x));
+  if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK)
+    tsl__tags_fail(t, tsl__exprs_status(x), NULL, "%s", tsl__exprs_why(x));
   return t->status == TSL_OK ? e : TSL__NONE;
 }

@@ -1,13 +1,21 @@
-/* parse.c - from text back to calls: following a text through the grammar's own states, and noting where marked frames begin and end.
+/* parse.c - from text back to calls: following a text through the grammar's own states, and noting
+ * where marked frames begin and end.
  *
- * Idea       A thread is one way to read the text so far: its stack of frames, and a list of notes "frame with mark M begins / ends at byte n". Stacks and notes are lists
- *            with shared tails, stacks are interned. A byte moves every thread through the states that the matcher uses; equal stacks are one thread.
- * Ambiguity  Threads are ordered, and of equal stacks the first stays, but for values: what is JSON is no bare string. At each byte a thread first ends its frame, then goes on in it, then calls: so a part ends
- *            as early as it can, and begins as late as it can. At the end the first complete thread counts.
- * Empty      A tag with nothing in it whose end is empty reads no byte: its begin and end are noted where the frame around it ends, if that cannot be empty without it.
- * Streaming  What all threads agree on is final: the notes up to their last common one, and the text before the first other one. Text that may be the
- *            beginning of a tag's begin or end is held back until that is known, and so is half a character.
- * Cost       Tens of nanoseconds a byte and thread (one, but for ambiguous grammars); memory: the text, and 24 bytes for each different stack.
+ * Idea       A thread is one way to read the text so far: its stack of frames, and a list of notes
+ *            "frame with mark M begins / ends at byte n". Stacks and notes are lists with shared
+ *            tails, stacks are interned. A byte moves every thread through the states that the
+ *            matcher uses; equal stacks are one thread.
+ * Ambiguity  Threads are ordered, and of equal stacks the first stays, but for values: what is JSON
+ *            is no bare string. At each byte a thread first ends its frame, then goes on in it,
+ *            then calls: so a part ends as early as it can, and begins as late as it can. At the
+ *            end the first complete thread counts.
+ * Empty      A tag with nothing in it whose end is empty reads no byte: its begin and end are noted
+ *            where the frame around it ends, if that cannot be empty without it.
+ * Streaming  What all threads agree on is final: the notes up to their last common one, and the
+ *            text before the first other one. Text that may be the beginning of a tag's begin or
+ *            end is held back until that is known, and so is half a character.
+ * Cost       Tens of nanoseconds a byte and thread (one, but for ambiguous grammars); memory: the
+ *            text, and 24 bytes for each different stack.
  * Tested by  tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -74,13 +82,14 @@ struct tsl_parser {
   TSL__VEC(call_parts) call_parts; /* of each call that has a part, and of those before it */
   size_t parts_read;
   text_vec parts_text, key, json;
-  text_vec held; /* the end of what was given: the beginning of a special token's text that is no text here */
+  /* the end of what was given: the beginning of a special token's text that is no text here */
+  text_vec held;
   uint32_t calls, members;
   bool finished;
   tsl_status status; /* sticky: no memory, a limit */
 };
 
-/* ---- frames and notes ------------------------------------------------------------------------------------------------- */
+/* ---- frames and notes ------------------------------------------------------------------------ */
 
 static void *failed(tsl_parser *p, tsl_status status) {
   if (p->status == TSL_OK) p->status = status;
@@ -88,11 +97,14 @@ static void *failed(tsl_parser *p, tsl_status status) {
 }
 
 static uint32_t frame_of(tsl_parser *p, frame f) {
-  uint64_t hash = tsl__mix(((uint64_t)f.state << 32 | f.parent) + (uint64_t)f.count * 0x9e3779b97f4a7c15u + f.mark);
+  uint64_t hash = tsl__mix(((uint64_t)f.state << 32 | f.parent) +
+                           (uint64_t)f.count * 0x9e3779b97f4a7c15u + f.mark);
   tsl__index_iter it = tsl__index_first(&p->index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (!memcmp(&p->frames.at[i], &f, sizeof f)) return i;
-  if (!tsl__vec_push(&p->alloc, &p->frames, f) || !tsl__index_add(&p->index, &p->alloc, hash, (uint32_t)p->frames.n - 1)) failed(p, TSL_ERR_NO_MEMORY);
+  if (!tsl__vec_push(&p->alloc, &p->frames, f) ||
+      !tsl__index_add(&p->index, &p->alloc, hash, (uint32_t)p->frames.n - 1))
+    failed(p, TSL_ERR_NO_MEMORY);
   return (uint32_t)p->frames.n - 1;
 }
 
@@ -103,7 +115,9 @@ static uint32_t note_add(tsl_parser *p, uint32_t before, uint32_t mark, bool beg
 }
 
 static tsl__space *space_of(const tsl_parser *p) { return p->grammar->space; }
-static const tsl__capture *mark_at(const tsl_parser *p, uint32_t mark) { return &p->marks->at.at[mark - 1]; }
+static const tsl__capture *mark_at(const tsl_parser *p, uint32_t mark) {
+  return &p->marks->at.at[mark - 1];
+}
 
 /* The mark of a frame that begins in this state, + 1. */
 static uint32_t mark_of_state(const tsl_parser *p, tsl__state state) {
@@ -113,28 +127,35 @@ static uint32_t mark_of_state(const tsl_parser *p, tsl__state state) {
   return m && m->kind != TSL__CAPTURE_NONE ? (uint32_t)(m - p->marks->at.at) + 1 : 0;
 }
 
-static uint32_t depth_of(const tsl_parser *p, uint32_t n) { return n ? p->notes.at[n - 1].depth : 0; }
+static uint32_t depth_of(const tsl_parser *p, uint32_t n) {
+  return n ? p->notes.at[n - 1].depth : 0;
+}
 
 /* The last note that both lists have. */
 static uint32_t common(const tsl_parser *p, uint32_t a, uint32_t b) {
   while (a != b) {
-    if (depth_of(p, a) >= depth_of(p, b)) a = p->notes.at[a - 1].before;
-    else b = p->notes.at[b - 1].before;
+    if (depth_of(p, a) >= depth_of(p, b))
+      a = p->notes.at[a - 1].before;
+    else
+      b = p->notes.at[b - 1].before;
   }
   return a;
 }
 
-/* Of two ways to the same stack: does `a` begin with a kind of value that goes before that of `b`? */
+/* Of two ways to the same stack: does `a` begin with a kind of value that goes before that of
+ * `b`? */
 static bool goes_before(const tsl_parser *p, uint32_t a, uint32_t b) {
   uint32_t before = common(p, a, b), kinds[2] = {0, 0}, at[2] = {a, b};
   for (int i = 0; i < 2; i++)
-    for (; at[i] != before; at[i] = p->notes.at[at[i] - 1].before) kinds[i] = p->notes.at[at[i] - 1].begin ? mark_at(p, p->notes.at[at[i] - 1].mark)->kind : 0;
+    for (; at[i] != before; at[i] = p->notes.at[at[i] - 1].before)
+      kinds[i] = p->notes.at[at[i] - 1].begin ? mark_at(p, p->notes.at[at[i] - 1].mark)->kind : 0;
   return kinds[0] >= TSL__CAPTURE_VALUE && kinds[0] < kinds[1] && kinds[1] <= TSL__CAPTURE_OBJECT;
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------------------------ */
+/* ---- one step -------------------------------------------------------------------------------- */
 
-static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *from, uint32_t notes);
+static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *from,
+                 uint32_t notes);
 
 /* A frame is over: go on in the one below; `names`: with the name that it spelled. */
 static void land_below(tsl_parser *p, const frame *from, const tsl__keyed *names, uint32_t notes) {
@@ -150,11 +171,14 @@ static void land_below(tsl_parser *p, const frame *from, const tsl__keyed *names
   land(p, state, count, &below, notes);
 }
 
-static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *from, uint32_t notes) {
+static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *from,
+                 uint32_t notes) {
   const tsl__state_rec *r = tsl__state_expanded(space_of(p), state);
   if (!r) return;
   const tsl__keyed *names = r->flags & TSL__STATE_KEYED ? r->keyed : NULL;
-  if (names && (!from->parent || !tsl__resume_any(space_of(p), p->frames.at[from->parent - 1].state, names))) return;
+  if (names &&
+      (!from->parent || !tsl__resume_any(space_of(p), p->frames.at[from->parent - 1].state, names)))
+    return;
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges; i++) {
       uint32_t c;
@@ -173,8 +197,10 @@ static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *f
     if (goes_before(p, t.notes, p->next.at[i].notes)) p->next.at[i].notes = t.notes;
     return;
   }
-  if (p->next.n >= THREADS_MAX) failed(p, TSL_ERR_LIMIT);
-  else if (!tsl__vec_push(&p->alloc, &p->next, t)) failed(p, TSL_ERR_NO_MEMORY);
+  if (p->next.n >= THREADS_MAX)
+    failed(p, TSL_ERR_LIMIT);
+  else if (!tsl__vec_push(&p->alloc, &p->next, t))
+    failed(p, TSL_ERR_NO_MEMORY);
 }
 
 static bool entered(tsl_parser *p, thread t) {
@@ -213,8 +239,10 @@ static bool empty_by_itself(const tsl__exprs *x, tsl__expr e) {
   }
 }
 
-/* Where a frame ends in this state: the notes of the marked frames that begin and end there, with nothing in them, if it cannot end without. */
-static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, uint32_t notes, uint32_t depth) {
+/* Where a frame ends in this state: the notes of the marked frames that begin and end there, with
+ * nothing in them, if it cannot end without. */
+static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, uint32_t notes,
+                               uint32_t depth) {
   const tsl__exprs *x = tsl__states_exprs(space_of(p));
   const tsl__state_rec *r = tsl__state_expanded(space_of(p), state);
   if (!r || !r->edges || (r->flags & TSL__STATE_FORK) || depth > TSL__TAGS_DEPTH) return notes;
@@ -222,8 +250,10 @@ static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, 
   if (empty_by_itself(x, own ? own->body : r->handle)) return notes;
   for (uint32_t i = 0; i < r->edges; i++) {
     uint32_t c, to_count;
-    tsl__state callee = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].to, 0, &c), to = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].push, count, &to_count);
-    const tsl__state_rec *called = tsl__state_expanded(space_of(p), callee), *back = tsl__state_expanded(space_of(p), to);
+    tsl__state callee = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].to, 0, &c),
+               to = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].push, count, &to_count);
+    const tsl__state_rec *called = tsl__state_expanded(space_of(p), callee),
+                         *back = tsl__state_expanded(space_of(p), to);
     if (!called || !back || !(called->flags & back->flags & TSL__STATE_NULLABLE)) continue;
     uint32_t mark = mark_of_state(p, callee);
     if (mark) notes = note_add(p, notes, mark, true);
@@ -240,7 +270,8 @@ static uint32_t notes_of_end(tsl_parser *p, const frame *f, uint32_t notes) {
   return f->mark ? note_add(p, notes, f->mark, false) : notes;
 }
 
-/* A byte, or a token as one step (token other than TSL_NO_TOKEN); p->text already holds what is read, `notes` are made at its length: the caller sets that. */
+/* A byte, or a token as one step (token other than TSL_NO_TOKEN); p->text already holds what is
+ * read, `notes` are made at its length: the caller sets that. */
 static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_token token) {
   const frame f = p->frames.at[at];
   const tsl__state_rec *r = tsl__state_expanded(space_of(p), f.state);
@@ -249,7 +280,8 @@ static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_t
     failed(p, TSL_ERR_LIMIT);
     return;
   }
-  if ((r->flags & TSL__STATE_NULLABLE) && f.parent) step(p, f.parent - 1, notes_of_end(p, &f, notes), byte, token);
+  if ((r->flags & TSL__STATE_NULLABLE) && f.parent)
+    step(p, f.parent - 1, notes_of_end(p, &f, notes), byte, token);
   if (token == TSL_NO_TOKEN && tsl__bytes_has(&r->live, byte)) {
     uint32_t c = 0;
     tsl__target target = tsl__state_step(space_of(p), r, byte);
@@ -271,15 +303,21 @@ static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_t
   for (uint32_t i = 0; i < r->edges && !(r->flags & TSL__STATE_FORK); i++) {
     uint32_t c, back_count;
     tsl__state callee = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].to, 0, &c);
-    tsl__state back = tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].push, f.count, &back_count);
-    const tsl__state_rec *b = tsl__state_expanded(space_of(p), back), *called = tsl__state_expanded(space_of(p), callee);
+    tsl__state back =
+        tsl__target_resolve(space_of(p), tsl__state_edges(r)[i].push, f.count, &back_count);
+    const tsl__state_rec *b = tsl__state_expanded(space_of(p), back),
+                         *called = tsl__state_expanded(space_of(p), callee);
     if (!b || !called) return;
-    if (token == TSL_NO_TOKEN && !(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !called->edges && !tsl__bytes_has(&called->live, byte)) continue;
+    if (token == TSL_NO_TOKEN && !(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) &&
+        !called->edges && !tsl__bytes_has(&called->live, byte))
+      continue;
     for (uint32_t k = 0; k < ((b->flags & TSL__STATE_FORK) ? b->edges : 1u); k++) {
       uint32_t count = back_count;
       tsl__state to = back;
-      if (b->flags & TSL__STATE_FORK) to = tsl__target_resolve(space_of(p), tsl__state_edges(b)[k].to, back_count, &count);
-      uint32_t below = frame_of(p, (frame){to, count, f.parent, f.mark}), mark = mark_of_state(p, callee);
+      if (b->flags & TSL__STATE_FORK)
+        to = tsl__target_resolve(space_of(p), tsl__state_edges(b)[k].to, back_count, &count);
+      uint32_t below = frame_of(p, (frame){to, count, f.parent, f.mark}),
+               mark = mark_of_state(p, callee);
       uint32_t called_frame = frame_of(p, (frame){callee, c, below + 1, mark});
       step(p, called_frame, mark ? note_add(p, notes, mark, true) : notes, byte, token);
     }
@@ -289,7 +327,8 @@ static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_t
 static bool all_threads(tsl_parser *p, uint8_t byte, tsl_token token, bool keep) {
   if (!keep) p->next.n = 0;
   p->entered.n = p->depth = 0;
-  for (size_t i = 0; i < p->now.n; i++) step(p, p->now.at[i].frame, p->now.at[i].notes, byte, token);
+  for (size_t i = 0; i < p->now.n; i++)
+    step(p, p->now.at[i].frame, p->now.at[i].notes, byte, token);
   return p->next.n > 0;
 }
 
@@ -318,7 +357,7 @@ static void begin(tsl_parser *p) {
   }
 }
 
-/* ---- telling: text --------------------------------------------------------------------------------------------------------- */
+/* ---- telling: text --------------------------------------------------------------------------- */
 
 static void put(tsl_parser *p, text_vec *to, const char *text, size_t n) {
   if (!n) return;
@@ -336,12 +375,18 @@ static void put_escaped(tsl_parser *p, text_vec *to, const char *text, size_t n)
     char buffer[8];
     uint8_t c = (uint8_t)text[i];
     size_t length = c < 0x80 ? 0 : tsl__json_sequence(text + i, text + n);
-    if (length) put(p, to, text + i, length), i += length - 1;
-    else if (c >= 0x80) put(p, to, "\xEF\xBF\xBD", 3);
-    else if (c == '"' || c == '\\') put(p, to, (char[]){'\\', (char)c}, 2);
-    else if (c == '\n') put(p, to, "\\n", 2);
-    else if (c < 0x20) put(p, to, buffer, (size_t)snprintf(buffer, sizeof buffer, "\\u%04x", c));
-    else put(p, to, (const char *)&c, 1);
+    if (length)
+      put(p, to, text + i, length), i += length - 1;
+    else if (c >= 0x80)
+      put(p, to, "\xEF\xBF\xBD", 3);
+    else if (c == '"' || c == '\\')
+      put(p, to, (char[]){'\\', (char)c}, 2);
+    else if (c == '\n')
+      put(p, to, "\\n", 2);
+    else if (c < 0x20)
+      put(p, to, buffer, (size_t)snprintf(buffer, sizeof buffer, "\\u%04x", c));
+    else
+      put(p, to, (const char *)&c, 1);
   }
 }
 
@@ -361,14 +406,17 @@ static void chain(tsl_parser *p) {
       return;
     }
   call_parts *all = &p->call_parts.at[last->call];
-  if (all->last) p->parts.at[all->last - 1].next = p->parts.n;
-  else all->first = p->parts.n;
+  if (all->last)
+    p->parts.at[all->last - 1].next = p->parts.n;
+  else
+    all->first = p->parts.n;
   all->last = p->parts.n;
 }
 
 /* A part; pieces of the same thing in a row are one. */
 static void tell(tsl_parser *p, tsl_part_kind kind, const char *text, size_t n, bool escape) {
-  bool stream = kind == TSL_PART_TEXT || kind == TSL_PART_REASONING || kind == TSL_PART_ARGUMENTS || kind == TSL_PART_TAG_TEXT || kind == TSL_PART_ID;
+  bool stream = kind == TSL_PART_TEXT || kind == TSL_PART_REASONING || kind == TSL_PART_ARGUMENTS ||
+                kind == TSL_PART_TAG_TEXT || kind == TSL_PART_ID;
   part *last = p->parts.n ? &p->parts.at[p->parts.n - 1] : NULL;
   bool ahead = kind == TSL_PART_ID && !in_call(p); /* the id of the call to come */
   part fresh = {kind, p->calls && !ahead ? p->calls - 1 : p->calls, p->parts_text.n, 0, 0};
@@ -381,40 +429,45 @@ static void tell(tsl_parser *p, tsl_part_kind kind, const char *text, size_t n, 
     chain(p);
     last = &p->parts.at[p->parts.n - 1];
   }
-  if (escape) put_escaped(p, &p->parts_text, text, n);
-  else put(p, &p->parts_text, text, n);
+  if (escape)
+    put_escaped(p, &p->parts_text, text, n);
+  else
+    put(p, &p->parts_text, text, n);
   last->length = p->parts_text.n - last->from;
 }
 
 /* Text between two notes, as what the innermost open mark makes of it. */
 static void tell_text(tsl_parser *p, size_t to) {
-  tsl__capture_kind kind = p->open.n ? mark_at(p, p->open.at[p->open.n - 1])->kind : TSL__CAPTURE_TEXT;
+  tsl__capture_kind kind =
+      p->open.n ? mark_at(p, p->open.at[p->open.n - 1])->kind : TSL__CAPTURE_TEXT;
   if (to <= p->told_to) return;
   const char *text = p->text.at + p->told_to;
   size_t n = to - p->told_to;
   p->told_to = to;
   switch (kind) {
-    case TSL__CAPTURE_TEXT: tell(p, TSL_PART_TEXT, text, n, false); break;
-    case TSL__CAPTURE_REASONING: tell(p, TSL_PART_REASONING, text, n, false); break;
-    case TSL__CAPTURE_TAG: tell(p, TSL_PART_TAG_TEXT, text, n, false); break;
-    case TSL__CAPTURE_ID: tell(p, TSL_PART_ID, text, n, false); break;
-    case TSL__CAPTURE_ARGUMENTS:
-    case TSL__CAPTURE_VALUE: tell(p, TSL_PART_ARGUMENTS, text, n, false); break;
-    case TSL__CAPTURE_BARE: tell(p, TSL_PART_ARGUMENTS, text, n, true); break;
-    case TSL__CAPTURE_KEY: put(p, &p->key, text, n); break;
-    default: break;
+  case TSL__CAPTURE_TEXT: tell(p, TSL_PART_TEXT, text, n, false); break;
+  case TSL__CAPTURE_REASONING: tell(p, TSL_PART_REASONING, text, n, false); break;
+  case TSL__CAPTURE_TAG: tell(p, TSL_PART_TAG_TEXT, text, n, false); break;
+  case TSL__CAPTURE_ID: tell(p, TSL_PART_ID, text, n, false); break;
+  case TSL__CAPTURE_ARGUMENTS:
+  case TSL__CAPTURE_VALUE: tell(p, TSL_PART_ARGUMENTS, text, n, false); break;
+  case TSL__CAPTURE_BARE: tell(p, TSL_PART_ARGUMENTS, text, n, true); break;
+  case TSL__CAPTURE_KEY: put(p, &p->key, text, n); break;
+  default: break;
   }
 }
 
-/* ---- telling: notes ---------------------------------------------------------------------------------------------------------- */
+/* ---- telling: notes -------------------------------------------------------------------------- */
 
-/* What stands before a value: a comma, and its key if it is no item. The value's mark is open already. */
+/* What stands before a value: a comma, and its key if it is no item. The value's mark is open
+ * already. */
 static void tell_key(tsl_parser *p, const tsl__capture *m) {
   bool item = p->open.n > 1 && mark_at(p, p->open.at[p->open.n - 2])->kind == TSL__CAPTURE_ARRAY;
   if (p->members++) tell(p, TSL_PART_ARGUMENTS, ", ", 2, false);
   tell(p, TSL_PART_ARGUMENTS, "\"", item ? m->kind == TSL__CAPTURE_BARE : 1, false);
   if (item) return;
-  tell(p, TSL_PART_ARGUMENTS, m->name ? m->name : p->key.at, m->name ? m->name_length : p->key.n, true);
+  tell(p, TSL_PART_ARGUMENTS, m->name ? m->name : p->key.at, m->name ? m->name_length : p->key.n,
+       true);
   tell(p, TSL_PART_ARGUMENTS, "\": \"", m->kind == TSL__CAPTURE_BARE ? 4 : 3, false);
 }
 
@@ -424,14 +477,19 @@ static void tell_begin(tsl_parser *p, const note *n) {
   tell_text(p, n->at - (m->back < n->at - p->told_to ? m->back : n->at - p->told_to));
   p->told_to = n->at;
   if (!tsl__vec_push(&p->alloc, &p->open, n->mark)) failed(p, TSL_ERR_NO_MEMORY);
-  if (m->kind == TSL__CAPTURE_CALL) p->calls++, tell(p, TSL_PART_CALL, m->name, m->name_length, false);
+  if (m->kind == TSL__CAPTURE_CALL)
+    p->calls++, tell(p, TSL_PART_CALL, m->name, m->name_length, false);
   if (m->kind == TSL__CAPTURE_ID && m->name) tell(p, TSL_PART_ID, m->name, m->name_length, false);
   if (m->kind == TSL__CAPTURE_TAG) tell(p, TSL_PART_TAG, m->name, m->name_length, false);
   if (m->kind == TSL__CAPTURE_MEMBERS) p->members = 0, tell(p, TSL_PART_ARGUMENTS, "{", 1, false);
   if (m->kind == TSL__CAPTURE_KEY) p->key.n = 0;
   if (m->kind >= TSL__CAPTURE_VALUE) tell_key(p, m);
-  if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY) p->members = 0, tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__CAPTURE_OBJECT ? "{" : "[", 1, false);
-  if (m->kind >= TSL__CAPTURE_TRUE) tell(p, TSL_PART_ARGUMENTS, words[m->kind - TSL__CAPTURE_TRUE], strlen(words[m->kind - TSL__CAPTURE_TRUE]), false);
+  if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY)
+    p->members = 0,
+    tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__CAPTURE_OBJECT ? "{" : "[", 1, false);
+  if (m->kind >= TSL__CAPTURE_TRUE)
+    tell(p, TSL_PART_ARGUMENTS, words[m->kind - TSL__CAPTURE_TRUE],
+         strlen(words[m->kind - TSL__CAPTURE_TRUE]), false);
 }
 
 static void tell_end(tsl_parser *p, const note *n) {
@@ -439,7 +497,9 @@ static void tell_end(tsl_parser *p, const note *n) {
   uint32_t end = 0;
   for (uint32_t i = 0; i < m->end_count; i++) {
     const tsl__string e = m->ends[i];
-    if (e.length > end && n->at >= p->told_to + e.length && !memcmp(p->text.at + n->at - e.length, e.at, e.length)) end = e.length;
+    if (e.length > end && n->at >= p->told_to + e.length &&
+        !memcmp(p->text.at + n->at - e.length, e.at, e.length))
+      end = e.length;
   }
   tell_text(p, n->at - end);
   p->told_to = n->at;
@@ -448,7 +508,9 @@ static void tell_end(tsl_parser *p, const note *n) {
   if (m->kind == TSL__CAPTURE_TAG) tell(p, TSL_PART_TAG_END, "", 0, false);
   if (m->kind == TSL__CAPTURE_MEMBERS) tell(p, TSL_PART_ARGUMENTS, "}", 1, false);
   if (m->kind == TSL__CAPTURE_BARE) tell(p, TSL_PART_ARGUMENTS, "\"", 1, false);
-  if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY) p->members = 1, tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__CAPTURE_OBJECT ? "}" : "]", 1, false);
+  if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY)
+    p->members = 1,
+    tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__CAPTURE_OBJECT ? "}" : "]", 1, false);
 }
 
 /* Notes after `told` up to `last`, in their order. */
@@ -463,14 +525,16 @@ static void tell_notes(tsl_parser *p, uint32_t last) {
   for (uint32_t i = count, k = last; i-- > 0; k = p->notes.at[k - 1].before) list[i] = k;
   for (uint32_t i = 0; i < count; i++) {
     const note n = p->notes.at[list[i] - 1];
-    if (n.begin) tell_begin(p, &n);
-    else tell_end(p, &n);
+    if (n.begin)
+      tell_begin(p, &n);
+    else
+      tell_end(p, &n);
   }
   tsl__free(&p->alloc, list, (count + 1) * sizeof *list);
   p->told = last;
 }
 
-/* ---- telling: how far -------------------------------------------------------------------------------------------------------- */
+/* ---- telling: how far ------------------------------------------------------------------------ */
 
 /* Where the first note after `last` begins to count, of all threads. */
 static size_t first_open(const tsl_parser *p, uint32_t last) {
@@ -520,7 +584,7 @@ static void tell_all(tsl_parser *p) {
   if (to > p->told_to) tell_text(p, to);
 }
 
-/* ---- the public calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- the public calls ------------------------------------------------------------------------ */
 
 tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_parser **out) {
   *out = NULL;
@@ -576,7 +640,8 @@ static tsl_status unlock(tsl_parser *p) {
 }
 
 void tsl_parser_reset(tsl_parser *p) {
-  p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->call_parts.n = p->parts_read = p->parts_text.n = p->told = p->calls = p->members = 0;
+  p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->call_parts.n =
+      p->parts_read = p->parts_text.n = p->told = p->calls = p->members = 0;
   p->told_to = 0;
   p->finished = false;
   p->status = TSL_OK;
@@ -588,8 +653,11 @@ void tsl_parser_reset(tsl_parser *p) {
 /* Keep the threads, so that a rejection changes nothing. */
 static bool save(tsl_parser *p, size_t more) {
   p->saved.n = 0;
-  if (!p->now.n) return failed(p, TSL_ERR_STATE), false; /* a failure at the beginning left no way */
-  if (!tsl__vec_reserve(&p->alloc, &p->saved, p->now.n) || !tsl__vec_reserve(&p->alloc, &p->text, more)) return failed(p, TSL_ERR_NO_MEMORY), false;
+  /* a failure at the beginning left no way */
+  if (!p->now.n) return failed(p, TSL_ERR_STATE), false;
+  if (!tsl__vec_reserve(&p->alloc, &p->saved, p->now.n) ||
+      !tsl__vec_reserve(&p->alloc, &p->text, more))
+    return failed(p, TSL_ERR_NO_MEMORY), false;
   memcpy(p->saved.at, p->now.at, p->now.n * sizeof *p->now.at);
   p->saved.n = p->now.n;
   return true;
@@ -601,14 +669,17 @@ static void restore(tsl_parser *p, size_t length) {
   p->text.n = length;
 }
 
-/* The special token that the text spells here and that some thread takes as one step; its length, 0 if there is none. *begun: the text ends before it is known whether it spells one. */
+/* The special token that the text spells here and that some thread takes as one step; its length, 0
+ * if there is none. *begun: the text ends before it is known whether it spells one. */
 static size_t spelled_token(tsl_parser *p, const char *text, size_t n, bool *begun) {
   const tsl_vocab *v = p->grammar->vocab;
   *begun = false;
   if (!space_of(p)->names_tokens) return 0;
   for (tsl_token t = 0; t < v->size; t++) {
     size_t length = v->offsets[t + 1] - v->offsets[t], both = length < n ? length : n;
-    if (!v->special[t] || !length || v->bytes[v->offsets[t]] != (uint8_t)text[0] || memcmp(v->bytes + v->offsets[t], text, both)) continue;
+    if (!v->special[t] || !length || v->bytes[v->offsets[t]] != (uint8_t)text[0] ||
+        memcmp(v->bytes + v->offsets[t], text, both))
+      continue;
     if ((both < length && *begun) || !all_threads(p, 0, t, false)) continue;
     if (both == length) return length;
     *begun = true;
@@ -633,7 +704,8 @@ tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
   if (p->status != TSL_OK || !save(p, length)) return p->status;
   lock(p);
   while (i < length && alive && p->status == TSL_OK) {
-    if (i % 4096 == 4095) tsl__space_begin(space_of(p)); /* the step budget is for a piece of work of that size */
+    /* the step budget is for a piece of work of that size */
+    if (i % 4096 == 4095) tsl__space_begin(space_of(p));
     if (read_byte(p, (uint8_t)text[i])) {
       i++;
       continue;
@@ -672,7 +744,9 @@ tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
   if (!bytes) return TSL_ERR_ARGUMENT;
   if (tsl_vocab_is_eog(v, token)) return tsl_parser_finish(p);
   if (!length) return p->status != TSL_OK ? p->status : TSL_REJECTED;
-  if (p->held.n) return tsl_vocab_is_special(v, token) ? TSL_REJECTED : tsl_parser_text(p, (const char *)bytes, length);
+  if (p->held.n)
+    return tsl_vocab_is_special(v, token) ? TSL_REJECTED
+                                          : tsl_parser_text(p, (const char *)bytes, length);
   if (p->status != TSL_OK || !save(p, length)) return p->status;
   lock(p);
   bool spelled = !tsl_vocab_is_special(v, token);
@@ -682,7 +756,8 @@ tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
     p->now = p->saved;
     p->text.n = before;
     p->next.n = 0;
-    if (spelled && tsl__vec_reserve(&p->alloc, &p->next, read.n)) memcpy(p->next.at, read.at, read.n * sizeof *read.at), p->next.n = read.n;
+    if (spelled && tsl__vec_reserve(&p->alloc, &p->next, read.n))
+      memcpy(p->next.at, read.at, read.n * sizeof *read.at), p->next.n = read.n;
     spelled = all_threads(p, 0, token, true);
     p->saved = p->now;
     p->now = read;
@@ -694,14 +769,17 @@ tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
   }
   tsl_status status = unlock(p);
   if (status == TSL_OK && !spelled) status = TSL_REJECTED;
-  if (status != TSL_OK) restore(p, before);
-  else tell_all(p);
+  if (status != TSL_OK)
+    restore(p, before);
+  else
+    tell_all(p);
   return status != TSL_OK ? status : p->status;
 }
 
 static bool may_end(const tsl_parser *p, uint32_t at) {
   for (uint32_t f = at + 1; f; f = p->frames.at[f - 1].parent)
-    if (!(tsl__state_at(space_of(p), p->frames.at[f - 1].state)->flags & TSL__STATE_NULLABLE)) return false;
+    if (!(tsl__state_at(space_of(p), p->frames.at[f - 1].state)->flags & TSL__STATE_NULLABLE))
+      return false;
   return true;
 }
 
@@ -731,7 +809,7 @@ bool tsl_parser_next(tsl_parser *p, tsl_part *out) {
   return true;
 }
 
-/* ---- the whole as JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- the whole as JSON ----------------------------------------------------------------------- */
 
 static void put_string(tsl_parser *p, const char *text) { put(p, &p->json, text, strlen(text)); }
 
@@ -739,12 +817,15 @@ static void put_string(tsl_parser *p, const char *text) { put(p, &p->json, text,
 static void put_parts(tsl_parser *p, tsl_part_kind kind) {
   put_string(p, "\"");
   for (size_t i = 0; i < p->parts.n; i++)
-    if (p->parts.at[i].kind == kind) put_escaped(p, &p->json, p->parts_text.at + p->parts.at[i].from, p->parts.at[i].length);
+    if (p->parts.at[i].kind == kind)
+      put_escaped(p, &p->json, p->parts_text.at + p->parts.at[i].from, p->parts.at[i].length);
   put_string(p, "\"");
 }
 
 /* The first part of a call, + 1. */
-static size_t first_of(const tsl_parser *p, uint32_t call) { return call < p->call_parts.n ? p->call_parts.at[call].first : 0; }
+static size_t first_of(const tsl_parser *p, uint32_t call) {
+  return call < p->call_parts.n ? p->call_parts.at[call].first : 0;
+}
 
 /* The parts of one call: as string contents, or as they are. */
 static bool put_call_parts(tsl_parser *p, uint32_t call, tsl_part_kind kind, bool escape) {
@@ -753,8 +834,10 @@ static bool put_call_parts(tsl_parser *p, uint32_t call, tsl_part_kind kind, boo
     const part *q = &p->parts.at[i - 1];
     if (q->kind != kind) continue;
     any = true;
-    if (escape) put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
-    else put(p, &p->json, p->parts_text.at + q->from, q->length);
+    if (escape)
+      put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
+    else
+      put(p, &p->json, p->parts_text.at + q->from, q->length);
   }
   return any;
 }
@@ -775,7 +858,8 @@ static bool is_json(tsl_parser *p, const char *text, size_t n) {
   return status == TSL_OK;
 }
 
-/* As they are if they are JSON, with white space as spaces (no other control character stands there): one line. What is not over, or no JSON, as a string. */
+/* As they are if they are JSON, with white space as spaces (no other control character stands
+ * there): one line. What is not over, or no JSON, as a string. */
 static void put_arguments(tsl_parser *p, uint32_t call, bool over) {
   size_t from = p->json.n;
   if (over && !put_call_parts(p, call, TSL_PART_ARGUMENTS, false)) {
@@ -812,7 +896,8 @@ static void put_tag_text(tsl_parser *p, size_t begin) {
     const part *q = &p->parts.at[i];
     if (q->kind == TSL_PART_TAG) depth++;
     if (q->kind == TSL_PART_TAG_END) depth--;
-    if (q->kind == TSL_PART_TAG_TEXT && depth == 1) put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
+    if (q->kind == TSL_PART_TAG_TEXT && depth == 1)
+      put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
   }
 }
 

@@ -1,8 +1,9 @@
 /* read.c - structural-tag JSON to formats. See tags.h.
  *
- * The field names are those that XGrammar publishes (its documentation, "Structural Tag"); what is ours is "as", which names what a part is to a reader
- * ("text", "reasoning", "call", "id", "arguments"), and "name" beside "as": "call". A member that no format has is an error: a misspelled "exclude"
- * would otherwise be ignored.
+ * The field names are those that XGrammar publishes (its documentation, "Structural Tag"); what is
+ * ours is "as", which names what a part is to a reader ("text", "reasoning", "call", "id",
+ * "arguments"), and "name" beside "as": "call". A member that no format has is an error: a
+ * misspelled "exclude" would otherwise be ignored.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,7 @@
 #include "compiler/tags/tags.h"
 #include "runtime/vocab/vocab.h"
 
-/* ---- nodes ---------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at) {
   tsl__tag *n = tsl__tags_alloc(t, sizeof *n);
@@ -23,7 +24,7 @@ tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at) 
   return n;
 }
 
-/* ---- members ---------------------------------------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 #define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
 
@@ -32,7 +33,8 @@ static tsl__string string_of(const tsl__json *j) { return (tsl__string){j->text,
 static bool read_string(tsl__tags *t, const tsl__json *o, const char *key, tsl__string *out) {
   const tsl__json *v = tsl__json_get(o, key, strlen(key));
   if (!v) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false;
-  if (v->kind != TSL__JSON_STRING) return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be a string", key), false;
+  if (v->kind != TSL__JSON_STRING)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be a string", key), false;
   *out = string_of(v);
   return true;
 }
@@ -40,30 +42,42 @@ static bool read_string(tsl__tags *t, const tsl__json *o, const char *key, tsl__
 static bool read_flag(tsl__tags *t, const tsl__json *o, const char *key, bool *out) {
   const tsl__json *v = tsl__json_get(o, key, strlen(key));
   if (!v) return true;
-  if (v->kind != TSL__JSON_TRUE && v->kind != TSL__JSON_FALSE) return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be true or false", key), false;
+  if (v->kind != TSL__JSON_TRUE && v->kind != TSL__JSON_FALSE)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be true or false", key), false;
   *out = v->kind == TSL__JSON_TRUE;
   return true;
 }
 
 /* A count; null and, if `unbounded`, -1 mean no bound. */
-static bool read_count(tsl__tags *t, const tsl__json *o, const char *key, bool needed, bool unbounded, uint32_t *out) {
+static bool read_count(tsl__tags *t, const tsl__json *o, const char *key, bool needed,
+                       bool unbounded, uint32_t *out) {
   const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  if (!v) return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
+  if (!v)
+    return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
   if (v->kind == TSL__JSON_NULL && !needed) return true;
-  if (unbounded && v->kind == TSL__JSON_NUMBER && v->length == 2 && !memcmp(v->text, "-1", 2)) return *out = TSL__INF, true;
+  if (unbounded && v->kind == TSL__JSON_NUMBER && v->length == 2 && !memcmp(v->text, "-1", 2))
+    return *out = TSL__INF, true;
   if (v->kind == TSL__JSON_NUMBER && tsl__json_count(v, out) && *out <= INT32_MAX) return true;
-  return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an integer from %s to 2147483647", key, unbounded ? "-1" : "0"), false;
+  return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an integer from %s to 2147483647",
+                        key, unbounded ? "-1" : "0"),
+         false;
 }
 
 /* An array of strings that are not empty. */
-static bool read_strings(tsl__tags *t, const tsl__json *o, const char *key, bool needed, tsl__string **out, uint32_t *count) {
+static bool read_strings(tsl__tags *t, const tsl__json *o, const char *key, bool needed,
+                         tsl__string **out, uint32_t *count) {
   const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  if (!v) return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
-  if (v->kind != TSL__JSON_ARRAY) return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an array of strings", key), false;
+  if (!v)
+    return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
+  if (v->kind != TSL__JSON_ARRAY)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an array of strings", key), false;
   if (!(*out = tsl__tags_alloc(t, (v->length + 1) * sizeof **out))) return false;
   for (uint32_t i = 0; i < v->length; i++) {
     const tsl__json *s = &v->items[i];
-    if (s->kind != TSL__JSON_STRING || !s->length) return tsl__tags_fail(t, TSL_ERR_SCHEMA, s, "\"%s\" must hold strings that are not empty", key), false;
+    if (s->kind != TSL__JSON_STRING || !s->length)
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, s, "\"%s\" must hold strings that are not empty",
+                            key),
+             false;
     (*out)[i] = string_of(s);
   }
   *count = v->length;
@@ -74,13 +88,17 @@ static bool only(tsl__tags *t, const tsl__json *o, const char *const *keys) {
   for (uint32_t i = 0; i < o->length; i++) {
     const tsl__json *m = &o->items[i];
     bool known = false;
-    for (const char *const *k = keys; *k && !known; k++) known = strlen(*k) == m->key_length && !memcmp(*k, m->key, m->key_length);
-    if (!known) return tsl__tags_fail(t, TSL_ERR_SCHEMA, m, "this format has no member \"%.*s\"", (int)(m->key_length < 60 ? m->key_length : 60), m->key), false;
+    for (const char *const *k = keys; *k && !known; k++)
+      known = strlen(*k) == m->key_length && !memcmp(*k, m->key, m->key_length);
+    if (!known)
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, m, "this format has no member \"%.*s\"",
+                            (int)(m->key_length < 60 ? m->key_length : 60), m->key),
+             false;
   }
   return true;
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------------------------------ */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 /* The ordinary token of that text with the lowest id, or TSL_NO_TOKEN. */
 static tsl_token find_ordinary(const tsl_vocab *v, const char *text, uint32_t n) {
@@ -96,19 +114,27 @@ static bool read_token(tsl__tags *t, const tsl__json *v, tsl_token *out) {
   const tsl_vocab *vocab = t->vocab;
   if (v->kind == TSL__JSON_NUMBER) {
     if (tsl__json_count(v, out) && *out < vocab->size) return true;
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "there is no token %.*s: the vocabulary has %u", (int)(v->length < 30 ? v->length : 30), v->text, vocab->size), false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "there is no token %.*s: the vocabulary has %u",
+                          (int)(v->length < 30 ? v->length : 30), v->text, vocab->size),
+           false;
   }
-  if (v->kind != TSL__JSON_STRING) return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "a token is its id or its text"), false;
+  if (v->kind != TSL__JSON_STRING)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "a token is its id or its text"), false;
   *out = tsl_vocab_find_special(vocab, v->text, v->length);
   if (*out == TSL_NO_TOKEN) *out = find_ordinary(vocab, v->text, v->length);
   if (*out != TSL_NO_TOKEN) return true;
-  return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "the vocabulary has no token \"%.*s\"", (int)(v->length < 60 ? v->length : 60), v->text), false;
+  return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "the vocabulary has no token \"%.*s\"",
+                        (int)(v->length < 60 ? v->length : 60), v->text),
+         false;
 }
 
-static bool read_tokens(tsl__tags *t, const tsl__json *o, const char *key, bool needed, tsl_token **out, uint32_t *count) {
+static bool read_tokens(tsl__tags *t, const tsl__json *o, const char *key, bool needed,
+                        tsl_token **out, uint32_t *count) {
   const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  if (!v) return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
-  if (v->kind != TSL__JSON_ARRAY) return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an array of tokens", key), false;
+  if (!v)
+    return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
+  if (v->kind != TSL__JSON_ARRAY)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an array of tokens", key), false;
   if (!(*out = tsl__tags_alloc(t, (v->length + 1) * sizeof **out))) return false;
   for (uint32_t i = 0; i < v->length; i++)
     if (!read_token(t, &v->items[i], &(*out)[i])) return false;
@@ -118,8 +144,12 @@ static bool read_tokens(tsl__tags *t, const tsl__json *o, const char *key, bool 
 
 static bool read_delimiter(tsl__tags *t, const tsl__json *v, tsl__delimiter *out) {
   if (v->kind == TSL__JSON_STRING) return out->text = string_of(v), true;
-  const tsl__json *type = v->kind == TSL__JSON_OBJECT ? GET(v, "type") : NULL, *token = type ? GET(v, "token") : NULL;
-  if (!token || !tsl__json_is(type, "token", 5)) return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "a string or {\"type\": \"token\", \"token\": ...} must stand here"), false;
+  const tsl__json *type = v->kind == TSL__JSON_OBJECT ? GET(v, "type") : NULL,
+                  *token = type ? GET(v, "token") : NULL;
+  if (!token || !tsl__json_is(type, "token", 5))
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v,
+                          "a string or {\"type\": \"token\", \"token\": ...} must stand here"),
+           false;
   out->is_token = true;
   if (!read_token(t, token, &out->token)) return false;
   size_t n = 0;
@@ -128,30 +158,39 @@ static bool read_delimiter(tsl__tags *t, const tsl__json *v, tsl__delimiter *out
   return true;
 }
 
-/* ---- formats ------------------------------------------------------------------------------------------------------------ */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 static tsl__tag *read_format(tsl__tags *t, const tsl__json *o, uint32_t depth);
 
 static tsl__tag *read_member(tsl__tags *t, const tsl__json *o, const char *key, uint32_t depth) {
   const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  return v ? read_format(t, v, depth + 1) : tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key);
+  return v ? read_format(t, v, depth + 1)
+           : tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key);
 }
 
-static tsl__tag **new_items(tsl__tags *t, uint32_t n) { return tsl__tags_alloc(t, (n + 1) * sizeof(tsl__tag *)); }
+static tsl__tag **new_items(tsl__tags *t, uint32_t n) {
+  return tsl__tags_alloc(t, (n + 1) * sizeof(tsl__tag *));
+}
 
-static bool read_child(tsl__tags *t, const tsl__json *o, const char *key, tsl__tag *n, uint32_t depth) {
+static bool read_child(tsl__tags *t, const tsl__json *o, const char *key, tsl__tag *n,
+                       uint32_t depth) {
   n->item_count = 1;
   return (n->items = new_items(t, 1)) && (n->items[0] = read_member(t, o, key, depth));
 }
 
-static bool read_items(tsl__tags *t, const tsl__json *o, const char *key, bool tags, tsl__tag *n, uint32_t depth) {
+static bool read_items(tsl__tags *t, const tsl__json *o, const char *key, bool tags, tsl__tag *n,
+                       uint32_t depth) {
   const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  if (!v || v->kind != TSL__JSON_ARRAY || !v->length) return tsl__tags_fail(t, TSL_ERR_SCHEMA, v ? v : o, "\"%s\" must be an array that is not empty", key), false;
+  if (!v || v->kind != TSL__JSON_ARRAY || !v->length)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v ? v : o, "\"%s\" must be an array that is not empty",
+                          key),
+           false;
   if (!(n->items = new_items(t, v->length))) return false;
   n->item_count = v->length;
   for (uint32_t i = 0; i < v->length; i++) {
     if (!(n->items[i] = read_format(t, &v->items[i], depth + 1))) return false;
-    if (tags && n->items[i]->kind != TSL__TAG_TAG) return tsl__tags_fail(t, TSL_ERR_SCHEMA, &v->items[i], "only tags may stand here"), false;
+    if (tags && n->items[i]->kind != TSL__TAG_TAG)
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, &v->items[i], "only tags may stand here"), false;
   }
   return true;
 }
@@ -174,8 +213,12 @@ static bool read_schema(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t 
   }
   const tsl__json *excludes = GET(o, "excludes");
   if (excludes && (excludes->kind != TSL__JSON_ARRAY || excludes->length))
-    return tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, excludes, "\"excludes\" in a JSON Schema is not supported; say it with \"pattern\" or \"not\""), false;
-  return read_flag(t, o, "any_order", &n->any_order) && read_count(t, o, "max_whitespace_cnt", false, false, &n->max_whitespace);
+    return tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, excludes,
+                          "\"excludes\" in a JSON Schema is not supported; say it with \"pattern\" "
+                          "or \"not\""),
+           false;
+  return read_flag(t, o, "any_order", &n->any_order) &&
+         read_count(t, o, "max_whitespace_cnt", false, false, &n->max_whitespace);
 }
 
 static bool read_qwen(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
@@ -197,11 +240,14 @@ static bool read_grammar(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t
 
 static bool read_any(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   (void)depth;
-  return read_strings(t, o, "excludes", false, &n->excludes, &n->exclude_count) && read_count(t, o, "max_chars", false, false, &n->max_chars) &&
+  return read_strings(t, o, "excludes", false, &n->excludes, &n->exclude_count) &&
+         read_count(t, o, "max_chars", false, false, &n->max_chars) &&
          read_count(t, o, "max_tokens", false, false, &n->max_tokens);
 }
 
-static bool read_elements(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) { return read_items(t, o, "elements", false, n, depth); }
+static bool read_elements(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
+  return read_items(t, o, "elements", false, n, depth);
+}
 
 static bool read_optional(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   n->max = 1;
@@ -211,20 +257,30 @@ static bool read_plus(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t de
   n->min = 1;
   return read_child(t, o, "content", n, depth);
 }
-static bool read_star(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) { return read_child(t, o, "content", n, depth); }
+static bool read_star(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
+  return read_child(t, o, "content", n, depth);
+}
 static bool read_repeat(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
-  if (!read_count(t, o, "min", true, false, &n->min) || !read_count(t, o, "max", true, true, &n->max)) return false;
-  if (n->min > n->max) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"min\" is greater than \"max\""), false;
+  if (!read_count(t, o, "min", true, false, &n->min) ||
+      !read_count(t, o, "max", true, true, &n->max))
+    return false;
+  if (n->min > n->max)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"min\" is greater than \"max\""), false;
   return read_child(t, o, "content", n, depth);
 }
 
 static bool read_tag(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   const tsl__json *begin = GET(o, "begin"), *end = GET(o, "end");
-  if (!begin || !end) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", begin ? "end" : "begin"), false;
+  if (!begin || !end)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", begin ? "end" : "begin"),
+           false;
   bool several = end->kind == TSL__JSON_ARRAY;
   n->end_count = several ? end->length : 1;
-  if (!n->end_count) return tsl__tags_fail(t, TSL_ERR_SCHEMA, end, "\"end\" must not be an empty array"), false;
-  if (!read_delimiter(t, begin, &n->begin) || !(n->ends = tsl__tags_alloc(t, n->end_count * sizeof *n->ends))) return false;
+  if (!n->end_count)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, end, "\"end\" must not be an empty array"), false;
+  if (!read_delimiter(t, begin, &n->begin) ||
+      !(n->ends = tsl__tags_alloc(t, n->end_count * sizeof *n->ends)))
+    return false;
   for (uint32_t i = 0; i < n->end_count; i++)
     if (!read_delimiter(t, several ? &end->items[i] : end, &n->ends[i])) return false;
   n->mark = TSL__CAPTURE_TAG;
@@ -232,13 +288,16 @@ static bool read_tag(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t dep
 }
 
 static bool read_triggered(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
-  return read_strings(t, o, "triggers", true, &n->triggers, &n->trigger_count) && read_items(t, o, "tags", true, n, depth) &&
-         read_flag(t, o, "at_least_one", &n->at_least_one) && read_flag(t, o, "stop_after_first", &n->once) &&
+  return read_strings(t, o, "triggers", true, &n->triggers, &n->trigger_count) &&
+         read_items(t, o, "tags", true, n, depth) &&
+         read_flag(t, o, "at_least_one", &n->at_least_one) &&
+         read_flag(t, o, "stop_after_first", &n->once) &&
          read_strings(t, o, "excludes", false, &n->excludes, &n->exclude_count);
 }
 
 static bool read_separated(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
-  return read_items(t, o, "tags", true, n, depth) && read_string(t, o, "separator", &n->text) && read_flag(t, o, "at_least_one", &n->at_least_one) &&
+  return read_items(t, o, "tags", true, n, depth) && read_string(t, o, "separator", &n->text) &&
+         read_flag(t, o, "at_least_one", &n->at_least_one) &&
          read_flag(t, o, "stop_after_first", &n->once);
 }
 
@@ -246,7 +305,10 @@ static bool read_separated(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32
 static bool read_rules(tsl__tags *t, const tsl__json *o, tsl__tag *n, bool tokens, uint32_t depth) {
   const tsl__json *rules = GET(o, "rules");
   bool loop = true;
-  if (!rules || rules->kind != TSL__JSON_ARRAY || !rules->length) return tsl__tags_fail(t, TSL_ERR_SCHEMA, rules ? rules : o, "\"rules\" must be an array that is not empty"), false;
+  if (!rules || rules->kind != TSL__JSON_ARRAY || !rules->length)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, rules ? rules : o,
+                          "\"rules\" must be an array that is not empty"),
+           false;
   n->item_count = n->trigger_count = rules->length;
   n->items = new_items(t, rules->length);
   n->triggers = tsl__tags_alloc(t, rules->length * sizeof *n->triggers);
@@ -254,9 +316,13 @@ static bool read_rules(tsl__tags *t, const tsl__json *o, tsl__tag *n, bool token
   if (!n->items || !n->triggers || (tokens && !n->tokens)) return false;
   for (uint32_t i = 0; i < rules->length; i++) {
     const tsl__json *r = &rules->items[i];
-    if (r->kind != TSL__JSON_ARRAY || r->length != 2) return tsl__tags_fail(t, TSL_ERR_SCHEMA, r, "a rule is [pattern, format]"), false;
-    if (tokens ? !read_token(t, &r->items[0], &n->tokens[i]) : r->items[0].kind != TSL__JSON_STRING || !r->items[0].length)
-      return tsl__tags_fail(t, TSL_ERR_SCHEMA, &r->items[0], "the pattern of a rule is a string that is not empty"), false;
+    if (r->kind != TSL__JSON_ARRAY || r->length != 2)
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, r, "a rule is [pattern, format]"), false;
+    if (tokens ? !read_token(t, &r->items[0], &n->tokens[i])
+               : r->items[0].kind != TSL__JSON_STRING || !r->items[0].length)
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, &r->items[0],
+                            "the pattern of a rule is a string that is not empty"),
+             false;
     n->triggers[i] = string_of(&r->items[0]);
     if (!(n->items[i] = read_format(t, &r->items[1], depth + 2))) return false;
   }
@@ -268,7 +334,8 @@ static bool read_rules(tsl__tags *t, const tsl__json *o, tsl__tag *n, bool token
 }
 
 static bool read_dispatch(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
-  return read_rules(t, o, n, false, depth) && read_strings(t, o, "excludes", false, &n->excludes, &n->exclude_count);
+  return read_rules(t, o, n, false, depth) &&
+         read_strings(t, o, "excludes", false, &n->excludes, &n->exclude_count);
 }
 
 /* Tokens that the free part must not have: kept in a child of their own. */
@@ -293,11 +360,16 @@ static bool read_token_dispatch(tsl__tags *t, const tsl__json *o, tsl__tag *n, u
 
 static bool read_token_triggered(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   n->by_token = true;
-  if (!read_tokens(t, o, "trigger_tokens", true, &n->tokens, &n->token_count) || !read_items(t, o, "tags", true, n, depth) ||
-      !read_flag(t, o, "at_least_one", &n->at_least_one) || !read_flag(t, o, "stop_after_first", &n->once))
+  if (!read_tokens(t, o, "trigger_tokens", true, &n->tokens, &n->token_count) ||
+      !read_items(t, o, "tags", true, n, depth) ||
+      !read_flag(t, o, "at_least_one", &n->at_least_one) ||
+      !read_flag(t, o, "stop_after_first", &n->once))
     return false;
   for (uint32_t i = 0; i < n->item_count; i++)
-    if (!n->items[i]->begin.is_token) return tsl__tags_fail(t, TSL_ERR_SCHEMA, n->items[i]->at, "the tags of token_triggered_tags begin with a token"), false;
+    if (!n->items[i]->begin.is_token)
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, n->items[i]->at,
+                            "the tags of token_triggered_tags begin with a token"),
+             false;
   return add_free_tokens(t, o, n);
 }
 
@@ -317,7 +389,8 @@ static bool read_exclude_token(tsl__tags *t, const tsl__json *o, tsl__tag *n, ui
 static bool read_any_tokens(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   (void)depth;
   n->complement = true;
-  return read_tokens(t, o, "exclude_tokens", false, &n->tokens, &n->token_count) && read_count(t, o, "max_tokens", false, false, &n->max);
+  return read_tokens(t, o, "exclude_tokens", false, &n->tokens, &n->token_count) &&
+         read_count(t, o, "max_tokens", false, false, &n->max);
 }
 
 typedef struct form {
@@ -329,7 +402,10 @@ typedef struct form {
 
 static const form forms[] = {
     {"const_string", TSL__TAG_CONST, read_const, {"value"}},
-    {"json_schema", TSL__TAG_SCHEMA, read_schema, {"json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"}},
+    {"json_schema",
+     TSL__TAG_SCHEMA,
+     read_schema,
+     {"json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"}},
     {"qwen_xml_parameter", TSL__TAG_SCHEMA, read_qwen, {"json_schema"}},
     {"regex", TSL__TAG_REGEX, read_regex, {"pattern"}},
     {"grammar", TSL__TAG_GBNF, read_grammar, {"grammar"}},
@@ -341,31 +417,51 @@ static const form forms[] = {
     {"star", TSL__TAG_REPEAT, read_star, {"content"}},
     {"repeat", TSL__TAG_REPEAT, read_repeat, {"min", "max", "content"}},
     {"tag", TSL__TAG_TAG, read_tag, {"begin", "content", "end"}},
-    {"triggered_tags", TSL__TAG_TRIGGERED, read_triggered, {"triggers", "tags", "at_least_one", "stop_after_first", "excludes"}},
-    {"tags_with_separator", TSL__TAG_SEPARATED, read_separated, {"tags", "separator", "at_least_one", "stop_after_first"}},
+    {"triggered_tags",
+     TSL__TAG_TRIGGERED,
+     read_triggered,
+     {"triggers", "tags", "at_least_one", "stop_after_first", "excludes"}},
+    {"tags_with_separator",
+     TSL__TAG_SEPARATED,
+     read_separated,
+     {"tags", "separator", "at_least_one", "stop_after_first"}},
     {"dispatch", TSL__TAG_DISPATCH, read_dispatch, {"rules", "loop", "excludes"}},
     {"token", TSL__TAG_TOKENS, read_one_token, {"token"}},
     {"exclude_token", TSL__TAG_TOKENS, read_exclude_token, {"exclude_tokens"}},
     {"any_tokens", TSL__TAG_TOKENS, read_any_tokens, {"exclude_tokens", "max_tokens"}},
-    {"token_triggered_tags", TSL__TAG_TRIGGERED, read_token_triggered, {"trigger_tokens", "tags", "exclude_tokens", "at_least_one", "stop_after_first"}},
+    {"token_triggered_tags",
+     TSL__TAG_TRIGGERED,
+     read_token_triggered,
+     {"trigger_tokens", "tags", "exclude_tokens", "at_least_one", "stop_after_first"}},
     {"token_dispatch", TSL__TAG_DISPATCH, read_token_dispatch, {"rules", "loop", "exclude_tokens"}},
 };
 
 static bool read_as(tsl__tags *t, const tsl__json *o, tsl__tag *n) {
-  static const struct { const char *word; tsl__capture_kind kind; } words[] = {
-      {"text", TSL__CAPTURE_TEXT}, {"reasoning", TSL__CAPTURE_REASONING}, {"call", TSL__CAPTURE_CALL}, {"id", TSL__CAPTURE_ID}, {"arguments", TSL__CAPTURE_ARGUMENTS}, {"markup", TSL__CAPTURE_MARKUP}};
+  static const struct {
+    const char *word;
+    tsl__capture_kind kind;
+  } words[] = {{"text", TSL__CAPTURE_TEXT},           {"reasoning", TSL__CAPTURE_REASONING},
+               {"call", TSL__CAPTURE_CALL},           {"id", TSL__CAPTURE_ID},
+               {"arguments", TSL__CAPTURE_ARGUMENTS}, {"markup", TSL__CAPTURE_MARKUP}};
   const tsl__json *as = GET(o, "as"), *name = GET(o, "name");
   tsl__string text;
-  if (name && (name->kind != TSL__JSON_STRING || !as)) return tsl__tags_fail(t, TSL_ERR_SCHEMA, name, "\"name\" is a string and goes with \"as\": \"call\""), false;
+  if (name && (name->kind != TSL__JSON_STRING || !as))
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, name,
+                          "\"name\" is a string and goes with \"as\": \"call\""),
+           false;
   if (name) n->name = name->text, n->name_length = name->length;
   if (!as) return true;
   if (!read_string(t, o, "as", &text)) return false;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (tsl__json_is(as, words[i].word, strlen(words[i].word))) return n->mark = words[i].kind, true;
-  return tsl__tags_fail(t, TSL_ERR_SCHEMA, as, "\"as\" is text, reasoning, call, id, arguments or markup"), false;
+    if (tsl__json_is(as, words[i].word, strlen(words[i].word)))
+      return n->mark = words[i].kind, true;
+  return tsl__tags_fail(t, TSL_ERR_SCHEMA, as,
+                        "\"as\" is text, reasoning, call, id, arguments or markup"),
+         false;
 }
 
-static bool read_fields(tsl__tags *t, const tsl__json *o, const form *f, tsl__tag *n, uint32_t depth) {
+static bool read_fields(tsl__tags *t, const tsl__json *o, const form *f, tsl__tag *n,
+                        uint32_t depth) {
   const char *keys[12] = {"type", "as", "name"};
   for (size_t i = 0; i < 8 && f->keys[i]; i++) keys[i + 3] = f->keys[i];
   return only(t, o, keys) && f->read(t, o, n, depth) && read_as(t, o, n);
@@ -380,37 +476,48 @@ static const form *find_form(const tsl__json *type) {
 /* An object without a "type" that has a "begin" is a tag, as XGrammar takes it. */
 static tsl__tag *read_format(tsl__tags *t, const tsl__json *o, uint32_t depth) {
   const tsl__json *type = GET(o, "type");
-  if (depth > TSL__TAGS_DEPTH) return tsl__tags_fail(t, TSL_ERR_LIMIT, o, "more than %u formats inside one another", TSL__TAGS_DEPTH);
+  if (depth > TSL__TAGS_DEPTH)
+    return tsl__tags_fail(t, TSL_ERR_LIMIT, o, "more than %u formats inside one another",
+                          TSL__TAGS_DEPTH);
   static const tsl__json tag = {.text = "tag", .length = 3, .kind = TSL__JSON_STRING};
   if (!type && GET(o, "begin")) type = &tag;
-  if (o->kind != TSL__JSON_OBJECT || !type || type->kind != TSL__JSON_STRING) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "a format is an object with a \"type\"");
+  if (o->kind != TSL__JSON_OBJECT || !type || type->kind != TSL__JSON_STRING)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "a format is an object with a \"type\"");
   const form *f = find_form(type);
-  if (!f) return tsl__tags_fail(t, TSL_ERR_SCHEMA, type, "there is no format \"%.*s\"", (int)(type->length < 60 ? type->length : 60), type->text);
+  if (!f)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, type, "there is no format \"%.*s\"",
+                          (int)(type->length < 60 ? type->length : 60), type->text);
   tsl__tag *n = tsl__tags_node(t, f->kind, o);
   return n && read_fields(t, o, f, n, depth) ? n : NULL;
 }
 
-/* ---- the legacy form ------------------------------------------------------------------------------------------------------ */
+/* ---- the legacy form ------------------------------------------------------------------------- */
 
 /* {"begin", "schema", "end"}; the schema is an object, or a text that holds one. */
 static tsl__tag *read_structure(tsl__tags *t, const tsl__json *o) {
   static const char *const keys[] = {"begin", "schema", "end", NULL};
-  tsl__tag *tag = tsl__tags_node(t, TSL__TAG_TAG, o), *content = tsl__tags_node(t, TSL__TAG_SCHEMA, o);
+  tsl__tag *tag = tsl__tags_node(t, TSL__TAG_TAG, o),
+           *content = tsl__tags_node(t, TSL__TAG_SCHEMA, o);
   if (!tag || !content) return NULL;
-  if (o->kind != TSL__JSON_OBJECT) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "a structure is an object");
+  if (o->kind != TSL__JSON_OBJECT)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "a structure is an object");
   tag->end_count = tag->item_count = 1;
   tag->mark = TSL__CAPTURE_TAG;
   tag->ends = tsl__tags_alloc(t, sizeof *tag->ends);
   tag->items = new_items(t, 1);
-  if (!tag->ends || !tag->items || !only(t, o, keys) || !read_string(t, o, "begin", &tag->begin.text) || !read_string(t, o, "end", &tag->ends->text)) return NULL;
+  if (!tag->ends || !tag->items || !only(t, o, keys) ||
+      !read_string(t, o, "begin", &tag->begin.text) || !read_string(t, o, "end", &tag->ends->text))
+    return NULL;
   tag->items[0] = content;
   content->schema = GET(o, "schema");
   if (!content->schema) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"schema\" is missing");
   if (content->schema->kind != TSL__JSON_STRING) return tag;
   tsl_error inner;
   tsl__json *parsed;
-  if (tsl__json_parse(&t->arena, content->schema->text, content->schema->length, TSL__TAGS_DEPTH, &parsed, &inner) != TSL_OK)
-    return tsl__tags_fail(t, inner.status, content->schema, "in the text of \"schema\": %s", inner.message);
+  if (tsl__json_parse(&t->arena, content->schema->text, content->schema->length, TSL__TAGS_DEPTH,
+                      &parsed, &inner) != TSL_OK)
+    return tsl__tags_fail(t, inner.status, content->schema, "in the text of \"schema\": %s",
+                          inner.message);
   content->schema = parsed;
   content->detached = true;
   return tag;
@@ -420,9 +527,13 @@ static tsl__tag *read_legacy(tsl__tags *t, const tsl__json *o) {
   const tsl__json *structures = GET(o, "structures");
   tsl__tag *n = tsl__tags_node(t, TSL__TAG_TRIGGERED, o);
   if (!n) return NULL;
-  if (structures->kind != TSL__JSON_ARRAY || !structures->length) return tsl__tags_fail(t, TSL_ERR_SCHEMA, structures, "\"structures\" must be an array that is not empty");
+  if (structures->kind != TSL__JSON_ARRAY || !structures->length)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, structures,
+                          "\"structures\" must be an array that is not empty");
   n->item_count = structures->length;
-  if (!read_strings(t, o, "triggers", true, &n->triggers, &n->trigger_count) || !(n->items = new_items(t, n->item_count))) return NULL;
+  if (!read_strings(t, o, "triggers", true, &n->triggers, &n->trigger_count) ||
+      !(n->items = new_items(t, n->item_count)))
+    return NULL;
   for (uint32_t i = 0; i < n->item_count; i++)
     if (!(n->items[i] = read_structure(t, &structures->items[i]))) return NULL;
   return n;
@@ -430,7 +541,9 @@ static tsl__tag *read_legacy(tsl__tags *t, const tsl__json *o) {
 
 tsl__tag *tsl__tags_read(tsl__tags *t, const tsl__json *o) {
   const tsl__json *type = GET(o, "type"), *format = GET(o, "format");
-  if (!type || !tsl__json_is(type, "structural_tag", 14)) return GET(o, "structures") ? read_legacy(t, o) : read_format(t, o, 0);
+  if (!type || !tsl__json_is(type, "structural_tag", 14))
+    return GET(o, "structures") ? read_legacy(t, o) : read_format(t, o, 0);
   if (GET(o, "structures")) return read_legacy(t, o);
-  return format ? read_format(t, format, 0) : tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"format\" is missing");
+  return format ? read_format(t, format, 0)
+                : tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"format\" is missing");
 }

@@ -1,12 +1,18 @@
-/* stops.c - of many strings that may end a free text: which can be cut in one way only, and which tag has which trigger. See tags.h.
+/* stops.c - of many strings that may end a free text: which can be cut in one way only, and which
+ * tag has which trigger. See tags.h.
  *
- * Problem   Free text up to a string T is free · T where no other string S ends first: S lies in T, or a beginning of T (a proper one, T's own included) ends S. To compare
- *           each with each takes n² comparisons, and a request may have a hundred thousand of them.
- * Idea      All of them in one trie with failure links (Aho, Corasick 1975): the link of a node leads to the longest proper suffix of it that some string begins with.
- *             S in T          on the way of T stands another string's node, or a node whose links lead to one
- *             T begins in S   a node on the way of T, before its last, is reached over links from the end of some S: those nodes are marked once
- * Cost      Linear in the bytes of the strings (times the bytes that may follow at one node), counted as work of the front end.
- * Tested by tests/tags/test_tags.c (all short texts, against a naive search), tests/engine/test_limits.c
+ * Problem   Free text up to a string T is free · T where no other string S ends first: S lies in T,
+ *           or a beginning of T (a proper one, T's own included) ends S. To compare each with each
+ *           takes n² comparisons, and a request may have a hundred thousand of them.
+ * Idea      All of them in one trie with failure links (Aho, Corasick 1975): the link of a node
+ *           leads to the longest proper suffix of it that some string begins with.
+ *             S in T          on the way of T stands another string's node, or a node whose links
+ *             lead to one T begins in S   a node on the way of T, before its last, is reached over
+ *             links from the end of some S: those nodes are marked once
+ * Cost      Linear in the bytes of the strings (times the bytes that may follow at one node),
+ *           counted as work of the front end.
+ * Tested by tests/tags/test_tags.c (all short texts, against a naive search),
+ * tests/engine/test_limits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +22,17 @@
 #include "compiler/tags/tags.h"
 
 typedef struct node {
-  uint32_t child, next, link; /* the first one below, the next beside, and the longest suffix; 0: none, the root */
+  /* the first one below, the next beside, and the longest suffix; 0: none, the root */
+  uint32_t child, next, link;
   uint8_t byte;
-  bool ends, holds, begun; /* a string ends here; some string ends at one of its proper suffixes; some string's end has it as a proper suffix */
+  /* a string ends here; some string ends at one of its proper suffixes; some string's end has it as
+   * a proper suffix */
+  bool ends, holds, begun;
 } node;
 
 typedef struct links {
   tsl__exprs *x;
-  node *at; /* the root, and then in the order that they were made */
+  node *at;      /* the root, and then in the order that they were made */
   uint32_t *row; /* the same, shorter ones first */
   uint32_t n;
 } links;
@@ -85,14 +94,17 @@ bool *tsl__tags_apart(tsl__tags_lowering *t, const tsl__string *strings, uint32_
   for (uint32_t i = 0; i < n; i++) bytes += strings[i].length;
   links l = {.x = t->x, .n = 1};
   bool *apart = tsl__tags_alloc(t->tags, n * sizeof *apart + 1);
-  if (!apart || bytes > UINT32_MAX || !(l.at = tsl__tags_alloc(t->tags, bytes * sizeof *l.at)) || !(l.row = tsl__tags_alloc(t->tags, bytes * sizeof *l.row))) return NULL;
+  if (!apart || bytes > UINT32_MAX || !(l.at = tsl__tags_alloc(t->tags, bytes * sizeof *l.at)) ||
+      !(l.row = tsl__tags_alloc(t->tags, bytes * sizeof *l.row)))
+    return NULL;
   for (uint32_t i = 0; i < n && tsl__exprs_status(t->x) == TSL_OK; i++) add(&l, strings[i]);
   link_all(&l);
-  for (uint32_t i = 0; i < n && tsl__exprs_status(t->x) == TSL_OK; i++) apart[i] = stands_apart(&l, strings[i]);
+  for (uint32_t i = 0; i < n && tsl__exprs_status(t->x) == TSL_OK; i++)
+    apart[i] = stands_apart(&l, strings[i]);
   return tsl__exprs_status(t->x) == TSL_OK ? apart : NULL;
 }
 
-/* ---- triggers ------------------------------------------------------------------------------------------------------- */
+/* ---- triggers -------------------------------------------------------------------------------- */
 
 typedef struct trigger {
   tsl__string text;
@@ -105,10 +117,13 @@ static int by_text(const void *a, const void *b) {
   return c ? c : (p->index > q->index) - (p->index < q->index);
 }
 
-/* How many triggers a begin starts with; *index: one of them. All of these are marked in `used`, of equal ones the first. */
-static uint32_t matching(tsl__tags_lowering *l, const tsl__strings *sorted, const trigger *all, tsl__string begin, bool *used, uint32_t *index) {
+/* How many triggers a begin starts with; *index: one of them. All of these are marked in `used`, of
+ * equal ones the first. */
+static uint32_t matching(tsl__tags_lowering *l, const tsl__strings *sorted, const trigger *all,
+                         tsl__string begin, bool *used, uint32_t *index) {
   uint32_t lo = 0, hi = sorted->n, count = 0;
-  for (uint32_t i = 0; i < begin.length && tsl__strings_narrow(sorted, &lo, &hi, i, (uint8_t)begin.at[i]); i++) {
+  for (uint32_t i = 0;
+       i < begin.length && tsl__strings_narrow(sorted, &lo, &hi, i, (uint8_t)begin.at[i]); i++) {
     tsl__exprs_work(l->x, 1);
     if (sorted->at[lo].length != i + 1) continue;
     count += all[lo].same;
@@ -129,7 +144,8 @@ static const trigger *first_unused(const trigger *all, const bool *used, uint32_
 }
 
 uint32_t *tsl__tags_triggers(tsl__tags_lowering *l, const tsl__tag *n) {
-  uint32_t count = n->trigger_count, *of = tsl__tags_alloc(l->tags, n->item_count * sizeof *of + 1), *many = tsl__tags_alloc(l->tags, n->item_count * sizeof *many + 1);
+  uint32_t count = n->trigger_count, *of = tsl__tags_alloc(l->tags, n->item_count * sizeof *of + 1),
+           *many = tsl__tags_alloc(l->tags, n->item_count * sizeof *many + 1);
   trigger *all = tsl__tags_alloc(l->tags, count * sizeof *all + 1);
   tsl__string *texts = tsl__tags_alloc(l->tags, count * sizeof *texts + 1);
   bool *used = tsl__tags_alloc(l->tags, count * sizeof *used + 1);
@@ -138,19 +154,27 @@ uint32_t *tsl__tags_triggers(tsl__tags_lowering *l, const tsl__tag *n) {
   qsort(all, count, sizeof *all, by_text);
   for (uint32_t i = count; i-- > 0;) {
     texts[i] = all[i].text;
-    if (i + 1 < count && !tsl__tags_order(all[i].text, all[i + 1].text)) all[i].same = all[i + 1].same + 1;
+    if (i + 1 < count && !tsl__tags_order(all[i].text, all[i + 1].text))
+      all[i].same = all[i + 1].same + 1;
   }
   tsl__strings sorted = {texts, count, TSL__NONE, 0};
-  for (uint32_t k = 0; k < n->item_count && tsl__exprs_status(l->x) == TSL_OK; k++) many[k] = matching(l, &sorted, all, n->items[k]->begin.text, used, &of[k]);
+  for (uint32_t k = 0; k < n->item_count && tsl__exprs_status(l->x) == TSL_OK; k++)
+    many[k] = matching(l, &sorted, all, n->items[k]->begin.text, used, &of[k]);
   if (tsl__exprs_status(l->x) != TSL_OK) return NULL;
   const trigger *none = first_unused(all, used, count);
-  if (none) return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, n->at, "no tag begins with the trigger \"%.*s\"", (int)(none->text.length < 60 ? none->text.length : 60), none->text.at);
+  if (none)
+    return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, n->at, "no tag begins with the trigger \"%.*s\"",
+                          (int)(none->text.length < 60 ? none->text.length : 60), none->text.at);
   for (uint32_t k = 0; k < n->item_count; k++) {
     const tsl__tag *tag = n->items[k];
     const tsl__string begin = tag->begin.text;
-    if (tag->begin.is_token) return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, tag->at, "a tag of triggered_tags begins with a string");
+    if (tag->begin.is_token)
+      return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, tag->at,
+                            "a tag of triggered_tags begins with a string");
     if (many[k] != 1)
-      return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, tag->at, "the begin \"%.*s\" must start with exactly one trigger, not %u", (int)(begin.length < 60 ? begin.length : 60), begin.at, many[k]);
+      return tsl__tags_fail(l->tags, TSL_ERR_SCHEMA, tag->at,
+                            "the begin \"%.*s\" must start with exactly one trigger, not %u",
+                            (int)(begin.length < 60 ? begin.length : 60), begin.at, many[k]);
   }
   return of;
 }

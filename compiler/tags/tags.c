@@ -6,9 +6,10 @@
 
 #include <stdio.h>
 
-/* ---- trees --------------------------------------------------------------------------------------------------------- */
+/* ---- trees ----------------------------------------------------------------------------------- */
 
-void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc, tsl_error *error) {
+void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc,
+                    tsl_error *error) {
   *t = (tsl__tags){.vocab = vocab, .error = error};
   tsl__arena_init(&t->arena, alloc);
 }
@@ -21,7 +22,8 @@ void *tsl__tags_alloc(tsl__tags *t, size_t size) {
   return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
-void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *format, ...) {
+void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *format,
+                     ...) {
   char message[512], pointer[256];
   va_list args;
   if (t->status != TSL_OK) return NULL;
@@ -30,8 +32,10 @@ void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
   bool here = at && t->root && tsl__json_pointer(t->root, at, pointer, sizeof pointer) != SIZE_MAX;
-  if (here) tsl__fail_at(t->error, status, t->text, t->length, at->offset, "%s", message);
-  else tsl__fail(t->error, status, "%s", message);
+  if (here)
+    tsl__fail_at(t->error, status, t->text, t->length, at->offset, "%s", message);
+  else
+    tsl__fail(t->error, status, "%s", message);
   if (here) tsl__error_pointer(t->error, pointer, strlen(pointer));
   return NULL;
 }

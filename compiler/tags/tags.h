@@ -1,15 +1,21 @@
 /* tags.h - text with structure in it: what an assistant writes.
  *
- * Problem   A model writes prose, may think first, and at some moment calls tools. The prose is free; from the first byte of a call on everything is fixed.
- * Idea      A tree of formats (constant, JSON Schema, regex, GBNF, any text, sequence, or, repeat, tag, triggered tags, ...), read from the structural-tag JSON that
- *           XGrammar publishes, or built in C. Each format is an expression (compiler/expr/expr.h); the matcher knows of nothing new.
+ * Problem   A model writes prose, may think first, and at some moment calls tools. The prose is
+ *           free; from the first byte of a call on everything is fixed.
+ * Idea      A tree of formats (constant, JSON Schema, regex, GBNF, any text, sequence, or, repeat,
+ *           tag, triggered tags, ...), read from the structural-tag JSON that XGrammar publishes,
+ *           or built in C. Each format is an expression (compiler/expr/expr.h); the matcher knows
+ *           of nothing new.
  *             free text          text & !(.* T .*)                     never holds a trigger T
- *             up to a trigger    (.* T) & !(.* T .+)                   the first trigger ends it, however tokens split it: an incomplete one is still text
+ *             up to a trigger    (.* T) & !(.* T .+)                   the first trigger ends it,
+ *             however tokens split it: an incomplete one is still text
  *             triggered tags     W = free | until(T) · rest of a tag's begin · content · end · W
  *             begins of tags     a trie, so that 500 tools cost as many steps as one
- *           Where constant text spells a special token of the vocabulary, the token itself is allowed too, as one step.
- * Marks     What a caller wants back (free text, reasoning, a call, its name, its arguments) is a rule of its own, that is, a frame: parse.c follows a
- *           text through the same states and sees these frames begin and end. There is no second parser.
+ *           Where constant text spells a special token of the vocabulary, the token itself is
+ *           allowed too, as one step.
+ * Marks     What a caller wants back (free text, reasoning, a call, its name, its arguments) is a
+ *           rule of its own, that is, a frame: parse.c follows a text through the same states and
+ *           sees these frames begin and end. There is no second parser.
  *
  * Files     read.c   JSON -> nodes
  *           build.c  nodes from C
@@ -18,7 +24,8 @@
  *           lower.c  nodes -> expressions; styles of arguments; marks
  *           parse.c  text -> events
  *           tags.c        memory and errors of a tree
- * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is written
+ * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is
+ *           written
  * Tested by tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -45,10 +52,11 @@ typedef enum tsl__tag_kind {
   TSL__TAG_OR,       /* items */
   TSL__TAG_REPEAT,   /* items[0], min, max */
   TSL__TAG_TAG,      /* begin, items[0], ends */
-  TSL__TAG_TRIGGERED,/* triggers, items (tags), excludes, at_least_one, once; with token_triggers: by tokens */
-  TSL__TAG_SEPARATED,/* items (tags), text = separator, at_least_one, once */
-  TSL__TAG_DISPATCH, /* triggers, items (one for each), excludes, once */
-  TSL__TAG_TOKENS    /* tokens, complement, min, max times */
+  /* triggers, items (tags), excludes, at_least_one, once; with token_triggers: by tokens */
+  TSL__TAG_TRIGGERED,
+  TSL__TAG_SEPARATED, /* items (tags), text = separator, at_least_one, once */
+  TSL__TAG_DISPATCH,  /* triggers, items (one for each), excludes, once */
+  TSL__TAG_TOKENS     /* tokens, complement, min, max times */
 } tsl__tag_kind;
 
 /* What a frame is to a reader. What stands in no such frame is text. */
@@ -66,8 +74,10 @@ typedef enum tsl__capture_kind {
   TSL__CAPTURE_VALUE,     /* JSON; `name` is the key, NULL: the key before */
   TSL__CAPTURE_BARE,      /* a string's text; `name` likewise */
   TSL__CAPTURE_ARRAY,     /* made of values; `name` likewise */
-  TSL__CAPTURE_OBJECT,    /* made of keys and values; `name` likewise. Of VALUE to OBJECT, the first that a text can be read as counts */
-  TSL__CAPTURE_TRUE,      /* another word for this value; `name` likewise */
+  /* made of keys and values; `name` likewise. Of VALUE to OBJECT, the first that a text can be read
+   * as counts */
+  TSL__CAPTURE_OBJECT,
+  TSL__CAPTURE_TRUE, /* another word for this value; `name` likewise */
   TSL__CAPTURE_FALSE,
   TSL__CAPTURE_NULL
 } tsl__capture_kind;
@@ -113,7 +123,7 @@ struct tsl__tag {
   tsl__json *schema;
   tsl__string source; /* its text, for what was compiled before; NULL: not known */
   bool detached;      /* the schema is no part of the text that the rest was read from */
-  const char *style; /* NULL: JSON */
+  const char *style;  /* NULL: JSON */
   bool at_least_one, once, complement, by_token, any_order;
   uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
 };
@@ -125,7 +135,8 @@ typedef struct tsl__tags {
   const char *text; /* that the JSON nodes point into, in the arena; NULL: none */
   size_t length;
   const tsl__json *root; /* of that text */
-  const tsl_allocator *lent; /* the arena will live as long as the grammar: schemas need not be copied; NULL: it will not */
+  /* the arena will live as long as the grammar: schemas need not be copied; NULL: it will not */
+  const tsl_allocator *lent;
   tsl_error *error;
   tsl_status status;
 } tsl__tags;
@@ -160,19 +171,22 @@ typedef struct tsl__captures {
   const tsl_allocator *alloc;
   tsl__exprs *x;
   TSL__VEC(tsl__capture) at;
-  tsl__index index; /* of `at` */
+  tsl__index index;  /* of `at` */
   tsl__expr nothing; /* a rule for the empty text: keeps a mark before it from being a tail call */
   TSL__VEC(tsl__schema_part) parts;
-  tsl__index part_index; /* by source */
+  tsl__index part_index;                 /* by source */
   TSL__VEC(tsl__style_text) style_texts; /* a handful for each style in use */
   TSL__VEC(tsl__bare) bares;
   tsl__index bare_index; /* by text */
-  TSL__VEC(tsl__expr) zones; /* what makes the states of a tree's zones (runtime/matcher/quota.h) their own, in the order of the zones */
+  /* what makes the states of a tree's zones (runtime/matcher/quota.h) their own, in the order of
+   * the zones */
+  TSL__VEC(tsl__expr) zones;
   const tsl_vocab *vocab;
-  tsl__strings special_texts;   /* of special tokens with text, sorted */
-  tsl_token *specials;          /* they themselves, in the same order */
-  tsl__bytes special_first;     /* their first bytes */
-  const struct tsl__schema_style *styles[TSL__STYLES_MAX]; /* those used so far, with this as their context */
+  tsl__strings special_texts; /* of special tokens with text, sorted */
+  tsl_token *specials;        /* they themselves, in the same order */
+  tsl__bytes special_first;   /* their first bytes */
+  /* those used so far, with this as their context */
+  const struct tsl__schema_style *styles[TSL__STYLES_MAX];
   tsl_schema_options schema; /* of all schemas in it */
 } tsl__captures;
 
@@ -185,57 +199,71 @@ typedef struct tsl__counted {
 /* What a grammar of a tree knows besides: belongs to the expressions. */
 typedef struct tsl__tagged {
   tsl__captures *marks;
-  tsl__string *held; /* begins and ends of tags: text that may become one is held back by a streaming reader */
+  /* begins and ends of tags: text that may become one is held back by a streaming reader */
+  tsl__string *held;
   uint32_t held_count, held_longest;
   tsl__bytes held_first; /* their first bytes */
   tsl__counted *counted; /* texts whose tokens are counted */
   uint32_t counted_count;
 } tsl__tagged;
 
-void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc, tsl_error *error);
+void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc,
+                    tsl_error *error);
 void tsl__tags_free(tsl__tags *t);
 /* Zeroed memory; NULL after a failure. */
 void *tsl__tags_alloc(tsl__tags *t, size_t size);
 /* Fail for good, the first failure stays; `at` may be NULL. Returns NULL. */
-void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *format, ...) TSL__PRINTF(4, 5);
+void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *format, ...)
+    TSL__PRINTF(4, 5);
 
-/* ---- read.c ---- */
-/* A structural tag, in the form {"type": "structural_tag", "format": ...}, the legacy one with "structures" and "triggers", or a bare format. NULL on failure. */
+/* ---- read.c ---------------------------------------------------------------------------------- */
+/* A structural tag, in the form {"type": "structural_tag", "format": ...}, the legacy one with
+ * "structures" and "triggers", or a bare format. NULL on failure. */
 tsl__tag *tsl__tags_read(tsl__tags *t, const tsl__json *json);
 tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at);
 
-/* ---- text.c ---- */
+/* ---- text.c ---------------------------------------------------------------------------------- */
 struct tsl__tags_lowering;
 /* Constant text, special tokens in it allowed as themselves. */
 tsl__expr tsl__tags_constant(struct tsl__tags_lowering *l, tsl__string text);
 tsl__expr tsl__captures_constant(const struct tsl__captures *m, tsl__string text);
-/* The texts of `text` in which `close` does not occur. `close` is one of a style: it stays where it is. */
+/* The texts of `text` in which `close` does not occur. `close` is one of a style: it stays where it
+ * is. */
 tsl__expr tsl__captures_without(struct tsl__captures *m, tsl__expr text, const char *close);
-/* The special token whose text reaches over byte `at` of a constant, and where that begins and ends; TSL_NO_TOKEN: none that a text may have does. */
-tsl_token tsl__tags_across(const struct tsl__tags_lowering *l, tsl__string text, uint32_t at, uint32_t *from, uint32_t *to);
+/* The special token whose text reaches over byte `at` of a constant, and where that begins and
+ * ends; TSL_NO_TOKEN: none that a text may have does. */
+tsl_token tsl__tags_across(const struct tsl__tags_lowering *l, tsl__string text, uint32_t at,
+                           uint32_t *from, uint32_t *to);
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
-tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t max_chars);
+tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n,
+                              uint32_t max_chars);
 /* Free text up to one of several strings: the first of them to end is where it is cut. */
 typedef struct tsl__cut {
-  tsl__expr text, late;  /* text without them; what goes on after one of them, negated, NONE: not asked for yet */
-  const bool *apart;     /* for each: no other one ends first */
+  /* text without them; what goes on after one of them, negated, NONE: not asked for yet */
+  tsl__expr text, late;
+  const bool *apart; /* for each: no other one ends first */
   const tsl__string *stops;
   uint32_t count;
 } tsl__cut;
 /* `stops`: so many of the first of `without` are these strings; false after a failure. */
-bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t stops, tsl__cut *out);
+bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n,
+                   uint32_t stops, tsl__cut *out);
 /* Such text up to and with the stop of that index, a trigger or an end. */
 tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__cut *cut, uint32_t stop, bool trigger);
-/* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then` are sorted by it. */
-tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then, uint32_t n, uint32_t skip);
+/* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then`
+ * are sorted by it. */
+tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then,
+                         uint32_t n, uint32_t skip);
 
-/* ---- stops.c ---- */
-/* For each of n strings: free text up to it can be cut in one way only, because it overlaps neither itself nor another one. NULL after a failure. */
+/* ---- stops.c --------------------------------------------------------------------------------- */
+/* For each of n strings: free text up to it can be cut in one way only, because it overlaps neither
+ * itself nor another one. NULL after a failure. */
 bool *tsl__tags_apart(struct tsl__tags_lowering *l, const tsl__string *strings, uint32_t n);
-/* The index of the trigger of each tag of triggered tags: each has one, and each trigger a tag. NULL after a failure. */
+/* The index of the trigger of each tag of triggered tags: each has one, and each trigger a tag.
+ * NULL after a failure. */
 uint32_t *tsl__tags_triggers(struct tsl__tags_lowering *l, const tsl__tag *n);
 
-/* ---- lower.c ---- */
+/* ---- lower.c --------------------------------------------------------------------------------- */
 typedef struct tsl__tags_lowering {
   tsl__tags *tags;
   tsl__exprs *x;
@@ -244,14 +272,25 @@ typedef struct tsl__tags_lowering {
   const tsl_limits *limits;
   tsl__tagged *out;
   TSL__VEC(tsl__string) held;
-  struct tsl__constant { tsl__string text; tsl__expr e; } constants[TSL__CONSTANTS]; /* the last ones */
+  /* the last ones */
+  struct tsl__constant {
+    tsl__string text;
+    tsl__expr e;
+  } constants[TSL__CONSTANTS];
   uint32_t constant_count;
   struct tsl__constant pattern; /* the last one, and its expression; TSL__NONE: none yet */
-  struct tsl__choice_of { const tsl__tag *of; tsl__expr e; } choice; /* the last one of constants alone within a frame; NULL: none yet */
+  /* the last one of constants alone within a frame; NULL: none yet */
+  struct tsl__choice_of {
+    const tsl__tag *of;
+    tsl__expr e;
+  } choice;
   TSL__VEC(tsl__counted) counted;
 } tsl__tags_lowering;
-/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
-tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__captures *marks, const tsl_schema_options *schema, const tsl_limits *limits, tsl__tagged **out);
+/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those
+ * of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__captures *marks,
+                          const tsl_schema_options *schema, const tsl_limits *limits,
+                          tsl__tagged **out);
 /* The mark that a rule's expression bears, or NULL. */
 const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr rule);
 

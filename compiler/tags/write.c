@@ -1,7 +1,7 @@
 /* write.c - a tree of formats as structural-tag JSON. See tags.h.
  *
- * What other engines do not know ("as", "name") is written too, where a part means something to a reader; an engine that refuses it can be given the
- * text without.
+ * What other engines do not know ("as", "name") is written too, where a part means something to a
+ * reader; an engine that refuses it can be given the text without.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,10 +33,14 @@ static void string(writer *w, const char *text, size_t n) {
   for (size_t i = 0; i < n; i++) {
     char buffer[8];
     uint8_t c = (uint8_t)text[i];
-    if (c == '"' || c == '\\') put(w, (char[]){'\\', (char)c}, 2);
-    else if (c == '\n') word(w, "\\n");
-    else if (c < 0x20) snprintf(buffer, sizeof buffer, "\\u%04x", c), word(w, buffer);
-    else put(w, (const char *)&c, 1);
+    if (c == '"' || c == '\\')
+      put(w, (char[]){'\\', (char)c}, 2);
+    else if (c == '\n')
+      word(w, "\\n");
+    else if (c < 0x20)
+      snprintf(buffer, sizeof buffer, "\\u%04x", c), word(w, buffer);
+    else
+      put(w, (const char *)&c, 1);
   }
   word(w, "\"");
 }
@@ -45,9 +49,12 @@ static void string(writer *w, const char *text, size_t n) {
 static void json(writer *w, const tsl__json *j) {
   static const char *const words[] = {"null", "false", "true"};
   bool object = j->kind == TSL__JSON_OBJECT;
-  if (j->kind <= TSL__JSON_TRUE) word(w, words[j->kind]);
-  else if (j->kind == TSL__JSON_NUMBER) put(w, j->text, j->length);
-  else if (j->kind == TSL__JSON_STRING) string(w, j->text, j->length);
+  if (j->kind <= TSL__JSON_TRUE)
+    word(w, words[j->kind]);
+  else if (j->kind == TSL__JSON_NUMBER)
+    put(w, j->text, j->length);
+  else if (j->kind == TSL__JSON_STRING)
+    string(w, j->text, j->length);
   else {
     word(w, object ? "{" : "[");
     for (uint32_t i = 0; i < j->length; i++) {
@@ -144,8 +151,10 @@ static void write_schema(writer *w, const tsl__tag *n) {
 }
 
 static void write_repeat(writer *w, const tsl__tag *n) {
-  if (n->min == 0 && n->max == 1) type(w, "optional");
-  else type(w, "repeat"), number(w, "min", n->min), number(w, "max", n->max);
+  if (n->min == 0 && n->max == 1)
+    type(w, "optional");
+  else
+    type(w, "repeat"), number(w, "min", n->min), number(w, "max", n->max);
   child(w, n);
 }
 
@@ -165,11 +174,16 @@ static void write_tag(writer *w, const tsl__tag *n) {
 
 static void write_triggered(writer *w, const tsl__tag *n) {
   type(w, n->by_token ? "token_triggered_tags" : "triggered_tags");
-  if (n->by_token) tokens(w, "trigger_tokens", n->tokens, n->token_count);
-  else strings(w, "triggers", n->triggers, n->trigger_count);
+  if (n->by_token)
+    tokens(w, "trigger_tokens", n->tokens, n->token_count);
+  else
+    strings(w, "triggers", n->triggers, n->trigger_count);
   formats(w, "tags", n->items, n->item_count);
-  if (n->by_token) tokens(w, "exclude_tokens", n->items[n->item_count]->tokens, n->items[n->item_count]->token_count);
-  else strings(w, "excludes", n->excludes, n->exclude_count);
+  if (n->by_token)
+    tokens(w, "exclude_tokens", n->items[n->item_count]->tokens,
+           n->items[n->item_count]->token_count);
+  else
+    strings(w, "excludes", n->excludes, n->exclude_count);
   flag(w, "at_least_one", n->at_least_one);
   flag(w, "stop_after_first", n->once);
 }
@@ -180,22 +194,29 @@ static void write_dispatch(writer *w, const tsl__tag *n) {
   member(w, "rules");
   for (uint32_t i = 0; i < n->item_count; i++) {
     word(w, i ? ", [" : "[[");
-    if (n->by_token) snprintf(token, sizeof token, "%u", n->tokens[i]), word(w, token);
-    else string(w, n->triggers[i].at, n->triggers[i].length);
+    if (n->by_token)
+      snprintf(token, sizeof token, "%u", n->tokens[i]), word(w, token);
+    else
+      string(w, n->triggers[i].at, n->triggers[i].length);
     word(w, ", ");
     format(w, n->items[i]);
     word(w, "]");
   }
   word(w, "]");
   flag(w, "loop", !n->once);
-  if (n->by_token) tokens(w, "exclude_tokens", n->items[n->item_count]->tokens, n->items[n->item_count]->token_count);
-  else strings(w, "excludes", n->excludes, n->exclude_count);
+  if (n->by_token)
+    tokens(w, "exclude_tokens", n->items[n->item_count]->tokens,
+           n->items[n->item_count]->token_count);
+  else
+    strings(w, "excludes", n->excludes, n->exclude_count);
 }
 
 /* One of the tokens; its last brace is left out. */
 static void write_token(writer *w, const tsl__tag *n) {
-  if (n->complement) type(w, "exclude_token"), tokens(w, "exclude_tokens", n->tokens, n->token_count);
-  else if (n->token_count == 1) type(w, "token"), number(w, "token", n->tokens[0]);
+  if (n->complement)
+    type(w, "exclude_token"), tokens(w, "exclude_tokens", n->tokens, n->token_count);
+  else if (n->token_count == 1)
+    type(w, "token"), number(w, "token", n->tokens[0]);
   if (n->complement || n->token_count == 1) return;
   type(w, "or");
   member(w, "elements");
@@ -227,31 +248,39 @@ static void write_any(writer *w, const tsl__tag *n) {
   if (n->max_tokens != TSL__INF) number(w, "max_tokens", n->max_tokens);
 }
 
-/* Depth: TSL__TAGS_DEPTH. Nothing more is looked at once the text is too long: a tree that shares formats has many more places than formats. */
+/* Depth: TSL__TAGS_DEPTH. Nothing more is looked at once the text is too long: a tree that shares
+ * formats has many more places than formats. */
 static void format(writer *w, const tsl__tag *n) {
-  static const char *const as[] = {[TSL__CAPTURE_TEXT] = "text", [TSL__CAPTURE_REASONING] = "reasoning", [TSL__CAPTURE_CALL] = "call", [TSL__CAPTURE_MARKUP] = "markup",
-                                   [TSL__CAPTURE_ID] = "id", [TSL__CAPTURE_ARGUMENTS] = "arguments"};
+  static const char *const as[] = {
+      [TSL__CAPTURE_TEXT] = "text", [TSL__CAPTURE_REASONING] = "reasoning",
+      [TSL__CAPTURE_CALL] = "call", [TSL__CAPTURE_MARKUP] = "markup",
+      [TSL__CAPTURE_ID] = "id",     [TSL__CAPTURE_ARGUMENTS] = "arguments"};
   if (w->failed) return;
   switch (n->kind) {
-    case TSL__TAG_CONST: type(w, "const_string"), text_member(w, "value", n->text); break;
-    case TSL__TAG_SCHEMA: write_schema(w, n); break;
-    case TSL__TAG_REGEX: type(w, "regex"), text_member(w, "pattern", n->text); break;
-    case TSL__TAG_GBNF: type(w, "grammar"), text_member(w, "grammar", n->text); break;
-    case TSL__TAG_ANY: write_any(w, n); break;
-    case TSL__TAG_SEQUENCE: type(w, "sequence"), formats(w, "elements", n->items, n->item_count); break;
-    case TSL__TAG_OR: type(w, "or"), formats(w, "elements", n->items, n->item_count); break;
-    case TSL__TAG_REPEAT: write_repeat(w, n); break;
-    case TSL__TAG_TAG: write_tag(w, n); break;
-    case TSL__TAG_TRIGGERED: write_triggered(w, n); break;
-    case TSL__TAG_SEPARATED:
-      type(w, "tags_with_separator"), formats(w, "tags", n->items, n->item_count), text_member(w, "separator", n->text);
-      flag(w, "at_least_one", n->at_least_one), flag(w, "stop_after_first", n->once);
-      break;
-    case TSL__TAG_DISPATCH: write_dispatch(w, n); break;
-    case TSL__TAG_TOKENS: write_tokens(w, n); break;
+  case TSL__TAG_CONST: type(w, "const_string"), text_member(w, "value", n->text); break;
+  case TSL__TAG_SCHEMA: write_schema(w, n); break;
+  case TSL__TAG_REGEX: type(w, "regex"), text_member(w, "pattern", n->text); break;
+  case TSL__TAG_GBNF: type(w, "grammar"), text_member(w, "grammar", n->text); break;
+  case TSL__TAG_ANY: write_any(w, n); break;
+  case TSL__TAG_SEQUENCE:
+    type(w, "sequence"), formats(w, "elements", n->items, n->item_count);
+    break;
+  case TSL__TAG_OR: type(w, "or"), formats(w, "elements", n->items, n->item_count); break;
+  case TSL__TAG_REPEAT: write_repeat(w, n); break;
+  case TSL__TAG_TAG: write_tag(w, n); break;
+  case TSL__TAG_TRIGGERED: write_triggered(w, n); break;
+  case TSL__TAG_SEPARATED:
+    type(w, "tags_with_separator"), formats(w, "tags", n->items, n->item_count),
+        text_member(w, "separator", n->text);
+    flag(w, "at_least_one", n->at_least_one), flag(w, "stop_after_first", n->once);
+    break;
+  case TSL__TAG_DISPATCH: write_dispatch(w, n); break;
+  case TSL__TAG_TOKENS: write_tokens(w, n); break;
   }
-  if (n->mark && n->mark != TSL__CAPTURE_TAG) text_member(w, "as", (tsl__string){as[n->mark], (uint32_t)strlen(as[n->mark])});
-  if (n->mark && n->mark != TSL__CAPTURE_TAG && n->name) text_member(w, "name", (tsl__string){n->name, n->name_length});
+  if (n->mark && n->mark != TSL__CAPTURE_TAG)
+    text_member(w, "as", (tsl__string){as[n->mark], (uint32_t)strlen(as[n->mark])});
+  if (n->mark && n->mark != TSL__CAPTURE_TAG && n->name)
+    text_member(w, "name", (tsl__string){n->name, n->name_length});
   word(w, "}");
 }
 
@@ -262,6 +291,8 @@ char *tsl__tags_write(tsl__tags *t, const tsl__tag *root) {
   put(&w, "}", 2);
   char *text = w.failed ? NULL : tsl__arena_copy(&t->arena, w.out.at, w.out.n);
   tsl__vec_free(w.alloc, &w.out);
-  if (w.full) return tsl__tags_fail(t, TSL_ERR_LIMIT, NULL, "the text of the formats is longer than %zu bytes", TSL__TAGS_WRITTEN);
+  if (w.full)
+    return tsl__tags_fail(t, TSL_ERR_LIMIT, NULL,
+                          "the text of the formats is longer than %zu bytes", TSL__TAGS_WRITTEN);
   return text ? text : tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }

@@ -1,19 +1,30 @@
 /* request.c - tools, tool choice and response format out of a request's JSON. See tools.h.
  *
- * Shapes    OpenAI chat completions   tools: [{"type": "function", "function": {"name", "parameters"}}], tool_choice: "auto" | "none" | "required" | {"type": "function",
- *                                     "function": {"name"}} | {"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}, parallel_tool_calls, response_format; as it was
- *                                     before there were tools: functions: [{"name", "parameters"}], function_call: "auto" | "none" | {"name"}, one call at most
- *           OpenAI responses          tools: [{"type": "function", "name", "parameters"}], tool_choice: {"type": "function", "name"} | {"type": "allowed_tools", "mode",
+ * Shapes    OpenAI chat completions   tools: [{"type": "function", "function": {"name",
+ *           "parameters"}}], tool_choice: "auto" | "none" | "required" | {"type": "function",
+ *                                     "function": {"name"}} | {"type": "allowed_tools",
+ *                                     "allowed_tools": {"mode", "tools"}}, parallel_tool_calls,
+ *                                     response_format; as it was before there were tools:
+ *                                     functions: [{"name", "parameters"}], function_call: "auto" |
+ *                                     "none" | {"name"}, one call at most
+ *           OpenAI responses          tools: [{"type": "function", "name", "parameters"}],
+ *           tool_choice: {"type": "function", "name"} | {"type": "allowed_tools", "mode",
  *                                     "tools"}, text: {"format": ...}
- *           Anthropic messages        tools: [{"name", "input_schema"}], tool_choice: {"type": "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
- *           MCP tools/list            {"tools": [{"name", "inputSchema"}]}, also as the "result" of a JSON-RPC response
+ *           Anthropic messages        tools: [{"name", "input_schema"}], tool_choice: {"type":
+ *           "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
+ *           MCP tools/list            {"tools": [{"name", "inputSchema"}]}, also as the "result" of
+ *           a JSON-RPC response
  *           an array                  of tools in any of these shapes
  * Arguments are an object in all of them: a schema that does not say so is taken for one that does.
- * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument, "input", a string, with the tool's regular expression as its pattern. Lark
- * grammars are an error. Structured outputs are found in response_format, text.format, output_format and output_config.format; a json_object may have a "schema", as llama.cpp's
- * server, Together and Cohere have it. Members in which other servers are told what the text must be are an error that says how it is said here: nothing that constrains is dropped.
- * Tools that the provider itself runs (a "type" other than function or custom, and no schema) are an error: nothing says what their arguments look like. So is a tool without
- * a schema that has one under another name, or beside its "function".
+ * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument,
+ * "input", a string, with the tool's regular expression as its pattern. Lark grammars are an error.
+ * Structured outputs are found in response_format, text.format, output_format and
+ * output_config.format; a json_object may have a "schema", as llama.cpp's server, Together and
+ * Cohere have it. Members in which other servers are told what the text must be are an error that
+ * says how it is said here: nothing that constrains is dropped. Tools that the provider itself runs
+ * (a "type" other than function or custom, and no schema) are an error: nothing says what their
+ * arguments look like. So is a tool without a schema that has one under another name, or beside its
+ * "function".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +36,9 @@
 #define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
 #define IS(j, word) ((j) && tsl__json_is((j), (word), sizeof(word) - 1))
 
-static bool fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *what) { return tsl__tags_fail(t, status, at, "%s", what), false; }
+static bool fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *what) {
+  return tsl__tags_fail(t, status, at, "%s", what), false;
+}
 
 /* A member that is not null. */
 static tsl__json *present(const tsl__json *o, const char *key) {
@@ -33,23 +46,28 @@ static tsl__json *present(const tsl__json *o, const char *key) {
   return v && v->kind != TSL__JSON_NULL ? v : NULL;
 }
 
-/* ---- tools ---------------------------------------------------------------------------------------------------------- */
+/* ---- tools ----------------------------------------------------------------------------------- */
 
 /* {"type": "object", ...} for a text that matches `pattern` (NULL: any text). */
 static bool custom_schema(tsl__tags *t, const tsl__json *pattern, tsl__tool *out) {
-  static const char begin[] = "{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"", end[] = "}},\"required\":[\"input\"],\"additionalProperties\":false}";
+  static const char begin[] = "{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"",
+                    end[] = "}},\"required\":[\"input\"],\"additionalProperties\":false}";
   static const char hex[] = "0123456789abcdef";
   size_t n = sizeof begin - 1;
-  char *text = tsl__tags_alloc(t, sizeof begin + sizeof end + 40 + (pattern ? (size_t)pattern->length * 6 : 0));
+  char *text = tsl__tags_alloc(t, sizeof begin + sizeof end + 40 +
+                                      (pattern ? (size_t)pattern->length * 6 : 0));
   if (!text) return false;
   memcpy(text, begin, n);
   if (pattern) {
     n += (size_t)snprintf(text + n, 24, ",\"pattern\":\"^(?:");
     for (uint32_t i = 0; i < pattern->length; i++) {
       uint8_t b = (uint8_t)pattern->text[i];
-      if (b == '"' || b == '\\') text[n++] = '\\', text[n++] = (char)b;
-      else if (b < 0x20) memcpy(text + n, "\\u00", 4), text[n + 4] = hex[b >> 4], text[n + 5] = hex[b & 15], n += 6;
-      else text[n++] = (char)b;
+      if (b == '"' || b == '\\')
+        text[n++] = '\\', text[n++] = (char)b;
+      else if (b < 0x20)
+        memcpy(text + n, "\\u00", 4), text[n + 4] = hex[b >> 4], text[n + 5] = hex[b & 15], n += 6;
+      else
+        text[n++] = (char)b;
     }
     n += (size_t)snprintf(text + n, 8, ")$\"");
   }
@@ -63,30 +81,46 @@ static bool custom_schema(tsl__tags *t, const tsl__json *pattern, tsl__tool *out
   return t->status == TSL_OK;
 }
 
-/* A tool that takes a text: {"format": {"type": "text"}}, or "grammar" with "syntax" and "definition", in chat completions one level deeper. */
+/* A tool that takes a text: {"format": {"type": "text"}}, or "grammar" with "syntax" and
+ * "definition", in chat completions one level deeper. */
 static bool read_custom(tsl__tags *t, const tsl__json *inner, tsl__tool *out) {
-  const tsl__json *format = GET(inner, "format"), *type = format ? GET(format, "type") : NULL, *grammar = format ? GET(format, "grammar") : NULL;
-  if (!format || format->kind == TSL__JSON_NULL || IS(type, "text")) return custom_schema(t, NULL, out);
-  if (!IS(type, "grammar")) return fail(t, TSL_ERR_UNSUPPORTED, format, "the format of a custom tool is text or grammar");
+  const tsl__json *format = GET(inner, "format"), *type = format ? GET(format, "type") : NULL,
+                  *grammar = format ? GET(format, "grammar") : NULL;
+  if (!format || format->kind == TSL__JSON_NULL || IS(type, "text"))
+    return custom_schema(t, NULL, out);
+  if (!IS(type, "grammar"))
+    return fail(t, TSL_ERR_UNSUPPORTED, format, "the format of a custom tool is text or grammar");
   if (!grammar || grammar->kind != TSL__JSON_OBJECT) grammar = format;
   const tsl__json *syntax = GET(grammar, "syntax"), *definition = GET(grammar, "definition");
-  if (!IS(syntax, "regex")) return fail(t, TSL_ERR_UNSUPPORTED, syntax ? syntax : grammar, "the grammar of a custom tool must be a regex: Lark grammars are not supported");
-  if (!definition || definition->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, grammar, "the grammar's \"definition\" must stand here");
+  if (!IS(syntax, "regex"))
+    return fail(t, TSL_ERR_UNSUPPORTED, syntax ? syntax : grammar,
+                "the grammar of a custom tool must be a regex: Lark grammars are not supported");
+  if (!definition || definition->kind != TSL__JSON_STRING)
+    return fail(t, TSL_ERR_SCHEMA, grammar, "the grammar's \"definition\" must stand here");
   out->at = definition;
-  tsl_error error; /* by itself: what closes a group that it has not opened would leave the one around it */
-  tsl_status status = tsl__regex_check(t->arena.alloc, definition->text, definition->length, &error);
-  if (status != TSL_OK) return tsl__tags_fail(t, status, definition, "in the definition, at byte %zu: %s", error.offset, error.message), false;
+  /* by itself: what closes a group that it has not opened would leave the one around it */
+  tsl_error error;
+  tsl_status status =
+      tsl__regex_check(t->arena.alloc, definition->text, definition->length, &error);
+  if (status != TSL_OK)
+    return tsl__tags_fail(t, status, definition, "in the definition, at byte %zu: %s", error.offset,
+                          error.message),
+           false;
   return custom_schema(t, definition, out);
 }
 
 static bool check_name(tsl__tags *t, const tsl__json *tool, const tsl__json *name) {
-  if (!name || name->kind != TSL__JSON_STRING || !name->length) return fail(t, TSL_ERR_SCHEMA, tool, "a tool has a \"name\" that is not empty");
+  if (!name || name->kind != TSL__JSON_STRING || !name->length)
+    return fail(t, TSL_ERR_SCHEMA, tool, "a tool has a \"name\" that is not empty");
   for (uint32_t i = 0; i < name->length; i++)
-    if ((uint8_t)name->text[i] < 0x21 || strchr("\"\\<>{}", name->text[i])) return fail(t, TSL_ERR_SCHEMA, name, "a tool's name has no spaces, quotes, backslashes, <, >, { or }");
+    if ((uint8_t)name->text[i] < 0x21 || strchr("\"\\<>{}", name->text[i]))
+      return fail(t, TSL_ERR_SCHEMA, name,
+                  "a tool's name has no spaces, quotes, backslashes, <, >, { or }");
   return true;
 }
 
-/* Arguments are an object, whatever else the schema says of them: one without a "type" gets it, in its place, and of several types that one is left. */
+/* Arguments are an object, whatever else the schema says of them: one without a "type" gets it, in
+ * its place, and of several types that one is left. */
 static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   static const char words[] = "objecttype";
   tsl__json *schema = tool->parameters, *type = GET(schema, "type"), *items;
@@ -116,10 +150,12 @@ static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   return true;
 }
 
-/* Names with what looks like a schema each? So some write a tool's parameters: Cohere's "parameter_definitions", the "inputs" of smolagents. */
+/* Names with what looks like a schema each? So some write a tool's parameters: Cohere's
+ * "parameter_definitions", the "inputs" of smolagents. */
 static bool are_properties(const tsl__json *o) {
   bool all = o->kind == TSL__JSON_OBJECT && o->length;
-  for (uint32_t i = 0; all && i < o->length; i++) all = o->items[i].kind == TSL__JSON_OBJECT && GET(&o->items[i], "type");
+  for (uint32_t i = 0; all && i < o->length; i++)
+    all = o->items[i].kind == TSL__JSON_OBJECT && GET(&o->items[i], "type");
   return all;
 }
 
@@ -127,20 +163,29 @@ static bool are_properties(const tsl__json *o) {
 static bool is_schema(const tsl__json *o) {
   static const char *const words[] = {"properties", "$ref", "allOf", "anyOf", "oneOf"};
   bool found = IS(GET(o, "type"), "object") || are_properties(o);
-  for (size_t i = 0; i < sizeof words / sizeof *words && !found; i++) found = tsl__json_get(o, words[i], strlen(words[i])) != NULL;
+  for (size_t i = 0; i < sizeof words / sizeof *words && !found; i++)
+    found = tsl__json_get(o, words[i], strlen(words[i])) != NULL;
   return found;
 }
 
-/* A tool without a schema takes any object: what may have been meant for its schema ("parametres", or "parameters" beside "function") is an error, as nothing would hold then. */
+/* A tool without a schema takes any object: what may have been meant for its schema ("parametres",
+ * or "parameters" beside "function") is an error, as nothing would hold then. */
 static bool no_other_schema(tsl__tags *t, const tsl__json *o, bool outside) {
-  static const char *const others[] = {"function", "custom", "outputSchema", "output_schema", "response", "return", "returns", "annotations", "_meta"};
+  static const char *const others[] = {"function",      "custom",      "outputSchema",
+                                       "output_schema", "response",    "return",
+                                       "returns",       "annotations", "_meta"};
   for (uint32_t i = 0; i < o->length; i++) {
     const tsl__json *m = &o->items[i];
     bool other = !is_schema(m);
-    for (size_t k = 0; k < sizeof others / sizeof *others && !other; k++) other = strlen(others[k]) == m->key_length && !memcmp(others[k], m->key, m->key_length);
+    for (size_t k = 0; k < sizeof others / sizeof *others && !other; k++)
+      other = strlen(others[k]) == m->key_length && !memcmp(others[k], m->key, m->key_length);
     if (!other)
-      return tsl__tags_fail(t, TSL_ERR_SCHEMA, m, "a tool's schema is \"parameters\", \"input_schema\" or \"inputSchema\"%s: is \"%.*s\" meant for it?", outside ? " beside its name" : "",
-                            (int)(m->key_length < 60 ? m->key_length : 60), m->key), false;
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, m,
+                            "a tool's schema is \"parameters\", \"input_schema\" or "
+                            "\"inputSchema\"%s: is \"%.*s\" meant for it?",
+                            outside ? " beside its name" : "",
+                            (int)(m->key_length < 60 ? m->key_length : 60), m->key),
+             false;
   }
   return true;
 }
@@ -155,17 +200,23 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   if (!out->parameters) out->parameters = present(inner, "input_schema");
   if (!out->parameters) out->parameters = present(inner, "inputSchema");
   if (type && !IS(type, "function") && !IS(type, "custom") && !out->parameters)
-    return fail(t, TSL_ERR_UNSUPPORTED, type, "only function tools are supported: this type's arguments have no schema here");
+    return fail(t, TSL_ERR_UNSUPPORTED, type,
+                "only function tools are supported: this type's arguments have no schema here");
   if (!check_name(t, o, name)) return false;
   strict = GET(inner, "strict"); /* false asks for no guarantee; the schema holds all the same */
-  if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE && strict->kind != TSL__JSON_NULL) return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
+  if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE &&
+      strict->kind != TSL__JSON_NULL)
+    return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
   out->name = (tsl__string){name->text, name->length};
   if (out->parameters) return only_objects(t, out);
-  if (!no_other_schema(t, inner, false) || (inner != o && !no_other_schema(t, o, true))) return false;
+  if (!no_other_schema(t, inner, false) || (inner != o && !no_other_schema(t, o, true)))
+    return false;
   return !IS(type, "custom") || read_custom(t, inner, out);
 }
 
-static bool same_name(tsl__string a, const char *name, size_t length) { return a.length == length && !memcmp(a.at, name, length); }
+static bool same_name(tsl__string a, const char *name, size_t length) {
+  return a.length == length && !memcmp(a.at, name, length);
+}
 
 /* By a table of indices + 1. */
 static bool names_differ(tsl__tags *t, const tsl__json *list, const tsl__request *r) {
@@ -176,18 +227,24 @@ static bool names_differ(tsl__tags *t, const tsl__json *list, const tsl__request
     const tsl__string name = r->tools[i].name;
     uint32_t slot = (uint32_t)tsl__hash(name.at, name.length) & (slots - 1);
     for (; table[slot]; slot = (slot + 1) & (slots - 1))
-      if (same_name(r->tools[table[slot] - 1].name, name.at, name.length)) return fail(t, TSL_ERR_SCHEMA, &list->items[i], "two tools have the same name");
+      if (same_name(r->tools[table[slot] - 1].name, name.at, name.length))
+        return fail(t, TSL_ERR_SCHEMA, &list->items[i], "two tools have the same name");
     table[slot] = i + 1;
   }
   return table != NULL;
 }
 
 static bool read_tools(tsl__tags *t, const tsl__json *o, tsl__request *r) {
-  const tsl__json *list = o->kind == TSL__JSON_ARRAY ? o : present(o, "tools"), *functions = present(o, "functions");
-  if (list && functions) return fail(t, TSL_ERR_SCHEMA, functions, "\"functions\" are what \"tools\" were before: a request has one of them");
+  const tsl__json *list = o->kind == TSL__JSON_ARRAY ? o : present(o, "tools"),
+                  *functions = present(o, "functions");
+  if (list && functions)
+    return fail(t, TSL_ERR_SCHEMA, functions,
+                "\"functions\" are what \"tools\" were before: a request has one of them");
   if (!list) list = functions;
   if (!list) return true;
-  if (list->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, list, functions ? "\"functions\" must be an array" : "\"tools\" must be an array");
+  if (list->kind != TSL__JSON_ARRAY)
+    return fail(t, TSL_ERR_SCHEMA, list,
+                functions ? "\"functions\" must be an array" : "\"tools\" must be an array");
   r->tools = tsl__tags_alloc(t, (list->length + 1) * sizeof *r->tools);
   if (!r->tools) return false;
   for (uint32_t i = 0; i < list->length; i++)
@@ -196,15 +253,20 @@ static bool read_tools(tsl__tags *t, const tsl__json *o, tsl__request *r) {
   return names_differ(t, list, r);
 }
 
-/* ---- the choice ------------------------------------------------------------------------------------------------------ */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 /* Keep the tools with these names. */
-static bool keep(tsl__tags *t, tsl__request *r, const tsl__json *at, const tsl__string *names, uint32_t n) {
+static bool keep(tsl__tags *t, tsl__request *r, const tsl__json *at, const tsl__string *names,
+                 uint32_t n) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < n; i++) {
     bool found = false;
-    for (uint32_t k = 0; k < r->count && !found; k++) found = same_name(r->tools[k].name, names[i].at, names[i].length);
-    if (!found) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, at, "there is no tool \"%.*s\"", (int)(names[i].length < 100 ? names[i].length : 100), names[i].at), false;
+    for (uint32_t k = 0; k < r->count && !found; k++)
+      found = same_name(r->tools[k].name, names[i].at, names[i].length);
+    if (!found)
+      return tsl__tags_fail(t, TSL_ERR_ARGUMENT, at, "there is no tool \"%.*s\"",
+                            (int)(names[i].length < 100 ? names[i].length : 100), names[i].at),
+             false;
   }
   for (uint32_t k = 0; k < r->count; k++)
     for (uint32_t i = 0; i < n; i++)
@@ -222,42 +284,60 @@ static bool force(tsl__tags *t, tsl__request *r, const tsl__json *at, tsl__strin
   return keep(t, r, at, &name, 1);
 }
 
-static bool choose_word(tsl__tags *t, tsl__request *r, const tsl__json *at, const char *word, size_t n) {
-  if (n == 4 && !memcmp(word, "auto", 4)) r->choice = TSL__CHOICE_AUTO;
-  else if (n == 4 && !memcmp(word, "none", 4)) r->choice = TSL__CHOICE_NONE;
-  else if ((n == 8 && !memcmp(word, "required", 8)) || (n == 3 && !memcmp(word, "any", 3))) r->choice = TSL__CHOICE_REQUIRED;
-  else return at ? fail(t, TSL_ERR_SCHEMA, at, "\"tool_choice\" is auto, none, required, any or an object that names a tool") : force(t, r, NULL, (tsl__string){word, (uint32_t)n});
+static bool choose_word(tsl__tags *t, tsl__request *r, const tsl__json *at, const char *word,
+                        size_t n) {
+  if (n == 4 && !memcmp(word, "auto", 4))
+    r->choice = TSL__CHOICE_AUTO;
+  else if (n == 4 && !memcmp(word, "none", 4))
+    r->choice = TSL__CHOICE_NONE;
+  else if ((n == 8 && !memcmp(word, "required", 8)) || (n == 3 && !memcmp(word, "any", 3)))
+    r->choice = TSL__CHOICE_REQUIRED;
+  else
+    return at ? fail(t, TSL_ERR_SCHEMA, at,
+                     "\"tool_choice\" is auto, none, required, any or an object that names a tool")
+              : force(t, r, NULL, (tsl__string){word, (uint32_t)n});
   return true;
 }
 
 /* A name, at the object or in its "function". */
 static bool name_of(tsl__tags *t, const tsl__json *o, tsl__string *out) {
-  const tsl__json *inner = GET(o, "function") ? GET(o, "function") : GET(o, "custom"), *name = GET(inner && inner->kind == TSL__JSON_OBJECT ? inner : o, "name");
-  if (!name || name->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, o, "a tool's \"name\" must stand here");
+  const tsl__json *inner = GET(o, "function") ? GET(o, "function") : GET(o, "custom"),
+                  *name = GET(inner && inner->kind == TSL__JSON_OBJECT ? inner : o, "name");
+  if (!name || name->kind != TSL__JSON_STRING)
+    return fail(t, TSL_ERR_SCHEMA, o, "a tool's \"name\" must stand here");
   *out = (tsl__string){name->text, name->length};
   return true;
 }
 
 static bool choose_allowed(tsl__tags *t, tsl__request *r, const tsl__json *choice) {
-  const tsl__json *inner = GET(choice, "allowed_tools"), *o = inner ? inner : choice, *mode = GET(o, "mode"), *list = GET(o, "tools");
-  if (!list || list->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, o, "\"tools\" must be an array");
+  const tsl__json *inner = GET(choice, "allowed_tools"), *o = inner ? inner : choice,
+                  *mode = GET(o, "mode"), *list = GET(o, "tools");
+  if (!list || list->kind != TSL__JSON_ARRAY)
+    return fail(t, TSL_ERR_SCHEMA, o, "\"tools\" must be an array");
   tsl__string *names = tsl__tags_alloc(t, (list->length + 1) * sizeof *names);
   for (uint32_t i = 0; names && i < list->length; i++)
     if (!name_of(t, &list->items[i], &names[i])) return false;
   if (!names || !keep(t, r, list, names, list->length)) return false;
-  return !mode || mode->kind != TSL__JSON_STRING ? fail(t, TSL_ERR_SCHEMA, o, "\"mode\" is auto or required") : choose_word(t, r, mode, mode->text, mode->length);
+  return !mode || mode->kind != TSL__JSON_STRING
+             ? fail(t, TSL_ERR_SCHEMA, o, "\"mode\" is auto or required")
+             : choose_word(t, r, mode, mode->text, mode->length);
 }
 
 static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) {
   tsl__string name;
-  if (choice->kind == TSL__JSON_STRING) return choose_word(t, r, choice, choice->text, choice->length);
+  if (choice->kind == TSL__JSON_STRING)
+    return choose_word(t, r, choice, choice->text, choice->length);
   const tsl__json *type = choice->kind == TSL__JSON_OBJECT ? GET(choice, "type") : NULL, *serial;
-  if (!type || type->kind != TSL__JSON_STRING) return fail(t, TSL_ERR_SCHEMA, choice, "\"tool_choice\" is a word or an object with a \"type\"");
+  if (!type || type->kind != TSL__JSON_STRING)
+    return fail(t, TSL_ERR_SCHEMA, choice,
+                "\"tool_choice\" is a word or an object with a \"type\"");
   serial = present(choice, "disable_parallel_tool_use");
-  if (serial && serial->kind != TSL__JSON_TRUE && serial->kind != TSL__JSON_FALSE) return fail(t, TSL_ERR_SCHEMA, serial, "\"disable_parallel_tool_use\" is true or false");
+  if (serial && serial->kind != TSL__JSON_TRUE && serial->kind != TSL__JSON_FALSE)
+    return fail(t, TSL_ERR_SCHEMA, serial, "\"disable_parallel_tool_use\" is true or false");
   if (serial && serial->kind == TSL__JSON_TRUE) r->parallel = false;
   if (IS(type, "allowed_tools")) return choose_allowed(t, r, choice);
-  if (IS(type, "function") || IS(type, "tool") || IS(type, "custom")) return name_of(t, choice, &name) && force(t, r, choice, name);
+  if (IS(type, "function") || IS(type, "tool") || IS(type, "custom"))
+    return name_of(t, choice, &name) && force(t, r, choice, name);
   return choose_word(t, r, type, type->text, type->length);
 }
 
@@ -265,12 +345,15 @@ static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) 
 static bool read_function_call(tsl__tags *t, const tsl__json *choice, tsl__request *r) {
   tsl__string name;
   if (!choice) return true;
-  if (choice->kind == TSL__JSON_OBJECT) return name_of(t, choice, &name) && force(t, r, choice, name);
-  if (!IS(choice, "auto") && !IS(choice, "none")) return fail(t, TSL_ERR_SCHEMA, choice, "\"function_call\" is auto, none or an object that names a function");
+  if (choice->kind == TSL__JSON_OBJECT)
+    return name_of(t, choice, &name) && force(t, r, choice, name);
+  if (!IS(choice, "auto") && !IS(choice, "none"))
+    return fail(t, TSL_ERR_SCHEMA, choice,
+                "\"function_call\" is auto, none or an object that names a function");
   return choose_word(t, r, choice, choice->text, choice->length);
 }
 
-/* ---- the response format --------------------------------------------------------------------------------------------- */
+/* ---- the response format --------------------------------------------------------------------- */
 
 /* A JSON object: any, or what a schema says of it, which other servers take here, too. */
 static bool read_object(tsl__tags *t, const tsl__json *format, tsl__tag *n) {
@@ -283,14 +366,16 @@ static bool read_object(tsl__tags *t, const tsl__json *format, tsl__tag *n) {
   n->schema = object.parameters;
   n->source = object.source;
   if (n->schema) return true;
-  t->status = tsl__json_parse(&t->arena, any_object, sizeof any_object - 1, 8, &n->schema, t->error);
+  t->status =
+      tsl__json_parse(&t->arena, any_object, sizeof any_object - 1, 8, &n->schema, t->error);
   n->source = (tsl__string){any_object, sizeof any_object - 1};
   n->detached = true;
   return t->status == TSL_OK;
 }
 
 static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) {
-  const tsl__json *type = format ? GET(format, "type") : NULL, *named = format ? present(format, "json_schema") : NULL;
+  const tsl__json *type = format ? GET(format, "type") : NULL,
+                  *named = format ? present(format, "json_schema") : NULL;
   if (!format) return true;
   if (IS(type, "structural_tag")) return (r->content = tsl__tags_read(t, format)) != NULL;
   tsl__tag *n = tsl__tags_node(t, TSL__TAG_SCHEMA, format);
@@ -301,7 +386,8 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
     n->schema = GET(named ? named : format, "schema");
     if (!n->schema) return fail(t, TSL_ERR_SCHEMA, format, "the response format has no \"schema\"");
   } else {
-    return fail(t, TSL_ERR_UNSUPPORTED, format, "a response format is text, json_object, json_schema or structural_tag");
+    return fail(t, TSL_ERR_UNSUPPORTED, format,
+                "a response format is text, json_object, json_schema or structural_tag");
   }
   r->content = n;
   return true;
@@ -309,71 +395,115 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
 
 /* The format that is asked for, wherever; {"type": "text"} asks for none. NULL: none. */
 static bool find_format(tsl__tags *t, const tsl__json *o, const tsl__json **out) {
-  static const struct { const char *outer, *key; } places[] = {{NULL, "response_format"}, {"text", "format"}, {NULL, "output_format"}, {"output_config", "format"}};
+  static const struct {
+    const char *outer, *key;
+  } places[] = {{NULL, "response_format"},
+                {"text", "format"},
+                {NULL, "output_format"},
+                {"output_config", "format"}};
   *out = NULL;
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    const tsl__json *in = places[i].outer ? present(o, places[i].outer) : o, *format = in && in->kind == TSL__JSON_OBJECT ? present(in, places[i].key) : NULL;
+    const tsl__json *in = places[i].outer ? present(o, places[i].outer) : o,
+                    *format =
+                        in && in->kind == TSL__JSON_OBJECT ? present(in, places[i].key) : NULL;
     if (!format || IS(GET(format, "type"), "text")) continue;
-    if (*out) return fail(t, TSL_ERR_SCHEMA, format, "an answer has one format, and another one is asked for already");
+    if (*out)
+      return fail(t, TSL_ERR_SCHEMA, format,
+                  "an answer has one format, and another one is asked for already");
     *out = format;
   }
   return true;
 }
 
-/* What constrains the text where other servers are asked (vLLM, SGLang, llama.cpp, Ollama) is an error; null and "" ask for nothing. */
+/* What constrains the text where other servers are asked (vLLM, SGLang, llama.cpp, Ollama) is an
+ * error; null and "" ask for nothing. */
 static bool no_other_format(tsl__tags *t, const tsl__json *o) {
-  static const char schema[] = "json_schema\", \"json_schema\": {\"schema\": ...}}", tag[] = "structural_tag\", \"format\": ...}";
-  static const struct { const char *key, *instead; } others[] = {
-      {"guided_json", schema}, {"guided_regex", tag}, {"guided_choice", tag}, {"guided_grammar", tag}, {"structured_outputs", tag}, {"json_schema", schema},
-      {"grammar", tag},        {"regex", tag},        {"ebnf", tag},          {"format", schema},
+  static const char schema[] = "json_schema\", \"json_schema\": {\"schema\": ...}}",
+                    tag[] = "structural_tag\", \"format\": ...}";
+  static const struct {
+    const char *key, *instead;
+  } others[] = {
+      {"guided_json", schema},
+      {"guided_regex", tag},
+      {"guided_choice", tag},
+      {"guided_grammar", tag},
+      {"structured_outputs", tag},
+      {"json_schema", schema},
+      {"grammar", tag},
+      {"regex", tag},
+      {"ebnf", tag},
+      {"format", schema},
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     const tsl__json *other = present(o, others[i].key);
     if (other && (other->kind != TSL__JSON_STRING || other->length))
-      return tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, other, "\"%s\" is another server's: here it is \"response_format\": {\"type\": \"%s", others[i].key, others[i].instead), false;
+      return tsl__tags_fail(
+                 t, TSL_ERR_UNSUPPORTED, other,
+                 "\"%s\" is another server's: here it is \"response_format\": {\"type\": \"%s",
+                 others[i].key, others[i].instead),
+             false;
   }
   return true;
 }
 
-/* ---- thinking ------------------------------------------------------------------------------------------------------------ */
+/* ---- thinking -------------------------------------------------------------------------------- */
 
-/* {"type": "enabled", "budget_tokens": N} or {"type": "disabled"}, as Anthropic's requests say it. */
+/* {"type": "enabled", "budget_tokens": N} or {"type": "disabled"}, as Anthropic's requests say
+ * it. */
 static bool read_thinking(tsl__tags *t, const tsl__json *thinking, tsl__request *r) {
-  const tsl__json *type = thinking ? GET(thinking, "type") : NULL, *budget = thinking ? GET(thinking, "budget_tokens") : NULL;
+  const tsl__json *type = thinking ? GET(thinking, "type") : NULL,
+                  *budget = thinking ? GET(thinking, "budget_tokens") : NULL;
   r->no_thinking = IS(type, "disabled");
   if (!budget || r->no_thinking) return true;
-  return (tsl__json_count(budget, &r->max_thinking) && r->max_thinking) || fail(t, TSL_ERR_SCHEMA, budget, "\"budget_tokens\" is a number of tokens, at least 1");
+  return (tsl__json_count(budget, &r->max_thinking) && r->max_thinking) ||
+         fail(t, TSL_ERR_SCHEMA, budget, "\"budget_tokens\" is a number of tokens, at least 1");
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Has an object any member of a request? Nothing at all is a request without tools. */
 static bool is_request(const tsl__json *o) {
-  static const char *const known[] = {"tools", "functions", "tool_choice", "function_call", "parallel_tool_calls", "response_format", "text", "output_format", "output_config", "thinking", "messages", "input", "model", "result"};
+  static const char *const known[] = {
+      "tools",           "functions", "tool_choice",   "function_call", "parallel_tool_calls",
+      "response_format", "text",      "output_format", "output_config", "thinking",
+      "messages",        "input",     "model",         "result"};
   bool found = o->kind == TSL__JSON_ARRAY || !o->length;
-  for (size_t i = 0; i < sizeof known / sizeof *known && !found; i++) found = tsl__json_get(o, known[i], strlen(known[i])) != NULL;
+  for (size_t i = 0; i < sizeof known / sizeof *known && !found; i++)
+    found = tsl__json_get(o, known[i], strlen(known[i])) != NULL;
   return found;
 }
 
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *r) {
-  const tsl__json *o = t->root, *result = GET(o, "result"), *format, *parallel = GET(o, "parallel_tool_calls");
+  const tsl__json *o = t->root, *result = GET(o, "result"), *format,
+                  *parallel = GET(o, "parallel_tool_calls");
   *r = (tsl__request){.parallel = true};
-  if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY) return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
-  if (!is_request(o)) return fail(t, TSL_ERR_SCHEMA, o, "this is no request: it has neither \"tools\" nor anything else that one has");
+  if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY)
+    return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
+  if (!is_request(o))
+    return fail(t, TSL_ERR_SCHEMA, o,
+                "this is no request: it has neither \"tools\" nor anything else that one has");
   if (result && result->kind == TSL__JSON_OBJECT && !GET(o, "tools")) o = result;
   const tsl__json *choice = present(o, "tool_choice");
   if (!no_other_format(t, o)) return false;
   if (present(o, "functions")) r->parallel = false;
   if (parallel && parallel->kind != TSL__JSON_NULL) {
-    if (parallel->kind != TSL__JSON_TRUE && parallel->kind != TSL__JSON_FALSE) return fail(t, TSL_ERR_SCHEMA, parallel, "\"parallel_tool_calls\" is true or false");
+    if (parallel->kind != TSL__JSON_TRUE && parallel->kind != TSL__JSON_FALSE)
+      return fail(t, TSL_ERR_SCHEMA, parallel, "\"parallel_tool_calls\" is true or false");
     r->parallel = parallel->kind == TSL__JSON_TRUE;
   }
   if (!read_tools(t, o, r)) return false;
-  if (!options->tool_choice && !(choice ? read_choice(t, choice, r) : read_function_call(t, present(o, "function_call"), r))) return false;
-  if (options->tool_choice && !choose_word(t, r, NULL, options->tool_choice, strlen(options->tool_choice))) return false;
+  if (!options->tool_choice &&
+      !(choice ? read_choice(t, choice, r) : read_function_call(t, present(o, "function_call"), r)))
+    return false;
+  if (options->tool_choice &&
+      !choose_word(t, r, NULL, options->tool_choice, strlen(options->tool_choice)))
+    return false;
   if (options->parallel) r->parallel = options->parallel > 0;
-  if (!find_format(t, o, &format) || !read_format(t, format, r) || !read_thinking(t, GET(o, "thinking"), r)) return false;
-  if (r->choice == TSL__CHOICE_REQUIRED && !r->count) return fail(t, TSL_ERR_ARGUMENT, o, "a call is required, and there are no tools");
+  if (!find_format(t, o, &format) || !read_format(t, format, r) ||
+      !read_thinking(t, GET(o, "thinking"), r))
+    return false;
+  if (r->choice == TSL__CHOICE_REQUIRED && !r->count)
+    return fail(t, TSL_ERR_ARGUMENT, o, "a call is required, and there are no tools");
   if (r->choice == TSL__CHOICE_NONE) r->count = 0;
   return true;
 }

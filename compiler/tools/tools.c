@@ -1,7 +1,9 @@
 /* tools.c - a preset and a request to a tree of formats. See tools.h.
  *
- *   text layout      [thinking] then: free text with calls (auto) | calls (required) | free text (no tools)
- *   section          calls stand in it, one after the other; without one each call is found by the trigger
+ *   text layout      [thinking] then: free text with calls (auto) | calls (required) | free text
+ *                    (no tools)
+ *   section          calls stand in it, one after the other; without one each call is found by the
+ *                    trigger
  *   response format  the answer is that instead of free text; with tools: that, or calls
  *   messages layout  a list of messages, of which calls are some (Harmony)
  *
@@ -21,11 +23,12 @@ typedef struct build {
   uint32_t exclude_count;
 } build;
 
-/* ---- pieces ---------------------------------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static tsl__string text_of(const tsl__json *o, const char *key) {
   const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
-  return v && v->kind == TSL__JSON_STRING ? (tsl__string){v->text, v->length} : (tsl__string){"", 0};
+  return v && v->kind == TSL__JSON_STRING ? (tsl__string){v->text, v->length}
+                                          : (tsl__string){"", 0};
 }
 
 static const tsl__json *object_of(const tsl__json *o, const char *key) {
@@ -78,7 +81,8 @@ static tsl__tag *thoughts(build *b) {
   return n;
 }
 
-static tsl__tag *tag(build *b, tsl__capture_kind mark, tsl__string begin, tsl__tag *content, tsl__string end) {
+static tsl__tag *tag(build *b, tsl__capture_kind mark, tsl__string begin, tsl__tag *content,
+                     tsl__string end) {
   tsl__tag *n = node(b, TSL__TAG_TAG, 1);
   if (!n || !content || !(n->ends = tsl__tags_alloc(b->tags, sizeof *n->ends))) return NULL;
   n->mark = mark;
@@ -91,7 +95,8 @@ static tsl__tag *tag(build *b, tsl__capture_kind mark, tsl__string begin, tsl__t
 
 /* `pattern` with every {name} replaced. */
 static tsl__string named(build *b, tsl__string pattern, tsl__string name) {
-  char *out = tsl__tags_alloc(b->tags, pattern.length + (pattern.length / 6 + 1) * (size_t)name.length + 1);
+  char *out =
+      tsl__tags_alloc(b->tags, pattern.length + (pattern.length / 6 + 1) * (size_t)name.length + 1);
   uint32_t n = 0;
   if (!out) return pattern;
   for (uint32_t i = 0; i < pattern.length;) {
@@ -114,10 +119,13 @@ static bool has_name(tsl__string s) {
 
 /* One string, or an array of them; with room for one more. */
 static bool read_list(build *b, const tsl__json *list, tsl__string **out, uint32_t *count) {
-  bool several = list && list->kind == TSL__JSON_ARRAY, one = list && list->kind == TSL__JSON_STRING;
+  bool several = list && list->kind == TSL__JSON_ARRAY,
+       one = list && list->kind == TSL__JSON_STRING;
   *count = several ? list->length : one;
   if (!(*out = tsl__tags_alloc(b->tags, (*count + 1) * sizeof **out))) return false;
-  for (uint32_t i = 0; i < *count; i++) (*out)[i] = one ? (tsl__string){list->text, list->length} : (tsl__string){list->items[i].text, list->items[i].length};
+  for (uint32_t i = 0; i < *count; i++)
+    (*out)[i] = one ? (tsl__string){list->text, list->length}
+                    : (tsl__string){list->items[i].text, list->items[i].length};
   return true;
 }
 
@@ -128,7 +136,7 @@ static tsl__tag *any_of(build *b, tsl__tag **all, uint32_t count) {
   return n;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   static const char any_object[] = "{\"type\":\"object\"}";
@@ -141,7 +149,9 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   n->at = tool->at;
   if (!n->schema) {
     tsl__json *schema;
-    if ((b->tags->status = tsl__json_parse(&b->tags->arena, any_object, sizeof any_object - 1, 8, &schema, b->tags->error)) != TSL_OK) return NULL;
+    if ((b->tags->status = tsl__json_parse(&b->tags->arena, any_object, sizeof any_object - 1, 8,
+                                           &schema, b->tags->error)) != TSL_OK)
+      return NULL;
     n->schema = schema;
     n->source = (tsl__string){any_object, sizeof any_object - 1};
     n->detached = true;
@@ -156,7 +166,9 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
 static tsl__tag *one_text(build *b, const tsl__json *list) {
   tsl__string *texts;
   uint32_t count;
-  tsl__tag **all = read_list(b, list, &texts, &count) ? tsl__tags_alloc(b->tags, (count + 1) * sizeof *all) : NULL;
+  tsl__tag **all = read_list(b, list, &texts, &count)
+                       ? tsl__tags_alloc(b->tags, (count + 1) * sizeof *all)
+                       : NULL;
   for (uint32_t i = 0; all && i < count; i++)
     if (!(all[i] = constant(b, texts[i]))) return NULL;
   return all && count ? any_of(b, all, count) : NULL;
@@ -173,13 +185,16 @@ static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
   return n;
 }
 
-static bool id_comes_first(const tsl__json *form) { return text_of(form, "id").length && !has_name(text_of(form, "begin")); }
+static bool id_comes_first(const tsl__json *form) {
+  return text_of(form, "id").length && !has_name(text_of(form, "begin"));
+}
 
 /* An id that may stand behind the arguments, NULL where the form has none there. */
 static tsl__tag *id_behind(build *b, const tsl__json *form) {
   const tsl__json *behind = object_of(form, "behind");
   if (!behind) return NULL;
-  tsl__tag *id = of_two(b, TSL__TAG_SEQUENCE, id_of(b, behind, (tsl__string){"", 0}), constant(b, text_of(behind, "end")));
+  tsl__tag *id = of_two(b, TSL__TAG_SEQUENCE, id_of(b, behind, (tsl__string){"", 0}),
+                        constant(b, text_of(behind, "end")));
   return optional(b, of_two(b, TSL__TAG_SEQUENCE, constant(b, text_of(behind, "begin")), id));
 }
 
@@ -194,14 +209,18 @@ static tsl__tag *one_call(build *b, const tsl__json *form, around a, const tsl__
   tsl__tag *content = arguments(b, tool, text_of(form, "style"));
   if (a.behind) content = of_two(b, TSL__TAG_SEQUENCE, content, a.behind);
   if (a.then) content = of_two(b, TSL__TAG_SEQUENCE, a.then, content);
-  if (text_of(form, "id").length && !id_first) content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
-  tsl__tag *n = tag(b, TSL__CAPTURE_CALL, named(b, text_of(form, id_first ? "then" : "begin"), tool->name), content, text_of(form, "end"));
+  if (text_of(form, "id").length && !id_first)
+    content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
+  tsl__tag *n =
+      tag(b, TSL__CAPTURE_CALL, named(b, text_of(form, id_first ? "then" : "begin"), tool->name),
+          content, text_of(form, "end"));
   if (n) n->name = tool->name.at, n->name_length = tool->name.length;
   return n;
 }
 
 /* A list of tags, one of which, or several with a separator. */
-static tsl__tag *list_of(build *b, tsl__tag **tags, uint32_t n, tsl__string separator, bool several) {
+static tsl__tag *list_of(build *b, tsl__tag **tags, uint32_t n, tsl__string separator,
+                         bool several) {
   tsl__tag *list = node(b, TSL__TAG_SEPARATED, n);
   if (!list) return NULL;
   memcpy(list->items, tags, n * sizeof *tags);
@@ -211,7 +230,8 @@ static tsl__tag *list_of(build *b, tsl__tag **tags, uint32_t n, tsl__string sepa
   return list;
 }
 
-/* All ways to write all calls: for a form whose id comes before the name, one tag that holds the choice of names. */
+/* All ways to write all calls: for a form whose id comes before the name, one tag that holds the
+ * choice of names. */
 static tsl__tag **all_calls(build *b, uint32_t *count) {
   const tsl__json *forms = GET(b->preset, "calls");
   const tsl__request *r = b->request;
@@ -219,14 +239,16 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
   *count = 0;
   for (uint32_t f = 0; all && f < forms->length; f++) {
     const tsl__json *form = &forms->items[f];
-    const around a = {.then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then")), .behind = id_behind(b, form)};
+    const around a = {.then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then")),
+                      .behind = id_behind(b, form)};
     uint32_t from = *count;
     for (uint32_t i = 0; i < r->count; i++)
       if (!(all[(*count)++] = one_call(b, form, a, &r->tools[i]))) return NULL;
     if (!id_comes_first(form)) continue;
     tsl__string none = {"", 0};
     tsl__tag *names = list_of(b, all + from, r->count, none, false);
-    tsl__tag *whole = tag(b, TSL__CAPTURE_MARKUP, text_of(form, "begin"), of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, none), names), none);
+    tsl__tag *whole = tag(b, TSL__CAPTURE_MARKUP, text_of(form, "begin"),
+                          of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, none), names), none);
     if (!names || !whole) return NULL;
     all[from] = whole;
     *count = from + 1;
@@ -234,7 +256,7 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
   return all;
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static bool several_calls(const build *b) { return b->request->parallel && !b->request->forced; }
 
@@ -249,18 +271,23 @@ static tsl__tag *calls_after(build *b, tsl__string before) {
   uint32_t count;
   tsl__tag **calls = all_calls(b, &count), *n = calls ? node(b, TSL__TAG_REPEAT, 1) : NULL;
   if (!n) return NULL;
-  n->items[0] = of_two(b, TSL__TAG_SEQUENCE, optional(b, constant(b, before)), list_of(b, calls, count, (tsl__string){"", 0}, false));
+  n->items[0] = of_two(b, TSL__TAG_SEQUENCE, optional(b, constant(b, before)),
+                       list_of(b, calls, count, (tsl__string){"", 0}, false));
   n->min = 1;
   n->max = several_calls(b) ? TSL__INF : 1;
   return n->items[0] ? n : NULL;
 }
 
 /* The section with the calls in it, in each way in which it may begin. */
-static tsl__tag **sections(build *b, const tsl__json *section, tsl__string **begins, uint32_t *count) {
+static tsl__tag **sections(build *b, const tsl__json *section, tsl__string **begins,
+                           uint32_t *count) {
   tsl__tag *list = list_of_calls(b, text_of(section, "separator")), **all;
-  if (!list || !read_list(b, GET(section, "begin"), begins, count) || !(all = tsl__tags_alloc(b->tags, (*count + 1) * sizeof *all))) return NULL;
+  if (!list || !read_list(b, GET(section, "begin"), begins, count) ||
+      !(all = tsl__tags_alloc(b->tags, (*count + 1) * sizeof *all)))
+    return NULL;
   for (uint32_t i = 0; i < *count; i++)
-    if (!(all[i] = tag(b, TSL__CAPTURE_MARKUP, (*begins)[i], list, text_of(section, "end")))) return NULL;
+    if (!(all[i] = tag(b, TSL__CAPTURE_MARKUP, (*begins)[i], list, text_of(section, "end"))))
+      return NULL;
   return all;
 }
 
@@ -269,7 +296,8 @@ static tsl__tag *only_calls(build *b) {
   const tsl__json *section = object_of(b->preset, "section");
   tsl__string *begins;
   uint32_t count;
-  if (!section && text_of(b->preset, "before").length) return calls_after(b, text_of(b->preset, "before"));
+  if (!section && text_of(b->preset, "before").length)
+    return calls_after(b, text_of(b->preset, "before"));
   if (!section) return list_of_calls(b, text_of(b->preset, "separator"));
   tsl__tag **all = sections(b, section, &begins, &count);
   return all ? any_of(b, all, count) : NULL;
@@ -281,7 +309,8 @@ static tsl__tag *text_with_calls(build *b) {
   tsl__string *triggers;
   uint32_t count, trigger_count = 1;
   if (!section && !read_list(b, GET(b->preset, "trigger"), &triggers, &trigger_count)) return NULL;
-  tsl__tag **all = section ? sections(b, section, &triggers, &count) : all_calls(b, &count), *n = all ? node(b, TSL__TAG_TRIGGERED, count) : NULL;
+  tsl__tag **all = section ? sections(b, section, &triggers, &count) : all_calls(b, &count),
+           *n = all ? node(b, TSL__TAG_TRIGGERED, count) : NULL;
   if (!n) return NULL;
   memcpy(n->items, all, count * sizeof *all);
   n->triggers = triggers;
@@ -295,7 +324,11 @@ static tsl__tag *text_with_calls(build *b) {
 /* Text between the marks that the model puts around it, or without them. */
 static tsl__tag *said(build *b, tsl__tag *(*content)(build *b), tsl__tag *bare) {
   const tsl__json *form = object_of(b->preset, "text");
-  return form ? of_two(b, TSL__TAG_OR, tag(b, TSL__CAPTURE_TEXT, text_of(form, "begin"), content(b), text_of(form, "end")), bare) : bare;
+  return form ? of_two(b, TSL__TAG_OR,
+                       tag(b, TSL__CAPTURE_TEXT, text_of(form, "begin"), content(b),
+                           text_of(form, "end")),
+                       bare)
+              : bare;
 }
 
 static tsl__tag *asked_for(build *b) {
@@ -319,10 +352,13 @@ static tsl__tag *answer(build *b) {
   return b->request->count ? of_two(b, TSL__TAG_OR, text, calls_alone(b)) : text;
 }
 
-/* A block of thinking, in each way in which it may begin; inside, where the prompt has begun it, or may have. */
+/* A block of thinking, in each way in which it may begin; inside, where the prompt has begun it, or
+ * may have. */
 static tsl__tag *thinking_block(build *b, const tsl__json *form) {
   const tsl__json *prefilled = GET(form, "prefilled");
-  bool maybe = prefilled && tsl__json_is(prefilled, "maybe", 5), inside = b->thinking == TSL_THINKING_ON && prefilled && (maybe || prefilled->kind == TSL__JSON_TRUE);
+  bool maybe = prefilled && tsl__json_is(prefilled, "maybe", 5),
+       inside = b->thinking == TSL_THINKING_ON && prefilled &&
+                (maybe || prefilled->kind == TSL__JSON_TRUE);
   tsl__string *begins;
   uint32_t count;
   if (!read_list(b, GET(form, "begin"), &begins, &count)) return NULL;
@@ -330,7 +366,8 @@ static tsl__tag *thinking_block(build *b, const tsl__json *form) {
   if (inside || !count) begins[count++] = (tsl__string){"", 0};
   tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
   for (uint32_t i = 0; all && i < count; i++)
-    if (!(all[i] = tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), text_of(form, "end")))) return NULL;
+    if (!(all[i] = tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), text_of(form, "end"))))
+      return NULL;
   return all ? any_of(b, all, count) : NULL;
 }
 
@@ -340,19 +377,25 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
   tsl__string after = text_of(form, "after"), skip = text_of(form, "skip");
   tsl__tag *block = thinking_block(b, form);
   if (after.length && block) block = of_two(b, TSL__TAG_SEQUENCE, block, constant(b, after));
-  if (skip.length && b->thinking == TSL_THINKING_AUTO) block = of_two(b, TSL__TAG_OR, block, constant(b, skip));
-  return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block, rest);
+  if (skip.length && b->thinking == TSL_THINKING_AUTO)
+    block = of_two(b, TSL__TAG_OR, block, constant(b, skip));
+  return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block,
+                rest);
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
-static bool is_reasoning(const tsl__json *form) { return tsl__json_is(GET(form, "as"), "reasoning", 9); }
+static bool is_reasoning(const tsl__json *form) {
+  return tsl__json_is(GET(form, "as"), "reasoning", 9);
+}
 
 static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl__tag *content) {
   const tsl__json *ends = GET(form, "end");
-  tsl__tag *n = tag(b, is_reasoning(form) ? TSL__CAPTURE_REASONING : TSL__CAPTURE_TEXT, begin, content, (tsl__string){"", 0});
+  tsl__tag *n = tag(b, is_reasoning(form) ? TSL__CAPTURE_REASONING : TSL__CAPTURE_TEXT, begin,
+                    content, (tsl__string){"", 0});
   if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
-  for (uint32_t i = 0; i < ends->length; i++) n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
+  for (uint32_t i = 0; i < ends->length; i++)
+    n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
   n->end_count = ends->length;
   return n;
 }
@@ -380,8 +423,11 @@ static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) 
   for (uint32_t i = 0; i < forms->length; i++) ways += ways_to_begin(&forms->items[i]);
   tsl__tag **all = tsl__tags_alloc(b->tags, ways * sizeof *all);
   for (uint32_t i = 0; all && i < forms->length; i++)
-    if ((is_reasoning(&forms->items[i]) ? reasoning : text) && !add_messages(b, &forms->items[i], all, &count)) return NULL;
-  return all && count ? list_of(b, all, count, text_of(b->preset, "message_separator"), several) : NULL;
+    if ((is_reasoning(&forms->items[i]) ? reasoning : text) &&
+        !add_messages(b, &forms->items[i], all, &count))
+      return NULL;
+  return all && count ? list_of(b, all, count, text_of(b->preset, "message_separator"), several)
+                      : NULL;
 }
 
 /* What was asked for instead of free text: in the last of the messages that are text. */
@@ -393,19 +439,27 @@ static tsl__tag *message_asked_for(build *b) {
   return all && add_messages(b, &forms->items[i - 1], all, &count) ? any_of(b, all, count) : NULL;
 }
 
-/* Messages, of which thinking and text may be left out, and calls may be demanded; or thinking, and then what was asked for, or calls. */
+/* Messages, of which thinking and text may be left out, and calls may be demanded; or thinking, and
+ * then what was asked for, or calls. */
 static tsl__tag *messages(build *b) {
-  bool required = b->request->count && b->request->choice == TSL__CHOICE_REQUIRED, content = !required && b->request->content, on = b->thinking == TSL_THINKING_ON;
+  bool required = b->request->count && b->request->choice == TSL__CHOICE_REQUIRED,
+       content = !required && b->request->content, on = b->thinking == TSL_THINKING_ON;
   tsl__string separator = text_of(b->preset, "message_separator");
-  tsl__tag *said = messages_of(b, b->thinking != TSL_THINKING_OFF, !required && !content, true), *end = b->request->count ? list_of_calls(b, separator) : NULL, *thought = on ? messages_of(b, true, false, false) : NULL;
+  tsl__tag *said = messages_of(b, b->thinking != TSL_THINKING_OFF, !required && !content, true),
+           *end = b->request->count ? list_of_calls(b, separator) : NULL,
+           *thought = on ? messages_of(b, true, false, false) : NULL;
   if (content) end = end ? of_two(b, TSL__TAG_OR, message_asked_for(b), end) : message_asked_for(b);
   tsl__tag *all = end ? end : said;
-  if (end && said) all = of_two(b, TSL__TAG_SEQUENCE, optional(b, of_two(b, TSL__TAG_SEQUENCE, said, constant(b, separator))), end);
+  if (end && said)
+    all = of_two(b, TSL__TAG_SEQUENCE,
+                 optional(b, of_two(b, TSL__TAG_SEQUENCE, said, constant(b, separator))), end);
   if (end && said && !required && !content) all = of_two(b, TSL__TAG_OR, all, said);
-  return thought ? of_two(b, TSL__TAG_SEQUENCE, of_two(b, TSL__TAG_SEQUENCE, thought, constant(b, separator)), all) : all;
+  return thought ? of_two(b, TSL__TAG_SEQUENCE,
+                          of_two(b, TSL__TAG_SEQUENCE, thought, constant(b, separator)), all)
+                 : all;
 }
 
-/* ---- presets ----------------------------------------------------------------------------------------------------------- */
+/* ---- presets --------------------------------------------------------------------------------- */
 
 static const char *find_preset(const char *name) {
   const char *known, *json;
@@ -418,26 +472,34 @@ static const char *find_preset(const char *name) {
 /* A string, or several, none of them empty. */
 static bool are_texts(const tsl__json *v) {
   bool fine = v && v->length && (v->kind == TSL__JSON_STRING || v->kind == TSL__JSON_ARRAY);
-  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++) fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
+  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++)
+    fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
   return fine;
 }
 
-static bool is_prefilled(const tsl__json *v) { return !v || (v->kind == TSL__JSON_STRING ? tsl__json_is(v, "maybe", 5) : v->kind <= TSL__JSON_TRUE); }
+static bool is_prefilled(const tsl__json *v) {
+  return !v ||
+         (v->kind == TSL__JSON_STRING ? tsl__json_is(v, "maybe", 5) : v->kind <= TSL__JSON_TRUE);
+}
 
 static bool are_calls(const tsl__json *v) {
   bool fine = v && v->kind == TSL__JSON_ARRAY && v->length;
   for (uint32_t i = 0; fine && i < v->length; i++) {
     const tsl__json *c = &v->items[i];
     const tsl__json *then = GET(c, "then"), *behind = object_of(c, "behind");
-    fine = (has_name(text_of(c, "begin")) || (text_of(c, "id").length && has_name(text_of(c, "then")))) && text_of(c, "style").length;
-    fine = fine && (!then || are_texts(then)) && (!behind || (text_of(behind, "begin").length && text_of(behind, "id").length));
+    fine = (has_name(text_of(c, "begin")) ||
+            (text_of(c, "id").length && has_name(text_of(c, "then")))) &&
+           text_of(c, "style").length;
+    fine = fine && (!then || are_texts(then)) &&
+           (!behind || (text_of(behind, "begin").length && text_of(behind, "id").length));
   }
   return fine;
 }
 
 static bool is_message(const tsl__json *v) {
   const tsl__json *end = GET(v, "end");
-  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") && are_texts(GET(v, "begin"));
+  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") &&
+              are_texts(GET(v, "begin"));
   for (uint32_t i = 0; fine && i < end->length; i++) fine = end->items[i].kind == TSL__JSON_STRING;
   return fine;
 }
@@ -454,18 +516,23 @@ static bool are_messages(const tsl__json *v) {
 
 static bool is_thinking(const tsl__json *v) {
   const tsl__json *begin = GET(v, "begin");
-  return (!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) && text_of(v, "end").length && is_prefilled(GET(v, "prefilled"));
+  return (!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) &&
+         text_of(v, "end").length && is_prefilled(GET(v, "prefilled"));
 }
 
 static bool are_excluded(const tsl__json *v) {
   bool fine = v->kind == TSL__JSON_ARRAY || !v->length;
-  for (uint32_t i = 0; fine && i < v->length; i++) fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
+  for (uint32_t i = 0; fine && i < v->length; i++)
+    fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
   return fine;
 }
 
-/* The member of a preset that is not as it must be, or NULL. A preset may be a user's: everything that is used is checked here. */
+/* The member of a preset that is not as it must be, or NULL. A preset may be a user's: everything
+ * that is used is checked here. */
 static const char *wrong_member(const tsl__json *p) {
-  const tsl__json *messages_list = GET(p, "messages"), *section = object_of(p, "section"), *thinking = object_of(p, "thinking"), *text = object_of(p, "text"), *exclude = GET(p, "exclude");
+  const tsl__json *messages_list = GET(p, "messages"), *section = object_of(p, "section"),
+                  *thinking = object_of(p, "thinking"), *text = object_of(p, "text"),
+                  *exclude = GET(p, "exclude");
   if (!are_calls(GET(p, "calls"))) return "calls";
   if (section && !are_texts(GET(section, "begin"))) return "section";
   if (!messages_list && !section && !text_of(p, "trigger").length) return "trigger";
@@ -478,15 +545,25 @@ static const char *wrong_member(const tsl__json *p) {
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
   tsl__request request;
   tsl__json *preset;
-  build b = {.tags = t, .request = &request, .thinking = options->thinking, .max_thinking = options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
+  build b = {.tags = t,
+             .request = &request,
+             .thinking = options->thinking,
+             .max_thinking =
+                 options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
   const char *text = find_preset(options->preset);
-  if ((uint32_t)options->thinking > TSL_THINKING_OFF) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "an option is out of its range: thinking");
-  if (!text) return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "there is no preset \"%.100s\"", options->preset);
+  if ((uint32_t)options->thinking > TSL_THINKING_OFF)
+    return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "an option is out of its range: thinking");
+  if (!text)
+    return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "there is no preset \"%.100s\"",
+                          options->preset);
   t->status = tsl__json_parse(&t->arena, text, strlen(text), 64, &preset, t->error);
   if (t->status != TSL_OK) return NULL;
   b.preset = preset;
   const char *wrong = wrong_member(preset);
-  if (wrong) return tsl__tags_fail(t, TSL_ERR_SCHEMA, NULL, "the preset's \"%s\" is missing or malformed: docs/tools.md says what it needs", wrong);
+  if (wrong)
+    return tsl__tags_fail(
+        t, TSL_ERR_SCHEMA, NULL,
+        "the preset's \"%s\" is missing or malformed: docs/tools.md says what it needs", wrong);
   if (!tsl__tools_request(t, options, &request)) return NULL;
   if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
   if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;

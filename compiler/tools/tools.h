@@ -1,21 +1,30 @@
 /* tools.h - what a model may answer to a request with tools.
  *
- * Problem   Each family of models writes calls in its own way, and each API describes tools in its own way.
- * Idea      A preset (schemas/tools/NAME.json) says how a family writes thinking, one call and several; request.c finds tools, choice and response format in
- *           a request's JSON; tools.c puts both together as a tree of formats (compiler/tags/tags.h).
+ * Problem   Each family of models writes calls in its own way, and each API describes tools in its
+ *           own way.
+ * Idea      A preset (schemas/tools/NAME.json) says how a family writes thinking, one call and
+ *           several; request.c finds tools, choice and response format in a request's JSON; tools.c
+ *           puts both together as a tree of formats (compiler/tags/tags.h).
  * Preset    {"name", "title", "sources": [URL, ...],
- *            "thinking": {"begin", "end", "after", "prefilled"} or null   begin: one text or several; after: text between the end and the answer; prefilled: the prompt
+ *            "thinking": {"begin", "end", "after", "prefilled"} or null   begin: one text or
+ *            several; after: text between the end and the answer; prefilled: the prompt
  *                                                                          ends with `begin`
- *            "text": {"begin", "end"}                                      may stand around the text
- *            "exclude": [TEXT, ...]                                        never in free text
- *            "trigger": TEXT                                               of a call (without a section)
- *            "section": {"before", "begin", "separator", "end"} or null    around all calls; before: in front of it where no text is
- *            "separator": TEXT                                             between calls where nothing else may stand (tool_choice: required)
- *            "before": TEXT                                                instead of a separator: may stand before each call there
- *            "calls": [{"begin", "id", "id_prefix", "then", "style", "behind", "end"}]   ways to write one call, {name} being the tool's; id: a regex; then: one text
- *                                                                          or several between the name, or the id, and the arguments; behind: {"begin", "id", "end"},
- *                                                                          an id that may stand behind these
- *            "messages": [{"as", "begin", "end": [...]}], "message_separator"  the answer is a list of messages (Harmony): these, and calls; begin: one text or several}
+ *            "text": {"begin", "end"}                                      may stand around the
+ *            text "exclude": [TEXT, ...]                                        never in free text
+ *            "trigger": TEXT                                               of a call (without a
+ *            section) "section": {"before", "begin", "separator", "end"} or null    around all
+ *            calls; before: in front of it where no text is
+ *            "separator": TEXT                                             between calls where
+ *            nothing else may stand (tool_choice: required)
+ *            "before": TEXT                                                instead of a separator:
+ *            may stand before each call there "calls": [{"begin", "id", "id_prefix", "then",
+ *            "style", "behind", "end"}]   ways to write one call, {name} being the tool's; id: a
+ *            regex; then: one text
+ *                                                                          or several between the
+ *     name, or the id, and the arguments; behind: {"begin", "id", "end"}, an id that may stand
+ *     behind these
+ *            "messages": [{"as", "begin", "end": [...]}], "message_separator"  the answer is a list
+ *            of messages (Harmony): these, and calls; begin: one text or several}
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,9 +36,11 @@
 typedef struct tsl__tool {
   tsl__string name;
   tsl__json *parameters; /* NULL: any object */
-  tsl__string source;    /* what parameters that the request does not hold as they are is known by; NULL: they are part of it */
-  bool made_up;          /* the parameters are no part of the request */
-  const tsl__json *at;   /* what is to blame for made-up parameters */
+  /* what parameters that the request does not hold as they are is known by; NULL: they are part of
+   * it */
+  tsl__string source;
+  bool made_up;        /* the parameters are no part of the request */
+  const tsl__json *at; /* what is to blame for made-up parameters */
 } tsl__tool;
 
 typedef enum tsl__choice { TSL__CHOICE_AUTO, TSL__CHOICE_REQUIRED, TSL__CHOICE_NONE } tsl__choice;
@@ -38,7 +49,7 @@ typedef struct tsl__request {
   tsl__tool *tools;
   uint32_t count;
   tsl__choice choice;
-  bool forced;             /* one call of the only tool left */
+  bool forced; /* one call of the only tool left */
   bool parallel;
   const tsl__tag *content; /* what the text must be; NULL: free */
   uint32_t max_thinking;   /* tokens; 0: not said */
@@ -51,7 +62,8 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options);
 /* presets.c, generated: NULL past the last. */
 const char *tsl__tools_preset_text(size_t index);
-/* compiler/tags/write.c: a tree as structural-tag JSON, NUL-terminated, in t's arena. NULL on failure. */
+/* compiler/tags/write.c: a tree as structural-tag JSON, NUL-terminated, in t's arena. NULL on
+ * failure. */
 char *tsl__tags_write(tsl__tags *t, const tsl__tag *root);
 
 #endif

@@ -1,11 +1,14 @@
 /* ahead.c - every state of a grammar, expanded and written down.
  *
- * Breadth first from the first state over all that a state can lead to: targets (those left for later are made), edges, what a RESUME goes on with after each of its
- * names, and the states that hints speak of. Numbers are given in the order of discovery; the three states of a loop stay in a row. What is asked of a state goes
- * through the space's own functions and its hook, so it does not matter whether the compiler stands behind it or another artifact.
+ * Breadth first from the first state over all that a state can lead to: targets (those left for
+ * later are made), edges, what a RESUME goes on with after each of its names, and the states that
+ * hints speak of. Numbers are given in the order of discovery; the three states of a loop stay in a
+ * row. What is asked of a state goes through the space's own functions and its hook, so it does not
+ * matter whether the compiler stands behind it or another artifact.
  *
- * The fewest bytes to the end of a frame depend on the register where a loop is active: with need > 0 iterations still to come they are least(one + (need - 1) × unit, most),
- * found by asking for some counts, and a look at others to see that it is so.
+ * The fewest bytes to the end of a frame depend on the register where a loop is active: with need >
+ * 0 iterations still to come they are least(one + (need - 1) × unit, most), found by asking for
+ * some counts, and a look at others to see that it is so.
  *
  * Cost     1 to 5 µs a state.
  * Tested by tests/artifact/test_artifact.c
@@ -16,34 +19,39 @@
 #include "runtime/walk/names.h"
 #include "runtime/walk/nonascii.h"
 
-#define NAMES_PER_STATE 32u         /* names of a RESUME that count as one state */
-#define WORDS_MAX (1u << 28)        /* of BODY and RANGES: a GiB */
+#define NAMES_PER_STATE 32u  /* names of a RESUME that count as one state */
+#define WORDS_MAX (1u << 28) /* of BODY and RANGES: a GiB */
 
 typedef struct lister {
   tsl__space *space;
   tsl__a_draft *draft;
-  tsl__words number;               /* by the space's number: the file's, 0 = none yet */
-  TSL__VEC(tsl__state) order;      /* by the file's number */
-  uint64_t spent, max;             /* states, and what counts as some */
+  tsl__words number;          /* by the space's number: the file's, 0 = none yet */
+  TSL__VEC(tsl__state) order; /* by the file's number */
+  uint64_t spent, max;        /* states, and what counts as some */
 } lister;
 
-static bool fail(lister *l, tsl_status status, const char *why) { return tsl__space_fail(l->space, status, why), false; }
+static bool fail(lister *l, tsl_status status, const char *why) {
+  return tsl__space_fail(l->space, status, why), false;
+}
 static bool fine(const lister *l) { return l->space->status == TSL_OK; }
 static bool out_of_memory(lister *l) { return fail(l, TSL_ERR_NO_MEMORY, "out of memory"); }
 
 static void put_in(lister *l, unsigned section, uint32_t word) {
   tsl__words *v = &l->draft->section[section];
-  if (v->n >= WORDS_MAX) fail(l, TSL_ERR_LIMIT, "max_states: the states are too large to be listed");
-  else if (!tsl__vec_push(l->draft->a, v, word)) out_of_memory(l);
+  if (v->n >= WORDS_MAX)
+    fail(l, TSL_ERR_LIMIT, "max_states: the states are too large to be listed");
+  else if (!tsl__vec_push(l->draft->a, v, word))
+    out_of_memory(l);
 }
 static void put(lister *l, uint32_t word) { put_in(l, TSL__A_BODY, word); }
 
 static bool spend(lister *l, uint64_t n) {
   l->spent += n;
-  return l->spent <= l->max || fail(l, TSL_ERR_LIMIT, "max_states: the grammar has more states than that");
+  return l->spent <= l->max ||
+         fail(l, TSL_ERR_LIMIT, "max_states: the grammar has more states than that");
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static bool append(lister *l, tsl__state s) {
   const tsl_allocator *a = l->draft->a;
@@ -58,7 +66,10 @@ static uint32_t number_of(lister *l, tsl__state s) {
   if (s == 0) return 0;
   if (s < l->number.n && l->number.at[s]) return l->number.at[s];
   const tsl__state_rec *r = tsl__state_at(l->space, s);
-  if (r->guarded & TSL__NEW_ITEM) return fail(l, TSL_ERR_UNSUPPORTED, "items that must differ from each other (uniqueItems) cannot be listed as states"), 0;
+  if (r->guarded & TSL__NEW_ITEM)
+    return fail(l, TSL_ERR_UNSUPPORTED,
+                "items that must differ from each other (uniqueItems) cannot be listed as states"),
+           0;
   tsl__state first = r->flags & TSL__STATE_LOOP ? s - r->flags / TSL__STATE_PHASE : s;
   uint32_t copies = r->flags & TSL__STATE_LOOP ? 3 : 1;
   if (!spend(l, copies)) return 0;
@@ -67,11 +78,15 @@ static uint32_t number_of(lister *l, tsl__state s) {
   return l->number.at[s];
 }
 
-static uint32_t target_of(lister *l, tsl__target t) { return t ? tsl__target_make(number_of(l, tsl__target_state(t)), tsl__target_op(t)) : 0; }
+static uint32_t target_of(lister *l, tsl__target t) {
+  return t ? tsl__target_make(number_of(l, tsl__target_state(t)), tsl__target_op(t)) : 0;
+}
 
-/* ---- parts of a state --------------------------------------------------------------------------------------------- */
+/* ---- parts of a state ------------------------------------------------------------------------ */
 
-static uint32_t shortest(lister *l, tsl__state s, uint32_t count) { return l->space->hook->shortest(l->space->hook_ctx, s, count); }
+static uint32_t shortest(lister *l, tsl__state s, uint32_t count) {
+  return l->space->hook->shortest(l->space->hook_ctx, s, count);
+}
 
 /* See the file's top. `none`: with no iteration to come. */
 static void put_loop(lister *l, tsl__state s, const tsl__state_rec *r, uint32_t none) {
@@ -93,7 +108,9 @@ static void put_loop(lister *l, tsl__state s, const tsl__state_rec *r, uint32_t 
   put(l, most);
 }
 
-static uint32_t name_cost(lister *l, tsl__state s, uint32_t name) { return l->space->hook->name_shortest(l->space->hook_ctx, s, name); }
+static uint32_t name_cost(lister *l, tsl__state s, uint32_t name) {
+  return l->space->hook->name_shortest(l->space->hook_ctx, s, name);
+}
 
 static void put_keyed(lister *l, tsl__state s, const tsl__keyed *k) {
   for (uint32_t i = 0; i < k->n; i++) {
@@ -101,7 +118,8 @@ static void put_keyed(lister *l, tsl__state s, const tsl__keyed *k) {
     put(l, k->range[i].hi);
   }
   for (uint32_t i = 0; i < k->n; i++)
-    for (uint32_t name = k->range[i].lo; name < k->range[i].hi && fine(l); name++) put(l, name_cost(l, s, name));
+    for (uint32_t name = k->range[i].lo; name < k->range[i].hi && fine(l); name++)
+      put(l, name_cost(l, s, name));
 }
 
 static void put_resume(lister *l, tsl__state s, uint32_t names) {
@@ -121,8 +139,10 @@ static void put_resume(lister *l, tsl__state s, uint32_t names) {
 
 /* The state in the place of one that waits for a new name, where the name is not. */
 static void put_otherwise(lister *l, tsl__state s) {
-  if (s && (tsl__state_at(l->space, s)->flags & ~(uint32_t)(TSL__STATE_NULLABLE | TSL__STATE_FINAL)))
-    fail(l, TSL_ERR_UNSUPPORTED, "a choice between names that must be new and others cannot be listed as states");
+  if (s &&
+      (tsl__state_at(l->space, s)->flags & ~(uint32_t)(TSL__STATE_NULLABLE | TSL__STATE_FINAL)))
+    fail(l, TSL_ERR_UNSUPPORTED,
+         "a choice between names that must be new and others cannot be listed as states");
   put(l, number_of(l, s));
 }
 
@@ -142,7 +162,8 @@ static void put_hint(lister *l, const tsl__hint *h) {
   put(l, h->like_limit);
   put(l, h->like_dead);
   put(l, h->like_unit);
-  put(l, (uint32_t)h->counted | (uint32_t)h->ends << 1 | (uint32_t)h->calls << 2 | (w ? (uint32_t)w->whole << 3 : 0));
+  put(l, (uint32_t)h->counted | (uint32_t)h->ends << 1 | (uint32_t)h->calls << 2 |
+             (w ? (uint32_t)w->whole << 3 : 0));
   put(l, w ? (uint32_t)l->draft->section[TSL__A_RANGES].n : 0);
   put(l, w ? w->count : 0);
   for (uint32_t i = 0; w && i < 2 * w->count; i++) put_in(l, TSL__A_RANGES, w->pairs[i]);
@@ -158,7 +179,8 @@ static void put_targets(lister *l, const tsl__state_rec *r) {
   }
   for (uint32_t i = 0; i < r->ranges; i += 4) {
     uint32_t word = 0;
-    for (uint32_t k = i; k < i + 4 && k < r->ranges; k++) word |= (uint32_t)tsl__state_upper(r)[k] << 8 * (k - i);
+    for (uint32_t k = i; k < i + 4 && k < r->ranges; k++)
+      word |= (uint32_t)tsl__state_upper(r)[k] << 8 * (k - i);
     put(l, word);
   }
 }
@@ -178,7 +200,7 @@ static void put_edges(lister *l, const tsl__state_rec *r) {
   }
 }
 
-/* ---- outlines ----------------------------------------------------------------------------------------------------- */
+/* ---- outlines -------------------------------------------------------------------------------- */
 
 static bool put_word(void *to, uint32_t word) {
   put(to, word);
@@ -190,7 +212,10 @@ static bool put_outline(lister *l, tsl__state s) {
   const tsl__hook *hook = l->space->hook;
   tsl__words *v = &l->draft->section[TSL__A_BODY];
   const tsl__state_rec *r = tsl__state_at(l->space, s);
-  if (r->guarded || (r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) || !hook->outline(l->space->hook_ctx, s, NULL, NULL)) return false;
+  if (r->guarded ||
+      (r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) ||
+      !hook->outline(l->space->hook_ctx, s, NULL, NULL))
+    return false;
   put(l, TSL__HEAD_OUTLINE);
   put(l, 0);
   size_t begin = v->n;
@@ -199,20 +224,22 @@ static bool put_outline(lister *l, tsl__state s) {
   return true;
 }
 
-/* ---- a state ------------------------------------------------------------------------------------------------------ */
+/* ---- a state --------------------------------------------------------------------------------- */
 
 static void put_state(lister *l, tsl__state s) {
   tsl__space_begin(l->space);
   if (!fine(l) || put_outline(l, s)) return;
   const tsl__state_rec *named = tsl__state_at(l->space, s), *r = tsl__state_expanded(l->space, s);
   if (!r) return;
-  const tsl__hint *hint = r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME) ? NULL : tsl__state_hint(l->space, r);
+  const tsl__hint *hint =
+      r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME) ? NULL : tsl__state_hint(l->space, r);
   const tsl__keyed *keyed = named->flags & TSL__STATE_KEYED ? named->keyed : NULL;
   bool loop = named->flags & TSL__STATE_LOOP, fork = named->flags & TSL__STATE_FORK;
   uint32_t least = fork || !fine(l) ? 0 : shortest(l, s, loop ? named->loop_min : 0);
   uint32_t flags = named->flags & TSL__HEAD_FLAGS & ~(uint32_t)TSL__STATE_FINAL;
-  put(l, flags | (uint32_t)(named->flags / TSL__STATE_PHASE) << TSL__HEAD_PHASE | (hint ? TSL__HEAD_HINT : 0) | (keyed ? keyed->n << TSL__HEAD_KEYED : 0) | (named->guarded ? TSL__HEAD_NAMED : 0) |
-             (uint32_t)r->ranges << TSL__HEAD_RANGES);
+  put(l, flags | (uint32_t)(named->flags / TSL__STATE_PHASE) << TSL__HEAD_PHASE |
+             (hint ? TSL__HEAD_HINT : 0) | (keyed ? keyed->n << TSL__HEAD_KEYED : 0) |
+             (named->guarded ? TSL__HEAD_NAMED : 0) | (uint32_t)r->ranges << TSL__HEAD_RANGES);
   put(l, (uint32_t)r->edges | (uint32_t)r->token_edges << 16);
   put(l, least);
   if (loop) put_loop(l, s, named, least);
@@ -224,10 +251,13 @@ static void put_state(lister *l, tsl__state s) {
   put_edges(l, r);
 }
 
-tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_states, tsl__a_draft *draft, const char **why) {
+tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_states,
+                             tsl__a_draft *draft, const char **why) {
   lister l = {.space = space, .draft = draft, .max = max_states};
   tsl__space_begin(space);
-  if (space->watches & TSL__NEW_ITEM) fail(&l, TSL_ERR_UNSUPPORTED, "items that must differ from each other (uniqueItems) cannot be listed as states");
+  if (space->watches & TSL__NEW_ITEM)
+    fail(&l, TSL_ERR_UNSUPPORTED,
+         "items that must differ from each other (uniqueItems) cannot be listed as states");
   if (fine(&l) && append(&l, 0)) {
     l.number.at[0] = 0;
     put_in(&l, TSL__A_STATES, 0);
@@ -235,7 +265,8 @@ tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_s
   }
   for (size_t i = 1; i < l.order.n && fine(&l); i++) {
     put_in(&l, TSL__A_STATES, (uint32_t)draft->section[TSL__A_BODY].n);
-    if (fine(&l)) put_state(&l, l.order.at[i]); /* which begins with no failure, unless somebody waits no longer */
+    /* which begins with no failure, unless somebody waits no longer */
+    if (fine(&l)) put_state(&l, l.order.at[i]);
   }
   tsl_status status = space->status;
   *why = space->why;

@@ -1,12 +1,16 @@
 /* ahead_walks.c - walks done before anybody asks for them, and written down.
  *
- * Which  From each state of a frame over the whole vocabulary. What such a walk leaves over is met by those that follow the frame: the places that its callers come back to,
- *        over that leftover, and what that leaves by those that follow the callers' frames, until nothing is new or the steps are spent. Frames that spell names are walked
- *        likewise, each name with all that it goes on to. Registers take one value for each of a loop's three states: others are walked when they are met.
- * Where  In a grammar that was loaded from the states just written: so the walks have the file's numbers, and a grammar that has been in use
- *        can be saved with all that it has walked.
- * Masks  A bitset is written whole, or as the tokens that it has, or lacks, or differs in from another one, whichever is at most an eighth of it in
- *        size; else whole, so that it is used where it lies.
+ * Which  From each state of a frame over the whole vocabulary. What such a walk leaves over is met
+ *        by those that follow the frame: the places that its callers come back to, over that
+ *        leftover, and what that leaves by those that follow the callers' frames, until nothing is
+ *        new or the steps are spent. Frames that spell names are walked likewise, each name with
+ *        all that it goes on to. Registers take one value for each of a loop's three states: others
+ *        are walked when they are met.
+ * Where  In a grammar that was loaded from the states just written: so the walks have the file's
+ *        numbers, and a grammar that has been in use can be saved with all that it has walked.
+ * Masks  A bitset is written whole, or as the tokens that it has, or lacks, or differs in from
+ *        another one, whichever is at most an eighth of it in size; else whole, so that it is used
+ *        where it lies.
  *
  * Tested by tests/artifact/test_artifact.c
  *
@@ -49,17 +53,22 @@ typedef struct warmer {
 } warmer;
 
 static bool out_of_memory(warmer *w) { return tsl__space_no_memory(w->space); }
-static bool go_on(const warmer *w) { return w->space->status == TSL_OK && tsl__space_steps(w->space) < w->until; }
+static bool go_on(const warmer *w) {
+  return w->space->status == TSL_OK && tsl__space_steps(w->space) < w->until;
+}
 
-/* ---- frames ------------------------------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static uint32_t frame_of(warmer *w, tsl__state start, bool bottom) {
   uint64_t hash = tsl__mix((uint64_t)start * 2 + bottom);
   tsl__index_iter it = tsl__index_first(&w->by_start, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (w->frames.at[i].start == start && w->frames.at[i].bottom == bottom) return i;
-  frame f = {.start = start, .bottom = bottom, .keyed = tsl__state_at(w->space, start)->flags & TSL__STATE_KEYED};
-  if (!tsl__vec_push(w->a, &w->frames, f) || !tsl__index_add(&w->by_start, w->a, hash, (uint32_t)w->frames.n - 1))
+  frame f = {.start = start,
+             .bottom = bottom,
+             .keyed = tsl__state_at(w->space, start)->flags & TSL__STATE_KEYED};
+  if (!tsl__vec_push(w->a, &w->frames, f) ||
+      !tsl__index_add(&w->by_start, w->a, hash, (uint32_t)w->frames.n - 1))
     return out_of_memory(w), 0;
   return (uint32_t)w->frames.n - 1;
 }
@@ -94,8 +103,11 @@ static void note_call(warmer *w, uint32_t from, const tsl__edge *e) {
   uint32_t to = frame_of(w, tsl__target_state(e->to), false);
   follower f = {from, e->push};
   for (size_t i = 0; i < w->frames.at[to].followers.n; i++)
-    if (w->frames.at[to].followers.at[i].frame == from && w->frames.at[to].followers.at[i].place == e->push) return;
-  if (w->space->status == TSL_OK && !tsl__vec_push(w->a, &w->frames.at[to].followers, f)) out_of_memory(w);
+    if (w->frames.at[to].followers.at[i].frame == from &&
+        w->frames.at[to].followers.at[i].place == e->push)
+      return;
+  if (w->space->status == TSL_OK && !tsl__vec_push(w->a, &w->frames.at[to].followers, f))
+    out_of_memory(w);
 }
 
 /* All states that a frame can come to. */
@@ -112,7 +124,8 @@ static void close_frame(warmer *w, uint32_t number) {
       if (r->targets[k]) reach(&c, r->targets[k]);
     for (uint32_t k = 0; k < r->token_edges; k++) reach(&c, tsl__state_token_edges(r)[k].to);
     for (uint32_t k = 0; k < r->edges; k++) {
-      reach(&c, tsl__state_edges(r)[k].push ? tsl__state_edges(r)[k].push : tsl__state_edges(r)[k].to);
+      reach(&c,
+            tsl__state_edges(r)[k].push ? tsl__state_edges(r)[k].push : tsl__state_edges(r)[k].to);
       if (tsl__state_edges(r)[k].push) note_call(w, number, &tsl__state_edges(r)[k]);
     }
     if (r->flags & TSL__STATE_RESUME) reach_names(&c, s, r);
@@ -120,16 +133,20 @@ static void close_frame(warmer *w, uint32_t number) {
   tsl__vec_free(w->a, &c.seen);
 }
 
-/* ---- walks -------------------------------------------------------------------------------------------------------- */
+/* ---- walks ----------------------------------------------------------------------------------- */
 
 static void leave(warmer *w, uint32_t number, tsl__leftover left) {
   uint64_t hash = tsl__mix((uint64_t)number << 32 | left);
-  if (!left || w->frames.at[number].bottom || w->pending.n >= PAIRS_MAX || w->space->status != TSL_OK) return;
+  if (!left || w->frames.at[number].bottom || w->pending.n >= PAIRS_MAX ||
+      w->space->status != TSL_OK)
+    return;
   tsl__index_iter it = tsl__index_first(&w->known, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (w->pending.at[i].frame == number && w->pending.at[i].left == left) return;
   pending p = {number, left};
-  if (!tsl__vec_push(w->a, &w->pending, p) || !tsl__index_add(&w->known, w->a, hash, (uint32_t)w->pending.n - 1)) out_of_memory(w);
+  if (!tsl__vec_push(w->a, &w->pending, p) ||
+      !tsl__index_add(&w->known, w->a, hash, (uint32_t)w->pending.n - 1))
+    out_of_memory(w);
 }
 
 /* A state of a frame over a leftover: its parts apart, as chains do it. */
@@ -137,7 +154,8 @@ static void walk(warmer *w, uint32_t number, tsl__state s, uint32_t count, tsl__
   for (int part = 0; part < 2 && w->space->status == TSL_OK; part++) {
     tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
     tsl__space_begin(w->space);
-    const tsl__walk *done = t ? tsl__walk_over(w->space, s, count, t, w->frames.at[number].bottom) : NULL;
+    const tsl__walk *done =
+        t ? tsl__walk_over(w->space, s, count, t, w->frames.at[number].bottom) : NULL;
     if (done) leave(w, number, done->left);
   }
 }
@@ -157,7 +175,8 @@ static void walk_names(warmer *w, uint32_t number, tsl__state s, tsl__leftover o
   for (size_t i = 0; named && i < w->frames.at[number].followers.n && go_on(w); i++) {
     follower f = w->frames.at[number].followers.at[i];
     for (uint32_t k = 0; k < named->left_count && w->space->status == TSL_OK; k++) {
-      tsl__leftover rest = tsl__walk_after_name(w->space, NULL, tsl__target_state(f.place), &named->lefts[k], w->frames.at[f.frame].bottom);
+      tsl__leftover rest = tsl__walk_after_name(w->space, NULL, tsl__target_state(f.place),
+                                                &named->lefts[k], w->frames.at[f.frame].bottom);
       if (rest) leave(w, f.frame, rest);
     }
   }
@@ -168,19 +187,23 @@ static void walk_frame(warmer *w, uint32_t number) {
     tsl__state s = w->frames.at[number].states.at[i];
     const tsl__state_rec *r = tsl__state_at(w->space, s);
     tsl__space_begin(w->space);
-    if (r->flags & TSL__STATE_KEYED) walk_names(w, number, s, TSL__WHOLE);
-    else if (!(r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME))) walk(w, number, s, usual_count(r), TSL__WHOLE);
+    if (r->flags & TSL__STATE_KEYED)
+      walk_names(w, number, s, TSL__WHOLE);
+    else if (!(r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME)))
+      walk(w, number, s, usual_count(r), TSL__WHOLE);
   }
 }
 
 static void walk_pending(warmer *w) {
   for (; w->next < w->pending.n && go_on(w); w->next++) {
     pending p = w->pending.at[w->next];
-    for (size_t i = 0; !w->frames.at[p.frame].keyed && i < w->frames.at[p.frame].followers.n && go_on(w); i++) {
+    for (size_t i = 0;
+         !w->frames.at[p.frame].keyed && i < w->frames.at[p.frame].followers.n && go_on(w); i++) {
       follower f = w->frames.at[p.frame].followers.at[i];
       uint32_t count;
       tsl__state s = tsl__target_resolve(w->space, f.place, 0, &count);
-      if (!(tsl__state_at(w->space, s)->flags & (TSL__STATE_FORK | TSL__STATE_RESUME))) walk(w, f.frame, s, count, p.left);
+      if (!(tsl__state_at(w->space, s)->flags & (TSL__STATE_FORK | TSL__STATE_RESUME)))
+        walk(w, f.frame, s, count, p.left);
     }
   }
 }
@@ -198,7 +221,8 @@ static void warmer_free(warmer *w) {
 
 /* Running out of steps or memory only means fewer walks; a damaged file is a failure. */
 tsl_status tsl__ahead_walk(tsl_grammar *g, uint64_t max_steps) {
-  warmer w = {.space = g->space, .a = &g->space->alloc, .until = tsl__space_steps(g->space) + max_steps};
+  warmer w = {
+      .space = g->space, .a = &g->space->alloc, .until = tsl__space_steps(g->space) + max_steps};
   tsl__space_begin(g->space);
   frame_of(&w, g->start, true);
   for (uint32_t i = 0; i < w.frames.n && g->space->status == TSL_OK; i++) close_frame(&w, i);
@@ -208,7 +232,7 @@ tsl_status tsl__ahead_walk(tsl_grammar *g, uint64_t max_steps) {
   return g->space->status == TSL_ERR_LIMIT ? TSL_OK : g->space->status;
 }
 
-/* ---- writing them down -------------------------------------------------------------------------------------------- */
+/* ---- writing them down ----------------------------------------------------------------------- */
 
 typedef struct memo {
   const tsl__space *space;
@@ -224,7 +248,8 @@ static void no_memory(memo *m) {
 }
 
 static void put(memo *m, unsigned section, uint32_t word) {
-  if (m->status == TSL_OK && !tsl__vec_push(m->draft->a, &m->draft->section[section], word)) no_memory(m);
+  if (m->status == TSL_OK && !tsl__vec_push(m->draft->a, &m->draft->section[section], word))
+    no_memory(m);
 }
 
 static void put_all(memo *m, unsigned section, const uint32_t *at, size_t n) {
@@ -238,7 +263,9 @@ static void put_all(memo *m, unsigned section, const uint32_t *at, size_t n) {
   v->n += n;
 }
 
-static uint32_t end_of(const memo *m, unsigned section) { return (uint32_t)m->draft->section[section].n; }
+static uint32_t end_of(const memo *m, unsigned section) {
+  return (uint32_t)m->draft->section[section].n;
+}
 
 /* The slot of a number in a map that grows; NULL on failure. */
 static uint32_t *slot_of(memo *m, tsl__words *map, uint32_t number) {
@@ -295,7 +322,8 @@ static uint32_t bitset_of(memo *m, uint32_t number) {
   size_t rows = m->draft->section[TSL__A_DENSE].n;
   *slot = end_of(m, TSL__A_BITSETS) / 3;
   put_bitset(m, tsl__bitset_at(m->space, number));
-  if (m->draft->section[TSL__A_DENSE].n != rows && !tsl__vec_push(m->draft->a, &m->rows, number)) no_memory(m);
+  if (m->draft->section[TSL__A_DENSE].n != rows && !tsl__vec_push(m->draft->a, &m->rows, number))
+    no_memory(m);
   return m->bitset.at[number];
 }
 
@@ -303,7 +331,8 @@ static uint32_t mask_of(memo *m, tsl__mask number) {
   uint32_t *slot = number ? slot_of(m, &m->mask, number) : NULL;
   if (!slot || *slot) return slot ? *slot : 0;
   const tsl__mask_rec *r = tsl__mask_at(m->space, number);
-  for (uint32_t i = 0; i < r->base_count; i++) bitset_of(m, tsl__mask_bases(r)[i]); /* their lists come first */
+  /* their lists come first */
+  for (uint32_t i = 0; i < r->base_count; i++) bitset_of(m, tsl__mask_bases(r)[i]);
   *slot = end_of(m, TSL__A_MASKS) / 4;
   tsl_token minus[TSL__PATCH_MAX], plus[TSL__JOINED_MAX];
   tsl__patches_read(tsl__mask_minus(r), minus);
@@ -313,7 +342,8 @@ static uint32_t mask_of(memo *m, tsl__mask number) {
   put(m, TSL__A_MASKS, r->base_count);
   put(m, TSL__A_MASKS, r->minus_count);
   put(m, TSL__A_MASKS, (uint32_t)plus_count);
-  for (uint32_t i = 0; i < r->base_count; i++) put(m, TSL__A_LISTS, bitset_of(m, tsl__mask_bases(r)[i]));
+  for (uint32_t i = 0; i < r->base_count; i++)
+    put(m, TSL__A_LISTS, bitset_of(m, tsl__mask_bases(r)[i]));
   put_all(m, TSL__A_LISTS, minus, r->minus_count);
   put_all(m, TSL__A_LISTS, plus, plus_count);
   return m->mask.at[number];
@@ -334,14 +364,23 @@ static uint32_t left_of(memo *m, tsl__leftover left) {
 }
 
 static void put_walk(memo *m, const tsl__walk *w) {
-  uint32_t number = tsl__a_number(m->reader, w->state); /* none: grown beyond what the file describes */
-  if (!number || tsl__walk_is_followed(m->space, w)) return; /* what follows has a number in this space only */
-  uint32_t row[7] = {number, w->context, left_of(m, w->over), left_of(m, w->left), mask_of(m, w->mask), mask_of(m, w->exits), w->reach == TSL__UNSPLIT ? UINT32_MAX : w->reach};
+  /* none: grown beyond what the file describes */
+  uint32_t number = tsl__a_number(m->reader, w->state);
+  /* what follows has a number in this space only */
+  if (!number || tsl__walk_is_followed(m->space, w)) return;
+  uint32_t row[7] = {number,
+                     w->context,
+                     left_of(m, w->over),
+                     left_of(m, w->left),
+                     mask_of(m, w->mask),
+                     mask_of(m, w->exits),
+                     w->reach == TSL__UNSPLIT ? UINT32_MAX : w->reach};
   put_all(m, TSL__A_WALKS, row, 7);
 }
 
 /* Half full at most. */
-static void put_slots(memo *m, unsigned section, uint32_t numbers, uint64_t (*hash)(const memo *m, uint32_t number)) {
+static void put_slots(memo *m, unsigned section, uint32_t numbers,
+                      uint64_t (*hash)(const memo *m, uint32_t number)) {
   uint32_t slots = 2;
   while (slots < 2 * numbers) slots *= 2;
   for (uint32_t i = 0; i < slots; i++) put(m, section, 0);
@@ -380,8 +419,10 @@ static void put_walks(memo *m) {
     uint32_t held = (uint32_t)tsl__index_slot(t, i);
     if (held && !tsl__vec_push(m->draft->a, &numbers, known->first + held - 1)) no_memory(m);
   }
-  size_t n = tsl__sort_unique(numbers.at, numbers.n); /* in the order in which they were done: the file does not depend on the table */
-  for (size_t i = 0; i < n && in_time(m); i++) put_walk(m, tsl__space_at(m->space, walks, numbers.at[i]));
+  /* in the order in which they were done: the file does not depend on the table */
+  size_t n = tsl__sort_unique(numbers.at, numbers.n);
+  for (size_t i = 0; i < n && in_time(m); i++)
+    put_walk(m, tsl__space_at(m->space, walks, numbers.at[i]));
   tsl__vec_free(m->draft->a, &numbers);
 }
 

@@ -1,29 +1,43 @@
 /* artifact.h - a grammar as one file that is mapped back.
  *
- * Problem   A server starts many processes, and each compiles the same grammars and walks the same states. A program that only follows grammars need not contain
- *           a compiler at all.
- * Idea      Ahead of time every state that can be reached from the first one is expanded, as the just-in-time engine expands those that are visited, and
- *           written down (ahead.c). Loading maps the file and reads nothing but its header: the loaded grammar is an ordinary space whose hook (runtime/automaton/space.h) reads states
- *           out of the file where the compiler's derives them from expressions. So states, walks, stacks and masks are one code path, and a state costs something
- *           only when it is visited.
- * Memo      A part of the file holds walks that were done ahead (ahead_walks.c): over the whole vocabulary from each state, and over what such a walk leaves to the
- *           frames below. A walk that is not there is done. Masks that are bitsets lie in the file as they are used: processes share their pages.
- * Checks    The file is blocks of 16 KiB, each with an XXH3-64 in a table that the header's own checksum covers. Loading verifies header and table, and
- *           that the vocabulary is the one that the file was made for; a block is verified before the first byte of it is used, and every number is checked
- *           against its bounds where it is read. So loading takes the same time whatever the size, and no file, forged checksums included, can
- *           make the program read outside of it. A block that is not sound makes the mask or token that needs it fail with TSL_ERR_FORMAT.
- * Outlines  What has been read of a number is no finite matter; such states are not listed but described, and grown again by the files of the compiler that know numbers (compiler/states/outline.c),
- *           which are in every library.
- * Closed    Only a complete artifact has states. A grammar with more states than the caller's bound (an object with many members in any order has one for
- *           each set of members), or one that compares items with each other (uniqueItems), has too many or none that could be listed: its artifact has
- *           the source text, and loading compiles that, which only a library with the compiler can do.
- * Machines  Numbers are little-endian, as in memory. On a big-endian machine the mark reads the wrong way round, and the file is refused.
- * Stale     `version` changes with what a file means, `memo` with what a walk means (runtime/walk/walk.c, runtime/masks/mask.c, runtime/automaton/leftover.c, the order of the trie): a file with another version is
- *           refused, the memo of a file with another number is passed over.
+ * Problem   A server starts many processes, and each compiles the same grammars and walks the same
+ *           states. A program that only follows grammars need not contain a compiler at all.
+ * Idea      Ahead of time every state that can be reached from the first one is expanded, as the
+ *           just-in-time engine expands those that are visited, and written down (ahead.c). Loading
+ *           maps the file and reads nothing but its header: the loaded grammar is an ordinary space
+ *           whose hook (runtime/automaton/space.h) reads states out of the file where the
+ *           compiler's derives them from expressions. So states, walks, stacks and masks are one
+ *           code path, and a state costs something only when it is visited.
+ * Memo      A part of the file holds walks that were done ahead (ahead_walks.c): over the whole
+ *           vocabulary from each state, and over what such a walk leaves to the frames below. A
+ *           walk that is not there is done. Masks that are bitsets lie in the file as they are
+ *           used: processes share their pages.
+ * Checks    The file is blocks of 16 KiB, each with an XXH3-64 in a table that the header's own
+ *           checksum covers. Loading verifies header and table, and that the vocabulary is the one
+ *           that the file was made for; a block is verified before the first byte of it is used,
+ *           and every number is checked against its bounds where it is read. So loading takes the
+ *           same time whatever the size, and no file, forged checksums included, can make the
+ *           program read outside of it. A block that is not sound makes the mask or token that
+ *           needs it fail with TSL_ERR_FORMAT.
+ * Outlines  What has been read of a number is no finite matter; such states are not listed but
+ *           described, and grown again by the files of the compiler that know numbers
+ *           (compiler/states/outline.c), which are in every library.
+ * Closed    Only a complete artifact has states. A grammar with more states than the caller's bound
+ *           (an object with many members in any order has one for each set of members), or one that
+ *           compares items with each other (uniqueItems), has too many or none that could be
+ *           listed: its artifact has the source text, and loading compiles that, which only a
+ *           library with the compiler can do.
+ * Machines  Numbers are little-endian, as in memory. On a big-endian machine the mark reads the
+ *           wrong way round, and the file is refused.
+ * Stale     `version` changes with what a file means, `memo` with what a walk means
+ *           (runtime/walk/walk.c, runtime/masks/mask.c, runtime/automaton/leftover.c, the order of
+ *           the trie): a file with another version is refused, the memo of a file with another
+ *           number is passed over.
  * Size      Some 60 bytes a state; a mask that is no bitset takes 4 bytes a token of difference.
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
- *   header | checksums of the blocks | sections, each at a multiple of 64 bytes from the first block's begin
+ *   header | checksums of the blocks | sections, each at a multiple of 64 bytes from the first
+ *   block's begin
  *   STATES    u32[n]: where in BODY each state is, in words
  *   BODY      the states: see ahead.c
  *   RANGES    u32: pairs of code points, tokens: lists that hints and edges point at
@@ -52,26 +66,44 @@
 #define TSL__ARTIFACT_MAX ((uint64_t)1 << 31) /* bytes of a file */
 
 enum {
-  TSL__A_STATES, TSL__A_BODY, TSL__A_RANGES, TSL__A_BITSETS, TSL__A_DENSE, TSL__A_LISTS, TSL__A_MASKS, TSL__A_LEFTOVERS, TSL__A_LEFT_SLOTS, TSL__A_WALK_SLOTS,
-  TSL__A_WALKS, TSL__A_REPORT, TSL__A_SOURCE, TSL__A_SECTIONS
+  TSL__A_STATES,
+  TSL__A_BODY,
+  TSL__A_RANGES,
+  TSL__A_BITSETS,
+  TSL__A_DENSE,
+  TSL__A_LISTS,
+  TSL__A_MASKS,
+  TSL__A_LEFTOVERS,
+  TSL__A_LEFT_SLOTS,
+  TSL__A_WALK_SLOTS,
+  TSL__A_WALKS,
+  TSL__A_REPORT,
+  TSL__A_SOURCE,
+  TSL__A_SECTIONS
 };
 
 typedef struct tsl__a_section {
   uint64_t offset, size; /* bytes, from the file's begin */
 } tsl__a_section;
 
-enum { TSL__A_COMPLETE = 1, TSL__A_NAMES = 2 /* additional names must be new (runtime/position/distinct.h) */, TSL__A_FEW_NAMES = 4 /* TSL__FEW_NAMES, runtime/automaton/state.h */, TSL__A_TOKENS = 8 /* some state names tokens */ };
+enum {
+  TSL__A_COMPLETE = 1,
+  TSL__A_NAMES = 2 /* additional names must be new (runtime/position/distinct.h) */,
+  TSL__A_FEW_NAMES = 4 /* TSL__FEW_NAMES, runtime/automaton/state.h */,
+  TSL__A_TOKENS = 8 /* some state names tokens */
+};
 
 typedef struct tsl__a_header {
   char magic[8];
   uint32_t mark, version, memo, flags;
-  uint64_t size;   /* of the file, bytes */
-  uint64_t blocks; /* of what follows the table of checksums */
-  uint64_t begin;  /* of the first block */
+  uint64_t size;      /* of the file, bytes */
+  uint64_t blocks;    /* of what follows the table of checksums */
+  uint64_t begin;     /* of the first block */
   uint8_t tokens[16]; /* identity of the vocabulary's tokens: what a mask depends on */
-  uint8_t key[16];    /* XXH3-128 of what it was compiled from (compiler/grammar/store.c); zero: not known */
-  uint32_t mask_words, nodes; /* of the vocabulary, of its trie */
-  uint32_t start;     /* the first state */
+  /* XXH3-128 of what it was compiled from (compiler/grammar/store.c); zero: not known */
+  uint8_t key[16];
+  uint32_t mask_words, nodes;                        /* of the vocabulary, of its trie */
+  uint32_t start;                                    /* the first state */
   uint32_t states, walks, masks, bitsets, leftovers; /* how many */
   tsl__a_section section[TSL__A_SECTIONS];
   uint64_t checksum; /* XXH3-64 of the header with this field zero, and of the table */
@@ -82,25 +114,33 @@ extern const char tsl__a_magic[8];
 /* How a bitset is written. */
 enum { TSL__BITS_DENSE = 0, TSL__BITS_SPARSE = 1, TSL__BITS_COMPLEMENT = 2, TSL__BITS_DELTA = 3 };
 
-/* A state in BODY, in words: `head`, `what`, the fewest bytes to the end of the frame; then, each where `head` says so:
- *   LOOP       minimum, maximum; fewest bytes with one iteration to come, what each more adds, what they never exceed
- *   KEYED      for each range: lo, hi; then for each name of each range the fewest bytes that spell it
+/* A state in BODY, in words: `head`, `what`, the fewest bytes to the end of the frame; then, each
+ *   where `head` says so:
+ *   LOOP       minimum, maximum; fewest bytes with one iteration to come, what each more adds, what
+ *              they never exceed
+ *   KEYED      for each range: lo, hi; then for each name of each range the fewest bytes that spell
+ *              it
  *   RESUME     names, allowed ones; then for each: name, target, fewest bytes after it
- *   NAMED      the state instead where the name before it is not new; 0: none (TSL__NEW_NAME, runtime/automaton/state.h)
- *   HINT       base, except, like; limit, like_limit, like_dead, like_unit; counted | ends << 1; ranges of code points: offset in RANGES, how many; two sets of bytes
- *   then targets, upper bytes (4 in a word), edges (push, to), token edges (offset in RANGES, count, complement, to). */
+ *   NAMED      the state instead where the name before it is not new; 0: none (TSL__NEW_NAME,
+ *              runtime/automaton/state.h)
+ *   HINT       base, except, like; limit, like_limit, like_dead, like_unit; counted | ends << 1;
+ *              ranges of code points: offset in RANGES, how many; two sets of bytes
+ *   then targets, upper bytes (4 in a word), edges (push, to), token edges (offset in RANGES,
+ *   count, complement, to). */
 enum {
-  TSL__HEAD_FLAGS = 0x3F,    /* tsl__state_rec.flags without the phase */
-  TSL__HEAD_PHASE = 6,       /* shift; 2 bits */
+  TSL__HEAD_FLAGS = 0x3F, /* tsl__state_rec.flags without the phase */
+  TSL__HEAD_PHASE = 6,    /* shift; 2 bits */
   TSL__HEAD_HINT = 1 << 8,
-  TSL__HEAD_KEYED = 9,       /* shift; 2 bits: ranges of names */
-  TSL__HEAD_OUTLINE = 1 << 11, /* the second word is the length of a description, which follows; there is nothing else */
+  TSL__HEAD_KEYED = 9, /* shift; 2 bits: ranges of names */
+  /* the second word is the length of a description, which follows; there is nothing else */
+  TSL__HEAD_OUTLINE = 1 << 11,
   TSL__HEAD_NAMED = 1 << 12,
-  TSL__HEAD_RANGES = 16      /* shift: of bytes */
+  TSL__HEAD_RANGES = 16 /* shift: of bytes */
 };
 #define TSL__HINT_WORDS (10u + 16u)
 
-/* In a loaded grammar: the handle of a state that is listed, less this, is its number in the file; that of a state grown from a description is an expression. */
+/* In a loaded grammar: the handle of a state that is listed, less this, is its number in the file;
+ * that of a state grown from a description is an expression. */
 #define TSL__A_LISTED 0x80000000u
 
 /* Hash of a leftover's nodes, and of a walk's key, in the file's own numbers. */
@@ -108,13 +148,14 @@ static inline uint64_t tsl__a_hash_walk(uint32_t state, uint32_t context, uint32
   return tsl__mix(((uint64_t)state << 32 | over) + (uint64_t)context * 0x9e3779b97f4a7c15u);
 }
 
-/* The shortest way out of a loop that needs `more` iterations after one: it grows by `unit`, up to `most`. */
+/* The shortest way out of a loop that needs `more` iterations after one: it grows by `unit`, up to
+ * `most`. */
 static inline uint32_t tsl__a_way_out(uint32_t one, uint32_t unit, uint32_t more, uint32_t most) {
   uint64_t sum = one + (uint64_t)unit * more;
   return sum < most ? (uint32_t)sum : most;
 }
 
-/* ---- making (ahead.c, ahead_walks.c, write.c) ----------------------------------------------------------------- */
+/* ---- making (ahead.c, ahead_walks.c, write.c) ------------------------------------------------ */
 
 typedef TSL__VEC(uint32_t) tsl__words;
 
@@ -132,15 +173,18 @@ struct tsl_artifact {
   size_t size;
 };
 
-/* Expand every state of the grammar and write it into the draft. LIMIT: more than `max_states` (or the grammar's own limits); UNSUPPORTED: it cannot be
- * listed. The caller has the grammar's lock. */
-tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_states, tsl__a_draft *draft, const char **why);
+/* Expand every state of the grammar and write it into the draft. LIMIT: more than `max_states`
+ * (or the grammar's own limits); UNSUPPORTED: it cannot be listed. The caller has the grammar's
+ * lock. */
+tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_states,
+                             tsl__a_draft *draft, const char **why);
 /* Do the walks of a loaded grammar ahead, about `max_steps` trie nodes. The caller has the lock. */
 tsl_status tsl__ahead_walk(tsl_grammar *loaded, uint64_t max_steps);
 /* Write the walks that a loaded grammar has done, and what they consist of, into the draft. */
 tsl_status tsl__ahead_memo(const tsl_grammar *loaded, tsl__a_draft *draft);
 /* The file that a draft becomes. */
-tsl_status tsl__a_assemble(const tsl__a_draft *draft, const tsl_vocab *vocab, const tsl_allocator *a, tsl_artifact **out);
+tsl_status tsl__a_assemble(const tsl__a_draft *draft, const tsl_vocab *vocab,
+                           const tsl_allocator *a, tsl_artifact **out);
 void tsl__a_draft_free(tsl__a_draft *draft);
 /* `n` bytes into a section, padded to whole words. OK or NO_MEMORY. */
 tsl_status tsl__a_put_text(tsl__a_draft *draft, unsigned section, const char *text, size_t n);
@@ -149,7 +193,7 @@ uint64_t tsl__a_header_sum(const tsl__a_header *h, const void *table);
 /* Write to a file, to the disk. */
 bool tsl__a_write_all(int file, const void *data, size_t size);
 
-/* ---- reading (read.c, memo.c) ------------------------------------------------------------------------ */
+/* ---- reading (read.c, memo.c) ---------------------------------------------------------------- */
 
 typedef struct tsl__artifact_file {
   const uint8_t *at;
@@ -165,51 +209,68 @@ typedef struct tsl__reader {
   const uint64_t *sums; /* of the blocks */
   uint64_t *verified;   /* a bit per block */
   uint32_t *state_of;   /* file's number -> the space's; 0: not made yet */
-  tsl__words file_of;   /* of states that were grown from a description: the space's number -> the file's; 0: it has none */
-  void *outlines, *grown; /* compiler/states/outline.c, and what its states' hook is called with; NULL: nothing was grown yet */
+  /* of states that were grown from a description: the space's number -> the file's; 0: it has
+   * none */
+  tsl__words file_of;
+  /* compiler/states/outline.c, and what its states' hook is called with; NULL: nothing was grown
+   * yet */
+  void *outlines, *grown;
   tsl_limits limits;
   uint32_t *mask_of, *bitset_of, *leftover_of; /* the same; masks: number + 1 */
-  tsl__words left_id;   /* the space's leftover -> the file's + 1 (1: it has none); 0: not looked up */
-  size_t maps;          /* bytes of state_of and the three after it */
-  char *shared;         /* the file's name in a folder that others use (compiler/grammar/store.c), NULL: in none; and the number that it has there */
+  /* the space's leftover -> the file's + 1 (1: it has none); 0: not looked up */
+  tsl__words left_id;
+  size_t maps; /* bytes of state_of and the three after it */
+  /* the file's name in a folder that others use (compiler/grammar/store.c), NULL: in none; and the
+   * number that it has there */
+  char *shared;
   uint64_t inode;
-  bool walks;           /* its memo can be used */
+  bool walks; /* its memo can be used */
 } tsl__reader;
 
 extern const tsl__hook tsl__artifact_hook;
 
-/* `n` words of a section from word `at`, verified; NULL when they are not in it, or not sound (sticky). */
+/* `n` words of a section from word `at`, verified; NULL when they are not in it, or not sound
+ * (sticky). */
 const uint32_t *tsl__a_words(tsl__reader *r, unsigned section, uint64_t at, uint64_t n);
 /* The file's number of a state; 0: it has none. */
 uint32_t tsl__a_number(const tsl__reader *r, tsl__state state);
-/* The space's number of a state of the file, made if it is new; 0 on failure (sticky), and for 0. */
+/* The space's number of a state of the file, made if it is new; 0 on failure (sticky), and for
+ * 0. */
 tsl__state tsl__a_state(tsl__reader *r, uint32_t number);
 /* A failure of the file; returns false. */
 bool tsl__a_bad(tsl__reader *r, const char *why);
 /* Are these tokens of the vocabulary, sorted? Else the file is bad. */
 bool tsl__a_check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n);
 /* The hook's `walk`. */
-bool tsl__a_find_walk(void *ctx, uint32_t state, uint32_t context, uint32_t over, struct tsl__walk *out);
-/* The file lies in a folder that others use: once a block is found to be damaged it is taken out of there, so that it is made anew. */
+bool tsl__a_find_walk(void *ctx, uint32_t state, uint32_t context, uint32_t over,
+                      struct tsl__walk *out);
+/* The file lies in a folder that others use: once a block is found to be damaged it is taken out of
+ * there, so that it is made anew. */
 void tsl__reader_share(tsl__reader *r, const char *path);
 /* The reader of a loaded grammar; NULL if it is another. */
 tsl__reader *tsl__reader_of(const tsl__space *space);
-/* Forget the `cancel` and `deadline_us` that it was loaded with, wherever they were copied to: for a grammar that outlives who asked for it. */
+/* Forget the `cancel` and `deadline_us` that it was loaded with, wherever they were copied to: for
+ * a grammar that outlives who asked for it. */
 void tsl__reader_forget_limits(tsl__reader *r);
 
 void tsl__a_close(tsl__artifact_file *file, const tsl_allocator *a);
 
-/* Expressions of a loaded grammar's own, from which outlines are grown (compiler/states/outline.c). `grown` is what tsl__states_hook is called with. */
+/* Expressions of a loaded grammar's own, from which outlines are grown (compiler/states/outline.c).
+ * `grown` is what tsl__states_hook is called with. */
 tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void **outlines);
 void *tsl__outline_states(void *outlines);
-tsl__state tsl__outline_state(tsl__space *space, void *outlines, const uint32_t *words, uint32_t n); /* 0 on failure (sticky) */
+/* 0 on failure (sticky) */
+tsl__state tsl__outline_state(tsl__space *space, void *outlines, const uint32_t *words, uint32_t n);
 void tsl__outline_forget_limits(void *outlines); /* their `cancel` and `deadline_us` */
 void tsl__outline_close(tsl__space *space, void *outlines);
 extern const tsl__hook tsl__states_hook;
 
-/* Compile an artifact's source. The compiler has it (compiler/grammar/store.c); a library without says UNSUPPORTED (alone.c). */
-tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *source, size_t size, const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
+/* Compile an artifact's source. The compiler has it (compiler/grammar/store.c); a library without
+ * says UNSUPPORTED (alone.c). */
+tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *source, size_t size,
+                                 const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
 /* Write down a source for an artifact, and its key; the same two places. */
-tsl_status tsl__artifact_source(const tsl_source *source, const tsl_vocab *vocab, tsl__a_draft *draft, tsl_error *error);
+tsl_status tsl__artifact_source(const tsl_source *source, const tsl_vocab *vocab,
+                                tsl__a_draft *draft, tsl_error *error);
 
 #endif

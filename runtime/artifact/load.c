@@ -1,7 +1,8 @@
 /* load.c - opening a file: header, vocabulary, the space over it.
  *
- * Cost     Some 15 µs with the file in the page cache, of which opening and mapping are half; no more for larger files but for 12 bytes of memory for each state, mask and
- *          leftover, zeroed.
+ * Cost     Some 15 µs with the file in the page cache, of which opening and mapping are half; no
+ *          more for larger files but for 12 bytes of memory for each state, mask and leftover,
+ *          zeroed.
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,26 +17,33 @@
 
 const char tsl__a_magic[8] = {'T', 'S', 'L', 'G', 'R', 'A', 'M', '\n'};
 
-/* ---- the file ----------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 void tsl__a_close(tsl__artifact_file *f, const tsl_allocator *a) {
-  if (f->mapped && f->at) munmap((void *)(uintptr_t)f->at, f->size);
-  else tsl__free(a, (void *)(uintptr_t)f->at, f->size);
+  if (f->mapped && f->at)
+    munmap((void *)(uintptr_t)f->at, f->size);
+  else
+    tsl__free(a, (void *)(uintptr_t)f->at, f->size);
   *f = (tsl__artifact_file){0};
 }
 
 static tsl_status map(const char *path, tsl__artifact_file *out, tsl_error *error) {
   struct stat info;
   *out = (tsl__artifact_file){0};
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would be waited for before it is seen to be one */
-  if (file < 0) return tsl__fail(error, TSL_ERR_IO, "%s: %s", path, errno == ENOENT ? "there is no such file" : "cannot be opened");
+  /* a FIFO would be waited for before it is seen to be one */
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
+    return tsl__fail(error, TSL_ERR_IO, "%s: %s", path,
+                     errno == ENOENT ? "there is no such file" : "cannot be opened");
   if (fstat(file, &info) || !S_ISREG(info.st_mode)) {
     close(file);
     return tsl__fail(error, TSL_ERR_IO, "%s: is no regular file", path);
   }
-  if ((uint64_t)info.st_size < sizeof(tsl__a_header) || (uint64_t)info.st_size > TSL__ARTIFACT_MAX) {
+  if ((uint64_t)info.st_size < sizeof(tsl__a_header) ||
+      (uint64_t)info.st_size > TSL__ARTIFACT_MAX) {
     close(file);
-    return tsl__fail(error, TSL_ERR_FORMAT, "%s: is no artifact: it has %lld bytes", path, (long long)info.st_size);
+    return tsl__fail(error, TSL_ERR_FORMAT, "%s: is no artifact: it has %lld bytes", path,
+                     (long long)info.st_size);
   }
   void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, file, 0);
   close(file);
@@ -44,19 +52,24 @@ static tsl_status map(const char *path, tsl__artifact_file *out, tsl_error *erro
   return TSL_OK;
 }
 
-/* ---- the header --------------------------------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 static bool power_of_two(uint64_t n) { return (n & (n - 1)) == 0; }
 
 static bool check_sections(const tsl__a_header *h) {
   for (int i = 0; i < TSL__A_SECTIONS; i++) {
     const tsl__a_section *s = &h->section[i];
-    if (s->offset % TSL__ARTIFACT_ALIGN || s->offset < h->begin || s->offset > h->size || s->size > h->size - s->offset) return false;
+    if (s->offset % TSL__ARTIFACT_ALIGN || s->offset < h->begin || s->offset > h->size ||
+        s->size > h->size - s->offset)
+      return false;
   }
   const tsl__a_section *s = h->section;
-  return s[TSL__A_STATES].size == 4 * (uint64_t)h->states && s[TSL__A_WALKS].size == 28 * (uint64_t)h->walks && s[TSL__A_MASKS].size == 16 * (uint64_t)h->masks &&
-         s[TSL__A_BITSETS].size == 12 * (uint64_t)h->bitsets && s[TSL__A_LEFTOVERS].size == 8 * (uint64_t)h->leftovers && power_of_two(s[TSL__A_LEFT_SLOTS].size / 4) &&
-         power_of_two(s[TSL__A_WALK_SLOTS].size / 4);
+  return s[TSL__A_STATES].size == 4 * (uint64_t)h->states &&
+         s[TSL__A_WALKS].size == 28 * (uint64_t)h->walks &&
+         s[TSL__A_MASKS].size == 16 * (uint64_t)h->masks &&
+         s[TSL__A_BITSETS].size == 12 * (uint64_t)h->bitsets &&
+         s[TSL__A_LEFTOVERS].size == 8 * (uint64_t)h->leftovers &&
+         power_of_two(s[TSL__A_LEFT_SLOTS].size / 4) && power_of_two(s[TSL__A_WALK_SLOTS].size / 4);
 }
 
 uint64_t tsl__a_header_sum(const tsl__a_header *h, const void *table) {
@@ -66,16 +79,25 @@ uint64_t tsl__a_header_sum(const tsl__a_header *h, const void *table) {
 }
 
 /* Check a file's header; *out on TSL_OK. */
-static tsl_status check_header(const void *data, size_t size, const tsl__a_header **out, tsl_error *error) {
+static tsl_status check_header(const void *data, size_t size, const tsl__a_header **out,
+                               tsl_error *error) {
   const tsl__a_header *h = data;
-  if (size < sizeof *h || memcmp(h->magic, tsl__a_magic, sizeof h->magic)) return tsl__fail(error, TSL_ERR_FORMAT, "is no artifact of this program");
-  if (h->mark != TSL__ARTIFACT_MARK) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is of a machine with another order of bytes");
-  if (h->version != TSL__ARTIFACT_VERSION) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact has version %u, not %u: compile it again", h->version, TSL__ARTIFACT_VERSION);
-  if (h->size != size) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is cut off or too long");
+  if (size < sizeof *h || memcmp(h->magic, tsl__a_magic, sizeof h->magic))
+    return tsl__fail(error, TSL_ERR_FORMAT, "is no artifact of this program");
+  if (h->mark != TSL__ARTIFACT_MARK)
+    return tsl__fail(error, TSL_ERR_FORMAT,
+                     "the artifact is of a machine with another order of bytes");
+  if (h->version != TSL__ARTIFACT_VERSION)
+    return tsl__fail(error, TSL_ERR_FORMAT, "the artifact has version %u, not %u: compile it again",
+                     h->version, TSL__ARTIFACT_VERSION);
+  if (h->size != size)
+    return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is cut off or too long");
   uint64_t table = h->size > sizeof *h ? (h->size - sizeof *h) / 8 : 0;
-  bool sound = h->begin % TSL__ARTIFACT_ALIGN == 0 && h->begin <= h->size && h->blocks <= table && sizeof *h + h->blocks * 8 <= h->begin &&
+  bool sound = h->begin % TSL__ARTIFACT_ALIGN == 0 && h->begin <= h->size && h->blocks <= table &&
+               sizeof *h + h->blocks * 8 <= h->begin &&
                h->blocks == (h->size - h->begin + TSL__ARTIFACT_BLOCK - 1) / TSL__ARTIFACT_BLOCK;
-  if (!sound || tsl__a_header_sum(h, h + 1) != h->checksum || !check_sections(h)) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is damaged: its header is not sound");
+  if (!sound || tsl__a_header_sum(h, h + 1) != h->checksum || !check_sections(h))
+    return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is damaged: its header is not sound");
   *out = h;
   return TSL_OK;
 }
@@ -84,18 +106,22 @@ static tsl_status check_header(const void *data, size_t size, const tsl__a_heade
 static tsl_status verify_all(const tsl__a_header *h, tsl_error *error) {
   const uint64_t *sums = (const uint64_t *)(const void *)(h + 1);
   for (uint64_t b = 0; b < h->blocks; b++) {
-    uint64_t at = h->begin + b * TSL__ARTIFACT_BLOCK, n = h->size - at < TSL__ARTIFACT_BLOCK ? h->size - at : TSL__ARTIFACT_BLOCK;
-    if (tsl__hash((const uint8_t *)h + at, (size_t)n) != sums[b]) return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is damaged: a checksum is wrong");
+    uint64_t at = h->begin + b * TSL__ARTIFACT_BLOCK,
+             n = h->size - at < TSL__ARTIFACT_BLOCK ? h->size - at : TSL__ARTIFACT_BLOCK;
+    if (tsl__hash((const uint8_t *)h + at, (size_t)n) != sums[b])
+      return tsl__fail(error, TSL_ERR_FORMAT, "the artifact is damaged: a checksum is wrong");
   }
   return TSL_OK;
 }
 
-/* ---- the grammar -------------------------------------------------------------------------------------------------- */
+/* ---- the grammar ----------------------------------------------------------------------------- */
 
 static tsl_status check_vocab(const tsl__a_header *h, tsl_vocab *vocab, tsl_error *error) {
   uint8_t tokens[16];
   tsl__vocab_tokens_identity(vocab, tokens);
-  if (!memcmp(tokens, h->tokens, 16) && h->mask_words == tsl_vocab_mask_words(vocab) && h->nodes == vocab->trie.node_count) return TSL_OK;
+  if (!memcmp(tokens, h->tokens, 16) && h->mask_words == tsl_vocab_mask_words(vocab) &&
+      h->nodes == vocab->trie.node_count)
+    return TSL_OK;
   return tsl__fail(error, TSL_ERR_FORMAT, "the artifact was made for another vocabulary");
 }
 
@@ -117,27 +143,36 @@ static bool make_maps(tsl__reader *r) {
 static tsl__state first_state(tsl__reader *r) {
   tsl__state s = tsl__a_state(r, r->h->start);
   if (!s) return tsl__a_bad(r, "the artifact is damaged: it has no beginning"), 0;
-  if (tsl__state_at(r->space, s)->flags & (TSL__STATE_KEYED | TSL__STATE_RESUME) || tsl__state_at(r->space, s)->flags / TSL__STATE_PHASE) return tsl__a_bad(r, "the artifact is damaged: its beginning"), 0;
+  if (tsl__state_at(r->space, s)->flags & (TSL__STATE_KEYED | TSL__STATE_RESUME) ||
+      tsl__state_at(r->space, s)->flags / TSL__STATE_PHASE)
+    return tsl__a_bad(r, "the artifact is damaged: its beginning"), 0;
   return s;
 }
 
 static const char *report_of(tsl__reader *r) {
   uint64_t size = r->h->section[TSL__A_REPORT].size;
   const char *text = (const char *)tsl__a_words(r, TSL__A_REPORT, 0, size / 4);
-  if (text && (size == 0 || size % 4 || text[size - 1])) return tsl__a_bad(r, "the artifact is damaged: its report has no end"), NULL;
+  if (text && (size == 0 || size % 4 || text[size - 1]))
+    return tsl__a_bad(r, "the artifact is damaged: its report has no end"), NULL;
   return text;
 }
 
-static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const tsl__a_header *h, const tsl_limits *limits, tsl__space **space, tsl_error *error) {
+static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const tsl__a_header *h,
+                             const tsl_limits *limits, tsl__space **space, tsl_error *error) {
   tsl__reader *r = tsl__alloc_zero(&vocab->alloc, sizeof *r);
-  tsl_status status = r ? tsl__space_new(NULL, vocab, &vocab->alloc, limits, space) : TSL_ERR_NO_MEMORY;
+  tsl_status status =
+      r ? tsl__space_new(NULL, vocab, &vocab->alloc, limits, space) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
-    *r = (tsl__reader){.space = *space, .h = h, .sums = (const uint64_t *)(const void *)(h + 1), .walks = h->memo == TSL__ARTIFACT_MEMO};
+    *r = (tsl__reader){.space = *space,
+                       .h = h,
+                       .sums = (const uint64_t *)(const void *)(h + 1),
+                       .walks = h->memo == TSL__ARTIFACT_MEMO};
     if (limits) r->limits = *limits;
     if (make_maps(r)) {
       r->file = file;
       (*space)->hook = &tsl__artifact_hook;
-      (*space)->watches = (uint8_t)((h->flags & TSL__A_NAMES ? TSL__NEW_NAME : 0) | (h->flags & TSL__A_FEW_NAMES ? TSL__FEW_NAMES : 0));
+      (*space)->watches = (uint8_t)((h->flags & TSL__A_NAMES ? TSL__NEW_NAME : 0) |
+                                    (h->flags & TSL__A_FEW_NAMES ? TSL__FEW_NAMES : 0));
       (*space)->names_tokens = h->flags & TSL__A_TOKENS;
       (*space)->hook_ctx = r;
       return TSL_OK;
@@ -151,7 +186,8 @@ static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const ts
 }
 
 /* A grammar over a complete artifact; takes `file` over, and frees it on failure, too. */
-static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl_limits *limits,
+                            tsl_grammar **out, tsl_error *error) {
   const tsl__a_header *h;
   tsl__space *space = NULL;
   *out = NULL;
@@ -160,7 +196,9 @@ static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl
   if (status == TSL_OK && !(h->flags & TSL__A_COMPLETE)) {
     const tsl__a_section *s = &h->section[TSL__A_SOURCE];
     status = verify_all(h, error);
-    if (status == TSL_OK) status = tsl__artifact_compile(vocab, file.at + s->offset, (size_t)s->size, limits, out, error);
+    if (status == TSL_OK)
+      status =
+          tsl__artifact_compile(vocab, file.at + s->offset, (size_t)s->size, limits, out, error);
     tsl__a_close(&file, &vocab->alloc);
     return status;
   }
@@ -176,29 +214,38 @@ static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl
   return tsl__grammar_make(vocab, space, report ? start : 0, report ? report : "", out, error);
 }
 
-tsl_status tsl_grammar_load(tsl_vocab *vocab, const char *path, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl_grammar_load(tsl_vocab *vocab, const char *path, const tsl_limits *limits,
+                            tsl_grammar **out, tsl_error *error) {
   tsl__artifact_file file;
   *out = NULL;
-  if (!vocab || !path) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a path are needed");
+  if (!vocab || !path)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a path are needed");
   tsl_status status = map(path, &file, error);
   return status == TSL_OK ? open_file(vocab, file, limits, out, error) : status;
 }
 
-tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t size, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t size,
+                                   const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   *out = NULL;
-  if (!vocab || (!data && size)) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and data are needed");
-  if (size < sizeof(tsl__a_header) || size > TSL__ARTIFACT_MAX) return tsl__fail(error, TSL_ERR_FORMAT, "is no artifact: it has %llu bytes", (unsigned long long)size);
+  if (!vocab || (!data && size))
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and data are needed");
+  if (size < sizeof(tsl__a_header) || size > TSL__ARTIFACT_MAX)
+    return tsl__fail(error, TSL_ERR_FORMAT, "is no artifact: it has %llu bytes",
+                     (unsigned long long)size);
   void *copy = tsl__alloc(&vocab->alloc, size);
   if (!copy) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   memcpy(copy, data, size);
   return open_file(vocab, (tsl__artifact_file){copy, size, false}, limits, out, error);
 }
 
-/* ---- looking at one ----------------------------------------------------------------------------------------------- */
+/* ---- looking at one -------------------------------------------------------------------------- */
 
-tsl_status tsl_artifact_inspect(const void *data, size_t size, tsl_artifact_info *out, tsl_error *error) {
+tsl_status tsl_artifact_inspect(const void *data, size_t size, tsl_artifact_info *out,
+                                tsl_error *error) {
   const tsl__a_header *h;
-  if ((!data && size) || !out || (uintptr_t)data % 8) return tsl__fail(error, TSL_ERR_ARGUMENT, "data that is aligned to 8 bytes and a place for the answer are needed");
+  if ((!data && size) || !out || (uintptr_t)data % 8)
+    return tsl__fail(error, TSL_ERR_ARGUMENT,
+                     "data that is aligned to 8 bytes and a place for the answer are needed");
   tsl_status status = check_header(data, size, &h, error);
   if (status == TSL_OK) status = verify_all(h, error);
   if (status != TSL_OK) return status;

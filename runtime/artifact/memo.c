@@ -1,7 +1,9 @@
 /* memo.c - walks that were done ahead, read out of a file when a walk is asked for.
  *
- * The file has numbers of its own for states, leftovers, masks and bitsets. A walk is looked up under the file's numbers, and what it refers to gets a number in the space when it
- * is first met. The space may have made a leftover itself before; then its content tells which one of the file's it is.
+ * The file has numbers of its own for states, leftovers, masks and bitsets. A walk is looked up
+ * under the file's numbers, and what it refers to gets a number in the space when it is first met.
+ * The space may have made a leftover itself before; then its content tells which one of the file's
+ * it is.
  *
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
@@ -9,7 +11,9 @@
  */
 #include "runtime/artifact/artifact.h"
 
-/* Slots of a hash table that are looked at for one entry. Half of them are free, and in no table of a file's size are so many taken in a row; what a forged one holds further on is not found, and walked. */
+/* Slots of a hash table that are looked at for one entry. Half of them are free, and in no table of
+ * a file's size are so many taken in a row; what a forged one holds further on is not found, and
+ * walked. */
 #define PROBES_MAX 256u
 
 /* How many of a table's slots to look at. */
@@ -17,7 +21,7 @@ static uint64_t probes_of(uint64_t slots) { return slots < PROBES_MAX ? slots : 
 
 static bool out_of_memory(tsl__reader *r) { return tsl__space_no_memory(r->space); }
 
-/* ---- bitsets and masks -------------------------------------------------------------------------------------------- */
+/* ---- bitsets and masks ----------------------------------------------------------------------- */
 
 static bool flip(tsl__reader *r, uint32_t *bits, const uint32_t *tokens, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
@@ -52,7 +56,9 @@ static uint32_t unpack(tsl__reader *r, const uint32_t *entry) {
 }
 
 static uint32_t bitset_of(tsl__reader *r, uint32_t number) {
-  const uint32_t *entry = number && number < r->h->bitsets ? tsl__a_words(r, TSL__A_BITSETS, 3 * (uint64_t)number, 3) : NULL;
+  const uint32_t *entry = number && number < r->h->bitsets
+                              ? tsl__a_words(r, TSL__A_BITSETS, 3 * (uint64_t)number, 3)
+                              : NULL;
   if (!entry) return tsl__a_bad(r, "the artifact is damaged: there is no such bitset"), 0;
   if (r->bitset_of[number]) return r->bitset_of[number];
   uint32_t made = 0;
@@ -72,7 +78,8 @@ static uint32_t bitset_of(tsl__reader *r, uint32_t number) {
 
 static bool gather(tsl__reader *r, tsl__gather *g, const uint32_t *entry, const uint32_t *lists) {
   const uint32_t *minus = lists + entry[1], *plus = minus + entry[2];
-  if (!tsl__a_check_tokens(r, minus, entry[2]) || !tsl__a_check_tokens(r, plus, entry[3])) return false;
+  if (!tsl__a_check_tokens(r, minus, entry[2]) || !tsl__a_check_tokens(r, plus, entry[3]))
+    return false;
   for (uint32_t i = 0; i < entry[1]; i++) {
     uint32_t b = bitset_of(r, lists[i]);
     if (!b || !tsl__gather_base(r->space, g, b)) return false;
@@ -86,10 +93,12 @@ static bool gather(tsl__reader *r, tsl__gather *g, const uint32_t *entry, const 
 static bool mask_of(tsl__reader *r, uint32_t number, tsl__mask *out) {
   *out = 0;
   if (!number) return true;
-  const uint32_t *entry = number < r->h->masks ? tsl__a_words(r, TSL__A_MASKS, 4 * (uint64_t)number, 4) : NULL;
+  const uint32_t *entry =
+      number < r->h->masks ? tsl__a_words(r, TSL__A_MASKS, 4 * (uint64_t)number, 4) : NULL;
   if (!entry) return tsl__a_bad(r, "the artifact is damaged: there is no such mask");
   if (r->mask_of[number]) return *out = r->mask_of[number] - 1, true;
-  const uint32_t *lists = tsl__a_words(r, TSL__A_LISTS, entry[0], (uint64_t)entry[1] + entry[2] + entry[3]);
+  const uint32_t *lists =
+      tsl__a_words(r, TSL__A_LISTS, entry[0], (uint64_t)entry[1] + entry[2] + entry[3]);
   tsl__gather g = {0};
   bool fine = lists && gather(r, &g, entry, lists);
   if (fine) *out = tsl__gather_done(r->space, &g);
@@ -99,10 +108,12 @@ static bool mask_of(tsl__reader *r, uint32_t number, tsl__mask *out) {
   return fine;
 }
 
-/* ---- leftovers ---------------------------------------------------------------------------------------------------- */
+/* ---- leftovers ------------------------------------------------------------------------------- */
 
 static const uint32_t *nodes_of(tsl__reader *r, uint32_t number, uint32_t *n) {
-  const uint32_t *entry = number && number < r->h->leftovers ? tsl__a_words(r, TSL__A_LEFTOVERS, 2 * (uint64_t)number, 2) : NULL;
+  const uint32_t *entry = number && number < r->h->leftovers
+                              ? tsl__a_words(r, TSL__A_LEFTOVERS, 2 * (uint64_t)number, 2)
+                              : NULL;
   const uint32_t *nodes = entry ? tsl__a_words(r, TSL__A_LISTS, entry[0], entry[1]) : NULL;
   if (!nodes) return tsl__a_bad(r, "the artifact is damaged: there is no such leftover"), NULL;
   *n = entry[1];
@@ -122,7 +133,9 @@ static uint32_t left_id(tsl__reader *r, uint32_t own) {
   const tsl__leftover_rec *rec = tsl__leftover_at(r->space, own);
   uint64_t slots = r->h->section[TSL__A_LEFT_SLOTS].size / 4;
   uint32_t found = 0;
-  for (uint64_t at = tsl__hash(rec->nodes, rec->n * sizeof *rec->nodes), end = at + probes_of(slots); at != end; at++) {
+  for (uint64_t at = tsl__hash(rec->nodes, rec->n * sizeof *rec->nodes),
+                end = at + probes_of(slots);
+       at != end; at++) {
     uint32_t n;
     const uint32_t *slot = tsl__a_words(r, TSL__A_LEFT_SLOTS, at & (slots - 1), 1);
     if (!slot || !*slot) break;
@@ -145,8 +158,11 @@ static bool leftover_of(tsl__reader *r, uint32_t file, tsl__leftover *out) {
   if (!nodes) return false;
   if (r->leftover_of[number]) return *out |= r->leftover_of[number], true;
   for (uint32_t i = 0; i < n; i++)
-    if (!nodes[i] || nodes[i] >= trie->node_count || !trie->nodes[nodes[i]].children || (i && nodes[i] <= nodes[i - 1])) return tsl__a_bad(r, "the artifact is damaged: a leftover");
-  uint32_t *copy = n ? tsl__alloc(&r->space->alloc, n * sizeof *copy) : NULL; /* is sorted in place */
+    if (!nodes[i] || nodes[i] >= trie->node_count || !trie->nodes[nodes[i]].children ||
+        (i && nodes[i] <= nodes[i - 1]))
+      return tsl__a_bad(r, "the artifact is damaged: a leftover");
+  /* is sorted in place */
+  uint32_t *copy = n ? tsl__alloc(&r->space->alloc, n * sizeof *copy) : NULL;
   if (!copy) return n ? out_of_memory(r) : tsl__a_bad(r, "the artifact is damaged: a leftover");
   memcpy(copy, nodes, n * sizeof *copy);
   uint32_t made = tsl__leftover_intern(r->space, copy, n);
@@ -157,26 +173,35 @@ static bool leftover_of(tsl__reader *r, uint32_t file, tsl__leftover *out) {
   return true;
 }
 
-/* ---- walks -------------------------------------------------------------------------------------------------------- */
+/* ---- walks ----------------------------------------------------------------------------------- */
 
 static bool walk_of(tsl__reader *r, const uint32_t *w, tsl__walk *out) {
-  return leftover_of(r, w[3], &out->left) && mask_of(r, w[4], &out->mask) && mask_of(r, w[5], &out->exits);
+  return leftover_of(r, w[3], &out->left) && mask_of(r, w[4], &out->mask) &&
+         mask_of(r, w[5], &out->exits);
 }
 
-bool tsl__a_find_walk(void *ctx, tsl__state state, uint32_t context, uint32_t over, tsl__walk *out) {
+bool tsl__a_find_walk(void *ctx, tsl__state state, uint32_t context, uint32_t over,
+                      tsl__walk *out) {
   tsl__reader *r = ctx;
   uint64_t slots = r->h->section[TSL__A_WALK_SLOTS].size / 4;
   if (!r->walks || !slots || r->space->status != TSL_OK) return false;
-  uint32_t number = tsl__a_number(r, state), left = number && tsl__leftover_set(over) ? left_id(r, tsl__leftover_set(over)) : 0;
+  uint32_t number = tsl__a_number(r, state),
+           left = number && tsl__leftover_set(over) ? left_id(r, tsl__leftover_set(over)) : 0;
   if (!number || (tsl__leftover_set(over) && !left)) return false;
   left |= over & TSL__WHOLE;
-  for (uint64_t at = tsl__a_hash_walk(number, context, left), end = at + probes_of(slots); at != end; at++) {
+  for (uint64_t at = tsl__a_hash_walk(number, context, left), end = at + probes_of(slots);
+       at != end; at++) {
     const uint32_t *slot = tsl__a_words(r, TSL__A_WALK_SLOTS, at & (slots - 1), 1);
     if (!slot || !*slot) return false;
-    const uint32_t *w = *slot < r->h->walks ? tsl__a_words(r, TSL__A_WALKS, 7 * (uint64_t)*slot, 7) : NULL;
+    const uint32_t *w =
+        *slot < r->h->walks ? tsl__a_words(r, TSL__A_WALKS, 7 * (uint64_t)*slot, 7) : NULL;
     if (!w) return tsl__a_bad(r, "the artifact is damaged: there is no such walk");
     if (w[0] != number || w[1] != context || w[2] != left) continue;
-    *out = (tsl__walk){.state = state, .context = context, .over = over, .reach = (uint16_t)(w[6] < TSL__UNSPLIT ? w[6] : TSL__UNSPLIT), .gain = TSL__UNCOUNTED};
+    *out = (tsl__walk){.state = state,
+                       .context = context,
+                       .over = over,
+                       .reach = (uint16_t)(w[6] < TSL__UNSPLIT ? w[6] : TSL__UNSPLIT),
+                       .gain = TSL__UNCOUNTED};
     return walk_of(r, w, out);
   }
   return false;

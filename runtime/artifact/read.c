@@ -1,12 +1,15 @@
 /* read.c - the hook of a loaded grammar: states out of a file.
  *
- * Nothing in the file is believed. A block's checksum is looked at before its first use; every offset, count and number is checked where it is read; and what the runtime takes
- * for granted about states is checked where a state is made:
+ * Nothing in the file is believed. A block's checksum is looked at before its first use; every
+ * offset, count and number is checked where it is read; and what the runtime takes for granted
+ * about states is checked where a state is made:
  *   loops     their three states lie in a row, and targets name the first
  *   forks     their branches are no forks (they are entered without reading a byte)
- *   names     a frame of names is entered by a call only, above a RESUME that knows all its names, and is never left but at its end; a RESUME is never over (runtime/walk/names.h)
+ *   names     a frame of names is entered by a call only, above a RESUME that knows all its names,
+ *             and is never left but at its end; a RESUME is never over (runtime/walk/names.h)
  *   lists     of tokens, nodes and ranges are sorted and within the vocabulary
- * What a file can still say is another language than the one it was made for, which is what a checksum is for.
+ * What a file can still say is another language than the one it was made for, which is what a
+ * checksum is for.
  *
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
@@ -24,9 +27,11 @@
 
 static tsl__reader *reader(void *ctx) { return ctx; }
 
-bool tsl__a_bad(tsl__reader *r, const char *why) { return tsl__space_fail(r->space, TSL_ERR_FORMAT, why), false; }
+bool tsl__a_bad(tsl__reader *r, const char *why) {
+  return tsl__space_fail(r->space, TSL_ERR_FORMAT, why), false;
+}
 
-/* ---- words of the file -------------------------------------------------------------------------------------------- */
+/* ---- words of the file ----------------------------------------------------------------------- */
 
 static void unshare(tsl__reader *r) {
   if (r->shared) tsl__free(&r->space->alloc, r->shared, strlen(r->shared) + 1);
@@ -36,7 +41,8 @@ static void unshare(tsl__reader *r) {
 void tsl__reader_share(tsl__reader *r, const char *path) {
   struct stat info;
   size_t n = strlen(path) + 1;
-  if (stat(path, &info) || !(r->shared = tsl__alloc(&r->space->alloc, n))) return; /* then it stays where it is */
+  /* then it stays where it is */
+  if (stat(path, &info) || !(r->shared = tsl__alloc(&r->space->alloc, n))) return;
   memcpy(r->shared, path, n);
   r->inode = info.st_ino;
 }
@@ -51,18 +57,23 @@ static void take_away(tsl__reader *r) {
 static bool verify(tsl__reader *r, uint64_t block) {
   uint64_t bit = (uint64_t)1 << (block & 63), at = r->h->begin + block * TSL__ARTIFACT_BLOCK;
   if (r->verified[block >> 6] & bit) return true;
-  size_t n = r->h->size - at < TSL__ARTIFACT_BLOCK ? (size_t)(r->h->size - at) : TSL__ARTIFACT_BLOCK;
-  if (tsl__hash(r->file.at + at, n) != r->sums[block]) return take_away(r), tsl__a_bad(r, "the artifact is damaged: a checksum is wrong");
+  size_t n =
+      r->h->size - at < TSL__ARTIFACT_BLOCK ? (size_t)(r->h->size - at) : TSL__ARTIFACT_BLOCK;
+  if (tsl__hash(r->file.at + at, n) != r->sums[block])
+    return take_away(r), tsl__a_bad(r, "the artifact is damaged: a checksum is wrong");
   r->verified[block >> 6] |= bit;
   return true;
 }
 
 const uint32_t *tsl__a_words(tsl__reader *r, unsigned section, uint64_t at, uint64_t n) {
   const tsl__a_section *s = &r->h->section[section];
-  if (at > s->size / 4 || n > s->size / 4 - at) return tsl__a_bad(r, "the artifact is damaged: something lies outside of it"), NULL;
+  if (at > s->size / 4 || n > s->size / 4 - at)
+    return tsl__a_bad(r, "the artifact is damaged: something lies outside of it"), NULL;
   uint64_t first = s->offset + at * 4;
   if (n == 0) return (const uint32_t *)(const void *)(r->file.at + first);
-  for (uint64_t b = (first - r->h->begin) / TSL__ARTIFACT_BLOCK, end = (first + n * 4 - 1 - r->h->begin) / TSL__ARTIFACT_BLOCK; b <= end; b++)
+  for (uint64_t b = (first - r->h->begin) / TSL__ARTIFACT_BLOCK,
+                end = (first + n * 4 - 1 - r->h->begin) / TSL__ARTIFACT_BLOCK;
+       b <= end; b++)
     if (!verify(r, b)) return NULL;
   return (const uint32_t *)(const void *)(r->file.at + first);
 }
@@ -74,7 +85,8 @@ typedef struct cursor {
 } cursor;
 
 static const uint32_t *take(cursor *c, uint64_t n) {
-  const uint32_t *w = c->r->space->status == TSL_OK ? tsl__a_words(c->r, TSL__A_BODY, c->at, n) : NULL;
+  const uint32_t *w =
+      c->r->space->status == TSL_OK ? tsl__a_words(c->r, TSL__A_BODY, c->at, n) : NULL;
   c->at += n;
   return w;
 }
@@ -106,13 +118,16 @@ static bool read_resume(body *b) {
   b->name_count = w[0];
   b->allowed = w[1];
   /* the frame of the names spells each of them in BODY: fewer words than names is another file */
-  if (b->name_count > NAMES_MAX || b->name_count > b->at.r->h->section[TSL__A_BODY].size / 4 || b->allowed > b->name_count) return tsl__a_bad(b->at.r, "the artifact is damaged: names");
+  if (b->name_count > NAMES_MAX || b->name_count > b->at.r->h->section[TSL__A_BODY].size / 4 ||
+      b->allowed > b->name_count)
+    return tsl__a_bad(b->at.r, "the artifact is damaged: names");
   return (b->resume = take(&b->at, 3 * (uint64_t)b->allowed)) != NULL;
 }
 
 static bool read_body(tsl__reader *r, uint32_t number, body *out) {
   body b = {.at = {r, 0}};
-  const uint32_t *place = number && number < r->h->states ? tsl__a_words(r, TSL__A_STATES, number, 1) : NULL;
+  const uint32_t *place =
+      number && number < r->h->states ? tsl__a_words(r, TSL__A_STATES, number, 1) : NULL;
   if (!place) return tsl__a_bad(r, "the artifact is damaged: there is no such state");
   b.at.at = *place;
   const uint32_t *w = take(&b.at, 3);
@@ -121,7 +136,8 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
     b.at.at--;
     b.outline_words = w[1];
     *out = b;
-    return w[0] == TSL__HEAD_OUTLINE ? (out->outline = take(&b.at, w[1])) != NULL : tsl__a_bad(r, "the artifact is damaged: a state of no kind");
+    return w[0] == TSL__HEAD_OUTLINE ? (out->outline = take(&b.at, w[1])) != NULL
+                                     : tsl__a_bad(r, "the artifact is damaged: a state of no kind");
   }
   b.flags = w[0] & 0xFF;
   b.keyed = w[0] >> TSL__HEAD_KEYED & 3;
@@ -129,10 +145,15 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
   b.edges = w[1] & 0xFFFF;
   b.token_edges = w[1] >> 16;
   b.shortest = w[2];
-  bool hint = w[0] & TSL__HEAD_HINT, loop = b.flags & TSL__STATE_LOOP, names = b.flags & TSL__STATE_KEYED, resume = b.flags & TSL__STATE_RESUME;
-  bool odd = b.ranges > 256 || (b.flags & TSL__STATE_FINAL) || (resume && b.flags != TSL__STATE_RESUME) || names != (b.keyed > 0) || b.keyed > 2 || (loop + names + resume + !!(b.flags & TSL__STATE_FORK)) > 1;
-  if (odd || b.flags / TSL__STATE_PHASE > (loop ? 2 : 0)) return tsl__a_bad(r, "the artifact is damaged: a state of no kind");
-  if (loop && (!(b.loop = take(&b.at, 5)) || b.loop[0] > b.loop[1])) return tsl__a_bad(r, "the artifact is damaged: a loop");
+  bool hint = w[0] & TSL__HEAD_HINT, loop = b.flags & TSL__STATE_LOOP,
+       names = b.flags & TSL__STATE_KEYED, resume = b.flags & TSL__STATE_RESUME;
+  bool odd = b.ranges > 256 || (b.flags & TSL__STATE_FINAL) ||
+             (resume && b.flags != TSL__STATE_RESUME) || names != (b.keyed > 0) || b.keyed > 2 ||
+             (loop + names + resume + !!(b.flags & TSL__STATE_FORK)) > 1;
+  if (odd || b.flags / TSL__STATE_PHASE > (loop ? 2 : 0))
+    return tsl__a_bad(r, "the artifact is damaged: a state of no kind");
+  if (loop && (!(b.loop = take(&b.at, 5)) || b.loop[0] > b.loop[1]))
+    return tsl__a_bad(r, "the artifact is damaged: a loop");
   if ((names && !read_names(&b)) || (resume && !read_resume(&b))) return false;
   if ((w[0] & TSL__HEAD_NAMED) && !(b.named = take(&b.at, 1))) return false;
   if (hint && !(b.hint = take(&b.at, TSL__HINT_WORDS))) return false;
@@ -140,14 +161,16 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
   return true;
 }
 
-/* ---- states ------------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 static bool fill_fork(tsl__reader *r, tsl__state s, body *b);
 
 /* The state in the place of one that waits for a new name: itself it waits for none. */
 static bool otherwise(tsl__reader *r, uint32_t number, tsl__state *out) {
   body b;
-  if (number && (!read_body(r, number, &b) || b.named || (b.flags & ~(uint32_t)TSL__STATE_NULLABLE))) return tsl__a_bad(r, "the artifact is damaged: a repeated name");
+  if (number &&
+      (!read_body(r, number, &b) || b.named || (b.flags & ~(uint32_t)TSL__STATE_NULLABLE)))
+    return tsl__a_bad(r, "the artifact is damaged: a repeated name");
   *out = tsl__a_state(r, number);
   return r->space->status == TSL_OK;
 }
@@ -162,7 +185,8 @@ static bool init_state(tsl__reader *r, tsl__state s, uint32_t number, const body
   }
   if (b->names) {
     tsl__keyed k = {.n = b->keyed};
-    for (uint32_t i = 0; i < b->keyed; i++) k.range[i] = (tsl__name_range){b->names[2 * i], b->names[2 * i + 1]};
+    for (uint32_t i = 0; i < b->keyed; i++)
+      k.range[i] = (tsl__name_range){b->names[2 * i], b->names[2 * i + 1]};
     rec->keyed = tsl__arena_copy(&r->space->arena, &k, sizeof k);
     if (!rec->keyed) return tsl__space_no_memory(r->space);
   }
@@ -180,7 +204,9 @@ static tsl__state make_loop(tsl__reader *r, uint32_t number, uint32_t phase) {
   uint32_t base = number - phase;
   for (uint32_t i = 0; i < 3; i++) {
     if (!read_body(r, base + i, &b[i])) return 0;
-    if (!b[i].loop || b[i].flags / TSL__STATE_PHASE != i || b[i].loop[0] != b[0].loop[0] || b[i].loop[1] != b[0].loop[1]) return tsl__a_bad(r, "the artifact is damaged: a loop"), 0;
+    if (!b[i].loop || b[i].flags / TSL__STATE_PHASE != i || b[i].loop[0] != b[0].loop[0] ||
+        b[i].loop[1] != b[0].loop[1])
+      return tsl__a_bad(r, "the artifact is damaged: a loop"), 0;
   }
   tsl__state first = tsl__state_new(r->space, 3);
   for (uint32_t i = 0; first && i < 3; i++) {
@@ -190,16 +216,20 @@ static tsl__state make_loop(tsl__reader *r, uint32_t number, uint32_t phase) {
   return first ? first + phase : 0;
 }
 
-/* ---- outlines ----------------------------------------------------------------------------------------------------- */
+/* ---- outlines -------------------------------------------------------------------------------- */
 
 static bool is_listed(const tsl__state_rec *r) { return r->handle & TSL__A_LISTED; }
 
 /* What a listed state is in the file. */
-static bool read_state(tsl__reader *r, tsl__state state, body *out) { return read_body(r, tsl__state_at(r->space, state)->handle & ~TSL__A_LISTED, out); }
+static bool read_state(tsl__reader *r, tsl__state state, body *out) {
+  return read_body(r, tsl__state_at(r->space, state)->handle & ~TSL__A_LISTED, out);
+}
 
 uint32_t tsl__a_number(const tsl__reader *r, tsl__state state) {
   const tsl__state_rec *rec = tsl__state_at(r->space, state);
-  return is_listed(rec) ? rec->handle & ~TSL__A_LISTED : state < r->file_of.n ? r->file_of.at[state] : 0;
+  return is_listed(rec)         ? rec->handle & ~TSL__A_LISTED
+         : state < r->file_of.n ? r->file_of.at[state]
+                                : 0;
 }
 
 static tsl__state grow(tsl__reader *r, uint32_t number, const body *b) {
@@ -234,11 +264,16 @@ static tsl__target target_of(tsl__reader *r, uint32_t word, bool keyed, uint32_t
   tsl__state s = tsl__a_state(r, tsl__target_state(word));
   if (!s) return tsl__a_bad(r, "the artifact is damaged: a target that leads nowhere"), 0;
   const tsl__state_rec *to = tsl__state_at(r->space, s);
-  if (to->flags / TSL__STATE_PHASE) return tsl__a_bad(r, "the artifact is damaged: a target in the middle of a loop"), 0;
-  if (!(to->flags & TSL__STATE_FORK) && keyed != !!(to->flags & TSL__STATE_KEYED)) return tsl__a_bad(r, "the artifact is damaged: names and other frames mixed"), 0;
-  if (to->flags & TSL__STATE_FORK) { /* its branches were checked when it was made: all of one kind */
-    const tsl__state_rec *branch = tsl__state_at(r->space, tsl__target_state(tsl__state_edges(to)[0].to));
-    if (keyed != !!(branch->flags & TSL__STATE_KEYED)) return tsl__a_bad(r, "the artifact is damaged: names and other frames mixed"), 0;
+  if (to->flags / TSL__STATE_PHASE)
+    return tsl__a_bad(r, "the artifact is damaged: a target in the middle of a loop"), 0;
+  if (!(to->flags & TSL__STATE_FORK) && keyed != !!(to->flags & TSL__STATE_KEYED))
+    return tsl__a_bad(r, "the artifact is damaged: names and other frames mixed"), 0;
+  /* its branches were checked when it was made: all of one kind */
+  if (to->flags & TSL__STATE_FORK) {
+    const tsl__state_rec *branch =
+        tsl__state_at(r->space, tsl__target_state(tsl__state_edges(to)[0].to));
+    if (keyed != !!(branch->flags & TSL__STATE_KEYED))
+      return tsl__a_bad(r, "the artifact is damaged: names and other frames mixed"), 0;
   }
   for (uint32_t i = 0; keyed && (to->flags & TSL__STATE_KEYED) && i < to->keyed->n; i++)
     if (to->keyed->range[i].hi > names) return tsl__a_bad(r, "the artifact is damaged: names"), 0;
@@ -251,11 +286,13 @@ static bool fill_fork(tsl__reader *r, tsl__state s, body *b) {
   const uint32_t *w = take(&b->at, 2 * (uint64_t)b->edges);
   if (!edges) return tsl__space_no_memory(r->space);
   if (!w) return false;
-  if (b->edges == 0 || b->ranges || b->token_edges || b->flags != TSL__STATE_FORK) return tsl__a_bad(r, "the artifact is damaged: a fork");
+  if (b->edges == 0 || b->ranges || b->token_edges || b->flags != TSL__STATE_FORK)
+    return tsl__a_bad(r, "the artifact is damaged: a fork");
   for (uint32_t i = 0; i < b->edges; i++) {
     body branch;
     if (!read_body(r, tsl__target_state(w[2 * i + 1]), &branch)) return false;
-    if (w[2 * i] || (!branch.outline && (branch.flags & TSL__STATE_FORK))) return tsl__a_bad(r, "the artifact is damaged: a fork");
+    if (w[2 * i] || (!branch.outline && (branch.flags & TSL__STATE_FORK)))
+      return tsl__a_bad(r, "the artifact is damaged: a fork");
     tsl__target to = target_of(r, w[2 * i + 1], false, 0);
     if (!to) return false;
     edges[i] = (tsl__edge){0, to};
@@ -264,7 +301,7 @@ static bool fill_fork(tsl__reader *r, tsl__state s, body *b) {
   return tsl__state_fill(r->space, s, &none, edges, b->edges, NULL, 0) == TSL_OK;
 }
 
-/* ---- expanding ---------------------------------------------------------------------------------------------------- */
+/* ---- expanding ------------------------------------------------------------------------------- */
 
 static bool read_targets(body *b, const tsl__state_rec *own, tsl__ranges *out) {
   const uint32_t *to = take(&b->at, b->ranges), *upper = take(&b->at, (b->ranges + 3) / 4);
@@ -283,17 +320,21 @@ static bool read_targets(body *b, const tsl__state_rec *own, tsl__ranges *out) {
     next = last + 1;
   }
   out->n = b->ranges;
-  return next == 0 || next == 256 || tsl__a_bad(b->at.r, "the artifact is damaged: ranges of bytes");
+  return next == 0 || next == 256 ||
+         tsl__a_bad(b->at.r, "the artifact is damaged: ranges of bytes");
 }
 
 /* A call of a frame of names comes back to a RESUME that knows them. */
 static bool check_call(tsl__reader *r, const tsl__edge *e) {
-  const tsl__state_rec *callee = tsl__state_at(r->space, tsl__target_state(e->to)), *then = tsl__state_at(r->space, tsl__target_state(e->push));
+  const tsl__state_rec *callee = tsl__state_at(r->space, tsl__target_state(e->to)),
+                       *then = tsl__state_at(r->space, tsl__target_state(e->push));
   if (callee->flags & TSL__STATE_FORK) return tsl__a_bad(r, "the artifact is damaged: a call");
   if (!(callee->flags & TSL__STATE_KEYED)) return true;
-  if (!(then->flags & TSL__STATE_RESUME)) return tsl__a_bad(r, "the artifact is damaged: names without a place to go on");
+  if (!(then->flags & TSL__STATE_RESUME))
+    return tsl__a_bad(r, "the artifact is damaged: names without a place to go on");
   for (uint32_t i = 0; i < callee->keyed->n; i++)
-    if (callee->keyed->range[i].hi > then->resume->names) return tsl__a_bad(r, "the artifact is damaged: names");
+    if (callee->keyed->range[i].hi > then->resume->names)
+      return tsl__a_bad(r, "the artifact is damaged: names");
   return true;
 }
 
@@ -304,8 +345,10 @@ static bool read_calls(body *b, tsl__edge *edges) {
   for (uint32_t i = 0; i < b->edges; i++) {
     tsl__state callee = tsl__a_state(r, tsl__target_state(w[2 * i + 1]));
     if (!callee) return tsl__a_bad(r, "the artifact is damaged: a call");
-    if (tsl__state_at(r->space, callee)->flags / TSL__STATE_PHASE) return tsl__a_bad(r, "the artifact is damaged: a call");
-    edges[i] = (tsl__edge){target_of(r, w[2 * i], false, 0), tsl__target_make(callee, tsl__target_op(w[2 * i + 1]))};
+    if (tsl__state_at(r->space, callee)->flags / TSL__STATE_PHASE)
+      return tsl__a_bad(r, "the artifact is damaged: a call");
+    edges[i] = (tsl__edge){target_of(r, w[2 * i], false, 0),
+                           tsl__target_make(callee, tsl__target_op(w[2 * i + 1]))};
     if (!edges[i].push) return tsl__a_bad(r, "the artifact is damaged: a call");
     if (!check_call(r, &edges[i])) return false;
   }
@@ -314,7 +357,8 @@ static bool read_calls(body *b, tsl__edge *edges) {
 
 bool tsl__a_check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
-    if (at[i] >= r->space->vocab->size || (i && at[i] <= at[i - 1])) return tsl__a_bad(r, "the artifact is damaged: tokens");
+    if (at[i] >= r->space->vocab->size || (i && at[i] <= at[i - 1]))
+      return tsl__a_bad(r, "the artifact is damaged: tokens");
   return true;
 }
 
@@ -322,7 +366,8 @@ static bool read_token_edges(body *b, tsl__token_edge *edges) {
   tsl__reader *r = b->at.r;
   const uint32_t *w = take(&b->at, 4 * (uint64_t)b->token_edges);
   if (!w) return false;
-  if (b->token_edges && !r->space->names_tokens) return tsl__a_bad(r, "the artifact is damaged: tokens are named, against its header");
+  if (b->token_edges && !r->space->names_tokens)
+    return tsl__a_bad(r, "the artifact is damaged: tokens are named, against its header");
   for (uint32_t i = 0; i < b->token_edges; i++, w += 4) {
     const uint32_t *tokens = tsl__a_words(r, TSL__A_RANGES, w[0], w[1]);
     if (!tokens || !tsl__a_check_tokens(r, tokens, w[1])) return false;
@@ -339,36 +384,42 @@ static tsl_status expand(void *ctx, tsl__state state) {
   body b;
   if (!is_listed(own)) return tsl__states_hook.expand(r->grown, state);
   if (!read_state(r, state, &b)) return r->space->status;
-  if (((own->flags & TSL__STATE_KEYED) && (b.edges || b.token_edges)) || ((own->flags & TSL__STATE_RESUME) && (b.edges || b.token_edges || b.ranges)))
+  if (((own->flags & TSL__STATE_KEYED) && (b.edges || b.token_edges)) ||
+      ((own->flags & TSL__STATE_RESUME) && (b.edges || b.token_edges || b.ranges)))
     return tsl__a_bad(r, "the artifact is damaged: a frame of names that calls"), r->space->status;
-  size_t edges_size = b.edges * sizeof(tsl__edge), tokens_size = b.token_edges * sizeof(tsl__token_edge);
+  size_t edges_size = b.edges * sizeof(tsl__edge),
+         tokens_size = b.token_edges * sizeof(tsl__token_edge);
   char *both = tsl__alloc(&r->space->alloc, edges_size + tokens_size + 1);
   if (!both) return tsl__space_fail(r->space, TSL_ERR_NO_MEMORY, "out of memory");
   tsl__token_edge *tokens = (void *)both;
   tsl__edge *edges = (void *)(both + tokens_size);
-  if (read_targets(&b, own, &targets) && read_calls(&b, edges) && read_token_edges(&b, tokens) && r->space->status == TSL_OK)
+  if (read_targets(&b, own, &targets) && read_calls(&b, edges) && read_token_edges(&b, tokens) &&
+      r->space->status == TSL_OK)
     tsl__state_fill(r->space, state, &targets, edges, b.edges, tokens, b.token_edges);
   tsl__free(&r->space->alloc, both, edges_size + tokens_size + 1);
   return r->space->status;
 }
 
-static tsl__state fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth) {
+static tsl__state fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi,
+                        uint32_t depth) {
   if (!is_listed(from)) return tsl__states_hook.fixed(reader(ctx)->grown, from, lo, hi, depth);
   return tsl__a_bad(reader(ctx), "the artifact is damaged: no state of it has fixed texts"), 0;
 }
 
 static uint32_t derive(void *ctx, const tsl__state_rec *state, uint8_t byte) {
   if (!is_listed(state)) return tsl__states_hook.derive(reader(ctx)->grown, state, byte);
-  return tsl__a_bad(reader(ctx), "the artifact is damaged: a target that is not there"), TSL__TARGET_LATER;
+  return tsl__a_bad(reader(ctx), "the artifact is damaged: a target that is not there"),
+         TSL__TARGET_LATER;
 }
 
-/* ---- hints -------------------------------------------------------------------------------------------------------- */
+/* ---- hints ----------------------------------------------------------------------------------- */
 
 static void read_set(const uint32_t *w, tsl__bytes *out) {
   for (int i = 0; i < 4; i++) out->w[i] = w[2 * i] | (uint64_t)w[2 * i + 1] << 32;
 }
 
-/* A state that a hint names: walked in the place of another one, so of no frame of names, and the first of its loop. */
+/* A state that a hint names: walked in the place of another one, so of no frame of names, and the
+ * first of its loop. */
 static bool hinted_state(tsl__reader *r, uint32_t number, tsl__state *out) {
   *out = 0;
   if (!number) return true;
@@ -383,7 +434,8 @@ static bool read_wide(tsl__reader *r, uint32_t at, uint32_t n, bool whole, uint3
   if (n == 0) return true;
   if (!pairs) return false;
   for (uint32_t i = 0; i < 2 * n; i++)
-    if (pairs[i] > 0x10FFFF || (i && (i % 2 ? pairs[i] < pairs[i - 1] : pairs[i] <= pairs[i - 1]))) return tsl__a_bad(r, "the artifact is damaged: code points");
+    if (pairs[i] > 0x10FFFF || (i && (i % 2 ? pairs[i] < pairs[i - 1] : pairs[i] <= pairs[i - 1])))
+      return tsl__a_bad(r, "the artifact is damaged: code points");
   return (*out = tsl__nonascii_of(r->space, pairs, n, whole)) != 0;
 }
 
@@ -394,10 +446,19 @@ static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   if (!is_listed(state)) return tsl__states_hook.form(r->grown, state, hint);
   if (!read_body(r, state->handle & ~TSL__A_LISTED, &b) || !b.hint) return false;
   const uint32_t *w = b.hint;
-  tsl__hint h = {.limit = w[3], .dead = TSL__COUNT_INF, .like_limit = w[4], .like_dead = w[5], .like_unit = w[6], .counted = w[7] & 1, .ends = w[7] >> 1 & 1, .calls = w[7] >> 2 & 1};
+  tsl__hint h = {.limit = w[3],
+                 .dead = TSL__COUNT_INF,
+                 .like_limit = w[4],
+                 .like_dead = w[5],
+                 .like_unit = w[6],
+                 .counted = w[7] & 1,
+                 .ends = w[7] >> 1 & 1,
+                 .calls = w[7] >> 2 & 1};
   read_set(w + 10, &h.letters);
   read_set(w + 18, &h.exits);
-  if (!hinted_state(r, w[0], &h.base) || !hinted_state(r, w[1], &h.except) || !hinted_state(r, w[2], &h.like) || !read_wide(r, w[8], w[9], w[7] >> 3 & 1, &h.wide)) return false;
+  if (!hinted_state(r, w[0], &h.base) || !hinted_state(r, w[1], &h.except) ||
+      !hinted_state(r, w[2], &h.like) || !read_wide(r, w[8], w[9], w[7] >> 3 & 1, &h.wide))
+    return false;
   *hint = h;
   return r->space->status == TSL_OK;
 }
@@ -406,12 +467,13 @@ static bool letters_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) 
   return !is_listed(state) && tsl__states_hook.letters(reader(ctx)->grown, state, hint);
 }
 
-/* ---- the rest of the hook ----------------------------------------------------------------------------------------- */
+/* ---- the rest of the hook -------------------------------------------------------------------- */
 
 static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   tsl__reader *r = reader(ctx);
   body b;
-  if (!is_listed(tsl__state_at(r->space, state))) return tsl__states_hook.shortest(r->grown, state, count);
+  if (!is_listed(tsl__state_at(r->space, state)))
+    return tsl__states_hook.shortest(r->grown, state, count);
   if (!read_state(r, state, &b)) return UINT32_MAX;
   if (!b.loop || count >= b.loop[0]) return b.shortest;
   return tsl__a_way_out(b.loop[2], b.loop[3], b.loop[0] - count - 1, b.loop[4]);
@@ -422,8 +484,10 @@ static const uint32_t *find_name(const body *b, uint32_t name) {
   uint32_t lo = 0, hi = b->allowed;
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
-    if (b->resume[3 * mid] < name) lo = mid + 1;
-    else hi = mid;
+    if (b->resume[3 * mid] < name)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < b->allowed && b->resume[3 * lo] == name ? &b->resume[3 * lo] : NULL;
 }
@@ -438,7 +502,8 @@ static uint32_t resume(void *ctx, tsl__state at, uint32_t name) {
   tsl__reader *r = reader(ctx);
   if (!read_state(r, at, &b)) return 0;
   const uint32_t *e = b.resume ? find_name(&b, name) : NULL;
-  return e ? target_of(r, e[1], false, 0) : (tsl__a_bad(r, "the artifact is damaged: a name that is not allowed"), 0u);
+  return e ? target_of(r, e[1], false, 0)
+           : (tsl__a_bad(r, "the artifact is damaged: a name that is not allowed"), 0u);
 }
 
 static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
@@ -452,7 +517,8 @@ static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
   uint32_t before = 0, best = UINT32_MAX;
   for (uint32_t i = 0; i < b.keyed; i++) {
     uint32_t lo = b.names[2 * i], hi = b.names[2 * i + 1];
-    if (name >= lo && name < hi && b.costs[before + name - lo] < best) best = b.costs[before + name - lo];
+    if (name >= lo && name < hi && b.costs[before + name - lo] < best)
+      best = b.costs[before + name - lo];
     before += hi - lo;
   }
   return best;
@@ -466,13 +532,16 @@ static tsl__state spellings(void *ctx, const struct tsl__spelled *texts, uint32_
 
 static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word)) {
   tsl__reader *r = reader(ctx);
-  return !is_listed(tsl__state_at(r->space, state)) && tsl__states_hook.outline(r->grown, state, to, put);
+  return !is_listed(tsl__state_at(r->space, state)) &&
+         tsl__states_hook.outline(r->grown, state, to, put);
 }
 
 static void print(void *ctx, tsl__state state, char *out, size_t n) {
   tsl__reader *r = reader(ctx);
-  if (is_listed(tsl__state_at(r->space, state))) snprintf(out, n, "#%u", (unsigned)tsl__a_number(r, state));
-  else tsl__states_hook.print(r->grown, state, out, n);
+  if (is_listed(tsl__state_at(r->space, state)))
+    snprintf(out, n, "#%u", (unsigned)tsl__a_number(r, state));
+  else
+    tsl__states_hook.print(r->grown, state, out, n);
 }
 
 static void begin(void *ctx, uint64_t deadline) {
@@ -481,12 +550,16 @@ static void begin(void *ctx, uint64_t deadline) {
 
 static const char *why(void *ctx) {
   tsl__reader *r = reader(ctx);
-  return r->space->why ? r->space->why : r->grown ? tsl__states_hook.why(r->grown) : "the artifact is damaged";
+  return r->space->why ? r->space->why
+         : r->grown    ? tsl__states_hook.why(r->grown)
+                       : "the artifact is damaged";
 }
 
 static size_t memory(void *ctx) {
   const tsl__reader *r = ctx;
-  return sizeof *r + r->maps + (r->left_id.cap + r->file_of.cap) * sizeof(uint32_t) + (r->file.mapped ? 0 : r->file.size) + (r->shared ? strlen(r->shared) + 1 : 0) + (r->grown ? tsl__states_hook.memory(r->grown) : 0);
+  return sizeof *r + r->maps + (r->left_id.cap + r->file_of.cap) * sizeof(uint32_t) +
+         (r->file.mapped ? 0 : r->file.size) + (r->shared ? strlen(r->shared) + 1 : 0) +
+         (r->grown ? tsl__states_hook.memory(r->grown) : 0);
 }
 
 static uint32_t count(void *ctx) { return reader(ctx)->h->states; }
@@ -503,9 +576,37 @@ static void release(void *ctx) {
   tsl__free(&a, r, sizeof *r);
 }
 
-const tsl__hook tsl__artifact_hook = {expand, derive, NULL, NULL, NULL, fixed, form_of, letters_of, NULL, NULL, shortest, allows, NULL, resume, NULL, NULL, name_shortest, spellings, tsl__a_find_walk, NULL, outline, print, begin, why, memory, count, release};
+const tsl__hook tsl__artifact_hook = {expand,
+                                      derive,
+                                      NULL,
+                                      NULL,
+                                      NULL,
+                                      fixed,
+                                      form_of,
+                                      letters_of,
+                                      NULL,
+                                      NULL,
+                                      shortest,
+                                      allows,
+                                      NULL,
+                                      resume,
+                                      NULL,
+                                      NULL,
+                                      name_shortest,
+                                      spellings,
+                                      tsl__a_find_walk,
+                                      NULL,
+                                      outline,
+                                      print,
+                                      begin,
+                                      why,
+                                      memory,
+                                      count,
+                                      release};
 
-tsl__reader *tsl__reader_of(const tsl__space *space) { return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL; }
+tsl__reader *tsl__reader_of(const tsl__space *space) {
+  return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL;
+}
 
 void tsl__reader_forget_limits(tsl__reader *r) {
   r->limits.cancel = r->space->cancel = NULL;

@@ -1,7 +1,8 @@
 /* write.c - from a draft to a file.
  *
- * A file appears under its name whole or not at all: it is written under another name in the same folder, brought to the disk, and renamed. Who is killed on the way
- * leaves a file that ends in .draft, which nobody reads.
+ * A file appears under its name whole or not at all: it is written under another name in the same
+ * folder, brought to the disk, and renamed. Who is killed on the way leaves a file that ends in
+ * .draft, which nobody reads.
  *
  * Tested by tests/artifact/test_artifact.c
  *
@@ -20,9 +21,12 @@ void tsl__a_draft_free(tsl__a_draft *d) {
   for (int i = 0; i < TSL__A_SECTIONS; i++) tsl__vec_free(d->a, &d->section[i]);
 }
 
-static uint64_t align(uint64_t n) { return (n + TSL__ARTIFACT_ALIGN - 1) / TSL__ARTIFACT_ALIGN * TSL__ARTIFACT_ALIGN; }
+static uint64_t align(uint64_t n) {
+  return (n + TSL__ARTIFACT_ALIGN - 1) / TSL__ARTIFACT_ALIGN * TSL__ARTIFACT_ALIGN;
+}
 
-/* Where everything lies. The table of checksums stands before the sections, so its size is found first. */
+/* Where everything lies. The table of checksums stands before the sections, so its size is found
+ * first. */
 static void lay_out(const tsl__a_draft *d, tsl__a_header *h) {
   uint64_t at = 0;
   for (int i = 0; i < TSL__A_SECTIONS; i++) at = align(at + d->section[i].n * sizeof(uint32_t));
@@ -37,7 +41,8 @@ static void lay_out(const tsl__a_draft *d, tsl__a_header *h) {
   if (d->source_size) h->section[TSL__A_SOURCE].size = d->source_size;
 }
 
-tsl_status tsl__a_assemble(const tsl__a_draft *d, const tsl_vocab *vocab, const tsl_allocator *a, tsl_artifact **out) {
+tsl_status tsl__a_assemble(const tsl__a_draft *d, const tsl_vocab *vocab, const tsl_allocator *a,
+                           tsl_artifact **out) {
   tsl__a_header h = d->header;
   *out = NULL;
   lay_out(d, &h);
@@ -56,10 +61,12 @@ tsl_status tsl__a_assemble(const tsl__a_draft *d, const tsl_vocab *vocab, const 
     return TSL_ERR_NO_MEMORY;
   }
   for (int i = 0; i < TSL__A_SECTIONS; i++)
-    if (d->section[i].n) memcpy(data + h.section[i].offset, d->section[i].at, d->section[i].n * sizeof(uint32_t));
+    if (d->section[i].n)
+      memcpy(data + h.section[i].offset, d->section[i].at, d->section[i].n * sizeof(uint32_t));
   uint64_t *sums = (uint64_t *)(void *)(data + sizeof h);
   for (uint64_t b = 0; b < h.blocks; b++) {
-    uint64_t at = h.begin + b * TSL__ARTIFACT_BLOCK, n = h.size - at < TSL__ARTIFACT_BLOCK ? h.size - at : TSL__ARTIFACT_BLOCK;
+    uint64_t at = h.begin + b * TSL__ARTIFACT_BLOCK,
+             n = h.size - at < TSL__ARTIFACT_BLOCK ? h.size - at : TSL__ARTIFACT_BLOCK;
     sums[b] = tsl__hash(data + at, (size_t)n);
   }
   h.checksum = 0;
@@ -82,7 +89,7 @@ void tsl_artifact_free(tsl_artifact *artifact) {
   tsl__free(&a, artifact, sizeof *artifact);
 }
 
-/* ---- making one --------------------------------------------------------------------------------------------------- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 /* Text into a section of words, padded with zeros. */
 tsl_status tsl__a_put_text(tsl__a_draft *d, unsigned section, const char *text, size_t n) {
@@ -96,19 +103,26 @@ tsl_status tsl__a_put_text(tsl__a_draft *d, unsigned section, const char *text, 
 }
 
 /* Load what was listed, walk, and write the walks down too. */
-static tsl_status add_memo(tsl__a_draft *d, const tsl_grammar *g, uint64_t max_steps, tsl_error *error) {
+static tsl_status add_memo(tsl__a_draft *d, const tsl_grammar *g, uint64_t max_steps,
+                           tsl_error *error) {
   const tsl_limits limits = {.cancel = g->space->cancel};
   tsl_artifact *bare;
   tsl_grammar *loaded;
   tsl_status status = tsl__a_assemble(d, g->vocab, d->a, &bare);
-  if (status != TSL_OK) return tsl__fail(error, status, status == TSL_ERR_LIMIT ? "the artifact is larger than 2 GiB" : "out of memory");
+  if (status != TSL_OK)
+    return tsl__fail(error, status,
+                     status == TSL_ERR_LIMIT ? "the artifact is larger than 2 GiB"
+                                             : "out of memory");
   status = tsl_grammar_load_memory(g->vocab, bare->data, bare->size, &limits, &loaded, error);
   tsl_artifact_free(bare);
   if (status != TSL_OK) return status;
   loaded->space->until = g->space->until;
   status = tsl__ahead_walk(loaded, max_steps);
-  if (status != TSL_OK) tsl__fail(error, status, "%s", loaded->space->why);
-  else if ((status = tsl__ahead_memo(loaded, d)) != TSL_OK) tsl__fail(error, status, "%s", status == TSL_ERR_NO_MEMORY ? "out of memory" : loaded->space->why);
+  if (status != TSL_OK)
+    tsl__fail(error, status, "%s", loaded->space->why);
+  else if ((status = tsl__ahead_memo(loaded, d)) != TSL_OK)
+    tsl__fail(error, status, "%s",
+              status == TSL_ERR_NO_MEMORY ? "out of memory" : loaded->space->why);
   tsl_grammar_release(loaded);
   return status;
 }
@@ -123,17 +137,24 @@ static tsl_artifact_options with_defaults(const tsl_artifact_options *options) {
 }
 
 /* States and walks into the draft. LIMIT and UNSUPPORTED: they cannot be listed. */
-static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_draft *d, tsl_error *error) {
+static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_draft *d,
+                       tsl_error *error) {
   const char *why = NULL;
-  if (g->quota_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "max_tokens: a text whose tokens are counted is not kept in an artifact");
+  if (g->quota_count)
+    return tsl__fail(error, TSL_ERR_UNSUPPORTED,
+                     "max_tokens: a text whose tokens are counted is not kept in an artifact");
   pthread_mutex_lock(g->lock);
   tsl_status status = tsl__ahead_states(g->space, g->start, o->max_states, d, &why);
   tsl__space_begin(g->space);
   pthread_mutex_unlock(g->lock);
   if (status != TSL_OK) return tsl__fail(error, status, "%s", why ? why : "out of memory");
-  d->header.flags = TSL__A_COMPLETE | (g->space->watches & TSL__NEW_NAME ? TSL__A_NAMES : 0) | (g->space->watches & TSL__FEW_NAMES ? TSL__A_FEW_NAMES : 0) | (g->space->names_tokens ? TSL__A_TOKENS : 0);
+  d->header.flags = TSL__A_COMPLETE | (g->space->watches & TSL__NEW_NAME ? TSL__A_NAMES : 0) |
+                    (g->space->watches & TSL__FEW_NAMES ? TSL__A_FEW_NAMES : 0) |
+                    (g->space->names_tokens ? TSL__A_TOKENS : 0);
   const char *report = tsl_grammar_report(g);
-  return report && tsl__a_put_text(d, TSL__A_REPORT, report, strlen(report) + 1) == TSL_OK ? TSL_OK : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  return report && tsl__a_put_text(d, TSL__A_REPORT, report, strlen(report) + 1) == TSL_OK
+             ? TSL_OK
+             : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
 static void clear(tsl__a_draft *d) {
@@ -141,7 +162,8 @@ static void clear(tsl__a_draft *d) {
   *d = (tsl__a_draft){.a = d->a};
 }
 
-static tsl_status make(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_draft *d, tsl_artifact **out, tsl_error *error) {
+static tsl_status make(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_draft *d,
+                       tsl_artifact **out, tsl_error *error) {
   tsl_status status = list(g, o, d, error);
   if (status == TSL_OK) status = add_memo(d, g, o->max_walk_steps, error);
   if ((status == TSL_ERR_LIMIT || status == TSL_ERR_UNSUPPORTED) && o->source) {
@@ -151,10 +173,14 @@ static tsl_status make(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_dra
   if (status == TSL_OK && o->source) status = tsl__artifact_source(o->source, g->vocab, d, error);
   if (status != TSL_OK) return status;
   status = tsl__a_assemble(d, g->vocab, d->a, out);
-  return status == TSL_OK ? TSL_OK : tsl__fail(error, status, status == TSL_ERR_LIMIT ? "the artifact is larger than 2 GiB" : "out of memory");
+  return status == TSL_OK ? TSL_OK
+                          : tsl__fail(error, status,
+                                      status == TSL_ERR_LIMIT ? "the artifact is larger than 2 GiB"
+                                                              : "out of memory");
 }
 
-tsl_status tsl_artifact_make(tsl_grammar *grammar, const tsl_artifact_options *options, const tsl_allocator *allocator, tsl_artifact **out, tsl_error *error) {
+tsl_status tsl_artifact_make(tsl_grammar *grammar, const tsl_artifact_options *options,
+                             const tsl_allocator *allocator, tsl_artifact **out, tsl_error *error) {
   *out = NULL;
   if (!grammar) return tsl__fail(error, TSL_ERR_ARGUMENT, "no grammar given");
   tsl_artifact_options o = with_defaults(options);
@@ -164,7 +190,7 @@ tsl_status tsl_artifact_make(tsl_grammar *grammar, const tsl_artifact_options *o
   return status;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 bool tsl__a_write_all(int file, const void *data, size_t size) {
   for (const char *at = data; size;) {
@@ -179,9 +205,13 @@ bool tsl__a_write_all(int file, const void *data, size_t size) {
 
 tsl_status tsl_artifact_write(const tsl_artifact *artifact, const char *path, tsl_error *error) {
   char draft[PATH_MAX_BYTES];
-  if (!artifact || !path) return tsl__fail(error, TSL_ERR_ARGUMENT, "an artifact and a path are needed");
-  int n = snprintf(draft, sizeof draft, "%s.%ld.%llx.draft", path, (long)getpid(), (unsigned long long)(uintptr_t)draft); /* each thread's own */
-  if (n < 0 || (size_t)n >= sizeof draft) return tsl__fail(error, TSL_ERR_IO, "the path is too long");
+  if (!artifact || !path)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "an artifact and a path are needed");
+  /* each thread's own */
+  int n = snprintf(draft, sizeof draft, "%s.%ld.%llx.draft", path, (long)getpid(),
+                   (unsigned long long)(uintptr_t)draft);
+  if (n < 0 || (size_t)n >= sizeof draft)
+    return tsl__fail(error, TSL_ERR_IO, "the path is too long");
   int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) return tsl__fail(error, TSL_ERR_IO, "%s: cannot be written", path);
   bool fine = tsl__a_write_all(file, artifact->data, artifact->size);

@@ -45,12 +45,16 @@ tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n)
     const tsl__trie_node *node = &trie->nodes[nodes[i]];
     if (node->height > r->height) r->height = node->height;
     tokens += node->end - node->own_end;
-    for (uint32_t c = node->first_child; c < node->first_child + node->children; c++) tsl__bytes_add(&r->next, trie->labels[c]);
-    if (node->below == UINT16_MAX) memset(&r->below, 0xFF, sizeof r->below);
-    else tsl__bytes_or(&r->below, &trie->sets[node->below]);
+    for (uint32_t c = node->first_child; c < node->first_child + node->children; c++)
+      tsl__bytes_add(&r->next, trie->labels[c]);
+    if (node->below == UINT16_MAX)
+      memset(&r->below, 0xFF, sizeof r->below);
+    else
+      tsl__bytes_or(&r->below, &trie->sets[node->below]);
   }
   r->tokens = tokens < UINT16_MAX ? (uint16_t)tokens : UINT16_MAX;
-  if (!tsl__index_add(&space->leftovers.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
+  if (!tsl__index_add(&space->leftovers.index, &space->alloc, hash, number))
+    return tsl__space_no_memory(space), 0;
   return number;
 }
 
@@ -83,15 +87,20 @@ tsl__leftover tsl__leftover_join(tsl__space *space, tsl__leftover a, tsl__leftov
   tsl__leftover flag = (a | b) & TSL__WHOLE, sets[2] = {tsl__leftover_set(a), tsl__leftover_set(b)};
   if (!sets[0] || !sets[1]) return flag | sets[0] | sets[1];
   tsl__joined *known = &space->joined[(sets[0] ^ sets[1]) % TSL__JOINED];
-  if (known->a != sets[0] || known->b != sets[1]) *known = (tsl__joined){sets[0], sets[1], join_sets(space, sets[0], sets[1])};
+  if (known->a != sets[0] || known->b != sets[1])
+    *known = (tsl__joined){sets[0], sets[1], join_sets(space, sets[0], sets[1])};
   return known->both ? flag | known->both : 0;
 }
 
-static uint64_t child_hash(tsl__leftover t, uint8_t byte) { return tsl__mix(((uint64_t)t << 8 | byte) + 1); }
+static uint64_t child_hash(tsl__leftover t, uint8_t byte) {
+  return tsl__mix(((uint64_t)t << 8 | byte) + 1);
+}
 
-static const tsl__child *find_child(const tsl__space *space, tsl__leftover t, uint8_t byte, uint64_t hash) {
+static const tsl__child *find_child(const tsl__space *space, tsl__leftover t, uint8_t byte,
+                                    uint64_t hash) {
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
-    if (layer != space && t >= space->leftovers.first) continue; /* the layer below can't know this set */
+    /* the layer below can't know this set */
+    if (layer != space && t >= space->leftovers.first) continue;
     tsl__index_iter it = tsl__index_first(&layer->children.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__child *c = tsl__space_at(space, children, i);
@@ -110,21 +119,31 @@ const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_
   TSL__VEC(uint32_t) nodes = {0};
   TSL__VEC(tsl_token) tokens = {0};
   bool fine = true;
-  for (uint32_t i = 0; i < r->n; i++) TSL__PREFETCH(&trie->nodes[trie->nodes[r->nodes[i]].first_child]);
+  for (uint32_t i = 0; i < r->n; i++)
+    TSL__PREFETCH(&trie->nodes[trie->nodes[r->nodes[i]].first_child]);
   for (uint32_t i = 0; i < r->n && fine; i++) {
     uint32_t c = tsl__trie_child(trie, r->nodes[i], byte);
     if (!c) continue;
     const tsl__trie_node *node = &trie->nodes[c];
     if (node->children) fine = tsl__vec_push(&space->alloc, &nodes, c);
-    for (uint32_t k = node->begin; k < node->own_end && fine; k++) fine = tsl__vec_push(&space->alloc, &tokens, trie->order[k]);
+    for (uint32_t k = node->begin; k < node->own_end && fine; k++)
+      fine = tsl__vec_push(&space->alloc, &tokens, trie->order[k]);
   }
   tsl__child *child = NULL;
   if (fine) {
-    tsl__child made = {.set = t, .byte = byte, .to = tsl__leftover_intern(space, nodes.at, nodes.n), .count = (uint32_t)tokens.n};
-    if (tokens.n) made.tokens = tsl__arena_copy(&space->arena, tokens.at, tokens.n * sizeof *tokens.at);
-    child = space->status != TSL_OK || (tokens.n && !made.tokens) ? NULL : tsl__pool_add(&space->children.pool, &space->kept);
+    tsl__child made = {.set = t,
+                       .byte = byte,
+                       .to = tsl__leftover_intern(space, nodes.at, nodes.n),
+                       .count = (uint32_t)tokens.n};
+    if (tokens.n)
+      made.tokens = tsl__arena_copy(&space->arena, tokens.at, tokens.n * sizeof *tokens.at);
+    child = space->status != TSL_OK || (tokens.n && !made.tokens)
+                ? NULL
+                : tsl__pool_add(&space->children.pool, &space->kept);
     if (child) *child = made;
-    if (child && !tsl__index_add(&space->children.index, &space->alloc, hash, tsl__space_count(space, children) - 1)) child = NULL;
+    if (child && !tsl__index_add(&space->children.index, &space->alloc, hash,
+                                 tsl__space_count(space, children) - 1))
+      child = NULL;
   }
   tsl__vec_free(&space->alloc, &nodes);
   tsl__vec_free(&space->alloc, &tokens);

@@ -1,11 +1,13 @@
 /* leftover.h - what is left to spell: sets of trie nodes, each standing for everything below it.
  *
- * When a frame ends in the middle of tokens, what remains of those tokens is a set of trie nodes; the next frame is walked over that set as if it were
- * one trie: its child by a byte is the set of the nodes' children by that byte. Sets are interned, children are merged when they are first asked for. So
- * the 189 nodes at which a JSON string can end are one leftover, and what follows `",` in it is merged once per vocabulary.
+ * When a frame ends in the middle of tokens, what remains of those tokens is a set of trie nodes;
+ * the next frame is walked over that set as if it were one trie: its child by a byte is the set of
+ * the nodes' children by that byte. Sets are interned, children are merged when they are first
+ * asked for. So the 189 nodes at which a JSON string can end are one leftover, and what follows
+ * `",` in it is merged once per vocabulary.
  *
- * The whole vocabulary (the root) is kept apart from the set, as a flag: frames that may end at once leave it over, and mixing it in would make every set
- * as large as the vocabulary.
+ * The whole vocabulary (the root) is kept apart from the set, as a flag: frames that may end at
+ * once leave it over, and mixing it in would make every set as large as the vocabulary.
  *
  * Tested by tests/automaton/test_leftover.c
  *
@@ -39,13 +41,17 @@ typedef struct tsl__child {
   uint32_t count;
 } tsl__child;
 
-static inline const tsl__leftover_rec *tsl__leftover_at(const tsl__space *s, tsl__leftover t) { return tsl__space_at_of(s, leftovers, tsl__leftover_set(t), sizeof(tsl__leftover_rec)); }
+static inline const tsl__leftover_rec *tsl__leftover_at(const tsl__space *s, tsl__leftover t) {
+  return tsl__space_at_of(s, leftovers, tsl__leftover_set(t), sizeof(tsl__leftover_rec));
+}
 
-/* The set of n nodes (any order, doubles allowed; sorts in place; nodes without children are dropped). Never fails to give a number: on failure 0, sticky. */
+/* The set of n nodes (any order, doubles allowed; sorts in place; nodes without children are
+ * dropped). Never fails to give a number: on failure 0, sticky. */
 tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n);
 /* Two as one, remembered for the last few; 0: together they have many nodes. */
 tsl__leftover tsl__leftover_join(tsl__space *space, tsl__leftover a, tsl__leftover b);
-/* The nodes of `a` that `b` has not; neither has the flag. 0: there are none, or on failure (sticky). */
+/* The nodes of `a` that `b` has not; neither has the flag. 0: there are none, or on failure
+ * (sticky). */
 tsl__leftover tsl__leftover_minus(tsl__space *space, tsl__leftover a, tsl__leftover b);
 /* By a byte of `next`; NULL on failure (sticky). `t` without the flag. */
 const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_t byte);

@@ -1,12 +1,17 @@
-/* seen_names.h - the names that members of an object have taken, and what is spelled of the next one.
+/* seen_names.h - the names that members of an object have taken, and what is spelled of the next
+ * one.
  *
- * Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted groups whose sizes are powers of two, as the digits of a binary number: n
- * names take O(n log n) memory in all, and those that begin with a prefix are found in O(log² n). A spelling is what was decoded so far, and an escape that is
- * not complete; a name is a rival of it if the spelling may still become that name.
+ * Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted groups
+ * whose sizes are powers of two, as the digits of a binary number: n names take O(n log n) memory
+ * in all, and those that begin with a prefix are found in O(log² n). A spelling is what was decoded
+ * so far, and an escape that is not complete; a name is a rival of it if the spelling may still
+ * become that name.
  *
- * Example   after {"ab":1,"b":2,"\u006 the decoded part is empty and \u006 is open: ab and b are rivals (\u0061, \u0062).
+ * Example   after {"ab":1,"b":2,"\u006 the decoded part is empty and \u006 is open: ab and b are
+ *           rivals (\u0061, \u0062).
  * Limits    TSL__SEEN_MAX names in one object: TSL_ERR_LIMIT.
- * Tested by tests/automaton/test_seen_names.c, tests/position/test_distinct.c, tests/engine/test_oracle.c
+ * Tested by tests/automaton/test_seen_names.c, tests/position/test_distinct.c,
+ * tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +22,8 @@
 
 #define TSL__SEEN_MAX (1u << 20)
 
-typedef struct tsl__spelled { /* bytes: a name decoded, or a value as it was written, white space around it */
+/* bytes: a name decoded, or a value as it was written, white space around it */
+typedef struct tsl__spelled {
   const uint8_t *at;
   uint32_t n;
 } tsl__spelled;
@@ -26,11 +32,13 @@ typedef struct tsl__spelled { /* bytes: a name decoded, or a value as it was wri
 typedef struct tsl__seen_names {
   uint32_t next, count, total; /* total: with those of the larger groups */
   bool shortened;              /* some of their characters have a short escape */
-  uint64_t signs;              /* of all of them and of those of the larger groups: see tsl__name_sign */
-  const tsl__spelled *names;   /* sorted by bytes */
+  /* of all of them and of those of the larger groups: see tsl__name_sign */
+  uint64_t signs;
+  const tsl__spelled *names; /* sorted by bytes */
 } tsl__seen_names;
 
-/* One of 64 bits, by what a name begins with: what tokens spell before a quote are punctuation and no letters, as names are. */
+/* One of 64 bits, by what a name begins with: what tokens spell before a quote are punctuation and
+ * no letters, as names are. */
 static inline uint64_t tsl__name_sign(const uint8_t *at, uint32_t n) {
   unsigned first = n ? at[0] : 0;
   return (uint64_t)1 << (first >= ' ' && first < '@' ? first : first & 31);
@@ -43,10 +51,15 @@ typedef struct tsl__spelling {
   uint8_t open_count;
 } tsl__spelling;
 
-/* The number of a set with one more name, which is copied; 0 on failure (sticky). Needs the lock. */
-uint32_t tsl__seen_names_add(tsl__space *space, uint32_t seen_names, const uint8_t *name, uint32_t n);
-static inline uint32_t tsl__seen_names_total(const tsl__space *space, uint32_t seen_names) { return ((const tsl__seen_names *)tsl__space_at(space, seen_names, seen_names))->total; }
-bool tsl__seen_names_has(const tsl__space *space, uint32_t seen_names, const uint8_t *name, uint32_t n);
+/* The number of a set with one more name, which is copied; 0 on failure (sticky). Needs the
+ * lock. */
+uint32_t tsl__seen_names_add(tsl__space *space, uint32_t seen_names, const uint8_t *name,
+                             uint32_t n);
+static inline uint32_t tsl__seen_names_total(const tsl__space *space, uint32_t seen_names) {
+  return ((const tsl__seen_names *)tsl__space_at(space, seen_names, seen_names))->total;
+}
+bool tsl__seen_names_has(const tsl__space *space, uint32_t seen_names, const uint8_t *name,
+                         uint32_t n);
 
 /* One more byte of the string, its closing quote excepted. false when out of memory (sticky). */
 bool tsl__spelling_byte(tsl__space *space, tsl__spelling *s, uint8_t byte);
@@ -55,13 +68,20 @@ bool tsl__spelling_bytes(tsl__space *space, tsl__spelling *s, const uint8_t *byt
 /* Is there a name that the spelling may become? */
 bool tsl__seen_names_rivals(const tsl__space *space, uint32_t seen_names, const tsl__spelling *s);
 /* The names of one group that begin with a text: [*lo, *hi). */
-void tsl__seen_names_range(const tsl__seen_names *group, const uint8_t *text, uint32_t n, uint32_t *lo, uint32_t *hi);
-/* Of names [lo, hi), which have the first `known` bytes in common: those that go on with the byte. */
-void tsl__seen_names_narrow(const tsl__seen_names *group, uint32_t known, uint8_t byte, uint32_t *lo, uint32_t *hi);
-/* The same where an escape is open: *lo goes to the first that may begin with its character; hi: to none. */
-void tsl__seen_names_narrow_open(const tsl__seen_names *group, uint32_t known, const uint8_t *open, uint32_t count, uint32_t *lo, uint32_t hi);
-/* May an escape that is open become the character of a name that begins at byte `known`? None does within a character. */
-bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name, uint32_t known);
+void tsl__seen_names_range(const tsl__seen_names *group, const uint8_t *text, uint32_t n,
+                           uint32_t *lo, uint32_t *hi);
+/* Of names [lo, hi), which have the first `known` bytes in common: those that go on with the
+ * byte. */
+void tsl__seen_names_narrow(const tsl__seen_names *group, uint32_t known, uint8_t byte,
+                            uint32_t *lo, uint32_t *hi);
+/* The same where an escape is open: *lo goes to the first that may begin with its character; hi: to
+ * none. */
+void tsl__seen_names_narrow_open(const tsl__seen_names *group, uint32_t known, const uint8_t *open,
+                                 uint32_t count, uint32_t *lo, uint32_t hi);
+/* May an escape that is open become the character of a name that begins at byte `known`? None does
+ * within a character. */
+bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name,
+                       uint32_t known);
 /* One more byte of an escape: the bytes of the character that it completes, 0 if none. */
 uint32_t tsl__escape_byte(uint8_t open[12], uint8_t *count, uint8_t byte, uint8_t utf8[4]);
 

@@ -14,34 +14,37 @@
 #include "runtime/walk/nonascii.h"
 
 #define LOOK 1024u /* steps from one look at time and memory to the next */
-#define ROOM 16u   /* what part of the memory that is left the arena may take until memory is looked at again; expressions and indexes grow beside it, several times as much */
+/* what part of the memory that is left the arena may take until memory is looked at again;
+ * expressions and indexes grow beside it, several times as much */
+#define ROOM 16u
 
 #define BLOCK_LEAST 2048u /* bytes of a block of the arena: most grammars take some ten */
 
-#define EACH_TABLE(DO)                \
-  DO(states, tsl__state_rec)          \
-  DO(stand_ins, tsl__stand_in)        \
-  DO(leftovers, tsl__leftover_rec)    \
-  DO(children, tsl__child)            \
-  DO(bitsets, uint32_t *)             \
-  DO(masks, tsl__mask_rec)            \
-  DO(unions, tsl__union)             \
-  DO(classes, tsl__class)             \
-  DO(walks, tsl__walk)                \
-  DO(stacks, tsl__stack_rec)          \
-  DO(moves, tsl__move)                \
-  DO(named, tsl__named_walk)          \
-  DO(resumed, tsl__resumed)           \
-  DO(nonascii_sets, tsl__nonascii)                \
-  DO(opens, tsl__open)                \
-  DO(used, tsl__used)                 \
-  DO(seen_names, tsl__seen_names)               \
-  DO(texts, tsl__text)                \
-  DO(distinct, tsl__distinct)           \
-  DO(follows, tsl__follow)            \
+#define EACH_TABLE(DO)             \
+  DO(states, tsl__state_rec)       \
+  DO(stand_ins, tsl__stand_in)     \
+  DO(leftovers, tsl__leftover_rec) \
+  DO(children, tsl__child)         \
+  DO(bitsets, uint32_t *)          \
+  DO(masks, tsl__mask_rec)         \
+  DO(unions, tsl__union)           \
+  DO(classes, tsl__class)          \
+  DO(walks, tsl__walk)             \
+  DO(stacks, tsl__stack_rec)       \
+  DO(moves, tsl__move)             \
+  DO(named, tsl__named_walk)       \
+  DO(resumed, tsl__resumed)        \
+  DO(nonascii_sets, tsl__nonascii) \
+  DO(opens, tsl__open)             \
+  DO(used, tsl__used)              \
+  DO(seen_names, tsl__seen_names)  \
+  DO(texts, tsl__text)             \
+  DO(distinct, tsl__distinct)      \
+  DO(follows, tsl__follow)         \
   DO(letters_after, tsl__letters_after)
 
-/* Where each table is in a space, and its elements: they are gone through by a loop, as code that runs once for each grammar is never at hand. */
+/* Where each table is in a space, and its elements: they are gone through by a loop, as code that
+ * runs once for each grammar is never at hand. */
 static const struct {
   uint32_t at, element;
 } tables[] = {
@@ -51,7 +54,9 @@ static const struct {
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
-static tsl__table *table_of(const tsl__space *s, size_t i) { return (tsl__table *)(void *)((char *)(uintptr_t)s + tables[i].at); }
+static tsl__table *table_of(const tsl__space *s, size_t i) {
+  return (tsl__table *)(void *)((char *)(uintptr_t)s + tables[i].at);
+}
 
 /* Of a space that is all zeros. */
 static void init_tables(tsl__space *s) {
@@ -76,7 +81,8 @@ static bool reserve_zero(tsl__space *s) {
   return true;
 }
 
-tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a, const tsl_limits *limits, tsl__space **out) {
+tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a,
+                          const tsl_limits *limits, tsl__space **out) {
   static const tsl_limits no_limits = {0};
   *out = NULL;
   if (!limits) limits = &no_limits;
@@ -91,7 +97,8 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->arena.least = BLOCK_LEAST;
   s->kept = tsl__arena_hooks(&s->arena);
   init_tables(s);
-  s->stacks.first = s->stacks.index.first = 0; /* positions are of one layer alone: they are found without asking which has them */
+  /* positions are of one layer alone: they are found without asking which has them */
+  s->stacks.first = s->stacks.index.first = 0;
   s->moves.index.read_unlocked = s->stacks.index.read_unlocked = true; /* tsl__stack_find_token */
   s->names_tokens = parent && parent->names_tokens;
   s->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
@@ -138,8 +145,11 @@ size_t tsl__space_memory(const tsl__space *s) {
   size_t n = sizeof *s + s->arena.total;
   for (size_t i = 0; i < TABLES; i++) n += tsl__index_memory(&table_of(s, i)->index);
   n += s->chains.capacity * sizeof *s->chains.slots;
-  n += tsl__rows_memory(s) + tsl__frozen_memory(s->frozen) + tsl__frozen_memory(s->frozen_unions) + tsl__boundary_memory(s->boundary) + tsl__vec_memory(&s->adopted);
-  n += tsl__walk_scratch_memory(s) + tsl__naming_memory(s) + tsl__distinct_kept(s) + tsl__spare_steps_memory(s) + (s->gather ? sizeof *s->gather + tsl__gather_memory(s->gather) : 0);
+  n += tsl__rows_memory(s) + tsl__frozen_memory(s->frozen) + tsl__frozen_memory(s->frozen_unions) +
+       tsl__boundary_memory(s->boundary) + tsl__vec_memory(&s->adopted);
+  n += tsl__walk_scratch_memory(s) + tsl__naming_memory(s) + tsl__distinct_kept(s) +
+       tsl__spare_steps_memory(s) +
+       (s->gather ? sizeof *s->gather + tsl__gather_memory(s->gather) : 0);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }
 
@@ -147,7 +157,8 @@ size_t tsl__space_memory(const tsl__space *s) {
 static void next_piece(tsl__space *s) {
   s->earlier_steps += s->steps;
   s->steps = 0;
-  s->look_at = s->arena.total < s->room_until ? LOOK : 0; /* pieces of few steps fill the tables, too */
+  /* pieces of few steps fill the tables, too */
+  s->look_at = s->arena.total < s->room_until ? LOOK : 0;
   s->depth = 0;
   s->union_depth = 0;
   s->cycle = UINT32_MAX;
@@ -184,14 +195,19 @@ tsl_status tsl__space_fail(tsl__space *s, tsl_status status, const char *why) {
   return s->status;
 }
 
-bool tsl__space_no_memory(tsl__space *s) { return tsl__space_fail(s, TSL_ERR_NO_MEMORY, "out of memory"), false; }
+bool tsl__space_no_memory(tsl__space *s) {
+  return tsl__space_fail(s, TSL_ERR_NO_MEMORY, "out of memory"), false;
+}
 
 bool tsl__space_look(tsl__space *s) {
   s->look_at = s->steps - s->steps % LOOK + LOOK;
-  if (s->steps > s->max_steps) tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
+  if (s->steps > s->max_steps)
+    tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
   look_at_time(s);
   size_t memory = tsl__space_memory(s);
-  if (memory > s->max_memory) tsl__space_fail(s, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
-  else s->room_until = s->arena.total + (s->max_memory - memory) / ROOM + 1;
+  if (memory > s->max_memory)
+    tsl__space_fail(s, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
+  else
+    s->room_until = s->arena.total + (s->max_memory - memory) / ROOM + 1;
   return s->status == TSL_OK;
 }

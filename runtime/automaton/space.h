@@ -1,14 +1,20 @@
 /* space.h - the tables of one grammar: states, leftover tries, masks, walks, stacks.
  *
- * A space is a layer. The vocabulary has one (made once, then frozen: JSON strings, numbers, whitespace are warm for every schema), each grammar has
- * one on top. Numbers below `first` of a table belong to the layer below. Whatever is asked is looked up in both; what is new goes
- * into the upper one. One thread adds at a time (the grammar's lock), readers need none: see pool.h.
+ * A space is a layer. The vocabulary has one (made once, then frozen: JSON strings, numbers,
+ * whitespace are warm for every schema), each grammar has one on top. Numbers below `first` of a
+ * table belong to the layer below. Whatever is asked is looked up in both; what is new goes into
+ * the upper one. One thread adds at a time (the grammar's lock), readers need none: see pool.h.
  *
- *   state     an expression seen from outside: transitions by byte class, calls, complete or not      (state.h)
- *   leftover  what is left to spell: a set of trie nodes, merged lazily                               (leftover.h)
- *   mask      what is allowed: shared bitsets, and a few tokens more or less                          (runtime/masks/mask.h)
- *   walk      (state, leftover) → (mask, leftover), memoised                                          (runtime/walk/walk.h)
- *   stacks    sets of frames with shared tails                                                        (runtime/position/stacks.h)
+ *   state     an expression seen from outside: transitions by byte class, calls, complete or not
+ *             (state.h)
+ *   leftover  what is left to spell: a set of trie nodes, merged lazily
+ *             (leftover.h)
+ *   mask      what is allowed: shared bitsets, and a few tokens more or less
+ *             (runtime/masks/mask.h)
+ *   walk      (state, leftover) → (mask, leftover), memoised
+ *             (runtime/walk/walk.h)
+ *   stacks    sets of frames with shared tails
+ *             (runtime/position/stacks.h)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +32,8 @@ typedef struct tsl__space tsl__space;
 typedef struct tsl__table {
   uint32_t first;
   tsl__index index;
-  tsl__pool pool; /* last: what is asked of it most lies at its beginning, in one cache line with the others */
+  /* last: what is asked of it most lies at its beginning, in one cache line with the others */
+  tsl__pool pool;
 } tsl__table;
 
 struct tsl__state_rec;
@@ -37,50 +44,72 @@ struct tsl__adopted;
 
 /* How states grow: filled in by the compiler, absent where a program only loads artifacts. */
 typedef struct tsl__hook {
-  /* Fill in transitions and calls of a state (see tsl__state_fill). Called under the lock, once per state. */
+  /* Fill in transitions and calls of a state (see tsl__state_fill). Called under the lock, once per
+   * state. */
   tsl_status (*expand)(void *ctx, tsl__state state);
   /* Where an expanded state goes by a byte whose target was left for later. */
   uint32_t (*derive)(void *ctx, const struct tsl__state_rec *state, uint8_t byte);
-  /* For each of its ranges the first one that leads to the same place for sure, which may be that itself; false: that is not told. NULL: never. */
+  /* For each of its ranges the first one that leads to the same place for sure, which may be that
+   * itself; false: that is not told. NULL: never. */
   bool (*alike)(void *ctx, const struct tsl__state_rec *state, uint8_t *first);
-  /* Where it goes by any character beyond ASCII that begins with these bytes (TSL__LEADS), all of whose bytes it reads without being left; TSL__TARGET_LATER: that depends on the
-   * character, or is not known. Fewer are left in *leads, if that is said of those only. 0 on failure, too. NULL: never known. */
+  /* Where it goes by any character beyond ASCII that begins with these bytes (TSL__LEADS), all of
+   * whose bytes it reads without being left; TSL__TARGET_LATER: that depends on the character, or
+   * is not known. Fewer are left in *leads, if that is said of those only. 0 on failure, too. NULL:
+   * never known. */
   uint32_t (*beyond)(void *ctx, const struct tsl__state_rec *state, uint64_t *leads);
-  /* A state in a JSON string that goes where this one does by all bytes but *but, which has the quote and the backslash; 0: none is known, also on failure. NULL: never. */
+  /* A state in a JSON string that goes where this one does by all bytes but *but, which has the
+   * quote and the backslash; 0: none is known, also on failure. NULL: never. */
   tsl__state (*falls_to)(void *ctx, const struct tsl__state_rec *state, tsl__bytes *but);
-  /* Where a state that spells fixed texts goes on when it may become [lo, hi) of them and `depth` bytes have been read; 0 on failure. */
-  tsl__state (*fixed)(void *ctx, const struct tsl__state_rec *from, uint32_t lo, uint32_t hi, uint32_t depth);
-  /* What helps the walk in this (expanded) state: fill *hint, or return false. First its form, which is quickly told; then, its hint being that, the same with letters. */
+  /* Where a state that spells fixed texts goes on when it may become [lo, hi) of them and `depth`
+   * bytes have been read; 0 on failure. */
+  tsl__state (*fixed)(void *ctx, const struct tsl__state_rec *from, uint32_t lo, uint32_t hi,
+                      uint32_t depth);
+  /* What helps the walk in this (expanded) state: fill *hint, or return false. First its form,
+   * which is quickly told; then, its hint being that, the same with letters. */
   bool (*form)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   bool (*letters)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
-  /* What is told at once of a state in a JSON string: TSL__TEXT_... (state.h), and of one that counts the least and the most characters to come, if it has no register. NULL: nothing. */
+  /* What is told at once of a state in a JSON string: TSL__TEXT_... (state.h), and of one that
+   * counts the least and the most characters to come, if it has no register. NULL: nothing. */
   unsigned (*text)(void *ctx, const struct tsl__state_rec *state, uint32_t *least, uint32_t *most);
   /* The same of strings that count, and of others nothing, in less time. */
-  unsigned (*counted)(void *ctx, const struct tsl__state_rec *state, uint32_t *least, uint32_t *most);
-  /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates at UINT32_MAX. */
+  unsigned (*counted)(void *ctx, const struct tsl__state_rec *state, uint32_t *least,
+                      uint32_t *most);
+  /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates
+   * at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
-  /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on failure. */
+  /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on
+   * failure. */
   bool (*allows)(void *ctx, tsl__state resume, uint32_t name);
-  /* Those of 64 names, from number 64 * `word` on, of which that is known at once, and in *allowed those of them that it lets through. NULL: of none. */
+  /* Those of 64 names, from number 64 * `word` on, of which that is known at once, and in *allowed
+   * those of them that it lets through. NULL: of none. */
   uint64_t (*allowed)(void *ctx, tsl__state resume, uint32_t word, uint64_t *allowed);
   uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
-  /* The frame that is called after a name that it lets through, and in *then the state that this comes back to, if there is nothing beside; else, or if that is not told, 0. NULL: never told. */
+  /* The frame that is called after a name that it lets through, and in *then the state that this
+   * comes back to, if there is nothing beside; else, or if that is not told, 0. NULL: never
+   * told. */
   tsl__state (*calls)(void *ctx, tsl__state resume, uint32_t name, tsl__state *then);
-  /* That frame, or another that allows the same until it has ended, and is cheaper to make; 0: none is known. NULL where `calls` is. */
+  /* That frame, or another that allows the same until it has ended, and is cheaper to make; 0: none
+   * is known. NULL where `calls` is. */
   tsl__state (*begins)(void *ctx, tsl__state resume, uint32_t name);
-  /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a RESUME that lets it through; saturates at UINT32_MAX. */
+  /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a
+   * RESUME that lets it through; saturates at UINT32_MAX. */
   uint32_t (*name_shortest)(void *ctx, tsl__state state, uint32_t name);
-  /* The state that begins the spellings of these values (JSON texts), with white space before them; 0 on failure (sticky). See memory.h. */
+  /* The state that begins the spellings of these values (JSON texts), with white space before them;
+   * 0 on failure (sticky). See memory.h. */
   tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n);
-  /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure, sticky). NULL: no walk was. */
+  /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure,
+   * sticky). NULL: no walk was. */
   bool (*walk)(void *ctx, tsl__state state, uint32_t context, uint32_t over, struct tsl__walk *out);
-  /* A digest of what the state stands for, the same in every grammar of the vocabulary; false: it cannot be said without its grammar. NULL: of none. */
+  /* A digest of what the state stands for, the same in every grammar of the vocabulary; false: it
+   * cannot be said without its grammar. NULL: of none. */
   bool (*meaning)(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out);
-  /* Hand over, word by word, a description from which a state and all that follows can be grown again (`put` NULL: only ask); false: it has none, its transitions must be listed. */
+  /* Hand over, word by word, a description from which a state and all that follows can be grown
+   * again (`put` NULL: only ask); false: it has none, its transitions must be listed. */
   bool (*outline)(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word));
   /* A state for listings; writes at most n bytes with NUL. */
   void (*print)(void *ctx, tsl__state state, char *out, size_t n);
-  /* Called at the start of each piece of work: resets the step budget. It must end at `deadline` (0: never). */
+  /* Called at the start of each piece of work: resets the step budget. It must end at `deadline`
+   * (0: never). */
   void (*begin)(void *ctx, uint64_t deadline);
   /* Why the last call failed. */
   const char *(*why)(void *ctx);
@@ -91,7 +120,8 @@ typedef struct tsl__hook {
 
 #define TSL__DELTA_MAX 8u
 #define TSL__DELTA_WORK 1024u /* steps from which a walk is worth telling others from */
-#define TSL__SUBTRACT_BYTES 128u /* live bytes of a state that may live on nearly all letters (runtime/walk/subtract.h) */
+/* live bytes of a state that may live on nearly all letters (runtime/walk/subtract.h) */
+#define TSL__SUBTRACT_BYTES 128u
 
 #define TSL__QUOTED 8u
 #define TSL__STARTS_MAX 16u
@@ -107,7 +137,8 @@ typedef struct tsl__joined {
 } tsl__joined;
 #define TSL__JOINED 8u
 
-/* What the mask of a position is gathered of (runtime/position/stacks_mask.c): stacks, each over what those above it leave to spell. */
+/* What the mask of a position is gathered of (runtime/position/stacks_mask.c): stacks, each over
+ * what those above it leave to spell. */
 typedef struct tsl__chains {
   uint64_t *slots; /* these, once there are many; 0: free */
   size_t capacity, n;
@@ -122,9 +153,10 @@ struct tsl__space {
   tsl_allocator alloc;
   const tsl__hook *hook;
   void *hook_ctx;
-  tsl__arena arena; /* the tables' entries, and their small arrays */
+  tsl__arena arena;   /* the tables' entries, and their small arrays */
   tsl_allocator kept; /* from there: for what is given back with all else */
-  tsl__table states, stand_ins, leftovers, children, bitsets, unions, classes, walks, moves, named, resumed, nonascii_sets, opens, used, seen_names, texts, distinct, follows, letters_after;
+  tsl__table states, stand_ins, leftovers, children, bitsets, unions, classes, walks, moves, named,
+      resumed, nonascii_sets, opens, used, seen_names, texts, distinct, follows, letters_after;
   uint64_t steps, max_steps; /* nodes visited in this piece of work */
   uint64_t earlier_steps;    /* in those before */
   uint64_t look_at;          /* steps at which time and memory are looked at next */
@@ -132,73 +164,105 @@ struct tsl__space {
   uint64_t max_memory;
   uint32_t max_stacks;
   const int *cancel;
-  uint64_t deadline_us, deadline; /* time for one piece of work; when this one must end (0: never) */
-  uint64_t until;     /* while somebody waits for many pieces together: when the last of them must end, UINT64_MAX: never; 0: nobody does */
-  uint32_t depth;     /* of nested walks */
+  /* time for one piece of work; when this one must end (0: never) */
+  uint64_t deadline_us, deadline;
+  /* while somebody waits for many pieces together: when the last of them must end, UINT64_MAX:
+   * never; 0: nobody does */
+  uint64_t until;
+  uint32_t depth;       /* of nested walks */
   uint32_t union_depth; /* of unions of tails */
-  uint32_t cycle;     /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
-  tsl_status status;  /* sticky during one piece of work */
+  /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
+  uint32_t cycle;
+  tsl_status status; /* sticky during one piece of work */
   const char *why;
-  uint8_t watches;    /* TSL__NEW_... (state.h): what some states are guarded for; then positions may have a memory (runtime/position/distinct.h) */
+  /* TSL__NEW_... (state.h): what some states are guarded for; then positions may have a memory
+   * (runtime/position/distinct.h) */
+  uint8_t watches;
   struct tsl__boundary *boundary; /* see runtime/position/boundary.h; NULL in a grammar's layer */
   tsl__state spelled_end;         /* see runtime/position/distinct.c; 0 until it is made */
   struct tsl__run *runs;          /* kept for reuse (runtime/position/distinct_run.h) */
-  bool names_tokens;  /* some state names tokens, or will: then a token can be taken by its name */
+  bool names_tokens; /* some state names tokens, or will: then a token can be taken by its name */
   struct tsl__gather *gather; /* for masks of positions */
   tsl__chains chains;
-  struct tsl__scratch *scratch; /* reusable buffers of the walk */
-  struct tsl__naming *naming;   /* and of walks along names (runtime/walk/names.c) */
+  struct tsl__scratch *scratch;                /* reusable buffers of the walk */
+  struct tsl__naming *naming;                  /* and of walks along names (runtime/walk/names.c) */
   tsl__delta_base delta_bases[TSL__DELTA_MAX]; /* the last ones */
-  uint32_t delta_count;    /* in all */
-  uint64_t delta_work;     /* TSL__DELTA_WORK; tests have less, or more */
-  uint32_t delta_met, delta_missed; /* states that had such a one, or not */
-  uint32_t subtract_bytes;   /* TSL__SUBTRACT_BYTES; tests have more */
-  uint32_t subtract_met;     /* walks that were told from a class */
-  struct tsl__spare_steps *spare_steps; /* and of steps (runtime/position/stacks.c) */
-  tsl__joined joined[TSL__JOINED]; /* the last ones */
-  TSL__VEC(struct tsl__adopted) adopted; /* bitsets of runtime/walk/shared_walks.h */
-  tsl__state starts[TSL__STARTS_MAX]; /* of a vocabulary's layer: states of its rules that do nothing but read, walked over the whole vocabulary (runtime/walk/walk.c); 0 behind the last */
-  tsl__state digits[2];  /* of a vocabulary's layer: any number of digits, and of those that do not begin with 0, walked over the whole vocabulary */
-  uint32_t digits_depth; /* digits that tokens have at most; 0: there is more than digits below some, or too many */
-  tsl__state extra; /* of a vocabulary's layer: the frame of a member of any name and any value, from its opening quote on (runtime/walk/walk.c); 0: none */
-  tsl__frozen *frozen;              /* its walks, once there will be no more (runtime/walk/walk.c); NULL in a grammar's layer */
-  tsl__frozen *frozen_unions;       /* the same of its unions (runtime/masks/union_memo.c) */
+  uint32_t delta_count;                        /* in all */
+  uint64_t delta_work;                         /* TSL__DELTA_WORK; tests have less, or more */
+  uint32_t delta_met, delta_missed;            /* states that had such a one, or not */
+  uint32_t subtract_bytes;                     /* TSL__SUBTRACT_BYTES; tests have more */
+  uint32_t subtract_met;                       /* walks that were told from a class */
+  struct tsl__spare_steps *spare_steps;        /* and of steps (runtime/position/stacks.c) */
+  tsl__joined joined[TSL__JOINED];             /* the last ones */
+  TSL__VEC(struct tsl__adopted) adopted;       /* bitsets of runtime/walk/shared_walks.h */
+  /* of a vocabulary's layer: states of its rules that do nothing but read, walked over the whole
+   * vocabulary (runtime/walk/walk.c); 0 behind the last */
+  tsl__state starts[TSL__STARTS_MAX];
+  /* of a vocabulary's layer: any number of digits, and of those that do not begin with 0, walked
+   * over the whole vocabulary */
+  tsl__state digits[2];
+  /* digits that tokens have at most; 0: there is more than digits below some, or too many */
+  uint32_t digits_depth;
+  /* of a vocabulary's layer: the frame of a member of any name and any value, from its opening
+   * quote on (runtime/walk/walk.c); 0: none */
+  tsl__state extra;
+  /* its walks, once there will be no more (runtime/walk/walk.c); NULL in a grammar's layer */
+  tsl__frozen *frozen;
+  tsl__frozen *frozen_unions;   /* the same of its unions (runtime/masks/union_memo.c) */
   struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
   struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
   struct tsl__texts *any_text;  /* see runtime/walk/any_text.h; NULL in a grammar's layer */
-  tsl__state quoted[TSL__QUOTED]; /* of a vocabulary's layer: a string of so many characters at least, the last of more than any token has, whichever, with its opening quote; walked over the whole vocabulary, and over what white space leaves */
-  atomic_uint rows;             /* masks that are written out for good (runtime/masks/borrow.h) */
+  /* of a vocabulary's layer: a string of so many characters at least, the last of more than any
+   * token has, whichever, with its opening quote; walked over the whole vocabulary, and over what
+   * white space leaves */
+  tsl__state quoted[TSL__QUOTED];
+  atomic_uint rows; /* masks that are written out for good (runtime/masks/borrow.h) */
 };
 
-tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a, const tsl_limits *limits, tsl__space **out);
+tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a,
+                          const tsl_limits *limits, tsl__space **out);
 void tsl__space_free(tsl__space *space);
 size_t tsl__space_memory(const tsl__space *space);
-/* Begin a piece of work: clears the sticky status and the step budget. Where `until` is set, the time and `cancel` are looked at: small pieces never come to it. */
+/* Begin a piece of work: clears the sticky status and the step budget. Where `until` is set, the
+ * time and `cancel` are looked at: small pieces never come to it. */
 void tsl__space_begin(tsl__space *space);
 /* The same for work that was asked for before, and must end at `deadline` (0: never). */
 void tsl__space_begin_by(tsl__space *space, uint64_t deadline);
-/* The next part of the same work: the step budget begins anew; the time, which is looked at, does not, and a failure sticks. */
+/* The next part of the same work: the step budget begins anew; the time, which is looked at, does
+ * not, and a failure sticks. */
 void tsl__space_go_on(tsl__space *space);
 /* Make a failure stick. `why` outlives the space. Returns `status`. */
 TSL__COLD tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
 TSL__COLD bool tsl__space_no_memory(tsl__space *space); /* fails, and is false */
-/* Every 1024 steps of a piece of work, and at its first one where the tables have grown by some of what was left: false when the budget or the time is spent, memory is full or the caller cancelled (sticky). */
+/* Every 1024 steps of a piece of work, and at its first one where the tables have grown by some of
+ * what was left: false when the budget or the time is spent, memory is full or the caller cancelled
+ * (sticky). */
 bool tsl__space_look(tsl__space *space);
 /* Steps in all. */
-static inline uint64_t tsl__space_steps(const tsl__space *space) { return space->earlier_steps + space->steps; }
+static inline uint64_t tsl__space_steps(const tsl__space *space) {
+  return space->earlier_steps + space->steps;
+}
 /* Count `n` steps; false as above. */
 static inline bool tsl__space_step(tsl__space *space, uint32_t n) {
   space->steps += n;
-  return TSL__LIKELY(space->steps < space->look_at) ? space->status == TSL_OK : tsl__space_look(space);
+  return TSL__LIKELY(space->steps < space->look_at) ? space->status == TSL_OK
+                                                    : tsl__space_look(space);
 }
-/* Before something is made without counting steps: false, which sticks, where the tables are full already. */
-static inline bool tsl__space_has_room(tsl__space *space) { return TSL__LIKELY(space->arena.total < space->room_until) || tsl__space_look(space); }
+/* Before something is made without counting steps: false, which sticks, where the tables are full
+ * already. */
+static inline bool tsl__space_has_room(tsl__space *space) {
+  return TSL__LIKELY(space->arena.total < space->room_until) || tsl__space_look(space);
+}
 
-/* Element `i` of a table, from the layer that has it. `TABLE` is a member name; `element`: bytes of one. */
-#define tsl__space_at_of(space, TABLE, i, element)                                                                         \
-  ((i) < (space)->TABLE.first ? tsl__pool_at_of(&(space)->parent->TABLE.pool, (i) - (space)->parent->TABLE.first, element) \
-                              : tsl__pool_at_of(&(space)->TABLE.pool, (i) - (space)->TABLE.first, element))
-#define tsl__space_at(space, TABLE, i) tsl__space_at_of(space, TABLE, i, (space)->TABLE.pool.element)
+/* Element `i` of a table, from the layer that has it. `TABLE` is a member name; `element`: bytes of
+ * one. */
+#define tsl__space_at_of(space, TABLE, i, element)                                         \
+  ((i) < (space)->TABLE.first                                                              \
+       ? tsl__pool_at_of(&(space)->parent->TABLE.pool, (i) - (space)->parent->TABLE.first, \
+                         element)                                                          \
+       : tsl__pool_at_of(&(space)->TABLE.pool, (i) - (space)->TABLE.first, element))
+#define tsl__space_at(space, TABLE, i) \
+  tsl__space_at_of(space, TABLE, i, (space)->TABLE.pool.element)
 #define tsl__space_count(space, TABLE) ((space)->TABLE.first + (space)->TABLE.pool.n)
 
 #endif

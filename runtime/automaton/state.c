@@ -23,16 +23,21 @@ tsl__state tsl__state_new(tsl__space *space, uint32_t copies) {
   return first;
 }
 
-/* Notes live bytes and in *back those that lead back here, and merges equal neighbours. Returns the ranges that are left. */
+/* Notes live bytes and in *back those that lead back here, and merges equal neighbours. Returns the
+ * ranges that are left. */
 static uint32_t note_ranges(tsl__state_rec *r, tsl__state state, tsl__ranges *t, tsl__bytes *back) {
   uint32_t n = 0;
   unsigned from = 0;
-  tsl__state self = state - (r->flags & TSL__STATE_LOOP ? (uint32_t)(r->flags / TSL__STATE_PHASE) : 0);
+  tsl__state self =
+      state - (r->flags & TSL__STATE_LOOP ? (uint32_t)(r->flags / TSL__STATE_PHASE) : 0);
   for (uint32_t i = 0; i < t->n; i++) {
     tsl__target to = t->to[i];
     uint32_t op = tsl__target_op(to);
-    if (to) tsl__bytes_add_range(&r->live, from, t->upper[i]), r->live_count += (uint16_t)(t->upper[i] + 1u - from);
-    if (to && !tsl__target_is_later(to) && tsl__target_state(to) == self && (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP))))
+    if (to)
+      tsl__bytes_add_range(&r->live, from, t->upper[i]),
+          r->live_count += (uint16_t)(t->upper[i] + 1u - from);
+    if (to && !tsl__target_is_later(to) && tsl__target_state(to) == self &&
+        (op == TSL__OP_KEEP || (op == TSL__OP_CLEAR && !(r->flags & TSL__STATE_LOOP))))
       tsl__bytes_add_range(back, from, t->upper[i]);
     from = t->upper[i] + 1u;
     if (!n || t->to[n - 1] != to) t->to[n++] = to;
@@ -41,14 +46,17 @@ static uint32_t note_ranges(tsl__state_rec *r, tsl__state state, tsl__ranges *t,
   return n;
 }
 
-tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges, const tsl__edge *edges, uint32_t edge_count, const tsl__token_edge *token_edges,
-                           uint32_t token_edge_count) {
+tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges,
+                           const tsl__edge *edges, uint32_t edge_count,
+                           const tsl__token_edge *token_edges, uint32_t token_edge_count) {
   tsl__state_rec *r = tsl__state_own(space, state);
   tsl__bytes back = {{0}};
   uint32_t n = ranges->n ? note_ranges(r, state, ranges, &back) : 0;
   if (tsl__bytes_empty(&r->live)) n = 0;
-  if (edge_count > UINT16_MAX || token_edge_count > UINT16_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "too many calls at one place");
-  size_t targets_size = n * sizeof *ranges->to, edges_size = edge_count * sizeof *edges, tokens_size = token_edge_count * sizeof *token_edges;
+  if (edge_count > UINT16_MAX || token_edge_count > UINT16_MAX)
+    return tsl__space_fail(space, TSL_ERR_LIMIT, "too many calls at one place");
+  size_t targets_size = n * sizeof *ranges->to, edges_size = edge_count * sizeof *edges,
+         tokens_size = token_edge_count * sizeof *token_edges;
   char *block = tsl__arena_alloc(&space->arena, tokens_size + targets_size + edges_size + n);
   if (!block) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
   r->targets = (tsl__target *)(void *)(block + tokens_size);
@@ -59,8 +67,10 @@ tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ran
   r->ranges = (uint16_t)n;
   r->edges = (uint16_t)edge_count;
   r->token_edges = (uint16_t)token_edge_count;
-  if (n == 0 && !edge_count && !token_edge_count && (r->flags & TSL__STATE_NULLABLE)) r->flags |= TSL__STATE_FINAL;
-  if (!tsl__bytes_empty(&back) && !edge_count && !token_edge_count && !(r->flags & TSL__STATE_NULLABLE)) {
+  if (n == 0 && !edge_count && !token_edge_count && (r->flags & TSL__STATE_NULLABLE))
+    r->flags |= TSL__STATE_FINAL;
+  if (!tsl__bytes_empty(&back) && !edge_count && !token_edge_count &&
+      !(r->flags & TSL__STATE_NULLABLE)) {
     const tsl__bytes *self = tsl__arena_copy(&space->arena, &back, sizeof back);
     if (!self) return tsl__space_fail(space, TSL_ERR_NO_MEMORY, "out of memory");
     r->self = self;
@@ -75,7 +85,9 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
     tsl__index_iter it = tsl__index_first(&layer->states.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__state_rec *r = tsl__state_at(space, i);
-      if ((r->flags & TSL__STATE_FORK) && r->edges == n && !memcmp(tsl__state_edges(r), edges, n * sizeof *edges)) return i;
+      if ((r->flags & TSL__STATE_FORK) && r->edges == n &&
+          !memcmp(tsl__state_edges(r), edges, n * sizeof *edges))
+        return i;
     }
   }
   tsl__ranges none = {0};
@@ -83,11 +95,13 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
   if (!s) return 0;
   tsl__state_own(space, s)->flags = TSL__STATE_FORK;
   if (tsl__state_fill(space, s, &none, edges, n, NULL, 0) != TSL_OK) return 0;
-  if (!tsl__index_add(&space->states.index, &space->alloc, hash, s)) return tsl__space_no_memory(space), 0;
+  if (!tsl__index_add(&space->states.index, &space->alloc, hash, s))
+    return tsl__space_no_memory(space), 0;
   return s;
 }
 
-/* A frozen layer's state that was not expanded before the freeze gets its transitions here, in a copy that stands for it. */
+/* A frozen layer's state that was not expanded before the freeze gets its transitions here, in a
+ * copy that stands for it. */
 static tsl__state stand_in(tsl__space *space, tsl__state state) {
   uint64_t hash = tsl__mix(state ^ 0x7374616Eu);
   tsl__index_iter it = tsl__index_first(&space->stand_ins.index, hash);
@@ -105,11 +119,15 @@ static tsl__state stand_in(tsl__space *space, tsl__state state) {
   c->otherwise = r->otherwise;
   if (r->guarded & TSL__SAME_ITEM) c->differs = r->differs;
   if ((c->run = r->run)) c->run_class = r->run_class, c->run_then = r->run_then;
-  if (r->flags & TSL__STATE_LOOP) c->loop_min = r->loop_min, c->loop_max = r->loop_max;
-  else c->fixed = r->fixed;
+  if (r->flags & TSL__STATE_LOOP)
+    c->loop_min = r->loop_min, c->loop_max = r->loop_max;
+  else
+    c->fixed = r->fixed;
   tsl__stand_in *s = tsl__pool_add(&space->stand_ins.pool, &space->kept);
   if (s) *s = (tsl__stand_in){state, copy};
-  if (s && tsl__index_add(&space->stand_ins.index, &space->alloc, hash, tsl__space_count(space, stand_ins) - 1)) return copy;
+  if (s && tsl__index_add(&space->stand_ins.index, &space->alloc, hash,
+                          tsl__space_count(space, stand_ins) - 1))
+    return copy;
   tsl__space_no_memory(space);
   return 0;
 }
@@ -130,22 +148,27 @@ const tsl__state_rec *tsl__state_expand(tsl__space *space, tsl__state state) {
   return NULL;
 }
 
-tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i, uint8_t byte) {
+tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i,
+                              uint8_t byte) {
   if (space->status != TSL_OK) return 0;
   tsl__target t = space->hook->derive(space->hook_ctx, r, byte);
-  if (tsl__target_is_later(t)) return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx)), 0;
+  if (tsl__target_is_later(t))
+    return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx)), 0;
   r->targets[i] = t;
   return t;
 }
 
 /* Ask for the next part of a hint, and note that it was. */
-static void ask_hint(tsl__space *space, const tsl__state_rec *r, bool (*part)(void *, const tsl__state_rec *, tsl__hint *), uint8_t hinted) {
+static void ask_hint(tsl__space *space, const tsl__state_rec *r,
+                     bool (*part)(void *, const tsl__state_rec *, tsl__hint *), uint8_t hinted) {
   tsl__hint hint;
   tsl__state_rec *own = (tsl__state_rec *)(uintptr_t)r;
   if (r->ranges > 1 && part(space->hook_ctx, r, &hint)) {
     const tsl__hint *kept = tsl__arena_copy(&space->arena, &hint, sizeof hint);
-    if (kept) own->hint = kept;
-    else tsl__space_no_memory(space);
+    if (kept)
+      own->hint = kept;
+    else
+      tsl__space_no_memory(space);
   }
   if (space->status == TSL_OK) own->hinted = hinted;
 }
@@ -172,7 +195,8 @@ bool tsl__state_check(const tsl__space *space, tsl__state state) {
     while (i < r->ranges && tsl__state_upper(r)[i] < b) i++;
     tsl__target t = i < r->ranges ? r->targets[i] : 0;
     if (t && !tsl__bytes_has(&r->live, b)) return false;
-    if (!tsl__target_is_later(t) && tsl__target_state(t) >= tsl__space_count(space, states)) return false;
+    if (!tsl__target_is_later(t) && tsl__target_state(t) >= tsl__space_count(space, states))
+      return false;
   }
   return !(r->flags & TSL__STATE_LOOP) || r->loop_min <= r->loop_max;
 }

@@ -1,14 +1,18 @@
 /* state.h - an expression seen from outside: one node of the automaton that builds itself.
  *
- * A state belongs to a frame. Reading a byte moves the frame to another state; a state that is nullable may end the frame; a call pushes a state to come
- * back to and starts a frame of its own.
+ * A state belongs to a frame. Reading a byte moves the frame to another state; a state that is
+ * nullable may end the frame; a call pushes a state to come back to and starts a frame of its own.
  *
- * Registers  A frame has one counter, for the loop that is active in it. A state with a loop exists three times, in a row: below the loop's minimum,
- *            between, at its maximum; a target names the first of the three and what happens to the counter.
- * Targets    32 bits: the state in the lower 30, what happens to the counter (TSL__OP_…) in the upper two.
- * Later      Most states in the middle of a name or a constrained string are left by one byte or two. Their other targets are LATER: made when they are asked for. Until then
- *            such a byte counts as live.
- * Fork       A target can be several states at once (a loop going on and beginning anew): a state of its own with FORK edges and nothing else.
+ * Registers  A frame has one counter, for the loop that is active in it. A state with a loop exists
+ *            three times, in a row: below the loop's minimum, between, at its maximum; a target
+ *            names the first of the three and what happens to the counter.
+ * Targets    32 bits: the state in the lower 30, what happens to the counter (TSL__OP_…) in the
+ *            upper two.
+ * Later      Most states in the middle of a name or a constrained string are left by one byte or
+ *            two. Their other targets are LATER: made when they are asked for. Until then such a
+ *            byte counts as live.
+ * Fork       A target can be several states at once (a loop going on and beginning anew): a state
+ *            of its own with FORK edges and nothing else.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +27,8 @@ enum { TSL__OP_CLEAR = 0, TSL__OP_KEEP = 1, TSL__OP_NEXT = 2, TSL__OP_FIRST = 3 
 #define tsl__target_state(t) ((t) & 0x3FFFFFFFu)
 #define tsl__target_op(t) ((t) >> 30)
 #define TSL__COUNT_INF UINT32_MAX
-/* Not known yet: the first who reads such a byte has it made. Two numbers, so that neighbouring ranges stay apart. */
+/* Not known yet: the first who reads such a byte has it made. Two numbers, so that neighbouring
+ * ranges stay apart. */
 #define TSL__TARGET_LATER 0xFFFFFFFEu
 #define tsl__target_is_later(t) ((t) >= TSL__TARGET_LATER)
 
@@ -41,13 +46,15 @@ enum {
 enum {
   TSL__NEW_ITEM = 1, /* the value: it is none of the earlier items of its array */
   TSL__NEW_NAME = 2, /* the rest of a string: it is no name that the object has */
-  TSL__FEW_NAMES = 4, /* of a grammar: such names may be constrained, so that those with some beginning are used up */
+  /* of a grammar: such names may be constrained, so that those with some beginning are used up */
+  TSL__FEW_NAMES = 4,
   TSL__SAME_ITEM = 8 /* the value: it is one of the earlier items of its array */
 };
 
 typedef struct tsl__edge {
-  tsl__target push; /* where the frame goes on after the call; 0: no call, `to` goes on in this frame (fork) */
-  tsl__target to;   /* the first state of the called frame, or of the fork */
+  /* where the frame goes on after the call; 0: no call, `to` goes on in this frame (fork) */
+  tsl__target push;
+  tsl__target to; /* the first state of the called frame, or of the fork */
 } tsl__edge;
 
 typedef struct tsl__token_edge {
@@ -59,28 +66,43 @@ typedef struct tsl__token_edge {
 
 /* What helps the walk; all optional. */
 typedef struct tsl__hint {
-  /* Letters: while only these bytes are read (those from 0x80 on in valid UTF-8), the frame neither dies nor ends nor calls. Empty: no hint. */
+  /* Letters: while only these bytes are read (those from 0x80 on in valid UTF-8), the frame neither
+   * dies nor ends nor calls. Empty: no hint. */
   tsl__bytes letters;
-  uint32_t wide; /* letters beyond ASCII: those of a class (runtime/walk/nonascii.h); 0: as the bytes say, all or none */
+  /* letters beyond ASCII: those of a class (runtime/walk/nonascii.h); 0: as the bytes say, all or
+   * none */
+  uint32_t wide;
   /* Bytes other than letters that may be legal somewhere among them. */
   tsl__bytes exits;
   bool counted; /* each letter is one iteration of the active loop (its maximum limits them) */
-  uint32_t limit; /* the most letters that can be read, where the register does not tell; TSL__COUNT_INF: any number */
-  uint32_t dead;  /* of more letters than this none is read, with a limit; TSL__COUNT_INF: that is not known */
-  bool ends;    /* the frame may end among the letters: usable only where nothing follows it, or it is known by which bytes that begins (runtime/walk/follow.h) */
-  bool calls;   /* it may call among them: see there */
-  /* This state's language is that of `base` without the (finite) one of `except`; 0: no such hint. */
+  /* the most letters that can be read, where the register does not tell; TSL__COUNT_INF: any
+   * number */
+  uint32_t limit;
+  /* of more letters than this none is read, with a limit; TSL__COUNT_INF: that is not known */
+  uint32_t dead;
+  /* the frame may end among the letters: usable only where nothing follows it, or it is known by
+   * which bytes that begins (runtime/walk/follow.h) */
+  bool ends;
+  bool calls; /* it may call among them: see there */
+  /* This state's language is that of `base` without the (finite) one of `except`; 0: no such
+   * hint. */
   tsl__state base, except;
-  /* Over tries of at most `like_limit` bytes this state is as `like`, which lacks its limits; 0: no such hint. */
+  /* Over tries of at most `like_limit` bytes this state is as `like`, which lacks its limits; 0: no
+   * such hint. */
   tsl__state like;
   uint32_t like_limit;
-  uint32_t like_dead; /* tokens of more characters than this die here, unless they leave the frame before */
-  bool like_far;      /* of use only where no token reaches the limit: near it, letters do better */
-  uint32_t like_unit; /* if not 0, `like_limit` is also at most this times the iterations that the active loop has left */
-  /* A part of this state's texts, where the active loop has `low_left` iterations left: what it takes, this one takes; 0: no such hint. Of JSON strings only. */
+  /* tokens of more characters than this die here, unless they leave the frame before */
+  uint32_t like_dead;
+  bool like_far; /* of use only where no token reaches the limit: near it, letters do better */
+  /* if not 0, `like_limit` is also at most this times the iterations that the active loop has
+   * left */
+  uint32_t like_unit;
+  /* A part of this state's texts, where the active loop has `low_left` iterations left: what it
+   * takes, this one takes; 0: no such hint. Of JSON strings only. */
   tsl__state low;
   uint32_t low_left;
-  /* A JSON string without bounds of its length. What leaves it open leaves this state's string open, as far as `like_limit` and `like_dead` say; what closes it need not. 0: no such hint. */
+  /* A JSON string without bounds of its length. What leaves it open leaves this state's string
+   * open, as far as `like_limit` and `like_dead` say; what closes it need not. 0: no such hint. */
   tsl__state open;
 } tsl__hint;
 
@@ -102,26 +124,36 @@ enum {
 typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
-  uint8_t hinted;  /* of `hint` was asked for: TSL__HINTED_... */
-  uint8_t guarded; /* TSL__NEW_..., TSL__SAME_ITEM: a frame comes back here with something that must be new, or must not: see runtime/position/distinct.h */
+  uint8_t hinted; /* of `hint` was asked for: TSL__HINTED_... */
+  /* TSL__NEW_..., TSL__SAME_ITEM: a frame comes back here with something that must be new, or must
+   * not: see runtime/position/distinct.h */
+  uint8_t guarded;
   uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
   uint16_t edges, token_edges;
-  uint16_t live_count; /* bytes in `live` */
-  uint32_t handle;              /* the compiler's number of it */
-  tsl__state otherwise;         /* guarded: where it comes back to with one that is not new */
-  uint8_t walked;               /* TSL__WALKED_...: what walks of it are remembered in its own layer; under the lock, as the next */
-  bool meaningless;             /* it was asked what it means, which cannot be said (runtime/walk/shared_walks.c) */
-  uint16_t run;                 /* not 0, of a loop: at most so many characters of run_class, and then run_then */
+  uint16_t live_count;  /* bytes in `live` */
+  uint32_t handle;      /* the compiler's number of it */
+  tsl__state otherwise; /* guarded: where it comes back to with one that is not new */
+  /* TSL__WALKED_...: what walks of it are remembered in its own layer; under the lock, as the
+   * next */
+  uint8_t walked;
+  /* it was asked what it means, which cannot be said (runtime/walk/shared_walks.c) */
+  bool meaningless;
+  /* not 0, of a loop: at most so many characters of run_class, and then run_then */
+  uint16_t run;
   union {
     struct {
       uint32_t loop_min, loop_max; /* LOOP: of the active loop */
     };
     const struct tsl__fixed *fixed; /* of others: see tsl__state_fixed */
   };
-  tsl__target *targets;         /* of each range; 0 = dead; LATER ones change under the lock. Edges lie behind them, then the last byte of each range; token edges before them */
-  const tsl__hint *hint;        /* see tsl__state_hint */
+  /* of each range; 0 = dead; LATER ones change under the lock. Edges lie behind them, then the last
+   * byte of each range; token edges before them */
+  tsl__target *targets;
+  const tsl__hint *hint; /* see tsl__state_hint */
   union {
-    tsl__state differs;             /* guarded for SAME_ITEM: where it comes back to with one that is new (otherwise: with one that is not) */
+    /* guarded for SAME_ITEM: where it comes back to with one that is new (otherwise: with one that
+     * is not) */
+    tsl__state differs;
     const struct tsl__keyed *keyed; /* KEYED: which names it may become */
     struct tsl__resume *resume;     /* RESUME: which names it lets through */
     struct {
@@ -129,30 +161,47 @@ typedef struct tsl__state_rec {
     };
   };
   tsl__bytes live; /* bytes that lead somewhere, or may */
-  const tsl__bytes *self; /* bytes that lead back here with the register as it is; empty if nullable or with edges, or not expanded; never NULL */
+  /* bytes that lead back here with the register as it is; empty if nullable or with edges, or not
+   * expanded; never NULL */
+  const tsl__bytes *self;
 } tsl__state_rec;
 
 extern const tsl__bytes tsl__no_bytes; /* what `self` is of most states */
 
 /* Of an expanded state: its edges, its token edges, the last byte of each range. */
-static inline const tsl__edge *tsl__state_edges(const tsl__state_rec *r) { return (const tsl__edge *)(const void *)(r->targets + r->ranges); }
-static inline const tsl__token_edge *tsl__state_token_edges(const tsl__state_rec *r) { return (const tsl__token_edge *)(const void *)r->targets - r->token_edges; }
-static inline const uint8_t *tsl__state_upper(const tsl__state_rec *r) { return (const uint8_t *)(tsl__state_edges(r) + r->edges); }
+static inline const tsl__edge *tsl__state_edges(const tsl__state_rec *r) {
+  return (const tsl__edge *)(const void *)(r->targets + r->ranges);
+}
+static inline const tsl__token_edge *tsl__state_token_edges(const tsl__state_rec *r) {
+  return (const tsl__token_edge *)(const void *)r->targets - r->token_edges;
+}
+static inline const uint8_t *tsl__state_upper(const tsl__state_rec *r) {
+  return (const uint8_t *)(tsl__state_edges(r) + r->edges);
+}
 /* Fixed texts are being spelled: see runtime/walk/fixed.h; NULL: no such state. */
-static inline const struct tsl__fixed *tsl__state_fixed(const tsl__state_rec *r) { return r->flags & TSL__STATE_LOOP ? NULL : r->fixed; }
+static inline const struct tsl__fixed *tsl__state_fixed(const tsl__state_rec *r) {
+  return r->flags & TSL__STATE_LOOP ? NULL : r->fixed;
+}
 
-/* A state of the layer below that was not expanded when that was frozen, and the one that stands for it here. */
+/* A state of the layer below that was not expanded when that was frozen, and the one that stands
+ * for it here. */
 typedef struct tsl__stand_in {
   tsl__state state, copy;
 } tsl__stand_in;
 
-static inline const tsl__state_rec *tsl__state_at(const tsl__space *s, tsl__state i) { return tsl__space_at_of(s, states, i, sizeof(tsl__state_rec)); }
+static inline const tsl__state_rec *tsl__state_at(const tsl__space *s, tsl__state i) {
+  return tsl__space_at_of(s, states, i, sizeof(tsl__state_rec));
+}
 
-/* A new state, `copies` of them in a row (3 for loops); 0 when out of memory (sticky). The caller sets flags and handle before anything refers to it. */
+/* A new state, `copies` of them in a row (3 for loops); 0 when out of memory (sticky). The caller
+ * sets flags and handle before anything refers to it. */
 tsl__state tsl__state_new(tsl__space *space, uint32_t copies);
-static inline tsl__state_rec *tsl__state_own(tsl__space *s, tsl__state i) { return tsl__pool_at_of(&s->states.pool, i - s->states.first, sizeof(tsl__state_rec)); }
+static inline tsl__state_rec *tsl__state_own(tsl__space *s, tsl__state i) {
+  return tsl__pool_at_of(&s->states.pool, i - s->states.first, sizeof(tsl__state_rec));
+}
 
-/* Transitions by ranges of bytes: in order, from byte 0 to 255; none at all: no byte leads anywhere. */
+/* Transitions by ranges of bytes: in order, from byte 0 to 255; none at all: no byte leads
+ * anywhere. */
 typedef struct tsl__ranges {
   uint32_t n;
   uint8_t upper[256]; /* last byte of each */
@@ -160,9 +209,11 @@ typedef struct tsl__ranges {
 } tsl__ranges;
 
 /* Give a state its transitions (copied; `ranges` is used up). */
-tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges, const tsl__edge *edges, uint32_t edge_count, const tsl__token_edge *token_edges,
-                           uint32_t token_edge_count);
-/* The hint of an expanded state, made when it is first asked for; NULL: there is none. Needs the lock. The form alone is base, except, like and low, with what belongs to them. */
+tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges,
+                           const tsl__edge *edges, uint32_t edge_count,
+                           const tsl__token_edge *token_edges, uint32_t token_edge_count);
+/* The hint of an expanded state, made when it is first asked for; NULL: there is none. Needs the
+ * lock. The form alone is base, except, like and low, with what belongs to them. */
 const tsl__hint *tsl__state_form(tsl__space *space, const tsl__state_rec *r);
 const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r);
 /* A fork: interned by its edges. */
@@ -171,7 +222,8 @@ tsl__state tsl__state_fork(tsl__space *space, const tsl__edge *edges, uint32_t n
 /* Expand a state that is not; NULL on failure (sticky). Needs the lock. */
 const tsl__state_rec *tsl__state_expand(tsl__space *space, tsl__state state);
 static inline bool tsl__state_is_expanded(const tsl__state_rec *r) {
-  return TSL__LIKELY(atomic_load_explicit(&((tsl__state_rec *)(uintptr_t)r)->expanded, memory_order_acquire));
+  return TSL__LIKELY(
+      atomic_load_explicit(&((tsl__state_rec *)(uintptr_t)r)->expanded, memory_order_acquire));
 }
 /* The state, expanded; NULL on failure (sticky). Needs the lock unless it is expanded already. */
 static inline const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__state state) {
@@ -182,34 +234,50 @@ static inline const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__
 /* Make a LATER target, of the range `i` that `byte` is in. 0 on failure, too (sticky). */
 tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i, uint8_t byte);
 
-/* Does an expanded state nothing but read where it is arrived at? It may still be one of names or fixed texts. `last`: nothing follows the frame, so that it may end there means nothing. */
-static inline bool tsl__state_reads_on(const tsl__state_rec *r, bool last) { return !(r->flags & (last ? TSL__STATE_FORK : TSL__STATE_NULLABLE | TSL__STATE_FORK)) && !r->edges && !r->token_edges; }
-static inline bool tsl__state_reads(const tsl__state_rec *r) { return tsl__state_reads_on(r, false); }
+/* Does an expanded state nothing but read where it is arrived at? It may still be one of names or
+ * fixed texts. `last`: nothing follows the frame, so that it may end there means nothing. */
+static inline bool tsl__state_reads_on(const tsl__state_rec *r, bool last) {
+  return !(r->flags & (last ? TSL__STATE_FORK : TSL__STATE_NULLABLE | TSL__STATE_FORK)) &&
+         !r->edges && !r->token_edges;
+}
+static inline bool tsl__state_reads(const tsl__state_rec *r) {
+  return tsl__state_reads_on(r, false);
+}
 /* The same, and it is not one of fixed texts. */
-static inline bool tsl__state_is_plain_on(const tsl__state_rec *r, bool last) { return tsl__state_reads_on(r, last) && !tsl__state_fixed(r); }
-static inline bool tsl__state_is_plain(const tsl__state_rec *r) { return tsl__state_is_plain_on(r, false); }
+static inline bool tsl__state_is_plain_on(const tsl__state_rec *r, bool last) {
+  return tsl__state_reads_on(r, last) && !tsl__state_fixed(r);
+}
+static inline bool tsl__state_is_plain(const tsl__state_rec *r) {
+  return tsl__state_is_plain_on(r, false);
+}
 
-/* Where an expanded state goes by a byte, of the range that it is in; 0: nowhere, or failure (sticky). Needs the lock. */
-static inline tsl__target tsl__state_range(tsl__space *space, const tsl__state_rec *r, uint32_t range, uint8_t byte) {
+/* Where an expanded state goes by a byte, of the range that it is in; 0: nowhere, or failure
+ * (sticky). Needs the lock. */
+static inline tsl__target tsl__state_range(tsl__space *space, const tsl__state_rec *r,
+                                           uint32_t range, uint8_t byte) {
   tsl__target t = r->targets[range];
   return TSL__LIKELY(!tsl__target_is_later(t)) ? t : tsl__state_derive(space, r, range, byte);
 }
 
 /* The same; the range is looked for. */
-static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_rec *r, uint8_t byte) {
+static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_rec *r,
+                                          uint8_t byte) {
   uint32_t lo = 0, hi = r->ranges;
   if (!tsl__bytes_has(&r->live, byte)) return 0;
   const uint8_t *upper = tsl__state_upper(r);
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
-    if (upper[mid] < byte) lo = mid + 1;
-    else hi = mid;
+    if (upper[mid] < byte)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return tsl__state_range(space, r, lo, byte);
 }
 
 /* Follow a target: the state for the new count. */
-static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t, uint32_t count, uint32_t *new_count) {
+static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t, uint32_t count,
+                                             uint32_t *new_count) {
   tsl__state state = tsl__target_state(t);
   uint32_t op = tsl__target_op(t);
   if (TSL__LIKELY(op == TSL__OP_CLEAR)) {
@@ -219,26 +287,36 @@ static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t,
   const tsl__state_rec *r = tsl__state_at(s, state);
   count = op == TSL__OP_KEEP ? count : op == TSL__OP_NEXT ? count + 1 : 1;
   if (r->flags & TSL__STATE_LOOP) {
-    if (r->loop_max == TSL__COUNT_INF && count > r->loop_min) count = r->loop_min; /* beyond the minimum nothing changes */
+    /* beyond the minimum nothing changes */
+    if (r->loop_max == TSL__COUNT_INF && count > r->loop_min) count = r->loop_min;
     state += count < r->loop_min ? 0 : count < r->loop_max ? 1 : 2;
   }
   *new_count = count;
   return state;
 }
 
-/* Of two frames with the same below them, does the first take all that the other takes, as it differs in the register of its loop alone, or in how much may be read before the loop goes on? Once
- * the minimum is reached, fewer iterations behind leave more to come; without a maximum, more behind leave fewer that must come. */
-static inline bool tsl__loop_takes(const tsl__space *s, tsl__state a, uint32_t a_count, tsl__state b, uint32_t b_count) {
+/* Of two frames with the same below them, does the first take all that the other takes, as it
+ * differs in the register of its loop alone, or in how much may be read before the loop goes on?
+ * Once the minimum is reached, fewer iterations behind leave more to come; without a maximum, more
+ * behind leave fewer that must come. */
+static inline bool tsl__loop_takes(const tsl__space *s, tsl__state a, uint32_t a_count,
+                                   tsl__state b, uint32_t b_count) {
   const tsl__state_rec *r = tsl__state_at(s, a), *o = tsl__state_at(s, b);
   if (!(r->flags & o->flags & TSL__STATE_LOOP)) return false;
   bool same = a - r->flags / TSL__STATE_PHASE == b - o->flags / TSL__STATE_PHASE;
-  if (!same && !(o->run && r->run >= o->run && r->run_class == o->run_class && r->run_then == o->run_then)) return false;
-  return r->loop_max == TSL__COUNT_INF ? a_count >= b_count : a_count <= b_count && a_count >= r->loop_min;
+  if (!same &&
+      !(o->run && r->run >= o->run && r->run_class == o->run_class && r->run_then == o->run_then))
+    return false;
+  return r->loop_max == TSL__COUNT_INF ? a_count >= b_count
+                                       : a_count <= b_count && a_count >= r->loop_min;
 }
 
-/* May tsl__loop_takes hold between a frame of that state and count, and another one? Below a minimum with a maximum above it each count leads elsewhere: there are as many frames as counts. */
+/* May tsl__loop_takes hold between a frame of that state and count, and another one? Below a
+ * minimum with a maximum above it each count leads elsewhere: there are as many frames as
+ * counts. */
 static inline bool tsl__loop_meets(const tsl__state_rec *r, uint32_t count) {
-  return (r->flags & TSL__STATE_LOOP) && (r->run || r->loop_max == TSL__COUNT_INF || count >= r->loop_min);
+  return (r->flags & TSL__STATE_LOOP) &&
+         (r->run || r->loop_max == TSL__COUNT_INF || count >= r->loop_min);
 }
 
 /* Every invariant of an expanded state; for tests. */

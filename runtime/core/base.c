@@ -46,7 +46,7 @@ bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, 
   return true;
 }
 
-/* ---- arena ---------------------------------------------------------------------------------------------------- */
+/* ---- arena ----------------------------------------------------------------------------------- */
 
 /* Under ASan a gap follows what is handed out, and nobody may look there. */
 #ifdef TSL__WATCHED_MEMORY
@@ -68,7 +68,7 @@ void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a) {
   arena->alloc = a;
 }
 
-#define BLOCK_LEAST 512u            /* bytes of a block, its head included */
+#define BLOCK_LEAST 512u /* bytes of a block, its head included */
 #define BLOCK_MOST ((size_t)1 << 18)
 
 /* A block for at least `size` bytes; NULL when out of memory. */
@@ -94,13 +94,15 @@ static inline void *take(tsl__arena *arena, size_t asked, size_t held) {
   return gap_after(p, asked, held);
 }
 
-/* From a new block. Blocks grow with what there is, an eighth of it each: little is held that is not used. */
+/* From a new block. Blocks grow with what there is, an eighth of it each: little is held that is
+ * not used. */
 static TSL__SELDOM void *take_anew(tsl__arena *arena, size_t asked, size_t held) {
   size_t block = arena->total / 8, least = arena->least ? arena->least : BLOCK_LEAST;
   if (block < least) block = least;
   if (block > BLOCK_MOST) block = BLOCK_MOST;
   bool alone = arena->head && held >= block / 2; /* a block of its own, behind the one in use */
-  struct tsl__arena_block *b = new_block(arena, alone || held > block - sizeof *b ? held : block - sizeof *b);
+  struct tsl__arena_block *b =
+      new_block(arena, alone || held > block - sizeof *b ? held : block - sizeof *b);
   if (!b) return NULL;
   b->next = alone ? arena->head->next : arena->head;
   if (alone) {
@@ -115,7 +117,8 @@ static TSL__SELDOM void *take_anew(tsl__arena *arena, size_t asked, size_t held)
 
 void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
   size_t held = ((size + 7) & ~(size_t)7) + GAP;
-  return TSL__LIKELY(held <= arena->size - arena->used) ? take(arena, size, held) : take_anew(arena, size, held);
+  return TSL__LIKELY(held <= arena->size - arena->used) ? take(arena, size, held)
+                                                        : take_anew(arena, size, held);
 }
 
 void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size) {
@@ -145,13 +148,15 @@ void tsl__arena_absorb(tsl__arena *arena, tsl__arena *from) {
 static void *arena_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
   tsl__arena *arena = ctx;
   size_t held = (old_size + 7) & ~(size_t)7, wanted = (new_size + 7) & ~(size_t)7;
-  bool last = block && arena->head && (char *)block + held == (char *)(arena->head + 1) + arena->used;
+  bool last =
+      block && arena->head && (char *)block + held == (char *)(arena->head + 1) + arena->used;
   if (!new_size) {
     if (last) arena->used -= held;
     return NULL;
   }
   if (wanted <= held) return gap_after(block, new_size, held);
-  if (last && wanted - held <= arena->size - arena->used) return arena->used += wanted - held, block;
+  if (last && wanted - held <= arena->size - arena->used)
+    return arena->used += wanted - held, block;
   void *p = tsl__arena_alloc(arena, new_size);
   if (p && block) memcpy(p, block, old_size);
   return p;
@@ -159,7 +164,7 @@ static void *arena_hook(void *ctx, void *block, size_t old_size, size_t new_size
 
 tsl_allocator tsl__arena_hooks(tsl__arena *arena) { return (tsl_allocator){arena, arena_hook}; }
 
-/* ---- byte sets, hashing --------------------------------------------------------------------------------------- */
+/* ---- byte sets, hashing ---------------------------------------------------------------------- */
 
 void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out) {
   uint64_t carry = s->w[0] & 1; /* nothing comes before byte 0 */
@@ -203,11 +208,12 @@ static void sort_by_radix(uint32_t *at, size_t n) {
   if (from != at) memcpy(at, from, n * sizeof *at);
 }
 
-#define INSERTED_MAX 12u /* up to so many are inserted, runs or not */
+#define INSERTED_MAX 12u  /* up to so many are inserted, runs or not */
 #define INSERTED_LAST 44u /* and so many in the end: fewer than the digits that are counted else */
 
-/* The numbers by the highest eight of the bits in which they differ, in place: each is put where its digit has its place, until what lies there has it. *end: of each digit, where its numbers end. False:
- * they are all the same. */
+/* The numbers by the highest eight of the bits in which they differ, in place: each is put where
+ * its digit has its place, until what lies there has it. *end: of each digit, where its numbers
+ * end. False: they are all the same. */
 static bool part(uint32_t *at, size_t n, size_t end[256]) {
   size_t place[256] = {0}, sum = 0;
   uint32_t differ = 0;
@@ -232,17 +238,21 @@ static bool part(uint32_t *at, size_t n, size_t end[256]) {
 /* Many are parted first: as often as a number has digits, at most. */
 static void sort(uint32_t *at, size_t n) {
   size_t end[256];
-  if (n <= INSERTED_LAST) sort_by_insertion(at, n);
-  else if (n <= RADIX_MAX) sort_by_radix(at, n);
+  if (n <= INSERTED_LAST)
+    sort_by_insertion(at, n);
+  else if (n <= RADIX_MAX)
+    sort_by_radix(at, n);
   else if (part(at, n, end))
-    for (unsigned d = 0; d < 256; d++) sort(at + (d ? end[d - 1] : 0), end[d] - (d ? end[d - 1] : 0));
+    for (unsigned d = 0; d < 256; d++)
+      sort(at + (d ? end[d - 1] : 0), end[d] - (d ? end[d - 1] : 0));
 }
 
 #define RUNS_MAX 5u
 #define MERGED_MAX 1024u
 
 /* Two lists in order, to one; `out` overlaps neither. */
-static size_t merge(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count, uint32_t *out) {
+static size_t merge(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
+                    uint32_t *out) {
   size_t i = 0, k = 0, n = 0;
   while (i < a_count && k < b_count) {
     uint32_t x = a[i], y = b[k];
@@ -309,13 +319,12 @@ uint64_t tsl__now_us(void) {
   return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* ---- status and errors ---------------------------------------------------------------------------------------- */
+/* ---- status and errors ----------------------------------------------------------------------- */
 
 const char *tsl_status_name(tsl_status status) {
   switch (status) {
 #define TSL__STATUS(name, value) \
-  case name:                     \
-    return #name;
+  case name: return #name;
 #include "runtime/core/status.def"
 #undef TSL__STATUS
   }
@@ -329,10 +338,12 @@ const char *tsl_status_name(tsl_status status) {
 #define TSL__TEXT2(x) #x
 #define TSL__TEXT(x) TSL__TEXT2(x)
 const char *tsl_version(void) {
-  return TSL__TEXT(TSL_VERSION_MAJOR) "." TSL__TEXT(TSL_VERSION_MINOR) "." TSL__TEXT(TSL_VERSION_PATCH);
+  return TSL__TEXT(TSL_VERSION_MAJOR) "." TSL__TEXT(TSL_VERSION_MINOR) "." TSL__TEXT(
+      TSL_VERSION_PATCH);
 }
 
-/* Cut a NUL-terminated text of n - 1 bytes, possibly cut in a character, back to whole UTF-8 characters. */
+/* Cut a NUL-terminated text of n - 1 bytes, possibly cut in a character, back to whole UTF-8
+ * characters. */
 static void cut_to_whole_characters(char *text) {
   size_t n = strlen(text), start = n;
   while (start > 0 && n - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) start--;
@@ -359,8 +370,8 @@ tsl_status tsl__fail(tsl_error *error, tsl_status status, const char *format, ..
   return status;
 }
 
-tsl_status tsl__fail_at(tsl_error *error, tsl_status status, const char *text, size_t length, size_t offset,
-                        const char *format, ...) {
+tsl_status tsl__fail_at(tsl_error *error, tsl_status status, const char *text, size_t length,
+                        size_t offset, const char *format, ...) {
   if (!error) return status;
   va_list args;
   va_start(args, format);
@@ -384,7 +395,7 @@ void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length) {
   cut_to_whole_characters(error->pointer);
 }
 
-/* ---- UTF-8 ---------------------------------------------------------------------------------------------------- */
+/* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
 unsigned tsl__utf8_decode(const uint8_t *t, size_t length, uint32_t *cp) {
   if (length == 0) return 0;
@@ -396,7 +407,9 @@ unsigned tsl__utf8_decode(const uint8_t *t, size_t length, uint32_t *cp) {
     if ((t[i] & 0xC0) != 0x80) return 0;
     c = c << 6 | (t[i] & 0x3F);
   }
-  if ((n == 3 && (c < 0x800 || (c >= 0xD800 && c <= 0xDFFF))) || (n == 4 && (c < 0x10000 || c > 0x10FFFF))) return 0;
+  if ((n == 3 && (c < 0x800 || (c >= 0xD800 && c <= 0xDFFF))) ||
+      (n == 4 && (c < 0x10000 || c > 0x10FFFF)))
+    return 0;
   return *cp = c, n;
 }
 

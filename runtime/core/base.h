@@ -1,7 +1,8 @@
-/* base.h - what every file of the engine needs: memory hooks, growable arrays, stable pools, byte sets, errors.
+/* base.h - what every file of the engine needs: memory hooks, growable arrays, stable pools, byte
+ * sets, errors.
  *
- * Nothing here knows about vocabularies or grammars. All memory goes through a tsl_allocator that may fail; a failed call
- * leaves its object as it was.
+ * Nothing here knows about vocabularies or grammars. All memory goes through a tsl_allocator that
+ * may fail; a failed call leaves its object as it was.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +21,11 @@
 #define TSL__LIKELY(x) __builtin_expect(!!(x), 1)
 #define TSL__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define TSL__PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define TSL__EACH_TOKEN __attribute__((hot)) /* runs for each token of a text: such functions lie side by side, so that few pages hold them */
+/* runs for each token of a text: such functions lie side by side, so that few pages hold them */
+#define TSL__EACH_TOKEN __attribute__((hot))
 #define TSL__SELDOM __attribute__((noinline)) /* kept out of functions that run often */
-#define TSL__COLD __attribute__((cold)) /* hardly ever runs: what leads there is kept out of the lines of code that do */
+/* hardly ever runs: what leads there is kept out of the lines of code that do */
+#define TSL__COLD __attribute__((cold))
 #define TSL__PREFETCH(at) __builtin_prefetch(at)
 #define TSL__PREFETCH_WRITE(at) __builtin_prefetch(at, 1)
 #else
@@ -36,7 +39,8 @@
 #define TSL__PREFETCH_WRITE(at) ((void)(at))
 #endif
 
-/* Before a loop of which several turns are done at once: the compiler is told to make vectors of these loops and of no others (meson.build). None of its turns depends on another, but for what
+/* Before a loop of which several turns are done at once: the compiler is told to make vectors of
+ * these loops and of no others (meson.build). None of its turns depends on another, but for what
  * they all are or-ed or added into. */
 #ifdef TSL__SIMD
 #define TSL__PRAGMA(text) _Pragma(#text)
@@ -56,13 +60,17 @@
 #define TSL__WATCHED_MEMORY
 #endif
 
-/* ---- memory --------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* The malloc-backed allocator that a NULL tsl_allocator stands for. */
 extern const tsl_allocator tsl__malloc;
 
-static inline const tsl_allocator *tsl__allocator_or_default(const tsl_allocator *a) { return a ? a : &tsl__malloc; }
-static inline void *tsl__alloc(const tsl_allocator *a, size_t size) { return a->reallocate(a->ctx, NULL, 0, size); }
+static inline const tsl_allocator *tsl__allocator_or_default(const tsl_allocator *a) {
+  return a ? a : &tsl__malloc;
+}
+static inline void *tsl__alloc(const tsl_allocator *a, size_t size) {
+  return a->reallocate(a->ctx, NULL, 0, size);
+}
 static inline void *tsl__resize(const tsl_allocator *a, void *p, size_t old_size, size_t new_size) {
   return a->reallocate(a->ctx, p, old_size, new_size);
 }
@@ -71,37 +79,46 @@ static inline void tsl__free(const tsl_allocator *a, void *p, size_t size) {
 }
 void *tsl__alloc_zero(const tsl_allocator *a, size_t size);
 
-/* Where the next line of the processor's caches begins. What is copied whole and often lies there: with room for a line more. */
+/* Where the next line of the processor's caches begins. What is copied whole and often lies there:
+ * with room for a line more. */
 #define TSL__LINE 64u
 static inline void *tsl__at_line(void *p) { return (char *)p + (-(uintptr_t)p & (TSL__LINE - 1)); }
 
-/* A growable array of T: `typedef TSL__VEC(uint32_t) u32_vec;` Zero-initialised is empty. The allocator is passed to each call, so that the
- * array is three words. */
+/* A growable array of T: `typedef TSL__VEC(uint32_t) u32_vec;` Zero-initialised is empty. The
+ * allocator is passed to each call, so that the array is three words. */
 #define TSL__VEC(T) \
   struct {          \
     T *at;          \
     size_t n, cap;  \
   }
 /* Make room for `more` elements; false when out of memory (the array is then as before). */
-#define tsl__vec_reserve(a, v, more) \
-  (TSL__LIKELY((v)->n + (more) <= (v)->cap) || tsl__vec_grow((a), (void **)&(v)->at, &(v)->cap, (v)->n + (more), sizeof *(v)->at))
+#define tsl__vec_reserve(a, v, more)           \
+  (TSL__LIKELY((v)->n + (more) <= (v)->cap) || \
+   tsl__vec_grow((a), (void **)&(v)->at, &(v)->cap, (v)->n + (more), sizeof *(v)->at))
 /* Append one element; false when out of memory. */
-#define tsl__vec_push(a, v, x) (tsl__vec_reserve((a), (v), 1) ? ((v)->at[(v)->n++] = (x), true) : false)
-#define tsl__vec_free(a, v) (tsl__free((a), (v)->at, (v)->cap * sizeof *(v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+#define tsl__vec_push(a, v, x) \
+  (tsl__vec_reserve((a), (v), 1) ? ((v)->at[(v)->n++] = (x), true) : false)
+#define tsl__vec_free(a, v) \
+  (tsl__free((a), (v)->at, (v)->cap * sizeof *(v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 #define tsl__vec_memory(v) ((v)->cap * sizeof *(v)->at) /* bytes held */
 bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element);
 
-/* Numbers of things, the one that comes before all others in front. Which of two does is asked of a function that callers give as a constant: it is compiled in place. */
+/* Numbers of things, the one that comes before all others in front. Which of two does is asked of a
+ * function that callers give as a constant: it is compiled in place. */
 typedef TSL__VEC(uint32_t) tsl__heap;
 typedef bool (*tsl__heap_order)(const void *ctx, uint32_t a, uint32_t b);
-static inline bool tsl__heap_push(const tsl_allocator *a, tsl__heap *h, uint32_t number, tsl__heap_order before, const void *ctx) { /* false when out of memory */
+/* false when out of memory */
+static inline bool tsl__heap_push(const tsl_allocator *a, tsl__heap *h, uint32_t number,
+                                  tsl__heap_order before, const void *ctx) {
   if (!tsl__vec_push(a, h, number)) return false;
   size_t i = h->n - 1;
-  for (; i && before(ctx, number, h->at[(i - 1) / 2]); i = (i - 1) / 2) h->at[i] = h->at[(i - 1) / 2];
+  for (; i && before(ctx, number, h->at[(i - 1) / 2]); i = (i - 1) / 2)
+    h->at[i] = h->at[(i - 1) / 2];
   h->at[i] = number;
   return true;
 }
-static inline uint32_t tsl__heap_pop(tsl__heap *h, tsl__heap_order before, const void *ctx) { /* takes the first; h is not empty */
+/* takes the first; h is not empty */
+static inline uint32_t tsl__heap_pop(tsl__heap *h, tsl__heap_order before, const void *ctx) {
   uint32_t first = h->at[0], last = h->at[--h->n];
   size_t i = 0;
   for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
@@ -122,12 +139,15 @@ typedef struct tsl__arena {
   uint32_t least;    /* bytes of a block at least; 0: a few */
 } tsl__arena;
 void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a);
-void *tsl__arena_alloc(tsl__arena *arena, size_t size); /* 8-byte aligned, not zeroed; NULL when out of memory */
+/* 8-byte aligned, not zeroed; NULL when out of memory */
+void *tsl__arena_alloc(tsl__arena *arena, size_t size);
 void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size);
 void tsl__arena_free(tsl__arena *arena);
-/* All that `from` holds is `arena`'s from now on; `from` is empty. Both take from the same allocator. */
+/* All that `from` holds is `arena`'s from now on; `from` is empty. Both take from the same
+ * allocator. */
 void tsl__arena_absorb(tsl__arena *arena, tsl__arena *from);
-/* Memory hooks that take from an arena and give nothing back until it is freed: for what has many small parts. Blocks are 8-byte aligned. */
+/* Memory hooks that take from an arena and give nothing back until it is freed: for what has many
+ * small parts. Blocks are 8-byte aligned. */
 tsl_allocator tsl__arena_hooks(tsl__arena *arena);
 
 /* Some bytes of somebody's; no NUL at the end. */
@@ -147,21 +167,33 @@ static inline unsigned tsl__ones(uint64_t w) {
 #endif
 }
 
-/* ---- sets of bytes -------------------------------------------------------------------------------------------- */
+/* ---- sets of bytes --------------------------------------------------------------------------- */
 
 typedef struct tsl__bytes {
   uint64_t w[4]; /* byte b is bit b % 64 of w[b / 64] */
 } tsl__bytes;
 
-static inline bool tsl__bytes_has(const tsl__bytes *s, unsigned b) { return (s->w[b >> 6] >> (b & 63)) & 1u; }
-static inline void tsl__bytes_add(tsl__bytes *s, unsigned b) { s->w[b >> 6] |= (uint64_t)1 << (b & 63); }
-static inline bool tsl__bytes_empty(const tsl__bytes *s) { return !(s->w[0] | s->w[1] | s->w[2] | s->w[3]); }
-static inline bool tsl__bytes_equal(const tsl__bytes *a, const tsl__bytes *b) { return !memcmp(a, b, sizeof *a); }
+static inline bool tsl__bytes_has(const tsl__bytes *s, unsigned b) {
+  return (s->w[b >> 6] >> (b & 63)) & 1u;
+}
+static inline void tsl__bytes_add(tsl__bytes *s, unsigned b) {
+  s->w[b >> 6] |= (uint64_t)1 << (b & 63);
+}
+static inline bool tsl__bytes_empty(const tsl__bytes *s) {
+  return !(s->w[0] | s->w[1] | s->w[2] | s->w[3]);
+}
+static inline bool tsl__bytes_equal(const tsl__bytes *a, const tsl__bytes *b) {
+  return !memcmp(a, b, sizeof *a);
+}
 static inline bool tsl__bytes_meet(const tsl__bytes *a, const tsl__bytes *b) {
-  return ((a->w[0] & b->w[0]) | (a->w[1] & b->w[1]) | (a->w[2] & b->w[2]) | (a->w[3] & b->w[3])) != 0;
+  return ((a->w[0] & b->w[0]) | (a->w[1] & b->w[1]) | (a->w[2] & b->w[2]) | (a->w[3] & b->w[3])) !=
+         0;
 }
 /* Are all bytes of `a` in `b`? */
-static inline bool tsl__bytes_within(const tsl__bytes *a, const tsl__bytes *b) { return !((a->w[0] & ~b->w[0]) | (a->w[1] & ~b->w[1]) | (a->w[2] & ~b->w[2]) | (a->w[3] & ~b->w[3])); }
+static inline bool tsl__bytes_within(const tsl__bytes *a, const tsl__bytes *b) {
+  return !((a->w[0] & ~b->w[0]) | (a->w[1] & ~b->w[1]) | (a->w[2] & ~b->w[2]) |
+           (a->w[3] & ~b->w[3]));
+}
 #define TSL__BYTES_ALL ((tsl__bytes){{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}})
 static inline void tsl__bytes_or(tsl__bytes *a, const tsl__bytes *b) {
   for (int i = 0; i < 4; i++) a->w[i] |= b->w[i];
@@ -174,7 +206,8 @@ static inline unsigned tsl__bytes_count(const tsl__bytes *s) {
   for (int i = 0; i < 4; i++) n += tsl__ones(s->w[i]);
   return n;
 }
-/* Add to `out` each byte that is in the set while its predecessor is not, or the other way round. */
+/* Add to `out` each byte that is in the set while its predecessor is not, or the other way
+ * round. */
 void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out);
 /* Both ends included. */
 static inline void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi) {
@@ -189,7 +222,7 @@ static inline void tsl__bytes_add_range(tsl__bytes *s, unsigned lo, unsigned hi)
   s->w[last] |= to;
 }
 
-/* ---- digits --------------------------------------------------------------------------------------------------- */
+/* ---- digits ---------------------------------------------------------------------------------- */
 
 /* The value of a hexadecimal digit; -1: it is none. */
 static inline int tsl__hex_value(uint8_t b) {
@@ -198,10 +231,10 @@ static inline int tsl__hex_value(uint8_t b) {
   return b >= 'a' && b <= 'f' ? b - 'a' + 10 : -1;
 }
 
-/* ---- escapes of JSON ------------------------------------------------------------------------------------------ */
+/* ---- escapes of JSON ------------------------------------------------------------------------- */
 
 #define TSL__ESCAPE_LETTERS "\"\\/bfnrt" /* of the short ones */
-#define TSL__ESCAPED "\"\\/\b\f\n\r\t"   /* the characters that these stand for, in the same order */
+#define TSL__ESCAPED "\"\\/\b\f\n\r\t" /* the characters that these stand for, in the same order */
 
 static inline uint8_t tsl__counterpart(uint32_t c, const char *from, const char *to) {
   const char *at = c && c < 0x80 ? strchr(from, (int)c) : NULL;
@@ -210,15 +243,22 @@ static inline uint8_t tsl__counterpart(uint32_t c, const char *from, const char 
 /* May a character, or the first byte of one, stand in a string as itself? */
 static inline bool tsl__stands_raw(uint32_t c) { return c >= 0x20 && c != '"' && c != '\\'; }
 /* The character that a letter after a backslash stands for; 0: none. */
-static inline uint8_t tsl__escaped(uint8_t letter) { return tsl__counterpart(letter, TSL__ESCAPE_LETTERS, TSL__ESCAPED); }
+static inline uint8_t tsl__escaped(uint8_t letter) {
+  return tsl__counterpart(letter, TSL__ESCAPE_LETTERS, TSL__ESCAPED);
+}
 /* The letter of a character's short escape; 0: it has none. */
-static inline uint8_t tsl__escape_letter(uint32_t c) { return tsl__counterpart(c, TSL__ESCAPED, TSL__ESCAPE_LETTERS); }
+static inline uint8_t tsl__escape_letter(uint32_t c) {
+  return tsl__counterpart(c, TSL__ESCAPED, TSL__ESCAPE_LETTERS);
+}
 
-/* ---- sorting -------------------------------------------------------------------------------------------------- */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
-/* Sort numbers and drop doubles, in place; returns how many are left. A few runs in order are merged; other arrays are sorted by insertion if small, else by their digits. Needs no memory but 17 KiB of stack, 12 KiB more if they are large. */
+/* Sort numbers and drop doubles, in place; returns how many are left. A few runs in order are
+ * merged; other arrays are sorted by insertion if small, else by their digits. Needs no memory but
+ * 17 KiB of stack, 12 KiB more if they are large. */
 size_t tsl__sort_unique(uint32_t *at, size_t n);
-/* The same for at most 1,024 numbers in a few runs, each in order; others are left as they are: TSL__NOT_RUNS. */
+/* The same for at most 1,024 numbers in a few runs, each in order; others are left as they are:
+ * TSL__NOT_RUNS. */
 size_t tsl__sort_runs(uint32_t *at, size_t n);
 #define TSL__NOT_RUNS SIZE_MAX
 
@@ -227,12 +267,15 @@ static inline size_t tsl__lower_bound(const uint32_t *at, size_t n, uint32_t num
   size_t lo = 0, hi = n;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (at[mid] < number) lo = mid + 1;
-    else hi = mid;
+    if (at[mid] < number)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo;
 }
-/* The same from `from` on, where all before are less: what is near is met soon, what is far in steps that double. */
+/* The same from `from` on, where all before are less: what is near is met soon, what is far in
+ * steps that double. */
 static inline size_t tsl__bound_from(const uint32_t *at, size_t n, size_t from, uint32_t number) {
   size_t step = 1;
   for (; from + step <= n && at[from + step - 1] < number; step *= 2) from += step;
@@ -240,7 +283,7 @@ static inline size_t tsl__bound_from(const uint32_t *at, size_t n, size_t from, 
   return from + tsl__lower_bound(at + from, from + step <= n ? step - 1 : n - from, number);
 }
 
-/* ---- hashing -------------------------------------------------------------------------------------------------- */
+/* ---- hashing --------------------------------------------------------------------------------- */
 
 static inline uint64_t tsl__mix(uint64_t h) {
   h ^= h >> 32;
@@ -251,7 +294,8 @@ static inline uint64_t tsl__mix(uint64_t h) {
 }
 uint64_t tsl__hash(const void *data, size_t size); /* XXH3-64 */
 
-/* XXH3-128 under a secret: equal digests mean equal data, whoever chose it, as long as the secret stays one. */
+/* XXH3-128 under a secret: equal digests mean equal data, whoever chose it, as long as the secret
+ * stays one. */
 #define TSL__SECRET 192
 typedef struct tsl__digest {
   uint64_t lo, hi;
@@ -260,12 +304,14 @@ tsl__digest tsl__digest_of(const uint8_t secret[TSL__SECRET], const void *data, 
 /* Draw one from the system's source of random bytes; false if it has none. */
 bool tsl__secret_draw(uint8_t secret[TSL__SECRET]);
 
-/* ---- time ------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 uint64_t tsl__now_us(void); /* of a clock that never goes back; its beginning means nothing */
 
 /* What ends a piece of work early: a flag of the caller, or the time. */
-static inline bool tsl__cancelled(const int *flag) { return flag && __atomic_load_n(flag, __ATOMIC_RELAXED) != 0; }
+static inline bool tsl__cancelled(const int *flag) {
+  return flag && __atomic_load_n(flag, __ATOMIC_RELAXED) != 0;
+}
 static inline bool tsl__expired(uint64_t deadline) { return deadline && tsl__now_us() >= deadline; }
 /* The point in time `span` µs from now; 0 (never) for a span of 0. */
 static inline uint64_t tsl__deadline(uint64_t span) {
@@ -274,24 +320,28 @@ static inline uint64_t tsl__deadline(uint64_t span) {
   return span > UINT64_MAX - now ? UINT64_MAX : now + span;
 }
 
-/* ---- errors --------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Fill *error (may be NULL) and return `status`. Offset, line, column and pointer become 0 and "". */
-tsl_status tsl__fail(tsl_error *error, tsl_status status, const char *format, ...) TSL__PRINTF(3, 4);
+/* Fill *error (may be NULL) and return `status`. Offset, line, column and pointer become 0 and
+ * "". */
+tsl_status tsl__fail(tsl_error *error, tsl_status status, const char *format, ...)
+    TSL__PRINTF(3, 4);
 /* The same for a place in `text`: sets offset, line and column (1-based, bytes). */
-tsl_status tsl__fail_at(tsl_error *error, tsl_status status, const char *text, size_t length, size_t offset,
-                        const char *format, ...) TSL__PRINTF(6, 7);
-/* Set the JSON pointer of an error that is already filled; cut at a whole UTF-8 character. error may be NULL. */
+tsl_status tsl__fail_at(tsl_error *error, tsl_status status, const char *text, size_t length,
+                        size_t offset, const char *format, ...) TSL__PRINTF(6, 7);
+/* Set the JSON pointer of an error that is already filled; cut at a whole UTF-8 character. error
+ * may be NULL. */
 void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length);
 
-/* ---- UTF-8 ---------------------------------------------------------------------------------------------------- */
+/* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
 /* First bytes of characters beyond ASCII as a set: bit 0 for 0xC2, to 0xF4. */
 #define TSL__LEAD 0xC2u
 #define TSL__LEADS 51u
 #define TSL__ALL_LEADS (((uint64_t)1 << TSL__LEADS) - 1)
 
-/* Decode one code point (no surrogates, no overlong forms, up to U+10FFFF). Returns its length in bytes, 0 if invalid or cut off. */
+/* Decode one code point (no surrogates, no overlong forms, up to U+10FFFF). Returns its length in
+ * bytes, 0 if invalid or cut off. */
 unsigned tsl__utf8_decode(const uint8_t *text, size_t length, uint32_t *cp);
 /* Is it made of whole characters alone? */
 bool tsl__utf8_valid(const uint8_t *text, size_t length);

@@ -1,7 +1,8 @@
 /* fmath.h - logarithm and exponential that are the same on every platform.
  *
- * The C library's may differ in the last bit from one version to the next, and a last bit can decide which token is drawn. These are made of
- * additions, multiplications and divisions in double, which IEEE 754 defines exactly. They are called a few times a step, so that plain series
+ * The C library's may differ in the last bit from one version to the next, and a last bit can
+ * decide which token is drawn. These are made of additions, multiplications and divisions in
+ * double, which IEEE 754 defines exactly. They are called a few times a step, so that plain series
  * will do; the weights of whole rows are runtime/kernels/logits.h's.
  * Accuracy  log within 4e-16 (relative, or absolute near 1), exp within 4e-16 (relative).
  * Ref       log x = 2 artanh((x - 1) / (x + 1)); Cody and Waite 1980 for splitting ln 2.

@@ -7,13 +7,25 @@
 #define THIRTY_TWO(k) SIXTEEN(k), SIXTEEN(k)
 #define SIXTY_FOUR(k) THIRTY_TWO(k), THIRTY_TWO(k)
 
-_Alignas(TSL__LINE) const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW / 8] = {
-  0, 1, SIXTEEN(2), SIXTEEN(3), THIRTY_TWO(4), THIRTY_TWO(5), SIXTY_FOUR(6), SIXTY_FOUR(7), SIXTY_FOUR(8), SIXTY_FOUR(8), SIXTY_FOUR(9), SIXTY_FOUR(9)};
+_Alignas(TSL__LINE) const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW / 8] = {0,
+                                                                           1,
+                                                                           SIXTEEN(2),
+                                                                           SIXTEEN(3),
+                                                                           THIRTY_TWO(4),
+                                                                           THIRTY_TWO(5),
+                                                                           SIXTY_FOUR(6),
+                                                                           SIXTY_FOUR(7),
+                                                                           SIXTY_FOUR(8),
+                                                                           SIXTY_FOUR(8),
+                                                                           SIXTY_FOUR(9),
+                                                                           SIXTY_FOUR(9)};
 
 static uint32_t chunk_size(uint32_t k) { return 8u << k / 2; }
 static uint32_t chunk_first(uint32_t k) { return ((2 + k % 2) << (k / 2 + 3)) - 16; }
 
-static uintptr_t *place_of(tsl__pool *p, uint32_t k) { return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR]; }
+static uintptr_t *place_of(tsl__pool *p, uint32_t k) {
+  return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR];
+}
 
 #define FAR_SIZE ((TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(uintptr_t))
 
@@ -40,7 +52,9 @@ static inline void *add(tsl__pool *p) {
   return at;
 }
 
-#define CLEARED 1024u /* bytes, about, that are set to zero at once: of a large chunk all would take longer than what the element is for */
+/* bytes, about, that are set to zero at once: of a large chunk all would take longer than what the
+ * element is for */
+#define CLEARED 1024u
 
 static TSL__SELDOM void *add_beyond(tsl__pool *p, const tsl_allocator *a) {
   if (!p->rest && !add_chunk(p, a)) return NULL;
@@ -51,17 +65,22 @@ static TSL__SELDOM void *add_beyond(tsl__pool *p, const tsl_allocator *a) {
   return add(p);
 }
 
-void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) { return TSL__LIKELY(p->room) ? add(p) : add_beyond(p, a); }
+void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
+  return TSL__LIKELY(p->room) ? add(p) : add_beyond(p, a);
+}
 
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
-  for (uint32_t k = 0; k < TSL__POOL_CHUNKS && chunk_first(k) < p->n; k++) tsl__free(a, tsl__pool_at(p, chunk_first(k)), (size_t)chunk_size(k) * p->element);
+  for (uint32_t k = 0; k < TSL__POOL_CHUNKS && chunk_first(k) < p->n; k++)
+    tsl__free(a, tsl__pool_at(p, chunk_first(k)), (size_t)chunk_size(k) * p->element);
   tsl__free(a, p->far, FAR_SIZE);
   tsl__pool_init(p, p->element);
 }
 
-/* ---- index ---------------------------------------------------------------------------------------------------- */
+/* ---- index ----------------------------------------------------------------------------------- */
 
-static size_t table_bytes(uint32_t count, bool wide) { return sizeof(tsl__index_table) + (size_t)count * (wide ? sizeof(uint64_t) : sizeof(uint32_t)); }
+static size_t table_bytes(uint32_t count, bool wide) {
+  return sizeof(tsl__index_table) + (size_t)count * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
+}
 
 /* A slot into its home or the first free one behind it. */
 static inline void put(tsl__index_table *t, uint32_t tag, uint32_t held) {
@@ -71,19 +90,28 @@ static inline void put(tsl__index_table *t, uint32_t tag, uint32_t held) {
     atomic_store_explicit(&tsl__index_big(t)[i], (uint64_t)tag << 32 | held, memory_order_release);
   } else {
     while (atomic_load_explicit(&tsl__index_narrow(t)[i], memory_order_relaxed)) i = (i + 1) & last;
-    atomic_store_explicit(&tsl__index_narrow(t)[i], tag << TSL__INDEX_NUMBER | held, memory_order_release);
+    atomic_store_explicit(&tsl__index_narrow(t)[i], tag << TSL__INDEX_NUMBER | held,
+                          memory_order_release);
   }
 }
 
 #define MOVED 64u
 #define FIRST 32u       /* slots of an index's first table */
 #define KEPT_FIRST 128u /* where all tables are kept: fewer of them */
-#define FOURFOLD 256u   /* slots below which a table grows to four times its size: moving its entries costs more than the space */
-#define GRADUAL 512u    /* slots from which a table's entries are not moved at once, which would take longer than all else that is done for a token */
-#define MOVED_EACH 8u   /* slots that are moved with each entry that is added: more than two, so that the table before is empty when this one is full */
+/* slots below which a table grows to four times its size: moving its entries costs more than the
+ * space */
+#define FOURFOLD 256u
+/* slots from which a table's entries are not moved at once, which would take longer than all else
+ * that is done for a token */
+#define GRADUAL 512u
+/* slots that are moved with each entry that is added: more than two, so that the table before is
+ * empty when this one is full */
+#define MOVED_EACH 8u
 
-/* The entries of some slots of a table into a larger one. Half of the slots are free, at random: the entries are collected first, without a branch. */
-static void move_narrow(const tsl__index_table *from, tsl__index_table *to, uint32_t i, uint32_t all) {
+/* The entries of some slots of a table into a larger one. Half of the slots are free, at random:
+ * the entries are collected first, without a branch. */
+static void move_narrow(const tsl__index_table *from, tsl__index_table *to, uint32_t i,
+                        uint32_t all) {
   _Atomic(uint32_t) *before = tsl__index_narrow(from), *slots = tsl__index_narrow(to);
   uint32_t some[MOVED], last = to->count - 1;
   while (i < all) {
@@ -100,7 +128,8 @@ static void move_narrow(const tsl__index_table *from, tsl__index_table *to, uint
   }
 }
 
-static void move_entries(const tsl__index_table *from, tsl__index_table *to, uint32_t i, uint32_t all) {
+static void move_entries(const tsl__index_table *from, tsl__index_table *to, uint32_t i,
+                         uint32_t all) {
   if (!to->wide) {
     move_narrow(from, to, i, all);
     return;
@@ -114,7 +143,8 @@ static void move_entries(const tsl__index_table *from, tsl__index_table *to, uin
 /* So many slots more of the table before. When all are moved nobody looks there any more. */
 static void move_on(tsl__index *ix, const tsl_allocator *a, tsl__index_table *t, uint32_t n) {
   tsl__index_table *old = t->older;
-  uint32_t from = atomic_load_explicit(&ix->moved, memory_order_relaxed), all = old->count - from > n ? from + n : old->count;
+  uint32_t from = atomic_load_explicit(&ix->moved, memory_order_relaxed),
+           all = old->count - from > n ? from + n : old->count;
   move_entries(old, t, from, all);
   atomic_store_explicit(&ix->moved, all, memory_order_relaxed);
   if (all < old->count) return;
@@ -125,7 +155,9 @@ static void move_on(tsl__index *ix, const tsl_allocator *a, tsl__index_table *t,
   tsl__free(a, old, table_bytes(old->count, old->wide));
 }
 
-static inline bool is_moving(const tsl__index_table *t) { return atomic_load_explicit(&((tsl__index_table *)(uintptr_t)t)->moving, memory_order_acquire); }
+static inline bool is_moving(const tsl__index_table *t) {
+  return atomic_load_explicit(&((tsl__index_table *)(uintptr_t)t)->moving, memory_order_acquire);
+}
 
 void tsl__index_settle(tsl__index *ix, const tsl_allocator *a) {
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
@@ -135,14 +167,18 @@ void tsl__index_settle(tsl__index *ix, const tsl_allocator *a) {
 /* First the table, then the one before as far as its entries were not moved yet. */
 uint32_t tsl__index_next_seldom(tsl__index_iter *it) {
   const tsl__index *ix = it->ix;
-  const tsl__index_table *newest = atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->table, memory_order_acquire);
+  const tsl__index_table *newest =
+      atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->table, memory_order_acquire);
   bool moving = is_moving(it->table);
   for (;;) {
     uint32_t at = it->at;
     uint64_t slot = tsl__index_slot(it->table, at);
     it->at = (at + 1) & (it->table->count - 1);
-    bool is_left = it->table == newest || at >= atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->moved, memory_order_relaxed);
-    if (slot && is_left && (((uint32_t)(slot >> 32) ^ it->tag) & TSL__INDEX_COMPARED) == 0) return ix->first + (uint32_t)slot - 1;
+    bool is_left =
+        it->table == newest ||
+        at >= atomic_load_explicit(&((tsl__index *)(uintptr_t)ix)->moved, memory_order_relaxed);
+    if (slot && is_left && (((uint32_t)(slot >> 32) ^ it->tag) & TSL__INDEX_COMPARED) == 0)
+      return ix->first + (uint32_t)slot - 1;
     if (slot) continue;
     if (!moving) return UINT32_MAX;
     moving = false;
@@ -152,12 +188,18 @@ uint32_t tsl__index_next_seldom(tsl__index_iter *it) {
 }
 
 /* Half of the slots are used at most. */
-static bool is_full(const tsl__index *ix, const tsl__index_table *t) { return (uint64_t)ix->n * 2 >= t->count; }
+static bool is_full(const tsl__index *ix, const tsl__index_table *t) {
+  return (uint64_t)ix->n * 2 >= t->count;
+}
 
-static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, bool wide) {
+static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old,
+                              bool wide) {
   uint32_t count = ix->read_unlocked ? KEPT_FIRST : FIRST;
   tsl__index_settle(ix, a);
-  if (old) count = !is_full(ix, old) ? old->count : old->count < FOURFOLD ? old->count * 4 : old->count * 2;
+  if (old)
+    count = !is_full(ix, old)       ? old->count
+            : old->count < FOURFOLD ? old->count * 4
+                                    : old->count * 2;
   tsl__index_table *t = tsl__alloc_zero(a, table_bytes(count, wide));
   if (!t) return NULL;
   t->count = count;
@@ -171,7 +213,8 @@ static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index
   return t;
 }
 
-static TSL__SELDOM bool add_grown(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old, uint64_t hash, uint32_t held) {
+static TSL__SELDOM bool add_grown(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old,
+                                  uint64_t hash, uint32_t held) {
   tsl__index_table *t = grow(ix, a, old, held > TSL__INDEX_NUMBERS || (old && old->wide));
   if (!t) return false;
   put(t, tsl__index_tag(hash), held);
@@ -182,7 +225,8 @@ static TSL__SELDOM bool add_grown(tsl__index *ix, const tsl_allocator *a, tsl__i
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number) {
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
   uint32_t held = number - ix->first + 1;
-  if (TSL__UNLIKELY(!t || is_full(ix, t) || (held > TSL__INDEX_NUMBERS && !t->wide))) return add_grown(ix, a, t, hash, held);
+  if (TSL__UNLIKELY(!t || is_full(ix, t) || (held > TSL__INDEX_NUMBERS && !t->wide)))
+    return add_grown(ix, a, t, hash, held);
   if (TSL__UNLIKELY(is_moving(t))) move_on(ix, a, t, MOVED_EACH);
   put(t, tsl__index_tag(hash), held);
   ix->n++;
@@ -199,15 +243,19 @@ void tsl__index_free(tsl__index *ix, const tsl_allocator *a) {
 
 size_t tsl__index_memory(const tsl__index *ix) {
   size_t n = 0;
-  for (const tsl__index_table *t = atomic_load(&((tsl__index *)(uintptr_t)ix)->table); t; t = t->older) n += table_bytes(t->count, t->wide);
+  for (const tsl__index_table *t = atomic_load(&((tsl__index *)(uintptr_t)ix)->table); t;
+       t = t->older)
+    n += table_bytes(t->count, t->wide);
   return n;
 }
 
-/* ---- laid ----------------------------------------------------------------------------------------------------- */
+/* ---- laid ------------------------------------------------------------------------------------ */
 
 #define LAID_LEAST 16u
 
-static size_t laid_size(uint32_t last, uint32_t element) { return sizeof(tsl__frozen) + TSL__LINE + ((size_t)last + 1) * element; }
+static size_t laid_size(uint32_t last, uint32_t element) {
+  return sizeof(tsl__frozen) + TSL__LINE + ((size_t)last + 1) * element;
+}
 
 tsl__frozen *tsl__frozen_new(const tsl_allocator *a, uint32_t n, uint32_t element) {
   uint32_t last = LAID_LEAST - 1;

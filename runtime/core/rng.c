@@ -11,7 +11,8 @@
 #define WEYL_1 0xBB67AE85u
 
 void tsl__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
-  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
+  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0],
+           k1 = key[1];
   for (int round = 0; round < ROUNDS; round++) {
     uint64_t p0 = (uint64_t)MULTIPLIER_0 * c0, p1 = (uint64_t)MULTIPLIER_1 * c2;
     uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
@@ -37,4 +38,6 @@ double tsl__rng_uniform_of(uint64_t seed, uint64_t index, uint32_t stream) {
   return (double)bits * 0x1p-53;
 }
 
-double tsl__rng_uniform(uint64_t seed, uint64_t index) { return tsl__rng_uniform_of(seed, index, 0); }
+double tsl__rng_uniform(uint64_t seed, uint64_t index) {
+  return tsl__rng_uniform_of(seed, index, 0);
+}

@@ -1,9 +1,11 @@
 /* rng.h - random numbers that are a function: of a seed and of how many were drawn before.
  *
- * Philox4x32-10 is a counter-based generator: ten rounds of multiply and exchange turn (counter, key) into 128 random bits. Nothing but the number of
- * draws is kept, so a sampler can be copied, resumed or checked anywhere, and it is integer arithmetic: the same on every platform.
+ * Philox4x32-10 is a counter-based generator: ten rounds of multiply and exchange turn (counter,
+ * key) into 128 random bits. Nothing but the number of draws is kept, so a sampler can be copied,
+ * resumed or checked anywhere, and it is integer arithmetic: the same on every platform.
  *
- * Ref       Salmon, Moraes, Dror, Shaw 2011 "Parallel random numbers: as easy as 1, 2, 3"; known answers from their Random123 distribution.
+ * Ref       Salmon, Moraes, Dror, Shaw 2011 "Parallel random numbers: as easy as 1, 2, 3"; known
+ *           answers from their Random123 distribution.
  * Tested by tests/sample/test_sampler.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,7 +18,8 @@
 void tsl__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 /* Draw number `index` of the stream of `seed`: uniform in [0, 1), a multiple of 2^-53. */
 double tsl__rng_uniform(uint64_t seed, uint64_t index);
-/* The same for further streams of one seed: a draw that needs a second number takes it from another stream. Stream 0 is tsl__rng_uniform. */
+/* The same for further streams of one seed: a draw that needs a second number takes it from another
+ * stream. Stream 0 is tsl__rng_uniform. */
 double tsl__rng_uniform_of(uint64_t seed, uint64_t index, uint32_t stream);
 
 #endif

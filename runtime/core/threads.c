@@ -30,7 +30,7 @@ struct tsl_threads {
   pthread_t ids[];
 };
 
-/* ---- small helpers -------------------------------------------------------------------------------------------- */
+/* ---- small helpers --------------------------------------------------------------------------- */
 
 bool tsl__cond_init(pthread_cond_t *cond) {
   pthread_condattr_t attr;
@@ -58,13 +58,16 @@ bool tsl__thread_start(pthread_t *thread, void *(*body)(void *), void *arg) {
   return started;
 }
 
-/* ---- workers -------------------------------------------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 static void run_loop(loop *l) {
-  for (size_t i; (i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->n;) l->body(l->arg, i);
+  for (size_t i; (i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->n;)
+    l->body(l->arg, i);
 }
 
-static bool has_rest(loop *l) { return l && atomic_load_explicit(&l->next, memory_order_relaxed) < l->n; }
+static bool has_rest(loop *l) {
+  return l && atomic_load_explicit(&l->next, memory_order_relaxed) < l->n;
+}
 
 static void join_loop(tsl_threads *t) {
   loop *l = t->loop;
@@ -77,8 +80,10 @@ static void join_loop(tsl_threads *t) {
 
 static void unqueue(tsl_threads *t, tsl__task *task) {
   *task->at = task->next;
-  if (task->next) task->next->at = task->at;
-  else t->last = task->at;
+  if (task->next)
+    task->next->at = task->at;
+  else
+    t->last = task->at;
   task->at = NULL;
 }
 
@@ -94,16 +99,20 @@ static void *work(void *arg) {
   tsl_threads *t = arg;
   pthread_mutex_lock(&t->mutex);
   for (;;) {
-    if (has_rest(t->loop)) join_loop(t);
-    else if (t->first) run_task(t);
-    else if (t->ending) break;
-    else pthread_cond_wait(&t->work, &t->mutex);
+    if (has_rest(t->loop))
+      join_loop(t);
+    else if (t->first)
+      run_task(t);
+    else if (t->ending)
+      break;
+    else
+      pthread_cond_wait(&t->work, &t->mutex);
   }
   pthread_mutex_unlock(&t->mutex);
   return NULL;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static uint32_t workers_of(const tsl_threads_options *o) {
   if (o->parallel) return 0;
@@ -136,7 +145,8 @@ static void end(tsl_threads *t, uint32_t room) {
   tsl__free(&a, t, sizeof *t + room * sizeof *t->ids);
 }
 
-tsl_status tsl_threads_new(const tsl_threads_options *options, const tsl_allocator *allocator, tsl_threads **out) {
+tsl_status tsl_threads_new(const tsl_threads_options *options, const tsl_allocator *allocator,
+                           tsl_threads **out) {
   static const tsl_threads_options none = {0};
   if (!options) options = &none;
   allocator = tsl__allocator_or_default(allocator);
@@ -162,9 +172,11 @@ void tsl_threads_free(tsl_threads *t) {
   if (t) end(t, t->workers);
 }
 
-uint32_t tsl_threads_count(const tsl_threads *t) { return t->host.parallel ? (t->host.width ? t->host.width : 2) : t->workers; }
+uint32_t tsl_threads_count(const tsl_threads *t) {
+  return t->host.parallel ? (t->host.width ? t->host.width : 2) : t->workers;
+}
 
-/* ---- work ----------------------------------------------------------------------------------------------------- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 static void host_part(void *arg, size_t i) {
   (void)i;
@@ -183,7 +195,8 @@ static void run_on_workers(tsl_threads *t, loop *l) {
   if (mine) {
     t->taken = true;
     t->loop = l;
-    if (l->n - 1 >= t->workers) pthread_cond_broadcast(&t->work);
+    if (l->n - 1 >= t->workers)
+      pthread_cond_broadcast(&t->work);
     else
       for (size_t i = 1; i < l->n; i++) pthread_cond_signal(&t->work);
   }
@@ -200,9 +213,12 @@ static void run_on_workers(tsl_threads *t, loop *l) {
 void tsl__threads_loop(tsl_threads *t, void (*body)(void *arg, size_t i), void *arg, size_t n) {
   loop l = {.body = body, .arg = arg, .n = n};
   atomic_init(&l.next, 0);
-  if (!t || n < 2) run_loop(&l);
-  else if (t->host.parallel) run_on_host(t, &l);
-  else run_on_workers(t, &l);
+  if (!t || n < 2)
+    run_loop(&l);
+  else if (t->host.parallel)
+    run_on_host(t, &l);
+  else
+    run_on_workers(t, &l);
 }
 
 bool tsl__threads_queue(tsl_threads *t, tsl__task *task) {

@@ -1,9 +1,13 @@
 /* threads.h - worker threads: a loop shared with the caller, and a queue of tasks.
  *
- * Problem   A batch of 32 masks seen before takes 5 µs; waking a thread takes 5 to 50. A loop that waits for all workers to show up would be slower with them.
- * Idea      The caller works from the start. Workers join when they wake up, as long as there is something left; the caller, done with its share, waits
- *           only for those that joined. Rows are handed out one at a time by a counter, so a slow one (a first visit) holds up nobody.
- * Order     A loop goes before queued tasks. One loop at a time: a second caller finds the workers taken and runs its loop alone.
+ * Problem   A batch of 32 masks seen before takes 5 µs; waking a thread takes 5 to 50. A loop that
+ *           waits for all workers to show up would be slower with them.
+ * Idea      The caller works from the start. Workers join when they wake up, as long as there is
+ *           something left; the caller, done with its share, waits only for those that joined. Rows
+ *           are handed out one at a time by a counter, so a slow one (a first visit) holds up
+ *           nobody.
+ * Order     A loop goes before queued tasks. One loop at a time: a second caller finds the workers
+ *           taken and runs its loop alone.
  *
  * Tested by tests/matcher/test_threads.c, which ./dev also runs under ThreadSanitizer.
  *
@@ -16,14 +20,17 @@
 
 #include "runtime/core/base.h"
 
-/* Queued by tsl__threads_queue; lies in the caller's object, which must live until `run` has been called, or it was taken back. */
+/* Queued by tsl__threads_queue; lies in the caller's object, which must live until `run` has been
+ * called, or it was taken back. */
 typedef struct tsl__task {
   struct tsl__task *next, **at; /* `at`: what leads to it in the queue; NULL: it is not in it */
   void (*run)(struct tsl__task *task);
 } tsl__task;
 
-/* body(arg, i) once for each i < n, here and on workers; returns when all calls have. `threads` NULL: here alone. */
-void tsl__threads_loop(tsl_threads *threads, void (*body)(void *arg, size_t i), void *arg, size_t n);
+/* body(arg, i) once for each i < n, here and on workers; returns when all calls have. `threads`
+ * NULL: here alone. */
+void tsl__threads_loop(tsl_threads *threads, void (*body)(void *arg, size_t i), void *arg,
+                       size_t n);
 /* Have a worker run the task some time; false if there are no workers (a host's threads). */
 bool tsl__threads_queue(tsl_threads *threads, tsl__task *task);
 /* Take it out of the queue again; false if it is not in it: a worker has it, or had. */

@@ -1,16 +1,21 @@
 /* trie.c - building the vocabulary trie.
  *
- * Problem   128,256 tokens must become a trie of 275,000 nodes in a few milliseconds, since this is paid at every start without a cache.
- * Idea      Sort the tokens by spelling; then every node is a range of the sorted list, and one pass that appends the children of node 0,
- *           1, 2, … to the node array is already breadth-first: the array is its own queue.
- * Sort      The first eight bytes of a token, read as a big-endian number, are its key. A stable byte-wise radix sort puts the keys in
- *           order; only tokens that share a key (few) are compared byte by byte, by insertion or heap sort.
- * Size      A token adds to the trie the bytes that it does not share with the token before it, so the node count is known before the first
- *           node is made, and nothing is ever resized.
- * Bottom up Heights and byte sets are filled from the last node to the first: in breadth-first order children come after their parent.
- *           Equal sets are one entry: 34,319 in Llama 3.1. Where there are more than 65,535 (Gemma 3: 72,134) the sets of nodes with one
- *           token below are left out as "not known"; if that is not enough, those with up to three, seven, … tokens. A walk enters so few
- *           tokens as quickly as it would skip them.
+ * Problem   128,256 tokens must become a trie of 275,000 nodes in a few milliseconds, since this is
+ *           paid at every start without a cache.
+ * Idea      Sort the tokens by spelling; then every node is a range of the sorted list, and one
+ *           pass that appends the children of node 0, 1, 2, … to the node array is already
+ *           breadth-first: the array is its own queue.
+ * Sort      The first eight bytes of a token, read as a big-endian number, are its key. A stable
+ *           byte-wise radix sort puts the keys in order; only tokens that share a key (few) are
+ *           compared byte by byte, by insertion or heap sort.
+ * Size      A token adds to the trie the bytes that it does not share with the token before it, so
+ *           the node count is known before the first node is made, and nothing is ever resized.
+ * Bottom up Heights and byte sets are filled from the last node to the first: in breadth-first
+ * order children come after their parent.
+ *           Equal sets are one entry: 34,319 in Llama 3.1. Where there are more than 65,535 (Gemma
+ *           3: 72,134) the sets of nodes with one token below are left out as "not known"; if that
+ *           is not enough, those with up to three, seven, … tokens. A walk enters so few tokens as
+ *           quickly as it would skip them.
  *
  * Example   See trie.h.
  * Cost      O(total bytes) plus the sort.
@@ -39,10 +44,11 @@ typedef struct builder {
   uint32_t count;
   uint32_t *slots; /* hash table of sets: index + 1, 0 = free */
   uint32_t slot_count, set_cap;
-  uint32_t level[TSL_MAX_TOKEN_BYTES + 2]; /* the first node of each depth; where there is none: node_count */
+  /* the first node of each depth; where there is none: node_count */
+  uint32_t level[TSL_MAX_TOKEN_BYTES + 2];
 } builder;
 
-/* ---- sorting -------------------------------------------------------------------------------------------------- */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
 static uint64_t key_of(const uint8_t *p, uint32_t length) {
   uint64_t key = 0;
@@ -58,7 +64,9 @@ static int compare_tokens(const uint8_t *bytes, const uint32_t *offsets, tsl_tok
   return a < b ? -1 : a > b;
 }
 
-static bool before(const builder *b, const entry *x, const entry *y) { return compare_tokens(b->bytes, b->offsets, x->id, y->id) < 0; }
+static bool before(const builder *b, const entry *x, const entry *y) {
+  return compare_tokens(b->bytes, b->offsets, x->id, y->id) < 0;
+}
 
 /* Stable sort by key: one counting pass per byte, passes in which all bytes are equal left out. */
 static void radix_sort(builder *b) {
@@ -67,7 +75,8 @@ static void radix_sort(builder *b) {
     for (uint32_t i = 0; i < b->count; i++) start[(b->entries[i].key >> shift & 255) + 1]++;
     if (start[(b->entries[0].key >> shift & 255) + 1] == b->count) continue;
     for (unsigned i = 0; i < 256; i++) start[i + 1] += start[i];
-    for (uint32_t i = 0; i < b->count; i++) b->scratch[start[b->entries[i].key >> shift & 255]++] = b->entries[i];
+    for (uint32_t i = 0; i < b->count; i++)
+      b->scratch[start[b->entries[i].key >> shift & 255]++] = b->entries[i];
     entry *t = b->entries;
     b->entries = b->scratch;
     b->scratch = t;
@@ -103,16 +112,19 @@ static void heap_sort(const builder *b, entry *e, uint32_t n) {
   }
 }
 
-/* Tokens of equal key are not in order yet where they are longer than the key, or end in the zeroes that pad it. */
+/* Tokens of equal key are not in order yet where they are longer than the key, or end in the zeroes
+ * that pad it. */
 static void sort_equal_keys(const builder *b) {
   for (uint32_t i = 0, end; i < b->count; i = end) {
     for (end = i + 1; end < b->count && b->entries[end].key == b->entries[i].key;) end++;
-    if (end - i > INSERTION_LIMIT) heap_sort(b, b->entries + i, end - i);
-    else if (end - i > 1) insertion_sort(b, b->entries + i, end - i);
+    if (end - i > INSERTION_LIMIT)
+      heap_sort(b, b->entries + i, end - i);
+    else if (end - i > 1)
+      insertion_sort(b, b->entries + i, end - i);
   }
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static uint32_t length_of(const builder *b, uint32_t i) {
   tsl_token id = b->entries[i].id;
@@ -132,12 +144,15 @@ static uint32_t shared_prefix(const builder *b, uint32_t i, uint32_t j) {
 
 static uint64_t count_nodes(const builder *b) {
   uint64_t n = 1;
-  for (uint32_t i = 0; i < b->count; i++) n += length_of(b, i) - (i ? shared_prefix(b, i - 1, i) : 0);
+  for (uint32_t i = 0; i < b->count; i++)
+    n += length_of(b, i) - (i ? shared_prefix(b, i - 1, i) : 0);
   return n;
 }
 
-/* Append the children of node `at`, whose tokens share `depth` bytes; returns the number of nodes after that. */
-static uint32_t append_children(const builder *b, tsl__trie *trie, uint32_t at, uint32_t depth, uint32_t count) {
+/* Append the children of node `at`, whose tokens share `depth` bytes; returns the number of nodes
+ * after that. */
+static uint32_t append_children(const builder *b, tsl__trie *trie, uint32_t at, uint32_t depth,
+                                uint32_t count) {
   tsl__trie_node *node = &trie->nodes[at];
   uint32_t i = node->begin;
   while (i < node->end && length_of(b, i) == depth) i++;
@@ -147,7 +162,8 @@ static uint32_t append_children(const builder *b, tsl__trie *trie, uint32_t at, 
     uint8_t byte = byte_at(b, i, depth);
     uint32_t begin = i++;
     while (i < node->end && byte_at(b, i, depth) == byte) i++;
-    trie->nodes[count++] = (tsl__trie_node){.begin = begin, .own_end = begin, .end = i, .byte = byte};
+    trie->nodes[count++] =
+        (tsl__trie_node){.begin = begin, .own_end = begin, .end = i, .byte = byte};
   }
   node->children = (uint16_t)(count - node->first_child);
   return count;
@@ -167,10 +183,12 @@ static void make_nodes(builder *b, tsl__trie *trie) {
   for (depth++; depth < TSL_MAX_TOKEN_BYTES + 2; depth++) b->level[depth] = count;
 }
 
-/* ---- byte sets ------------------------------------------------------------------------------------------------ */
+/* ---- byte sets ------------------------------------------------------------------------------- */
 
 static uint32_t hash_set(const tsl__bytes *s) {
-  return (uint32_t)tsl__mix(s->w[0] + 0x9e3779b97f4a7c15u * (s->w[1] + 0x9e3779b97f4a7c15u * (s->w[2] + 0x9e3779b97f4a7c15u * s->w[3])));
+  return (uint32_t)tsl__mix(
+      s->w[0] + 0x9e3779b97f4a7c15u *
+                    (s->w[1] + 0x9e3779b97f4a7c15u * (s->w[2] + 0x9e3779b97f4a7c15u * s->w[3])));
 }
 
 typedef enum interned { INTERNED, FULL, OUT_OF_MEMORY } interned;
@@ -186,7 +204,8 @@ static interned intern_set(builder *b, tsl__trie *trie, const tsl__bytes *s, uin
   if (trie->set_count == MAX_SETS) return FULL;
   if (trie->set_count == b->set_cap) {
     uint32_t cap = b->set_cap ? 2 * b->set_cap : 256;
-    void *p = tsl__resize(b->alloc, trie->sets, b->set_cap * sizeof *trie->sets, cap * sizeof *trie->sets);
+    void *p = tsl__resize(b->alloc, trie->sets, b->set_cap * sizeof *trie->sets,
+                          cap * sizeof *trie->sets);
     if (!p) return OUT_OF_MEMORY;
     trie->sets = p;
     b->set_cap = cap;
@@ -206,9 +225,11 @@ static uint16_t height_of(const tsl__trie *trie, const tsl__trie_node *node) {
   return height;
 }
 
-/* The bytes below a node at `depth`, from what its children know, or from the tokens of those that do not. A token is looked at in one
- * node only, the lowest that is known, so all sets together cost no more than the tokens are long. */
-static tsl__bytes gather(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes, const uint32_t *offsets) {
+/* The bytes below a node at `depth`, from what its children know, or from the tokens of those that
+ * do not. A token is looked at in one node only, the lowest that is known, so all sets together
+ * cost no more than the tokens are long. */
+static tsl__bytes gather(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth,
+                         const uint8_t *bytes, const uint32_t *offsets) {
   tsl__bytes set = {{0}};
   for (uint32_t i = 0; i < node->children; i++) {
     const tsl__trie_node *child = &trie->nodes[node->first_child + i];
@@ -216,13 +237,15 @@ static tsl__bytes gather(const tsl__trie *trie, const tsl__trie_node *node, uint
     if (child->below != UNKNOWN) tsl__bytes_or(&set, &trie->sets[child->below]);
     for (uint32_t k = child->begin; child->below == UNKNOWN && k < child->end; k++) {
       tsl_token id = trie->order[k];
-      for (uint32_t at = offsets[id] + depth + 1; at < offsets[id + 1]; at++) tsl__bytes_add(&set, bytes[at]);
+      for (uint32_t at = offsets[id] + depth + 1; at < offsets[id + 1]; at++)
+        tsl__bytes_add(&set, bytes[at]);
     }
   }
   return set;
 }
 
-/* Fill heights and sets; the sets of nodes with fewer than `least` tokens stay unknown. FULL: there are too many, try with more. */
+/* Fill heights and sets; the sets of nodes with fewer than `least` tokens stay unknown. FULL: there
+ * are too many, try with more. */
 static interned fill_bottom_up(builder *b, tsl__trie *trie, uint32_t least) {
   const tsl__bytes none = {{0}};
   uint16_t empty = 0;
@@ -248,7 +271,7 @@ static bool fill_sets(builder *b, tsl__trie *trie) {
   return result == INTERNED;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* How many tokens may take part. */
 static uint32_t count_kept(uint32_t size, const uint8_t *skip) {
@@ -284,7 +307,8 @@ static bool make_slots(builder *b, uint32_t node_count) {
 
 /* Give back what the sets did not need. */
 static bool trim_sets(builder *b, tsl__trie *trie) {
-  void *p = tsl__resize(b->alloc, trie->sets, b->set_cap * sizeof *trie->sets, trie->set_count * sizeof *trie->sets);
+  void *p = tsl__resize(b->alloc, trie->sets, b->set_cap * sizeof *trie->sets,
+                        trie->set_count * sizeof *trie->sets);
   if (!p) return false;
   trie->sets = p;
   b->set_cap = trie->set_count;
@@ -293,7 +317,8 @@ static bool trim_sets(builder *b, tsl__trie *trie) {
 
 static bool label(tsl__trie *trie, const tsl_allocator *a) {
   trie->labels = tsl__alloc_zero(a, tsl__trie_labels(trie));
-  for (uint32_t i = 0; trie->labels && i < trie->node_count; i++) trie->labels[i] = trie->nodes[i].byte;
+  for (uint32_t i = 0; trie->labels && i < trie->node_count; i++)
+    trie->labels[i] = trie->nodes[i].byte;
   return trie->labels;
 }
 
@@ -307,15 +332,19 @@ static tsl_status build(builder *b, tsl__trie *trie, uint32_t size, const uint8_
   trie->nodes = tsl__alloc(b->alloc, (size_t)nodes * sizeof *trie->nodes);
   if (!trie->nodes) return TSL_ERR_NO_MEMORY;
   trie->node_count = (uint32_t)nodes;
-  if (b->count && !(trie->order = tsl__alloc(b->alloc, b->count * sizeof *trie->order))) return TSL_ERR_NO_MEMORY;
+  if (b->count && !(trie->order = tsl__alloc(b->alloc, b->count * sizeof *trie->order)))
+    return TSL_ERR_NO_MEMORY;
   trie->order_count = b->count;
   for (uint32_t i = 0; i < b->count; i++) trie->order[i] = b->entries[i].id;
   make_nodes(b, trie);
-  return label(trie, b->alloc) && make_slots(b, trie->node_count) && fill_sets(b, trie) && trim_sets(b, trie) ? TSL_OK : TSL_ERR_NO_MEMORY;
+  return label(trie, b->alloc) && make_slots(b, trie->node_count) && fill_sets(b, trie) &&
+                 trim_sets(b, trie)
+             ? TSL_OK
+             : TSL_ERR_NO_MEMORY;
 }
 
-tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_t *bytes, const uint32_t *offsets, uint32_t size,
-                           const uint8_t *skip) {
+tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_t *bytes,
+                           const uint32_t *offsets, uint32_t size, const uint8_t *skip) {
   builder b = {.alloc = a, .bytes = bytes, .offsets = offsets};
   *trie = (tsl__trie){0};
   size_t room = ((size_t)count_kept(size, skip) + 1) * sizeof(entry);
@@ -342,12 +371,14 @@ void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a) {
   *trie = (tsl__trie){0};
 }
 
-/* ---- checking ------------------------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 /* The order is the tokens that take part, each once, sorted. */
-static bool check_order(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *skip) {
+static bool check_order(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets,
+                        uint32_t size, const uint8_t *skip) {
   uint32_t expected = 0;
-  for (tsl_token id = 0; id < size; id++) expected += offsets[id + 1] > offsets[id] && !(skip && skip[id]);
+  for (tsl_token id = 0; id < size; id++)
+    expected += offsets[id + 1] > offsets[id] && !(skip && skip[id]);
   if (trie->order_count != expected) return false;
   for (uint32_t i = 0; i < expected; i++) {
     tsl_token id = trie->order[i];
@@ -357,9 +388,10 @@ static bool check_order(const tsl__trie *trie, const uint8_t *bytes, const uint3
   return true;
 }
 
-/* The children of a node are sorted, split its range, and every token below child c has c's byte at `depth`. */
-static bool check_children(const tsl__trie *trie, const tsl__trie_node *node, const uint8_t *bytes, const uint32_t *offsets,
-                           uint32_t depth) {
+/* The children of a node are sorted, split its range, and every token below child c has c's byte at
+ * `depth`. */
+static bool check_children(const tsl__trie *trie, const tsl__trie_node *node, const uint8_t *bytes,
+                           const uint32_t *offsets, uint32_t depth) {
   uint32_t at = node->own_end;
   for (uint32_t c = 0; c < node->children; c++) {
     const tsl__trie_node *child = &trie->nodes[node->first_child + c];
@@ -367,22 +399,24 @@ static bool check_children(const tsl__trie *trie, const tsl__trie_node *node, co
     if (c && child->byte <= child[-1].byte) return false;
     for (; at < child->end; at++) {
       tsl_token id = trie->order[at];
-      if (offsets[id + 1] - offsets[id] <= depth || bytes[offsets[id] + depth] != child->byte) return false;
+      if (offsets[id + 1] - offsets[id] <= depth || bytes[offsets[id] + depth] != child->byte)
+        return false;
     }
   }
   return at == node->end;
 }
 
 /* The set of a node may be unknown, but not that of a leaf. */
-static bool check_summary(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth, const uint8_t *bytes,
-                          const uint32_t *offsets) {
+static bool check_summary(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth,
+                          const uint8_t *bytes, const uint32_t *offsets) {
   if (height_of(trie, node) != node->height) return false;
   if (node->below == UNKNOWN) return node->children != 0;
   tsl__bytes set = gather(trie, node, depth, bytes, offsets);
   return tsl__bytes_equal(&set, &trie->sets[node->below]);
 }
 
-bool tsl__trie_check(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets, uint32_t size, const uint8_t *skip) {
+bool tsl__trie_check(const tsl__trie *trie, const uint8_t *bytes, const uint32_t *offsets,
+                     uint32_t size, const uint8_t *skip) {
   if (!trie->node_count || !check_order(trie, bytes, offsets, size, skip)) return false;
   if (trie->nodes[0].begin || trie->nodes[0].end != trie->order_count) return false;
   for (uint32_t i = 0; i < trie->node_count; i++) {
@@ -396,12 +430,15 @@ bool tsl__trie_check(const tsl__trie *trie, const uint8_t *bytes, const uint32_t
       level_end = count;
     }
     const tsl__trie_node *node = &trie->nodes[at];
-    if (at >= count || node->first_child != count || node->children > trie->node_count - count) return false;
+    if (at >= count || node->first_child != count || node->children > trie->node_count - count)
+      return false;
     count += node->children;
     if (node->begin > node->own_end || node->own_end > node->end) return false;
     for (uint32_t i = node->begin; i < node->own_end; i++)
       if (offsets[trie->order[i] + 1] - offsets[trie->order[i]] != depth) return false;
-    if (!check_children(trie, node, bytes, offsets, depth) || !check_summary(trie, node, depth, bytes, offsets)) return false;
+    if (!check_children(trie, node, bytes, offsets, depth) ||
+        !check_summary(trie, node, depth, bytes, offsets))
+      return false;
   }
   return count == trie->node_count;
 }

@@ -1,12 +1,18 @@
-/* align.c - drawing from the model's own distribution given the grammar, by sampling again and again.
+/* align.c - drawing from the model's own distribution given the grammar, by sampling again and
+ * again.
  *
- * Problem   Let the model say a:0.9, b:0.1 first, and after a hardly ever anything that the grammar allows, after b always. Under masks nine in ten texts begin with a; but of the model's
+ * Problem   Let the model say a:0.9, b:0.1 first, and after a hardly ever anything that the grammar
+ *           allows, after b always. Under masks nine in ten texts begin with a; but of the model's
  *           texts that satisfy the grammar, nearly all begin with b.
- * Idea      c(prefix) = the probability that the model, going on from the prefix, satisfies the grammar. Drawing t with p(t) c(prefix t), normalised, is drawing from the conditional.
- *           c is not known, but Σ p(t) c(prefix t) over the allowed t, with 1 where nothing is known, is an upper bound of it, and each sample makes it better along its way.
- * Stored    A tree of the prefixes drawn so far: of each its token's p and its c. A prefix's own sum needs no row kept: when the sample comes by, the model's row is at hand; and going
+ * Idea      c(prefix) = the probability that the model, going on from the prefix, satisfies the
+ *           grammar. Drawing t with p(t) c(prefix t), normalised, is drawing from the conditional.
+ *           c is not known, but Σ p(t) c(prefix t) over the allowed t, with 1 where nothing is
+ *           known, is an upper bound of it, and each sample makes it better along its way.
+ * Stored    A tree of the prefixes drawn so far: of each its token's p and its c. A prefix's own
+ *           sum needs no row kept: when the sample comes by, the model's row is at hand; and going
  *           back up, a parent's sum changes by p (c_new - c_old).
- * Example   Above: the first sample through a finds c(a) = 0.001; from then on a weighs 0.9 × 0.001 against 0.1 × 1.
+ * Example   Above: the first sample through a finds c(a) = 0.001; from then on a weighs 0.9 × 0.001
+ *           against 0.1 × 1.
  * Ref       Park, Wang, Berg-Kirkpatrick, Polikarpova, D'Antoni 2024 "Grammar-Aligned Decoding".
  * Tested by tests/decode/test_align.c
  *
@@ -31,7 +37,7 @@ struct tsl_align {
   tsl_align_options options;
   uint64_t draws;
   TSL__VEC(prefix_node) nodes;
-  uint32_t *path;  /* of the sample in progress: its nodes */
+  uint32_t *path; /* of the sample in progress: its nodes */
   float *logits;
   double *weights; /* of the tokens, at the prefix at hand */
   uint32_t *mask;
@@ -59,16 +65,22 @@ static tsl_status prepare(tsl_align *a) {
   a->logits = tsl__alloc(&a->alloc, v->logits_width * sizeof *a->logits);
   a->weights = tsl__alloc(&a->alloc, v->logits_width * sizeof *a->weights);
   a->mask = tsl__alloc(&a->alloc, tsl_vocab_mask_words(v) * sizeof *a->mask);
-  if (!a->path || !a->logits || !a->weights || !a->mask || !tsl__vec_push(&a->alloc, &a->nodes, root)) return TSL_ERR_NO_MEMORY;
+  if (!a->path || !a->logits || !a->weights || !a->mask ||
+      !tsl__vec_push(&a->alloc, &a->nodes, root))
+    return TSL_ERR_NO_MEMORY;
   return tsl_budget_new(a->grammar, &a->alloc, &a->budget);
 }
 
-tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx, const tsl_align_options *options, const tsl_allocator *allocator,
+tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx,
+                         const tsl_align_options *options, const tsl_allocator *allocator,
                          tsl_align **out, tsl_error *error) {
   if (!out) return TSL_ERR_ARGUMENT;
   *out = NULL;
-  if (!grammar || !model || !options || options->max_tokens == 0) return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar, a model and max_tokens are needed");
-  if (grammar->quota_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
+  if (!grammar || !model || !options || options->max_tokens == 0)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar, a model and max_tokens are needed");
+  if (grammar->quota_count)
+    return tsl__fail(error, TSL_ERR_UNSUPPORTED,
+                     "the grammar counts tokens of a part of the text (max_tokens)");
   if (!allocator) allocator = &grammar->alloc;
   tsl_align *a = tsl__alloc_zero(allocator, sizeof *a);
   if (!a) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
@@ -82,8 +94,10 @@ tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx, const
   if (status != TSL_OK) tsl__fail(error, status, "out of memory");
   tsl_matcher m = tsl__matcher_at(grammar, grammar->begin, NULL);
   if (status == TSL_OK) status = tsl_budget_start(a->budget, &m, options->max_tokens, error);
-  if (status == TSL_OK) *out = a;
-  else tsl_align_free(a);
+  if (status == TSL_OK)
+    *out = a;
+  else
+    tsl_align_free(a);
   return status;
 }
 
@@ -101,23 +115,29 @@ static bool all_impossible(const float *logits, size_t width) {
   return true;
 }
 
-/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then nothing is known below it. *total is DEAD_END where nothing that is allowed has a probability, or nothing is
- * allowed though the text is not complete (a fault of budgets that turnstile.h names). */
+/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then
+ * nothing is known below it. *total is DEAD_END where nothing that is allowed has a probability,
+ * or nothing is allowed though the text is not complete (a fault of budgets that turnstile.h
+ * names). */
 #define DEAD_END (-1.0)
 #define NO_NODE UINT32_MAX
-static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tokens, size_t count, uint32_t node, double *total) {
+static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tokens, size_t count,
+                        uint32_t node, double *total) {
   const tsl_vocab *v = a->grammar->vocab;
   tsl_prefix prefix = {tokens, count};
   double log_sum;
   tsl_status status = tsl_budget_mask(a->budget, m, a->options.max_tokens - count, a->mask);
   *total = 0;
   if (status != TSL_OK) return status;
-  if (tsl_mask_count(a->mask, v->logits_width) == 0) return *total = tsl_matcher_is_complete(m) ? 0 : DEAD_END, TSL_OK;
+  if (tsl_mask_count(a->mask, v->logits_width) == 0)
+    return *total = tsl_matcher_is_complete(m) ? 0 : DEAD_END, TSL_OK;
   status = a->model(a->ctx, &prefix, 1, a->logits);
-  if (status == TSL_OK && all_impossible(a->logits, v->logits_width)) return *total = DEAD_END, TSL_OK;
+  if (status == TSL_OK && all_impossible(a->logits, v->logits_width))
+    return *total = DEAD_END, TSL_OK;
   if (status == TSL_OK) status = tsl__log_sum(a->logits, v->logits_width, &log_sum);
   if (status != TSL_OK) return status;
-  for (tsl_token t = 0; t < v->logits_width; t++) a->weights[t] = tsl_mask_has(a->mask, t) ? exp((double)a->logits[t] - log_sum) : 0;
+  for (tsl_token t = 0; t < v->logits_width; t++)
+    a->weights[t] = tsl_mask_has(a->mask, t) ? exp((double)a->logits[t] - log_sum) : 0;
   for (uint32_t c = node == NO_NODE ? 0 : a->nodes.at[node].first; c; c = a->nodes.at[c].next) {
     double *w = &a->weights[a->nodes.at[c].token];
     *w = *w > 0 ? a->nodes.at[c].p * a->nodes.at[c].c : 0;
@@ -139,7 +159,8 @@ static tsl_token draw(const tsl_align *a, double total, uint64_t number) {
   return last;
 }
 
-/* The child by a token, made if need be. Nodes made by a sample that fails are harmless: what they say is true. */
+/* The child by a token, made if need be. Nodes made by a sample that fails are harmless: what they
+ * say is true. */
 static tsl_status enter(tsl_align *a, uint32_t *node, tsl_token token) {
   uint32_t c = child_of(a, *node, token);
   if (!c) {
@@ -153,7 +174,8 @@ static tsl_status enter(tsl_align *a, uint32_t *node, tsl_token token) {
   return TSL_OK;
 }
 
-/* From the end of a sample to the root: each sum changes by what changed below. totals[i] is what the sum at node path[i] was. */
+/* From the end of a sample to the root: each sum changes by what changed below. totals[i] is what
+ * the sum at node path[i] was. */
 static void learn(tsl_align *a, size_t length, const double *totals) {
   double before = 1, after = 1;
   for (size_t i = length; i-- > 0;) {
@@ -167,8 +189,10 @@ static void learn(tsl_align *a, size_t length, const double *totals) {
 
 #define DEAD_ENDS_MAX 1000u /* of one sample */
 
-/* One text. *dead: it came to a prefix after which nothing that is allowed has a probability, which is known from now on. `totals` has room for a text. */
-static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint64_t *draws, size_t *count, double *log_p, bool *dead) {
+/* One text. *dead: it came to a prefix after which nothing that is allowed has a probability, which
+ * is known from now on. `totals` has room for a text. */
+static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint64_t *draws,
+                          size_t *count, double *log_p, bool *dead) {
   tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin, NULL);
   tsl__stack at, before;
   uint32_t node = 0;
@@ -200,7 +224,8 @@ static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint6
   return status;
 }
 
-tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, double *log_probability) {
+tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count,
+                            double *log_probability) {
   if (!a || !tokens || !count) return TSL_ERR_ARGUMENT;
   size_t room = (size_t)a->options.max_tokens + 2, n = 0;
   double *totals = tsl__alloc(&a->alloc, room * sizeof *totals), log_p = 0;
@@ -222,8 +247,10 @@ tsl_status tsl_align_sample(tsl_align *a, tsl_token *tokens, size_t *count, doub
   return status;
 }
 
-tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t count, double *probability) {
-  if (!a || !probability || (count && !tokens) || count > (size_t)a->options.max_tokens + 1) return TSL_ERR_ARGUMENT;
+tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t count,
+                                 double *probability) {
+  if (!a || !probability || (count && !tokens) || count > (size_t)a->options.max_tokens + 1)
+    return TSL_ERR_ARGUMENT;
   tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin, NULL);
   tsl__stack at, before;
   uint32_t node = 0;
@@ -237,7 +264,8 @@ tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t c
     if (p == 0) return TSL_OK;
     uint32_t child = node == NO_NODE ? 0 : child_of(a, node, tokens[i]);
     node = child ? child : NO_NODE;
-    if (tsl_vocab_is_eog(a->grammar->vocab, tokens[i])) return i + 1 == count ? (*probability = p, TSL_OK) : TSL_OK;
+    if (tsl_vocab_is_eog(a->grammar->vocab, tokens[i]))
+      return i + 1 == count ? (*probability = p, TSL_OK) : TSL_OK;
     status = tsl__grammar_lead(a->grammar, m.at, tokens[i], &at);
     if (status != TSL_OK) return status;
     before = m.at;
@@ -245,6 +273,7 @@ tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t c
   }
   /* Without an end-of-generation token a text ends where nothing more is allowed. */
   tsl_status status = tsl_budget_mask(a->budget, &m, a->options.max_tokens - count, a->mask);
-  if (status == TSL_OK && tsl_mask_count(a->mask, a->grammar->vocab->logits_width) == 0) *probability = p;
+  if (status == TSL_OK && tsl_mask_count(a->mask, a->grammar->vocab->logits_width) == 0)
+    *probability = p;
   return status;
 }

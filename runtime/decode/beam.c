@@ -1,8 +1,11 @@
 /* beam.c - the most probable texts of a grammar, by keeping the best prefixes of each length.
  *
- * Idea      A beam is a position (a number), its last token's place in a tree of tokens, and its log-probability: going on from one copies four words. Each step asks the model for all open beams
- *           at once, takes the best `width` of all their allowed tokens, and sets texts that end aside: the best `n_best` of them, each text once.
- * Ends      An open beam's log-probability only falls, so its text's rank is at most log_p / (max_tokens + 1)^alpha. When no open beam can reach the worst of a full list, it ends.
+ * Idea      A beam is a position (a number), its last token's place in a tree of tokens, and its
+ *           log-probability: going on from one copies four words. Each step asks the model for all
+ *           open beams at once, takes the best `width` of all their allowed tokens, and sets texts
+ *           that end aside: the best `n_best` of them, each text once.
+ * Ends      An open beam's log-probability only falls, so its text's rank is at most log_p /
+ *           (max_tokens + 1)^alpha. When no open beam can reach the worst of a full list, it ends.
  * Ties      go to the beam that was better before, then to the lower token.
  * Cost      A step sorts out width × vocabulary candidates through a heap of `width`.
  * Tested by tests/decode/test_align.c
@@ -21,7 +24,7 @@ typedef struct token_link {
 
 typedef struct beam {
   tsl__stack at, before; /* before its last token */
-  uint32_t last; /* token_link, NO_LINK: no token yet */
+  uint32_t last;         /* token_link, NO_LINK: no token yet */
   double log_p;
 } beam;
 
@@ -61,7 +64,7 @@ typedef struct search {
   uint32_t open_n, heap_n;
 } search;
 
-/* ---- candidates ----------------------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 static bool better(candidate a, candidate b) {
   if (a.log_p != b.log_p) return a.log_p > b.log_p;
@@ -101,7 +104,7 @@ static void sort_candidates(search *s) {
   }
 }
 
-/* ---- finished texts ------------------------------------------------------------------------------------------- */
+/* ---- finished texts -------------------------------------------------------------------------- */
 
 static void finished_free(const tsl_allocator *a, finished *f) {
   tsl__free(a, f->tokens, (f->count + 1) * sizeof *f->tokens);
@@ -117,7 +120,9 @@ void tsl_beams_free(tsl_beams *b) {
 }
 
 static double rank(const search *s, double log_p, size_t tokens) {
-  return s->o.length_penalty > 0 ? log_p / pow(tokens ? (double)tokens : 1, (double)s->o.length_penalty) : log_p;
+  return s->o.length_penalty > 0
+             ? log_p / pow(tokens ? (double)tokens : 1, (double)s->o.length_penalty)
+             : log_p;
 }
 
 /* Tokens and bytes of a text that ends with `token` (TSL_NO_TOKEN: with none). */
@@ -145,7 +150,9 @@ static bool spell(search *s, uint32_t last, tsl_token token, finished *f) {
   return true;
 }
 
-static bool same_text(const finished *a, const finished *b) { return a->length == b->length && !memcmp(a->text, b->text, a->length); }
+static bool same_text(const finished *a, const finished *b) {
+  return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
 
 static void drop(tsl_beams *b, size_t i) {
   finished_free(&b->alloc, &b->list.at[i]);
@@ -167,29 +174,33 @@ static tsl_status finish(search *s, uint32_t last, tsl_token token, double log_p
   if (keep && same < b->list.n) drop(b, same);
   while (at < b->list.n && b->list.at[at].score >= f.score) at++;
   keep = keep && at < wanted(s);
-  if (!keep || !tsl__vec_reserve(&b->alloc, &b->list, 1)) return finished_free(&b->alloc, &f), keep ? TSL_ERR_NO_MEMORY : TSL_OK;
+  if (!keep || !tsl__vec_reserve(&b->alloc, &b->list, 1))
+    return finished_free(&b->alloc, &f), keep ? TSL_ERR_NO_MEMORY : TSL_OK;
   memmove(&b->list.at[at + 1], &b->list.at[at], (b->list.n - at) * sizeof *b->list.at);
   b->list.at[at] = f;
   if (++b->list.n > wanted(s)) drop(b, b->list.n - 1);
   return TSL_OK;
 }
 
-/* ---- steps ---------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static bool worth_going_on(const search *s) {
   if (s->open_n == 0) return false;
   if (s->out->list.n < wanted(s)) return true;
-  return rank(s, s->open[0].log_p, (size_t)s->o.max_tokens + 1) > s->out->list.at[s->out->list.n - 1].score;
+  return rank(s, s->open[0].log_p, (size_t)s->o.max_tokens + 1) >
+         s->out->list.at[s->out->list.n - 1].score;
 }
 
 static tsl_status ask(search *s, uint32_t depth) {
   s->flat.n = 0;
-  if (!tsl__vec_reserve(&s->out->alloc, &s->flat, (size_t)depth * s->open_n + 1)) return TSL_ERR_NO_MEMORY;
+  if (!tsl__vec_reserve(&s->out->alloc, &s->flat, (size_t)depth * s->open_n + 1))
+    return TSL_ERR_NO_MEMORY;
   for (uint32_t i = 0; i < s->open_n; i++) {
     s->asked[i] = (tsl_prefix){s->flat.at + s->flat.n, depth};
     s->flat.n += depth;
     size_t at = s->flat.n;
-    for (uint32_t l = s->open[i].last; l != NO_LINK; l = s->links.at[l].before) s->flat.at[--at] = s->links.at[l].token;
+    for (uint32_t l = s->open[i].last; l != NO_LINK; l = s->links.at[l].before)
+      s->flat.at[--at] = s->links.at[l].token;
   }
   return s->model(s->ctx, s->asked, s->open_n, s->rows);
 }
@@ -202,13 +213,16 @@ static tsl_status extend(search *s, uint32_t i, uint32_t depth) {
   tsl_matcher m = tsl__matcher_at(s->grammar, b->at, depth ? &b->before : NULL);
   tsl_status status = tsl__log_sum(row, s->vocab->logits_width, &log_sum);
   if (status == TSL_OK) status = tsl_budget_mask(s->budget, &m, s->o.max_tokens - depth, s->mask);
-  if (status == TSL_OK && tsl_mask_count(s->mask, s->vocab->logits_width) == 0) /* not complete: a fault of budgets that turnstile.h names */
+  /* not complete: a fault of budgets that turnstile.h names */
+  if (status == TSL_OK && tsl_mask_count(s->mask, s->vocab->logits_width) == 0)
     return tsl_matcher_is_complete(&m) ? finish(s, b->last, TSL_NO_TOKEN, b->log_p) : TSL_OK;
   for (tsl_token t = 0; t < s->vocab->size && status == TSL_OK; t++) {
     double log_p = b->log_p + ((double)row[t] - log_sum);
     if (!tsl_mask_has(s->mask, t) || log_p == -INFINITY) continue;
-    if (tsl_vocab_is_eog(s->vocab, t)) status = finish(s, b->last, t, log_p);
-    else offer(s, (candidate){log_p, i, t});
+    if (tsl_vocab_is_eog(s->vocab, t))
+      status = finish(s, b->last, t, log_p);
+    else
+      offer(s, (candidate){log_p, i, t});
   }
   return status;
 }
@@ -246,7 +260,7 @@ static tsl_status run(search *s) {
   return status == TSL_OK && s->out->list.n == 0 ? TSL_ERR_LOGITS : status;
 }
 
-/* ---- the call ------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static void search_free(search *s) {
   const tsl_allocator *a = &s->out->alloc;
@@ -269,34 +283,50 @@ static tsl_status prepare(search *s) {
   s->asked = tsl__alloc(a, s->o.width * sizeof *s->asked);
   s->rows = tsl__alloc(a, (size_t)s->o.width * s->vocab->logits_width * sizeof *s->rows);
   s->mask = tsl__alloc(a, tsl_vocab_mask_words(s->vocab) * sizeof *s->mask);
-  if (!s->open || !s->next || !s->heap || !s->asked || !s->rows || !s->mask) return TSL_ERR_NO_MEMORY;
+  if (!s->open || !s->next || !s->heap || !s->asked || !s->rows || !s->mask)
+    return TSL_ERR_NO_MEMORY;
   return tsl_budget_new(s->grammar, a, &s->budget);
 }
 
 static bool options_ok(const tsl_beam_options *o) {
-  return o && o->width >= 1 && o->width <= 65536 && o->max_tokens >= 1 && o->length_penalty >= 0; /* NaN fails */
+  /* NaN fails */
+  return o && o->width >= 1 && o->width <= 65536 && o->max_tokens >= 1 && o->length_penalty >= 0;
 }
 
-tsl_status tsl_beam_search(tsl_grammar *grammar, tsl_model model, void *ctx, const tsl_beam_options *options, const tsl_allocator *allocator,
+tsl_status tsl_beam_search(tsl_grammar *grammar, tsl_model model, void *ctx,
+                           const tsl_beam_options *options, const tsl_allocator *allocator,
                            tsl_beams **out, tsl_error *error) {
   if (!out) return TSL_ERR_ARGUMENT;
   *out = NULL;
   if (!grammar || !model || !options_ok(options))
-    return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar, a model, a width of 1 to 65,536, max_tokens and a length penalty that is not negative are needed");
-  if (grammar->quota_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
+    return tsl__fail(error, TSL_ERR_ARGUMENT,
+                     "a grammar, a model, a width of 1 to 65,536, max_tokens and a length penalty "
+                     "that is not negative are needed");
+  if (grammar->quota_count)
+    return tsl__fail(error, TSL_ERR_UNSUPPORTED,
+                     "the grammar counts tokens of a part of the text (max_tokens)");
   if (!allocator) allocator = &grammar->alloc;
   tsl_beams *b = tsl__alloc_zero(allocator, sizeof *b);
   if (!b) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   b->alloc = *allocator;
-  search s = {.out = b, .grammar = grammar, .vocab = grammar->vocab, .model = model, .ctx = ctx, .o = *options};
+  search s = {.out = b,
+              .grammar = grammar,
+              .vocab = grammar->vocab,
+              .model = model,
+              .ctx = ctx,
+              .o = *options};
   tsl_matcher m = tsl__matcher_at(grammar, grammar->begin, NULL);
   tsl_status status = prepare(&s);
-  if (status != TSL_OK) tsl__fail(error, status, "out of memory");
-  else if ((status = tsl_budget_start(s.budget, &m, options->max_tokens, error)) == TSL_OK && (status = run(&s)) != TSL_OK)
+  if (status != TSL_OK)
+    tsl__fail(error, status, "out of memory");
+  else if ((status = tsl_budget_start(s.budget, &m, options->max_tokens, error)) == TSL_OK &&
+           (status = run(&s)) != TSL_OK)
     tsl__fail(error, status, "%s, while the beams were followed", tsl_status_name(status));
   search_free(&s);
-  if (status == TSL_OK) *out = b;
-  else tsl_beams_free(b);
+  if (status == TSL_OK)
+    *out = b;
+  else
+    tsl_beams_free(b);
   return status;
 }
 
@@ -314,5 +344,9 @@ const char *tsl_beams_text(const tsl_beams *b, size_t i, size_t *length) {
   return there ? b->list.at[i].text : NULL;
 }
 
-double tsl_beams_log_probability(const tsl_beams *b, size_t i) { return i < b->list.n ? b->list.at[i].log_p : -INFINITY; }
-double tsl_beams_score(const tsl_beams *b, size_t i) { return i < b->list.n ? b->list.at[i].score : -INFINITY; }
+double tsl_beams_log_probability(const tsl_beams *b, size_t i) {
+  return i < b->list.n ? b->list.at[i].log_p : -INFINITY;
+}
+double tsl_beams_score(const tsl_beams *b, size_t i) {
+  return i < b->list.n ? b->list.at[i].score : -INFINITY;
+}

@@ -1,10 +1,15 @@
-/* budget.c - texts that end in time: masks of the tokens from which a completion that fits is known.
+/* budget.c - texts that end in time: masks of the tokens from which a completion that fits is
+ * known.
  *
- * Invariant  While `left` tokens may still come, a plan (plan.h) of at most `left` tokens is known for the position. Its first token leads to a position with a plan of
- *            at most left - 1, so there is always a token to take; any other token is allowed only under the same condition.
- * Cost       A mask spells every allowed token, unless the longest plan after any of them is known to fit (kept per position): then it is the plain mask.
- *            A host need not pay for it: drawing under the plain mask, and again under this one if that token is refused, gives token t the probability
- *            p(t) + p(refused) p(t) / p(not refused) = p(t) / p(not refused).
+ * Invariant  While `left` tokens may still come, a plan (plan.h) of at most `left` tokens is known
+ *            for the position. Its first token leads to a position with a plan of at most left - 1,
+ *            so there is always a token to take; any other token is allowed only under the same
+ *            condition.
+ * Cost       A mask spells every allowed token, unless the longest plan after any of them is known
+ *            to fit (kept per position): then it is the plain mask. A host need not pay for it:
+ *            drawing under the plain mask, and again under this one if that token is refused, gives
+ *            token t the probability p(t) + p(refused) p(t) / p(not refused) = p(t) / p(not
+ *            refused).
  * Tested by  tests/decode/test_budget.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -50,24 +55,38 @@ void tsl_budget_free(tsl_budget *b) {
   tsl__free(&a, b, sizeof *b);
 }
 
-static bool ours(const tsl_budget *b, const tsl_matcher *m) { return b && m && b->planner.grammar == m->grammar; }
-/* How a text ends then depends on each character of an item, while tokens that leave the frames as they are count as one here. */
-static bool must_repeat(const tsl_budget *b) { return b->planner.grammar->space->watches & TSL__SAME_ITEM; }
-
-/* ---- the beginning -------------------------------------------------------------------------------------------- */
-
-static tsl_status too_small(tsl_error *error, const tsl__plan *plan, bool proven, uint64_t max_tokens) {
-  if (plan->tokens == TSL__PLAN_NONE)
-    return tsl__fail(error, TSL_ERR_LIMIT, proven ? "no text of at most %llu tokens of this vocabulary satisfies the grammar"
-                                                  : "no completion of at most %llu tokens was found, and the search for one was given up",
-                     (unsigned long long)max_tokens);
-  return tsl__fail(error, TSL_ERR_LIMIT, "max_tokens is %llu, but the shortest completion%s takes %u tokens", (unsigned long long)max_tokens,
-                   proven ? "" : " that was found", plan->tokens);
+static bool ours(const tsl_budget *b, const tsl_matcher *m) {
+  return b && m && b->planner.grammar == m->grammar;
+}
+/* How a text ends then depends on each character of an item, while tokens that leave the frames as
+ * they are count as one here. */
+static bool must_repeat(const tsl_budget *b) {
+  return b->planner.grammar->space->watches & TSL__SAME_ITEM;
 }
 
-tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_tokens, tsl_error *error) {
-  if (!ours(b, m)) return tsl__fail(error, TSL_ERR_ARGUMENT, "the matcher is not one of the budget's grammar");
-  if (must_repeat(b)) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "a budget where uniqueItems stands under a negation");
+/* ---- the beginning --------------------------------------------------------------------------- */
+
+static tsl_status too_small(tsl_error *error, const tsl__plan *plan, bool proven,
+                            uint64_t max_tokens) {
+  if (plan->tokens == TSL__PLAN_NONE)
+    return tsl__fail(
+        error, TSL_ERR_LIMIT,
+        proven
+            ? "no text of at most %llu tokens of this vocabulary satisfies the grammar"
+            : "no completion of at most %llu tokens was found, and the search for one was given up",
+        (unsigned long long)max_tokens);
+  return tsl__fail(error, TSL_ERR_LIMIT,
+                   "max_tokens is %llu, but the shortest completion%s takes %u tokens",
+                   (unsigned long long)max_tokens, proven ? "" : " that was found", plan->tokens);
+}
+
+tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_tokens,
+                            tsl_error *error) {
+  if (!ours(b, m))
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "the matcher is not one of the budget's grammar");
+  if (must_repeat(b))
+    return tsl__fail(error, TSL_ERR_UNSUPPORTED,
+                     "a budget where uniqueItems stands under a negation");
   if (m->terminated) return TSL_OK;
   bool proven;
   tsl__space *space = tsl__grammar_lock(m->grammar);
@@ -80,15 +99,19 @@ tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_to
 
 #define COMPLETION_MAX (1u << 20) /* tokens that are followed */
 
-tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token *tokens, size_t capacity, size_t *count) {
+tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token *tokens,
+                                 size_t capacity, size_t *count) {
   if (!ours(b, m) || !count || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
   *count = 0;
   if (m->terminated) return TSL_OK;
   tsl__space *space = tsl__grammar_lock(m->grammar);
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   tsl__stack at = m->at;
-  size_t n = 0; /* where something is remembered, the way may turn out longer than the plan had it, and is followed to its end */
-  while (tsl__plan_leads(plan) && n < COMPLETION_MAX && (n < capacity || tsl__remembered_at(space, at)->memory)) {
+  /* where something is remembered, the way may turn out longer than the plan had it, and is
+   * followed to its end */
+  size_t n = 0;
+  while (tsl__plan_leads(plan) && n < COMPLETION_MAX &&
+         (n < capacity || tsl__remembered_at(space, at)->memory)) {
     if (n < capacity) tokens[n] = plan->token;
     n++;
     at = tsl__stack_token(space, at, plan->token);
@@ -103,7 +126,8 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   return TSL_OK;
 }
 
-/* The position before the last token led here by landings that forgot something: their plans are ways from here, too, if they end. */
+/* The position before the last token led here by landings that forgot something: their plans are
+ * ways from here, too, if they end. */
 typedef struct inheritance {
   tsl_budget *budget;
   tsl__stack at;
@@ -125,23 +149,25 @@ static void inherit(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
   tsl__planner_landings(&b->planner, from, inherit_landing, &i);
 }
 
-/* Landings forget names and items (plan.h), and a plan may then repeat one: where they are remembered, the position's own plan is followed too, with `hard` those of the landings that led here,
- * and then having searched over tokens. The token that it begins with, if it fits. */
+/* Landings forget names and items (plan.h), and a plan may then repeat one: where they are
+ * remembered, the position's own plan is followed too, with `hard` those of the landings that led
+ * here, and then having searched over tokens. The token that it begins with, if it fits. */
 static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard) {
   bool proven;
   if (!m->space->watches) return TSL_NO_TOKEN;
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   if (hard && plan && plan->tokens > left) inherit(b, m, left);
-  if (hard && plan && plan->tokens > left) plan = tsl__planner_within(&b->planner, m->at, left, &proven);
+  if (hard && plan && plan->tokens > left)
+    plan = tsl__planner_within(&b->planner, m->at, left, &proven);
   return plan && plan->tokens <= left && plan->tokens ? plan->token : TSL_NO_TOKEN;
 }
 
-/* ---- what fits ------------------------------------------------------------------------------------------------ */
+/* ---- what fits ------------------------------------------------------------------------------- */
 
 /* Values that a plan has later on, which what was forgotten in a landing must not be. */
 typedef struct rival {
   tsl__later_item of;
-  tsl__stack on;    /* after what is spelled of the item; 0: that is none of them */
+  tsl__stack on; /* after what is spelled of the item; 0: that is none of them */
   tsl__bytes next;
 } rival;
 
@@ -150,7 +176,7 @@ typedef struct restriction {
   tsl__stack at;
   uint64_t left;
   uint32_t *mask;
-  uint32_t worst; /* tokens, the one taken included */
+  uint32_t worst;       /* tokens, the one taken included */
   tsl__naming naming;   /* at `at` */
   tsl__name_list names; /* of the plan that is looked at */
   TSL__VEC(rival) rivals;
@@ -178,13 +204,16 @@ static bool fits(restriction *r, tsl__stack to) {
   return fits;
 }
 
-/* Names that the plan of a landing has later on, which a token may have spelled: then what it leads to is asked for itself (plan.h). */
+/* Names that the plan of a landing has later on, which a token may have spelled: then what it leads
+ * to is asked for itself (plan.h). */
 static tsl__later_names later_names(restriction *r, tsl__stack to) {
   tsl__planner *p = &r->budget->planner;
   const tsl__space *space = p->grammar->space;
   if (!(space->watches & TSL__NEW_NAME) || space->names_tokens) return TSL__NAMES_NONE;
   tsl__later_names names = tsl__planner_names(p, to, &r->names);
-  return names != TSL__NAMES_SOME || r->naming.known || tsl__planner_naming(p, r->at, &r->naming) ? names : TSL__NAMES_UNKNOWN;
+  return names != TSL__NAMES_SOME || r->naming.known || tsl__planner_naming(p, r->at, &r->naming)
+             ? names
+             : TSL__NAMES_UNKNOWN;
 }
 
 /* Could they go on with the token's first byte, or end before it? */
@@ -196,10 +225,15 @@ static bool may_rival(const rival *r, const uint8_t *bytes, size_t n) {
 static const rival *rival_of(restriction *r, const tsl__later_item *of) {
   tsl__planner *p = &r->budget->planner;
   for (size_t i = 0; i < r->rivals.n; i++)
-    if (r->rivals.at[i].of.deny == of->deny && r->rivals.at[i].of.depth == of->depth) return &r->rivals.at[i];
-  rival made = {*of, of->deny ? tsl__distinct_deny_item(p->grammar->space, of->deny, r->at, of->depth) : 0, {{0}}};
+    if (r->rivals.at[i].of.deny == of->deny && r->rivals.at[i].of.depth == of->depth)
+      return &r->rivals.at[i];
+  rival made = {*of,
+                of->deny ? tsl__distinct_deny_item(p->grammar->space, of->deny, r->at, of->depth)
+                         : 0,
+                {{0}}};
   if (made.on && !tsl__stack_next(p->grammar->space, made.on, &made.next)) return NULL;
-  if (!tsl__vec_push(&p->alloc, &r->rivals, made)) return tsl__space_no_memory(p->grammar->space), NULL;
+  if (!tsl__vec_push(&p->alloc, &r->rivals, made))
+    return tsl__space_no_memory(p->grammar->space), NULL;
   return &r->rivals.at[r->rivals.n - 1];
 }
 
@@ -227,22 +261,27 @@ static bool may_repeat(restriction *r, tsl__stack to, tsl_token token) {
   for (uint32_t i = 0; i < n; i++) {
     const rival *is = rival_of(r, &items[i]);
     if (!is || !items[i].deny) return true;
-    if (is->on && may_rival(is, bytes, length) && tsl__distinct_denies(space, is->on, bytes, length)) return true;
+    if (is->on && may_rival(is, bytes, length) &&
+        tsl__distinct_denies(space, is->on, bytes, length))
+      return true;
   }
   return false;
 }
 
 /* What forgets nothing. */
-static bool fits_itself(restriction *r, tsl__stack to, tsl__later_names names, bool repeats, tsl_token token) {
+static bool fits_itself(restriction *r, tsl__stack to, tsl__later_names names, bool repeats,
+                        tsl_token token) {
   tsl__space *space = r->budget->planner.grammar->space;
-  bool named = names != TSL__NAMES_NONE && !(names == TSL__NAMES_SOME && !tsl__may_name(space->vocab, &r->naming, token, &r->names));
+  bool named =
+      names != TSL__NAMES_NONE &&
+      !(names == TSL__NAMES_SOME && !tsl__may_name(space->vocab, &r->naming, token, &r->names));
   if (!named && !(repeats && may_repeat(r, to, token))) return true;
   tsl__stack itself = space->status == TSL_OK ? tsl__stack_token(space, r->at, token) : 0;
   if (itself && names == TSL__NAMES_ANY) tsl__planner_copy(&r->budget->planner, itself, to);
   return fits(r, itself);
 }
 
-/* ---- one token ------------------------------------------------------------------------------------------------ */
+/* ---- one token ------------------------------------------------------------------------------- */
 
 tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl_token token) {
   if (!ours(b, m)) return TSL_ERR_ARGUMENT;
@@ -253,18 +292,21 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   if (tsl_vocab_is_eog(v, token)) return tsl_matcher_is_complete(m) ? TSL_OK : TSL_REJECTED;
   tsl__stack to = 0;
   uint32_t counted = m->counted;
-  tsl_status status = left ? tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted) : TSL_OK;
+  tsl_status status =
+      left ? tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted) : TSL_OK;
   if (status != TSL_OK || to == 0) return status != TSL_OK ? status : TSL_REJECTED;
   restriction r = {.budget = b, .at = m->at, .left = left};
   tsl__grammar_lock(m->grammar);
   to = tsl__planner_landing(&b->planner, m->at, token);
-  bool may = (fits(&r, to) && fits_itself(&r, to, later_names(&r, to), !unrivalled(&r, to), token)) || own_way(b, m, left, false) == token;
+  bool may =
+      (fits(&r, to) && fits_itself(&r, to, later_names(&r, to), !unrivalled(&r, to), token)) ||
+      own_way(b, m, left, false) == token;
   status = tsl__grammar_unlock(m->grammar);
   restriction_free(&r);
   return status != TSL_OK ? status : may ? TSL_OK : TSL_REJECTED;
 }
 
-/* ---- masks ---------------------------------------------------------------------------------------------------- */
+/* ---- masks ----------------------------------------------------------------------------------- */
 
 static bool restrict_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
   restriction *r = ctx;
@@ -272,10 +314,12 @@ static bool restrict_landing(void *ctx, tsl__stack to, const tsl_token *tokens, 
     r->last_fits = fits(r, to);
     r->last_names = r->last_fits ? later_names(r, to) : TSL__NAMES_UNKNOWN;
     r->last_repeats = r->last_fits && !unrivalled(r, to);
-    r->last = r->last_names == TSL__NAMES_SOME ? 0 : to; /* the names are asked about once for each token */
+    /* the names are asked about once for each token */
+    r->last = r->last_names == TSL__NAMES_SOME ? 0 : to;
   }
   for (size_t i = 0; i < n && (r->last_names != TSL__NAMES_NONE || r->last_repeats); i++)
-    if (!r->last_fits || !fits_itself(r, to, r->last_names, r->last_repeats, tokens[i])) r->mask[tokens[i] >> 5] &= ~(1u << (tokens[i] & 31));
+    if (!r->last_fits || !fits_itself(r, to, r->last_names, r->last_repeats, tokens[i]))
+      r->mask[tokens[i] >> 5] &= ~(1u << (tokens[i] & 31));
   return true;
 }
 
@@ -295,18 +339,22 @@ static bool remember_worst(tsl_budget *b, tsl__stack at, uint32_t tokens) {
 }
 
 /* Take out what does not fit. */
-static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint32_t *mask) {
+static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left,
+                                uint32_t *mask) {
   const worst *known = worst_of(b, m->at);
   if (known && known->tokens <= left) return TSL_OK;
   restriction r = {.budget = b, .at = m->at, .left = left, .mask = mask};
   tsl__space *space = tsl__grammar_lock(m->grammar);
-  if (space->names_tokens) tsl__planner_named_landings(&b->planner, m->at, restrict_landing, &r);
-  else tsl__planner_landings(&b->planner, m->at, restrict_landing, &r);
+  if (space->names_tokens)
+    tsl__planner_named_landings(&b->planner, m->at, restrict_landing, &r);
+  else
+    tsl__planner_landings(&b->planner, m->at, restrict_landing, &r);
   tsl_token own = own_way(b, m, left, tsl_mask_count(mask, space->vocab->logits_width) == 0);
   if (own != TSL_NO_TOKEN) mask[own >> 5] |= 1u << (own & 31);
   tsl_status status = tsl__grammar_unlock(m->grammar);
   restriction_free(&r);
-  if (status == TSL_OK && !known && r.worst != TSL__PLAN_NONE && !remember_worst(b, m->at, r.worst)) status = TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK && !known && r.worst != TSL__PLAN_NONE && !remember_worst(b, m->at, r.worst))
+    status = TSL_ERR_NO_MEMORY;
   return status;
 }
 
@@ -316,7 +364,8 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
   const tsl_vocab *v = m->grammar->vocab;
   if (m->terminated || !left) {
     memset(mask, 0, tsl_vocab_mask_words(v) * sizeof *mask);
-    for (uint32_t i = 0; i < v->eog_count && !m->terminated && tsl_matcher_is_complete(m); i++) mask[v->eog[i] >> 5] |= 1u << (v->eog[i] & 31);
+    for (uint32_t i = 0; i < v->eog_count && !m->terminated && tsl_matcher_is_complete(m); i++)
+      mask[v->eog[i] >> 5] |= 1u << (v->eog[i] & 31);
     return TSL_OK;
   }
   const tsl__mask_rec *plain;
@@ -324,15 +373,16 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
   if (status != TSL_OK) return status;
   tsl__mask_write(m->space, plain, mask);
   status = restrict_mask(b, m, left, mask);
-  if (status == TSL_OK && tsl__quota_finishing(m->grammar, m->at, m->counted)) tsl__quota_finishers(m->grammar, mask);
+  if (status == TSL_OK && tsl__quota_finishing(m->grammar, m->at, m->counted))
+    tsl__quota_finishers(m->grammar, mask);
   return status;
 }
 
-/* ---- winding down --------------------------------------------------------------------------------------------- */
+/* ---- winding down ---------------------------------------------------------------------------- */
 
 typedef struct winding {
   tsl_budget *budget;
-  uint32_t now; /* tokens to the end */
+  uint32_t now;               /* tokens to the end */
   TSL__VEC(tsl_token) nearer; /* after which there are fewer */
 } winding;
 
@@ -352,7 +402,8 @@ static unsigned bytes_count(const tsl__bytes *s) {
   return n;
 }
 
-tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint64_t soft, float bias, float *logits) {
+tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint64_t soft,
+                                float bias, float *logits) {
   if (!ours(b, m) || !logits || !(bias >= -FLT_MAX && bias <= FLT_MAX)) return TSL_ERR_ARGUMENT;
   if (m->terminated || left > soft || left == 0) return TSL_OK;
   const tsl_vocab *v = m->grammar->vocab;
@@ -362,12 +413,16 @@ tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t le
   winding w = {.budget = b};
   bool winds = tsl__stack_next(space, m->at, &next) && bytes_count(&next) < CONTENT_MIN;
   if (winds && (w.now = plan_tokens(b, m->at)) != 0) {
-    if (space->names_tokens) tsl__planner_named_landings(&b->planner, m->at, wind_landing, &w);
-    else tsl__planner_landings(&b->planner, m->at, wind_landing, &w);
+    if (space->names_tokens)
+      tsl__planner_named_landings(&b->planner, m->at, wind_landing, &w);
+    else
+      tsl__planner_landings(&b->planner, m->at, wind_landing, &w);
   }
   tsl_status status = tsl__grammar_unlock(m->grammar);
   for (size_t i = 0; status == TSL_OK && i < w.nearer.n; i++) logits[w.nearer.at[i]] += added;
-  for (uint32_t i = 0; status == TSL_OK && winds && i < v->eog_count && tsl_matcher_is_complete(m); i++) logits[v->eog[i]] += added;
+  for (uint32_t i = 0; status == TSL_OK && winds && i < v->eog_count && tsl_matcher_is_complete(m);
+       i++)
+    logits[v->eog[i]] += added;
   tsl__vec_free(&b->planner.alloc, &w.nearer);
   return status;
 }

@@ -1,10 +1,15 @@
-/* events.c - the parts of a JSON text while it is written: a reader that can be stopped after any byte.
+/* events.c - the parts of a JSON text while it is written: a reader that can be stopped after any
+ * byte.
  *
- * Problem   A server that streams the arguments of a tool call would have to parse the text anew after each token, and tokens end anywhere: in the middle of a character,
- *           of `\u00e9`, of a surrogate pair, of a number.
- * Idea      A push parser: one state, a stack of open containers, the JSON pointer of the value at hand. Decoded characters of a string gather in `out` and are given
- *           when the piece or the string ends; what may still change stays behind: up to three bytes of a character, an escape, the first half of a pair.
- * Example   `{"a\n` `b":1` `2}` gives: BEGIN object at "", then (the name is `a⏎b`) BEGIN number at "/a⏎b", END "12", END object.
+ * Problem   A server that streams the arguments of a tool call would have to parse the text anew
+ *           after each token, and tokens end anywhere: in the middle of a character, of `\u00e9`,
+ *           of a surrogate pair, of a number.
+ * Idea      A push parser: one state, a stack of open containers, the JSON pointer of the value at
+ *           hand. Decoded characters of a string gather in `out` and are given when the piece or
+ *           the string ends; what may still change stays behind: up to three bytes of a character,
+ *           an escape, the first half of a pair.
+ * Example   `{"a\n` `b":1` `2}` gives: BEGIN object at "", then (the name is `a⏎b`) BEGIN number at
+ *           "/a⏎b", END "12", END object.
  * Cost      A few ns a byte; memory for the open names, and for the longest piece of a string.
  * Ref       RFC 8259 (JSON), RFC 6901 (JSON pointer).
  * Tested by tests/decode/test_events.c
@@ -16,22 +21,31 @@
 #include "runtime/core/base.h"
 
 typedef enum place {
-  VALUE,        /* a value must come */
-  ITEM_OR_END,  /* after [ */
-  NAME_OR_END,  /* after { */
-  NAME,         /* after , in an object */
+  VALUE,       /* a value must come */
+  ITEM_OR_END, /* after [ */
+  NAME_OR_END, /* after { */
+  NAME,        /* after , in an object */
   COLON,
-  AFTER,        /* after a value in a container */
-  DONE,         /* after the whole text */
-  STRING, ESCAPE, HEX,
-  MINUS, ZERO, DIGITS, POINT, FRACTION, E, SIGN, EXPONENT, /* of a number: what was read last */
-  WORD          /* true, false, null */
+  AFTER, /* after a value in a container */
+  DONE,  /* after the whole text */
+  STRING,
+  ESCAPE,
+  HEX,
+  MINUS,
+  ZERO,
+  DIGITS,
+  POINT,
+  FRACTION,
+  E,
+  SIGN,
+  EXPONENT, /* of a number: what was read last */
+  WORD      /* true, false, null */
 } place;
 
 typedef struct container {
   bool object;
-  uint64_t index;     /* of the item at hand */
-  size_t pointer;     /* length of the container's own pointer */
+  uint64_t index; /* of the item at hand */
+  size_t pointer; /* length of the container's own pointer */
 } container;
 
 struct tsl_events {
@@ -40,9 +54,9 @@ struct tsl_events {
   void *ctx;
   place at;
   bool broken;
-  bool in_name;       /* the string is a member's name */
-  tsl_value value;    /* at hand */
-  uint64_t offset;    /* bytes read */
+  bool in_name;    /* the string is a member's name */
+  tsl_value value; /* at hand */
+  uint64_t offset; /* bytes read */
   TSL__VEC(container) open;
   TSL__VEC(char) pointer;
   TSL__VEC(char) out; /* decoded text that was not given yet; the name; the number */
@@ -53,7 +67,8 @@ struct tsl_events {
   const char *word;   /* what is left of it */
 };
 
-tsl_status tsl_events_new(tsl_event_sink sink, void *ctx, const tsl_allocator *allocator, tsl_events **out) {
+tsl_status tsl_events_new(tsl_event_sink sink, void *ctx, const tsl_allocator *allocator,
+                          tsl_events **out) {
   if (!out) return TSL_ERR_ARGUMENT;
   *out = NULL;
   if (!sink) return TSL_ERR_ARGUMENT;
@@ -85,10 +100,12 @@ void tsl_events_reset(tsl_events *e) {
   e->high = 0;
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
-static void give(const tsl_events *e, tsl_event_kind kind, tsl_value value, const char *text, size_t length) {
-  tsl_event event = {kind, value, e->pointer.n ? e->pointer.at : "", e->pointer.n, length ? text : "", length};
+static void give(const tsl_events *e, tsl_event_kind kind, tsl_value value, const char *text,
+                 size_t length) {
+  tsl_event event = {
+      kind, value, e->pointer.n ? e->pointer.at : "", e->pointer.n, length ? text : "", length};
   e->sink(e->ctx, &event);
 }
 
@@ -155,7 +172,7 @@ static void end(tsl_events *e, tsl_value value) {
   c->index++;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 typedef enum verdict { FINE, AGAIN, WRONG, NO_MEMORY } verdict;
 
@@ -229,7 +246,7 @@ static verdict read_between(tsl_events *e, uint8_t byte) {
   }
 }
 
-/* ---- strings -------------------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static verdict end_string(tsl_events *e) {
   if (!append_lone(e)) return NO_MEMORY;
@@ -247,7 +264,8 @@ static verdict read_partial(tsl_events *e, uint8_t byte) {
   uint32_t cp;
   if (e->partial_n == 0) e->partial_need = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
   e->partial[e->partial_n++] = byte;
-  if (e->partial_n < e->partial_need) return e->partial_n == 1 || (byte & 0xC0) == 0x80 ? FINE : WRONG;
+  if (e->partial_n < e->partial_need)
+    return e->partial_n == 1 || (byte & 0xC0) == 0x80 ? FINE : WRONG;
   e->partial_n = 0;
   if (tsl__utf8_decode(e->partial, e->partial_need, &cp) != e->partial_need) return WRONG;
   return append(e, e->partial, e->partial_need) ? FINE : NO_MEMORY;
@@ -292,16 +310,19 @@ static verdict read_hex(tsl_events *e, uint8_t byte) {
   return append_code_point(e, low ? 0xFFFD : e->hex) ? FINE : NO_MEMORY;
 }
 
-/* ---- numbers and words ---------------------------------------------------------------------------------------- */
+/* ---- numbers and words ----------------------------------------------------------------------- */
 
-static bool number_may_end(place at) { return at == ZERO || at == DIGITS || at == FRACTION || at == EXPONENT; }
+static bool number_may_end(place at) {
+  return at == ZERO || at == DIGITS || at == FRACTION || at == EXPONENT;
+}
 
 /* What a byte makes of a number; VALUE: it does not belong to it. */
 static place number_next(place at, uint8_t byte) {
   bool digit = byte >= '0' && byte <= '9';
   if (digit) {
-    static const place next[] = {[MINUS] = DIGITS, [DIGITS] = DIGITS,     [POINT] = FRACTION, [FRACTION] = FRACTION,
-                                 [E] = EXPONENT,   [SIGN] = EXPONENT, [EXPONENT] = EXPONENT, [ZERO] = VALUE};
+    static const place next[] = {
+        [MINUS] = DIGITS, [DIGITS] = DIGITS, [POINT] = FRACTION,    [FRACTION] = FRACTION,
+        [E] = EXPONENT,   [SIGN] = EXPONENT, [EXPONENT] = EXPONENT, [ZERO] = VALUE};
     return at == MINUS && byte == '0' ? ZERO : next[at];
   }
   if (byte == '.') return at == ZERO || at == DIGITS ? POINT : VALUE;
@@ -332,12 +353,19 @@ static verdict read_byte(tsl_events *e, uint8_t byte) {
   case ESCAPE: return read_escape(e, byte);
   case HEX: return read_hex(e, byte);
   case WORD: return read_word(e, byte);
-  case MINUS: case ZERO: case DIGITS: case POINT: case FRACTION: case E: case SIGN: case EXPONENT: return read_number(e, byte);
+  case MINUS:
+  case ZERO:
+  case DIGITS:
+  case POINT:
+  case FRACTION:
+  case E:
+  case SIGN:
+  case EXPONENT: return read_number(e, byte);
   default: return read_between(e, byte);
   }
 }
 
-/* ---- the text ------------------------------------------------------------------------------------------------- */
+/* ---- the text -------------------------------------------------------------------------------- */
 
 static tsl_status fail(tsl_events *e, tsl_error *error, tsl_status status, const char *message) {
   e->broken = true;
@@ -356,7 +384,8 @@ tsl_status tsl_events_feed(tsl_events *e, const void *bytes, size_t length, tsl_
   }
   give_text(e);
   if (v == FINE) return TSL_OK;
-  return v == WRONG ? fail(e, error, TSL_ERR_SYNTAX, "this byte cannot come here in a JSON text") : fail(e, error, TSL_ERR_NO_MEMORY, "out of memory");
+  return v == WRONG ? fail(e, error, TSL_ERR_SYNTAX, "this byte cannot come here in a JSON text")
+                    : fail(e, error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
 tsl_status tsl_events_end(tsl_events *e, tsl_error *error) {

@@ -1,11 +1,16 @@
-/* forced.c - drafts that the grammar itself makes: the bytes that must come, as the tokens that the model would have written.
+/* forced.c - drafts that the grammar itself makes: the bytes that must come, as the tokens that the
+ * model would have written.
  *
- * Problem   After `{"na` only `me":` can come. Spelled in tokens on their own these bytes may give a sequence that the model never saw: `na` and `me` where its tokenizer
- *           has one token `name`. From such a prefix models go on badly.
- * Idea      Encode the last tokens' text together with the forced bytes. From the last boundary of the tail's tokens that is a boundary of that encoding too, its tokens are the drafts;
- *           the tail's tokens after that boundary are to be taken back. At the end, tokens that a longer one could replace once the next byte is known are left out: those that
- *           reach into a suffix which is the beginning of a token that goes on with a byte that may come.
- * Example   tail `{"`, `na`; forced `me":`. Canonical: `{"`, `name`, `":`. The boundary after `{"` is common: retract 1, drafts `name`; `":` is left out where `": ` is a token.
+ * Problem   After `{"na` only `me":` can come. Spelled in tokens on their own these bytes may give
+ *           a sequence that the model never saw: `na` and `me` where its tokenizer has one token
+ *           `name`. From such a prefix models go on badly.
+ * Idea      Encode the last tokens' text together with the forced bytes. From the last boundary of
+ *           the tail's tokens that is a boundary of that encoding too, its tokens are the drafts;
+ *           the tail's tokens after that boundary are to be taken back. At the end, tokens that a
+ *           longer one could replace once the next byte is known are left out: those that reach
+ *           into a suffix which is the beginning of a token that goes on with a byte that may come.
+ * Example   tail `{"`, `na`; forced `me":`. Canonical: `{"`, `name`, `":`. The boundary after `{"`
+ *           is common: retract 1, drafts `name`; `":` is left out where `": ` is a token.
  * Tested by tests/decode/test_speculate.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,7 +26,9 @@ typedef struct forced {
   TSL__VEC(tsl_token) ids; /* canonical */
 } forced;
 
-static size_t token_bytes(const tsl_vocab *v, tsl_token t) { return v->offsets[t + 1] - v->offsets[t]; }
+static size_t token_bytes(const tsl_vocab *v, tsl_token t) {
+  return v->offsets[t + 1] - v->offsets[t];
+}
 
 /* The text of the tail after its last special token; *first is where that begins. */
 static tsl_status read_tail(forced *f, const tsl_token *tail, size_t count, size_t *first) {
@@ -40,7 +47,8 @@ static tsl_status read_tail(forced *f, const tsl_token *tail, size_t count, size
   return TSL_OK;
 }
 
-/* As far as a special token is no other way: spelled in others it is what the model never saw, too. */
+/* As far as a special token is no other way: spelled in others it is what the model never saw,
+ * too. */
 static tsl_status read_forced(forced *f) {
   size_t n;
   if (!tsl__vec_reserve(&f->m->alloc, &f->text, FORCED_MAX)) return TSL_ERR_NO_MEMORY;
@@ -49,14 +57,16 @@ static tsl_status read_forced(forced *f) {
   return status;
 }
 
-/* Where in the text a token might begin that goes on beyond its end: the first such place, or the end. */
+/* Where in the text a token might begin that goes on beyond its end: the first such place, or the
+ * end. */
 static tsl_status open_suffix(const forced *f, size_t *begin) {
   tsl_grammar *g = f->m->grammar;
   const tsl__trie *trie = &g->vocab->trie;
   size_t n = f->text.n, longest = trie->nodes[0].height, accepted;
   tsl__bytes next = {{0}};
   tsl__space *space = tsl__grammar_lock(g);
-  tsl__stack at = tsl__stack_bytes(space, f->m->at, f->text.at + f->tail_bytes, n - f->tail_bytes, &accepted);
+  tsl__stack at =
+      tsl__stack_bytes(space, f->m->at, f->text.at + f->tail_bytes, n - f->tail_bytes, &accepted);
   if (at) tsl__stack_next(space, at, &next);
   tsl_status status = tsl__grammar_unlock(g);
   for (*begin = n > longest ? n - longest : 0; *begin < n; (*begin)++) {
@@ -81,12 +91,14 @@ static tsl_status encode(forced *f) {
   return status;
 }
 
-/* The ids from `from` up to `to` are those that follow the boundary after `kept` tokens of the tail and end where nothing is open. */
+/* The ids from `from` up to `to` are those that follow the boundary after `kept` tokens of the tail
+ * and end where nothing is open. */
 typedef struct cut {
   size_t kept, from, to;
 } cut;
 
-/* Find the last common boundary. A tokenizer that puts a space before the text has `shift` 1: its ids spell that much more. */
+/* Find the last common boundary. A tokenizer that puts a space before the text has `shift` 1: its
+ * ids spell that much more. */
 static bool align(const forced *f, const tsl_token *tail, size_t count, size_t open, cut *out) {
   const tsl_vocab *v = f->m->grammar->vocab;
   size_t total = 0, shift, at = 0, id = 0, id_end = 0;
@@ -94,7 +106,8 @@ static bool align(const forced *f, const tsl_token *tail, size_t count, size_t o
   for (size_t i = 0; i < f->ids.n; i++) total += token_bytes(v, f->ids.at[i]);
   if (total < f->text.n || total > f->text.n + 1) return false;
   shift = total - f->text.n;
-  for (size_t kept = 0; kept <= count; at += kept < count ? token_bytes(v, tail[kept]) : 0, kept++) {
+  for (size_t kept = 0; kept <= count;
+       at += kept < count ? token_bytes(v, tail[kept]) : 0, kept++) {
     while (id < f->ids.n && id_end < at + shift) id_end += token_bytes(v, f->ids.at[id++]);
     if (id_end != at + shift) continue;
     *out = (cut){kept, id, id};
@@ -102,7 +115,8 @@ static bool align(const forced *f, const tsl_token *tail, size_t count, size_t o
   }
   size_t end = 0;
   for (size_t i = 0; i < out->from; i++) end += token_bytes(v, f->ids.at[i]);
-  while (found && out->to < f->ids.n && end + token_bytes(v, f->ids.at[out->to]) <= open + shift) end += token_bytes(v, f->ids.at[out->to++]);
+  while (found && out->to < f->ids.n && end + token_bytes(v, f->ids.at[out->to]) <= open + shift)
+    end += token_bytes(v, f->ids.at[out->to++]);
   return found && end > f->tail_bytes + shift; /* else nothing new is said */
 }
 
@@ -113,13 +127,18 @@ static tsl_status draft(forced *f, const tsl_token *tail, size_t count, size_t *
   if (status != TSL_OK || f->text.n == f->tail_bytes) return status;
   status = open_suffix(f, &open);
   if (status == TSL_OK && open > f->tail_bytes) status = encode(f);
-  if (status == TSL_ERR_SYNTAX) return TSL_OK; /* the tokenizer can't encode the text: there is nothing to draft */
-  if (status == TSL_OK && !align(f, count > *first ? tail + *first : NULL, count - *first, open, out)) *out = (cut){0};
+  /* the tokenizer can't encode the text: there is nothing to draft */
+  if (status == TSL_ERR_SYNTAX) return TSL_OK;
+  if (status == TSL_OK &&
+      !align(f, count > *first ? tail + *first : NULL, count - *first, open, out))
+    *out = (cut){0};
   return status;
 }
 
-/* May these tokens be taken in place of the last `back` ones? Not where one of those was taken by its name, or they are too many for what counts its tokens. */
-static tsl_status may_replace(const tsl_matcher *m, size_t back, const tsl_token *tokens, size_t count, bool *fine) {
+/* May these tokens be taken in place of the last `back` ones? Not where one of those was taken by
+ * its name, or they are too many for what counts its tokens. */
+static tsl_status may_replace(const tsl_matcher *m, size_t back, const tsl_token *tokens,
+                              size_t count, bool *fine) {
   size_t valid = 0;
   tsl_matcher *other = NULL;
   *fine = !back || !(m->space->names_tokens || m->zoned);
@@ -132,9 +151,11 @@ static tsl_status may_replace(const tsl_matcher *m, size_t back, const tsl_token
   return status;
 }
 
-tsl_status tsl_matcher_draft_forced(tsl_matcher *m, const tsl_token *tail, size_t tail_count, size_t max_retract, tsl_token *tokens, size_t capacity,
+tsl_status tsl_matcher_draft_forced(tsl_matcher *m, const tsl_token *tail, size_t tail_count,
+                                    size_t max_retract, tsl_token *tokens, size_t capacity,
                                     size_t *count, size_t *retract) {
-  if (!m || !count || !retract || (tail_count && !tail) || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
+  if (!m || !count || !retract || (tail_count && !tail) || (capacity && !tokens))
+    return TSL_ERR_ARGUMENT;
   *count = *retract = 0;
   if (m->terminated || capacity == 0) return TSL_OK;
   forced f = {.m = m};

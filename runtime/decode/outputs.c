@@ -1,6 +1,8 @@
-/* outputs.c - see outputs.h. Depth first over the bytes that may come, smallest first: so the texts come sorted. Every way leads to a text, as there are no dead ends; so
- * the work is at most the number of texts times their length, and an endless grammar runs into one of the two limits. In plain JSON a way ends with an escape that is not needed:
- * which one is, is known at its end, from what may stand in its place.
+/* outputs.c - see outputs.h. Depth first over the bytes that may come, smallest first: so the texts
+ * come sorted. Every way leads to a text, as there are no dead ends; so the work is at most the
+ * number of texts times their length, and an endless grammar runs into one of the two limits. In
+ * plain JSON a way ends with an escape that is not needed: which one is, is known at its end, from
+ * what may stand in its place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +11,7 @@
 #include "runtime/automaton/seen_names.h"
 
 typedef struct turn {
-  tsl__stack at; /* after `byte` */
+  tsl__stack at;  /* after `byte` */
   uint32_t depth; /* of the text with it */
   uint8_t byte;
 } turn;
@@ -46,7 +48,7 @@ static bool out_of_memory(const listing *l) {
   return false;
 }
 
-/* ---- plain JSON ------------------------------------------------------------------------------------------------ */
+/* ---- plain JSON ------------------------------------------------------------------------------ */
 
 /* May this stand instead of the text's last `length` bytes? */
 static bool may_stand(const listing *l, size_t length, const uint8_t *bytes, size_t n) {
@@ -54,20 +56,23 @@ static bool may_stand(const listing *l, size_t length, const uint8_t *bytes, siz
   return tsl__stack_bytes(l->space, l->places.at[l->text.n - length].at, bytes, n, &accepted) != 0;
 }
 
-/* Read the text's last byte. Does it end an escape where the character itself may stand, or one of \uXXXX where a short one may, or small digits instead of large ones? */
+/* Read the text's last byte. Does it end an escape where the character itself may stand, or one of
+ * \uXXXX where a short one may, or small digits instead of large ones? */
 static bool needless(const listing *l, place *p) {
   uint8_t byte = l->text.at[l->text.n - 1], raw[4], small[12] = {'\\'};
-  size_t length = p->open_count + 1u, n = length > 1 || byte == '\\' ? tsl__escape_byte(p->open, &p->open_count, byte, raw) : 0;
+  size_t length = p->open_count + 1u,
+         n = length > 1 || byte == '\\' ? tsl__escape_byte(p->open, &p->open_count, byte, raw) : 0;
   if (!n) return false;
   if (tsl__stands_raw(raw[0]) && may_stand(l, length, raw, n)) return true;
   if (length == 2) return false;
   small[1] = tsl__escape_letter(raw[0]);
   if (small[1] && may_stand(l, length, small, 2)) return true;
-  for (size_t i = 0; i < length; i++) small[i] = p->open[i] | (p->open[i] >= 'A' && p->open[i] <= 'F' ? 0x20 : 0);
+  for (size_t i = 0; i < length; i++)
+    small[i] = p->open[i] | (p->open[i] >= 'A' && p->open[i] <= 'F' ? 0x20 : 0);
   return memcmp(small, p->open, length) && may_stand(l, length, small, length);
 }
 
-/* ---- all texts ------------------------------------------------------------------------------------------------- */
+/* ---- all texts ------------------------------------------------------------------------------- */
 
 static bool keep(listing *l) {
   tsl__output o = {tsl__arena_copy(&l->out->arena, l->text.at, l->text.n + !l->text.n), l->text.n};
@@ -91,7 +96,9 @@ static bool turn_off(listing *l, tsl__stack at) {
 }
 
 static bool visit(listing *l, tsl__stack at) {
-  if (l->text.n > TSL__OUTPUT_MAX) return tsl__space_fail(l->space, TSL_ERR_LIMIT, "the grammar has a text of over 65,536 bytes"), false;
+  if (l->text.n > TSL__OUTPUT_MAX)
+    return tsl__space_fail(l->space, TSL_ERR_LIMIT, "the grammar has a text of over 65,536 bytes"),
+           false;
   place here = l->plain_json && l->text.n ? l->places.at[l->text.n - 1] : (place){0};
   if (l->plain_json && l->text.n && needless(l, &here)) return l->space->status == TSL_OK;
   if (tsl__stack_at(l->space, at)->complete && !keep(l)) return false;
@@ -105,20 +112,29 @@ static void list_all(listing *l, tsl__stack begin) {
   bool more = (tsl__vec_reserve(l->alloc, &l->text, 1) || out_of_memory(l)) && visit(l, begin);
   for (uint32_t steps = 1; more && l->todo.n; steps++) {
     turn t = l->todo.at[--l->todo.n];
-    if (steps % 1024 == 0) tsl__space_go_on(l->space); /* the step budget is for a piece of work of that size */
+    /* the step budget is for a piece of work of that size */
+    if (steps % 1024 == 0) tsl__space_go_on(l->space);
     l->text.n = t.depth - 1;
     more = tsl__vec_push(l->alloc, &l->text, t.byte) ? visit(l, t.at) : out_of_memory(l);
   }
 }
 
-tsl_status tsl__outputs_find(tsl__outputs *o, const tsl_allocator *a, tsl_grammar *grammar, uint32_t max, bool plain_json, tsl_error *error) {
-  listing l = {.out = o, .alloc = a, .space = tsl__grammar_lock(grammar), .max = max, .plain_json = plain_json};
+tsl_status tsl__outputs_find(tsl__outputs *o, const tsl_allocator *a, tsl_grammar *grammar,
+                             uint32_t max, bool plain_json, tsl_error *error) {
+  listing l = {.out = o,
+               .alloc = a,
+               .space = tsl__grammar_lock(grammar),
+               .max = max,
+               .plain_json = plain_json};
   list_all(&l, grammar->begin);
-  if (l.space->status == TSL_OK && l.space->names_tokens) tsl__space_fail(l.space, TSL_ERR_UNSUPPORTED, "the grammar names tokens: its texts are not bytes alone");
+  if (l.space->status == TSL_OK && l.space->names_tokens)
+    tsl__space_fail(l.space, TSL_ERR_UNSUPPORTED,
+                    "the grammar names tokens: its texts are not bytes alone");
   const char *why = l.space->why;
   tsl_status status = tsl__grammar_unlock(grammar);
   tsl__vec_free(a, &l.todo);
   tsl__vec_free(a, &l.text);
   tsl__vec_free(a, &l.places);
-  return status == TSL_OK ? status : tsl__fail(error, status, "%s", why ? why : tsl_status_name(status));
+  return status == TSL_OK ? status
+                          : tsl__fail(error, status, "%s", why ? why : tsl_status_name(status));
 }

@@ -8,7 +8,7 @@
 #define NEAR_MAX 1500u
 #define NEAR_MIN 24u
 
-/* ---- the table ------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocator *a) {
   *p = (tsl__planner){.alloc = *a, .grammar = grammar, .near = NEAR_MAX};
@@ -29,7 +29,9 @@ void tsl__planner_free(tsl__planner *p) {
 
 static tsl__space *space_of(const tsl__planner *p) { return p->grammar->space; }
 static bool fine(const tsl__planner *p) { return space_of(p)->status == TSL_OK; }
-static void out_of_memory(const tsl__planner *p) { tsl__space_fail(space_of(p), TSL_ERR_NO_MEMORY, "out of memory"); }
+static void out_of_memory(const tsl__planner *p) {
+  tsl__space_fail(space_of(p), TSL_ERR_NO_MEMORY, "out of memory");
+}
 
 static tsl__plan *find(const tsl__planner *p, tsl__stack at) {
   tsl__index_iter it = tsl__index_first(&p->index, tsl__mix(at));
@@ -40,23 +42,30 @@ static tsl__plan *find(const tsl__planner *p, tsl__stack at) {
   return NULL;
 }
 
-static bool is_end(const tsl__planner *p, tsl__stack at) { return tsl__stack_at(space_of(p), at)->complete; }
+static bool is_end(const tsl__planner *p, tsl__stack at) {
+  return tsl__stack_at(space_of(p), at)->complete;
+}
 
-/* The plan of a position, made if it was not there: then without any way, or none is needed. NULL on failure. */
+/* The plan of a position, made if it was not there: then without any way, or none is needed. NULL
+ * on failure. */
 static tsl__plan *entry(tsl__planner *p, tsl__stack at) {
   tsl__plan *plan = find(p, at);
   if (plan) return plan;
-  uint32_t missing = tsl__stack_shortest(space_of(p), at), known = is_end(p, at) ? 0 : TSL__PLAN_NONE;
+  uint32_t missing = tsl__stack_shortest(space_of(p), at),
+           known = is_end(p, at) ? 0 : TSL__PLAN_NONE;
   if (!fine(p)) return NULL;
   plan = tsl__pool_add(&p->plans, &p->alloc);
-  if (plan) *plan = (tsl__plan){.at = at, .token = TSL_NO_TOKEN, .bytes = known, .tokens = known, .missing = missing};
+  if (plan)
+    *plan = (tsl__plan){
+        .at = at, .token = TSL_NO_TOKEN, .bytes = known, .tokens = known, .missing = missing};
   if (plan && tsl__index_add(&p->index, &p->alloc, tsl__mix(at), p->plans.n - 1)) return plan;
   out_of_memory(p);
   return NULL;
 }
 
 /* Note with which token a way begins, and how many it has. */
-static void note_first(const tsl__planner *p, tsl__plan *plan, uint32_t tokens, tsl_token token, tsl__stack after) {
+static void note_first(const tsl__planner *p, tsl__plan *plan, uint32_t tokens, tsl_token token,
+                       tsl__stack after) {
   plan->tokens = tokens;
   plan->token = token;
   plan->after = after;
@@ -69,21 +78,21 @@ static uint32_t missing_at(tsl__planner *p, tsl__stack at) {
   return plan ? plan->missing : 0;
 }
 
-/* ---- a search's open and closed positions --------------------------------------------------------------------- */
+/* ---- a search's open and closed positions ---------------------------------------------------- */
 
 typedef struct place {
   tsl__stack at;
-  tsl__stack like; /* places that are alike are one */
-  uint32_t parent; /* place before; its own number at the root */
+  tsl__stack like;     /* places that are alike are one */
+  uint32_t parent;     /* place before; its own number at the root */
   uint32_t cost, hope; /* spent so far; at least needed from here */
-  uint32_t by;     /* byte or token that leads here */
+  uint32_t by;         /* byte or token that leads here */
   bool closed;
 } place;
 
 typedef struct search {
   tsl__planner *p;
   TSL__VEC(place) places;
-  tsl__heap open; /* numbers of places */
+  tsl__heap open;   /* numbers of places */
   tsl__index index; /* places by `like`: one each */
   uint64_t steps;
 } search;
@@ -115,14 +124,17 @@ static bool overtaken(search *s, tsl__stack like, uint32_t cost) {
   return known && (known->closed || known->cost <= cost);
 }
 
-/* A way to a position; dropped if it is no better than the one that is known. Entries of the queue that are overtaken stay in it: the second time, their
- * place is closed. */
-static void open_place(search *s, tsl__stack at, tsl__stack like, uint32_t parent, uint32_t cost, uint32_t hope, uint32_t by) {
+/* A way to a position; dropped if it is no better than the one that is known. Entries of the queue
+ * that are overtaken stay in it: the second time, their place is closed. */
+static void open_place(search *s, tsl__stack at, tsl__stack like, uint32_t parent, uint32_t cost,
+                       uint32_t hope, uint32_t by) {
   place *known = place_of(s, like), fresh = {at, like, parent, cost, hope, by, false};
   uint32_t number = known ? (uint32_t)(known - s->places.at) : (uint32_t)s->places.n;
   if (overtaken(s, like, cost)) return;
-  if (known) *known = fresh;
-  else if (!tsl__vec_push(&s->p->alloc, &s->places, fresh) || !tsl__index_add(&s->index, &s->p->alloc, tsl__mix(like), number)) {
+  if (known)
+    *known = fresh;
+  else if (!tsl__vec_push(&s->p->alloc, &s->places, fresh) ||
+           !tsl__index_add(&s->index, &s->p->alloc, tsl__mix(like), number)) {
     out_of_memory(s->p);
     return;
   }
@@ -140,7 +152,7 @@ static uint32_t next_place(search *s) {
   return UINT32_MAX;
 }
 
-/* ---- a way in bytes ------------------------------------------------------------------------------------------- */
+/* ---- a way in bytes -------------------------------------------------------------------------- */
 
 /* One byte of a way, from a position. */
 typedef struct hop {
@@ -159,35 +171,42 @@ static uint8_t byte_in_order(unsigned i) {
 /* May what is spelled become a name that the object has? Then there are better ways. */
 static bool rivalled(const tsl__planner *p, tsl__stack at) {
   const tsl__space *space = space_of(p);
-  return tsl__distinct_at(space, tsl__remembered_at(space, at)->memory)->name && tsl__distinct_blank(space_of(p), at) == at;
+  return tsl__distinct_at(space, tsl__remembered_at(space, at)->memory)->name &&
+         tsl__distinct_blank(space_of(p), at) == at;
 }
 
-/* Is a byte of white space between values asked for, as a line break before a closing bracket is? Then fewer bytes are missing after it. */
+/* Is a byte of white space between values asked for, as a line break before a closing bracket is?
+ * Then fewer bytes are missing after it. */
 static bool asks_for(tsl__space *space, tsl__stack plain, uint8_t byte) {
   tsl__stack to = tsl__stack_byte(space, plain, byte);
   return to && tsl__stack_shortest(space, to) < tsl__stack_shortest(space, plain);
 }
 
-/* White space that nothing asks for leads nowhere, in many ways; so does, but with `exponents`, the exponent of a number that must be new: there are other spellings. */
+/* White space that nothing asks for leads nowhere, in many ways; so does, but with `exponents`, the
+ * exponent of a number that must be new: there are other spellings. */
 static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl__bytes *next) {
   const tsl__remembered remembered = *tsl__remembered_at(space, at);
   const tsl__distinct m = *tsl__distinct_at(space, remembered.memory);
   tsl__bytes others = *next;
   if (!remembered.memory || m.in_string) return;
   for (const char *c = " \t\n\r"; *c; c++)
-    if (tsl__bytes_has(next, (uint8_t)*c) && !asks_for(space, remembered.plain, (uint8_t)*c)) others.w[0] &= ~((uint64_t)1 << *c);
+    if (tsl__bytes_has(next, (uint8_t)*c) && !asks_for(space, remembered.plain, (uint8_t)*c))
+      others.w[0] &= ~((uint64_t)1 << *c);
   if (m.n) others.w[1] &= ~((uint64_t)!exponents << ('e' - 64) | (uint64_t)1 << ('E' - 64));
   if (!tsl__bytes_empty(&others)) *next = others;
 }
 
 #define RISES_MAX 64u /* of one plan: a few for each array that is open */
 
-/* A byte after which fewer are missing. Where some items must be repeated the bound does not know that one which is about to begin cannot be one of the earlier ones and cheap at once. It does when
- * that one has begun: where no byte leaves fewer, one that leaves the least is taken, more or not. */
+/* A byte after which fewer are missing. Where some items must be repeated the bound does not know
+ * that one which is about to begin cannot be one of the earlier ones and cheap at once. It does
+ * when that one has begun: where no byte leaves fewer, one that leaves the least is taken, more or
+ * not. */
 static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
   tsl__space *space = space_of(p);
   uint32_t missing = missing_at(p, at), least = UINT32_MAX;
-  bool found = false, may_rise = (space->watches & TSL__SAME_ITEM) && tsl__remembered_at(space, at)->memory && p->rises < RISES_MAX;
+  bool found = false, may_rise = (space->watches & TSL__SAME_ITEM) &&
+                                 tsl__remembered_at(space, at)->memory && p->rises < RISES_MAX;
   tsl__bytes next, rising;
   hop up = {0};
   if (missing == 0 || !tsl__stack_next(space, at, &next)) return false;
@@ -198,7 +217,8 @@ static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
     tsl__stack to = tsl__bytes_has(&next, byte) ? tsl__stack_byte(space, at, byte) : 0;
     uint32_t then = to ? missing_at(p, to) : UINT32_MAX;
     if (then >= missing) {
-      if (then < least && may_rise && tsl__bytes_has(&rising, byte)) least = then, up = (hop){at, to, byte};
+      if (then < least && may_rise && tsl__bytes_has(&rising, byte))
+        least = then, up = (hop){at, to, byte};
       continue;
     }
     if (!found || !rivalled(p, to)) *out = (hop){at, to, byte};
@@ -233,14 +253,18 @@ static bool trace(search *s, uint32_t n, hops *way) {
   return true;
 }
 
-/* Is the way to a place one to keep: to an end, to a position whose way is known, or, for `ahead`, to one from which fewer bytes are missing than where the search began? */
+/* Is the way to a place one to keep: to an end, to a position whose way is known, or, for `ahead`,
+ * to one from which fewer bytes are missing than where the search began? */
 static bool arrives(search *s, uint32_t n, bool ahead) {
   const tsl__plan *plan = find(s->p, s->places.at[n].at);
-  return is_end(s->p, s->places.at[n].at) || (plan && plan->bytes != TSL__PLAN_NONE) || (ahead && s->places.at[n].hope < s->places.at[0].hope);
+  return is_end(s->p, s->places.at[n].at) || (plan && plan->bytes != TSL__PLAN_NONE) ||
+         (ahead && s->places.at[n].hope < s->places.at[0].hope);
 }
 
-/* A* from a position at which the descent is stuck. *most: places that it may look at, and then may yet. */
-static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool exponents, uint64_t *most, hops *way) {
+/* A* from a position at which the descent is stuck. *most: places that it may look at, and then may
+ * yet. */
+static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool exponents, uint64_t *most,
+                       hops *way) {
   tsl__space *space = space_of(p);
   search s = {.p = p};
   bool found = false, items = (space->watches & (TSL__NEW_ITEM | TSL__SAME_ITEM)) == TSL__NEW_ITEM;
@@ -253,15 +277,18 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool expone
       found = trace(&s, n, way);
       break;
     }
-    if (s.steps % 64 == 0) tsl__space_go_on(space); /* the step budget is for a piece of work of that size */
+    /* the step budget is for a piece of work of that size */
+    if (s.steps % 64 == 0) tsl__space_go_on(space);
     if (!tsl__stack_next(space, at, &next)) break;
     drop_spellings(space, at, exponents, &next);
     for (unsigned i = 0; i < BYTES_IN_ORDER && fine(p); i++) {
       uint8_t byte = byte_in_order(i);
       bool forgot = false;
       if (!tsl__bytes_has(&next, byte)) continue;
-      tsl__stack to = items ? tsl__distinct_byte_forget(space, at, byte, &forgot) : tsl__stack_byte(space, at, byte);
-      tsl__stack like = to ? tsl__distinct_blank(space, to) : 0; /* else each name were a way of its own, and each item that is new: any one will do */
+      tsl__stack to = items ? tsl__distinct_byte_forget(space, at, byte, &forgot)
+                            : tsl__stack_byte(space, at, byte);
+      /* else each name were a way of its own, and each item that is new: any one will do */
+      tsl__stack like = to ? tsl__distinct_blank(space, to) : 0;
       if (!like || overtaken(&s, like, cost)) continue;
       to = forgot ? tsl__distinct_blank(space, tsl__stack_byte(space, at, byte)) : like;
       uint32_t hope = hope_in_bytes(&s, to);
@@ -273,15 +300,18 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool expone
   return found;
 }
 
-/* The shortest way if it is soon found. Else one that goes ahead, to be followed from there: where items must differ, the bound knows nothing of it, and to go back to what was written
- * before would be to try all that might have been. Nothing that is written is a dead end. */
+/* The shortest way if it is soon found. Else one that goes ahead, to be followed from there: where
+ * items must differ, the bound knows nothing of it, and to go back to what was written before would
+ * be to try all that might have been. Nothing that is written is a dead end. */
 static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
   uint64_t near = p->near, some = NEAR_MAX, far = TSL__PLAN_POSITIONS;
   bool found = search_way(p, from, false, true, &near, way);
   if (found && p->near < NEAR_MAX) p->near *= 2;
   if (found || near || !fine(p)) return found;
-  if (p->near > NEAR_MIN) p->near /= 2; /* what all these looks leave in the tables is more than a few bytes are worth */
-  return search_way(p, from, true, true, &some, way) || (fine(p) && !some && search_way(p, from, true, false, &far, way));
+  /* what all these looks leave in the tables is more than a few bytes are worth */
+  if (p->near > NEAR_MIN) p->near /= 2;
+  return search_way(p, from, true, true, &some, way) ||
+         (fine(p) && !some && search_way(p, from, true, false, &far, way));
 }
 
 /* The fewest tokens that spell the way from a plan on: those after it are known. */
@@ -293,7 +323,8 @@ static void count_tokens(const tsl__planner *p, tsl__plan *plan) {
     if (!node) return;
     const tsl__trie_node *t = &trie->nodes[node];
     at = find(p, at->next);
-    if (t->begin == t->own_end || at->tokens == TSL__PLAN_NONE || at->tokens + 1 >= plan->tokens) continue;
+    if (t->begin == t->own_end || at->tokens == TSL__PLAN_NONE || at->tokens + 1 >= plan->tokens)
+      continue;
     note_first(p, plan, at->tokens + 1, trie->order[t->begin], at->at);
   }
 }
@@ -325,7 +356,8 @@ static void plan_bytes(tsl__planner *p, tsl__stack at) {
   hop l = {at, at, 0};
   bool found = true;
   p->rises = 0;
-  while (found && !arrived(p, l.next) && fine(p)) { /* who asks whether it is an end may have found no memory to note that */
+  /* who asks whether it is an end may have found no memory to note that */
+  while (found && !arrived(p, l.next) && fine(p)) {
     if (way.n % 1024 == 0) tsl__space_go_on(space_of(p));
     if (descend(p, l.next, &l)) {
       if (!tsl__vec_push(&p->alloc, &way, l)) out_of_memory(p);
@@ -338,7 +370,7 @@ static void plan_bytes(tsl__planner *p, tsl__stack at) {
   tsl__vec_free(&p->alloc, &way);
 }
 
-/* ---- where tokens lead ---------------------------------------------------------------------------------------- */
+/* ---- where tokens lead ----------------------------------------------------------------------- */
 
 typedef struct spelled {
   uint32_t node;
@@ -347,21 +379,25 @@ typedef struct spelled {
 } spelled;
 
 /* Whether items may be forgotten at the beginning of a token. */
-static bool begins_whole(const tsl__planner *p) { return !p->exactly && (space_of(p)->watches & TSL__NEW_ITEM); }
+static bool begins_whole(const tsl__planner *p) {
+  return !p->exactly && (space_of(p)->watches & TSL__NEW_ITEM);
+}
 
 /* One byte on in a token; 0 on failure, or where it leads nowhere after all. */
 static tsl__stack land(tsl__planner *p, tsl__stack at, uint8_t byte, bool *whole) {
   tsl__space *space = space_of(p);
   bool forgot = false;
   *whole = *whole && !tsl__distinct_passes(space, at, byte);
-  tsl__stack to = *whole ? tsl__distinct_byte_forget(space, at, byte, &forgot) : tsl__stack_byte(space, at, byte);
+  tsl__stack to = *whole ? tsl__distinct_byte_forget(space, at, byte, &forgot)
+                         : tsl__stack_byte(space, at, byte);
   *whole = *whole && !forgot;
   return to ? tsl__distinct_blank(space, to) : 0;
 }
 
 /* The row of a position, which another may have had; NULL on failure. */
 static tsl__byte_row *row_of(tsl__planner *p, const spelled *s) {
-  if (!p->rows && !(p->rows = tsl__alloc_zero(&p->alloc, TSL__BYTE_ROWS * sizeof *p->rows))) return out_of_memory(p), NULL;
+  if (!p->rows && !(p->rows = tsl__alloc_zero(&p->alloc, TSL__BYTE_ROWS * sizeof *p->rows)))
+    return out_of_memory(p), NULL;
   tsl__byte_row *row = &p->rows[tsl__mix(s->at) % TSL__BYTE_ROWS];
   if (row->at == s->at && row->whole == s->whole) return row;
   row->at = 0;
@@ -372,7 +408,8 @@ static tsl__byte_row *row_of(tsl__planner *p, const spelled *s) {
   return row;
 }
 
-/* Where one of the bytes leads that may follow; 0 on failure, or where it leads nowhere after all. */
+/* Where one of the bytes leads that may follow; 0 on failure, or where it leads nowhere after
+ * all. */
 static tsl__stack row_byte(tsl__planner *p, tsl__byte_row *row, uint8_t byte) {
   if (tsl__bytes_has(&row->told, byte)) return row->to[byte];
   bool whole = row->whole;
@@ -415,9 +452,12 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
       more = visit(ctx, s.at, trie->order + node->begin, node->end - node->begin);
       continue;
     }
-    if (s.node && node->begin < node->own_end) more = visit(ctx, s.at, trie->order + node->begin, node->own_end - node->begin);
-    row = node->children && more && fine(p) ? row_of(p, &s) : NULL; /* what was visited may have asked for others */
-    for (uint32_t c = node->first_child; row && c < node->first_child + node->children && fine(p); c++) {
+    if (s.node && node->begin < node->own_end)
+      more = visit(ctx, s.at, trie->order + node->begin, node->own_end - node->begin);
+    /* what was visited may have asked for others */
+    row = node->children && more && fine(p) ? row_of(p, &s) : NULL;
+    for (uint32_t c = node->first_child; row && c < node->first_child + node->children && fine(p);
+         c++) {
       uint8_t byte = trie->nodes[c].byte;
       spelled t = {c, tsl__bytes_has(&row->next, byte) ? row_byte(p, row, byte) : 0, false};
       t.whole = tsl__bytes_has(&row->wholes, byte);
@@ -434,7 +474,8 @@ tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token)
   bool whole = begins_whole(p);
   if (space->names_tokens) return tsl__stack_token(space, at, token);
   at = tsl__distinct_blank(space, at);
-  for (uint32_t i = v->offsets[token]; at && i < v->offsets[token + 1]; i++) at = land(p, at, v->bytes[i], &whole);
+  for (uint32_t i = v->offsets[token]; at && i < v->offsets[token + 1]; i++)
+    at = land(p, at, v->bytes[i], &whole);
   return at;
 }
 
@@ -452,7 +493,7 @@ bool tsl__planner_named_landings(tsl__planner *p, tsl__stack at, tsl__landing vi
   return fine(p);
 }
 
-/* ---- a way in tokens ------------------------------------------------------------------------------------------ */
+/* ---- a way in tokens ------------------------------------------------------------------------- */
 
 typedef struct token_search {
   search s;
@@ -461,7 +502,8 @@ typedef struct token_search {
   uint64_t most;  /* landings */
 } token_search;
 
-#define EXACT_STEPS (TSL__PLAN_STEPS / 10) /* where no item is forgotten: each landing is a text of its own, which stays in the tables */
+/* where no item is forgotten: each landing is a text of its own, which stays in the tables */
+#define EXACT_STEPS (TSL__PLAN_STEPS / 10)
 
 /* A token spells at most so many bytes; one that is named may stand for none. */
 static uint32_t hope_in_tokens(tsl__planner *p, tsl__stack at) {
@@ -474,7 +516,8 @@ static uint32_t hope_in_tokens(tsl__planner *p, tsl__stack at) {
 static bool open_landing(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n) {
   token_search *t = ctx;
   uint32_t cost = t->s.places.at[t->from].cost + 1, hope = hope_in_tokens(t->s.p, to);
-  if (n && (uint64_t)cost + hope <= t->limit) open_place(&t->s, to, to, t->from, cost, hope, tokens[0]);
+  if (n && (uint64_t)cost + hope <= t->limit)
+    open_place(&t->s, to, to, t->from, cost, hope, tokens[0]);
   return ++t->s.steps < t->most;
 }
 
@@ -485,12 +528,14 @@ typedef struct taking {
 } taking;
 typedef TSL__VEC(taking) takings;
 
-/* The way to a place, as it is if nothing is forgotten; 0: it leads nowhere, or on failure. Else the position that it leads to. */
+/* The way to a place, as it is if nothing is forgotten; 0: it leads nowhere, or on failure. Else
+ * the position that it leads to. */
 static tsl__stack follow_way(const search *s, uint32_t n, takings *way) {
   tsl__space *space = space_of(s->p);
   uint32_t tokens = s->places.at[n].cost;
   if (!tsl__vec_reserve(&s->p->alloc, way, tokens)) return out_of_memory(s->p), 0;
-  for (way->n = tokens; s->places.at[n].parent != n; n = s->places.at[n].parent) way->at[s->places.at[n].cost - 1].token = s->places.at[n].by;
+  for (way->n = tokens; s->places.at[n].parent != n; n = s->places.at[n].parent)
+    way->at[s->places.at[n].cost - 1].token = s->places.at[n].by;
   tsl__stack at = s->places.at[n].at;
   for (size_t i = 0; i < way->n && at; i++) {
     way->at[i].at = at;
@@ -512,7 +557,8 @@ static void note_way(tsl__planner *p, const takings *way, tsl__stack end) {
   }
 }
 
-/* Note the way that ends at a place: where names are all that is forgotten, for the landings on it. */
+/* Note the way that ends at a place: where names are all that is forgotten, for the landings on
+ * it. */
 static void keep_tokens(search *s, uint32_t n) {
   uint32_t total = s->places.at[n].cost;
   for (; fine(s->p) && s->places.at[n].parent != n; n = s->places.at[n].parent) {
@@ -524,22 +570,27 @@ static void keep_tokens(search *s, uint32_t n) {
   }
 }
 
-/* Landings forget names and items: if the way to a place ends there though they are not, it is noted. */
+/* Landings forget names and items: if the way to a place ends there though they are not, it is
+ * noted. */
 static bool keep_true_way(search *s, uint32_t n) {
   tsl__planner *p = s->p;
   takings way = {0};
   tsl__stack end = space_of(p)->watches ? follow_way(s, n, &way) : s->places.at[n].at;
   bool ends = end && is_end(p, end);
-  if (ends && space_of(p)->watches & TSL__NEW_ITEM && arrived(p, end)) note_way(p, &way, end);
-  else if (ends) keep_tokens(s, n);
+  if (ends && space_of(p)->watches & TSL__NEW_ITEM && arrived(p, end))
+    note_way(p, &way, end);
+  else if (ends)
+    keep_tokens(s, n);
   tsl__vec_free(&p->alloc, &way);
   return ends;
 }
 
-/* The fewest tokens from a position to an end, if they are at most `limit`. *forgot: ways were given up that are none where what landings forget is known. True if, but for that, the answer is
+/* The fewest tokens from a position to an end, if they are at most `limit`. *forgot: ways were
+ * given up that are none where what landings forget is known. True if, but for that, the answer is
  * certain: a way was found and noted, or there is none. */
 static bool search_tokens_once(tsl__planner *p, tsl__stack at, uint64_t limit, bool *forgot) {
-  token_search t = {.s = {.p = p}, .limit = limit, .most = p->exactly ? EXACT_STEPS : TSL__PLAN_STEPS};
+  token_search t = {
+      .s = {.p = p}, .limit = limit, .most = p->exactly ? EXACT_STEPS : TSL__PLAN_STEPS};
   bool certain = true;
   *forgot = false;
   open_place(&t.s, at, at, 0, 0, hope_in_tokens(p, at), TSL_NO_TOKEN);
@@ -548,13 +599,16 @@ static bool search_tokens_once(tsl__planner *p, tsl__stack at, uint64_t limit, b
     if (is_end(p, here) && keep_true_way(&t.s, t.from)) break;
     *forgot |= is_end(p, here); /* another way to the same place may be one that ends there */
     certain = looked < TSL__PLAN_POSITIONS && t.s.steps < t.most;
-    if (!certain || !tsl__planner_landings(p, here, open_landing, &t) || !tsl__planner_named_landings(p, here, open_landing, &t)) break;
+    if (!certain || !tsl__planner_landings(p, here, open_landing, &t) ||
+        !tsl__planner_named_landings(p, here, open_landing, &t))
+      break;
   }
   search_free(&t.s);
   return certain && fine(p);
 }
 
-/* The same, with certainty where that can be had: where items were forgotten on ways that are none, without forgetting any. */
+/* The same, with certainty where that can be had: where items were forgotten on ways that are none,
+ * without forgetting any. */
 static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
   bool forgot, certain = search_tokens_once(p, at, limit, &forgot);
   if (!forgot || !begins_whole(p) || !fine(p)) return certain && !forgot;
@@ -564,7 +618,7 @@ static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
   return certain && !forgot;
 }
 
-/* ---- names that landings forget -------------------------------------------------------------------------------- */
+/* ---- names that landings forget -------------------------------------------------------------- */
 
 static bool add_bytes(tsl__planner *p, tsl__name_list *out, const void *bytes, size_t n) {
   if (!tsl__vec_reserve(&p->alloc, out, n)) return out_of_memory(p), false;
@@ -576,7 +630,8 @@ static bool add_bytes(tsl__planner *p, tsl__name_list *out, const void *bytes, s
 bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out) {
   tsl__space *space = space_of(p);
   tsl__run *r = tsl__run_take(space);
-  const tsl__spelling *s = r && tsl__run_load(space, r, at) && r->naming ? tsl__run_spelling(space, r) : NULL;
+  const tsl__spelling *s =
+      r && tsl__run_load(space, r, at) && r->naming ? tsl__run_spelling(space, r) : NULL;
   out->under_way = s != NULL;
   out->escape = s && s->open_count;
   out->written.n = 0;
@@ -590,10 +645,13 @@ static void find_names(tsl__planner *p, tsl__plan *plan) {
   TSL__VEC(tsl__plan *) way = {0};
   tsl__naming now = {0};
   tsl__plan *at = plan;
-  for (tsl__plan *next; fine(p) && at->names == TSL__NAMES_UNKNOWN && at->next && (next = find(p, at->next)); at = next)
+  for (tsl__plan *next;
+       fine(p) && at->names == TSL__NAMES_UNKNOWN && at->next && (next = find(p, at->next));
+       at = next)
     if (!tsl__vec_push(&p->alloc, &way, at)) out_of_memory(p);
   bool naming = fine(p) && tsl__planner_naming(p, at->at, &now) && now.under_way;
-  if (fine(p) && at->names == TSL__NAMES_UNKNOWN) at->names = at->bytes == 0 ? TSL__NAMES_NONE : TSL__NAMES_ANY;
+  if (fine(p) && at->names == TSL__NAMES_UNKNOWN)
+    at->names = at->bytes == 0 ? TSL__NAMES_NONE : TSL__NAMES_ANY;
   for (uint8_t names = at->names; way.n-- > 0 && fine(p); at->names = names) {
     bool named_then = naming;
     at = way.at[way.n];
@@ -613,7 +671,9 @@ tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack from, tsl__name_
   if (!plan) return TSL__NAMES_UNKNOWN;
   if (plan->names == TSL__NAMES_UNKNOWN) find_names(p, plan);
   tsl__later_names names = plan->names;
-  for (const tsl__plan *at = plan; names == TSL__NAMES_SOME && fine(p) && at->names == TSL__NAMES_SOME; at = find(p, at->next)) {
+  for (const tsl__plan *at = plan;
+       names == TSL__NAMES_SOME && fine(p) && at->names == TSL__NAMES_SOME;
+       at = find(p, at->next)) {
     if (!at->ends_name || !tsl__planner_naming(p, at->at, &now)) continue;
     uint32_t n = (uint32_t)now.written.n;
     if (!add_bytes(p, out, &n, sizeof n) || !add_bytes(p, out, now.written.at, n)) break;
@@ -623,19 +683,23 @@ tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack from, tsl__name_
 }
 
 /* Is there a name that begins with two pieces, or, `whole`, is them? */
-static bool one_begins(const tsl__name_list *names, const tsl__name_list *first, const uint8_t *then, size_t n, bool whole) {
+static bool one_begins(const tsl__name_list *names, const tsl__name_list *first,
+                       const uint8_t *then, size_t n, bool whole) {
   uint32_t length;
   for (size_t i = 0; i < names->n; i += length) {
     memcpy(&length, names->at + i, sizeof length);
     const uint8_t *name = names->at + (i += sizeof length);
     size_t all = first->n + n;
     if (whole ? length != all : length < all) continue;
-    if ((!first->n || !memcmp(name, first->at, first->n)) && (!n || !memcmp(name + first->n, then, n))) return true;
+    if ((!first->n || !memcmp(name, first->at, first->n)) &&
+        (!n || !memcmp(name + first->n, then, n)))
+      return true;
   }
   return false;
 }
 
-bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token, const tsl__name_list *names) {
+bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token,
+                   const tsl__name_list *names) {
   const uint8_t *bytes = v->bytes + v->offsets[token], *quote = NULL;
   size_t n = v->offsets[token + 1] - v->offsets[token], quotes = 0;
   for (size_t i = 0; i < n; i++) {
@@ -643,12 +707,15 @@ bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token
     if (bytes[i] == '"') quotes++, quote = bytes + i;
   }
   if (quotes > 1 || begun->escape) return true;
-  const tsl__name_list none = {0}, *written = begun->under_way ? &begun->written : &none; /* right after its opening quote it need not be known that one is under way */
-  if (one_begins(names, written, bytes, quote ? (size_t)(quote - bytes) : n, quote != NULL)) return true;
-  return !begun->under_way && quote && one_begins(names, &none, quote + 1, n - (size_t)(quote + 1 - bytes), false);
+  /* right after its opening quote it need not be known that one is under way */
+  const tsl__name_list none = {0}, *written = begun->under_way ? &begun->written : &none;
+  if (one_begins(names, written, bytes, quote ? (size_t)(quote - bytes) : n, quote != NULL))
+    return true;
+  return !begun->under_way && quote &&
+         one_begins(names, &none, quote + 1, n - (size_t)(quote + 1 - bytes), false);
 }
 
-/* ---- plans ---------------------------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
   takings way = {0};
@@ -662,7 +729,8 @@ void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
   tsl__vec_free(&p->alloc, &way);
 }
 
-/* Where tokens can be taken by their names, a token may lead to more than its spelling does: such a position has at least the ways of the one in the plan. */
+/* Where tokens can be taken by their names, a token may lead to more than its spelling does: such a
+ * position has at least the ways of the one in the plan. */
 static void follow_names(tsl__planner *p, tsl__plan *plan) {
   if (!space_of(p)->names_tokens) return;
   while (fine(p) && tsl__plan_leads(plan)) {
@@ -683,12 +751,14 @@ static void follow(tsl__planner *p, tsl__plan *plan) {
 
 const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at) {
   const tsl__plan *known = find(p, at);
-  if (known && !known->unfollowed && (known->tokens != TSL__PLAN_NONE || known->searched)) return known;
+  if (known && !known->unfollowed && (known->tokens != TSL__PLAN_NONE || known->searched))
+    return known;
   if (!known || known->bytes == TSL__PLAN_NONE) plan_bytes(p, at);
   tsl__plan *plan = fine(p) ? entry(p, at) : NULL;
   if (plan && plan->tokens == TSL__PLAN_NONE) {
     search_tokens(p, at, TSL__PLAN_NONE - 1);
-    if (fine(p)) plan->searched = true; /* what was cut short is begun anew when it is asked for again */
+    /* what was cut short is begun anew when it is asked for again */
+    if (fine(p)) plan->searched = true;
   }
   if (plan && fine(p)) follow(p, plan);
   return fine(p) ? plan : NULL;
@@ -702,15 +772,18 @@ bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens) {
   return plan && plan->tokens <= tokens;
 }
 
-const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens, bool *proven) {
+const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens,
+                                     bool *proven) {
   *proven = false;
   const tsl__plan *known = tsl__planner_plan(p, at);
   if (!known || known->tokens <= tokens) return known;
   uint64_t limit = known->tokens == TSL__PLAN_NONE ? tokens : (uint64_t)known->tokens - 1;
   bool certain = search_tokens(p, at, limit); /* notes a shorter way, if there is one */
   tsl__plan *plan = find(p, at);
-  if (fine(p)) follow(p, plan);
-  else plan->unfollowed = true;
+  if (fine(p))
+    follow(p, plan);
+  else
+    plan->unfollowed = true;
   *proven = certain;
   return fine(p) ? plan : NULL;
 }

@@ -1,22 +1,34 @@
 /* plan.h - how a text can be ended: in which bytes, and with how many tokens.
  *
- * Problem   A budget of tokens must never run out in the middle of a text. So for every position that a token may lead to, somebody must know a way to the
- *           end that is no longer than what is left. The stacks know how many bytes are missing (a lower bound in places), not which.
- * Idea      A plan per position: one byte, and the position after it, whose plan goes on. It is found by descent: take a byte after which fewer bytes are
- *           missing. Where there is none (the number was a lower bound), an A* search from there. Chains of plans soon run into plans that are known, so
- *           most cost one step. Along the chain, backwards, the fewest tokens that spell it: 1 + the fewest after each token that it begins with.
- *           Positions are interned, so plans are kept by their number, and hold for every matcher of the grammar.
- * Forget    Where names or items must differ, every text is a position of its own. Landings forget what is under way and new, so that tokens share a plan; a token that this plan might repeat is
- *           asked for itself. See below, and plan_items.c.
- * Example   After `{"a": 4`: missing 1, `}` leaves 0 missing. Plan: `}`, one token. After `{"a": ` : `0`, `}`; the token `0}` would make it one.
- * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them; where one has not, or the grammar names a token that
- *           must come, the search goes over tokens instead: A* over the positions that tokens lead to. Its answer is exact.
- * Bound     The tokens of a plan are an upper bound of the fewest: they spell a text of (nearly always) the fewest bytes, with the fewest tokens for that
- *           text. tsl__planner_within asks the search over tokens too, where the bound is not good enough.
- * Cost      Descent: 1 to 3 µs a position that has no plan yet. A search in bytes that is long takes any way that goes ahead instead of the shortest (items that must
- *           differ: the bound does not know of it). Searches end after TSL__PLAN_POSITIONS positions or TSL__PLAN_STEPS landings.
- *           Where all tokens lead: a look at each node of the trie that may follow; bytes are followed once for each position that many go by.
- * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum cost paths".
+ * Problem   A budget of tokens must never run out in the middle of a text. So for every position
+ *           that a token may lead to, somebody must know a way to the end that is no longer than
+ *           what is left. The stacks know how many bytes are missing (a lower bound in places), not
+ *           which.
+ * Idea      A plan per position: one byte, and the position after it, whose plan goes on. It is
+ *           found by descent: take a byte after which fewer bytes are missing. Where there is none
+ *           (the number was a lower bound), an A* search from there. Chains of plans soon run into
+ *           plans that are known, so most cost one step. Along the chain, backwards, the fewest
+ *           tokens that spell it: 1 + the fewest after each token that it begins with. Positions
+ *           are interned, so plans are kept by their number, and hold for every matcher of the
+ *           grammar.
+ * Forget    Where names or items must differ, every text is a position of its own. Landings forget
+ *           what is under way and new, so that tokens share a plan; a token that this plan might
+ *           repeat is asked for itself. See below, and plan_items.c.
+ * Example   After `{"a": 4`: missing 1, `}` leaves 0 missing. Plan: `}`, one token. After `{"a": `
+ *           : `0`, `}`; the token `0}` would make it one.
+ * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them; where
+ *           one has not, or the grammar names a token that must come, the search goes over tokens
+ *           instead: A* over the positions that tokens lead to. Its answer is exact.
+ * Bound     The tokens of a plan are an upper bound of the fewest: they spell a text of (nearly
+ *           always) the fewest bytes, with the fewest tokens for that text. tsl__planner_within
+ *           asks the search over tokens too, where the bound is not good enough.
+ * Cost      Descent: 1 to 3 µs a position that has no plan yet. A search in bytes that is long
+ *           takes any way that goes ahead instead of the shortest (items that must differ: the
+ *           bound does not know of it). Searches end after TSL__PLAN_POSITIONS positions or
+ *           TSL__PLAN_STEPS landings. Where all tokens lead: a look at each node of the trie that
+ *           may follow; bytes are followed once for each position that many go by.
+ * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum
+ *           cost paths".
  * Tested by tests/decode/test_budget.c, tests/decode/test_budget_items.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,41 +38,47 @@
 
 #include "runtime/matcher/matcher.h"
 
-#define TSL__PLAN_POSITIONS 50000u  /* that one search looks at */
-#define TSL__PLAN_STEPS 200000u     /* positions that one search over tokens lands on, doubles counted */
-#define TSL__PLAN_NONE UINT32_MAX   /* tokens: no way is known */
+#define TSL__PLAN_POSITIONS 50000u /* that one search looks at */
+/* positions that one search over tokens lands on, doubles counted */
+#define TSL__PLAN_STEPS 200000u
+#define TSL__PLAN_NONE UINT32_MAX /* tokens: no way is known */
 
 typedef struct tsl__plan {
   tsl__stack at;
-  tsl__stack next;   /* after `byte`; 0: the text may end here, or there is no way in bytes */
-  tsl__stack after;  /* after `token` */
-  tsl_token token;   /* the first one */
-  uint32_t bytes;    /* of the way in bytes; TSL__PLAN_NONE: there is none */
-  uint32_t tokens;   /* to the end; TSL__PLAN_NONE: no way is known */
-  uint32_t missing;  /* tsl__stack_shortest */
+  tsl__stack next;  /* after `byte`; 0: the text may end here, or there is no way in bytes */
+  tsl__stack after; /* after `token` */
+  tsl_token token;  /* the first one */
+  uint32_t bytes;   /* of the way in bytes; TSL__PLAN_NONE: there is none */
+  uint32_t tokens;  /* to the end; TSL__PLAN_NONE: no way is known */
+  uint32_t missing; /* tsl__stack_shortest */
   uint8_t byte;
-  uint8_t names;     /* tsl__later_names */
-  bool ends_name;    /* `byte` ends one; known where `names` is */
-  bool searched;     /* over tokens, for want of a way in bytes */
-  bool unfollowed;   /* it is not known where its tokens lead by their names: that was not asked yet, or a failure came between */
+  uint8_t names;  /* tsl__later_names */
+  bool ends_name; /* `byte` ends one; known where `names` is */
+  bool searched;  /* over tokens, for want of a way in bytes */
+  /* it is not known where its tokens lead by their names: that was not asked yet, or a failure came
+   * between */
+  bool unfollowed;
 } tsl__plan;
 
 /* Is there a way to the end, and a token that it begins with? NULL: no. */
-static inline bool tsl__plan_leads(const tsl__plan *plan) { return plan && plan->tokens && plan->tokens != TSL__PLAN_NONE; }
+static inline bool tsl__plan_leads(const tsl__plan *plan) {
+  return plan && plan->tokens && plan->tokens != TSL__PLAN_NONE;
+}
 
 /* Where bytes lead from a position: many tokens go by the same few ones. */
 typedef struct tsl__byte_row {
-  tsl__stack at;    /* 0: none yet */
-  bool whole;       /* items under way may be forgotten after it */
+  tsl__stack at;     /* 0: none yet */
+  bool whole;        /* items under way may be forgotten after it */
   tsl__bytes wholes; /* bytes after which they may be yet */
-  tsl__bytes next;  /* bytes that may follow */
-  tsl__bytes told;  /* those of them that were asked about */
-  tsl__bytes stays; /* those of them that lead back */
+  tsl__bytes next;   /* bytes that may follow */
+  tsl__bytes told;   /* those of them that were asked about */
+  tsl__bytes stays;  /* those of them that lead back */
   tsl__stack to[256];
 } tsl__byte_row;
 #define TSL__BYTE_ROWS 64u
 
-/* Items that must differ from one that was forgotten: those that the plan of a landing has after it in the array at this depth. */
+/* Items that must differ from one that was forgotten: those that the plan of a landing has after it
+ * in the array at this depth. */
 typedef struct tsl__later_item {
   uint32_t depth;
   tsl__stack deny; /* of them (tsl__distinct_deny); 0: any may come */
@@ -78,12 +96,15 @@ typedef struct tsl__planner {
   tsl__pool plans;
   tsl__index index;
   uint32_t rises; /* of the plan that is being made: bytes after which no fewer were missing */
-  tsl__byte_row *rows; /* TSL__BYTE_ROWS, each where the number of its position has it; NULL: none were asked for */
+  /* TSL__BYTE_ROWS, each where the number of its position has it; NULL: none were asked for */
+  tsl__byte_row *rows;
   bool exactly; /* landings forget no items */
   tsl__pool laters;
   tsl__index laters_index;
   TSL__VEC(tsl__later_item) later_items;
-  uint32_t near; /* positions that a search for the shortest way may look at: fewer, the more often that was not enough */
+  /* positions that a search for the shortest way may look at: fewer, the more often that was not
+   * enough */
+  uint32_t near;
 } tsl__planner;
 
 void tsl__planner_init(tsl__planner *p, tsl_grammar *grammar, const tsl_allocator *a);
@@ -95,30 +116,36 @@ void tsl__planner_free(tsl__planner *p);
 const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at);
 /* Is a way to the end in at most `tokens` known? */
 bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens);
-/* The same, having searched over tokens where the plan is too long. *proven: it is certain that no shorter way than the plan's exists. */
+/* The same, having searched over tokens where the plan is too long. *proven: it is certain that no
+ * shorter way than the plan's exists. */
 const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens, bool *proven);
 
-/* Where the tokens that text can spell lead from a position: called with the position, and a range of the trie's `order`. Stops when it returns
- * false. Names that are nobody's beginning are forgotten (tsl__distinct_blank): else each name were a position of its own. So are items that differ from all before them, up to the first one that
- * ends in the token (tsl__distinct_byte_forget). */
+/* Where the tokens that text can spell lead from a position: called with the position, and a range
+ * of the trie's `order`. Stops when it returns false. Names that are nobody's beginning are
+ * forgotten (tsl__distinct_blank): else each name were a position of its own. So are items that
+ * differ from all before them, up to the first one that ends in the token
+ * (tsl__distinct_byte_forget). */
 typedef bool (*tsl__landing)(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n);
 bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
 
-/* The same for all tokens where the grammar names some, one by one: a token may lead to more than its spelling does. Nothing where it names none. */
+/* The same for all tokens where the grammar names some, one by one: a token may lead to more than
+ * its spelling does. Nothing where it names none. */
 bool tsl__planner_named_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
 
-/* Landings forget the names that tokens spell, and a plan from there may give a later member such a name again: then it is none. */
+/* Landings forget the names that tokens spell, and a plan from there may give a later member such a
+ * name again: then it is none. */
 typedef enum tsl__later_names {
   TSL__NAMES_UNKNOWN = 0,
-  TSL__NAMES_NONE,    /* the way's text ends no name that matters */
+  TSL__NAMES_NONE, /* the way's text ends no name that matters */
   TSL__NAMES_SOME,
-  TSL__NAMES_ANY      /* it was found in tokens: nobody knows which */
+  TSL__NAMES_ANY /* it was found in tokens: nobody knows which */
 } tsl__later_names;
 
 /* Names: each as its length in four bytes, and its bytes, decoded. */
 typedef TSL__VEC(uint8_t) tsl__name_list;
 
-/* What names the plan of a position ends, if it has one; `out`: which, if they are some. UNKNOWN on failure. */
+/* What names the plan of a position ends, if it has one; `out`: which, if they are some. UNKNOWN on
+ * failure. */
 tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack at, tsl__name_list *out);
 
 /* The name under way at a position. */
@@ -128,13 +155,18 @@ typedef struct tsl__naming {
 } tsl__naming;
 bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out);
 
-/* May the name that a token goes on with, or begins, be one of these, or become it? True where that is not plain to see. */
-bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token, const tsl__name_list *names);
+/* May the name that a token goes on with, or begins, be one of these, or become it? True where that
+ * is not plain to see. */
+bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token,
+                   const tsl__name_list *names);
 
-/* Landings forget items, too, and a plan from there may have one of them again. For each array of which one was forgotten: those that come after that. false on failure. */
-bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_item **out, uint32_t *n);
+/* Landings forget items, too, and a plan from there may have one of them again. For each array of
+ * which one was forgotten: those that come after that. false on failure. */
+bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_item **out,
+                              uint32_t *n);
 
-/* Note the way in tokens of a position, `like`, for another one, if it leads to an end from there as well. */
+/* Note the way in tokens of a position, `like`, for another one, if it leads to an end from there
+ * as well. */
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like);
 
 /* Where one of them leads, as tsl__planner_landings tells it. */

@@ -1,12 +1,18 @@
 /* plan_items.c - items that landings forget, and those that a plan from there has yet: see plan.h.
  *
- * Problem   In an array of items that must differ every text is a position of its own, and each of 100,000 tokens in a string were a plan of its own.
- * Idea      A landing forgets the items under way in the token (tsl__distinct_byte_forget), so that all tokens that go on in the same way lead to the same position, whose plan is made once. What was used
- *           before stays known, and an item is forgotten only when it differs from all of that. But the plan may have further items, and one of them may be what was forgotten. These are gathered
- *           once for a plan, with all their spellings; what the text has of the item is run against them, and then the token: mostly they differ at once, for all tokens. A token for which
- *           they do not is asked for itself.
- * Example   ["red","gr under minItems 3: all tokens of letters lead to one position, whose plan is `",""]`. The item begins with gr: it is not the empty string, whichever token comes. Right after
- *           the quote it could be: then the tokens are tried against `""`, and those of a letter differ.
+ * Problem   In an array of items that must differ every text is a position of its own, and each of
+ *           100,000 tokens in a string were a plan of its own.
+ * Idea      A landing forgets the items under way in the token (tsl__distinct_byte_forget), so that
+ *           all tokens that go on in the same way lead to the same position, whose plan is made
+ *           once. What was used before stays known, and an item is forgotten only when it differs
+ *           from all of that. But the plan may have further items, and one of them may be what was
+ *           forgotten. These are gathered once for a plan, with all their spellings; what the text
+ *           has of the item is run against them, and then the token: mostly they differ at once,
+ *           for all tokens. A token for which they do not is asked for itself.
+ * Example   ["red","gr under minItems 3: all tokens of letters lead to one position, whose plan is
+ *           `",""]`. The item begins with gr: it is not the empty string, whichever token comes.
+ *           Right after the quote it could be: then the tokens are tried against `""`, and those of
+ *           a letter differ.
  * Tested by tests/decode/test_budget_items.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -39,14 +45,17 @@ typedef TSL__VEC(item) items;
 
 static bool add_item(tsl__planner *p, const tsl__run *r, uint32_t depth, bytes *texts, items *out) {
   item made = {depth, (uint32_t)texts->n, (uint32_t)r->raw.n};
-  if (!tsl__vec_reserve(&p->alloc, texts, r->raw.n + 1) || !tsl__vec_push(&p->alloc, out, made)) return tsl__space_no_memory(p->grammar->space);
+  if (!tsl__vec_reserve(&p->alloc, texts, r->raw.n + 1) || !tsl__vec_push(&p->alloc, out, made))
+    return tsl__space_no_memory(p->grammar->space);
   memcpy(texts->at + texts->n, r->raw.at, r->raw.n);
   texts->n += r->raw.n;
   return true;
 }
 
-/* The items that end in the plan, in arrays of which one was forgotten before; that one itself is not watched. *follows: the plan is a way from there. */
-static bool gather(tsl__planner *p, tsl__stack at, const bytes *plan, bytes *texts, items *out, bool *follows) {
+/* The items that end in the plan, in arrays of which one was forgotten before; that one itself is
+ * not watched. *follows: the plan is a way from there. */
+static bool gather(tsl__planner *p, tsl__stack at, const bytes *plan, bytes *texts, items *out,
+                   bool *follows) {
   tsl__space *space = p->grammar->space;
   tsl__run *r = tsl__run_take(space);
   *follows = r && tsl__run_load(space, r, at);
@@ -70,10 +79,13 @@ static bool list_items(tsl__planner *p, items *all, const bytes *texts) {
     list.n = 0;
     for (size_t k = i; fine && depth && k < all->n; k++) {
       if (all->at[k].depth != depth) continue;
-      fine = tsl__vec_push(&p->alloc, &list, ((tsl__spelled){texts->at + all->at[k].from, all->at[k].n}));
+      fine = tsl__vec_push(&p->alloc, &list,
+                           ((tsl__spelled){texts->at + all->at[k].from, all->at[k].n}));
       all->at[k].depth = 0;
     }
-    tsl__later_item made = {depth, fine && list.n ? tsl__distinct_deny(p->grammar->space, list.at, (uint32_t)list.n) : 0};
+    tsl__later_item made = {
+        depth,
+        fine && list.n ? tsl__distinct_deny(p->grammar->space, list.at, (uint32_t)list.n) : 0};
     fine = fine && (!made.deny || tsl__vec_push(&p->alloc, &p->later_items, made));
   }
   tsl__vec_free(&p->alloc, &list);
@@ -81,7 +93,8 @@ static bool list_items(tsl__planner *p, items *all, const bytes *texts) {
 }
 
 static bool forgets(const tsl__space *space, tsl__stack at) {
-  for (uint32_t i = tsl__distinct_at(space, tsl__remembered_at(space, at)->memory)->open; i; i = tsl__open_at(space, i)->below)
+  for (uint32_t i = tsl__distinct_at(space, tsl__remembered_at(space, at)->memory)->open; i;
+       i = tsl__open_at(space, i)->below)
     if (tsl__open_at(space, i)->array & (TSL__ARRAY_FORGOT | TSL__ARRAY_LOST)) return true;
   return false;
 }
@@ -89,10 +102,13 @@ static bool forgets(const tsl__space *space, tsl__stack at) {
 static bool add_items(tsl__planner *p, tsl__stack at) {
   bytes plan = {0}, texts = {0};
   items all = {0};
-  bool follows = true, fine = spell_plan(p, at, &plan) && gather(p, at, &plan, &texts, &all, &follows) && list_items(p, &all, &texts);
+  bool follows = true, fine = spell_plan(p, at, &plan) &&
+                              gather(p, at, &plan, &texts, &all, &follows) &&
+                              list_items(p, &all, &texts);
   if (fine && !follows) { /* a name comes twice */
     tsl__later_item any = {0};
-    fine = tsl__vec_push(&p->alloc, &p->later_items, any) || tsl__space_no_memory(p->grammar->space);
+    fine =
+        tsl__vec_push(&p->alloc, &p->later_items, any) || tsl__space_no_memory(p->grammar->space);
   }
   tsl__vec_free(&p->alloc, &plan);
   tsl__vec_free(&p->alloc, &texts);
@@ -100,7 +116,8 @@ static bool add_items(tsl__planner *p, tsl__stack at) {
   return fine && p->grammar->space->status == TSL_OK;
 }
 
-bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_item **out, uint32_t *n) {
+bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_item **out,
+                              uint32_t *n) {
   const tsl__later *known = NULL;
   *out = NULL;
   *n = 0;
@@ -115,7 +132,8 @@ bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_i
     if (!add_items(p, at)) return false;
     tsl__later *made = tsl__pool_add(&p->laters, &p->alloc);
     if (made) *made = (tsl__later){at, first, (uint32_t)p->later_items.n - first};
-    if (!made || !tsl__index_add(&p->laters_index, &p->alloc, tsl__mix(at), p->laters.n - 1)) return tsl__space_no_memory(p->grammar->space);
+    if (!made || !tsl__index_add(&p->laters_index, &p->alloc, tsl__mix(at), p->laters.n - 1))
+      return tsl__space_no_memory(p->grammar->space);
     known = made;
   }
   if (known->n) *out = &p->later_items.at[known->first];

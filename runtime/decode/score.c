@@ -1,10 +1,14 @@
 /* score.c - the probabilities of all texts that a grammar has.
  *
- * Problem   Asked "yes or no", a sampled answer says nothing about how sure the model is; and masks distort it: P(yes) under a mask is that of the first token, whatever follows.
- * Idea      List the texts (outputs.h). Their tokens make a tree: ask the model once for each prefix, add up log-probabilities along the ways, end-of-generation tokens included. The canonical
- *           tokenisations are a tree of few nodes. All tokenisations of a text of n bytes may be 2^(n-1) many ways, so prefixes are looked at best first: what is left when
- *           the limit is reached is the least probable, and its sum bounds the error.
- * Example   Texts `no`, `nope`; tokens n, o, no, pe, nope. All tokenisations: n|o, no, n|o|pe, no|pe, nope: prefixes (), n, no, n o, no pe, n o pe, nope are asked for.
+ * Problem   Asked "yes or no", a sampled answer says nothing about how sure the model is; and masks
+ *           distort it: P(yes) under a mask is that of the first token, whatever follows.
+ * Idea      List the texts (outputs.h). Their tokens make a tree: ask the model once for each
+ *           prefix, add up log-probabilities along the ways, end-of-generation tokens included. The
+ *           canonical tokenisations are a tree of few nodes. All tokenisations of a text of n bytes
+ *           may be 2^(n-1) many ways, so prefixes are looked at best first: what is left when the
+ *           limit is reached is the least probable, and its sum bounds the error.
+ * Example   Texts `no`, `nope`; tokens n, o, no, pe, nope. All tokenisations: n|o, no, n|o|pe,
+ *           no|pe, nope: prefixes (), n, no, n o, no pe, n o pe, nope are asked for.
  * Cost      One row of the model per distinct prefix; a log-sum over the vocabulary for each.
  * Tested by tests/decode/test_align.c
  *
@@ -48,7 +52,7 @@ typedef struct search {
   tsl_token *ids;      /* of all spellings */
   size_t id_count;
   TSL__VEC(prefix) prefixes;
-  tsl__heap queue; /* numbers of prefixes */
+  tsl__heap queue;          /* numbers of prefixes */
   TSL__VEC(tsl_token) flat; /* the tokens of one batch */
   uint32_t *batch;
   tsl_prefix *asked;
@@ -56,7 +60,7 @@ typedef struct search {
   uint32_t rows_asked;
 } search;
 
-/* ---- the queue: most probable first --------------------------------------------------------------------------- */
+/* ---- the queue: most probable first ---------------------------------------------------------- */
 
 static bool before(const void *ctx, uint32_t a, uint32_t b) {
   const search *s = ctx;
@@ -66,31 +70,45 @@ static bool before(const void *ctx, uint32_t a, uint32_t b) {
 
 static tsl_status push(search *s, prefix p) {
   if (p.log_p == -INFINITY) return TSL_OK; /* nothing follows from what can't be */
-  bool pushed = tsl__vec_push(&s->s->alloc, &s->prefixes, p) && tsl__heap_push(&s->s->alloc, &s->queue, (uint32_t)s->prefixes.n - 1, before, s);
+  bool pushed = tsl__vec_push(&s->s->alloc, &s->prefixes, p) &&
+                tsl__heap_push(&s->s->alloc, &s->queue, (uint32_t)s->prefixes.n - 1, before, s);
   return pushed ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
-/* ---- going on from a prefix ----------------------------------------------------------------------------------- */
+/* ---- going on from a prefix ------------------------------------------------------------------ */
 
-static const tsl__output *output_at(const search *s, uint32_t i) { return &s->s->outputs.list.at[i]; }
+static const tsl__output *output_at(const search *s, uint32_t i) {
+  return &s->s->outputs.list.at[i];
+}
 
 /* log P(the generation ends here). */
 static double end_of(const search *s, const float *row, double log_sum) {
   double p = -INFINITY;
   if (s->o.open_end || s->vocab->eog_count == 0) return 0;
-  for (uint32_t i = 0; i < s->vocab->eog_count; i++) p = tsl__log_add(p, (double)row[s->vocab->eog[i]] - log_sum);
+  for (uint32_t i = 0; i < s->vocab->eog_count; i++)
+    p = tsl__log_add(p, (double)row[s->vocab->eog[i]] - log_sum);
   return p;
 }
 
-static void add_text(search *s, uint32_t output, double log_p) { s->s->log_p[output] = tsl__log_add(s->s->log_p[output], log_p); }
+static void add_text(search *s, uint32_t output, double log_p) {
+  s->s->log_p[output] = tsl__log_add(s->s->log_p[output], log_p);
+}
 
-static tsl_status child(search *s, uint32_t from, tsl_token token, uint32_t lo, uint32_t hi, uint32_t bytes, double log_p) {
-  prefix p = {from, token, lo, hi, bytes, s->prefixes.at[from].tokens + 1, s->prefixes.at[from].log_p + log_p};
+static tsl_status child(search *s, uint32_t from, tsl_token token, uint32_t lo, uint32_t hi,
+                        uint32_t bytes, double log_p) {
+  prefix p = {from,
+              token,
+              lo,
+              hi,
+              bytes,
+              s->prefixes.at[from].tokens + 1,
+              s->prefixes.at[from].log_p + log_p};
   return push(s, p);
 }
 
 /* Canonical: the texts are sorted by their tokens; those that end here come first. */
-static tsl_status go_on_canonical(search *s, uint32_t from, const float *row, double log_sum, double end) {
+static tsl_status go_on_canonical(search *s, uint32_t from, const float *row, double log_sum,
+                                  double end) {
   prefix p = s->prefixes.at[from];
   for (uint32_t lo = p.lo, hi; lo < p.hi; lo = hi) {
     const spelling *first = &s->spellings[lo];
@@ -107,7 +125,8 @@ static tsl_status go_on_canonical(search *s, uint32_t from, const float *row, do
   return TSL_OK;
 }
 
-/* Texts lo … hi share their first `bytes` bytes; where do those end that have the same next byte as the first? */
+/* Texts lo … hi share their first `bytes` bytes; where do those end that have the same next byte as
+ * the first? */
 static uint32_t same_byte(const search *s, uint32_t lo, uint32_t hi, uint32_t bytes) {
   uint8_t byte = output_at(s, lo)->bytes[bytes];
   while (lo < hi && output_at(s, lo)->bytes[bytes] == byte) lo++;
@@ -121,7 +140,8 @@ typedef struct spell {
 typedef TSL__VEC(spell) spells;
 
 /* Every token that spells how some of the texts go on. */
-static tsl_status go_on_any(search *s, uint32_t from, const float *row, double log_sum, double end, spells *todo) {
+static tsl_status go_on_any(search *s, uint32_t from, const float *row, double log_sum, double end,
+                            spells *todo) {
   const tsl__trie *trie = &s->vocab->trie;
   prefix p = s->prefixes.at[from];
   spell at = {0, p.lo, p.hi, p.bytes};
@@ -132,20 +152,22 @@ static tsl_status go_on_any(search *s, uint32_t from, const float *row, double l
     at = todo->at[--todo->n];
     const tsl__trie_node *n = &trie->nodes[at.node];
     for (uint32_t i = n->begin; at.node && i < n->own_end; i++) {
-      tsl_status status = child(s, from, trie->order[i], at.lo, at.hi, at.bytes, (double)row[trie->order[i]] - log_sum);
+      tsl_status status = child(s, from, trie->order[i], at.lo, at.hi, at.bytes,
+                                (double)row[trie->order[i]] - log_sum);
       if (status != TSL_OK) return status;
     }
     uint32_t lo = at.lo + (output_at(s, at.lo)->length == at.bytes);
     for (uint32_t hi; lo < at.hi; lo = hi) {
       hi = same_byte(s, lo, at.hi, at.bytes);
-      spell next = {tsl__trie_child(trie, at.node, output_at(s, lo)->bytes[at.bytes]), lo, hi, at.bytes + 1};
+      spell next = {tsl__trie_child(trie, at.node, output_at(s, lo)->bytes[at.bytes]), lo, hi,
+                    at.bytes + 1};
       if (next.node && !tsl__vec_push(&s->s->alloc, todo, next)) return TSL_ERR_NO_MEMORY;
     }
   }
   return TSL_OK;
 }
 
-/* ---- asking the model ----------------------------------------------------------------------------------------- */
+/* ---- asking the model ------------------------------------------------------------------------ */
 
 /* The tokens of the batch's prefixes, one after the other. */
 static tsl_status spell_batch(search *s, uint32_t n) {
@@ -157,7 +179,8 @@ static tsl_status spell_batch(search *s, uint32_t n) {
     uint32_t k = s->batch[i], tokens = s->prefixes.at[k].tokens;
     s->asked[i] = (tsl_prefix){s->flat.at + s->flat.n, tokens};
     s->flat.n += tokens;
-    for (size_t at = s->flat.n; tokens--; k = s->prefixes.at[k].parent) s->flat.at[--at] = s->prefixes.at[k].token;
+    for (size_t at = s->flat.n; tokens--; k = s->prefixes.at[k].parent)
+      s->flat.at[--at] = s->prefixes.at[k].token;
   }
   return TSL_OK;
 }
@@ -168,7 +191,8 @@ static tsl_status run(search *s) {
   tsl_status status = push(s, (prefix){.hi = (uint32_t)s->s->outputs.list.n});
   while (status == TSL_OK && s->queue.n && s->rows_asked < s->o.max_prefixes) {
     uint32_t n = 0;
-    while (n < s->o.batch && s->queue.n && s->rows_asked < s->o.max_prefixes) s->batch[n++] = tsl__heap_pop(&s->queue, before, s), s->rows_asked++;
+    while (n < s->o.batch && s->queue.n && s->rows_asked < s->o.max_prefixes)
+      s->batch[n++] = tsl__heap_pop(&s->queue, before, s), s->rows_asked++;
     status = spell_batch(s, n);
     if (status == TSL_OK) status = s->model(s->ctx, s->asked, n, s->rows);
     for (uint32_t i = 0; i < n && status == TSL_OK; i++) {
@@ -177,21 +201,24 @@ static tsl_status run(search *s) {
       status = tsl__log_sum(row, width, &log_sum);
       if (status != TSL_OK) break;
       double end = end_of(s, row, log_sum);
-      status = s->spellings ? go_on_canonical(s, s->batch[i], row, log_sum, end) : go_on_any(s, s->batch[i], row, log_sum, end, &todo);
+      status = s->spellings ? go_on_canonical(s, s->batch[i], row, log_sum, end)
+                            : go_on_any(s, s->batch[i], row, log_sum, end, &todo);
     }
   }
   tsl__vec_free(&s->s->alloc, &todo);
-  for (size_t i = 0; i < s->queue.n; i++) s->s->missing += exp(s->prefixes.at[s->queue.at[i]].log_p);
+  for (size_t i = 0; i < s->queue.n; i++)
+    s->s->missing += exp(s->prefixes.at[s->queue.at[i]].log_p);
   return status;
 }
 
-/* ---- canonical tokenisations ---------------------------------------------------------------------------------- */
+/* ---- canonical tokenisations ----------------------------------------------------------------- */
 
 static bool spells_text(const tsl_vocab *v, const tsl_token *ids, size_t n, const tsl__output *o) {
   size_t at = 0;
   for (size_t i = 0; i < n; i++) {
     size_t length = v->offsets[ids[i] + 1] - v->offsets[ids[i]];
-    if (length > o->length - at || memcmp(v->bytes + v->offsets[ids[i]], o->bytes + at, length)) return false;
+    if (length > o->length - at || memcmp(v->bytes + v->offsets[ids[i]], o->bytes + at, length))
+      return false;
     at += length;
   }
   return at == o->length;
@@ -222,7 +249,8 @@ static void sort(spelling *at, size_t n) {
   }
 }
 
-static tsl_status encode(const search *s, const tsl__output *o, tsl_token *ids, size_t capacity, size_t *n) {
+static tsl_status encode(const search *s, const tsl__output *o, tsl_token *ids, size_t capacity,
+                         size_t *n) {
   return tsl_vocab_encode(s->vocab, (const char *)o->bytes, o->length, 0, ids, capacity, n);
 }
 
@@ -231,7 +259,8 @@ static tsl_status spell_all(search *s, tsl_error *error) {
   s->spellings = tsl__alloc(&s->s->alloc, count * sizeof *s->spellings);
   for (uint32_t i = 0; i < count; i++) {
     tsl_status status = encode(s, output_at(s, i), NULL, 0, &n);
-    if (status != TSL_OK && status != TSL_ERR_LIMIT) return tsl__fail(error, status, "text %u can't be encoded", i);
+    if (status != TSL_OK && status != TSL_ERR_LIMIT)
+      return tsl__fail(error, status, "text %u can't be encoded", i);
     s->id_count += n;
   }
   s->ids = tsl__alloc(&s->s->alloc, (s->id_count + 1) * sizeof *s->ids);
@@ -241,14 +270,16 @@ static tsl_status spell_all(search *s, tsl_error *error) {
     tsl_status status = encode(s, output_at(s, i), s->ids + at, s->id_count - at, &n);
     if (status != TSL_OK) return tsl__fail(error, status, "text %u can't be encoded", i);
     if (!spells_text(s->vocab, s->ids + at, n, output_at(s, i)))
-      return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the canonical tokens of text %u spell something else; all_tokenisations needs none", i);
+      return tsl__fail(
+          error, TSL_ERR_UNSUPPORTED,
+          "the canonical tokens of text %u spell something else; all_tokenisations needs none", i);
     s->spellings[i] = (spelling){s->ids + at, n, i};
   }
   sort(s->spellings, count);
   return TSL_OK;
 }
 
-/* ---- the call ------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 void tsl_scores_free(tsl_scores *s) {
   if (!s) return;
@@ -276,43 +307,57 @@ static tsl_status prepare(search *s, tsl_error *error) {
   s->asked = tsl__alloc(a, s->o.batch * sizeof *s->asked);
   s->rows = tsl__alloc(a, (size_t)s->o.batch * s->vocab->logits_width * sizeof *s->rows);
   s->s->log_p = tsl__alloc(a, s->s->outputs.list.n * sizeof *s->s->log_p);
-  if (!s->batch || !s->asked || !s->rows || !s->s->log_p) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  if (!s->batch || !s->asked || !s->rows || !s->s->log_p)
+    return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   for (size_t i = 0; i < s->s->outputs.list.n; i++) s->s->log_p[i] = -INFINITY;
   return s->o.all_tokenisations ? TSL_OK : spell_all(s, error);
 }
 
 static tsl_status score(search *s, tsl_error *error) {
-  tsl_status status = tsl__outputs_find(&s->s->outputs, &s->s->alloc, s->grammar, s->o.max_outputs, s->o.plain_json, error);
+  tsl_status status = tsl__outputs_find(&s->s->outputs, &s->s->alloc, s->grammar, s->o.max_outputs,
+                                        s->o.plain_json, error);
   if (status == TSL_OK) status = prepare(s, error);
   if (status != TSL_OK) return status;
   status = run(s);
-  if (status != TSL_OK) return tsl__fail(error, status, "%s, while the model was asked", tsl_status_name(status));
-  if (s->spellings && s->queue.n) return tsl__fail(error, TSL_ERR_LIMIT, "max_prefixes: the canonical tokenisations have more prefixes than %u", s->o.max_prefixes);
+  if (status != TSL_OK)
+    return tsl__fail(error, status, "%s, while the model was asked", tsl_status_name(status));
+  if (s->spellings && s->queue.n)
+    return tsl__fail(error, TSL_ERR_LIMIT,
+                     "max_prefixes: the canonical tokenisations have more prefixes than %u",
+                     s->o.max_prefixes);
   s->s->total = -INFINITY;
-  for (size_t i = 0; i < s->s->outputs.list.n; i++) s->s->total = tsl__log_add(s->s->total, s->s->log_p[i]);
+  for (size_t i = 0; i < s->s->outputs.list.n; i++)
+    s->s->total = tsl__log_add(s->s->total, s->s->log_p[i]);
   return TSL_OK;
 }
 
-tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx, const tsl_score_options *options, const tsl_allocator *allocator,
+tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx,
+                         const tsl_score_options *options, const tsl_allocator *allocator,
                          tsl_scores **out, tsl_error *error) {
   if (!out) return TSL_ERR_ARGUMENT;
   *out = NULL;
-  if (!grammar || !model) return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar and a model are needed");
+  if (!grammar || !model)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar and a model are needed");
   tsl_score_options o = options ? *options : (tsl_score_options){0};
   if (!o.max_outputs) o.max_outputs = 1000;
   if (!o.max_prefixes) o.max_prefixes = 100000;
   if (!o.batch) o.batch = 32;
-  if (grammar->quota_count) return tsl__fail(error, TSL_ERR_UNSUPPORTED, "the grammar counts tokens of a part of the text (max_tokens)");
+  if (grammar->quota_count)
+    return tsl__fail(error, TSL_ERR_UNSUPPORTED,
+                     "the grammar counts tokens of a part of the text (max_tokens)");
   if (!allocator) allocator = &grammar->alloc;
   tsl_scores *s = tsl__alloc_zero(allocator, sizeof *s);
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   s->alloc = *allocator;
   tsl__outputs_init(&s->outputs, &s->alloc);
-  search job = {.s = s, .grammar = grammar, .vocab = grammar->vocab, .o = o, .model = model, .ctx = ctx};
+  search job = {
+      .s = s, .grammar = grammar, .vocab = grammar->vocab, .o = o, .model = model, .ctx = ctx};
   tsl_status status = score(&job, error);
   search_free(&job);
-  if (status == TSL_OK) *out = s;
-  else tsl_scores_free(s);
+  if (status == TSL_OK)
+    *out = s;
+  else
+    tsl_scores_free(s);
   return status;
 }
 
@@ -324,7 +369,9 @@ const char *tsl_scores_text(const tsl_scores *s, size_t i, size_t *length) {
   return there ? (const char *)s->outputs.list.at[i].bytes : NULL;
 }
 
-double tsl_scores_log_probability(const tsl_scores *s, size_t i) { return i < s->outputs.list.n ? s->log_p[i] : -INFINITY; }
+double tsl_scores_log_probability(const tsl_scores *s, size_t i) {
+  return i < s->outputs.list.n ? s->log_p[i] : -INFINITY;
+}
 
 double tsl_scores_probability(const tsl_scores *s, size_t i) {
   double p = tsl_scores_log_probability(s, i);

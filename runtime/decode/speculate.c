@@ -1,15 +1,24 @@
-/* speculate.c - several drafted tokens checked at once, so that what comes out is distributed as if none had been drafted.
+/* speculate.c - several drafted tokens checked at once, so that what comes out is distributed as if
+ * none had been drafted.
  *
- * Problem   A large model gives the logits after eight tokens nearly as fast as after one. So a small model (or the grammar) drafts, and the large one checks. Done carelessly,
- *           the drafter's taste shows in the text; done under a grammar, p and q must both be what the tokens were really drawn from.
- * Idea      p and q at a position, t drawn from q. Accept t with min(1, p(t)/q(t)); else draw from max(0, p - q), normalised. Then t comes out with
- *           q(t) min(1, p(t)/q(t)) + P(rejected) (p(t) - q(t))⁺ / Σ(p - q)⁺ = min(q, p) + (p - q)⁺ = p(t), as P(rejected) = 1 - Σ min(p, q) = Σ(p - q)⁺.
- *           Siblings: what is left after a rejection is the same problem with p' = (p - q)⁺ normalised and the next sibling, drawn from q (or, without
- *           replacement, from q without the first, normalised). A chosen draft is one drawn from a q that is 1 there.
- * Grammar   p is masked, so a draft that the grammar forbids is never accepted. q is masked only if the drafts were drawn so.
- * Cost      Doubles throughout: distributions agree to 1e-15. A softmax of p per position on the way, and of q where drafts were drawn.
- * Ref       Leviathan, Kalman, Matias 2023 "Fast inference from transformers via speculative decoding"; Chen et al. 2023 "Accelerating large language model decoding with
- *           speculative sampling"; Miao et al. 2024 "SpecInfer"; Jeon et al. 2024 "Recursive speculative decoding: accelerating LLM inference via sampling without replacement".
+ * Problem   A large model gives the logits after eight tokens nearly as fast as after one. So a
+ *           small model (or the grammar) drafts, and the large one checks. Done carelessly, the
+ *           drafter's taste shows in the text; done under a grammar, p and q must both be what the
+ *           tokens were really drawn from.
+ * Idea      p and q at a position, t drawn from q. Accept t with min(1, p(t)/q(t)); else draw from
+ *           max(0, p - q), normalised. Then t comes out with q(t) min(1, p(t)/q(t)) + P(rejected)
+ *           (p(t) - q(t))⁺ / Σ(p - q)⁺ = min(q, p) + (p - q)⁺ = p(t), as P(rejected) = 1 - Σ min(p,
+ *           q) = Σ(p - q)⁺. Siblings: what is left after a rejection is the same problem with p' =
+ *           (p - q)⁺ normalised and the next sibling, drawn from q (or, without replacement, from q
+ *           without the first, normalised). A chosen draft is one drawn from a q that is 1 there.
+ * Grammar   p is masked, so a draft that the grammar forbids is never accepted. q is masked only if
+ *           the drafts were drawn so.
+ * Cost      Doubles throughout: distributions agree to 1e-15. A softmax of p per position on the
+ *           way, and of q where drafts were drawn.
+ * Ref       Leviathan, Kalman, Matias 2023 "Fast inference from transformers via speculative
+ *           decoding"; Chen et al. 2023 "Accelerating large language model decoding with
+ *           speculative sampling"; Miao et al. 2024 "SpecInfer"; Jeon et al. 2024 "Recursive
+ *           speculative decoding: accelerating LLM inference via sampling without replacement".
  * Tested by tests/decode/test_speculate.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,9 +29,11 @@
 
 #include "runtime/core/rng.h"
 
-/* ---- masks of drafts ------------------------------------------------------------------------------------------ */
+/* ---- masks of drafts ------------------------------------------------------------------------- */
 
-static uint32_t parent_of(const uint32_t *parents, size_t i) { return parents ? parents[i] : i ? (uint32_t)i - 1 : TSL_NO_PARENT; }
+static uint32_t parent_of(const uint32_t *parents, size_t i) {
+  return parents ? parents[i] : i ? (uint32_t)i - 1 : TSL_NO_PARENT;
+}
 
 /* Where a draft stands: a position, or nowhere. */
 typedef struct stand {
@@ -49,7 +60,8 @@ static tsl_status draft_stand(const tsl_matcher *m, stand from, tsl_token token,
 }
 
 static tsl_status write_mask(const tsl_matcher *m, stand s, uint32_t *out) {
-  if (!s.allowed || s.ended) return memset(out, 0, tsl_vocab_mask_words(m->grammar->vocab) * sizeof *out), TSL_OK;
+  if (!s.allowed || s.ended)
+    return memset(out, 0, tsl_vocab_mask_words(m->grammar->vocab) * sizeof *out), TSL_OK;
   const tsl__mask_rec *mask;
   tsl_status status = tsl__grammar_mask(m->grammar, s.at, &mask);
   if (status != TSL_OK) return status;
@@ -58,7 +70,8 @@ static tsl_status write_mask(const tsl_matcher *m, stand s, uint32_t *out) {
   return TSL_OK;
 }
 
-tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, const uint32_t *parents, size_t count, uint32_t *masks, bool *allowed) {
+tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, const uint32_t *parents,
+                                   size_t count, uint32_t *masks, bool *allowed) {
   if (!m || !masks || (count && !tokens) || count >= TSL_NO_PARENT) return TSL_ERR_ARGUMENT;
   size_t words = tsl_vocab_mask_words(m->grammar->vocab);
   stand *stands = tsl__alloc(&m->alloc, (count + 1) * sizeof *stands);
@@ -67,8 +80,11 @@ tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, cons
   tsl_status status = write_mask(m, stands[0], masks);
   for (size_t i = 0; i < count && status == TSL_OK; i++) {
     uint32_t parent = parent_of(parents, i);
-    if (parent != TSL_NO_PARENT && parent >= i) status = TSL_ERR_ARGUMENT;
-    else status = draft_stand(m, stands[parent == TSL_NO_PARENT ? 0 : parent + 1], tokens[i], &stands[i + 1]);
+    if (parent != TSL_NO_PARENT && parent >= i)
+      status = TSL_ERR_ARGUMENT;
+    else
+      status = draft_stand(m, stands[parent == TSL_NO_PARENT ? 0 : parent + 1], tokens[i],
+                           &stands[i + 1]);
     if (status == TSL_OK) status = write_mask(m, stands[i + 1], masks + (i + 1) * words);
     if (status == TSL_OK && allowed) allowed[i] = stands[i + 1].allowed;
   }
@@ -76,9 +92,10 @@ tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, cons
   return status;
 }
 
-/* ---- distributions -------------------------------------------------------------------------------------------- */
+/* ---- distributions --------------------------------------------------------------------------- */
 
-tsl_status tsl__softmax(const float *logits, const uint32_t *mask, size_t width, double temperature, double *out) {
+tsl_status tsl__softmax(const float *logits, const uint32_t *mask, size_t width, double temperature,
+                        double *out) {
   size_t top = width;
   for (size_t i = 0; i < width; i++) {
     if (mask && !tsl_mask_has(mask, (tsl_token)i)) continue;
@@ -88,7 +105,9 @@ tsl_status tsl__softmax(const float *logits, const uint32_t *mask, size_t width,
   if (top == width || logits[top] == -INFINITY) return TSL_ERR_LOGITS;
   double sum = 0, peak = logits[top];
   for (size_t i = 0; i < width; i++) {
-    bool in = (!mask || tsl_mask_has(mask, (tsl_token)i)) && (temperature > 0 || i == top) && logits[i] > -INFINITY; /* -inf by an infinite temperature is NaN */
+    /* -inf by an infinite temperature is NaN */
+    bool in = (!mask || tsl_mask_has(mask, (tsl_token)i)) && (temperature > 0 || i == top) &&
+              logits[i] > -INFINITY;
     out[i] = !in ? 0 : temperature > 0 ? exp(((double)logits[i] - peak) / temperature) : 1;
     sum += out[i];
   }
@@ -106,7 +125,8 @@ static void scale(double *x, size_t n, double by) {
   for (size_t i = 0; i < n; i++) x[i] *= by;
 }
 
-/* p becomes max(0, p - q), normalised. Where the two are equal but for rounding nothing is left, and p stays as it is. */
+/* p becomes max(0, p - q), normalised. Where the two are equal but for rounding nothing is left,
+ * and p stays as it is. */
 static void reject(double *p, const double *q, size_t n) {
   double left = 0;
   for (size_t i = 0; i < n; i++) left += p[i] > q[i] ? p[i] - q[i] : 0;
@@ -121,7 +141,7 @@ static void reject_chosen(double *p, size_t n, tsl_token token) {
   if (left > 0) scale(p, n, 1 / left);
 }
 
-/* ---- accepting ------------------------------------------------------------------------------------------------ */
+/* ---- accepting ------------------------------------------------------------------------------- */
 
 typedef struct check {
   tsl_matcher *m;
@@ -151,16 +171,19 @@ static void refuse(const check *c, tsl_token token) {
 }
 
 static tsl_status distribution(const check *c, size_t row) {
-  return tsl__softmax(c->d->logits + row * c->width, c->masks + row * c->words, c->width, c->d->temperature, c->p);
+  return tsl__softmax(c->d->logits + row * c->width, c->masks + row * c->words, c->width,
+                      c->d->temperature, c->p);
 }
 
 static tsl_status draft_distribution(const check *c, size_t row) {
   if (!c->d->draft_logits) return TSL_OK;
   const uint32_t *mask = c->d->draft_masked ? c->masks + row * c->words : NULL;
-  return tsl__softmax(c->d->draft_logits + row * c->width, mask, c->width, c->d->draft_temperature, c->q);
+  return tsl__softmax(c->d->draft_logits + row * c->width, mask, c->width, c->d->draft_temperature,
+                      c->q);
 }
 
-/* Try the drafts after row `row`; *child is the accepted one, or the count of drafts. c->p is what to draw from then. */
+/* Try the drafts after row `row`; *child is the accepted one, or the count of drafts. c->p is what
+ * to draw from then. */
 static tsl_status try_children(const check *c, size_t row, size_t *child) {
   const tsl_drafts *d = c->d;
   uint32_t parent = row ? (uint32_t)row - 1 : TSL_NO_PARENT;
@@ -184,7 +207,9 @@ static tsl_token draw(const check *c) {
   return (tsl_token)c->chance->pick(c->chance->ctx, c->p, c->width, sum_of(c->p, c->width));
 }
 
-static bool mask_empty(const check *c, size_t row) { return tsl_mask_count(c->masks + row * c->words, c->width) == 0; }
+static bool mask_empty(const check *c, size_t row) {
+  return tsl_mask_count(c->masks + row * c->words, c->width) == 0;
+}
 
 static tsl_status walk(const check *c, uint32_t *path, size_t *accepted, tsl_token *next) {
   size_t row = 0, child;
@@ -204,10 +229,12 @@ static tsl_status walk(const check *c, uint32_t *path, size_t *accepted, tsl_tok
 }
 
 /* Move past what was accepted; undone if that fails. */
-static tsl_status advance(tsl_matcher *m, const tsl_drafts *d, const uint32_t *path, size_t accepted, tsl_token next) {
+static tsl_status advance(tsl_matcher *m, const tsl_drafts *d, const uint32_t *path,
+                          size_t accepted, tsl_token next) {
   tsl_status status = TSL_OK;
   size_t done = 0;
-  for (; done < accepted && status == TSL_OK; done += status == TSL_OK) status = tsl_matcher_accept(m, d->tokens[path[done]]);
+  for (; done < accepted && status == TSL_OK; done += status == TSL_OK)
+    status = tsl_matcher_accept(m, d->tokens[path[done]]);
   if (status == TSL_OK && next != TSL_NO_TOKEN) status = tsl_matcher_accept(m, next);
   if (status != TSL_OK) tsl_matcher_rollback(m, done);
   return status;
@@ -217,11 +244,14 @@ static bool drafts_ok(const tsl_matcher *m, const tsl_drafts *d) {
   if (!d->logits || (d->count && !d->tokens) || d->count >= TSL_NO_PARENT) return false;
   for (size_t i = 0; i < d->count; i++)
     if (d->tokens[i] >= m->grammar->vocab->logits_width) return false;
-  return d->temperature >= 0 && (!d->draft_logits || d->draft_temperature >= 0); /* NaN fails each */
+  /* NaN fails each */
+  return d->temperature >= 0 && (!d->draft_logits || d->draft_temperature >= 0);
 }
 
-tsl_status tsl__speculate(tsl_matcher *m, const tsl_drafts *d, const tsl__chance *chance, uint32_t *path, size_t *accepted, tsl_token *next) {
-  if (!m || !d || !accepted || !next || (d->count && !path) || !drafts_ok(m, d)) return TSL_ERR_ARGUMENT;
+tsl_status tsl__speculate(tsl_matcher *m, const tsl_drafts *d, const tsl__chance *chance,
+                          uint32_t *path, size_t *accepted, tsl_token *next) {
+  if (!m || !d || !accepted || !next || (d->count && !path) || !drafts_ok(m, d))
+    return TSL_ERR_ARGUMENT;
   size_t width = m->grammar->vocab->logits_width, words = tsl_vocab_mask_words(m->grammar->vocab);
   size_t doubles = 2 * width * sizeof(double), bits = (d->count + 1) * words * sizeof(uint32_t);
   char *block = tsl__alloc(&m->alloc, doubles + bits);
@@ -239,7 +269,7 @@ tsl_status tsl__speculate(tsl_matcher *m, const tsl_drafts *d, const tsl__chance
   return status;
 }
 
-/* ---- with random numbers -------------------------------------------------------------------------------------- */
+/* ---- with random numbers --------------------------------------------------------------------- */
 
 typedef struct stream {
   uint64_t seed, at;
@@ -263,7 +293,8 @@ static size_t pick(void *ctx, const double *weights, size_t n, double total) {
   return last;
 }
 
-tsl_status tsl_speculate(tsl_matcher *m, const tsl_drafts *d, uint64_t seed, uint64_t *draws, uint32_t *path, size_t *accepted, tsl_token *next) {
+tsl_status tsl_speculate(tsl_matcher *m, const tsl_drafts *d, uint64_t seed, uint64_t *draws,
+                         uint32_t *path, size_t *accepted, tsl_token *next) {
   if (!draws) return TSL_ERR_ARGUMENT;
   stream s = {seed, *draws};
   tsl__chance chance = {&s, flip, pick};

@@ -32,9 +32,22 @@ size_t tsl_mask_count(const uint32_t *mask, size_t width) {
   return n;
 }
 
-TSL__EACH_TOKEN void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words) { atomic_load_explicit(&tsl__logits_copy, memory_order_relaxed)(to, from, words); }
-void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words) { tsl__logits()->or_words(to, to, from, words); }
-TSL__EACH_TOKEN void tsl__mask_unite(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) { tsl__logits()->or_words(to, a, b, words); }
-void tsl__mask_and(uint32_t *to, const uint32_t *from, size_t words) { tsl__logits()->and_words(to, to, from, words); }
-void tsl__mask_meet(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) { tsl__logits()->and_words(to, a, b, words); }
-void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words) { tsl__logits()->andnot_words(to, from, words); }
+TSL__EACH_TOKEN void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words) {
+  atomic_load_explicit(&tsl__logits_copy, memory_order_relaxed)(to, from, words);
+}
+void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words) {
+  tsl__logits()->or_words(to, to, from, words);
+}
+TSL__EACH_TOKEN void tsl__mask_unite(uint32_t *to, const uint32_t *a, const uint32_t *b,
+                                     size_t words) {
+  tsl__logits()->or_words(to, a, b, words);
+}
+void tsl__mask_and(uint32_t *to, const uint32_t *from, size_t words) {
+  tsl__logits()->and_words(to, to, from, words);
+}
+void tsl__mask_meet(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+  tsl__logits()->and_words(to, a, b, words);
+}
+void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words) {
+  tsl__logits()->andnot_words(to, from, words);
+}

@@ -1,23 +1,34 @@
 /* logits.h - masks on logits: what is done once per step over the whole vocabulary.
  *
- * Problem   A row of logits is half a megabyte, and a step touches it: to forbid tokens, or to sample without forbidding.
- * Idea      A handful of kernels, written in plain C (logits_portable.c: the specification) and once more over sixteen floats at a time
- *           (logits_lanes.h), to which each instruction set, in a file of its own, gives the operations. logits_dispatch.c asks the processor once and
- *           picks a table of them.
- * Same bits Every level gives bit-for-bit the same results, so that a seed draws the same tokens on every machine. Hence:
- *             - exp is ours (tsl__logits_weight below), made of operations that IEEE 754 defines exactly: additions, multiplications, and
- *               fused multiply-adds where they are written, nowhere else. Files that use it must not be compiled with contraction (gcc:
- *               -std=c11 or -ffp-contract=off; clang is told by a pragma). Where the processor cannot fuse, tsl__fma does it in integers and doubles;
- *             - every operation of floats is stored before it is used, and constants are exact: some platforms (s390x) carry out floats as doubles
- *               within an expression;
- *             - sums run in TSL__LOGITS_LANES lanes, element i in lane i % 16: four elements of a lane (64 in a row) are added in float, pair by
- *               pair, and that to the lane's double; lanes are added up in one fixed order.
+ * Problem   A row of logits is half a megabyte, and a step touches it: to forbid tokens, or to
+ *           sample without forbidding.
+ * Idea      A handful of kernels, written in plain C (logits_portable.c: the specification) and
+ *           once more over sixteen floats at a time (logits_lanes.h), to which each instruction
+ *           set, in a file of its own, gives the operations. logits_dispatch.c asks the processor
+ *           once and picks a table of them.
+ * Same bits Every level gives bit-for-bit the same results, so that a seed draws the same tokens on
+ * every machine. Hence:
+ *             - exp is ours (tsl__logits_weight below), made of operations that IEEE 754 defines
+ *               exactly: additions, multiplications, and fused multiply-adds where they are
+ *               written, nowhere else. Files that use it must not be compiled with contraction
+ *               (gcc: -std=c11 or -ffp-contract=off; clang is told by a pragma). Where the
+ *               processor cannot fuse, tsl__fma does it in integers and doubles;
+ *             - every operation of floats is stored before it is used, and constants are exact:
+ *               some platforms (s390x) carry out floats as doubles within an expression;
+ *             - sums run in TSL__LOGITS_LANES lanes, element i in lane i % 16: four elements of a
+ *               lane (64 in a row) are added in float, pair by pair, and that to the lane's double;
+ *               lanes are added up in one fixed order.
  *           tests/kernels/test_logits.c runs every level on every input and compares bits.
- * Accuracy  A weight is within 4e-7 (relative) of 2 to the power of its argument, and the argument is rounded to float; a sum adds 2e-7 at most.
- * Layout    Token i is bit i % 32 of word i / 32. Bits at or after `n` (or `width`) are ignored by all of them but the ones on whole words.
- * Cost      128,256 floats with AVX-512 on an EPYC 9005 core, in µs: apply 3.7 at every density, peak 3.4, above 6, sum 12, survey 15, sum_both 15, moments 18,
- *           spread 10, ladder 26, distances 5; half floats: apply 2; a mask of as many tokens: count 0.5, list of a hundred 0.2, or 0.15, copy 0.12.
- * Ref       2^x as 2^n * 2^r with |r| <= 1/2: Cody and Waite 1980; the polynomial is a minimax fit of our own.
+ * Accuracy  A weight is within 4e-7 (relative) of 2 to the power of its argument, and the argument
+ *           is rounded to float; a sum adds 2e-7 at most.
+ * Layout    Token i is bit i % 32 of word i / 32. Bits at or after `n` (or `width`) are ignored by
+ *           all of them but the ones on whole words.
+ * Cost      128,256 floats with AVX-512 on an EPYC 9005 core, in µs: apply 3.7 at every density,
+ *           peak 3.4, above 6, sum 12, survey 15, sum_both 15, moments 18, spread 10, ladder 26,
+ *           distances 5; half floats: apply 2; a mask of as many tokens: count 0.5, list of a
+ *           hundred 0.2, or 0.15, copy 0.12.
+ * Ref       2^x as 2^n * 2^r with |r| <= 1/2: Cody and Waite 1980; the polynomial is a minimax fit
+ *           of our own.
  * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,23 +45,27 @@
 #define TSL__LOGITS_LANES 16
 #define TSL__LOGITS_QUAD 64 /* elements of which each lane has four */
 
-/* ---- masks as words ------------------------------------------------------------------------------------------- */
+/* ---- masks as words -------------------------------------------------------------------------- */
 
 void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words);
-void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words);     /* to |= from */
-void tsl__mask_unite(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b */
-void tsl__mask_and(uint32_t *to, const uint32_t *from, size_t words);    /* to &= from */
-void tsl__mask_meet(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words);  /* to = a & b */
+void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words); /* to |= from */
+/* to = a | b */
+void tsl__mask_unite(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words);
+void tsl__mask_and(uint32_t *to, const uint32_t *from, size_t words); /* to &= from */
+/* to = a & b */
+void tsl__mask_meet(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words);
 void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words); /* to &= ~from */
 
-/* Is a copy faster from its end on? A load waits for stores under way that lie as far into their page as itself, so where the copy lies a little further into its page than the source,
- * each load would wait for what was just written (measured on Zen 4: 260 ns a mask, else 150). The second stretch is its cache's, for whatever reason: 200 ns. */
+/* Is a copy faster from its end on? A load waits for stores under way that lie as far into their
+ * page as itself, so where the copy lies a little further into its page than the source, each load
+ * would wait for what was just written (measured on Zen 4: 260 ns a mask, else 150). The second
+ * stretch is its cache's, for whatever reason: 200 ns. */
 static inline bool tsl__logits_backward(const void *to, const void *from) {
   size_t ahead = ((uintptr_t)to - (uintptr_t)from) % 4096;
   return ahead < 640 || (ahead >= 2880 && ahead < 3648);
 }
 
-/* ---- kernels -------------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 typedef void (*tsl__copy_words)(uint32_t *to, const uint32_t *from, size_t words);
 
@@ -71,7 +86,8 @@ typedef struct tsl__logits_mass {
   double all, legal;
 } tsl__logits_mass;
 
-/* Sums over weights: of the weights, and of weight * argument (what an entropy in bits is made of). */
+/* Sums over weights: of the weights, and of weight * argument (what an entropy in bits is made
+ * of). */
 typedef struct tsl__logits_moments {
   double mass, moment;
 } tsl__logits_moments;
@@ -81,56 +97,71 @@ typedef struct tsl__logits_spread {
   double count, sum, square;
 } tsl__logits_spread;
 
-#define TSL__LOGITS_RUNGS 4  /* of a ladder */
-#define TSL__LOGITS_SLACK 16 /* elements past the end of its output that a kernel may overwrite, where it says so */
+#define TSL__LOGITS_RUNGS 4 /* of a ladder */
+/* elements past the end of its output that a kernel may overwrite, where it says so */
+#define TSL__LOGITS_SLACK 16
 
 struct tsl__trie;
 struct tsl__trie_block;
 
-/* The kernels of one instruction set. None allocates, fails, or needs aligned data. "In the mask" below means: and less than n. For the sums no element
- * in the mask is +inf, nor so far above the anchor that its weight is none (2 to the 127th); NaN and -inf weigh nothing. `anchor` is finite, 0 <= scale <= FLT_MAX. */
+/* The kernels of one instruction set. None allocates, fails, or needs aligned data. "In the mask"
+ * below means: and less than n. For the sums no element in the mask is +inf, nor so far above the
+ * anchor that its weight is none (2 to the 127th); NaN and -inf weigh nothing. `anchor` is finite,
+ * 0 <= scale <= FLT_MAX. */
 typedef struct tsl__logits_kernels {
   const char *name;
   /* Elements that are not in the mask become -inf (apply16: the bit pattern given). */
   void (*apply32)(const uint32_t *mask, float *x, size_t width);
   void (*apply16)(const uint32_t *mask, uint16_t *x, size_t width, uint16_t minus_inf);
   tsl__copy_words copy_words; /* they do not overlap */
-  void (*or_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a | b; `to` may be `a` */
-  void (*and_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words); /* to = a & b; `to` may be `a` */
+  /* to = a | b; `to` may be `a` */
+  void (*or_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words);
+  /* to = a & b; `to` may be `a` */
+  void (*and_words)(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words);
   void (*andnot_words)(uint32_t *to, const uint32_t *from, size_t words);
   size_t (*count_words)(const uint32_t *mask, size_t words);
-  /* The places of the bits, in order, if there are at most `most`: returns how many. Else returns SIZE_MAX, and `places` is unspecified; it has room for
-   * most + 32. */
+  /* The places of the bits, in order, if there are at most `most`: returns how many. Else returns
+   * SIZE_MAX, and `places` is unspecified; it has room for most + 32. */
   size_t (*list)(const uint32_t *mask, size_t words, size_t most, uint32_t *places);
   tsl__logits_peak (*peak)(const float *x, const uint32_t *mask, size_t n);
   /* bits = mask and x >= floor, ceil(n / 32) words with the padding 0. `floor` is not NaN. */
   void (*above)(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t *bits);
-  /* The elements in the mask with x >= floor, in order: their values, and `first` + their places. Returns how many; the outputs have room for
-   * n + TSL__LOGITS_SLACK. */
-  size_t (*gather)(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first, float *values, uint32_t *places);
+  /* The elements in the mask with x >= floor, in order: their values, and `first` + their places.
+   * Returns how many; the outputs have room for n + TSL__LOGITS_SLACK. */
+  size_t (*gather)(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first,
+                   float *values, uint32_t *places);
   /* weights[i] = tsl__logits_weight of x[i]; room for n + TSL__LOGITS_SLACK. */
   void (*weigh)(const float *x, size_t n, float anchor, float scale, float *weights);
   /* Sum of tsl__logits_weight over the elements in the mask. */
   double (*sum)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
-  /* peak and sum in one look. The anchor is `near`, a guess (NaN: none), unless the top is not near it (tsl__logits_is_near): then it is the top, which costs
-   * a second look. The mass is 0 where the top is not finite. */
-  tsl__logits_survey (*survey)(const float *x, const uint32_t *mask, size_t n, float near, float scale);
+  /* peak and sum in one look. The anchor is `near`, a guess (NaN: none), unless the top is not near
+   * it (tsl__logits_is_near): then it is the top, which costs a second look. The mass is 0 where
+   * the top is not finite. */
+  tsl__logits_survey (*survey)(const float *x, const uint32_t *mask, size_t n, float near,
+                               float scale);
   /* The sum over all elements and over those in the mask at once. */
-  tsl__logits_mass (*sum_both)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
+  tsl__logits_mass (*sum_both)(const float *x, const uint32_t *mask, size_t n, float anchor,
+                               float scale);
   /* Sums of w and of w * tsl__logits_argument over the elements in the mask. */
-  tsl__logits_moments (*moments)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
-  /* How many elements in the mask are finite, and the sums of x - anchor and of its square over them. */
+  tsl__logits_moments (*moments)(const float *x, const uint32_t *mask, size_t n, float anchor,
+                                 float scale);
+  /* How many elements in the mask are finite, and the sums of x - anchor and of its square over
+   * them. */
   tsl__logits_spread (*spread)(const float *x, const uint32_t *mask, size_t n, float anchor);
-  /* For each rung the sum of weights over the elements in the mask with by[i] >= floors[rung]. No floor is NaN. */
-  void (*ladder)(const float *x, const float *by, const uint32_t *mask, size_t n, float anchor, float scale,
-                 const float floors[TSL__LOGITS_RUNGS], double sums[TSL__LOGITS_RUNGS]);
+  /* For each rung the sum of weights over the elements in the mask with by[i] >= floors[rung]. No
+   * floor is NaN. */
+  void (*ladder)(const float *x, const float *by, const uint32_t *mask, size_t n, float anchor,
+                 float scale, const float floors[TSL__LOGITS_RUNGS],
+                 double sums[TSL__LOGITS_RUNGS]);
   /* out[i] = -|argument of x[i] - middle|, room for n + TSL__LOGITS_SLACK. `middle` is finite. */
   void (*distances)(const float *x, size_t n, float anchor, float scale, float middle, float *out);
-  /* XXH3-128: more data for a state of it (XXH3_state_t), and at once under a secret of TSL__SECRET bytes (low half first). */
+  /* XXH3-128: more data for a state of it (XXH3_state_t), and at once under a secret of TSL__SECRET
+   * bytes (low half first). */
   void (*hash_more)(void *state, const void *data, size_t size);
   void (*hash_secretly)(const void *secret, const void *data, size_t size, uint64_t out[2]);
   /* See trie_sound.h. */
-  bool (*trie_agrees)(const struct tsl__trie *trie, const struct tsl__trie_block *block, uint32_t from, uint32_t count);
+  bool (*trie_agrees)(const struct tsl__trie *trie, const struct tsl__trie_block *block,
+                      uint32_t from, uint32_t count);
 } tsl__logits_kernels;
 
 typedef enum tsl__logits_level {
@@ -145,7 +176,8 @@ typedef enum tsl__logits_level {
 /* The table for this process. Chosen on the first call; any number of threads may race for it. */
 const tsl__logits_kernels *tsl__logits(void);
 extern _Atomic(tsl__copy_words) tsl__logits_copy; /* its copy_words */
-/* For tests: use this level from now on. False, and no change, if this machine or build does not have it. */
+/* For tests: use this level from now on. False, and no change, if this machine or build does not
+ * have it. */
 bool tsl__logits_force(tsl__logits_level level);
 
 extern const tsl__logits_kernels tsl__logits_portable;
@@ -163,12 +195,16 @@ extern const tsl__logits_kernels tsl__logits_neon;
 #define TSL__LOGITS_ARM 0
 #endif
 
-/* ---- the specification of a weight ---------------------------------------------------------------------------- */
+/* ---- the specification of a weight ----------------------------------------------------------- */
 
-#define TSL__EXP_FLOOR (-126.0f) /* in bits; below, a weight is 0: 2^-126 is the smallest of the normal numbers */
+/* in bits; below, a weight is 0: 2^-126 is the smallest of the normal numbers */
+#define TSL__EXP_FLOOR (-126.0f)
 #define TSL__EXP_LOG2E 0x1.715476p+0f
-#define TSL__EXP_ROUND 12582912.0f /* 1.5 * 2^23: adding it leaves the nearest integer in the low bits */
-#define TSL__EXP_C1 0x1.62e42ap-1f   /* (2^r - 1) / r on |r| <= 1/2, error of 2^r 1.1e-7: 0.69315, 0.24022, 0.055507, 0.0096715, 0.0013265 */
+/* 1.5 * 2^23: adding it leaves the nearest integer in the low bits */
+#define TSL__EXP_ROUND 12582912.0f
+/* (2^r - 1) / r on |r| <= 1/2, error of 2^r 1.1e-7: 0.69315, 0.24022, 0.055507, 0.0096715,
+ * 0.0013265 */
+#define TSL__EXP_C1 0x1.62e42ap-1f
 #define TSL__EXP_C2 0x1.ebf9bcp-3f
 #define TSL__EXP_C3 0x1.c6b752p-5f
 #define TSL__EXP_C4 0x1.3cea88p-7f
@@ -225,13 +261,17 @@ static inline float tsl__logits_exp2(float d) {
   return p;
 }
 
-/* The weight of a logit x <= anchor: exp((x - anchor) * scale); 0 below 2^TSL__EXP_FLOOR, for -inf, for NaN, and for logits farther apart than FLT_MAX. */
+/* The weight of a logit x <= anchor: exp((x - anchor) * scale); 0 below 2^TSL__EXP_FLOOR, for -inf,
+ * for NaN, and for logits farther apart than FLT_MAX. */
 static inline float tsl__logits_weight(float x, float anchor, float scale) {
   return tsl__logits_exp2(tsl__logits_argument(x, anchor, scale));
 }
 
-/* May a weight with this anchor be that of a logit x, which may lie above it a little? A large argument is rounded more. */
-static inline bool tsl__logits_is_near(float x, float anchor, float scale) { return tsl__logits_argument(x, anchor, scale) <= 8.0f; }
+/* May a weight with this anchor be that of a logit x, which may lie above it a little? A large
+ * argument is rounded more. */
+static inline bool tsl__logits_is_near(float x, float anchor, float scale) {
+  return tsl__logits_argument(x, anchor, scale) <= 8.0f;
+}
 
 /* Add up the lanes in the fixed order: 16 to 8, to 4, to 2, to 1. */
 static inline double tsl__logits_fold(double lanes[TSL__LOGITS_LANES]) {

@@ -1,7 +1,8 @@
-/* logits_avx512.c - the kernels of logits.h with AVX-512 (F, BW, DQ, VL): 16 floats, one mask register, a step.
+/* logits_avx512.c - the kernels of logits.h with AVX-512 (F, BW, DQ, VL): 16 floats, one mask
+ * register, a step.
  *
- * A half word of the mask is a mask register as it stands, so nothing is expanded. The loops over logits are those of logits_lanes.h.
- * Tested by tests/kernels/test_logits.c
+ * A half word of the mask is a mask register as it stands, so nothing is expanded. The loops over
+ * logits are those of logits_lanes.h. Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,9 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,popcnt")))
 
 /* The lanes of the group at i that exist. */
-TARGET static inline __mmask16 lanes_at(size_t i, size_t n) { return n - i >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (n - i)) - 1); }
+TARGET static inline __mmask16 lanes_at(size_t i, size_t n) {
+  return n - i >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (n - i)) - 1);
+}
 
 TARGET static void apply32(const uint32_t *mask, float *x, size_t width) {
   const __m512 minus_inf = _mm512_set1_ps(-INFINITY);
@@ -44,7 +47,8 @@ TARGET static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint
   }
 }
 
-/* What is written is aligned, where the system's memcpy may move byte by byte: the first and the last vector overlap their neighbours. */
+/* What is written is aligned, where the system's memcpy may move byte by byte: the first and the
+ * last vector overlap their neighbours. */
 TSL__EACH_TOKEN TARGET static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t first = (64 - ((uintptr_t)to & 63)) / sizeof *to, i = first;
   if (words < 16) {
@@ -56,32 +60,40 @@ TSL__EACH_TOKEN TARGET static void copy_words(uint32_t *to, const uint32_t *from
   _mm512_storeu_si512(to, _mm512_loadu_si512(from));
   for (size_t k = 0; k < steps; k++) {
     i = first + (backward ? steps - 1 - k : k) * 64;
-    __m512i a = _mm512_loadu_si512(from + i), b = _mm512_loadu_si512(from + i + 16), c = _mm512_loadu_si512(from + i + 32), d = _mm512_loadu_si512(from + i + 48);
+    __m512i a = _mm512_loadu_si512(from + i), b = _mm512_loadu_si512(from + i + 16),
+            c = _mm512_loadu_si512(from + i + 32), d = _mm512_loadu_si512(from + i + 48);
     _mm512_storeu_si512(to + i, a);
     _mm512_storeu_si512(to + i + 16, b);
     _mm512_storeu_si512(to + i + 32, c);
     _mm512_storeu_si512(to + i + 48, d);
   }
-  for (i = first + steps * 64; i + 16 <= words; i += 16) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
+  for (i = first + steps * 64; i + 16 <= words; i += 16)
+    _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
   _mm512_storeu_si512(to + words - 16, _mm512_loadu_si512(from + words - 16));
 }
 
-TSL__EACH_TOKEN TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
+TSL__EACH_TOKEN TARGET static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b,
+                                            size_t words) {
   size_t i = 0;
-  for (; i + 16 <= words; i += 16) _mm512_storeu_si512(to + i, _mm512_or_si512(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
+  for (; i + 16 <= words; i += 16)
+    _mm512_storeu_si512(to + i,
+                        _mm512_or_si512(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
   for (; i < words; i++) to[i] = a[i] | b[i];
 }
 
 TARGET static void and_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   size_t i = 0;
-  for (; i + 16 <= words; i += 16) _mm512_storeu_si512(to + i, _mm512_and_si512(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
+  for (; i + 16 <= words; i += 16)
+    _mm512_storeu_si512(to + i,
+                        _mm512_and_si512(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
   for (; i < words; i++) to[i] = a[i] & b[i];
 }
 
 TARGET static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t i = 0;
   for (; i + 16 <= words; i += 16)
-    _mm512_storeu_si512(to + i, _mm512_andnot_si512(_mm512_loadu_si512(from + i), _mm512_loadu_si512(to + i)));
+    _mm512_storeu_si512(
+        to + i, _mm512_andnot_si512(_mm512_loadu_si512(from + i), _mm512_loadu_si512(to + i)));
   for (; i < words; i++) to[i] &= ~from[i];
 }
 
@@ -103,14 +115,15 @@ TARGET static size_t list(const uint32_t *mask, size_t words, size_t most, uint3
     __m512i v = _mm512_maskz_loadu_epi32(lanes_at(w, words), mask + w);
     for (uint32_t some = _mm512_test_epi32_mask(v, v); some; some &= some - 1) {
       size_t at = w + (size_t)__builtin_ctz(some);
-      for (uint32_t left = mask[at]; left; left &= left - 1) places[n++] = (uint32_t)(at * 32) + (uint32_t)__builtin_ctz(left);
+      for (uint32_t left = mask[at]; left; left &= left - 1)
+        places[n++] = (uint32_t)(at * 32) + (uint32_t)__builtin_ctz(left);
       if (n > most) return SIZE_MAX;
     }
   }
   return n;
 }
 
-/* ---- sixteen floats: one register, and a mask register ---------------------------------------------------------- */
+/* ---- sixteen floats: one register, and a mask register --------------------------------------- */
 
 typedef __m512 v16;
 typedef __mmask16 m16;
@@ -126,17 +139,22 @@ TARGET static inline v16 v_sub(v16 a, v16 b) { return _mm512_sub_ps(a, b); }
 TARGET static inline v16 v_mul(v16 a, v16 b) { return _mm512_mul_ps(a, b); }
 TARGET static inline v16 v_fma(v16 a, v16 b, v16 c) { return _mm512_fmadd_ps(a, b, c); }
 TARGET static inline v16 v_minus_abs(v16 a) { return _mm512_or_ps(a, _mm512_set1_ps(-0.0f)); }
-TARGET static inline v16 v_larger(v16 v, v16 old) { return _mm512_max_ps(v, old); } /* the second operand where one is NaN */
+/* the second operand where one is NaN */
+TARGET static inline v16 v_larger(v16 v, v16 old) { return _mm512_max_ps(v, old); }
 TARGET static inline float v_top(v16 v) { return _mm512_reduce_max_ps(v); }
 
 static inline m16 m_of(uint32_t bits) { return (m16)bits; }
 static inline uint32_t m_bits(m16 m) { return m; }
 static inline m16 m_or(m16 a, m16 b) { return a | b; }
-TARGET static inline m16 m_ge(m16 within, v16 a, v16 b) { return _mm512_mask_cmp_ps_mask(within, a, b, _CMP_GE_OQ); }
+TARGET static inline m16 m_ge(m16 within, v16 a, v16 b) {
+  return _mm512_mask_cmp_ps_mask(within, a, b, _CMP_GE_OQ);
+}
 TARGET static inline m16 m_nan(v16 a, v16 b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
 
 TARGET static inline v16 v_keep(m16 m, v16 v) { return _mm512_maskz_mov_ps(m, v); }
-TARGET static inline v16 v_or_low(m16 m, v16 v) { return _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), m, v); }
+TARGET static inline v16 v_or_low(m16 m, v16 v) {
+  return _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), m, v);
+}
 TARGET static inline v16 v_power(m16 keep, v16 p, v16 shifted) {
   __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(shifted), 23);
   return _mm512_castsi512_ps(_mm512_maskz_add_epi32(keep, _mm512_castps_si512(p), exponent));
@@ -156,8 +174,10 @@ TARGET static inline double d_fold(const d16 *from) {
   return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-/* Values are compressed in a register and stored whole: storing under a mask is slow on some processors. */
-TARGET static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint32_t first, float *values, uint32_t *places) {
+/* Values are compressed in a register and stored whole: storing under a mask is slow on some
+ * processors. */
+TARGET static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint32_t first,
+                                      float *values, uint32_t *places) {
   (void)from;
   const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   __m512i at = _mm512_add_epi32(steps, _mm512_set1_epi32((int)first));
@@ -168,7 +188,8 @@ TARGET static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint
 
 #include "runtime/kernels/logits_lanes.h"
 
-const tsl__logits_kernels tsl__logits_avx512 = TSL__LOGITS_TABLE("avx512", tsl__trie_block_agrees_avx2);
+const tsl__logits_kernels tsl__logits_avx512 =
+    TSL__LOGITS_TABLE("avx512", tsl__trie_block_agrees_avx2);
 #else
 typedef int tsl__logits_avx512_not_built; /* ISO C wants a declaration in every file */
 #endif

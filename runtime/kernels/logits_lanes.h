@@ -1,19 +1,29 @@
 /* logits_lanes.h - the kernels of logits.h over sixteen floats at a time, for any instruction set.
  *
- * Problem   Every kernel that looks at logits is the same loop on every processor, and must give the same bits; written once per instruction set it is
- *           written three times, and mended twice.
- * Idea      A file of an instruction set defines what sixteen floats are to it (one register, two or four) and some twenty operations on them, and
- *           includes this file, which has the loops. What an instruction set does in a way of its own (masks as words, lists) stays in its file.
+ * Problem   Every kernel that looks at logits is the same loop on every processor, and must give
+ *           the same bits; written once per instruction set it is written three times, and mended
+ *           twice.
+ * Idea      A file of an instruction set defines what sixteen floats are to it (one register, two
+ *           or four) and some twenty operations on them, and includes this file, which has the
+ *           loops. What an instruction set does in a way of its own (masks as words, lists) stays
+ *           in its file.
  * Expected  TARGET        attributes of every function
- *           v16           sixteen floats: v_set, v_load, v_store, v_add, v_sub, v_mul, v_fma (a * b + c, rounded once), v_minus_abs (-|a|),
- *                         v_larger (lane by lane; the second one where the first is NaN), v_top (the largest lane; none is NaN)
- *           m16           which of sixteen lanes: m_of (the low 16 bits), m_bits, m_or, m_ge (lanes of `within` with a >= b), m_nan (where a or b is NaN)
+ *           v16           sixteen floats: v_set, v_load, v_store, v_add, v_sub, v_mul, v_fma (a * b
+ *           + c, rounded once), v_minus_abs (-|a|),
+ *                         v_larger (lane by lane; the second one where the first is NaN), v_top
+ *                         (the largest lane; none is NaN)
+ *           m16           which of sixteen lanes: m_of (the low 16 bits), m_bits, m_or, m_ge (lanes
+ *           of `within` with a >= b), m_nan (where a or b is NaN)
  *           v_keep        0 in the other lanes
  *           v_or_low      -inf in the other lanes
- *           v_power       p * 2^n in the lanes kept, 0 in the others; n stands in the low bits of the float `shifted`
- *           d16           sixteen doubles: d_zero, d_add (of sixteen floats), d_fold (tsl__logits_fold)
- *           put_lanes     writes the lanes that have a bit, and their places, one after the other; may overwrite TSL__LOGITS_SLACK more
- * Tails     The last elements of a row, if they are no whole group, are copied to a buffer that is filled up with -inf: nothing past a row is read.
+ *           v_power       p * 2^n in the lanes kept, 0 in the others; n stands in the low bits of
+ *           the float `shifted`
+ *           d16           sixteen doubles: d_zero, d_add (of sixteen floats), d_fold
+ *           (tsl__logits_fold)
+ *           put_lanes     writes the lanes that have a bit, and their places, one after the other;
+ *           may overwrite TSL__LOGITS_SLACK more
+ * Tails     The last elements of a row, if they are no whole group, are copied to a buffer that is
+ *           filled up with -inf: nothing past a row is read.
  * Tested by tests/kernels/test_logits.c, each level against the portable kernels, bit for bit
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,26 +31,31 @@
 
 #include "runtime/kernels/hash_lanes.h"
 
-/* ---- groups of a row ------------------------------------------------------------------------------------------ */
+/* ---- groups of a row ------------------------------------------------------------------------- */
 
 #define GROUP 16u
 #define GROUPS (TSL__LOGITS_QUAD / GROUP)
 
-/* Copy what is left of a row and fill up. Rarely called: kept out of the loops, which then are as plain as they look. */
-__attribute__((noinline)) static const float *fill_up(const float *x, size_t left, size_t size, float *buffer) {
+/* Copy what is left of a row and fill up. Rarely called: kept out of the loops, which then are as
+ * plain as they look. */
+__attribute__((noinline)) static const float *fill_up(const float *x, size_t left, size_t size,
+                                                      float *buffer) {
   for (size_t j = 0; j < size; j++) buffer[j] = j < left ? x[j] : -INFINITY;
   return buffer;
 }
 
 /* The `size` elements at i; `buffer` is used where they are not all there. */
-TARGET static inline const float *stretch_at(const float *x, size_t i, size_t n, size_t size, float *buffer) {
+TARGET static inline const float *stretch_at(const float *x, size_t i, size_t n, size_t size,
+                                             float *buffer) {
   return TSL__UNLIKELY(n - i < size) ? fill_up(x + i, n - i, size, buffer) : x + i;
 }
 
 /* The lanes of group j of the 64 elements whose mask is m. */
-TARGET static inline m16 lanes_of(uint64_t m, size_t j) { return m_of((uint32_t)(m >> (GROUP * j)) & 0xffffu); }
+TARGET static inline m16 lanes_of(uint64_t m, size_t j) {
+  return m_of((uint32_t)(m >> (GROUP * j)) & 0xffffu);
+}
 
-/* ---- comparisons ---------------------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 TARGET static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t n) {
   v16 top[GROUPS] = {v_set(-INFINITY), v_set(-INFINITY), v_set(-INFINITY), v_set(-INFINITY)};
@@ -57,10 +72,13 @@ TARGET static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t
     }
     nan = m_or(nan, m_or(m_nan(v[0], v[1]), m_nan(v[2], v[3])));
   }
-  return (tsl__logits_peak){v_top(v_larger(v_larger(top[0], top[1]), v_larger(top[2], top[3]))) + 0.0f, m_bits(nan) != 0}; /* + 0: see logits_portable.c */
+  /* + 0: see logits_portable.c */
+  return (tsl__logits_peak){
+      v_top(v_larger(v_larger(top[0], top[1]), v_larger(top[2], top[3]))) + 0.0f, m_bits(nan) != 0};
 }
 
-TARGET static void above(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t *bits) {
+TARGET static void above(const float *x, const uint32_t *mask, size_t n, float floor,
+                         uint32_t *bits) {
   const v16 bar = v_set(floor);
   float buffer[GROUP];
   for (size_t i = 0; i < n; i += GROUP) {
@@ -70,7 +88,8 @@ TARGET static void above(const float *x, const uint32_t *mask, size_t n, float f
   }
 }
 
-TARGET static size_t gather(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first, float *values, uint32_t *places) {
+TARGET static size_t gather(const float *x, const uint32_t *mask, size_t n, float floor,
+                            uint32_t first, float *values, uint32_t *places) {
   const v16 bar = v_set(floor);
   float buffer[GROUP];
   size_t count = 0;
@@ -85,9 +104,11 @@ TARGET static size_t gather(const float *x, const uint32_t *mask, size_t n, floa
   return count;
 }
 
-/* ---- weights -------------------------------------------------------------------------------------------------- */
+/* ---- weights --------------------------------------------------------------------------------- */
 
-TARGET static inline v16 arguments(v16 v, v16 anchor, v16 rate) { return v_mul(v_sub(v, anchor), rate); }
+TARGET static inline v16 arguments(v16 v, v16 anchor, v16 rate) {
+  return v_mul(v_sub(v, anchor), rate);
+}
 
 /* tsl__logits_exp2 of sixteen arguments, 0 in lanes that are not open. */
 TARGET static inline v16 powers(m16 open, v16 d) {
@@ -105,15 +126,19 @@ TARGET static void weigh(const float *x, size_t n, float anchor, float scale, fl
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale));
   float buffer[GROUP];
   for (size_t i = 0; i < n; i += GROUP)
-    v_store(weights + i, powers(m_of(0xffff), arguments(v_load(stretch_at(x, i, n, GROUP, buffer)), a, s)));
+    v_store(weights + i,
+            powers(m_of(0xffff), arguments(v_load(stretch_at(x, i, n, GROUP, buffer)), a, s)));
 }
 
-/* ---- sums ----------------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* Add 64 terms: each lane's four in float first. */
-TARGET static inline void add_quad(d16 *to, const v16 t[GROUPS]) { d_add(to, v_add(v_add(t[0], t[1]), v_add(t[2], t[3]))); }
+TARGET static inline void add_quad(d16 *to, const v16 t[GROUPS]) {
+  d_add(to, v_add(v_add(t[0], t[1]), v_add(t[2], t[3])));
+}
 
-TARGET static double sum(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
+TARGET static double sum(const float *x, const uint32_t *mask, size_t n, float anchor,
+                         float scale) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale));
   d16 total = d_zero();
   float buffer[TSL__LOGITS_QUAD];
@@ -122,13 +147,15 @@ TARGET static double sum(const float *x, const uint32_t *mask, size_t n, float a
     if (!m) continue; /* adding zeros changes no lane */
     const float *g = stretch_at(x, i, n, TSL__LOGITS_QUAD, buffer);
     v16 w[GROUPS];
-    for (size_t j = 0; j < GROUPS; j++) w[j] = powers(lanes_of(m, j), arguments(v_load(g + GROUP * j), a, s));
+    for (size_t j = 0; j < GROUPS; j++)
+      w[j] = powers(lanes_of(m, j), arguments(v_load(g + GROUP * j), a, s));
     add_quad(&total, w);
   }
   return d_fold(&total);
 }
 
-TARGET static tsl__logits_survey survey(const float *x, const uint32_t *mask, size_t n, float near, float scale) {
+TARGET static tsl__logits_survey survey(const float *x, const uint32_t *mask, size_t n, float near,
+                                        float scale) {
   const v16 a = v_set(near), s = v_set(tsl__logits_rate(scale));
   v16 top[2] = {v_set(-INFINITY), v_set(-INFINITY)};
   m16 nan = m_of(0);
@@ -147,14 +174,16 @@ TARGET static tsl__logits_survey survey(const float *x, const uint32_t *mask, si
     nan = m_or(nan, m_or(m_nan(v[0], v[1]), m_nan(v[2], v[3])));
     add_quad(&total, w);
   }
-  tsl__logits_survey v = {d_fold(&total), near, v_top(v_larger(top[0], top[1])) + 0.0f, m_bits(nan) != 0};
+  tsl__logits_survey v = {d_fold(&total), near, v_top(v_larger(top[0], top[1])) + 0.0f,
+                          m_bits(nan) != 0};
   if (tsl__logits_is_near(v.top, near, scale)) return v;
   v.anchor = v.top;
   v.mass = v.top >= -FLT_MAX && v.top <= FLT_MAX ? sum(x, mask, n, v.top, scale) : 0;
   return v;
 }
 
-TARGET static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
+TARGET static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n,
+                                        float anchor, float scale) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale));
   d16 all = d_zero(), legal = d_zero();
   float buffer[TSL__LOGITS_QUAD];
@@ -162,7 +191,8 @@ TARGET static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, si
     uint64_t m = tsl__logits_bits64(mask, i, n);
     const float *g = stretch_at(x, i, n, TSL__LOGITS_QUAD, buffer);
     v16 w[GROUPS];
-    for (size_t j = 0; j < GROUPS; j++) w[j] = powers(m_of(0xffff), arguments(v_load(g + GROUP * j), a, s));
+    for (size_t j = 0; j < GROUPS; j++)
+      w[j] = powers(m_of(0xffff), arguments(v_load(g + GROUP * j), a, s));
     add_quad(&all, w);
     if (!m) continue;
     for (size_t j = 0; j < GROUPS; j++) w[j] = v_keep(lanes_of(m, j), w[j]);
@@ -171,7 +201,8 @@ TARGET static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, si
   return (tsl__logits_mass){d_fold(&all), d_fold(&legal)};
 }
 
-TARGET static tsl__logits_moments moments(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
+TARGET static tsl__logits_moments moments(const float *x, const uint32_t *mask, size_t n,
+                                          float anchor, float scale) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale)), least = v_set(FLT_MIN);
   d16 mass = d_zero(), moment = d_zero();
   float buffer[TSL__LOGITS_QUAD];
@@ -192,7 +223,8 @@ TARGET static tsl__logits_moments moments(const float *x, const uint32_t *mask, 
   return (tsl__logits_moments){d_fold(&mass), d_fold(&moment)};
 }
 
-TARGET static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n, float anchor) {
+TARGET static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n,
+                                        float anchor) {
   const v16 a = v_set(anchor), lowest = v_set(-FLT_MAX), highest = v_set(FLT_MAX);
   d16 count = d_zero(), total = d_zero(), square = d_zero();
   float buffer[TSL__LOGITS_QUAD];
@@ -215,8 +247,9 @@ TARGET static tsl__logits_spread spread(const float *x, const uint32_t *mask, si
   return (tsl__logits_spread){d_fold(&count), d_fold(&total), d_fold(&square)};
 }
 
-TARGET static void ladder(const float *x, const float *by, const uint32_t *mask, size_t n, float anchor, float scale,
-                          const float floors[TSL__LOGITS_RUNGS], double sums[TSL__LOGITS_RUNGS]) {
+TARGET static void ladder(const float *x, const float *by, const uint32_t *mask, size_t n,
+                          float anchor, float scale, const float floors[TSL__LOGITS_RUNGS],
+                          double sums[TSL__LOGITS_RUNGS]) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale));
   d16 total[TSL__LOGITS_RUNGS];
   float of_x[TSL__LOGITS_QUAD], of_by[TSL__LOGITS_QUAD];
@@ -224,19 +257,23 @@ TARGET static void ladder(const float *x, const float *by, const uint32_t *mask,
   for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
     uint64_t m = tsl__logits_bits64(mask, i, n);
     if (!m) continue;
-    const float *g = stretch_at(x, i, n, TSL__LOGITS_QUAD, of_x), *h = stretch_at(by, i, n, TSL__LOGITS_QUAD, of_by);
+    const float *g = stretch_at(x, i, n, TSL__LOGITS_QUAD, of_x),
+                *h = stretch_at(by, i, n, TSL__LOGITS_QUAD, of_by);
     v16 w[GROUPS], t[GROUPS];
-    for (size_t j = 0; j < GROUPS; j++) w[j] = powers(lanes_of(m, j), arguments(v_load(g + GROUP * j), a, s));
+    for (size_t j = 0; j < GROUPS; j++)
+      w[j] = powers(lanes_of(m, j), arguments(v_load(g + GROUP * j), a, s));
     for (size_t r = 0; r < TSL__LOGITS_RUNGS; r++) {
       const v16 bar = v_set(floors[r]);
-      for (size_t j = 0; j < GROUPS; j++) t[j] = v_keep(m_ge(lanes_of(m, j), v_load(h + GROUP * j), bar), w[j]);
+      for (size_t j = 0; j < GROUPS; j++)
+        t[j] = v_keep(m_ge(lanes_of(m, j), v_load(h + GROUP * j), bar), w[j]);
       add_quad(&total[r], t);
     }
   }
   for (size_t r = 0; r < TSL__LOGITS_RUNGS; r++) sums[r] = d_fold(&total[r]);
 }
 
-TARGET static void distances(const float *x, size_t n, float anchor, float scale, float middle, float *out) {
+TARGET static void distances(const float *x, size_t n, float anchor, float scale, float middle,
+                             float *out) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale)), c = v_set(middle);
   float buffer[GROUP];
   for (size_t i = 0; i < n; i += GROUP) {
@@ -245,8 +282,7 @@ TARGET static void distances(const float *x, size_t n, float anchor, float scale
   }
 }
 
-#define TSL__LOGITS_TABLE(name, agrees)                                                                                                      \
-  {                                                                                                                                        \
-    name, apply32, apply16, copy_words, or_words, and_words, andnot_words, count_words, list, peak, above, gather, weigh, sum, survey, sum_both, moments, spread, \
-        ladder, distances, hash_more, hash_secretly, agrees                                                                                \
-  }
+#define TSL__LOGITS_TABLE(name, agrees)                                                        \
+  {name,    apply32, apply16, copy_words, or_words,  and_words,     andnot_words, count_words, \
+   list,    peak,    above,   gather,     weigh,     sum,           survey,       sum_both,    \
+   moments, spread,  ladder,  distances,  hash_more, hash_secretly, agrees}

@@ -1,8 +1,10 @@
-/* logits_neon.c - the kernels of logits.h with NEON (every 64-bit Arm): 4 floats a step, the mask's bits spread over lanes by test.
+/* logits_neon.c - the kernels of logits.h with NEON (every 64-bit Arm): 4 floats a step, the mask's
+ * bits spread over lanes by test.
  *
- * Four bits of the mask are broadcast to 4 lanes and each lane tests its own. Multiplication and addition are fused where logits.h fuses
- * them and nowhere else: results must be those of the portable kernels to the bit. The loops over logits are those of logits_lanes.h.
- * Tested by tests/kernels/test_logits.c
+ * Four bits of the mask are broadcast to 4 lanes and each lane tests its own. Multiplication and
+ * addition are fused where logits.h fuses them and nowhere else: results must be those of the
+ * portable kernels to the bit. The loops over logits are those of logits_lanes.h. Tested by
+ * tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +51,9 @@ static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint16_t mi
     if (!((mask[i >> 5] >> (i & 31)) & 1u)) x[i] = minus_inf;
 }
 
-static void copy_words(uint32_t *to, const uint32_t *from, size_t words) { memcpy(to, from, words * sizeof *to); }
+static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
+  memcpy(to, from, words * sizeof *to);
+}
 
 static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   size_t i = 0;
@@ -65,13 +69,15 @@ static void and_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t
 
 static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {
   size_t i = 0;
-  for (; i + 4 <= words; i += 4) vst1q_u32(to + i, vbicq_u32(vld1q_u32(to + i), vld1q_u32(from + i)));
+  for (; i + 4 <= words; i += 4)
+    vst1q_u32(to + i, vbicq_u32(vld1q_u32(to + i), vld1q_u32(from + i)));
   for (; i < words; i++) to[i] &= ~from[i];
 }
 
 static size_t count_words(const uint32_t *mask, size_t words) {
   size_t n = 0, i = 0;
-  for (; i + 4 <= words; i += 4) n += vaddlvq_u8(vcntq_u8(vreinterpretq_u8_u32(vld1q_u32(mask + i))));
+  for (; i + 4 <= words; i += 4)
+    n += vaddlvq_u8(vcntq_u8(vreinterpretq_u8_u32(vld1q_u32(mask + i))));
   for (; i < words; i++) n += (size_t)__builtin_popcount(mask[i]);
   return n;
 }
@@ -86,14 +92,15 @@ static size_t list(const uint32_t *mask, size_t words, size_t most, uint32_t *pl
     }
     size_t end = w + 16 <= words ? w + 16 : words;
     for (size_t at = w; at < end; at++) {
-      for (uint32_t left = mask[at]; left; left &= left - 1) places[n++] = (uint32_t)(at * 32) + (uint32_t)__builtin_ctz(left);
+      for (uint32_t left = mask[at]; left; left &= left - 1)
+        places[n++] = (uint32_t)(at * 32) + (uint32_t)__builtin_ctz(left);
       if (n > most) return SIZE_MAX;
     }
   }
   return n;
 }
 
-/* ---- sixteen floats: four registers; lanes of a mask: ones or zeros in four registers ----------------------------- */
+/* ---- sixteen floats: four registers; lanes of a mask: ones or zeros in four registers -------- */
 
 #define TARGET
 #define EACH4(i) for (int i = 0; i < 4; i++)
@@ -112,7 +119,9 @@ static inline v16 v_set(float x) {
   float32x4_t v = vdupq_n_f32(x);
   return (v16){{v, v, v, v}};
 }
-static inline v16 v_load(const float *p) { return (v16){{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}}; }
+static inline v16 v_load(const float *p) {
+  return (v16){{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}};
+}
 static inline void v_store(float *p, v16 a) { EACH4(i) vst1q_f32(p + 4 * i, a.v[i]); }
 static inline v16 v_add(v16 a, v16 b) {
   EACH4(i) a.v[i] = vaddq_f32(a.v[i], b.v[i]);
@@ -138,9 +147,13 @@ static inline v16 v_larger(v16 a, v16 old) {
   EACH4(i) old.v[i] = vbslq_f32(vcgtq_f32(a.v[i], old.v[i]), a.v[i], old.v[i]);
   return old;
 }
-static inline float v_top(v16 a) { return vmaxvq_f32(vmaxq_f32(vmaxq_f32(a.v[0], a.v[1]), vmaxq_f32(a.v[2], a.v[3]))); }
+static inline float v_top(v16 a) {
+  return vmaxvq_f32(vmaxq_f32(vmaxq_f32(a.v[0], a.v[1]), vmaxq_f32(a.v[2], a.v[3])));
+}
 
-static inline m16 m_of(uint32_t bits) { return (m16){{spread4(bits), spread4(bits >> 4), spread4(bits >> 8), spread4(bits >> 12)}}; }
+static inline m16 m_of(uint32_t bits) {
+  return (m16){{spread4(bits), spread4(bits >> 4), spread4(bits >> 8), spread4(bits >> 12)}};
+}
 static inline uint32_t m_bits(m16 m) {
   static const uint32_t pick[4] = {1, 2, 4, 8};
   uint32_t bits = 0;
@@ -172,7 +185,8 @@ static inline v16 v_or_low(m16 m, v16 a) {
 static inline v16 v_power(m16 keep, v16 p, v16 shifted) {
   EACH4(i) {
     uint32x4_t exponent = vshlq_n_u32(vreinterpretq_u32_f32(shifted.v[i]), 23);
-    p.v[i] = vreinterpretq_f32_u32(vandq_u32(vaddq_u32(vreinterpretq_u32_f32(p.v[i]), exponent), keep.v[i]));
+    p.v[i] = vreinterpretq_f32_u32(
+        vandq_u32(vaddq_u32(vreinterpretq_u32_f32(p.v[i]), exponent), keep.v[i]));
   }
   return p;
 }
@@ -193,7 +207,8 @@ static inline double d_fold(const d16 *from) {
   return tsl__logits_fold(lane);
 }
 
-static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint32_t first, float *values, uint32_t *places) {
+static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint32_t first, float *values,
+                               uint32_t *places) {
   (void)v;
   size_t n = 0;
   for (; m; m &= m - 1, n++) {

@@ -26,7 +26,9 @@ static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint16_t mi
     if (!has(mask, i)) x[i] = minus_inf;
 }
 
-static void copy_words(uint32_t *to, const uint32_t *from, size_t words) { memcpy(to, from, words * sizeof *to); }
+static void copy_words(uint32_t *to, const uint32_t *from, size_t words) {
+  memcpy(to, from, words * sizeof *to);
+}
 
 static void or_words(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words) {
   for (size_t i = 0; i < words; i++) to[i] = a[i] | b[i];
@@ -40,7 +42,8 @@ static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {
   for (size_t i = 0; i < words; i++) to[i] &= ~from[i];
 }
 
-/* Bits of a word by halving: pairs, nibbles, bytes, then the sum of the bytes by one multiplication. */
+/* Bits of a word by halving: pairs, nibbles, bytes, then the sum of the bytes by one
+ * multiplication. */
 static uint32_t count_word(uint32_t w) {
   w -= (w >> 1) & 0x55555555u;
   w = (w & 0x33333333u) + ((w >> 2) & 0x33333333u);
@@ -80,7 +83,8 @@ static size_t list(const uint32_t *mask, size_t words, size_t most, uint32_t *pl
   return n;
 }
 
-static size_t gather(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first, float *values, uint32_t *places) {
+static size_t gather(const float *x, const uint32_t *mask, size_t n, float floor, uint32_t first,
+                     float *values, uint32_t *places) {
   size_t count = 0;
   for (size_t i = 0; i < n; i++)
     if (has(mask, i) && x[i] >= floor) {
@@ -94,7 +98,7 @@ static void weigh(const float *x, size_t n, float anchor, float scale, float *we
   for (size_t i = 0; i < n; i++) weights[i] = tsl__logits_weight(x[i], anchor, scale);
 }
 
-/* ---- sums in lanes -------------------------------------------------------------------------------------------- */
+/* ---- sums in lanes --------------------------------------------------------------------------- */
 
 typedef struct lanes {
   double lane[TSL__LOGITS_LANES];
@@ -112,7 +116,8 @@ static void add_quad(lanes *to, const float terms[TSL__LOGITS_QUAD]) {
 typedef float (*term_of)(float x, float anchor, float scale);
 
 /* Over the elements in the mask, or over all if it is NULL. */
-static double sum_terms(const float *x, const uint32_t *mask, size_t n, float anchor, float scale, term_of term) {
+static double sum_terms(const float *x, const uint32_t *mask, size_t n, float anchor, float scale,
+                        term_of term) {
   lanes total = {{0}};
   for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
     float terms[TSL__LOGITS_QUAD] = {0};
@@ -128,8 +133,12 @@ static float moment_of(float x, float anchor, float scale) {
   return w > 0 ? w * d : 0.0f;
 }
 static bool is_finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
-static float one_of(float x, float anchor, float scale) { return (void)anchor, (void)scale, is_finite(x) ? 1.0f : 0.0f; }
-static float distance_of(float x, float anchor, float scale) { return (void)scale, is_finite(x) ? x - anchor : 0.0f; }
+static float one_of(float x, float anchor, float scale) {
+  return (void)anchor, (void)scale, is_finite(x) ? 1.0f : 0.0f;
+}
+static float distance_of(float x, float anchor, float scale) {
+  return (void)scale, is_finite(x) ? x - anchor : 0.0f;
+}
 static float square_of(float x, float anchor, float scale) {
   float d = distance_of(x, anchor, scale);
   return d * d;
@@ -139,48 +148,76 @@ static double sum(const float *x, const uint32_t *mask, size_t n, float anchor, 
   return sum_terms(x, mask, n, anchor, scale, tsl__logits_weight);
 }
 
-static tsl__logits_survey survey(const float *x, const uint32_t *mask, size_t n, float near, float scale) {
+static tsl__logits_survey survey(const float *x, const uint32_t *mask, size_t n, float near,
+                                 float scale) {
   tsl__logits_peak p = peak(x, mask, n);
   if (!tsl__logits_is_near(p.top, near, scale)) near = p.top;
   bool finite = near >= -FLT_MAX && near <= FLT_MAX;
   return (tsl__logits_survey){finite ? sum(x, mask, n, near, scale) : 0, near, p.top, p.nan};
 }
 
-static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
+static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n, float anchor,
+                                 float scale) {
   return (tsl__logits_mass){sum_terms(x, NULL, n, anchor, scale, tsl__logits_weight),
                             sum_terms(x, mask, n, anchor, scale, tsl__logits_weight)};
 }
 
-static tsl__logits_moments moments(const float *x, const uint32_t *mask, size_t n, float anchor, float scale) {
-  return (tsl__logits_moments){sum_terms(x, mask, n, anchor, scale, tsl__logits_weight), sum_terms(x, mask, n, anchor, scale, moment_of)};
+static tsl__logits_moments moments(const float *x, const uint32_t *mask, size_t n, float anchor,
+                                   float scale) {
+  return (tsl__logits_moments){sum_terms(x, mask, n, anchor, scale, tsl__logits_weight),
+                               sum_terms(x, mask, n, anchor, scale, moment_of)};
 }
 
 static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n, float anchor) {
-  return (tsl__logits_spread){sum_terms(x, mask, n, anchor, 0, one_of), sum_terms(x, mask, n, anchor, 0, distance_of),
+  return (tsl__logits_spread){sum_terms(x, mask, n, anchor, 0, one_of),
+                              sum_terms(x, mask, n, anchor, 0, distance_of),
                               sum_terms(x, mask, n, anchor, 0, square_of)};
 }
 
-static void ladder(const float *x, const float *by, const uint32_t *mask, size_t n, float anchor, float scale,
-                   const float floors[TSL__LOGITS_RUNGS], double sums[TSL__LOGITS_RUNGS]) {
+static void ladder(const float *x, const float *by, const uint32_t *mask, size_t n, float anchor,
+                   float scale, const float floors[TSL__LOGITS_RUNGS],
+                   double sums[TSL__LOGITS_RUNGS]) {
   for (size_t r = 0; r < TSL__LOGITS_RUNGS; r++) {
     lanes total = {{0}};
     for (size_t i = 0; i < n; i += TSL__LOGITS_QUAD) {
       float terms[TSL__LOGITS_QUAD] = {0};
       for (size_t j = i; j < n && j < i + TSL__LOGITS_QUAD; j++)
-        if (has(mask, j) && by[j] >= floors[r]) terms[j - i] = tsl__logits_weight(x[j], anchor, scale);
+        if (has(mask, j) && by[j] >= floors[r])
+          terms[j - i] = tsl__logits_weight(x[j], anchor, scale);
       add_quad(&total, terms);
     }
     sums[r] = tsl__logits_fold(total.lane);
   }
 }
 
-static void distances(const float *x, size_t n, float anchor, float scale, float middle, float *out) {
+static void distances(const float *x, size_t n, float anchor, float scale, float middle,
+                      float *out) {
   for (size_t i = 0; i < n; i++) {
     float d = tsl__logits_argument(x[i], anchor, scale) - middle;
     out[i] = -fabsf(d);
   }
 }
 
-const tsl__logits_kernels tsl__logits_portable = {"portable", apply32, apply16, copy_words, or_words, and_words, andnot_words, count_words, list,   peak,     above,
-                                                  gather,     weigh,   sum,     survey,     sum_both, moments,      spread,      ladder, distances,
-                                                  hash_more,  hash_secretly, tsl__trie_block_agrees};
+const tsl__logits_kernels tsl__logits_portable = {"portable",
+                                                  apply32,
+                                                  apply16,
+                                                  copy_words,
+                                                  or_words,
+                                                  and_words,
+                                                  andnot_words,
+                                                  count_words,
+                                                  list,
+                                                  peak,
+                                                  above,
+                                                  gather,
+                                                  weigh,
+                                                  sum,
+                                                  survey,
+                                                  sum_both,
+                                                  moments,
+                                                  spread,
+                                                  ladder,
+                                                  distances,
+                                                  hash_more,
+                                                  hash_secretly,
+                                                  tsl__trie_block_agrees};

@@ -8,8 +8,11 @@
 #include "runtime/core/trie.h"
 
 #define TSL__SOUND_BLOCK 512u /* nodes */
-#define TSL__SOUND_SPREAD 4u  /* a parent writes to the places of so many children at once, be they its own or the next one's, who writes after it */
-#define TSL__SOUND_ROW (TSL__SOUND_BLOCK + 24u) /* not a multiple of a page: stores to the same place of two rows would wait for each other */
+/* a parent writes to the places of so many children at once, be they its own or the next one's, who
+ * writes after it */
+#define TSL__SOUND_SPREAD 4u
+/* not a multiple of a page: stores to the same place of two rows would wait for each other */
+#define TSL__SOUND_ROW (TSL__SOUND_BLOCK + 24u)
 
 /* What the parents of a block's nodes say of them: row[i] is of the block's node i. */
 typedef struct tsl__trie_block {
@@ -19,10 +22,15 @@ typedef struct tsl__trie_block {
   uint32_t above[TSL__SOUND_ROW]; /* the parent's height */
 } tsl__trie_block;
 
-/* Does each of nodes[from … from + count) agree with itself, with the node before it and with its parent? There is a node before, and node_count and order_count are
- * below 2^31. One of the kernels of logits.h. */
-bool tsl__trie_block_agrees(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from, uint32_t count);
-bool tsl__trie_block_agrees_from(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from, uint32_t begin, uint32_t end); /* from + begin … from + end */
-bool tsl__trie_block_agrees_avx2(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from, uint32_t count);
+/* Does each of nodes[from … from + count) agree with itself, with the node before it and with its
+ * parent? There is a node before, and node_count and order_count are below 2^31. One of the kernels
+ * of logits.h. */
+bool tsl__trie_block_agrees(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,
+                            uint32_t count);
+/* from + begin … from + end */
+bool tsl__trie_block_agrees_from(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,
+                                 uint32_t begin, uint32_t end);
+bool tsl__trie_block_agrees_avx2(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,
+                                 uint32_t count);
 
 #endif

@@ -1,11 +1,17 @@
 /* borrow.h - masks written out for a host that only wants to look at them.
  *
- * Idea      A mask is bitsets and a few patches, and the next one at the same kind of place is the same bitsets with other patches. A matcher that lends its masks keeps
- *           a few of them written out; a new mask takes the one with its bitsets, undoes its patches and makes its own.
- *           A mask that is lent again is written out for good, with the grammar, for all matchers: a row. There are so many rows and no more; later masks are rewritten as said.
- * Threads   A row is made by whoever asks and published by a compare and exchange; nobody waits. Where the tables are locked, what they hold cannot be told: the row is made another time. Rows are freed with the grammar.
- * Cost      A row: a load. Else a nanosecond or two for each patch; a copy of the bitset (0.2 µs for 128,256 tokens) where no such mask is kept.
- * Memory    Up to TSL__BORROWED masks of the vocabulary's width for each matcher that lends, and TSL__ROWS for its grammar, which count as its memory.
+ * Idea      A mask is bitsets and a few patches, and the next one at the same kind of place is the
+ *           same bitsets with other patches. A matcher that lends its masks keeps a few of them
+ *           written out; a new mask takes the one with its bitsets, undoes its patches and makes
+ *           its own. A mask that is lent again is written out for good, with the grammar, for all
+ *           matchers: a row. There are so many rows and no more; later masks are rewritten as said.
+ * Threads   A row is made by whoever asks and published by a compare and exchange; nobody waits.
+ *           Where the tables are locked, what they hold cannot be told: the row is made another
+ *           time. Rows are freed with the grammar.
+ * Cost      A row: a load. Else a nanosecond or two for each patch; a copy of the bitset (0.2 µs
+ *           for 128,256 tokens) where no such mask is kept.
+ * Memory    Up to TSL__BORROWED masks of the vocabulary's width for each matcher that lends, and
+ *           TSL__ROWS for its grammar, which count as its memory.
  * Tested by tests/engine/test_oracle.c, tests/position/test_distinct.c, tests/masks/test_borrow.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,13 +27,15 @@
 #define TSL__ROWS 64u
 
 typedef struct tsl__borrowed {
-  uint32_t *bits[TSL__BORROWED]; /* NULL: not needed yet */
+  uint32_t *bits[TSL__BORROWED];            /* NULL: not needed yet */
   const tsl__mask_rec *mask[TSL__BORROWED]; /* what they hold; NULL: something else */
-  uint32_t oldest;               /* the next to be given up */
+  uint32_t oldest;                          /* the next to be given up */
 } tsl__borrowed;
 
-/* The words of a mask: valid until the next call with this `b`. NULL when out of memory. `lock` is that of the tables, and not held. */
-const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b, const tsl_allocator *a, const tsl__mask_rec *mask);
+/* The words of a mask: valid until the next call with this `b`. NULL when out of memory. `lock` is
+ * that of the tables, and not held. */
+const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b,
+                            const tsl_allocator *a, const tsl__mask_rec *mask);
 /* Words to be filled by the caller, under the same conditions. */
 uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a);
 /* What the rows of a grammar's layer hold, in bytes; and to free them. */

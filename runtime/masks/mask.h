@@ -1,9 +1,13 @@
 /* mask.h - what is allowed: shared bitsets, and a few tokens more or less.
  *
- * Problem   A mask of 128,256 tokens is 16 KB; nearly all states differ from a few common masks by some tokens.
- * Idea      A mask is (B₁ ∪ B₂ ∪ … − minus) ∪ plus: numbers of shared bitsets and two short sorted lists. Writing one out is a copy, a few ors, and a
- *           few single bits. Beyond PATCH_MAX tokens in the lists it becomes a bitset of its own. A list is kept in stretches of 65,536 tokens, so that a token takes 16 bits.
- *           A position's mask is seldom had by another but by one that is made of the same masks: it is joined, their lists one behind the other, and neither sorted nor looked for.
+ * Problem   A mask of 128,256 tokens is 16 KB; nearly all states differ from a few common masks by
+ *           some tokens.
+ * Idea      A mask is (B₁ ∪ B₂ ∪ … − minus) ∪ plus: numbers of shared bitsets and two short sorted
+ *           lists. Writing one out is a copy, a few ors, and a few single bits. Beyond PATCH_MAX
+ *           tokens in the lists it becomes a bitset of its own. A list is kept in stretches of
+ *           65,536 tokens, so that a token takes 16 bits. A position's mask is seldom had by
+ *           another but by one that is made of the same masks: it is joined, their lists one behind
+ *           the other, and neither sorted nor looked for.
  * Cost      0.06 µs to copy, 0.1 to or (128k tokens), about 1 ns a patch.
  * Tested by tests/masks/test_mask.c
  *
@@ -14,36 +18,50 @@
 
 #include "runtime/automaton/space.h"
 
-#define TSL__PATCH_MAX 200u   /* tokens in the two lists */
-#define TSL__JOINED_MAX 512u  /* in those of a joined mask */
+#define TSL__PATCH_MAX 200u  /* tokens in the two lists */
+#define TSL__JOINED_MAX 512u /* in those of a joined mask */
 #define TSL__BASES_MAX 0xFFu
-#define TSL__STRETCH 16u      /* bits of a token within its stretch */
+#define TSL__STRETCH 16u /* bits of a token within its stretch */
 
 typedef uint32_t tsl__mask; /* number of a mask; 0 is the empty one */
 
 typedef struct tsl__mask_rec {
   const uint32_t *first; /* the words of the first base; NULL: there is none */
-  const uint32_t *lists; /* numbers of the bases; then patches: tokens `minus`, in a base, not allowed; tokens `plus`, in no base; each sorted */
+  /* numbers of the bases; then patches: tokens `minus`, in a base, not allowed; tokens `plus`, in
+   * no base; each sorted */
+  const uint32_t *lists;
   uint16_t plus_count;
   uint8_t minus_count, base_count;
-  atomic_ushort lent;           /* times it was written out to be lent, as far as that counts (borrow.h) */
-  bool asked : 1, shared : 1;   /* the other grammars were asked for its row; that is one of theirs (runtime/walk/shared_walks.h) */
-  bool joined : 1;              /* `plus` is in no order, and may hold doubles and what a base has, or `minus`; what it holds is allowed */
+  /* times it was written out to be lent, as far as that counts (borrow.h) */
+  atomic_ushort lent;
+  /* the other grammars were asked for its row; that is one of theirs
+   * (runtime/walk/shared_walks.h) */
+  bool asked : 1, shared : 1;
+  /* `plus` is in no order, and may hold doubles and what a base has, or `minus`; what it holds is
+   * allowed */
+  bool joined : 1;
   tsl__mask number;
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
   _Atomic(uint64_t) identity; /* XXH3-64 of the words, once asked for (0: not yet) */
 } tsl__mask_rec;
 
-/* Some of a mask's tokens, sorted: of each stretch up to the last one's how many there are, and their lower halves. */
+/* Some of a mask's tokens, sorted: of each stretch up to the last one's how many there are, and
+ * their lower halves. */
 typedef struct tsl__patches {
   const uint16_t *at;
   uint32_t n;
 } tsl__patches;
 
 /* The bit of a token. */
-static inline bool tsl__mask_bit(const uint32_t *bits, tsl_token t) { return bits[t >> 5] >> (t & 31) & 1; }
-static inline void tsl__mask_bit_set(uint32_t *bits, tsl_token t) { bits[t >> 5] |= (uint32_t)1 << (t & 31); }
-static inline void tsl__mask_bit_clear(uint32_t *bits, tsl_token t) { bits[t >> 5] &= ~((uint32_t)1 << (t & 31)); }
+static inline bool tsl__mask_bit(const uint32_t *bits, tsl_token t) {
+  return bits[t >> 5] >> (t & 31) & 1;
+}
+static inline void tsl__mask_bit_set(uint32_t *bits, tsl_token t) {
+  bits[t >> 5] |= (uint32_t)1 << (t & 31);
+}
+static inline void tsl__mask_bit_clear(uint32_t *bits, tsl_token t) {
+  bits[t >> 5] &= ~((uint32_t)1 << (t & 31));
+}
 
 #define TSL__UNION_MAX 8u            /* masks and tokens whose union is remembered */
 #define TSL__UNION_TOKEN 0x80000000u /* and a token, in their list */
@@ -54,8 +72,9 @@ typedef struct tsl__union {
   tsl__mask all;
 } tsl__union;
 
-/* A mask being gathered. As long as masks and tokens alone are, and the masks few, their numbers are: their union may be known, and so may that with the tokens which they lack, of which
- * there are few. Else lists, which may hold doubles until it is made. */
+/* A mask being gathered. As long as masks and tokens alone are, and the masks few, their numbers
+ * are: their union may be known, and so may that with the tokens which they lack, of which there
+ * are few. Else lists, which may hold doubles until it is made. */
 typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;
   TSL__VEC(tsl_token) minus, plus;
@@ -65,9 +84,13 @@ typedef struct tsl__gather {
   bool listed; /* there is more in the lists than tokens: masks that come now go there */
 } tsl__gather;
 
-static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) { return tsl__space_at_of(s, masks, m, sizeof(tsl__mask_rec)); }
+static inline const tsl__mask_rec *tsl__mask_at(const tsl__space *s, tsl__mask m) {
+  return tsl__space_at_of(s, masks, m, sizeof(tsl__mask_rec));
+}
 static inline const uint32_t *tsl__mask_bases(const tsl__mask_rec *r) { return r->lists; }
-static inline tsl__patches tsl__mask_minus(const tsl__mask_rec *r) { return (tsl__patches){(const uint16_t *)(const void *)(r->lists + r->base_count), r->minus_count}; }
+static inline tsl__patches tsl__mask_minus(const tsl__mask_rec *r) {
+  return (tsl__patches){(const uint16_t *)(const void *)(r->lists + r->base_count), r->minus_count};
+}
 static inline tsl__patches tsl__mask_plus(const tsl__mask_rec *r) {
   tsl__patches p = tsl__mask_minus(r);
   for (uint32_t passed = 0; passed < p.n; p.at += *p.at + 1) passed += *p.at;
@@ -80,12 +103,16 @@ static inline size_t tsl__mask_lists_size(const tsl__mask_rec *r) {
   for (uint32_t passed = 0; passed < p.n; p.at += *p.at + 1) passed += *p.at;
   return (size_t)((const char *)p.at - (const char *)r->lists);
 }
-/* The tokens, one by one: there is room for TSL__JOINED_MAX of them (TSL__PATCH_MAX are enough if it was not joined). Returns `out`. */
+/* The tokens, one by one: there is room for TSL__JOINED_MAX of them (TSL__PATCH_MAX are enough if
+ * it was not joined). Returns `out`. */
 const tsl_token *tsl__patches_read(tsl__patches p, tsl_token *out);
 
 void tsl__gather_clear(tsl__gather *g);
 void tsl__gather_free(tsl__space *space, tsl__gather *g);
-static inline size_t tsl__gather_memory(const tsl__gather *g) { return tsl__vec_memory(&g->bases) + tsl__vec_memory(&g->minus) + tsl__vec_memory(&g->plus); } /* bytes of its lists */
+/* bytes of its lists */
+static inline size_t tsl__gather_memory(const tsl__gather *g) {
+  return tsl__vec_memory(&g->bases) + tsl__vec_memory(&g->minus) + tsl__vec_memory(&g->plus);
+}
 bool tsl__gather_token(tsl__space *space, tsl__gather *g, tsl_token token);
 bool tsl__gather_tokens(tsl__space *space, tsl__gather *g, const tsl_token *tokens, size_t n);
 bool tsl__gather_base(tsl__space *space, tsl__gather *g, uint32_t bitset);
@@ -100,11 +127,14 @@ tsl__mask tsl__gather_done(tsl__space *space, tsl__gather *g);
 /* The same of a position: it may be joined. */
 tsl__mask tsl__gather_joined(tsl__space *space, tsl__gather *g);
 
-/* A new bitset of the vocabulary's mask width, all zero, to be filled at once; its number in *number. NULL when out of memory (sticky). */
+/* A new bitset of the vocabulary's mask width, all zero, to be filled at once; its number in
+ * *number. NULL when out of memory (sticky). */
 uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number);
 /* The same for a caller that writes all of its words: they are not set. */
 uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number);
-static inline const uint32_t *tsl__bitset_at(const tsl__space *s, uint32_t number) { return *(uint32_t *const *)tsl__space_at_of(s, bitsets, number, sizeof(uint32_t *)); }
+static inline const uint32_t *tsl__bitset_at(const tsl__space *s, uint32_t number) {
+  return *(uint32_t *const *)tsl__space_at_of(s, bitsets, number, sizeof(uint32_t *));
+}
 
 /* Write a mask out: `words` of the vocabulary. */
 void tsl__mask_write(const tsl__space *space, const tsl__mask_rec *r, uint32_t *out);

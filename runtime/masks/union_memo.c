@@ -11,11 +11,14 @@ _Static_assert(sizeof(slot) == TSL__LINE, "a union lies in one line");
 
 static uint64_t hash_of(const tsl__union *u) {
   uint64_t hash = 0;
-  for (uint32_t i = 0; i < TSL__UNION_MAX && u->parts[i]; i += 2) hash = tsl__mix(hash + ((uint64_t)u->parts[i] << 32 | u->parts[i + 1]));
+  for (uint32_t i = 0; i < TSL__UNION_MAX && u->parts[i]; i += 2)
+    hash = tsl__mix(hash + ((uint64_t)u->parts[i] << 32 | u->parts[i + 1]));
   return hash;
 }
 
-static bool is_same(const tsl__union *a, const tsl__union *b) { return !memcmp(a->parts, b->parts, sizeof a->parts); }
+static bool is_same(const tsl__union *a, const tsl__union *b) {
+  return !memcmp(a->parts, b->parts, sizeof a->parts);
+}
 
 /* Where it lies, or would. */
 static tsl__union *laid_slot(const tsl__frozen *t, const tsl__union *u, uint64_t hash) {
@@ -29,7 +32,8 @@ static tsl__mask find_in(const tsl__space *layer, const tsl__union *u, uint64_t 
   if (layer->frozen_unions) return laid_slot(layer->frozen_unions, u, hash)->all;
   tsl__index_iter it = tsl__index_first(&layer->unions.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__union *known = tsl__pool_at_of(&layer->unions.pool, i - layer->unions.first, sizeof *known);
+    const tsl__union *known =
+        tsl__pool_at_of(&layer->unions.pool, i - layer->unions.first, sizeof *known);
     if (is_same(known, u)) return known->all;
   }
   return 0;
@@ -51,7 +55,9 @@ tsl__mask tsl__union_find(const tsl__space *space, const tsl__union *u, uint64_t
 bool tsl__union_add(tsl__space *space, const tsl__union *u, uint64_t hash) {
   tsl__union *fresh = tsl__pool_add(&space->unions.pool, &space->kept);
   if (fresh) *fresh = *u;
-  return (fresh && tsl__index_add(&space->unions.index, &space->alloc, hash, tsl__space_count(space, unions) - 1)) || tsl__space_no_memory(space);
+  return (fresh && tsl__index_add(&space->unions.index, &space->alloc, hash,
+                                  tsl__space_count(space, unions) - 1)) ||
+         tsl__space_no_memory(space);
 }
 
 bool tsl__union_freeze(tsl__space *space) {

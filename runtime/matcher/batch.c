@@ -1,7 +1,8 @@
 /* batch.c - the masks of many matchers in one call.
  *
- * Rows whose mask is known are written in blocks of BLOCK: 16 KB each for 128k tokens, a copy of 0.1 to 0.3 µs without a lock. A first visit takes its grammar's lock
- * and microseconds to milliseconds; blocks are small, so that few known rows queue up behind one.
+ * Rows whose mask is known are written in blocks of BLOCK: 16 KB each for 128k tokens, a copy of
+ * 0.1 to 0.3 µs without a lock. A first visit takes its grammar's lock and microseconds to
+ * milliseconds; blocks are small, so that few known rows queue up behind one.
  *
  * Tested by tests/matcher/test_threads.c
  *
@@ -16,15 +17,21 @@ typedef struct batch {
   tsl_matcher *const *matchers;
   size_t count, stride;
   uint32_t *masks;
-  tsl_status *statuses;     /* may be NULL */
-  _Atomic(uint64_t) failed; /* the lowest row that failed and, in the lower 8 bits, how; UINT64_MAX: none */
+  tsl_status *statuses; /* may be NULL */
+  /* the lowest row that failed and, in the lower 8 bits, how; UINT64_MAX: none */
+  _Atomic(uint64_t) failed;
 } batch;
 
-static size_t words_of(const tsl_matcher *m) { return tsl_vocab_mask_words(tsl_grammar_vocab(tsl_matcher_grammar(m))); }
+static size_t words_of(const tsl_matcher *m) {
+  return tsl_vocab_mask_words(tsl_grammar_vocab(tsl_matcher_grammar(m)));
+}
 
 static void note_failure(batch *b, size_t row, tsl_status status) {
-  uint64_t mine = (uint64_t)row << 8 | (uint64_t)status, lowest = atomic_load_explicit(&b->failed, memory_order_relaxed);
-  while (mine < lowest && !atomic_compare_exchange_weak_explicit(&b->failed, &lowest, mine, memory_order_relaxed, memory_order_relaxed)) {
+  uint64_t mine = (uint64_t)row << 8 | (uint64_t)status,
+           lowest = atomic_load_explicit(&b->failed, memory_order_relaxed);
+  while (mine < lowest &&
+         !atomic_compare_exchange_weak_explicit(&b->failed, &lowest, mine, memory_order_relaxed,
+                                                memory_order_relaxed)) {
   }
 }
 
@@ -47,9 +54,10 @@ static void fill_block(void *arg, size_t block) {
   for (size_t row = block * BLOCK; row < end; row++) fill_row(b, row);
 }
 
-tsl_status tsl_batch_mask(tsl_threads *threads, tsl_matcher *const *matchers, size_t count, uint32_t *masks, size_t stride,
-                          tsl_status *statuses) {
-  batch b = {.matchers = matchers, .count = count, .stride = stride, .masks = masks, .statuses = statuses};
+tsl_status tsl_batch_mask(tsl_threads *threads, tsl_matcher *const *matchers, size_t count,
+                          uint32_t *masks, size_t stride, tsl_status *statuses) {
+  batch b = {
+      .matchers = matchers, .count = count, .stride = stride, .masks = masks, .statuses = statuses};
   for (size_t i = 0; i < count; i++)
     if (matchers[i] && words_of(matchers[i]) > stride) return TSL_ERR_ARGUMENT;
   atomic_init(&b.failed, UINT64_MAX);

@@ -6,10 +6,12 @@
 #include <stdio.h>
 
 static tsl_status failed(const tsl__space *space, tsl_error *error) {
-  return tsl__fail(error, space->status != TSL_OK ? space->status : TSL_ERR_NO_MEMORY, "%s", space->why ? space->why : "out of memory");
+  return tsl__fail(error, space->status != TSL_OK ? space->status : TSL_ERR_NO_MEMORY, "%s",
+                   space->why ? space->why : "out of memory");
 }
 
-tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report,
+                                  tsl_grammar **out, tsl_error *error) {
   tsl__space *space = base->space;
   tsl__stack begin = start ? tsl__stack_begin(space, start) : 0;
   size_t report_size = report ? strlen(report) + 1 : 0;
@@ -36,16 +38,19 @@ tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const cha
   return TSL_OK;
 }
 
-tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start,
+                             const char *report, tsl_grammar **out, tsl_error *error) {
   tsl_grammar base = {.alloc = space->alloc, .vocab = vocab, .space = space};
   base.tables = tsl__alloc_zero(&space->alloc, sizeof *base.tables);
   *out = NULL;
   if (base.tables) {
     base.lock = &base.tables->lock;
     base.tables->space = space;
-    base.tables->serial = 1 + atomic_fetch_add_explicit(&vocab->tables_made, 1, memory_order_relaxed);
+    base.tables->serial =
+        1 + atomic_fetch_add_explicit(&vocab->tables_made, 1, memory_order_relaxed);
   }
-  tsl_status status = base.tables ? tsl__grammar_make_over(&base, start, report, out, error) : failed(space, error);
+  tsl_status status =
+      base.tables ? tsl__grammar_make_over(&base, start, report, out, error) : failed(space, error);
   if (status == TSL_OK) {
     pthread_mutex_init(base.lock, NULL);
     return TSL_OK;
@@ -55,7 +60,9 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
   return status;
 }
 
-void tsl_grammar_retain(tsl_grammar *g) { atomic_fetch_add_explicit(&g->references, 1, memory_order_relaxed); }
+void tsl_grammar_retain(tsl_grammar *g) {
+  atomic_fetch_add_explicit(&g->references, 1, memory_order_relaxed);
+}
 
 static void release_tables(tsl__tables *t, const tsl_allocator *a) {
   if (atomic_fetch_sub_explicit(&t->references, 1, memory_order_acq_rel) != 1) return;
@@ -81,7 +88,8 @@ const char *tsl_grammar_report(const tsl_grammar *g) {
   const char *report = atomic_load_explicit(&own->report, memory_order_acquire);
   if (report || !g->describe) return report;
   pthread_mutex_lock(g->lock);
-  if (!(report = atomic_load_explicit(&own->report, memory_order_relaxed)) && (report = g->describe(g->described)) != NULL)
+  if (!(report = atomic_load_explicit(&own->report, memory_order_relaxed)) &&
+      (report = g->describe(g->described)) != NULL)
     atomic_store_explicit(&own->report, report, memory_order_release);
   pthread_mutex_unlock(g->lock);
   return report;
@@ -91,7 +99,8 @@ void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
   pthread_mutex_t *lock = g->lock;
   pthread_mutex_lock(lock);
   const tsl__space *s = g->space;
-  *stats = (tsl_grammar_stats){.memory = tsl__space_memory(s) + sizeof *g + sizeof *g->tables + g->report_size,
+  *stats = (tsl_grammar_stats){.memory = tsl__space_memory(s) + sizeof *g + sizeof *g->tables +
+                                         g->report_size,
                                .states = s->states.pool.n,
                                .walks = s->walks.pool.n,
                                .masks = s->masks.pool.n,
@@ -101,7 +110,7 @@ void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
   pthread_mutex_unlock(lock);
 }
 
-/* ---- listing -------------------------------------------------------------------------------------------------- */
+/* ---- listing --------------------------------------------------------------------------------- */
 
 typedef struct lister {
   const tsl__space *space;
@@ -110,34 +119,44 @@ typedef struct lister {
 } lister;
 
 static void print_byte(char *out, size_t n, unsigned b) {
-  if (b > 0x20 && b < 0x7F && b != '\'') snprintf(out, n, "'%c'", (int)b);
-  else snprintf(out, n, "%02X", b);
+  if (b > 0x20 && b < 0x7F && b != '\'')
+    snprintf(out, n, "'%c'", (int)b);
+  else
+    snprintf(out, n, "%02X", b);
 }
 
 static void list_state(const lister *l, tsl__state i) {
   static const char *const op[] = {"", " keep", " next", " first"};
   char line[1024], expr[700] = "", lo[8], hi[8];
   const tsl__state_rec *r = tsl__state_at(l->space, i);
-  if (l->space->hook && !(r->flags & TSL__STATE_FORK)) l->space->hook->print(l->space->hook_ctx, i, expr, sizeof expr);
-  snprintf(line, sizeof line, "state %u%s%s %s%s", i, r->flags & TSL__STATE_NULLABLE ? " nullable" : "", r->flags & TSL__STATE_FORK ? " fork" : "", expr,
+  if (l->space->hook && !(r->flags & TSL__STATE_FORK))
+    l->space->hook->print(l->space->hook_ctx, i, expr, sizeof expr);
+  snprintf(line, sizeof line, "state %u%s%s %s%s", i,
+           r->flags & TSL__STATE_NULLABLE ? " nullable" : "",
+           r->flags & TSL__STATE_FORK ? " fork" : "", expr,
            atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded) ? "" : " (not visited)");
   l->sink(l->ctx, line);
   for (uint32_t k = 0; k < r->ranges; k++) {
     if (!r->targets[k] || tsl__target_is_later(r->targets[k])) continue;
     print_byte(lo, sizeof lo, k ? tsl__state_upper(r)[k - 1] + 1u : 0);
     print_byte(hi, sizeof hi, tsl__state_upper(r)[k]);
-    snprintf(line, sizeof line, "  %s-%s -> %u%s", lo, hi, tsl__target_state(r->targets[k]), op[tsl__target_op(r->targets[k])]);
+    snprintf(line, sizeof line, "  %s-%s -> %u%s", lo, hi, tsl__target_state(r->targets[k]),
+             op[tsl__target_op(r->targets[k])]);
     l->sink(l->ctx, line);
   }
   for (uint32_t k = 0; k < r->edges; k++) {
     const tsl__edge *e = &tsl__state_edges(r)[k];
-    if (e->push) snprintf(line, sizeof line, "  call %u, then %u%s", tsl__target_state(e->to), tsl__target_state(e->push), op[tsl__target_op(e->push)]);
-    else snprintf(line, sizeof line, "  or %u%s", tsl__target_state(e->to), op[tsl__target_op(e->to)]);
+    if (e->push)
+      snprintf(line, sizeof line, "  call %u, then %u%s", tsl__target_state(e->to),
+               tsl__target_state(e->push), op[tsl__target_op(e->push)]);
+    else
+      snprintf(line, sizeof line, "  or %u%s", tsl__target_state(e->to), op[tsl__target_op(e->to)]);
     l->sink(l->ctx, line);
   }
   for (uint32_t k = 0; k < r->token_edges; k++) {
     const tsl__token_edge *e = &tsl__state_token_edges(r)[k];
-    snprintf(line, sizeof line, "  %s of %u tokens -> %u", e->complement ? "none" : "one", e->count, tsl__target_state(e->to));
+    snprintf(line, sizeof line, "  %s of %u tokens -> %u", e->complement ? "none" : "one", e->count,
+             tsl__target_state(e->to));
     l->sink(l->ctx, line);
   }
 }
@@ -146,6 +165,8 @@ void tsl_grammar_dump(const tsl_grammar *g, tsl_line_sink sink, void *ctx) {
   pthread_mutex_t *lock = g->lock;
   lister l = {g->space, sink, ctx};
   pthread_mutex_lock(lock);
-  for (tsl__state i = g->space->states.first ? g->space->states.first : 1; i < tsl__space_count(g->space, states); i++) list_state(&l, i);
+  for (tsl__state i = g->space->states.first ? g->space->states.first : 1;
+       i < tsl__space_count(g->space, states); i++)
+    list_state(&l, i);
   pthread_mutex_unlock(lock);
 }

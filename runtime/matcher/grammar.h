@@ -1,6 +1,7 @@
 /* grammar.h - a compiled grammar as the runtime holds it.
  *
- * The tables grow behind `lock`; what they answer is read without it (runtime/core/pool.h). A grammar keeps its vocabulary alive, and through it the shared layer.
+ * The tables grow behind `lock`; what they answer is read without it (runtime/core/pool.h). A
+ * grammar keeps its vocabulary alive, and through it the shared layer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,10 +21,13 @@ typedef struct tsl__tables {
 } tsl__tables;
 
 struct tsl_grammar {
-  tsl_vocab *vocab; /* what each step asks comes first, in one cache line, and what other threads write does not lie there */
-  tsl__space *space; /* that of the tables */
+  /* what each step asks comes first, in one cache line, and what other threads write does not lie
+   * there */
+  tsl_vocab *vocab;
+  tsl__space *space;     /* that of the tables */
   pthread_mutex_t *lock; /* that of the tables */
-  const struct tsl__quota *zones; /* stretches whose tokens are counted (quota.h); belong to the expressions */
+  /* stretches whose tokens are counted (quota.h); belong to the expressions */
+  const struct tsl__quota *zones;
   uint32_t quota_count;
   tsl__state start;
   tsl__stack begin; /* the position before the first byte */
@@ -32,17 +36,22 @@ struct tsl_grammar {
   atomic_uint references;
   _Atomic(const char *) report; /* NULL: not asked for yet */
   size_t report_size;           /* bytes of it that are the grammar's own */
-  const char *(*describe)(void *described); /* makes the report, under the lock; NULL when out of memory. It belongs to the expressions */
+  /* makes the report, under the lock; NULL when out of memory. It belongs to the expressions */
+  const char *(*describe)(void *described);
   void *described;
-  const void *front;     /* of the front end, which belongs to the expressions; NULL: nothing */
+  const void *front; /* of the front end, which belongs to the expressions; NULL: nothing */
 };
 
-/* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is copied; NULL: the caller sets `describe`. */
-tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error);
+/* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is
+ * copied; NULL: the caller sets `describe`. */
+tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state start,
+                             const char *report, tsl_grammar **out, tsl_error *error);
 /* Another grammar over the tables of `base`, whose lock the caller holds. */
-tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report, tsl_grammar **out, tsl_error *error);
+tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report,
+                                  tsl_grammar **out, tsl_error *error);
 
-/* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if anything. Its time begins before the lock is there: others may have it for long. */
+/* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if
+ * anything. Its time begins before the lock is there: others may have it for long. */
 static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
   uint64_t deadline = tsl__deadline(g->space->deadline_us);
   pthread_mutex_lock(g->lock);

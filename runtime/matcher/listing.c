@@ -1,13 +1,19 @@
 /* listing.c - states and positions as data, for pictures and for people.
  *
- * Problem   A frame's state says what is left of it, but not which rule it was begun for: states are shared by all who call them, and a state after the first byte
- *           has forgotten its name.
- * Idea      Ask the callers. The frame below waits in a state that some call named as its way on; what that call began, and what leads from there to the
- *           frame's state without a byte of another frame, is what it was begun for. Rules that stand last in another have no frame of their own: the compiler
- *           unfolds them in the frame that names them. So have regular ones.
- * Example   root ::= expr   expr ::= term ("+" term)*   term ::= [0-9]+ | "(" expr ")"     after "(1": the frames
- *             [0-9]*  for <term>    ([+]<term>)*  for <expr>    \)  for <term>    ([+]<term>)*  for <root>
- * Cost      One pass over all states for the calls that matter, then a search of at most SEARCH_MAX states for each frame.
+ * Problem   A frame's state says what is left of it, but not which rule it was begun for: states
+ *           are shared by all who call them, and a state after the first byte has forgotten its
+ *           name.
+ * Idea      Ask the callers. The frame below waits in a state that some call named as its way on;
+ *           what that call began, and what leads from there to the frame's state without a byte of
+ *           another frame, is what it was begun for. Rules that stand last in another have no frame
+ *           of their own: the compiler unfolds them in the frame that names them. So have regular
+ *           ones.
+ * Example   root ::= expr   expr ::= term ("+" term)*   term ::= [0-9]+ | "(" expr ")"     after
+ *           "(1": the frames
+ *             [0-9]*  for <term>    ([+]<term>)*  for <expr>    \)  for <term>    ([+]<term>)*  for
+ *             <root>
+ * Cost      One pass over all states for the calls that matter, then a search of at most SEARCH_MAX
+ *           states for each frame.
  * Tested by tests/matcher/test_listing.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,16 +25,23 @@
 #define EXPRESSION_MAX 1024
 #define RULE_MAX 256
 
-static tsl__space *take_lock(const tsl_grammar *g) { return tsl__grammar_lock((tsl_grammar *)(uintptr_t)g); }
-static tsl_status give_lock(const tsl_grammar *g) { return tsl__grammar_unlock((tsl_grammar *)(uintptr_t)g); }
-static bool is_expanded(const tsl__state_rec *r) { return atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded); }
+static tsl__space *take_lock(const tsl_grammar *g) {
+  return tsl__grammar_lock((tsl_grammar *)(uintptr_t)g);
+}
+static tsl_status give_lock(const tsl_grammar *g) {
+  return tsl__grammar_unlock((tsl_grammar *)(uintptr_t)g);
+}
+static bool is_expanded(const tsl__state_rec *r) {
+  return atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded);
+}
 
 static void print_state(const tsl__space *space, tsl__state state, char *out, size_t n) {
   *out = 0;
-  if (space->hook && !(tsl__state_at(space, state)->flags & TSL__STATE_FORK)) space->hook->print(space->hook_ctx, state, out, n);
+  if (space->hook && !(tsl__state_at(space, state)->flags & TSL__STATE_FORK))
+    space->hook->print(space->hook_ctx, state, out, n);
 }
 
-/* ---- states --------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 typedef TSL__VEC(tsl_edge) edges;
 
@@ -47,7 +60,8 @@ static bool add_bytes(tsl__space *space, const tsl__state_rec *r, edges *list) {
     if (!to) continue;
     tsl_edge *e = edge_to(&space->alloc, list, tsl__target_state(to));
     if (!e) return false;
-    for (unsigned b = k ? tsl__state_upper(r)[k - 1] + 1u : 0; b <= tsl__state_upper(r)[k]; b++) e->bytes[b >> 5] |= 1u << (b & 31);
+    for (unsigned b = k ? tsl__state_upper(r)[k - 1] + 1u : 0; b <= tsl__state_upper(r)[k]; b++)
+      e->bytes[b >> 5] |= 1u << (b & 31);
   }
   return true;
 }
@@ -55,26 +69,32 @@ static bool add_bytes(tsl__space *space, const tsl__state_rec *r, edges *list) {
 static bool add_calls(const tsl_allocator *a, const tsl__state_rec *r, edges *list) {
   for (uint32_t k = 0; k < r->edges; k++) {
     const tsl__edge *edge = &tsl__state_edges(r)[k];
-    tsl_edge e = {
-        .kind = edge->push ? TSL_EDGE_CALL : TSL_EDGE_OR, .to = tsl__target_state(edge->to), .then = tsl__target_state(edge->push)};
+    tsl_edge e = {.kind = edge->push ? TSL_EDGE_CALL : TSL_EDGE_OR,
+                  .to = tsl__target_state(edge->to),
+                  .then = tsl__target_state(edge->push)};
     if (!tsl__vec_push(a, list, e)) return false;
   }
   for (uint32_t k = 0; k < r->token_edges; k++) {
     const tsl__token_edge *edge = &tsl__state_token_edges(r)[k];
-    tsl_edge e = {.kind = TSL_EDGE_TOKENS, .to = tsl__target_state(edge->to), .tokens = edge->count, .complement = edge->complement};
+    tsl_edge e = {.kind = TSL_EDGE_TOKENS,
+                  .to = tsl__target_state(edge->to),
+                  .tokens = edge->count,
+                  .complement = edge->complement};
     if (!tsl__vec_push(a, list, e)) return false;
   }
   return true;
 }
 
-static bool tell_state(tsl__space *space, tsl__state i, edges *list, tsl_state_sink sink, void *ctx) {
+static bool tell_state(tsl__space *space, tsl__state i, edges *list, tsl_state_sink sink,
+                       void *ctx) {
   char expression[EXPRESSION_MAX];
   const tsl__state_rec *r = tsl__state_at(space, i);
   list->n = 0;
   if (!add_bytes(space, r, list) || !add_calls(&space->alloc, r, list)) return false;
   if (space->status != TSL_OK) return true;
   print_state(space, i, expression, sizeof expression);
-  tsl_state state = {i, (r->flags & TSL__STATE_NULLABLE) != 0, is_expanded(r), expression, list->at, list->n};
+  tsl_state state = {
+      i, (r->flags & TSL__STATE_NULLABLE) != 0, is_expanded(r), expression, list->at, list->n};
   sink(ctx, &state);
   return true;
 }
@@ -82,13 +102,14 @@ static bool tell_state(tsl__space *space, tsl__state i, edges *list, tsl_state_s
 tsl_status tsl_grammar_states(const tsl_grammar *grammar, tsl_state_sink sink, void *ctx) {
   tsl__space *space = take_lock(grammar);
   edges list = {0};
-  for (tsl__state i = space->states.first ? space->states.first : 1; i < tsl__space_count(space, states) && space->status == TSL_OK; i++)
+  for (tsl__state i = space->states.first ? space->states.first : 1;
+       i < tsl__space_count(space, states) && space->status == TSL_OK; i++)
     if (!tell_state(space, i, &list, sink, ctx)) tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &list);
   return give_lock(grammar);
 }
 
-/* ---- the rule of a frame --------------------------------------------------------------------------------------- */
+/* ---- the rule of a frame --------------------------------------------------------------------- */
 
 /* A call: the state that it begins in, and the one that its frame waits in. */
 typedef struct call {
@@ -114,7 +135,8 @@ static bool is_back(const lister *l, tsl__state state) {
 
 static void note_call(lister *l, tsl__state back, tsl__state to) {
   call c = {back, to};
-  if (is_back(l, back) && !tsl__vec_push(&l->space->alloc, &l->calls, c)) tsl__space_no_memory(l->space);
+  if (is_back(l, back) && !tsl__vec_push(&l->space->alloc, &l->calls, c))
+    tsl__space_no_memory(l->space);
 }
 
 /* A state that is one of a loop stands for three. */
@@ -128,12 +150,14 @@ static void note_edge(lister *l, const tsl__edge *e) {
   if (r->flags & TSL__STATE_FORK)
     for (uint32_t k = 0; k < r->edges; k++) {
       tsl__state branch = tsl__target_state(tsl__state_edges(r)[k].to);
-      for (uint32_t p = 0; p < phases(tsl__state_at(l->space, branch)); p++) note_call(l, branch + p, to);
+      for (uint32_t p = 0; p < phases(tsl__state_at(l->space, branch)); p++)
+        note_call(l, branch + p, to);
     }
 }
 
 static void find_calls(lister *l) {
-  for (tsl__state i = 1; i < tsl__space_count(l->space, states) && l->space->status == TSL_OK; i++) {
+  for (tsl__state i = 1; i < tsl__space_count(l->space, states) && l->space->status == TSL_OK;
+       i++) {
     const tsl__state_rec *r = tsl__state_at(l->space, i);
     if (!is_expanded(r)) continue;
     for (uint32_t k = 0; k < r->edges; k++) note_edge(l, &tsl__state_edges(r)[k]);
@@ -151,7 +175,8 @@ static void come_to(lister *l, tsl__target to) {
   if (!to || tsl__target_is_later(to) || l->places.n >= SEARCH_MAX) return;
   tsl__state first = tsl__target_state(to);
   for (uint32_t p = 0; p < phases(tsl__state_at(l->space, first)); p++)
-    if (!seen(l, first + p) && !tsl__vec_push(&l->space->alloc, &l->places, first + p)) tsl__space_no_memory(l->space);
+    if (!seen(l, first + p) && !tsl__vec_push(&l->space->alloc, &l->places, first + p))
+      tsl__space_no_memory(l->space);
 }
 
 /* Where a state leads within its frame: by bytes, tokens, forks, and after calls. */
@@ -160,7 +185,9 @@ static void go_on(lister *l, tsl__state state) {
   if (!is_expanded(r)) return;
   for (uint32_t k = 0; k < r->ranges; k++) come_to(l, r->targets[k]);
   for (uint32_t k = 0; k < r->token_edges; k++) come_to(l, tsl__state_token_edges(r)[k].to);
-  for (uint32_t k = 0; k < r->edges; k++) come_to(l, tsl__state_edges(r)[k].push ? tsl__state_edges(r)[k].push : tsl__state_edges(r)[k].to);
+  for (uint32_t k = 0; k < r->edges; k++)
+    come_to(l,
+            tsl__state_edges(r)[k].push ? tsl__state_edges(r)[k].push : tsl__state_edges(r)[k].to);
 }
 
 /* Is `state` reached from a frame that begins in `first`? */
@@ -175,7 +202,8 @@ static bool begun_in(lister *l, tsl__state first, tsl__state state) {
   return false;
 }
 
-/* The rule that a state's expression begins with: <expr> of "<expr>\)", and of "<%expr>\)", which leaves the empty text out. */
+/* The rule that a state's expression begins with: <expr> of "<expr>\)", and of "<%expr>\)", which
+ * leaves the empty text out. */
 static void name_of(const tsl__space *space, tsl__state state, char rule[RULE_MAX]) {
   char expression[EXPRESSION_MAX];
   print_state(space, state, expression, sizeof expression);
@@ -192,18 +220,20 @@ static void rule_of(lister *l, const tsl_grammar *g, const tsl__cell *c, char ru
   const tsl__stack_rec *t = tsl__stack_at(l->space, c->tail);
   for (uint32_t i = 0; c->tail && i < t->n; i++)
     for (size_t k = 0; k < l->calls.n && !*rule; k++)
-      if (l->calls.at[k].back == tsl__stack_cell(l->space, t, i)->state && begun_in(l, l->calls.at[k].to, c->state))
+      if (l->calls.at[k].back == tsl__stack_cell(l->space, t, i)->state &&
+          begun_in(l, l->calls.at[k].to, c->state))
         name_of(l->space, l->calls.at[k].to, rule);
 }
 
-/* ---- positions ---------------------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 /* The number of a cell in the listing, added if it is new; UINT32_MAX where there is no room. */
 static uint32_t number_of(lister *l, const tsl__cell *cell, uint32_t depth) {
   for (size_t i = 0; i < l->cells.n; i++)
     if (!memcmp(&l->cells.at[i], cell, sizeof *cell)) return (uint32_t)i;
   if (l->cells.n == TSL_MAX_FRAMES) return UINT32_MAX;
-  if (!tsl__vec_push(&l->space->alloc, &l->cells, *cell) || !tsl__vec_push(&l->space->alloc, &l->depths, depth))
+  if (!tsl__vec_push(&l->space->alloc, &l->cells, *cell) ||
+      !tsl__vec_push(&l->space->alloc, &l->depths, depth))
     return tsl__space_no_memory(l->space), UINT32_MAX;
   return (uint32_t)l->cells.n - 1;
 }
@@ -215,7 +245,8 @@ static void find_cells(lister *l, tsl__stack at) {
   for (size_t i = 0; i < l->cells.n && l->space->status == TSL_OK; i++) {
     const tsl__cell c = l->cells.at[i];
     const tsl__stack_rec *t = tsl__stack_at(l->space, c.tail);
-    for (uint32_t k = 0; c.tail && k < t->n; k++) number_of(l, tsl__stack_cell(l->space, t, k), l->depths.at[i] + 1);
+    for (uint32_t k = 0; c.tail && k < t->n; k++)
+      number_of(l, tsl__stack_cell(l->space, t, k), l->depths.at[i] + 1);
   }
 }
 
@@ -224,11 +255,13 @@ static void find_below(lister *l, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(l->space, tail);
   for (uint32_t k = 0; tail && k < t->n; k++) {
     uint32_t number = number_of(l, tsl__stack_cell(l->space, t, k), 0);
-    if (number != UINT32_MAX && !tsl__vec_push(&l->space->alloc, &l->below, number)) tsl__space_no_memory(l->space);
+    if (number != UINT32_MAX && !tsl__vec_push(&l->space->alloc, &l->below, number))
+      tsl__space_no_memory(l->space);
   }
 }
 
-static void tell_frame(lister *l, const tsl_grammar *g, uint32_t i, tsl_frame_sink sink, void *ctx) {
+static void tell_frame(lister *l, const tsl_grammar *g, uint32_t i, tsl_frame_sink sink,
+                       void *ctx) {
   char expression[EXPRESSION_MAX], rule[RULE_MAX];
   const tsl__cell c = l->cells.at[i];
   find_below(l, c.tail);
@@ -257,7 +290,8 @@ static void lister_free(lister *l) {
   tsl__free(a, l->marks, l->states * sizeof *l->marks);
 }
 
-tsl_status tsl_matcher_frames(const tsl_matcher *matcher, uint32_t max, tsl_frame_sink sink, void *ctx, uint32_t *total) {
+tsl_status tsl_matcher_frames(const tsl_matcher *matcher, uint32_t max, tsl_frame_sink sink,
+                              void *ctx, uint32_t *total) {
   *total = 0;
   if (max > TSL_MAX_FRAMES) return TSL_ERR_ARGUMENT;
   const tsl_grammar *g = matcher->grammar;

@@ -1,13 +1,20 @@
 /* mask_table.c - masks that a host keeps on its device: which mask is in which row.
  *
- * Problem   A mask of 128k tokens is 16 KB, for each sequence and step. Nearly all steps have a mask that was there before, in the same or in another sequence.
- * Idea      The host has room for some rows on its device. This table says, for a matcher's mask, in which row it is, and whether the host must copy it there first: 4 bytes a
- *           sequence travel instead of 16 KB. Masks are known by their identity (XXH3-64 of the words, the same in all grammars of a vocabulary) and compared with the table's own copy, so that two
- *           masks never share a row.
- * Known     A mask is a number in the tables of its grammar, and stays that for as long as they live. Under which number of which tables a row was handed out last is remembered, by
- *           a slot that a few numbers share; then neither copy of the mask is looked at, which for a batch of hundreds are megabytes.
- * Rows      are given up least recently used first, but none that was handed out since the last tsl_mask_table_step: the host applies a step's masks at once.
- * Cost      Two probes where the number is remembered: 0.07 µs in a batch of 256 grammars. Else the mask is written out and compared: 0.3 µs, 1 µs where they are not in the cache.
+ * Problem   A mask of 128k tokens is 16 KB, for each sequence and step. Nearly all steps have a
+ *           mask that was there before, in the same or in another sequence.
+ * Idea      The host has room for some rows on its device. This table says, for a matcher's mask,
+ *           in which row it is, and whether the host must copy it there first: 4 bytes a sequence
+ *           travel instead of 16 KB. Masks are known by their identity (XXH3-64 of the words, the
+ *           same in all grammars of a vocabulary) and compared with the table's own copy, so that
+ *           two masks never share a row.
+ * Known     A mask is a number in the tables of its grammar, and stays that for as long as they
+ *           live. Under which number of which tables a row was handed out last is remembered, by a
+ *           slot that a few numbers share; then neither copy of the mask is looked at, which for a
+ *           batch of hundreds are megabytes.
+ * Rows      are given up least recently used first, but none that was handed out since the last
+ *           tsl_mask_table_step: the host applies a step's masks at once.
+ * Cost      Two probes where the number is remembered: 0.07 µs in a batch of 256 grammars. Else the
+ *           mask is written out and compared: 0.3 µs, 1 µs where they are not in the cache.
  * Tested by tests/matcher/test_mask_table.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,10 +22,10 @@
 #include "runtime/matcher/matcher.h"
 
 typedef struct row {
-  uint64_t id;    /* 0: empty */
-  uint64_t used;  /* the step in which it was last handed out */
-  uint64_t given; /* which copy of the table's it is: other content, another number */
-  uint32_t next;  /* row + 1 of the same hash slot */
+  uint64_t id;           /* 0: empty */
+  uint64_t used;         /* the step in which it was last handed out */
+  uint64_t given;        /* which copy of the table's it is: other content, another number */
+  uint32_t next;         /* row + 1 of the same hash slot */
   uint32_t older, newer; /* rows + 1 by use */
 } row;
 
@@ -58,13 +65,19 @@ void tsl_mask_table_free(tsl_mask_table *t) {
   tsl__free(&a, t, sizeof *t);
 }
 
-tsl_status tsl_mask_table_new(tsl_vocab *vocab, uint32_t rows, const tsl_allocator *allocator, tsl_mask_table **out) {
+tsl_status tsl_mask_table_new(tsl_vocab *vocab, uint32_t rows, const tsl_allocator *allocator,
+                              tsl_mask_table **out) {
   allocator = tsl__allocator_or_default(allocator);
   *out = NULL;
   if (!vocab || rows == 0 || rows > TSL_MAX_MASK_ROWS) return TSL_ERR_ARGUMENT;
   tsl_mask_table *t = tsl__alloc_zero(allocator, sizeof *t);
   if (!t) return TSL_ERR_NO_MEMORY;
-  *t = (tsl_mask_table){.alloc = *allocator, .vocab = vocab, .words = tsl_vocab_mask_words(vocab), .rows = rows, .slot_count = 64, .step = 1};
+  *t = (tsl_mask_table){.alloc = *allocator,
+                        .vocab = vocab,
+                        .words = tsl_vocab_mask_words(vocab),
+                        .rows = rows,
+                        .slot_count = 64,
+                        .step = 1};
   tsl_vocab_retain(vocab);
   while (t->slot_count < rows) t->slot_count *= 2;
   t->slots = tsl__alloc_zero(allocator, t->slot_count * sizeof *t->slots);
@@ -76,34 +89,43 @@ tsl_status tsl_mask_table_new(tsl_vocab *vocab, uint32_t rows, const tsl_allocat
   return TSL_ERR_NO_MEMORY;
 }
 
-static uint32_t *slot_of(const tsl_mask_table *t, uint64_t id) { return &t->slots[tsl__mix(id) & (t->slot_count - 1)]; }
+static uint32_t *slot_of(const tsl_mask_table *t, uint64_t id) {
+  return &t->slots[tsl__mix(id) & (t->slot_count - 1)];
+}
 static uint32_t *words_of(const tsl_mask_table *t, uint32_t r) { return t->masks + r * t->words; }
 
-/* ---- by use ------------------------------------------------------------------------------------------------------- */
+/* ---- by use ---------------------------------------------------------------------------------- */
 
 static void unlink_row(tsl_mask_table *t, uint32_t r) {
   row *at = &t->row[r];
-  if (at->newer) t->row[at->newer - 1].older = at->older;
-  else t->newest = at->older;
-  if (at->older) t->row[at->older - 1].newer = at->newer;
-  else t->oldest = at->newer;
+  if (at->newer)
+    t->row[at->newer - 1].older = at->older;
+  else
+    t->newest = at->older;
+  if (at->older)
+    t->row[at->older - 1].newer = at->newer;
+  else
+    t->oldest = at->newer;
 }
 
 static void link_newest(tsl_mask_table *t, uint32_t r) {
   row *at = &t->row[r];
   at->older = t->newest;
   at->newer = 0;
-  if (t->newest) t->row[t->newest - 1].newer = r + 1;
-  else t->oldest = r + 1;
+  if (t->newest)
+    t->row[t->newest - 1].newer = r + 1;
+  else
+    t->oldest = r + 1;
   t->newest = r + 1;
   at->used = t->step;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool find(const tsl_mask_table *t, uint64_t id, const uint32_t *words, uint32_t *out) {
   for (uint32_t r = *slot_of(t, id); r; r = t->row[r - 1].next)
-    if (t->row[r - 1].id == id && !memcmp(words_of(t, r - 1), words, t->words * sizeof *words)) return *out = r - 1, true;
+    if (t->row[r - 1].id == id && !memcmp(words_of(t, r - 1), words, t->words * sizeof *words))
+      return *out = r - 1, true;
   return false;
 }
 
@@ -120,7 +142,8 @@ static bool take_row(tsl_mask_table *t, uint32_t *out) {
 }
 
 /* The row of words that a matcher lends. */
-static tsl_status row_of_words(tsl_mask_table *t, tsl_matcher *matcher, uint32_t *out, const uint32_t **fresh) {
+static tsl_status row_of_words(tsl_mask_table *t, tsl_matcher *matcher, uint32_t *out,
+                               const uint32_t **fresh) {
   const uint32_t *words;
   uint64_t id;
   uint32_t r;
@@ -148,13 +171,15 @@ static known *known_at(const tsl_mask_table *t, uint64_t tables, tsl__mask mask)
   return &t->known[tsl__mix(tables << 32 ^ tables >> 32 ^ mask) & (KNOWN * t->slot_count - 1)];
 }
 
-tsl_status tsl_mask_table_row(tsl_mask_table *t, tsl_matcher *matcher, uint32_t *out, const uint32_t **fresh) {
+tsl_status tsl_mask_table_row(tsl_mask_table *t, tsl_matcher *matcher, uint32_t *out,
+                              const uint32_t **fresh) {
   const tsl__mask_rec *mask;
   *fresh = NULL;
   if (matcher->grammar->vocab->logits_width != t->vocab->logits_width) return TSL_ERR_ARGUMENT;
   tsl_status status = tsl__matcher_mask(matcher, &mask);
   if (status != TSL_OK) return status;
-  bool named = mask && matcher->grammar->vocab == t->vocab; /* another vocabulary counts its tables by itself */
+  /* another vocabulary counts its tables by itself */
+  bool named = mask && matcher->grammar->vocab == t->vocab;
   uint64_t tables = matcher->grammar->tables->serial;
   known *k = named ? known_at(t, tables, mask->number) : NULL;
   if (k && k->tables == tables && k->mask == mask->number && k->given == t->row[k->row].given) {
@@ -162,7 +187,9 @@ tsl_status tsl_mask_table_row(tsl_mask_table *t, tsl_matcher *matcher, uint32_t 
   } else {
     status = row_of_words(t, matcher, out, fresh);
     if (status != TSL_OK) return status;
-    if (k) *k = (known){.tables = tables, .given = t->row[*out].given, .mask = mask->number, .row = *out};
+    if (k)
+      *k =
+          (known){.tables = tables, .given = t->row[*out].given, .mask = mask->number, .row = *out};
   }
   if (!*fresh) hand_out(t, *out);
   return TSL_OK;

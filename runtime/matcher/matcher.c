@@ -1,15 +1,18 @@
-/* matcher.c - one generation in progress: a position in the grammar's tables, and the positions before it.
+/* matcher.c - one generation in progress: a position in the grammar's tables, and the positions
+ * before it.
  *
- * The position is a number (runtime/position/stacks.h). What is asked of it was usually asked before, by this sequence or another one: then the answer is read without a
- * lock. Otherwise the grammar's lock is taken and the tables grow.
+ * The position is a number (runtime/position/stacks.h). What is asked of it was usually asked
+ * before, by this sequence or another one: then the answer is read without a lock. Otherwise the
+ * grammar's lock is taken and the tables grow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/matcher/matcher.h"
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
-tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_matcher **out) {
+tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator,
+                           tsl_matcher **out) {
   if (!allocator) allocator = &grammar->alloc;
   *out = tsl__alloc(allocator, sizeof **out);
   if (!*out) return TSL_ERR_NO_MEMORY;
@@ -18,7 +21,9 @@ tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator,
   return TSL_OK;
 }
 
-static inline size_t mask_bytes(const tsl_matcher *m) { return m->space->mask_words * sizeof(uint32_t); }
+static inline size_t mask_bytes(const tsl_matcher *m) {
+  return m->space->mask_words * sizeof(uint32_t);
+}
 
 void tsl_matcher_free(tsl_matcher *m) {
   if (!m) return;
@@ -55,7 +60,8 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
   if (!m->history_cap) return TSL_OK;
   f->history = copied(&f->alloc, m->history, m->history_cap);
   f->history_cap = f->history ? m->history_cap : 0;
-  if (m->counted_history && f->history) f->counted_history = copied(&f->alloc, m->counted_history, m->history_cap);
+  if (m->counted_history && f->history)
+    f->counted_history = copied(&f->alloc, m->counted_history, m->history_cap);
   if (!f->history || (m->counted_history && !f->counted_history)) {
     tsl_matcher_free(f);
     *out = NULL;
@@ -66,9 +72,10 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
   return TSL_OK;
 }
 
-/* ---- history -------------------------------------------------------------------------------------------------- */
+/* ---- history --------------------------------------------------------------------------------- */
 
-/* A wider ring, rewritten from the oldest entry: that which is full begins where the next would come. */
+/* A wider ring, rewritten from the oldest entry: that which is full begins where the next would
+ * come. */
 static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t cap) {
   uint32_t *wider = tsl__alloc(&m->alloc, cap * sizeof *wider), first = m->history_next;
   if (!wider || !ring) return wider;
@@ -77,14 +84,17 @@ static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t ca
   return wider;
 }
 
-static inline bool has_room(const tsl_matcher *m) { return m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK; }
+static inline bool has_room(const tsl_matcher *m) {
+  return m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK;
+}
 
 #define HISTORY_FIRST 32u /* positions that there is room for at first: a power of two */
 
 static TSL__SELDOM bool make_room(tsl_matcher *m) {
   uint32_t cap = m->history_cap ? m->history_cap * 2 : HISTORY_FIRST;
   bool counts = m->zoned;
-  uint32_t *ring = widened(m, m->history, cap), *counted = counts ? widened(m, m->counted_history, cap) : NULL;
+  uint32_t *ring = widened(m, m->history, cap),
+           *counted = counts ? widened(m, m->counted_history, cap) : NULL;
   if (!ring || (counts && !counted)) {
     tsl__free(&m->alloc, ring, ring ? cap * sizeof *ring : 0);
     tsl__free(&m->alloc, counted, counted ? cap * sizeof *ring : 0);
@@ -133,28 +143,34 @@ tsl_status tsl_matcher_rollback(tsl_matcher *m, size_t count) {
   return TSL_OK;
 }
 
-/* ---- work under the lock -------------------------------------------------------------------------------------- */
+/* ---- work under the lock --------------------------------------------------------------------- */
 
 static tsl__space *lock(const tsl_matcher *m) { return tsl__grammar_lock(m->grammar); }
 static tsl_status unlock(const tsl_matcher *m) { return tsl__grammar_unlock(m->grammar); }
 
-TSL__EACH_TOKEN tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to) {
+TSL__EACH_TOKEN tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token,
+                                             tsl__stack *to) {
   if (tsl__stack_find_token(g->space, from, token, to)) return TSL_OK;
   *to = tsl__stack_token_anew(tsl__grammar_lock(g), from, token);
   return tsl__grammar_unlock(g);
 }
 
-TSL__EACH_TOKEN tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to, uint32_t *counted) {
+TSL__EACH_TOKEN tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from,
+                                                     tsl_token token, tsl__stack *to,
+                                                     uint32_t *counted) {
   if (TSL__LIKELY(!g->quota_count)) return *counted = 0, tsl__grammar_lead(g, from, token, to);
   *to = 0;
   if (tsl__quota_finishing(g, from, *counted) && !tsl__quota_finishes(g, token)) return TSL_OK;
   tsl_status status = tsl__grammar_lead(g, from, token, to);
   size_t n;
-  return status == TSL_OK && *to ? tsl__quota_step(g, from, *tsl_vocab_bytes(g->vocab, token, &n), to, counted) : status;
+  return status == TSL_OK && *to
+             ? tsl__quota_step(g, from, *tsl_vocab_bytes(g->vocab, token, &n), to, counted)
+             : status;
 }
 
 /* `r`: the position's record. */
-static inline tsl_status find_mask(tsl_grammar *g, tsl__stack at, const tsl__stack_rec *r, const tsl__mask_rec **mask) {
+static inline tsl_status find_mask(tsl_grammar *g, tsl__stack at, const tsl__stack_rec *r,
+                                   const tsl__mask_rec **mask) {
   *mask = atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->mask, memory_order_acquire);
   if (*mask) return TSL_OK;
   *mask = tsl__mask_at(g->space, tsl__stack_mask(tsl__grammar_lock(g), at));
@@ -169,23 +185,30 @@ static inline tsl_status own_mask(tsl_matcher *m) {
   return status;
 }
 
-TSL__EACH_TOKEN tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, const tsl__mask_rec **mask) { return find_mask(g, at, tsl__stack_at(g->space, at), mask); }
+TSL__EACH_TOKEN tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at,
+                                             const tsl__mask_rec **mask) {
+  return find_mask(g, at, tsl__stack_at(g->space, at), mask);
+}
 
-/* ---- masks ---------------------------------------------------------------------------------------------------- */
+/* ---- masks ----------------------------------------------------------------------------------- */
 
 #define PAGE 4096u
 
 TSL__EACH_TOKEN tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
-  for (size_t at = 0, size = mask_bytes(m); at < size; at += PAGE) TSL__PREFETCH_WRITE((char *)out + at); /* on its way while the mask is looked up */
+  /* on its way while the mask is looked up */
+  for (size_t at = 0, size = mask_bytes(m); at < size; at += PAGE)
+    TSL__PREFETCH_WRITE((char *)out + at);
   if (m->terminated) return memset(out, 0, mask_bytes(m)), TSL_OK;
   tsl_status status = own_mask(m);
   if (status != TSL_OK) return status;
   tsl__mask_write(m->space, m->mask, out);
-  if (TSL__UNLIKELY(m->zoned) && tsl__quota_finishing(m->grammar, m->at, m->counted)) tsl__quota_finishers(m->grammar, out);
+  if (TSL__UNLIKELY(m->zoned) && tsl__quota_finishing(m->grammar, m->at, m->counted))
+    tsl__quota_finishers(m->grammar, out);
   return TSL_OK;
 }
 
-/* XXH3-64 of the words: equal masks are equal numbers in every grammar of a vocabulary. 0 is kept for "not known". */
+/* XXH3-64 of the words: equal masks are equal numbers in every grammar of a vocabulary. 0 is kept
+ * for "not known". */
 static uint64_t identity_of(const tsl_matcher *m, const uint32_t *words) {
   uint64_t h = tsl__hash(words, mask_bytes(m));
   return h ? h : 1;
@@ -210,7 +233,8 @@ TSL__EACH_TOKEN tsl_status tsl__matcher_mask(tsl_matcher *m, const tsl__mask_rec
   return status;
 }
 
-TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out, uint64_t *id) {
+TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_t **out,
+                                                   uint64_t *id) {
   const tsl__mask_rec *mask;
   tsl_status status = tsl__matcher_mask(m, &mask);
   if (status != TSL_OK) return status;
@@ -228,7 +252,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_
   return TSL_OK;
 }
 
-/* ---- moving --------------------------------------------------------------------------------------------------- */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, tsl_token token) {
   const tsl_vocab *v = m->vocab;
@@ -259,13 +283,16 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_to
   return TSL_OK;
 }
 
-/* The first token that was asked for here is known to end nothing, and where it leads is noted with the position: no more than that is looked at. */
+/* The first token that was asked for here is known to end nothing, and where it leads is noted with
+ * the position: no more than that is looked at. */
 TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
-  TSL__PREFETCH(&m->space->stacks.pool); /* on their way while it is looked at where the token leads: what tells the next record's place */
+  /* on their way while it is looked at where the token leads: what tells the next record's place */
+  TSL__PREFETCH(&m->space->stacks.pool);
   TSL__PREFETCH(tsl__pool_chunk_of);
   uint64_t first = tsl__stack_first(m->record);
   tsl__stack to = (tsl__stack)first & ~TSL__MOVE_CALLED;
-  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->zoned || !has_room(m)))
+  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->zoned ||
+                    !has_room(m)))
     return m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
   note_position(m); /* nothing is counted */
   tsl__matcher_stand(m, to);
@@ -273,8 +300,10 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   return TSL_OK;
 }
 
-/* Where bytes lead from a position, and what is counted then. *accepted of them were not rejected, which *to = 0 says. */
-static tsl_status lead_bytes(const tsl_matcher *m, const uint8_t *bytes, size_t length, tsl__stack *to, uint32_t *counted, size_t *accepted) {
+/* Where bytes lead from a position, and what is counted then. *accepted of them were not rejected,
+ * which *to = 0 says. */
+static tsl_status lead_bytes(const tsl_matcher *m, const uint8_t *bytes, size_t length,
+                             tsl__stack *to, uint32_t *counted, size_t *accepted) {
   size_t n;
   tsl_status status = tsl__quota_finish(m->grammar, to, counted, bytes, length, accepted);
   tsl__stack from = *to;
@@ -286,7 +315,8 @@ static tsl_status lead_bytes(const tsl_matcher *m, const uint8_t *bytes, size_t 
   return status;
 }
 
-tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t length, size_t *accepted) {
+tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t length,
+                                    size_t *accepted) {
   size_t n = 0;
   if (accepted) *accepted = 0;
   if (length == 0) return TSL_OK;
@@ -302,7 +332,8 @@ tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t le
   return TSL_OK;
 }
 
-tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count, size_t *valid) {
+tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count,
+                                size_t *valid) {
   const tsl_vocab *v = m->vocab;
   tsl__stack at = m->at;
   uint32_t counted = m->counted;
@@ -325,12 +356,13 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
   return TSL_OK;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 bool tsl_matcher_is_complete(const tsl_matcher *m) { return m->record->complete; }
 bool tsl_matcher_is_terminated(const tsl_matcher *m) { return m->terminated; }
 
-/* A way along forced bytes. Where one token alone may be taken by its name as well, what it spells must be what comes, and must lead to where the token does. */
+/* A way along forced bytes. Where one token alone may be taken by its name as well, what it spells
+ * must be what comes, and must lead to where the token does. */
 typedef struct forced_way {
   tsl__space *space;
   tsl__stack at;
@@ -345,7 +377,8 @@ static bool names_agree(forced_way *w, uint8_t byte) {
   const tsl_vocab *v = w->space->vocab;
   tsl_token t = tsl__stack_named(w->space, w->at);
   bool is_named = t != TSL_NO_TOKEN;
-  if (is_named && (!w->spells_names || t == TSL__SEVERAL_TOKENS || w->named != TSL_NO_TOKEN)) return false;
+  if (is_named && (!w->spells_names || t == TSL__SEVERAL_TOKENS || w->named != TSL_NO_TOKEN))
+    return false;
   if (is_named) w->named = t, w->spelled = 0, w->named_to = tsl__stack_token(w->space, w->at, t);
   return w->named == TSL_NO_TOKEN || v->bytes[v->offsets[w->named] + w->spelled] == byte;
 }
@@ -353,7 +386,9 @@ static bool names_agree(forced_way *w, uint8_t byte) {
 /* The only byte that may come next; false: there is none. */
 static bool forced_byte(forced_way *w, uint8_t *byte) {
   tsl__bytes next;
-  if (!w->at || tsl__stack_at(w->space, w->at)->complete || !tsl__stack_next(w->space, w->at, &next) || tsl__bytes_count(&next) != 1) return false;
+  if (!w->at || tsl__stack_at(w->space, w->at)->complete ||
+      !tsl__stack_next(w->space, w->at, &next) || tsl__bytes_count(&next) != 1)
+    return false;
   unsigned word = 0;
   while (!next.w[word]) word++;
   *byte = (uint8_t)(word * 64 + (unsigned)__builtin_ctzll(next.w[word]));
@@ -372,15 +407,21 @@ static bool forced_on(forced_way *w, uint8_t byte) {
   return fine;
 }
 
-tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity, size_t *length) {
+tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity,
+                               size_t *length) {
   *length = 0;
   if (m->terminated) return TSL_OK;
-  forced_way w = {.space = lock(m), .at = m->at, .spells_names = spells_names, .named = TSL_NO_TOKEN};
-  for (uint8_t byte; *length < capacity && forced_byte(&w, &byte) && forced_on(&w, byte);) bytes[(*length)++] = byte;
+  forced_way w = {
+      .space = lock(m), .at = m->at, .spells_names = spells_names, .named = TSL_NO_TOKEN};
+  for (uint8_t byte; *length < capacity && forced_byte(&w, &byte) && forced_on(&w, byte);)
+    bytes[(*length)++] = byte;
   return unlock(m);
 }
 
-tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capacity, size_t *length) { return tsl__matcher_forced(m, true, bytes, capacity, length); }
+tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capacity,
+                                    size_t *length) {
+  return tsl__matcher_forced(m, true, bytes, capacity, length);
+}
 
 tsl_status tsl_matcher_shortest_completion(tsl_matcher *m, uint64_t *bytes) {
   if (m->terminated) return *bytes = 0, TSL_OK;

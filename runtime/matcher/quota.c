@@ -5,9 +5,11 @@
 
 #include "runtime/position/distinct.h"
 
-static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) { return tsl__stack_cell(s, tsl__stack_at(s, at), i); }
+static const tsl__cell *cell_of(const tsl__space *s, tsl__stack at, uint32_t i) {
+  return tsl__stack_cell(s, tsl__stack_at(s, at), i);
+}
 
-/* ---- states ----------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 typedef TSL__VEC(tsl__state) state_list;
 
@@ -33,7 +35,8 @@ static bool add_all(tsl__space *space, state_list *list, tsl__state from) {
     tsl__target t = tsl__state_step(space, r, (uint8_t)b);
     fine = space->status == TSL_OK && (!t || add_target(space, list, t));
   }
-  for (uint32_t i = 0; fine && (r->flags & TSL__STATE_FORK) && i < r->edges; i++) fine = add_target(space, list, tsl__state_edges(r)[i].to);
+  for (uint32_t i = 0; fine && (r->flags & TSL__STATE_FORK) && i < r->edges; i++)
+    fine = add_target(space, list, tsl__state_edges(r)[i].to);
   return fine;
 }
 
@@ -54,13 +57,15 @@ static bool has(const tsl__quota *zone, tsl__state state) {
   uint32_t lo = 0, hi = zone->count;
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
-    if (zone->states[mid] < state) lo = mid + 1;
-    else hi = mid;
+    if (zone->states[mid] < state)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < zone->count && zone->states[lo] == state;
 }
 
-/* ---- positions -------------------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 /* The zone that a cell is the frame of, + 1; 0: none. */
 static uint32_t zone_of(const tsl_grammar *g, const tsl__cell *c) {
@@ -79,18 +84,22 @@ static tsl__stack plain_of(const tsl_grammar *g, tsl__stack at) {
 static uint32_t zone_at(const tsl_grammar *g, tsl__stack at) {
   uint32_t zone = 0;
   at = plain_of(g, at);
-  for (uint32_t i = 0; i < tsl__stack_at(g->space, at)->n && !zone; i++) zone = zone_of(g, cell_of(g->space, at, i));
+  for (uint32_t i = 0; i < tsl__stack_at(g->space, at)->n && !zone; i++)
+    zone = zone_of(g, cell_of(g->space, at, i));
   return zone;
 }
 
-static bool whole(const tsl__space *s, const tsl__cell *c) { return tsl__state_at(s, c->state)->flags & TSL__STATE_NULLABLE; }
+static bool whole(const tsl__space *s, const tsl__cell *c) {
+  return tsl__state_at(s, c->state)->flags & TSL__STATE_NULLABLE;
+}
 
 /* No frame of the zone may stay; can it go? */
 static bool may_leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
   at = plain_of(g, at);
   const tsl__stack_rec *r = tsl__stack_at(g->space, at);
   for (uint32_t i = 0; i < r->n; i++)
-    if (zone_of(g, cell_of(g->space, at, i)) == zone && !whole(g->space, cell_of(g->space, at, i))) return false;
+    if (zone_of(g, cell_of(g->space, at, i)) == zone && !whole(g->space, cell_of(g->space, at, i)))
+      return false;
   return true;
 }
 
@@ -103,21 +112,24 @@ static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
   for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) {
     const tsl__cell c = *cell_of(space, plain, i);
     bool stays = zone_of(g, &c) != zone;
-    tsl__step_land(space, &s, stays ? c.state : g->zones[zone - 1].over, stays ? c.count : 0, c.tail);
+    tsl__step_land(space, &s, stays ? c.state : g->zones[zone - 1].over, stays ? c.count : 0,
+                   c.tail);
   }
   tsl__stack to = tsl__step_collect(space, &s);
   tsl__step_free(space, &s);
   return to; /* free text holds no open array or object: nothing is remembered */
 }
 
-/* Does the zone begin with the token, or later in it? A frame is entered when its first byte is read. */
+/* Does the zone begin with the token, or later in it? A frame is entered when its first byte is
+ * read. */
 static bool begins_with(tsl_grammar *g, tsl__stack from, uint8_t first, uint32_t zone) {
   if (zone_at(g, from) == zone) return true;
   tsl__stack to = tsl__stack_byte(g->space, plain_of(g, from), first);
   return to && zone_at(g, to) == zone;
 }
 
-tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to, uint32_t *count) {
+tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to,
+                           uint32_t *count) {
   uint32_t zone = g->quota_count && *to ? zone_at(g, *to) : 0, before = *count;
   *count = 0;
   if (!zone) return TSL_OK;
@@ -149,9 +161,11 @@ bool tsl__quota_finishes(const tsl_grammar *g, tsl_token token) {
   return n > 0;
 }
 
-tsl_status tsl__quota_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read) {
+tsl_status tsl__quota_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes,
+                             size_t length, size_t *read) {
   tsl_status status = TSL_OK;
-  for (*read = 0; *read < length && *at && status == TSL_OK && tsl__quota_finishing(g, *at, *count);) {
+  for (*read = 0;
+       *read < length && *at && status == TSL_OK && tsl__quota_finishing(g, *at, *count);) {
     tsl__stack from = *at;
     uint8_t byte = bytes[*read];
     tsl__grammar_lock(g);

@@ -1,10 +1,14 @@
 /* quota.h - stretches of text whose tokens are counted: thinking that must end in time.
  *
- * Problem   "At most 2,000 tokens of thinking" speaks of tokens, which states of bytes do not see, and a counter in every position would make every position a new one.
- * Idea      The stretch is a frame of its own, in states that nothing else has. A matcher counts the tokens that it takes while such a frame is on top. When they are
- *           spent, the frame is taken off: what follows the stretch is all that is left, and masks are those of an ordinary position.
- * Exact     A token that brings the text into the stretch, or out of it, is not counted. Where the last token leaves a character unfinished, it may still be finished,
- *           by tokens that hold nothing else: three at most.
+ * Problem   "At most 2,000 tokens of thinking" speaks of tokens, which states of bytes do not see,
+ *           and a counter in every position would make every position a new one.
+ * Idea      The stretch is a frame of its own, in states that nothing else has. A matcher counts
+ *           the tokens that it takes while such a frame is on top. When they are spent, the frame
+ *           is taken off: what follows the stretch is all that is left, and masks are those of an
+ *           ordinary position.
+ * Exact     A token that brings the text into the stretch, or out of it, is not counted. Where the
+ *           last token leaves a character unfinished, it may still be finished, by tokens that hold
+ *           nothing else: three at most.
  *
  * Tested by tests/tags/test_tags.c
  *
@@ -23,18 +27,23 @@ typedef struct tsl__quota {
   uint32_t count;
 } tsl__quota;
 
-/* Find the states of a zone whose `first` is set, into the space's memory; false on failure (sticky). Needs the lock. */
+/* Find the states of a zone whose `first` is set, into the space's memory; false on failure
+ * (sticky). Needs the lock. */
 bool tsl__quota_explore(tsl__space *space, tsl__quota *zone);
 
-/* A token that begins with the byte `first` led from a position with `*count` tokens of its zone behind it to *to: count it, and take the zone's frame off if that
- * was the last one. Takes the lock where it must. */
-tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to, uint32_t *count);
+/* A token that begins with the byte `first` led from a position with `*count` tokens of its zone
+ * behind it to *to: count it, and take the zone's frame off if that was the last one. Takes the
+ * lock where it must. */
+tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to,
+                           uint32_t *count);
 /* Is a character to be finished here, and nothing else? */
 bool tsl__quota_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count);
 /* Then these tokens are left of a mask. */
 void tsl__quota_finishers(const tsl_grammar *g, uint32_t *mask);
 bool tsl__quota_finishes(const tsl_grammar *g, tsl_token token);
-/* Then these bytes of a text come first: moves *at and *count past as many of them as there are; *read is how many. *at is 0 where another byte comes. Takes the lock. */
-tsl_status tsl__quota_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes, size_t length, size_t *read);
+/* Then these bytes of a text come first: moves *at and *count past as many of them as there are;
+ * *read is how many. *at is 0 where another byte comes. Takes the lock. */
+tsl_status tsl__quota_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes,
+                             size_t length, size_t *read);
 
 #endif

@@ -24,8 +24,10 @@ static const uint8_t *past_string(const uint8_t *at, const uint8_t *end) {
 static const uint8_t *past_value(const uint8_t *at, const uint8_t *end) {
   const uint8_t *begin = past_space(at, end);
   unsigned depth = 0;
-  if (begin < end && (!tsl__is_bare(*begin) || *begin == '.' || *begin == '+') && !memchr("\"[{", *begin, 3)) return NULL;
-  for (at = begin; at; ) {
+  if (begin < end && (!tsl__is_bare(*begin) || *begin == '.' || *begin == '+') &&
+      !memchr("\"[{", *begin, 3))
+    return NULL;
+  for (at = begin; at;) {
     if (at == end) return depth == 0 && at > begin ? at : NULL;
     if (!depth && at > begin && memchr("]},: \t\n\r", *at, 8)) return at;
     if (*at == '"') {
@@ -104,7 +106,8 @@ static bool any_of(const uint8_t *at, const uint8_t *end, const char *characters
 #define BIT(byte) (uint64_t)1 << ((byte) & 63)
 
 /* Brackets, commas, colons, quotes and backslashes: most tokens have none. */
-static const tsl__bytes telling = {{BIT('"') | BIT(',') | BIT(':'), BIT('[') | BIT('\\') | BIT(']') | BIT('{') | BIT('}'), 0, 0}};
+static const tsl__bytes telling = {
+    {BIT('"') | BIT(',') | BIT(':'), BIT('[') | BIT('\\') | BIT(']') | BIT('{') | BIT('}'), 0, 0}};
 
 static bool any_telling(const uint8_t *at, const uint8_t *end) {
   for (; at < end; at++)
@@ -114,8 +117,10 @@ static bool any_telling(const uint8_t *at, const uint8_t *end) {
 
 bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string) {
   for (; at < end && (in_string || *at != ','); at++) {
-    if (in_string && *at == '\\') at++;
-    else if (*at == '"') in_string = !in_string;
+    if (in_string && *at == '\\')
+      at++;
+    else if (*at == '"')
+      in_string = !in_string;
   }
   if (at >= end) return true;
   for (at++; at < end && memchr(" \t\n\r[{", *at, 6); at++) {
@@ -155,35 +160,52 @@ static uint64_t closed_sign(const uint8_t *at, const uint8_t *end) {
   return UINT64_MAX; /* no escape that is complete */
 }
 
-/* What of the name that comes next a token that holds a comma tells, if it begins outside strings, or within one. */
-static tsl__next_name next_name(tsl_token token, const uint8_t *from, const uint8_t *end, bool in_string) {
+/* What of the name that comes next a token that holds a comma tells, if it begins outside strings,
+ * or within one. */
+static tsl__next_name next_name(tsl_token token, const uint8_t *from, const uint8_t *end,
+                                bool in_string) {
   const uint8_t *at = from;
   bool unknown = holds_name(from, end);
   uint16_t closes = 0;
   uint32_t within = 0; /* of containers that begin in the token: open */
   for (; at < end && (in_string || *at != ','); at++) {
-    if (*at == '"') in_string = !in_string;
-    else if (in_string) at += *at == '\\';
-    else if (*at == '[' || *at == '{') within++;
-    else if (*at == ']' || *at == '}') within ? (void)within-- : (void)closes++;
+    if (*at == '"')
+      in_string = !in_string;
+    else if (in_string)
+      at += *at == '\\';
+    else if (*at == '[' || *at == '{')
+      within++;
+    else if (*at == ']' || *at == '}')
+      within ? (void)within-- : (void)closes++;
   }
-  if (at >= end) return (tsl__next_name){token, unknown ? TSL__CLOSES_UNKNOWN : TSL__CLOSES_NEVER, 0};
-  return (tsl__next_name){token, within || unknown ? TSL__CLOSES_UNKNOWN : closes, (uint16_t)(past_space(at + 1, end) - from)};
+  if (at >= end)
+    return (tsl__next_name){token, unknown ? TSL__CLOSES_UNKNOWN : TSL__CLOSES_NEVER, 0};
+  return (tsl__next_name){token, within || unknown ? TSL__CLOSES_UNKNOWN : closes,
+                          (uint16_t)(past_space(at + 1, end) - from)};
 }
 
 static int by_closes(const void *x, const void *y) {
   const tsl__next_name *a = x, *b = y;
-  return a->closes != b->closes ? (a->closes < b->closes ? -1 : 1) : (a->token > b->token) - (a->token < b->token);
+  return a->closes != b->closes ? (a->closes < b->closes ? -1 : 1)
+                                : (a->token > b->token) - (a->token < b->token);
 }
 
-/* Is there a closing square bracket, or a line break, which in indented text may be the way to one and to nothing else? */
-static bool may_close(const uint8_t *at, const uint8_t *end) { return memchr(at, ']', (size_t)(end - at)) || memchr(at, '\n', (size_t)(end - at)); }
+/* Is there a closing square bracket, or a line break, which in indented text may be the way to one
+ * and to nothing else? */
+static bool may_close(const uint8_t *at, const uint8_t *end) {
+  return memchr(at, ']', (size_t)(end - at)) || memchr(at, '\n', (size_t)(end - at));
+}
 
 static void put(uint32_t *set, tsl_token t, bool bit) { set[t >> 5] |= (uint32_t)bit << (t & 31); }
 
-static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool holds) { return !holds || tsl__vec_push(a, list, t); }
+static bool add_to(tsl__tokens *list, const tsl_allocator *a, tsl_token t, bool holds) {
+  return !holds || tsl__vec_push(a, list, t);
+}
 
-static bool pass_to(tsl__passings *list, const tsl_allocator *a, tsl_token t, uint32_t kind, bool holds) { return !holds || tsl__vec_push(a, list, ((tsl__passing){t, kind})); }
+static bool pass_to(tsl__passings *list, const tsl_allocator *a, tsl_token t, uint32_t kind,
+                    bool holds) {
+  return !holds || tsl__vec_push(a, list, ((tsl__passing){t, kind}));
+}
 
 /* Outlines of the kinds. */
 typedef struct kinds {
@@ -191,7 +213,8 @@ typedef struct kinds {
   uint32_t n;
 } kinds;
 
-/* The kind of a token that begins outside strings, or within one, and that begins one item at most. */
+/* The kind of a token that begins outside strings, or within one, and that begins one item at
+ * most. */
 static uint32_t kind_of(kinds *k, const uint8_t *at, const uint8_t *end, bool in_string) {
   const uint8_t *rest;
   uint64_t outline = tsl__outline(at, end, in_string, &rest);
@@ -204,21 +227,36 @@ static uint32_t kind_of(kinds *k, const uint8_t *at, const uint8_t *end, bool in
 }
 
 /* A token that holds brackets, commas, colons, quotes or backslashes. false: out of memory. */
-static bool classify(tsl__boundary *c, const tsl_allocator *a, kinds *k, tsl_token t, const uint8_t *at, const uint8_t *end) {
+static bool classify(tsl__boundary *c, const tsl_allocator *a, kinds *k, tsl_token t,
+                     const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
   bool whole = holds_item(at, end), comma = memchr(at, ',', (size_t)(end - at)) != NULL;
   put(c->dull, t, !any_of(at, end, "[]{},:\""));
   put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
   c->name_ends |= closed_sign(at, end);
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
-  bool one = comma && tsl__begins_one(at, end, false), one_quoted = comma && tsl__begins_one(at, end, true);
-  uint32_t kind = one ? kind_of(k, at, end, false) : 0, quoted = one_quoted && quote ? kind_of(k, at, end, true) : 0;
-  if (!pass_to(&c->several, a, t, 0, comma && !one) || !pass_to(&c->several_quoted, a, t, 0, comma && !one_quoted)) return false;
-  if (!add_to(&c->ends, a, t, may_close(at, end)) || !add_to(&c->ends_quoted, a, t, quote && may_close(quote, end))) return false;
-  if (!pass_to(&c->comma, a, t, kind, whole || has_comma(at, end)) || !pass_to(&c->quoted, a, t, quoted, quote && memchr(quote, ',', (size_t)(end - quote)))) return false;
-  return pass_to(&c->whole, a, t, 0, whole) && pass_to(&c->first, a, t, 0, whole || ends_item(at, end)) && pass_to(&c->closed, a, t, kind, whole || in_order(at, end, '}', ',')) &&
-         pass_to(&c->closed_quoted, a, t, quoted, whole || (quote && in_order(quote, end, '}', ','))) && add_to(&c->named, a, t, holds_name(at, end)) &&
-         (!begins_name(at, end) || (tsl__vec_push(a, &c->begun, next_name(t, at, end, false)) && tsl__vec_push(a, &c->begun_quoted, next_name(t, at, end, true))));
+  bool one = comma && tsl__begins_one(at, end, false),
+       one_quoted = comma && tsl__begins_one(at, end, true);
+  uint32_t kind = one ? kind_of(k, at, end, false) : 0,
+           quoted = one_quoted && quote ? kind_of(k, at, end, true) : 0;
+  if (!pass_to(&c->several, a, t, 0, comma && !one) ||
+      !pass_to(&c->several_quoted, a, t, 0, comma && !one_quoted))
+    return false;
+  if (!add_to(&c->ends, a, t, may_close(at, end)) ||
+      !add_to(&c->ends_quoted, a, t, quote && may_close(quote, end)))
+    return false;
+  if (!pass_to(&c->comma, a, t, kind, whole || has_comma(at, end)) ||
+      !pass_to(&c->quoted, a, t, quoted, quote && memchr(quote, ',', (size_t)(end - quote))))
+    return false;
+  return pass_to(&c->whole, a, t, 0, whole) &&
+         pass_to(&c->first, a, t, 0, whole || ends_item(at, end)) &&
+         pass_to(&c->closed, a, t, kind, whole || in_order(at, end, '}', ',')) &&
+         pass_to(&c->closed_quoted, a, t, quoted,
+                 whole || (quote && in_order(quote, end, '}', ','))) &&
+         add_to(&c->named, a, t, holds_name(at, end)) &&
+         (!begins_name(at, end) ||
+          (tsl__vec_push(a, &c->begun, next_name(t, at, end, false)) &&
+           tsl__vec_push(a, &c->begun_quoted, next_name(t, at, end, true))));
 }
 
 /* The nodes of the trie after white space and a quote. */
@@ -230,7 +268,8 @@ static bool find_names(const tsl_vocab *v, const tsl_allocator *a, tsl__boundary
     struct tsl__name_start s = at.at[--at.n];
     for (const char *b = " \t\n\r\""; fine && *b; b++) {
       struct tsl__name_start child = {tsl__trie_child(trie, s.node, (uint8_t)*b), s.depth + 1};
-      if (child.node && trie->nodes[child.node].children) fine = *b == '"' ? tsl__vec_push(a, &found, child) : tsl__vec_push(a, &at, child);
+      if (child.node && trie->nodes[child.node].children)
+        fine = *b == '"' ? tsl__vec_push(a, &found, child) : tsl__vec_push(a, &at, child);
     }
   }
   tsl__vec_free(a, &at);
@@ -254,8 +293,11 @@ tsl__boundary *tsl__boundary_make(const tsl_vocab *v, const tsl_allocator *a) {
   for (tsl_token t = 0; fine && t < v->size; t++) {
     const uint8_t *at = v->bytes + v->offsets[t], *end = v->bytes + v->offsets[t + 1];
     put(c->space, t, past_space(at, end) == end);
-    if (any_telling(at, end)) fine = classify(c, a, &k, t, at, end);
-    else put(c->dull, t, true), put(c->dull_quoted, t, true), fine = add_to(&c->ends, a, t, may_close(at, end));
+    if (any_telling(at, end))
+      fine = classify(c, a, &k, t, at, end);
+    else
+      put(c->dull, t, true), put(c->dull_quoted, t, true),
+          fine = add_to(&c->ends, a, t, may_close(at, end));
   }
   if (!fine) tsl__boundary_free(c, a), c = NULL;
   if (fine && c->begun.n) {
@@ -267,7 +309,8 @@ tsl__boundary *tsl__boundary_make(const tsl_vocab *v, const tsl_allocator *a) {
 
 void tsl__boundary_free(tsl__boundary *c, const tsl_allocator *a) {
   if (!c) return;
-  tsl__passings *passing[] = {&c->comma, &c->quoted, &c->first, &c->whole, &c->closed, &c->closed_quoted, &c->several, &c->several_quoted};
+  tsl__passings *passing[] = {&c->comma,  &c->quoted,        &c->first,   &c->whole,
+                              &c->closed, &c->closed_quoted, &c->several, &c->several_quoted};
   for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) tsl__vec_free(a, passing[i]);
   tsl__vec_free(a, &c->ends);
   tsl__vec_free(a, &c->ends_quoted);
@@ -281,9 +324,12 @@ void tsl__boundary_free(tsl__boundary *c, const tsl_allocator *a) {
 
 size_t tsl__boundary_memory(const tsl__boundary *c) {
   if (!c) return 0;
-  size_t passing = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap + c->closed_quoted.cap + c->several.cap + c->several_quoted.cap;
+  size_t passing = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap +
+                   c->closed_quoted.cap + c->several.cap + c->several_quoted.cap;
   size_t listed = c->ends.cap + c->ends_quoted.cap + c->named.cap;
-  return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + passing * sizeof(tsl__passing) + listed * sizeof(tsl_token) + (c->begun.cap + c->begun_quoted.cap) * sizeof *c->begun.at + c->names_capacity * sizeof *c->names;
+  return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + passing * sizeof(tsl__passing) +
+         listed * sizeof(tsl_token) + (c->begun.cap + c->begun_quoted.cap) * sizeof *c->begun.at +
+         c->names_capacity * sizeof *c->names;
 }
 
 /* A grammar that was loaded has no layer below: its vocabulary keeps it for all of them. */
@@ -293,7 +339,8 @@ const tsl__boundary *tsl__boundary_of(tsl__space *space) {
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
   pthread_mutex_lock(&v->lock);
   tsl__boundary *made = atomic_load_explicit(&v->boundary, memory_order_acquire);
-  if (!made && (made = tsl__boundary_make(v, &v->alloc))) atomic_store_explicit(&v->boundary, made, memory_order_release);
+  if (!made && (made = tsl__boundary_make(v, &v->alloc)))
+    atomic_store_explicit(&v->boundary, made, memory_order_release);
   pthread_mutex_unlock(&v->lock);
   if (!made) tsl__space_no_memory(space);
   return made;

@@ -1,5 +1,6 @@
-/* boundary.h - tokens that may pass from one item or member into the next, found once for a vocabulary: what can repeat an item or a name is among them.
- * Tested by tests/position/test_distinct.c, tests/engine/test_costs.c
+/* boundary.h - tokens that may pass from one item or member into the next, found once for a
+ * vocabulary: what can repeat an item or a name is among them. Tested by
+ * tests/position/test_distinct.c, tests/engine/test_costs.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,9 @@ typedef TSL__VEC(tsl_token) tsl__tokens;
 /* A token that may pass from one item into the next. */
 typedef struct tsl__passing {
   tsl_token token;
-  uint32_t kind; /* those of one kind have the same outline, begin one item at most and spell no text of it; 0: none is told */
+  /* those of one kind have the same outline, begin one item at most and spell no text of it; 0:
+   * none is told */
+  uint32_t kind;
 } tsl__passing;
 
 #define TSL__PASSING_KINDS 256u /* that are told apart, 0 among them */
@@ -23,45 +26,72 @@ typedef TSL__VEC(tsl__passing) tsl__passings;
 /* A token that passes a comma and may begin the name of what comes next. */
 typedef struct tsl__next_name {
   tsl_token token;
-  uint16_t closes; /* containers that were open and are closed before the comma; or one of those below */
-  uint16_t at;     /* in its bytes: where the name's opening quote is, or the end */
+  /* containers that were open and are closed before the comma; or one of those below */
+  uint16_t closes;
+  uint16_t at; /* in its bytes: where the name's opening quote is, or the end */
 } tsl__next_name;
 
-enum { TSL__CLOSES_UNKNOWN = UINT16_MAX - 1, TSL__CLOSES_NEVER = UINT16_MAX }; /* a container that it begins has that name, or it holds more; no comma comes */
+/* a container that it begins has that name, or it holds more; no comma comes */
+enum { TSL__CLOSES_UNKNOWN = UINT16_MAX - 1, TSL__CLOSES_NEVER = UINT16_MAX };
 
-/* What the vocabulary has for all: tokens that may pass from one item into the next, and bitsets of its mask width. */
+/* What the vocabulary has for all: tokens that may pass from one item into the next, and bitsets of
+ * its mask width. */
 typedef struct tsl__boundary {
-  uint32_t *dull, *dull_quoted; /* without any of JSON's brackets, commas, colons and quotes; in a string: without quotes and backslashes */
-  uint32_t *space;  /* white space alone */
+  /* without any of JSON's brackets, commas, colons and quotes; in a string: without quotes and
+   * backslashes */
+  uint32_t *dull, *dull_quoted;
+  uint32_t *space; /* white space alone */
   size_t words;
   tsl__passings comma;  /* outside strings: with a comma that is in none, and those of `whole` */
   tsl__passings quoted; /* in a string: with a quote and a comma after it */
-  tsl__passings first; /* where an array's first item may begin: a whole item and a comma, and those of `whole` */
-  tsl__passings whole; /* where nothing is remembered: with an opening bracket, a whole item and a comma */
-  tsl__passings closed, closed_quoted; /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
-  tsl__tokens ends, ends_quoted; /* outside strings: with a closing square bracket or a line break; in a string: with a quote and one of these after it */
-  tsl__passings several, several_quoted; /* outside strings, in a string: which spell more than the beginning of one item after a comma, perhaps a whole one */
-  tsl__tokens named; /* with a comma and a whole string after it, which may be a name; or a member and the beginning of another one's name */
-  TSL__VEC(tsl__next_name) begun, begun_quoted; /* with a comma and the beginning of a name: which, for what begins outside strings, and within one; sorted by `closes` */
+  /* where an array's first item may begin: a whole item and a comma, and those of `whole` */
+  tsl__passings first;
+  /* where nothing is remembered: with an opening bracket, a whole item and a comma */
+  tsl__passings whole;
+  /* `comma` and `quoted` in an object: it must be closed before the comma, or an array begun */
+  tsl__passings closed, closed_quoted;
+  /* outside strings: with a closing square bracket or a line break; in a string: with a quote and
+   * one of these after it */
+  tsl__tokens ends, ends_quoted;
+  /* outside strings, in a string: which spell more than the beginning of one item after a comma,
+   * perhaps a whole one */
+  tsl__passings several, several_quoted;
+  /* with a comma and a whole string after it, which may be a name; or a member and the beginning of
+   * another one's name */
+  tsl__tokens named;
+  /* with a comma and the beginning of a name: which, for what begins outside strings, and within
+   * one; sorted by `closes` */
+  TSL__VEC(tsl__next_name) begun, begun_quoted;
   struct tsl__name_start {
     uint32_t node, depth;
-  } *names; /* nodes of the trie after white space and a quote that have children; `depth` bytes lead there */
+    /* nodes of the trie after white space and a quote that have children; `depth` bytes lead
+     * there */
+  } *names;
   uint32_t names_count, names_capacity;
-  uint64_t whole_names, name_ends; /* signs (runtime/automaton/seen_names.h) of names that a token spells, with both quotes; and of what it spells of one before the quote that closes it */
+  /* signs (runtime/automaton/seen_names.h) of names that a token spells, with both quotes; and of
+   * what it spells of one before the quote that closes it */
+  uint64_t whole_names, name_ends;
 } tsl__boundary;
 
-/* What the vocabulary has for all, from the layer that has it; NULL on failure (sticky). Without the lock: NULL where it was not asked for yet. */
+/* What the vocabulary has for all, from the layer that has it; NULL on failure (sticky). Without
+ * the lock: NULL where it was not asked for yet. */
 const tsl__boundary *tsl__boundary_of(tsl__space *space);
 static inline const tsl__boundary *tsl__boundary_known(const tsl__space *space) {
-  return space->parent ? space->parent->boundary : atomic_load_explicit(&((tsl_vocab *)(uintptr_t)space->vocab)->boundary, memory_order_acquire);
+  return space->parent ? space->parent->boundary
+                       : atomic_load_explicit(&((tsl_vocab *)(uintptr_t)space->vocab)->boundary,
+                                              memory_order_acquire);
 }
 /* Does a token spell the beginning of one item at most after its first comma between values? */
 bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string);
-/* What a token does to the structure of the text, its content left out: 0 where a number or a literal comes after that, or there is too much. *rest: the text of a string that it
- * begins and does not end. */
+/* What a token does to the structure of the text, its content left out: 0 where a number or a
+ * literal comes after that, or there is too much. *rest: the text of a string that it begins and
+ * does not end. */
 uint64_t tsl__outline(const uint8_t *at, const uint8_t *end, bool in_string, const uint8_t **rest);
 /* May the byte be in a number or a literal? */
-static inline bool tsl__is_bare(uint8_t b) { return (b >= '0' && b <= '9') || ((b | 0x20) >= 'a' && (b | 0x20) <= 'z') || b == '-' || b == '+' || b == '.'; }
+static inline bool tsl__is_bare(uint8_t b) {
+  return (b >= '0' && b <= '9') || ((b | 0x20) >= 'a' && (b | 0x20) <= 'z') || b == '-' ||
+         b == '+' || b == '.';
+}
 
 /* Make it for a vocabulary; NULL: out of memory. NULL may be freed. */
 tsl__boundary *tsl__boundary_make(const tsl_vocab *v, const tsl_allocator *a);

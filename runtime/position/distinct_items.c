@@ -1,15 +1,25 @@
-/* distinct_items.c - see distinct_tokens.h: tokens that end one item of an array, or begin one, that would be there twice.
+/* distinct_items.c - see distinct_tokens.h: tokens that end one item of an array, or begin one,
+ * that would be there twice.
  *
- * Candidates are the tokens that some deny takes too (its own mask tells, or they are spelled to it where they are few) and those that pass the end of one item and enter the next: they must hold a comma, and in a string a
- * quote before it: the vocabulary has them as lists (boundary.h). Each candidate is tried, but:
- *   - the others repeat nothing that is under way. Those whose commas are none of an array's lead somewhere; of the rest one of each outline (`",` with any text before it) is
- *     tried: if any number of values may come after it (distinct_unbounded.c), so they may after the others, and where it begins a string of any text, after those with some of that;
- *   - for that nothing need be compared: what such a token ends is not put to what was used, unless few values may come next;
+ * Candidates are the tokens that some deny takes too (its own mask tells, or they are spelled to it
+ * where they are few) and those that pass the end of one item and enter the next: they must hold a
+ * comma, and in a string a quote before it: the vocabulary has them as lists (boundary.h). Each
+ * candidate is tried, but:
+ *   - the others repeat nothing that is under way. Those whose commas are none of an array's lead
+ *     somewhere; of the rest one of each outline (`",` with any text before it) is tried: if any
+ *     number of values may come after it (distinct_unbounded.c), so they may after the others, and
+ *     where it begins a string of any text, after those with some of that;
+ *   - for that nothing need be compared: what such a token ends is not put to what was used, unless
+ *     few values may come next;
  *   - of those that differ in white space between values alone, one is;
- *   - of those that a deny takes and that begin alike the longest is, if it leads somewhere: so then do the others;
- *   - text that lengthens a string of which there are any number is not, the beginning of an escape with it; nor one that lengthens a name, where all but a few may come;
- *   - where all led to any number of values, none is at the same frames, whichever items were read (TSL__MOVE_UNBOUNDED, tsl__distinct_shape);
- * but those that spell a whole item, which may repeat what was read just before, are tried each, unless that is the empty string, which is spelled in one way.
+ *   - of those that a deny takes and that begin alike the longest is, if it leads somewhere: so
+ *     then do the others;
+ *   - text that lengthens a string of which there are any number is not, the beginning of an escape
+ *     with it; nor one that lengthens a name, where all but a few may come;
+ *   - where all led to any number of values, none is at the same frames, whichever items were read
+ *     (TSL__MOVE_UNBOUNDED, tsl__distinct_shape);
+ * but those that spell a whole item, which may repeat what was read just before, are tried each,
+ * unless that is the empty string, which is spelled in one way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +27,11 @@
 #include "runtime/kernels/logits.h"
 #include "runtime/position/distinct_tokens.h"
 
-#define AHEAD_MAX 4u /* frames that may be empty (white space) between an array's bracket and its first item */
-#define INDENT_LIVE 2u /* bytes that may come where a line break, or a space of an indentation, may: a closing bracket is the other one */
+/* frames that may be empty (white space) between an array's bracket and its first item */
+#define AHEAD_MAX 4u
+/* bytes that may come where a line break, or a space of an indentation, may: a closing bracket is
+ * the other one */
+#define INDENT_LIVE 2u
 
 /* May an item begin here that must be new, in an array that nothing is known of yet? */
 static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uint32_t depth) {
@@ -26,10 +39,14 @@ static bool item_ahead(tsl__space *space, tsl__state state, tsl__stack tail, uin
   if (!r || depth == AHEAD_MAX) return false;
   for (uint32_t i = 0; i < r->edges; i++) {
     tsl__state then = tsl__target_state(tsl__state_edges(r)[i].push);
-    if (then && ((tsl__state_at(space, then)->guarded & TSL__NEW_ITEM) || item_ahead(space, then, 0, depth + 1))) return true;
-    if (!then && item_ahead(space, tsl__target_state(tsl__state_edges(r)[i].to), tail, depth + 1)) return true;
+    if (then && ((tsl__state_at(space, then)->guarded & TSL__NEW_ITEM) ||
+                 item_ahead(space, then, 0, depth + 1)))
+      return true;
+    if (!then && item_ahead(space, tsl__target_state(tsl__state_edges(r)[i].to), tail, depth + 1))
+      return true;
   }
-  const tsl__stack_rec *t = tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
+  const tsl__stack_rec *t =
+      tail && (r->flags & TSL__STATE_NULLABLE) ? tsl__stack_at(space, tail) : NULL;
   for (uint32_t i = 0; t && i < t->n; i++) {
     const tsl__cell *c = tsl__stack_cell(space, t, i);
     if (item_ahead(space, c->state, c->tail, depth + 1)) return true;
@@ -46,18 +63,23 @@ static bool first_item_ahead(tsl__space *space, tsl__stack plain) {
   return false;
 }
 
-/* May a line break come, or a space, and hardly anything else? In indented text these lead to an item. */
+/* May a line break come, or a space, and hardly anything else? In indented text these lead to an
+ * item. */
 static bool indented(tsl__space *space, tsl__stack plain) {
   const tsl__stack_rec *at = tsl__stack_at(space, plain);
   for (uint32_t i = 0; i < at->n; i++) {
     const tsl__state_rec *r = tsl__state_expanded(space, tsl__stack_cell(space, at, i)->state);
-    if (r && r->live_count <= INDENT_LIVE && (tsl__bytes_has(&r->live, '\n') || tsl__bytes_has(&r->live, ' '))) return true;
+    if (r && r->live_count <= INDENT_LIVE &&
+        (tsl__bytes_has(&r->live, '\n') || tsl__bytes_has(&r->live, ' ')))
+      return true;
   }
   return false;
 }
 
-/* Tokens that may pass from one item into the next. *ahead: nothing is known, but that an item may begin here. */
-static const tsl__passings *boundary(tsl__space *space, const tsl__distinct *m, tsl__stack plain, bool *ahead) {
+/* Tokens that may pass from one item into the next. *ahead: nothing is known, but that an item may
+ * begin here. */
+static const tsl__passings *boundary(tsl__space *space, const tsl__distinct *m, tsl__stack plain,
+                                     bool *ahead) {
   const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   bool array = o && o->array && !m->in_string;
@@ -74,31 +96,44 @@ static bool between(const tsl__space *space, tsl__stack at) {
   return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
 }
 
-/* A bracket outside strings: of containers that began in the token, `within` are open, else those from `open` on. */
+/* A bracket outside strings: of containers that began in the token, `within` are open, else those
+ * from `open` on. */
 static void pass_bracket(const tsl__space *space, uint8_t byte, uint32_t *open, uint32_t *within) {
-  if (byte == '[' || byte == '{') ++*within;
-  else if (*within) --*within;
-  else if (*open) *open = tsl__open_at(space, *open)->below;
+  if (byte == '[' || byte == '{')
+    ++*within;
+  else if (*within)
+    --*within;
+  else if (*open)
+    *open = tsl__open_at(space, *open)->below;
 }
 
-/* Does a token pass a comma, but for those of objects that are open already? `open`: the container where it begins, 0: which one is not known. */
-static bool passes_on(const tsl__space *space, uint32_t open, const uint8_t *at, const uint8_t *end, bool in_string) {
+/* Does a token pass a comma, but for those of objects that are open already? `open`: the container
+ * where it begins, 0: which one is not known. */
+static bool passes_on(const tsl__space *space, uint32_t open, const uint8_t *at, const uint8_t *end,
+                      bool in_string) {
   bool known = open;
   uint32_t within = 0;
   for (; at < end; at++) {
-    if (*at == '"') in_string = !in_string;
-    else if (in_string) at += *at == '\\';
-    else if (memchr("[]{}", *at, 4)) pass_bracket(space, *at, &open, &within);
-    else if (*at == ',' && (within || !known || (open && tsl__open_at(space, open)->array))) return true;
+    if (*at == '"')
+      in_string = !in_string;
+    else if (in_string)
+      at += *at == '\\';
+    else if (memchr("[]{}", *at, 4))
+      pass_bracket(space, *at, &open, &within);
+    else if (*at == ',' && (within || !known || (open && tsl__open_at(space, open)->array)))
+      return true;
   }
   return false;
 }
 
-/* Where the run is, nothing is under way yet but perhaps an opening quote. Are there any number of values that may come? */
+/* Where the run is, nothing is under way yet but perhaps an opening quote. Are there any number of
+ * values that may come? */
 static bool others_come(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token) {
   if (r->in_string) return !tsl__run_watched(space, r);
   for (const char *b = "\"1"; *b && space->status == TSL_OK; b++)
-    if (tsl__run_token(space, r, from, token) && tsl__run_byte(space, r, (uint8_t)*b) && !tsl__run_watched(space, r)) return true;
+    if (tsl__run_token(space, r, from, token) && tsl__run_byte(space, r, (uint8_t)*b) &&
+        !tsl__run_watched(space, r))
+      return true;
   return false;
 }
 
@@ -118,24 +153,29 @@ typedef struct trials {
   tsl__probed_mask *plain;
   tsl__tokens *gone;
   const tsl__distinct *memory;
-  bool known;          /* the memory tells where in the text this is */
-  bool ahead;          /* it does not, but that an item may begin here: nothing is under way */
-  bool begun;          /* white space would end what is under way */
-  bool endless;        /* a string is under way that any text of raw ASCII characters leaves one of any number */
-  bool plenty;         /* all that was tried led to where any number of values may come */
+  bool known; /* the memory tells where in the text this is */
+  bool ahead; /* it does not, but that an item may begin here: nothing is under way */
+  bool begun; /* white space would end what is under way */
+  /* a string is under way that any text of raw ASCII characters leaves one of any number */
+  bool endless;
+  bool plenty; /* all that was tried led to where any number of values may come */
   tried tried[TRIED_MAX];
   uint32_t tried_count;
   uint32_t n;
   uint64_t fine[OUTLINES_MAX]; /* of tokens after which there are any number of values */
   uint64_t fine_kinds[TSL__PASSING_KINDS / 64]; /* so are tokens of these kinds (boundary.h) */
-  bool any[OUTLINES_MAX];      /* and any text of a string that they begin, where it is of raw ASCII characters, leaves any number */
-  TSL__VEC(uint32_t) listed;   /* that a deny takes: listed_as of it, in order once they are all there */
-  tsl_token led[LED_MAX];      /* of these, that led somewhere */
+  /* and any text of a string that they begin, where it is of raw ASCII characters, leaves any
+   * number */
+  bool any[OUTLINES_MAX];
+  /* that a deny takes: listed_as of it, in order once they are all there */
+  TSL__VEC(uint32_t) listed;
+  tsl_token led[LED_MAX]; /* of these, that led somewhere */
   uint32_t led_count;
 } trials;
 
-/* A number for the token's bytes without the white space between values, which means nothing: but for one where it ends a number or a literal, and a line break, as in indented text an array
- * ends with one. 0: a long token. */
+/* A number for the token's bytes without the white space between values, which means nothing: but
+ * for one where it ends a number or a literal, and a line break, as in indented text an array ends
+ * with one. 0: a long token. */
 static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t *end) {
   uint8_t kept[32], n = 0;
   bool in_string = t->memory->in_string, escaped = t->memory->escaped, bare = t->begun;
@@ -151,41 +191,55 @@ static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t 
   return tsl__hash(kept, n) | 1;
 }
 
-/* After an open escape: may any number of values come if a line feed is what is escaped? What was used has hardly one there, and few states read it. */
+/* After an open escape: may any number of values come if a line feed is what is escaped? What was
+ * used has hardly one there, and few states read it. */
 static bool feeds_line(tsl__space *space, tsl__run *r) {
-  return tsl__run_byte(space, r, 'n') && (!tsl__run_watched(space, r) || (!tsl__run_seen(space, r) && tsl__run_unbounded(space, r)));
+  return tsl__run_byte(space, r, 'n') &&
+         (!tsl__run_watched(space, r) ||
+          (!tsl__run_seen(space, r) && tsl__run_unbounded(space, r)));
 }
 
-/* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may come, or nothing need be new, whatever was read. */
+/* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may
+ * come, or nothing need be new, whatever was read. */
 static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *plenty) {
   tsl__run *r = t->run;
-  r->brief = !(space->watches & TSL__SAME_ITEM); /* else whether the array may end depends on what the token ends */
+  /* else whether the array may end depends on what the token ends */
+  r->brief = !(space->watches & TSL__SAME_ITEM);
   bool accepted = tsl__run_token(space, r, t->at, token);
   r->brief = false;
-  *plenty = accepted && !tsl__run_seen(space, r) && ((!r->fresh && !r->denies.n) || tsl__run_unbounded(space, r));
+  *plenty = accepted && !tsl__run_seen(space, r) &&
+            ((!r->fresh && !r->denies.n) || tsl__run_unbounded(space, r));
   if (!accepted || *plenty) return accepted;
   if (r->fresh) return tsl__run_leads(space, r, t->at, token);
-  bool escaped = t->memory->n && r->escaped; /* else what comes is asked of the run where it is: see `settled` */
+  /* else what comes is asked of the run where it is: see `settled` */
+  bool escaped = t->memory->n && r->escaped;
   if (escaped && feeds_line(space, r)) return true;
   if (escaped && !tsl__run_token(space, r, t->at, token)) return false;
   return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
 }
 
-/* Where the run is after a token: does that it leads somewhere not depend on the text read before? It goes on within the item, which was known to repeat nothing, or in a string of
- * which there are any number, or in an item of which there are. */
+/* Where the run is after a token: does that it leads somewhere not depend on the text read before?
+ * It goes on within the item, which was known to repeat nothing, or in a string of which there are
+ * any number, or in an item of which there are. */
 static bool settled(tsl__space *space, const trials *t) {
-  return (t->run->open == t->memory->open && !t->run->denies.n) || tsl__run_strings_on(space, t->run) || tsl__run_unbounded(space, t->run);
+  return (t->run->open == t->memory->open && !t->run->denies.n) ||
+         tsl__run_strings_on(space, t->run) || tsl__run_unbounded(space, t->run);
 }
 
-/* As `leads`; asked once of tokens that differ in white space alone. `one`: it begins one item at most. */
+/* As `leads`; asked once of tokens that differ in white space alone. `one`: it begins one item at
+ * most. */
 static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool one) {
   const tsl_vocab *v = space->vocab;
   bool plenty = false;
-  uint64_t hash = !t->known && !t->ahead ? 0 : without_space(t, v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]);
+  uint64_t hash = !t->known && !t->ahead ? 0
+                                         : without_space(t, v->bytes + v->offsets[token],
+                                                         v->bytes + v->offsets[token + 1]);
   for (uint32_t i = 0; hash && i < t->tried_count; i++)
     if (t->tried[i].hash == hash) return t->tried[i].good;
-  bool good = one ? leads_briefly(space, t, token, &plenty) : tsl__run_leads(space, t->run, t->at, token);
-  t->plenty = t->plenty && (!one || (good && (plenty || settled(space, t)))); /* the others are tried everywhere */
+  bool good =
+      one ? leads_briefly(space, t, token, &plenty) : tsl__run_leads(space, t->run, t->at, token);
+  /* the others are tried everywhere */
+  t->plenty = t->plenty && (!one || (good && (plenty || settled(space, t))));
   if (hash && t->tried_count < TRIED_MAX) t->tried[t->tried_count++] = (tried){hash, good};
   return good;
 }
@@ -210,13 +264,16 @@ static bool is_fine(const trials *t, uint64_t made, const uint8_t *rest, const u
   return false;
 }
 
-/* Is there one comma in all, and no more than the beginning of a value after it, whether the token begins in a string or not? What it ends is then compared with nothing in it. */
+/* Is there one comma in all, and no more than the beginning of a value after it, whether the token
+ * begins in a string or not? What it ends is then compared with nothing in it. */
 static bool one_comma(const uint8_t *at, const uint8_t *end) {
   const uint8_t *comma = memchr(at, ',', (size_t)(end - at));
-  return comma && !memchr(comma + 1, ',', (size_t)(end - comma - 1)) && tsl__begins_one(at, end, false) && tsl__begins_one(at, end, true);
+  return comma && !memchr(comma + 1, ',', (size_t)(end - comma - 1)) &&
+         tsl__begins_one(at, end, false) && tsl__begins_one(at, end, true);
 }
 
-/* The text of an item without what is around it: is it the empty string? That is spelled in one way. */
+/* The text of an item without what is around it: is it the empty string? That is spelled in one
+ * way. */
 static bool is_empty(const uint8_t *at, uint32_t n) {
   while (n && memchr(" \t\n\r", *at, 4)) at++, n--;
   while (n && memchr(" \t\n\r", at[n - 1], 4)) n--;
@@ -233,20 +290,33 @@ static bool used_empty(const tsl__space *space, uint32_t used) {
   return false;
 }
 
-/* Does a token end the string that is an array's item, and is the empty one, which is new, all that it then spells but perhaps a quote, and may any number of values come after that? */
+/* Does a token end the string that is an array's item, and is the empty one, which is new, all that
+ * it then spells but perhaps a quote, and may any number of values come after that? */
 static bool passes_empty(tsl__space *space, trials *t, tsl_token token) {
   static const char begin[] = "\",\"\",";
   const tsl_vocab *v = space->vocab;
-  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1], *quote = memchr(at, '"', (size_t)(end - at));
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1],
+                *quote = memchr(at, '"', (size_t)(end - at));
   const tsl__open *o = t->memory->open ? tsl__open_at(space, t->memory->open) : NULL;
-  bool plenty, array = o && o->array && o->start != TSL__OPEN_NONE && t->memory->in_string && !t->memory->escaped;
-  if (!array || !quote || memchr(at, '\\', (size_t)(quote - at)) || end - quote < 5 || memcmp(quote, begin, 5) || end - quote > 6 || (end - quote == 6 && quote[5] != '"')) return false;
-  uint32_t spelled = ((const tsl__text *)tsl__space_at(space, texts, tsl__remembered_at(space, t->at)->text))->total - o->start;
-  return (quote > at || spelled > 1) && !used_empty(space, o->used) && leads_briefly(space, t, token, &plenty) && plenty;
+  bool plenty, array = o && o->array && o->start != TSL__OPEN_NONE && t->memory->in_string &&
+                       !t->memory->escaped;
+  if (!array || !quote || memchr(at, '\\', (size_t)(quote - at)) || end - quote < 5 ||
+      memcmp(quote, begin, 5) || end - quote > 6 || (end - quote == 6 && quote[5] != '"'))
+    return false;
+  uint32_t spelled =
+      ((const tsl__text *)tsl__space_at(space, texts, tsl__remembered_at(space, t->at)->text))
+          ->total -
+      o->start;
+  return (quote > at || spelled > 1) && !used_empty(space, o->used) &&
+         leads_briefly(space, t, token, &plenty) && plenty;
 }
 
-static bool kind_is_fine(const trials *t, uint32_t kind) { return t->fine_kinds[kind / 64] >> kind % 64 & 1; }
-static void set_kind_fine(trials *t, uint32_t kind) { t->fine_kinds[kind / 64] |= (uint64_t)(kind != 0) << kind % 64; }
+static bool kind_is_fine(const trials *t, uint32_t kind) {
+  return t->fine_kinds[kind / 64] >> kind % 64 & 1;
+}
+static void set_kind_fine(trials *t, uint32_t kind) {
+  t->fine_kinds[kind / 64] |= (uint64_t)(kind != 0) << kind % 64;
+}
 
 /* Does a token that no deny takes lead somewhere? */
 static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token, uint32_t kind) {
@@ -255,11 +325,13 @@ static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token, uint3
   bool one = tsl__begins_one(at, end, t->memory->in_string), plenty;
   if (!t->known && one_comma(at, end)) return leads_as_others(space, t, token, true);
   if (t->known && !one && passes_empty(space, t, token)) return true;
-  if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false); /* whether an item in it is a repetition, the text tells */
+  /* whether an item in it is a repetition, the text tells */
+  if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false);
   if (!passes_on(space, t->memory->open, at, end, t->memory->in_string)) return true;
   uint64_t made = tsl__outline(at, end, t->memory->in_string, &rest);
   if (is_fine(t, made, rest, end)) return set_kind_fine(t, kind), true;
-  if (!made || rest < end || t->n == OUTLINES_MAX || (made & 0xFF) == ':') return leads_as_others(space, t, token, true);
+  if (!made || rest < end || t->n == OUTLINES_MAX || (made & 0xFF) == ':')
+    return leads_as_others(space, t, token, true);
   bool good = leads_briefly(space, t, token, &plenty);
   t->plenty = t->plenty && plenty;
   t->any[t->n] = plenty && takes_text(space, t->run);
@@ -271,8 +343,9 @@ static void take_out(tsl__space *space, trials *t, tsl_token token) {
   if (!tsl__vec_push(&space->alloc, t->gone, token)) tsl__space_no_memory(space);
 }
 
-/* Those that a deny takes, long ones first: a text that ends well after one is such a text after all that it begins with, so where one leads somewhere they do. Those with white
- * space come last, which mostly differ from others in that alone, and the short ones first: any will do. */
+/* Those that a deny takes, long ones first: a text that ends well after one is such a text after
+ * all that it begins with, so where one leads somewhere they do. Those with white space come last,
+ * which mostly differ from others in that alone, and the short ones first: any will do. */
 #define LISTED_LENGTH 511u /* longer ones are as long: the order is of no importance */
 #define LISTED_TOKEN (TSL_MAX_VOCAB - 1)
 
@@ -287,8 +360,11 @@ static uint32_t listed_as(const tsl_vocab *v, tsl_token token) {
 /* A token that a deny takes. */
 static void list_denied(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__boundary_known(space)->space, token)) return;
-  if (!tsl__probed_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) || (t->endless && is_raw(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1]))) return;
+  if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__boundary_known(space)->space, token))
+    return;
+  if (!tsl__probed_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) ||
+      (t->endless && is_raw(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1])))
+    return;
   if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) tsl__space_no_memory(space);
 }
 
@@ -308,21 +384,28 @@ static void try_listed(tsl__space *space, trials *t) {
   for (size_t i = 0; i < t->listed.n && space->status == TSL_OK; i++) {
     tsl_token token = t->listed.at[i] & LISTED_TOKEN;
     if (begins_led(v, t, token)) continue;
-    bool one = !t->memory->escaped && tsl__begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1], t->memory->in_string);
-    if (!leads_as_others(space, t, token, one)) take_out(space, t, token);
-    else if (t->led_count < LED_MAX) t->led[t->led_count++] = token;
+    bool one = !t->memory->escaped &&
+               tsl__begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1],
+                               t->memory->in_string);
+    if (!leads_as_others(space, t, token, one))
+      take_out(space, t, token);
+    else if (t->led_count < LED_MAX)
+      t->led[t->led_count++] = token;
   }
 }
 
 #define WORDS 16u /* of a mask looked at together: most hold nothing */
 
 /* White space alone, where it means nothing; else NULL. */
-static const uint32_t *idle_space(const tsl__space *space, const trials *t) { return !t->memory->in_string && !t->begun ? tsl__boundary_known(space)->space : NULL; }
+static const uint32_t *idle_space(const tsl__space *space, const trials *t) {
+  return !t->memory->in_string && !t->begun ? tsl__boundary_known(space)->space : NULL;
+}
 
 /* Those of these words. */
 static void list_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
   for (size_t w = from; w < to; w++)
-    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1) list_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)));
+    for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1)
+      list_denied(space, t, (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some)));
 }
 
 /* Is there anything in WORDS words? And anything but others? */
@@ -345,7 +428,8 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
   if (!r->base_count) {
     tsl_token some[TSL__JOINED_MAX];
     tsl__patches_read(tsl__mask_plus(r), some);
-    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++) list_denied(space, t, some[i]);
+    for (uint32_t i = 0; i < r->plus_count && space->status == TSL_OK; i++)
+      list_denied(space, t, some[i]);
     return;
   }
   size_t words = tsl_vocab_mask_words(space->vocab);
@@ -374,7 +458,8 @@ static void list_spelled(tsl__space *space, trials *t, tsl_token token) {
   size_t n = v->special[token] ? 0 : v->offsets[token + 1] - v->offsets[token], accepted;
   bool takes = false;
   for (uint32_t i = 0; n && i < t->memory->n && !takes; i++)
-    takes = tsl__step_load(space, s, t->memory->denies[i].at) && tsl__step_bytes(space, s, v->bytes + v->offsets[token], n, &accepted);
+    takes = tsl__step_load(space, s, t->memory->denies[i].at) &&
+            tsl__step_bytes(space, s, v->bytes + v->offsets[token], n, &accepted);
   if (takes) list_denied(space, t, token);
 }
 
@@ -384,12 +469,14 @@ static bool few_plain(tsl__space *space, trials *t, tsl_token *few, uint32_t *n)
   const uint32_t *spaces = idle_space(space, t);
   size_t words = tsl_vocab_mask_words(space->vocab);
   *n = 0;
-  if (!r->base_count && r->plus_count <= FEW) return tsl__patches_read(tsl__mask_plus(r), few), *n = r->plus_count, true;
+  if (!r->base_count && r->plus_count <= FEW)
+    return tsl__patches_read(tsl__mask_plus(r), few), *n = r->plus_count, true;
   if (!spaces || !tsl__probed_write(space, t->plain)) return false;
   const uint32_t *bits = t->plain->bits;
   for (size_t from = 0, to; from < words; from = to) {
     to = words - from < WORDS ? words : from + WORDS;
-    for (size_t w = words - from < WORDS || has_more(bits + from, spaces + from) ? from : to; w < to; w++)
+    for (size_t w = words - from < WORDS || has_more(bits + from, spaces + from) ? from : to;
+         w < to; w++)
       for (uint32_t some = bits[w] & ~spaces[w]; some; some &= some - 1) {
         if (*n == FEW) return false;
         few[(*n)++] = (tsl_token)(w * 32 + (unsigned)__builtin_ctz(some));
@@ -404,7 +491,8 @@ static void list_all_denied(tsl__space *space, trials *t) {
   if (t->memory->n && few_plain(space, t, few, &n)) {
     for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) list_spelled(space, t, few[i]);
   } else {
-    for (uint32_t i = 0; i < t->memory->n && space->status == TSL_OK; i++) list_mask(space, t, tsl__stack_mask(space, t->memory->denies[i].at));
+    for (uint32_t i = 0; i < t->memory->n && space->status == TSL_OK; i++)
+      list_mask(space, t, tsl__stack_mask(space, t->memory->denies[i].at));
   }
   if (t->listed.n) t->listed.n = tsl__sort_unique(t->listed.at, t->listed.n);
 }
@@ -415,70 +503,95 @@ static bool denied(const tsl__space *space, const trials *t, tsl_token token) {
   size_t lo = 0, hi = t->listed.n;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (t->listed.at[mid] < key) lo = mid + 1;
-    else hi = mid;
+    if (t->listed.at[mid] < key)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < t->listed.n && t->listed.at[lo] == key;
 }
 
 /* Does a token that begins within a string end there too? */
-static bool stays(const tsl__space *space, tsl_token token) { return tsl__mask_bit(tsl__boundary_known(space)->dull_quoted, token); }
+static bool stays(const tsl__space *space, tsl_token token) {
+  return tsl__mask_bit(tsl__boundary_known(space)->dull_quoted, token);
+}
 
 /* Is it a token of the plain mask that means something here? */
 static bool is_asked(tsl__space *space, const trials *t, tsl_token token) {
-  return tsl__probed_has(space, t->plain, token) && !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
+  return tsl__probed_has(space, t->plain, token) &&
+         !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
 }
 
 static void try_crossing(tsl__space *space, trials *t, const tsl__passings *list) {
-  if (list->n > TSL__PROBED_MANY) (void)tsl__probed_write(space, t->plain); /* where there is no memory for it each is looked up */
+  /* where there is no memory for it each is looked up */
+  if (list->n > TSL__PROBED_MANY) (void)tsl__probed_write(space, t->plain);
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i].token;
-    if (kind_is_fine(t, list->at[i].kind) || !is_asked(space, t, token) || denied(space, t, token)) continue;
+    if (kind_is_fine(t, list->at[i].kind) || !is_asked(space, t, token) || denied(space, t, token))
+      continue;
     if (!leads_somewhere(space, t, token, list->at[i].kind)) take_out(space, t, token);
   }
 }
 
-/* Where items must be repeated before their array may end, a token may end one that is new, and the array with it, or lead to nothing but its end. */
+/* Where items must be repeated before their array may end, a token may end one that is new, and the
+ * array with it, or lead to nothing but its end. */
 static void try_ends(tsl__space *space, trials *t) {
   const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__tokens *list = t->memory->in_string ? &c->ends_quoted : &c->ends;
-  if (!(space->watches & TSL__SAME_ITEM) || !t->known || !t->memory->open || !tsl__open_at(space, t->memory->open)->remembers) return;
+  if (!(space->watches & TSL__SAME_ITEM) || !t->known || !t->memory->open ||
+      !tsl__open_at(space, t->memory->open)->remembers)
+    return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
-    if (is_asked(space, t, token) && !leads_as_others(space, t, token, false)) take_out(space, t, token);
+    if (is_asked(space, t, token) && !leads_as_others(space, t, token, false))
+      take_out(space, t, token);
   }
 }
 
-/* Can texts of raw ASCII characters go on in any way, or in any but to what a few names are, in this frame, or one that it calls, or that those call? */
+/* Can texts of raw ASCII characters go on in any way, or in any but to what a few names are, in
+ * this frame, or one that it calls, or that those call? */
 static bool spells_any(tsl__space *space, tsl__state state, unsigned calls) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   uint32_t count;
   if (r && (tsl__is_others(r) || tsl__takes_any(space, state))) return true;
   for (uint32_t k = 0; r && calls && k < r->edges; k++)
-    if (spells_any(space, tsl__target_resolve(space, tsl__state_edges(r)[k].to, 0, &count), calls - 1)) return true;
+    if (spells_any(space, tsl__target_resolve(space, tsl__state_edges(r)[k].to, 0, &count),
+                   calls - 1))
+      return true;
   return false;
 }
 
 /* Is such a string under way, and no name that must be new? */
 static bool is_endless(tsl__space *space, const tsl__distinct *m, tsl__stack plain) {
   const tsl__stack_rec *r = tsl__stack_at(space, plain);
-  if (!m->in_string || m->escaped || (!tsl__open_at(space, m->open)->array && tsl__open_at(space, m->open)->used)) return false;
+  if (!m->in_string || m->escaped ||
+      (!tsl__open_at(space, m->open)->array && tsl__open_at(space, m->open)->used))
+    return false;
   for (uint32_t i = 0; i < r->n; i++)
     if (spells_any(space, tsl__stack_cell(space, r, i)->state, 2)) return true;
   return false;
 }
 
-void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain, tsl__tokens *gone) {
+void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain,
+                       tsl__tokens *gone) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   const tsl__boundary *c = tsl__boundary_known(space);
   bool ahead;
   const tsl__passings *list = boundary(space, m, p->memory ? p->plain : at, &ahead);
   if (!list->n && !m->n) return;
-  trials t = {.run = r, .at = at, .plain = plain, .gone = gone, .memory = m, .known = p->memory, .ahead = ahead};
+  trials t = {.run = r,
+              .at = at,
+              .plain = plain,
+              .gone = gone,
+              .memory = m,
+              .known = p->memory,
+              .ahead = ahead};
   tsl__stack found = 0;
-  bool told = !(space->watches & TSL__SAME_ITEM); /* else each is tried with the items that were read */
-  uint32_t shape = told && p->memory && list != &c->whole ? tsl__distinct_shape(space, p->memory) : 0;
+  /* else each is tried with the items that were read */
+  bool told = !(space->watches & TSL__SAME_ITEM);
+  uint32_t shape =
+      told && p->memory && list != &c->whole ? tsl__distinct_shape(space, p->memory) : 0;
   bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_UNBOUNDED | shape, &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);
@@ -489,5 +602,7 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probe
   try_crossing(space, &t, list);
   try_ends(space, &t);
   tsl__vec_free(&space->alloc, &t.listed);
-  if (t.plenty && !plenty && space->status == TSL_OK) tsl__move_add(space, p->plain, TSL__MOVE_UNBOUNDED | shape, 1); /* whichever items were read */
+  /* whichever items were read */
+  if (t.plenty && !plenty && space->status == TSL_OK)
+    tsl__move_add(space, p->plain, TSL__MOVE_UNBOUNDED | shape, 1);
 }

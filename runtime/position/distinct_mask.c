@@ -1,4 +1,5 @@
-/* distinct_mask.c - the mask of a position with a memory: the plain one less the tokens that lead nowhere. Which these may be: distinct_items.c, memory_names.c.
+/* distinct_mask.c - the mask of a position with a memory: the plain one less the tokens that lead
+ * nowhere. Which these may be: distinct_items.c, memory_names.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,8 @@ bool tsl__probed_write(tsl__space *space, tsl__probed_mask *m) {
 
 bool tsl__may_be_raw(const uint8_t *open, uint32_t count) {
   static const char begin[] = "\\u00";
-  return count < 6 && !memcmp(open, begin, count < 4 ? count : 4) && (count < 5 || (open[4] >= '2' && open[4] <= '7'));
+  return count < 6 && !memcmp(open, begin, count < 4 ? count : 4) &&
+         (count < 5 || (open[4] >= '2' && open[4] <= '7'));
 }
 
 bool tsl__takes_any(const tsl__space *space, tsl__state state) {
@@ -39,7 +41,8 @@ static tsl__mask without(tsl__space *space, tsl__mask plain, tsl__tokens *gone) 
 
 /* May no token repeat a name from there? */
 static bool harmless(tsl__space *space, uint32_t memory) {
-  bool named = tsl__boundary_known(space)->named.n; /* tokens that hold a whole name, which mostly are none */
+  /* tokens that hold a whole name, which mostly are none */
+  bool named = tsl__boundary_known(space)->named.n;
   if (named || !memory) return !named;
   const tsl__distinct *m = tsl__distinct_at(space, memory);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
@@ -63,6 +66,7 @@ static TSL__SELDOM tsl__mask narrowed(tsl__space *space, tsl__stack at, tsl__mas
 
 tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
   if (!tsl__boundary_of(space)) return 0;
-  if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__remembered_at(space, at)->memory)) return plain;
+  if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__remembered_at(space, at)->memory))
+    return plain;
   return narrowed(space, at, plain);
 }

@@ -1,9 +1,13 @@
-/* distinct_names.c - see distinct_tokens.h: tokens that spell, or begin, a name that an object has already.
+/* distinct_names.c - see distinct_tokens.h: tokens that spell, or begin, a name that an object has
+ * already.
  *
- * In the middle of a name the vocabulary's trie and the names used are gone down together: a token that ends in between may lead nowhere only where names are constrained; an
- * escape is read once it is known which character it is, unless that may matter before; where a name that was used is closed, the whole subtree goes. After a comma the same begins
- * at the few nodes of the trie that are white space and a quote. Tokens that hold a comma and a whole string after it are tried (most vocabularies have none), and where the
- * schema constrains names also those with a beginning of one, unless it is none of the names used (boundary.h).
+ * In the middle of a name the vocabulary's trie and the names used are gone down together: a token
+ * that ends in between may lead nowhere only where names are constrained; an escape is read once it
+ * is known which character it is, unless that may matter before; where a name that was used is
+ * closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that
+ * are white space and a quote. Tokens that hold a comma and a whole string after it are tried (most
+ * vocabularies have none), and where the schema constrains names also those with a beginning of
+ * one, unless it is none of the names used (boundary.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +18,11 @@
 typedef struct speller {
   tsl__state state; /* 0: it is not known which one */
   uint32_t count;
-  bool beside;      /* others may spell names that this one does not */
+  bool beside; /* others may spell names that this one does not */
 } speller;
 
-/* A node of the trie, reached by `depth` bytes, and the names of a group that may be spelled there: [lo, hi), which have the first `known` bytes in common. */
+/* A node of the trie, reached by `depth` bytes, and the names of a group that may be spelled there:
+ * [lo, hi), which have the first `known` bytes in common. */
 typedef struct spot {
   uint32_t node, depth, lo, hi, known;
   speller speller;
@@ -31,7 +36,9 @@ typedef struct descent {
   tsl__probed_mask *plain;
   tsl__tokens *gone;
   uint32_t seen_names;
-  bool few;                 /* names are constrained: those with some beginning may be used up, else it is only asked where one is closed, and by no speller */
+  /* names are constrained: those with some beginning may be used up, else it is only asked where
+   * one is closed, and by no speller */
+  bool few;
   const tsl__seen_names *group;
   TSL__VEC(uint8_t) prefix; /* decoded, of the name under way */
   TSL__VEC(spot) spots;
@@ -39,7 +46,9 @@ typedef struct descent {
 
 static const speller no_speller;
 
-static bool spells_any(const tsl__space *space, speller s) { return s.state && tsl__takes_any(space, s.state); }
+static bool spells_any(const tsl__space *space, speller s) {
+  return s.state && tsl__takes_any(space, s.state);
+}
 
 /* Does it spell all texts, or all but some? */
 static bool spells_most(const tsl__space *space, speller s) {
@@ -47,10 +56,12 @@ static bool spells_most(const tsl__space *space, speller s) {
   return (f && f->others) || spells_any(space, s);
 }
 
-/* Does every raw ASCII character lead to where texts can go on in any way? So it does where a frame is called that spells any. */
+/* Does every raw ASCII character lead to where texts can go on in any way? So it does where a frame
+ * is called that spells any. */
 static bool begins_any(tsl__space *space, speller s) {
   const tsl__state_rec *r = s.state ? tsl__state_expanded(space, s.state) : NULL;
-  tsl__target first = r && !(r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP)) ? tsl__state_step(space, r, ' ') : 0;
+  tsl__target first =
+      r && !(r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP)) ? tsl__state_step(space, r, ' ') : 0;
   if (!first || !tsl__takes_any(space, tsl__target_state(first))) return false;
   for (unsigned i = 0, byte = 0; byte < 0x7F; byte = tsl__state_upper(r)[i++] + 1u) {
     unsigned upper = tsl__state_upper(r)[i];
@@ -60,15 +71,22 @@ static bool begins_any(tsl__space *space, speller s) {
   return true;
 }
 
-/* The frames that spell a name which begins in this state: those that it calls itself, and those that a frame for a whole member calls first. */
-static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, speller *found, bool within) {
+/* The frames that spell a name which begins in this state: those that it calls itself, and those
+ * that a frame for a whole member calls first. */
+static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, speller *found,
+                                bool within) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < s->edges; k++) {
     uint32_t count;
     tsl__state callee = tsl__target_resolve(space, tsl__state_edges(s)[k].to, 0, &count);
     const tsl__state_rec *r;
-    if (tsl__state_edges(s)[k].push && (tsl__state_at(space, tsl__target_state(tsl__state_edges(s)[k].push))->guarded & TSL__NEW_NAME)) *found = (speller){callee, count, false}, n++;
-    else if (!within && !(tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) && (r = tsl__state_expanded(space, callee))) n += called_spellers(space, r, found, true);
+    if (tsl__state_edges(s)[k].push &&
+        (tsl__state_at(space, tsl__target_state(tsl__state_edges(s)[k].push))->guarded &
+         TSL__NEW_NAME))
+      *found = (speller){callee, count, false}, n++;
+    else if (!within && !(tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) &&
+             (r = tsl__state_expanded(space, callee)))
+      n += called_spellers(space, r, found, true);
   }
   return n;
 }
@@ -100,15 +118,18 @@ static bool spell(tsl__space *space, speller *s, uint8_t byte) {
   return true;
 }
 
-/* Does a token of the plain mask that ends no name lead somewhere? Mostly what it begins, or goes on with, can become any number of names, which are then asked of no more. */
+/* Does a token of the plain mask that ends no name lead somewhere? Mostly what it begins, or goes
+ * on with, can become any number of names, which are then asked of no more. */
 static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
   const tsl__remembered *p = tsl__remembered_at(space, d->at);
   tsl__run *r = d->run;
   uint32_t by = TSL__MOVE_LEADS | t, found;
-  bool asked = p->memory && !(space->watches & TSL__NEW_ITEM) && !tsl__distinct_at(space, p->memory)->escaped;
+  bool asked = p->memory && !(space->watches & TSL__NEW_ITEM) &&
+               !tsl__distinct_at(space, p->memory)->escaped;
   if (asked && tsl__move_find(space, p->plain, by, &found)) return true;
   if (!tsl__run_token(space, r, d->at, t)) return false;
-  if (!asked || !r->naming || !tsl__run_names_on(space, r, TSL__ENDLESS - 1)) return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
+  if (!asked || !r->naming || !tsl__run_names_on(space, r, TSL__ENDLESS - 1))
+    return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
   tsl__move_add(space, p->plain, by, 1);
   return true;
 }
@@ -122,7 +143,8 @@ static void try_token(tsl__space *space, descent *d, tsl_token t, bool ends) {
 
 /* Try the tokens order[begin … end). */
 static void try_tokens(tsl__space *space, descent *d, uint32_t begin, uint32_t end, bool ends) {
-  for (uint32_t i = begin; i < end && space->status == TSL_OK; i++) try_token(space, d, space->vocab->trie.order[i], ends);
+  for (uint32_t i = begin; i < end && space->status == TSL_OK; i++)
+    try_token(space, d, space->vocab->trie.order[i], ends);
 }
 
 /* Here a name that was used is closed: mostly no frame lets that pass, and no token goes on. */
@@ -131,13 +153,16 @@ static void try_subtree(tsl__space *space, descent *d, const spot *at) {
   const tsl__trie_node *node = &v->trie.nodes[at->node];
   const uint8_t *bytes = v->bytes + v->offsets[v->trie.order[node->begin]];
   bool passes = tsl__run_load(space, d->run, d->at);
-  for (uint32_t i = 0; passes && i < at->depth; i++) passes = tsl__run_byte(space, d->run, bytes[i]);
+  for (uint32_t i = 0; passes && i < at->depth; i++)
+    passes = tsl__run_byte(space, d->run, bytes[i]);
   if (passes) {
     try_tokens(space, d, node->begin, node->end, true);
     return;
   }
   for (uint32_t i = node->begin; i < node->end && space->status == TSL_OK; i++)
-    if (tsl__probed_has(space, d->plain, v->trie.order[i]) && !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i])) tsl__space_no_memory(space);
+    if (tsl__probed_has(space, d->plain, v->trie.order[i]) &&
+        !tsl__vec_push(&space->alloc, d->gone, v->trie.order[i]))
+      tsl__space_no_memory(space);
 }
 
 /* Can there be anything to take out at the node or below? */
@@ -155,12 +180,16 @@ static bool worth(const tsl__space *space, const descent *d, const spot *s) {
 static void push_spot(tsl__space *space, descent *d, spot to, uint32_t child) {
   to.node = child;
   to.depth++;
-  if (worth(space, d, &to) && !tsl__vec_push(&space->alloc, &d->spots, to)) tsl__space_no_memory(space);
+  if (worth(space, d, &to) && !tsl__vec_push(&space->alloc, &d->spots, to))
+    tsl__space_no_memory(space);
 }
 
-/* What the speller reads of an escape that has `n` bytes, `byte` the last: it spells a JSON string, and goes by an escape where it goes by the character. So, where any raw ASCII
- * character leads to any number of names, the beginning of an escape that may become one does too: the escape is read when it is known which. false: this name can't be spelled. */
-static bool spell_escape(tsl__space *space, spot *to, uint32_t n, uint8_t byte, const uint8_t *utf8, uint32_t length) {
+/* What the speller reads of an escape that has `n` bytes, `byte` the last: it spells a JSON string,
+ * and goes by an escape where it goes by the character. So, where any raw ASCII character leads to
+ * any number of names, the beginning of an escape that may become one does too: the escape is read
+ * when it is known which. false: this name can't be spelled. */
+static bool spell_escape(tsl__space *space, spot *to, uint32_t n, uint8_t byte, const uint8_t *utf8,
+                         uint32_t length) {
   if (n == 1) to->unread = spells_most(space, to->speller) || begins_any(space, to->speller);
   if (to->unread && to->open_count && tsl__may_be_raw(to->open, to->open_count)) return true;
   bool raw = to->unread && length == 1 && tsl__is_raw(*utf8);
@@ -176,9 +205,12 @@ static void push_escaped(tsl__space *space, descent *d, spot to, uint8_t byte) {
   uint32_t child = tsl__trie_child(&space->vocab->trie, to.node, byte), bytes = to.open_count + 1u;
   if (!child) return;
   uint32_t n = tsl__escape_byte(to.open, &to.open_count, byte, utf8);
-  for (uint32_t i = 0; i < n && to.lo < to.hi; i++) tsl__seen_names_narrow(d->group, to.known++, utf8[i], &to.lo, &to.hi);
-  if (to.open_count) tsl__seen_names_narrow_open(d->group, to.known, to.open, to.open_count, &to.lo, to.hi);
-  if (to.lo < to.hi && spell_escape(space, &to, bytes, byte, utf8, n)) push_spot(space, d, to, child);
+  for (uint32_t i = 0; i < n && to.lo < to.hi; i++)
+    tsl__seen_names_narrow(d->group, to.known++, utf8[i], &to.lo, &to.hi);
+  if (to.open_count)
+    tsl__seen_names_narrow_open(d->group, to.known, to.open, to.open_count, &to.lo, to.hi);
+  if (to.lo < to.hi && spell_escape(space, &to, bytes, byte, utf8, n))
+    push_spot(space, d, to, child);
 }
 
 static void look_on_raw(tsl__space *space, descent *d, spot at) {
@@ -193,7 +225,8 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
   push_escaped(space, d, at, '\\');
   while (at.lo < at.hi && space->status == TSL_OK) {
     uint8_t byte = names[at.lo].at[at.known];
-    uint32_t child = tsl__stands_raw(byte) ? tsl__trie_child(&space->vocab->trie, at.node, byte) : 0;
+    uint32_t child =
+        tsl__stands_raw(byte) ? tsl__trie_child(&space->vocab->trie, at.node, byte) : 0;
     spot to = at;
     tsl__seen_names_narrow(d->group, at.known, byte, &to.lo, &to.hi);
     at.lo = to.hi;
@@ -205,10 +238,16 @@ static void look_on_raw(tsl__space *space, descent *d, spot at) {
 static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[at.node];
   bool ends = d->few && !first && n->begin < n->own_end;
-  if (ends && !at.unread && (!at.speller.state || tsl__state_texts(space, at.speller.state, at.speller.count) <= tsl__seen_names_total(space, d->seen_names))) try_tokens(space, d, n->begin, n->own_end, false);
+  if (ends && !at.unread &&
+      (!at.speller.state || tsl__state_texts(space, at.speller.state, at.speller.count) <=
+                                tsl__seen_names_total(space, d->seen_names)))
+    try_tokens(space, d, n->begin, n->own_end, false);
   if (!at.open_count) look_on_raw(space, d, at);
   static const char second[] = TSL__ESCAPE_LETTERS "u", digits[] = "0123456789abcdefABCDEF";
-  const char *next = at.open_count == 1 ? (d->group->shortened ? second : "u") : at.open_count == 6 ? "\\" : at.open_count == 7 ? "u" : digits;
+  const char *next = at.open_count == 1   ? (d->group->shortened ? second : "u")
+                     : at.open_count == 6 ? "\\"
+                     : at.open_count == 7 ? "u"
+                                          : digits;
   for (; at.open_count && n->children && *next; next++) push_escaped(space, d, at, (uint8_t)*next);
 }
 
@@ -218,8 +257,10 @@ static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
 static bool may_end(const tsl__space *space, const descent *d, const spot *at) {
   uint64_t signs = 0;
   if (at->open_count || at->hi - at->lo > ENDS_MAX) return true;
-  for (uint32_t i = at->lo; i < at->hi; i++) signs |= tsl__name_sign(d->group->names[i].at + at->known, d->group->names[i].n - at->known);
-  return signs & (at->node ? tsl__boundary_known(space)->whole_names : tsl__boundary_known(space)->name_ends);
+  for (uint32_t i = at->lo; i < at->hi; i++)
+    signs |= tsl__name_sign(d->group->names[i].at + at->known, d->group->names[i].n - at->known);
+  return signs & (at->node ? tsl__boundary_known(space)->whole_names
+                           : tsl__boundary_known(space)->name_ends);
 }
 
 /* From a node, with the prefix spelled. */
@@ -230,13 +271,15 @@ static void descend(tsl__space *space, descent *d, spot at) {
     tsl__seen_names_range(d->group, d->prefix.at, at.known, &at.lo, &at.hi);
     if (at.lo == at.hi || (!d->few && !may_end(space, d, &at))) continue;
     look_at_spot(space, d, at, true);
-    while (d->spots.n && space->status == TSL_OK) look_at_spot(space, d, d->spots.at[--d->spots.n], false);
+    while (d->spots.n && space->status == TSL_OK)
+      look_at_spot(space, d, d->spots.at[--d->spots.n], false);
   }
 }
 
 /* In the middle of a name. */
 static void narrow_name(tsl__space *space, descent *d) {
-  bool loaded = d->few ? tsl__run_load(space, d->run, d->at) : tsl__run_load_memory(space, d->run, tsl__remembered_at(space, d->at));
+  bool loaded = d->few ? tsl__run_load(space, d->run, d->at)
+                       : tsl__run_load_memory(space, d->run, tsl__remembered_at(space, d->at));
   const tsl__spelling *s = loaded ? tsl__run_spelling(space, d->run) : NULL;
   if (!s || !tsl__seen_names_rivals(space, d->seen_names, s)) return;
   if (!tsl__vec_reserve(&space->alloc, &d->prefix, s->decoded.n + 1)) {
@@ -245,35 +288,43 @@ static void narrow_name(tsl__space *space, descent *d) {
   }
   if (s->decoded.n) memcpy(d->prefix.at, s->decoded.at, s->decoded.n);
   d->prefix.n = s->decoded.n;
-  spot begin = {.speller = d->few ? speller_of(space, d->run) : no_speller, .open_count = s->open_count};
+  spot begin = {.speller = d->few ? speller_of(space, d->run) : no_speller,
+                .open_count = s->open_count};
   memcpy(begin.open, s->open, sizeof begin.open);
   descend(space, d, begin);
 }
 
-/* Before a name: white space, its opening quote and more in one token. Whichever white space it is, the same names may follow. */
+/* Before a name: white space, its opening quote and more in one token. Whichever white space it is,
+ * the same names may follow. */
 static void narrow_before(tsl__space *space, descent *d) {
   const tsl_vocab *v = space->vocab;
   const tsl__boundary *c = tsl__boundary_known(space);
   speller begin = no_speller;
   bool known = !d->few;
-  if (known && !(c->whole_names & ((const tsl__seen_names *)tsl__space_at(space, seen_names, d->seen_names))->signs)) return;
+  if (known && !(c->whole_names &
+                 ((const tsl__seen_names *)tsl__space_at(space, seen_names, d->seen_names))->signs))
+    return;
   for (uint32_t i = 0; i < c->names_count && space->status == TSL_OK; i++) {
     const tsl__trie_node *n = &v->trie.nodes[c->names[i].node];
     const uint8_t *bytes = v->bytes + v->offsets[v->trie.order[n->begin]];
     bool passes = known || tsl__run_load(space, d->run, d->at);
-    for (uint32_t k = 0; !known && passes && k < c->names[i].depth; k++) passes = tsl__run_byte(space, d->run, bytes[k]);
+    for (uint32_t k = 0; !known && passes && k < c->names[i].depth; k++)
+      passes = tsl__run_byte(space, d->run, bytes[k]);
     if (!passes) continue;
     if (!known) begin = speller_of(space, d->run);
     known = true;
-    descend(space, d, (spot){.node = c->names[i].node, .depth = c->names[i].depth, .speller = begin});
+    descend(space, d,
+            (spot){.node = c->names[i].node, .depth = c->names[i].depth, .speller = begin});
   }
 }
 
 /* May a name that begins so, its opening quote included, be one that an object has? */
-static bool may_become(const tsl__space *space, uint32_t seen_names, const uint8_t *at, const uint8_t *end) {
+static bool may_become(const tsl__space *space, uint32_t seen_names, const uint8_t *at,
+                       const uint8_t *end) {
   uint32_t n = (uint32_t)(end - at) - 1, lo, hi;
   if (*at != '"' || memchr(at + 1, '"', n) || memchr(at + 1, '\\', n)) return true;
-  for (; seen_names; seen_names = ((const tsl__seen_names *)tsl__space_at(space, seen_names, seen_names))->next) {
+  for (; seen_names;
+       seen_names = ((const tsl__seen_names *)tsl__space_at(space, seen_names, seen_names))->next) {
     tsl__seen_names_range(tsl__space_at(space, seen_names, seen_names), at + 1, n, &lo, &hi);
     if (lo < hi) return true;
   }
@@ -286,10 +337,12 @@ static const tsl__open *container(const tsl__space *space, uint32_t open, uint32
   return open ? tsl__open_at(space, open) : NULL;
 }
 
-/* May the name that a token begins be one that its container has? It need not begin one: `,",` does outside strings, and within one it closes that and comes to the comma. */
+/* May the name that a token begins be one that its container has? It need not begin one: `,",` does
+ * outside strings, and within one it closes that and comes to the comma. */
 static bool may_repeat(const tsl__space *space, const tsl__open *o, const tsl__next_name *next) {
   const tsl_vocab *v = space->vocab;
-  const uint8_t *name = v->bytes + v->offsets[next->token] + next->at, *end = v->bytes + v->offsets[next->token + 1];
+  const uint8_t *name = v->bytes + v->offsets[next->token] + next->at,
+                *end = v->bytes + v->offsets[next->token + 1];
   return o->array || (name < end && may_become(space, o->used, name, end));
 }
 
@@ -301,20 +354,34 @@ static void narrow_next(tsl__space *space, descent *d, const tsl__distinct *m) {
   for (size_t i = 0; i < c->begun.n && space->status == TSL_OK; i++) {
     const tsl__next_name *next = &list[i];
     if (!m->escaped && next->closes == TSL__CLOSES_NEVER) return;
-    if (!i || next->closes != list[i - 1].closes) o = next->closes < TSL__CLOSES_UNKNOWN ? container(space, m->open, next->closes) : NULL;
-    if (m->escaped || next->closes == TSL__CLOSES_UNKNOWN || (o && o->used && may_repeat(space, o, next))) try_token(space, d, next->token, next->closes == TSL__CLOSES_UNKNOWN);
+    if (!i || next->closes != list[i - 1].closes)
+      o = next->closes < TSL__CLOSES_UNKNOWN ? container(space, m->open, next->closes) : NULL;
+    if (m->escaped || next->closes == TSL__CLOSES_UNKNOWN ||
+        (o && o->used && may_repeat(space, o, next)))
+      try_token(space, d, next->token, next->closes == TSL__CLOSES_UNKNOWN);
   }
 }
 
-void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain, tsl__tokens *gone) {
+void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain,
+                       tsl__tokens *gone) {
   const tsl__distinct *m = tsl__distinct_at(space, tsl__remembered_at(space, at)->memory);
   const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
-  descent d = {.run = r, .at = at, .plain = plain, .gone = gone, .seen_names = o && !o->array ? o->used : 0, .few = space->watches & TSL__FEW_NAMES};
-  if (d.few && m->open) narrow_next(space, &d, m);
-  else for (size_t i = 0; i < c->named.n && space->status == TSL_OK; i++) try_token(space, &d, c->named.at[i], true);
-  if (d.seen_names && m->name) narrow_name(space, &d);
-  else if (d.seen_names && o->expects && !m->in_string) narrow_before(space, &d);
+  descent d = {.run = r,
+               .at = at,
+               .plain = plain,
+               .gone = gone,
+               .seen_names = o && !o->array ? o->used : 0,
+               .few = space->watches & TSL__FEW_NAMES};
+  if (d.few && m->open)
+    narrow_next(space, &d, m);
+  else
+    for (size_t i = 0; i < c->named.n && space->status == TSL_OK; i++)
+      try_token(space, &d, c->named.at[i], true);
+  if (d.seen_names && m->name)
+    narrow_name(space, &d);
+  else if (d.seen_names && o->expects && !m->in_string)
+    narrow_before(space, &d);
   tsl__vec_free(&space->alloc, &d.prefix);
   tsl__vec_free(&space->alloc, &d.spots);
 }

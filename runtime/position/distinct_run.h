@@ -1,4 +1,5 @@
-/* distinct_run.h - a text followed byte by byte from a position with a memory: what distinct.c and the files beside it share.
+/* distinct_run.h - a text followed byte by byte from a position with a memory: what distinct.c and
+ * the files beside it share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,19 +12,23 @@ typedef struct tsl__run {
   tsl__stepping step;
   uint32_t open, text;
   bool in_string, escaped, naming; /* naming: a name is under way that matters */
-  bool brief;              /* asked for before loading: what a comma ends is not kept, nor is what comes after it compared; `fresh` tells of it */
-  uint32_t fresh;          /* depth of the array whose item began after such a comma; 0: there was none */
+  /* asked for before loading: what a comma ends is not kept, nor is what comes after it compared;
+   * `fresh` tells of it */
+  bool brief;
+  /* depth of the array whose item began after such a comma; 0: there was none */
+  uint32_t fresh;
   TSL__VEC(tsl__deny) denies;
   TSL__VEC(uint8_t) bytes; /* read since `text`, as far as anything is watched */
   uint32_t name_text;      /* the name under way: this and `name_bytes` */
   TSL__VEC(uint8_t) name_bytes;
-  tsl__spelling spelling;  /* of that, when it was asked for */
-  TSL__VEC(uint8_t) raw;   /* a text put together */
-  tsl__stepping deny;      /* for stepping them */
-  struct tsl__run *next;   /* of those that are free */
+  tsl__spelling spelling; /* of that, when it was asked for */
+  TSL__VEC(uint8_t) raw;  /* a text put together */
+  tsl__stepping deny;     /* for stepping them */
+  struct tsl__run *next;  /* of those that are free */
 } tsl__run;
 
-/* A run is loaded any number of times, and given back for the next; NULL on failure. NULL may be given back. */
+/* A run is loaded any number of times, and given back for the next; NULL on failure. NULL may be
+ * given back. */
 tsl__run *tsl__run_take(tsl__space *space);
 void tsl__run_give(tsl__space *space, tsl__run *r);
 bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at);
@@ -31,7 +36,8 @@ bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at);
 bool tsl__run_load_memory(tsl__space *space, tsl__run *r, const tsl__remembered *p);
 /* One byte; false: it is rejected. */
 bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte);
-/* Its parts: which repetitions end before the byte, and after it: before it is read. And once it has been read by the frames, if they were asked. */
+/* Its parts: which repetitions end before the byte, and after it: before it is read. And once it
+ * has been read by the frames, if they were asked. */
 void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte);
 bool tsl__run_note(tsl__space *space, tsl__run *r, uint8_t byte);
 /* A token's bytes from a position; false if it is rejected (or on failure). */
@@ -40,12 +46,16 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
 tsl__stack tsl__run_position(tsl__space *space, tsl__run *r);
 /* That of these frames with what the run remembers. */
 tsl__stack tsl__run_position_of(tsl__space *space, tsl__run *r, tsl__stack plain);
-/* The position of a plain one with a memory; 0 on failure. The same if there is one already; else 0. */
-tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text);
-tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory, uint32_t text);
+/* The position of a plain one with a memory; 0 on failure. The same if there is one already; else
+ * 0. */
+tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t memory,
+                                  uint32_t text);
+tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory,
+                                        uint32_t text);
 /* What is spelled of a name that the frames tell; NULL: none is. */
 const struct tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain);
-/* A memory that positions share whose text, and whose arrays' items so far, differ, but nothing else of what is remembered. 0 on failure. */
+/* A memory that positions share whose text, and whose arrays' items so far, differ, but nothing
+ * else of what is remembered. 0 on failure. */
 uint32_t tsl__distinct_shape(tsl__space *space, uint32_t memory);
 /* The text since an item began, into r->raw. */
 bool tsl__run_item(tsl__space *space, tsl__run *r, uint32_t start);
@@ -55,21 +65,27 @@ uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r);
 uint32_t tsl__run_seen(const tsl__space *space, const tsl__run *r);
 /* The name under way, decoded as far as it goes; NULL on failure. */
 const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r);
-static inline bool tsl__run_name_empty(const tsl__run *r) { return !r->name_text && !r->name_bytes.n; }
+static inline bool tsl__run_name_empty(const tsl__run *r) {
+  return !r->name_text && !r->name_bytes.n;
+}
 /* Is the cell's frame one that spells a name that must be new? */
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
-/* Surely at least so many texts, ENDLESS: any number, are there of what a frame in this state spells. (distinct_unbounded.c, as are those down to tsl__run_watched) */
+/* Surely at least so many texts, ENDLESS: any number, are there of what a frame in this state
+ * spells. (distinct_unbounded.c, as are those down to tsl__run_watched) */
 #define TSL__ENDLESS UINT32_MAX
 uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count);
 /* Does some frame spell a new name for which there are more texts than `taken`? */
 bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names);
 /* Is a string under way that can become any number of texts? Then its item can be new. */
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
-/* Can what is under way still become a repetition in such a way that a search must tell whether there is a way on? */
+/* Can what is under way still become a repetition in such a way that a search must tell whether
+ * there is a way on? */
 bool tsl__run_watched(tsl__space *space, tsl__run *r);
-/* Bytes that the frames of a position may read, added to *out; others they do not. (distinct_search.c) */
+/* Bytes that the frames of a position may read, added to *out; others they do not.
+ * (distinct_search.c) */
 void tsl__may_read(tsl__space *space, tsl__stack at, tsl__bytes *out);
-/* Can the innermost item under way that must be new surely become any number of values? (distinct_unbounded.c) */
+/* Can the innermost item under way that must be new surely become any number of values?
+ * (distinct_unbounded.c) */
 bool tsl__run_unbounded(tsl__space *space, tsl__run *r);
 /* Can a text end from where the run is? (distinct_search.c) */
 bool tsl__run_alive(tsl__space *space, tsl__run *r);

@@ -1,8 +1,11 @@
-/* distinct_search.c - can a text end from here, where what is under way may still become a repetition?
+/* distinct_search.c - can a text end from here, where what is under way may still become a
+ * repetition?
  *
- * A search over bytes, over pairs of plain position and memory, until what is under way is watched no more (distinct.h). Mostly the first byte that is looked at differs
- * already. The language of what must not be repeated is finite up to spelling, and of the endless spellings of numbers (1.000, 1e00) those with few zeros in a row
- * are tried only, so it ends; what it found is remembered.
+ * A search over bytes, over pairs of plain position and memory, until what is under way is watched
+ * no more (distinct.h). Mostly the first byte that is looked at differs already. The language of
+ * what must not be repeated is finite up to spelling, and of the endless spellings of numbers
+ * (1.000, 1e00) those with few zeros in a row are tried only, so it ends; what it found is
+ * remembered.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,12 +23,13 @@ typedef struct looking {
   TSL__VEC(seen) seen;      /* one for each pair of plain position and memory */
   uint32_t *slots;          /* of seen, by pair: index + 1 */
   uint32_t slot_count;
-  uint32_t begun;           /* bytes of the text where the search began */
-  uint32_t now;             /* which of the seen is looked around */
+  uint32_t begun; /* bytes of the text where the search began */
+  uint32_t now;   /* which of the seen is looked around */
 } looking;
 
 static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__remembered *p) {
-  uint32_t mask = l->slot_count - 1, i = (uint32_t)tsl__mix((uint64_t)p->plain << 32 | p->memory) & mask;
+  uint32_t mask = l->slot_count - 1,
+           i = (uint32_t)tsl__mix((uint64_t)p->plain << 32 | p->memory) & mask;
   for (; l->slots[i]; i = (i + 1) & mask) {
     const tsl__remembered *q = tsl__remembered_at(space, l->seen.at[l->slots[i] - 1].at);
     if (q->plain == p->plain && q->memory == p->memory) break;
@@ -36,17 +40,21 @@ static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__remembe
 /* Look at a position later, unless one like it was seen. */
 static bool look_later(tsl__space *space, looking *l, tsl__stack at) {
   if (l->seen.n * 2 >= l->slot_count) {
-    uint32_t old = l->slot_count, count = old ? old * 2 : 64, *slots = tsl__alloc_zero(&space->alloc, count * sizeof *slots);
+    uint32_t old = l->slot_count, count = old ? old * 2 : 64,
+             *slots = tsl__alloc_zero(&space->alloc, count * sizeof *slots);
     if (!slots) return tsl__space_no_memory(space);
     tsl__free(&space->alloc, l->slots, old * sizeof *slots);
     l->slots = slots;
     l->slot_count = count;
-    for (uint32_t i = 0; i < l->seen.n; i++) *slot_of(space, l, tsl__remembered_at(space, l->seen.at[i].at)) = i + 1;
+    for (uint32_t i = 0; i < l->seen.n; i++)
+      *slot_of(space, l, tsl__remembered_at(space, l->seen.at[i].at)) = i + 1;
   }
   uint32_t *slot = slot_of(space, l, tsl__remembered_at(space, at));
   if (*slot) return true;
   seen fresh = {at, l->now};
-  if (!tsl__vec_push(&space->alloc, &l->queue, (uint32_t)l->seen.n) || !tsl__vec_push(&space->alloc, &l->seen, fresh)) return tsl__space_no_memory(space);
+  if (!tsl__vec_push(&space->alloc, &l->queue, (uint32_t)l->seen.n) ||
+      !tsl__vec_push(&space->alloc, &l->seen, fresh))
+    return tsl__space_no_memory(space);
   *slot = (uint32_t)l->seen.n;
   return true;
 }
@@ -59,16 +67,21 @@ static bool known_alive(const tsl__space *space, tsl__stack at, uint32_t *verdic
 static void note_alive(tsl__space *space, tsl__stack at, uint32_t verdict) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   uint32_t known;
-  if (!known_alive(space, at, &known)) tsl__move_add(space, p->plain, TSL__MOVE_ALIVE | p->memory, verdict);
+  if (!known_alive(space, at, &known))
+    tsl__move_add(space, p->plain, TSL__MOVE_ALIVE | p->memory, verdict);
 }
 
-/* Is the text since the outermost watched item there, with all names in it? Else the name under way is all that there is. */
-static bool captured(const tsl__space *space, const tsl__run *r) { return r->open && tsl__open_at(space, r->open)->captured; }
+/* Is the text since the outermost watched item there, with all names in it? Else the name under way
+ * is all that there is. */
+static bool captured(const tsl__space *space, const tsl__run *r) {
+  return r->open && tsl__open_at(space, r->open)->captured;
+}
 
 /* Bytes of that text. */
 static uint32_t total(const tsl__space *space, const tsl__run *r) {
   if (captured(space, r)) return tsl__run_total(space, r);
-  return ((const tsl__text *)tsl__space_at(space, texts, r->name_text))->total + (uint32_t)r->name_bytes.n;
+  return ((const tsl__text *)tsl__space_at(space, texts, r->name_text))->total +
+         (uint32_t)r->name_bytes.n;
 }
 
 /* Its last bytes, at most n. */
@@ -76,7 +89,8 @@ static uint32_t last_bytes(const tsl__space *space, const tsl__run *r, uint8_t *
   bool all = captured(space, r);
   const uint8_t *own = all ? r->bytes.at : r->name_bytes.at;
   uint32_t have = 0;
-  for (size_t i = all ? r->bytes.n : r->name_bytes.n; i-- > 0 && have < n;) out[n - ++have] = own[i];
+  for (size_t i = all ? r->bytes.n : r->name_bytes.n; i-- > 0 && have < n;)
+    out[n - ++have] = own[i];
   for (uint32_t t = all ? r->text : r->name_text; t && have < n;) {
     const tsl__text *x = tsl__space_at(space, texts, t);
     for (uint32_t i = x->n; i-- > 0 && have < n;) out[n - ++have] = x->at[i];
@@ -91,13 +105,15 @@ static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
 #define ZEROS_MAX 40u      /* in a row, where a number has no exponent */
 #define ZEROS_MAX_SHORT 6u /* where it may have one instead */
 
-/* Would the byte only spell a number at greater length that can be spelled without? There is no end to that: zeros at the end of a fraction, and more than one at the
- * beginning of an exponent; E is e, and e+1 is e1. */
+/* Would the byte only spell a number at greater length that can be spelled without? There is no end
+ * to that: zeros at the end of a fraction, and more than one at the beginning of an exponent; E is
+ * e, and e+1 is e1. */
 static bool pads(const tsl__space *space, const tsl__run *r, const tsl__bytes *next, uint8_t byte) {
   uint8_t at[ZEROS_MAX + 4];
   if (r->in_string || (!is_digit(byte) && byte != 'E' && byte != '+')) return false;
   uint32_t n = last_bytes(space, r, at, sizeof at), zeros = 0;
-  if (!is_digit(byte)) return n && (at[n - 1] == 'e' || at[n - 1] == 'E' || (byte == 'E' && is_digit(at[n - 1])));
+  if (!is_digit(byte))
+    return n && (at[n - 1] == 'e' || at[n - 1] == 'E' || (byte == 'E' && is_digit(at[n - 1])));
   while (zeros < n && at[n - 1 - zeros] == '0') zeros++;
   if (zeros == 1 && n > 1) {
     uint8_t before = at[n - 2] == '+' || at[n - 2] == '-' ? n > 2 ? at[n - 3] : 0 : at[n - 2];
@@ -117,7 +133,8 @@ static uint32_t open_escape(const uint8_t *at, uint32_t n) {
   return n;
 }
 
-/* Would the byte escape what needs no escape, or spell a hexadecimal digit in capitals? An escape that was begun before the search may be anything. */
+/* Would the byte escape what needs no escape, or spell a hexadecimal digit in capitals? An escape
+ * that was begun before the search may be anything. */
 static bool respells(const tsl__space *space, const tsl__run *r, uint32_t begun, uint8_t byte) {
   uint8_t at[64];
   if (!r->in_string) return false;
@@ -127,7 +144,10 @@ static bool respells(const tsl__space *space, const tsl__run *r, uint32_t begun,
   if (escape == n) return false;
   if (byte >= 'A' && byte <= 'F') return true;
   if (first + escape < begun) return false;
-  if (escape >= 6 && at[escape - 6] == '\\' && at[escape - 5] == 'u' && (at[escape - 4] | 0x20) == 'd') return false; /* the second half of a pair */
+  /* the second half of a pair */
+  if (escape >= 6 && at[escape - 6] == '\\' && at[escape - 5] == 'u' &&
+      (at[escape - 4] | 0x20) == 'd')
+    return false;
   return digit < 2 ? byte != '0' : digit == 2 && byte != '0' && byte != '1';
 }
 
@@ -151,31 +171,41 @@ typedef struct around {
 static bool look_at_byte(tsl__space *space, around *a, uint8_t byte) {
   tsl__run *r = a->run;
   uint32_t verdict = 0;
-  if (!tsl__run_load(space, r, a->at) || pads(space, r, &a->next, byte) || respells(space, r, a->l->begun, byte) || !tsl__run_byte(space, r, byte)) return false;
+  if (!tsl__run_load(space, r, a->at) || pads(space, r, &a->next, byte) ||
+      respells(space, r, a->l->begun, byte) || !tsl__run_byte(space, r, byte))
+    return false;
   bool watched = tsl__run_watched(space, r);
   tsl__stack to = watched ? tsl__run_position(space, r) : 0;
-  if (!watched || (to && known_alive(space, to, &verdict) && verdict == ALIVE)) return space->status == TSL_OK;
+  if (!watched || (to && known_alive(space, to, &verdict) && verdict == ALIVE))
+    return space->status == TSL_OK;
   if (to && verdict != DEAD) look_later(space, a->l, to);
   return false;
 }
 
 #define LOW 0x1FFFFFFFFu /* bytes up to the space */
 
-/* All ways on by one byte from a position; true as soon as one of them is watched no more. First those that no repetition takes; white space, which changes nothing, last. */
+/* All ways on by one byte from a position; true as soon as one of them is watched no more. First
+ * those that no repetition takes; white space, which changes nothing, last. */
 static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
   const tsl__remembered *p = tsl__remembered_at(space, at);
   const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   around a = {.l = l, .at = at};
   tsl__bytes repeated = {{0}};
   bool found = false;
-  if (m->in_string) tsl__may_read(space, p->plain, &a.next);
-  else if (!tsl__stack_next(space, p->memory ? p->plain : at, &a.next)) return false;
+  if (m->in_string)
+    tsl__may_read(space, p->plain, &a.next);
+  else if (!tsl__stack_next(space, p->memory ? p->plain : at, &a.next))
+    return false;
   for (uint32_t i = 0; i < m->n; i++) tsl__may_read(space, m->denies[i].at, &repeated);
   a.run = tsl__run_take(space);
   for (unsigned part = 0; a.run && part < 10 && !found && space->status == TSL_OK; part++) {
     unsigned w = part % 5 % 4; /* the first word in two halves */
-    uint64_t bits = a.next.w[w] & (part < 5 ? ~repeated.w[w] : repeated.w[w]) & (part % 5 == 0 ? ~LOW : part % 5 == 4 ? LOW : UINT64_MAX);
-    for (; bits && !found && space->status == TSL_OK; bits &= bits - 1) found = look_at_byte(space, &a, (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(bits)));
+    uint64_t bits = a.next.w[w] & (part < 5 ? ~repeated.w[w] : repeated.w[w]) &
+                    (part % 5 == 0   ? ~LOW
+                     : part % 5 == 4 ? LOW
+                                     : UINT64_MAX);
+    for (; bits && !found && space->status == TSL_OK; bits &= bits - 1)
+      found = look_at_byte(space, &a, (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(bits)));
   }
   tsl__run_give(space, a.run);
   return found;
@@ -190,11 +220,13 @@ static bool search(tsl__space *space, tsl__stack at, uint32_t begun) {
     l.now = l.queue.at[--l.queue.n];
     found = look_around(space, &l, l.seen.at[l.now].at);
   }
-  for (uint32_t i = l.now; found && looks > 1; i = l.seen.at[i].from) { /* the way there; after one look it is found again as fast */
+  /* the way there; after one look it is found again as fast */
+  for (uint32_t i = l.now; found && looks > 1; i = l.seen.at[i].from) {
     note_alive(space, l.seen.at[i].at, ALIVE);
     if (i == 0) break;
   }
-  for (size_t i = 0; !found && i < l.seen.n && space->status == TSL_OK; i++) note_alive(space, l.seen.at[i].at, DEAD);
+  for (size_t i = 0; !found && i < l.seen.n && space->status == TSL_OK; i++)
+    note_alive(space, l.seen.at[i].at, DEAD);
   tsl__vec_free(&space->alloc, &l.queue);
   tsl__vec_free(&space->alloc, &l.seen);
   tsl__free(&space->alloc, l.slots, l.slot_count * sizeof *l.slots);

@@ -3,7 +3,8 @@
  */
 #include "runtime/position/distinct_run.h"
 
-tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
+tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
+                               size_t *accepted) {
   tsl__run *r = tsl__run_take(space);
   size_t i = 0;
   bool fine = r && tsl__run_load(space, r, from);
@@ -27,34 +28,44 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
   return true;
 }
 
-/* Has the token nothing in it that means anything to the memory, unless it begins or ends something new? */
+/* Has the token nothing in it that means anything to the memory, unless it begins or ends something
+ * new? */
 static bool dull(const tsl__space *space, const tsl__remembered *p, tsl_token token) {
   const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   const tsl__boundary *c = tsl__boundary_known(space);
-  if (!c || m->n || m->escaped || p->text || (m->open && tsl__open_at(space, m->open)->captured)) return false;
+  if (!c || m->n || m->escaped || p->text || (m->open && tsl__open_at(space, m->open)->captured))
+    return false;
   return tsl__mask_bit(m->in_string ? c->dull_quoted : c->dull, token);
 }
 
 /* Does the name, if there is one, stay implied from one plain position to the next? */
-static bool stays_implied(const tsl__space *space, const tsl__distinct *m, tsl__stack to) { return !m->name || (m->name == TSL__NAME_IMPLIED && tsl__name_implied(space, to)); }
+static bool stays_implied(const tsl__space *space, const tsl__distinct *m, tsl__stack to) {
+  return !m->name || (m->name == TSL__NAME_IMPLIED && tsl__name_implied(space, to));
+}
 
 bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
   const tsl__remembered *p = tsl__remembered_at(space, from);
   tsl__stack plain;
-  if (!dull(space, p, token) || !tsl__move_known(space, p->plain, token, &plain) || plain & TSL__MOVE_CALLED) return false;
+  if (!dull(space, p, token) || !tsl__move_known(space, p->plain, token, &plain) ||
+      plain & TSL__MOVE_CALLED)
+    return false;
   if (plain && !stays_implied(space, tsl__distinct_at(space, p->memory), plain)) return false;
-  *to = plain == p->plain ? from : plain ? tsl__distinct_position_known(space, plain, p->memory, 0) : 0;
+  *to = plain == p->plain ? from
+        : plain           ? tsl__distinct_position_known(space, plain, p->memory, 0)
+                          : 0;
   return *to || !plain;
 }
 
-/* The plain position moves as it does without memory; what of it is remembered, the bytes tell. false: an item begins that must be new, or something is repeated. */
+/* The plain position moves as it does without memory; what of it is remembered, the bytes tell.
+ * false: an item begins that must be new, or something is repeated. */
 static bool follow(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   if (!tsl__run_load_memory(space, r, p)) return false;
   r->step.came = 0;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
     tsl__run_look_ahead(space, r, v->bytes[i]);
-    if (r->step.repeats_before || r->step.repeats_after || !tsl__run_note(space, r, v->bytes[i])) return false;
+    if (r->step.repeats_before || r->step.repeats_after || !tsl__run_note(space, r, v->bytes[i]))
+      return false;
   }
   return !r->denies.n;
 }
@@ -73,13 +84,17 @@ static bool lengthen(tsl__space *space, tsl__run *r, const tsl__remembered *p, t
 /* Do the frames leave more names than were used, or is the name under way nobody's beginning? */
 static bool unrivalled(tsl__space *space, tsl__run *r, tsl__stack plain) {
   uint32_t seen_names = tsl__run_seen(space, r);
-  const tsl__spelling *s = seen_names && !tsl__run_name_empty(r) ? tsl__run_spelling(space, r) : NULL;
+  const tsl__spelling *s =
+      seen_names && !tsl__run_name_empty(r) ? tsl__run_spelling(space, r) : NULL;
   if (!s || !tsl__seen_names_rivals(space, seen_names, s)) return true;
-  return tsl__step_load(space, &r->step, plain) && tsl__run_names_on(space, r, tsl__seen_names_total(space, seen_names));
+  return tsl__step_load(space, &r->step, plain) &&
+         tsl__run_names_on(space, r, tsl__seen_names_total(space, seen_names));
 }
 
-/* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0: rejected. */
-static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
+/* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0:
+ * rejected. */
+static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__remembered *p,
+                              tsl_token token) {
   const tsl_vocab *v = space->vocab;
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
   tsl__stack to;
@@ -88,11 +103,14 @@ static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__remembe
   if (tsl__move_known(space, p->plain, token, &to)) return to ? to & ~TSL__MOVE_CALLED : 0;
   if (!tsl__step_load(space, &r->step, p->plain)) return 0;
   r->step.repeats_before = r->step.repeats_after = 0;
-  return tsl__step_bytes(space, &r->step, v->bytes + begin, end - begin, &accepted) ? tsl__step_collect(space, &r->step) : 0;
+  return tsl__step_bytes(space, &r->step, v->bytes + begin, end - begin, &accepted)
+             ? tsl__step_collect(space, &r->step)
+             : 0;
 }
 
 /* From a position in the middle of a name. */
-static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token, tsl__stack *to) {
+static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token,
+                          tsl__stack *to) {
   tsl__stack plain = plain_after(space, r, p, token);
   if (!plain) return true;
   if (tsl__remembered_at(space, plain)->memory) plain = tsl__remembered_at(space, plain)->plain;
@@ -101,15 +119,18 @@ static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__remembered 
 }
 
 /* From a position with a memory; *to = 0: rejected. false: frames must be stepped to know. */
-static bool token_beside(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token, tsl__stack *to, bool *keep) {
+static bool token_beside(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token,
+                         tsl__stack *to, bool *keep) {
   const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   bool is_dull = dull(space, p, token);
   tsl__stack plain = 0;
   *to = 0;
-  if (space->watches & TSL__SAME_ITEM && !is_dull) return false; /* the plain position goes on after an item as if it were both, new and not */
+  /* the plain position goes on after an item as if it were both, new and not */
+  if (space->watches & TSL__SAME_ITEM && !is_dull) return false;
   if (is_dull && m->name) return token_in_name(space, r, p, token, to);
   if (m->name && m->name != TSL__NAME_IMPLIED) return false;
-  if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &plain)) return true;
+  if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &plain))
+    return true;
   if (plain & TSL__MOVE_CALLED || tsl__remembered_at(space, plain)->memory) return false;
   *keep = !is_dull;
   if (is_dull) return *to = tsl__distinct_position(space, plain, p->memory, 0), true;
@@ -124,7 +145,8 @@ tsl__stack tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token tok
   *keep = true;
   if (!r) return 0;
   if (!p->memory || !token_beside(space, r, p, token, &to, keep)) {
-    bool fine = tsl__run_token(space, r, from, token) && (!tsl__run_watched(space, r) || tsl__run_alive(space, r));
+    bool fine = tsl__run_token(space, r, from, token) &&
+                (!tsl__run_watched(space, r) || tsl__run_alive(space, r));
     to = fine ? tsl__run_position(space, r) : 0;
     if (to && !p->memory) to |= TSL__MOVE_CALLED;
   }
@@ -132,12 +154,16 @@ tsl__stack tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token tok
   return space->status == TSL_OK ? to : 0;
 }
 
-/* From a plain position: did one additional name begin in the token, or go on there, or end, and nothing else that matters? Nothing was used before it, so nothing is repeated, and what is
- * to be remembered the bytes tell. false: frames must be stepped to know. */
-static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token, const tsl__stepping *s) {
+/* From a plain position: did one additional name begin in the token, or go on there, or end, and
+ * nothing else that matters? Nothing was used before it, so nothing is repeated, and what is to be
+ * remembered the bytes tell. false: frames must be stepped to know. */
+static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token,
+                         const tsl__stepping *s) {
   const tsl_vocab *v = space->vocab;
   bool begins = s->called & TSL__NEW_NAME, ends = s->came & TSL__NEW_NAME;
-  if (s->called & space->watches & TSL__NEW_ITEM || (begins && ends) || !tsl__run_load(space, r, from) || begins == r->naming) return false;
+  if (s->called & space->watches & TSL__NEW_ITEM || (begins && ends) ||
+      !tsl__run_load(space, r, from) || begins == r->naming)
+    return false;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
     bool quote = v->bytes[i] == '"' && !r->escaped;
     if (quote && begins) return false; /* it need not begin with the token */
@@ -149,7 +175,8 @@ static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_to
   return true;
 }
 
-tsl__stack tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s, bool *keep) {
+tsl__stack tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token,
+                               tsl__stepping *s, bool *keep) {
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
   bool told = begin_beside(space, r, from, token, s);
@@ -167,14 +194,18 @@ bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   const tsl__distinct *m = tsl__distinct_at(space, p->memory);
   const tsl__open *o = tsl__open_at(space, m->open);
   if (!m->n && !m->name && !o->remembers) return *out = next, true;
-  bool free = !m->n && !m->name && !(m->in_string && !o->array) && !(space->watches & TSL__SAME_ITEM); /* nothing is under way that could be repeated: a comma alone begins something */
+  /* nothing is under way that could be repeated: a comma alone begins something */
+  bool free =
+      !m->n && !m->name && !(m->in_string && !o->array) && !(space->watches & TSL__SAME_ITEM);
   if (free) *out = next;
   if (free && (m->in_string || !tsl__bytes_has(&next, ','))) return true;
   if (free) out->w[0] &= ~((uint64_t)1 << ',');
   tsl__run *r = tsl__run_take(space);
   if (!r) return false;
   for (unsigned b = free ? ',' : 0; b < (free ? ',' + 1u : 256) && space->status == TSL_OK; b++) {
-    if (!tsl__bytes_has(&next, b) || !tsl__run_load(space, r, at) || !tsl__run_byte(space, r, (uint8_t)b)) continue;
+    if (!tsl__bytes_has(&next, b) || !tsl__run_load(space, r, at) ||
+        !tsl__run_byte(space, r, (uint8_t)b))
+      continue;
     if (!tsl__run_watched(space, r) || tsl__run_alive(space, r)) tsl__bytes_add(out, b);
   }
   tsl__run_give(space, r);

@@ -1,4 +1,5 @@
-/* distinct_tokens.h - what distinct_items.c and distinct_names.c share: each tries tokens that the plain mask of a position with a memory has, and lists those that lead nowhere.
+/* distinct_tokens.h - what distinct_items.c and distinct_names.c share: each tries tokens that the
+ * plain mask of a position with a memory has, and lists those that lead nowhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +12,8 @@
 /* A mask of which many tokens are asked. */
 typedef struct tsl__probed_mask {
   tsl__mask mask;
-  uint32_t *bits;  /* written out; NULL: it was not worth it yet */
-  uint32_t asked;  /* tokens, before it was */
+  uint32_t *bits; /* written out; NULL: it was not worth it yet */
+  uint32_t asked; /* tokens, before it was */
 } tsl__probed_mask;
 
 #define TSL__PROBED_MANY 32u /* tokens from which that is worth it */
@@ -22,7 +23,9 @@ bool tsl__probed_write(tsl__space *space, tsl__probed_mask *m);
 
 /* Is the token in it? */
 static inline bool tsl__probed_has(tsl__space *space, tsl__probed_mask *m, tsl_token t) {
-  return m->bits || (m->asked++ >= TSL__PROBED_MANY && tsl__probed_write(space, m)) ? tsl__mask_bit(m->bits, t) : tsl__mask_has(space, m->mask, t);
+  return m->bits || (m->asked++ >= TSL__PROBED_MANY && tsl__probed_write(space, m))
+             ? tsl__mask_bit(m->bits, t)
+             : tsl__mask_has(space, m->mask, t);
 }
 
 /* Does the token lead somewhere? */
@@ -33,11 +36,15 @@ static inline bool tsl__is_raw(uint8_t byte) { return byte < 0x7F && tsl__stands
 /* May an open escape still become a raw ASCII character? */
 bool tsl__may_be_raw(const uint8_t *open, uint32_t count);
 
-/* Does every raw ASCII character lead from the state to itself? Then texts of such characters can go on in any way. */
+/* Does every raw ASCII character lead from the state to itself? Then texts of such characters can
+ * go on in any way. */
 bool tsl__takes_any(const tsl__space *space, tsl__state state);
 
-/* Add to `gone` what may be in the plain mask of the position and leads nowhere. Failures are sticky. */
-void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain, tsl__tokens *gone);
-void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain, tsl__tokens *gone);
+/* Add to `gone` what may be in the plain mask of the position and leads nowhere. Failures are
+ * sticky. */
+void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain,
+                       tsl__tokens *gone);
+void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain,
+                       tsl__tokens *gone);
 
 #endif

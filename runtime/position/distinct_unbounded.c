@@ -1,11 +1,17 @@
-/* distinct_unbounded.c - can what is under way, a name or a string or a number, still become any number of texts, and an item any number of values?
+/* distinct_unbounded.c - can what is under way, a name or a string or a number, still become any
+ * number of texts, and an item any number of values?
  *
- * Then it can become one that was not there before, whatever was read; no search for a text that differs (distinct_search.c) is needed, and what is found holds for the frames
- * alone: it is remembered for the plain position. So is what does not hold, or would take too long to find out: that is no answer, and the search has to tell.
+ * Then it can become one that was not there before, whatever was read; no search for a text that
+ * differs (distinct_search.c) is needed, and what is found holds for the frames alone: it is
+ * remembered for the plain position. So is what does not hold, or would take too long to find out:
+ * that is no answer, and the search has to tell.
  *
- * Looked for is a string with any number of texts, or a number that may have any number of digits, that the frames may come to before the item is over: depth first over plain positions,
- * a byte at a time, the way into members and their values first; the next way on from a place is not taken before that one was followed to its end. What must be new on that way may not be: it never leads through a name that must be, unless there are any number of
- * them, nor beyond the first item of an array within whose items must be.
+ * Looked for is a string with any number of texts, or a number that may have any number of digits,
+ * that the frames may come to before the item is over: depth first over plain positions, a byte at
+ * a time, the way into members and their values first; the next way on from a place is not taken
+ * before that one was followed to its end. What must be new on that way may not be: it never leads
+ * through a name that must be, unless there are any number of them, nor beyond the first item of an
+ * array within whose items must be.
  *
  * Tested by tests/position/test_distinct.c
  *
@@ -15,46 +21,55 @@
 
 #include "runtime/walk/fixed.h"
 
-/* ---- what is under way in a string or a number ---------------------------------------------------------------------- */
+/* ---- what is under way in a string or a number ----------------------------------------------- */
 
-#define MANY 32u /* iterations of a counted loop with two ways or more: more texts than there can be names */
+/* iterations of a counted loop with two ways or more: more texts than there can be names */
+#define MANY 32u
 
-/* Do two bytes or more begin another iteration of the state's counted loop, of which many are left? */
+/* Do two bytes or more begin another iteration of the state's counted loop, of which many are
+ * left? */
 static bool counts_far(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
   unsigned ways = 0;
   if (!(r->flags & TSL__STATE_LOOP) || r->loop_max - count < MANY) return false;
   for (unsigned i = 0, byte = 0; i < r->ranges; byte = tsl__state_upper(r)[i++] + 1u) {
     tsl__target t = r->targets[i];
-    bool next = t && !tsl__target_is_later(t) && tsl__target_op(t) == TSL__OP_NEXT && tsl__state_at(space, tsl__target_state(t))->handle == r->handle;
+    bool next = t && !tsl__target_is_later(t) && tsl__target_op(t) == TSL__OP_NEXT &&
+                tsl__state_at(space, tsl__target_state(t))->handle == r->handle;
     ways += next ? tsl__state_upper(r)[i] + 1u - byte : 0;
   }
   return ways > 1;
 }
 
 static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t count) {
-  return (tsl__state_fixed(r) && tsl__state_fixed(r)->others) || !tsl__bytes_empty(r->self) || counts_far(space, r, count);
+  return (tsl__state_fixed(r) && tsl__state_fixed(r)->others) || !tsl__bytes_empty(r->self) ||
+         counts_far(space, r, count);
 }
 
 #define STEPS 64u /* bytes that all have in common */
 #define LOOKS 3u  /* ways on from each state */
 
-/* Bytes of a range that each begin another text, whether it is a character or within an escape: no capitals, which hexadecimal digits may be, and no `u`, by which any character is
- * escaped. */
+/* Bytes of a range that each begin another text, whether it is a character or within an escape: no
+ * capitals, which hexadecimal digits may be, and no `u`, by which any character is escaped. */
 static uint32_t ways_in(unsigned from, unsigned upper) {
-  static const tsl__bytes ways = {{0xFFFFFFFA00000000u, 0x7FDFFFFFE8000001u, 0, 0}}; /* from '!' to '~' without '"', '\\', 'u' and capitals */
+  /* from '!' to '~' without '"', '\\', 'u' and capitals */
+  static const tsl__bytes ways = {{0xFFFFFFFA00000000u, 0x7FDFFFFFE8000001u, 0, 0}};
   tsl__bytes row = {{0}};
   tsl__bytes_add_range(&row, from, upper);
   return tsl__ones(row.w[0] & ways.w[0]) + tsl__ones(row.w[1] & ways.w[1]);
 }
 
-/* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else the first at all. *texts: at least so many are spelled from there. */
-static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count, uint32_t *texts) {
+/* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else
+ * the first at all. *texts: at least so many are spelled from there. */
+static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count,
+                                     uint32_t *texts) {
   const tsl__state_rec *first = NULL;
   uint32_t looks = 0, from = *count, ways = 0, c;
   bool escaped = true;
-  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK; byte = tsl__state_upper(r)[i++] + 1u) {
+  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK;
+       byte = tsl__state_upper(r)[i++] + 1u) {
     tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
-    const tsl__state_rec *to = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
+    const tsl__state_rec *to =
+        t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
     looks += t != 0;
     if (!to || to->flags & TSL__STATE_FORK) continue;
     bool done = loops(space, to, c);
@@ -74,7 +89,8 @@ uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
   bool counts = r->flags & TSL__STATE_LOOP;
   uint32_t found = 0;
   if (!counts && tsl__move_find(space, state, TSL__MOVE_LOOPS, &found)) return found;
-  for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++) r = look_on(space, r, &count, &found);
+  for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++)
+    r = look_on(space, r, &count, &found);
   if (r && loops(space, r, count)) found = TSL__ENDLESS;
   if (!counts && space->status == TSL_OK) tsl__move_add(space, state, TSL__MOVE_LOOPS, found);
   return found;
@@ -83,18 +99,21 @@ uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
 bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names) {
   for (size_t i = 0; i < r->step.landed.n; i++) {
     const tsl__cell *c = &r->step.landed.at[i];
-    if (tsl__cell_names(space, c) && tsl__state_texts(space, c->state, c->count) > seen_names) return true;
+    if (tsl__cell_names(space, c) && tsl__state_texts(space, c->state, c->count) > seen_names)
+      return true;
   }
   return false;
 }
 
-/* A number without an exponent under way that may have any number of digits more, of which some are not zero. */
+/* A number without an exponent under way that may have any number of digits more, of which some are
+ * not zero. */
 static bool counts_on(const tsl__space *space, const tsl__run *r) {
   for (size_t i = r->bytes.n; i-- > 0 && memchr("0123456789.-", r->bytes.at[i], 12);)
     if (i == 0 || memchr(" \t\n\r,[:", r->bytes.at[i - 1], 7)) {
       for (size_t k = 0; k < r->step.landed.n; k++) {
         const tsl__bytes *self = tsl__state_at(space, r->step.landed.at[k].state)->self;
-        if (tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return i > 0 || !r->text; /* else it began before */
+        /* else it began before */
+        if (tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return i > 0 || !r->text;
       }
     }
   return false;
@@ -102,19 +121,24 @@ static bool counts_on(const tsl__space *space, const tsl__run *r) {
 
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
   for (size_t i = 0; r->in_string && i < r->step.landed.n; i++)
-    if (tsl__state_texts(space, r->step.landed.at[i].state, r->step.landed.at[i].count) == TSL__ENDLESS) return true;
+    if (tsl__state_texts(space, r->step.landed.at[i].state, r->step.landed.at[i].count) ==
+        TSL__ENDLESS)
+      return true;
   return false;
 }
 
 bool tsl__run_watched(tsl__space *space, tsl__run *r) {
   if (r->denies.n && !tsl__run_strings_on(space, r) && !counts_on(space, r)) return true;
   uint32_t seen_names = tsl__run_seen(space, r);
-  if (!seen_names || tsl__run_name_empty(r) || tsl__run_names_on(space, r, tsl__seen_names_total(space, seen_names))) return false; /* where a name begins there are enough: the compiler saw to it */
+  /* where a name begins there are enough: the compiler saw to it */
+  if (!seen_names || tsl__run_name_empty(r) ||
+      tsl__run_names_on(space, r, tsl__seen_names_total(space, seen_names)))
+    return false;
   const tsl__spelling *s = tsl__run_spelling(space, r);
   return s && tsl__seen_names_rivals(space, seen_names, s);
 }
 
-/* ---- an item ------------------------------------------------------------------------------------------------------ */
+/* ---- an item --------------------------------------------------------------------------------- */
 
 #define LOOKS_MAX 128u /* positions looked around */
 
@@ -122,9 +146,9 @@ enum { PLENTY = 1, NOT_KNOWN = 2 };
 
 typedef struct place {
   tsl__stack at;
-  uint16_t from;  /* which place led here */
-  uint16_t tried; /* ways on that were taken */
-  uint16_t level; /* containers of the item that are open */
+  uint16_t from;                 /* which place led here */
+  uint16_t tried;                /* ways on that were taken */
+  uint16_t level;                /* containers of the item that are open */
   bool in_string, digits, comma; /* digits: the last byte was one; comma: that */
 } place;
 
@@ -135,14 +159,17 @@ typedef struct looking {
   tsl__stepping step;
 } looking;
 
-static bool known(const tsl__space *space, const place *p, uint32_t *verdict) { return tsl__move_find(space, p->at, TSL__MOVE_ENDLESS | p->level, verdict); }
+static bool known(const tsl__space *space, const place *p, uint32_t *verdict) {
+  return tsl__move_find(space, p->at, TSL__MOVE_ENDLESS | p->level, verdict);
+}
 
 static void note(tsl__space *space, const place *p, uint32_t verdict) {
   uint32_t before;
   if (!known(space, p, &before)) tsl__move_add(space, p->at, TSL__MOVE_ENDLESS | p->level, verdict);
 }
 
-/* Is there a value under way already of which there are any number? *names: or a name that must be new. */
+/* Is there a value under way already of which there are any number? *names: or a name that must be
+ * new. */
 static bool is_endless(tsl__space *space, const place *p, bool *names) {
   const tsl__stack_rec *s = tsl__stack_at(space, p->at);
   *names = false;
@@ -157,7 +184,10 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
 }
 
 /* The bytes to go on by, those that open something first. */
-static const char in_strings[] = "\"0123456789 !#$%&'()*+,-./:;<=>?@[]^_`{|}~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", outside[] = "\"{[:,]}12-tfn";
+static const char in_strings[] =
+    "\"0123456789 "
+    "!#$%&'()*+,-./:;<=>?@[]^_`{|}~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+                  outside[] = "\"{[:,]}12-tfn";
 
 /* By a byte from a place to a new one; false: there is none. */
 static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
@@ -173,7 +203,8 @@ static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
   }
   p.in_string ^= byte == '"';
   l->step.called = 0;
-  if (!tsl__step_load(space, &l->step, p.at) || !tsl__step_byte(space, &l->step, (uint8_t)byte)) return false;
+  if (!tsl__step_load(space, &l->step, p.at) || !tsl__step_byte(space, &l->step, (uint8_t)byte))
+    return false;
   if (after_comma && l->step.called & TSL__NEW_ITEM) return false;
   p.at = tsl__step_collect(space, &l->step);
   for (uint32_t i = 0; i < l->n; i++)
@@ -202,15 +233,19 @@ static uint32_t search(tsl__space *space, looking *l) {
   while (!done && !l->full && space->status == TSL_OK) {
     uint32_t before = 0;
     bool names = false, fresh = !l->seen[at].tried;
-    bool found = fresh && (is_endless(space, &l->seen[at], &names) || (known(space, &l->seen[at], &before) && before == PLENTY));
+    bool found = fresh && (is_endless(space, &l->seen[at], &names) ||
+                           (known(space, &l->seen[at], &before) && before == PLENTY));
     for (uint32_t i = at; found; i = l->seen[i].from) {
       note(space, &l->seen[i], PLENTY);
       if (i == 0) return PLENTY;
     }
-    if (!names && before != NOT_KNOWN && go_on(space, l, at)) at = l->n - 1;
-    else if (!(done = at == 0)) at = l->seen[at].from;
+    if (!names && before != NOT_KNOWN && go_on(space, l, at))
+      at = l->n - 1;
+    else if (!(done = at == 0))
+      at = l->seen[at].from;
   }
-  for (uint32_t i = 0, all = l->full ? 1 : l->n; i < all && space->status == TSL_OK; i++) note(space, &l->seen[i], NOT_KNOWN);
+  for (uint32_t i = 0, all = l->full ? 1 : l->n; i < all && space->status == TSL_OK; i++)
+    note(space, &l->seen[i], NOT_KNOWN);
   return NOT_KNOWN;
 }
 

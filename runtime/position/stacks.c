@@ -10,15 +10,20 @@
 #include "runtime/walk/names.h"
 #include "runtime/position/stacks_step.h"
 
-/* ---- interning ------------------------------------------------------------------------------------------------ */
+/* ---- interning ------------------------------------------------------------------------------- */
 
 const tsl__remembered tsl__nothing_remembered;
 
-/* What a set is by one of its cells, whose state is `r`. May the text end there? Its frame and, somewhere, everything below. */
-static inline bool completes(const tsl__space *space, const tsl__cell *c, const tsl__state_rec *r) { return (r->flags & TSL__STATE_NULLABLE) && (c->tail == 0 || tsl__stack_at(space, c->tail)->complete); }
+/* What a set is by one of its cells, whose state is `r`. May the text end there? Its frame and,
+ * somewhere, everything below. */
+static inline bool completes(const tsl__space *space, const tsl__cell *c, const tsl__state_rec *r) {
+  return (r->flags & TSL__STATE_NULLABLE) &&
+         (c->tail == 0 || tsl__stack_at(space, c->tail)->complete);
+}
 static inline bool is_named(const tsl__state_rec *r) { return r->guarded & TSL__NEW_NAME; }
 
-static TSL__SELDOM tsl__stack cell_add(tsl__space *space, const tsl__cell *c, const tsl__state_rec *r, uint64_t hash) {
+static TSL__SELDOM tsl__stack cell_add(tsl__space *space, const tsl__cell *c,
+                                       const tsl__state_rec *r, uint64_t hash) {
   tsl__stack_rec *fresh = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = space->stacks.pool.n - 1; /* none are below */
   if (!fresh) return tsl__space_no_memory(space), 0;
@@ -29,16 +34,21 @@ static TSL__SELDOM tsl__stack cell_add(tsl__space *space, const tsl__cell *c, co
   fresh->names = names;
   fresh->stays = stays;
   fresh->remembers = false;
-  return tsl__index_add(&space->stacks.index, &space->alloc, hash, number) ? number : (tsl__space_no_memory(space), 0u);
+  return tsl__index_add(&space->stacks.index, &space->alloc, hash, number)
+             ? number
+             : (tsl__space_no_memory(space), 0u);
 }
 
 /* The set of one cell. `r`: the record of its state. */
 static inline tsl__stack cell_intern(tsl__space *space, tsl__cell c, const tsl__state_rec *r) {
-  uint64_t hash = tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
+  uint64_t hash =
+      tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
   tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__stack_rec *s = tsl__stack_at(space, i);
-    if (s->cell.state == c.state && s->cell.count == c.count && s->cell.tail == c.tail && s->n == 1 && !s->remembers) return i;
+    if (s->cell.state == c.state && s->cell.count == c.count && s->cell.tail == c.tail &&
+        s->n == 1 && !s->remembers)
+      return i;
   }
   return cell_add(space, &c, r, hash);
 }
@@ -51,7 +61,9 @@ static tsl__stack cells_intern(tsl__space *space, const tsl__cell *cells, size_t
     const tsl__stack_rec *r = tsl__stack_at(space, i);
     if (r->n == n && !r->remembers && !memcmp(r->cells, cells, n * sizeof *cells)) return i;
   }
-  if (n > space->max_stacks || n > TSL__STACK_CELLS) return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"), 0;
+  if (n > space->max_stacks || n > TSL__STACK_CELLS)
+    return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"),
+           0;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->kept);
   uint32_t number = tsl__space_count(space, stacks) - 1;
   const tsl__cell *kept = r ? tsl__arena_copy(&space->arena, cells, n * sizeof *cells) : NULL;
@@ -63,11 +75,12 @@ static tsl__stack cells_intern(tsl__space *space, const tsl__cell *cells, size_t
     r->complete |= completes(space, &cells[i], state);
     r->names |= is_named(state);
   }
-  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number)) return tsl__space_no_memory(space), 0;
+  if (!tsl__index_add(&space->stacks.index, &space->alloc, hash, number))
+    return tsl__space_no_memory(space), 0;
   return number;
 }
 
-/* ---- landing -------------------------------------------------------------------------------------------------- */
+/* ---- landing --------------------------------------------------------------------------------- */
 
 typedef tsl__stepping step;
 
@@ -84,10 +97,13 @@ struct tsl__spare_steps {
   uint32_t n;
   step at[SPARE_STEPS];
   step text; /* for bytes from a plain position: no others are read in the meantime */
-  leap leaps[LEAPS]; /* of called frames that call others: few are called again and again, by colons and commas */
+  /* of called frames that call others: few are called again and again, by colons and commas */
+  leap leaps[LEAPS];
 };
 
-bool tsl__spare_steps_new(tsl__space *space) { return (space->spare_steps = tsl__alloc_zero(&space->alloc, sizeof *space->spare_steps)) != NULL; }
+bool tsl__spare_steps_new(tsl__space *space) {
+  return (space->spare_steps = tsl__alloc_zero(&space->alloc, sizeof *space->spare_steps)) != NULL;
+}
 
 step tsl__step_new(tsl__space *space) {
   struct tsl__spare_steps *spare = space->spare_steps;
@@ -106,7 +122,9 @@ void tsl__step_free(tsl__space *space, step *s) {
     free_lists(space, s);
     return;
   }
-  spare->at[spare->n++] = (step){.landed = {s->landed.at, 0, s->landed.cap}, .from = {s->from.at, 0, s->from.cap}, .entered = {s->entered.at, 0, s->entered.cap}};
+  spare->at[spare->n++] = (step){.landed = {s->landed.at, 0, s->landed.cap},
+                                 .from = {s->from.at, 0, s->from.cap},
+                                 .entered = {s->entered.at, 0, s->entered.cap}};
   *s = (step){0};
 }
 
@@ -135,7 +153,9 @@ static inline bool load(tsl__space *space, step *s, const tsl__stack_rec *r) {
   return true;
 }
 
-bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) { return load(space, s, tsl__stack_at(space, at)); }
+bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) {
+  return load(space, s, tsl__stack_at(space, at));
+}
 
 step *tsl__step_text(tsl__space *space, const tsl__stack_rec *at) {
   step *s = &space->spare_steps->text;
@@ -148,19 +168,26 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 
 tsl__stack tsl__names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
-  if (t->n == 1) return tsl__resume_any(space, tsl__stack_cell(space, t, 0)->state, names) ? tail : 0;
+  if (t->n == 1)
+    return tsl__resume_any(space, tsl__stack_cell(space, t, 0)->state, names) ? tail : 0;
   tsl__cells kept = {0};
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__stack_cell(space, t, i);
-    if (tsl__resume_any(space, c->state, names) && !tsl__vec_push(&space->alloc, &kept, *c)) tsl__space_no_memory(space);
+    if (tsl__resume_any(space, c->state, names) && !tsl__vec_push(&space->alloc, &kept, *c))
+      tsl__space_no_memory(space);
   }
-  tsl__stack below = space->status != TSL_OK || !kept.n ? 0 : kept.n == t->n ? tail : kept.n > 1 ? cells_intern(space, kept.at, kept.n) : cell_intern(space, *kept.at, tsl__state_at(space, kept.at->state));
+  tsl__stack below = space->status != TSL_OK || !kept.n ? 0
+                     : kept.n == t->n                   ? tail
+                     : kept.n > 1
+                         ? cells_intern(space, kept.at, kept.n)
+                         : cell_intern(space, *kept.at, tsl__state_at(space, kept.at->state));
   tsl__vec_free(&space->alloc, &kept);
   return below;
 }
 
 /* What follows a name: where the RESUME goes on, or the frame that it calls. */
-static void land_after_name(tsl__space *space, step *s, tsl__state resume, uint32_t name, tsl__stack tail) {
+static void land_after_name(tsl__space *space, step *s, tsl__state resume, uint32_t name,
+                            tsl__stack tail) {
   uint32_t count;
   const tsl__resumed *on = tsl__resume_known(space, resume, name);
   if (!on && !(on = tsl__resume_anew(space, resume, name))) return;
@@ -179,19 +206,24 @@ static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl_
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__stack_cell(space, t, i);
     tsl__state state = tsl__step_admit(space, s, c->state, s->repeats_after);
-    if (state && names) land_after_name(space, s, state, names->range[0].lo, c->tail);
-    else if (state) tsl__step_land(space, s, state, c->count, c->tail);
+    if (state && names)
+      land_after_name(space, s, state, names->range[0].lo, c->tail);
+    else if (state)
+      tsl__step_land(space, s, state, c->count, c->tail);
   }
 }
 
-/* The state that a frame arrives at: expanded, unless it is plain to see that it is no fork, and that the frame is not over. Many that spell fixed texts, or wait for a name, never need to be. */
+/* The state that a frame arrives at: expanded, unless it is plain to see that it is no fork, and
+ * that the frame is not over. Many that spell fixed texts, or wait for a name, never need to be. */
 static inline const tsl__state_rec *arrived_at(tsl__space *space, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space, state);
-  bool waits = r->flags & TSL__STATE_RESUME || (tsl__state_fixed(r) && !(r->flags & TSL__STATE_NULLABLE));
+  bool waits =
+      r->flags & TSL__STATE_RESUME || (tsl__state_fixed(r) && !(r->flags & TSL__STATE_NULLABLE));
   return waits || tsl__state_is_expanded(r) ? r : tsl__state_expand(space, state);
 }
 
-static TSL__SELDOM void land_branches(tsl__space *space, step *s, const tsl__state_rec *fork, uint32_t count, tsl__stack tail) {
+static TSL__SELDOM void land_branches(tsl__space *space, step *s, const tsl__state_rec *fork,
+                                      uint32_t count, tsl__stack tail) {
   for (uint32_t i = 0; i < fork->edges; i++) {
     uint32_t c;
     tsl__state to = tsl__target_resolve(space, tsl__state_edges(fork)[i].to, count, &c);
@@ -213,7 +245,8 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
     return;
   }
   bool loop = tsl__loop_meets(r, count);
-  for (size_t i = 0; i < s->landed.n; i++) { /* equal frames share their tails; the bottom cannot be shared */
+  /* equal frames share their tails; the bottom cannot be shared */
+  for (size_t i = 0; i < s->landed.n; i++) {
     tsl__cell *c = &s->landed.at[i];
     if (c->state == state && c->count == count && (c->tail == 0) == (tail == 0)) {
       c->tail = tail_union(space, c->tail, tail);
@@ -221,11 +254,14 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
     }
     if (!loop || c->tail != tail) continue;
     if (tsl__loop_takes(space, c->state, c->count, state, count)) return;
-    if (tsl__loop_takes(space, state, count, c->state, c->count)) s->landed.at[i--] = s->landed.at[--s->landed.n];
+    if (tsl__loop_takes(space, state, count, c->state, c->count))
+      s->landed.at[i--] = s->landed.at[--s->landed.n];
   }
   tsl__cell cell = {state, count, tail};
-  if (s->landed.n > space->max_stacks) tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");
-  else if (!tsl__vec_push(&space->alloc, &s->landed, cell)) tsl__space_no_memory(space);
+  if (s->landed.n > space->max_stacks)
+    tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");
+  else if (!tsl__vec_push(&space->alloc, &s->landed, cell))
+    tsl__space_no_memory(space);
 }
 
 static int compare_cells(const void *p, const void *q) {
@@ -255,13 +291,17 @@ static TSL__SELDOM tsl__stack collect_several(tsl__space *space, step *s) {
 
 tsl__stack tsl__step_collect(tsl__space *space, step *s) {
   if (s->landed.n == 0 || space->status != TSL_OK) return 0;
-  if (TSL__LIKELY(s->landed.n == 1)) return cell_intern(space, s->landed.at[0], tsl__state_at(space, s->landed.at[0].state));
+  if (TSL__LIKELY(s->landed.n == 1))
+    return cell_intern(space, s->landed.at[0], tsl__state_at(space, s->landed.at[0].state));
   return collect_several(space, s);
 }
 
-static uint64_t move_hash(tsl__stack from, uint32_t by) { return tsl__mix((uint64_t)from << 32 | by); }
+static uint64_t move_hash(tsl__stack from, uint32_t by) {
+  return tsl__mix((uint64_t)from << 32 | by);
+}
 
-TSL__EACH_TOKEN bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to) {
+TSL__EACH_TOKEN bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by,
+                                    tsl__stack *to) {
   tsl__index_iter it = tsl__index_first(&space->moves.index, move_hash(from, by));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__move *m = tsl__space_at_of(space, moves, i, sizeof *m);
@@ -273,17 +313,21 @@ TSL__EACH_TOKEN bool tsl__move_find(const tsl__space *space, tsl__stack from, ui
 bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to) {
   tsl__move *m = tsl__pool_add(&space->moves.pool, &space->kept);
   if (m) *m = (tsl__move){from, to, by};
-  if (m && tsl__index_add(&space->moves.index, &space->alloc, move_hash(from, by), tsl__space_count(space, moves) - 1)) return true;
+  if (m && tsl__index_add(&space->moves.index, &space->alloc, move_hash(from, by),
+                          tsl__space_count(space, moves) - 1))
+    return true;
   tsl__space_no_memory(space);
   return false;
 }
 
-/* Unions are remembered: without that, tails that share tails would be united again along every path to them. */
+/* Unions are remembered: without that, tails that share tails would be united again along every
+ * path to them. */
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   tsl__stack low = a < b ? a : b, high = a < b ? b : a, u = 0;
   if (a == b) return a;
   if (tsl__move_find(space, low, TSL__MOVE_UNION | high, &u)) return u;
-  if (space->union_depth >= TSL__NESTED_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be united"), 0;
+  if (space->union_depth >= TSL__NESTED_MAX)
+    return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be united"), 0;
   step s = tsl__step_new(space);
   space->union_depth++;
   for (int k = 0; k < 2; k++) {
@@ -299,9 +343,10 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   return u && tsl__move_add(space, low, TSL__MOVE_UNION | high, u) ? u : 0;
 }
 
-/* ---- one byte ------------------------------------------------------------------------------------------------- */
+/* ---- one byte -------------------------------------------------------------------------------- */
 
-static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__state_rec *r, uint32_t count, tsl__stack tail, uint8_t byte);
+static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__state_rec *r,
+                      uint32_t count, tsl__stack tail, uint8_t byte);
 
 /* The record of a state that spells fixed texts; of others, expanded. */
 static inline const tsl__state_rec *fixed_or_expanded(tsl__space *space, tsl__state state) {
@@ -318,13 +363,16 @@ static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte)
   }
 }
 
-#define ENTERED_FEW 8u /* frames that are not noted: to come to one of them twice does no harm, and a cycle comes again */
+/* frames that are not noted: to come to one of them twice does no harm, and a cycle comes again */
+#define ENTERED_FEW 8u
 
 /* Has this frame been entered already before this byte? Notes it otherwise. */
 static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   if (TSL__LIKELY(s->depth < ENTERED_FEW)) return false;
   for (size_t i = 0; i < s->entered.n; i++)
-    if (s->entered.at[i].state == state && s->entered.at[i].count == count && s->entered.at[i].tail == tail) return true;
+    if (s->entered.at[i].state == state && s->entered.at[i].count == count &&
+        s->entered.at[i].tail == tail)
+      return true;
   tsl__cell c = {state, count, tail};
   if (!tsl__vec_push(&space->alloc, &s->entered, c)) tsl__space_no_memory(space);
   return false;
@@ -333,11 +381,13 @@ static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count
 /* A frame was called above `below`. */
 static void note_call(const tsl__space *space, step *s, tsl__stack below) {
   const tsl__stack_rec *r = tsl__stack_at(space, below);
-  for (uint32_t i = 0; i < r->n; i++) s->called |= tsl__state_at(space, tsl__stack_cell(space, r, i)->state)->guarded;
+  for (uint32_t i = 0; i < r->n; i++)
+    s->called |= tsl__state_at(space, tsl__stack_cell(space, r, i)->state)->guarded;
 }
 
 /* The tail of a called frame that comes back to a fork. */
-static TSL__SELDOM tsl__stack push_landed(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
+static TSL__SELDOM tsl__stack push_landed(tsl__space *space, step *s, tsl__state state,
+                                          uint32_t count, tsl__stack tail) {
   step landing = tsl__step_new(space);
   tsl__step_land(space, &landing, state, count, tail);
   tsl__stack result = tsl__step_collect(space, &landing);
@@ -346,14 +396,17 @@ static TSL__SELDOM tsl__stack push_landed(tsl__space *space, step *s, tsl__state
   return result;
 }
 
-/* The tail of a called frame: this frame, at the state that it comes back to. That need not be expanded to see that it is not over: perhaps nobody comes back. */
-static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t count, tsl__stack tail) {
+/* The tail of a called frame: this frame, at the state that it comes back to. That need not be
+ * expanded to see that it is not over: perhaps nobody comes back. */
+static tsl__stack push(tsl__space *space, step *s, tsl__target back, uint32_t count,
+                       tsl__stack tail) {
   uint32_t c;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_at(space, state);
   if (r->flags & TSL__STATE_NULLABLE && !(r = arrived_at(space, state))) return 0;
   if (TSL__UNLIKELY(r->flags & TSL__STATE_FORK)) return push_landed(space, s, state, c, tail);
-  if (TSL__UNLIKELY(r->flags & TSL__STATE_FINAL) && tail) { /* the last thing in its caller, which need not be come back to */
+  /* the last thing in its caller, which need not be come back to */
+  if (TSL__UNLIKELY(r->flags & TSL__STATE_FINAL) && tail) {
     note_call(space, s, tail);
     return tail;
   }
@@ -367,8 +420,10 @@ static bool fixed_byte(const uint8_t *byte, tsl__fixed_run *run) {
   return run->n || run->ends;
 }
 
-/* A frame along fixed texts, which it spells: raw characters, and perhaps the closing quote. False: its states must go on. */
-static bool fixed_on(tsl__space *space, step *s, const tsl__state_rec *r, tsl__stack tail, tsl__fixed_run *run) {
+/* A frame along fixed texts, which it spells: raw characters, and perhaps the closing quote. False:
+ * its states must go on. */
+static bool fixed_on(tsl__space *space, step *s, const tsl__state_rec *r, tsl__stack tail,
+                     tsl__fixed_run *run) {
   tsl__fixed_range at;
   if (!tsl__fixed_find(r, run, &at)) return true;
   if (!run->ends) {
@@ -384,36 +439,49 @@ static bool fixed_on(tsl__space *space, step *s, const tsl__state_rec *r, tsl__s
   return true;
 }
 
-/* A called frame reads nothing, and ends: this frame goes on behind the call, and no position is made of it. False: the call must be made. */
-static bool step_over(tsl__space *space, step *s, const tsl__state_rec *called, tsl__target back, uint32_t count, tsl__stack tail, uint8_t byte) {
+/* A called frame reads nothing, and ends: this frame goes on behind the call, and no position is
+ * made of it. False: the call must be made. */
+static bool step_over(tsl__space *space, step *s, const tsl__state_rec *called, tsl__target back,
+                      uint32_t count, tsl__stack tail, uint8_t byte) {
   uint32_t c;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || (called->flags & TSL__STATE_KEYED) || (r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL))) return !r;
+  if (!r || (called->flags & TSL__STATE_KEYED) || (r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL)))
+    return !r;
   tsl__state on = state;
   if (s->watch) s->called |= r->guarded, on = tsl__step_admit(space, s, state, s->repeats_before);
-  if (on) step_cell(space, s, on, TSL__LIKELY(on == state) ? r : fixed_or_expanded(space, on), c, tail, byte);
+  if (on)
+    step_cell(space, s, on, TSL__LIKELY(on == state) ? r : fixed_or_expanded(space, on), c, tail,
+              byte);
   return true;
 }
 
-/* A called frame, white space mostly, reads this byte and is over before the next one: this frame goes on behind the call, as above. False: the call must be made. */
-static bool step_past(tsl__space *space, step *s, const tsl__state_rec *called, tsl__target back, uint32_t count, tsl__stack tail, uint8_t byte) {
+/* A called frame, white space mostly, reads this byte and is over before the next one: this frame
+ * goes on behind the call, as above. False: the call must be made. */
+static bool step_past(tsl__space *space, step *s, const tsl__state_rec *called, tsl__target back,
+                      uint32_t count, tsl__stack tail, uint8_t byte) {
   uint32_t c;
-  if (!s->more || tsl__state_fixed(called) || called->edges || called->flags & (TSL__STATE_KEYED | TSL__STATE_FORK | TSL__STATE_LOOP)) return false;
+  if (!s->more || tsl__state_fixed(called) || called->edges ||
+      called->flags & (TSL__STATE_KEYED | TSL__STATE_FORK | TSL__STATE_LOOP))
+    return false;
   tsl__target t = tsl__state_step(space, called, byte);
   if (!t || tsl__target_op(t) != TSL__OP_CLEAR) return false;
   const tsl__state_rec *to = arrived_at(space, tsl__target_state(t));
-  if (!to || !(to->flags & TSL__STATE_NULLABLE) || to->flags & TSL__STATE_FORK || to->edges || tsl__bytes_has(&to->live, s->next)) return false;
+  if (!to || !(to->flags & TSL__STATE_NULLABLE) || to->flags & TSL__STATE_FORK || to->edges ||
+      tsl__bytes_has(&to->live, s->next))
+    return false;
   tsl__state state = tsl__target_resolve(space, back, count, &c);
   const tsl__state_rec *r = tsl__state_at(space, state);
   if (r->guarded || r->flags & TSL__STATE_FORK) return false;
-  if (called->flags & TSL__STATE_NULLABLE && !step_over(space, s, called, back, count, tail, byte)) return false;
+  if (called->flags & TSL__STATE_NULLABLE && !step_over(space, s, called, back, count, tail, byte))
+    return false;
   tsl__step_land(space, s, state, c, tail);
   return true;
 }
 
 /* The same for one byte. */
-static TSL__SELDOM bool fixed_on_byte(tsl__space *space, step *s, const tsl__state_rec *r, tsl__stack tail, uint8_t byte) {
+static TSL__SELDOM bool fixed_on_byte(tsl__space *space, step *s, const tsl__state_rec *r,
+                                      tsl__stack tail, uint8_t byte) {
   tsl__fixed_run run;
   return fixed_byte(&byte, &run) && fixed_on(space, s, r, tail, &run);
 }
@@ -424,12 +492,15 @@ static TSL__SELDOM bool fixed_may_read(const tsl__state_rec *called, uint8_t byt
   return !fixed_byte(&byte, &run) || tsl__fixed_find(called, &run, &at);
 }
 
-#define READS_DEPTH 4u /* frames called one by another that are looked at: deeper ones may read any byte */
+/* frames called one by another that are looked at: deeper ones may read any byte */
+#define READS_DEPTH 4u
 
 static bool may_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte, uint32_t depth);
 
-/* Does one of the frames that it calls read a byte, or what comes after one that is over at once? Who waits for something that must be new is to know when that begins, and not before. */
-static TSL__SELDOM bool calls_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte, uint32_t depth) {
+/* Does one of the frames that it calls read a byte, or what comes after one that is over at once?
+ * Who waits for something that must be new is to know when that begins, and not before. */
+static TSL__SELDOM bool calls_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte,
+                                   uint32_t depth) {
   if (depth == READS_DEPTH) return true;
   for (uint32_t i = 0; i < called->edges; i++) {
     const tsl__edge *e = &tsl__state_edges(called)[i];
@@ -443,25 +514,36 @@ static TSL__SELDOM bool calls_read(tsl__space *space, const tsl__state_rec *call
 }
 
 /* May a called frame read a byte, or call another that does? */
-static inline bool may_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte, uint32_t depth) {
+static inline bool may_read(tsl__space *space, const tsl__state_rec *called, uint8_t byte,
+                            uint32_t depth) {
   if (tsl__state_fixed(called)) return fixed_may_read(called, byte);
-  return called->flags & TSL__STATE_FORK || tsl__bytes_has(&called->live, byte) || (called->edges && calls_read(space, called, byte, depth));
+  return called->flags & TSL__STATE_FORK || tsl__bytes_has(&called->live, byte) ||
+         (called->edges && calls_read(space, called, byte, depth));
 }
 
 /* Where a called frame's leap is noted, if it is one. */
-static inline leap *leap_of(const tsl__space *space, tsl__state callee, uint8_t byte) { return &space->spare_steps->leaps[(callee * 8 ^ byte) % LEAPS]; }
+static inline leap *leap_of(const tsl__space *space, tsl__state callee, uint8_t byte) {
+  return &space->spare_steps->leaps[(callee * 8 ^ byte) % LEAPS];
+}
 
-/* A called frame, and perhaps others that it calls. Where they lead to one place alone that is noted, unless a byte that comes after it, what must be new, or what lies below has a say in it. */
-static void step_called(tsl__space *space, step *s, tsl__state callee, const tsl__state_rec *called, uint32_t count, tsl__stack below, uint8_t byte) {
-  bool alone = !s->landed.n && !s->more && !s->called && !s->came && !(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_KEYED));
+/* A called frame, and perhaps others that it calls. Where they lead to one place alone that is
+ * noted, unless a byte that comes after it, what must be new, or what lies below has a say in
+ * it. */
+static void step_called(tsl__space *space, step *s, tsl__state callee, const tsl__state_rec *called,
+                        uint32_t count, tsl__stack below, uint8_t byte) {
+  bool alone = !s->landed.n && !s->more && !s->called && !s->came &&
+               !(called->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_KEYED));
   step_cell(space, s, callee, called, count, below, byte);
   const tsl__cell *c = s->landed.at;
-  if (!alone || s->landed.n != 1 || c->tail != below || c->count || s->called || s->came || s->entered.n || space->status != TSL_OK) return;
+  if (!alone || s->landed.n != 1 || c->tail != below || c->count || s->called || s->came ||
+      s->entered.n || space->status != TSL_OK)
+    return;
   *leap_of(space, callee, byte) = (leap){callee, c->state, byte};
 }
 
 /* `r`: the state's record, fixed_or_expanded; NULL on failure. */
-static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__state_rec *r, uint32_t count, tsl__stack tail, uint8_t byte) {
+static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__state_rec *r,
+                      uint32_t count, tsl__stack tail, uint8_t byte) {
   if (!r || !tsl__space_step(space, 1)) return;
   if (tsl__state_fixed(r)) {
     if (fixed_on_byte(space, s, r, tail, byte)) return;
@@ -477,7 +559,8 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
   if (!ends && !r->edges) return;
   if (entered(space, s, state, count, tail)) return;
   if (++s->depth > TSL__STEP_DEPTH_MAX || ++s->nested > TSL__NESTED_MAX) {
-    tsl__space_fail(space, TSL_ERR_LIMIT, "frames open and close without end before a byte is read");
+    tsl__space_fail(space, TSL_ERR_LIMIT,
+                    "frames open and close without end before a byte is read");
     return;
   }
   if (ends) step_tail(space, s, tail, byte);
@@ -493,7 +576,9 @@ static void step_cell(tsl__space *space, step *s, tsl__state state, const tsl__s
     }
     const tsl__state_rec *called = fixed_or_expanded(space, callee);
     if (!called) break;
-    if (!may_read(space, called, byte, 0) && (!(called->flags & TSL__STATE_NULLABLE) || step_over(space, s, called, back, count, tail, byte))) continue;
+    if (!may_read(space, called, byte, 0) && (!(called->flags & TSL__STATE_NULLABLE) ||
+                                              step_over(space, s, called, back, count, tail, byte)))
+      continue;
     if (step_past(space, s, called, back, count, tail, byte)) continue;
     tsl__stack below = push(space, s, back, count, tail);
     if (below) step_called(space, s, callee, called, c, below, byte);
@@ -536,18 +621,24 @@ bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
 
 #define FIXED_DEPTH 4u /* frames called one by another before one spells a fixed text */
 
-/* Does a frame spell fixed texts, or does it, for all that begins with this byte, nothing but call frames that do? */
+/* Does a frame spell fixed texts, or does it, for all that begins with this byte, nothing but call
+ * frames that do? */
 static bool is_fixed(tsl__space *space, tsl__state state, uint8_t byte, uint32_t depth) {
   const tsl__state_rec *r = fixed_or_expanded(space, state);
-  if (!r || (depth && !tsl__space_step(space, 1)) || tsl__state_fixed(r)) return r && space->status == TSL_OK;
-  if (depth == FIXED_DEPTH || !r->edges || (r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) || tsl__bytes_has(&r->live, byte)) return false;
+  if (!r || (depth && !tsl__space_step(space, 1)) || tsl__state_fixed(r))
+    return r && space->status == TSL_OK;
+  if (depth == FIXED_DEPTH || !r->edges || (r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)) ||
+      tsl__bytes_has(&r->live, byte))
+    return false;
   for (uint32_t i = 0; i < r->edges; i++)
-    if (!is_fixed(space, tsl__target_state(tsl__state_edges(r)[i].to), byte, depth + 1)) return false;
+    if (!is_fixed(space, tsl__target_state(tsl__state_edges(r)[i].to), byte, depth + 1))
+      return false;
   return true;
 }
 
 /* Those frames, along them. */
-static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail, tsl__fixed_run *run) {
+static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t count,
+                        tsl__stack tail, tsl__fixed_run *run) {
   const tsl__state_rec *r = fixed_or_expanded(space, state);
   if (!r || !tsl__space_step(space, 1)) return false;
   if (tsl__state_fixed(r)) return fixed_on(space, s, r, tail, run);
@@ -561,9 +652,12 @@ static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t c
 }
 
 /* Is it worth it to read these along fixed texts? */
-static inline bool may_be_fixed(const uint8_t *bytes, size_t n) { return n > 1 && tsl__fixed_is_raw(bytes[0]) && (tsl__fixed_is_raw(bytes[1]) || bytes[1] == '"'); }
+static inline bool may_be_fixed(const uint8_t *bytes, size_t n) {
+  return n > 1 && tsl__fixed_is_raw(bytes[0]) && (tsl__fixed_is_raw(bytes[1]) || bytes[1] == '"');
+}
 
-/* Along fixed texts, if all frames spell such: as many raw characters at once as there are, and a quote behind them. Returns how many bytes; 0 where each must be tried. */
+/* Along fixed texts, if all frames spell such: as many raw characters at once as there are, and a
+ * quote behind them. Returns how many bytes; 0 where each must be tried. */
 static TSL__SELDOM size_t step_fixed(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
   tsl__cell before[4];
   size_t frames = s->landed.n;
@@ -575,17 +669,24 @@ static TSL__SELDOM size_t step_fixed(tsl__space *space, step *s, const uint8_t *
   bool fine = true;
   memcpy(before, s->landed.at, frames * sizeof *before);
   s->landed.n = 0;
-  for (size_t i = 0; i < frames && fine; i++) fine = frame_fixed(space, s, before[i].state, before[i].count, before[i].tail, &run) && space->status == TSL_OK;
+  for (size_t i = 0; i < frames && fine; i++)
+    fine = frame_fixed(space, s, before[i].state, before[i].count, before[i].tail, &run) &&
+           space->status == TSL_OK;
   if (fine && s->landed.n) return run.n + run.ends;
-  memcpy(s->landed.at, before, frames * sizeof *before); /* nothing goes on so: but which byte is the first that does not? */
+  /* nothing goes on so: but which byte is the first that does not? */
+  memcpy(s->landed.at, before, frames * sizeof *before);
   s->landed.n = frames;
   return 0;
 }
 
 /* Does a frame in this state nothing but read its next byte, whatever lies below it? */
-static bool only_reads(const tsl__state_rec *r) { return tsl__state_is_expanded(r) && !tsl__state_fixed(r) && !r->edges && !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK)); }
+static bool only_reads(const tsl__state_rec *r) {
+  return tsl__state_is_expanded(r) && !tsl__state_fixed(r) && !r->edges &&
+         !(r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK));
+}
 
-/* The only frame arrives at a state that it does not stay in, or that others have a say in. False, and it is where it was: nothing comes of it. */
+/* The only frame arrives at a state that it does not stay in, or that others have a say in. False,
+ * and it is where it was: nothing comes of it. */
 static bool land_alone(tsl__space *space, step *s, tsl__state state, uint32_t count) {
   tsl__cell before = s->landed.at[0];
   s->landed.n = 0;
@@ -596,17 +697,20 @@ static bool land_alone(tsl__space *space, step *s, tsl__state state, uint32_t co
   return false;
 }
 
-/* Where there is one frame, along its states as long as they are such: it need not be landed at each, but at the last. Returns how many bytes. */
+/* Where there is one frame, along its states as long as they are such: it need not be landed at
+ * each, but at the last. Returns how many bytes. */
 static size_t step_alone(tsl__space *space, step *s, const uint8_t *bytes, size_t n) {
   if (s->landed.n != 1) return 0;
   tsl__cell *c = s->landed.at;
   size_t read = 0;
-  for (const tsl__state_rec *r = tsl__state_at(space, c->state); read < n && only_reads(r); read++) {
+  for (const tsl__state_rec *r = tsl__state_at(space, c->state); read < n && only_reads(r);
+       read++) {
     uint32_t count;
     tsl__target t = tsl__state_step(space, r, bytes[read]);
     tsl__state to = t ? tsl__target_resolve(space, t, c->count, &count) : 0;
     if (!to || !(r = arrived_at(space, to)) || !tsl__space_step(space, 1)) break;
-    if (r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_KEYED)) return read + land_alone(space, s, to, count);
+    if (r->flags & (TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_KEYED))
+      return read + land_alone(space, s, to, count);
     c->state = to;
     c->count = count;
   }
@@ -644,19 +748,23 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte) {
   return tsl__stack_bytes(space, from, &byte, 1, &accepted);
 }
 
-tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted) {
-  if (tsl__stack_at(space, from)->remembers) return tsl__distinct_bytes(space, from, bytes, n, accepted);
+tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
+                            size_t *accepted) {
+  if (tsl__stack_at(space, from)->remembers)
+    return tsl__distinct_bytes(space, from, bytes, n, accepted);
   *accepted = 0;
   step *s = tsl__step_text(space, tsl__stack_at(space, from));
   if (!s) return 0;
   tsl__stack to = tsl__step_bytes(space, s, bytes, n, accepted) ? tsl__step_collect(space, s) : 0;
-  if (tsl__distinct_begins(space, s)) return tsl__distinct_bytes(space, from, bytes, n, accepted); /* from the beginning: where something began that must be new, matters */
+  /* from the beginning: where something began that must be new, matters */
+  if (tsl__distinct_begins(space, s)) return tsl__distinct_bytes(space, from, bytes, n, accepted);
   return to;
 }
 
-/* ---- all frames at once ------------------------------------------------------------------------------------------- */
+/* ---- all frames at once ---------------------------------------------------------------------- */
 
-static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__state state, uint32_t count, tsl__stack tail);
+static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__state state,
+                        uint32_t count, tsl__stack tail);
 
 static void visit_cells(tsl__space *space, step *s, const tsl__visit *v, const tsl__stack_rec *at) {
   for (uint32_t i = 0; i < at->n && space->status == TSL_OK; i++) {
@@ -665,7 +773,8 @@ static void visit_cells(tsl__space *space, step *s, const tsl__visit *v, const t
   }
 }
 
-static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__state state, uint32_t count, tsl__stack tail) {
+static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__state state,
+                        uint32_t count, tsl__stack tail) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
   v->frame(space, s, r, count, tail, v->ctx);
@@ -685,4 +794,6 @@ static void visit_frame(tsl__space *space, step *s, const tsl__visit *v, tsl__st
   s->nested--;
 }
 
-void tsl__step_visit(tsl__space *space, step *s, tsl__stack at, const tsl__visit *v) { visit_cells(space, s, v, tsl__stack_at(space, at)); }
+void tsl__step_visit(tsl__space *space, step *s, tsl__stack at, const tsl__visit *v) {
+  visit_cells(space, s, v, tsl__stack_at(space, at));
+}

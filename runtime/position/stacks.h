@@ -1,15 +1,21 @@
 /* stacks.h - where a generation stands: sets of frames with shared tails.
  *
- * A cell is a frame (state, register) on top of a set of cells, any of which may be what follows it; 0 is the bottom. A position is a set of cells. Usually each
- * set has one cell: then it is a plain stack. Where a grammar is ambiguous, stacks that end in the same frame share one cell whose tail is
- * the union of theirs (Tomita's graph-structured stack), so their number stays bounded by the number of states. Of frames that differ in the register alone those are left that take all that the
- * others take: in ([a-z]{2,20} ?)+ any letter may begin a word, and that which began last leaves most to come.
+ * A cell is a frame (state, register) on top of a set of cells, any of which may be what follows
+ * it; 0 is the bottom. A position is a set of cells. Usually each set has one cell: then it is a
+ * plain stack. Where a grammar is ambiguous, stacks that end in the same frame share one cell whose
+ * tail is the union of theirs (Tomita's graph-structured stack), so their number stays bounded by
+ * the number of states. Of frames that differ in the register alone those are left that take all
+ * that the others take: in ([a-z]{2,20} ?)+ any letter may begin a word, and that which began last
+ * leaves most to come.
  *
- * Sets are interned: a position is a number, equal positions are equal numbers, a fork copies it, rollback goes back to it, and what was found out about it (its
- * mask, where a token leads) is kept with it for everybody who uses the grammar.
+ * Sets are interned: a position is a number, equal positions are equal numbers, a fork copies it,
+ * rollback goes back to it, and what was found out about it (its mask, where a token leads) is kept
+ * with it for everybody who uses the grammar.
  *
- * Memory  All of this is a cache over the matchers' positions. When it outgrows its limit (max_memory), TSL_ERR_LIMIT is returned.
- * Cost    A step of one byte is 5 to 45 ns. The first token that a position sees is read from its record afterwards, another one seen before is one probe.
+ * Memory  All of this is a cache over the matchers' positions. When it outgrows its limit
+ *         (max_memory), TSL_ERR_LIMIT is returned.
+ * Cost    A step of one byte is 5 to 45 ns. The first token that a position sees is read from its
+ *         record afterwards, another one seen before is one probe.
  * Tested by tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -37,25 +43,33 @@ extern const tsl__remembered tsl__nothing_remembered;
 
 typedef struct tsl__stack_rec {
   union {
-    const tsl__cell *cells; /* its cells, in the order of their words, if there are several. See tsl__stack_cell */
+    /* its cells, in the order of their words, if there are several. See tsl__stack_cell */
+    const tsl__cell *cells;
     struct {
       union {
-        tsl__cell cell;             /* the only one */
-        tsl__remembered remembered; /* of a position with a memory: its cells are those of the position without */
+        tsl__cell cell; /* the only one */
+        /* of a position with a memory: its cells are those of the position without */
+        tsl__remembered remembered;
       };
       uint32_t n : 28;
-      uint32_t complete : 1;  /* the text may end here */
-      uint32_t names : 1;     /* a frame comes back to one of its cells with a name that must be new */
-      uint32_t stays : 1;     /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back here, whichever it is */
+      uint32_t complete : 1; /* the text may end here */
+      /* a frame comes back to one of its cells with a name that must be new */
+      uint32_t names : 1;
+      /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back
+       * here, whichever it is */
+      uint32_t stays : 1;
       uint32_t remembers : 1; /* has a memory */
     };
   };
   _Atomic(const tsl__mask_rec *) mask; /* NULL: not asked for yet */
-  _Atomic(uint64_t) first;  /* where the first token leads that was asked for: TSL__FIRST of it above, as tsl__move has it below; 0: none was. Most positions see no other */
+  /* where the first token leads that was asked for: TSL__FIRST of it above, as tsl__move has it
+   * below; 0: none was. Most positions see no other */
+  _Atomic(uint64_t) first;
 } tsl__stack_rec;
 #define TSL__FIRST(token) ((token) + UINT64_C(1))
 
-/* Where a token leads from a position, if that is not its first, or what two positions are together. */
+/* Where a token leads from a position, if that is not its first, or what two positions are
+ * together. */
 typedef struct tsl__move {
   tsl__stack from, to; /* to 0: rejected; see TSL__MOVE_CALLED */
   uint32_t by;         /* a token, or TSL__MOVE_UNION and the other position */
@@ -63,20 +77,35 @@ typedef struct tsl__move {
 #define TSL__MOVE_UNION 0x80000000u
 #define TSL__MOVE_FEWEST 0x80000000u /* with no other: the bytes of the shortest completion */
 #define TSL__MOVE_ALIVE 0x40000000u  /* and a memory: can a text end from there? (distinct.c) */
-#define TSL__MOVE_ENDLESS 0x60000000u /* and a number of containers: may the item still become any number of values? (distinct_unbounded.c) */
-#define TSL__MOVE_UNBOUNDED 0x20000000u /* and the shape of a memory: no token that enters another item is denied there, whichever were read (distinct_mask.c) */
+/* and a number of containers: may the item still become any number of values?
+ * (distinct_unbounded.c) */
+#define TSL__MOVE_ENDLESS 0x60000000u
+/* and the shape of a memory: no token that enters another item is denied there, whichever were read
+ * (distinct_mask.c) */
+#define TSL__MOVE_UNBOUNDED 0x20000000u
 
-#define TSL__MOVE_LEADS 0x08000000u /* and a token: no name ends within it, and to the one that it begins or goes on with there are any number, whichever were used (distinct_names.c) */
-#define TSL__MOVE_FEWEST_NEW 0x04000000u /* with no other: what comes back here is known to be new (TSL__SAME_ITEM); the bytes of the shortest completion */
-#define TSL__MOVE_LOOPS 0x10000000u /* from a state: at least so many texts its frame may spell (distinct_unbounded.c) */
+/* and a token: no name ends within it, and to the one that it begins or goes on with there are any
+ * number, whichever were used (distinct_names.c) */
+#define TSL__MOVE_LEADS 0x08000000u
+/* with no other: what comes back here is known to be new (TSL__SAME_ITEM); the bytes of the
+ * shortest completion */
+#define TSL__MOVE_FEWEST_NEW 0x04000000u
+/* from a state: at least so many texts its frame may spell (distinct_unbounded.c) */
+#define TSL__MOVE_LOOPS 0x10000000u
 
-#define TSL__MOVE_CALLED 0x80000000u /* in `to`: something began or ended on the way that must be new (distinct.c) */
+/* in `to`: something began or ended on the way that must be new (distinct.c) */
+#define TSL__MOVE_CALLED 0x80000000u
 
-static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) { return tsl__pool_at_of(&s->stacks.pool, i, sizeof(tsl__stack_rec)); }
+static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) {
+  return tsl__pool_at_of(&s->stacks.pool, i, sizeof(tsl__stack_rec));
+}
 /* The first token that was asked for, and where it leads. Without the lock. */
-static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) { return atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, memory_order_acquire); }
+static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) {
+  return atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, memory_order_acquire);
+}
 /* Cell `i` of a position. */
-static inline const tsl__cell *tsl__stack_cell(const tsl__space *s, const tsl__stack_rec *r, uint32_t i) {
+static inline const tsl__cell *tsl__stack_cell(const tsl__space *s, const tsl__stack_rec *r,
+                                               uint32_t i) {
   if (TSL__LIKELY(r->n == 1 && !r->remembers)) return &r->cell;
   if (r->remembers) r = tsl__stack_at(s, r->remembered.plain);
   return r->n == 1 ? &r->cell : &r->cells[i];
@@ -93,52 +122,63 @@ tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state);
 /* The position after a byte; 0 if it is rejected. */
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte);
 /* The position after `n` bytes, 0 if they are rejected; *accepted is how many of them were not. */
-tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n, size_t *accepted);
-/* The position after a whole token; 0 if it is rejected. Remembered. And the same for who asked tsl__stack_find_token already. */
+tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
+                            size_t *accepted);
+/* The position after a whole token; 0 if it is rejected. Remembered. And the same for who asked
+ * tsl__stack_find_token already. */
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token);
 tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token);
 /* The mask of a position, end-of-generation tokens included. Remembered. */
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at);
 /* The bytes that may come next. */
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
-/* Whether tokens may be taken there by their names: none (TSL_NO_TOKEN), one alone, which is told, or several. Of a position whose next bytes were asked for. */
+/* Whether tokens may be taken there by their names: none (TSL_NO_TOKEN), one alone, which is told,
+ * or several. Of a position whose next bytes were asked for. */
 #define TSL__SEVERAL_TOKENS (TSL_NO_TOKEN - 1)
 tsl_token tsl__stack_named(tsl__space *space, tsl__stack at);
 /* The fewest bytes to a complete text, saturating at UINT32_MAX. */
 uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at);
 
 /* Without the lock: what is remembered. */
-bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
+bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token,
+                           tsl__stack *to);
 /* The bytes that leave the only frame of a position as it is, which `stays`. Without the lock. */
-static inline const tsl__bytes *tsl__stack_self(const tsl__space *space, const tsl__stack_rec *r) { return tsl__state_at(space, r->cell.state)->self; }
+static inline const tsl__bytes *tsl__stack_self(const tsl__space *space, const tsl__stack_rec *r) {
+  return tsl__state_at(space, r->cell.state)->self;
+}
 
-/* ---- stepping -------------------------------------------------------------------------------------------------------- */
+/* ---- stepping -------------------------------------------------------------------------------- */
 
-#define TSL__PIECE 4096u /* bytes of a text: the step budget is for a piece of so many */
+#define TSL__PIECE 4096u           /* bytes of a text: the step budget is for a piece of so many */
 #define TSL__STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
-/* Frames that calls go down through, one inside another: what they take of a stack is within the 1 MiB that docs/limits.md names. A build for hosts with less sets less. */
+/* Frames that calls go down through, one inside another: what they take of a stack is within the 1
+ * MiB that docs/limits.md names. A build for hosts with less sets less. */
 #ifndef TSL__NESTED_MAX
 #define TSL__NESTED_MAX 4000u
 #endif
 
 typedef TSL__VEC(tsl__cell) tsl__cells;
 
-/* Where the frames of the next position are gathered, and the frames entered on the way, to see cycles. Inside a token positions stay lists of frames; only
- * the last one is interned. */
+/* Where the frames of the next position are gathered, and the frames entered on the way, to see
+ * cycles. Inside a token positions stay lists of frames; only the last one is interned. */
 typedef struct tsl__stepping {
   tsl__cells landed, from;
   tsl__cells entered;
-  uint32_t depth;                        /* frames entered before this byte */
-  uint32_t nested;                       /* those that calls are inside of */
-  bool more;                             /* it is known which byte comes after this one */
-  uint8_t next;                          /* that one */
-  bool watch;                            /* guarded states are looked at */
-  uint8_t repeats_before, repeats_after; /* TSL__NEW_...: what ends before (after) this byte is a repetition. SAME_ITEM: it is known to be none */
-  uint8_t called, came;                  /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
+  uint32_t depth;  /* frames entered before this byte */
+  uint32_t nested; /* those that calls are inside of */
+  bool more;       /* it is known which byte comes after this one */
+  uint8_t next;    /* that one */
+  bool watch;      /* guarded states are looked at */
+  /* TSL__NEW_...: what ends before (after) this byte is a repetition. SAME_ITEM: it is known to be
+   * none */
+  uint8_t repeats_before, repeats_after;
+  /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
+  uint8_t called, came;
 } tsl__stepping;
 
 /* A frame comes back to `state`: where it goes on; 0: nowhere. */
-static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping *s, tsl__state state, uint8_t repeats) {
+static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping *s,
+                                         tsl__state state, uint8_t repeats) {
   if (TSL__LIKELY(!s->watch)) return state;
   const tsl__state_rec *r = tsl__state_at(space, state);
   s->came |= r->guarded;
@@ -153,19 +193,26 @@ void tsl__step_free(tsl__space *space, tsl__stepping *s);
 bool tsl__spare_steps_new(tsl__space *space); /* where they are kept; false when out of memory */
 void tsl__spare_steps_free(tsl__space *space);
 size_t tsl__spare_steps_memory(const tsl__space *space);
-static inline size_t tsl__step_memory(const tsl__stepping *s) { return tsl__vec_memory(&s->landed) + tsl__vec_memory(&s->from) + tsl__vec_memory(&s->entered); } /* bytes of its lists */
+/* bytes of its lists */
+static inline size_t tsl__step_memory(const tsl__stepping *s) {
+  return tsl__vec_memory(&s->landed) + tsl__vec_memory(&s->from) + tsl__vec_memory(&s->entered);
+}
 /* The frames of a position as the list to step from. */
 bool tsl__step_load(tsl__space *space, tsl__stepping *s, tsl__stack at);
 /* Several bytes on; false if one is rejected, *accepted of them were not. */
-bool tsl__step_bytes(tsl__space *space, tsl__stepping *s, const uint8_t *bytes, size_t n, size_t *accepted);
+bool tsl__step_bytes(tsl__space *space, tsl__stepping *s, const uint8_t *bytes, size_t n,
+                     size_t *accepted);
 /* One byte on; false if it is rejected. */
 bool tsl__step_byte(tsl__space *space, tsl__stepping *s, uint8_t byte);
-/* Add a frame; one that is over gives way to what follows it, one that is a fork to its branches. */
-void tsl__step_land(tsl__space *space, tsl__stepping *s, tsl__state state, uint32_t count, tsl__stack tail);
+/* Add a frame; one that is over gives way to what follows it, one that is a fork to its
+ * branches. */
+void tsl__step_land(tsl__space *space, tsl__stepping *s, tsl__state state, uint32_t count,
+                    tsl__stack tail);
 /* The set of landed frames. */
 tsl__stack tsl__step_collect(tsl__space *space, tsl__stepping *s);
 bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to);
-/* Where a token leads from a position, if that was found before, or plain to see; TSL__MOVE_CALLED is in *to as it was noted. */
+/* Where a token leads from a position, if that was found before, or plain to see; TSL__MOVE_CALLED
+ * is in *to as it was noted. */
 bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
 bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to);
 

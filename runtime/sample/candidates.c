@@ -17,9 +17,11 @@
 /* What the wide part knows of a block: its mass, peak, base and lift. */
 #define BLOCK_BYTES (sizeof(double) + 3 * sizeof(float))
 
-/* ---- memory --------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-void tsl__candidates_init(tsl__candidates *c, const tsl_allocator *alloc) { *c = (tsl__candidates){.alloc = *alloc}; }
+void tsl__candidates_init(tsl__candidates *c, const tsl_allocator *alloc) {
+  *c = (tsl__candidates){.alloc = *alloc};
+}
 
 void tsl__candidates_free(tsl__candidates *c) {
   tsl__free(&c->alloc, c->mass, c->block_cap * BLOCK_BYTES);
@@ -39,7 +41,8 @@ static void *grown(const tsl__candidates *c, const void *from, size_t used, size
 }
 
 bool tsl__candidates_reserve(tsl__candidates *c, size_t entries) {
-  size_t need = entries + TSL__LOGITS_SLACK, cap = c->cap ? c->cap : TSL__SPARSE + TSL__BLOCK + TSL__LOGITS_SLACK;
+  size_t need = entries + TSL__LOGITS_SLACK,
+         cap = c->cap ? c->cap : TSL__SPARSE + TSL__BLOCK + TSL__LOGITS_SLACK;
   if (need <= c->cap) return true;
   while (cap < need) cap *= 2;
   float *logit = grown(c, c->logit, c->n * sizeof *logit, cap * sizeof *logit);
@@ -62,14 +65,16 @@ bool tsl__candidates_scratch(tsl__candidates *c, size_t n) {
   if (n <= c->scratch_cap) return true;
   size_t cap = c->scratch_cap ? c->scratch_cap : 1024;
   while (cap < n) cap *= 2;
-  void *p = tsl__resize(&c->alloc, c->scratch, c->scratch_cap * sizeof *c->scratch, cap * sizeof *c->scratch);
+  void *p = tsl__resize(&c->alloc, c->scratch, c->scratch_cap * sizeof *c->scratch,
+                        cap * sizeof *c->scratch);
   if (!p) return false;
   c->scratch = p;
   c->scratch_cap = cap;
   return true;
 }
 
-/* One piece of memory: masses, peaks, bases, lifts; the kernel that writes lifts may go past the end. */
+/* One piece of memory: masses, peaks, bases, lifts; the kernel that writes lifts may go past the
+ * end. */
 static bool reserve_blocks(tsl__candidates *c, size_t blocks) {
   size_t cap = blocks + TSL__LOGITS_SLACK;
   if (cap <= c->block_cap) return true;
@@ -92,13 +97,15 @@ uint32_t *tsl__candidates_own_mask(tsl__candidates *c, const uint32_t *mask, siz
     c->own = p;
     c->own_cap = words;
   }
-  if (mask) memcpy(c->own, mask, words * sizeof *mask);
-  else memset(c->own, 0xff, words * sizeof *c->own);
+  if (mask)
+    memcpy(c->own, mask, words * sizeof *mask);
+  else
+    memset(c->own, 0xff, words * sizeof *c->own);
   if (width % 32) c->own[words - 1] &= (1u << (width % 32)) - 1;
   return c->own;
 }
 
-/* ---- beginning ------------------------------------------------------------------------------------------------ */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 /* The tokens of the mask, if they are few. */
 static bool list_tokens(tsl__candidates *c) {
@@ -110,7 +117,8 @@ static bool list_tokens(tsl__candidates *c) {
   return true;
 }
 
-bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32_t *mask, size_t width) {
+bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32_t *mask,
+                           size_t width) {
   c->kernels = tsl__logits();
   c->logits = logits;
   c->mask = mask;
@@ -119,7 +127,8 @@ bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32
   c->scale = 1;
   c->mass_scale = NAN;
   c->block_count = (width + TSL__BLOCK - 1) / TSL__BLOCK;
-  if (!tsl__candidates_reserve(c, TSL__SPARSE + 32) || !reserve_blocks(c, c->block_count)) return false;
+  if (!tsl__candidates_reserve(c, TSL__SPARSE + 32) || !reserve_blocks(c, c->block_count))
+    return false;
   c->wide = !list_tokens(c);
   return true;
 }
@@ -129,10 +138,14 @@ static size_t block_length(const tsl__candidates *c, size_t b) {
   size_t left = c->width - block_start(b);
   return left < TSL__BLOCK ? left : TSL__BLOCK;
 }
-static const float *block_logits(const tsl__candidates *c, size_t b) { return c->logits + block_start(b); }
-static const uint32_t *block_mask(const tsl__candidates *c, size_t b) { return c->mask + b * TSL__BLOCK_WORDS; }
+static const float *block_logits(const tsl__candidates *c, size_t b) {
+  return c->logits + block_start(b);
+}
+static const uint32_t *block_mask(const tsl__candidates *c, size_t b) {
+  return c->mask + b * TSL__BLOCK_WORDS;
+}
 
-/* ---- survey --------------------------------------------------------------------------------------------------- */
+/* ---- survey ---------------------------------------------------------------------------------- */
 
 /* The largest logit of the entries, those that are -inf left out; NaN if there is one. */
 static float survey_entries(tsl__candidates *c) {
@@ -168,7 +181,8 @@ static float find_peaks_and_masses(tsl__candidates *c, float scale) {
   float top = NAN;
   bool nan = false;
   for (size_t b = 0; b < c->block_count; b++) {
-    tsl__logits_survey s = c->kernels->survey(block_logits(c, b), block_mask(c, b), block_length(c, b), top, scale);
+    tsl__logits_survey s =
+        c->kernels->survey(block_logits(c, b), block_mask(c, b), block_length(c, b), top, scale);
     c->peak[b] = s.top;
     c->base[b] = s.anchor;
     c->mass[b] = s.mass;
@@ -192,7 +206,7 @@ tsl_status tsl__candidates_survey(tsl__candidates *c, float scale) {
   return tsl__candidates_anchor(c);
 }
 
-/* ---- sums ----------------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 double tsl__candidates_list_mass(tsl__candidates *c) {
   double mass = 0;
@@ -204,7 +218,9 @@ double tsl__candidates_list_mass(tsl__candidates *c) {
 static void sum_blocks(tsl__candidates *c) {
   for (size_t b = 0; b < c->block_count; b++) {
     c->base[b] = c->peak[b];
-    c->mass[b] = c->peak[b] >= -FLT_MAX ? c->kernels->sum(block_logits(c, b), block_mask(c, b), block_length(c, b), c->peak[b], c->scale) : 0;
+    c->mass[b] = c->peak[b] >= -FLT_MAX ? c->kernels->sum(block_logits(c, b), block_mask(c, b),
+                                                          block_length(c, b), c->peak[b], c->scale)
+                                        : 0;
   }
   c->mass_scale = c->scale;
 }
@@ -243,7 +259,7 @@ tsl__logits_spread tsl__candidates_spread(const tsl__candidates *c) {
   return s;
 }
 
-/* ---- from wide to narrow -------------------------------------------------------------------------------------- */
+/* ---- from wide to narrow --------------------------------------------------------------------- */
 
 bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *all) {
   size_t before = c->n;
@@ -254,8 +270,8 @@ bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *
     if (!(c->peak[b] >= floor)) continue;
     room = tsl__candidates_reserve(c, c->n + TSL__BLOCK);
     if (room)
-      c->n += c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), floor, (uint32_t)block_start(b), c->logit + c->n,
-                                 c->id + c->n);
+      c->n += c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), floor,
+                                 (uint32_t)block_start(b), c->logit + c->n, c->id + c->n);
     *all = c->n - before <= most;
   }
   if (!room || !*all) c->n = before;
@@ -273,15 +289,18 @@ static void put(tsl__candidates *c, size_t to, float logit, tsl_token id) {
   c->id[to] = id;
 }
 
-/* The entries before the gathered ones, which are few (changed logits) or none, take their places among these. */
+/* The entries before the gathered ones, which are few (changed logits) or none, take their places
+ * among these. */
 static void merge(tsl__candidates *c) {
   size_t old = c->n - c->gathered;
   if (!old || !c->gathered || c->id[old - 1] < c->id[old]) return;
-  /* Both runs are by id. Move the first run to the scratch, then merge forwards: the write place never passes the second run's read place. */
+  /* Both runs are by id. Move the first run to the scratch, then merge forwards: the write place
+   * never passes the second run's read place. */
   for (size_t i = 0; i < old; i++) c->scratch[i] = (tsl__ranked){c->id[i], (double)c->logit[i]};
   size_t to = 0, second = old;
   for (size_t i = 0; i < old; i++) {
-    for (; second < c->n && c->id[second] < c->scratch[i].key; second++) put(c, to++, c->logit[second], c->id[second]);
+    for (; second < c->n && c->id[second] < c->scratch[i].key; second++)
+      put(c, to++, c->logit[second], c->id[second]);
     put(c, to++, (float)c->scratch[i].weight, (tsl_token)c->scratch[i].key);
   }
 }
@@ -302,7 +321,8 @@ tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor) {
 }
 
 /* The mask of a block after a cut. */
-static void cut_block(const tsl__candidates *c, size_t b, const float *by, float value, tsl_token last, uint32_t *out) {
+static void cut_block(const tsl__candidates *c, size_t b, const float *by, float value,
+                      tsl_token last, uint32_t *out) {
   size_t start = block_start(b), n = block_length(c, b);
   uint32_t ties[TSL__BLOCK_WORDS];
   if (start + n - 1 <= last) {
@@ -330,7 +350,8 @@ tsl_status tsl__candidates_cut(tsl__candidates *c, const float *by, float value,
 static float floor_by_peaks(tsl__candidates *c, size_t k) {
   size_t n = 0;
   for (size_t b = 0; b < c->block_count; b++)
-    if (c->peak[b] > -INFINITY) c->scratch[n++] = (tsl__ranked){tsl__rank_key(c->peak[b], (tsl_token)b), 0};
+    if (c->peak[b] > -INFINITY)
+      c->scratch[n++] = (tsl__ranked){tsl__rank_key(c->peak[b], (tsl_token)b), 0};
   if (k > n) return -FLT_MAX;
   uint64_t key = tsl__rank_select(c->scratch, n, (tsl__goal){.count = k});
   return c->peak[UINT32_MAX - (uint32_t)key];
@@ -353,11 +374,13 @@ static bool floor_by_sample(tsl__candidates *c, size_t k, float *floor) {
   size_t step = c->block_count / SAMPLE + 1, before = c->n, taken = 0;
   if (!tsl__candidates_reserve(c, c->n + (c->block_count / step + 1) * TSL__BLOCK)) return false;
   for (size_t b = step / 2; b < c->block_count; b += step)
-    taken += c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), -FLT_MAX, (uint32_t)block_start(b),
-                                c->logit + before + taken, c->id + before + taken);
+    taken += c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), -FLT_MAX,
+                                (uint32_t)block_start(b), c->logit + before + taken,
+                                c->id + before + taken);
   if (!tsl__candidates_scratch(c, taken + 1)) return false;
   for (size_t deep = k / step + k / step / 8 + 8; deep < taken; deep *= 2) {
-    for (size_t i = 0; i < taken; i++) c->scratch[i] = (tsl__ranked){tsl__rank_key(c->logit[before + i], (tsl_token)i), 0};
+    for (size_t i = 0; i < taken; i++)
+      c->scratch[i] = (tsl__ranked){tsl__rank_key(c->logit[before + i], (tsl_token)i), 0};
     uint64_t key = tsl__rank_select(c->scratch, taken, (tsl__goal){.count = deep});
     *floor = c->logit[before + (UINT32_MAX - (uint32_t)key)];
     if (count_above(c, *floor) >= k) return true;
@@ -373,7 +396,8 @@ bool tsl__candidates_floor(tsl__candidates *c, size_t k, float *floor) {
 }
 
 float tsl__candidates_level(const tsl__candidates *c, double log_weight) {
-  double x = log_weight == 0 ? (double)c->anchor : (double)c->anchor + log_weight / (double)c->scale;
+  double x =
+      log_weight == 0 ? (double)c->anchor : (double)c->anchor + log_weight / (double)c->scale;
   if (!(x > -(double)FLT_MAX)) return -FLT_MAX; /* scale 0 */
   if (x >= (double)c->anchor) return c->anchor;
   float level = (float)x;
@@ -394,14 +418,17 @@ void tsl__candidates_filter(tsl__candidates *c, tsl__entry_test keep, const void
   c->anchor = c->wide && c->wide_top > top ? c->wide_top : top;
 }
 
-/* ---- drawing -------------------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 /* Step through a block whose predecessors sum up to `sum`. */
-static tsl_token pick_in_block(const tsl__candidates *c, size_t b, double target, double sum, double *weight) {
+static tsl_token pick_in_block(const tsl__candidates *c, size_t b, double target, double sum,
+                               double *weight) {
   float x[TSL__BLOCK + TSL__LOGITS_SLACK], w[TSL__BLOCK + TSL__LOGITS_SLACK];
   uint32_t id[TSL__BLOCK + TSL__LOGITS_SLACK];
   double lift = (double)c->lift[b];
-  size_t n = c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), -FLT_MAX, (uint32_t)block_start(b), x, id), i = 0;
+  size_t n = c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), -FLT_MAX,
+                                (uint32_t)block_start(b), x, id),
+         i = 0;
   c->kernels->weigh(x, n, c->base[b], c->scale, w);
   while (i < n && (sum += lift * (double)w[i]) <= target) i++;
   if (i == n) /* rounding lets none pass: the last one that weighs anything */
@@ -410,7 +437,8 @@ static tsl_token pick_in_block(const tsl__candidates *c, size_t b, double target
   return id[i];
 }
 
-/* The block at which the running sum passes the target; the last one that weighs anything if none does. */
+/* The block at which the running sum passes the target; the last one that weighs anything if none
+ * does. */
 static size_t find_block(const tsl__candidates *c, double target, double *before, double *sum) {
   size_t last = SIZE_MAX;
   for (size_t b = 0; b < c->block_count; b++) {
@@ -434,7 +462,8 @@ tsl_token tsl__candidates_pick(const tsl__candidates *c, double target, double *
     sum += (double)c->weight[i];
     if (sum > target) break;
   }
-  if (last == SIZE_MAX) return pick_in_block(c, b, target, before, weight); /* rounding let none pass */
+  /* rounding let none pass */
+  if (last == SIZE_MAX) return pick_in_block(c, b, target, before, weight);
   *weight = (double)c->weight[last];
   return c->id[last];
 }

@@ -1,25 +1,35 @@
 /* candidates.h - the tokens that may still be drawn, and what they weigh.
  *
- * Problem   A sampler's stages each look at all candidates and drop some. Sorting and copying 128,256 of them takes milliseconds, and most are thrown
- *           away by the first stage.
+ * Problem   A sampler's stages each look at all candidates and drop some. Sorting and copying
+ *           128,256 of them takes milliseconds, and most are thrown away by the first stage.
  * Idea      The set has two parts, and a token is in one of them at most:
- *             wide    the host's row of logits under a mask, neither copied nor changed. It is known by blocks of 512: the largest logit of each, and
- *                     on demand its weight. Where a sum over all will be wanted, both come from one look at the row (the kernel `survey`).
- *             narrow  a list (logit, id), by id: tokens whose logit was changed (penalties, bias), and after the first cut-off all that are left.
- *           A cut-off mostly ends the wide part: it finds a floor that what it keeps can't lie below, the tokens at or above it move to the list, and
- *           blocks whose peak is lower are never looked at again. What remains is arithmetic on a list of, mostly, less than a hundred.
- *           A mask of few tokens makes a list at once.
- * Flat rows Where more than TSL__NARROW tokens are left, the wide part stays, under a mask of the candidates' own. The place where the first tokens of
- *           the ranking reach a mass (or count) is found by guessing from a thousand tokens between which logits it lies, summing up all that lie above
- *           each guess in one pass (the kernel `ladder`), and sorting out exactly the few that lie between two guesses.
- * Scale     Temperature changes no logit: it divides `scale`. A token weighs exp((logit - anchor) * scale), the anchor being the largest logit.
- *           Weights of a block are summed up against a base of its own, and lifted by the base's weight: so the row is summed up while its largest logit is
- *           still being looked for.
- * Rank      larger logit first, then lower id. A rank is a 64-bit key, so that a cut-off is one comparison (tsl__rank_key).
- * Draws     go by id (first the wide part, then the list), so they do not depend on the way in which a cut-off was found.
- * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: survey 4.5, with masses 15; gathering the 50 first 1.5; top-p or typical that keep tens of
- *           thousands 80 to 240.
- * Tested by tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where thousands are kept
+ *             wide    the host's row of logits under a mask, neither copied nor changed. It is
+ *             known by blocks of 512: the largest logit of each, and
+ *                     on demand its weight. Where a sum over all will be wanted, both come from one
+ *                     look at the row (the kernel `survey`).
+ *             narrow  a list (logit, id), by id: tokens whose logit was changed (penalties, bias),
+ *             and after the first cut-off all that are left.
+ *           A cut-off mostly ends the wide part: it finds a floor that what it keeps can't lie
+ *           below, the tokens at or above it move to the list, and blocks whose peak is lower are
+ *           never looked at again. What remains is arithmetic on a list of, mostly, less than a
+ *           hundred. A mask of few tokens makes a list at once.
+ * Flat rows Where more than TSL__NARROW tokens are left, the wide part stays, under a mask of the
+ * candidates' own. The place where the first tokens of
+ *           the ranking reach a mass (or count) is found by guessing from a thousand tokens between
+ *           which logits it lies, summing up all that lie above each guess in one pass (the kernel
+ *           `ladder`), and sorting out exactly the few that lie between two guesses.
+ * Scale     Temperature changes no logit: it divides `scale`. A token weighs exp((logit - anchor) *
+ *           scale), the anchor being the largest logit. Weights of a block are summed up against a
+ *           base of its own, and lifted by the base's weight: so the row is summed up while its
+ *           largest logit is still being looked for.
+ * Rank      larger logit first, then lower id. A rank is a 64-bit key, so that a cut-off is one
+ *           comparison (tsl__rank_key).
+ * Draws     go by id (first the wide part, then the list), so they do not depend on the way in
+ *           which a cut-off was found.
+ * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: survey 4.5, with masses 15;
+ *           gathering the 50 first 1.5; top-p or typical that keep tens of thousands 80 to 240.
+ * Tested by tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where
+ * thousands are kept
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,23 +65,27 @@ typedef struct tsl__candidates {
   const uint32_t *mask; /* ceil(width / 32) words */
   size_t width;
   size_t block_count, block_cap;
-  double *mass;     /* of each block: sum of its weights against its base, at mass_scale */
-  float *peak;      /* of each block: largest logit in the mask, -inf if there is none */
-  float *base;      /* of each block: an anchor of its own, near the peak or above it; not finite where there is no mass */
+  double *mass; /* of each block: sum of its weights against its base, at mass_scale */
+  float *peak;  /* of each block: largest logit in the mask, -inf if there is none */
+  /* of each block: an anchor of its own, near the peak or above it; not finite where there is no
+   * mass */
+  float *base;
   float *lift;      /* of each block: weight of its base, since the last tsl__candidates_mass */
   float mass_scale; /* NaN: the masses are not known */
   uint32_t *own;    /* a mask that may be changed; `mask` leads to it once it is used */
   size_t own_cap;
-  float *distance; /* of each token from the middle, negative, while tsl__candidates_keep goes by it */
+  /* of each token from the middle, negative, while tsl__candidates_keep goes by it */
+  float *distance;
   size_t distance_cap;
   /* the narrow part: n entries by id; arrays of cap elements */
   float *logit, *weight; /* weight: at the scale of the last mass */
   tsl_token *id;
   size_t n, cap;
-  size_t gathered; /* of the n, how many at the end come from tsl__candidates_gather and are not merged yet */
-  float wide_top;  /* largest logit of the wide part; NaN if it has one */
-  float anchor;    /* largest logit of both parts, once surveyed; finite */
-  float scale;     /* 1 / temperature, so far; 0 to FLT_MAX */
+  /* of the n, how many at the end come from tsl__candidates_gather and are not merged yet */
+  size_t gathered;
+  float wide_top; /* largest logit of the wide part; NaN if it has one */
+  float anchor;   /* largest logit of both parts, once surveyed; finite */
+  float scale;    /* 1 / temperature, so far; 0 to FLT_MAX */
   tsl__ranked *scratch;
   size_t scratch_cap;
 } tsl__candidates;
@@ -79,16 +93,20 @@ typedef struct tsl__candidates {
 void tsl__candidates_init(tsl__candidates *c, const tsl_allocator *alloc);
 void tsl__candidates_free(tsl__candidates *c);
 
-/* Begin with a row under a mask (not NULL), scale 1: wide, or a list where the mask has few tokens. False when out of memory. */
-bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32_t *mask, size_t width);
+/* Begin with a row under a mask (not NULL), scale 1: wide, or a list where the mask has few tokens.
+ * False when out of memory. */
+bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32_t *mask,
+                           size_t width);
 /* Room for that many entries in all. */
 bool tsl__candidates_reserve(tsl__candidates *c, size_t entries);
 
-/* A copy of a mask of the row (`mask` NULL: all ones; the copy itself: as it is) that may be changed. NULL when out of memory. */
+/* A copy of a mask of the row (`mask` NULL: all ones; the copy itself: as it is) that may be
+ * changed. NULL when out of memory. */
 uint32_t *tsl__candidates_own_mask(tsl__candidates *c, const uint32_t *mask, size_t width);
 
-/* Survey the row (again, if a bit of the mask was cleared) and find the anchor; `scale` is the one at which a sum will be wanted next, NaN if none. TSL_ERR_LOGITS:
- * a NaN, +inf, or nothing finite is left. Entries that are -inf go. */
+/* Survey the row (again, if a bit of the mask was cleared) and find the anchor; `scale` is the one
+ * at which a sum will be wanted next, NaN if none. TSL_ERR_LOGITS: a NaN, +inf, or nothing finite
+ * is left. Entries that are -inf go. */
 tsl_status tsl__candidates_survey(tsl__candidates *c, float scale);
 /* Find the anchor again after entries were changed. The same errors. */
 tsl_status tsl__candidates_anchor(tsl__candidates *c);
@@ -101,18 +119,20 @@ double tsl__candidates_list_mass(tsl__candidates *c);
 tsl__logits_moments tsl__candidates_moments(const tsl__candidates *c);
 tsl__logits_spread tsl__candidates_spread(const tsl__candidates *c);
 
-/* Append the wide part's tokens with a logit of at least `floor` to the entries, not merged; nothing else changes. If there are more than `most`, none
- * is, and *all is false. For a second try, tsl__candidates_ungather first. False when out of memory. */
+/* Append the wide part's tokens with a logit of at least `floor` to the entries, not merged;
+ * nothing else changes. If there are more than `most`, none is, and *all is false. For a second
+ * try, tsl__candidates_ungather first. False when out of memory. */
 bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *all);
 void tsl__candidates_ungather(tsl__candidates *c);
 /* The wide part ends; what was gathered is merged into the list. */
 void tsl__candidates_close(tsl__candidates *c);
 /* Everything below the floor, which at least one token reaches, is gone. The errors of a survey. */
 tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor);
-/* Keep of the wide part the tokens that `by` (the logits, or a row like them) gives more than `value`, or just that and an id of at most `last`. The errors of a
- * survey. */
+/* Keep of the wide part the tokens that `by` (the logits, or a row like them) gives more than
+ * `value`, or just that and an id of at most `last`. The errors of a survey. */
 tsl_status tsl__candidates_cut(tsl__candidates *c, const float *by, float value, tsl_token last);
-/* A floor that at least the `k` first tokens of the wide part reach, if it has as many; -FLT_MAX if none better is known. False when out of memory. */
+/* A floor that at least the `k` first tokens of the wide part reach, if it has as many; -FLT_MAX if
+ * none better is known. False when out of memory. */
 bool tsl__candidates_floor(tsl__candidates *c, size_t k, float *floor);
 
 /* The logit whose weight is exp(log_weight), rounded upwards; within the finite numbers. */
@@ -124,14 +144,16 @@ void tsl__candidates_filter(tsl__candidates *c, tsl__entry_test keep, const void
 
 /* What a ranking goes by. */
 typedef enum tsl__ranking { TSL__BY_LOGIT, TSL__BY_DISTANCE } tsl__ranking;
-/* Keep the first ones in the ranking, by logit or from the middle (an argument, in bits) outwards, until the goal is reached. The errors of a survey. */
+/* Keep the first ones in the ranking, by logit or from the middle (an argument, in bits) outwards,
+ * until the goal is reached. The errors of a survey. */
 tsl_status tsl__candidates_keep(tsl__candidates *c, tsl__ranking by, float middle, tsl__goal goal);
 
 /* The place of a logit and id in the ranking. Both zeros are one. */
 uint64_t tsl__rank_key(float logit, tsl_token id);
 /* Room for that many in c->scratch. */
 bool tsl__candidates_scratch(tsl__candidates *c, size_t n);
-/* The key of the place where the goal is reached, the smallest key if nowhere; n >= 1. Reorders `at`. */
+/* The key of the place where the goal is reached, the smallest key if nowhere; n >= 1. Reorders
+ * `at`. */
 uint64_t tsl__rank_select(tsl__ranked *at, size_t n, tsl__goal goal);
 
 /* The smallest float above a finite one. */
@@ -144,8 +166,8 @@ static inline float tsl__next_up(float x) {
   return x;
 }
 
-/* The token at which the running sum of weights passes `target`, the last one that weighs anything if rounding lets none; after
- * tsl__candidates_mass at the same scale. */
+/* The token at which the running sum of weights passes `target`, the last one that weighs anything
+ * if rounding lets none; after tsl__candidates_mass at the same scale. */
 tsl_token tsl__candidates_pick(const tsl__candidates *c, double target, double *weight);
 
 #endif

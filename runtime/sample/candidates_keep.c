@@ -1,8 +1,11 @@
-/* candidates_keep.c - the first ones of a ranking: top-k, top-p, typical. The essay is in candidates.h.
+/* candidates_keep.c - the first ones of a ranking: top-k, top-p, typical. The essay is in
+ * candidates.h.
  *
- * A list is put into buckets by rank, of which one is put into buckets again, until few are left to be sorted. A wide part is never listed: a guess from a
- * sample gives four values; one pass sums up what lies at or above each; between two of them lies the answer. Guess again there, or list what is left.
- * Tested by tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where thousands are kept
+ * A list is put into buckets by rank, of which one is put into buckets again, until few are left to
+ * be sorted. A wide part is never listed: a guess from a sample gives four values; one pass sums up
+ * what lies at or above each; between two of them lies the answer. Guess again there, or list what
+ * is left. Tested by tests/sample/test_stages.c, against sorting everything;
+ * tests/sample/test_keep.c, where thousands are kept
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +17,12 @@
 
 #define SORTED_AT_MOST 32 /* entries that are sorted; more are put in buckets first */
 #define BUCKETS 64
-#define SAMPLES 1024u     /* tokens from which is guessed */
-#define GUESSES 12        /* then all that is left is listed; each but the first leaves a quarter of what was left */
-#define LISTED 4096u      /* if so few tokens seem to be left they are listed */
+#define SAMPLES 1024u /* tokens from which is guessed */
+/* then all that is left is listed; each but the first leaves a quarter of what was left */
+#define GUESSES 12
+#define LISTED 4096u /* if so few tokens seem to be left they are listed */
 
-/* ---- ranking -------------------------------------------------------------------------------------------------- */
+/* ---- ranking --------------------------------------------------------------------------------- */
 
 uint64_t tsl__rank_key(float logit, tsl_token id) {
   float x = logit == 0 ? 0.0f : logit;
@@ -33,7 +37,9 @@ typedef struct measure {
   double mass;
 } measure;
 
-static bool reached(const tsl__goal *g, measure m) { return g->by_mass ? m.mass >= g->mass : m.count >= g->count; }
+static bool reached(const tsl__goal *g, measure m) {
+  return g->by_mass ? m.mass >= g->mass : m.count >= g->count;
+}
 
 static void count_in(measure *m, const tsl__ranked *r) {
   m->count++;
@@ -68,10 +74,12 @@ static bucketing bucketing_of(const tsl__ranked *at, size_t n) {
   while ((high - low) >> b.shift >= BUCKETS) b.shift++;
   return b;
 }
-static size_t bucket_of(const bucketing *b, uint64_t key) { return (size_t)((b->high - key) >> b->shift); }
+static size_t bucket_of(const bucketing *b, uint64_t key) {
+  return (size_t)((b->high - key) >> b->shift);
+}
 
-/* Reduce `at` to the bucket in which the goal is reached (the last one, if none reaches it); *above gets what comes before it. Returns how many
- * are left. */
+/* Reduce `at` to the bucket in which the goal is reached (the last one, if none reaches it); *above
+ * gets what comes before it. Returns how many are left. */
 static size_t enter_bucket(tsl__ranked *at, size_t n, const tsl__goal *g, measure *above) {
   bucketing by = bucketing_of(at, n);
   measure in[BUCKETS];
@@ -104,7 +112,7 @@ uint64_t tsl__rank_select(tsl__ranked *at, size_t n, tsl__goal goal) {
   return at[n - 1].key; /* a sum in another order fell short by a rounding */
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static float distance_of(const tsl__candidates *c, size_t i, float middle) {
   float d = tsl__logits_argument(c->logit[i], c->anchor, c->scale) - middle;
@@ -132,15 +140,17 @@ static tsl_status keep_in_list(tsl__candidates *c, cut k, tsl__goal goal) {
   if (!tsl__candidates_scratch(c, c->n)) return TSL_ERR_NO_MEMORY;
   if (goal.by_mass) tsl__candidates_list_mass(c);
   for (size_t i = 0; i < c->n; i++)
-    c->scratch[i] = (tsl__ranked){tsl__rank_key(value_of(c, k.by, k.middle, i), c->id[i]), goal.by_mass ? (double)c->weight[i] : 0};
+    c->scratch[i] = (tsl__ranked){tsl__rank_key(value_of(c, k.by, k.middle, i), c->id[i]),
+                                  goal.by_mass ? (double)c->weight[i] : 0};
   k.key = tsl__rank_select(c->scratch, c->n, goal);
   tsl__candidates_filter(c, is_kept, &k);
   return TSL_OK;
 }
 
-/* ---- wide parts ----------------------------------------------------------------------------------------------- */
+/* ---- wide parts ------------------------------------------------------------------------------ */
 
-/* A search in the wide part and the list beside it. A count is a mass where every token weighs 1. */
+/* A search in the wide part and the list beside it. A count is a mass where every token weighs
+ * 1. */
 typedef struct search {
   tsl__candidates *c;
   cut k;
@@ -162,7 +172,9 @@ static float value_at(uint64_t key) {
 
 static bool in_window(const search *s, float value) { return value >= s->low && value < s->high; }
 
-static double weight_of(const search *s, float logit) { return (double)tsl__logits_weight(logit, s->anchor, s->scale); }
+static double weight_of(const search *s, float logit) {
+  return (double)tsl__logits_weight(logit, s->anchor, s->scale);
+}
 
 /* Every step-th token goes to `at`, if it is a candidate; returns how many. */
 static size_t take_sample(const search *s, size_t step, tsl__ranked *at) {
@@ -196,7 +208,8 @@ static float quantile(const tsl__ranked *sample, size_t n, tsl__goal goal, tsl__
   return value_at(tsl__rank_select(copy, n, goal));
 }
 
-/* Four floors from three values, the largest first: the two in the middle enclose a value that many tokens may have. */
+/* Four floors from three values, the largest first: the two in the middle enclose a value that many
+ * tokens may have. */
 static void set_floors(float high, float middle, float low, float floors[TSL__LOGITS_RUNGS]) {
   float above = tsl__next_up(middle);
   floors[0] = high > above ? high : above;
@@ -205,21 +218,29 @@ static void set_floors(float high, float middle, float low, float floors[TSL__LO
   floors[3] = low;
 }
 
-/* The first guess: where the answer is in the sample, and as far around it as chance may take it. */
-static void guess_by_mass(const search *s, const tsl__ranked *sample, size_t n, tsl__ranked *copy, float floors[TSL__LOGITS_RUNGS]) {
+/* The first guess: where the answer is in the sample, and as far around it as chance may take
+ * it. */
+static void guess_by_mass(const search *s, const tsl__ranked *sample, size_t n, tsl__ranked *copy,
+                          float floors[TSL__LOGITS_RUNGS]) {
   double mass = 0, square = 0, share = s->goal / s->reach;
   if (!(share < 1)) share = 1; /* by rounding */
-  for (size_t i = 0; i < n; i++) mass += sample[i].weight, square += sample[i].weight * sample[i].weight;
-  double same = square > 0 ? mass * mass / square : 1; /* so many of equal weight would tell as much */
+  for (size_t i = 0; i < n; i++)
+    mass += sample[i].weight, square += sample[i].weight * sample[i].weight;
+  /* so many of equal weight would tell as much */
+  double same = square > 0 ? mass * mass / square : 1;
   double slack = 2.5 * sqrt(share * (1 - share) / same) + 2 / same;
-  set_floors(quantile(sample, n, (tsl__goal){.by_mass = true, .mass = (share - slack) * mass}, copy),
-             quantile(sample, n, (tsl__goal){.by_mass = true, .mass = share * mass}, copy),
-             quantile(sample, n, (tsl__goal){.by_mass = true, .mass = (share + slack) * mass}, copy), floors);
+  set_floors(
+      quantile(sample, n, (tsl__goal){.by_mass = true, .mass = (share - slack) * mass}, copy),
+      quantile(sample, n, (tsl__goal){.by_mass = true, .mass = share * mass}, copy),
+      quantile(sample, n, (tsl__goal){.by_mass = true, .mass = (share + slack) * mass}, copy),
+      floors);
 }
 
 /* Later ones: quarters of what is left. */
-static void guess_by_count(const tsl__ranked *sample, size_t n, tsl__ranked *copy, float floors[TSL__LOGITS_RUNGS]) {
-  set_floors(quantile(sample, n, (tsl__goal){.count = n / 4 + 1}, copy), quantile(sample, n, (tsl__goal){.count = n / 2 + 1}, copy),
+static void guess_by_count(const tsl__ranked *sample, size_t n, tsl__ranked *copy,
+                           float floors[TSL__LOGITS_RUNGS]) {
+  set_floors(quantile(sample, n, (tsl__goal){.count = n / 4 + 1}, copy),
+             quantile(sample, n, (tsl__goal){.count = n / 2 + 1}, copy),
              quantile(sample, n, (tsl__goal){.count = n - n / 4}, copy), floors);
 }
 
@@ -253,7 +274,8 @@ static void window_bits(const search *s, size_t b, uint32_t bits[TSL__BLOCK_WORD
   for (size_t w = 0; w < (n + 31) / 32; w++) bits[w] &= ~over[w];
 }
 
-/* All tokens of the window in blocks from … to - 1 go to the scratch: returns how many, or NO_ROOM. */
+/* All tokens of the window in blocks from … to - 1 go to the scratch: returns how many, or
+ * NO_ROOM. */
 #define NO_ROOM SIZE_MAX
 static size_t collect(const search *s, size_t from, size_t to) {
   tsl__candidates *c = s->c;
@@ -261,12 +283,15 @@ static size_t collect(const search *s, size_t from, size_t to) {
   for (size_t b = from; b < to; b++) {
     uint32_t bits[TSL__BLOCK_WORDS], id[TSL__BLOCK + TSL__LOGITS_SLACK];
     float x[TSL__BLOCK + TSL__LOGITS_SLACK], w[TSL__BLOCK + TSL__LOGITS_SLACK];
-    size_t start = b * TSL__BLOCK, length = c->width - start < TSL__BLOCK ? c->width - start : TSL__BLOCK;
+    size_t start = b * TSL__BLOCK,
+           length = c->width - start < TSL__BLOCK ? c->width - start : TSL__BLOCK;
     window_bits(s, b, bits);
-    size_t found = c->kernels->gather(c->logits + start, bits, length, -FLT_MAX, (uint32_t)start, x, id);
+    size_t found =
+        c->kernels->gather(c->logits + start, bits, length, -FLT_MAX, (uint32_t)start, x, id);
     if (!tsl__candidates_scratch(c, n + found + c->n)) return NO_ROOM;
     c->kernels->weigh(x, found, s->anchor, s->scale, w);
-    for (size_t i = 0; i < found; i++) c->scratch[n++] = (tsl__ranked){tsl__rank_key(s->by[id[i]], id[i]), (double)w[i]};
+    for (size_t i = 0; i < found; i++)
+      c->scratch[n++] = (tsl__ranked){tsl__rank_key(s->by[id[i]], id[i]), (double)w[i]};
   }
   for (size_t i = 0; i < c->n; i++) {
     float value = value_of(c, s->k.by, s->k.middle, i);
@@ -276,15 +301,17 @@ static size_t collect(const search *s, size_t from, size_t to) {
   return n;
 }
 
-/* All tokens of the window have one value: the lowest ids come first. Returns the block in which the goal is reached, the last one with such a token if nowhere; and
- * moves what comes before it to `above`. */
+/* All tokens of the window have one value: the lowest ids come first. Returns the block in which
+ * the goal is reached, the last one with such a token if nowhere; and moves what comes before it to
+ * `above`. */
 static size_t block_of_tie(search *s) {
   const tsl__candidates *c = s->c;
   size_t last = 0;
   double before = s->above;
   for (size_t b = 0, e = 0; b < c->block_count; b++) {
     uint32_t bits[TSL__BLOCK_WORDS];
-    size_t start = b * TSL__BLOCK, n = c->width - start < TSL__BLOCK ? c->width - start : TSL__BLOCK;
+    size_t start = b * TSL__BLOCK,
+           n = c->width - start < TSL__BLOCK ? c->width - start : TSL__BLOCK;
     window_bits(s, b, bits);
     double mass = c->kernels->sum(c->logits + start, bits, n, s->anchor, s->scale);
     for (; e < c->n && c->id[e] < start + n; e++)
@@ -306,8 +333,10 @@ static tsl_status narrow_window(search *s) {
   size_t n = take_sample(s, step, c->scratch);
   for (int i = 0; i < GUESSES && n * step > LISTED && tsl__next_up(s->low) < s->high; i++) {
     float floors[TSL__LOGITS_RUNGS];
-    if (i == 0) guess_by_mass(s, c->scratch, n, c->scratch + room, floors);
-    else guess_by_count(c->scratch, n, c->scratch + room, floors);
+    if (i == 0)
+      guess_by_mass(s, c->scratch, n, c->scratch + room, floors);
+    else
+      guess_by_count(c->scratch, n, c->scratch + room, floors);
     enter_window(s, floors);
     n = narrow_sample(s, c->scratch, n);
   }
@@ -323,7 +352,9 @@ static tsl_status find_cut(search *s) {
   size_t first = tie ? block_of_tie(s) : 0, n = collect(s, first, tie ? first + 1 : c->block_count);
   if (n == NO_ROOM) return TSL_ERR_NO_MEMORY;
   /* Nothing there: all together fell short of the goal by a rounding, and all stays. */
-  s->k.key = n ? tsl__rank_select(c->scratch, n, (tsl__goal){.by_mass = true, .mass = s->goal - s->above}) : tsl__rank_key(-FLT_MAX, TSL_NO_TOKEN);
+  s->k.key =
+      n ? tsl__rank_select(c->scratch, n, (tsl__goal){.by_mass = true, .mass = s->goal - s->above})
+        : tsl__rank_key(-FLT_MAX, TSL_NO_TOKEN);
   return TSL_OK;
 }
 

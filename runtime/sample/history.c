@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* ---- counts --------------------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 void tsl__history_free(tsl__history *h, const tsl_allocator *a) {
   tsl__vec_free(a, &h->tokens);
@@ -20,8 +20,10 @@ static size_t find(const tsl__history *h, tsl_token token) {
   size_t low = 0, high = h->seen.n;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (h->seen.at[middle].token < token) low = middle + 1;
-    else high = middle;
+    if (h->seen.at[middle].token < token)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -60,9 +62,12 @@ static int by_number(const void *p, const void *q) {
   return (a > b) - (a < b);
 }
 
-/* Counted once for all: one after the other, tokens of a prompt that come in a bad order would all be moved by each. */
-bool tsl__history_add_all(tsl__history *h, const tsl_allocator *a, const tsl_token *tokens, size_t count) {
-  size_t n = h->tokens.n + count, counted = h->window && h->window < n ? h->window : n, distinct = 0;
+/* Counted once for all: one after the other, tokens of a prompt that come in a bad order would all
+ * be moved by each. */
+bool tsl__history_add_all(tsl__history *h, const tsl_allocator *a, const tsl_token *tokens,
+                          size_t count) {
+  size_t n = h->tokens.n + count, counted = h->window && h->window < n ? h->window : n,
+         distinct = 0;
   tsl__words order = {0};
   if (!count) return true;
   bool room = tsl__vec_reserve(a, &h->tokens, count) && tsl__vec_reserve(a, &order, counted);
@@ -77,8 +82,10 @@ bool tsl__history_add_all(tsl__history *h, const tsl_allocator *a, const tsl_tok
     h->tokens.n = n;
     h->seen.n = 0;
     for (size_t i = 0; i < counted; i++) {
-      if (i && order.at[i] == order.at[i - 1]) h->seen.at[h->seen.n - 1].count++;
-      else h->seen.at[h->seen.n++] = (tsl__seen){order.at[i], 1};
+      if (i && order.at[i] == order.at[i - 1])
+        h->seen.at[h->seen.n - 1].count++;
+      else
+        h->seen.at[h->seen.n++] = (tsl__seen){order.at[i], 1};
     }
   }
   tsl__vec_free(a, &order);
@@ -95,7 +102,9 @@ void tsl__history_clear(tsl__history *h) { h->tokens.n = h->seen.n = h->prompt =
 
 bool tsl__history_copy(const tsl__history *h, const tsl_allocator *a, tsl__history *to) {
   /* As much room as there: a token that comes back into the window must find it. */
-  if (!tsl__vec_reserve(a, &to->tokens, h->tokens.n) || !tsl__vec_reserve(a, &to->seen, h->seen.cap)) return false;
+  if (!tsl__vec_reserve(a, &to->tokens, h->tokens.n) ||
+      !tsl__vec_reserve(a, &to->seen, h->seen.cap))
+    return false;
   if (h->tokens.n) memcpy(to->tokens.at, h->tokens.at, h->tokens.n * sizeof *h->tokens.at);
   if (h->seen.n) memcpy(to->seen.at, h->seen.at, h->seen.n * sizeof *h->seen.at);
   to->tokens.n = h->tokens.n;
@@ -109,15 +118,18 @@ bool tsl__sorted_has(const uint32_t *at, size_t n, uint32_t x) {
   size_t low = 0, high = n;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (at[middle] < x) low = middle + 1;
-    else high = middle;
+    if (at[middle] < x)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < n && at[low] == x;
 }
 
-/* ---- what comes again ----------------------------------------------------------------------------------------- */
+/* ---- what comes again ------------------------------------------------------------------------ */
 
-/* The text's last n tokens read backwards: how many from each on, but the first, are as those from the first on. */
+/* The text's last n tokens read backwards: how many from each on, but the first, are as those from
+ * the first on. */
 static void find_common(const tsl__history *h, size_t n, uint32_t *common) {
   const tsl_token *last = h->tokens.at + h->tokens.n; /* last[-1 - j] is the text read backwards */
   size_t from = 0, to = 0;                            /* the common part that reaches farthest */
@@ -129,19 +141,20 @@ static void find_common(const tsl__history *h, size_t n, uint32_t *common) {
   }
 }
 
-bool tsl__history_ngrams(const tsl__history *h, const tsl_allocator *a, size_t n, tsl__words *common, tsl__words *tokens) {
+bool tsl__history_ngrams(const tsl__history *h, const tsl_allocator *a, size_t n,
+                         tsl__words *common, tsl__words *tokens) {
   size_t length = h->tokens.n;
   common->n = 0;
   if (length == 0 || n > length) return true;
   const tsl_token *last = h->tokens.at + length;
   if (!tsl__vec_reserve(a, common, length) || !tsl__vec_reserve(a, tokens, length)) return false;
   find_common(h, length, common->at);
-  for (size_t i = 1; i + n <= length + 1; i++)
-    if (n == 1 || common->at[i] + 1 >= n) tokens->at[tokens->n++] = last[-(ptrdiff_t)i]; /* came after that place */
+  for (size_t i = 1; i + n <= length + 1; i++) /* came after that place */
+    if (n == 1 || common->at[i] + 1 >= n) tokens->at[tokens->n++] = last[-(ptrdiff_t)i];
   return true;
 }
 
-/* ---- repeats -------------------------------------------------------------------------------------------------- */
+/* ---- repeats --------------------------------------------------------------------------------- */
 
 void tsl__repeats_free(tsl__repeats *r, const tsl_allocator *a) {
   tsl__vec_free(a, &r->found);
@@ -159,17 +172,20 @@ static void keep_longest(tsl__repeats *r) {
   size_t n = 0;
   if (r->found.n > 1) qsort(r->found.at, r->found.n, sizeof *r->found.at, compare_repeats);
   for (size_t i = 0; i < r->found.n; i++)
-    if (n == 0 || r->found.at[n - 1].token != r->found.at[i].token) r->found.at[n++] = r->found.at[i];
+    if (n == 0 || r->found.at[n - 1].token != r->found.at[i].token)
+      r->found.at[n++] = r->found.at[i];
   r->found.n = n;
 }
 
-bool tsl__history_repeats(const tsl__history *h, const tsl_allocator *a, size_t window, size_t least, const uint32_t *breakers,
-                          size_t breaker_count, tsl__repeats *out) {
+bool tsl__history_repeats(const tsl__history *h, const tsl_allocator *a, size_t window,
+                          size_t least, const uint32_t *breakers, size_t breaker_count,
+                          tsl__repeats *out) {
   size_t n = window && window < h->tokens.n ? window : h->tokens.n, limit = 0;
   out->found.n = out->common.n = 0;
   if (!n) return true;
   const tsl_token *last = h->tokens.at + h->tokens.n;
-  while (limit < n && !tsl__sorted_has(breakers, breaker_count, last[-1 - (ptrdiff_t)limit])) limit++;
+  while (limit < n && !tsl__sorted_has(breakers, breaker_count, last[-1 - (ptrdiff_t)limit]))
+    limit++;
   if (!limit || !tsl__vec_reserve(a, &out->common, n)) return limit == 0;
   find_common(h, n, out->common.at);
   for (size_t i = 1; i < n; i++) {

@@ -1,12 +1,16 @@
 /* history.h - the tokens so far, as penalties look at them.
  *
- * Counting the window anew for each draw would cost a pass over it, so the counts move along: a list of (token, count) by token, to which accepting
- * adds one and from which the token that leaves the window is taken.
- * Cost      One pass over the text, or the window, for DRY and n-grams, whatever is in it; a sort of the tokens that would prolong something.
- * Repeats   For DRY, and n-grams: read the text backwards; then "the last n tokens occur at another place" says that the text from there has n tokens in common with
- *           the beginning, which the Z function gives for all places in one pass.
- *           Example: … A B C … A B: backwards B A … C B A …; at the second B two tokens are common, and what came after them was C.
- * Ref       Z function: Gusfield 1997, "Algorithms on strings, trees, and sequences", 1.3. DRY as in text-generation-webui, there by trying each place.
+ * Counting the window anew for each draw would cost a pass over it, so the counts move along: a
+ * list of (token, count) by token, to which accepting adds one and from which the token that leaves
+ * the window is taken.
+ * Cost      One pass over the text, or the window, for DRY and n-grams, whatever is in it; a sort
+ *           of the tokens that would prolong something.
+ * Repeats   For DRY, and n-grams: read the text backwards; then "the last n tokens occur at another
+ *           place" says that the text from there has n tokens in common with the beginning, which
+ *           the Z function gives for all places in one pass. Example: … A B C … A B: backwards B A
+ *           … C B A …; at the second B two tokens are common, and what came after them was C.
+ * Ref       Z function: Gusfield 1997, "Algorithms on strings, trees, and sequences", 1.3. DRY as
+ *           in text-generation-webui, there by trying each place.
  * Tested by tests/sample/test_sampler_history.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -33,18 +37,23 @@ typedef struct tsl__history {
 void tsl__history_free(tsl__history *h, const tsl_allocator *a);
 /* Append; false, and no change, when out of memory. */
 bool tsl__history_add(tsl__history *h, const tsl_allocator *a, tsl_token token);
-/* Append several, in O(n log n) of all that are counted; false, and no change, when out of memory. */
-bool tsl__history_add_all(tsl__history *h, const tsl_allocator *a, const tsl_token *tokens, size_t count);
+/* Append several, in O(n log n) of all that are counted; false, and no change, when out of
+ * memory. */
+bool tsl__history_add_all(tsl__history *h, const tsl_allocator *a, const tsl_token *tokens,
+                          size_t count);
 /* Take the last one away; there is one. */
 void tsl__history_drop(tsl__history *h);
 void tsl__history_clear(tsl__history *h);
 /* Into an empty one; false when out of memory (what is there is to be freed). */
 bool tsl__history_copy(const tsl__history *h, const tsl_allocator *a, tsl__history *to);
 
-/* The tokens that would complete a sequence of n >= 1 tokens that occurred before, with doubles, into an empty list; false when out of memory. `common`: scratch. */
-bool tsl__history_ngrams(const tsl__history *h, const tsl_allocator *a, size_t n, tsl__words *common, tsl__words *tokens);
+/* The tokens that would complete a sequence of n >= 1 tokens that occurred before, with doubles,
+ * into an empty list; false when out of memory. `common`: scratch. */
+bool tsl__history_ngrams(const tsl__history *h, const tsl_allocator *a, size_t n,
+                         tsl__words *common, tsl__words *tokens);
 
-/* Tokens that would prolong a repeated sequence, by token, and the longest such sequence's length before them. */
+/* Tokens that would prolong a repeated sequence, by token, and the longest such sequence's length
+ * before them. */
 typedef struct tsl__repeat {
   tsl_token token;
   uint32_t length;
@@ -54,9 +63,11 @@ typedef struct tsl__repeats {
   tsl__words common; /* scratch: the Z function */
 } tsl__repeats;
 
-/* Look at the last `window` tokens (0 = all) for sequences of at least `least` >= 1 that repeat the last ones, without any of the breakers (sorted). */
-bool tsl__history_repeats(const tsl__history *h, const tsl_allocator *a, size_t window, size_t least, const uint32_t *breakers,
-                          size_t breaker_count, tsl__repeats *out);
+/* Look at the last `window` tokens (0 = all) for sequences of at least `least` >= 1 that repeat the
+ * last ones, without any of the breakers (sorted). */
+bool tsl__history_repeats(const tsl__history *h, const tsl_allocator *a, size_t window,
+                          size_t least, const uint32_t *breakers, size_t breaker_count,
+                          tsl__repeats *out);
 void tsl__repeats_free(tsl__repeats *r, const tsl_allocator *a);
 
 /* Is it in a sorted array? */

@@ -10,7 +10,7 @@
 #include "runtime/core/rng.h"
 #include "runtime/sample/step.h"
 
-/* ---- options -------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static bool in(float x, float low, float high) { return x >= low && x <= high; } /* NaN is not */
 
@@ -26,7 +26,9 @@ static bool stages_ok(const tsl_sampler_options *o) {
 }
 
 static bool lists_ok(const tsl_sampler_options *o) {
-  if ((o->allowed_count && !o->allowed) || (o->banned_count && !o->banned) || (o->eog_count && !o->eog)) return false;
+  if ((o->allowed_count && !o->allowed) || (o->banned_count && !o->banned) ||
+      (o->eog_count && !o->eog))
+    return false;
   if ((o->bias_count && !o->bias) || (o->dry_breaker_count && !o->dry_breakers)) return false;
   for (uint32_t i = 0; i < o->bias_count; i++)
     if (!in(o->bias[i].bias, -FLT_MAX, FLT_MAX)) return false;
@@ -34,12 +36,14 @@ static bool lists_ok(const tsl_sampler_options *o) {
 }
 
 static bool options_ok(const tsl_sampler_options *o) {
-  return o->temperature >= 0 && in(o->top_p, 0, 1) && in(o->min_p, 0, 1) && in(o->dynamic_range, 0, FLT_MAX) &&
-         in(o->dynamic_exponent, 0, FLT_MAX) && in(o->top_n_sigma, 0, FLT_MAX) && in(o->typical_p, 0, 1) && in(o->epsilon, 0, 1) &&
-         in(o->eta, 0, 1) && in(o->xtc_probability, 0, 1) && in(o->xtc_threshold, 0, 1) && in(o->mirostat_tau, 0, FLT_MAX) &&
-         in(o->mirostat_eta, 0, FLT_MAX) && in(o->repetition_penalty, 0, FLT_MAX) && in(o->frequency_penalty, -FLT_MAX, FLT_MAX) &&
-         in(o->presence_penalty, -FLT_MAX, FLT_MAX) && in(o->dry_multiplier, 0, FLT_MAX) && in(o->dry_base, 0, FLT_MAX) && stages_ok(o) &&
-         lists_ok(o);
+  return o->temperature >= 0 && in(o->top_p, 0, 1) && in(o->min_p, 0, 1) &&
+         in(o->dynamic_range, 0, FLT_MAX) && in(o->dynamic_exponent, 0, FLT_MAX) &&
+         in(o->top_n_sigma, 0, FLT_MAX) && in(o->typical_p, 0, 1) && in(o->epsilon, 0, 1) &&
+         in(o->eta, 0, 1) && in(o->xtc_probability, 0, 1) && in(o->xtc_threshold, 0, 1) &&
+         in(o->mirostat_tau, 0, FLT_MAX) && in(o->mirostat_eta, 0, FLT_MAX) &&
+         in(o->repetition_penalty, 0, FLT_MAX) && in(o->frequency_penalty, -FLT_MAX, FLT_MAX) &&
+         in(o->presence_penalty, -FLT_MAX, FLT_MAX) && in(o->dry_multiplier, 0, FLT_MAX) &&
+         in(o->dry_base, 0, FLT_MAX) && stages_ok(o) && lists_ok(o);
 }
 
 static void fill_defaults(tsl_sampler_options *o) {
@@ -54,7 +58,8 @@ static void fill_defaults(tsl_sampler_options *o) {
 static bool is_active(const tsl_sampler_options *o, tsl_stage stage) {
   switch (stage) {
   case TSL_STAGE_BIAS: return o->bias_count > 0;
-  case TSL_STAGE_PENALTIES: return o->repetition_penalty != 1 || o->frequency_penalty != 0 || o->presence_penalty != 0;
+  case TSL_STAGE_PENALTIES:
+    return o->repetition_penalty != 1 || o->frequency_penalty != 0 || o->presence_penalty != 0;
   case TSL_STAGE_DRY: return o->dry_multiplier > 0;
   case TSL_STAGE_TEMPERATURE: return o->temperature != 1 || o->dynamic_range > 0;
   case TSL_STAGE_TOP_N_SIGMA: return o->top_n_sigma > 0;
@@ -83,15 +88,17 @@ static bool choose_stages(tsl_sampler *s, const tsl_sampler_options *o) {
     if (is_active(o, stage)) s->stages[s->stage_count++] = stage;
   }
   for (int i = 1; o->stages && i <= TSL__STAGES; i++) {
-    bool plain = i == TSL_STAGE_TEMPERATURE && o->temperature == 0 && o->dynamic_range == 0; /* zero: not set */
+    /* zero: not set */
+    bool plain = i == TSL_STAGE_TEMPERATURE && o->temperature == 0 && o->dynamic_range == 0;
     if (is_active(o, (tsl_stage)i) && !listed(o, (tsl_stage)i) && !plain) return false;
   }
   return true;
 }
 
-/* ---- making --------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
-static bool copy_set(const tsl_allocator *a, const tsl_token *from, uint32_t count, tsl__words *to) {
+static bool copy_set(const tsl_allocator *a, const tsl_token *from, uint32_t count,
+                     tsl__words *to) {
   if (!count) return true;
   if (!tsl__vec_reserve(a, to, count)) return false;
   memcpy(to->at, from, count * sizeof *from);
@@ -103,15 +110,18 @@ static bool copy_set(const tsl_allocator *a, const tsl_token *from, uint32_t cou
 static tsl_status copy_bias(tsl_sampler *s, const tsl_sampler_options *o) {
   if (!o->bias_count) return TSL_OK;
   tsl__words order = {0};
-  bool ok = tsl__vec_reserve(&s->alloc, &order, o->bias_count) && tsl__vec_reserve(&s->alloc, &s->bias, o->bias_count);
+  bool ok = tsl__vec_reserve(&s->alloc, &order, o->bias_count) &&
+            tsl__vec_reserve(&s->alloc, &s->bias, o->bias_count);
   for (uint32_t i = 0; ok && i < o->bias_count; i++) order.at[i] = o->bias[i].token;
   size_t n = ok ? tsl__sort_unique(order.at, o->bias_count) : 0;
   for (uint32_t i = 0; ok && n == o->bias_count && i < o->bias_count; i++) {
     size_t place = 0, high = n;
     while (place < high) {
       size_t middle = (place + high) / 2;
-      if (order.at[middle] < o->bias[i].token) place = middle + 1;
-      else high = middle;
+      if (order.at[middle] < o->bias[i].token)
+        place = middle + 1;
+      else
+        high = middle;
     }
     s->bias.at[place] = o->bias[i];
   }
@@ -127,8 +137,10 @@ static tsl_status set_up(tsl_sampler *s, const tsl_sampler_options *options) {
   if (!choose_stages(s, o)) return TSL_ERR_ARGUMENT;
   o->stages = NULL;
   s->history.window = o->penalty_window;
-  if (!copy_set(&s->alloc, o->allowed, o->allowed_count, &s->allowed) || !copy_set(&s->alloc, o->banned, o->banned_count, &s->banned) ||
-      !copy_set(&s->alloc, o->eog, o->eog_count, &s->eog) || !copy_set(&s->alloc, o->dry_breakers, o->dry_breaker_count, &s->breakers))
+  if (!copy_set(&s->alloc, o->allowed, o->allowed_count, &s->allowed) ||
+      !copy_set(&s->alloc, o->banned, o->banned_count, &s->banned) ||
+      !copy_set(&s->alloc, o->eog, o->eog_count, &s->eog) ||
+      !copy_set(&s->alloc, o->dry_breakers, o->dry_breaker_count, &s->breakers))
     return TSL_ERR_NO_MEMORY;
   o->allowed = o->banned = o->eog = o->dry_breakers = NULL;
   tsl_status status = copy_bias(s, o);
@@ -136,7 +148,8 @@ static tsl_status set_up(tsl_sampler *s, const tsl_sampler_options *options) {
   return status;
 }
 
-tsl_status tsl_sampler_new(const tsl_sampler_options *options, const tsl_allocator *allocator, tsl_sampler **out) {
+tsl_status tsl_sampler_new(const tsl_sampler_options *options, const tsl_allocator *allocator,
+                           tsl_sampler **out) {
   if (!out) return TSL_ERR_ARGUMENT;
   *out = NULL;
   if (!options || !options_ok(options)) return TSL_ERR_ARGUMENT;
@@ -147,8 +160,10 @@ tsl_status tsl_sampler_new(const tsl_sampler_options *options, const tsl_allocat
   tsl__candidates_init(&s->candidates, a);
   tsl_status status = set_up(s, options);
   tsl_sampler_restart(s);
-  if (status == TSL_OK) *out = s;
-  else tsl_sampler_free(s);
+  if (status == TSL_OK)
+    *out = s;
+  else
+    tsl_sampler_free(s);
   return status;
 }
 
@@ -168,12 +183,15 @@ void tsl_sampler_free(tsl_sampler *sampler) {
   tsl__free(&a, sampler, sizeof *sampler);
 }
 
-/* ---- the text so far ------------------------------------------------------------------------------------------ */
+/* ---- the text so far ------------------------------------------------------------------------- */
 
 /* The history and mirostat's bounds move together. False, and no change, when out of memory. */
 static bool add(tsl_sampler *s, const tsl_token *tokens, size_t count) {
-  if (s->options.mirostat_tau > 0 && !tsl__vec_reserve(&s->alloc, &s->surprises, count)) return false;
-  if (count == 1 ? !tsl__history_add(&s->history, &s->alloc, *tokens) : !tsl__history_add_all(&s->history, &s->alloc, tokens, count)) return false;
+  if (s->options.mirostat_tau > 0 && !tsl__vec_reserve(&s->alloc, &s->surprises, count))
+    return false;
+  if (count == 1 ? !tsl__history_add(&s->history, &s->alloc, *tokens)
+                 : !tsl__history_add_all(&s->history, &s->alloc, tokens, count))
+    return false;
   for (size_t i = 0; i < count; i++) {
     if (s->options.mirostat_tau > 0) s->surprises.at[s->surprises.n++] = s->undrawn;
     s->undrawn = s->surprise;
@@ -213,7 +231,7 @@ void tsl_sampler_restart(tsl_sampler *sampler) {
   sampler->undrawn = sampler->surprise = 2 * (double)sampler->options.mirostat_tau;
 }
 
-/* ---- forks ---------------------------------------------------------------------------------------------------- */
+/* ---- forks ----------------------------------------------------------------------------------- */
 
 static bool copy_bytes(void *to, const void *from, size_t bytes) {
   if (bytes) memcpy(to, from, bytes);
@@ -221,16 +239,18 @@ static bool copy_bytes(void *to, const void *from, size_t bytes) {
 }
 
 /* Into an empty vector; false when out of memory. */
-#define COPY(a, from, to) \
-  (tsl__vec_reserve((a), (to), (from)->n) && copy_bytes((to)->at, (from)->at, ((to)->n = (from)->n) * sizeof *(from)->at))
+#define COPY(a, from, to)                    \
+  (tsl__vec_reserve((a), (to), (from)->n) && \
+   copy_bytes((to)->at, (from)->at, ((to)->n = (from)->n) * sizeof *(from)->at))
 
 /* What options and text made of the sampler; scratch memory is left out. */
 static bool copy_state(const tsl_sampler *from, tsl_sampler *to) {
   const tsl_allocator *a = &to->alloc;
   to->surprise = from->surprise;
   to->undrawn = from->undrawn;
-  return COPY(a, &from->allowed, &to->allowed) && COPY(a, &from->banned, &to->banned) && COPY(a, &from->eog, &to->eog) &&
-         COPY(a, &from->breakers, &to->breakers) && COPY(a, &from->bias, &to->bias) && COPY(a, &from->surprises, &to->surprises) &&
+  return COPY(a, &from->allowed, &to->allowed) && COPY(a, &from->banned, &to->banned) &&
+         COPY(a, &from->eog, &to->eog) && COPY(a, &from->breakers, &to->breakers) &&
+         COPY(a, &from->bias, &to->bias) && COPY(a, &from->surprises, &to->surprises) &&
          tsl__history_copy(&from->history, a, &to->history);
 }
 
@@ -246,12 +266,14 @@ tsl_status tsl_sampler_fork(const tsl_sampler *sampler, uint64_t seed, tsl_sampl
   memcpy(s->stages, sampler->stages, sizeof s->stages);
   s->stage_count = sampler->stage_count;
   tsl__candidates_init(&s->candidates, &s->alloc);
-  if (copy_state(sampler, s)) *out = s;
-  else tsl_sampler_free(s);
+  if (copy_state(sampler, s))
+    *out = s;
+  else
+    tsl_sampler_free(s);
   return *out ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
-/* ---- bans ----------------------------------------------------------------------------------------------------- */
+/* ---- bans ------------------------------------------------------------------------------------ */
 
 static void clear(uint32_t *mask, tsl_token t) { mask[t >> 5] &= ~(1u << (t & 31)); }
 static void set(uint32_t *mask, tsl_token t) { mask[t >> 5] |= 1u << (t & 31); }
@@ -265,7 +287,8 @@ static void keep_only(uint32_t *mask, size_t width, const tsl__words *tokens, ts
   for (size_t i = 0; i < there->n; i++) set(mask, there->at[i]);
 }
 
-/* A token that could be drawn: -inf says that it can't; what else is wrong with a logit is found later. */
+/* A token that could be drawn: -inf says that it can't; what else is wrong with a logit is found
+ * later. */
 static bool can_be_drawn(const float *logits, size_t width, const uint32_t *mask, tsl_token t) {
   return t < width && tsl_mask_has(mask, t) && logits[t] != -INFINITY;
 }
@@ -274,7 +297,8 @@ static bool can_be_drawn(const float *logits, size_t width, const uint32_t *mask
 static bool any_left(const float *logits, size_t width, const uint32_t *mask) {
   for (size_t w = 0; w < (width + 31) / 32; w++)
     for (uint32_t left = mask[w]; left; left &= left - 1)
-      if (can_be_drawn(logits, width, mask, (tsl_token)(w * 32) + (tsl_token)__builtin_ctz(left))) return true;
+      if (can_be_drawn(logits, width, mask, (tsl_token)(w * 32) + (tsl_token)__builtin_ctz(left)))
+        return true;
   return false;
 }
 
@@ -291,7 +315,8 @@ static void ban_softly(const float *logits, size_t width, uint32_t *mask, tsl__w
   for (size_t i = 0; i < banned; i++) set(mask, tokens->at[i]);
 }
 
-static bool any_of(const float *logits, size_t width, const uint32_t *mask, const tsl__words *tokens) {
+static bool any_of(const float *logits, size_t width, const uint32_t *mask,
+                   const tsl__words *tokens) {
   for (size_t i = 0; i < tokens->n; i++)
     if (can_be_drawn(logits, width, mask, tokens->at[i])) return true;
   return false;
@@ -300,10 +325,12 @@ static bool any_of(const float *logits, size_t width, const uint32_t *mask, cons
 static bool bans_now(const tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   size_t n = s->history.tokens.n - s->history.prompt;
-  return s->allowed.n || s->banned.n || o->no_repeat_ngram || n < o->min_tokens || (o->max_tokens && n >= o->max_tokens);
+  return s->allowed.n || s->banned.n || o->no_repeat_ngram || n < o->min_tokens ||
+         (o->max_tokens && n >= o->max_tokens);
 }
 
-/* The mask of this step, bans included; *mask becomes the sampler's copy if there are any. False when out of memory. */
+/* The mask of this step, bans included; *mask becomes the sampler's copy if there are any. False
+ * when out of memory. */
 static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mask, size_t width) {
   const tsl_sampler_options *o = &s->options;
   size_t n = s->history.tokens.n - s->history.prompt;
@@ -314,10 +341,13 @@ static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mas
   *mask = own;
   if (s->allowed.n) keep_only(own, width, &s->allowed, &s->tokens);
   for (size_t i = 0; i < s->banned.n && s->banned.at[i] < width; i++) clear(own, s->banned.at[i]);
-  if (o->max_tokens && n >= o->max_tokens && any_of(logits, width, own, &s->eog)) keep_only(own, width, &s->eog, &s->tokens);
+  if (o->max_tokens && n >= o->max_tokens && any_of(logits, width, own, &s->eog))
+    keep_only(own, width, &s->eog, &s->tokens);
   if (o->no_repeat_ngram) {
     s->tokens.n = 0;
-    if (!tsl__history_ngrams(&s->history, &s->alloc, o->no_repeat_ngram, &s->repeats.common, &s->tokens)) return false;
+    if (!tsl__history_ngrams(&s->history, &s->alloc, o->no_repeat_ngram, &s->repeats.common,
+                             &s->tokens))
+      return false;
     ban_softly(logits, width, own, &s->tokens);
   }
   if (n < o->min_tokens) {
@@ -328,7 +358,7 @@ static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mas
   return true;
 }
 
-/* ---- tokens whose logits change ------------------------------------------------------------------------------- */
+/* ---- tokens whose logits change -------------------------------------------------------------- */
 
 static bool has_stage(const tsl_sampler *s, tsl_stage stage) {
   for (uint32_t i = 0; i < s->stage_count; i++)
@@ -350,7 +380,8 @@ static bool find_changed(tsl_sampler *s) {
   }
   if (has_stage(s, TSL_STAGE_DRY)) {
     const tsl_sampler_options *o = &s->options;
-    if (!tsl__history_repeats(&s->history, &s->alloc, o->dry_window, o->dry_allowed, s->breakers.at, s->breakers.n, &s->repeats) ||
+    if (!tsl__history_repeats(&s->history, &s->alloc, o->dry_window, o->dry_allowed, s->breakers.at,
+                              s->breakers.n, &s->repeats) ||
         !tsl__vec_reserve(&s->alloc, t, s->repeats.found.n))
       return false;
     for (size_t i = 0; i < s->repeats.found.n; i++) t->at[t->n++] = s->repeats.found.at[i].token;
@@ -376,10 +407,11 @@ static bool move_changed(tsl_sampler *s) {
   return true;
 }
 
-/* ---- a step --------------------------------------------------------------------------------------------------- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
-/* The scale at which the first sum over all candidates will be wanted, so that the survey can make it; NaN if a cut-off comes first that wants none, or
- * the entropy is asked for, which is another sum. */
+/* The scale at which the first sum over all candidates will be wanted, so that the survey can make
+ * it; NaN if a cut-off comes first that wants none, or the entropy is asked for, which is another
+ * sum. */
 static float first_sum(const tsl_sampler *s, size_t width) {
   const tsl_sampler_options *o = &s->options;
   float scale = 1;
@@ -409,19 +441,24 @@ static float first_sum(const tsl_sampler *s, size_t width) {
 }
 
 /* Bans, candidates, survey. */
-static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const uint32_t *mask, uint32_t *allowed) {
+static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const uint32_t *mask,
+                        uint32_t *allowed) {
   const uint32_t *left = mask;
   if (!apply_bans(s, logits, &left, width)) return TSL_ERR_NO_MEMORY;
   if (!tsl__candidates_begin(&s->candidates, logits, left, width)) return TSL_ERR_NO_MEMORY;
-  if (!mask) *allowed = (uint32_t)width;
-  else *allowed = (uint32_t)(left == mask && !s->candidates.wide ? s->candidates.n : tsl_mask_count(mask, width));
+  if (!mask)
+    *allowed = (uint32_t)width;
+  else
+    *allowed = (uint32_t)(left == mask && !s->candidates.wide ? s->candidates.n
+                                                              : tsl_mask_count(mask, width));
   if (!find_changed(s) || !move_changed(s)) return TSL_ERR_NO_MEMORY;
   return tsl__candidates_survey(&s->candidates, first_sum(s, width));
 }
 
 static tsl_status run_stages(tsl_sampler *s) {
   tsl_status status = TSL_OK;
-  for (uint32_t i = 0; status == TSL_OK && i < s->stage_count; i++) status = tsl__sampler_stage(s, s->stages[i]);
+  for (uint32_t i = 0; status == TSL_OK && i < s->stage_count; i++)
+    status = tsl__sampler_stage(s, s->stages[i]);
   return status;
 }
 
@@ -431,16 +468,20 @@ static void draw(tsl_sampler *s, tsl_draw *d) {
   d->token = tsl__candidates_pick(c, tsl__rng_uniform(s->options.seed, s->draws) * mass, &weight);
   d->probability = weight / mass;
   d->kept = (uint32_t)c->n;
-  if (c->wide) d->kept += (uint32_t)(c->mask == c->own ? tsl_mask_count(c->mask, c->width) : d->allowed);
+  if (c->wide)
+    d->kept += (uint32_t)(c->mask == c->own ? tsl_mask_count(c->mask, c->width) : d->allowed);
 }
 
 /* The error of the surprise moves its bound (Basu et al. 2021, algorithm 2). */
 static void learn(tsl_sampler *s, double probability) {
   const tsl_sampler_options *o = &s->options;
-  if (o->mirostat_tau > 0) s->surprise -= (double)o->mirostat_eta * (-tsl__log(probability) / TSL__LN2 - (double)o->mirostat_tau);
+  if (o->mirostat_tau > 0)
+    s->surprise -=
+        (double)o->mirostat_eta * (-tsl__log(probability) / TSL__LN2 - (double)o->mirostat_tau);
 }
 
-tsl_status tsl_sampler_draw(tsl_sampler *sampler, const float *logits, size_t width, const uint32_t *mask, tsl_draw *out) {
+tsl_status tsl_sampler_draw(tsl_sampler *sampler, const float *logits, size_t width,
+                            const uint32_t *mask, tsl_draw *out) {
   if (!sampler || !logits || !out || !width || width > TSL_MAX_VOCAB) return TSL_ERR_ARGUMENT;
   tsl_draw d = {.legal_mass = NAN};
   tsl_status status = begin(sampler, logits, width, mask, &d.allowed);

@@ -1,18 +1,26 @@
 /* sampler.h - the inside of a sampler.
  *
- * Problem   Draw a token under a grammar's mask by whatever chain of stages the caller likes, and neither copy nor change half a megabyte of logits.
+ * Problem   Draw a token under a grammar's mask by whatever chain of stages the caller likes, and
+ *           neither copy nor change half a megabyte of logits.
  * Idea      One step goes
- *             1. bans: allowed, banned, n-grams, min and max tokens. They are bits: the mask is copied (16 KB) only if one of them is used;
- *             2. candidates (candidates.h): the row under that mask, or a list where few tokens are allowed. Tokens whose logit some stage will change
+ *             1. bans: allowed, banned, n-grams, min and max tokens. They are bits: the mask is
+ *             copied (16 KB) only if one of them is used; 2. candidates (candidates.h): the row
+ *             under that mask, or a list where few tokens are allowed. Tokens whose logit some
+ *             stage will change
  *                (bias, penalties, DRY) leave the mask for the list at once, with their logits;
- *             3. the stages in the caller's order (stages.c); the first cut-off leaves a short list;
- *             4. one draw.
- * Temperature divides the scale of the candidates and changes no logit; so a penalty that comes after it is divided by the scale.
- * Illegal   logits (outside the mask) may be anything. legal_mass counts a NaN there as no mass; a +inf takes all of it.
- * Accuracy  Probabilities are within 1e-5 (relative) of exact arithmetic on the float logits; typically 3e-7.
- * Same      tokens everywhere: weights and sums are the kernels' (runtime/kernels/logits.h), all else is doubles, in one order, with our own log and exp (runtime/core/fmath.h).
- * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: 14 allowed 0.3; all allowed: temperature 17, top-k 40 or min-p 7, top-p 30, all of them
- *           with a mask and penalties 10; legal_mass 20 more.
+ *             3. the stages in the caller's order (stages.c); the first cut-off leaves a short
+ *             list; 4. one draw.
+ * Temperature divides the scale of the candidates and changes no logit; so a penalty that comes
+ * after it is divided by the scale.
+ * Illegal   logits (outside the mask) may be anything. legal_mass counts a NaN there as no mass; a
+ *           +inf takes all of it.
+ * Accuracy  Probabilities are within 1e-5 (relative) of exact arithmetic on the float logits;
+ *           typically 3e-7.
+ * Same      tokens everywhere: weights and sums are the kernels' (runtime/kernels/logits.h), all
+ *           else is doubles, in one order, with our own log and exp (runtime/core/fmath.h).
+ * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: 14 allowed 0.3; all allowed:
+ *           temperature 17, top-k 40 or min-p 7, top-p 30, all of them with a mask and penalties
+ *           10; legal_mass 20 more.
  * Tested by tests/sample/test_sampler.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,15 +35,19 @@
 
 struct tsl_sampler {
   tsl_allocator alloc;
-  tsl_sampler_options options; /* checked; its pointers lead to the copies below, defaults are filled in */
+  /* checked; its pointers lead to the copies below, defaults are filled in */
+  tsl_sampler_options options;
   tsl_stage stages[TSL__STAGES];
   uint32_t stage_count;                      /* only stages that do something */
   tsl__words allowed, banned, eog, breakers; /* sorted, without doubles */
   TSL__VEC(tsl_token_bias) bias;             /* by token */
-  uint64_t draws;                            /* successful ones so far: the counter of the generator */
-  double surprise;                           /* mirostat's bound, in bits */
-  TSL__VEC(double) surprises;                /* with mirostat: what it was before each token accepted, of the prompt too, was drawn */
-  double undrawn;                            /* what it was before anything was drawn for the token to come */
+  /* successful ones so far: the counter of the generator */
+  uint64_t draws;
+  double surprise; /* mirostat's bound, in bits */
+  /* with mirostat: what it was before each token accepted, of the prompt too, was drawn */
+  TSL__VEC(double) surprises;
+  /* what it was before anything was drawn for the token to come */
+  double undrawn;
   tsl__history history;
   tsl__words tokens;    /* scratch: tokens to be banned, or whose logits change */
   tsl__repeats repeats; /* DRY's, of this step */

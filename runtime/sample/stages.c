@@ -1,10 +1,13 @@
 /* stages.c - what each stage does to the candidates.
  *
- * Stages that change logits find their tokens in the list already (sampler.c put them there). Cut-offs end the wide part of the candidates: each knows a
- * floor that it can't keep anything below (exactly, or by trying lower and lower ones), takes what lies above, and then works on a list.
- * Ref       top-p: Holtzman et al. 2020. Typical: Meister et al. 2023. Epsilon, eta: Hewitt, Manning, Liang 2022. Mirostat: Basu et al. 2021. min-p:
- *           Nguyen et al. 2024. Top-n-sigma: Tang et al. 2024. Repetition penalty: Keskar et al. 2019. XTC, DRY: p-e-w 2024. Dynamic temperature by
- *           entropy, and its exponent: kalomaze 2023.
+ * Stages that change logits find their tokens in the list already (sampler.c put them there).
+ * Cut-offs end the wide part of the candidates: each knows a floor that it can't keep anything
+ * below (exactly, or by trying lower and lower ones), takes what lies above, and then works on a
+ * list.
+ * Ref       top-p: Holtzman et al. 2020. Typical: Meister et al. 2023. Epsilon, eta: Hewitt,
+ *           Manning, Liang 2022. Mirostat: Basu et al. 2021. min-p: Nguyen et al. 2024.
+ *           Top-n-sigma: Tang et al. 2024. Repetition penalty: Keskar et al. 2019. XTC, DRY: p-e-w
+ *           2024. Dynamic temperature by entropy, and its exponent: kalomaze 2023.
  * Tested by tests/sample/test_stages.c, each against a direct implementation
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,15 +22,17 @@
 
 #define XTC_STREAM 1 /* of the random numbers */
 
-/* ---- changed logits ------------------------------------------------------------------------------------------- */
+/* ---- changed logits -------------------------------------------------------------------------- */
 
 /* The entry of a token, or SIZE_MAX. */
 static size_t entry_of(const tsl__candidates *c, tsl_token token) {
   size_t low = 0, high = c->n;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (c->id[middle] < token) low = middle + 1;
-    else high = middle;
+    if (c->id[middle] < token)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < c->n && c->id[low] == token ? low : SIZE_MAX;
 }
@@ -57,10 +62,12 @@ static tsl_status penalise(tsl_sampler *s) {
     if (c->id[e] != seen->token) continue;
     float x = c->logit[e];
     if (o->repetition_penalty != 1) {
-      double y = x > 0 ? (double)x / (double)o->repetition_penalty : (double)x * (double)o->repetition_penalty;
+      double y = x > 0 ? (double)x / (double)o->repetition_penalty
+                       : (double)x * (double)o->repetition_penalty;
       c->logit[e] = y < -(double)FLT_MAX ? -FLT_MAX : y > (double)FLT_MAX ? FLT_MAX : (float)y;
     }
-    shift(c, e, -((double)seen->count * (double)o->frequency_penalty + (double)o->presence_penalty));
+    shift(c, e,
+          -((double)seen->count * (double)o->frequency_penalty + (double)o->presence_penalty));
   }
   return tsl__candidates_anchor(c);
 }
@@ -73,15 +80,19 @@ static tsl_status prolong_less(tsl_sampler *s) {
     size_t e = entry_of(c, r->token);
     if (e == SIZE_MAX) continue;
     double penalty = (double)o->dry_multiplier;
-    for (uint32_t n = o->dry_allowed; n < r->length && penalty < (double)FLT_MAX && penalty > 0; n++) penalty *= (double)o->dry_base;
+    for (uint32_t n = o->dry_allowed; n < r->length && penalty < (double)FLT_MAX && penalty > 0;
+         n++)
+      penalty *= (double)o->dry_base;
     shift(c, e, -penalty);
   }
   return tsl__candidates_anchor(c);
 }
 
-/* ---- keeping -------------------------------------------------------------------------------------------------- */
+/* ---- keeping --------------------------------------------------------------------------------- */
 
-static bool at_least_logit(const tsl__candidates *c, size_t i, const void *ctx) { return c->logit[i] >= *(const float *)ctx; }
+static bool at_least_logit(const tsl__candidates *c, size_t i, const void *ctx) {
+  return c->logit[i] >= *(const float *)ctx;
+}
 
 /* Keep the logits of at least `floor`; the largest one is. */
 static tsl_status keep_from(tsl__candidates *c, float floor) {
@@ -93,7 +104,8 @@ static tsl_status keep_from(tsl__candidates *c, float floor) {
 /* The first one in the ranking. */
 static tsl_status keep_likeliest(tsl__candidates *c) {
   tsl_status status = keep_from(c, c->anchor);
-  return status == TSL_OK ? tsl__candidates_keep(c, TSL__BY_LOGIT, 0, (tsl__goal){.count = 1}) : status;
+  return status == TSL_OK ? tsl__candidates_keep(c, TSL__BY_LOGIT, 0, (tsl__goal){.count = 1})
+                          : status;
 }
 
 /* Keep what weighs at least `bar`; the likeliest in any case. */
@@ -101,18 +113,21 @@ static tsl_status keep_heavy(tsl__candidates *c, double bar) {
   return bar <= 1 ? keep_from(c, tsl__candidates_level(c, tsl__log(bar))) : keep_likeliest(c);
 }
 
-/* ---- temperature ---------------------------------------------------------------------------------------------- */
+/* ---- temperature ----------------------------------------------------------------------------- */
 
 /* Between temperature - range and temperature + range, by entropy. */
 static double dynamic_temperature(const tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   tsl__logits_moments m = tsl__candidates_moments(&s->candidates);
-  double most = tsl__log(tsl__candidates_spread(&s->candidates).count), entropy = tsl__log(m.mass) - TSL__LN2 * m.moment / m.mass;
-  double low = (double)o->temperature - (double)o->dynamic_range, high = (double)o->temperature + (double)o->dynamic_range;
+  double most = tsl__log(tsl__candidates_spread(&s->candidates).count),
+         entropy = tsl__log(m.mass) - TSL__LN2 * m.moment / m.mass;
+  double low = (double)o->temperature - (double)o->dynamic_range,
+         high = (double)o->temperature + (double)o->dynamic_range;
   if (low < 0) low = 0;
   double share = most > 0 && entropy > 0 ? entropy / most : 0;
   if (share > 1) share = 1;
-  return low + (high - low) * (share > 0 ? tsl__exp((double)o->dynamic_exponent * tsl__log(share)) : 0);
+  return low +
+         (high - low) * (share > 0 ? tsl__exp((double)o->dynamic_exponent * tsl__log(share)) : 0);
 }
 
 static tsl_status heat(tsl_sampler *s) {
@@ -123,7 +138,7 @@ static tsl_status heat(tsl_sampler *s) {
   return TSL_OK;
 }
 
-/* ---- cut-offs ------------------------------------------------------------------------------------------------- */
+/* ---- cut-offs -------------------------------------------------------------------------------- */
 
 static tsl_status top_k(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
@@ -138,7 +153,8 @@ static tsl_status top_k(tsl_sampler *s) {
   return tsl__candidates_keep(c, TSL__BY_LOGIT, 0, (tsl__goal){.count = k});
 }
 
-/* How far below the likeliest (in the exponent) to look for a set of large enough mass: mostly the first will do. */
+/* How far below the likeliest (in the exponent) to look for a set of large enough mass: mostly the
+ * first will do. */
 static const double depths[] = {4, 8, 12, 16, 24, 1e30};
 #define DEPTHS (sizeof depths / sizeof *depths)
 
@@ -148,40 +164,50 @@ static tsl_status top_p(tsl_sampler *s) {
   bool all = true;
   for (size_t i = 0; c->wide && all && i < DEPTHS; i++) {
     tsl__candidates_ungather(c);
-    if (!tsl__candidates_gather(c, tsl__candidates_level(c, -depths[i]), TSL__NARROW, &all)) return TSL_ERR_NO_MEMORY;
+    if (!tsl__candidates_gather(c, tsl__candidates_level(c, -depths[i]), TSL__NARROW, &all))
+      return TSL_ERR_NO_MEMORY;
     if (all && (tsl__candidates_list_mass(c) >= goal || i + 1 == DEPTHS)) tsl__candidates_close(c);
   }
-  return tsl__candidates_keep(c, TSL__BY_LOGIT, 0, (tsl__goal){.by_mass = true, .mass = goal, .whole = whole});
+  return tsl__candidates_keep(c, TSL__BY_LOGIT, 0,
+                              (tsl__goal){.by_mass = true, .mass = goal, .whole = whole});
 }
 
-static tsl_status min_p(tsl_sampler *s) { return keep_heavy(&s->candidates, (double)s->options.min_p); }
+static tsl_status min_p(tsl_sampler *s) {
+  return keep_heavy(&s->candidates, (double)s->options.min_p);
+}
 
 static tsl_status top_n_sigma(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   tsl__logits_spread d = tsl__candidates_spread(c);
   double mean = d.sum / d.count, variance = d.square / d.count - mean * mean;
-  double low = (double)c->anchor - (double)s->options.top_n_sigma * (variance > 0 ? sqrt(variance) : 0);
+  double low =
+      (double)c->anchor - (double)s->options.top_n_sigma * (variance > 0 ? sqrt(variance) : 0);
   return keep_from(c, low > -(double)FLT_MAX ? (float)low : -FLT_MAX);
 }
 
 static tsl_status epsilon(tsl_sampler *s) {
-  return keep_heavy(&s->candidates, (double)s->options.epsilon * tsl__candidates_mass(&s->candidates));
+  return keep_heavy(&s->candidates,
+                    (double)s->options.epsilon * tsl__candidates_mass(&s->candidates));
 }
 
 static tsl_status eta(tsl_sampler *s) {
   tsl__logits_moments m = tsl__candidates_moments(&s->candidates);
-  double most = (double)s->options.eta, by_entropy = sqrt(most) * tsl__exp(TSL__LN2 * m.moment / m.mass) / m.mass; /* exp(-entropy) */
+  /* exp(-entropy) */
+  double most = (double)s->options.eta,
+         by_entropy = sqrt(most) * tsl__exp(TSL__LN2 * m.moment / m.mass) / m.mass;
   return keep_heavy(&s->candidates, (most < by_entropy ? most : by_entropy) * m.mass);
 }
 
-/* ---- typical -------------------------------------------------------------------------------------------------- */
+/* ---- typical --------------------------------------------------------------------------------- */
 
 /* Mass of the entries whose argument is at most so far from the middle; all in bits. */
 static double mass_within(tsl__candidates *c, float middle, double reach) {
   double mass = 0;
   tsl__candidates_list_mass(c);
   for (size_t i = 0; i < c->n; i++)
-    if (fabs((double)tsl__logits_argument(c->logit[i], c->anchor, c->scale) - (double)middle) <= reach) mass += (double)c->weight[i];
+    if (fabs((double)tsl__logits_argument(c->logit[i], c->anchor, c->scale) - (double)middle) <=
+        reach)
+      mass += (double)c->weight[i];
   return mass;
 }
 
@@ -195,13 +221,16 @@ static tsl_status typical_p(tsl_sampler *s) {
   for (size_t i = 0; c->wide && all && i < DEPTHS; i++) {
     double reach = depths[i] / 3;
     tsl__candidates_ungather(c);
-    if (!tsl__candidates_gather(c, tsl__candidates_level(c, ((double)middle - reach) * TSL__LN2), TSL__NARROW, &all)) return TSL_ERR_NO_MEMORY;
+    if (!tsl__candidates_gather(c, tsl__candidates_level(c, ((double)middle - reach) * TSL__LN2),
+                                TSL__NARROW, &all))
+      return TSL_ERR_NO_MEMORY;
     if (all && (i + 1 == DEPTHS || mass_within(c, middle, reach) >= goal)) tsl__candidates_close(c);
   }
-  return tsl__candidates_keep(c, TSL__BY_DISTANCE, middle, (tsl__goal){.by_mass = true, .mass = goal, .whole = m.mass});
+  return tsl__candidates_keep(c, TSL__BY_DISTANCE, middle,
+                              (tsl__goal){.by_mass = true, .mass = goal, .whole = m.mass});
 }
 
-/* ---- exclude top choices -------------------------------------------------------------------------------------- */
+/* ---- exclude top choices --------------------------------------------------------------------- */
 
 /* The likely ones are those that weigh at least `bar`; the last of them in the ranking stays. */
 typedef struct likely {
@@ -238,11 +267,15 @@ static tsl_status exclude_from_mask(tsl__candidates *c, const likely *l) {
 
 static tsl_status exclude_top(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
-  if (!(tsl__rng_uniform_of(s->options.seed, s->draws, XTC_STREAM) < (double)s->options.xtc_probability)) return TSL_OK;
+  if (!(tsl__rng_uniform_of(s->options.seed, s->draws, XTC_STREAM) <
+        (double)s->options.xtc_probability))
+    return TSL_OK;
   double bar = (double)s->options.xtc_threshold * tsl__candidates_mass(c);
   if (bar > 1) return TSL_OK; /* not even the likeliest */
-  bool all; /* they are: as many as it takes */
-  if (!tsl__candidates_gather(c, tsl__candidates_level(c, bar > 0 ? tsl__log(bar) - 1e-4 : -1e30), SIZE_MAX, &all)) return TSL_ERR_NO_MEMORY;
+  bool all;                   /* they are: as many as it takes */
+  if (!tsl__candidates_gather(c, tsl__candidates_level(c, bar > 0 ? tsl__log(bar) - 1e-4 : -1e30),
+                              SIZE_MAX, &all))
+    return TSL_ERR_NO_MEMORY;
   tsl__candidates_list_mass(c);
   likely l = find_likely(c, bar);
   tsl_status status = TSL_OK;
@@ -253,14 +286,14 @@ static tsl_status exclude_top(tsl_sampler *s) {
   return tsl__candidates_survey(c, c->scale);
 }
 
-/* ---- mirostat ------------------------------------------------------------------------------------------------- */
+/* ---- mirostat -------------------------------------------------------------------------------- */
 
 static tsl_status mirostat(tsl_sampler *s) {
   double mass = tsl__candidates_mass(&s->candidates);
   return keep_heavy(&s->candidates, mass * tsl__exp(-s->surprise * TSL__LN2));
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 tsl_status tsl__sampler_stage(tsl_sampler *s, tsl_stage stage) {
   switch (stage) {

@@ -9,7 +9,8 @@
 #include "runtime/core/fmath.h"
 #include "runtime/kernels/logits.h"
 
-#define CHUNK 1024u /* tokens looked at in one call where there is no mask: so long is the constant one */
+/* tokens looked at in one call where there is no mask: so long is the constant one */
+#define CHUNK 1024u
 #define ONES4 UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX
 #define ONES16 ONES4, ONES4, ONES4, ONES4
 static const uint32_t ones[CHUNK / 32] = {ONES16, ONES16};
@@ -38,7 +39,8 @@ static tsl__logits_peak find_peak(const float *logits, size_t width, const uint3
   return top;
 }
 
-static tsl__logits_moments find_moments(const float *logits, size_t width, const uint32_t *mask, float anchor) {
+static tsl__logits_moments find_moments(const float *logits, size_t width, const uint32_t *mask,
+                                        float anchor) {
   const tsl__logits_kernels *k = tsl__logits();
   tsl__logits_moments sum = {0, 0};
   for (size_t i = 0; i < width; i += CHUNK) {
@@ -59,7 +61,7 @@ double tsl__legal_mass(const float *logits, size_t width, const uint32_t *mask) 
   return m.legal / m.all; /* all >= 1: the largest weighs 1 */
 }
 
-/* ---- the most likely ------------------------------------------------------------------------------------------ */
+/* ---- the most likely ------------------------------------------------------------------------- */
 
 /* The first n of the ranking so far; logits stand in for logprobs. */
 typedef struct ranking {
@@ -72,8 +74,10 @@ static void rank(ranking *r, float logit, tsl_token id) {
   uint32_t low = 0, high = r->n;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (r->at[middle].logprob >= (double)logit) low = middle + 1;
-    else high = middle;
+    if (r->at[middle].logprob >= (double)logit)
+      low = middle + 1;
+    else
+      high = middle;
   }
   if (low == r->cap) return;
   if (r->n < r->cap) r->n++;
@@ -81,7 +85,8 @@ static void rank(ranking *r, float logit, tsl_token id) {
   r->at[low] = (tsl_token_logprob){id, (double)logit};
 }
 
-static uint32_t find_top(const float *logits, size_t width, const uint32_t *mask, double log_mass, uint32_t top_n, tsl_token_logprob *top) {
+static uint32_t find_top(const float *logits, size_t width, const uint32_t *mask, double log_mass,
+                         uint32_t top_n, tsl_token_logprob *top) {
   const tsl__logits_kernels *k = tsl__logits();
   ranking r = {top, 0, top_n};
   for (size_t i = 0; top_n && i < width; i += CHUNK) {
@@ -94,11 +99,12 @@ static uint32_t find_top(const float *logits, size_t width, const uint32_t *mask
         rank(&r, p.x[j], (tsl_token)(i + j));
       }
   }
-  for (uint32_t i = 0; i < r.n; i++) top[i].logprob -= log_mass; /* log_mass: log of the sum of exp(logit) */
+  /* log_mass: log of the sum of exp(logit) */
+  for (uint32_t i = 0; i < r.n; i++) top[i].logprob -= log_mass;
   return r.n;
 }
 
-/* ---- a step --------------------------------------------------------------------------------------------------- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 /* log of the sum of exp(logit), and the entropy. */
 static double log_sum(tsl__logits_moments m, float anchor, double *entropy) {
@@ -106,10 +112,14 @@ static double log_sum(tsl__logits_moments m, float anchor, double *entropy) {
   return (double)anchor + tsl__log(m.mass);
 }
 
-tsl_status tsl_step_measure(const float *logits, size_t width, const uint32_t *mask, tsl_token token, uint32_t top_n,
-                            tsl_token_logprob *top, tsl_token_logprob *masked_top, tsl_step *out) {
-  if (!logits || !out || !width || width > TSL_MAX_VOCAB || (token != TSL_NO_TOKEN && token >= width)) return TSL_ERR_ARGUMENT;
-  tsl__logits_peak legal = find_peak(logits, width, mask), all = mask ? find_peak(logits, width, NULL) : legal;
+tsl_status tsl_step_measure(const float *logits, size_t width, const uint32_t *mask,
+                            tsl_token token, uint32_t top_n, tsl_token_logprob *top,
+                            tsl_token_logprob *masked_top, tsl_step *out) {
+  if (!logits || !out || !width || width > TSL_MAX_VOCAB ||
+      (token != TSL_NO_TOKEN && token >= width))
+    return TSL_ERR_ARGUMENT;
+  tsl__logits_peak legal = find_peak(logits, width, mask),
+                   all = mask ? find_peak(logits, width, NULL) : legal;
   if (legal.nan || !(legal.top >= -FLT_MAX && legal.top <= FLT_MAX)) return TSL_ERR_LOGITS;
   bool taken = all.top == INFINITY; /* by illegal infinities */
   tsl_step s = {.allowed = (uint32_t)(mask ? tsl_mask_count(mask, width) : width)};
@@ -133,7 +143,8 @@ tsl_status tsl_step_measure(const float *logits, size_t width, const uint32_t *m
 }
 
 void tsl_step_add(tsl_step_sums *sums, const tsl_step *step) {
-  if (!sums->steps || step->legal_mass < sums->least_legal_mass) sums->least_legal_mass = step->legal_mass;
+  if (!sums->steps || step->legal_mass < sums->least_legal_mass)
+    sums->least_legal_mass = step->legal_mass;
   sums->steps++;
   sums->logprob += step->logprob;
   sums->masked_logprob += step->masked_logprob;

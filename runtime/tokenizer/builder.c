@@ -1,11 +1,12 @@
-/* builder.c - from what a reader found out to a vocabulary with a tokenizer; and the names of tokens that end a generation.
+/* builder.c - from what a reader found out to a vocabulary with a tokenizer; and the names of
+ * tokens that end a generation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/tokenizer/tokenizer.h"
 
-/* One list for all models; a name counts only where the file says that the token is special, since "</s>" is also HTML (Gemma has it as a
- * word). */
+/* One list for all models; a name counts only where the file says that the token is special, since
+ * "</s>" is also HTML (Gemma has it as a word). */
 static const char *const eog_names[] = {
     "</s>",            /* Llama 2, Mistral */
     "<|eot_id|>",      /* Llama 3: end of a turn */
@@ -61,21 +62,24 @@ void tsl__builder_free(tsl__vocab_builder *b) {
 
 /* Append text to the pool; false when out of memory. */
 static bool pool(tsl__vocab_builder *b, const char *text, size_t length, uint32_t *at) {
-  if (length > UINT32_MAX - b->pool.n || !tsl__vec_reserve(b->alloc, &b->pool, length + 1)) return false;
+  if (length > UINT32_MAX - b->pool.n || !tsl__vec_reserve(b->alloc, &b->pool, length + 1))
+    return false;
   *at = (uint32_t)b->pool.n;
   if (length) memcpy(b->pool.at + b->pool.n, text, length);
   b->pool.n += length;
   return true;
 }
 
-bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length, const char *content, size_t content_length) {
+bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length,
+                       const char *content, size_t content_length) {
   step.text_length = (uint32_t)length;
   step.content_length = (uint32_t)content_length;
   return pool(b, text, length, &step.text) && pool(b, content, content_length, &step.content) &&
          tsl__vec_push(b->alloc, &b->steps, step);
 }
 
-bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text, size_t length) {
+bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text,
+                        size_t length) {
   tsl__added added = {id, flags, 0, (uint32_t)length};
   return pool(b, text, length, &added.text) && tsl__vec_push(b->alloc, &b->added, added);
 }
@@ -83,11 +87,13 @@ bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, con
 static tsl_token find_added(const tsl__vocab_builder *b, const char *text) {
   size_t n = strlen(text);
   for (size_t i = 0; i < b->added.n; i++)
-    if (b->added.at[i].text_length == n && !memcmp(b->pool.at + b->added.at[i].text, text, n)) return b->added.at[i].id;
+    if (b->added.at[i].text_length == n && !memcmp(b->pool.at + b->added.at[i].text, text, n))
+      return b->added.at[i].id;
   return TSL_NO_TOKEN;
 }
 
-/* Where there is "<|return|>" (gpt-oss), "<|end|>" ends a message that another one follows, not the generation. */
+/* Where there is "<|return|>" (gpt-oss), "<|end|>" ends a message that another one follows, not the
+ * generation. */
 static void drop_end(tsl__vocab_builder *b) {
   tsl_token end = find_added(b, "<|end|>");
   if (end == TSL_NO_TOKEN || find_added(b, "<|return|>") == TSL_NO_TOKEN) return;
@@ -107,12 +113,15 @@ static bool move(tsl__vocab_builder *b, int span, const void *from, size_t size)
 }
 
 static bool move_all(tsl__vocab_builder *b) {
-  return move(b, TSL__SPAN_FACTS, &b->facts, sizeof b->facts) && move(b, TSL__SPAN_STEPS, b->steps.at, b->steps.n * sizeof *b->steps.at) &&
-         move(b, TSL__SPAN_POOL, b->pool.at, b->pool.n) && move(b, TSL__SPAN_ADDED, b->added.at, b->added.n * sizeof *b->added.at) &&
+  return move(b, TSL__SPAN_FACTS, &b->facts, sizeof b->facts) &&
+         move(b, TSL__SPAN_STEPS, b->steps.at, b->steps.n * sizeof *b->steps.at) &&
+         move(b, TSL__SPAN_POOL, b->pool.at, b->pool.n) &&
+         move(b, TSL__SPAN_ADDED, b->added.at, b->added.n * sizeof *b->added.at) &&
          move(b, TSL__SPAN_BOS, b->bos.at, b->bos.n * sizeof *b->bos.at);
 }
 
-tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options, tsl_vocab **out, tsl_error *error) {
+tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options,
+                               tsl_vocab **out, tsl_error *error) {
   drop_end(b);
   tsl_vocab_desc desc = {.bytes = b->bytes.at,
                          .offsets = b->offsets.at,

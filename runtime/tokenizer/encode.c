@@ -1,11 +1,15 @@
 /* encode.c - the tokenizer: from tables to a working object, and text to ids.
  *
- * Order     What text meets: (1) the beginning-of-sequence tokens, if asked for; (2) stretches of valid UTF-8, with invalid bytes
- *           between; in each stretch (3) added tokens in raw text, if asked for; between those (4) the normaliser; (5) added tokens in
- *           normalised text, if asked for or SentencePiece's; between those (6) the pre-tokeniser; and (7) merges in each piece.
- * Invalid   A byte that is not part of valid UTF-8 becomes the token of that byte, on its own. The stretches left and right of it know
- *           nothing of each other. A vocabulary without a token for that byte: TSL_ERR_SYNTAX.
- * Limits    2^30 bytes between two added tokens or invalid bytes, before and after normalising: TSL_ERR_LIMIT.
+ * Order     What text meets: (1) the beginning-of-sequence tokens, if asked for; (2) stretches of
+ *           valid UTF-8, with invalid bytes between; in each stretch (3) added tokens in raw text,
+ *           if asked for; between those (4) the normaliser; (5) added tokens in normalised text, if
+ *           asked for or SentencePiece's; between those (6) the pre-tokeniser; and (7) merges in
+ *           each piece.
+ * Invalid   A byte that is not part of valid UTF-8 becomes the token of that byte, on its own. The
+ *           stretches left and right of it know nothing of each other. A vocabulary without a token
+ *           for that byte: TSL_ERR_SYNTAX.
+ * Limits    2^30 bytes between two added tokens or invalid bytes, before and after normalising:
+ *           TSL_ERR_LIMIT.
  *
  * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
@@ -22,14 +26,18 @@ typedef struct call {
   tsl__encode_work work;
 } call;
 
-/* ---- from text to ids ----------------------------------------------------------------------------------------- */
+/* ---- from text to ids ------------------------------------------------------------------------ */
 
 static tsl_status set_piece(tsl__encode_work *w, const uint8_t *text, size_t length) {
   tsl__pieces *p = &w->pieces[0];
   p->bytes.n = p->ends.n = 0;
   if (length > TSL__MAX_SEGMENT) return TSL_ERR_LIMIT;
-  w->most = (uint64_t)length * TSL__MAX_GROWTH + TSL__FREE_GROWTH < TSL__MAX_SEGMENT ? length * TSL__MAX_GROWTH + TSL__FREE_GROWTH : TSL__MAX_SEGMENT;
-  if (!tsl__vec_reserve(w->alloc, &p->bytes, length) || !tsl__vec_push(w->alloc, &p->ends, (uint32_t)length)) return TSL_ERR_NO_MEMORY;
+  w->most = (uint64_t)length * TSL__MAX_GROWTH + TSL__FREE_GROWTH < TSL__MAX_SEGMENT
+                ? length * TSL__MAX_GROWTH + TSL__FREE_GROWTH
+                : TSL__MAX_SEGMENT;
+  if (!tsl__vec_reserve(w->alloc, &p->bytes, length) ||
+      !tsl__vec_push(w->alloc, &p->ends, (uint32_t)length))
+    return TSL_ERR_NO_MEMORY;
   if (length) memcpy(p->bytes.at, text, length);
   p->bytes.n = length;
   return TSL_OK;
@@ -41,7 +49,8 @@ static tsl_status encode_normalised(call *c, bool at_start) {
   const tsl__pieces *p = &c->work.pieces[0];
   for (size_t i = 0, begin = 0; !status && i < p->ends.n; begin = p->ends.at[i++]) {
     if (p->ends.at[i] == begin) continue;
-    status = tsl__bpe(c->t, c->vocab, p->bytes.at + begin, p->ends.at[i] - (uint32_t)begin, &c->work, &c->sink);
+    status = tsl__bpe(c->t, c->vocab, p->bytes.at + begin, p->ends.at[i] - (uint32_t)begin,
+                      &c->work, &c->sink);
   }
   return status;
 }
@@ -58,7 +67,8 @@ static tsl_status encode_segment(call *c, const uint8_t *text, size_t length, bo
   tsl_status status = set_piece(&c->work, text, length);
   if (!status) status = tsl__steps_run(c->t, &c->work, true, at_start);
   if (status) return status;
-  if (!(c->special || c->t->always) || !c->t->normalised.order_count) return encode_normalised(c, at_start);
+  if (!(c->special || c->t->always) || !c->t->normalised.order_count)
+    return encode_normalised(c, at_start);
   tsl__pieces *p = &c->work.pieces[0];
   c->work.normalised.n = 0;
   if (!tsl__vec_reserve(c->work.alloc, &c->work.normalised, p->bytes.n)) return TSL_ERR_NO_MEMORY;
@@ -67,7 +77,9 @@ static tsl_status encode_segment(call *c, const uint8_t *text, size_t length, bo
   const uint8_t *s = c->work.normalised.at;
   size_t n = c->work.normalised.n, done = 0, scan = 0;
   tsl__added_match match;
-  while (!(status = tsl__added_next(c->t, &c->work, &c->t->normalised, s, n, done, &scan, &match)) && match.token) {
+  while (
+      !(status = tsl__added_next(c->t, &c->work, &c->t->normalised, s, n, done, &scan, &match)) &&
+      match.token) {
     status = encode_part(c, s + done, match.begin - done, at_start && !done);
     if (status) return status;
     tsl__id_put(&c->sink, match.token->id);
@@ -81,7 +93,10 @@ static tsl_status encode_stretch(call *c, const uint8_t *text, size_t length, bo
   size_t done = 0, scan = 0;
   tsl_status status = TSL_OK;
   tsl__added_match match;
-  while (c->special && !(status = tsl__added_next(c->t, &c->work, &c->t->raw, text, length, done, &scan, &match)) && match.token) {
+  while (
+      c->special &&
+      !(status = tsl__added_next(c->t, &c->work, &c->t->raw, text, length, done, &scan, &match)) &&
+      match.token) {
     status = encode_segment(c, text + done, match.begin - done, at_start && !done);
     if (status) return status;
     tsl__id_put(&c->sink, match.token->id);
@@ -115,12 +130,18 @@ static tsl_status encode_text(call *c, const uint8_t *text, size_t length) {
   return TSL_OK;
 }
 
-static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags,
-                            tsl_token *ids, size_t capacity, size_t *count) {
+static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, const char *text,
+                            size_t length, uint32_t flags, tsl_token *ids, size_t capacity,
+                            size_t *count) {
   const tsl__bpe_tokenizer *t = (const tsl__bpe_tokenizer *)base;
-  call c = {.t = t, .vocab = vocab, .special = flags & TSL_ENCODE_SPECIAL, .sink = {ids, capacity, 0}, .work.alloc = &t->alloc};
+  call c = {.t = t,
+            .vocab = vocab,
+            .special = flags & TSL_ENCODE_SPECIAL,
+            .sink = {ids, capacity, 0},
+            .work.alloc = &t->alloc};
   tsl_status status = TSL_OK;
-  if (tsl__tok_facts_of(&t->tables)->units == TSL__UNITS_NONE && !(flags & TSL__ENCODE_ONE_ADDED)) return TSL_ERR_UNSUPPORTED;
+  if (tsl__tok_facts_of(&t->tables)->units == TSL__UNITS_NONE && !(flags & TSL__ENCODE_ONE_ADDED))
+    return TSL_ERR_UNSUPPORTED;
   if (flags & TSL__ENCODE_ONE_ADDED) {
     const tsl__added *added = tsl__added_exact(t, (const uint8_t *)text, length);
     if (added) tsl__id_put(&c.sink, added->id);
@@ -136,9 +157,11 @@ static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, 
   return c.sink.count > capacity ? TSL_ERR_LIMIT : TSL_OK;
 }
 
-/* ---- the object ----------------------------------------------------------------------------------------------- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
-static size_t count_steps(const tsl__tok_tables *t) { return t->span[TSL__SPAN_STEPS].size / sizeof(tsl__step); }
+static size_t count_steps(const tsl__tok_tables *t) {
+  return t->span[TSL__SPAN_STEPS].size / sizeof(tsl__step);
+}
 
 static void free_tokenizer(tsl__bpe_tokenizer *t) {
   tsl_allocator a = t->alloc;
@@ -161,15 +184,18 @@ static void op_free(tsl__tokenizer *base) {
 }
 
 static size_t trie_memory(const tsl__trie *t) {
-  return t->node_count * sizeof *t->nodes + t->order_count * sizeof *t->order + t->set_count * sizeof *t->sets;
+  return t->node_count * sizeof *t->nodes + t->order_count * sizeof *t->order +
+         t->set_count * sizeof *t->sets;
 }
 
 static size_t op_memory(const tsl__tokenizer *base) {
   const tsl__bpe_tokenizer *t = (const tsl__bpe_tokenizer *)base;
-  size_t steps = count_steps(&t->tables),
-         total = sizeof *t + (steps + 1) * sizeof *t->patterns + trie_memory(&t->raw) + trie_memory(&t->normalised);
+  size_t steps = count_steps(&t->tables), total = sizeof *t + (steps + 1) * sizeof *t->patterns +
+                                                  trie_memory(&t->raw) +
+                                                  trie_memory(&t->normalised);
   for (size_t i = 0; !t->mapped && i < TSL__SPAN_COUNT; i++) total += t->tables.span[i].size;
-  for (size_t i = 0; i < steps; i++) total += t->patterns[i] ? tsl__pattern_memory(t->patterns[i]) : 0;
+  for (size_t i = 0; i < steps; i++)
+    total += t->patterns[i] ? tsl__pattern_memory(t->patterns[i]) : 0;
   return total + (t->word ? tsl__pattern_memory(t->word) : 0);
 }
 
@@ -185,7 +211,9 @@ static bool all_text(const tsl__bpe_tokenizer *t) {
   const tsl__step *steps = t->tables.span[TSL__SPAN_STEPS].at;
   const tsl__added *added = t->tables.span[TSL__SPAN_ADDED].at;
   for (size_t i = 0; i < count_steps(&t->tables); i++)
-    if (!is_text(t, steps[i].text, steps[i].text_length) || !is_text(t, steps[i].content, steps[i].content_length)) return false;
+    if (!is_text(t, steps[i].text, steps[i].text_length) ||
+        !is_text(t, steps[i].content, steps[i].content_length))
+      return false;
   for (size_t i = 0; i < t->tables.span[TSL__SPAN_ADDED].size / sizeof *added; i++)
     if (!is_text(t, added[i].text, added[i].text_length)) return false;
   return true;
@@ -199,13 +227,15 @@ static tsl_status make_patterns(tsl__bpe_tokenizer *t, tsl_error *error) {
   if (!t->patterns) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   for (size_t i = 0; i < n; i++) {
     if (steps[i].kind != TSL__STEP_SPLIT_REGEX) continue;
-    tsl_status status = tsl__pattern_new(pool + steps[i].text, steps[i].text_length, steps[i].dialect, &t->alloc, &t->patterns[i], error);
+    tsl_status status = tsl__pattern_new(pool + steps[i].text, steps[i].text_length,
+                                         steps[i].dialect, &t->alloc, &t->patterns[i], error);
     if (status) return status;
   }
   return TSL_OK;
 }
 
-/* The texts of the added tokens, those of the normalised kind normalised, gathered in `w->normalised` with their ends in `w->marks`. */
+/* The texts of the added tokens, those of the normalised kind normalised, gathered in
+ * `w->normalised` with their ends in `w->marks`. */
 static tsl_status gather_added(const tsl__bpe_tokenizer *t, tsl__encode_work *w) {
   const tsl__span *span = &t->tables.span[TSL__SPAN_ADDED];
   const tsl__added *added = span->at;
@@ -213,7 +243,9 @@ static tsl_status gather_added(const tsl__bpe_tokenizer *t, tsl__encode_work *w)
   if (!tsl__vec_push(w->alloc, &w->marks, 0)) return TSL_ERR_NO_MEMORY;
   for (size_t i = 0; i < span->size / sizeof *added; i++) {
     tsl_status status = set_piece(w, pool + added[i].text, added[i].text_length);
-    if (!status && (added[i].flags & (TSL__ADDED_NORMALIZED | TSL__ADDED_ALWAYS)) == TSL__ADDED_NORMALIZED) status = tsl__steps_run(t, w, true, false);
+    if (!status &&
+        (added[i].flags & (TSL__ADDED_NORMALIZED | TSL__ADDED_ALWAYS)) == TSL__ADDED_NORMALIZED)
+      status = tsl__steps_run(t, w, true, false);
     if (status) return status;
     const tsl__pieces *p = &w->pieces[0];
     if (!tsl__vec_reserve(w->alloc, &w->normalised, p->bytes.n)) return TSL_ERR_NO_MEMORY;
@@ -236,11 +268,13 @@ static tsl_status make_tries(tsl__bpe_tokenizer *t, tsl__encode_work *w) {
       skip[i] = ((added[i].flags & TSL__ADDED_NORMALIZED) != 0) != normalised;
       flags |= added[i].flags;
     }
-    status = tsl__trie_build(normalised ? &t->normalised : &t->raw, &t->alloc, w->normalised.at, w->marks.at, n, skip);
+    status = tsl__trie_build(normalised ? &t->normalised : &t->raw, &t->alloc, w->normalised.at,
+                             w->marks.at, n, skip);
   }
   tsl__free(&t->alloc, skip, (size_t)n + 1);
   t->always = flags & TSL__ADDED_ALWAYS;
-  if (!status && flags & TSL__ADDED_SINGLE_WORD) status = tsl__pattern_new("\\w", 2, TSL__DIALECT_RUST, &t->alloc, &t->word, NULL);
+  if (!status && flags & TSL__ADDED_SINGLE_WORD)
+    status = tsl__pattern_new("\\w", 2, TSL__DIALECT_RUST, &t->alloc, &t->word, NULL);
   return status;
 }
 
@@ -249,13 +283,14 @@ static tsl_status find_added(tsl__bpe_tokenizer *t, tsl_error *error) {
   tsl_status status = make_tries(t, &w);
   tsl__work_free(&w);
   if (!status) return TSL_OK;
-  return tsl__fail(
-      error, status, "%s",
-      status == TSL_ERR_NO_MEMORY ? "out of memory" : "an added token's text is longer than 1,024 bytes (TSL_MAX_TOKEN_BYTES)");
+  return tsl__fail(error, status, "%s",
+                   status == TSL_ERR_NO_MEMORY
+                       ? "out of memory"
+                       : "an added token's text is longer than 1,024 bytes (TSL_MAX_TOKEN_BYTES)");
 }
 
-tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a, tsl__bpe_tokenizer **out,
-                              tsl_error *error) {
+tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a,
+                              tsl__bpe_tokenizer **out, tsl_error *error) {
   *out = NULL;
   tsl__bpe_tokenizer *t = tsl__alloc_zero(a, sizeof *t);
   if (!t) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
@@ -264,9 +299,12 @@ tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const 
   t->tables = *tables;
   t->mapped = mapped;
   tsl_status status =
-      all_text(t) ? make_patterns(t, error) : tsl__fail(error, TSL_ERR_FORMAT, "a text in the tokenizer is not valid UTF-8");
+      all_text(t) ? make_patterns(t, error)
+                  : tsl__fail(error, TSL_ERR_FORMAT, "a text in the tokenizer is not valid UTF-8");
   if (!status) status = find_added(t, error);
-  if (status) free_tokenizer(t);
-  else *out = t;
+  if (status)
+    free_tokenizer(t);
+  else
+    *out = t;
   return status;
 }

@@ -1,10 +1,12 @@
 /* nfc.c - canonical composition of Unicode text (NFC), which Qwen's tokenizer asks for.
  *
- * Idea      Nearly all text is in NFC already. A code point that NFC leaves alone, that composes with nothing before it and that is no
- *           mark is a border: nothing on its left acts on what is right of it. So text is copied until a code point is met that is not of
- *           that kind ("unsafe"); then the run from the border before it up to the next border is decomposed, put in canonical order and
- *           composed.
- * Order     Marks are sorted by combining class, stably. Runs of marks are short; long ones (an attack) are counted instead of inserted.
+ * Idea      Nearly all text is in NFC already. A code point that NFC leaves alone, that composes
+ *           with nothing before it and that is no mark is a border: nothing on its left acts on
+ *           what is right of it. So text is copied until a code point is met that is not of that
+ *           kind ("unsafe"); then the run from the border before it up to the next border is
+ *           decomposed, put in canonical order and composed.
+ * Order     Marks are sorted by combining class, stably. Runs of marks are short; long ones (an
+ *           attack) are counted instead of inserted.
  * Hangul    11,172 syllables by arithmetic.
  *
  * Example   "e" U+0323 U+0301  ->  U+1EB9 U+0301;   U+212B  ->  U+00C5
@@ -17,7 +19,16 @@
 #include "runtime/tokenizer/nfc_data.h"
 #include "runtime/tokenizer/tokenizer.h"
 
-enum { L = 0x1100, V = 0x1161, T = 0x11A7, S = 0xAC00, L_COUNT = 19, V_COUNT = 21, T_COUNT = 28, S_COUNT = L_COUNT * V_COUNT * T_COUNT };
+enum {
+  L = 0x1100,
+  V = 0x1161,
+  T = 0x11A7,
+  S = 0xAC00,
+  L_COUNT = 19,
+  V_COUNT = 21,
+  T_COUNT = 28,
+  S_COUNT = L_COUNT * V_COUNT * T_COUNT
+};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define INSERTION_LIMIT 32u
@@ -33,14 +44,16 @@ typedef struct composer {
   TSL__VEC(mark) sorted; /* scratch of the counting sort */
 } composer;
 
-/* ---- tables --------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool is_unsafe(uint32_t cp) {
   size_t lo = 0, hi = COUNT(unsafe);
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (unsafe[mid].hi < cp) lo = mid + 1;
-    else hi = mid;
+    if (unsafe[mid].hi < cp)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < COUNT(unsafe) && unsafe[lo].lo <= cp;
 }
@@ -49,26 +62,36 @@ static uint32_t class_of(uint32_t cp) {
   size_t lo = 0, hi = COUNT(classes);
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (classes[mid].hi < cp) lo = mid + 1;
-    else hi = mid;
+    if (classes[mid].hi < cp)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < COUNT(classes) && classes[lo].lo <= cp ? classes[lo].ccc : 0;
 }
 
 /* What first and second compose to, or 0. */
 static uint32_t composite_of(uint32_t first, uint32_t second) {
-  if (first >= L && first < L + L_COUNT && second >= V && second < V + V_COUNT) return S + ((first - L) * V_COUNT + second - V) * T_COUNT;
-  if (first >= S && first < S + S_COUNT && (first - S) % T_COUNT == 0 && second > T && second < T + T_COUNT) return first + second - T;
+  if (first >= L && first < L + L_COUNT && second >= V && second < V + V_COUNT)
+    return S + ((first - L) * V_COUNT + second - V) * T_COUNT;
+  if (first >= S && first < S + S_COUNT && (first - S) % T_COUNT == 0 && second > T &&
+      second < T + T_COUNT)
+    return first + second - T;
   size_t lo = 0, hi = COUNT(composites);
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (composites[mid].first < first || (composites[mid].first == first && composites[mid].second < second)) lo = mid + 1;
-    else hi = mid;
+    if (composites[mid].first < first ||
+        (composites[mid].first == first && composites[mid].second < second))
+      lo = mid + 1;
+    else
+      hi = mid;
   }
-  return lo < COUNT(composites) && composites[lo].first == first && composites[lo].second == second ? composites[lo].composite : 0;
+  return lo < COUNT(composites) && composites[lo].first == first && composites[lo].second == second
+             ? composites[lo].composite
+             : 0;
 }
 
-/* ---- one run -------------------------------------------------------------------------------------------------- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 static bool push(composer *c, uint32_t cp) {
   mark m = {cp, class_of(cp)};
@@ -78,13 +101,16 @@ static bool push(composer *c, uint32_t cp) {
 static bool push_decomposed(composer *c, uint32_t cp) {
   if (cp >= S && cp < S + S_COUNT) {
     uint32_t s = cp - S, t = s % T_COUNT;
-    return push(c, L + s / (V_COUNT * T_COUNT)) && push(c, V + s / T_COUNT % V_COUNT) && (!t || push(c, T + t));
+    return push(c, L + s / (V_COUNT * T_COUNT)) && push(c, V + s / T_COUNT % V_COUNT) &&
+           (!t || push(c, T + t));
   }
   size_t lo = 0, hi = COUNT(decompositions);
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (decompositions[mid].cp < cp) lo = mid + 1;
-    else hi = mid;
+    if (decompositions[mid].cp < cp)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   if (lo == COUNT(decompositions) || decompositions[lo].cp != cp) return push(c, cp);
   for (unsigned i = 0; i < decompositions[lo].count; i++)
@@ -119,20 +145,24 @@ static bool order(composer *c) {
     end = i + 1;
     if (!c->run.at[i].ccc) continue;
     while (end < c->run.n && c->run.at[end].ccc) end++;
-    if (end - i <= INSERTION_LIMIT) insertion_sort(c->run.at + i, end - i);
-    else if (!counting_sort(c, c->run.at + i, end - i)) return false;
+    if (end - i <= INSERTION_LIMIT)
+      insertion_sort(c->run.at + i, end - i);
+    else if (!counting_sort(c, c->run.at + i, end - i))
+      return false;
   }
   return true;
 }
 
-/* Compose in place: each mark joins the starter before it unless one of the same or a higher class stands between. */
+/* Compose in place: each mark joins the starter before it unless one of the same or a higher class
+ * stands between. */
 static void compose(composer *c) {
   mark *m = c->run.at;
   size_t kept = 0, starter = SIZE_MAX;
   for (size_t i = 0; i < c->run.n; i++) {
     uint32_t last = kept ? m[kept - 1].ccc : 0, joined = 0;
     bool adjacent = starter != SIZE_MAX && starter + 1 == kept;
-    if (starter != SIZE_MAX && (adjacent || last < m[i].ccc)) joined = composite_of(m[starter].cp, m[i].cp);
+    if (starter != SIZE_MAX && (adjacent || last < m[i].ccc))
+      joined = composite_of(m[starter].cp, m[i].cp);
     if (joined) {
       m[starter].cp = joined;
       continue;
@@ -161,7 +191,7 @@ static bool finish_run(composer *c, tsl__pieces *out) {
   return true;
 }
 
-/* ---- the text ------------------------------------------------------------------------------------------------- */
+/* ---- the text -------------------------------------------------------------------------------- */
 
 bool tsl__nfc_is_plain(const uint8_t *text, size_t length) {
   for (size_t i = 0; i < length; i++)
@@ -184,7 +214,8 @@ static bool do_run(composer *c, const uint8_t *text, size_t length, size_t *at, 
 tsl_status tsl__nfc(const tsl_allocator *a, const uint8_t *text, size_t length, tsl__pieces *out) {
   composer c = {.a = a};
   bool ok = true;
-  size_t done = 0, border = 0; /* text[done … border) is to be copied as it is; a border, or the start, is at `border` */
+  /* text[done … border) is to be copied as it is; a border, or the start, is at `border` */
+  size_t done = 0, border = 0;
   for (size_t at = 0; at < length && ok;) {
     uint32_t cp;
     unsigned n = tsl__utf8_decode(text + at, length - at, &cp);

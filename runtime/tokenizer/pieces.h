@@ -1,4 +1,5 @@
-/* pieces.h - vocabularies of scored pieces: SentencePiece's model of type BPE, from its own file or from GGUF.
+/* pieces.h - vocabularies of scored pieces: SentencePiece's model of type BPE, from its own file or
+ * from GGUF.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,17 +29,20 @@ typedef struct tsl__piece_model {
   const tsl_allocator *alloc;
   tsl_error *error;
   TSL__VEC(tsl__piece) pieces; /* by id */
-  bool encodes;                /* merges by score; else the vocabulary has bytes only (TSL__UNITS_NONE) */
-  bool escaped;                /* "▁" stands for a space */
-  bool prefix;                 /* a space is put before each stretch of text */
-  bool user_always;            /* pieces of type USER are found in normalised text, whether added tokens are looked for or not */
-  tsl_token bos, unknown;      /* or TSL_NO_TOKEN */
+  /* merges by score; else the vocabulary has bytes only (TSL__UNITS_NONE) */
+  bool encodes;
+  bool escaped; /* "▁" stands for a space */
+  bool prefix;  /* a space is put before each stretch of text */
+  /* pieces of type USER are found in normalised text, whether added tokens are looked for or not */
+  bool user_always;
+  tsl_token bos, unknown; /* or TSL_NO_TOKEN */
 } tsl__piece_model;
 
 /* "<0x0A>" is 10; -1 if the text is not of that form. */
 int tsl__hex_byte(const char *text, uint32_t length);
 /* FORMAT (or another status) at a place in a file that has no lines. */
-tsl_status tsl__fail_binary(tsl_error *error, tsl_status status, size_t offset, const char *format, ...) TSL__PRINTF(4, 5);
+tsl_status tsl__fail_binary(tsl_error *error, tsl_status status, size_t offset, const char *format,
+                            ...) TSL__PRINTF(4, 5);
 
 /* Fill a builder; tokens that end a generation may be in it already. */
 tsl_status tsl__pieces_build(const tsl__piece_model *m, tsl__vocab_builder *b);

@@ -10,13 +10,15 @@ static bool known(tsl_token id, uint32_t size) { return id < size || id == TSL_N
 
 static bool check_facts(const tsl__span *span, uint32_t size) {
   const tsl__tok_facts *f = span->at;
-  if (span->size != sizeof *f || f->units > TSL__UNITS_NONE || !known(f->unknown, size)) return false;
+  if (span->size != sizeof *f || f->units > TSL__UNITS_NONE || !known(f->unknown, size))
+    return false;
   for (unsigned b = 0; b < 256; b++)
     if (!known(f->bytes[b], size)) return false;
   return true;
 }
 
-/* A search ends at a free slot, so every table needs one. These tables are large, and which slots are free is as good as random: nothing here branches on a slot. */
+/* A search ends at a free slot, so every table needs one. These tables are large, and which slots
+ * are free is as good as random: nothing here branches on a slot. */
 static bool check_merges(const tsl__span *span, uint32_t size) {
   const tsl__merge *m = span->at;
   size_t n = span->size / sizeof *m, used = 0;
@@ -24,7 +26,8 @@ static bool check_merges(const tsl__span *span, uint32_t size) {
   for (size_t i = 0; i < n; i++) {
     uint32_t taken = m[i].left != TSL_NO_TOKEN;
     used += taken;
-    bad |= taken & ((uint32_t)(m[i].left >= size) | (uint32_t)(m[i].right >= size) | (uint32_t)(m[i].result >= size));
+    bad |= taken & ((uint32_t)(m[i].left >= size) | (uint32_t)(m[i].right >= size) |
+                    (uint32_t)(m[i].result >= size));
   }
   return !bad && span->size % sizeof *m == 0 && n <= UINT32_MAX && (!n || used < n);
 }
@@ -52,14 +55,20 @@ static bool check_points(const tsl__span *span, uint32_t size) {
   return !bad && span->size % sizeof *p == 0 && n <= UINT32_MAX && (!n || used < n);
 }
 
-static bool in_pool(uint32_t at, uint32_t length, size_t pool) { return (uint64_t)at + length <= pool; }
+static bool in_pool(uint32_t at, uint32_t length, size_t pool) {
+  return (uint64_t)at + length <= pool;
+}
 
 static bool check_steps(const tsl__span *span, size_t pool) {
   const tsl__step *s = span->at;
   for (size_t i = 0; i < span->size / sizeof *s; i++) {
-    if (s[i].kind > TSL__STEP_SPLIT_REGEX || s[i].how > TSL__SPLIT_CONTIGUOUS || s[i].dialect > TSL__DIALECT_RUST) return false;
+    if (s[i].kind > TSL__STEP_SPLIT_REGEX || s[i].how > TSL__SPLIT_CONTIGUOUS ||
+        s[i].dialect > TSL__DIALECT_RUST)
+      return false;
     if (s[i].normaliser && s[i].kind >= TSL__STEP_SPLIT_TEXT) return false;
-    if (!in_pool(s[i].text, s[i].text_length, pool) || !in_pool(s[i].content, s[i].content_length, pool)) return false;
+    if (!in_pool(s[i].text, s[i].text_length, pool) ||
+        !in_pool(s[i].content, s[i].content_length, pool))
+      return false;
   }
   return span->size % sizeof *s == 0;
 }
@@ -88,13 +97,16 @@ static bool check_ranks(const tsl__span *span, const tsl__tok_facts *f, uint32_t
 
 bool tsl__tok_tables_check(const tsl__tok_tables *t, uint32_t size) {
   const tsl__span *s = t->span;
-  return check_facts(&s[TSL__SPAN_FACTS], size) && check_merges(&s[TSL__SPAN_MERGES], size) && check_lookup(&s[TSL__SPAN_LOOKUP], size) &&
-         check_points(&s[TSL__SPAN_POINTS], size) && check_steps(&s[TSL__SPAN_STEPS], s[TSL__SPAN_POOL].size) &&
-         check_added(&s[TSL__SPAN_ADDED], size, s[TSL__SPAN_POOL].size) && check_bos(&s[TSL__SPAN_BOS], size) &&
+  return check_facts(&s[TSL__SPAN_FACTS], size) && check_merges(&s[TSL__SPAN_MERGES], size) &&
+         check_lookup(&s[TSL__SPAN_LOOKUP], size) && check_points(&s[TSL__SPAN_POINTS], size) &&
+         check_steps(&s[TSL__SPAN_STEPS], s[TSL__SPAN_POOL].size) &&
+         check_added(&s[TSL__SPAN_ADDED], size, s[TSL__SPAN_POOL].size) &&
+         check_bos(&s[TSL__SPAN_BOS], size) &&
          check_ranks(&s[TSL__SPAN_RANKS], s[TSL__SPAN_FACTS].at, size);
 }
 
-/* Of a table under a drawn key: its slots in whatever order they lie, so that a file has one name. */
+/* Of a table under a drawn key: its slots in whatever order they lie, so that a file has one
+ * name. */
 static void hash_slots(const tsl__span *span, size_t slot, uint8_t hash[16]) {
   uint64_t sum[2] = {0}, half[2];
   for (size_t at = 0; at < span->size; at += slot) {
@@ -118,13 +130,18 @@ void tsl__tok_tables_hash(const tsl__tok_tables *t, uint8_t hash[16]) {
   const tsl__tok_facts *f = tsl__tok_facts_of(t);
   memset(hash, 0, 16);
   for (int i = 0; i < TSL__SPAN_COUNT; i++) {
-    const size_t n = (i == TSL__SPAN_FACTS ? offsetof(tsl__tok_facts, merges_key) : t->span[i].size) / 4;
+    const size_t n =
+        (i == TSL__SPAN_FACTS ? offsetof(tsl__tok_facts, merges_key) : t->span[i].size) / 4;
     const uint32_t words = (uint32_t)n;
-    if (i == TSL__SPAN_RANKS && !words) continue; /* a vocabulary without ranks is named as before there were any */
+    /* a vocabulary without ranks is named as before there were any */
+    if (i == TSL__SPAN_RANKS && !words) continue;
     tsl__hash128_chain_u32(hash, &words, 1);
-    if (i == TSL__SPAN_POOL) tsl__hash128_chain(hash, t->span[i].at, t->span[i].size);
-    else if (drawn_slot(f, i)) hash_slots(&t->span[i], drawn_slot(f, i), hash);
-    else tsl__hash128_chain_u32(hash, t->span[i].at, n);
+    if (i == TSL__SPAN_POOL)
+      tsl__hash128_chain(hash, t->span[i].at, t->span[i].size);
+    else if (drawn_slot(f, i))
+      hash_slots(&t->span[i], drawn_slot(f, i), hash);
+    else
+      tsl__hash128_chain_u32(hash, t->span[i].at, n);
   }
 }
 

@@ -1,13 +1,17 @@
-/* tokenizer.h - what a tokenizer file says about encoding, as flat tables, and the passes that read them.
+/* tokenizer.h - what a tokenizer file says about encoding, as flat tables, and the passes that read
+ * them.
  *
  * Text goes through these passes, one file each:
- *   added.c        cut out added tokens (TSL_ENCODE_SPECIAL)            "a<|x|>b"    -> "a", <|x|>, "b"
- *   steps.c        normalise and pre-tokenise: a list of small steps    "it's me"    -> "it", "'s", " me"
+ *   added.c        cut out added tokens (TSL_ENCODE_SPECIAL)            "a<|x|>b"    -> "a", <|x|>,
+ *                  "b"
+ *   steps.c        normalise and pre-tokenise: a list of small steps    "it's me"    -> "it", "'s",
+ *                  " me"
  *   bpe.c          merge the symbols of each piece                      " me"        -> 757
- * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen), SentencePiece-style BPE (Gemma), SentencePiece's
- * own (Llama 2, Mistral) and tiktoken ranks.
+ * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen),
+ * SentencePiece-style BPE (Gemma), SentencePiece's own (Llama 2, Mistral) and tiktoken ranks.
  *
- * All tables are spans without pointers inside, so that the cache file (runtime/vocab_files/cache.c) can write them as they are and map them back.
+ * All tables are spans without pointers inside, so that the cache file
+ * (runtime/vocab_files/cache.c) can write them as they are and map them back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,14 +22,20 @@
 
 /* What a symbol is before the first merge. */
 typedef enum tsl__units {
-  TSL__UNITS_BYTES = 0,  /* one byte each; merges from a table */
-  TSL__UNITS_POINTS = 1, /* one code point each, else its bytes (<0xHH> tokens), else the unknown token; merges from a table */
-  TSL__UNITS_RANKS = 2,  /* one byte each; two symbols merge if their bytes together are a token, whose id is the rank */
-  TSL__UNITS_SCORES = 3, /* one code point each; two symbols merge if their bytes together are a token, whose rank is in RANKS */
-  TSL__UNITS_NONE = 4    /* how this model encodes is not supported: UNSUPPORTED */
+  TSL__UNITS_BYTES = 0, /* one byte each; merges from a table */
+  /* one code point each, else its bytes (<0xHH> tokens), else the unknown token; merges from a
+   * table */
+  TSL__UNITS_POINTS = 1,
+  /* one byte each; two symbols merge if their bytes together are a token, whose id is the rank */
+  TSL__UNITS_RANKS = 2,
+  /* one code point each; two symbols merge if their bytes together are a token, whose rank is in
+   * RANKS */
+  TSL__UNITS_SCORES = 3,
+  TSL__UNITS_NONE = 4 /* how this model encodes is not supported: UNSUPPORTED */
 } tsl__units;
 
-/* What goes into the hashes of a table. Zeros, unless the tokens of the file crowd into few slots (bpe.c): then it is drawn at random. */
+/* What goes into the hashes of a table. Zeros, unless the tokens of the file crowd into few slots
+ * (bpe.c): then it is drawn at random. */
 typedef struct tsl__slot_key {
   uint64_t first, second;
 } tsl__slot_key;
@@ -36,7 +46,8 @@ typedef struct tsl__tok_facts {
   uint32_t fuse_unknown; /* 1: neighbouring unknown symbols are one */
   tsl_token unknown;     /* or TSL_NO_TOKEN */
   tsl_token bytes[256];  /* the token of a single byte, or TSL_NO_TOKEN */
-  tsl__slot_key merges_key, lookup_key, points_key; /* last: they say where things are, not what, and are not hashed (tables.c) */
+  /* last: they say where things are, not what, and are not hashed (tables.c) */
+  tsl__slot_key merges_key, lookup_key, points_key;
 } tsl__tok_facts;
 
 /* Open addressing over pairs of ids; a free slot has left = TSL_NO_TOKEN. */
@@ -76,23 +87,28 @@ typedef enum tsl__when {
 
 typedef enum tsl__dialect {                             /* of a pattern (dialect.c) */
                             TSL__DIALECT_ONIGURUMA = 0, /* HF's Split; ^ and $ are those of lines */
-                            TSL__DIALECT_RUST = 1       /* tiktoken, and HF elsewhere; ^ and $ are those of the text */
+                            /* tiktoken, and HF elsewhere; ^ and $ are those of the text */
+                            TSL__DIALECT_RUST = 1
 } tsl__dialect;
 
 typedef struct tsl__step {
-  uint32_t kind;                                       /* tsl__step_kind */
-  uint32_t how;                                        /* tsl__split or tsl__when */
-  uint32_t invert;                                     /* SPLIT: 1: what does not match is the match */
+  uint32_t kind; /* tsl__step_kind */
+  uint32_t how;  /* tsl__split or tsl__when */
+  /* SPLIT: 1: what does not match is the match */
+  uint32_t invert;
   uint32_t dialect;                                    /* SPLIT_REGEX: tsl__dialect */
   uint32_t text, text_length, content, content_length; /* in the pool */
-  uint32_t normaliser; /* 1: a normaliser's step, which comes before added tokens that are looked for in normalised text */
+  /* 1: a normaliser's step, which comes before added tokens that are looked for in normalised
+   * text */
+  uint32_t normaliser;
 } tsl__step;
 
 #define TSL__ADDED_SINGLE_WORD 1u /* not next to a word character */
 #define TSL__ADDED_LSTRIP 2u      /* takes the white space before it along */
 #define TSL__ADDED_RSTRIP 4u
 #define TSL__ADDED_NORMALIZED 8u /* looked for in normalised text */
-#define TSL__ADDED_ALWAYS 16u    /* with NORMALIZED: even without TSL_ENCODE_SPECIAL, and its text is normalised already */
+/* with NORMALIZED: even without TSL_ENCODE_SPECIAL, and its text is normalised already */
+#define TSL__ADDED_ALWAYS 16u
 typedef struct tsl__added {
   tsl_token id;
   uint32_t flags, text, text_length;
@@ -106,13 +122,15 @@ typedef struct tsl__span {
 enum {
   TSL__SPAN_FACTS,  /* one tsl__tok_facts */
   TSL__SPAN_MERGES, /* tsl__merge */
-  TSL__SPAN_LOOKUP, /* uint32_t id + 1, 0 = free: open addressing over the bytes of tokens (whole_pieces and RANKS) */
+  /* uint32_t id + 1, 0 = free: open addressing over the bytes of tokens (whole_pieces and RANKS) */
+  TSL__SPAN_LOOKUP,
   TSL__SPAN_POINTS, /* tsl__point */
   TSL__SPAN_STEPS,  /* tsl__step, in the order in which they run */
   TSL__SPAN_POOL,   /* text */
   TSL__SPAN_ADDED,  /* tsl__added */
   TSL__SPAN_BOS,    /* tsl_token */
-  TSL__SPAN_RANKS,  /* uint32_t by id, of units SCORES: tokens of one score share a rank, the best is 0 */
+  /* uint32_t by id, of units SCORES: tokens of one score share a rank, the best is 0 */
+  TSL__SPAN_RANKS,
   TSL__SPAN_COUNT
 };
 
@@ -120,9 +138,14 @@ typedef struct tsl__tok_tables {
   tsl__span span[TSL__SPAN_COUNT];
 } tsl__tok_tables;
 
-static inline const tsl__tok_facts *tsl__tok_facts_of(const tsl__tok_tables *t) { return t->span[TSL__SPAN_FACTS].at; }
-/* The texts that steps and added tokens point into; never NULL, though a tokenizer without texts has an empty span. */
-static inline const uint8_t *tsl__tok_pool(const tsl__tok_tables *t) { return t->span[TSL__SPAN_POOL].at ? t->span[TSL__SPAN_POOL].at : (const uint8_t *)""; }
+static inline const tsl__tok_facts *tsl__tok_facts_of(const tsl__tok_tables *t) {
+  return t->span[TSL__SPAN_FACTS].at;
+}
+/* The texts that steps and added tokens point into; never NULL, though a tokenizer without texts
+ * has an empty span. */
+static inline const uint8_t *tsl__tok_pool(const tsl__tok_tables *t) {
+  return t->span[TSL__SPAN_POOL].at ? t->span[TSL__SPAN_POOL].at : (const uint8_t *)"";
+}
 
 /* A compiled pattern (steps.c). */
 typedef struct tsl__pattern tsl__pattern;
@@ -132,23 +155,26 @@ typedef struct tsl__bpe_tokenizer {
   tsl__tokenizer base; /* first */
   tsl_allocator alloc;
   tsl__tok_tables tables;
-  bool mapped;               /* the spans belong to the vocabulary's mapping */
-  tsl__pattern **patterns;   /* one per step; NULL for steps without one */
-  tsl__pattern *word;        /* \w, where an added token is a single word; else NULL */
-  tsl__trie raw, normalised; /* the added tokens that are looked for in raw and in normalised text; `order` holds indices into ADDED */
-  bool always;               /* those in normalised text are ALWAYS looked for */
+  bool mapped;             /* the spans belong to the vocabulary's mapping */
+  tsl__pattern **patterns; /* one per step; NULL for steps without one */
+  tsl__pattern *word;      /* \w, where an added token is a single word; else NULL */
+  /* the added tokens that are looked for in raw and in normalised text; `order` holds indices into
+   * ADDED */
+  tsl__trie raw, normalised;
+  bool always; /* those in normalised text are ALWAYS looked for */
 } tsl__bpe_tokenizer;
 
-/* Make a tokenizer of tables. On success the spans (unless mapped) are its own; on failure they stay the caller's. Fails with SYNTAX if a
- * pattern is none. */
-tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a, tsl__bpe_tokenizer **out,
-                              tsl_error *error);
-/* Checks every index in the tables against `vocab_size` and each other; for tables out of a file. */
+/* Make a tokenizer of tables. On success the spans (unless mapped) are its own; on failure they
+ * stay the caller's. Fails with SYNTAX if a pattern is none. */
+tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const tsl_allocator *a,
+                              tsl__bpe_tokenizer **out, tsl_error *error);
+/* Checks every index in the tables against `vocab_size` and each other; for tables out of a
+ * file. */
 bool tsl__tok_tables_check(const tsl__tok_tables *tables, uint32_t vocab_size);
 void tsl__tok_tables_hash(const tsl__tok_tables *tables, uint8_t hash[16]);
 void tsl__tok_tables_free(tsl__tok_tables *tables, const tsl_allocator *a);
 
-/* ---- steps.c -------------------------------------------------------------------------------------------------- */
+/* ---- steps.c --------------------------------------------------------------------------------- */
 
 /* Pieces of text: piece i is bytes[ends[i - 1]] up to bytes[ends[i]] (ends[-1] being 0). */
 typedef struct tsl__pieces {
@@ -156,11 +182,14 @@ typedef struct tsl__pieces {
   TSL__VEC(uint32_t) ends;
 } tsl__pieces;
 
-#define TSL__MAX_SEGMENT ((uint32_t)1 << 30) /* bytes between two added tokens, before and after normalising */
-#define TSL__MAX_GROWTH 64u                  /* a segment's steps may make so many bytes of each of its bytes, */
-#define TSL__FREE_GROWTH 65536u              /* and these */
+/* bytes between two added tokens, before and after normalising */
+#define TSL__MAX_SEGMENT ((uint32_t)1 << 30)
+/* a segment's steps may make so many bytes of each of its bytes, */
+#define TSL__MAX_GROWTH 64u
+#define TSL__FREE_GROWTH 65536u /* and these */
 
-/* Everything that an encode call needs to write to; kept for its duration and reused from segment to segment. */
+/* Everything that an encode call needs to write to; kept for its duration and reused from segment
+ * to segment. */
 typedef struct tsl__encode_work {
   const tsl_allocator *alloc;
   tsl__pieces pieces[2];
@@ -173,24 +202,28 @@ typedef struct tsl__encode_work {
   bool too_long;                /* a step made more */
 } tsl__encode_work;
 
-tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t dialect, const tsl_allocator *a, tsl__pattern **out,
-                            tsl_error *error);
+tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t dialect,
+                            const tsl_allocator *a, tsl__pattern **out, tsl_error *error);
 void tsl__pattern_free(tsl__pattern *p, const tsl_allocator *a);
 size_t tsl__pattern_memory(const tsl__pattern *p);
 /* Does it match anywhere in this valid UTF-8? */
-tsl_status tsl__pattern_test(const tsl__pattern *p, tsl__encode_work *work, const uint8_t *text, uint32_t length, bool *matches);
+tsl_status tsl__pattern_test(const tsl__pattern *p, tsl__encode_work *work, const uint8_t *text,
+                             uint32_t length, bool *matches);
 
-/* Run the steps that are (or are not) the normaliser's over work->pieces[0], which holds valid UTF-8; the result is there too. */
-tsl_status tsl__steps_run(const tsl__bpe_tokenizer *t, tsl__encode_work *work, bool normaliser, bool at_start);
+/* Run the steps that are (or are not) the normaliser's over work->pieces[0], which holds valid
+ * UTF-8; the result is there too. */
+tsl_status tsl__steps_run(const tsl__bpe_tokenizer *t, tsl__encode_work *work, bool normaliser,
+                          bool at_start);
 void tsl__work_free(tsl__encode_work *work);
 
-/* ---- nfc.c ---------------------------------------------------------------------------------------------------- */
+/* ---- nfc.c ----------------------------------------------------------------------------------- */
 
 /* Append the canonical composition (NFC) of valid UTF-8 to `out`. */
 tsl_status tsl__nfc(const tsl_allocator *a, const uint8_t *text, size_t length, tsl__pieces *out);
-bool tsl__nfc_is_plain(const uint8_t *text, size_t length); /* certainly in NFC already: no byte from 0xCC on, so nothing above U+02FF */
+/* certainly in NFC already: no byte from 0xCC on, so nothing above U+02FF */
+bool tsl__nfc_is_plain(const uint8_t *text, size_t length);
 
-/* ---- bpe.c ---------------------------------------------------------------------------------------------------- */
+/* ---- bpe.c ----------------------------------------------------------------------------------- */
 
 typedef struct tsl__symbol {
   tsl_token id;
@@ -202,57 +235,69 @@ typedef struct tsl__symbol {
 #define TSL__NO_SYMBOL UINT32_MAX
 
 /* Encode one piece. SYNTAX: a byte that no token spells. */
-tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const uint8_t *piece, uint32_t length, tsl__encode_work *work,
-                    tsl__id_sink *sink);
+tsl_status tsl__bpe(const tsl__bpe_tokenizer *t, const tsl_vocab *vocab, const uint8_t *piece,
+                    uint32_t length, tsl__encode_work *work, tsl__id_sink *sink);
 /* The token that spells these bytes, by the LOOKUP table; TSL_NO_TOKEN if there is none. */
-tsl_token tsl__lookup_bytes(const tsl__tok_tables *tables, const tsl_vocab *vocab, const uint8_t *bytes, uint32_t length);
+tsl_token tsl__lookup_bytes(const tsl__tok_tables *tables, const tsl_vocab *vocab,
+                            const uint8_t *bytes, uint32_t length);
 size_t tsl__lookup_count(const tsl__tok_tables *tables); /* tokens in the LOOKUP table */
-/* Put a merge into a table of `slots`; a pair that is there already takes the new rank, as in HF. False if the slots are crowded: the table is
- * to be filled anew under another key. */
-bool tsl__merge_put(tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key, tsl__merge merge);
-void tsl__merge_expect(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key, tsl_token left, tsl_token right); /* prefetch */
-const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key, tsl_token left, tsl_token right);
+/* Put a merge into a table of `slots`; a pair that is there already takes the new rank, as in HF.
+ * False if the slots are crowded: the table is to be filled anew under another key. */
+bool tsl__merge_put(tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key,
+                    tsl__merge merge);
+/* prefetch */
+void tsl__merge_expect(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key,
+                       tsl_token left, tsl_token right);
+const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t slot_count,
+                                  const tsl__slot_key *key, tsl_token left, tsl_token right);
 bool tsl__merges_crowded(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key);
 tsl_token tsl__point_find(const tsl__tok_tables *tables, uint32_t cp);
 /* Another key, under which no table is crowded. */
 void tsl__slot_key_draw(tsl__slot_key *key);
-static inline uint32_t tsl__slots_for(size_t n) { return (uint32_t)(n + n / 2 + 8); } /* never full */
+/* never full */
+static inline uint32_t tsl__slots_for(size_t n) { return (uint32_t)(n + n / 2 + 8); }
 
-/* ---- added.c -------------------------------------------------------------------------------------------------- */
+/* ---- added.c --------------------------------------------------------------------------------- */
 
 typedef struct tsl__added_match {
   const tsl__added *token;
   size_t begin, end;
 } tsl__added_match; /* white space taken along included */
 
-/* Find the next added token that begins at *scan or later in valid UTF-8; match->token is NULL if there is none. `done` is where the text
- * before ends that is dealt with; *scan is advanced to where to look on. */
-tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work, const tsl__trie *trie, const uint8_t *text, size_t length,
-                           size_t done, size_t *scan, tsl__added_match *match);
+/* Find the next added token that begins at *scan or later in valid UTF-8; match->token is NULL if
+ * there is none. `done` is where the text before ends that is dealt with; *scan is advanced to
+ * where to look on. */
+tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work,
+                           const tsl__trie *trie, const uint8_t *text, size_t length, size_t done,
+                           size_t *scan, tsl__added_match *match);
 /* The added token of exactly that text, or NULL. */
 const tsl__added *tsl__added_exact(const tsl__bpe_tokenizer *t, const uint8_t *text, size_t length);
 
-/* ---- readers and runtime/vocab_files/load.c --------------------------------------------------------------------------------------- */
+/* ---- readers and runtime/vocab_files/load.c -------------------------------------------------- */
 
-tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out,
-                        tsl_error *error);
-tsl_status tsl__load_tiktoken(const char *text, size_t length, const char *name, const tsl_vocab_options *options, const tsl_allocator *a,
+tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options,
+                        const tsl_allocator *a, tsl_vocab **out, tsl_error *error);
+tsl_status tsl__load_tiktoken(const char *text, size_t length, const char *name,
+                              const tsl_vocab_options *options, const tsl_allocator *a,
                               tsl_vocab **out, tsl_error *error);
-/* Decode four characters of base64, padded only if they are the last. Returns the number of bytes, or -1 with *wrong the index of what is no
- * character of base64, or -1 for bits left over. */
+/* Decode four characters of base64, padded only if they are the last. Returns the number of bytes,
+ * or -1 with *wrong the index of what is no character of base64, or -1 for bits left over. */
 int tsl__base64_group(const char group[4], bool last, uint8_t out[3], int *wrong);
-tsl_status tsl__load_gguf(const uint8_t *data, size_t size, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out,
-                          tsl_error *error);
-/* Where the metadata of a GGUF file ends, of which the first `size` bytes are there: all that a vocabulary is made of. False if more bytes are
- * needed to tell. `size` where the file is malformed, which loading will say. */
+tsl_status tsl__load_gguf(const uint8_t *data, size_t size, const tsl_vocab_options *options,
+                          const tsl_allocator *a, tsl_vocab **out, tsl_error *error);
+/* Where the metadata of a GGUF file ends, of which the first `size` bytes are there: all that a
+ * vocabulary is made of. False if more bytes are needed to tell. `size` where the file is
+ * malformed, which loading will say. */
 bool tsl__gguf_end(const uint8_t *data, size_t size, size_t *end);
 bool tsl__looks_like_sentencepiece(const uint8_t *data, size_t size);
-tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size, const tsl_vocab_options *options, const tsl_allocator *a,
+tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size,
+                                   const tsl_vocab_options *options, const tsl_allocator *a,
                                    tsl_vocab **out, tsl_error *error);
 /* Is this the text of a token that ends a generation in a well-known model? */
 bool tsl__is_eog_name(const char *text, size_t length);
 
-/* A vocabulary under construction, shared by the readers (builder.c). Ids may come in any order and leave holes. */
+/* A vocabulary under construction, shared by the readers (builder.c). Ids may come in any order and
+ * leave holes. */
 typedef struct tsl__vocab_builder {
   const tsl_allocator *alloc;
   TSL__VEC(uint8_t) bytes;
@@ -264,18 +309,23 @@ typedef struct tsl__vocab_builder {
   TSL__VEC(tsl__added) added;
   TSL__VEC(tsl_token) bos;
   tsl__tok_facts facts;
-  tsl__tok_tables tables; /* MERGES, LOOKUP and POINTS are built in place; the rest is moved here at the end */
+  /* MERGES, LOOKUP and POINTS are built in place; the rest is moved here at the end */
+  tsl__tok_tables tables;
 } tsl__vocab_builder;
 
 void tsl__builder_init(tsl__vocab_builder *b, const tsl_allocator *a);
 void tsl__builder_free(tsl__vocab_builder *b);
-bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length, const char *content, size_t content_length);
-bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text, size_t length);
-/* Fill the LOOKUP table over the first `size` tokens, those whose flag in `take` is set. Of tokens that spell the same the first stays. */
+bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length,
+                       const char *content, size_t content_length);
+bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text,
+                        size_t length);
+/* Fill the LOOKUP table over the first `size` tokens, those whose flag in `take` is set. Of tokens
+ * that spell the same the first stays. */
 bool tsl__lookup_build(tsl__vocab_builder *b, uint32_t size, const uint8_t *take);
 /* Fill the POINTS table. Of tokens of one code point the first stays. */
 bool tsl__points_build(tsl__vocab_builder *b, const tsl__point *points, size_t count);
 /* Turn it into a vocabulary; the builder is still to be freed. */
-tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options, tsl_vocab **out, tsl_error *error);
+tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options,
+                               tsl_vocab **out, tsl_error *error);
 
 #endif

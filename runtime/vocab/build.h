@@ -1,4 +1,5 @@
-/* build.h - how a vocabulary comes into being, for those that make one: arrays, tokenizer files, the cache.
+/* build.h - how a vocabulary comes into being, for those that make one: arrays, tokenizer files,
+ * the cache.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,8 @@
 #define TSL__TOKEN_SPECIAL 1u
 #define TSL__TOKEN_EOG 2u
 
-/* An encode flag of our own: write the id of the added token that the whole text spells, or nothing. */
+/* An encode flag of our own: write the id of the added token that the whole text spells, or
+ * nothing. */
 #define TSL__ENCODE_ONE_ADDED (1u << 31)
 
 /* A finished vocabulary whose arrays lie in a mapped file. */
@@ -28,8 +30,10 @@ typedef struct tsl__vocab_parts {
   size_t mapping_size;
 } tsl__vocab_parts;
 
-/* Make a vocabulary of parts that were checked. Takes the tokenizer, the mapping and the labels of the trie over on success; on failure they stay the caller's. */
-tsl_status tsl__vocab_adopt(const tsl__vocab_parts *parts, const tsl_allocator *allocator, tsl_vocab **out);
+/* Make a vocabulary of parts that were checked. Takes the tokenizer, the mapping and the labels of
+ * the trie over on success; on failure they stay the caller's. */
+tsl_status tsl__vocab_adopt(const tsl__vocab_parts *parts, const tsl_allocator *allocator,
+                            tsl_vocab **out);
 
 /* Where encoded ids go: what does not fit is counted only. */
 typedef struct tsl__id_sink {
@@ -46,7 +50,8 @@ static inline void tsl__id_put(tsl__id_sink *sink, tsl_token id) {
 void tsl__hash128(const void *data, size_t size, uint8_t out[16]);
 /* hash := XXH3-128(hash, data): chains parts into one name. */
 void tsl__hash128_chain(uint8_t hash[16], const void *data, size_t size);
-/* As tsl__hash128_chain over the little-endian form of `count` numbers, so that the name does not depend on the machine. */
+/* As tsl__hash128_chain over the little-endian form of `count` numbers, so that the name does not
+ * depend on the machine. */
 void tsl__hash128_chain_u32(uint8_t hash[16], const uint32_t *numbers, size_t count);
 
 #endif

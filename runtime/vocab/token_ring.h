@@ -1,8 +1,10 @@
 /* token_ring.h - the tokens of a bitset, one by one.
  *
- * Problem   Of a vocabulary with 128,256 tokens two thousand are to be spelled. Where each begins lies in a line of its own, and so do its bytes: two waits for memory a token, 0.1 µs each, which is
- *           more than all the rest.
- * Idea      Tokens wait in a ring before it is their turn. What is needed of one is asked for when it comes in, and once more when half of those before it are gone.
+ * Problem   Of a vocabulary with 128,256 tokens two thousand are to be spelled. Where each begins
+ *           lies in a line of its own, and so do its bytes: two waits for memory a token, 0.1 µs
+ *           each, which is more than all the rest.
+ * Idea      Tokens wait in a ring before it is their turn. What is needed of one is asked for when
+ *           it comes in, and once more when half of those before it are gone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,13 +24,18 @@ typedef struct tsl__turns {
   tsl_token ring[TSL__TURNS];
 } tsl__turns;
 
-static inline tsl__turns tsl__turns_of(const tsl_vocab *vocab, const uint32_t *bits) { return (tsl__turns){.vocab = vocab, .bits = bits, .words = tsl_vocab_mask_words(vocab)}; }
+static inline tsl__turns tsl__turns_of(const tsl_vocab *vocab, const uint32_t *bits) {
+  return (tsl__turns){.vocab = vocab, .bits = bits, .words = tsl_vocab_mask_words(vocab)};
+}
 
 /* The next token; false: there is none left. */
 static inline bool tsl__turns_next(tsl__turns *t, tsl_token *token) {
   const tsl_vocab *v = t->vocab;
   while (t->last - t->first < TSL__TURNS) {
-    for (const uint32_t *w = t->bits + t->word; !t->rest && t->word + 4 <= t->words && !(w[0] | w[1] | w[2] | w[3]); w += 4) t->word += 4; /* most words hold nothing */
+    /* most words hold nothing */
+    for (const uint32_t *w = t->bits + t->word;
+         !t->rest && t->word + 4 <= t->words && !(w[0] | w[1] | w[2] | w[3]); w += 4)
+      t->word += 4;
     while (!t->rest && t->word < t->words) t->rest = t->bits[t->word++];
     if (!t->rest) break;
     tsl_token in = (tsl_token)(t->word * 32 - 32) + (tsl_token)__builtin_ctz(t->rest);
@@ -36,7 +43,8 @@ static inline bool tsl__turns_next(tsl__turns *t, tsl_token *token) {
     t->ring[t->last++ % TSL__TURNS] = in;
     TSL__PREFETCH(&v->offsets[in]);
   }
-  if (t->last - t->first > TSL__TURNS / 2) TSL__PREFETCH(v->bytes + v->offsets[t->ring[(t->first + TSL__TURNS / 2) % TSL__TURNS]]);
+  if (t->last - t->first > TSL__TURNS / 2)
+    TSL__PREFETCH(v->bytes + v->offsets[t->ring[(t->first + TSL__TURNS / 2) % TSL__TURNS]]);
   if (t->first == t->last) return false;
   *token = t->ring[t->first++ % TSL__TURNS];
   return true;

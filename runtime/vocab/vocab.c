@@ -1,13 +1,16 @@
 /* vocab.c - making, asking and ending a vocabulary; encoding where there are no merges.
  *
- * A vocabulary owns one block with copies of its arrays (or a mapped cache file that holds them), the trie over what text can spell, and a
- * second, small trie over the special tokens, which finds them by their text.
+ * A vocabulary owns one block with copies of its arrays (or a mapped cache file that holds them),
+ * the trie over what text can spell, and a second, small trie over the special tokens, which finds
+ * them by their text.
  *
- * Identity  XXH3-128, chained over the sizes, the token lengths, the bytes, the flags and the tokenizer's own hash: everything that
- *           changes a mask or an encoding, in a form that does not depend on the machine. The order in which end-of-generation tokens are
- *           listed does not matter.
- * Greedy    Arrays bring no merges, so text is cut into the longest token at each place. With TSL_ENCODE_SPECIAL the text is first cut at
- *           special tokens: the leftmost, there the longest.
+ * Identity  XXH3-128, chained over the sizes, the token lengths, the bytes, the flags and the
+ *           tokenizer's own hash: everything that changes a mask or an encoding, in a form that
+ *           does not depend on the machine. The order in which end-of-generation tokens are listed
+ *           does not matter.
+ * Greedy    Arrays bring no merges, so text is cut into the longest token at each place. With
+ *           TSL_ENCODE_SPECIAL the text is first cut at special tokens: the leftmost, there the
+ *           longest.
  *
  * Tested by tests/vocab/test_vocab.c
  *
@@ -32,7 +35,7 @@ typedef struct vocab {
   tsl__trie special_trie;
 } vocab;
 
-/* ---- identity ------------------------------------------------------------------------------------------------- */
+/* ---- identity -------------------------------------------------------------------------------- */
 
 void tsl__hash128(const void *data, size_t size, uint8_t out[16]) {
   XXH128_canonical_t canonical;
@@ -58,7 +61,8 @@ void tsl__hash128_chain_u32(uint8_t hash[16], const uint32_t *numbers, size_t co
   uint8_t both[32];
   XXH3_128bits_reset(&state);
   for (size_t i = 0; i < count; i++) {
-    const uint8_t bytes[4] = {(uint8_t)numbers[i], (uint8_t)(numbers[i] >> 8), (uint8_t)(numbers[i] >> 16), (uint8_t)(numbers[i] >> 24)};
+    const uint8_t bytes[4] = {(uint8_t)numbers[i], (uint8_t)(numbers[i] >> 8),
+                              (uint8_t)(numbers[i] >> 16), (uint8_t)(numbers[i] >> 24)};
     XXH3_128bits_update(&state, bytes, sizeof bytes);
   }
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
@@ -79,7 +83,8 @@ static void name_tokens(const tsl_vocab *v, uint8_t name[16]) {
 void tsl__vocab_tokens_identity(tsl_vocab *v, uint8_t out[16]) {
   if (!atomic_load_explicit(&v->tokens_named, memory_order_acquire)) {
     pthread_mutex_lock(&v->lock);
-    if (!atomic_load_explicit(&v->tokens_named, memory_order_relaxed)) name_tokens(v, v->tokens); /* who was first may have it read by now */
+    /* who was first may have it read by now */
+    if (!atomic_load_explicit(&v->tokens_named, memory_order_relaxed)) name_tokens(v, v->tokens);
     atomic_store_explicit(&v->tokens_named, true, memory_order_release);
     pthread_mutex_unlock(&v->lock);
   }
@@ -91,32 +96,41 @@ static void name_vocab(tsl_vocab *v, const uint8_t *tokenizer_hash) {
   if (tokenizer_hash) tsl__hash128_chain(v->identity, tokenizer_hash, 16);
 }
 
-/* ---- making --------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static tsl_status check_tokens(const tsl_vocab_desc *d, tsl_error *error) {
-  if (d->offsets[0]) return tsl__fail(error, TSL_ERR_ARGUMENT, "offsets[0] is %u, not 0", d->offsets[0]);
+  if (d->offsets[0])
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "offsets[0] is %u, not 0", d->offsets[0]);
   for (uint32_t i = 0; i < d->size; i++) {
-    if (d->offsets[i + 1] < d->offsets[i]) return tsl__fail(error, TSL_ERR_ARGUMENT, "offsets[%u] is less than offsets[%u]", i + 1, i);
+    if (d->offsets[i + 1] < d->offsets[i])
+      return tsl__fail(error, TSL_ERR_ARGUMENT, "offsets[%u] is less than offsets[%u]", i + 1, i);
     if (d->offsets[i + 1] - d->offsets[i] > TSL_MAX_TOKEN_BYTES)
-      return tsl__fail(error, TSL_ERR_LIMIT, "token %u has %u bytes; at most %u are possible (TSL_MAX_TOKEN_BYTES)", i,
+      return tsl__fail(error, TSL_ERR_LIMIT,
+                       "token %u has %u bytes; at most %u are possible (TSL_MAX_TOKEN_BYTES)", i,
                        d->offsets[i + 1] - d->offsets[i], TSL_MAX_TOKEN_BYTES);
   }
   if (d->offsets[d->size] && !d->bytes) return tsl__fail(error, TSL_ERR_ARGUMENT, "bytes is NULL");
   for (uint32_t i = 0; i < d->eog_count; i++)
     if (d->eog[i] >= d->size)
-      return tsl__fail(error, TSL_ERR_ARGUMENT, "end-of-generation token %u is not below the size %u", d->eog[i], d->size);
+      return tsl__fail(error, TSL_ERR_ARGUMENT,
+                       "end-of-generation token %u is not below the size %u", d->eog[i], d->size);
   return TSL_OK;
 }
 
 static tsl_status check_desc(const tsl_vocab_desc *d, tsl_error *error) {
   if (!d->size) return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary has at least one token");
   if (d->size > TSL_MAX_VOCAB)
-    return tsl__fail(error, TSL_ERR_LIMIT, "%u tokens; at most %u are possible (TSL_MAX_VOCAB)", d->size, TSL_MAX_VOCAB);
+    return tsl__fail(error, TSL_ERR_LIMIT, "%u tokens; at most %u are possible (TSL_MAX_VOCAB)",
+                     d->size, TSL_MAX_VOCAB);
   if (d->logits_width > TSL_MAX_VOCAB)
-    return tsl__fail(error, TSL_ERR_LIMIT, "logits_width is %u; at most %u is possible (TSL_MAX_VOCAB)", d->logits_width, TSL_MAX_VOCAB);
+    return tsl__fail(error, TSL_ERR_LIMIT,
+                     "logits_width is %u; at most %u is possible (TSL_MAX_VOCAB)", d->logits_width,
+                     TSL_MAX_VOCAB);
   if (d->logits_width && d->logits_width < d->size)
-    return tsl__fail(error, TSL_ERR_ARGUMENT, "logits_width %u is below the size %u", d->logits_width, d->size);
-  if (!d->offsets || (d->eog_count && !d->eog)) return tsl__fail(error, TSL_ERR_ARGUMENT, "an array that is needed is NULL");
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "logits_width %u is below the size %u",
+                     d->logits_width, d->size);
+  if (!d->offsets || (d->eog_count && !d->eog))
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "an array that is needed is NULL");
   return check_tokens(d, error);
 }
 
@@ -129,14 +143,16 @@ static void fill_filter(tsl_vocab *v) {
   for (uint32_t i = 0; i < v->eog_count; i++) v->eog_filter |= UINT64_C(1) << (v->eog[i] & 63);
 }
 
-/* Copy the arrays into `block`. The ids that end a generation keep their order, without repetitions. */
+/* Copy the arrays into `block`. The ids that end a generation keep their order, without
+ * repetitions. */
 static void fill_block(tsl_vocab *v, const tsl_vocab_desc *d, void *block) {
   uint32_t *offsets = block;
   tsl_token *eog = offsets + d->size + 1;
   uint8_t *special = (uint8_t *)(eog + d->eog_count), *bytes = special + d->size;
   memcpy(offsets, d->offsets, ((size_t)d->size + 1) * sizeof *offsets);
   if (offsets[d->size]) memcpy(bytes, d->bytes, offsets[d->size]);
-  for (uint32_t i = 0; i < d->size; i++) special[i] = d->special && d->special[i] ? TSL__TOKEN_SPECIAL : 0;
+  for (uint32_t i = 0; i < d->size; i++)
+    special[i] = d->special && d->special[i] ? TSL__TOKEN_SPECIAL : 0;
   for (uint32_t i = 0; i < d->eog_count; i++) {
     if (special[d->eog[i]] & TSL__TOKEN_EOG) continue;
     special[d->eog[i]] = TSL__TOKEN_SPECIAL | TSL__TOKEN_EOG;
@@ -158,7 +174,8 @@ static tsl_status build_special_trie(vocab *v) {
   if (!skip) return TSL_ERR_NO_MEMORY;
   TSL__AT_ONCE
   for (uint32_t i = 0; i < b->size; i++) skip[i] = !b->special[i];
-  tsl_status status = tsl__trie_build(&v->special_trie, &b->alloc, b->bytes, b->offsets, b->size, skip);
+  tsl_status status =
+      tsl__trie_build(&v->special_trie, &b->alloc, b->bytes, b->offsets, b->size, skip);
   tsl__free(&b->alloc, skip, b->size);
   return status;
 }
@@ -186,8 +203,9 @@ static void free_shell(vocab *v) {
   tsl__free(&a, v, sizeof *v);
 }
 
-tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allocator, tsl__tokenizer *tokenizer,
-                           const uint8_t *tokenizer_hash, tsl_vocab **out, tsl_error *error) {
+tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allocator,
+                           tsl__tokenizer *tokenizer, const uint8_t *tokenizer_hash,
+                           tsl_vocab **out, tsl_error *error) {
   *out = NULL;
   tsl_status status = check_desc(desc, error);
   if (status) return status;
@@ -198,15 +216,17 @@ tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allo
   if (block) {
     fill_block(&v->base, desc, block);
     v->base.mapping_size = size; /* without a mapping: the block's */
-    status = tsl__trie_build(&v->base.trie, a, v->base.bytes, v->base.offsets, v->base.size, v->base.special);
+    status = tsl__trie_build(&v->base.trie, a, v->base.bytes, v->base.offsets, v->base.size,
+                             v->base.special);
     if (!status) status = build_special_trie(v);
   }
   if (!block || status) {
     if (v) tsl__trie_free(&v->base.trie, a);
     tsl__free(a, block, size);
     if (v) free_shell(v);
-    return block && status != TSL_ERR_NO_MEMORY ? tsl__fail(error, status, "the tokens spell more than a trie can hold")
-                                                : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+    return block && status != TSL_ERR_NO_MEMORY
+               ? tsl__fail(error, status, "the tokens spell more than a trie can hold")
+               : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   }
   v->base.tokenizer = tokenizer;
   name_vocab(&v->base, tokenizer_hash);
@@ -214,7 +234,8 @@ tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allo
   return TSL_OK;
 }
 
-tsl_status tsl__vocab_adopt(const tsl__vocab_parts *p, const tsl_allocator *allocator, tsl_vocab **out) {
+tsl_status tsl__vocab_adopt(const tsl__vocab_parts *p, const tsl_allocator *allocator,
+                            tsl_vocab **out) {
   *out = NULL;
   vocab *v = new_shell(tsl__allocator_or_default(allocator));
   if (!v) return TSL_ERR_NO_MEMORY;
@@ -241,14 +262,17 @@ tsl_status tsl__vocab_adopt(const tsl__vocab_parts *p, const tsl_allocator *allo
   return TSL_OK;
 }
 
-tsl_status tsl_vocab_new(const tsl_vocab_desc *desc, const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error) {
+tsl_status tsl_vocab_new(const tsl_vocab_desc *desc, const tsl_allocator *allocator,
+                         tsl_vocab **out, tsl_error *error) {
   if (!out) return tsl__fail(error, TSL_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
   if (!desc) return tsl__fail(error, TSL_ERR_ARGUMENT, "desc is NULL");
   return tsl__vocab_make(desc, allocator, NULL, NULL, out, error);
 }
 
-void tsl_vocab_retain(tsl_vocab *v) { atomic_fetch_add_explicit(&v->references, 1, memory_order_relaxed); }
+void tsl_vocab_retain(tsl_vocab *v) {
+  atomic_fetch_add_explicit(&v->references, 1, memory_order_relaxed);
+}
 
 void tsl_vocab_release(tsl_vocab *v) {
   if (!v || atomic_fetch_sub_explicit(&v->references, 1, memory_order_acq_rel) > 1) return;
@@ -262,18 +286,23 @@ void tsl_vocab_release(tsl_vocab *v) {
     munmap(v->mapping, v->mapping_size);
   } else {
     tsl__trie_free(&v->trie, &v->alloc);
-    tsl__free(&v->alloc, (void *)v->offsets, v->mapping_size); /* the block begins with the offsets */
+    /* the block begins with the offsets */
+    tsl__free(&v->alloc, (void *)v->offsets, v->mapping_size);
   }
   free_shell((vocab *)v);
 }
 
-/* ---- asking --------------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 uint32_t tsl_vocab_size(const tsl_vocab *v) { return v->size; }
 uint32_t tsl_vocab_logits_width(const tsl_vocab *v) { return v->logits_width; }
 size_t tsl_vocab_mask_words(const tsl_vocab *v) { return ((size_t)v->logits_width + 31) / 32; }
-bool tsl_vocab_is_special(const tsl_vocab *v, tsl_token token) { return token < v->size && v->special[token]; }
-TSL__EACH_TOKEN bool tsl_vocab_is_eog(const tsl_vocab *v, tsl_token token) { return v->eog_filter >> (token & 63) & 1 && token < v->size && v->special[token] & TSL__TOKEN_EOG; }
+bool tsl_vocab_is_special(const tsl_vocab *v, tsl_token token) {
+  return token < v->size && v->special[token];
+}
+TSL__EACH_TOKEN bool tsl_vocab_is_eog(const tsl_vocab *v, tsl_token token) {
+  return v->eog_filter >> (token & 63) & 1 && token < v->size && v->special[token] & TSL__TOKEN_EOG;
+}
 
 const tsl_token *tsl_vocab_eog(const tsl_vocab *v, uint32_t *count) {
   if (count) *count = v->eog_count;
@@ -296,25 +325,38 @@ const uint8_t *tsl_vocab_bytes(const tsl_vocab *v, tsl_token token, size_t *leng
   return known ? v->bytes + v->offsets[token] : NULL;
 }
 
-void tsl_vocab_identity(const tsl_vocab *v, uint8_t identity[16]) { memcpy(identity, v->identity, 16); }
+void tsl_vocab_identity(const tsl_vocab *v, uint8_t identity[16]) {
+  memcpy(identity, v->identity, 16);
+}
 
-void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) { tsl__common_limit(v->common, max_bytes); }
+void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
+  tsl__common_limit(v->common, max_bytes);
+}
 
 static size_t trie_memory(const tsl__trie *t) {
-  return t->node_count * sizeof *t->nodes + tsl__trie_labels(t) + t->order_count * sizeof *t->order + t->set_count * sizeof *t->sets;
+  return t->node_count * sizeof *t->nodes + tsl__trie_labels(t) +
+         t->order_count * sizeof *t->order + t->set_count * sizeof *t->sets;
 }
 
 size_t tsl_vocab_memory(const tsl_vocab *v) {
   const tsl__shared *shared = atomic_load_explicit(&((tsl_vocab *)v)->shared, memory_order_acquire);
-  const struct tsl__boundary *boundary = atomic_load_explicit(&((tsl_vocab *)v)->boundary, memory_order_acquire);
-  const tsl__space *lengths = atomic_load_explicit(&((tsl_vocab *)v)->lengths, memory_order_acquire);
-  return sizeof(vocab) + v->mapping_size + (v->mapping ? tsl__trie_labels(&v->trie) : trie_memory(&v->trie)) + trie_memory(&((const vocab *)v)->special_trie) +
-         (lengths ? tsl__space_memory(lengths) : 0) + tsl__common_memory(v->common) + tsl__boundary_memory(boundary) + (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) + (shared && shared->memory ? shared->memory(shared) : 0);
+  const struct tsl__boundary *boundary =
+      atomic_load_explicit(&((tsl_vocab *)v)->boundary, memory_order_acquire);
+  const tsl__space *lengths =
+      atomic_load_explicit(&((tsl_vocab *)v)->lengths, memory_order_acquire);
+  return sizeof(vocab) + v->mapping_size +
+         (v->mapping ? tsl__trie_labels(&v->trie) : trie_memory(&v->trie)) +
+         trie_memory(&((const vocab *)v)->special_trie) +
+         (lengths ? tsl__space_memory(lengths) : 0) + tsl__common_memory(v->common) +
+         tsl__boundary_memory(boundary) +
+         (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) +
+         (shared && shared->memory ? shared->memory(shared) : 0);
 }
 
-/* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells. Of several that spell the same: the
- * lowest id. */
-static tsl_token longest(const tsl__trie *trie, const uint8_t *text, size_t length, size_t *token_length) {
+/* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells.
+ * Of several that spell the same: the lowest id. */
+static tsl_token longest(const tsl__trie *trie, const uint8_t *text, size_t length,
+                         size_t *token_length) {
   tsl_token best = TSL_NO_TOKEN;
   uint32_t node = 0;
   for (size_t i = 0; i < length && (node = tsl__trie_child(trie, node, text[i])) != 0; i++) {
@@ -331,13 +373,15 @@ tsl_token tsl_vocab_find_special(const tsl_vocab *v, const char *text, size_t le
   tsl_token id = longest(&((const vocab *)v)->special_trie, (const uint8_t *)text, length, &found);
   if (id != TSL_NO_TOKEN && found == length) return id;
   if (!v->tokenizer) return TSL_NO_TOKEN;
-  tsl_status status = v->tokenizer->ops->encode(v->tokenizer, v, text, length, TSL__ENCODE_ONE_ADDED, &id, 1, &count);
+  tsl_status status = v->tokenizer->ops->encode(v->tokenizer, v, text, length,
+                                                TSL__ENCODE_ONE_ADDED, &id, 1, &count);
   return !status && count == 1 ? id : TSL_NO_TOKEN;
 }
 
-/* ---- encoding by the longest token ---------------------------------------------------------------------------- */
+/* ---- encoding by the longest token ----------------------------------------------------------- */
 
-static bool encode_plain(const tsl_vocab *v, const uint8_t *text, size_t length, tsl__id_sink *sink) {
+static bool encode_plain(const tsl_vocab *v, const uint8_t *text, size_t length,
+                         tsl__id_sink *sink) {
   for (size_t at = 0, step = 0; at < length; at += step) {
     tsl_token id = longest(&v->trie, text + at, length - at, &step);
     if (id == TSL_NO_TOKEN) return false;
@@ -346,7 +390,8 @@ static bool encode_plain(const tsl_vocab *v, const uint8_t *text, size_t length,
   return true;
 }
 
-static bool encode_greedy(const vocab *v, const uint8_t *text, size_t length, bool special, tsl__id_sink *sink) {
+static bool encode_greedy(const vocab *v, const uint8_t *text, size_t length, bool special,
+                          tsl__id_sink *sink) {
   size_t done = 0, at = 0, found = 0;
   while (special && at < length) {
     tsl_token id = longest(&v->special_trie, text + at, length - at, &found);
@@ -361,14 +406,19 @@ static bool encode_greedy(const vocab *v, const uint8_t *text, size_t length, bo
   return encode_plain(&v->base, text + done, length - done, sink);
 }
 
-tsl_status tsl_vocab_encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags, tsl_token *ids, size_t capacity,
-                            size_t *count) {
-  if (!v || !count || (length && !text) || (capacity && !ids) || flags & ~(TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS)) return TSL_ERR_ARGUMENT;
+tsl_status tsl_vocab_encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags,
+                            tsl_token *ids, size_t capacity, size_t *count) {
+  if (!v || !count || (length && !text) || (capacity && !ids) ||
+      flags & ~(TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS))
+    return TSL_ERR_ARGUMENT;
   *count = 0;
   if (!length) text = "";
-  if (v->tokenizer) return v->tokenizer->ops->encode(v->tokenizer, v, text, length, flags, ids, capacity, count);
+  if (v->tokenizer)
+    return v->tokenizer->ops->encode(v->tokenizer, v, text, length, flags, ids, capacity, count);
   tsl__id_sink sink = {ids, capacity, 0};
-  if (!encode_greedy((const vocab *)v, (const uint8_t *)text, length, flags & TSL_ENCODE_SPECIAL, &sink)) return TSL_ERR_SYNTAX;
+  if (!encode_greedy((const vocab *)v, (const uint8_t *)text, length, flags & TSL_ENCODE_SPECIAL,
+                     &sink))
+    return TSL_ERR_SYNTAX;
   *count = sink.count;
   return sink.count > capacity ? TSL_ERR_LIMIT : TSL_OK;
 }

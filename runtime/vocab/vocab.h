@@ -1,7 +1,8 @@
 /* vocab.h - the inside of a vocabulary.
  *
- * A vocabulary is the tokens' bytes, the trie over those that text can spell, what is special and what ends a generation; plus, where it came
- * from a tokenizer file, a tokenizer that encodes text. It never changes after it was made, but for `shared`, which is made once behind the lock.
+ * A vocabulary is the tokens' bytes, the trie over those that text can spell, what is special and
+ * what ends a generation; plus, where it came from a tokenizer file, a tokenizer that encodes text.
+ * It never changes after it was made, but for `shared`, which is made once behind the lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +15,13 @@
 #include "runtime/core/base.h"
 #include "runtime/core/trie.h"
 
-/* Encodes text; owned by the vocabulary. Implemented in runtime/tokenizer/ (needs PCRE2), so the core sees only this. */
+/* Encodes text; owned by the vocabulary. Implemented in runtime/tokenizer/ (needs PCRE2), so the
+ * core sees only this. */
 typedef struct tsl__tokenizer tsl__tokenizer;
 typedef struct tsl__tokenizer_ops {
-  tsl_status (*encode)(const tsl__tokenizer *t, const tsl_vocab *vocab, const char *text, size_t length, uint32_t flags, tsl_token *ids,
-                       size_t capacity, size_t *count);
+  tsl_status (*encode)(const tsl__tokenizer *t, const tsl_vocab *vocab, const char *text,
+                       size_t length, uint32_t flags, tsl_token *ids, size_t capacity,
+                       size_t *count);
   void (*free)(tsl__tokenizer *t);
   size_t (*memory)(const tsl__tokenizer *t);
 } tsl__tokenizer_ops;
@@ -26,7 +29,8 @@ struct tsl__tokenizer {
   const tsl__tokenizer_ops *ops;
 };
 
-/* What the compiler keeps per vocabulary and shares between grammars (warm states and walks). Opaque here. */
+/* What the compiler keeps per vocabulary and shares between grammars (warm states and walks).
+ * Opaque here. */
 typedef struct tsl__shared {
   void (*free)(struct tsl__shared *shared);
   size_t (*memory)(const struct tsl__shared *shared);
@@ -41,29 +45,41 @@ struct tsl_vocab {
   const uint8_t *special;  /* size flags */
   const tsl_token *eog;
   uint32_t eog_count;
-  uint64_t eog_filter;     /* bit k: some of them are k modulo 64, so that few tokens need their flags looked at */
+  /* bit k: some of them are k modulo 64, so that few tokens need their flags looked at */
+  uint64_t eog_filter;
   tsl__trie trie;
   tsl__tokenizer *tokenizer; /* NULL: made from arrays */
   uint8_t identity[16];
-  pthread_mutex_t lock;         /* guards the making of what is made once: the next four, `shared` */
-  atomic_bool tokens_named;      /* `tokens` is known */
-  uint8_t tokens[16];            /* as `identity`, of what changes a mask alone */
-  _Atomic(struct tsl__space *) lengths; /* lengths of tokens, for grammars that were loaded (runtime/walk/classes.h) */
-  _Atomic(struct tsl__boundary *) boundary; /* tokens that may pass from one item or member into the next, for the same (runtime/position/boundary.h) */
-  struct tsl__common *common;   /* what its grammars learn from one another (runtime/walk/shared_walks.h) */
+  /* guards the making of what is made once: the next four, `shared` */
+  pthread_mutex_t lock;
+  atomic_bool tokens_named; /* `tokens` is known */
+  uint8_t tokens[16];       /* as `identity`, of what changes a mask alone */
+  /* lengths of tokens, for grammars that were loaded (runtime/walk/classes.h) */
+  _Atomic(struct tsl__space *) lengths;
+  /* tokens that may pass from one item or member into the next, for the same
+   * (runtime/position/boundary.h) */
+  _Atomic(struct tsl__boundary *) boundary;
+  /* what its grammars learn from one another (runtime/walk/shared_walks.h) */
+  struct tsl__common *common;
   _Atomic(tsl__shared *) shared; /* NULL until the first grammar */
-  _Atomic(uint64_t) tables_made; /* tables of grammars so far: their serial numbers (runtime/matcher/grammar.h) */
-  void *mapping;                 /* cache file behind the arrays, or NULL */
+  /* tables of grammars so far: their serial numbers (runtime/matcher/grammar.h) */
+  _Atomic(uint64_t) tables_made;
+  void *mapping; /* cache file behind the arrays, or NULL */
   size_t mapping_size;
 };
 
-/* As tsl_vocab_new, and takes the tokenizer over on success (it stays the caller's on failure). `tokenizer_hash` is 16 bytes of XXH3-128 over what
- * changes an encoding, mixed into the identity (NULL without a tokenizer). */
-tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allocator, tsl__tokenizer *tokenizer, const uint8_t *tokenizer_hash,
+/* As tsl_vocab_new, and takes the tokenizer over on success (it stays the caller's on failure).
+ * `tokenizer_hash` is 16 bytes of XXH3-128 over what changes an encoding, mixed into the identity
+ * (NULL without a tokenizer). */
+tsl_status tsl__vocab_make(const tsl_vocab_desc *desc, const tsl_allocator *allocator,
+                           tsl__tokenizer *tokenizer, const uint8_t *tokenizer_hash,
                            tsl_vocab **out, tsl_error *error);
 
-/* May a grammar take this token by its name? One that ends a generation, or that has no bytes, is no part of a text. */
-static inline bool tsl__vocab_has_name(const tsl_vocab *v, tsl_token t) { return v->offsets[t] < v->offsets[t + 1] && !tsl_vocab_is_eog(v, t); }
+/* May a grammar take this token by its name? One that ends a generation, or that has no bytes, is
+ * no part of a text. */
+static inline bool tsl__vocab_has_name(const tsl_vocab *v, tsl_token t) {
+  return v->offsets[t] < v->offsets[t + 1] && !tsl_vocab_is_eog(v, t);
+}
 /* Is it spelled, with bytes of these alone? */
 static inline bool tsl__vocab_within(const tsl_vocab *v, tsl_token token, const tsl__bytes *bytes) {
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
@@ -75,7 +91,8 @@ static inline bool tsl__vocab_within(const tsl_vocab *v, tsl_token token, const 
 /* Is there such a token among these, which are in order, or, `others`, among all but these? */
 bool tsl__vocab_names_some(const tsl_vocab *v, const tsl_token *tokens, size_t n, bool others);
 
-/* XXH3-128 over what changes a mask, whatever encodes text. Hashed when it is first asked for: 0.1 ms for 128k tokens. */
+/* XXH3-128 over what changes a mask, whatever encodes text. Hashed when it is first asked for: 0.1
+ * ms for 128k tokens. */
 void tsl__vocab_tokens_identity(tsl_vocab *vocab, uint8_t out[16]);
 
 #endif

@@ -1,6 +1,7 @@
 /* bpe_build.c - see bpe_build.h.
  *
- * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_gguf.c, tests/tokenizer/test_encode.c
+ * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_gguf.c,
+ * tests/tokenizer/test_encode.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,15 +12,20 @@
 #include "runtime/vocab_files/bpe_build.h"
 #include "runtime/tokenizer/pieces.h"
 
-static tsl_status no_memory(const tsl__bpe_build *h) { return tsl__fail(h->error, TSL_ERR_NO_MEMORY, "out of memory"); }
-
-static tsl_status bad(const tsl__bpe_build *h, uint32_t offset, const char *what, const char *text, uint32_t length) {
-  int shown = (int)(length < 80 ? length : 80);
-  if (h->binary) return tsl__fail_binary(h->error, TSL_ERR_FORMAT, offset, "%s \"%.*s\"", what, shown, text);
-  return tsl__fail_at(h->error, TSL_ERR_FORMAT, h->file.text, h->file.length, offset, "%s \"%.*s\"", what, shown, text);
+static tsl_status no_memory(const tsl__bpe_build *h) {
+  return tsl__fail(h->error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
-/* ---- names by id, ids by name --------------------------------------------------------------------------------- */
+static tsl_status bad(const tsl__bpe_build *h, uint32_t offset, const char *what, const char *text,
+                      uint32_t length) {
+  int shown = (int)(length < 80 ? length : 80);
+  if (h->binary)
+    return tsl__fail_binary(h->error, TSL_ERR_FORMAT, offset, "%s \"%.*s\"", what, shown, text);
+  return tsl__fail_at(h->error, TSL_ERR_FORMAT, h->file.text, h->file.length, offset, "%s \"%.*s\"",
+                      what, shown, text);
+}
+
+/* ---- names by id, ids by name ---------------------------------------------------------------- */
 
 static uint32_t load32(const char *p) {
   uint32_t x;
@@ -37,18 +43,27 @@ static uint64_t load64(const uint8_t *p) {
 static uint64_t key_of(const tsl__bpe_build *h, const char *text, uint32_t n) {
   if (n > 8) return XXH3_64bits_withSecret(text, n, h->secret, sizeof h->secret);
   if (n >= 4) return (uint64_t)load32(text + n - 4) << 32 | load32(text);
-  return n ? (uint64_t)(uint8_t)text[0] << 16 | (uint64_t)(uint8_t)text[n / 2] << 8 | (uint8_t)text[n - 1] : 0;
+  return n ? (uint64_t)(uint8_t)text[0] << 16 | (uint64_t)(uint8_t)text[n / 2] << 8 |
+                 (uint8_t)text[n - 1]
+           : 0;
 }
 
 static uint32_t first_slot(const tsl__bpe_build *h, uint64_t key, uint32_t length) {
-  return (uint32_t)((tsl__mix(tsl__mix((key ^ load64(h->secret)) + length) ^ load64(h->secret + 8)) >> 32) * h->slot_count >> 32);
+  return (
+      uint32_t)((tsl__mix(tsl__mix((key ^ load64(h->secret)) + length) ^ load64(h->secret + 8)) >>
+                 32) *
+                    h->slot_count >>
+                32);
 }
 
-static uint32_t find_slot(const tsl__bpe_build *h, const char *text, uint32_t length, uint64_t key) {
+static uint32_t find_slot(const tsl__bpe_build *h, const char *text, uint32_t length,
+                          uint64_t key) {
   uint32_t at = first_slot(h, key, length);
   for (; h->slots[at].id != TSL_NO_TOKEN; at = at + 1 == h->slot_count ? 0 : at + 1) {
     const tsl__name_slot *s = &h->slots[at];
-    if (s->key == key && s->length == length && (length <= 8 || !memcmp(h->names[s->id].text, text, length))) break;
+    if (s->key == key && s->length == length &&
+        (length <= 8 || !memcmp(h->names[s->id].text, text, length)))
+      break;
   }
   return at;
 }
@@ -62,8 +77,10 @@ tsl_token tsl__build_find(const tsl__bpe_build *h, const char *text, uint32_t le
 tsl_status tsl__build_name(tsl__bpe_build *h, tsl_token id, tsl__name n) {
   uint64_t key = key_of(h, n.text, n.length);
   uint32_t at = find_slot(h, n.text, n.length, key);
-  if (h->slots[at].id != TSL_NO_TOKEN) return bad(h, n.offset, "the same token twice:", n.text, n.length);
-  if (h->names[id].text) return bad(h, n.offset, "two tokens have the same id; the second is", n.text, n.length);
+  if (h->slots[at].id != TSL_NO_TOKEN)
+    return bad(h, n.offset, "the same token twice:", n.text, n.length);
+  if (h->names[id].text)
+    return bad(h, n.offset, "two tokens have the same id; the second is", n.text, n.length);
   h->names[id] = n;
   h->slots[at] = (tsl__name_slot){key, n.length, id};
   return TSL_OK;
@@ -75,8 +92,9 @@ tsl_status tsl__build_names(tsl__bpe_build *h, uint32_t largest, size_t added) {
   for (size_t i = 0; i < h->file.tokens.n; i++)
     if (h->file.tokens.at[i].id > largest) largest = h->file.tokens.at[i].id;
   if (largest >= TSL_MAX_VOCAB || count > 2u * TSL_MAX_VOCAB)
-    return tsl__fail(h->error, TSL_ERR_LIMIT, "the largest id is %u; at most %u tokens are possible (TSL_MAX_VOCAB)", largest,
-                     TSL_MAX_VOCAB);
+    return tsl__fail(h->error, TSL_ERR_LIMIT,
+                     "the largest id is %u; at most %u tokens are possible (TSL_MAX_VOCAB)",
+                     largest, TSL_MAX_VOCAB);
   h->size = largest + 1;
   h->slot_count = tsl__slots_for(count);
   h->names = tsl__alloc_zero(h->a, h->size * sizeof *h->names);
@@ -87,14 +105,17 @@ tsl_status tsl__build_names(tsl__bpe_build *h, uint32_t largest, size_t added) {
   memset(h->slots, 0xFF, h->slot_count * sizeof *h->slots);
   for (size_t i = 0; i < h->file.tokens.n && !status; i++) {
     const tsl__hf_token *t = &h->file.tokens.at[i];
-    status = tsl__build_name(h, t->id, (tsl__name){.text = t->text, .length = t->length, .offset = t->offset, .in_model = true});
+    status = tsl__build_name(
+        h, t->id,
+        (tsl__name){.text = t->text, .length = t->length, .offset = t->offset, .in_model = true});
   }
   return status;
 }
 
-/* ---- spelling ------------------------------------------------------------------------------------------------- */
+/* ---- spelling -------------------------------------------------------------------------------- */
 
-/* GPT-2's alphabet: printable Latin-1 bytes are themselves, the others are U+0100, U+0101, … in order. */
+/* GPT-2's alphabet: printable Latin-1 bytes are themselves, the others are U+0100, U+0101, … in
+ * order. */
 static void make_alphabet(tsl__bpe_build *h) {
   unsigned next = 256;
   for (unsigned i = 0; i < 324; i++) h->alphabet[i] = 256;
@@ -111,7 +132,8 @@ static bool put_bytes(tsl__bpe_build *h, const void *bytes, size_t n) {
   return true;
 }
 
-/* Write what text in the alphabet spells; false, and nothing is written, if a character is not of the alphabet. There is room. */
+/* Write what text in the alphabet spells; false, and nothing is written, if a character is not of
+ * the alphabet. There is room. */
 static bool spell_alphabet(tsl__bpe_build *h, const tsl__name *n) {
   uint8_t *out = h->b.bytes.at + h->b.bytes.n;
   for (uint32_t at = 0, step; at < n->length; at += step) {
@@ -130,7 +152,8 @@ static bool spell_text(tsl__bpe_build *h, const tsl__name *n) {
   uint32_t space = h->space ? h->space_length : 0;
   for (uint32_t at = 0; at < n->length;) {
     bool is_space = space && n->length - at >= space && !memcmp(n->text + at, h->space, space);
-    if (!put_bytes(h, is_space ? h->blank : n->text + at, is_space ? h->blank_length : 1)) return false;
+    if (!put_bytes(h, is_space ? h->blank : n->text + at, is_space ? h->blank_length : 1))
+      return false;
     at += is_space ? space : 1;
   }
   return true;
@@ -138,7 +161,9 @@ static bool spell_text(tsl__bpe_build *h, const tsl__name *n) {
 
 static bool spell(tsl__bpe_build *h, tsl_token id) {
   const tsl__name *n = &h->names[id];
-  int byte = (h->byte_fallback || h->byte_tokens) && !h->byte_level && n->in_model && !n->special ? tsl__hex_byte(n->text, n->length) : -1;
+  int byte = (h->byte_fallback || h->byte_tokens) && !h->byte_level && n->in_model && !n->special
+                 ? tsl__hex_byte(n->text, n->length)
+                 : -1;
   uint8_t b = (uint8_t)byte;
   if (!tsl__vec_reserve(h->a, &h->b.bytes, n->length + 1)) return false;
   if (n->verbatim) return put_bytes(h, n->text, n->length);
@@ -149,8 +174,10 @@ static bool spell(tsl__bpe_build *h, tsl_token id) {
   }
   if (!n->special && !h->byte_level) return spell_text(h, n);
   size_t before = h->b.bytes.n;
-  if (n->in_model && h->byte_level && spell_alphabet(h, n)) { /* a special token is what it says, but text can still be merged to it */
-    h->plain[id] = !n->special || (h->b.bytes.n - before == n->length && !memcmp(h->b.bytes.at + before, n->text, n->length));
+  /* a special token is what it says, but text can still be merged to it */
+  if (n->in_model && h->byte_level && spell_alphabet(h, n)) {
+    h->plain[id] = !n->special || (h->b.bytes.n - before == n->length &&
+                                   !memcmp(h->b.bytes.at + before, n->text, n->length));
     if (h->plain[id]) return true;
     h->b.bytes.n = before;
   }
@@ -159,29 +186,35 @@ static bool spell(tsl__bpe_build *h, tsl_token id) {
 
 tsl_status tsl__build_spell(tsl__bpe_build *h) {
   make_alphabet(h);
-  if (!tsl__vec_reserve(h->a, &h->b.offsets, (size_t)h->size + 1) || !tsl__vec_reserve(h->a, &h->b.special, h->size)) return no_memory(h);
+  if (!tsl__vec_reserve(h->a, &h->b.offsets, (size_t)h->size + 1) ||
+      !tsl__vec_reserve(h->a, &h->b.special, h->size))
+    return no_memory(h);
   for (tsl_token id = 0; id < h->size; id++) {
-    if (h->b.bytes.n > UINT32_MAX / 2) return tsl__fail(h->error, TSL_ERR_LIMIT, "the tokens have more than 2^31 bytes");
+    if (h->b.bytes.n > UINT32_MAX / 2)
+      return tsl__fail(h->error, TSL_ERR_LIMIT, "the tokens have more than 2^31 bytes");
     h->b.offsets.at[h->b.offsets.n++] = (uint32_t)h->b.bytes.n;
     h->b.special.at[h->b.special.n++] = h->names[id].special;
     if (h->names[id].text && !spell(h, id)) return no_memory(h);
-    if (h->plain[id] && h->b.bytes.n - h->b.offsets.at[id] == 1) h->b.facts.bytes[h->b.bytes.at[h->b.offsets.at[id]]] = id;
+    if (h->plain[id] && h->b.bytes.n - h->b.offsets.at[id] == 1)
+      h->b.facts.bytes[h->b.bytes.at[h->b.offsets.at[id]]] = id;
   }
   h->b.offsets.at[h->b.offsets.n++] = (uint32_t)h->b.bytes.n;
   return TSL_OK;
 }
 
-/* ---- tables for encoding -------------------------------------------------------------------------------------- */
+/* ---- tables for encoding --------------------------------------------------------------------- */
 
 static bool is_joined(const tsl__bpe_build *h, tsl_token id, const tsl__hf_merge *m) {
   const tsl__name *n = &h->names[id];
-  return n->in_model && n->length == m->left_length + m->right_length && !memcmp(n->text, m->left, m->left_length) &&
+  return n->in_model && n->length == m->left_length + m->right_length &&
+         !memcmp(n->text, m->left, m->left_length) &&
          !memcmp(n->text + m->left_length, m->right, m->right_length);
 }
 
-/* What a merge makes. Most files list merges in the order of the tokens that they make, so the token of the merge before and the one
- * after it are tried first. `both` has room for the text. */
-static tsl_token find_joined(const tsl__bpe_build *h, const tsl__hf_merge *m, tsl_token last, char *both) {
+/* What a merge makes. Most files list merges in the order of the tokens that they make, so the
+ * token of the merge before and the one after it are tried first. `both` has room for the text. */
+static tsl_token find_joined(const tsl__bpe_build *h, const tsl__hf_merge *m, tsl_token last,
+                             char *both) {
   if (last < h->size && is_joined(h, last, m)) return last;
   if (last + 1 < h->size && is_joined(h, last + 1, m)) return last + 1;
   memcpy(both, m->left, m->left_length);
@@ -190,19 +223,23 @@ static tsl_token find_joined(const tsl__bpe_build *h, const tsl__hf_merge *m, ts
 }
 
 /* The ids of merge i. */
-static tsl_status resolve_merge(const tsl__bpe_build *h, size_t i, tsl_token last, char *both, tsl__merge *out) {
+static tsl_status resolve_merge(const tsl__bpe_build *h, size_t i, tsl_token last, char *both,
+                                tsl__merge *out) {
   const tsl__hf_merge *m = &h->file.merges.at[i];
-  *out =
-      (tsl__merge){tsl__build_find(h, m->left, m->left_length), tsl__build_find(h, m->right, m->right_length), (uint32_t)i, TSL_NO_TOKEN};
-  if (out->left == TSL_NO_TOKEN) return bad(h, m->offset, "a merge names what is no token:", m->left, m->left_length);
-  if (out->right == TSL_NO_TOKEN) return bad(h, m->offset, "a merge names what is no token:", m->right, m->right_length);
+  *out = (tsl__merge){tsl__build_find(h, m->left, m->left_length),
+                      tsl__build_find(h, m->right, m->right_length), (uint32_t)i, TSL_NO_TOKEN};
+  if (out->left == TSL_NO_TOKEN)
+    return bad(h, m->offset, "a merge names what is no token:", m->left, m->left_length);
+  if (out->right == TSL_NO_TOKEN)
+    return bad(h, m->offset, "a merge names what is no token:", m->right, m->right_length);
   out->result = find_joined(h, m, last, both);
-  return out->result != TSL_NO_TOKEN
-             ? TSL_OK
-             : bad(h, m->offset, "a merge makes what is no token:", both, m->left_length + m->right_length);
+  return out->result != TSL_NO_TOKEN ? TSL_OK
+                                     : bad(h, m->offset, "a merge makes what is no token:", both,
+                                           m->left_length + m->right_length);
 }
 
-/* Both tables are larger than a cache, so merges are dealt with in blocks, and what a block will touch is asked for ahead. */
+/* Both tables are larger than a cache, so merges are dealt with in blocks, and what a block will
+ * touch is asked for ahead. */
 #define BLOCK 64u
 
 static void expect_names(const tsl__bpe_build *h, const tsl__hf_merge *m) {
@@ -211,8 +248,8 @@ static void expect_names(const tsl__bpe_build *h, const tsl__hf_merge *m) {
 }
 
 /* Merges first … first + n - 1, n at most BLOCK. */
-static tsl_status fill_block(const tsl__bpe_build *h, size_t first, size_t n, tsl_token *last, char *both, tsl__merge *table, uint32_t slots,
-                             bool *crowded) {
+static tsl_status fill_block(const tsl__bpe_build *h, size_t first, size_t n, tsl_token *last,
+                             char *both, tsl__merge *table, uint32_t slots, bool *crowded) {
   const tsl__slot_key *key = &h->b.facts.merges_key;
   tsl__merge block[BLOCK];
   for (size_t i = 0; i < n; i++) expect_names(h, &h->file.merges.at[first + i]);
@@ -222,11 +259,13 @@ static tsl_status fill_block(const tsl__bpe_build *h, size_t first, size_t n, ts
     *last = block[i].result;
     tsl__merge_expect(table, slots, key, block[i].left, block[i].right);
   }
-  for (size_t i = 0; i < n && !*crowded; i++) *crowded = !tsl__merge_put(table, slots, key, block[i]);
+  for (size_t i = 0; i < n && !*crowded; i++)
+    *crowded = !tsl__merge_put(table, slots, key, block[i]);
   return TSL_OK;
 }
 
-static tsl_status fill_merges(const tsl__bpe_build *h, tsl__merge *table, uint32_t slots, bool *crowded) {
+static tsl_status fill_merges(const tsl__bpe_build *h, tsl__merge *table, uint32_t slots,
+                              bool *crowded) {
   size_t n = h->file.merges.n, longest = 0;
   for (size_t i = 0; i < n; i++) {
     size_t length = (size_t)h->file.merges.at[i].left_length + h->file.merges.at[i].right_length;
@@ -254,7 +293,8 @@ static tsl_status make_merges(tsl__bpe_build *h) {
   h->b.tables.span[TSL__SPAN_MERGES] = (tsl__span){table, slots * sizeof *table};
   bool crowded;
   tsl_status status;
-  while (!(status = fill_merges(h, table, slots, &crowded)) && crowded) tsl__slot_key_draw(&h->b.facts.merges_key);
+  while (!(status = fill_merges(h, table, slots, &crowded)) && crowded)
+    tsl__slot_key_draw(&h->b.facts.merges_key);
   return status;
 }
 
@@ -275,8 +315,7 @@ static tsl_status make_points(tsl__bpe_build *h) {
 
 tsl_status tsl__build_tables(tsl__bpe_build *h) {
   h->b.facts.units = h->byte_level ? TSL__UNITS_BYTES : TSL__UNITS_POINTS;
-  if (h->b.facts.whole_pieces && !tsl__lookup_build(&h->b, h->size, h->plain))
-    return no_memory(h);
+  if (h->b.facts.whole_pieces && !tsl__lookup_build(&h->b, h->size, h->plain)) return no_memory(h);
   tsl_status status = h->byte_level ? TSL_OK : make_points(h);
   return status ? status : make_merges(h);
 }

@@ -1,4 +1,5 @@
-/* bpe_build.h - from tokens and merges as a file writes them to a vocabulary's bytes and tables. Shared by tokenizer.json and GGUF.
+/* bpe_build.h - from tokens and merges as a file writes them to a vocabulary's bytes and tables.
+ * Shared by tokenizer.json and GGUF.
  *
  * A reader fills `file.tokens`, `file.merges` and what is said below, then calls in this order:
  *   tsl__build_names    names by id, ids by name
@@ -20,11 +21,14 @@ typedef struct tsl__name {
   const char *text;
   uint32_t length, offset;
   bool in_model, special;
-  bool added;    /* it is in the list of added tokens */
-  bool verbatim; /* spells what it is written as, and text can't be merged to it but by name: GGUF's control and user-defined tokens */
+  bool added; /* it is in the list of added tokens */
+  /* spells what it is written as, and text can't be merged to it but by name: GGUF's control and
+   * user-defined tokens */
+  bool verbatim;
 } tsl__name;
 
-/* Of a name: up to eight bytes, with the length, are the key; of a longer one it is the hash. id = TSL_NO_TOKEN: free. */
+/* Of a name: up to eight bytes, with the length, are the key; of a longer one it is the hash. id =
+ * TSL_NO_TOKEN: free. */
 typedef struct tsl__name_slot {
   uint64_t key;
   uint32_t length;
@@ -37,21 +41,26 @@ typedef struct tsl__bpe_build {
   tsl__vocab_builder b;
   tsl_error *error;
   bool byte_level;
-  bool byte_fallback; /* what is no token is encoded as its bytes' tokens "<0xHH>", which spell these bytes */
-  bool byte_tokens;   /* they spell them, though text is not encoded so */
-  bool binary;                         /* the file has no lines: errors have an offset alone */
-  const char *space, *blank;           /* in spelling this text … is that one; NULL: nothing is replaced */
+  /* what is no token is encoded as its bytes' tokens "<0xHH>", which spell these bytes */
+  bool byte_fallback;
+  bool byte_tokens; /* they spell them, though text is not encoded so */
+  bool binary;      /* the file has no lines: errors have an offset alone */
+  /* in spelling this text … is that one; NULL: nothing is replaced */
+  const char *space, *blank;
   uint32_t space_length, blank_length; /* bytes */
   tsl__name *names;
-  uint8_t *plain; /* by id: the token of a byte-level model is written in the alphabet, so that text can reach it */
+  /* by id: the token of a byte-level model is written in the alphabet, so that text can reach it */
+  uint8_t *plain;
   uint32_t size;
   tsl__name_slot *slots; /* by text; of the model and the added tokens */
   uint32_t slot_count;
-  uint8_t secret[TSL__SECRET]; /* where a name's slot is, so that no file can be made of names which all have the same */
+  /* where a name's slot is, so that no file can be made of names which all have the same */
+  uint8_t secret[TSL__SECRET];
   uint16_t alphabet[324]; /* byte of a character, or 256 */
 } tsl__bpe_build;
 
-/* `largest` and `added`: the largest id and the number of the tokens that tsl__build_name will be called for. */
+/* `largest` and `added`: the largest id and the number of the tokens that tsl__build_name will be
+ * called for. */
 tsl_status tsl__build_names(tsl__bpe_build *h, uint32_t largest, size_t added);
 tsl_status tsl__build_name(tsl__bpe_build *h, tsl_token id, tsl__name name);
 /* The model's token of that text, or TSL_NO_TOKEN. */

@@ -1,13 +1,18 @@
 /* cache.c - see vocab_cache.h.
  *
- * Problem   Parsing 9 MB of JSON and sorting 128,000 tokens takes a tenth of a second. Nothing of it changes from one start to the next.
- * Idea      All tables are flat, so the file is a header and the tables as they lie in memory, each at a multiple of 64 bytes. Loading is
- *           mmap, one pass of XXH3-128 over everything, and one pass that checks every index against its bounds: after that no value in
- *           the file can lead out of it, even if someone forged the checksum. Pages are mapped as the first pass comes to them, sixteen at a
- *           time; to have all of them mapped ahead (MAP_POPULATE) takes longer.
- * Naming    <key in hex>.tslvocab; the key hashes the tokenizer file's content and the options (load.c). The file is written under
- *           another name and renamed, so that readers see all of it or nothing. A file that is not sound is ignored and written again.
- * Machines  The numbers are in the machine's own order; `mark` and `layout` tell files of other machines and versions apart.
+ * Problem   Parsing 9 MB of JSON and sorting 128,000 tokens takes a tenth of a second. Nothing of
+ *           it changes from one start to the next.
+ * Idea      All tables are flat, so the file is a header and the tables as they lie in memory, each
+ *           at a multiple of 64 bytes. Loading is mmap, one pass of XXH3-128 over everything, and
+ *           one pass that checks every index against its bounds: after that no value in the file
+ *           can lead out of it, even if someone forged the checksum. Pages are mapped as the first
+ *           pass comes to them, sixteen at a time; to have all of them mapped ahead (MAP_POPULATE)
+ *           takes longer.
+ * Naming    <key in hex>.tslvocab; the key hashes the tokenizer file's content and the options
+ *           (load.c). The file is written under another name and renamed, so that readers see all
+ *           of it or nothing. A file that is not sound is ignored and written again.
+ * Machines  The numbers are in the machine's own order; `mark` and `layout` tell files of other
+ *           machines and versions apart.
  *
  * Tested by tests/vocab_files/test_vocab_cache.c, tests/vocab_files/test_cache_faults.c
  *
@@ -36,7 +41,17 @@
 #define MARK 0x01020304u
 #define ALIGNMENT 64u
 
-enum { BYTES, OFFSETS, SPECIAL, EOG, NODES, ORDER, SETS, TABLES, SECTIONS = TABLES + TSL__SPAN_COUNT };
+enum {
+  BYTES,
+  OFFSETS,
+  SPECIAL,
+  EOG,
+  NODES,
+  ORDER,
+  SETS,
+  TABLES,
+  SECTIONS = TABLES + TSL__SPAN_COUNT
+};
 
 typedef struct section {
   uint64_t offset, size;
@@ -55,20 +70,23 @@ static const char magic[8] = {'T', 'S', 'L', 'V', 'O', 'C', 'A', 'B'};
 
 /* The sizes of what lies in the sections: another build may have others. */
 static uint32_t layout(void) {
-  return (uint32_t)(sizeof(header) + 3 * sizeof(tsl__trie_node) + 5 * sizeof(tsl__bytes) + 7 * sizeof(tsl__tok_facts) +
-                    11 * sizeof(tsl__merge) + 13 * sizeof(tsl__point) + 17 * sizeof(tsl__step) + 19 * sizeof(tsl__added));
+  return (uint32_t)(sizeof(header) + 3 * sizeof(tsl__trie_node) + 5 * sizeof(tsl__bytes) +
+                    7 * sizeof(tsl__tok_facts) + 11 * sizeof(tsl__merge) + 13 * sizeof(tsl__point) +
+                    17 * sizeof(tsl__step) + 19 * sizeof(tsl__added));
 }
 
 static uint64_t align(uint64_t at) { return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16], const char *end) {
+bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16],
+                           const char *end) {
   char hex[33];
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", key[i]);
   int n = snprintf(path, TSL__CACHE_PATH, "%s/%s%s", directory, hex, end);
-  return *directory && n > 0 && (size_t)n < TSL__CACHE_PATH; /* no name is no folder, rather than the root */
+  /* no name is no folder, rather than the root */
+  return *directory && n > 0 && (size_t)n < TSL__CACHE_PATH;
 }
 
-/* ---- writing -------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static const uint8_t padding[ALIGNMENT];
 
@@ -84,7 +102,8 @@ static void list_sections(const tsl_vocab *v, tsl__span list[SECTIONS]) {
   for (int i = 0; i < TSL__SPAN_COUNT; i++) list[TABLES + i] = tables->span[i];
 }
 
-static void fill_header(header *h, const tsl_vocab *v, const uint8_t key[16], const tsl__span list[SECTIONS]) {
+static void fill_header(header *h, const tsl_vocab *v, const uint8_t key[16],
+                        const tsl__span list[SECTIONS]) {
   memset(h, 0, sizeof *h);
   memcpy(h->magic, magic, sizeof magic);
   h->version = VERSION;
@@ -125,7 +144,8 @@ static bool write_all(int file, const void *data, size_t size) {
 }
 
 static bool write_padded(int file, const void *data, size_t size) {
-  return (!size || write_all(file, data, size)) && write_all(file, padding, (size_t)(align(size) - size));
+  return (!size || write_all(file, data, size)) &&
+         write_all(file, padding, (size_t)(align(size) - size));
 }
 
 static bool write_file(const char *path, const header *h, const tsl__span list[SECTIONS]) {
@@ -138,13 +158,17 @@ static bool write_file(const char *path, const header *h, const tsl__span list[S
   return ok;
 }
 
-tsl_status tsl__vocab_cache_write(const tsl_vocab *v, const char *directory, const uint8_t key[16]) {
+tsl_status tsl__vocab_cache_write(const tsl_vocab *v, const char *directory,
+                                  const uint8_t key[16]) {
   char path[TSL__CACHE_PATH], draft[TSL__CACHE_PATH], end[64];
   header h;
   tsl__span list[SECTIONS];
-  /* Two threads of one process have different vocabularies in hand, two processes different numbers. */
+  /* Two threads of one process have different vocabularies in hand, two processes different
+   * numbers. */
   snprintf(end, sizeof end, ".%ld.%llx.draft", (long)getpid(), (unsigned long long)(uintptr_t)v);
-  if (!tsl__vocab_cache_path(path, directory, key, ".tslvocab") || !tsl__vocab_cache_path(draft, directory, key, end)) return TSL_ERR_IO;
+  if (!tsl__vocab_cache_path(path, directory, key, ".tslvocab") ||
+      !tsl__vocab_cache_path(draft, directory, key, end))
+    return TSL_ERR_IO;
   list_sections(v, list);
   fill_header(&h, v, key, list);
   mkdir(directory, 0777); /* what is wrong with the directory shows when the file is opened */
@@ -154,14 +178,17 @@ tsl_status tsl__vocab_cache_write(const tsl_vocab *v, const char *directory, con
   return TSL_ERR_IO;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool check_header(const header *h, size_t size, const uint8_t key[16]) {
-  if (size < sizeof *h || memcmp(h->magic, magic, sizeof magic) || h->version != VERSION || h->mark != MARK || h->layout != layout())
+  if (size < sizeof *h || memcmp(h->magic, magic, sizeof magic) || h->version != VERSION ||
+      h->mark != MARK || h->layout != layout())
     return false;
   if (h->file_size != size || memcmp(h->key, key, 16)) return false;
   for (int i = 0; i < SECTIONS; i++)
-    if (h->section[i].offset % ALIGNMENT || h->section[i].offset > size || h->section[i].size > size - h->section[i].offset) return false;
+    if (h->section[i].offset % ALIGNMENT || h->section[i].offset > size ||
+        h->section[i].size > size - h->section[i].offset)
+      return false;
   return true;
 }
 
@@ -182,7 +209,9 @@ static bool check_sum(const header *h, size_t size) {
 static bool check_tokens(const tsl__vocab_parts *p, size_t bytes) {
   if (p->offsets[0] || p->offsets[p->size] != bytes) return false;
   for (uint32_t i = 0; i < p->size; i++)
-    if (p->offsets[i + 1] < p->offsets[i] || p->offsets[i + 1] - p->offsets[i] > TSL_MAX_TOKEN_BYTES) return false;
+    if (p->offsets[i + 1] < p->offsets[i] ||
+        p->offsets[i + 1] - p->offsets[i] > TSL_MAX_TOKEN_BYTES)
+      return false;
   for (uint32_t i = 0; i < p->eog_count; i++)
     if (p->eog[i] >= p->size) return false;
   return true;
@@ -192,11 +221,15 @@ static bool check_tokens(const tsl__vocab_parts *p, size_t bytes) {
 static bool list_parts(const header *h, tsl__vocab_parts *p, tsl__tok_tables *tables) {
   uint8_t *base = (uint8_t *)h;
   const section *s = h->section;
-  if (!h->size || h->size > TSL_MAX_VOCAB || h->logits_width < h->size || h->logits_width > TSL_MAX_VOCAB) return false;
-  if (s[OFFSETS].size != ((uint64_t)h->size + 1) * sizeof(uint32_t) || s[SPECIAL].size != h->size) return false;
+  if (!h->size || h->size > TSL_MAX_VOCAB || h->logits_width < h->size ||
+      h->logits_width > TSL_MAX_VOCAB)
+    return false;
+  if (s[OFFSETS].size != ((uint64_t)h->size + 1) * sizeof(uint32_t) || s[SPECIAL].size != h->size)
+    return false;
   if (s[EOG].size != h->eog_count * sizeof(tsl_token) || s[NODES].size % sizeof(tsl__trie_node) ||
       s[NODES].size / sizeof(tsl__trie_node) > UINT32_MAX || s[ORDER].size % sizeof(tsl_token) ||
-      s[ORDER].size / sizeof(tsl_token) > h->size || s[SETS].size % sizeof(tsl__bytes) || s[SETS].size / sizeof(tsl__bytes) > UINT16_MAX)
+      s[ORDER].size / sizeof(tsl_token) > h->size || s[SETS].size % sizeof(tsl__bytes) ||
+      s[SETS].size / sizeof(tsl__bytes) > UINT16_MAX)
     return false;
   p->size = h->size;
   p->logits_width = h->logits_width;
@@ -213,19 +246,25 @@ static bool list_parts(const header *h, tsl__vocab_parts *p, tsl__tok_tables *ta
   p->trie.set_count = (uint32_t)(s[SETS].size / sizeof(tsl__bytes));
   memcpy(p->identity, h->identity, 16);
   for (int i = 0; i < TSL__SPAN_COUNT; i++)
-    tables->span[i] = (tsl__span){s[TABLES + i].size ? base + s[TABLES + i].offset : NULL, (size_t)s[TABLES + i].size};
+    tables->span[i] = (tsl__span){s[TABLES + i].size ? base + s[TABLES + i].offset : NULL,
+                                  (size_t)s[TABLES + i].size};
   return true;
 }
 
-static tsl_status adopt(void *mapping, size_t size, const uint8_t key[16], const tsl_allocator *a, tsl_vocab **out) {
+static tsl_status adopt(void *mapping, size_t size, const uint8_t key[16], const tsl_allocator *a,
+                        tsl_vocab **out) {
   const header *h = mapping;
   tsl__vocab_parts parts = {.mapping = mapping, .mapping_size = size};
   tsl__tok_tables tables;
   tsl__bpe_tokenizer *t = NULL;
-  if (!check_header(h, size, key) || !check_sum(h, size) || !list_parts(h, &parts, &tables) || !check_tokens(&parts, (size_t)h->section[BYTES].size)) return TSL_ERR_FORMAT;
+  if (!check_header(h, size, key) || !check_sum(h, size) || !list_parts(h, &parts, &tables) ||
+      !check_tokens(&parts, (size_t)h->section[BYTES].size))
+    return TSL_ERR_FORMAT;
   tsl__trie *trie = &parts.trie;
-  if (trie->node_count && !(trie->labels = tsl__alloc_zero(a, tsl__trie_labels(trie)))) return TSL_ERR_NO_MEMORY;
-  bool sound = tsl__trie_sound(trie, parts.size, trie->labels) && tsl__tok_tables_check(&tables, parts.size);
+  if (trie->node_count && !(trie->labels = tsl__alloc_zero(a, tsl__trie_labels(trie))))
+    return TSL_ERR_NO_MEMORY;
+  bool sound =
+      tsl__trie_sound(trie, parts.size, trie->labels) && tsl__tok_tables_check(&tables, parts.size);
   tsl_status status = sound ? tsl__tokenizer_new(&tables, true, a, &t, NULL) : TSL_ERR_FORMAT;
   if (status == TSL_OK) {
     parts.tokenizer = &t->base;
@@ -236,11 +275,14 @@ static tsl_status adopt(void *mapping, size_t size, const uint8_t key[16], const
   return status;
 }
 
-tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16], const tsl_allocator *a, tsl_vocab **out) {
+tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16],
+                                 const tsl_allocator *a, tsl_vocab **out) {
   char path[TSL__CACHE_PATH];
   struct stat info;
   *out = NULL;
-  int file = tsl__vocab_cache_path(path, directory, key, ".tslvocab") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+  int file = tsl__vocab_cache_path(path, directory, key, ".tslvocab")
+                 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                 : -1;
   if (file < 0) return TSL_ERR_IO;
   void *mapping = MAP_FAILED;
   size_t size = 0;

@@ -7,15 +7,20 @@
 
 #include "runtime/vocab/vocab.h"
 
-#define TSL__CACHE_PATH 4096u /* bytes of the path of an entry, its last zero included; a longer one is IO */
+/* bytes of the path of an entry, its last zero included; a longer one is IO */
+#define TSL__CACHE_PATH 4096u
 
 /* The path of the file of that key and end in the directory; false if it is too long. */
-bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16], const char *end);
+bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16],
+                           const char *end);
 
-/* Write the entry `key` into the directory, which is made if only its last part is missing. The vocabulary must come from a tokenizer
- * file. Nothing is left behind on failure. */
-tsl_status tsl__vocab_cache_write(const tsl_vocab *vocab, const char *directory, const uint8_t key[16]);
-/* Map the entry `key`: IO if there is none, FORMAT if it is not whole and sound; SYNTAX, UNSUPPORTED or LIMIT if no tokenizer can be made of it. */
-tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16], const tsl_allocator *a, tsl_vocab **out);
+/* Write the entry `key` into the directory, which is made if only its last part is missing. The
+ * vocabulary must come from a tokenizer file. Nothing is left behind on failure. */
+tsl_status tsl__vocab_cache_write(const tsl_vocab *vocab, const char *directory,
+                                  const uint8_t key[16]);
+/* Map the entry `key`: IO if there is none, FORMAT if it is not whole and sound; SYNTAX,
+ * UNSUPPORTED or LIMIT if no tokenizer can be made of it. */
+tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16],
+                                 const tsl_allocator *a, tsl_vocab **out);
 
 #endif

@@ -1,6 +1,8 @@
-/* embedded.c - the vocabulary that the library carries along, for tests, examples and demonstrations without a model.
+/* embedded.c - the vocabulary that the library carries along, for tests, examples and
+ * demonstrations without a model.
  *
- * 4,096 tokens: the bytes, 3,832 merges in order, 8 special ones. scripts/train_vocab.py trained them.
+ * 4,096 tokens: the bytes, 3,832 merges in order, 8 special ones. scripts/train_vocab.py trained
+ * them.
  *
  * Tested by tests/vocab/test_vocab.c, tests/tokenizer/test_encode.c
  *
@@ -16,11 +18,13 @@
 static bool add_token(tsl__vocab_builder *b, const void *bytes, size_t length, bool special) {
   memcpy(b->bytes.at + b->bytes.n, bytes, length);
   b->bytes.n += length;
-  return tsl__vec_push(b->alloc, &b->offsets, (uint32_t)b->bytes.n) && tsl__vec_push(b->alloc, &b->special, special);
+  return tsl__vec_push(b->alloc, &b->offsets, (uint32_t)b->bytes.n) &&
+         tsl__vec_push(b->alloc, &b->special, special);
 }
 
 static bool add_bytes(tsl__vocab_builder *b) {
-  if (!tsl__vec_push(b->alloc, &b->offsets, 0) || !tsl__vec_reserve(b->alloc, &b->bytes, 256)) return false;
+  if (!tsl__vec_push(b->alloc, &b->offsets, 0) || !tsl__vec_reserve(b->alloc, &b->bytes, 256))
+    return false;
   for (unsigned i = 0; i < 256; i++) {
     uint8_t byte = (uint8_t)i;
     b->facts.bytes[i] = i;
@@ -42,7 +46,8 @@ static bool add_merges(tsl__vocab_builder *b) {
     uint8_t both[TSL_MAX_TOKEN_BYTES];
     memcpy(both, b->bytes.at + left_at, left_length);
     memcpy(both + left_length, b->bytes.at + right_at, right_length);
-    if (!tsl__vec_reserve(b->alloc, &b->bytes, left_length + right_length) || !add_token(b, both, left_length + right_length, false))
+    if (!tsl__vec_reserve(b->alloc, &b->bytes, left_length + right_length) ||
+        !add_token(b, both, left_length + right_length, false))
       return false;
     tsl__merge_put(table, slots, &b->facts.merges_key, (tsl__merge){left, right, i, 256 + i});
   }
@@ -67,10 +72,12 @@ tsl_status tsl_vocab_embedded(const tsl_allocator *allocator, tsl_vocab **out, t
   *out = NULL;
   tsl__vocab_builder b;
   tsl__builder_init(&b, tsl__allocator_or_default(allocator));
-  tsl__step split = {.kind = TSL__STEP_SPLIT_REGEX, .how = TSL__SPLIT_ISOLATED, .dialect = TSL__DIALECT_RUST};
+  tsl__step split = {
+      .kind = TSL__STEP_SPLIT_REGEX, .how = TSL__SPLIT_ISOLATED, .dialect = TSL__DIALECT_RUST};
   bool ok = add_bytes(&b) && add_merges(&b) && add_special(&b) &&
             tsl__builder_step(&b, split, embedded_pattern, sizeof embedded_pattern - 1, "", 0);
-  tsl_status status = ok ? tsl__builder_finish(&b, &no_options, out, error) : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
+  tsl_status status = ok ? tsl__builder_finish(&b, &no_options, out, error)
+                         : tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   tsl__builder_free(&b);
   return status;
 }

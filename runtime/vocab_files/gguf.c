@@ -1,15 +1,19 @@
 /* gguf.c - a vocabulary from a GGUF file, as llama.cpp's models are kept.
  *
  * Models    "llama"   scored pieces (SentencePiece): pieces.c
- *           "gpt2"    byte-level BPE; "tokenizer.ggml.pre" names the pre-tokenisation, which gguf_pre.c knows: bpe_build.c
+ *           "gpt2"    byte-level BPE; "tokenizer.ggml.pre" names the pre-tokenisation, which
+ *           gguf_pre.c knows: bpe_build.c
  *           "gemma4"  BPE over code points with byte tokens, "▁" for a space: bpe_build.c
  *           "bert", "t5"   what tokens spell, so that masks work; encoding says UNSUPPORTED
- *           Any other is refused by name. A "pre" that is not known is no error unless text is encoded; options->pattern stands in for it.
- * Tokens    Control and unknown tokens are special; control and user-defined ones are found in text with TSL_ENCODE_SPECIAL. Unused ones, and
- *           user-defined ones that a converter filled up with ("[PAD" and the id "]"), spell nothing and so are never allowed.
+ *           Any other is refused by name. A "pre" that is not known is no error unless text is
+ *           encoded; options->pattern stands in for it.
+ * Tokens    Control and unknown tokens are special; control and user-defined ones are found in text
+ *           with TSL_ENCODE_SPECIAL. Unused ones, and user-defined ones that a converter filled up
+ *           with ("[PAD" and the id "]"), spell nothing and so are never allowed.
  * Ends      eos, eot and eom, and control or user-defined tokens with a well-known name.
- * As there  Text is encoded as llama.cpp does it: without the normalisation (NFC) that some models' own tokenizers begin with, which GGUF does
- *           not tell. Two things differ: added tokens are found leftmost first, not longest first, and white space that Phi-3's tokens take
+ * As there  Text is encoded as llama.cpp does it: without the normalisation (NFC) that some models'
+ *           own tokenizers begin with, which GGUF does not tell. Two things differ: added tokens
+ *           are found leftmost first, not longest first, and white space that Phi-3's tokens take
  *           along stays.
  *
  * Tested by tests/vocab_files/test_gguf.c
@@ -32,21 +36,25 @@ typedef struct loader {
 
 #define VALUE(l, name) (&(l)->g.value[TSL__GGUF_KEY_##name])
 
-static tsl_status no_memory(const loader *l) { return tsl__fail(l->g.error, TSL_ERR_NO_MEMORY, "out of memory"); }
-
-static tsl_status refuse(const loader *l, unsigned key, tsl_status status, const char *what) {
-  return tsl__fail_binary(l->g.error, status, l->g.value[key].type == TSL__GGUF_ABSENT ? 0 : l->g.value[key].at, "\"%s\" %s",
-                          tsl__gguf_key(key), what);
+static tsl_status no_memory(const loader *l) {
+  return tsl__fail(l->g.error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------- */
+static tsl_status refuse(const loader *l, unsigned key, tsl_status status, const char *what) {
+  return tsl__fail_binary(l->g.error, status,
+                          l->g.value[key].type == TSL__GGUF_ABSENT ? 0 : l->g.value[key].at,
+                          "\"%s\" %s", tsl__gguf_key(key), what);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* An id, or TSL_NO_TOKEN if the key is absent. */
 static tsl_status read_id(const loader *l, unsigned key, tsl_token *out) {
   const tsl__gguf_value *v = &l->g.value[key];
   *out = TSL_NO_TOKEN;
   if (v->type == TSL__GGUF_ABSENT) return TSL_OK;
-  if (v->type != TSL__GGUF_U32 && v->type != TSL__GGUF_I32) return refuse(l, key, TSL_ERR_FORMAT, "is not a 32-bit number");
+  if (v->type != TSL__GGUF_U32 && v->type != TSL__GGUF_I32)
+    return refuse(l, key, TSL_ERR_FORMAT, "is not a 32-bit number");
   uint32_t id = tsl__gguf_u32(&l->g, v->at);
   if (id >= l->model.pieces.n) {
     if (id == UINT32_MAX) return TSL_OK; /* -1: there is none */
@@ -68,16 +76,21 @@ static tsl_status read_flag(const loader *l, unsigned key, bool *flag) {
 static tsl_status check_array(const loader *l, unsigned key, uint32_t item) {
   const tsl__gguf_value *v = &l->g.value[key];
   if (v->type == TSL__GGUF_ABSENT) return TSL_OK;
-  if (v->type != TSL__GGUF_ARRAY || v->item != item) return refuse(l, key, TSL_ERR_FORMAT, "is not an array of the expected type");
-  return v->count == VALUE(l, TOKENS)->count ? TSL_OK : refuse(l, key, TSL_ERR_FORMAT, "has not one element for each token");
+  if (v->type != TSL__GGUF_ARRAY || v->item != item)
+    return refuse(l, key, TSL_ERR_FORMAT, "is not an array of the expected type");
+  return v->count == VALUE(l, TOKENS)->count
+             ? TSL_OK
+             : refuse(l, key, TSL_ERR_FORMAT, "has not one element for each token");
 }
 
-/* ---- tokens --------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 /* "[PAD151650]", id 151650 */
 static bool is_filler(const tsl__piece *p, tsl_token id) {
   uint64_t number = 0;
-  if (p->length < 6 || p->length > 15 || memcmp(p->text, "[PAD", 4) || p->text[p->length - 1] != ']') return false;
+  if (p->length < 6 || p->length > 15 || memcmp(p->text, "[PAD", 4) ||
+      p->text[p->length - 1] != ']')
+    return false;
   for (uint32_t i = 4; i + 1 < p->length; i++) {
     if (p->text[i] < '0' || p->text[i] > '9') return false;
     number = number * 10 + (uint64_t)(p->text[i] - '0');
@@ -88,10 +101,12 @@ static bool is_filler(const tsl__piece *p, tsl_token id) {
 static tsl_status check_tokens(const loader *l) {
   const tsl__gguf_value *tokens = VALUE(l, TOKENS);
   if (tokens->type != TSL__GGUF_ARRAY || tokens->item != TSL__GGUF_STRING)
-    return refuse(l, TSL__GGUF_KEY_TOKENS, TSL_ERR_FORMAT, tokens->type == TSL__GGUF_ABSENT ? "is missing" : "is not an array of strings");
+    return refuse(l, TSL__GGUF_KEY_TOKENS, TSL_ERR_FORMAT,
+                  tokens->type == TSL__GGUF_ABSENT ? "is missing" : "is not an array of strings");
   if (!tokens->count) return refuse(l, TSL__GGUF_KEY_TOKENS, TSL_ERR_FORMAT, "is empty");
   if (tokens->count > TSL_MAX_VOCAB)
-    return refuse(l, TSL__GGUF_KEY_TOKENS, TSL_ERR_LIMIT, "has more than 4,194,304 tokens (TSL_MAX_VOCAB)");
+    return refuse(l, TSL__GGUF_KEY_TOKENS, TSL_ERR_LIMIT,
+                  "has more than 4,194,304 tokens (TSL_MAX_VOCAB)");
   tsl_status status = check_array(l, TSL__GGUF_KEY_SCORES, TSL__GGUF_F32);
   return status ? status : check_array(l, TSL__GGUF_KEY_TYPES, TSL__GGUF_I32);
 }
@@ -117,7 +132,7 @@ static tsl_status read_tokens(loader *l) {
   return TSL_OK;
 }
 
-/* ---- ids with a meaning --------------------------------------------------------------------------------------- */
+/* ---- ids with a meaning ---------------------------------------------------------------------- */
 
 static tsl_status add_ends(loader *l) {
   static const unsigned ends[] = {TSL__GGUF_KEY_EOS, TSL__GGUF_KEY_EOT, TSL__GGUF_KEY_EOM};
@@ -130,7 +145,8 @@ static tsl_status add_ends(loader *l) {
   return TSL_OK;
 }
 
-/* `asked`: what the kind of tokenizer does if the file does not say whether the beginning-of-sequence token comes first. */
+/* `asked`: what the kind of tokenizer does if the file does not say whether the
+ * beginning-of-sequence token comes first. */
 static tsl_status read_bos(loader *l, bool asked) {
   tsl_status status = read_id(l, TSL__GGUF_KEY_BOS, &l->bos);
   if (!status) status = read_flag(l, TSL__GGUF_KEY_ADD_BOS, &asked);
@@ -138,7 +154,7 @@ static tsl_status read_bos(loader *l, bool asked) {
   return status;
 }
 
-/* ---- scored pieces -------------------------------------------------------------------------------------------- */
+/* ---- scored pieces --------------------------------------------------------------------------- */
 
 static tsl_status load_pieces(loader *l, bool encodes) {
   l->model.encodes = encodes && VALUE(l, SCORES)->type != TSL__GGUF_ABSENT;
@@ -151,20 +167,23 @@ static tsl_status load_pieces(loader *l, bool encodes) {
   return tsl__pieces_build(&l->model, &l->h.b);
 }
 
-/* ---- BPE ------------------------------------------------------------------------------------------------------ */
+/* ---- BPE ------------------------------------------------------------------------------------- */
 
 static tsl_status add_merge(loader *l, const char *text, uint32_t length, size_t offset) {
   const char *space = length > 1 ? memchr(text + 1, ' ', length - 1) : NULL;
   if (!space || space + 1 == text + length)
-    return tsl__fail_binary(l->g.error, TSL_ERR_FORMAT, offset, "a merge is not two tokens with a space between");
-  tsl__hf_merge merge = {text, space + 1, (uint32_t)(space - text), (uint32_t)(text + length - space - 1), (uint32_t)offset};
+    return tsl__fail_binary(l->g.error, TSL_ERR_FORMAT, offset,
+                            "a merge is not two tokens with a space between");
+  tsl__hf_merge merge = {text, space + 1, (uint32_t)(space - text),
+                         (uint32_t)(text + length - space - 1), (uint32_t)offset};
   return tsl__vec_push(l->h.a, &l->h.file.merges, merge) ? TSL_OK : no_memory(l);
 }
 
 static tsl_status read_merges(loader *l) {
   const tsl__gguf_value *v = VALUE(l, MERGES);
   if (v->type != TSL__GGUF_ARRAY || v->item != TSL__GGUF_STRING)
-    return refuse(l, TSL__GGUF_KEY_MERGES, TSL_ERR_FORMAT, v->type == TSL__GGUF_ABSENT ? "is missing" : "is not an array of strings");
+    return refuse(l, TSL__GGUF_KEY_MERGES, TSL_ERR_FORMAT,
+                  v->type == TSL__GGUF_ABSENT ? "is missing" : "is not an array of strings");
   tsl_status status = TSL_OK;
   size_t at = v->at;
   for (uint64_t i = 0; i < v->count && !status; i++) {
@@ -181,7 +200,8 @@ static tsl_status list_tokens(loader *l) {
   for (tsl_token id = 0; id < l->model.pieces.n; id++) {
     const tsl__piece *p = &l->model.pieces.at[id];
     if (p->type < TSL__PIECE_NORMAL || p->type > TSL__PIECE_BYTE)
-      return tsl__fail_binary(l->g.error, TSL_ERR_FORMAT, p->offset, "a token has the type %u; there are 1 to 6", p->type);
+      return tsl__fail_binary(l->g.error, TSL_ERR_FORMAT, p->offset,
+                              "a token has the type %u; there are 1 to 6", p->type);
     if (!p->length || (p->type != TSL__PIECE_NORMAL && p->type != TSL__PIECE_BYTE)) continue;
     tsl__hf_token token = {p->text, p->length, id, p->offset};
     if (!tsl__vec_push(l->h.a, &l->h.file.tokens, token)) return no_memory(l);
@@ -194,7 +214,8 @@ static tsl_status add_token(loader *l, tsl_token id) {
   const tsl__piece *p = &l->model.pieces.at[id];
   bool special = p->type == TSL__PIECE_CONTROL || p->type == TSL__PIECE_UNKNOWN;
   if (!p->length || (!special && p->type != TSL__PIECE_USER)) return TSL_OK;
-  tsl__name name = {p->text, p->length, p->offset, .in_model = true, .special = special, .verbatim = true};
+  tsl__name name = {p->text,          p->length,          p->offset,
+                    .in_model = true, .special = special, .verbatim = true};
   tsl_status status = tsl__build_name(&l->h, id, name);
   if (status) return status;
   if (!tsl__builder_added(&l->h.b, id, 0, p->text, p->length)) return no_memory(l);
@@ -207,7 +228,8 @@ static tsl_status build_bpe(loader *l) {
   tsl_status status = list_tokens(l);
   if (!status) status = tsl__build_names(&l->h, n - 1, n - l->h.file.tokens.n);
   for (tsl_token id = 0; id < n && !status; id++) status = add_token(l, id);
-  if (!status && l->bos != TSL_NO_TOKEN && !tsl__vec_push(l->h.a, &l->h.b.bos, l->bos)) status = no_memory(l);
+  if (!status && l->bos != TSL_NO_TOKEN && !tsl__vec_push(l->h.a, &l->h.b.bos, l->bos))
+    status = no_memory(l);
   if (!status) status = read_merges(l);
   if (!status) status = tsl__build_spell(&l->h);
   if (!status) status = tsl__build_tables(&l->h);
@@ -219,9 +241,11 @@ static tsl_status load_byte_level(loader *l, const tsl_vocab_options *options) {
   const tsl__gguf_value *v = VALUE(l, PRE);
   tsl__gguf_traits traits = {0};
   bool there = v->type != TSL__GGUF_ABSENT, ok = true;
-  if (there && v->type != TSL__GGUF_STRING) return refuse(l, TSL__GGUF_KEY_PRE, TSL_ERR_FORMAT, "is not a string");
+  if (there && v->type != TSL__GGUF_STRING)
+    return refuse(l, TSL__GGUF_KEY_PRE, TSL_ERR_FORMAT, "is not a string");
   const char *pre = there ? (const char *)l->g.data + v->at : "default";
-  l->known_pre = tsl__gguf_pre(&l->h.b, pre, there ? (size_t)v->count : strlen(pre), options->pattern, &traits, &ok);
+  l->known_pre = tsl__gguf_pre(&l->h.b, pre, there ? (size_t)v->count : strlen(pre),
+                               options->pattern, &traits, &ok);
   if (!ok) return no_memory(l);
   l->h.byte_level = true;
   l->h.b.facts.whole_pieces = traits.whole_pieces;
@@ -236,36 +260,44 @@ static tsl_status load_code_points(loader *l) {
   l->h.space_length = 3;
   l->h.blank = " ";
   l->h.blank_length = 1;
-  if (!tsl__builder_step(&l->h.b, escape, " ", 1, l->h.space, l->h.space_length)) return no_memory(l);
+  if (!tsl__builder_step(&l->h.b, escape, " ", 1, l->h.space, l->h.space_length))
+    return no_memory(l);
   tsl_status status = read_bos(l, true);
   if (!status) status = read_id(l, TSL__GGUF_KEY_UNKNOWN, &l->h.b.facts.unknown);
   return status ? status : build_bpe(l);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static tsl_status load(loader *l, const tsl_vocab_options *options) {
   const tsl__gguf_value *model = VALUE(l, MODEL);
   tsl_status status = tsl__gguf_read(&l->g);
-  if (!status && l->g.end > MAX_METADATA) status = tsl__fail(l->g.error, TSL_ERR_LIMIT, "the GGUF metadata has more than 2^30 bytes");
+  if (!status && l->g.end > MAX_METADATA)
+    status = tsl__fail(l->g.error, TSL_ERR_LIMIT, "the GGUF metadata has more than 2^30 bytes");
   if (status) return status;
   if (model->type != TSL__GGUF_STRING)
-    return refuse(l, TSL__GGUF_KEY_MODEL, TSL_ERR_FORMAT, model->type == TSL__GGUF_ABSENT ? "is missing" : "is not a string");
+    return refuse(l, TSL__GGUF_KEY_MODEL, TSL_ERR_FORMAT,
+                  model->type == TSL__GGUF_ABSENT ? "is missing" : "is not a string");
   status = read_tokens(l);
   if (!status) status = add_ends(l);
   if (status) return status;
   if (tsl__gguf_is(&l->g, model, "gpt2")) return load_byte_level(l, options);
   if (tsl__gguf_is(&l->g, model, "llama")) return load_pieces(l, true);
   if (tsl__gguf_is(&l->g, model, "gemma4")) return load_code_points(l);
-  if (tsl__gguf_is(&l->g, model, "bert") || tsl__gguf_is(&l->g, model, "t5")) return load_pieces(l, false);
-  return tsl__fail_binary(l->g.error, TSL_ERR_UNSUPPORTED, model->at, "a tokenizer model \"%.*s\" is not supported",
-                          (int)(model->count < 80 ? model->count : 80), (const char *)l->g.data + model->at);
+  if (tsl__gguf_is(&l->g, model, "bert") || tsl__gguf_is(&l->g, model, "t5"))
+    return load_pieces(l, false);
+  return tsl__fail_binary(
+      l->g.error, TSL_ERR_UNSUPPORTED, model->at, "a tokenizer model \"%.*s\" is not supported",
+      (int)(model->count < 80 ? model->count : 80), (const char *)l->g.data + model->at);
 }
 
-tsl_status tsl__load_gguf(const uint8_t *data, size_t size, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out,
-                          tsl_error *error) {
+tsl_status tsl__load_gguf(const uint8_t *data, size_t size, const tsl_vocab_options *options,
+                          const tsl_allocator *a, tsl_vocab **out, tsl_error *error) {
   loader l = {.g = {.data = data, .size = size, .error = error},
-              .h = {.a = a, .error = error, .binary = true, .file = {.alloc = a, .text = (const char *)data, .length = size}},
+              .h = {.a = a,
+                    .error = error,
+                    .binary = true,
+                    .file = {.alloc = a, .text = (const char *)data, .length = size}},
               .model = {.alloc = a, .error = error, .bos = TSL_NO_TOKEN, .unknown = TSL_NO_TOKEN},
               .bos = TSL_NO_TOKEN};
   tsl__builder_init(&l.h.b, a);

@@ -1,10 +1,11 @@
 /* gguf_read.c - see gguf_read.h.
  *
- * Format    (ggml/docs/gguf.md)  "GGUF", version u32 (2 or 3), tensors u64, keys u64; then for each key: a string, a type u32, a value. A
- *           string is its length u64 and its bytes; an array is a type u32, a count u64 and the elements. All little-endian. Tensors follow,
- *           which are not looked at.
- * Work      Every element of an array of strings takes eight bytes of the file at least, numbers are skipped at once, and so a file can't ask
- *           for more work than it has bytes.
+ * Format    (ggml/docs/gguf.md)  "GGUF", version u32 (2 or 3), tensors u64, keys u64; then for each
+ *           key: a string, a type u32, a value. A string is its length u64 and its bytes; an array
+ *           is a type u32, a count u64 and the elements. All little-endian. Tensors follow, which
+ *           are not looked at.
+ * Work      Every element of an array of strings takes eight bytes of the file at least, numbers
+ *           are skipped at once, and so a file can't ask for more work than it has bytes.
  *
  * Tested by tests/vocab_files/test_gguf.c
  *
@@ -43,14 +44,16 @@ const char *tsl__gguf_string(const tsl__gguf *g, size_t *at, uint32_t *length) {
 }
 
 bool tsl__gguf_is(const tsl__gguf *g, const tsl__gguf_value *v, const char *text) {
-  return v->type == TSL__GGUF_STRING && v->count == strlen(text) && !memcmp(g->data + v->at, text, (size_t)v->count);
+  return v->type == TSL__GGUF_STRING && v->count == strlen(text) &&
+         !memcmp(g->data + v->at, text, (size_t)v->count);
 }
 
-/* ---- bounds --------------------------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static tsl_status cut_off(tsl__gguf *g, size_t at) {
   g->cut_off = true;
-  return tsl__fail_binary(g->error, TSL_ERR_FORMAT, at, "the GGUF metadata is cut off: the file ends at byte %zu", g->size);
+  return tsl__fail_binary(g->error, TSL_ERR_FORMAT, at,
+                          "the GGUF metadata is cut off: the file ends at byte %zu", g->size);
 }
 
 /* Take `n` bytes; false if they are not there. */
@@ -65,7 +68,8 @@ static tsl_status skip_string(tsl__gguf *g, size_t *at, uint64_t *length) {
   if (!take(g, at, 8)) return cut_off(g, begin);
   *length = load(g, begin, 8);
   if (*length > UINT32_MAX / 2)
-    return tsl__fail_binary(g->error, TSL_ERR_FORMAT, begin, "a string of %llu bytes", (unsigned long long)*length);
+    return tsl__fail_binary(g->error, TSL_ERR_FORMAT, begin, "a string of %llu bytes",
+                            (unsigned long long)*length);
   return take(g, at, *length) ? TSL_OK : cut_off(g, begin);
 }
 
@@ -76,10 +80,14 @@ static tsl_status skip_array(tsl__gguf *g, size_t *at, tsl__gguf_value *v) {
   v->item = tsl__gguf_u32(g, begin);
   v->count = load(g, begin + 4, 8);
   v->at = *at;
-  if (v->item == TSL__GGUF_ARRAY) return tsl__fail_binary(g->error, TSL_ERR_UNSUPPORTED, begin, "an array of arrays is not supported");
-  if (v->item >= TSL__GGUF_ABSENT) return tsl__fail_binary(g->error, TSL_ERR_FORMAT, begin, "there is no type %u", v->item);
+  if (v->item == TSL__GGUF_ARRAY)
+    return tsl__fail_binary(g->error, TSL_ERR_UNSUPPORTED, begin,
+                            "an array of arrays is not supported");
+  if (v->item >= TSL__GGUF_ABSENT)
+    return tsl__fail_binary(g->error, TSL_ERR_FORMAT, begin, "there is no type %u", v->item);
   if (v->item != TSL__GGUF_STRING) {
-    bool there = v->count <= (g->size - *at) / sizes[v->item] && take(g, at, v->count * sizes[v->item]);
+    bool there =
+        v->count <= (g->size - *at) / sizes[v->item] && take(g, at, v->count * sizes[v->item]);
     return there ? TSL_OK : cut_off(g, begin);
   }
   tsl_status status = TSL_OK;
@@ -94,16 +102,19 @@ static tsl_status skip_value(tsl__gguf *g, size_t *at, tsl__gguf_value *v) {
     v->at = begin + 8;
     return skip_string(g, at, &v->count);
   }
-  if (v->type >= TSL__GGUF_ABSENT) return tsl__fail_binary(g->error, TSL_ERR_FORMAT, begin, "there is no type %u", v->type);
+  if (v->type >= TSL__GGUF_ABSENT)
+    return tsl__fail_binary(g->error, TSL_ERR_FORMAT, begin, "there is no type %u", v->type);
   v->at = begin;
   return take(g, at, sizes[v->type]) ? TSL_OK : cut_off(g, begin);
 }
 
-/* ---- keys ----------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static unsigned find_key(const char *text, uint64_t length) {
   unsigned key = 0;
-  while (key < TSL__GGUF_KEY_COUNT && (strlen(keys[key]) != length || memcmp(keys[key], text, (size_t)length))) key++;
+  while (key < TSL__GGUF_KEY_COUNT &&
+         (strlen(keys[key]) != length || memcmp(keys[key], text, (size_t)length)))
+    key++;
   return key;
 }
 
@@ -119,7 +130,8 @@ static tsl_status read_pair(tsl__gguf *g, size_t *at) {
   status = skip_value(g, at, &value);
   if (status || key == TSL__GGUF_KEY_COUNT) return status;
   if (g->value[key].type != TSL__GGUF_ABSENT)
-    return tsl__fail_binary(g->error, TSL_ERR_FORMAT, begin, "the key \"%s\" is there twice", keys[key]);
+    return tsl__fail_binary(g->error, TSL_ERR_FORMAT, begin, "the key \"%s\" is there twice",
+                            keys[key]);
   g->value[key] = value;
   return TSL_OK;
 }
@@ -128,16 +140,20 @@ static tsl_status check_version(const tsl__gguf *g) {
   uint32_t version = tsl__gguf_u32(g, 4);
   if (version == 2 || version == 3) return TSL_OK;
   if (version == 0x02000000u || version == 0x03000000u)
-    return tsl__fail_binary(g->error, TSL_ERR_UNSUPPORTED, 4, "big-endian GGUF files are not supported");
-  return tsl__fail_binary(g->error, TSL_ERR_UNSUPPORTED, 4, "GGUF of version %u is not supported; versions 2 and 3 are", version);
+    return tsl__fail_binary(g->error, TSL_ERR_UNSUPPORTED, 4,
+                            "big-endian GGUF files are not supported");
+  return tsl__fail_binary(g->error, TSL_ERR_UNSUPPORTED, 4,
+                          "GGUF of version %u is not supported; versions 2 and 3 are", version);
 }
 
 tsl_status tsl__gguf_read(tsl__gguf *g) {
   size_t at = HEADER;
-  for (unsigned i = 0; i < TSL__GGUF_KEY_COUNT; i++) g->value[i] = (tsl__gguf_value){.type = TSL__GGUF_ABSENT, .item = TSL__GGUF_ABSENT};
+  for (unsigned i = 0; i < TSL__GGUF_KEY_COUNT; i++)
+    g->value[i] = (tsl__gguf_value){.type = TSL__GGUF_ABSENT, .item = TSL__GGUF_ABSENT};
   g->cut_off = false;
   if (g->size < HEADER) return cut_off(g, 0);
-  if (memcmp(g->data, "GGUF", 4)) return tsl__fail_binary(g->error, TSL_ERR_FORMAT, 0, "not a GGUF file");
+  if (memcmp(g->data, "GGUF", 4))
+    return tsl__fail_binary(g->error, TSL_ERR_FORMAT, 0, "not a GGUF file");
   tsl_status status = check_version(g);
   uint64_t count = load(g, 16, 8);
   for (uint64_t i = 0; i < count && !status; i++) status = read_pair(g, &at);

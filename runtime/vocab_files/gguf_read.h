@@ -62,13 +62,15 @@ typedef struct tsl__gguf {
   bool cut_off; /* the metadata goes on after `size` */
 } tsl__gguf;
 
-/* Read the metadata: every value is checked to lie within `size`, those of known keys are noted. `data`, `size` and `error` are set. FORMAT:
- * no GGUF file, a type that does not exist, a key twice, cut off. UNSUPPORTED: another version, big-endian, arrays of arrays. */
+/* Read the metadata: every value is checked to lie within `size`, those of known keys are noted.
+ * `data`, `size` and `error` are set. FORMAT: no GGUF file, a type that does not exist, a key
+ * twice, cut off. UNSUPPORTED: another version, big-endian, arrays of arrays. */
 tsl_status tsl__gguf_read(tsl__gguf *g);
 /* "tokenizer.ggml.tokens" */
 const char *tsl__gguf_key(unsigned key);
 
-/* The elements of an array of strings, in order. `*at` starts at value->at. The lengths were checked. */
+/* The elements of an array of strings, in order. `*at` starts at value->at. The lengths were
+ * checked. */
 const char *tsl__gguf_string(const tsl__gguf *g, size_t *at, uint32_t *length);
 uint32_t tsl__gguf_u32(const tsl__gguf *g, size_t at); /* 4 bytes, little-endian */
 bool tsl__gguf_is(const tsl__gguf *g, const tsl__gguf_value *v, const char *text);

@@ -1,18 +1,23 @@
 /* hf.c - a vocabulary from HF's tokenizer.json, model type BPE.
  *
  * Two families use this format:
- *   byte level      (GPT-2, Llama 3, Qwen)  Tokens are written in an alphabet of 256 printable characters: "Ġthe" spells " the".
- *   code points     (Llama 2, Gemma)        Tokens are text with "▁" for a space; a character that is no token falls back to "<0xHH>".
- * What a token spells is what the file's decoder makes of it in the middle of a text, whatever its neighbours are; a decoder that joins tokens
- * and goes on to change the text is refused. Without one (HF puts a space after each token then) tokens spell what they are written as. A
- * "<0xHH>" spells its byte where the model falls back to it or the decoder says so. Added tokens of the first family stand for themselves.
+ *   byte level      (GPT-2, Llama 3, Qwen)  Tokens are written in an alphabet of 256 printable
+ *                   characters: "Ġthe" spells " the".
+ *   code points     (Llama 2, Gemma)        Tokens are text with "▁" for a space; a character that
+ *                   is no token falls back to "<0xHH>".
+ * What a token spells is what the file's decoder makes of it in the middle of a text, whatever its
+ * neighbours are; a decoder that joins tokens and goes on to change the text is refused. Without
+ * one (HF puts a space after each token then) tokens spell what they are written as. A "<0xHH>"
+ * spells its byte where the model falls back to it or the decoder says so. Added tokens of the
+ * first family stand for themselves.
  *
- * Passes    read (hf_read.c) -> steps (hf_steps.c) -> decoder -> names by id (bpe_build.c) -> added tokens, BOS -> spelling and merges
- *           (bpe_build.c) -> builder.c
- * Lies      Ids and names may not repeat, merges name tokens of the model, added tokens agree with it: FORMAT, with the offset. Ids may
- *           leave holes; those are tokens without bytes.
+ * Passes    read (hf_read.c) -> steps (hf_steps.c) -> decoder -> names by id (bpe_build.c) -> added
+ *           tokens, BOS -> spelling and merges (bpe_build.c) -> builder.c
+ * Lies      Ids and names may not repeat, merges name tokens of the model, added tokens agree with
+ *           it: FORMAT, with the offset. Ids may leave holes; those are tokens without bytes.
  *
- * Cost      Llama 3.1 (9 MB, 128,256 tokens, 280,147 merges): about 70 ms of one core, of which yajl and the trie take 20 each.
+ * Cost      Llama 3.1 (9 MB, 128,256 tokens, 280,147 merges): about 70 ms of one core, of which
+ *           yajl and the trie take 20 each.
  * Tested by tests/vocab_files/test_vocab_files.c, tests/tokenizer/test_encode.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,13 +26,19 @@
 #include "runtime/vocab_files/hf_steps.h"
 #include "runtime/vocab_files/tekken.h"
 
-static tsl_status no_memory(const tsl__bpe_build *h) { return tsl__fail(h->error, TSL_ERR_NO_MEMORY, "out of memory"); }
+static tsl_status no_memory(const tsl__bpe_build *h) {
+  return tsl__fail(h->error, TSL_ERR_NO_MEMORY, "out of memory");
+}
 
-static const tsl__doc *model_of(const tsl__bpe_build *h) { return tsl__doc_get(h->file.root, "model"); }
+static const tsl__doc *model_of(const tsl__bpe_build *h) {
+  return tsl__doc_get(h->file.root, "model");
+}
 
-/* ---- the model's options -------------------------------------------------------------------------------------- */
+/* ---- the model's options --------------------------------------------------------------------- */
 
-static bool is_empty(const tsl__doc *node) { return !node || (node->kind == TSL__DOC_STRING && !node->length); }
+static bool is_empty(const tsl__doc *node) {
+  return !node || (node->kind == TSL__DOC_STRING && !node->length);
+}
 
 /* Is this number 0, in whichever spelling? */
 static bool is_zero(const tsl__doc *number) {
@@ -39,18 +50,23 @@ static bool is_zero(const tsl__doc *number) {
 static tsl_status read_model(tsl__bpe_build *h) {
   const tsl__doc *type, *model = model_of(h);
   if (h->file.root->kind != TSL__DOC_OBJECT)
-    return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "a tokenizer file is a JSON object");
+    return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error,
+                        "a tokenizer file is a JSON object");
   if (!model || model->kind != TSL__DOC_OBJECT)
-    return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error, "this JSON is no tokenizer.json: there is no \"model\"");
+    return tsl__hf_fail(&h->file, h->file.root, TSL_ERR_FORMAT, h->error,
+                        "this JSON is no tokenizer.json: there is no \"model\"");
   type = tsl__doc_get(model, "type");
   if (type && !tsl__doc_is(type, "BPE"))
-    return tsl__hf_fail(&h->file, type, TSL_ERR_UNSUPPORTED, h->error, "the model's type is not \"BPE\", the only one that is supported");
+    return tsl__hf_fail(&h->file, type, TSL_ERR_UNSUPPORTED, h->error,
+                        "the model's type is not \"BPE\", the only one that is supported");
   if (!tsl__doc_get(model, "vocab") || !h->file.tokens.n)
     return tsl__hf_fail(&h->file, model, TSL_ERR_FORMAT, h->error, "the model has no tokens");
   const tsl__doc *dropout = tsl__doc_get(model, "dropout");
   if (dropout && dropout->kind == TSL__DOC_NUMBER && !is_zero(dropout))
-    return tsl__hf_fail(&h->file, dropout, TSL_ERR_UNSUPPORTED, h->error, "dropout, which makes encoding random, is not supported");
-  if (!is_empty(tsl__doc_get(model, "continuing_subword_prefix")) || !is_empty(tsl__doc_get(model, "end_of_word_suffix")))
+    return tsl__hf_fail(&h->file, dropout, TSL_ERR_UNSUPPORTED, h->error,
+                        "dropout, which makes encoding random, is not supported");
+  if (!is_empty(tsl__doc_get(model, "continuing_subword_prefix")) ||
+      !is_empty(tsl__doc_get(model, "end_of_word_suffix")))
     return tsl__hf_fail(&h->file, model, TSL_ERR_UNSUPPORTED, h->error,
                         "continuing_subword_prefix and end_of_word_suffix are not supported");
   h->byte_fallback = tsl__doc_true(tsl__doc_get(model, "byte_fallback"));
@@ -59,12 +75,16 @@ static tsl_status read_model(tsl__bpe_build *h) {
   return TSL_OK;
 }
 
-/* ---- the decoder ---------------------------------------------------------------------------------------------- */
+/* ---- the decoder ----------------------------------------------------------------------------- */
 
-static tsl_status set_space(tsl__bpe_build *h, const tsl__doc *node, const tsl__doc *from, const char *to, uint32_t length) {
+static tsl_status set_space(tsl__bpe_build *h, const tsl__doc *node, const tsl__doc *from,
+                            const char *to, uint32_t length) {
   if (!from || from->kind != TSL__DOC_STRING || !from->length)
-    return tsl__hf_fail(&h->file, node, TSL_ERR_FORMAT, h->error, "a decoder lacks what it replaces");
-  if (h->space) return tsl__hf_fail(&h->file, node, TSL_ERR_UNSUPPORTED, h->error, "a second decoder that replaces text is not supported");
+    return tsl__hf_fail(&h->file, node, TSL_ERR_FORMAT, h->error,
+                        "a decoder lacks what it replaces");
+  if (h->space)
+    return tsl__hf_fail(&h->file, node, TSL_ERR_UNSUPPORTED, h->error,
+                        "a second decoder that replaces text is not supported");
   h->space = from->text;
   h->space_length = from->length;
   h->blank = to;
@@ -86,26 +106,33 @@ static tsl_status refuse_decoder(const tsl__bpe_build *h, const tsl__doc *node, 
 
 static bool is_one_point(const tsl__doc *text) {
   uint32_t cp;
-  return text && text->length && tsl__utf8_decode((const uint8_t *)text->text, text->length, &cp) == text->length;
+  return text && text->length &&
+         tsl__utf8_decode((const uint8_t *)text->text, text->length, &cp) == text->length;
 }
 
-/* What lies on both sides of a token's border is not to be replaced; one character does not, unless it is spelled in byte tokens, which the
- * model's text has no reason for. */
+/* What lies on both sides of a token's border is not to be replaced; one character does not, unless
+ * it is spelled in byte tokens, which the model's text has no reason for. */
 static tsl_status read_replacing(tsl__bpe_build *h, const tsl__doc *node, const decoded *d) {
   const tsl__doc *content = tsl__doc_get(node, "content");
   bool regex, metaspace = tsl__doc_is(tsl__doc_get(node, "type"), "Metaspace");
-  if (d->byte_level) return refuse_decoder(h, node, "a decoder that replaces text after ByteLevel is not supported");
-  if (metaspace && d->joined) return refuse_decoder(h, node, "a Metaspace decoder after Fuse is not supported");
+  if (d->byte_level)
+    return refuse_decoder(h, node, "a decoder that replaces text after ByteLevel is not supported");
+  if (metaspace && d->joined)
+    return refuse_decoder(h, node, "a Metaspace decoder after Fuse is not supported");
   if (metaspace) return set_space(h, node, tsl__doc_get(node, "replacement"), " ", 1);
   const tsl__doc *from = tsl__hf_pattern(node, "pattern", &regex);
   if (regex || !content || content->kind != TSL__DOC_STRING)
-    return refuse_decoder(h, node, "a decoder that replaces anything but a string is not supported");
+    return refuse_decoder(h, node,
+                          "a decoder that replaces anything but a string is not supported");
   if ((d->bytes || d->joined) && !is_one_point(from))
-    return refuse_decoder(h, node, "a decoder that replaces more than one character after ByteFallback or Fuse is not supported");
+    return refuse_decoder(h, node,
+                          "a decoder that replaces more than one character after ByteFallback or "
+                          "Fuse is not supported");
   return set_space(h, node, from, content->text, content->length);
 }
 
-/* Those whose effect depends on what came before. Strip says nothing about the middle of a text that is one. */
+/* Those whose effect depends on what came before. Strip says nothing about the middle of a text
+ * that is one. */
 static tsl_status read_decoder(tsl__bpe_build *h, const tsl__doc *node, decoded *d) {
   const tsl__doc *type = tsl__doc_get(node, "type");
   tsl_status status = TSL_OK;
@@ -113,7 +140,8 @@ static tsl_status read_decoder(tsl__bpe_build *h, const tsl__doc *node, decoded 
     if (d->any) return refuse_decoder(h, node, "a ByteLevel decoder after others is not supported");
     d->byte_level = d->joined = true;
   } else if (tsl__doc_is(type, "ByteFallback")) {
-    if (d->joined && !d->byte_level) return refuse_decoder(h, node, "a ByteFallback decoder after Fuse is not supported");
+    if (d->joined && !d->byte_level)
+      return refuse_decoder(h, node, "a ByteFallback decoder after Fuse is not supported");
     h->byte_tokens = d->bytes = true;
   } else if (tsl__doc_is(type, "Metaspace") || tsl__doc_is(type, "Replace")) {
     status = read_replacing(h, node, d);
@@ -122,7 +150,9 @@ static tsl_status read_decoder(tsl__bpe_build *h, const tsl__doc *node, decoded 
   } else if (!tsl__doc_is(type, "Strip")) {
     return refuse_decoder(h, type ? type : node, "this type of decoder is not supported");
   } else if (!d->joined) {
-    return refuse_decoder(h, node, "a Strip decoder without Fuse before it, which strips each token, is not supported");
+    return refuse_decoder(
+        h, node,
+        "a Strip decoder without Fuse before it, which strips each token, is not supported");
   }
   d->any = true;
   return status;
@@ -143,7 +173,7 @@ static tsl_status read_decoders(tsl__bpe_build *h) {
   return refuse_decoder(h, node, "the pre_tokenizer and the decoder do not agree on ByteLevel");
 }
 
-/* ---- added tokens, BOS ------------------------------------------------------------------------------------------ */
+/* ---- added tokens, BOS ----------------------------------------------------------------------- */
 
 static const tsl__doc *added_tokens(const tsl__bpe_build *h) {
   const tsl__doc *list = tsl__doc_get(h->file.root, "added_tokens");
@@ -152,12 +182,15 @@ static const tsl__doc *added_tokens(const tsl__bpe_build *h) {
 
 static tsl_status check_added(const tsl__bpe_build *h, uint32_t *largest, size_t *count) {
   const tsl__doc *list = tsl__doc_get(h->file.root, "added_tokens");
-  if (list && list->kind != TSL__DOC_ARRAY) return tsl__hf_fail(&h->file, list, TSL_ERR_FORMAT, h->error, "added_tokens is not an array");
+  if (list && list->kind != TSL__DOC_ARRAY)
+    return tsl__hf_fail(&h->file, list, TSL_ERR_FORMAT, h->error, "added_tokens is not an array");
   for (const tsl__doc *t = added_tokens(h); t; t = t->next) {
     const tsl__doc *content = tsl__doc_get(t, "content");
     uint32_t id;
-    if (!tsl__doc_u32(tsl__doc_get(t, "id"), &id) || !content || content->kind != TSL__DOC_STRING || !content->length)
-      return tsl__hf_fail(&h->file, t, TSL_ERR_FORMAT, h->error, "an added token needs \"id\" and \"content\"");
+    if (!tsl__doc_u32(tsl__doc_get(t, "id"), &id) || !content || content->kind != TSL__DOC_STRING ||
+        !content->length)
+      return tsl__hf_fail(&h->file, t, TSL_ERR_FORMAT, h->error,
+                          "an added token needs \"id\" and \"content\"");
     if (id > *largest) *largest = id;
     ++*count;
   }
@@ -177,27 +210,37 @@ static tsl_status read_added(tsl__bpe_build *h) {
     uint32_t id = 0;
     tsl__doc_u32(tsl__doc_get(t, "id"), &id);
     const tsl__name *n = &h->names[id];
-    bool same = n->text && n->length == content->length && !memcmp(n->text, content->text, n->length);
+    bool same =
+        n->text && n->length == content->length && !memcmp(n->text, content->text, n->length);
     if (same && n->added) continue; /* listed twice */
-    tsl_status status =
-        same ? TSL_OK : tsl__build_name(h, id, (tsl__name){.text = content->text, .length = content->length, .offset = content->offset});
+    tsl_status status = same ? TSL_OK
+                             : tsl__build_name(h, id,
+                                               (tsl__name){.text = content->text,
+                                                           .length = content->length,
+                                                           .offset = content->offset});
     if (status) return status;
     h->names[id].added = true;
     h->names[id].special = tsl__doc_true(tsl__doc_get(t, "special"));
-    if (!tsl__builder_added(&h->b, id, added_flags(t), content->text, content->length)) return no_memory(h);
-    if (h->names[id].special && tsl__is_eog_name(content->text, content->length) && !tsl__vec_push(h->a, &h->b.eog, id))
+    if (!tsl__builder_added(&h->b, id, added_flags(t), content->text, content->length))
+      return no_memory(h);
+    if (h->names[id].special && tsl__is_eog_name(content->text, content->length) &&
+        !tsl__vec_push(h->a, &h->b.eog, id))
       return no_memory(h);
   }
   return TSL_OK;
 }
 
-#define PUT_MAX 1024u /* parts of a template, tokens that it knows, and ids that are put before a text */
+/* parts of a template, tokens that it knows, and ids that are put before a text */
+#define PUT_MAX 1024u
 
 static tsl_status add_bos(tsl__bpe_build *h, const tsl__doc *id) {
   uint32_t bos;
   if (!tsl__doc_u32(id, &bos) || bos >= h->size)
-    return tsl__hf_fail(&h->file, id, TSL_ERR_FORMAT, h->error, "the post_processor names an id that is no token");
-  if (h->b.bos.n == PUT_MAX) return tsl__hf_fail(&h->file, id, TSL_ERR_LIMIT, h->error, "the post_processor puts more than 1,024 ids before a text");
+    return tsl__hf_fail(&h->file, id, TSL_ERR_FORMAT, h->error,
+                        "the post_processor names an id that is no token");
+  if (h->b.bos.n == PUT_MAX)
+    return tsl__hf_fail(&h->file, id, TSL_ERR_LIMIT, h->error,
+                        "the post_processor puts more than 1,024 ids before a text");
   return tsl__vec_push(h->a, &h->b.bos, bos) ? TSL_OK : no_memory(h);
 }
 
@@ -206,22 +249,29 @@ typedef struct known {
   const tsl__doc *token, *ids;
 } known;
 
-static tsl_status list_known(const tsl__bpe_build *h, const tsl__doc *processor, known list[PUT_MAX], uint32_t *n) {
+static tsl_status list_known(const tsl__bpe_build *h, const tsl__doc *processor,
+                             known list[PUT_MAX], uint32_t *n) {
   const tsl__doc *tokens = tsl__doc_get(processor, "special_tokens");
   *n = 0;
   for (const tsl__doc *t = tokens ? tokens->first : NULL; t; t = t->next) {
-    if (*n == PUT_MAX) return tsl__hf_fail(&h->file, t, TSL_ERR_LIMIT, h->error, "the post_processor's template knows more than 1,024 tokens");
+    if (*n == PUT_MAX)
+      return tsl__hf_fail(&h->file, t, TSL_ERR_LIMIT, h->error,
+                          "the post_processor's template knows more than 1,024 tokens");
     list[(*n)++] = (known){t, tsl__doc_get(t, "ids")};
   }
   return TSL_OK;
 }
 
 /* The ids of one part of a template. */
-static tsl_status add_part(tsl__bpe_build *h, const tsl__doc *processor, const tsl__doc *id, const known *list, uint32_t n) {
+static tsl_status add_part(tsl__bpe_build *h, const tsl__doc *processor, const tsl__doc *id,
+                           const known *list, uint32_t n) {
   uint32_t at = 0;
-  while (at < n && !(id && id->length == list[at].token->key_length && !memcmp(id->text, list[at].token->key, id->length))) at++;
+  while (at < n && !(id && id->length == list[at].token->key_length &&
+                     !memcmp(id->text, list[at].token->key, id->length)))
+    at++;
   if (at == n || !list[at].ids)
-    return tsl__hf_fail(&h->file, processor, TSL_ERR_FORMAT, h->error, "the post_processor's template names a token without ids");
+    return tsl__hf_fail(&h->file, processor, TSL_ERR_FORMAT, h->error,
+                        "the post_processor's template names a token without ids");
   tsl_status status = TSL_OK;
   for (const tsl__doc *i = list[at].ids->first; i && !status; i = i->next) status = add_bos(h, i);
   return status;
@@ -233,18 +283,25 @@ static tsl_status read_template(tsl__bpe_build *h, const tsl__doc *processor) {
   known list[PUT_MAX];
   uint32_t parts = 0, n;
   tsl_status status = list_known(h, processor, list, &n);
-  for (const tsl__doc *part = single ? single->first : NULL; part && !status && !tsl__doc_get(part, "Sequence"); part = part->next) {
-    if (++parts > PUT_MAX) return tsl__hf_fail(&h->file, part, TSL_ERR_LIMIT, h->error, "the post_processor's template has more than 1,024 parts before the text");
-    status = add_part(h, processor, tsl__doc_get(tsl__doc_get(part, "SpecialToken"), "id"), list, n);
+  for (const tsl__doc *part = single ? single->first : NULL;
+       part && !status && !tsl__doc_get(part, "Sequence"); part = part->next) {
+    if (++parts > PUT_MAX)
+      return tsl__hf_fail(
+          &h->file, part, TSL_ERR_LIMIT, h->error,
+          "the post_processor's template has more than 1,024 parts before the text");
+    status =
+        add_part(h, processor, tsl__doc_get(tsl__doc_get(part, "SpecialToken"), "id"), list, n);
   }
   return status;
 }
 
-/* RobertaProcessing and BertProcessing put "cls", a token's text and id, before the text (and "sep" after it). */
+/* RobertaProcessing and BertProcessing put "cls", a token's text and id, before the text (and "sep"
+ * after it). */
 static tsl_status read_cls(tsl__bpe_build *h, const tsl__doc *processor) {
   const tsl__doc *cls = tsl__doc_get(processor, "cls");
   if (!cls || cls->kind != TSL__DOC_ARRAY || !cls->first || !cls->first->next)
-    return tsl__hf_fail(&h->file, processor, TSL_ERR_FORMAT, h->error, "a post_processor needs \"cls\", a token and its id");
+    return tsl__hf_fail(&h->file, processor, TSL_ERR_FORMAT, h->error,
+                        "a post_processor needs \"cls\", a token and its id");
   return add_bos(h, cls->first->next);
 }
 
@@ -252,9 +309,11 @@ static tsl_status read_cls(tsl__bpe_build *h, const tsl__doc *processor) {
 static tsl_status read_post_processor(tsl__bpe_build *h, const tsl__doc *node) {
   const tsl__doc *type = tsl__doc_get(node, "type"), *parts = tsl__doc_get(node, "processors");
   if (tsl__doc_is(type, "TemplateProcessing")) return read_template(h, node);
-  if (tsl__doc_is(type, "RobertaProcessing") || tsl__doc_is(type, "BertProcessing")) return read_cls(h, node);
+  if (tsl__doc_is(type, "RobertaProcessing") || tsl__doc_is(type, "BertProcessing"))
+    return read_cls(h, node);
   tsl_status status = TSL_OK;
-  for (const tsl__doc *part = parts ? parts->first : NULL; part && !status; part = part->next) status = read_post_processor(h, part);
+  for (const tsl__doc *part = parts ? parts->first : NULL; part && !status; part = part->next)
+    status = read_post_processor(h, part);
   return status;
 }
 
@@ -265,11 +324,12 @@ static tsl_status make_tables(tsl__bpe_build *h) {
   /* One that is no token of the model: encoding fails where it is needed, as in HF. */
   if (unknown) h->b.facts.unknown = tsl__build_find(h, unknown->text, unknown->length);
   if (!h->byte_level && h->b.facts.whole_pieces)
-    return tsl__hf_fail(&h->file, model_of(h), TSL_ERR_UNSUPPORTED, h->error, "ignore_merges without ByteLevel is not supported");
+    return tsl__hf_fail(&h->file, model_of(h), TSL_ERR_UNSUPPORTED, h->error,
+                        "ignore_merges without ByteLevel is not supported");
   return tsl__build_tables(h);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static tsl_status load(tsl__bpe_build *h, const tsl_vocab_options *options, tsl_vocab **out) {
   uint32_t largest = 0;
@@ -286,13 +346,14 @@ static tsl_status load(tsl__bpe_build *h, const tsl_vocab_options *options, tsl_
   return status ? status : tsl__builder_finish(&h->b, options, out, h->error);
 }
 
-tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out,
-                        tsl_error *error) {
+tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options,
+                        const tsl_allocator *a, tsl_vocab **out, tsl_error *error) {
   tsl__bpe_build h = {.a = a, .error = error};
   tsl_status status = tsl__hf_read(&h.file, a, text, length, error);
   if (status) return status;
   tsl__builder_init(&h.b, a);
-  status = tsl__is_tekken(&h.file) ? tsl__load_tekken(&h.file, options, a, out, error) : load(&h, options, out);
+  status = tsl__is_tekken(&h.file) ? tsl__load_tekken(&h.file, options, a, out, error)
+                                   : load(&h, options, out);
   tsl__build_free(&h);
   tsl__hf_free(&h.file);
   return status;

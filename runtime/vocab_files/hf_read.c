@@ -1,10 +1,11 @@
 /* hf_read.c - see hf_read.h.
  *
- * yajl calls back for every value; `open` is the container that is being read, its parents are on `parents`. A mode says whether the
- * values are tree nodes or belong to one of the two big lists.
+ * yajl calls back for every value; `open` is the container that is being read, its parents are on
+ * `parents`. A mode says whether the values are tree nodes or belong to one of the two big lists.
  *
- * Memory    yajl does not look at what its allocator returns, so a NULL must never get there: its hook takes from an arena and, if that is
- *           exhausted, jumps out of yajl altogether (longjmp to read_all). All yajl state lies in the arena, so nothing leaks.
+ * Memory    yajl does not look at what its allocator returns, so a NULL must never get there: its
+ *           hook takes from an arena and, if that is exhausted, jumps out of yajl altogether
+ *           (longjmp to read_all). All yajl state lies in the arena, so nothing leaks.
  *
  * Tested by tests/vocab_files/test_vocab_files.c
  *
@@ -36,7 +37,7 @@ typedef struct reader {
   const char *message;
 } reader;
 
-/* ---- yajl's memory -------------------------------------------------------------------------------------------- */
+/* ---- yajl's memory --------------------------------------------------------------------------- */
 
 /* A block's size is kept in the 16 bytes before it. */
 static void *yajl_take(void *ctx, size_t size) {
@@ -60,7 +61,7 @@ static void yajl_leave(void *ctx, void *p) {
   (void)p;
 }
 
-/* ---- where we are --------------------------------------------------------------------------------------------- */
+/* ---- where we are ---------------------------------------------------------------------------- */
 
 static int stop(reader *r, tsl_status status, uint32_t offset, const char *message) {
   r->status = status;
@@ -75,17 +76,19 @@ static int no_memory(reader *r) { return stop(r, TSL_ERR_NO_MEMORY, 0, "out of m
 static uint32_t end_of_token(const reader *r) { return (uint32_t)yajl_get_bytes_consumed(r->yajl); }
 
 static bool in_text(const reader *r, const void *p) {
-  return (uintptr_t)p >= (uintptr_t)r->file->text && (uintptr_t)p < (uintptr_t)r->file->text + r->file->length;
+  return (uintptr_t)p >= (uintptr_t)r->file->text &&
+         (uintptr_t)p < (uintptr_t)r->file->text + r->file->length;
 }
 
-/* A string as yajl gives it: part of the text, or (it had escapes) in a buffer that will be reused. *offset is that of its opening quote,
- * or, with escapes, of its end. NULL when out of memory. */
+/* A string as yajl gives it: part of the text, or (it had escapes) in a buffer that will be reused.
+ * *offset is that of its opening quote, or, with escapes, of its end. NULL when out of memory. */
 static const char *keep(reader *r, const unsigned char *s, size_t n, uint32_t *offset) {
   *offset = in_text(r, s) ? (uint32_t)((const char *)s - r->file->text) - 1 : end_of_token(r);
-  return in_text(r, s) ? (const char *)s : tsl__arena_copy(&r->file->arena, n ? (const void *)s : "", n);
+  return in_text(r, s) ? (const char *)s
+                       : tsl__arena_copy(&r->file->arena, n ? (const void *)s : "", n);
 }
 
-/* ---- the tree ------------------------------------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 static bool key_is(const tsl__doc *node, const char *key) {
   return node->key_length == strlen(key) && !memcmp(node->key, key, node->key_length);
@@ -98,22 +101,29 @@ static tsl__doc *append(reader *r, tsl__doc_kind kind, uint32_t offset) {
     no_memory(r);
     return NULL;
   }
-  *node = (tsl__doc){.key = r->key ? r->key : "", .key_length = r->key ? r->key_length : 0, .offset = offset, .kind = kind, .text = ""};
+  *node = (tsl__doc){.key = r->key ? r->key : "",
+                     .key_length = r->key ? r->key_length : 0,
+                     .offset = offset,
+                     .kind = kind,
+                     .text = ""};
   r->key = NULL;
   if (!r->depth) {
     r->file->root = node;
     return node;
   }
   tsl__doc *parent = r->parents[r->depth - 1];
-  if (parent->last) parent->last->next = node;
-  else parent->first = node;
+  if (parent->last)
+    parent->last->next = node;
+  else
+    parent->first = node;
   parent->last = node;
   return node;
 }
 
 static int open_container(reader *r, tsl__doc_kind kind) {
   uint32_t offset = end_of_token(r) - 1;
-  if (r->depth == TSL__HF_MAX_DEPTH) return stop(r, TSL_ERR_FORMAT, offset, "brackets are nested deeper than 64 levels");
+  if (r->depth == TSL__HF_MAX_DEPTH)
+    return stop(r, TSL_ERR_FORMAT, offset, "brackets are nested deeper than 64 levels");
   tsl__doc *node = append(r, kind, offset);
   if (!node) return 0;
   if (r->depth == 2 && key_is(r->parents[1], "model")) {
@@ -131,12 +141,14 @@ static int close_container(reader *r) {
 }
 
 static int misplaced(reader *r) {
-  return stop(r, TSL_ERR_FORMAT, end_of_token(r),
-              r->mode == IN_VOCAB ? "a member of model.vocab is not a number"
-                                  : "an element of model.merges is neither \"left right\" nor [\"left\", \"right\"]");
+  return stop(
+      r, TSL_ERR_FORMAT, end_of_token(r),
+      r->mode == IN_VOCAB
+          ? "a member of model.vocab is not a number"
+          : "an element of model.merges is neither \"left right\" nor [\"left\", \"right\"]");
 }
 
-/* ---- the big lists -------------------------------------------------------------------------------------------- */
+/* ---- the big lists --------------------------------------------------------------------------- */
 
 static bool parse_u32(const char *s, size_t n, uint32_t *out) {
   uint64_t value = 0;
@@ -151,12 +163,15 @@ static bool parse_u32(const char *s, size_t n, uint32_t *out) {
 static int add_token(reader *r, const char *number, size_t n) {
   tsl__hf_token token = {r->key, r->key_length, 0, r->key_offset};
   if (!parse_u32(number, n, &token.id))
-    return stop(r, TSL_ERR_FORMAT, end_of_token(r), "a token's id is not a whole number below 2^32 - 1");
+    return stop(r, TSL_ERR_FORMAT, end_of_token(r),
+                "a token's id is not a whole number below 2^32 - 1");
   r->key = NULL;
   return tsl__vec_push(r->file->alloc, &r->file->tokens, token) ? 1 : no_memory(r);
 }
 
-static int add_merge(reader *r) { return tsl__vec_push(r->file->alloc, &r->file->merges, r->pair) ? 1 : no_memory(r); }
+static int add_merge(reader *r) {
+  return tsl__vec_push(r->file->alloc, &r->file->merges, r->pair) ? 1 : no_memory(r);
+}
 
 /* "left right": exactly one space. */
 static int add_spaced_merge(reader *r, const char *s, uint32_t n, uint32_t offset) {
@@ -174,7 +189,7 @@ static int add_pair_part(reader *r, const char *s, uint32_t n) {
   return r->pair_parts++ < 2 ? 1 : misplaced(r);
 }
 
-/* ---- what yajl calls ------------------------------------------------------------------------------------------ */
+/* ---- what yajl calls ------------------------------------------------------------------------- */
 
 static int on_null(void *ctx) {
   reader *r = ctx;
@@ -183,7 +198,9 @@ static int on_null(void *ctx) {
 
 static int on_boolean(void *ctx, int value) {
   reader *r = ctx;
-  return r->mode != IN_TREE ? misplaced(r) : append(r, value ? TSL__DOC_TRUE : TSL__DOC_FALSE, end_of_token(r) - (value ? 4 : 5)) != NULL;
+  return r->mode != IN_TREE ? misplaced(r)
+                            : append(r, value ? TSL__DOC_TRUE : TSL__DOC_FALSE,
+                                     end_of_token(r) - (value ? 4 : 5)) != NULL;
 }
 
 static int on_number(void *ctx, const char *s, size_t n) {
@@ -256,17 +273,19 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_end_array,
 };
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static tsl_status report(reader *r, yajl_status status, tsl_error *error) {
   const tsl__hf_file *f = r->file;
   if (r->status == TSL_ERR_NO_MEMORY) return tsl__fail(error, r->status, "out of memory");
-  if (r->status) return tsl__fail_at(error, r->status, f->text, f->length, r->offset, "%s", r->message);
+  if (r->status)
+    return tsl__fail_at(error, r->status, f->text, f->length, r->offset, "%s", r->message);
   if (status == yajl_status_ok) return TSL_OK;
   size_t at = r->whole ? f->length : yajl_get_bytes_consumed(r->yajl);
   unsigned char *words = yajl_get_error(r->yajl, 0, (const unsigned char *)f->text, f->length);
-  return tsl__fail_at(error, TSL_ERR_SYNTAX, f->text, f->length, at < f->length ? at : f->length, "not JSON: %.*s",
-                      (int)strcspn((const char *)words, "\n"), (const char *)words);
+  return tsl__fail_at(error, TSL_ERR_SYNTAX, f->text, f->length, at < f->length ? at : f->length,
+                      "not JSON: %.*s", (int)strcspn((const char *)words, "\n"),
+                      (const char *)words);
 }
 
 static bool read_hex(const char *s, const char *end, uint32_t *out) {
@@ -289,9 +308,11 @@ static tsl_status check_escapes(const tsl__hf_file *f, tsl_error *error) {
       at += 2;
       continue;
     }
-    bool pair = high >= 0xD800 && high < 0xDC00 && read_hex(at + 6, end, &low) && low >= 0xDC00 && low < 0xE000;
+    bool pair = high >= 0xD800 && high < 0xDC00 && read_hex(at + 6, end, &low) && low >= 0xDC00 &&
+                low < 0xE000;
     if (high >= 0xD800 && high < 0xE000 && !pair)
-      return tsl__fail_at(error, TSL_ERR_SYNTAX, f->text, f->length, (size_t)(at - f->text), "half a pair of surrogates is no text");
+      return tsl__fail_at(error, TSL_ERR_SYNTAX, f->text, f->length, (size_t)(at - f->text),
+                          "half a pair of surrogates is no text");
     at += pair ? 12 : 6;
   }
   return TSL_OK;
@@ -309,9 +330,11 @@ static tsl_status read_all(reader *r, tsl_error *error) {
   return result ? result : check_escapes(r->file, error);
 }
 
-tsl_status tsl__hf_read(tsl__hf_file *file, const tsl_allocator *a, const char *text, size_t length, tsl_error *error) {
+tsl_status tsl__hf_read(tsl__hf_file *file, const tsl_allocator *a, const char *text, size_t length,
+                        tsl_error *error) {
   memset(file, 0, sizeof *file);
-  if (length >= UINT32_MAX) return tsl__fail(error, TSL_ERR_LIMIT, "a tokenizer file may have at most 4,294,967,294 bytes");
+  if (length >= UINT32_MAX)
+    return tsl__fail(error, TSL_ERR_LIMIT, "a tokenizer file may have at most 4,294,967,294 bytes");
   file->alloc = a;
   file->text = text;
   file->length = length;
@@ -335,7 +358,7 @@ void tsl__hf_free(tsl__hf_file *f) {
   memset(f, 0, sizeof *f);
 }
 
-/* ---- asking the tree ------------------------------------------------------------------------------------------ */
+/* ---- asking the tree ------------------------------------------------------------------------- */
 
 tsl__doc *tsl__doc_get(const tsl__doc *node, const char *key) {
   if (!node || node->kind != TSL__DOC_OBJECT) return NULL;
@@ -345,7 +368,8 @@ tsl__doc *tsl__doc_get(const tsl__doc *node, const char *key) {
 }
 
 bool tsl__doc_is(const tsl__doc *node, const char *text) {
-  return node && node->kind == TSL__DOC_STRING && node->length == strlen(text) && !memcmp(node->text, text, node->length);
+  return node && node->kind == TSL__DOC_STRING && node->length == strlen(text) &&
+         !memcmp(node->text, text, node->length);
 }
 
 bool tsl__doc_true(const tsl__doc *node) { return node && node->kind == TSL__DOC_TRUE; }

@@ -1,7 +1,9 @@
-/* hf_read.h - a tokenizer.json as it stands in the file: a tree of the small parts, flat lists of the two big ones.
+/* hf_read.h - a tokenizer.json as it stands in the file: a tree of the small parts, flat lists of
+ * the two big ones.
  *
- * `model.vocab` (128,000 members) and `model.merges` (280,000 elements) never become tree nodes; all else does. Strings point into the
- * text that was given wherever they hold no escapes, so the text must outlive the result.
+ * `model.vocab` (128,000 members) and `model.merges` (280,000 elements) never become tree nodes;
+ * all else does. Strings point into the text that was given wherever they hold no escapes, so the
+ * text must outlive the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,10 +52,12 @@ typedef struct tsl__hf_file {
 } tsl__hf_file;
 
 /* Read. On failure `file` is empty. The text may have up to 4 GiB. */
-tsl_status tsl__hf_read(tsl__hf_file *file, const tsl_allocator *a, const char *text, size_t length, tsl_error *error);
+tsl_status tsl__hf_read(tsl__hf_file *file, const tsl_allocator *a, const char *text, size_t length,
+                        tsl_error *error);
 void tsl__hf_free(tsl__hf_file *file);
 
-/* The member of that name, or NULL if there is none, if it is null, or if `node` is no object (or NULL). */
+/* The member of that name, or NULL if there is none, if it is null, or if `node` is no object (or
+ * NULL). */
 tsl__doc *tsl__doc_get(const tsl__doc *node, const char *key);
 bool tsl__doc_is(const tsl__doc *node, const char *text); /* a string equal to that */
 bool tsl__doc_true(const tsl__doc *node);                 /* true; false for anything else */

@@ -1,14 +1,21 @@
 /* known.c - see vocab_known.h.
  *
- * Problem   The cache's entry is named by what the tokenizer file holds. To read and hash 9 MB only to find that nothing has changed takes a fifth of the time of a
- *           start, and more on a busy machine, whose caches it does not stay in.
- * Idea      A note of 104 bytes beside the entries: a file of this device, inode and size, last written and last changed at these times, has this hash. Whoever writes to a
- *           file changes at least the last of them, and no program can set it back. The note is named by device and inode.
- * Racy      Two writes within one tick of the clock leave the same time. So nothing is noted of a file that was changed less than two seconds before it was read, or while
- *           it was read: it is read again the next time. (What git calls a racy entry.)
- * Blind     to what is written through a mapping that was shared before the file was read, as make and git are: the times change with the first write to a page alone.
- * Unsound   notes are as good as none: they are written under another name and renamed, carry a checksum, and one that does not fit the file is written anew. A forged one can
- *           but name another entry of the same folder, where whoever forges it could have changed the entry as well.
+ * Problem   The cache's entry is named by what the tokenizer file holds. To read and hash 9 MB only
+ *           to find that nothing has changed takes a fifth of the time of a start, and more on a
+ *           busy machine, whose caches it does not stay in.
+ * Idea      A note of 104 bytes beside the entries: a file of this device, inode and size, last
+ *           written and last changed at these times, has this hash. Whoever writes to a file
+ *           changes at least the last of them, and no program can set it back. The note is named by
+ *           device and inode.
+ * Racy      Two writes within one tick of the clock leave the same time. So nothing is noted of a
+ *           file that was changed less than two seconds before it was read, or while it was read:
+ *           it is read again the next time. (What git calls a racy entry.)
+ * Blind     to what is written through a mapping that was shared before the file was read, as make
+ *           and git are: the times change with the first write to a page alone.
+ * Unsound   notes are as good as none: they are written under another name and renamed, carry a
+ *           checksum, and one that does not fit the file is written anew. A forged one can but name
+ *           another entry of the same folder, where whoever forges it could have changed the entry
+ *           as well.
  *
  * Tested by tests/vocab_files/test_vocab_known.c
  *
@@ -36,8 +43,10 @@
 #define VERSION 1u
 #define MARK 0x01020304u /* tells notes of machines with another order of bytes apart */
 #define RACY 2           /* seconds */
-#define CHUNK ((size_t)1 << 16) /* bytes to read at once: as many as stay in the cache till they are hashed (9 MB: 0.6 ms, with a quarter 1.1) */
-#define ALIGNMENT 64u           /* what is copied to an odd place is copied slowly */
+/* bytes to read at once: as many as stay in the cache till they are hashed (9 MB: 0.6 ms, with a
+ * quarter 1.1) */
+#define CHUNK ((size_t)1 << 16)
+#define ALIGNMENT 64u /* what is copied to an odd place is copied slowly */
 
 typedef struct note {
   char magic[8];
@@ -61,25 +70,30 @@ static note describe(const struct stat *s) {
   return n;
 }
 
-static bool same_file(const note *a, const note *b) { return !memcmp(a, b, offsetof(note, content)); }
+static bool same_file(const note *a, const note *b) {
+  return !memcmp(a, b, offsetof(note, content));
+}
 
 static void seal(const note *n, uint8_t out[16]) { tsl__hash128(n, offsetof(note, checksum), out); }
 
-static bool note_path(char path[TSL__CACHE_PATH], const char *directory, const note *n, const char *end) {
+static bool note_path(char path[TSL__CACHE_PATH], const char *directory, const note *n,
+                      const char *end) {
   const uint64_t name[2] = {n->device, n->inode};
   uint8_t key[16];
   tsl__hash128(name, sizeof name, key);
   return tsl__vocab_cache_path(path, directory, key, end);
 }
 
-/* ---- notes ---------------------------------------------------------------------------------------------------- */
+/* ---- notes ----------------------------------------------------------------------------------- */
 
 /* The content that is noted for this file. */
 static bool look_up(const char *directory, const note *wanted, uint8_t out[16]) {
   char path[TSL__CACHE_PATH];
   note n;
   uint8_t sum[16];
-  int file = note_path(path, directory, wanted, ".tslknown") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+  int file = note_path(path, directory, wanted, ".tslknown")
+                 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                 : -1;
   if (file < 0) return false;
   bool whole = read(file, &n, sizeof n) == (ssize_t)sizeof n;
   close(file);
@@ -93,7 +107,8 @@ static bool look_up(const char *directory, const note *wanted, uint8_t out[16]) 
 /* Note it; that it cannot be is no error. */
 static void write_note(const char *directory, const note *n) {
   char path[TSL__CACHE_PATH], draft[TSL__CACHE_PATH], end[64];
-  snprintf(end, sizeof end, ".%ld.%llx.draft", (long)getpid(), (unsigned long long)(uintptr_t)path); /* as with entries: each thread's own */
+  /* as with entries: each thread's own */
+  snprintf(end, sizeof end, ".%ld.%llx.draft", (long)getpid(), (unsigned long long)(uintptr_t)path);
   if (!note_path(path, directory, n, ".tslknown") || !note_path(draft, directory, n, end)) return;
   mkdir(directory, 0777);
   int file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -103,7 +118,7 @@ static void write_note(const char *directory, const note *n) {
   if (!ok || rename(draft, path)) unlink(draft);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The content is copied, not mapped: who cuts a mapped file off ends the process. */
 static bool hash_file(int file, const tsl_allocator *a, uint8_t out[16]) {
@@ -121,14 +136,16 @@ static bool hash_file(int file, const tsl_allocator *a, uint8_t out[16]) {
   return !n && lseek(file, 0, SEEK_SET) == 0;
 }
 
-bool tsl__vocab_known_hash(const char *directory, int file, int64_t now, const tsl_allocator *a, uint8_t out[16]) {
+bool tsl__vocab_known_hash(const char *directory, int file, int64_t now, const tsl_allocator *a,
+                           uint8_t out[16]) {
   struct stat before, after;
   if (fstat(file, &before) || !S_ISREG(before.st_mode)) return false;
   note n = describe(&before);
   if (look_up(directory, &n, out)) return true;
   if (!hash_file(file, a, out) || fstat(file, &after)) return false;
   note then = describe(&after);
-  if (!same_file(&n, &then) || n.written[0] >= now - RACY || n.changed[0] >= now - RACY) return true;
+  if (!same_file(&n, &then) || n.written[0] >= now - RACY || n.changed[0] >= now - RACY)
+    return true;
   memcpy(n.content, out, 16);
   seal(&n, n.checksum);
   write_note(directory, &n);

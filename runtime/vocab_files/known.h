@@ -7,8 +7,10 @@
 
 #include "runtime/core/base.h"
 
-/* XXH3-128, in canonical form, of what an open file has: as noted in the directory, else by reading it, which is then noted. `now` is the time, in seconds since 1970.
- * Leaves the file at its beginning. False if it cannot be read, or without memory. */
-bool tsl__vocab_known_hash(const char *directory, int file, int64_t now, const tsl_allocator *a, uint8_t out[16]);
+/* XXH3-128, in canonical form, of what an open file has: as noted in the directory, else by reading
+ * it, which is then noted. `now` is the time, in seconds since 1970. Leaves the file at its
+ * beginning. False if it cannot be read, or without memory. */
+bool tsl__vocab_known_hash(const char *directory, int file, int64_t now, const tsl_allocator *a,
+                           uint8_t out[16]);
 
 #endif

@@ -1,11 +1,13 @@
 /* load.c - vocabularies from files: which reader, and the cache in front of it.
  *
- * The format is told from the content: "GGUF" is that, a protocol buffer that begins with a piece is SentencePiece's, an object is a
- * tokenizer.json (or Mistral's tekken.json, which hf.c passes on), lines of base64 and numbers are a tiktoken rank file.
+ * The format is told from the content: "GGUF" is that, a protocol buffer that begins with a piece
+ * is SentencePiece's, an object is a tokenizer.json (or Mistral's tekken.json, which hf.c passes
+ * on), lines of base64 and numbers are a tiktoken rank file.
  *
  * Of a GGUF file the metadata alone is read, however large the tensors behind it are.
  *
- * With a cache, a file's content is looked up (known.c) or hashed; its entry is mapped (cache.c); only where there is none, the file is parsed.
+ * With a cache, a file's content is looked up (known.c) or hashed; its entry is mapped (cache.c);
+ * only where there is none, the file is parsed.
  *
  * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_gguf.c
  *
@@ -26,7 +28,7 @@
 
 static const tsl_vocab_options no_options;
 
-/* ---- which format --------------------------------------------------------------------------------------------- */
+/* ---- which format ---------------------------------------------------------------------------- */
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -35,26 +37,32 @@ static bool looks_like_ranks(const char *text, size_t length) {
   const char *newline = memchr(text, '\n', length);
   size_t n = newline ? (size_t)(newline - text) : length;
   const char *space = memchr(text, ' ', n);
-  return space && space > text && space + 1 < text + n && space[1] >= '0' && space[1] <= '9' && text[0] != '{' && text[0] != '[';
+  return space && space > text && space + 1 < text + n && space[1] >= '0' && space[1] <= '9' &&
+         text[0] != '{' && text[0] != '[';
 }
 
-static tsl_status read_format(const char *text, size_t length, const char *name, const tsl_vocab_options *options, const tsl_allocator *a,
+static tsl_status read_format(const char *text, size_t length, const char *name,
+                              const tsl_vocab_options *options, const tsl_allocator *a,
                               tsl_vocab **out, tsl_error *error) {
   size_t at = 0;
-  if (length >= 4 && !memcmp(text, "GGUF", 4)) return tsl__load_gguf((const uint8_t *)text, length, options, a, out, error);
+  if (length >= 4 && !memcmp(text, "GGUF", 4))
+    return tsl__load_gguf((const uint8_t *)text, length, options, a, out, error);
   if (tsl__looks_like_sentencepiece((const uint8_t *)text, length))
     return tsl__load_sentencepiece((const uint8_t *)text, length, options, a, out, error);
   while (at < length && is_space(text[at])) at++;
   if (at < length && text[at] == '{') return tsl__load_hf(text, length, options, a, out, error);
-  if (looks_like_ranks(text, length)) return tsl__load_tiktoken(text, length, name, options, a, out, error);
+  if (looks_like_ranks(text, length))
+    return tsl__load_tiktoken(text, length, name, options, a, out, error);
   return tsl__fail_at(error, TSL_ERR_FORMAT, text, length, at,
-                      "neither a tokenizer.json nor GGUF, SentencePiece's tokenizer.model, Mistral's tekken.json or a tiktoken rank file");
+                      "neither a tokenizer.json nor GGUF, SentencePiece's tokenizer.model, "
+                      "Mistral's tekken.json or a tiktoken rank file");
 }
 
-/* ---- the cache ------------------------------------------------------------------------------------------------ */
+/* ---- the cache ------------------------------------------------------------------------------- */
 
 /* The name of a cache entry: the file's content and whatever else decides what is made of it. */
-static void name_entry(const uint8_t content[16], const char *name, const tsl_vocab_options *o, uint8_t key[16]) {
+static void name_entry(const uint8_t content[16], const char *name, const tsl_vocab_options *o,
+                       uint8_t key[16]) {
   const uint32_t numbers[3] = {o->logits_width, o->eog_count, o->pattern != NULL};
   memcpy(key, content, 16);
   tsl__hash128_chain_u32(key, numbers, 3);
@@ -68,18 +76,22 @@ static void name_entry(const uint8_t content[16], const char *name, const tsl_vo
 static tsl_status check_options(const tsl_vocab_options *o, tsl_vocab **out, tsl_error *error) {
   if (!out) return tsl__fail(error, TSL_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
-  return o->eog_count && !o->eog ? tsl__fail(error, TSL_ERR_ARGUMENT, "options->eog is NULL") : TSL_OK;
+  return o->eog_count && !o->eog ? tsl__fail(error, TSL_ERR_ARGUMENT, "options->eog is NULL")
+                                 : TSL_OK;
 }
 
-static tsl_status read_and_keep(const char *text, size_t length, const char *name, const tsl_vocab_options *o, const uint8_t *key,
+static tsl_status read_and_keep(const char *text, size_t length, const char *name,
+                                const tsl_vocab_options *o, const uint8_t *key,
                                 const tsl_allocator *a, tsl_vocab **out, tsl_error *error) {
   tsl_status status = read_format(text, length, name, o, a, out, error);
-  if (!status && o->cache_dir) tsl__vocab_cache_write(*out, o->cache_dir, key); /* a cache that cannot be written is no error */
+  /* a cache that cannot be written is no error */
+  if (!status && o->cache_dir) tsl__vocab_cache_write(*out, o->cache_dir, key);
   return status;
 }
 
-tsl_status tsl_vocab_load_memory(const void *data, size_t size, const char *name, const tsl_vocab_options *options,
-                                 const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error) {
+tsl_status tsl_vocab_load_memory(const void *data, size_t size, const char *name,
+                                 const tsl_vocab_options *options, const tsl_allocator *allocator,
+                                 tsl_vocab **out, tsl_error *error) {
   const tsl_vocab_options *o = options ? options : &no_options;
   const tsl_allocator *a = tsl__allocator_or_default(allocator);
   uint8_t key[16];
@@ -96,13 +108,14 @@ tsl_status tsl_vocab_load_memory(const void *data, size_t size, const char *name
   return read_and_keep(data, size, name, o, key, a, out, error);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static tsl_status io_error(tsl_error *error, const char *path, const char *what) {
   return tsl__fail(error, TSL_ERR_IO, "%s cannot be %s", path, what);
 }
 
-#define FIRST_READ ((size_t)1 << 22) /* bytes: enough to see what it is, and for the metadata of small GGUF files */
+/* bytes: enough to see what it is, and for the metadata of small GGUF files */
+#define FIRST_READ ((size_t)1 << 22)
 
 /* Read on up to text[until]; false if the file ends before. */
 static bool read_until(int file, char *text, size_t *at, size_t until) {
@@ -114,7 +127,8 @@ static bool read_until(int file, char *text, size_t *at, size_t until) {
   return true;
 }
 
-/* Bytes to read next, of which `at` are there: twice as many in a GGUF file whose metadata goes on, else all. */
+/* Bytes to read next, of which `at` are there: twice as many in a GGUF file whose metadata goes on,
+ * else all. */
 static size_t next_goal(const char *text, size_t at, size_t size) {
   size_t end;
   if (at < 4 || memcmp(text, "GGUF", 4)) return size;
@@ -122,12 +136,15 @@ static size_t next_goal(const char *text, size_t at, size_t size) {
   return at < size / 2 ? 2 * at : size;
 }
 
-/* Read a whole file, or of a GGUF file its metadata. *size is the length, *held that of the block. */
-static tsl_status read_file(const char *path, int file, const tsl_allocator *a, char **text, size_t *size, size_t *held, tsl_error *error) {
+/* Read a whole file, or of a GGUF file its metadata. *size is the length, *held that of the
+ * block. */
+static tsl_status read_file(const char *path, int file, const tsl_allocator *a, char **text,
+                            size_t *size, size_t *held, tsl_error *error) {
   struct stat info;
   *text = NULL;
   *size = *held = 0;
-  if (fstat(file, &info) || !S_ISREG(info.st_mode)) return io_error(error, path, "read: it is not a regular file");
+  if (fstat(file, &info) || !S_ISREG(info.st_mode))
+    return io_error(error, path, "read: it is not a regular file");
   size_t whole = (size_t)info.st_size, goal = whole < FIRST_READ ? whole : FIRST_READ;
   for (;;) {
     char *more = tsl__resize(a, *text, *held, goal + 1);
@@ -147,18 +164,20 @@ static bool is_gguf(int file) {
   return pread(file, magic, 4, 0) == 4 && !memcmp(magic, "GGUF", 4);
 }
 
-tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *options, const tsl_allocator *allocator, tsl_vocab **out,
-                               tsl_error *error) {
+tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *options,
+                               const tsl_allocator *allocator, tsl_vocab **out, tsl_error *error) {
   const tsl_vocab_options *o = options ? options : &no_options;
   const tsl_allocator *a = tsl__allocator_or_default(allocator);
   tsl_status status = check_options(o, out, error);
   if (status) return status;
   if (!path) return tsl__fail(error, TSL_ERR_ARGUMENT, "path is NULL");
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe that nobody writes to is no reason to wait */
+  /* a pipe that nobody writes to is no reason to wait */
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return io_error(error, path, "opened");
   uint8_t key[16];
   bool found = false;
-  if (o->cache_dir && !is_gguf(file) && tsl__vocab_known_hash(o->cache_dir, file, time(NULL), a, key)) {
+  if (o->cache_dir && !is_gguf(file) &&
+      tsl__vocab_known_hash(o->cache_dir, file, time(NULL), a, key)) {
     name_entry(key, path, o, key);
     found = tsl__vocab_cache_read(o->cache_dir, key, a, out) == TSL_OK;
   }
@@ -166,7 +185,8 @@ tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *option
   size_t size = 0, held = 0;
   if (!found) status = read_file(path, file, a, &text, &size, &held, error);
   close(file);
-  /* Not under the key from above: the file may have changed since, and the entry is to be named by what is in it. */
+  /* Not under the key from above: the file may have changed since, and the entry is to be named by
+   * what is in it. */
   if (!found && !status) status = tsl_vocab_load_memory(text, size, path, o, a, out, error);
   tsl__free(a, text, held);
   return status;

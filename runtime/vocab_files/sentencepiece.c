@@ -1,15 +1,19 @@
 /* sentencepiece.c - a vocabulary from SentencePiece's own file, tokenizer.model: a protocol buffer.
  *
- * Format    A message is a list of fields: a varint `number << 3 | wire`, then a varint (wire 0), 8 bytes (1), a length and as many bytes (2)
- *           or 4 bytes (5). What is read of sentencepiece_model.proto:
+ * Format    A message is a list of fields: a varint `number << 3 | wire`, then a varint (wire 0), 8
+ *           bytes (1), a length and as many bytes (2) or 4 bytes (5). What is read of
+ *           sentencepiece_model.proto:
  *             1  a piece, once per id     1 text, 2 score (float), 3 type (1 if absent)
- *             2  how it was trained       3 model: 1 unigram (if absent), 2 BPE, 3 word, 4 char; 24 spaces are suffixes; 40 41 42 ids of
+ *             2  how it was trained       3 model: 1 unigram (if absent), 2 BPE, 3 word, 4 char; 24
+ *             spaces are suffixes; 40 41 42 ids of
  *                                         unknown, beginning, end (0 1 2 if absent; negative: none)
- *             3  how text is normalised   2 table of characters; 3 a space is put in front; 4 spaces are squeezed; 5 spaces become "▁" (all
+ *             3  how text is normalised   2 table of characters; 3 a space is put in front; 4
+ *             spaces are squeezed; 5 spaces become "▁" (all
  *                                         three true if absent)
- *           Everything else is passed over. Of a field that is there twice the last counts, as protocol buffers say.
- * Encoding  Type BPE, without a table of characters and without squeezing: what Llama 2, Mistral and Gemma use. Any other model loads, and
- *           masks work, but encoding says UNSUPPORTED.
+ *           Everything else is passed over. Of a field that is there twice the last counts, as
+ *           protocol buffers say.
+ * Encoding  Type BPE, without a table of characters and without squeezing: what Llama 2, Mistral
+ *           and Gemma use. Any other model loads, and masks work, but encoding says UNSUPPORTED.
  *
  * Tested by tests/vocab_files/test_gguf.c
  *
@@ -37,7 +41,7 @@ typedef struct reader {
   int32_t unknown, bos, eos;
 } reader;
 
-/* ---- protocol buffers ----------------------------------------------------------------------------------------- */
+/* ---- protocol buffers ------------------------------------------------------------------------ */
 
 static bool read_varint(message *m, uint64_t *out) {
   *out = 0;
@@ -79,10 +83,11 @@ static bool read_field(message *m, field *f) {
 }
 
 static tsl_status malformed(const reader *r, size_t offset) {
-  return tsl__fail_binary(r->model.error, TSL_ERR_FORMAT, offset, "a field of the protocol buffer is malformed or cut off");
+  return tsl__fail_binary(r->model.error, TSL_ERR_FORMAT, offset,
+                          "a field of the protocol buffer is malformed or cut off");
 }
 
-/* ---- the messages --------------------------------------------------------------------------------------------- */
+/* ---- the messages ---------------------------------------------------------------------------- */
 
 static tsl_status read_piece(reader *r, message m) {
   tsl__piece piece = {.offset = (uint32_t)m.at, .type = TSL__PIECE_NORMAL};
@@ -102,10 +107,14 @@ static tsl_status read_piece(reader *r, message m) {
       piece.type = f.value > UINT32_MAX ? UINT32_MAX : (uint32_t)f.value;
     }
   }
-  if (!named) return tsl__fail_binary(r->model.error, TSL_ERR_FORMAT, piece.offset, "a piece has no text");
+  if (!named)
+    return tsl__fail_binary(r->model.error, TSL_ERR_FORMAT, piece.offset, "a piece has no text");
   if (r->model.pieces.n == TSL_MAX_VOCAB)
-    return tsl__fail_binary(r->model.error, TSL_ERR_LIMIT, piece.offset, "more than %u pieces (TSL_MAX_VOCAB)", TSL_MAX_VOCAB);
-  return tsl__vec_push(r->model.alloc, &r->model.pieces, piece) ? TSL_OK : tsl__fail(r->model.error, TSL_ERR_NO_MEMORY, "out of memory");
+    return tsl__fail_binary(r->model.error, TSL_ERR_LIMIT, piece.offset,
+                            "more than %u pieces (TSL_MAX_VOCAB)", TSL_MAX_VOCAB);
+  return tsl__vec_push(r->model.alloc, &r->model.pieces, piece)
+             ? TSL_OK
+             : tsl__fail(r->model.error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
 static tsl_status read_trainer(reader *r, message m) {
@@ -114,11 +123,16 @@ static tsl_status read_trainer(reader *r, message m) {
     field f;
     if (!read_field(&m, &f)) return malformed(r, begin);
     if (f.wire != 0) continue;
-    if (f.number == 3) r->type = f.value > 4 ? 0 : (uint32_t)f.value;
-    else if (f.number == 24) r->suffix = f.value != 0;
-    else if (f.number == 40) r->unknown = (int32_t)(uint32_t)f.value;
-    else if (f.number == 41) r->bos = (int32_t)(uint32_t)f.value;
-    else if (f.number == 42) r->eos = (int32_t)(uint32_t)f.value;
+    if (f.number == 3)
+      r->type = f.value > 4 ? 0 : (uint32_t)f.value;
+    else if (f.number == 24)
+      r->suffix = f.value != 0;
+    else if (f.number == 40)
+      r->unknown = (int32_t)(uint32_t)f.value;
+    else if (f.number == 41)
+      r->bos = (int32_t)(uint32_t)f.value;
+    else if (f.number == 42)
+      r->eos = (int32_t)(uint32_t)f.value;
   }
   return TSL_OK;
 }
@@ -128,10 +142,14 @@ static tsl_status read_normaliser(reader *r, message m) {
     size_t begin = m.at;
     field f;
     if (!read_field(&m, &f)) return malformed(r, begin);
-    if (f.number == 2 && f.wire == 2) r->table = f.body.end > f.body.at;
-    else if (f.number == 3 && f.wire == 0) r->model.prefix = f.value != 0;
-    else if (f.number == 4 && f.wire == 0) r->squeezed = f.value != 0;
-    else if (f.number == 5 && f.wire == 0) r->model.escaped = f.value != 0;
+    if (f.number == 2 && f.wire == 2)
+      r->table = f.body.end > f.body.at;
+    else if (f.number == 3 && f.wire == 0)
+      r->model.prefix = f.value != 0;
+    else if (f.number == 4 && f.wire == 0)
+      r->squeezed = f.value != 0;
+    else if (f.number == 5 && f.wire == 0)
+      r->model.escaped = f.value != 0;
   }
   return TSL_OK;
 }
@@ -143,26 +161,31 @@ static tsl_status read_model(reader *r, message m) {
     field f;
     if (!read_field(&m, &f)) return malformed(r, begin);
     if (f.wire != 2) continue;
-    if (f.number == 1) status = read_piece(r, f.body);
-    else if (f.number == 2) status = read_trainer(r, f.body);
-    else if (f.number == 3) status = read_normaliser(r, f.body);
+    if (f.number == 1)
+      status = read_piece(r, f.body);
+    else if (f.number == 2)
+      status = read_trainer(r, f.body);
+    else if (f.number == 3)
+      status = read_normaliser(r, f.body);
   }
   return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static tsl_status known_id(const reader *r, const char *what, int32_t id, tsl_token *out) {
   *out = id < 0 ? TSL_NO_TOKEN : (tsl_token)id;
   if (id < 0 || *out < r->model.pieces.n) return TSL_OK;
-  return tsl__fail(r->model.error, TSL_ERR_FORMAT, "the id of the %s token is %d, and there are %zu tokens", what, (int)id,
+  return tsl__fail(r->model.error, TSL_ERR_FORMAT,
+                   "the id of the %s token is %d, and there are %zu tokens", what, (int)id,
                    r->model.pieces.n);
 }
 
 static tsl_status load(reader *r, message whole) {
   tsl_token eos = TSL_NO_TOKEN;
   tsl_status status = read_model(r, whole);
-  if (!status && !r->model.pieces.n) return tsl__fail(r->model.error, TSL_ERR_FORMAT, "the file has no pieces");
+  if (!status && !r->model.pieces.n)
+    return tsl__fail(r->model.error, TSL_ERR_FORMAT, "the file has no pieces");
   if (!status) status = known_id(r, "unknown", r->unknown, &r->model.unknown);
   if (!status) status = known_id(r, "beginning-of-sequence", r->bos, &r->model.bos);
   if (!status) status = known_id(r, "end-of-sequence", r->eos, &eos);
@@ -173,10 +196,17 @@ static tsl_status load(reader *r, message whole) {
   return tsl__pieces_build(&r->model, &r->b);
 }
 
-tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size, const tsl_vocab_options *options, const tsl_allocator *a,
+tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size,
+                                   const tsl_vocab_options *options, const tsl_allocator *a,
                                    tsl_vocab **out, tsl_error *error) {
-  reader r = {.model = {.alloc = a, .error = error, .escaped = true, .prefix = true, .user_always = true}, .type = 1, .squeezed = true, .bos = 1, .eos = 2};
-  if (size > UINT32_MAX / 2) return tsl__fail(error, TSL_ERR_LIMIT, "the file has more than 2^31 bytes");
+  reader r = {
+      .model = {.alloc = a, .error = error, .escaped = true, .prefix = true, .user_always = true},
+      .type = 1,
+      .squeezed = true,
+      .bos = 1,
+      .eos = 2};
+  if (size > UINT32_MAX / 2)
+    return tsl__fail(error, TSL_ERR_LIMIT, "the file has more than 2^31 bytes");
   tsl__builder_init(&r.b, a);
   tsl_status status = load(&r, (message){data, 0, size});
   if (!status) status = tsl__builder_finish(&r.b, options, out, error);
@@ -185,12 +215,15 @@ tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size, const tsl_v
   return status;
 }
 
-/* A piece that begins with its text, which a score, a type or nothing follows. No text file in use is read so: a line feed, a length, another
- * line feed, and then a control character where the second length ends. */
+/* A piece that begins with its text, which a score, a type or nothing follows. No text file in use
+ * is read so: a line feed, a length, another line feed, and then a control character where the
+ * second length ends. */
 bool tsl__looks_like_sentencepiece(const uint8_t *data, size_t size) {
   message whole = {data, 0, size}, text;
   field f;
-  if (!size || data[0] != 0x0A || !read_field(&whole, &f) || f.body.end - f.body.at < 2 || data[f.body.at] != 0x0A) return false;
+  if (!size || data[0] != 0x0A || !read_field(&whole, &f) || f.body.end - f.body.at < 2 ||
+      data[f.body.at] != 0x0A)
+    return false;
   f.body.at++;
   if (!read_body(&f.body, &text)) return false;
   return f.body.at == f.body.end || data[f.body.at] == 0x15 || data[f.body.at] == 0x18;

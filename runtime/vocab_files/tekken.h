@@ -9,7 +9,7 @@
 #include "runtime/tokenizer/tokenizer.h"
 
 bool tsl__is_tekken(const tsl__hf_file *file);
-tsl_status tsl__load_tekken(const tsl__hf_file *file, const tsl_vocab_options *options, const tsl_allocator *a, tsl_vocab **out,
-                            tsl_error *error);
+tsl_status tsl__load_tekken(const tsl__hf_file *file, const tsl_vocab_options *options,
+                            const tsl_allocator *a, tsl_vocab **out, tsl_error *error);
 
 #endif

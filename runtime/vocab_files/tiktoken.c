@@ -1,8 +1,10 @@
-/* tiktoken.c - a vocabulary from a tiktoken rank file: per line the base64 form of a token's bytes, a space, and its rank, which is its id.
+/* tiktoken.c - a vocabulary from a tiktoken rank file: per line the base64 form of a token's bytes,
+ * a space, and its rank, which is its id.
  *
- * The file names neither the pre-tokenisation pattern nor the special tokens; both are known for OpenAI's encodings, by the file's name.
- * Any other file needs options->pattern, and has no special tokens. What the pattern does not match is left out, as tiktoken does.
- * Patterns and ids: tiktoken_ext/openai_public.py of tiktoken 0.12.
+ * The file names neither the pre-tokenisation pattern nor the special tokens; both are known for
+ * OpenAI's encodings, by the file's name. Any other file needs options->pattern, and has no special
+ * tokens. What the pattern does not match is left out, as tiktoken does. Patterns and ids:
+ * tiktoken_ext/openai_public.py of tiktoken 0.12.
  *
  * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
@@ -12,13 +14,16 @@
 
 #include "runtime/tokenizer/tokenizer.h"
 
-#define R50K_PATTERN "'(?:[sdmt]|ll|ve|re)| ?\\p{L}++| ?\\p{N}++| ?[^\\s\\p{L}\\p{N}]++|\\s++$|\\s+(?!\\S)|\\s"
+#define R50K_PATTERN \
+  "'(?:[sdmt]|ll|ve|re)| ?\\p{L}++| ?\\p{N}++| ?[^\\s\\p{L}\\p{N}]++|\\s++$|\\s+(?!\\S)|\\s"
 #define CL100K_PATTERN                                                   \
   "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+| " \
   "?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s"
-#define O200K_PATTERN                                                                                                       \
-  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|" \
-  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|" \
+#define O200K_PATTERN                                                                              \
+  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'" \
+  "s|'t|'re|'ve|'m|'ll|'d)?|"                                                                      \
+  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'" \
+  "s|'t|'re|'ve|'m|'ll|'d)?|"                                                                      \
   "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 typedef struct special {
@@ -38,7 +43,10 @@ static const encoding encodings[] = {
     {"p50k_base", R50K_PATTERN, {{"<|endoftext|>", 50256}}, 0, 0},
     {"p50k_edit",
      R50K_PATTERN,
-     {{"<|endoftext|>", 50256}, {"<|fim_prefix|>", 50281}, {"<|fim_middle|>", 50282}, {"<|fim_suffix|>", 50283}},
+     {{"<|endoftext|>", 50256},
+      {"<|fim_prefix|>", 50281},
+      {"<|fim_middle|>", 50282},
+      {"<|fim_suffix|>", 50283}},
      0,
      0},
     {"cl100k_base",
@@ -83,13 +91,15 @@ typedef struct tiktoken {
   uint32_t *by_id; /* index into lines + 1, 0: none */
 } tiktoken;
 
-static tsl_status no_memory(const tiktoken *t) { return tsl__fail(t->error, TSL_ERR_NO_MEMORY, "out of memory"); }
+static tsl_status no_memory(const tiktoken *t) {
+  return tsl__fail(t->error, TSL_ERR_NO_MEMORY, "out of memory");
+}
 
 static tsl_status malformed(const tiktoken *t, size_t offset, tsl_status status, const char *what) {
   return tsl__fail_at(t->error, status, t->text, t->length, offset, "%s", what);
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static int sextet(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -114,15 +124,20 @@ int tsl__base64_group(const char g[4], bool last, uint8_t out[3], int *wrong) {
 
 /* Decode text[at … end) to t->decoded: whole groups of four, padded. */
 static tsl_status read_base64(tiktoken *t, size_t at, size_t end) {
-  if ((end - at) % 4 || at == end) return malformed(t, at, TSL_ERR_SYNTAX, "base64 comes in groups of four characters");
+  if ((end - at) % 4 || at == end)
+    return malformed(t, at, TSL_ERR_SYNTAX, "base64 comes in groups of four characters");
   if (!tsl__vec_reserve(t->a, &t->decoded, (end - at) / 4 * 3)) return no_memory(t);
   for (; at < end; at += 4) {
-    int wrong, n = tsl__base64_group(t->text + at, at + 4 == end, t->decoded.at + t->decoded.n, &wrong);
-    if (n < 0 && wrong >= 0) return malformed(t, at + (size_t)wrong, TSL_ERR_SYNTAX, "not a character of base64");
+    int wrong,
+        n = tsl__base64_group(t->text + at, at + 4 == end, t->decoded.at + t->decoded.n, &wrong);
+    if (n < 0 && wrong >= 0)
+      return malformed(t, at + (size_t)wrong, TSL_ERR_SYNTAX, "not a character of base64");
     if (n < 0) return malformed(t, at, TSL_ERR_SYNTAX, "base64 with bits left over");
     t->decoded.n += (size_t)n;
   }
-  return t->decoded.n > UINT32_MAX / 2 ? malformed(t, at, TSL_ERR_LIMIT, "the tokens have more than 2^31 bytes") : TSL_OK;
+  return t->decoded.n > UINT32_MAX / 2
+             ? malformed(t, at, TSL_ERR_LIMIT, "the tokens have more than 2^31 bytes")
+             : TSL_OK;
 }
 
 /* One line, text[at … end). */
@@ -133,12 +148,15 @@ static tsl_status read_line(tiktoken *t, size_t at, size_t end) {
   size_t digit = (size_t)(space - t->text) + 1;
   tsl_status status = read_base64(t, at, digit - 1);
   if (status) return status;
-  if (digit == end || end - digit > 9) return malformed(t, digit, TSL_ERR_SYNTAX, "a rank has one to nine digits");
+  if (digit == end || end - digit > 9)
+    return malformed(t, digit, TSL_ERR_SYNTAX, "a rank has one to nine digits");
   for (; digit < end; digit++) {
-    if (t->text[digit] < '0' || t->text[digit] > '9') return malformed(t, digit, TSL_ERR_SYNTAX, "a rank is a decimal number");
+    if (t->text[digit] < '0' || t->text[digit] > '9')
+      return malformed(t, digit, TSL_ERR_SYNTAX, "a rank is a decimal number");
     l.id = l.id * 10 + (uint32_t)(t->text[digit] - '0');
   }
-  if (l.id >= TSL_MAX_VOCAB) return malformed(t, end, TSL_ERR_LIMIT, "a rank is not below 4,194,304 (TSL_MAX_VOCAB)");
+  if (l.id >= TSL_MAX_VOCAB)
+    return malformed(t, end, TSL_ERR_LIMIT, "a rank is not below 4,194,304 (TSL_MAX_VOCAB)");
   l.length = (uint32_t)t->decoded.n - l.begin;
   if (l.id >= t->size) t->size = l.id + 1;
   return tsl__vec_push(t->a, &t->lines, l) ? TSL_OK : no_memory(t);
@@ -147,7 +165,8 @@ static tsl_status read_line(tiktoken *t, size_t at, size_t end) {
 static tsl_status read_lines(tiktoken *t) {
   for (size_t at = 0; at < t->length;) {
     const char *newline = memchr(t->text + at, '\n', t->length - at);
-    size_t next = newline ? (size_t)(newline - t->text) + 1 : t->length, end = newline ? next - 1 : next;
+    size_t next = newline ? (size_t)(newline - t->text) + 1 : t->length,
+           end = newline ? next - 1 : next;
     if (end > at && t->text[end - 1] == '\r') end--;
     tsl_status status = end > at ? read_line(t, at, end) : TSL_OK;
     if (status) return status;
@@ -156,7 +175,7 @@ static tsl_status read_lines(tiktoken *t) {
   return t->lines.n ? TSL_OK : malformed(t, 0, TSL_ERR_FORMAT, "the file has no tokens");
 }
 
-/* ---- special tokens ------------------------------------------------------------------------------------------- */
+/* ---- special tokens -------------------------------------------------------------------------- */
 
 static const encoding *find_encoding(const char *name) {
   const char *base = name ? name : "";
@@ -193,13 +212,14 @@ static tsl_status add_special(tiktoken *t, tsl_token id, const char *text) {
   return TSL_OK;
 }
 
-/* ---- by id ---------------------------------------------------------------------------------------------------- */
+/* ---- by id ----------------------------------------------------------------------------------- */
 
 static tsl_status sort_by_id(tiktoken *t) {
   t->by_id = tsl__alloc_zero(t->a, t->size * sizeof *t->by_id);
   if (!t->by_id) return no_memory(t);
   for (size_t i = 0; i < t->lines.n; i++) {
-    if (t->by_id[t->lines.at[i].id]) return tsl__fail(t->error, TSL_ERR_FORMAT, "two tokens have the rank %u", t->lines.at[i].id);
+    if (t->by_id[t->lines.at[i].id])
+      return tsl__fail(t->error, TSL_ERR_FORMAT, "two tokens have the rank %u", t->lines.at[i].id);
     t->by_id[t->lines.at[i].id] = (uint32_t)i + 1;
   }
   return TSL_OK;
@@ -209,8 +229,12 @@ static tsl_status add_token(tiktoken *t, tsl_token id, const encoding *e) {
   char buffer[32];
   const char *name = special_name(e, id, buffer);
   const line *l = t->by_id[id] ? &t->lines.at[t->by_id[id] - 1] : NULL;
-  if (name && l) return tsl__fail(t->error, TSL_ERR_FORMAT, "the rank %u belongs to the special token %s", id, name);
-  if (!tsl__vec_push(t->a, &t->b.offsets, (uint32_t)t->b.bytes.n) || !tsl__vec_push(t->a, &t->b.special, name != NULL)) return no_memory(t);
+  if (name && l)
+    return tsl__fail(t->error, TSL_ERR_FORMAT, "the rank %u belongs to the special token %s", id,
+                     name);
+  if (!tsl__vec_push(t->a, &t->b.offsets, (uint32_t)t->b.bytes.n) ||
+      !tsl__vec_push(t->a, &t->b.special, name != NULL))
+    return no_memory(t);
   if (name) return add_special(t, id, name);
   if (!l) return TSL_OK;
   if (!tsl__vec_reserve(t->a, &t->b.bytes, l->length)) return no_memory(t);
@@ -220,8 +244,8 @@ static tsl_status add_token(tiktoken *t, tsl_token id, const encoding *e) {
   return TSL_OK;
 }
 
-/* One more than the largest id that the options name as the end of a generation, as long as there are logits for it: ranks are of text, and what
- * ends it comes behind them. */
+/* One more than the largest id that the options name as the end of a generation, as long as there
+ * are logits for it: ranks are of text, and what ends it comes behind them. */
 static uint32_t last_eog(const tsl_vocab_options *o) {
   uint32_t end = 0, width = o->logits_width < TSL_MAX_VOCAB ? o->logits_width : TSL_MAX_VOCAB;
   for (uint32_t i = 0; i < o->eog_count; i++)
@@ -247,27 +271,36 @@ static tsl_status make_lookup(tiktoken *t) {
   tsl__free(t->a, take, t->size);
   if (!ok) return no_memory(t);
   size_t found = tsl__lookup_count(&t->b.tables);
-  return found == t->lines.n ? TSL_OK : tsl__fail(t->error, TSL_ERR_FORMAT, "%zu tokens are there twice", t->lines.n - found);
+  return found == t->lines.n ? TSL_OK
+                             : tsl__fail(t->error, TSL_ERR_FORMAT, "%zu tokens are there twice",
+                                         t->lines.n - found);
 }
 
-static tsl_status load(tiktoken *t, const char *name, const tsl_vocab_options *options, tsl_vocab **out) {
+static tsl_status load(tiktoken *t, const char *name, const tsl_vocab_options *options,
+                       tsl_vocab **out) {
   const encoding *e = find_encoding(name);
   const char *pattern = options->pattern ? options->pattern : e ? e->pattern : NULL;
   if (!pattern)
-    return tsl__fail(t->error, TSL_ERR_ARGUMENT,
-                     "no pre-tokenisation pattern is known for a rank file of this name, but for those of OpenAI's encodings (cl100k_base.tiktoken); for others options->pattern gives one");
+    return tsl__fail(
+        t->error, TSL_ERR_ARGUMENT,
+        "no pre-tokenisation pattern is known for a rank file of this name, but for those of "
+        "OpenAI's encodings (cl100k_base.tiktoken); for others options->pattern gives one");
   tsl_status status = read_lines(t);
   if (!status) status = add_all(t, e, options);
   if (!status) status = make_lookup(t);
   if (status) return status;
-  tsl__step split = {.kind = TSL__STEP_SPLIT_REGEX, .how = TSL__SPLIT_REMOVED, .invert = 1, .dialect = TSL__DIALECT_RUST};
+  tsl__step split = {.kind = TSL__STEP_SPLIT_REGEX,
+                     .how = TSL__SPLIT_REMOVED,
+                     .invert = 1,
+                     .dialect = TSL__DIALECT_RUST};
   if (!tsl__builder_step(&t->b, split, pattern, strlen(pattern), "", 0)) return no_memory(t);
   t->b.facts.units = TSL__UNITS_RANKS;
   t->b.facts.whole_pieces = 1;
   return tsl__builder_finish(&t->b, options, out, t->error);
 }
 
-tsl_status tsl__load_tiktoken(const char *text, size_t length, const char *name, const tsl_vocab_options *options, const tsl_allocator *a,
+tsl_status tsl__load_tiktoken(const char *text, size_t length, const char *name,
+                              const tsl_vocab_options *options, const tsl_allocator *a,
                               tsl_vocab **out, tsl_error *error) {
   tiktoken t = {.a = a, .text = text, .length = length, .error = error};
   tsl__builder_init(&t.b, a);

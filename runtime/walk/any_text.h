@@ -1,15 +1,23 @@
-/* any_text.h - walks of JSON strings that hold any characters, as far as they can be told from that of a string of nothing but these.
+/* any_text.h - walks of JSON strings that hold any characters, as far as they can be told from that
+ * of a string of nothing but these.
  *
- * Problem   Most strings with a length hold any characters, and most patterns begin or go on with any (`-1$`, `^x.*`). From each such state escapes are derived anew, and each token with a quote or a
- *           backslash is read.
- * Idea      How a token reads in a string of any characters is known with the vocabulary's tables: whether it leaves it open, or closes it, and after how many characters.
- *           Counted: a string of so many characters to so many and no more is that string's walk, but for tokens with too many characters, and for those that close it too early.
- *           Endless: where any characters leave a string open for ever, all tokens live that leave that one open. Of those that close it the state is asked, along a table of them, unless more must still come than any
- *           of them has.
- *           What only one bound tells, as it is but at the beginning of most strings, is walked with the tables; and with its opening quote, which few characters follow within a token, a string is
- *           mostly as one without a bound, or of a few characters at least, or of more than any token has: of these the vocabulary's layer has a state each.
+ * Problem   Most strings with a length hold any characters, and most patterns begin or go on with
+ *           any (`-1$`, `^x.*`). From each such state escapes are derived anew, and each token with
+ *           a quote or a backslash is read.
+ * Idea      How a token reads in a string of any characters is known with the vocabulary's tables:
+ *           whether it leaves it open, or closes it, and after how many characters. Counted: a
+ *           string of so many characters to so many and no more is that string's walk, but for
+ *           tokens with too many characters, and for those that close it too early. Endless: where
+ *           any characters leave a string open for ever, all tokens live that leave that one open.
+ *           Of those that close it the state is asked, along a table of them, unless more must
+ *           still come than any of them has. What only one bound tells, as it is but at the
+ *           beginning of most strings, is walked with the tables; and with its opening quote, which
+ *           few characters follow within a token, a string is mostly as one without a bound, or of
+ *           a few characters at least, or of more than any token has: of these the vocabulary's
+ *           layer has a state each.
  * Example   {"maxLength": 64}: no state but the first is made.
- * Cost      What is known with the tables a look-up; else about 2 µs, or 5 where the state is asked.
+ * Cost      What is known with the tables a look-up; else about 2 µs, or 5 where the state is
+ *           asked.
  * Tested by tests/walk/test_any_text.c, tests/engine/test_oracle.c, tests/walk/test_near_limit.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,17 +29,26 @@
 
 /* The bytes of raw characters of a JSON string. */
 tsl__bytes tsl__raw_letters(void);
-/* Make the tables in the vocabulary's layer; `state`: of a string of any characters behind its opening quote. */
+/* Make the tables in the vocabulary's layer; `state`: of a string of any characters behind its
+ * opening quote. */
 tsl_status tsl__texts_make(tsl__space *base, tsl__state state);
-/* Such a walk that is known with the tables. NULL: there is none, or on failure (sticky); *like: the vocabulary's state that it is walked as, or 0. */
-const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uint32_t count, tsl__leftover over, tsl__state *like);
+/* Such a walk that is known with the tables. NULL: there is none, or on failure (sticky); *like:
+ * the vocabulary's state that it is walked as, or 0. */
+const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uint32_t count,
+                                 tsl__leftover over, tsl__state *like);
 /* May a state that is not expanded yet be one of strings of any characters? */
-static inline bool tsl__may_be_text(const tsl__space *space, const tsl__state_rec *r, tsl__state state) {
-  return state >= space->states.first && !r->edges && !(r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME | TSL__STATE_KEYED)) && !tsl__state_fixed(r);
+static inline bool tsl__may_be_text(const tsl__space *space, const tsl__state_rec *r,
+                                    tsl__state state) {
+  return state >= space->states.first && !r->edges &&
+         !(r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME | TSL__STATE_KEYED)) &&
+         !tsl__state_fixed(r);
 }
-/* The walk of what reads one raw character more than a state of such strings, over the whole vocabulary, if it is known. NULL: it is not, or on failure (sticky). */
+/* The walk of what reads one raw character more than a state of such strings, over the whole
+ * vocabulary, if it is known. NULL: it is not, or on failure (sticky). */
 const tsl__walk *tsl__text_before(tsl__space *space, tsl__state state, uint32_t count);
-/* Walk like that over the whole vocabulary. False if the state is none of these, or on failure (sticky). *open: any raw characters leave it open for ever, all the same. */
-bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, bool *open);
+/* Walk like that over the whole vocabulary. False if the state is none of these, or on failure
+ * (sticky). *open: any raw characters leave it open for ever, all the same. */
+bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state,
+                    uint32_t count, bool *open);
 
 #endif

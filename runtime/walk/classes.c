@@ -14,17 +14,21 @@
 
 #define LARGE_CLASS 20u /* ASCII letters */
 
-/* The groups, as the words of a set of bytes: controls; signs, but for those that names, paths and numbers have; digits; letters, those that are hexadecimal digits apart. */
+/* The groups, as the words of a set of bytes: controls; signs, but for those that names, paths and
+ * numbers have; digits; letters, those that are hexadecimal digits apart. */
 static const uint64_t alike[TSL__ALIKE][2] = {
     {0x00000000FFFFFFFFu, 0x8000000000000000u},
     {0xF80000FE00000000u, 0x0000000000000001u}, /* !"#$%&' and ;<=>?@ */
     {0x00001F0000000000u, 0},                   /* ()*+, */
     {0, 0x7800000078000000u},                   /* [\]^ and {|}~ */
     {0x03FF000000000000u, 0},
-    {0, 0x000000000000007Eu}, {0, 0x0000000007FFFF80u}, {0, 0x0000007E00000000u}, {0, 0x07FFFF8000000000u},
+    {0, 0x000000000000007Eu},
+    {0, 0x0000000007FFFF80u},
+    {0, 0x0000007E00000000u},
+    {0, 0x07FFFF8000000000u},
 };
 
-/* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
+/* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
 /* Where in a multi-byte character a walk is: bytes still to come, and the range of the next one. */
 typedef struct place {
@@ -51,7 +55,7 @@ static bool step_utf8(const place *at, const tsl__bytes *letters, uint8_t b, pla
   return true;
 }
 
-/* ---- lengths -------------------------------------------------------------------------------------------------- */
+/* ---- lengths --------------------------------------------------------------------------------- */
 
 static uint32_t characters(const tsl_vocab *v, tsl_token t) {
   uint32_t n = 0;
@@ -67,7 +71,9 @@ typedef struct counted_token {
 
 static int longest_first(const void *p, const void *q) {
   const counted_token *a = p, *b = q;
-  return a->length != b->length ? (a->length > b->length ? -1 : 1) : a->token < b->token ? -1 : a->token > b->token;
+  return a->length != b->length ? (a->length > b->length ? -1 : 1)
+         : a->token < b->token  ? -1
+                                : a->token > b->token;
 }
 
 /* Bytes that two tokens begin with alike. */
@@ -97,7 +103,8 @@ static bool make_alike(tsl__space *base, tsl__lengths *l) {
     uint32_t number, *bits = tsl__bitset_new(base, &number);
     if (!bits) return false;
     for (unsigned c = 0; c < 128; c++)
-      if (alike[k][c >> 6] >> (c & 63) & 1) tsl__mask_or(bits, l->having[c], tsl_vocab_mask_words(base->vocab));
+      if (alike[k][c >> 6] >> (c & 63) & 1)
+        tsl__mask_or(bits, l->having[c], tsl_vocab_mask_words(base->vocab));
     l->having_alike[k] = bits;
   }
   return true;
@@ -109,7 +116,8 @@ static bool make_having(tsl__space *base, tsl__lengths *l) {
   if (!(l->text = text = tsl__bitset_new(base, &number))) return false;
   for (unsigned c = 0; c < 129; c++)
     if (!(having[c] = tsl__bitset_new(base, &number))) return false;
-  for (uint32_t i = 0; i < base->vocab->trie.order_count; i++) look_into(base->vocab, base->vocab->trie.order[i], text, having);
+  for (uint32_t i = 0; i < base->vocab->trie.order_count; i++)
+    look_into(base->vocab, base->vocab->trie.order[i], text, having);
   for (unsigned c = 0; c < 128; c++) l->having[c] = having[c];
   l->beyond = having[128];
   return make_alike(base, l);
@@ -117,7 +125,8 @@ static bool make_having(tsl__space *base, tsl__lengths *l) {
 
 typedef TSL__VEC(uint32_t) number_vec;
 
-/* All that is one character beyond ASCII or begins one, from a node on that is in the middle of it. */
+/* All that is one character beyond ASCII or begins one, from a node on that is in the middle of
+ * it. */
 static bool find_ones(tsl__space *base, place at, number_vec *ones, number_vec *wholes) {
   const tsl__trie *trie = &base->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[at.node];
@@ -126,7 +135,8 @@ static bool find_ones(tsl__space *base, place at, number_vec *ones, number_vec *
   if (!at.missing) return !n->children || tsl__vec_push(&base->alloc, wholes, at.node);
   for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
     place to = {.node = c};
-    if (step_utf8(&at, NULL, trie->nodes[c].byte, &to) && !find_ones(base, to, ones, wholes)) return false;
+    if (step_utf8(&at, NULL, trie->nodes[c].byte, &to) && !find_ones(base, to, ones, wholes))
+      return false;
   }
   return true;
 }
@@ -138,7 +148,8 @@ static bool make_ones(tsl__space *base, tsl__lengths *l) {
   l->ones_of[0] = l->wholes_of[0] = 0;
   for (unsigned k = 0; k < TSL__LEADS && fine; k++) {
     place at = {0, 0, 0, 0}, to = {.node = tsl__trie_child(trie, 0, (uint8_t)(TSL__LEAD + k))};
-    fine = !to.node || (step_utf8(&at, &TSL__BYTES_ALL, (uint8_t)(TSL__LEAD + k), &to) && find_ones(base, to, &ones, &wholes));
+    fine = !to.node || (step_utf8(&at, &TSL__BYTES_ALL, (uint8_t)(TSL__LEAD + k), &to) &&
+                        find_ones(base, to, &ones, &wholes));
     l->ones_of[k + 1] = (uint32_t)ones.n;
     l->wholes_of[k + 1] = (uint32_t)wholes.n;
   }
@@ -150,7 +161,8 @@ static bool make_ones(tsl__space *base, tsl__lengths *l) {
   return true;
 }
 
-/* What the nodes hold, by character: each marks itself and those above it, up to one that is marked already. */
+/* What the nodes hold, by character: each marks itself and those above it, up to one that is marked
+ * already. */
 static bool make_holding(tsl__space *base, tsl__lengths *l) {
   const tsl__trie *trie = &base->vocab->trie;
   const uint32_t *parents = l->endings->parents;
@@ -162,7 +174,8 @@ static bool make_holding(tsl__space *base, tsl__lengths *l) {
   for (uint32_t node = 1; node < trie->node_count; node++) {
     uint8_t byte = trie->nodes[node].byte;
     uint64_t *of = bits + (byte < 0x80 ? byte : 128) * words;
-    for (uint32_t n = node; !tsl__nonascii_bit(of, n); n = parents[n]) of[n >> 6] |= (uint64_t)1 << (n & 63);
+    for (uint32_t n = node; !tsl__nonascii_bit(of, n); n = parents[n])
+      of[n >> 6] |= (uint64_t)1 << (n & 63);
   }
   return true;
 }
@@ -182,10 +195,12 @@ tsl_status tsl__lengths_make(tsl__space *base) {
     if (n > TSL__SHORT_MAX && !tsl__vec_push(&base->alloc, &longer, c)) tsl__space_no_memory(base);
     if (n <= TSL__SHORT_MAX) tsl__mask_bit_set(bits[n ? n - 1 : 0], t);
   }
-  for (uint32_t k = 1; k < TSL__SHORT_MAX; k++) tsl__mask_or(bits[k], bits[k - 1], tsl_vocab_mask_words(v));
+  for (uint32_t k = 1; k < TSL__SHORT_MAX; k++)
+    tsl__mask_or(bits[k], bits[k - 1], tsl_vocab_mask_words(v));
   if (longer.n) qsort(longer.at, longer.n, sizeof *longer.at, longest_first);
   tsl_token *tokens = tsl__arena_alloc(&base->arena, longer.n * sizeof *tokens + 4);
-  uint16_t *lengths = tsl__arena_alloc(&base->arena, longer.n * sizeof *lengths + 4), *shared = tsl__arena_alloc(&base->arena, longer.n * sizeof *shared + 4);
+  uint16_t *lengths = tsl__arena_alloc(&base->arena, longer.n * sizeof *lengths + 4),
+           *shared = tsl__arena_alloc(&base->arena, longer.n * sizeof *shared + 4);
   uint32_t *spelled = tsl__arena_alloc(&base->arena, longer.n * sizeof *spelled + 4);
   bool fine = tokens && lengths && shared && spelled;
   for (size_t i = 0; fine && i < longer.n; i++) {
@@ -193,23 +208,28 @@ tsl_status tsl__lengths_make(tsl__space *base) {
     lengths[i] = longer.at[i].length;
     spelled[longer.at[i].rank] = (uint32_t)i;
   }
-  for (size_t k = 0; fine && k < longer.n; k++) shared[k] = k ? shares(v, tokens[spelled[k - 1]], tokens[spelled[k]]) : 0;
+  for (size_t k = 0; fine && k < longer.n; k++)
+    shared[k] = k ? shares(v, tokens[spelled[k - 1]], tokens[spelled[k]]) : 0;
   l->longer = tokens;
   l->longer_shared = shared;
   l->longer_spelled = spelled;
   l->longer_length = lengths;
   l->longer_count = (uint32_t)longer.n;
   tsl__vec_free(&base->alloc, &longer);
-  if (!fine) tsl__space_no_memory(base);
-  else if (make_having(base, l) && make_ones(base, l) && (l->endings = tsl__endings_make(base))) make_holding(base, l);
+  if (!fine)
+    tsl__space_no_memory(base);
+  else if (make_having(base, l) && make_ones(base, l) && (l->endings = tsl__endings_make(base)))
+    make_holding(base, l);
   base->lengths = l;
   return base->status;
 }
 
-/* ---- classes -------------------------------------------------------------------------------------------------- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
-/* Are all bytes below this node letters of the class? Where the class has all characters beyond ASCII, only ASCII is looked at. */
-static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *letters, const tsl__nonascii *wide) {
+/* Are all bytes below this node letters of the class? Where the class has all characters beyond
+ * ASCII, only ASCII is looked at. */
+static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *letters,
+                      const tsl__nonascii *wide) {
   const tsl__trie_node *node = &trie->nodes[n];
   if (node->below == UINT16_MAX) return node->children == 0;
   const tsl__bytes *below = &trie->sets[node->below];
@@ -218,16 +238,23 @@ static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *lette
 }
 
 /* The words of a mask that is one bitset and no more; NULL: it is another. */
-static const uint32_t *only_bitset(const tsl__mask_rec *r) { return r->base_count == 1 && !r->plus_count && !r->minus_count ? r->first : NULL; }
+static const uint32_t *only_bitset(const tsl__mask_rec *r) {
+  return r->base_count == 1 && !r->plus_count && !r->minus_count ? r->first : NULL;
+}
 
-/* Of the classes known by a bitset that have all the letters, and are not narrowed by others beyond ASCII, that with the fewest more; NULL: there is none. */
-static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *letters, uint32_t wide) {
+/* Of the classes known by a bitset that have all the letters, and are not narrowed by others beyond
+ * ASCII, that with the fewest more; NULL: there is none. */
+static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *letters,
+                                    uint32_t wide) {
   const tsl__class *best = NULL;
   unsigned least = UINT_MAX;
   for (uint32_t i = 0; i < tsl__space_count(space, classes); i++) {
     const tsl__class *c = tsl__space_at(space, classes, i);
-    if (c->node || c->limit != UINT32_MAX || (c->wide && c->wide != wide) || !tsl__bytes_within(letters, &c->letters)) continue;
-    unsigned more = tsl__ones(c->letters.w[0] & ~letters->w[0]) + tsl__ones(c->letters.w[1] & ~letters->w[1]);
+    if (c->node || c->limit != UINT32_MAX || (c->wide && c->wide != wide) ||
+        !tsl__bytes_within(letters, &c->letters))
+      continue;
+    unsigned more =
+        tsl__ones(c->letters.w[0] & ~letters->w[0]) + tsl__ones(c->letters.w[1] & ~letters->w[1]);
     if (more >= least || !only_bitset(tsl__mask_at(space, c->mask))) continue;
     least = more;
     best = c;
@@ -235,11 +262,15 @@ static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *l
   return best;
 }
 
-/* Take out what holds an ASCII character that is no letter, but may be one of `wider` (NULL: any): what holds one of a group at once. */
-static void remove_having(const tsl__lengths *l, const tsl__bytes *letters, const tsl__bytes *wider, uint32_t *bits, size_t words) {
-  uint64_t left[2] = {~letters->w[0] & (wider ? wider->w[0] : UINT64_MAX), ~letters->w[1] & (wider ? wider->w[1] : UINT64_MAX)};
+/* Take out what holds an ASCII character that is no letter, but may be one of `wider` (NULL: any):
+ * what holds one of a group at once. */
+static void remove_having(const tsl__lengths *l, const tsl__bytes *letters, const tsl__bytes *wider,
+                          uint32_t *bits, size_t words) {
+  uint64_t left[2] = {~letters->w[0] & (wider ? wider->w[0] : UINT64_MAX),
+                      ~letters->w[1] & (wider ? wider->w[1] : UINT64_MAX)};
   for (unsigned k = 0; k < TSL__ALIKE; k++) {
-    bool some = (alike[k][0] & left[0]) || (alike[k][1] & left[1]), one = (alike[k][0] & letters->w[0]) || (alike[k][1] & letters->w[1]);
+    bool some = (alike[k][0] & left[0]) || (alike[k][1] & left[1]),
+         one = (alike[k][0] & letters->w[0]) || (alike[k][1] & letters->w[1]);
     if (!some || one) continue;
     tsl__mask_andnot(bits, l->having_alike[k], words);
     for (int w = 0; w < 2; w++) left[w] &= ~alike[k][w];
@@ -248,15 +279,19 @@ static void remove_having(const tsl__lengths *l, const tsl__bytes *letters, cons
     if (left[c >> 6] >> (c & 63) & 1) tsl__mask_andnot(bits, l->having[c], words);
 }
 
-/* The same from the root, for large classes: all text, or what a larger class has, less the tokens that hold anything else. */
-static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l, const tsl__bytes *letters, uint32_t wide_number) {
+/* The same from the root, for large classes: all text, or what a larger class has, less the tokens
+ * that hold anything else. */
+static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
+                       const tsl__bytes *letters, uint32_t wide_number) {
   const tsl__nonascii *wide = wide_number ? tsl__nonascii_at(space, wide_number) : NULL;
   const tsl__class *wider = find_wider(space, letters, wide_number);
   const tsl__trie *trie = &space->vocab->trie;
   size_t words = tsl_vocab_mask_words(space->vocab);
-  uint32_t number, *bits = tsl__space_step(space, (uint32_t)words) ? tsl__bitset_raw(space, &number) : NULL;
+  uint32_t number,
+      *bits = tsl__space_step(space, (uint32_t)words) ? tsl__bitset_raw(space, &number) : NULL;
   if (!bits) return false;
-  memcpy(bits, wider ? only_bitset(tsl__mask_at(space, wider->mask)) : l->text, words * sizeof *bits);
+  memcpy(bits, wider ? only_bitset(tsl__mask_at(space, wider->mask)) : l->text,
+         words * sizeof *bits);
   remove_having(l, letters, wider ? &wider->letters : NULL, bits, words);
   if (!letters->w[3] && (!wider || wider->letters.w[3])) tsl__mask_andnot(bits, l->beyond, words);
   for (uint32_t w = 0; wide && w <= trie->node_count / 64; w++)
@@ -267,7 +302,8 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
   return tsl__gather_base(space, g, number);
 }
 
-static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide_number, uint32_t root) {
+static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
+                         uint32_t wide_number, uint32_t root) {
   const tsl__nonascii *wide = wide_number ? tsl__nonascii_at(space, wide_number) : NULL;
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(place) stack = {0};
@@ -280,7 +316,9 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
     for (uint32_t c = node->first_child; fine && c < node->first_child + node->children; c++) {
       const tsl__trie_node *child = &trie->nodes[c];
       place to;
-      if (!step_utf8(&at, letters, child->byte, &to) || (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c))) continue;
+      if (!step_utf8(&at, letters, child->byte, &to) ||
+          (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c)))
+        continue;
       bool sweep = to.missing == 0 && all_below(trie, c, letters, wide);
       uint32_t end = sweep ? child->end : child->own_end;
       fine = tsl__gather_tokens(space, g, trie->order + child->begin, end - child->begin);
@@ -293,7 +331,8 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
   return fine;
 }
 
-/* A grammar that was loaded has no layer below: its vocabulary keeps the lengths for all of them. */
+/* A grammar that was loaded has no layer below: its vocabulary keeps the lengths for all of
+ * them. */
 static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
   tsl__space *made = atomic_load_explicit(&v->lengths, memory_order_acquire);
@@ -304,16 +343,20 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   if (!made) {
     status = tsl__space_new(NULL, v, &v->alloc, NULL, &made);
     if (status == TSL_OK) status = tsl__lengths_make(made);
-    if (status == TSL_OK) atomic_store_explicit(&v->lengths, made, memory_order_release);
-    else tsl__space_free(made), made = NULL;
+    if (status == TSL_OK)
+      atomic_store_explicit(&v->lengths, made, memory_order_release);
+    else
+      tsl__space_free(made), made = NULL;
   }
   pthread_mutex_unlock(&v->lock);
   if (!made) tsl__space_fail(space, status, "out of memory");
   return made ? made->lengths : NULL;
 }
 
-/* Is the path to the node made of ASCII letters only? Then a token below is a text of letters just if what is left of it is. */
-static bool is_among(const tsl__space *space, const tsl__linear *t, const tsl__bytes *letters, uint32_t node) {
+/* Is the path to the node made of ASCII letters only? Then a token below is a text of letters just
+ * if what is left of it is. */
+static bool is_among(const tsl__space *space, const tsl__linear *t, const tsl__bytes *letters,
+                     uint32_t node) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *path = v->bytes + v->offsets[v->trie.order[v->trie.nodes[node].begin]];
   for (uint32_t i = 0; i <= t->nodes[t->at[node]].above; i++)
@@ -325,23 +368,29 @@ static bool is_among(const tsl__space *space, const tsl__linear *t, const tsl__b
 static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from, uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   const tsl_token *order = space->vocab->trie.order;
-  uint32_t number, *bits = n->end - n->own_end > TSL__PATCH_MAX ? tsl__bitset_new(space, &number) : NULL;
+  uint32_t number,
+      *bits = n->end - n->own_end > TSL__PATCH_MAX ? tsl__bitset_new(space, &number) : NULL;
   if (space->status != TSL_OK || !tsl__space_step(space, (n->end - n->own_end) / 8)) return false;
   for (uint32_t k = n->own_end; k < n->end; k++) {
     if (!tsl__mask_bit(from, order[k])) continue;
-    if (bits) tsl__mask_bit_set(bits, order[k]);
-    else if (!tsl__gather_token(space, g, order[k])) return false;
+    if (bits)
+      tsl__mask_bit_set(bits, order[k]);
+    else if (!tsl__gather_token(space, g, order[k]))
+      return false;
   }
   return !bits || tsl__gather_base(space, g, number);
 }
 
 /* Is a class of ASCII characters, all letters among them? */
 static bool has_words(const tsl__bytes *letters) {
-  return (letters->w[1] & TSL__WORD_LETTERS) == TSL__WORD_LETTERS && !letters->w[2] && !letters->w[3];
+  return (letters->w[1] & TSL__WORD_LETTERS) == TSL__WORD_LETTERS && !letters->w[2] &&
+         !letters->w[3];
 }
 
-/* Such a class below the space that texts begin with, which most tokens do: words are told at once, what else there is along the table without them (linear_cover.h). */
-static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t, const tsl__bytes *letters) {
+/* Such a class below the space that texts begin with, which most tokens do: words are told at once,
+ * what else there is along the table without them (linear_cover.h). */
+static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t,
+                          const tsl__bytes *letters) {
   const tsl__linear *rest = t->rest;
   const tsl__linear_node *n = rest->nodes + rest->space, *end = rest->nodes + n->next;
   uint32_t number, *bits = tsl__bitset_raw(space, &number);
@@ -355,15 +404,20 @@ static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *
   return tsl__gather_base(space, g, number);
 }
 
-static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide, uint32_t node) {
-  const tsl__lengths *l = space->lengths ? space->lengths : space->parent ? space->parent->lengths : NULL;
+static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
+                             uint32_t wide, uint32_t node) {
+  const tsl__lengths *l = space->lengths  ? space->lengths
+                          : space->parent ? space->parent->lengths
+                                          : NULL;
   const tsl__linear *t = tsl__linear_table(space);
   unsigned ascii = tsl__ones(letters->w[0]) + tsl__ones(letters->w[1]);
   if (!l || ascii < LARGE_CLASS) return gather_class(space, g, letters, wide, node);
   if (node == 0) return gather_all(space, g, l, letters, wide);
-  if (t && t->rest && t->space && node == t->nodes[t->space].node && has_words(letters) && !wide) return gather_spaced(space, g, t, letters);
+  if (t && t->rest && t->space && node == t->nodes[t->space].node && has_words(letters) && !wide)
+    return gather_spaced(space, g, t, letters);
   if (!t || !is_among(space, t, letters, node)) return gather_class(space, g, letters, wide, node);
-  const uint32_t *all = only_bitset(tsl__mask_at(space, tsl__class_mask(space, letters, wide, 0, UINT32_MAX)));
+  const uint32_t *all =
+      only_bitset(tsl__mask_at(space, tsl__class_mask(space, letters, wide, 0, UINT32_MAX)));
   return all ? gather_below(space, g, all, node) : gather_class(space, g, letters, wide, node);
 }
 
@@ -373,7 +427,8 @@ const tsl__lengths *tsl__lengths_of(tsl__space *space) {
 }
 
 /* The unlimited mask, less what is longer than `limit`. */
-static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
+static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
+                           uint32_t wide, uint32_t node, uint32_t limit) {
   tsl__mask all = tsl__class_mask(space, letters, wide, node, UINT32_MAX);
   const tsl__lengths *l = tsl__lengths_of(space);
   if (space->status != TSL_OK || limit == 0) return space->status == TSL_OK;
@@ -397,42 +452,55 @@ static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *
   return tsl__gather_base(space, g, number);
 }
 
-static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
+static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide,
+                           uint32_t node, uint32_t limit) {
   tsl__gather g = {0};
-  bool fine = limit == UINT32_MAX ? gather_unlimited(space, &g, letters, wide, node) : gather_limited(space, &g, letters, wide, node, limit);
+  bool fine = limit == UINT32_MAX ? gather_unlimited(space, &g, letters, wide, node)
+                                  : gather_limited(space, &g, letters, wide, node, limit);
   tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
   tsl__gather_free(space, &g);
   return mask;
 }
 
-/* The same from what other grammars have left; what is made is left for others. A limited one is quickly made of one that is not. */
-static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
+/* The same from what other grammars have left; what is made is left for others. A limited one is
+ * quickly made of one that is not. */
+static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide,
+                           uint32_t node, uint32_t limit) {
   const tsl__nonascii *w = wide ? tsl__nonascii_at(space, wide) : NULL;
   tsl__digest key;
-  if (limit != UINT32_MAX || !tsl__common_class_key(space, letters, w, node, &key)) return make_mask(space, letters, wide, node, limit);
+  if (limit != UINT32_MAX || !tsl__common_class_key(space, letters, w, node, &key))
+    return make_mask(space, letters, wide, node, limit);
   tsl__gather g = {0};
   tsl__words left = {0};
   bool whole, known = tsl__common_take(space, &key, &g, &left, &whole);
-  tsl__mask mask = !known ? make_mask(space, letters, wide, node, limit) : space->status == TSL_OK ? tsl__gather_done(space, &g) : 0;
+  tsl__mask mask = !known                    ? make_mask(space, letters, wide, node, limit)
+                   : space->status == TSL_OK ? tsl__gather_done(space, &g)
+                                             : 0;
   if (!known && space->status == TSL_OK) tsl__common_put(space, &key, &(tsl__walk){.mask = mask});
   tsl__gather_free(space, &g);
   tsl__vec_free(&space->alloc, &left);
   return mask;
 }
 
-tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit) {
-  uint64_t hash = tsl__mix(tsl__hash(letters, sizeof *letters) + wide) ^ tsl__mix((uint64_t)node << 32 | limit);
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide,
+                          uint32_t node, uint32_t limit) {
+  uint64_t hash =
+      tsl__mix(tsl__hash(letters, sizeof *letters) + wide) ^ tsl__mix((uint64_t)node << 32 | limit);
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->classes.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__class *c = tsl__space_at(space, classes, i);
-      if (c->node == node && c->limit == limit && c->wide == wide && tsl__bytes_equal(&c->letters, letters)) return c->mask;
+      if (c->node == node && c->limit == limit && c->wide == wide &&
+          tsl__bytes_equal(&c->letters, letters))
+        return c->mask;
     }
   }
   tsl__mask mask = find_mask(space, letters, wide, node, limit);
   if (space->status != TSL_OK) return 0;
   tsl__class *c = tsl__pool_add(&space->classes.pool, &space->kept);
   if (c) *c = (tsl__class){*letters, wide, node, limit, mask};
-  if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash, tsl__space_count(space, classes) - 1)) tsl__space_no_memory(space);
+  if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash,
+                            tsl__space_count(space, classes) - 1))
+    tsl__space_no_memory(space);
   return mask;
 }

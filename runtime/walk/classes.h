@@ -1,8 +1,10 @@
 /* classes.h - tokens made of certain letters only, as bitsets.
  *
- * A class is a set of bytes: some ASCII characters and the bytes of multi-byte UTF-8, all of it, none, or those characters that a class of wide ones has (nonascii.h). Its mask holds every token below a trie node that is a text of
- * such letters, or the beginning of one (the last character may be cut off). With a limit, only tokens of at most that many characters: above
- * SHORT_MAX the few longer ones are a list to subtract, below there is a bitset per limit.
+ * A class is a set of bytes: some ASCII characters and the bytes of multi-byte UTF-8, all of it,
+ * none, or those characters that a class of wide ones has (nonascii.h). Its mask holds every token
+ * below a trie node that is a text of such letters, or the beginning of one (the last character may
+ * be cut off). With a limit, only tokens of at most that many characters: above SHORT_MAX the few
+ * longer ones are a list to subtract, below there is a bitset per limit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,29 +14,39 @@
 #include "runtime/masks/mask.h"
 
 #define TSL__SHORT_MAX 16u
-#define TSL__ALIKE 9u /* groups of ASCII characters that mostly are letters of a class all of them, or none */
+/* groups of ASCII characters that mostly are letters of a class all of them, or none */
+#define TSL__ALIKE 9u
 
-/* What tokens are made of: by number of characters (bytes that are not UTF-8 continuation bytes), and by character. */
+/* What tokens are made of: by number of characters (bytes that are not UTF-8 continuation bytes),
+ * and by character. */
 typedef struct tsl__lengths {
-  const uint32_t *at_most[TSL__SHORT_MAX]; /* bitset numbers' words: tokens of at most k + 1 characters */
-  const tsl_token *longer;                 /* of more than SHORT_MAX characters, longest first */
+  /* bitset numbers' words: tokens of at most k + 1 characters */
+  const uint32_t *at_most[TSL__SHORT_MAX];
+  const tsl_token *longer; /* of more than SHORT_MAX characters, longest first */
   const uint16_t *longer_length;
-  const uint16_t *longer_shared;           /* bytes that the k-th by spelling shares with the one before */
-  const uint32_t *longer_spelled;          /* by spelling: which one it is */
+  /* bytes that the k-th by spelling shares with the one before */
+  const uint16_t *longer_shared;
+  const uint32_t *longer_spelled; /* by spelling: which one it is */
   uint32_t longer_count;
-  const uint32_t *text;                    /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
-  const uint32_t *having[128], *beyond;    /* tokens that hold this ASCII character, or a byte from 0x80 on */
+  /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
+  const uint32_t *text;
+  /* tokens that hold this ASCII character, or a byte from 0x80 on */
+  const uint32_t *having[128], *beyond;
   const uint32_t *having_alike[TSL__ALIKE]; /* tokens that hold one of a group */
-  const struct tsl__endings *endings;      /* how the nodes' paths end (nonascii.h) */
-  /* Tokens that are one character beyond ASCII or the beginning of one, and nodes with children that are one, by their first byte from 0xC2 on: those of k from [k] to [k + 1]. */
+  const struct tsl__endings *endings;       /* how the nodes' paths end (nonascii.h) */
+  /* Tokens that are one character beyond ASCII or the beginning of one, and nodes with children
+   * that are one, by their first byte from 0xC2 on: those of k from [k] to [k + 1]. */
   const tsl_token *ones;
   const uint32_t *wholes;
   uint32_t ones_of[TSL__LEADS + 1], wholes_of[TSL__LEADS + 1];
-  const uint64_t *holding[129];            /* by node: this ASCII character (128: a byte from 0x80 on) is its own or occurs below it */
+  /* by node: this ASCII character (128: a byte from 0x80 on) is its own or occurs below it */
+  const uint64_t *holding[129];
 } tsl__lengths;
 
 /* Does a token hold a quote or a backslash? */
-static inline bool tsl__is_quoted(const tsl__lengths *l, tsl_token t) { return tsl__mask_bit(l->having['"'], t) || tsl__mask_bit(l->having['\\'], t); }
+static inline bool tsl__is_quoted(const tsl__lengths *l, tsl_token t) {
+  return tsl__mask_bit(l->having['"'], t) || tsl__mask_bit(l->having['\\'], t);
+}
 
 typedef struct tsl__class {
   tsl__bytes letters;
@@ -42,8 +54,10 @@ typedef struct tsl__class {
   tsl__mask mask;
 } tsl__class;
 
-/* The mask of a class below a node; 0 on failure (sticky) or if it is empty. The limit is one of whole tokens: their characters above the node count too. */
-tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide, uint32_t node, uint32_t limit);
+/* The mask of a class below a node; 0 on failure (sticky) or if it is empty. The limit is one of
+ * whole tokens: their characters above the node count too. */
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide,
+                          uint32_t node, uint32_t limit);
 /* The lengths of the vocabulary, from the layer that has them; NULL on failure (sticky). */
 const tsl__lengths *tsl__lengths_of(tsl__space *space);
 /* Make the lengths of a vocabulary's layer. */

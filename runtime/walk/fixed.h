@@ -1,11 +1,16 @@
 /* fixed.h - fixed texts spelled as the rest of a JSON string: names of members, values of an enum.
  *
- * Problem   A set of texts has a state for each of their characters, and four more for the beginnings of \u escapes. A walk looks at most of them, a generation uses few.
- * Idea      Such a state says which texts it may still become: a range of a sorted table, all of which agree in the bytes read so far. Trie and table are walked
- *           side by side, without states; a token is read along the table, and only where it ends a state is made.
- * Example   {"name", "none"} after `n`: the trie's nodes a, am, ame and o, on, one are reached; `e"` ends the first text at the node below ame.
- * Others    The same for any text but these (names of further members): there the table says what is excluded.
- * Escapes   Those of ASCII characters are followed here. Where a character beyond ASCII might be spelled as an escape, the states take over.
+ * Problem   A set of texts has a state for each of their characters, and four more for the
+ *           beginnings of \u escapes. A walk looks at most of them, a generation uses few.
+ * Idea      Such a state says which texts it may still become: a range of a sorted table, all of
+ *           which agree in the bytes read so far. Trie and table are walked side by side, without
+ *           states; a token is read along the table, and only where it ends a state is made.
+ * Example   {"name", "none"} after `n`: the trie's nodes a, am, ame and o, on, one are reached;
+ *           `e"` ends the first text at the node below ame.
+ * Others    The same for any text but these (names of further members): there the table says what
+ *           is excluded.
+ * Escapes   Those of ASCII characters are followed here. Where a character beyond ASCII might be
+ *           spelled as an escape, the states take over.
  * Tested by tests/engine/test_oracle.c, tests/expr/test_expr.c, tests/engine/test_shipped.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,11 +24,13 @@
 /* What a state between two characters of such texts may become, or may not. */
 typedef struct tsl__fixed {
   const tsl__string *texts; /* sorted, without doubles; UTF-8 */
-  uint32_t lo, hi, depth;   /* texts [lo, hi), which agree in the first `depth` bytes; these have been read */
-  bool others;              /* any text but these */
+  /* texts [lo, hi), which agree in the first `depth` bytes; these have been read */
+  uint32_t lo, hi, depth;
+  bool others; /* any text but these */
 } tsl__fixed;
 
-/* A node of the trie that is reached within texts [lo, hi): its tokens are legal if one of these may come. */
+/* A node of the trie that is reached within texts [lo, hi): its tokens are legal if one of these
+ * may come. */
 typedef struct tsl__fixed_node {
   uint32_t node, lo, hi;
 } tsl__fixed_node;
@@ -49,15 +56,23 @@ typedef struct tsl__fixed_walk {
 } tsl__fixed_walk;
 
 /* Does a state spell fixed texts, no others? Or all but these? */
-static inline bool tsl__is_fixed(const tsl__state_rec *r) { return tsl__state_fixed(r) && !tsl__state_fixed(r)->others; }
-static inline bool tsl__is_others(const tsl__state_rec *r) { return tsl__state_fixed(r) && tsl__state_fixed(r)->others; }
+static inline bool tsl__is_fixed(const tsl__state_rec *r) {
+  return tsl__state_fixed(r) && !tsl__state_fixed(r)->others;
+}
+static inline bool tsl__is_others(const tsl__state_rec *r) {
+  return tsl__state_fixed(r) && tsl__state_fixed(r)->others;
+}
 
 /* Walk from such a state, at a node. Adds to *out. false on failure (sticky). Needs the lock. */
-bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
-/* The same for where texts end: nothing is added to `reached`, and only what has a quote below it is looked at. Texts that are excluded have no states: of theirs a rest has state 0. */
-bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t node, tsl__fixed_walk *out);
+bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node,
+                     tsl__fixed_walk *out);
+/* The same for where texts end: nothing is added to `reached`, and only what has a quote below it
+ * is looked at. Texts that are excluded have no states: of theirs a rest has state 0. */
+bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t node,
+                     tsl__fixed_walk *out);
 /* Is it plain that no text ends within a token of a leftover? *scratch is used. */
-bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over, tsl__fixed_walk *scratch);
+bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over,
+                        tsl__fixed_walk *scratch);
 void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
 size_t tsl__fixed_walk_memory(const tsl__fixed_walk *w); /* bytes of its lists */
 
@@ -70,16 +85,20 @@ typedef struct tsl__fixed_run {
   const uint8_t *at;
   size_t n;
   bool ends; /* the closing quote comes after them */
-  const tsl__string *texts;  /* the last ones in which they were looked for: frames of an object's names, and of all others, have the same; NULL: in none yet */
+  /* the last ones in which they were looked for: frames of an object's names, and of all others,
+   * have the same; NULL: in none yet */
+  const tsl__string *texts;
   tsl__fixed_range from, to; /* whence, and where they led */
 } tsl__fixed_run;
 
 /* Is it a raw ASCII character of a string? And how many of n bytes are? */
 static inline bool tsl__fixed_is_raw(uint8_t byte) { return byte < 0x80 && tsl__stands_raw(byte); }
 size_t tsl__fixed_raw(const uint8_t *bytes, size_t n);
-/* Where a state that has a `fixed` comes by them; false: nowhere. If they end the text, it is the first of the range. */
+/* Where a state that has a `fixed` comes by them; false: nowhere. If they end the text, it is the
+ * first of the range. */
 bool tsl__fixed_find(const tsl__state_rec *from, tsl__fixed_run *run, tsl__fixed_range *out);
 /* The state there; 0 on failure (sticky). Needs the lock. */
-tsl__state tsl__fixed_state(tsl__space *space, const tsl__state_rec *from, const tsl__fixed_range *at);
+tsl__state tsl__fixed_state(tsl__space *space, const tsl__state_rec *from,
+                            const tsl__fixed_range *at);
 
 #endif

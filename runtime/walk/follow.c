@@ -6,14 +6,15 @@
 #include "runtime/position/stacks.h"
 
 #define BEGINS_MAX 64u /* states that are looked at for what something may begin with */
-#define NESTED_MOST 64u /* frames inside one another, from which on nobody asks what follows them all */
-#define BYTES_MOST 160u /* bytes from which on telling them apart helps nobody */
+/* frames inside one another, from which on nobody asks what follows them all */
+#define NESTED_MOST 64u
+#define BYTES_MOST 160u     /* bytes from which on telling them apart helps nobody */
 #define NUMBERS_MAX 0x7FFFu /* see context_of in walk.c */
-#define LEADS_MAX 8u   /* states that are counted */
-#define REACHED_MAX 32u /* states that letters lead to */
-#define NESTED_LEAST 8u /* calls, one as the first thing of another */
+#define LEADS_MAX 8u        /* states that are counted */
+#define REACHED_MAX 32u     /* states that letters lead to */
+#define NESTED_LEAST 8u     /* calls, one as the first thing of another */
 
-/* ---- what something begins with ----------------------------------------------------------------------------------- */
+/* ---- what something begins with -------------------------------------------------------------- */
 
 /* The states that were looked at: each is once. */
 typedef struct begins {
@@ -41,8 +42,10 @@ static bool begin_calls(tsl__space *space, begins *b, const tsl__state_rec *r, b
     const tsl__edge *e = &tsl__state_edges(r)[i];
     bool fork = r->flags & TSL__STATE_FORK, empty = false;
     if (!begin_target(space, b, e->to, &empty)) return false;
-    if (fork) *over |= empty;
-    else if (empty && !begin_target(space, b, e->push, over)) return false;
+    if (fork)
+      *over |= empty;
+    else if (empty && !begin_target(space, b, e->push, over))
+      return false;
   }
   return true;
 }
@@ -50,9 +53,13 @@ static bool begin_calls(tsl__space *space, begins *b, const tsl__state_rec *r, b
 static bool begin_state(tsl__space *space, begins *b, tsl__state state, bool *over) {
   uint32_t mine = 0;
   while (mine < b->n && b->at[mine] != state) mine++;
-  if (mine < b->n) return *over |= b->over[mine], !b->open[mine]; /* calls that may be over at once come back to it: it is not known yet whether it may be over, too */
+  /* calls that may be over at once come back to it: it is not known yet whether it may be over,
+   * too */
+  if (mine < b->n) return *over |= b->over[mine], !b->open[mine];
   const tsl__state_rec *r = tsl__state_at(space, state);
-  if (mine == BEGINS_MAX || r->flags & (TSL__STATE_KEYED | TSL__STATE_RESUME) || tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state))) return false;
+  if (mine == BEGINS_MAX || r->flags & (TSL__STATE_KEYED | TSL__STATE_RESUME) ||
+      tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state)))
+    return false;
   b->n++;
   b->at[mine] = state;
   b->open[mine] = true;
@@ -82,25 +89,32 @@ bool tsl__next_meets(const tsl__trie *trie, const tsl__trie_node *n, const tsl__
 static bool is_pure(const tsl__trie *trie, const tsl__trie_node *n, const tsl__hint *h) {
   if (n->below == UINT16_MAX) return !n->children;
   const tsl__bytes *below = &trie->sets[n->below];
-  return !below->w[2] && !below->w[3] && !(below->w[0] & ~h->letters.w[0]) && !(below->w[1] & ~h->letters.w[1]);
+  return !below->w[2] && !below->w[3] && !(below->w[0] & ~h->letters.w[0]) &&
+         !(below->w[1] & ~h->letters.w[1]);
 }
 
-bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__letters_after *a, tsl__state from, tsl__state state) {
+bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__letters_after *a,
+                        tsl__state from, tsl__state state) {
   const tsl__hint *h = &a->hint;
   tsl__bytes set = a->leaves;
-  if (state == a->at && (!a->twice || (from == state && tsl__bytes_has(&a->spared, n->byte)))) tsl__bytes_remove(&set, &a->spared);
+  if (state == a->at && (!a->twice || (from == state && tsl__bytes_has(&a->spared, n->byte))))
+    tsl__bytes_remove(&set, &a->spared);
   if (!tsl__trie_below_meets(trie, n, &set)) return false;
   for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
     uint8_t b = trie->labels[c];
-    if (tsl__bytes_has(&set, b) && (b >= 0x80 || !tsl__bytes_has(&h->letters, b) || !is_pure(trie, &trie->nodes[c], h))) return true;
+    if (tsl__bytes_has(&set, b) &&
+        (b >= 0x80 || !tsl__bytes_has(&h->letters, b) || !is_pure(trie, &trie->nodes[c], h)))
+      return true;
   }
   return false;
 }
 
-/* ---- what follows --------------------------------------------------------------------------------------------------- */
+/* ---- what follows ---------------------------------------------------------------------------- */
 
-/* What the frames of a position begin with, that of the first of them in *own, if it is alone, and what may follow that one at once in *below. */
-static bool begin_tail(tsl__space *space, uint32_t tail, tsl__follow *f, tsl__bytes *own, tsl__bytes *below) {
+/* What the frames of a position begin with, that of the first of them in *own, if it is alone, and
+ * what may follow that one at once in *below. */
+static bool begin_tail(tsl__space *space, uint32_t tail, tsl__follow *f, tsl__bytes *own,
+                       tsl__bytes *below) {
   begins b = {.n = 0};
   for (bool first = true, over = true; over && tail; first = false) {
     const tsl__stack_rec *r = tsl__stack_at(space, tail);
@@ -109,8 +123,10 @@ static bool begin_tail(tsl__space *space, uint32_t tail, tsl__follow *f, tsl__by
       const tsl__cell *c = tsl__stack_cell(space, r, i);
       bool empty = false;
       b.n = 0;
-      if (!begin_state(space, &b, c->state, &empty) || (empty && over && tail != c->tail)) return false;
-      if (first && r->n == 1) f->then = c->state, f->count = c->count, *own = b.bytes, b.bytes = (tsl__bytes){{0}};
+      if (!begin_state(space, &b, c->state, &empty) || (empty && over && tail != c->tail))
+        return false;
+      if (first && r->n == 1)
+        f->then = c->state, f->count = c->count, *own = b.bytes, b.bytes = (tsl__bytes){{0}};
       if (empty) over = true, tail = c->tail;
     }
   }
@@ -118,7 +134,8 @@ static bool begin_tail(tsl__space *space, uint32_t tail, tsl__follow *f, tsl__by
   return true;
 }
 
-/* What a state begins with, in *own, and whether it may be over at once; false if that is not told. */
+/* What a state begins with, in *own, and whether it may be over at once; false if that is not
+ * told. */
 static bool begin_alone(tsl__space *space, tsl__state state, tsl__bytes *own, bool *over) {
   begins b = {.n = 0};
   *over = false;
@@ -128,7 +145,8 @@ static bool begin_alone(tsl__space *space, tsl__state state, tsl__bytes *own, bo
 }
 
 /* Of where a caller goes on, and of what follows that. */
-static bool begin_caller(tsl__space *space, const tsl__after *a, tsl__follow *f, tsl__bytes *own, tsl__bytes *below) {
+static bool begin_caller(tsl__space *space, const tsl__after *a, tsl__follow *f, tsl__bytes *own,
+                         tsl__bytes *below) {
   bool over;
   if (!begin_alone(space, a->then, own, &over)) return false;
   f->then = a->then;
@@ -140,7 +158,8 @@ static bool begin_caller(tsl__space *space, const tsl__after *a, tsl__follow *f,
 }
 
 /* Those of its bytes by which `then` begins by calls that come back to it. */
-static void find_again(tsl__space *space, tsl__follow *f, const tsl__bytes *own, const tsl__bytes *below) {
+static void find_again(tsl__space *space, tsl__follow *f, const tsl__bytes *own,
+                       const tsl__bytes *below) {
   const tsl__state_rec *r = tsl__state_expanded(space, f->then);
   begins b = {.n = 0};
   uint32_t count;
@@ -148,9 +167,11 @@ static void find_again(tsl__space *space, tsl__follow *f, const tsl__bytes *own,
   for (uint32_t i = 0; i < r->edges; i++) {
     const tsl__edge *e = &tsl__state_edges(r)[i];
     bool over = false;
-    if (tsl__target_resolve(space, e->push, f->count, &count) == f->then && count == f->count) begin_target(space, &b, e->to, &over);
+    if (tsl__target_resolve(space, e->push, f->count, &count) == f->then && count == f->count)
+      begin_target(space, &b, e->to, &over);
   }
-  for (int w = 0; w < 4; w++) f->again.w[w] = b.bytes.w[w] & own->w[w] & ~below->w[w] & ~r->live.w[w];
+  for (int w = 0; w < 4; w++)
+    f->again.w[w] = b.bytes.w[w] & own->w[w] & ~below->w[w] & ~r->live.w[w];
 }
 
 static uint32_t follow_number(tsl__space *space, const tsl__follow *f) {
@@ -158,11 +179,15 @@ static uint32_t follow_number(tsl__space *space, const tsl__follow *f) {
   tsl__index_iter it = tsl__index_first(&space->follows.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (!memcmp(tsl__follow_at(space, i), f, sizeof *f)) return i;
-  tsl__follow *made = tsl__space_count(space, follows) < NUMBERS_MAX ? tsl__pool_add(&space->follows.pool, &space->kept) : NULL;
+  tsl__follow *made = tsl__space_count(space, follows) < NUMBERS_MAX
+                          ? tsl__pool_add(&space->follows.pool, &space->kept)
+                          : NULL;
   if (!made) return 0;
   *made = *f;
   uint32_t number = tsl__space_count(space, follows) - 1;
-  return tsl__index_add(&space->follows.index, &space->alloc, hash, number) ? number : (tsl__space_no_memory(space), 0);
+  return tsl__index_add(&space->follows.index, &space->alloc, hash, number)
+             ? number
+             : (tsl__space_no_memory(space), 0);
 }
 
 /* What follows a frame that is the last thing in its caller is what follows that one. */
@@ -179,7 +204,10 @@ uint32_t tsl__follow_of(tsl__space *space, tsl__after *a) {
   memset(&f, 0, sizeof f);
   if (a->depth > NESTED_MOST) return 0;
   if (is_last_thing(space, a)) return a->number = a->outer ? tsl__follow_of(space, a->outer) : 0;
-  if (!(a->then ? begin_caller(space, a, &f, &own, &below) : begin_tail(space, a->tail, &f, &own, &below)) || space->status != TSL_OK) return 0;
+  if (!(a->then ? begin_caller(space, a, &f, &own, &below)
+                : begin_tail(space, a->tail, &f, &own, &below)) ||
+      space->status != TSL_OK)
+    return 0;
   f.bytes = own;
   tsl__bytes_or(&f.bytes, &below);
   if (f.then) find_again(space, &f, &own, &below);
@@ -187,9 +215,10 @@ uint32_t tsl__follow_of(tsl__space *space, tsl__after *a) {
   return a->number = tsl__bytes_count(&f.bytes) > BYTES_MOST ? 0 : follow_number(space, &f);
 }
 
-/* ---- letters -------------------------------------------------------------------------------------------------------- */
+/* ---- letters --------------------------------------------------------------------------------- */
 
-/* The bytes that a frame may begin with in a state, and those of them after which it is in `to` alone. */
+/* The bytes that a frame may begin with in a state, and those of them after which it is in `to`
+ * alone. */
 typedef struct leads {
   tsl__bytes any, only;
 } leads;
@@ -202,32 +231,43 @@ static void lead_also(leads *l, const leads *m) {
   }
 }
 
-static bool lead_from(tsl__space *space, tsl__state state, tsl__state to, unsigned depth, leads *l) {
+static bool lead_from(tsl__space *space, tsl__state state, tsl__state to, unsigned depth,
+                      leads *l) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   uint32_t count;
-  if (r->flags & (TSL__STATE_KEYED | TSL__STATE_RESUME | TSL__STATE_LOOP | TSL__STATE_FORK | TSL__STATE_NULLABLE) || tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state))) return false;
+  if (r->flags & (TSL__STATE_KEYED | TSL__STATE_RESUME | TSL__STATE_LOOP | TSL__STATE_FORK |
+                  TSL__STATE_NULLABLE) ||
+      tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state)))
+    return false;
   l->any = r->live;
   for (unsigned i = 0, b = 0; i < r->ranges; b = tsl__state_upper(r)[i++] + 1u)
-    if (r->targets[i] && !tsl__target_is_later(r->targets[i]) && tsl__target_resolve(space, r->targets[i], 0, &count) == to && !count) tsl__bytes_add_range(&l->only, b, tsl__state_upper(r)[i]);
+    if (r->targets[i] && !tsl__target_is_later(r->targets[i]) &&
+        tsl__target_resolve(space, r->targets[i], 0, &count) == to && !count)
+      tsl__bytes_add_range(&l->only, b, tsl__state_upper(r)[i]);
   for (uint32_t i = 0; i < r->edges; i++) {
     const tsl__edge *e = &tsl__state_edges(r)[i];
     const tsl__state_rec *push = tsl__state_expanded(space, tsl__target_state(e->push));
     leads m = {{{0}}, {{0}}};
-    if (!push || !depth || !lead_from(space, tsl__target_state(e->to), to, depth - 1, &m)) return false;
+    if (!push || !depth || !lead_from(space, tsl__target_state(e->to), to, depth - 1, &m))
+      return false;
     if (!(push->flags & TSL__STATE_FINAL)) m.only = (tsl__bytes){{0}};
     lead_also(l, &m);
   }
   return true;
 }
 
-/* Where a frame that begins in a state is after a byte, as far as that is plain to see; 0: it is not. */
+/* Where a frame that begins in a state is after a byte, as far as that is plain to see; 0: it is
+ * not. */
 static tsl__state lead_by(tsl__space *space, tsl__state state, uint8_t byte, unsigned depth) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   uint32_t count;
-  if (r->flags & (TSL__STATE_KEYED | TSL__STATE_RESUME | TSL__STATE_FORK) || tsl__state_fixed(r) || !(r = tsl__state_expanded(space, state))) return 0;
+  if (r->flags & (TSL__STATE_KEYED | TSL__STATE_RESUME | TSL__STATE_FORK) || tsl__state_fixed(r) ||
+      !(r = tsl__state_expanded(space, state)))
+    return 0;
   tsl__target t = tsl__state_step(space, r, byte);
   tsl__state to = t ? tsl__target_resolve(space, t, 0, &count) : 0;
-  for (uint32_t i = 0; i < r->edges && !to && depth; i++) to = lead_by(space, tsl__target_state(tsl__state_edges(r)[i].to), byte, depth - 1);
+  for (uint32_t i = 0; i < r->edges && !to && depth; i++)
+    to = lead_by(space, tsl__target_state(tsl__state_edges(r)[i].to), byte, depth - 1);
   return to;
 }
 
@@ -237,7 +277,8 @@ static tsl__state most_lead_to(tsl__space *space, const tsl__state_rec *r, const
   unsigned times[LEADS_MAX] = {0}, most = 0;
   for (unsigned b = 0; b < 0x80; b++) {
     tsl__state s = 0;
-    for (uint32_t i = 0; i < r->edges && tsl__bytes_has(by, b) && !s; i++) s = lead_by(space, tsl__target_state(tsl__state_edges(r)[i].to), (uint8_t)b, NESTED_LEAST);
+    for (uint32_t i = 0; i < r->edges && tsl__bytes_has(by, b) && !s; i++)
+      s = lead_by(space, tsl__target_state(tsl__state_edges(r)[i].to), (uint8_t)b, NESTED_LEAST);
     for (unsigned k = 0; s && k < LEADS_MAX; k++) {
       if (to[k] && to[k] != s) continue;
       to[k] = s;
@@ -248,7 +289,8 @@ static tsl__state most_lead_to(tsl__space *space, const tsl__state_rec *r, const
   return best;
 }
 
-/* What follows a frame that is in state `at` may begin with a letter by calling a frame that is in one state after most, and stays there. That need not be begun before a letter if it can be begun
+/* What follows a frame that is in state `at` may begin with a letter by calling a frame that is in
+ * one state after most, and stays there. That need not be begun before a letter if it can be begun
  * before the one before that, or at all if that state is `at`, which stays there as well. */
 static void spare(tsl__space *space, const tsl__follow *f, tsl__letters_after *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, f->then);
@@ -259,7 +301,8 @@ static void spare(tsl__space *space, const tsl__follow *f, tsl__letters_after *o
     const tsl__edge *e = &tsl__state_edges(r)[i];
     leads m = {{{0}}, {{0}}};
     if (!lead_from(space, tsl__target_state(e->to), to, NESTED_LEAST, &m)) return;
-    if (tsl__target_resolve(space, e->push, f->count, &count) != f->then || count != f->count) m.only = (tsl__bytes){{0}};
+    if (tsl__target_resolve(space, e->push, f->count, &count) != f->then || count != f->count)
+      m.only = (tsl__bytes){{0}};
     lead_also(&all, &m);
   }
   r = to ? tsl__state_expanded(space, to) : NULL;
@@ -271,20 +314,24 @@ static void spare(tsl__space *space, const tsl__follow *f, tsl__letters_after *o
   out->twice = to != out->at;
 }
 
-/* The states that letters lead to, and the calls of these; false: there are many, or they count. Most of the letters lead to out->at. */
+/* The states that letters lead to, and the calls of these; false: there are many, or they count.
+ * Most of the letters lead to out->at. */
 static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__letters_after *out) {
   tsl__hint *h = &out->hint;
   tsl__state at[REACHED_MAX];
   unsigned times[REACHED_MAX] = {0}, most = 0;
   uint32_t n = 0, count;
-  for (uint32_t i = 0; r && tsl__calls_begin(space, r, &h->exits); i++, r = tsl__state_expanded(space, at[i - 1])) {
+  for (uint32_t i = 0; r && tsl__calls_begin(space, r, &h->exits);
+       i++, r = tsl__state_expanded(space, at[i - 1])) {
     for (unsigned b = 0; b < 256; b++) {
       tsl__target t = tsl__bytes_has(&h->letters, b) ? tsl__state_step(space, r, (uint8_t)b) : 0;
       tsl__state to = t ? tsl__target_resolve(space, t, 0, &count) : 0;
       uint32_t k = 0;
       if (!to) continue;
       while (k < n && at[k] != to) k++;
-      if (k == REACHED_MAX || tsl__state_at(space, to)->flags & (TSL__STATE_LOOP | TSL__STATE_FORK | TSL__STATE_KEYED)) return false;
+      if (k == REACHED_MAX ||
+          tsl__state_at(space, to)->flags & (TSL__STATE_LOOP | TSL__STATE_FORK | TSL__STATE_KEYED))
+        return false;
       if (k == n) at[n++] = to;
       if (++times[k] > most) most = times[k], out->at = to;
     }
@@ -306,11 +353,13 @@ static bool make_letters(tsl__space *space, const tsl__state_rec *r, tsl__letter
   if (!out->twice) tsl__bytes_remove(&before, &out->spared);
   tsl__bytes_or(&h->exits, &before);
   if (!tsl__bytes_meet(&before, &h->letters)) return true;
-  for (int w = 0; w < 4; w++) h->exits.w[w] = w < 2 || !h->letters.w[3] ? ~h->letters.w[w] : 0; /* what follows, once begun, may read anything */
+  /* what follows, once begun, may read anything */
+  for (int w = 0; w < 4; w++) h->exits.w[w] = w < 2 || !h->letters.w[3] ? ~h->letters.w[w] : 0;
   return h->limit == TSL__COUNT_INF;
 }
 
-const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r, const tsl__hint *h, uint32_t follow) {
+const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r,
+                                              const tsl__hint *h, uint32_t follow) {
   uint64_t hash = tsl__mix((uint64_t)(uintptr_t)h + follow);
   tsl__index_iter it = tsl__index_first(&space->letters_after.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
@@ -319,9 +368,12 @@ const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__stat
   }
   tsl__letters_after made = {.of = h, .follow = follow, .hint = *h};
   made.told = make_letters(space, r, &made);
-  tsl__letters_after *a = space->status == TSL_OK ? tsl__pool_add(&space->letters_after.pool, &space->kept) : NULL;
+  tsl__letters_after *a =
+      space->status == TSL_OK ? tsl__pool_add(&space->letters_after.pool, &space->kept) : NULL;
   if (!a) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
   *a = made;
-  if (!tsl__index_add(&space->letters_after.index, &space->alloc, hash, tsl__space_count(space, letters_after) - 1)) return tsl__space_no_memory(space), NULL;
+  if (!tsl__index_add(&space->letters_after.index, &space->alloc, hash,
+                      tsl__space_count(space, letters_after) - 1))
+    return tsl__space_no_memory(space), NULL;
   return a->told ? a : NULL;
 }

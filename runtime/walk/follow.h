@@ -1,13 +1,20 @@
 /* follow.h - what follows a frame that is walked, and what need not be left to it.
  *
- * Problem   A name that a rule calls may end after each of its letters: its walk leaves over as many nodes as the vocabulary has, and what follows it is walked over all of them.
- * Idea      Only those nodes matter below which a byte comes that what follows may begin with: a bracket, a space. So who calls says where it goes on, and once a walk turns out to leave much
- *           it asks by which bytes that may begin, and leaves only what has one of them next. The letters of the name then are a class as in a string: those bytes are exits
+ * Problem   A name that a rule calls may end after each of its letters: its walk leaves over as
+ *           many nodes as the vocabulary has, and what follows it is walked over all of them.
+ * Idea      Only those nodes matter below which a byte comes that what follows may begin with: a
+ *           bracket, a space. So who calls says where it goes on, and once a walk turns out to
+ *           leave much it asks by which bytes that may begin, and leaves only what has one of them
+ *           next. The letters of the name then are a class as in a string: those bytes are exits
  *           among them, and only subtrees that hold one are entered.
- * Again     What follows may begin with a letter, too, as in `(name space*)*`. If it does so by calling the same frame, which goes on with the letter where the name itself would, and comes back to the
- *           same place, then to end the name before that letter adds nothing: it is no exit.
- * Example   After `{` in `set ::= "{" (name set? " "*)* "}"`: names are left before ` `, `{` and `}`.
- * Remembered  By what follows as well: the bytes, and the place if that matters. A walk that leaves little is known without asking.
+ * Again     What follows may begin with a letter, too, as in `(name space*)*`. If it does so by
+ *           calling the same frame, which goes on with the letter where the name itself would, and
+ *           comes back to the same place, then to end the name before that letter adds nothing: it
+ *           is no exit.
+ * Example   After `{` in `set ::= "{" (name set? " "*)* "}"`: names are left before ` `, `{` and
+ *           `}`.
+ * Remembered  By what follows as well: the bytes, and the place if that matters. A walk that leaves
+ *             little is known without asking.
  * Tested by tests/walk/test_groups.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -39,9 +46,13 @@ typedef struct tsl__follow {
 
 /* The letters of a state, as they are where something may be called or follows among them. */
 typedef struct tsl__letters_after {
-  tsl__hint hint;    /* first, so that this is found by it; its exits are also what calls may begin with, and `leaves` */
+  /* first, so that this is found by it; its exits are also what calls may begin with, and
+   * `leaves` */
+  tsl__hint hint;
   tsl__bytes leaves; /* before these, a frame that may end among the letters is left */
-  tsl__bytes spared; /* but for these where it is in state `at`, to which most letters lead; `twice`: behind one of them, if it was there before, too */
+  /* but for these where it is in state `at`, to which most letters lead; `twice`: behind one of
+   * them, if it was there before, too */
+  tsl__bytes spared;
   tsl__state at;
   bool twice;
   bool told; /* else they are of no use */
@@ -49,28 +60,43 @@ typedef struct tsl__letters_after {
   const tsl__hint *of;
 } tsl__letters_after;
 
-/* Who calls a frame: where it goes on, its register now; and, for it to see, was that heeded in what the frame leaves? */
+/* Who calls a frame: where it goes on, its register now; and, for it to see, was that heeded in
+ * what the frame leaves? */
 typedef struct tsl__caller {
   tsl__target push;
   uint32_t count;
   bool heeded;
 } tsl__caller;
 
-/* What follows a frame that is called, its caller going on in `then`; `outer` is what follows that one. */
-static inline tsl__after tsl__after_call(tsl__state then, uint32_t count, bool last, tsl__after *outer) {
-  return (tsl__after){.then = then, .count = count, .last = last, .outer = outer, .depth = outer ? (uint16_t)(outer->depth + 1u) : 0};
+/* What follows a frame that is called, its caller going on in `then`; `outer` is what follows that
+ * one. */
+static inline tsl__after tsl__after_call(tsl__state then, uint32_t count, bool last,
+                                         tsl__after *outer) {
+  return (tsl__after){.then = then,
+                      .count = count,
+                      .last = last,
+                      .outer = outer,
+                      .depth = outer ? (uint16_t)(outer->depth + 1u) : 0};
 }
 
-static inline const tsl__follow *tsl__follow_at(const tsl__space *s, uint32_t number) { return tsl__space_at(s, follows, number); }
+static inline const tsl__follow *tsl__follow_at(const tsl__space *s, uint32_t number) {
+  return tsl__space_at(s, follows, number);
+}
 
 /* The number of what follows; 0: it is not known, or on failure (sticky). Needs the lock. */
 uint32_t tsl__follow_of(tsl__space *space, tsl__after *after);
-/* The letters of a state among which it may call, or end where `follow` (0: nothing) follows; NULL: they are of no use, or on failure (sticky). Needs the lock. */
-const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r, const tsl__hint *h, uint32_t follow);
-/* The bytes that calls of a state may begin with; false: that is not told, or such a call may be over at once, and the frame with it. Needs the lock. */
+/* The letters of a state among which it may call, or end where `follow` (0: nothing) follows; NULL:
+ * they are of no use, or on failure (sticky). Needs the lock. */
+const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r,
+                                              const tsl__hint *h, uint32_t follow);
+/* The bytes that calls of a state may begin with; false: that is not told, or such a call may be
+ * over at once, and the frame with it. Needs the lock. */
 bool tsl__calls_begin(tsl__space *space, const tsl__state_rec *r, tsl__bytes *out);
-/* Need a frame be left at a node that letters lead to, in `state`, where it was in `from` (0: that is not known) before the last of them? What is letters alone is in the class's mask, whatever follows. */
-bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__letters_after *a, tsl__state from, tsl__state state);
+/* Need a frame be left at a node that letters lead to, in `state`, where it was in `from` (0: that
+ * is not known) before the last of them? What is letters alone is in the class's mask, whatever
+ * follows. */
+bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__letters_after *a,
+                        tsl__state from, tsl__state state);
 /* Is the next byte below a node one of these? */
 bool tsl__next_meets(const tsl__trie *trie, const tsl__trie_node *n, const tsl__bytes *set);
 

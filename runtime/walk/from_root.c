@@ -8,49 +8,64 @@
 
 #define TYPICAL_LEAD 0xE1u
 #define TYPICAL_LETTER 'e'
-#define TEXT_LIVE 80u    /* live bytes from which a state that a text follows is a text itself: letters, digits and an underscore are fewer */
+/* live bytes from which a state that a text follows is a text itself: letters, digits and an
+ * underscore are fewer */
+#define TEXT_LIVE 80u
 #define TYPICAL_ESCAPE 'n' /* after a backslash */
 
 /* Do few bytes live where a target leads? */
 static bool is_narrow(tsl__space *space, tsl__target t, uint32_t count) {
-  const tsl__state_rec *r = t ? tsl__state_expanded(space, tsl__target_resolve(space, t, count, &count)) : NULL;
+  const tsl__state_rec *r =
+      t ? tsl__state_expanded(space, tsl__target_resolve(space, t, count, &count)) : NULL;
   return !r || r->live_count < TSL__LINEAR_BYTES;
 }
 
-/* Characters beyond ASCII that all lead to one place, where few bytes are live, as where a letter leads (else the table is faster). Their first bytes are told. */
-static void tell_beyond(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r, tsl__bytes *told) {
+/* Characters beyond ASCII that all lead to one place, where few bytes are live, as where a letter
+ * leads (else the table is faster). Their first bytes are told. */
+static void tell_beyond(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
+                        const tsl__state_rec *r, tsl__bytes *told) {
   uint64_t leads = TSL__ALL_LEADS;
   uint32_t count = 0;
-  if (!tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook || !space->hook->beyond) return;
+  if (!tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook ||
+      !space->hook->beyond)
+    return;
   if (!is_narrow(space, tsl__state_step(space, r, TYPICAL_LETTER), e->count)) return;
   const tsl__lengths *lengths = tsl__lengths_of(space);
   tsl__target t = lengths ? space->hook->beyond(space->hook_ctx, r, &leads) : TSL__TARGET_LATER;
   if (tsl__target_is_later(t)) return;
-  if (!is_narrow(space, t, e->count) || space->status != TSL_OK || !tsl__level_bits(space, l)) return;
+  if (!is_narrow(space, t, e->count) || space->status != TSL_OK || !tsl__level_bits(space, l))
+    return;
   tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
   for (unsigned k = 0; k < TSL__LEADS && space->status == TSL_OK; k++) {
     if (!(leads >> k & 1)) continue;
     tsl__bytes_add(told, TSL__LEAD + k);
-    for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1] && to; i++) tsl__mask_bit_set(l->marks, lengths->ones[i]);
-    for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1] && to; i++) tsl__search_below(space, l, to, count, lengths->wholes[i], e->depth + 1);
+    for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1] && to; i++)
+      tsl__mask_bit_set(l->marks, lengths->ones[i]);
+    for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1] && to; i++)
+      tsl__search_below(space, l, to, count, lengths->wholes[i], e->depth + 1);
   }
 }
 
 /* Does a state go by all bytes of another as that one does? Neither has a register. */
 static bool goes_as(tsl__space *space, const tsl__state_rec *r, const tsl__state_rec *start) {
   if (!tsl__bytes_within(&start->live, &r->live)) return false;
-  for (uint32_t i = 0, k = 0, b = 0; i < start->ranges && space->status == TSL_OK; b = tsl__state_upper(start)[i++] + 1u) {
+  for (uint32_t i = 0, k = 0, b = 0; i < start->ranges && space->status == TSL_OK;
+       b = tsl__state_upper(start)[i++] + 1u) {
     if (!start->targets[i]) continue;
     for (; b <= tsl__state_upper(start)[i]; b = tsl__state_upper(r)[k] + 1u) {
       while (tsl__state_upper(r)[k] < b) k++;
-      if (tsl__state_range(space, r, k, (uint8_t)b) != tsl__state_range(space, start, i, (uint8_t)b)) return false;
+      if (tsl__state_range(space, r, k, (uint8_t)b) !=
+          tsl__state_range(space, start, i, (uint8_t)b))
+        return false;
     }
   }
   return space->status == TSL_OK;
 }
 
-/* What begins as a number, a string, or any value of another kind does. The bytes that these begin with are told. */
-static void tell_starts(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r, tsl__bytes *told) {
+/* What begins as a number, a string, or any value of another kind does. The bytes that these begin
+ * with are told. */
+static void tell_starts(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
+                        const tsl__state_rec *r, tsl__bytes *told) {
   const tsl__space *base = space->parent;
   if (!base || r->live_count >= TSL__STARTS_LIVE || e->state < base->states.first) return;
   for (unsigned i = 0; i < TSL__STARTS_MAX && base->starts[i]; i++) {
@@ -65,34 +80,47 @@ static void tell_starts(tsl__space *space, tsl__level *l, const tsl__level_entry
   }
 }
 
-static bool takes_digits(tsl__space *space, const tsl__state_rec *r, unsigned first, uint32_t depth, int *ends);
+static bool takes_digits(tsl__space *space, const tsl__state_rec *r, unsigned first, uint32_t depth,
+                         int *ends);
 
 /* After a digit: may any others follow, `depth` of them? */
 static bool takes_more(tsl__space *space, tsl__state state, uint32_t depth, int *ends) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || !r->ranges || r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP) || r->edges || r->token_edges || tsl__state_fixed(r)) return false;
+  if (!r || !r->ranges || r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP) || r->edges ||
+      r->token_edges || tsl__state_fixed(r))
+    return false;
   int over = r->flags & TSL__STATE_NULLABLE;
   if (*ends >= 0 && *ends != over) return false;
   *ends = over;
   return takes_digits(space, r, '0', depth, ends);
 }
 
-/* May any text of `depth` digits be read, the first of them at least `first`? *ends: whether the frame may be over after each of them but the last (not 0) or after none (0); -1: not come to yet. */
-static bool takes_digits(tsl__space *space, const tsl__state_rec *r, unsigned first, uint32_t depth, int *ends) {
+/* May any text of `depth` digits be read, the first of them at least `first`? *ends: whether the
+ * frame may be over after each of them but the last (not 0) or after none (0); -1: not come to
+ * yet. */
+static bool takes_digits(tsl__space *space, const tsl__state_rec *r, unsigned first, uint32_t depth,
+                         int *ends) {
   const uint8_t *upper = tsl__state_upper(r);
   for (unsigned b = first, i = 0; b <= '9'; b = upper[i] + 1u) {
     while (upper[i] < b) i++;
     tsl__target t = tsl__state_range(space, r, i, (uint8_t)b);
-    if (!t || tsl__target_op(t) != TSL__OP_CLEAR || (depth > 1 && !takes_more(space, tsl__target_state(t), depth - 1, ends))) return false;
+    if (!t || tsl__target_op(t) != TSL__OP_CLEAR ||
+        (depth > 1 && !takes_more(space, tsl__target_state(t), depth - 1, ends)))
+      return false;
   }
   return true;
 }
 
-/* Numbers, where what comes next may be any digits, as many as tokens have of them: within wide bounds. */
-static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__bytes *told) {
+/* Numbers, where what comes next may be any digits, as many as tokens have of them: within wide
+ * bounds. */
+static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
+                        tsl__bytes *told) {
   const tsl__space *base = space->parent;
-  if (!base || !base->digits_depth || r->live_count >= TSL__STARTS_LIVE || r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, '1') || tsl__bytes_has(told, '1')) return;
-  for (unsigned first = tsl__bytes_has(&r->live, '0') && !tsl__bytes_has(told, '0') ? 0 : 1; first < 2; first++) {
+  if (!base || !base->digits_depth || r->live_count >= TSL__STARTS_LIVE ||
+      r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, '1') || tsl__bytes_has(told, '1'))
+    return;
+  for (unsigned first = tsl__bytes_has(&r->live, '0') && !tsl__bytes_has(told, '0') ? 0 : 1;
+       first < 2; first++) {
     int ends = -1;
     if (!takes_digits(space, r, '0' + first, base->digits_depth, &ends)) continue;
     const tsl__walk *w = tsl__walk_over(space, base->digits[first], 0, TSL__WHOLE, false);
@@ -107,71 +135,93 @@ static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *
 
 tsl__state tsl__leads_to_text(tsl__space *space, const tsl__state_rec *r) {
   uint32_t count;
-  if (r->live_count >= TEXT_LIVE || r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, TYPICAL_LETTER)) return 0;
+  if (r->live_count >= TEXT_LIVE || r->flags & TSL__STATE_LOOP ||
+      !tsl__bytes_has(&r->live, TYPICAL_LETTER))
+    return 0;
   tsl__target t = tsl__state_step(space, r, TYPICAL_LETTER);
   tsl__state text = t ? tsl__target_resolve(space, t, 0, &count) : 0;
   if (!text || (text >= space->states.first && !tsl__state_own(space, text)->walked)) return 0;
   const tsl__state_rec *to = tsl__state_expanded(space, text);
-  if (!to || to->flags & TSL__STATE_LOOP || to->live_count < TSL__LINEAR_BYTES || !tsl__state_is_plain(to)) return 0;
-  if (r->live_count >= TSL__LINEAR_BYTES && to->live_count < 2u * r->live_count) return 0; /* letters are as fast there, and need no walk of the text */
+  if (!to || to->flags & TSL__STATE_LOOP || to->live_count < TSL__LINEAR_BYTES ||
+      !tsl__state_is_plain(to))
+    return 0;
+  /* letters are as fast there, and need no walk of the text */
+  if (r->live_count >= TSL__LINEAR_BYTES && to->live_count < 2u * r->live_count) return 0;
   return tsl__state_step(space, to, TYPICAL_LETTER) == t ? text : 0;
 }
 
 /* Tokens one by one: those of a bitset. */
-static void take_tokens(const tsl_token *t, const tsl_token *end, const uint32_t *of, uint32_t *marks) {
+static void take_tokens(const tsl_token *t, const tsl_token *end, const uint32_t *of,
+                        uint32_t *marks) {
   for (; t < end; t++) marks[*t >> 5] |= of[*t >> 5] & (uint32_t)1 << (*t & 31);
 }
 
 /* Of a walk over the whole vocabulary: what begins with some bytes. */
-static void take_begun(tsl__space *space, tsl__level *l, const tsl__walk *w, const tsl__bytes *with) {
+static void take_begun(tsl__space *space, tsl__level *l, const tsl__walk *w,
+                       const tsl__bytes *with) {
   const tsl_vocab *v = space->vocab;
-  const tsl__trie_node *nodes = v->trie.nodes, *child = &nodes[nodes[0].first_child], *end = child + nodes[0].children;
+  const tsl__trie_node *nodes = v->trie.nodes, *child = &nodes[nodes[0].first_child],
+                       *end = child + nodes[0].children;
   size_t size = tsl_vocab_mask_words(v) * sizeof(uint32_t);
   uint32_t *all = tsl__level_bits(space, l) ? tsl__alloc(&space->alloc, size) : NULL;
-  const tsl__leftover_rec *left = tsl__leftover_set(w->left) ? tsl__leftover_at(space, tsl__leftover_set(w->left)) : NULL;
+  const tsl__leftover_rec *left =
+      tsl__leftover_set(w->left) ? tsl__leftover_at(space, tsl__leftover_set(w->left)) : NULL;
   if (!all) {
     tsl__space_no_memory(space);
     return;
   }
   tsl__mask_write(space, tsl__mask_at(space, w->mask), all);
   for (; child < end; child++)
-    if (tsl__bytes_has(with, child->byte) && tsl__space_step(space, (child->end - child->begin) / 8)) take_tokens(v->trie.order + child->begin, v->trie.order + child->end, all, l->marks);
+    if (tsl__bytes_has(with, child->byte) &&
+        tsl__space_step(space, (child->end - child->begin) / 8))
+      take_tokens(v->trie.order + child->begin, v->trie.order + child->end, all, l->marks);
   for (uint32_t i = 0; left && i < left->n; i++)
-    if (tsl__bytes_has(with, v->bytes[v->offsets[v->trie.order[nodes[left->nodes[i]].begin]]])) tsl__level_leave_node(space, l, left->nodes[i]);
+    if (tsl__bytes_has(with, v->bytes[v->offsets[v->trie.order[nodes[left->nodes[i]].begin]]]))
+      tsl__level_leave_node(space, l, left->nodes[i]);
   tsl__free(&space->alloc, all, size);
 }
 
-/* What begins with a byte that leads where it leads from the text after it: there the walk of that is this one's. The bytes are told. */
+/* What begins with a byte that leads where it leads from the text after it: there the walk of that
+ * is this one's. The bytes are told. */
 static void tell_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__bytes *told) {
   tsl__state text = tsl__leads_to_text(space, r);
   const tsl__walk *w = text ? tsl__walk_over(space, text, 0, TSL__WHOLE, l->last) : NULL;
   const tsl__state_rec *to = w ? tsl__state_at(space, text) : NULL;
   tsl__bytes same = {{0}};
   for (unsigned b = 0; to && b < 256; b++)
-    if (tsl__bytes_has(&r->live, b) && !tsl__bytes_has(told, b) && tsl__state_step(space, r, (uint8_t)b) == tsl__state_step(space, to, (uint8_t)b)) tsl__bytes_add(&same, b);
+    if (tsl__bytes_has(&r->live, b) && !tsl__bytes_has(told, b) &&
+        tsl__state_step(space, r, (uint8_t)b) == tsl__state_step(space, to, (uint8_t)b))
+      tsl__bytes_add(&same, b);
   if (!to || space->status != TSL_OK) return;
   take_begun(space, l, w, &same);
   tsl__bytes_or(told, &same);
   l->counted = false;
 }
 
-/* What begins with a byte after which a string of any characters goes on, as after most escapes: in one that may have one character more that byte is read alike. The bytes are told. */
-static void tell_escaped(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r, tsl__bytes *told) {
+/* What begins with a byte after which a string of any characters goes on, as after most escapes: in
+ * one that may have one character more that byte is read alike. The bytes are told. */
+static void tell_escaped(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
+                         const tsl__state_rec *r, tsl__bytes *told) {
   uint32_t count;
   tsl__bytes same = {{0}};
-  if (r->live_count >= TSL__STARTS_LIVE || !tsl__bytes_has(&r->live, TYPICAL_ESCAPE) || tsl__bytes_has(told, TYPICAL_ESCAPE)) return;
+  if (r->live_count >= TSL__STARTS_LIVE || !tsl__bytes_has(&r->live, TYPICAL_ESCAPE) ||
+      tsl__bytes_has(told, TYPICAL_ESCAPE))
+    return;
   tsl__target t = tsl__state_step(space, r, TYPICAL_ESCAPE);
   tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
   const tsl__walk *w = to ? tsl__text_before(space, to, count) : NULL;
   for (unsigned b = ' '; w && b < 0x7F; b++)
-    if (b != '"' && b != '\\' && tsl__bytes_has(&r->live, b) && !tsl__bytes_has(told, b) && tsl__state_step(space, r, (uint8_t)b) == t) tsl__bytes_add(&same, b);
+    if (b != '"' && b != '\\' && tsl__bytes_has(&r->live, b) && !tsl__bytes_has(told, b) &&
+        tsl__state_step(space, r, (uint8_t)b) == t)
+      tsl__bytes_add(&same, b);
   if (!w || space->status != TSL_OK) return;
   take_begun(space, l, w, &same);
   tsl__bytes_or(told, &same);
   l->counted = false;
 }
 
-tsl__bytes tsl__from_root(tsl__space *space, tsl__level *l, const tsl__level_entry *e, const tsl__state_rec *r) {
+tsl__bytes tsl__from_root(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
+                          const tsl__state_rec *r) {
   tsl__bytes told = {{0}};
   tell_starts(space, l, e, r, &told);
   tell_digits(space, l, r, &told);

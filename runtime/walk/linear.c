@@ -12,9 +12,12 @@
 
 #define LARGE 32u      /* tokens below a node */
 #define WORDS_NODES 3u /* of letters only, from which they are passed over at once */
-#define WORDS_MET 16u   /* times that such a tree is met by a row, from which it is asked how many of them it takes */
+/* times that such a tree is met by a row, from which it is asked how many of them it takes */
+#define WORDS_MET 16u
 #define WORDS_HIGH TSL__WORDS_HIGH /* bytes that may follow a node: higher ones are read */
-#define WIDE_ROWS 24u /* that letters of any kind may lead to, if all words of these are to be told at once: fewer than a loop counts that far */
+/* that letters of any kind may lead to, if all words of these are to be told at once: fewer than a
+ * loop counts that far */
+#define WIDE_ROWS 24u
 #define OFF UINT32_MAX
 #define AHEAD_MAX 256u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
@@ -23,7 +26,8 @@
 #define ROWS 256u
 #define SLOTS 512u
 
-/* Numbers of rows that are none. ENDS: there the frame ends and no more, where that is told apart from ASIDE. */
+/* Numbers of rows that are none. ENDS: there the frame ends and no more, where that is told apart
+ * from ASIDE. */
 enum { DEAD, UNKNOWN, ASIDE, ENDS, FIRST };
 
 typedef struct table {
@@ -54,7 +58,7 @@ typedef struct reading {
 /* ASCII letters. */
 static const tsl__bytes words = {{0, TSL__WORD_LETTERS, 0, 0}};
 
-/* ---- the table ---------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 typedef struct place {
   uint32_t node;
@@ -64,7 +68,9 @@ typedef struct place {
 /* A node in the table, with its tokens; what follows it is put in when its tree has been. */
 static void put(tsl__linear *l, const tsl__trie *trie, place p) {
   const tsl__trie_node *n = &trie->nodes[p.node];
-  tsl__linear_node made = {0, l->tokens + 32 * (l->n % TSL__LINEAR_SPARE), p.node, (uint16_t)(p.depth ? p.depth - 1 : 0), n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
+  tsl__linear_node made = {0,       l->tokens + 32 * (l->n % TSL__LINEAR_SPARE),
+                           p.node,  (uint16_t)(p.depth ? p.depth - 1 : 0),
+                           n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
   for (uint32_t k = n->begin; k < n->own_end; k++) {
     made.token = trie->order[k];
     if (k + 1 == n->own_end) break;
@@ -75,12 +81,14 @@ static void put(tsl__linear *l, const tsl__trie *trie, place p) {
   l->nodes[l->n++] = made;
 }
 
-/* `next` of each: where the next node is that is no deeper. From the last to the first, as `next` of a later one is known. */
+/* `next` of each: where the next node is that is no deeper. From the last to the first, as `next`
+ * of a later one is known. */
 static void put_next(tsl__linear *l) {
   for (uint32_t i = l->n; i-- > 0;) {
     uint32_t next = i + 1;
     if (l->nodes[i].next) continue;
-    while (i > 0 && next < l->n && l->nodes[next].above > l->nodes[i].above) next = l->nodes[next].next;
+    while (i > 0 && next < l->n && l->nodes[next].above > l->nodes[i].above)
+      next = l->nodes[next].next;
     l->nodes[i].next = i == 0 ? l->n : next;
   }
 }
@@ -91,7 +99,8 @@ static void put_words(tsl__linear *l, const tsl__trie *trie) {
     tsl__linear_node *n = &l->nodes[i];
     if (n->next - i <= WORDS_NODES) continue;
     const tsl__trie_node *t = &trie->nodes[n->node];
-    if (t->height <= WORDS_HIGH && tsl__trie_below_within(trie, t, &words)) n->below |= (uint8_t)t->height;
+    if (t->height <= WORDS_HIGH && tsl__trie_below_within(trie, t, &words))
+      n->below |= (uint8_t)t->height;
   }
 }
 
@@ -101,10 +110,12 @@ static bool count_above(tsl__space *base, tsl__linear *l) {
   size_t size = (trie->set_count + 1u) * sizeof(uint32_t);
   uint32_t *nodes = tsl__alloc_zero(&base->alloc, size);
   if (!nodes) return tsl__space_no_memory(base);
-  for (uint32_t i = 0; i < trie->node_count; i++) nodes[trie->nodes[i].below == UINT16_MAX ? trie->set_count : trie->nodes[i].below]++;
+  for (uint32_t i = 0; i < trie->node_count; i++)
+    nodes[trie->nodes[i].below == UINT16_MAX ? trie->set_count : trie->nodes[i].below]++;
   for (uint32_t k = 0; k < trie->set_count; k++)
     for (unsigned w = 0; w < 4; w++)
-      for (uint64_t left = trie->sets[k].w[w]; left; left &= left - 1) l->above[w << 6 | (unsigned)__builtin_ctzll(left)] += nodes[k];
+      for (uint64_t left = trie->sets[k].w[w]; left; left &= left - 1)
+        l->above[w << 6 | (unsigned)__builtin_ctzll(left)] += nodes[k];
   tsl__free(&base->alloc, nodes, size);
   return true;
 }
@@ -116,8 +127,12 @@ tsl_status tsl__linear_make(tsl__space *base) {
   size_t most = (size_t)trie->node_count + trie->order_count;
   tsl__linear_node *nodes = l ? tsl__arena_alloc(&base->arena, most * sizeof *nodes) : NULL;
   uint32_t *at = nodes ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
-  if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0}))) return tsl__space_no_memory(base), base->status;
-  *l = (tsl__linear){.nodes = nodes, .at = at, .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32, .least = TSL__LINEAR_TOKENS};
+  if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0})))
+    return tsl__space_no_memory(base), base->status;
+  *l = (tsl__linear){.nodes = nodes,
+                     .at = at,
+                     .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32,
+                     .least = TSL__LINEAR_TOKENS};
   while (stack.n) {
     place p = stack.at[--stack.n];
     const tsl__trie_node *n = &trie->nodes[p.node];
@@ -133,16 +148,23 @@ tsl_status tsl__linear_make(tsl__space *base) {
   put_words(l, trie);
   uint32_t space = tsl__trie_child(trie, 0, ' ');
   l->space = space ? l->at[space] : 0;
-  if (count_above(base, l) && tsl__cover_make(base, l) && tsl__quoted_make(base, l)) base->linear = l;
+  if (count_above(base, l) && tsl__cover_make(base, l) && tsl__quoted_make(base, l))
+    base->linear = l;
   return base->status;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* A row of live and dead bytes, four at a time. */
 static void put_live(uint8_t row[256], const tsl__bytes *live) {
-#define FOUR(n) {(n) & 1 ? UNKNOWN : DEAD, (n) & 2 ? UNKNOWN : DEAD, (n) & 4 ? UNKNOWN : DEAD, (n) & 8 ? UNKNOWN : DEAD}
-  static const uint8_t four[16][4] = {FOUR(0), FOUR(1), FOUR(2), FOUR(3), FOUR(4), FOUR(5), FOUR(6), FOUR(7), FOUR(8), FOUR(9), FOUR(10), FOUR(11), FOUR(12), FOUR(13), FOUR(14), FOUR(15)};
+#define FOUR(n)                                                                   \
+  {                                                                               \
+    (n) & 1 ? UNKNOWN : DEAD, (n) & 2 ? UNKNOWN : DEAD, (n) & 4 ? UNKNOWN : DEAD, \
+        (n) & 8 ? UNKNOWN : DEAD                                                  \
+  }
+  static const uint8_t four[16][4] = {FOUR(0),  FOUR(1),  FOUR(2),  FOUR(3), FOUR(4),  FOUR(5),
+                                      FOUR(6),  FOUR(7),  FOUR(8),  FOUR(9), FOUR(10), FOUR(11),
+                                      FOUR(12), FOUR(13), FOUR(14), FOUR(15)};
 #undef FOUR
   for (unsigned b = 0; b < 256; b += 4) memcpy(row + b, four[live->w[b >> 6] >> (b & 63) & 15], 4);
 }
@@ -171,7 +193,8 @@ static uint8_t start_rows(table *rows, const tsl__state_rec *r, tsl__state state
 static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_t count) {
   uint32_t slot = (uint32_t)tsl__mix((uint64_t)state << 32 | count) % SLOTS;
   for (; rows->slots[slot]; slot = (slot + 1) % SLOTS)
-    if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count) return (uint8_t)rows->slots[slot];
+    if (rows->state[rows->slots[slot]] == state && rows->count[rows->slots[slot]] == count)
+      return (uint8_t)rows->slots[slot];
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (r && rows->ends && r->flags & TSL__STATE_FINAL) return ENDS;
   if (!r || rows->n == ROWS || !tsl__state_is_plain_on(r, rows->last)) return ASIDE;
@@ -203,7 +226,8 @@ static uint8_t find_ahead(tsl__space *space, table *rows, uint8_t from, uint8_t 
   return to != UNKNOWN ? to : rows->ahead++ < AHEAD_MAX ? find_out(space, rows, from, byte) : DEAD;
 }
 
-/* How many letters can surely be read from a row, whichever they are: all rows that these lead to, nearest ones first, until something does not read on. */
+/* How many letters can surely be read from a row, whichever they are: all rows that these lead to,
+ * nearest ones first, until something does not read on. */
 static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
   uint8_t met[ROWS];
   bool known[ROWS] = {false};
@@ -217,42 +241,51 @@ static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
         if (to < FIRST) return (uint8_t)depth;
         if (known[to]) continue;
         known[to] = true;
-        if (rows->waits[to]) met[n++] = to;
-        else if (depth + 1 + rows->words[to] < most) most = depth + 1 + rows->words[to];
+        if (rows->waits[to])
+          met[n++] = to;
+        else if (depth + 1 + rows->words[to] < most)
+          most = depth + 1 + rows->words[to];
       }
   }
   return (uint8_t)most;
 }
 
-/* Is what is below a node letters, and no more of them than surely can be read from a row? That is asked for when the row was met a few times so. */
+/* Is what is below a node letters, and no more of them than surely can be read from a row? That is
+ * asked for when the row was met a few times so. */
 static inline bool lives_as_words(tsl__space *space, table *rows, uint8_t number, unsigned height) {
-  if (TSL__UNLIKELY(height > rows->words[number] && rows->waits[number] && !--rows->waits[number])) rows->words[number] = find_words(space, rows, number);
+  if (TSL__UNLIKELY(height > rows->words[number] && rows->waits[number] && !--rows->waits[number]))
+    rows->words[number] = find_words(space, rows, number);
   return height <= rows->words[number];
 }
 
-static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, uint8_t number, uint32_t node, bool last) {
+static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, uint8_t number,
+                         uint32_t node, bool last) {
   const tsl__state_rec *r = rows->record[number];
   const tsl__hint *h = tsl__state_form(space, r);
   if (!h || !h->like) h = tsl__state_hint(space, r);
-  return h && (h->like || (!tsl__bytes_empty(&h->letters) && !h->counted && !h->calls && (last || !h->ends) && !tsl__linear_beats(space, t, r, h, node)));
+  return h && (h->like || (!tsl__bytes_empty(&h->letters) && !h->counted && !h->calls &&
+                           (last || !h->ends) && !tsl__linear_beats(space, t, r, h, node)));
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* How a node is taken that a row leads to. */
 typedef enum passage { GO_IN, PASS_OVER, TAKE_ALL, SET_ASIDE } passage;
 
 static void mark(const reading *at, tsl_token t) { tsl__mask_bit_set(at->marks, t); }
 
-/* What ends below a node. Along the table, which is read in order: the trie's nodes lie elsewhere. */
+/* What ends below a node. Along the table, which is read in order: the trie's nodes lie
+ * elsewhere. */
 static inline void mark_below(const reading *at, const tsl__linear_node *n) {
   const tsl__linear_node *end = at->table->nodes + n->next;
   while (++n < end) mark(at, n->token);
 }
 
-/* Does nothing live that a node goes on with? Its children lie side by side in the trie, each in a line of its own along the table. */
+/* Does nothing live that a node goes on with? Its children lie side by side in the trie, each in a
+ * line of its own along the table. */
 static bool is_barren(const reading *at, uint8_t number, const tsl__trie_node *n) {
-  const tsl__trie_node *child = &at->space->vocab->trie.nodes[n->first_child], *end = child + n->children;
+  const tsl__trie_node *child = &at->space->vocab->trie.nodes[n->first_child],
+                       *end = child + n->children;
   const uint8_t *to = at->rows->to[number];
   while (child < end && to[child->byte] == DEAD) child++;
   return child == end;
@@ -262,42 +295,59 @@ static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   const tsl__trie *trie = &at->space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
   const tsl__state_rec *r = at->rows->record[number];
-  if (n->end - n->own_end >= HINTED && letters_help(at->space, at->table, at->rows, number, node, at->last)) return SET_ASIDE;
+  if (n->end - n->own_end >= HINTED &&
+      letters_help(at->space, at->table, at->rows, number, node, at->last))
+    return SET_ASIDE;
   if (!tsl__trie_below_meets(trie, n, &r->live)) return PASS_OVER;
-  return tsl__trie_below_within(trie, n, r->self) ? TAKE_ALL : is_barren(at, number, n) ? PASS_OVER : GO_IN;
+  return tsl__trie_below_within(trie, n, r->self) ? TAKE_ALL
+         : is_barren(at, number, n)               ? PASS_OVER
+                                                  : GO_IN;
 }
 
 /* One that is large, or has nothing but letters below. */
 static passage take_high(const reading *at, uint8_t number, const tsl__linear_node *n) {
   unsigned height = n->below & ~TSL__LINEAR_LARGE;
-  passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL : n->below & TSL__LINEAR_LARGE ? take_large(at, number, n->node) : GO_IN;
+  passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL
+                : n->below & TSL__LINEAR_LARGE ? take_large(at, number, n->node)
+                                               : GO_IN;
   if (how == TAKE_ALL) mark_below(at, n);
   return how;
 }
 
 static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n) {
-  tsl__target t = n->node == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
-  tsl__linear_aside aside = {t, at->rows->count[from], n->node, (uint16_t)(n->above + 1 + at->deeper), false};
-  return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) || tsl__space_no_memory(at->space);
+  tsl__target t =
+      n->node == UINT32_MAX ? 0 : tsl__state_step(at->space, at->rows->record[from], n->byte);
+  tsl__linear_aside aside = {t, at->rows->count[from], n->node,
+                             (uint16_t)(n->above + 1 + at->deeper), false};
+  return t == 0 || tsl__vec_push(&at->space->alloc, at->aside, aside) ||
+         tsl__space_no_memory(at->space);
 }
 
-/* A node whose byte is met for the first time, or leads to what is set aside, or that is large: from where to read on; NULL on failure (sticky). */
+/* A node whose byte is met for the first time, or leads to what is set aside, or that is large:
+ * from where to read on; NULL on failure (sticky). */
 static const tsl__linear_node *take_other(const reading *at, const tsl__linear_node *n) {
   const tsl__linear_node *next = at->table->nodes + n->next;
   uint8_t from = at->row_of[n->above], to = at->rows->to[from][n->byte];
   if (to == UNKNOWN && next != n + 1) to = find_out(at->space, at->rows, from, n->byte);
-  if (to == UNKNOWN && tsl__state_step(at->space, at->rows->record[from], n->byte)) mark(at, n->token); /* nothing below: where it leads does not matter */
-  passage how = to >= FIRST ? (n->below ? take_high(at, to, n) : GO_IN) : to == ASIDE ? SET_ASIDE : PASS_OVER;
-  if (how == SET_ASIDE) set_aside(at, from, n);
-  else if (to >= FIRST) mark(at, n->token);
+  /* nothing below: where it leads does not matter */
+  if (to == UNKNOWN && tsl__state_step(at->space, at->rows->record[from], n->byte))
+    mark(at, n->token);
+  passage how = to >= FIRST   ? (n->below ? take_high(at, to, n) : GO_IN)
+                : to == ASIDE ? SET_ASIDE
+                              : PASS_OVER;
+  if (how == SET_ASIDE)
+    set_aside(at, from, n);
+  else if (to >= FIRST)
+    mark(at, n->token);
   at->row_of[n->above + 1] = to;
   return at->space->status != TSL_OK ? NULL : how == GO_IN ? n + 1 : next;
 }
 
-/* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have all of it loaded again. Returns where it came to; OFF on failure (sticky). */
+/* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have
+ * all of it loaded again. Returns where it came to; OFF on failure (sticky). */
 static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
   const tsl__linear_node *nodes = at->table->nodes, *n = nodes + i, *stop = nodes + end;
-  uint8_t (*rows)[256] = at->rows->to, *row_of = at->row_of;
+  uint8_t(*rows)[256] = at->rows->to, *row_of = at->row_of;
   uint32_t *marks = at->marks;
   while (n < stop) {
     for (uint32_t left = STEP_NODES; n < stop && left; left--) {
@@ -323,9 +373,10 @@ static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
   return (uint32_t)(n - nodes);
 }
 
-/* ---- covers ------------------------------------------------------------------------------------------------------- */
+/* ---- covers ---------------------------------------------------------------------------------- */
 
-/* Do texts of n letters live, whichever they are, and none of more? `n` is what find_words tells: after some of them not all letters live. */
+/* Do texts of n letters live, whichever they are, and none of more? `n` is what find_words tells:
+ * after some of them not all letters live. */
 static bool ends_after(const table *rows, uint8_t number, unsigned n) {
   uint8_t at[ROWS] = {number};
   for (uint32_t depth = 0, count = 1; depth <= n; depth++) {
@@ -345,23 +396,30 @@ static bool ends_after(const table *rows, uint8_t number, unsigned n) {
   return true;
 }
 
-/* Do all characters of some bytes lead from a row to one, by the first byte and those after it? *there: that row, or 0 if it is not known yet. */
-static bool lead_there(tsl__space *space, table *rows, uint8_t from, const uint8_t (*bytes)[2], unsigned n, uint8_t *there) {
+/* Do all characters of some bytes lead from a row to one, by the first byte and those after it?
+ * *there: that row, or 0 if it is not known yet. */
+static bool lead_there(tsl__space *space, table *rows, uint8_t from, const uint8_t (*bytes)[2],
+                       unsigned n, uint8_t *there) {
   for (unsigned b = bytes[0][0], last = 0; b <= bytes[0][1]; b++) {
     uint8_t to = find_ahead(space, rows, from, (uint8_t)b);
     if (to < FIRST || (n == 1 && *there && *there != to)) return false;
-    if (n == 1) *there = to;
-    else if (to != last && !lead_there(space, rows, to, bytes + 1, n - 1, there)) return false;
+    if (n == 1)
+      *there = to;
+    else if (to != last && !lead_there(space, rows, to, bytes + 1, n - 1, there))
+      return false;
     last = to;
   }
   return true;
 }
 
-/* The row that all letters beyond ASCII lead to which words may have (tsl__high_letters); DEAD: there is no such row. */
+/* The row that all letters beyond ASCII lead to which words may have (tsl__high_letters); DEAD:
+ * there is no such row. */
 static uint8_t find_beyond(tsl__space *space, table *rows, uint8_t number) {
   uint8_t there = DEAD;
   for (uint32_t i = 0; i < TSL__HIGH_LETTERS; i++)
-    if (!lead_there(space, rows, number, tsl__high_letters[i].bytes, tsl__high_letters[i].length, &there)) return DEAD;
+    if (!lead_there(space, rows, number, tsl__high_letters[i].bytes, tsl__high_letters[i].length,
+                    &there))
+      return DEAD;
   return there;
 }
 
@@ -378,20 +436,23 @@ static bool meet(rows_met *m, uint8_t to) {
   return m->known[to] = true;
 }
 
-/* Do all words live, with any letters beyond ASCII? All rows that letters lead to are looked at; first those that ASCII letters do, most of which are known. */
+/* Do all words live, with any letters beyond ASCII? All rows that letters lead to are looked at;
+ * first those that ASCII letters do, most of which are known. */
 static bool takes_wide(tsl__space *space, table *rows, uint8_t number) {
   rows_met m = {.n = 0};
   meet(&m, number);
   for (uint32_t i = 0, k = 0; k < m.n; k++) {
     for (; i < m.n; i++)
       for (uint64_t bits = words.w[1]; bits; bits &= bits - 1)
-        if (!meet(&m, find_ahead(space, rows, m.at[i], (uint8_t)(64 + __builtin_ctzll(bits))))) return false;
+        if (!meet(&m, find_ahead(space, rows, m.at[i], (uint8_t)(64 + __builtin_ctzll(bits)))))
+          return false;
     if (!meet(&m, find_beyond(space, rows, m.at[k]))) return false;
   }
   return true;
 }
 
-/* Words of at most n letters are marked; those with a space before them have as many characters more. */
+/* Words of at most n letters are marked; those with a space before them have as many characters
+ * more. */
 static bool mark_short(const reading *at, const tsl__linear *t, bool spaced, unsigned n) {
   const tsl__lengths *lengths = tsl__lengths_of(at->space);
   const uint32_t *all = t->words[spaced], *few = lengths ? lengths->at_most[n + spaced - 1] : NULL;
@@ -401,7 +462,8 @@ static bool mark_short(const reading *at, const tsl__linear *t, bool spaced, uns
   return few;
 }
 
-/* From a row, words are told at once if all of them live, or all of so many letters and no more; then the table without them will do. `spaced`: a space came before. False on failure (sticky). */
+/* From a row, words are told at once if all of them live, or all of so many letters and no more;
+ * then the table without them will do. `spaced`: a space came before. False on failure (sticky). */
 static bool cover(reading *at, uint8_t row, bool spaced) {
   const tsl__linear *t = at->table;
   table *rows = at->rows;
@@ -413,17 +475,20 @@ static bool cover(reading *at, uint8_t row, bool spaced) {
   if (!all && (!n || n + spaced > TSL__SHORT_MAX || !ends_after(rows, row, n))) return true;
   at->table = wide ? t->wide_rest : t->rest;
   if (!all) return mark_short(at, t, spaced, n);
-  tsl__mask_or(at->marks, (wide ? t->wide_words : t->words)[spaced], tsl_vocab_mask_words(at->space->vocab));
+  tsl__mask_or(at->marks, (wide ? t->wide_words : t->words)[spaced],
+               tsl_vocab_mask_words(at->space->vocab));
   return true;
 }
 
 /* All below the space that texts begin with. */
 static bool read_spaced(const reading *from) {
   reading at = *from;
-  return cover(&at, at.row_of[1], true) && read_on(&at, at.table->space + 1, at.table->nodes[at.table->space].next) != OFF;
+  return cover(&at, at.row_of[1], true) &&
+         read_on(&at, at.table->space + 1, at.table->nodes[at.table->space].next) != OFF;
 }
 
-/* The space, and what follows it: along the table that has all of that, as a table without words may have nothing below it, or not all. */
+/* The space, and what follows it: along the table that has all of that, as a table without words
+ * may have nothing below it, or not all. */
 static bool read_space(const reading *from) {
   const tsl__linear_node *n = from->table->nodes + from->table->space, *on = take_other(from, n);
   return on && (on != n + 1 || from->row_of[1] < FIRST || read_spaced(from));
@@ -444,25 +509,39 @@ const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec 
   return t && n->end - n->own_end >= t->least && r->live_count >= TSL__LINEAR_BYTES ? t : NULL;
 }
 
-bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r, const tsl__hint *h, uint32_t node) {
+bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r,
+                       const tsl__hint *h, uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
   uint64_t entered = 0, tokens = n->end - n->own_end;
   for (int w = 0; w < 4; w++)
-    for (uint64_t bits = h->exits.w[w] & r->live.w[w]; bits; bits &= bits - 1) entered += t->above[w * 64 + __builtin_ctzll(bits)];
-  return entered * ENTERED > t->n && tokens >= t->least; /* of the part below this node as of the whole */
+    for (uint64_t bits = h->exits.w[w] & r->live.w[w]; bits; bits &= bits - 1)
+      entered += t->above[w * 64 + __builtin_ctzll(bits)];
+  /* of the part below this node as of the whole */
+  return entered * ENTERED > t->n && tokens >= t->least;
 }
 
-bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside) {
+bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from,
+                      uint32_t *marks, tsl__linear_asides *aside) {
   size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
   uint32_t i = t->at[from->node], depth = from->node ? t->nodes[i].above + 1u : 0;
-  reading at = {space, t, tsl__alloc(&space->alloc, sizeof *at.rows), tsl__alloc(&space->alloc, depths), marks, aside, (int)from->depth - (int)depth, from->last};
+  reading at = {space,
+                t,
+                tsl__alloc(&space->alloc, sizeof *at.rows),
+                tsl__alloc(&space->alloc, depths),
+                marks,
+                aside,
+                (int)from->depth - (int)depth,
+                from->last};
   const tsl__state_rec *r = tsl__state_expanded(space, from->state);
   bool fine = r && at.rows && at.row_of;
   if (fine) {
-    at.row_of[depth] = start_rows(at.rows, r, from->state, from->count); /* whatever else this state may do was done where it was arrived at */
+    /* whatever else this state may do was done where it was arrived at */
+    at.row_of[depth] = start_rows(at.rows, r, from->state, from->count);
     at.rows->last = from->last;
-    fine = i == 0 ? read_root(&at) : i == t->space ? read_spaced(&at) : read_on(&at, i + 1, t->nodes[i].next) != OFF;
+    fine = i == 0          ? read_root(&at)
+           : i == t->space ? read_spaced(&at)
+                           : read_on(&at, i + 1, t->nodes[i].next) != OFF;
   } else if (r) {
     tsl__space_no_memory(space);
   }
@@ -471,17 +550,21 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
   return fine;
 }
 
-/* ---- quotes ------------------------------------------------------------------------------------------------------- */
+/* ---- quotes ---------------------------------------------------------------------------------- */
 
 /* What is left to the search. Of a state's second token there is nothing to be said. */
-static bool leave(tsl__space *space, const table *rows, uint8_t from, const tsl__linear_node *n, tsl__linear_asides *aside) {
+static bool leave(tsl__space *space, const table *rows, uint8_t from, const tsl__linear_node *n,
+                  tsl__linear_asides *aside) {
   if (n->node == UINT32_MAX) return true;
-  tsl__linear_aside a = {tsl__state_step(space, rows->record[from], n->byte), rows->count[from], n->node, (uint16_t)(n->above + 1), n->below};
+  tsl__linear_aside a = {tsl__state_step(space, rows->record[from], n->byte), rows->count[from],
+                         n->node, (uint16_t)(n->above + 1), n->below};
   return tsl__vec_push(&space->alloc, aside, a) || tsl__space_no_memory(space);
 }
 
 /* A node that lives is found. Returns the node to read on from. */
-static const tsl__linear_node *find_node(const table *rows, uint8_t from, uint8_t to, const tsl__linear_node *n, const tsl__linear_node *next, uint32_t tokens, tsl__linear_found *found) {
+static const tsl__linear_node *find_node(const table *rows, uint8_t from, uint8_t to,
+                                         const tsl__linear_node *n, const tsl__linear_node *next,
+                                         uint32_t tokens, tsl__linear_found *found) {
   uint32_t count = to >= FIRST ? rows->count[to] : rows->count[from] + 1;
   if (n->above >= found->reach) found->reach = n->above + 1u;
   if (count > found->top) found->top = count;
@@ -493,13 +576,18 @@ static const tsl__linear_node *find_node(const table *rows, uint8_t from, uint8_
   return next;
 }
 
-static bool read_quoted(tsl__space *space, const tsl__linear *q, table *rows, uint8_t *row_of, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside) {
+static bool read_quoted(tsl__space *space, const tsl__linear *q, table *rows, uint8_t *row_of,
+                        const tsl__bytes *letters, tsl__linear_found *found,
+                        tsl__linear_asides *aside) {
   uint32_t met = 0;
   for (const tsl__linear_node *n = q->nodes + 1, *end = q->nodes + q->n; n < end; met++) {
     const tsl__linear_node *next = q->nodes + n->next;
-    uint8_t from = row_of[n->above], to = n->below && !tsl__bytes_has(letters, n->byte) ? DEAD : rows->to[from][n->byte];
-    if (to == UNKNOWN && next != n + 1) to = find_out(space, rows, from, n->byte);
-    else if (to == UNKNOWN && !tsl__state_step(space, rows->record[from], n->byte)) to = DEAD; /* nothing below: where it leads does not matter */
+    uint8_t from = row_of[n->above],
+            to = n->below && !tsl__bytes_has(letters, n->byte) ? DEAD : rows->to[from][n->byte];
+    if (to == UNKNOWN && next != n + 1)
+      to = find_out(space, rows, from, n->byte);
+    else if (to == UNKNOWN && !tsl__state_step(space, rows->record[from], n->byte))
+      to = DEAD; /* nothing below: where it leads does not matter */
     row_of[n->above + 1] = to;
     if (to == ASIDE && !leave(space, rows, from, n, aside)) return false;
     n = to == DEAD || to == ASIDE ? next : find_node(rows, from, to, n, next, q->tokens, found);
@@ -507,7 +595,9 @@ static bool read_quoted(tsl__space *space, const tsl__linear *q, table *rows, ui
   return tsl__space_step(space, met / 4);
 }
 
-bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted, const tsl__linear_from *from, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside) {
+bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted,
+                             const tsl__linear_from *from, const tsl__bytes *letters,
+                             tsl__linear_found *found, tsl__linear_asides *aside) {
   size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
   table *rows = tsl__alloc(&space->alloc, sizeof *rows);
   uint8_t *row_of = rows ? tsl__alloc(&space->alloc, depths) : NULL;
@@ -523,7 +613,7 @@ bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted, const
   return fine;
 }
 
-/* ---- tokens one by one -------------------------------------------------------------------------------------------- */
+/* ---- tokens one by one ----------------------------------------------------------------------- */
 
 /* Where a token leads along the rows; DEAD, or ASIDE: it does more than being read. */
 static uint8_t run(tsl__space *space, table *rows, tsl_token token) {
@@ -536,7 +626,8 @@ static uint8_t run(tsl__space *space, table *rows, tsl_token token) {
   return row;
 }
 
-bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens, uint32_t *marks) {
+bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens,
+                     uint32_t *marks) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   table *rows = r ? tsl__alloc(&space->alloc, sizeof *rows) : NULL;
   bool fine = rows != NULL;

@@ -1,17 +1,29 @@
 /* linear.h - many nodes of the trie at once, along a table.
  *
- * Problem   A string that must not hold some text, or holds 32 hexadecimal digits somewhere, lives on nearly any byte and is in another state after each: the search of walk.c enters 90,000 nodes,
- *           each at the price of a state's record, a search among its ranges and a list of tokens.
- * Idea      The nodes in the order of their spelling, 16 bytes each: a node, all that is below it, the next one. A row of 256 numbers for each state that is met: where a byte leads, as a number of
- *           a row. One load of each a node, and a jump over what is below where nothing lives. Rows are filled in as bytes are met, so nearly no state is derived that the search would not have
- *           derived.
- * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of these can follow, whichever they are: how many at least is told by the rows, nearest ones
- *           first, and what is no higher than that lives as a whole. A length of at most 12 is met by no text of 12 letters, a `,` that must come or must not by none.
- * Cover     Where all words live, or all of so many letters and no longer ones, they are told at once (linear_cover.h), and a table of half the nodes is read, which has none of them. Where words
- *           live that hold any of most letters beyond ASCII, a still smaller one is.
- * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a backslash below: a table of these alone, some thousand, that lie side by side (linear_quoted.h).
- * Aside     States that do more than read (may end where something follows, call, fork), nodes below which letters are worth a class, and states beyond the 253rd are set aside: the search takes them.
- * Cost      About 5 ns a node (by the search, whose nodes lie elsewhere, 30 to 150). 16 bytes a node and 4 more to find it, 8 for the table without words, once per vocabulary.
+ * Problem   A string that must not hold some text, or holds 32 hexadecimal digits somewhere, lives
+ *           on nearly any byte and is in another state after each: the search of walk.c enters
+ *           90,000 nodes, each at the price of a state's record, a search among its ranges and a
+ *           list of tokens.
+ * Idea      The nodes in the order of their spelling, 16 bytes each: a node, all that is below it,
+ *           the next one. A row of 256 numbers for each state that is met: where a byte leads, as a
+ *           number of a row. One load of each a node, and a jump over what is below where nothing
+ *           lives. Rows are filled in as bytes are met, so nearly no state is derived that the
+ *           search would not have derived.
+ * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of
+ *           these can follow, whichever they are: how many at least is told by the rows, nearest
+ *           ones first, and what is no higher than that lives as a whole. A length of at most 12 is
+ *           met by no text of 12 letters, a `,` that must come or must not by none.
+ * Cover     Where all words live, or all of so many letters and no longer ones, they are told at
+ *           once (linear_cover.h), and a table of half the nodes is read, which has none of them.
+ *           Where words live that hold any of most letters beyond ASCII, a still smaller one is.
+ * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
+ *           backslash below: a table of these alone, some thousand, that lie side by side
+ *           (linear_quoted.h).
+ * Aside     States that do more than read (may end where something follows, call, fork), nodes
+ *           below which letters are worth a class, and states beyond the 253rd are set aside: the
+ *           search takes them.
+ * Cost      About 5 ns a node (by the search, whose nodes lie elsewhere, 30 to 150). 16 bytes a
+ *           node and 4 more to find it, 8 for the table without words, once per vocabulary.
  * Tested by tests/walk/test_linear.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,26 +38,33 @@
 #define TSL__LINEAR_BYTES 48u    /* live bytes: a state that lives on few enters few nodes */
 
 typedef struct tsl__linear_node {
-  uint32_t next;    /* the first that is not below */
-  tsl_token token;  /* that ends here; `tokens` of the table, or more: none. A second one has a node of its own before this one, with nothing below */
-  uint32_t node;    /* of the trie; UINT32_MAX: the same as the next one */
-  uint16_t above;   /* bytes before this one */
+  uint32_t next; /* the first that is not below */
+  /* that ends here; `tokens` of the table, or more: none. A second one has a node of its own before
+   * this one, with nothing below */
+  tsl_token token;
+  uint32_t node;  /* of the trie; UINT32_MAX: the same as the next one */
+  uint16_t above; /* bytes before this one */
   uint8_t byte;
-  uint8_t below;    /* TSL__LINEAR_LARGE: enough to look at its bytes as a set; and if it is ASCII letters only, and worth passing over at once, its height (else 0) */
+  /* TSL__LINEAR_LARGE: enough to look at its bytes as a set; and if it is ASCII letters only, and
+   * worth passing over at once, its height (else 0) */
+  uint8_t below;
 } tsl__linear_node;
 
 #define TSL__LINEAR_LARGE 0x80u
-#define TSL__LINEAR_SPARE 16u /* words behind a mask that is marked: nodes without a token mark one of these in turn, as a mark waits for the last one of the same word */
+/* words behind a mask that is marked: nodes without a token mark one of these in turn, as a mark
+ * waits for the last one of the same word */
+#define TSL__LINEAR_SPARE 16u
 
 typedef struct tsl__linear {
   tsl__linear_node *nodes;
-  uint32_t *at;      /* of a node of the trie: where it is */
+  uint32_t *at; /* of a node of the trie: where it is */
   uint32_t n, tokens;
-  uint32_t least;    /* TSL__LINEAR_TOKENS; tests have less */
+  uint32_t least;      /* TSL__LINEAR_TOKENS; tests have less */
   uint32_t above[256]; /* of a byte: nodes that have it below */
   uint32_t space;      /* the node of a space that tokens begin with; 0: none does */
-  /* Words (linear_cover.h), and such with a space before them, as bitsets; and the table without the nodes below which there is nothing else. The latter has none of its own, no `at` and no `above`.
-   * The same of words that may hold letters beyond ASCII. */
+  /* Words (linear_cover.h), and such with a space before them, as bitsets; and the table without
+   * the nodes below which there is nothing else. The latter has none of its own, no `at` and no
+   * `above`. The same of words that may hold letters beyond ASCII. */
   const uint32_t *words[2], *wide_words[2];
   const struct tsl__linear *rest, *wide_rest;
   const struct tsl__linear *quoted; /* see linear_quoted.h; this, too, has nodes alone */
@@ -56,7 +75,8 @@ typedef struct tsl__linear_aside {
   tsl__target to;
   uint32_t count, node; /* register before the byte of the node */
   uint16_t depth;       /* bytes read, that one included */
-  bool letters;         /* of tsl__linear_read_quoted: they are letters, and no more was read below than that */
+  /* of tsl__linear_read_quoted: they are letters, and no more was read below than that */
+  bool letters;
 } tsl__linear_aside;
 
 typedef TSL__VEC(tsl__linear_aside) tsl__linear_asides;
@@ -72,25 +92,38 @@ typedef struct tsl__linear_from {
 /* Make the table of a vocabulary's layer. */
 tsl_status tsl__linear_make(tsl__space *base);
 /* The table; NULL in a grammar that was loaded. */
-static inline const tsl__linear *tsl__linear_table(const tsl__space *space) { return space->linear ? space->linear : space->parent ? space->parent->linear : NULL; }
+static inline const tsl__linear *tsl__linear_table(const tsl__space *space) {
+  return space->linear ? space->linear : space->parent ? space->parent->linear : NULL;
+}
 /* The table, if the tree below a node is worth reading along it from this state; else NULL. */
 const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node);
-/* Is reading along the table faster than a class of letters, whose search enters all nodes with one of its exits below? Reckoned by those exits that the state itself lives on. */
-bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r, const tsl__hint *h, uint32_t node);
-/* Read what is below. Tokens that live are marked in `marks` (mask words of the vocabulary, and TSL__LINEAR_SPARE more); what the search must take is added to `aside`. False on failure (sticky). Needs the lock. */
-bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks, tsl__linear_asides *aside);
+/* Is reading along the table faster than a class of letters, whose search enters all nodes with one
+ * of its exits below? Reckoned by those exits that the state itself lives on. */
+bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl__state_rec *r,
+                       const tsl__hint *h, uint32_t node);
+/* Read what is below. Tokens that live are marked in `marks` (mask words of the vocabulary, and
+ * TSL__LINEAR_SPARE more); what the search must take is added to `aside`. False on failure
+ * (sticky). Needs the lock. */
+bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from,
+                      uint32_t *marks, tsl__linear_asides *aside);
 /* What is found where quotes are read. */
 typedef struct tsl__linear_found {
-  tsl_token *tokens;   /* that live; room for as many as the table has nodes, and so is there for nodes */
-  uint32_t *left;      /* nodes with something below, where the frame ends and no more */
+  /* that live; room for as many as the table has nodes, and so is there for nodes */
+  tsl_token *tokens;
+  uint32_t *left; /* nodes with something below, where the frame ends and no more */
   uint32_t n, left_n;
   uint32_t reach, top; /* deepest node entered; highest register there, or more */
 } tsl__linear_found;
 
-/* What lives and is letters, then a quote or a backslash, which are none, and what follows; from the root, along a table of quotes. What the search must take is added to `aside`. False on failure
- * (sticky). Needs the lock. */
-bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted, const tsl__linear_from *from, const tsl__bytes *letters, tsl__linear_found *found, tsl__linear_asides *aside);
-/* Tokens one by one: of those in `tokens` (mask words) the ones that live are marked. False if one does more than being read, or on failure (sticky). */
-bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens, uint32_t *marks);
+/* What lives and is letters, then a quote or a backslash, which are none, and what follows; from
+ * the root, along a table of quotes. What the search must take is added to `aside`. False on
+ * failure (sticky). Needs the lock. */
+bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted,
+                             const tsl__linear_from *from, const tsl__bytes *letters,
+                             tsl__linear_found *found, tsl__linear_asides *aside);
+/* Tokens one by one: of those in `tokens` (mask words) the ones that live are marked. False if one
+ * does more than being read, or on failure (sticky). */
+bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens,
+                     uint32_t *marks);
 
 #endif

@@ -5,19 +5,28 @@
 
 #define NO_WORD UINT8_MAX
 
-const tsl__high_letter tsl__high_letters[TSL__HIGH_LETTERS] = {{2, {{0xC3, 0xDF}, {0x80, 0xBF}}}, {3, {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}}}, {3, {{0xE4, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}}}, {3, {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}}}};
+const tsl__high_letter tsl__high_letters[TSL__HIGH_LETTERS] = {
+    {2, {{0xC3, 0xDF}, {0x80, 0xBF}}},
+    {3, {{0xE0, 0xE0}, {0xA0, 0xBF}, {0x80, 0xBF}}},
+    {3, {{0xE4, 0xEC}, {0x80, 0xBF}, {0x80, 0xBF}}},
+    {3, {{0xED, 0xED}, {0x80, 0x9F}, {0x80, 0xBF}}}};
 
 /* The path to a node. */
 typedef struct path {
-  uint8_t letters; /* ASCII letters, if there is nothing else; NO_WORD: there is, or they are too many */
+  /* ASCII letters, if there is nothing else; NO_WORD: there is, or they are too many */
+  uint8_t letters;
   bool spaced, wide; /* wide: letters of any kind, the last of which may be cut off; one at least */
-  uint8_t read; /* bytes of the letter under way */
+  uint8_t read;      /* bytes of the letter under way */
   const tsl__high_letter *under_way; /* beyond ASCII; NULL: none is */
 } path;
 
-static bool is_letter(uint8_t byte) { return byte >> 6 == 1 && TSL__WORD_LETTERS >> (byte & 63) & 1; }
+static bool is_letter(uint8_t byte) {
+  return byte >> 6 == 1 && TSL__WORD_LETTERS >> (byte & 63) & 1;
+}
 
-static bool is_between(uint8_t byte, const uint8_t bounds[2]) { return byte >= bounds[0] && byte <= bounds[1]; }
+static bool is_between(uint8_t byte, const uint8_t bounds[2]) {
+  return byte >= bounds[0] && byte <= bounds[1];
+}
 
 static const tsl__high_letter *begun_by(uint8_t byte) {
   for (uint32_t i = 0; i < TSL__HIGH_LETTERS; i++)
@@ -43,25 +52,31 @@ static path path_on(path p, const tsl__linear_node *n) {
   p.spaced |= space;
   p.wide |= n->above == 0 || (n->above == 1 && p.spaced);
   if (space) return p;
-  p.letters = is_letter(n->byte) && p.letters < TSL__WORDS_HIGH ? (uint8_t)(p.letters + 1) : NO_WORD;
+  p.letters =
+      is_letter(n->byte) && p.letters < TSL__WORDS_HIGH ? (uint8_t)(p.letters + 1) : NO_WORD;
   read_wide(&p, n->byte);
   return p;
 }
 
 /* Is it a word, of ASCII letters or of any? */
-static bool is_word(path p, bool wide, uint32_t length) { return length > p.spaced && (wide ? p.wide : p.letters != NO_WORD); }
+static bool is_word(path p, bool wide, uint32_t length) {
+  return length > p.spaced && (wide ? p.wide : p.letters != NO_WORD);
+}
 
-/* Which nodes are words and have nothing else below: from the last to the first. *more: nodes that are not. */
+/* Which nodes are words and have nothing else below: from the last to the first. *more: nodes that
+ * are not. */
 static void find_covered(const tsl__linear *l, bool *covered, uint32_t *more) {
   *more = 1;
   for (uint32_t i = l->n; i-- > 1;) {
-    for (uint32_t c = i + 1; c < l->nodes[i].next && covered[i]; c = l->nodes[c].next) covered[i] = covered[c];
+    for (uint32_t c = i + 1; c < l->nodes[i].next && covered[i]; c = l->nodes[c].next)
+      covered[i] = covered[c];
     *more += !covered[i];
   }
 }
 
 /* All words, as bitsets without and with a space; *covered: each node that is one. */
-static bool put_words(tsl__space *base, const tsl__linear *l, bool wide, const uint32_t *words[2], bool *covered) {
+static bool put_words(tsl__space *base, const tsl__linear *l, bool wide, const uint32_t *words[2],
+                      bool *covered) {
   size_t size = ((size_t)base->vocab->trie.nodes[0].height + 1) * sizeof(path);
   uint32_t number, *bits[2] = {NULL, NULL};
   for (unsigned k = 0; k < 2; k++)
@@ -79,7 +94,8 @@ static bool put_words(tsl__space *base, const tsl__linear *l, bool wide, const u
 }
 
 /* The table without what is covered. *before: room for a number each. */
-static void put_rest(const tsl__linear *l, const bool *covered, uint32_t *before, tsl__linear *rest) {
+static void put_rest(const tsl__linear *l, const bool *covered, uint32_t *before,
+                     tsl__linear *rest) {
   for (uint32_t i = 0, n = 0; i <= l->n; i++) {
     before[i] = n;
     n += i < l->n && !covered[i];
@@ -92,8 +108,10 @@ static void put_rest(const tsl__linear *l, const bool *covered, uint32_t *before
   rest->space = before[l->space];
 }
 
-/* Words of one kind, and the table without them. *covered and *before: room for what is told of each node. NULL on failure (sticky). */
-static const tsl__linear *make_rest(tsl__space *base, const tsl__linear *l, bool wide, const uint32_t *words[2], bool *covered, uint32_t *before) {
+/* Words of one kind, and the table without them. *covered and *before: room for what is told of
+ * each node. NULL on failure (sticky). */
+static const tsl__linear *make_rest(tsl__space *base, const tsl__linear *l, bool wide,
+                                    const uint32_t *words[2], bool *covered, uint32_t *before) {
   uint32_t more;
   if (!put_words(base, l, wide, words, covered)) return NULL;
   find_covered(l, covered, &more);
@@ -109,7 +127,8 @@ bool tsl__cover_make(tsl__space *base, tsl__linear *l) {
   bool *covered = tsl__alloc_zero(&base->alloc, l->n * sizeof *covered);
   uint32_t *before = tsl__alloc(&base->alloc, (l->n + (size_t)1) * sizeof *before);
   bool fine = (covered && before) || tsl__space_no_memory(base);
-  fine = fine && (l->rest = make_rest(base, l, false, l->words, covered, before)) && (l->wide_rest = make_rest(base, l, true, l->wide_words, covered, before));
+  fine = fine && (l->rest = make_rest(base, l, false, l->words, covered, before)) &&
+         (l->wide_rest = make_rest(base, l, true, l->wide_words, covered, before));
   tsl__free(&base->alloc, covered, l->n * sizeof *covered);
   tsl__free(&base->alloc, before, (l->n + (size_t)1) * sizeof *before);
   return fine;

@@ -15,14 +15,16 @@ static uint32_t find_places(const tsl__linear *l, uint8_t *place) {
   for (uint32_t i = 1; i < l->n; i++)
     if (is_quote(l->nodes[i].byte)) memset(place + i, FROM, l->nodes[i].next - i);
   for (uint32_t i = l->n; i-- > 0;) {
-    for (uint32_t c = i + 1; c < l->nodes[i].next && place[i] == AWAY; c = l->nodes[c].next) place[i] = place[c] != AWAY ? ABOVE : AWAY;
+    for (uint32_t c = i + 1; c < l->nodes[i].next && place[i] == AWAY; c = l->nodes[c].next)
+      place[i] = place[c] != AWAY ? ABOVE : AWAY;
     n += place[i] != AWAY;
   }
   return n;
 }
 
 /* The table of what is not AWAY. *before: room for a number each. */
-static void put_quoted(const tsl__linear *l, const uint8_t *place, uint32_t *before, tsl__linear *quoted) {
+static void put_quoted(const tsl__linear *l, const uint8_t *place, uint32_t *before,
+                       tsl__linear *quoted) {
   for (uint32_t i = 0, n = 0; i <= l->n; i++) {
     before[i] = n;
     n += i < l->n && place[i] != AWAY;
@@ -41,7 +43,9 @@ bool tsl__quoted_make(tsl__space *base, tsl__linear *l) {
   uint8_t *place = tsl__alloc_zero(&base->alloc, l->n);
   uint32_t *before = tsl__alloc(&base->alloc, (l->n + (size_t)1) * sizeof *before);
   tsl__linear *quoted = place && before ? tsl__arena_alloc(&base->arena, sizeof *quoted) : NULL;
-  tsl__linear_node *nodes = quoted ? tsl__arena_alloc(&base->arena, (find_places(l, place) + (size_t)1) * sizeof *nodes) : NULL;
+  tsl__linear_node *nodes =
+      quoted ? tsl__arena_alloc(&base->arena, (find_places(l, place) + (size_t)1) * sizeof *nodes)
+             : NULL;
   if (nodes) {
     *quoted = (tsl__linear){.nodes = nodes, .tokens = l->tokens, .least = l->least};
     put_quoted(l, place, before, quoted);

@@ -7,11 +7,12 @@
 
 #include <stdlib.h>
 
-/* Where there are a thousand names, their number counts: so many words of bits to be gone through are a step, and as many steps if each name is asked for. */
+/* Where there are a thousand names, their number counts: so many words of bits to be gone through
+ * are a step, and as many steps if each name is asked for. */
 #define STEP_WORDS 16u
 #define STEP_NAMES (64u * STEP_WORDS)
 
-/* ---- RESUME ------------------------------------------------------------------------------------------------------- */
+/* ---- RESUME ---------------------------------------------------------------------------------- */
 
 bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names) {
   size_t words = (names + 63) / 64;
@@ -56,7 +57,8 @@ static uint64_t names_of(const tsl__name_range *names, uint32_t word) {
 }
 
 /* One that is known to be allowed is enough; else those are asked for that are not known. */
-static bool any_of_words(tsl__space *space, tsl__state resume, const tsl__resume *r, const tsl__name_range *names, uint32_t first, uint32_t last) {
+static bool any_of_words(tsl__space *space, tsl__state resume, const tsl__resume *r,
+                         const tsl__name_range *names, uint32_t first, uint32_t last) {
   if (!tsl__space_step(space, (last - first) / STEP_WORDS)) return false;
   for (uint32_t w = first; w <= last; w++) {
     ask_word(space, resume, r, w);
@@ -64,19 +66,22 @@ static bool any_of_words(tsl__space *space, tsl__state resume, const tsl__resume
   }
   for (uint32_t w = first; w <= last; w++) {
     uint64_t bits = names_of(names, w) & ~r->known[w];
-    if (bits && w % STEP_WORDS == STEP_WORDS - 1 && !tsl__space_step(space, STEP_WORDS)) return false;
+    if (bits && w % STEP_WORDS == STEP_WORDS - 1 && !tsl__space_step(space, STEP_WORDS))
+      return false;
     for (; bits; bits &= bits - 1)
       if (tsl__resume_allows(space, resume, w * 64 + (uint32_t)__builtin_ctzll(bits))) return true;
   }
   return false;
 }
 
-static inline bool any_of_range(tsl__space *space, tsl__state resume, const tsl__resume *r, const tsl__name_range *names) {
+static inline bool any_of_range(tsl__space *space, tsl__state resume, const tsl__resume *r,
+                                const tsl__name_range *names) {
   if (names->lo >= names->hi) return false;
   uint32_t first = names->lo >> 6, last = (names->hi - 1) >> 6;
   uint64_t bits = names_of(names, first);
   if (r->allowed[first] & bits) return true;
-  return (first != last || bits & ~r->known[first]) && any_of_words(space, resume, r, names, first, last);
+  return (first != last || bits & ~r->known[first]) &&
+         any_of_words(space, resume, r, names, first, last);
 }
 
 bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names) {
@@ -86,10 +91,13 @@ bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *nam
   return false;
 }
 
-static uint64_t resumed_hash(tsl__state resume, uint32_t name) { return tsl__mix(((uint64_t)resume << 32 | name) + 1); }
+static uint64_t resumed_hash(tsl__state resume, uint32_t name) {
+  return tsl__mix(((uint64_t)resume << 32 | name) + 1);
+}
 
 /* What is known of it; `whole`: in one step. */
-static const tsl__resumed *find_resumed(const tsl__space *space, tsl__state resume, uint32_t name, bool whole) {
+static const tsl__resumed *find_resumed(const tsl__space *space, tsl__state resume, uint32_t name,
+                                        bool whole) {
   tsl__index_iter it = tsl__index_first(&space->resumed.index, resumed_hash(resume, name));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__resumed *r = tsl__space_at_of(space, resumed, i, sizeof *r);
@@ -101,12 +109,17 @@ static const tsl__resumed *find_resumed(const tsl__space *space, tsl__state resu
 static const tsl__resumed *add_resumed(tsl__space *space, tsl__resumed made) {
   tsl__resumed *r = tsl__pool_add(&space->resumed.pool, &space->kept);
   if (r) *r = made;
-  if (r && tsl__index_add(&space->resumed.index, &space->alloc, resumed_hash(made.resume, made.name), tsl__space_count(space, resumed) - 1)) return r;
+  if (r &&
+      tsl__index_add(&space->resumed.index, &space->alloc, resumed_hash(made.resume, made.name),
+                     tsl__space_count(space, resumed) - 1))
+    return r;
   return tsl__space_no_memory(space), NULL;
 }
 
 static const tsl__resumed *resume_whole(tsl__space *space, tsl__state resume, uint32_t name) {
-  if (!space->hook) return tsl__space_fail(space, TSL_ERR_STATE, "a name that was not expanded ahead of time"), NULL;
+  if (!space->hook)
+    return tsl__space_fail(space, TSL_ERR_STATE, "a name that was not expanded ahead of time"),
+           NULL;
   tsl__target to = space->hook->resume(space->hook_ctx, resume, name);
   if (!to) return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx)), NULL;
   return add_resumed(space, (tsl__resumed){resume, name, 0, to});
@@ -118,18 +131,26 @@ tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name) 
   return known ? known->to : 0;
 }
 
-const tsl__resumed *tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name) { return find_resumed(space, resume, name, false); }
+const tsl__resumed *tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name) {
+  return find_resumed(space, resume, name, false);
+}
 
 tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name) {
-  return space->hook && space->hook->begins ? space->hook->begins(space->hook_ctx, resume, name) : 0;
+  return space->hook && space->hook->begins ? space->hook->begins(space->hook_ctx, resume, name)
+                                            : 0;
 }
 
 const tsl__resumed *tsl__resume_anew(tsl__space *space, tsl__state resume, uint32_t name) {
-  tsl__state then = 0, frame = space->hook && space->hook->calls ? space->hook->calls(space->hook_ctx, resume, name, &then) : 0;
+  tsl__state then = 0, frame = space->hook && space->hook->calls
+                                   ? space->hook->calls(space->hook_ctx, resume, name, &then)
+                                   : 0;
   if (space->status != TSL_OK) return NULL;
   const tsl__state_rec *r = frame ? tsl__state_at(space, then) : NULL;
-  if (!r || r->guarded || r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_LOOP)) return resume_whole(space, resume, name);
-  return add_resumed(space, (tsl__resumed){resume, name, frame, tsl__target_make(then, TSL__OP_CLEAR)});
+  if (!r || r->guarded ||
+      r->flags & (TSL__STATE_NULLABLE | TSL__STATE_FORK | TSL__STATE_FINAL | TSL__STATE_LOOP))
+    return resume_whole(space, resume, name);
+  return add_resumed(space,
+                     (tsl__resumed){resume, name, frame, tsl__target_make(then, TSL__OP_CLEAR)});
 }
 
 uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume) {
@@ -137,17 +158,21 @@ uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state res
   uint64_t best = UINT32_MAX;
   for (uint32_t i = 0; i < names->n; i++)
     for (uint32_t k = names->range[i].lo; k < names->range[i].hi; k++) {
-      if (k % STEP_NAMES == STEP_NAMES - 1 && !tsl__space_step(space, STEP_WORDS)) return UINT32_MAX;
+      if (k % STEP_NAMES == STEP_NAMES - 1 && !tsl__space_step(space, STEP_WORDS))
+        return UINT32_MAX;
       if (!tsl__resume_allows(space, resume, k)) continue;
-      uint64_t bytes = (uint64_t)space->hook->name_shortest(space->hook_ctx, keyed, k) + space->hook->name_shortest(space->hook_ctx, resume, k);
+      uint64_t bytes = (uint64_t)space->hook->name_shortest(space->hook_ctx, keyed, k) +
+                       space->hook->name_shortest(space->hook_ctx, resume, k);
       if (bytes < best) best = bytes;
     }
   return (uint32_t)best;
 }
 
-/* ---- walks -------------------------------------------------------------------------------------------------------- */
+/* ---- walks ----------------------------------------------------------------------------------- */
 
-static uint64_t walk_hash(tsl__state state, tsl__leftover over) { return tsl__mix(((uint64_t)state << 32 | over) + 7); }
+static uint64_t walk_hash(tsl__state state, tsl__leftover over) {
+  return tsl__mix(((uint64_t)state << 32 | over) + 7);
+}
 
 typedef struct place {
   uint32_t node;
@@ -169,10 +194,10 @@ typedef struct tsl__naming {
     tsl__fixed texts; /* whether they are excluded ones does not matter */
     tsl__leftover over;
     bool goes_on, known;
-  } asked; /* the last question that needed no states */
-  uint32_t quote;            /* its node in the trie, once asked for */
-  tsl__leftover quote_left;  /* what is below it */
-  tsl__gather gather;        /* tokens of one walk */
+  } asked;                  /* the last question that needed no states */
+  uint32_t quote;           /* its node in the trie, once asked for */
+  tsl__leftover quote_left; /* what is below it */
+  tsl__gather gather;       /* tokens of one walk */
   TSL__VEC(tsl_token) gone;
 } search;
 
@@ -193,7 +218,8 @@ void tsl__naming_free(tsl__space *space) {
 size_t tsl__naming_memory(const tsl__space *space) {
   const search *s = space->naming;
   if (!s) return 0;
-  size_t n = sizeof *s + tsl__vec_memory(&s->stack) + tsl__vec_memory(&s->tokens) + tsl__vec_memory(&s->done) + tsl__vec_memory(&s->nodes) + tsl__vec_memory(&s->gone);
+  size_t n = sizeof *s + tsl__vec_memory(&s->stack) + tsl__vec_memory(&s->tokens) +
+             tsl__vec_memory(&s->done) + tsl__vec_memory(&s->nodes) + tsl__vec_memory(&s->gone);
   return n + tsl__fixed_walk_memory(&s->fixed) + tsl__gather_memory(&s->gather);
 }
 
@@ -210,7 +236,9 @@ static void reach(tsl__space *space, search *s, uint32_t c, tsl__state state) {
     }
   place below = {c, state};
   finished done = {r->keyed->range[0].lo, c};
-  if (fine && n->children) fine = r->flags & TSL__STATE_NULLABLE ? tsl__vec_push(&space->alloc, &s->done, done) : tsl__vec_push(&space->alloc, &s->stack, below);
+  if (fine && n->children)
+    fine = r->flags & TSL__STATE_NULLABLE ? tsl__vec_push(&space->alloc, &s->done, done)
+                                          : tsl__vec_push(&space->alloc, &s->stack, below);
   if (!fine) tsl__space_no_memory(space);
 }
 
@@ -257,7 +285,9 @@ static void run_fixed(tsl__space *space, search *s, tsl__state state, uint32_t n
 
 static int by_name(const void *p, const void *q) {
   const finished *a = p, *b = q;
-  return a->name != b->name ? (a->name < b->name ? -1 : 1) : a->node < b->node ? -1 : a->node > b->node;
+  return a->name != b->name  ? (a->name < b->name ? -1 : 1)
+         : a->node < b->node ? -1
+                             : a->node > b->node;
 }
 
 /* What is left, one leftover for each name. */
@@ -270,7 +300,8 @@ static const tsl__named_left *lefts_of(tsl__space *space, search *s, uint32_t *c
   for (size_t i = 0; i < s->done.n && space->status == TSL_OK; i++) {
     if (!tsl__vec_push(&space->alloc, &s->nodes, s->done.at[i].node)) tsl__space_no_memory(space);
     if (i + 1 < s->done.n && s->done.at[i + 1].name == s->done.at[i].name) continue;
-    lefts[(*count)++] = (tsl__named_left){s->done.at[i].name, tsl__leftover_intern(space, s->nodes.at, s->nodes.n)};
+    lefts[(*count)++] =
+        (tsl__named_left){s->done.at[i].name, tsl__leftover_intern(space, s->nodes.at, s->nodes.n)};
     s->nodes.n = 0;
   }
   return lefts;
@@ -286,17 +317,22 @@ static tsl__named_walk *find_walk(const tsl__space *space, tsl__state state, tsl
 }
 
 /* One of which nothing is known but whether its names go on. */
-static tsl__named_walk *add_walk(tsl__space *space, tsl__state state, tsl__leftover over, bool goes_on) {
+static tsl__named_walk *add_walk(tsl__space *space, tsl__state state, tsl__leftover over,
+                                 bool goes_on) {
   tsl__named_walk *w = tsl__pool_add(&space->named.pool, &space->kept);
   if (w) *w = (tsl__named_walk){.state = state, .over = over, .goes_on = goes_on};
-  if (w && tsl__index_add(&space->named.index, &space->alloc, walk_hash(state, over), tsl__space_count(space, named) - 1)) return w;
+  if (w && tsl__index_add(&space->named.index, &space->alloc, walk_hash(state, over),
+                          tsl__space_count(space, named) - 1))
+    return w;
   return tsl__space_no_memory(space), NULL;
 }
 
 static const tsl__named_walk *list(tsl__space *space, search *s, tsl__named_walk *w) {
   w->lefts = lefts_of(space, s, &w->left_count);
   w->token_count = (uint32_t)s->tokens.n;
-  w->tokens = space->status == TSL_OK ? tsl__arena_copy(&space->arena, s->tokens.at, s->tokens.n * sizeof *s->tokens.at) : NULL;
+  w->tokens = space->status == TSL_OK
+                  ? tsl__arena_copy(&space->arena, s->tokens.at, s->tokens.n * sizeof *s->tokens.at)
+                  : NULL;
   if (w->tokens) return w;
   if (space->status == TSL_OK) tsl__space_no_memory(space);
   return NULL;
@@ -304,17 +340,21 @@ static const tsl__named_walk *list(tsl__space *space, search *s, tsl__named_walk
 
 /* NULL on failure (sticky). */
 static search *search_of(tsl__space *space) {
-  if (!space->naming && !(space->naming = tsl__alloc_zero(&space->alloc, sizeof *space->naming))) tsl__space_no_memory(space);
+  if (!space->naming && !(space->naming = tsl__alloc_zero(&space->alloc, sizeof *space->naming)))
+    tsl__space_no_memory(space);
   return space->naming;
 }
 
-/* A name in its middle is asked about twice where other names may come, too: once for each frame. */
+/* A name in its middle is asked about twice where other names may come, too: once for each
+ * frame. */
 static bool texts_go_on(tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
   const tsl__fixed *f = tsl__state_fixed(r);
   search *s = f ? search_of(space) : NULL;
   if (!s) return false;
   const tsl__fixed *last = &s->asked.texts;
-  if (s->asked.known && s->asked.over == over && last->texts == f->texts && last->lo == f->lo && last->hi == f->hi && last->depth == f->depth) return s->asked.goes_on;
+  if (s->asked.known && s->asked.over == over && last->texts == f->texts && last->lo == f->lo &&
+      last->hi == f->hi && last->depth == f->depth)
+    return s->asked.goes_on;
   bool goes_on = tsl__fixed_goes_on(space, r, over, &s->fixed);
   s->asked.texts = *f;
   s->asked.over = over;
@@ -330,7 +370,8 @@ bool tsl__names_go_on(tsl__space *space, tsl__state names, tsl__leftover over, b
   return (!often || (space->status == TSL_OK && add_walk(space, names, over, goes_on))) && goes_on;
 }
 
-const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over) {
+const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
+                                            tsl__leftover over) {
   tsl__named_walk *w = find_walk(space, state, over);
   if (w && w->tokens) return w;
   search *s = search_of(space);
@@ -339,8 +380,10 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
   const tsl__leftover_rec *set = over & TSL__WHOLE ? NULL : tsl__leftover_at(space, over);
   for (uint32_t i = 0; i < (set ? set->n : 1) && space->status == TSL_OK; i++) {
     place start = {set ? set->nodes[i] : 0, state};
-    if (tsl__is_fixed(tsl__state_at(space, state))) run_fixed(space, s, start.state, start.node);
-    else if (!tsl__vec_push(&space->alloc, &s->stack, start)) tsl__space_no_memory(space);
+    if (tsl__is_fixed(tsl__state_at(space, state)))
+      run_fixed(space, s, start.state, start.node);
+    else if (!tsl__vec_push(&space->alloc, &s->stack, start))
+      tsl__space_no_memory(space);
     run(space, s);
   }
   return space->status == TSL_OK ? list(space, s, w) : NULL;
@@ -348,9 +391,11 @@ const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
 
 bool tsl__named_end_of(tsl__space *space, tsl__state state, tsl__named_end *out) {
   const tsl__fixed *f = tsl__state_fixed(tsl__state_at(space, state));
-  search *s = f && f->hi - f->lo == 1 && f->texts[f->lo].length == f->depth ? search_of(space) : NULL;
+  search *s =
+      f && f->hi - f->lo == 1 && f->texts[f->lo].length == f->depth ? search_of(space) : NULL;
   if (!s) return false;
-  if (!s->quote && (s->quote = tsl__trie_child(&space->vocab->trie, 0, '"'))) s->quote_left = tsl__leftover_intern(space, &(uint32_t){s->quote}, 1);
+  if (!s->quote && (s->quote = tsl__trie_child(&space->vocab->trie, 0, '"')))
+    s->quote_left = tsl__leftover_intern(space, &(uint32_t){s->quote}, 1);
   *out = (tsl__named_end){s->quote, {f->lo, s->quote_left}};
   return s->quote && space->status == TSL_OK;
 }
@@ -358,8 +403,10 @@ bool tsl__named_end_of(tsl__space *space, tsl__state state, tsl__named_end *out)
 /* The first n of 64 names. */
 static uint64_t first_names(uint32_t n) { return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX; }
 
-/* Where there are at most 64 names, and of each it is known whether it is allowed: without a branch, as neighbours differ. */
-static void gather_few(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, uint64_t allowed) {
+/* Where there are at most 64 names, and of each it is known whether it is allowed: without a
+ * branch, as neighbours differ. */
+static void gather_few(tsl__space *space, tsl__gather *g, const tsl__named_walk *w,
+                       uint64_t allowed) {
   if (!tsl__vec_reserve(&space->alloc, &g->plus, w->token_count)) {
     tsl__space_no_memory(space);
     return;
@@ -373,7 +420,8 @@ static void gather_few(tsl__space *space, tsl__gather *g, const tsl__named_walk 
   g->plus.n = (size_t)(out - g->plus.at);
 }
 
-static void gather_all(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
+static void gather_all(tsl__space *space, tsl__gather *g, const tsl__named_walk *w,
+                       tsl__state resume) {
   const tsl__resume *r = tsl__state_at(space, resume)->resume;
   if (w->token_count && r->names && r->names <= 64) {
     ask_word(space, resume, r, 0);
@@ -400,20 +448,25 @@ static void gather_all(tsl__space *space, tsl__gather *g, const tsl__named_walk 
   tsl__gather_tokens(space, g, some, n);
 }
 
-/* ---- many tokens -------------------------------------------------------------------------------------------------- */
+/* ---- many tokens ----------------------------------------------------------------------------- */
 
-#define MANY TSL__PATCH_MAX /* tokens of a walk from which those for one RESUME are found from those for another: members and items come one by one, and each takes out few */
-#define GONE_MAX 64u         /* tokens that such a mask lacks of its base */
+/* tokens of a walk from which those for one RESUME are found from those for another: members and
+ * items come one by one, and each takes out few */
+#define MANY TSL__PATCH_MAX
+#define GONE_MAX 64u /* tokens that such a mask lacks of its base */
 
-/* Does a RESUME let nothing through that the other does not? *gone: between the first and the last name that only the other does. False: or that is not known at once. */
-static bool lets_less(tsl__space *space, tsl__state resume, const tsl__resume *other, tsl__name_range *gone) {
+/* Does a RESUME let nothing through that the other does not? *gone: between the first and the last
+ * name that only the other does. False: or that is not known at once. */
+static bool lets_less(tsl__space *space, tsl__state resume, const tsl__resume *other,
+                      tsl__name_range *gone) {
   const tsl__resume *r = tsl__state_at(space, resume)->resume;
   *gone = (tsl__name_range){0, 0};
   if (r->names != other->names) return false;
   for (uint32_t w = 0; w * 64 < r->names; w++) {
     uint64_t all = first_names(r->names - w * 64), less;
     ask_word(space, resume, r, w);
-    if (all & ~(r->known[w] & other->known[w]) || all & r->allowed[w] & ~other->allowed[w]) return false;
+    if (all & ~(r->known[w] & other->known[w]) || all & r->allowed[w] & ~other->allowed[w])
+      return false;
     if (!(less = all & other->allowed[w] & ~r->allowed[w])) continue;
     if (!gone->hi) gone->lo = w * 64 + (uint32_t)__builtin_ctzll(less);
     gone->hi = w * 64 + 64 - (uint32_t)__builtin_clzll(less);
@@ -422,32 +475,39 @@ static bool lets_less(tsl__space *space, tsl__state resume, const tsl__resume *o
 }
 
 /* Does a RESUME let the token of an entry through? One with two ranges of names has two entries. */
-static bool lets_token(tsl__space *space, tsl__state resume, const tsl__named_walk *w, uint32_t entry) {
+static bool lets_token(tsl__space *space, tsl__state resume, const tsl__named_walk *w,
+                       uint32_t entry) {
   const tsl__resume *r = tsl__state_at(space, resume)->resume;
   for (uint32_t i = entry ? entry - 1 : 0; i <= entry + 1 && i < w->token_count; i++)
-    if (w->tokens[i].token == w->tokens[entry].token && any_of_range(space, resume, r, &w->tokens[i].names)) return true;
+    if (w->tokens[i].token == w->tokens[entry].token &&
+        any_of_range(space, resume, r, &w->tokens[i].names))
+      return true;
   return false;
 }
 
 /* The tokens with some of these names that a RESUME does not let through. */
-static bool list_gone(tsl__space *space, search *s, const tsl__named_walk *w, tsl__state resume, tsl__name_range names) {
+static bool list_gone(tsl__space *space, search *s, const tsl__named_walk *w, tsl__state resume,
+                      tsl__name_range names) {
   s->gone.n = 0;
   for (uint32_t i = 0; i < w->token_count; i++) {
     const tsl__named_token *t = &w->tokens[i];
-    if (t->names.lo >= names.hi || t->names.hi <= names.lo || lets_token(space, resume, w, i)) continue;
+    if (t->names.lo >= names.hi || t->names.hi <= names.lo || lets_token(space, resume, w, i))
+      continue;
     if (!tsl__vec_push(&space->alloc, &s->gone, t->token)) return tsl__space_no_memory(space);
   }
   s->gone.n = tsl__sort_unique(s->gone.at, s->gone.n);
   return space->status == TSL_OK;
 }
 
-/* What a RESUME lets through of a walk's tokens, as a mask: mostly that of the RESUME before without a few. */
+/* What a RESUME lets through of a walk's tokens, as a mask: mostly that of the RESUME before
+ * without a few. */
 static tsl__mask mask_of(tsl__space *space, search *s, tsl__named_walk *w, tsl__state resume) {
   tsl__gather *g = &s->gather;
   tsl__name_range names;
   if (w->resume == resume) return w->mask;
   tsl__gather_clear(g);
-  if (w->resume && tsl__mask_at(space, w->mask)->minus_count <= GONE_MAX && lets_less(space, resume, tsl__state_at(space, w->resume)->resume, &names)) {
+  if (w->resume && tsl__mask_at(space, w->mask)->minus_count <= GONE_MAX &&
+      lets_less(space, resume, tsl__state_at(space, w->resume)->resume, &names)) {
     if (!list_gone(space, s, w, resume, names)) return 0;
     tsl__gather_mask(space, g, w->mask);
     tsl__gather_remove_all(space, g, s->gone.at, s->gone.n);
@@ -460,9 +520,12 @@ static tsl__mask mask_of(tsl__space *space, search *s, tsl__named_walk *w, tsl__
 }
 
 /* Over the whole vocabulary each token is there once, and with all of its names. */
-void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume) {
+void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w,
+                       tsl__state resume) {
   search *s = w->token_count > MANY && w->over == TSL__WHOLE ? search_of(space) : NULL;
   tsl__mask made = s ? mask_of(space, s, (tsl__named_walk *)(uintptr_t)w, resume) : 0;
-  if (made) tsl__gather_mask(space, g, made);
-  else if (!s) gather_all(space, g, w, resume);
+  if (made)
+    tsl__gather_mask(space, g, made);
+  else if (!s)
+    gather_all(space, g, w, resume);
 }

@@ -1,15 +1,22 @@
 /* names.h - frames that spell one name out of a set, and what follows, which depends on the name.
  *
- * Problem   An object whose members come in any order has a state for each set of members seen, and each would spell the names that are left in states of its own,
- *           walked over the vocabulary each time.
- * Idea      The names are spelled in a frame that knows the set, but not which of its names are allowed: its states and walks are those of the object, made once.
- *           A state of such a frame is KEYED: it says which names it may still become. Below it lies a RESUME state, one for each set of members seen: it
- *           says which names are allowed, and how to go on after each. Whoever lands on a keyed state asks the RESUME below whether any of its names is
- *           allowed, and drops it if none is; the walk keeps the names beside the tokens and the leftovers, and whoever uses it picks.
- * Beside    Where other names may come, too, the frame that takes any text but some has all tokens that spell beginnings of names: they are looked for only where a name ends
- *           within a token.
- * Example   {"a": A, "b": B}: after {"a":1,  the frame names{a,b} runs over RESUME{b}: its token `a"` is dropped, `b"` goes on with B.
- * Cost      A new set of members costs one RESUME, and a look at each token on the paths of the names.
+ * Problem   An object whose members come in any order has a state for each set of members seen, and
+ *           each would spell the names that are left in states of its own, walked over the
+ *           vocabulary each time.
+ * Idea      The names are spelled in a frame that knows the set, but not which of its names are
+ *           allowed: its states and walks are those of the object, made once. A state of such a
+ *           frame is KEYED: it says which names it may still become. Below it lies a RESUME state,
+ *           one for each set of members seen: it says which names are allowed, and how to go on
+ *           after each. Whoever lands on a keyed state asks the RESUME below whether any of its
+ *           names is allowed, and drops it if none is; the walk keeps the names beside the tokens
+ *           and the leftovers, and whoever uses it picks.
+ * Beside    Where other names may come, too, the frame that takes any text but some has all tokens
+ *           that spell beginnings of names: they are looked for only where a name ends within a
+ *           token.
+ * Example   {"a": A, "b": B}: after {"a":1,  the frame names{a,b} runs over RESUME{b}: its token
+ *           `a"` is dropped, `b"` goes on with B.
+ * Cost      A new set of members costs one RESUME, and a look at each token on the paths of the
+ *           names.
  * Tested by tests/engine/test_shipped.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -46,7 +53,8 @@ typedef struct tsl__named_left {
   tsl__leftover left;
 } tsl__named_left;
 
-/* The walk of a keyed state over the vocabulary where nothing is left of its name but the quote: the tokens of one node, and what is below that. */
+/* The walk of a keyed state over the vocabulary where nothing is left of its name but the quote:
+ * the tokens of one node, and what is below that. */
 typedef struct tsl__named_end {
   uint32_t node;
   tsl__named_left left;
@@ -56,20 +64,27 @@ typedef struct tsl__named_end {
 typedef struct tsl__named_walk {
   tsl__state state;
   tsl__leftover over;
-  bool goes_on; /* it is plain that no name ends within a token; then its tokens are listed when they are asked for (else NULL) */
+  /* it is plain that no name ends within a token; then its tokens are listed when they are asked
+   * for (else NULL) */
+  bool goes_on;
   uint32_t token_count, left_count;
   const tsl__named_token *tokens;
   const tsl__named_left *lefts; /* by name */
-  tsl__state resume; /* of many tokens: the last RESUME that they were gathered for, 0: none was; and those that it lets through */
+  /* of many tokens: the last RESUME that they were gathered for, 0: none was; and those that it
+   * lets through */
+  tsl__state resume;
   tsl__mask mask;
 } tsl__named_walk;
 
-/* Where a RESUME goes on after a name: mostly it calls the frame of a member, and nothing else. Then that is called where the name ends, and the state that would do so is not made. */
+/* Where a RESUME goes on after a name: mostly it calls the frame of a member, and nothing else.
+ * Then that is called where the name ends, and the state that would do so is not made. */
 typedef struct tsl__resumed {
   tsl__state resume;
   uint32_t name;
   tsl__state frame; /* that is called; 0: none is, the RESUME's own goes on */
-  tsl__target to;   /* where it goes on, or where the frame that is called comes back to: to a state that is not guarded, and neither over nor a fork */
+  /* where it goes on, or where the frame that is called comes back to: to a state that is not
+   * guarded, and neither over nor a fork */
+  tsl__target to;
 } tsl__resumed;
 
 /* All of these need the lock. */
@@ -82,21 +97,28 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name);
 bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names);
 /* Where to go on after an allowed name; 0 on failure (sticky). */
 tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
-/* The same, in two steps if there are two: what is known of it, or NULL; and made, where nothing is known; NULL on failure (sticky). */
+/* The same, in two steps if there are two: what is known of it, or NULL; and made, where nothing is
+ * known; NULL on failure (sticky). */
 const tsl__resumed *tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name);
 const tsl__resumed *tsl__resume_anew(tsl__space *space, tsl__state resume, uint32_t name);
-/* Where nothing is known of it: if it is quickly told that a frame is called, that, or another that allows the same until it has ended; else 0. */
+/* Where nothing is known of it: if it is quickly told that a frame is called, that, or another that
+ * allows the same until it has ended; else 0. */
 tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
-const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state, tsl__leftover over);
-/* Is it such a one? That is told at once, and not remembered: each name has its own such state, and most are asked once. False on failure, too (sticky). */
+const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
+                                            tsl__leftover over);
+/* Is it such a one? That is told at once, and not remembered: each name has its own such state, and
+ * most are asked once. False on failure, too (sticky). */
 bool tsl__named_end_of(tsl__space *space, tsl__state state, tsl__named_end *out);
-/* Is it plain that none of its names, or of those that it excludes, ends within a token of the leftover? `often`: this is asked again, and remembered. Failures are sticky. */
+/* Is it plain that none of its names, or of those that it excludes, ends within a token of the
+ * leftover? `often`: this is asked again, and remembered. Failures are sticky. */
 bool tsl__names_go_on(tsl__space *space, tsl__state names, tsl__leftover over, bool often);
-/* The fewest bytes from a keyed state above a RESUME to the end of that one's frame; saturates at UINT32_MAX. */
+/* The fewest bytes from a keyed state above a RESUME to the end of that one's frame; saturates at
+ * UINT32_MAX. */
 uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state resume);
 /* Gather those of its tokens that a RESUME lets through. */
-void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w, tsl__state resume);
+void tsl__named_gather(tsl__space *space, tsl__gather *g, const tsl__named_walk *w,
+                       tsl__state resume);
 /* Free what was kept for reuse. */
 void tsl__naming_free(tsl__space *space);
 size_t tsl__naming_memory(const tsl__space *space);

@@ -12,7 +12,8 @@ typedef struct place {
   uint32_t count;
 } place;
 
-/* The way of one token through a frame: tokens are tried by spelling, and what one shares with the last is not read again. */
+/* The way of one token through a frame: tokens are tried by spelling, and what one shares with the
+ * last is not read again. */
 typedef struct trail {
   tsl__space *space;
   bool last;            /* nothing follows the frame: it cannot be left */
@@ -22,26 +23,32 @@ typedef struct trail {
   uint32_t shared;      /* bytes that all tokens since then share with it */
   tsl__state staying;   /* that was last seen to lead to itself */
   tsl__bytes stays;     /* by these bytes, with no register */
-  place measured;       /* where it was last asked for the shortest text: long tokens lead to few places; state 0: nowhere yet */
-  uint32_t shortest;    /* bytes of that */
+  /* where it was last asked for the shortest text: long tokens lead to few places; state 0: nowhere
+   * yet */
+  place measured;
+  uint32_t shortest; /* bytes of that */
 } trail;
 
-/* A state leads to itself: by which bytes. Long tokens are of few kinds of letters, and most of them stay where they are. */
+/* A state leads to itself: by which bytes. Long tokens are of few kinds of letters, and most of
+ * them stay where they are. */
 static void stay(trail *t, const tsl__state_rec *r, tsl__state state) {
   const uint8_t *upper = tsl__state_upper(r);
   t->staying = state;
   t->stays = (tsl__bytes){{0}};
   for (unsigned i = 0, b = 0; i < r->ranges; b = upper[i++] + 1u)
-    if (r->targets[i] == tsl__target_make(state, TSL__OP_CLEAR)) tsl__bytes_add_range(&t->stays, b, upper[i]);
+    if (r->targets[i] == tsl__target_make(state, TSL__OP_CLEAR))
+      tsl__bytes_add_range(&t->stays, b, upper[i]);
 }
 
-/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not followed, nor those that may be over and may go on by the same byte, if something follows them: UNCLEAR.
- * Where it LIVES, it goes to t->at[t->read]. */
+/* `late`: characters from which on leaving the frame is late. Frames that call or fork are not
+ * followed, nor those that may be over and may go on by the same byte, if something follows them:
+ * UNCLEAR. Where it LIVES, it goes to t->at[t->read]. */
 static taken take_token(trail *t, tsl_token token, uint32_t late) {
   tsl__space *space = t->space;
   const tsl_vocab *v = space->vocab;
   const uint8_t *bytes = v->bytes + v->offsets[token];
-  uint32_t n = v->offsets[token + 1] - v->offsets[token], i = t->shared < t->read ? t->shared : t->read;
+  uint32_t n = v->offsets[token + 1] - v->offsets[token],
+           i = t->shared < t->read ? t->shared : t->read;
   t->shared = UINT32_MAX;
   for (t->read = i; i < n; t->read = ++i) {
     place p = t->at[i];
@@ -52,7 +59,10 @@ static taken take_token(trail *t, tsl_token token, uint32_t late) {
     }
     const tsl__state_rec *r = tsl__state_expanded(space, p.state);
     if (!r || (r->flags & TSL__STATE_FORK) || r->edges) return UNCLEAR;
-    if (r->flags & TSL__STATE_NULLABLE && !t->last) return tsl__bytes_has(&r->live, bytes[i]) ? UNCLEAR : t->characters[i] > late ? LEAVES_LATE : LEAVES_EARLY;
+    if (r->flags & TSL__STATE_NULLABLE && !t->last)
+      return tsl__bytes_has(&r->live, bytes[i]) ? UNCLEAR
+             : t->characters[i] > late          ? LEAVES_LATE
+                                                : LEAVES_EARLY;
     tsl__target to = tsl__state_step(space, r, bytes[i]);
     if (!to) return DIES;
     if (to == tsl__target_make(p.state, TSL__OP_CLEAR)) stay(t, r, p.state);
@@ -87,8 +97,9 @@ static uint32_t shortest_from(trail *t, const place *at) {
   return t->shortest;
 }
 
-/* How a text of at most `room` characters may go on after a token that LIVES where no length is asked for, and that has that many characters: LIVES or DIES, or UNCLEAR
- * where what is shortest in bytes need not have the fewest characters. */
+/* How a text of at most `room` characters may go on after a token that LIVES where no length is
+ * asked for, and that has that many characters: LIVES or DIES, or UNCLEAR where what is shortest in
+ * bytes need not have the fewest characters. */
 static taken fits(trail *t, const place *after, tsl_token token, uint32_t room) {
   const tsl_vocab *v = t->space->vocab;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
@@ -98,22 +109,29 @@ static taken fits(trail *t, const place *after, tsl_token token, uint32_t room) 
   return room == 0 ? DIES : UNCLEAR;
 }
 
-/* Characters that a long token (by number) adds to a text that it leaves open, or closes with its last byte, where it holds no backslash. */
+/* Characters that a long token (by number) adds to a text that it leaves open, or closes with its
+ * last byte, where it holds no backslash. */
 static uint32_t spelled(const trail *t, const tsl__near *n, uint32_t i) {
   const tsl_vocab *v = t->space->vocab;
-  return n->lengths->longer_length[i] - (v->bytes[v->offsets[n->lengths->longer[i] + 1] - 1] == '"');
+  return n->lengths->longer_length[i] -
+         (v->bytes[v->offsets[n->lengths->longer[i] + 1] - 1] == '"');
 }
 
-/* How the state takes a long token (by number) that is not too long, where `like` LIVES and goes to *after, or leaves late. */
+/* How the state takes a long token (by number) that is not too long, where `like` LIVES and goes to
+ * *after, or leaves late. */
 static taken take_near(trail *own, const tsl__near *n, uint32_t i, taken like, const place *after) {
   tsl_token token = n->lengths->longer[i];
-  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX ? fits(own, after, token, n->hint->like_dead - spelled(own, n, i)) : UNCLEAR;
+  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX
+                    ? fits(own, after, token, n->hint->like_dead - spelled(own, n, i))
+                    : UNCLEAR;
   return known == UNCLEAR ? take_token(own, token, n->limit) : known;
 }
 
-/* Is a long token (by number) more than the state can read? One that holds a backslash may spell fewer characters than it has. */
+/* Is a long token (by number) more than the state can read? One that holds a backslash may spell
+ * fewer characters than it has. */
 static bool is_dead(const trail *own, const tsl__near *n, uint32_t i) {
-  return spelled(own, n, i) > n->hint->like_dead && !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
+  return spelled(own, n, i) > n->hint->like_dead &&
+         !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
 }
 
 /* Each longer token, by spelling. False if one cannot be told. */
@@ -129,8 +147,10 @@ static bool try_all(const tsl__near *n, trail *other, trail *own) {
     if (n->hint->open && tsl__is_quoted(n->lengths, token)) continue;
     taken like = take_token(other, token, n->limit), mine = like;
     bool dead = is_dead(own, n, i);
-    if (like == LEAVES_LATE || (like == LIVES && !dead)) mine = take_near(own, n, i, like, &other->at[other->read]);
-    if (like == UNCLEAR || mine == UNCLEAR || (like == LEAVES_LATE) != (mine == LEAVES_LATE)) return false;
+    if (like == LEAVES_LATE || (like == LIVES && !dead))
+      mine = take_near(own, n, i, like, &other->at[other->read]);
+    if (like == UNCLEAR || mine == UNCLEAR || (like == LEAVES_LATE) != (mine == LEAVES_LATE))
+      return false;
     n->denied[i] = dead || mine != LIVES;
   }
   return true;
@@ -139,7 +159,8 @@ static bool try_all(const tsl__near *n, trail *other, trail *own) {
 bool tsl__near_known(tsl__space *space, const tsl__near *n) {
   trail other = {.space = space, .last = n->last}, own = other;
   if (n->longer == 0) return true;
-  bool known = trail_new(space, &other, (place){n->like, 0}) && trail_new(space, &own, (place){n->state, n->count}) && try_all(n, &other, &own);
+  bool known = trail_new(space, &other, (place){n->like, 0}) &&
+               trail_new(space, &own, (place){n->state, n->count}) && try_all(n, &other, &own);
   trail_free(&other);
   trail_free(&own);
   return known;

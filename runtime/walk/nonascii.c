@@ -10,7 +10,8 @@
 /* Where a node's path ends: the bits of its last character so far. */
 typedef struct ending {
   uint32_t bits;
-  uint8_t missing, length; /* bytes still to come, and of the whole character; missing INVALID: no UTF-8 */
+  /* bytes still to come, and of the whole character; missing INVALID: no UTF-8 */
+  uint8_t missing, length;
 } ending;
 
 static ending step(ending from, uint8_t byte) {
@@ -38,15 +39,19 @@ static bool range_of(ending e, tsl__ending *out) {
   return out->lo <= out->hi;
 }
 
-static void set_bit(uint64_t *bits, uint32_t node) { bits[node >> 6] |= (uint64_t)1 << (node & 63); }
+static void set_bit(uint64_t *bits, uint32_t node) {
+  bits[node >> 6] |= (uint64_t)1 << (node & 63);
+}
 
-/* ---- the vocabulary's --------------------------------------------------------------------------------------------- */
+/* ---- the vocabulary's ------------------------------------------------------------------------ */
 
-/* How each path ends. Children have higher numbers than their parents. Both are zero; what ends in ASCII stays so. */
+/* How each path ends. Children have higher numbers than their parents. Both are zero; what ends in
+ * ASCII stays so. */
 static uint32_t find_endings(const tsl__trie *trie, ending *endings, uint32_t *parents) {
   uint32_t n = 0;
   for (uint32_t node = 0; node < trie->node_count; node++)
-    for (uint32_t c = trie->nodes[node].first_child, end = c + trie->nodes[node].children; c < end; c++) {
+    for (uint32_t c = trie->nodes[node].first_child, end = c + trie->nodes[node].children; c < end;
+         c++) {
       parents[c] = node;
       if (trie->nodes[c].byte < 0x80 && !endings[node].missing) continue;
       endings[c] = step(endings[node], trie->nodes[c].byte);
@@ -76,15 +81,19 @@ static void sort_endings(const tsl__trie *trie, const ending *endings, tsl__endi
 
 const tsl__endings *tsl__endings_make(tsl__space *base) {
   const tsl__trie *trie = &base->vocab->trie;
-  size_t words = trie->node_count / 64 + 1, size = trie->node_count * sizeof(ending), first_size = (TSL__ENDING_BUCKETS + 2) * sizeof(uint32_t);
+  size_t words = trie->node_count / 64 + 1, size = trie->node_count * sizeof(ending),
+         first_size = (TSL__ENDING_BUCKETS + 2) * sizeof(uint32_t);
   ending *endings = tsl__alloc_zero(&base->alloc, size);
   tsl__endings *e = tsl__arena_alloc(&base->arena, sizeof *e);
   uint32_t *parents = tsl__arena_alloc(&base->arena, trie->node_count * sizeof *parents), n = 0;
   if (endings && e && parents) {
     memset(parents, 0, trie->node_count * sizeof *parents);
     n = find_endings(trie, endings, parents);
-    *e = (tsl__endings){.at = tsl__arena_alloc(&base->arena, (n + 1) * sizeof *e->at), .first = tsl__arena_alloc(&base->arena, first_size),
-                        .always = tsl__arena_alloc(&base->arena, (n + 1) * sizeof *e->always), .parents = parents, .midway = tsl__arena_alloc(&base->arena, words * sizeof *e->midway)};
+    *e = (tsl__endings){.at = tsl__arena_alloc(&base->arena, (n + 1) * sizeof *e->at),
+                        .first = tsl__arena_alloc(&base->arena, first_size),
+                        .always = tsl__arena_alloc(&base->arena, (n + 1) * sizeof *e->always),
+                        .parents = parents,
+                        .midway = tsl__arena_alloc(&base->arena, words * sizeof *e->midway)};
   }
   bool fine = endings && e && parents && e->at && e->first && e->always && e->midway;
   if (fine) {
@@ -96,7 +105,7 @@ const tsl__endings *tsl__endings_make(tsl__space *base) {
   return fine ? e : (tsl__space_no_memory(base), NULL);
 }
 
-/* ---- a class ------------------------------------------------------------------------------------------------------ */
+/* ---- a class --------------------------------------------------------------------------------- */
 
 typedef struct marks {
   const tsl__endings *of;
@@ -107,17 +116,21 @@ typedef struct marks {
 /* A node is an exit, and those above it are dirty. */
 static void mark_exit(const marks *m, uint32_t node) {
   set_bit(m->exit, node);
-  for (node = m->of->parents[node]; !tsl__nonascii_bit(m->dirty, node); node = m->of->parents[node]) set_bit(m->dirty, node);
+  for (node = m->of->parents[node]; !tsl__nonascii_bit(m->dirty, node); node = m->of->parents[node])
+    set_bit(m->dirty, node);
 }
 
-/* Paths whose last character is (or, of a whole class, may be) one of those from lo to hi, none of which is in the class: those in buckets `from` to `to`. */
+/* Paths whose last character is (or, of a whole class, may be) one of those from lo to hi, none of
+ * which is in the class: those in buckets `from` to `to`. */
 static void mark_buckets(const marks *m, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to) {
   const tsl__endings *e = m->of;
   for (uint32_t i = e->first[from], end = e->first[to + 1]; i < end; i++)
-    if (m->whole ? e->at[i].lo <= hi && e->at[i].hi >= lo : e->at[i].lo >= lo && e->at[i].hi <= hi) mark_exit(m, e->at[i].node);
+    if (m->whole ? e->at[i].lo <= hi && e->at[i].hi >= lo : e->at[i].lo >= lo && e->at[i].hi <= hi)
+      mark_exit(m, e->at[i].node);
 }
 
-/* All of them. What is cut off after the first or second byte of the character `lo` is in a bucket before it. */
+/* All of them. What is cut off after the first or second byte of the character `lo` is in a bucket
+ * before it. */
 static void mark_gap(const marks *m, uint32_t lo, uint32_t hi) {
   mark_buckets(m, lo, hi, lo >> 6, hi >> 6);
   for (uint32_t missing = 2; m->whole && missing < 4; missing++) {
@@ -131,7 +144,8 @@ static uint32_t make(tsl__space *space, tsl__nonascii w) {
   size_t words = space->vocab->trie.node_count / 64 + 1;
   const tsl__lengths *lengths = tsl__lengths_of(space);
   uint64_t *bits = lengths ? tsl__arena_alloc(&space->arena, 2 * words * sizeof *bits) : NULL;
-  const uint32_t *pairs = bits ? tsl__arena_copy(&space->arena, w.pairs, 2 * w.count * sizeof *pairs) : NULL;
+  const uint32_t *pairs =
+      bits ? tsl__arena_copy(&space->arena, w.pairs, 2 * w.count * sizeof *pairs) : NULL;
   tsl__nonascii *made = pairs ? tsl__pool_add(&space->nonascii_sets.pool, &space->kept) : NULL;
   if (made) {
     marks m = {lengths->endings, bits, bits + words, w.whole};
@@ -146,17 +160,23 @@ static uint32_t make(tsl__space *space, tsl__nonascii w) {
     *made = (tsl__nonascii){w.hash, pairs, w.count, w.whole, m.exit, m.dirty, m.of->midway};
   }
   uint32_t number = tsl__space_count(space, nonascii_sets) - 1;
-  if (made && tsl__index_add(&space->nonascii_sets.index, &space->alloc, w.hash, number)) return number;
+  if (made && tsl__index_add(&space->nonascii_sets.index, &space->alloc, w.hash, number))
+    return number;
   return tsl__space_no_memory(space), 0;
 }
 
 uint32_t tsl__nonascii_of(tsl__space *space, const uint32_t *pairs, uint32_t count, bool whole) {
-  tsl__nonascii wanted = {.hash = tsl__hash(pairs, 2 * count * sizeof *pairs) + whole, .pairs = pairs, .count = count, .whole = whole};
+  tsl__nonascii wanted = {.hash = tsl__hash(pairs, 2 * count * sizeof *pairs) + whole,
+                          .pairs = pairs,
+                          .count = count,
+                          .whole = whole};
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->nonascii_sets.index, wanted.hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__nonascii *w = tsl__nonascii_at(space, i);
-      if (w->count == count && w->whole == whole && !memcmp(w->pairs, pairs, 2 * count * sizeof *pairs)) return i;
+      if (w->count == count && w->whole == whole &&
+          !memcmp(w->pairs, pairs, 2 * count * sizeof *pairs))
+        return i;
     }
   }
   return make(space, wanted);

@@ -1,13 +1,18 @@
 /* nonascii.h - classes of characters beyond ASCII, as marks on the trie.
  *
- * Problem   A class of letters such as `.` or \S has nearly all characters beyond ASCII, but not all: some line separators, some spaces. Bytes cannot tell, and so a
- *           walk would enter every subtree of a multi-byte character.
- * Idea      Two bits per node, made once per class. EXIT: the last character of the node's path is not in the class (or, cut off in
- *           the middle, cannot become one that is). DIRTY: some node below is an exit. ASCII has no exits here: sets of bytes tell about it.
- *           Where only so many of a class may come, and then a character beyond ASCII, what is cut off may be the beginning of either: there the class is `whole`, and such a node is an exit, too.
- *           Which characters a path may end in does not depend on the class: that is known once per vocabulary, in buckets of 64 code points, and a class looks into those
- *           buckets that it lacks.
- * Cost      Tens of microseconds for a class that lacks few characters, up to half a millisecond for one that has few, and 2 × 34 KB for the 274,520 nodes of Llama-3.1; 2.5 MB once per
+ * Problem   A class of letters such as `.` or \S has nearly all characters beyond ASCII, but not
+ *           all: some line separators, some spaces. Bytes cannot tell, and so a walk would enter
+ *           every subtree of a multi-byte character.
+ * Idea      Two bits per node, made once per class. EXIT: the last character of the node's path is
+ *           not in the class (or, cut off in the middle, cannot become one that is). DIRTY: some
+ *           node below is an exit. ASCII has no exits here: sets of bytes tell about it. Where only
+ *           so many of a class may come, and then a character beyond ASCII, what is cut off may be
+ *           the beginning of either: there the class is `whole`, and such a node is an exit, too.
+ *           Which characters a path may end in does not depend on the class: that is known once per
+ *           vocabulary, in buckets of 64 code points, and a class looks into those buckets that it
+ *           lacks.
+ * Cost      Tens of microseconds for a class that lacks few characters, up to half a millisecond
+ *           for one that has few, and 2 × 34 KB for the 274,520 nodes of Llama-3.1; 2.5 MB once per
  *           vocabulary. The two common classes are made with the vocabulary's tables.
  * Tested by tests/engine/test_oracle.c, test_letters.c
  *
@@ -20,10 +25,14 @@
 
 typedef struct tsl__nonascii {
   uint64_t hash;
-  const uint32_t *pairs; /* sorted ranges of code points from 0x80 on, both ends included: lo, hi, lo, hi … */
-  uint32_t count;        /* of ranges */
-  bool whole;            /* a path that ends in the middle of a character is an exit if that may become one that is not in the class */
-  const uint64_t *exit, *dirty, *midway; /* by node; midway: the path ends in the middle of a character */
+  /* sorted ranges of code points from 0x80 on, both ends included: lo, hi, lo, hi … */
+  const uint32_t *pairs;
+  uint32_t count; /* of ranges */
+  /* a path that ends in the middle of a character is an exit if that may become one that is not in
+   * the class */
+  bool whole;
+  /* by node; midway: the path ends in the middle of a character */
+  const uint64_t *exit, *dirty, *midway;
 } tsl__nonascii;
 
 /* A node whose path ends beyond ASCII, and what its last character may be: from lo to hi. */
@@ -34,12 +43,12 @@ typedef struct tsl__ending {
 #define TSL__ENDING_BUCKETS 32768u /* of 64 code points: all that four bytes can spell */
 
 typedef struct tsl__endings {
-  tsl__ending *at;        /* by bucket of lo */
-  uint32_t *first;        /* of each bucket; one more: the end */
-  uint32_t *always;       /* nodes whose paths are no UTF-8 */
+  tsl__ending *at;  /* by bucket of lo */
+  uint32_t *first;  /* of each bucket; one more: the end */
+  uint32_t *always; /* nodes whose paths are no UTF-8 */
   uint32_t always_count;
-  uint32_t *parents;      /* by node; the root is its own */
-  uint64_t *midway;       /* see tsl__nonascii */
+  uint32_t *parents; /* by node; the root is its own */
+  uint64_t *midway;  /* see tsl__nonascii */
 } tsl__endings;
 
 /* Made with the lengths (classes.h) in a vocabulary's layer; NULL on failure (sticky). */
@@ -47,7 +56,11 @@ const tsl__endings *tsl__endings_make(tsl__space *base);
 
 /* The number of a class, made if it is new; 0 on failure (sticky). Needs the lock. */
 uint32_t tsl__nonascii_of(tsl__space *space, const uint32_t *pairs, uint32_t count, bool whole);
-static inline const tsl__nonascii *tsl__nonascii_at(const tsl__space *s, uint32_t number) { return tsl__space_at(s, nonascii_sets, number); }
-static inline bool tsl__nonascii_bit(const uint64_t *bits, uint32_t node) { return bits[node >> 6] >> (node & 63) & 1; }
+static inline const tsl__nonascii *tsl__nonascii_at(const tsl__space *s, uint32_t number) {
+  return tsl__space_at(s, nonascii_sets, number);
+}
+static inline bool tsl__nonascii_bit(const uint64_t *bits, uint32_t node) {
+  return bits[node >> 6] >> (node & 63) & 1;
+}
 
 #endif

@@ -9,23 +9,30 @@
 #include "runtime/walk/from_root.h"
 #include "runtime/walk/nonascii.h"
 
-#define ASK_MIN 512u      /* tokens below a node of a set from which a state is asked for letters that was not yet: it may be met nowhere else */
-#define LEFT_SOME 64u     /* nodes left over from which what follows is asked for where the frame may go on with letters */
-#define LEFT_MANY 1024u   /* nodes left over from which it is asked what follows */
+/* tokens below a node of a set from which a state is asked for letters that was not yet: it may be
+ * met nowhere else */
+#define ASK_MIN 512u
+/* nodes left over from which what follows is asked for where the frame may go on with letters */
+#define LEFT_SOME 64u
+#define LEFT_MANY 1024u /* nodes left over from which it is asked what follows */
 #define LOOPS_MIN 16u /* live bytes from which a state is worth looking whether it stays as it is */
-#define MET_MIN 512u      /* nodes of a set from which it is noted where the search was: some lie below others */
+/* nodes of a set from which it is noted where the search was: some lie below others */
+#define MET_MIN 512u
 #define MET_STATES 4u
-#define PER_NODE_MIN 48u  /* live bytes from which a set is walked node by node: merging would cost more than it saves */
+/* live bytes from which a set is walked node by node: merging would cost more than it saves */
+#define PER_NODE_MIN 48u
 
 typedef tsl__level level;
 typedef tsl__level_entry entry;
 typedef tsl__sieve sieve;
 
-/* ---- levels --------------------------------------------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 level *tsl__level_open(tsl__space *space) {
-  if (!space->scratch && !(space->scratch = tsl__alloc_zero(&space->alloc, sizeof *space->scratch))) return tsl__space_no_memory(space), NULL;
-  if (space->depth >= TSL__WALK_DEPTH_MAX) return tsl__space_fail(space, TSL_ERR_LIMIT, "calls nest too deeply within one token"), NULL;
+  if (!space->scratch && !(space->scratch = tsl__alloc_zero(&space->alloc, sizeof *space->scratch)))
+    return tsl__space_no_memory(space), NULL;
+  if (space->depth >= TSL__WALK_DEPTH_MAX)
+    return tsl__space_fail(space, TSL_ERR_LIMIT, "calls nest too deeply within one token"), NULL;
   if (space->depth == space->scratch->levels.n) {
     level *fresh = tsl__alloc_zero(&space->alloc, sizeof *fresh);
     if (!fresh) return tsl__space_no_memory(space), NULL;
@@ -68,8 +75,12 @@ void tsl__walk_scratch_free(tsl__space *space) {
 }
 
 static size_t level_memory(const level *l) {
-  size_t n = sizeof *l + tsl__gather_memory(&l->gather) + tsl__vec_memory(&l->left) + tsl__vec_memory(&l->stack) + tsl__vec_memory(&l->together) + tsl__fixed_walk_memory(&l->fixed);
-  return n + tsl__vec_memory(&l->aside) + tsl__vec_memory(&l->delta.tokens) + tsl__vec_memory(&l->delta.trees) + tsl__vec_memory(&l->delta.enter) + tsl__vec_memory(&l->less.tokens);
+  size_t n = sizeof *l + tsl__gather_memory(&l->gather) + tsl__vec_memory(&l->left) +
+             tsl__vec_memory(&l->stack) + tsl__vec_memory(&l->together) +
+             tsl__fixed_walk_memory(&l->fixed);
+  return n + tsl__vec_memory(&l->aside) + tsl__vec_memory(&l->delta.tokens) +
+         tsl__vec_memory(&l->delta.trees) + tsl__vec_memory(&l->delta.enter) +
+         tsl__vec_memory(&l->less.tokens);
 }
 
 size_t tsl__walk_scratch_memory(const tsl__space *space) {
@@ -79,7 +90,7 @@ size_t tsl__walk_scratch_memory(const tsl__space *space) {
   return n;
 }
 
-/* ---- gathering ------------------------------------------------------------------------------------------------ */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 /* Is it known what follows? Then what that does not begin with is not left over from now on. */
 static TSL__SELDOM bool heed_follow(tsl__space *space, level *l) {
@@ -102,7 +113,8 @@ void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
   if (TSL__UNLIKELY(l->after && l->left.n >= LEFT_MANY)) heed_follow(space, l);
   if (TSL__UNLIKELY(l->follow) && is_done(space, l, node)) return;
   l->only = 0;
-  if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node)) tsl__space_no_memory(space);
+  if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node))
+    tsl__space_no_memory(space);
 }
 
 void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
@@ -133,10 +145,14 @@ tsl__leftover tsl__level_left(tsl__space *space, level *l) {
   tsl__leftover whole = l->whole ? TSL__WHOLE : 0;
   if (l->follow || (l->after && l->left.n >= LEFT_MANY)) take_back(space, l);
   if (l->left.n == 0) return whole;
-  return (l->only && l->left.n == l->only_count ? l->only : tsl__leftover_intern(space, l->left.at, l->left.n)) | whole;
+  return (l->only && l->left.n == l->only_count
+              ? l->only
+              : tsl__leftover_intern(space, l->left.at, l->left.n)) |
+         whole;
 }
 
-/* Is this token special? Only a grammar's naming it lets it through; end-of-generation tokens never come this way. */
+/* Is this token special? Only a grammar's naming it lets it through; end-of-generation tokens never
+ * come this way. */
 static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge *e) {
   const tsl_vocab *v = space->vocab;
   if (!e->complement) {
@@ -154,22 +170,25 @@ static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge
   tsl__gather_base(space, &l->gather, number);
 }
 
-/* ---- the search ----------------------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
-/* Does a state also call a frame that takes any text but some, or one that begins with calling such? Then, where no name ends within a token, names are text and no more. */
+/* Does a state also call a frame that takes any text but some, or one that begins with calling
+ * such? Then, where no name ends within a token, names are text and no more. */
 static bool calls_others(tsl__space *space, const tsl__state_rec *r) {
   for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
     tsl__state callee = tsl__target_state(tsl__state_edges(r)[i].to);
     const tsl__state_rec *c = tsl__state_at(space, callee);
     if (c->flags & (TSL__STATE_KEYED | TSL__STATE_LOOP)) continue;
-    if (!tsl__state_fixed(c) && (c = tsl__state_expanded(space, callee)) && c->edges == 1) c = tsl__state_at(space, tsl__target_state(tsl__state_edges(c)->to));
+    if (!tsl__state_fixed(c) && (c = tsl__state_expanded(space, callee)) && c->edges == 1)
+      c = tsl__state_at(space, tsl__target_state(tsl__state_edges(c)->to));
     if (c && tsl__is_others(c)) return true;
   }
   return false;
 }
 
 /* A call of a frame that spells names: each name goes on in its own way. */
-static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__state resume, tsl__leftover over) {
+static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__state resume,
+                       tsl__leftover over) {
   for (int part = 0; part < 2; part++) {
     tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
     const tsl__named_walk *w = t ? tsl__named_walk_over(space, callee, t) : NULL;
@@ -182,16 +201,22 @@ static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__stat
   }
 }
 
-/* What of a set a frame that goes on in `then` need be walked over: if the walk in progress began in that very state, not those nodes that it is over, as it gathers what follows them itself. So it is in a
- * loop of frames that may be parted anywhere, as `(text | block)*` is with texts of any characters: what several of them spell, one does. */
-static tsl__leftover not_met(tsl__space *space, const level *l, tsl__state then, tsl__leftover set) {
+/* What of a set a frame that goes on in `then` need be walked over: if the walk in progress began
+ * in that very state, not those nodes that it is over, as it gathers what follows them itself. So
+ * it is in a loop of frames that may be parted anywhere, as `(text | block)*` is with texts of any
+ * characters: what several of them spell, one does. */
+static tsl__leftover not_met(tsl__space *space, const level *l, tsl__state then,
+                             tsl__leftover set) {
   const tsl__state_rec *r = tsl__state_at(space, then);
   tsl__leftover over = tsl__leftover_set(l->key.over);
-  if (l->key.state != then || !over || r->guarded || r->flags & (TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) return set;
+  if (l->key.state != then || !over || r->guarded ||
+      r->flags & (TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME))
+    return set;
   return tsl__leftover_minus(space, set, over);
 }
 
-bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over) {
+bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__edge *e,
+                      uint32_t count, tsl__leftover over) {
   uint32_t c;
   tsl__state callee = tsl__target_resolve(space, e->to, 0, &c);
   if (tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) {
@@ -202,11 +227,13 @@ bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, cons
   tsl__leftover left;
   tsl__caller caller = {e->push, count, false};
   tsl__walk_within(space, l, callee, 0, over, &left, &caller);
-  if (TSL__UNLIKELY(l->after && l->after->asked)) heed_follow(space, l); /* what was walked may have left no more than that */
+  /* what was walked may have left no more than that */
+  if (TSL__UNLIKELY(l->after && l->after->asked)) heed_follow(space, l);
   if (!left || space->status != TSL_OK) return caller.heeded;
   tsl__state then = tsl__target_resolve(space, e->push, count, &c);
   if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL, NULL);
-  tsl__leftover set = tsl__leftover_set(left) ? not_met(space, l, then, tsl__leftover_set(left)) : 0;
+  tsl__leftover set =
+      tsl__leftover_set(left) ? not_met(space, l, then, tsl__leftover_set(left)) : 0;
   if (set) tsl__walk_within(space, l, then, c, set, NULL, NULL);
   if (TSL__UNLIKELY(l->after && l->after->asked)) heed_follow(space, l);
   return true;
@@ -216,8 +243,10 @@ static tsl__leftover over_node(tsl__space *space, uint32_t node) {
   return node == 0 ? TSL__WHOLE : tsl__leftover_intern(space, &node, 1);
 }
 
-/* Can a call of a state begin with what is below a node? Between letters of free text mostly none can, and there are as many such places as the vocabulary has. */
-static bool may_call(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, const tsl__trie_node *n) {
+/* Can a call of a state begin with what is below a node? Between letters of free text mostly none
+ * can, and there are as many such places as the vocabulary has. */
+static bool may_call(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
+                     const tsl__trie_node *n) {
   if (l->calls_of != state) {
     l->begins = (tsl__bytes){{0}};
     if (!tsl__calls_begin(space, r, &l->begins)) l->begins = TSL__BYTES_ALL;
@@ -226,77 +255,110 @@ static bool may_call(tsl__space *space, level *l, const tsl__state_rec *r, tsl__
   return tsl__next_meets(&space->vocab->trie, n, &l->begins);
 }
 
-/* Need a frame that may end at a node not be left there, as what follows adds nothing to its letters? Asked for once some was left. */
-static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t node) {
+/* Need a frame that may end at a node not be left there, as what follows adds nothing to its
+ * letters? Asked for once some was left. */
+static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
+                      uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
-  if (TSL__LIKELY(!l->after || l->left.n < LEFT_SOME) || l->last || !node || !heed_follow(space, l)) return false;
+  if (TSL__LIKELY(!l->after || l->left.n < LEFT_SOME) || l->last || !node || !heed_follow(space, l))
+    return false;
   const tsl__hint *h = tsl__state_hint(space, r);
-  if (!h || tsl__bytes_empty(&h->letters) || !h->ends || h->counted || h->limit != TSL__COUNT_INF) return false;
+  if (!h || tsl__bytes_empty(&h->letters) || !h->ends || h->counted || h->limit != TSL__COUNT_INF)
+    return false;
   const tsl__letters_after *a = tsl__letters_before(space, r, h, l->follow);
   return a && !tsl__letters_leave(trie, &trie->nodes[node], a, 0, state);
 }
 
-/* Does a state of this grammar stay as it is, whatever is read below a node? Then all tokens there live, and what it calls or leaves on the way adds none: what the walk leaves lacks nodes then of which all
- * tokens are in its mask. */
-static bool stays_below(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t node) {
-  if (!node || (!l->after && !l->last) || state < space->states.first || r->flags & (TSL__STATE_LOOP | TSL__STATE_FORK) || r->live_count < LOOPS_MIN) return false;
+/* Does a state of this grammar stay as it is, whatever is read below a node? Then all tokens there
+ * live, and what it calls or leaves on the way adds none: what the walk leaves lacks nodes then of
+ * which all tokens are in its mask. */
+static bool stays_below(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
+                        uint32_t node) {
+  if (!node || (!l->after && !l->last) || state < space->states.first ||
+      r->flags & (TSL__STATE_LOOP | TSL__STATE_FORK) || r->live_count < LOOPS_MIN)
+    return false;
   if (l->loops_of != state) {
     l->loops_of = state;
     l->loops = (tsl__bytes){{0}};
     for (unsigned i = 0, b = 0; i < r->ranges; b = tsl__state_upper(r)[i++] + 1u)
-      if (r->targets[i] == tsl__target_make(state, TSL__OP_CLEAR)) tsl__bytes_add_range(&l->loops, b, tsl__state_upper(r)[i]);
+      if (r->targets[i] == tsl__target_make(state, TSL__OP_CLEAR))
+        tsl__bytes_add_range(&l->loops, b, tsl__state_upper(r)[i]);
   }
   return tsl__trie_below_within(&space->vocab->trie, &space->vocab->trie.nodes[node], &l->loops);
 }
 
-/* What a state does at a place before it reads a byte there. `t` is the place if it is a set of nodes, or 0: it is `node`. Returns the state to read on with,
- * or NULL if it was a fork (all done) or on failure. */
-static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, tsl__leftover t, uint32_t depth) {
+/* What a state does at a place before it reads a byte there. `t` is the place if it is a set of
+ * nodes, or 0: it is `node`. Returns the state to read on with, or NULL if it was a fork (all done)
+ * or on failure. */
+static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state state, uint32_t count,
+                                    uint32_t node, tsl__leftover t, uint32_t depth) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return NULL;
   if (TSL__LIKELY(tsl__state_reads(r))) return r;
   if (!t && stays_below(space, l, r, state, node)) {
     const tsl__trie_node *n = &space->vocab->trie.nodes[node];
-    tsl__gather_tokens(space, &l->gather, space->vocab->trie.order + n->own_end, n->end - n->own_end);
+    tsl__gather_tokens(space, &l->gather, space->vocab->trie.order + n->own_end,
+                       n->end - n->own_end);
     return NULL;
   }
   if (r->flags & TSL__STATE_FORK) {
     for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
       uint32_t c;
       tsl__state s = tsl__target_resolve(space, tsl__state_edges(r)[i].to, count, &c);
-      if (t) tsl__search_set(space, l, s, c, t);
-      else if (depth) tsl__search_below(space, l, s, c, node, depth); /* what follows is the search's that is under way */
-      else tsl__search_node(space, l, s, c, node);
+      if (t)
+        tsl__search_set(space, l, s, c, t);
+      else if (depth)
+        tsl__search_below(space, l, s, c, node,
+                          depth); /* what follows is the search's that is under way */
+      else
+        tsl__search_node(space, l, s, c, node);
     }
     return NULL;
   }
   if (r->flags & TSL__STATE_NULLABLE) {
-    if (t) tsl__level_leave_over(space, l, t);
-    else if (!is_spared(space, l, r, state, node)) tsl__level_leave_node(space, l, node);
+    if (t)
+      tsl__level_leave_over(space, l, t);
+    else if (!is_spared(space, l, r, state, node))
+      tsl__level_leave_node(space, l, node);
   }
-  if (r->edges && !t && (node == 0 || may_call(space, l, r, state, &space->vocab->trie.nodes[node]))) {
-    uint32_t below = space->vocab->trie.nodes[node].height; /* walks of their own go on from the calls: at most an iteration a byte */
+  if (r->edges && !t &&
+      (node == 0 || may_call(space, l, r, state, &space->vocab->trie.nodes[node]))) {
+    /* walks of their own go on from the calls: at most an iteration a byte */
+    uint32_t below = space->vocab->trie.nodes[node].height;
     tsl__level_reach(l, depth + below, count + below);
     t = over_node(space, node);
   }
-  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) tsl__search_call(space, l, r, &tsl__state_edges(r)[i], count, t);
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++)
+    tsl__search_call(space, l, r, &tsl__state_edges(r)[i], count, t);
   if (node == 0)
-    for (uint32_t i = 0; i < r->token_edges; i++) gather_token_edge(space, l, &tsl__state_token_edges(r)[i]);
+    for (uint32_t i = 0; i < r->token_edges; i++)
+      gather_token_edge(space, l, &tsl__state_token_edges(r)[i]);
   return space->status == TSL_OK ? r : NULL;
 }
 
-/* The hint whose letters can be used below this node; NULL: none. A counted class only from the root of a walk, where the caller takes care of the limit. */
-const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+/* The hint whose letters can be used below this node; NULL: none. A counted class only from the
+ * root of a walk, where the caller takes care of the limit. */
+const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__state_rec *r,
+                                     uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   uint32_t tokens = n->end - n->own_end;
-  if (tokens < TSL__HINT_MIN || (l->key.over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL)) return NULL;
+  if (tokens < TSL__HINT_MIN ||
+      (l->key.over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL))
+    return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
-  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last && !l->after)) return NULL;
-  if (h->wide && node && tsl__nonascii_bit(tsl__nonascii_at(space, h->wide)->midway, node)) return NULL;
-  if (h->limit < space->vocab->trie.nodes[0].height && (l->key.over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX)) return NULL; /* see use_letters */
+  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last && !l->after))
+    return NULL;
+  if (h->wide && node && tsl__nonascii_bit(tsl__nonascii_at(space, h->wide)->midway, node))
+    return NULL;
+  /* see use_letters */
+  if (h->limit < space->vocab->trie.nodes[0].height &&
+      (l->key.over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX))
+    return NULL;
   bool ends = h->ends && !l->last;
   if (h->calls || ends) {
-    const tsl__letters_after *a = !ends || heed_follow(space, l) ? tsl__letters_before(space, r, h, ends ? l->follow : 0) : NULL;
+    const tsl__letters_after *a = !ends || heed_follow(space, l)
+                                      ? tsl__letters_before(space, r, h, ends ? l->follow : 0)
+                                      : NULL;
     return a ? &a->hint : NULL;
   }
   const tsl__linear *linear = tsl__linear_of(space, r, node);
@@ -304,24 +366,28 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
 }
 
 /* The same; the class's tokens are gathered. `depth`: of the node. */
-static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node, uint32_t depth) {
+static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r,
+                                    uint32_t node, uint32_t depth) {
   const tsl__hint *h = tsl__search_letters(space, l, r, node);
   if (!h) return NULL;
-  /* Tokens of more letters are left to the search; it knows depths in a walk of the whole vocabulary only. */
+  /* Tokens of more letters are left to the search; it knows depths in a walk of the whole
+   * vocabulary only. */
   uint32_t limit = h->limit < depth + space->vocab->trie.nodes[node].height ? h->limit : UINT32_MAX;
   tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, node, limit));
   return h;
 }
 
 /* Characters over which the state is as `like`. */
-uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count, const tsl__hint *h) {
+uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count,
+                         const tsl__hint *h) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   if (!h->like_unit || r->loop_max == TSL__COUNT_INF) return h->like_limit;
   uint64_t left = (uint64_t)(r->loop_max - count) * h->like_unit;
   return left < h->like_limit ? (uint32_t)left : h->like_limit;
 }
 
-/* The nodes that the search came to in some states. Of a large set many lie below others: a loop comes to them from each. */
+/* The nodes that the search came to in some states. Of a large set many lie below others: a loop
+ * comes to them from each. */
 struct tsl__met {
   tsl__state states[MET_STATES]; /* 0: not one yet */
   size_t words;                  /* of the bits of each */
@@ -336,8 +402,10 @@ static size_t met_size(const tsl__trie *trie, size_t *words) {
 static tsl__met *met_new(tsl__space *space) {
   size_t words, size = met_size(&space->vocab->trie, &words);
   tsl__met *m = tsl__alloc_zero(&space->alloc, size);
-  if (m) m->words = words;
-  else tsl__space_no_memory(space);
+  if (m)
+    m->words = words;
+  else
+    tsl__space_no_memory(space);
   return m;
 }
 
@@ -361,7 +429,9 @@ static bool was_met(tsl__met *m, tsl__state state, uint32_t count, uint32_t node
 }
 
 /* The state below a node: without its limits, if nothing there reaches them. */
-static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state_rec *r, const tsl__trie_node *n, tsl__state *state, uint32_t *count) {
+static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state_rec *r,
+                                             const tsl__trie_node *n, tsl__state *state,
+                                             uint32_t *count) {
   const tsl__hint *h = n->end - n->own_end < TSL__HINT_MIN ? NULL : tsl__state_form(space, r);
   if (!h || !h->like || tsl__like_limit(space, *state, *count, h) < n->height) return r;
   *state = h->like;
@@ -376,19 +446,25 @@ void tsl__level_push(tsl__space *space, level *l, entry e) {
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) tsl__space_no_memory(space);
 }
 
-/* A child reached by letters among which the frame may call, or end: it does, where what begins or follows then is next. Such letters are those of tsl__letters_before. */
+/* A child reached by letters among which the frame may call, or end: it does, where what begins or
+ * follows then is next. Such letters are those of tsl__letters_before. */
 static void arrive_letter(tsl__space *space, level *l, const entry *e, tsl__state from) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[e->node];
   const tsl__state_rec *r = tsl__state_expanded(space, e->state);
   if (!r || !n->children) return;
-  if (r->flags & TSL__STATE_NULLABLE && !l->last && tsl__letters_leave(trie, n, (const tsl__letters_after *)(const void *)e->hint, from, e->state)) tsl__level_leave_node(space, l, e->node);
+  if (r->flags & TSL__STATE_NULLABLE && !l->last &&
+      tsl__letters_leave(trie, n, (const tsl__letters_after *)(const void *)e->hint, from,
+                         e->state))
+    tsl__level_leave_node(space, l, e->node);
   if (!r->edges || !may_call(space, l, r, e->state, n)) return;
   tsl__leftover t = over_node(space, e->node);
-  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++) tsl__search_call(space, l, r, &tsl__state_edges(r)[i], e->count, t);
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++)
+    tsl__search_call(space, l, r, &tsl__state_edges(r)[i], e->count, t);
 }
 
-/* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on along each of its branches. `from`: the state before its letter; 0: that is not told. */
+/* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on
+ * along each of its branches. `from`: the state before its letter; 0: that is not told. */
 static void push_letter(tsl__space *space, level *l, entry e, tsl__state from) {
   const tsl__state_rec *r = tsl__state_at(space, e.state);
   if (!(r->flags & TSL__STATE_FORK)) {
@@ -404,44 +480,64 @@ static void push_letter(tsl__space *space, level *l, entry e, tsl__state from) {
 }
 
 /* A node with children, reached by a byte that is not (only) a letter. */
-void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth) {
+void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node,
+                       uint32_t depth) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
-  const tsl__state_rec *r = was_met(l->met, state, count, node) ? NULL : arrive(space, l, state, count, node, 0, depth);
-  if (!r || !tsl__trie_below_meets(trie, n, &r->live) || !(r = far_from_limits(space, r, n, &state, &count))) return;
-  if (tsl__trie_below_within(trie, n, r->self)) tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
-  else tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, use_letters(space, l, r, node, depth)});
+  const tsl__state_rec *r =
+      was_met(l->met, state, count, node) ? NULL : arrive(space, l, state, count, node, 0, depth);
+  if (!r || !tsl__trie_below_meets(trie, n, &r->live) ||
+      !(r = far_from_limits(space, r, n, &state, &count)))
+    return;
+  if (tsl__trie_below_within(trie, n, r->self))
+    tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
+  else
+    tsl__level_push(
+        space, l,
+        (entry){node, state, count, (uint16_t)depth, false, use_letters(space, l, r, node, depth)});
 }
 
 /* The same of a child; its own tokens are gathered. */
-void tsl__search_enter(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth) {
+void tsl__search_enter(tsl__space *space, level *l, tsl__state state, uint32_t count,
+                       uint32_t child, uint32_t depth) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[child];
   tsl__gather_tokens(space, &l->gather, space->vocab->trie.order + n->begin, n->own_end - n->begin);
   tsl__level_reach(l, depth, count);
   if (n->children) tsl__search_below(space, l, state, count, child, depth);
 }
 
-/* Read on from a node by the byte of one child, which is live. `sifted`: it or what is below it is known to hold something else than letters. */
-static inline void search_child(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, uint32_t c, bool sifted) {
+/* Read on from a node by the byte of one child, which is live. `sifted`: it or what is below it is
+ * known to hold something else than letters. */
+static inline void search_child(tsl__space *space, level *l, const entry *e,
+                                const tsl__state_rec *r, uint32_t c, bool sifted) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
   bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
-  const tsl__nonascii *wide = letter && e->hint->wide ? tsl__nonascii_at(space, e->hint->wide) : NULL;
+  const tsl__nonascii *wide =
+      letter && e->hint->wide ? tsl__nonascii_at(space, e->hint->wide) : NULL;
   if (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c)) letter = false;
-  if (letter && !e->hint->counted) { /* tokens of more letters than the limit are not in the class's mask */
+  /* tokens of more letters than the limit are not in the class's mask */
+  if (letter && !e->hint->counted) {
     letter = e->depth + 1u <= e->hint->limit;
     beyond = e->depth + 1u + child->height > e->hint->limit;
   }
-  if (letter && !beyond && !sifted && (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) && !(wide && tsl__nonascii_bit(wide->dirty, c))))) return;
+  if (letter && !beyond && !sifted &&
+      (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) &&
+                            !(wide && tsl__nonascii_bit(wide->dirty, c)))))
+    return;
   uint32_t count;
   tsl__target t = tsl__state_step(space, r, child->byte);
   if (!t) return;
   tsl__state to = tsl__target_resolve(space, t, e->count, &count);
-  if (letter) push_letter(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), e->quoted, e->hint}, e->state);
-  else tsl__search_enter(space, l, to, count, c, e->depth + 1);
+  if (letter)
+    push_letter(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), e->quoted, e->hint},
+                e->state);
+  else
+    tsl__search_enter(space, l, to, count, c, e->depth + 1);
 }
 
-/* Children of one node lie side by side, but the sets of what is below them anywhere. Those that are not live are not looked at. */
+/* Children of one node lie side by side, but the sets of what is below them anywhere. Those that
+ * are not live are not looked at. */
 static void ask_for_sets(const tsl__trie *trie, const tsl__trie_node *n, const tsl__bytes *live) {
   for (uint32_t c = n->first_child, end = c + n->children; n->children > 1 && c < end; c++) {
     if (!tsl__bytes_has(live, trie->labels[c])) continue;
@@ -465,23 +561,33 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
     if (!t) continue;
     tsl__state to = tsl__target_resolve(space, t, e->count, &count);
     tsl__level_reach(l, e->depth + 1, count);
-    if (!child->children) { /* with those beside it that have nothing below either, and lead to the same */
+    /* with those beside it that have nothing below either, and lead to the same */
+    if (!child->children) {
       while (c + 1 < end && labels[c + 1] <= upper[range] && !trie->nodes[c + 1].children) c++;
       tsl__level_tokens(space, l, trie->order + child->begin, trie->nodes[c].end - child->begin);
       continue;
     }
     const tsl__state_rec *next = tsl__state_expanded(space, to);
     if (!next) return;
-    uint32_t last = child->height == 1 ? tsl__search_leaves(space, l, next, (tsl__leaves){c, end, upper[range], count, e->depth + 1}) : 0;
+    uint32_t last =
+        child->height == 1
+            ? tsl__search_leaves(space, l, next,
+                                 (tsl__leaves){c, end, upper[range], count, e->depth + 1})
+            : 0;
     if (last) {
       c = last;
       continue;
     }
     tsl__level_tokens(space, l, trie->order + child->begin, child->own_end - child->begin);
-    if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next)) tsl__search_below(space, l, to, count, c, e->depth + 1);
-    else if (!tsl__trie_below_meets(trie, child, &next->live)) continue;
-    else if (tsl__trie_below_within(trie, child, next->self)) tsl__gather_tokens(space, &l->gather, trie->order + child->own_end, child->end - child->own_end);
-    else tsl__level_push(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), false, NULL});
+    if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next))
+      tsl__search_below(space, l, to, count, c, e->depth + 1);
+    else if (!tsl__trie_below_meets(trie, child, &next->live))
+      continue;
+    else if (tsl__trie_below_within(trie, child, next->self))
+      tsl__gather_tokens(space, &l->gather, trie->order + child->own_end,
+                         child->end - child->own_end);
+    else
+      tsl__level_push(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), false, NULL});
   }
 }
 
@@ -492,17 +598,22 @@ static tsl__bytes sifted_by(const tsl__hint *h, bool quoted) {
   return by;
 }
 
-/* The sieve of a hint; NULL: none, or not for this node, below which some text of letters is longer than the limit. */
+/* The sieve of a hint; NULL: none, or not for this node, below which some text of letters is longer
+ * than the limit. */
 static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   const tsl__hint *h = e->hint;
   sieve *s = &l->sieve;
-  if (!h || (!h->counted && e->depth + space->vocab->trie.nodes[e->node].height > h->limit)) return NULL;
+  if (!h || (!h->counted && e->depth + space->vocab->trie.nodes[e->node].height > h->limit))
+    return NULL;
   if (s->of == h && s->quoted == e->quoted) return s->none ? NULL : s;
   const tsl__lengths *lengths = tsl__lengths_of(space);
   const tsl__nonascii *wide = h->wide ? tsl__nonascii_at(space, h->wide) : NULL;
   tsl__bytes by = sifted_by(h, e->quoted);
   bool beyond = by.w[2] || by.w[3];
-  *s = (sieve){.of = h, .quoted = e->quoted, .none = !lengths || tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + beyond > TSL__SIEVE_MAX};
+  *s = (sieve){.of = h,
+               .quoted = e->quoted,
+               .none =
+                   !lengths || tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + beyond > TSL__SIEVE_MAX};
   if (s->none) return NULL;
   for (unsigned b = 0; b < 128; b++)
     if (tsl__bytes_has(&by, b)) s->at[s->n++] = lengths->holding[b];
@@ -512,8 +623,10 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   return s;
 }
 
-/* Read on from a node by those children that hold something else than letters. The sieve is copied, as what a child calls may be searched with another one in its place. */
-static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r, const sieve *found) {
+/* Read on from a node by those children that hold something else than letters. The sieve is copied,
+ * as what a child calls may be searched with another one in its place. */
+static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl__state_rec *r,
+                          const sieve *found) {
   const sieve own = *found, *s = &own;
   const tsl__trie_node *nodes = space->vocab->trie.nodes;
   const uint8_t *labels = space->vocab->trie.labels;
@@ -522,7 +635,8 @@ static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl
     uint64_t bits = w == first >> 6 ? ~(uint64_t)0 << (first & 63) : ~(uint64_t)0, held = 0;
     if (w == last >> 6) bits &= ~(uint64_t)0 >> (63 - (last & 63));
     for (uint32_t k = 0; k < s->n; k++) held |= s->at[k][w];
-    for (uint64_t ahead = bits &= held; ahead; ahead &= ahead - 1) TSL__PREFETCH(&nodes[w * 64 + (uint32_t)__builtin_ctzll(ahead)]);
+    for (uint64_t ahead = bits &= held; ahead; ahead &= ahead - 1)
+      TSL__PREFETCH(&nodes[w * 64 + (uint32_t)__builtin_ctzll(ahead)]);
     for (; bits; bits &= bits - 1) {
       uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
       if (tsl__bytes_has(&r->live, labels[c])) search_child(space, l, e, r, c, s->exact);
@@ -530,15 +644,22 @@ static void search_sifted(tsl__space *space, level *l, const entry *e, const tsl
   }
 }
 
-/* Is a child, whose letter leads back to the state itself, in the class's mask with all that lives below it? So it is if nothing there leads elsewhere, or is no letter. */
+/* Is a child, whose letter leads back to the state itself, in the class's mask with all that lives
+ * below it? So it is if nothing there leads elsewhere, or is no letter. */
 static bool is_steady(const tsl__trie *trie, const entry *e, uint32_t c, const tsl__bytes *turns) {
   const tsl__trie_node *child = &trie->nodes[c];
-  return e->depth + 1u + child->height <= e->hint->limit && (!child->children || !tsl__trie_below_meets(trie, child, turns));
+  return e->depth + 1u + child->height <= e->hint->limit &&
+         (!child->children || !tsl__trie_below_meets(trie, child, turns));
 }
 
-static size_t marks_size(const tsl__space *space) { return (tsl_vocab_mask_words(space->vocab) + TSL__LINEAR_SPARE) * sizeof(uint32_t); }
+static size_t marks_size(const tsl__space *space) {
+  return (tsl_vocab_mask_words(space->vocab) + TSL__LINEAR_SPARE) * sizeof(uint32_t);
+}
 
-bool tsl__level_bits(tsl__space *space, level *l) { return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) || tsl__space_no_memory(space); }
+bool tsl__level_bits(tsl__space *space, level *l) {
+  return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) ||
+         tsl__space_no_memory(space);
+}
 
 /* All that is below along the table; what that sets aside is entered as ever. */
 static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
@@ -558,12 +679,20 @@ static void search_linear(tsl__space *space, level *l, const tsl__linear *t, con
 }
 
 /* Is a hint one of letters in a JSON string, among which a quote may be legal? */
-static bool is_of_string(const tsl__hint *h) { return tsl__bytes_has(&h->exits, '"') && !tsl__bytes_has(&h->letters, '"') && !tsl__bytes_has(&h->letters, '\\'); }
+static bool is_of_string(const tsl__hint *h) {
+  return tsl__bytes_has(&h->exits, '"') && !tsl__bytes_has(&h->letters, '"') &&
+         !tsl__bytes_has(&h->letters, '\\');
+}
 
-bool tsl__search_quoted(tsl__space *space, level *l, const tsl__linear *quoted, const tsl__linear_from *from, const tsl__bytes *letters, const tsl__hint *hint) {
+bool tsl__search_quoted(tsl__space *space, level *l, const tsl__linear *quoted,
+                        const tsl__linear_from *from, const tsl__bytes *letters,
+                        const tsl__hint *hint) {
   size_t floor = l->aside.n;
-  if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, quoted->n) || !tsl__vec_reserve(&space->alloc, &l->left, quoted->n)) return tsl__space_no_memory(space);
-  tsl__linear_found found = {.tokens = l->gather.plus.at + l->gather.plus.n, .left = l->left.at + l->left.n};
+  if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, quoted->n) ||
+      !tsl__vec_reserve(&space->alloc, &l->left, quoted->n))
+    return tsl__space_no_memory(space);
+  tsl__linear_found found = {.tokens = l->gather.plus.at + l->gather.plus.n,
+                             .left = l->left.at + l->left.n};
   if (!tsl__linear_read_quoted(space, quoted, from, letters, &found, &l->aside)) return false;
   l->gather.plus.n += found.n;
   if (!l->last && found.left_n) l->left.n += found.left_n, l->only = 0;
@@ -572,26 +701,33 @@ bool tsl__search_quoted(tsl__space *space, level *l, const tsl__linear *quoted, 
     tsl__linear_aside a = l->aside.at[i];
     uint32_t count;
     tsl__state to = tsl__target_resolve(space, a.to, a.count, &count);
-    if (a.letters && hint) push_letter(space, l, (entry){a.node, to, count, a.depth, false, hint}, 0);
-    else tsl__search_enter(space, l, to, count, a.node, a.depth);
+    if (a.letters && hint)
+      push_letter(space, l, (entry){a.node, to, count, a.depth, false, hint}, 0);
+    else
+      tsl__search_enter(space, l, to, count, a.node, a.depth);
   }
   l->aside.n = floor;
   return space->status == TSL_OK;
 }
 
-/* Letters from the root: what goes on with a quote or a backslash is read along its table, if the rest can be sifted. */
+/* Letters from the root: what goes on with a quote or a backslash is read along its table, if the
+ * rest can be sifted. */
 static void read_quoted(tsl__space *space, level *l, entry *e) {
   const tsl__linear *t = tsl__linear_table(space);
   entry rest = *e;
   rest.quoted = true;
   if (!t || !is_of_string(e->hint) || !sieve_of(space, l, &rest)) return;
-  if (tsl__search_quoted(space, l, t->quoted, &(tsl__linear_from){e->state, e->count, 0, 0, l->last}, &e->hint->letters, e->hint)) *e = rest;
+  if (tsl__search_quoted(space, l, t->quoted,
+                         &(tsl__linear_from){e->state, e->count, 0, 0, l->last}, &e->hint->letters,
+                         e->hint))
+    *e = rest;
 }
 
 /* Does a lead to all that b, of the same node, leads to? */
 static bool takes(const tsl__space *space, const entry *a, const entry *b) {
   if (a->hint != b->hint || a->quoted != b->quoted) return false;
-  return (a->state == b->state && a->count == b->count) || tsl__loop_takes(space, a->state, a->count, b->state, b->count);
+  return (a->state == b->state && a->count == b->count) ||
+         tsl__loop_takes(space, a->state, a->count, b->state, b->count);
 }
 
 /* What was pushed for one node: once each, and none that another leads to as well. */
@@ -604,16 +740,21 @@ static void push_once(const tsl__space *space, level *l, size_t from) {
     while (k < n && !takes(space, &at[k], &e)) k++;
     if (k < n) continue;
     for (k = from; k < n;) /* what it takes goes */
-      if (takes(space, &e, &at[k])) at[k] = at[--n];
-      else k++;
+      if (takes(space, &e, &at[k]))
+        at[k] = at[--n];
+      else
+        k++;
     at[n++] = e;
   }
   l->stack.n = n;
 }
 
-static bool is_at(const level *l, size_t floor, uint32_t node) { return l->stack.n > floor && l->stack.at[l->stack.n - 1].node == node; }
+static bool is_at(const level *l, size_t floor, uint32_t node) {
+  return l->stack.n > floor && l->stack.at[l->stack.n - 1].node == node;
+}
 
-/* Several states at one node, as an ambiguous loop has with different registers: child by child, so that those which become one are followed once. */
+/* Several states at one node, as an ambiguous loop has with different registers: child by child, so
+ * that those which become one are followed once. */
 static void search_together(tsl__space *space, level *l, size_t floor, uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
@@ -623,10 +764,13 @@ static void search_together(tsl__space *space, level *l, size_t floor, uint32_t 
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
     const tsl__linear *t = e.hint ? NULL : tsl__linear_of(space, r, node);
-    if (t) search_linear(space, l, t, &e);
-    else if (!tsl__vec_push(&space->alloc, &l->together, e)) tsl__space_no_memory(space);
+    if (t)
+      search_linear(space, l, t, &e);
+    else if (!tsl__vec_push(&space->alloc, &l->together, e))
+      tsl__space_no_memory(space);
   }
-  for (uint32_t c = n->first_child, end = c + n->children; c < end && space->status == TSL_OK; c++) {
+  for (uint32_t c = n->first_child, end = c + n->children; c < end && space->status == TSL_OK;
+       c++) {
     size_t from = l->stack.n;
     for (size_t i = first; i < l->together.n; i++) {
       entry e = l->together.at[i];
@@ -655,7 +799,8 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
       told = tsl__from_root(space, l, &e, r);
       tsl__bytes_remove(&rest, &told);
     }
-    const tsl__linear *t = e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
+    const tsl__linear *t =
+        e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
       search_linear(space, l, t, &e);
       continue;
@@ -680,21 +825,26 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
     }
     ask_for_sets(trie, n, &rest);
     tsl__bytes same = {{0}}, turns = rest;
-    for (int w = 0; e.hint && !e.hint->counted && w < 2; w++) turns.w[w] &= ~(same.w[w] = r->self->w[w] & e.hint->letters.w[w]);
+    for (int w = 0; e.hint && !e.hint->counted && w < 2; w++)
+      turns.w[w] &= ~(same.w[w] = r->self->w[w] & e.hint->letters.w[w]);
     for (uint32_t c = n->first_child, end = c + n->children; c < end; c++) {
-      if (!tsl__bytes_has(&rest, trie->labels[c]) || (tsl__bytes_has(&same, trie->labels[c]) && is_steady(trie, &e, c, &turns))) continue;
+      if (!tsl__bytes_has(&rest, trie->labels[c]) ||
+          (tsl__bytes_has(&same, trie->labels[c]) && is_steady(trie, &e, c, &turns)))
+        continue;
       search_child(space, l, &e, r, c, false);
     }
   }
 }
 
 bool tsl__level_but(tsl__space *space, level *l, tsl__mask mask, tsl_token *tokens, size_t n) {
-  if (n <= TSL__PATCH_MAX) return tsl__gather_mask(space, &l->gather, mask) && tsl__gather_remove_all(space, &l->gather, tokens, tsl__sort_unique(tokens, n));
+  if (n <= TSL__PATCH_MAX)
+    return tsl__gather_mask(space, &l->gather, mask) &&
+           tsl__gather_remove_all(space, &l->gather, tokens, tsl__sort_unique(tokens, n));
   if (!tsl__level_bits(space, l)) return false;
   tsl__mask_write(space, tsl__mask_at(space, mask), l->marks);
   size_t fours = n / 4 * 4;
-  for (size_t i = 0; i < fours; i += 4)
-    for (size_t k = 0; k < 4; k++) tsl__mask_bit_clear(l->marks, tokens[i + k]); /* else the loop would cost half as much as the bits */
+  for (size_t i = 0; i < fours; i += 4) /* else the loop would cost half as much as the bits */
+    for (size_t k = 0; k < 4; k++) tsl__mask_bit_clear(l->marks, tokens[i + k]);
   for (size_t i = fours; i < n; i++) tsl__mask_bit_clear(l->marks, tokens[i]);
   return true;
 }
@@ -710,27 +860,38 @@ tsl__mask tsl__level_mask(tsl__space *space, level *l) {
 }
 
 /* From a node, nothing of it read yet. */
-void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t count, uint32_t node) {
+void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t count,
+                      uint32_t node) {
   const tsl__state_rec *r = arrive(space, l, state, count, node, 0, 0);
-  if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live)) return;
+  if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live))
+    return;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){node, state, count, 0, false, node == 0 && tsl__leads_to_text(space, r) ? NULL : use_letters(space, l, r, node, 0)});
+  tsl__level_push(space, l,
+                  (entry){node, state, count, 0, false,
+                          node == 0 && tsl__leads_to_text(space, r)
+                              ? NULL
+                              : use_letters(space, l, r, node, 0)});
   tsl__search_on(space, l, floor);
 }
 
 /* From each node of a set. */
-static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state, uint32_t count, const tsl__leftover_rec *t) {
+static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
+                        uint32_t count, const tsl__leftover_rec *t) {
   tsl__met *outer = l->met, *met = t->n >= MET_MIN ? met_new(space) : NULL;
   size_t floor = l->stack.n;
   l->met = met;
-  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++) tsl__level_push(space, l, (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i], 0)});
+  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
+    tsl__level_push(
+        space, l,
+        (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i], 0)});
   tsl__search_on(space, l, floor);
   l->met = outer;
   if (met) met_free(space, met);
 }
 
 /* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */
-void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t count, tsl__leftover set) {
+void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t count,
+                     tsl__leftover set) {
   const tsl__leftover_rec *t = tsl__leftover_at(space, set);
   const tsl__state_rec *r = arrive(space, l, state, count, UINT32_MAX, set, 0);
   if (!r || !tsl__bytes_meet(&r->live, &t->next) || !tsl__space_step(space, 1)) return;
@@ -739,7 +900,8 @@ void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
     return;
   }
   for (int w = 0; w < 4; w++) {
-    for (uint64_t bits = t->next.w[w] & r->live.w[w]; bits && space->status == TSL_OK; bits &= bits - 1) {
+    for (uint64_t bits = t->next.w[w] & r->live.w[w]; bits && space->status == TSL_OK;
+         bits &= bits - 1) {
       uint8_t b = (uint8_t)(w * 64 + __builtin_ctzll(bits));
       tsl__target target = tsl__state_step(space, r, b);
       const tsl__child *child = target ? tsl__leftover_child(space, set, b) : NULL;
@@ -764,6 +926,8 @@ void tsl__search_fixed(tsl__space *space, level *l, const tsl__state_rec *r, uin
   }
   for (size_t i = 0; i < w->ends.n; i++) tsl__level_leave_node(space, l, w->ends.at[i].node);
   size_t floor = l->stack.n;
-  for (size_t i = 0; i < w->rests.n; i++) tsl__level_push(space, l, (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, false, NULL});
+  for (size_t i = 0; i < w->rests.n; i++)
+    tsl__level_push(space, l,
+                    (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, false, NULL});
   tsl__search_on(space, l, floor);
 }

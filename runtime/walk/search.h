@@ -1,12 +1,18 @@
 /* search.h - the search of a walk: a state through the trie, byte by byte.
  *
- * A walk has a level: the mask and the leftover being gathered, and the stack of a depth-first search. Calls open a level of their own. Levels are kept for
- * reuse, so a walk allocates nothing once warm.
+ * A walk has a level: the mask and the leftover being gathered, and the stack of a depth-first
+ * search. Calls open a level of their own. Levels are kept for reuse, so a walk allocates nothing
+ * once warm.
  *
- * What walk.h tells as skip, sweep, letters, together and along a table is done here, at each node. Of letters only those children are looked at that hold something else:
- * bits by node and byte, made with the vocabulary's tables (classes.h); and those that hold a quote or a backslash are read from the root along a table of their own (linear_quoted.h). What is known from the root without a search is told in walk_tell.h.
+ * What walk.h tells as skip, sweep, letters, together and along a table is done here, at each node.
+ * Of letters only those children are looked at that hold something else: bits by node and byte,
+ * made with the vocabulary's tables (classes.h); and those that hold a quote or a backslash are
+ * read from the root along a table of their own (linear_quoted.h). What is known from the root
+ * without a search is told in walk_tell.h.
  *
- * Where a letter leads back to the state itself, what lies below is entered only if it has a byte that leads elsewhere: of `[a-z.-]+\.[a-z]{2,6}(/[\w/]*)?` no tree without a dot, though a slash may come later.
+ * Where a letter leads back to the state itself, what lies below is entered only if it has a byte
+ * that leads elsewhere: of `[a-z.-]+\.[a-z]{2,6}(/[\w/]*)?` no tree without a dot, though a slash
+ * may come later.
  *
  * Tested by tests/engine/test_oracle.c, tests/walk/test_letters.c, tests/walk/test_linear.c
  *
@@ -31,11 +37,13 @@ typedef struct tsl__level_entry {
   tsl__state state;
   uint32_t count;
   uint16_t depth;
-  bool quoted;           /* only letters so far, and what goes on with a quote or a backslash was read already */
+  /* only letters so far, and what goes on with a quote or a backslash was read already */
+  bool quoted;
   const tsl__hint *hint; /* not NULL: only letters so far; their tokens are in the class's mask */
 } tsl__level_entry;
 
-/* What tells the children of a node apart that hold something else than the letters of a hint: bits by node. */
+/* What tells the children of a node apart that hold something else than the letters of a hint: bits
+ * by node. */
 typedef struct tsl__sieve {
   const tsl__hint *of;
   const uint64_t *at[TSL__SIEVE_MAX + 2];
@@ -52,7 +60,9 @@ typedef struct tsl__level_key {
   tsl__state state;
   uint32_t context;
   tsl__leftover over;
-  const struct tsl__level_key *outer; /* of what is in progress in the same level: that within which this one is; NULL: this is the level's own */
+  /* of what is in progress in the same level: that within which this one is; NULL: this is the
+   * level's own */
+  const struct tsl__level_key *outer;
 } tsl__level_key;
 
 typedef struct tsl__met tsl__met;
@@ -70,25 +80,28 @@ typedef struct tsl__level {
   tsl__sieve sieve;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
-  bool graph; /* a graph was made of what letters do to the state (subtract.h) */
+  bool graph;          /* a graph was made of what letters do to the state (subtract.h) */
   uint32_t reach, top; /* deepest node entered; highest register there */
   bool counted;        /* `top` is of all paths */
-  uint32_t within;     /* how many were done in it that are not the level's own (tsl__walk_within) */
+  /* how many were done in it that are not the level's own (tsl__walk_within) */
+  uint32_t within;
   tsl__met *met;       /* where the search was, over a large set; NULL: that is not noted */
   tsl__state calls_of; /* not 0: a state with calls, and what these may begin with */
   tsl__bytes begins;
   tsl__state loops_of; /* not 0: a state, and the bytes that lead back to it */
   tsl__bytes loops;
-  tsl__after *after;   /* what follows the frame; NULL: nothing, or it is not known */
-  uint32_t follow;     /* not 0: the number of that, and what it does not begin with is not left over */
-  tsl__level_key key;  /* of the walk in progress */
+  tsl__after *after; /* what follows the frame; NULL: nothing, or it is not known */
+  /* not 0: the number of that, and what it does not begin with is not left over */
+  uint32_t follow;
+  tsl__level_key key; /* of the walk in progress */
 } tsl__level;
 
 struct tsl__scratch {
   TSL__VEC(tsl__level *) levels;
 };
 
-/* The next level, empty; the caller closes it by putting space->depth back. NULL on failure (sticky), as with all of these. */
+/* The next level, empty; the caller closes it by putting space->depth back. NULL on failure
+ * (sticky), as with all of these. */
 tsl__level *tsl__level_open(tsl__space *space);
 /* What runs past the end of the frame: what lies below a node, or a leftover. */
 void tsl__level_leave_node(tsl__space *space, tsl__level *l, uint32_t node);
@@ -109,7 +122,8 @@ static inline void tsl__level_reach(tsl__level *l, uint32_t depth, uint32_t coun
 }
 
 /* Few tokens, at once. */
-static inline void tsl__level_tokens(tsl__space *space, tsl__level *l, const tsl_token *tokens, uint32_t n) {
+static inline void tsl__level_tokens(tsl__space *space, tsl__level *l, const tsl_token *tokens,
+                                     uint32_t n) {
   if (!tsl__vec_reserve(&space->alloc, &l->gather.plus, n)) {
     tsl__space_no_memory(space);
     return;
@@ -118,29 +132,43 @@ static inline void tsl__level_tokens(tsl__space *space, tsl__level *l, const tsl
   l->gather.plus.n += n;
 }
 
-/* A frame that a walk comes to, over what is left there, is gathered in the level of that walk. What it leaves over the walk leaves; but if it was called, by `caller` (else both are NULL), that
+/* A frame that a walk comes to, over what is left there, is gathered in the level of that walk.
+ * What it leaves over the walk leaves; but if it was called, by `caller` (else both are NULL), that
  * is told in *left. */
-void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover over, tsl__leftover *left, tsl__caller *caller);
+void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count,
+                      tsl__leftover over, tsl__leftover *left, tsl__caller *caller);
 
-/* A call at a place: the called frame over what is left there, then this frame again over what that leaves; false: nothing is left, it does not matter where the frame would go on. */
-bool tsl__search_call(tsl__space *space, tsl__level *l, const tsl__state_rec *r, const tsl__edge *e, uint32_t count, tsl__leftover over);
+/* A call at a place: the called frame over what is left there, then this frame again over what that
+ * leaves; false: nothing is left, it does not matter where the frame would go on. */
+bool tsl__search_call(tsl__space *space, tsl__level *l, const tsl__state_rec *r, const tsl__edge *e,
+                      uint32_t count, tsl__leftover over);
 /* Follow what was pushed above `floor`. */
 void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
 /* A node with children, reached by a byte that is not (only) a letter. */
-void tsl__search_below(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t node, uint32_t depth);
+void tsl__search_below(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count,
+                       uint32_t node, uint32_t depth);
 /* From a node, nothing of it read yet. */
-void tsl__search_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t node);
+void tsl__search_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count,
+                      uint32_t node);
 /* A child's own tokens are gathered, and it is pushed if there is more below. */
-void tsl__search_enter(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, uint32_t child, uint32_t depth);
+void tsl__search_enter(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count,
+                       uint32_t child, uint32_t depth);
 /* From a set of nodes, merged byte by byte. */
-void tsl__search_set(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count, tsl__leftover set);
-/* From the root along a table of quotes, among some letters: those of `hint`, whose class is gathered, or NULL. False on failure (sticky); what it pushed is to be followed. */
-bool tsl__search_quoted(tsl__space *space, tsl__level *l, const tsl__linear *quoted, const tsl__linear_from *from, const tsl__bytes *letters, const tsl__hint *hint);
+void tsl__search_set(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count,
+                     tsl__leftover set);
+/* From the root along a table of quotes, among some letters: those of `hint`, whose class is
+ * gathered, or NULL. False on failure (sticky); what it pushed is to be followed. */
+bool tsl__search_quoted(tsl__space *space, tsl__level *l, const tsl__linear *quoted,
+                        const tsl__linear_from *from, const tsl__bytes *letters,
+                        const tsl__hint *hint);
 /* Fixed texts below a node, along their table. */
 void tsl__search_fixed(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t node);
-/* The hint whose letters can be used below this node; NULL: none. A counted class only from the root of a walk, where the caller takes care of the limit. */
-const tsl__hint *tsl__search_letters(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t node);
+/* The hint whose letters can be used below this node; NULL: none. A counted class only from the
+ * root of a walk, where the caller takes care of the limit. */
+const tsl__hint *tsl__search_letters(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
+                                     uint32_t node);
 /* Characters over which a state is as `like`. */
-uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count, const tsl__hint *h);
+uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count,
+                         const tsl__hint *h);
 
 #endif

@@ -6,13 +6,16 @@
 #include <pthread.h>
 
 #define WORDS_MAX 16384u /* of one entry: longer ones stay with their grammar */
-#define PIECES 32u      /* of a bitset, by which it is found */
+#define PIECES 32u       /* of a bitset, by which it is found */
 #define PIECE_WORDS 16u
 #define SLOTS_MIN 256u
-#define ROWS_MAX 64u    /* rows of a generation, and its bases: what is seldom copied is not near, and that costs more than patches */
-#define LAYER_ROWS_MAX 128u /* rows of masks of the vocabulary's layer, which has most of those that are copied often */
-#define ROWS_SHARE 4u   /* of the limit, for each of these at most */
-#define ROW_SEEN 4u     /* times that a mask was asked for, from which it has a row */
+/* rows of a generation, and its bases: what is seldom copied is not near, and that costs more than
+ * patches */
+#define ROWS_MAX 64u
+/* rows of masks of the vocabulary's layer, which has most of those that are copied often */
+#define LAYER_ROWS_MAX 128u
+#define ROWS_SHARE 4u /* of the limit, for each of these at most */
+#define ROW_SEEN 4u   /* times that a mask was asked for, from which it has a row */
 #define SEEN 1024u
 #define SEEN_ROUND 4096u /* masks asked for, after which counting begins anew */
 #define SEEN_MADE 0x80u  /* with a count: a row was made for one of this hash */
@@ -29,12 +32,16 @@ typedef struct kept {
 
 typedef struct entry {
   tsl__digest key;
-  uint32_t bases, shared, minus, plus, left; /* how many: bitsets of the vocabulary's layer by number, shared ones, tokens, tokens, nodes */
-  bool whole, row, base; /* row: no walk, but a mask written out, the one that is shared; base: the same of bitsets alone, to be one of a mask's */
+  /* how many: bitsets of the vocabulary's layer by number, shared ones, tokens, tokens, nodes */
+  uint32_t bases, shared, minus, plus, left;
+  /* row: no walk, but a mask written out, the one that is shared; base: the same of bitsets alone,
+   * to be one of a mask's */
+  bool whole, row, base;
   bits *at[]; /* the shared ones, then words: the other four */
 } entry;
 
-/* With the lower half of the key: entries have mostly not been looked at for long, so only the one that is sought is. */
+/* With the lower half of the key: entries have mostly not been looked at for long, so only the one
+ * that is sought is. */
 typedef struct slot {
   uint64_t lo;
   entry *at; /* NULL: free */
@@ -53,7 +60,7 @@ struct tsl__common {
   const tsl_vocab *vocab;
   pthread_mutex_t lock;
   uint8_t secret[TSL__SECRET];
-  bool drawn; /* the secret is there: without it nothing is kept */
+  bool drawn;          /* the secret is there: without it nothing is kept */
   atomic_size_t limit; /* read without the lock too */
   generation young, old;
   TSL__VEC(bits *) rows; /* of masks of the vocabulary's layer, for good */
@@ -61,12 +68,19 @@ struct tsl__common {
   uint32_t seen_all;
 };
 
-static size_t limit_of(const tsl__common *c) { return atomic_load_explicit(&((tsl__common *)(uintptr_t)c)->limit, memory_order_relaxed); }
+static size_t limit_of(const tsl__common *c) {
+  return atomic_load_explicit(&((tsl__common *)(uintptr_t)c)->limit, memory_order_relaxed);
+}
 static uint32_t *words_of(const entry *e) { return (uint32_t *)(uintptr_t)(e->at + e->shared); }
-static size_t size_of(const entry *e) { return sizeof *e + e->shared * sizeof *e->at + ((size_t)e->bases + e->minus + e->plus + e->left) * 4; }
-static size_t bits_size(const tsl_vocab *v) { return sizeof(bits) + tsl_vocab_mask_words(v) * 4 + TSL__LINE; }
+static size_t size_of(const entry *e) {
+  return sizeof *e + e->shared * sizeof *e->at +
+         ((size_t)e->bases + e->minus + e->plus + e->left) * 4;
+}
+static size_t bits_size(const tsl_vocab *v) {
+  return sizeof(bits) + tsl_vocab_mask_words(v) * 4 + TSL__LINE;
+}
 
-/* ---- generations ---------------------------------------------------------------------------------------------- */
+/* ---- generations ----------------------------------------------------------------------------- */
 
 static bits *new_bits(const tsl_vocab *v) {
   bits *b = tsl__alloc(&v->alloc, bits_size(v));
@@ -77,7 +91,8 @@ static bits *new_bits(const tsl_vocab *v) {
 }
 
 static void release(const tsl_vocab *v, bits *b) {
-  if (atomic_fetch_sub_explicit(&b->references, 1, memory_order_acq_rel) == 1) tsl__free(&v->alloc, b, bits_size(v));
+  if (atomic_fetch_sub_explicit(&b->references, 1, memory_order_acq_rel) == 1)
+    tsl__free(&v->alloc, b, bits_size(v));
 }
 
 static void generation_free(const tsl_vocab *v, generation *g) {
@@ -89,7 +104,10 @@ static void generation_free(const tsl_vocab *v, generation *g) {
   tsl__arena_init(&g->arena, &v->alloc);
 }
 
-static size_t generation_memory(const generation *g) { return g->arena.total + g->slot_count * sizeof *g->slots + g->bitsets.cap * sizeof *g->bitsets.at + g->bytes; }
+static size_t generation_memory(const generation *g) {
+  return g->arena.total + g->slot_count * sizeof *g->slots +
+         g->bitsets.cap * sizeof *g->bitsets.at + g->bytes;
+}
 
 static entry *probe(const generation *g, const tsl__digest *key) {
   for (uint64_t i = key->lo; g->slot_count; i++) {
@@ -126,7 +144,8 @@ static bool keep(const tsl_vocab *v, generation *g, kept k) {
   return true;
 }
 
-/* Of pieces here and there: those that agree in them are compared, and a hash of 16 KB costs more than that. */
+/* Of pieces here and there: those that agree in them are compared, and a hash of 16 KB costs more
+ * than that. */
 static uint64_t hash_pieces(const uint32_t *words, size_t n) {
   uint32_t pieces[PIECES][PIECE_WORDS];
   if (n <= sizeof pieces / sizeof **pieces) return tsl__hash(words, n * sizeof *words);
@@ -139,7 +158,8 @@ static bits *keep_bits(const tsl_vocab *v, generation *g, const uint32_t *words)
   size_t bytes = tsl_vocab_mask_words(v) * 4;
   uint64_t hash = hash_pieces(words, tsl_vocab_mask_words(v));
   for (size_t i = g->bitsets.n; i-- > 0;)
-    if (g->bitsets.at[i].hash == hash && !memcmp(g->bitsets.at[i].bits->words, words, bytes)) return g->bitsets.at[i].bits;
+    if (g->bitsets.at[i].hash == hash && !memcmp(g->bitsets.at[i].bits->words, words, bytes))
+      return g->bitsets.at[i].bits;
   bits *b = new_bits(v);
   if (!b) return NULL;
   memcpy(b->words, words, bytes);
@@ -170,7 +190,8 @@ static entry *find(tsl__common *c, const tsl__digest *key) {
   entry *e = probe(&c->young, key);
   if (e || !(e = probe(&c->old, key))) return e;
   bool fine = grow(c->vocab, &c->young);
-  for (uint32_t i = 0; i < e->shared && fine; i++) fine = carry_bits(c->vocab, &c->young, &c->old, e->at[i]);
+  for (uint32_t i = 0; i < e->shared && fine; i++)
+    fine = carry_bits(c->vocab, &c->young, &c->old, e->at[i]);
   entry *carried = fine ? tsl__arena_copy(&c->young.arena, e, size_of(e)) : NULL;
   if (!carried) return e;
   c->young.n++;
@@ -180,7 +201,7 @@ static entry *find(tsl__common *c, const tsl__digest *key) {
   return carried;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit) {
   tsl__common *c = tsl__alloc_zero(&vocab->alloc, sizeof *c);
@@ -208,7 +229,8 @@ void tsl__common_free(tsl__common *c) {
 size_t tsl__common_memory(tsl__common *c) {
   if (!c) return 0;
   pthread_mutex_lock(&c->lock);
-  size_t n = sizeof *c + generation_memory(&c->young) + generation_memory(&c->old) + c->rows.cap * sizeof *c->rows.at + c->rows.n * bits_size(c->vocab);
+  size_t n = sizeof *c + generation_memory(&c->young) + generation_memory(&c->old) +
+             c->rows.cap * sizeof *c->rows.at + c->rows.n * bits_size(c->vocab);
   pthread_mutex_unlock(&c->lock);
   return n;
 }
@@ -221,26 +243,34 @@ void tsl__common_limit(tsl__common *c, size_t limit) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* ---- keys ----------------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
-/* NULL: none. What is asked for before the vocabulary's layer is whole (compiler/grammar/rehearsal.h) tells nothing of what grammars will ask for. */
-static tsl__common *common_of(const tsl__space *space) { return space->parent && space->parent->frozen ? space->vocab->common : NULL; }
+/* NULL: none. What is asked for before the vocabulary's layer is whole
+ * (compiler/grammar/rehearsal.h) tells nothing of what grammars will ask for. */
+static tsl__common *common_of(const tsl__space *space) {
+  return space->parent && space->parent->frozen ? space->vocab->common : NULL;
+}
 
 /* What a state means; false: that cannot be said. */
-static bool meaning_of(tsl__space *space, const tsl__common *c, tsl__state state, tsl__digest *out) {
-  if (space->hook->meaning && space->hook->meaning(space->hook_ctx, state, c->secret, out)) return true;
+static bool meaning_of(tsl__space *space, const tsl__common *c, tsl__state state,
+                       tsl__digest *out) {
+  if (space->hook->meaning && space->hook->meaning(space->hook_ctx, state, c->secret, out))
+    return true;
   if (state >= space->states.first) tsl__state_own(space, state)->meaningless = true;
   return false;
 }
 
-bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over, tsl__digest *key) {
+bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over,
+                     tsl__digest *key) {
   tsl__common *c = common_of(space);
   tsl__leftover set = tsl__leftover_set(over);
   struct {
     tsl__digest state, over;
     uint32_t context, whole;
   } of;
-  if (!c || !limit_of(c) || tsl__state_at(space, state)->meaningless || !meaning_of(space, c, state, &of.state)) return false;
+  if (!c || !limit_of(c) || tsl__state_at(space, state)->meaningless ||
+      !meaning_of(space, c, state, &of.state))
+    return false;
   if (set < space->leftovers.first) {
     of.over = (tsl__digest){.lo = set};
   } else {
@@ -253,7 +283,8 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
   return true;
 }
 
-bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__nonascii *wide, uint32_t node, tsl__digest *key) {
+bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__nonascii *wide,
+                           uint32_t node, tsl__digest *key) {
   tsl__common *c = common_of(space);
   if (!c || !limit_of(c)) return false;
   struct {
@@ -261,18 +292,21 @@ bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const t
     tsl__digest pairs;
     uint32_t node, whole;
   } of = {*letters, {0, 0}, node, wide && wide->whole};
-  if (wide) of.pairs = tsl__digest_of(c->secret, wide->pairs, 2 * wide->count * sizeof *wide->pairs);
+  if (wide)
+    of.pairs = tsl__digest_of(c->secret, wide->pairs, 2 * wide->count * sizeof *wide->pairs);
   *key = tsl__digest_of(c->secret, &of, sizeof of);
   return true;
 }
 
-/* ---- giving and taking ---------------------------------------------------------------------------------------- */
+/* ---- giving and taking ----------------------------------------------------------------------- */
 
 /* The number of a shared bitset in the space; 0 on failure (sticky). */
 static uint32_t adopt(tsl__space *space, bits *b) {
   for (size_t i = space->adopted.n; i-- > 0;)
     if (space->adopted.at[i].bits == b) return space->adopted.at[i].number;
-  const uint32_t **words = tsl__vec_reserve(&space->alloc, &space->adopted, 1) ? tsl__pool_add(&space->bitsets.pool, &space->kept) : NULL;
+  const uint32_t **words = tsl__vec_reserve(&space->alloc, &space->adopted, 1)
+                               ? tsl__pool_add(&space->bitsets.pool, &space->kept)
+                               : NULL;
   if (!words) return tsl__space_no_memory(space), 0;
   *words = b->words;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
@@ -304,7 +338,8 @@ static bool take(tsl__space *space, const entry *e, tsl__gather *gather, tsl__wo
   return true;
 }
 
-bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather, tsl__words *left, bool *whole) {
+bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather,
+                      tsl__words *left, bool *whole) {
   tsl__common *c = common_of(space);
   pthread_mutex_lock(&c->lock);
   const entry *e = find(c, key);
@@ -320,8 +355,11 @@ static bool fill(tsl__space *space, generation *g, entry *e, const tsl__walk *wa
   const tsl__mask_rec *m = tsl__mask_at(space, walk->mask);
   uint32_t *words = words_of(e), shared = 0;
   for (uint32_t i = 0; i < m->base_count; i++) {
-    if (tsl__mask_bases(m)[i] < space->bitsets.first) *words++ = tsl__mask_bases(m)[i];
-    else if (!(e->at[shared++] = keep_bits(space->vocab, g, tsl__bitset_at(space, tsl__mask_bases(m)[i])))) return false;
+    if (tsl__mask_bases(m)[i] < space->bitsets.first)
+      *words++ = tsl__mask_bases(m)[i];
+    else if (!(e->at[shared++] =
+                   keep_bits(space->vocab, g, tsl__bitset_at(space, tsl__mask_bases(m)[i]))))
+      return false;
   }
   tsl__patches_read(tsl__mask_minus(m), words);
   words += e->minus;
@@ -334,9 +372,13 @@ static bool fill(tsl__space *space, generation *g, entry *e, const tsl__walk *wa
 void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk *walk) {
   tsl__common *c = common_of(space);
   const tsl__mask_rec *m = tsl__mask_at(space, walk->mask);
-  entry head = {.key = *key, .minus = m->minus_count, .plus = m->plus_count, .whole = walk->left & TSL__WHOLE};
+  entry head = {.key = *key,
+                .minus = m->minus_count,
+                .plus = m->plus_count,
+                .whole = walk->left & TSL__WHOLE};
   head.left = tsl__leftover_set(walk->left) ? tsl__leftover_at(space, walk->left)->n : 0;
-  for (uint32_t i = 0; i < m->base_count; i++) *(tsl__mask_bases(m)[i] < space->bitsets.first ? &head.bases : &head.shared) += 1;
+  for (uint32_t i = 0; i < m->base_count; i++)
+    *(tsl__mask_bases(m)[i] < space->bitsets.first ? &head.bases : &head.shared) += 1;
   if ((uint64_t)head.minus + head.plus + head.left > WORDS_MAX) return;
   pthread_mutex_lock(&c->lock);
   make_room(c);
@@ -351,7 +393,7 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
   pthread_mutex_unlock(&c->lock);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Is it made of the vocabulary's bitsets alone? */
 static bool is_shared(const tsl__space *space, const tsl__mask_rec *m) {
@@ -360,7 +402,9 @@ static bool is_shared(const tsl__space *space, const tsl__mask_rec *m) {
   return true;
 }
 
-static bool has_room_for_row(const tsl__common *c, size_t rows, size_t most) { return rows < most && (rows + 1) * bits_size(c->vocab) <= limit_of(c) / ROWS_SHARE; }
+static bool has_room_for_row(const tsl__common *c, size_t rows, size_t most) {
+  return rows < most && (rows + 1) * bits_size(c->vocab) <= limit_of(c) / ROWS_SHARE;
+}
 
 /* Count one that was asked for: was it, or one of its hash, asked for often lately? */
 static bool is_common(tsl__common *c, uint64_t hash) {
@@ -371,8 +415,11 @@ static bool is_common(tsl__common *c, uint64_t hash) {
   return (*seen & ~SEEN_MADE) == ROW_SEEN;
 }
 
-/* The hash by which it is counted. Not its key: which masks share a counter must not depend on the secret. */
-static uint64_t row_hash(const tsl__mask_rec *m) { return tsl__hash(m->lists, tsl__mask_lists_size(m)); }
+/* The hash by which it is counted. Not its key: which masks share a counter must not depend on the
+ * secret. */
+static uint64_t row_hash(const tsl__mask_rec *m) {
+  return tsl__hash(m->lists, tsl__mask_lists_size(m));
+}
 
 static bits *write_row(const tsl__space *space, const tsl__mask_rec *m) {
   bits *b = new_bits(space->vocab);
@@ -383,7 +430,9 @@ static bits *write_row(const tsl__space *space, const tsl__mask_rec *m) {
 /* Of a mask of the vocabulary's layer: its record is not changed but for that. */
 static void give_row(tsl__common *c, const tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(space, mask);
-  if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) || !has_room_for_row(c, c->rows.n, LAYER_ROWS_MAX)) return;
+  if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) ||
+      !has_room_for_row(c, c->rows.n, LAYER_ROWS_MAX))
+    return;
   bits *b = tsl__vec_reserve(&c->vocab->alloc, &c->rows, 1) ? write_row(space, m) : NULL;
   if (!b) return;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
@@ -395,18 +444,23 @@ static tsl__digest row_key(const tsl__common *c, const tsl__mask_rec *m, bool ba
   struct {
     tsl__digest lists;
     uint32_t bases, minus, plus, row;
-  } of = {tsl__digest_of(c->secret, m->lists, tsl__mask_lists_size(m)), m->base_count, m->minus_count, m->plus_count, 1u + base};
+  } of = {tsl__digest_of(c->secret, m->lists, tsl__mask_lists_size(m)), m->base_count,
+          m->minus_count, m->plus_count, 1u + base};
   return tsl__digest_of(c->secret, &of, sizeof of);
 }
 
 /* The row of a mask, or one of its bitsets alone. NULL: memory is short. */
-static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl__digest *key, const tsl__mask_rec *m, bool base) {
+static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl__digest *key,
+                             const tsl__mask_rec *m, bool base) {
   generation *g = &c->young;
   make_room(c);
-  entry *e = has_room_for_row(c, base ? g->unions : g->rows, ROWS_MAX) && grow(c->vocab, g) ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at) : NULL;
+  entry *e = has_room_for_row(c, base ? g->unions : g->rows, ROWS_MAX) && grow(c->vocab, g)
+                 ? tsl__arena_alloc(&g->arena, sizeof *e + sizeof *e->at)
+                 : NULL;
   bits *b = e ? write_row(space, m) : NULL;
   if (!b) return NULL;
-  if (!keep(c->vocab, g, (kept){0, b})) return tsl__free(&c->vocab->alloc, b, bits_size(c->vocab)), NULL;
+  if (!keep(c->vocab, g, (kept){0, b}))
+    return tsl__free(&c->vocab->alloc, b, bits_size(c->vocab)), NULL;
   *e = (entry){.key = *key, .shared = 1, .row = !base, .base = base};
   e->at[0] = b;
   g->n++;
@@ -416,15 +470,18 @@ static const entry *make_row(tsl__common *c, const tsl__space *space, const tsl_
   return e;
 }
 
-/* The same, found or made. NULL: it is not common enough, too. Most are not, and nothing was made for any of their hash: then there is nothing to look for. */
-static const entry *row_of(tsl__common *c, const tsl__space *space, const tsl__mask_rec *m, bool base) {
+/* The same, found or made. NULL: it is not common enough, too. Most are not, and nothing was made
+ * for any of their hash: then there is nothing to look for. */
+static const entry *row_of(tsl__common *c, const tsl__space *space, const tsl__mask_rec *m,
+                           bool base) {
   uint64_t hash = row_hash(m);
   uint8_t *seen = &c->seen[hash % SEEN];
   bool counted = !(*seen & SEEN_MADE);
   if (counted && !is_common(c, hash)) return NULL;
   tsl__digest key = row_key(c, m, base);
   const entry *e = find(c, &key);
-  if (!e && (counted || is_common(c, hash)) && (e = make_row(c, space, &key, m, base))) *seen |= SEEN_MADE;
+  if (!e && (counted || is_common(c, hash)) && (e = make_row(c, space, &key, m, base)))
+    *seen |= SEEN_MADE;
   return e;
 }
 
@@ -434,12 +491,15 @@ static void find_row(tsl__common *c, tsl__space *space, tsl__mask mask) {
   const entry *e = row_of(c, space, m, false);
   uint32_t *none = NULL, number = e ? adopt(space, e->at[0]) : 0;
   m->asked = true;
-  if (number && atomic_compare_exchange_strong_explicit(&m->row, &none, e->at[0]->words, memory_order_acq_rel, memory_order_acquire)) m->shared = true;
+  if (number && atomic_compare_exchange_strong_explicit(&m->row, &none, e->at[0]->words,
+                                                        memory_order_acq_rel, memory_order_acquire))
+    m->shared = true;
 }
 
 uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n) {
   tsl__common *c = common_of(space);
-  const tsl__mask_rec both = {.first = tsl__bitset_at(space, bases[0]), .lists = bases, .base_count = (uint8_t)n};
+  const tsl__mask_rec both = {
+      .first = tsl__bitset_at(space, bases[0]), .lists = bases, .base_count = (uint8_t)n};
   if (!c || !limit_of(c)) return 0;
   pthread_mutex_lock(&c->lock);
   const entry *e = row_of(c, space, &both, true);
@@ -450,9 +510,14 @@ uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n) 
 
 void tsl__common_row_of(tsl__space *space, tsl__mask mask, const tsl__mask_rec *m) {
   tsl__common *c = common_of(space);
-  if (!c || !limit_of(c) || atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)m)->row, memory_order_relaxed) || !is_shared(space, m)) return;
+  if (!c || !limit_of(c) ||
+      atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)m)->row, memory_order_relaxed) ||
+      !is_shared(space, m))
+    return;
   pthread_mutex_lock(&c->lock);
-  if (mask < space->masks.first) give_row(c, space, mask);
-  else find_row(c, space, mask);
+  if (mask < space->masks.first)
+    give_row(c, space, mask);
+  else
+    find_row(c, space, mask);
   pthread_mutex_unlock(&c->lock);
 }

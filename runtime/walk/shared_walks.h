@@ -1,17 +1,26 @@
-/* shared_walks.h - what the grammars of a vocabulary learn from one another: walks, found by what their states mean.
+/* shared_walks.h - what the grammars of a vocabulary learn from one another: walks, found by what
+ * their states mean.
  *
- * Problem   Strangers' schemas repeat one another: dates, identifiers, any text of up to 100 characters, lists of the same three words. Each grammar has tables of
- *           its own, and did anew the walks that another had done before.
- * Idea      Where a state can be described without anything that only its grammar has, it has a meaning: a digest of what it stands for (compiler/states/meaning.c). A
- *           walk of the same meaning over the same leftover gives the same answer in each grammar of the vocabulary. Who has done a costly one leaves a copy
- *           here; who would have to do it takes the copy.
+ * Problem   Strangers' schemas repeat one another: dates, identifiers, any text of up to 100
+ *           characters, lists of the same three words. Each grammar has tables of its own, and did
+ *           anew the walks that another had done before.
+ * Idea      Where a state can be described without anything that only its grammar has, it has a
+ *           meaning: a digest of what it stands for (compiler/states/meaning.c). A walk of the same
+ *           meaning over the same leftover gives the same answer in each grammar of the vocabulary.
+ *           Who has done a costly one leaves a copy here; who would have to do it takes the copy.
  * Classes   The same for masks of classes of letters, which patterns share more often than walks.
- * Rows      The same for masks of positions: a few are had by most grammars, at most of their positions. Those are written out once, and copied by all. Others have the same bitsets, as those
- *           of white space and of what a string begins with, and some tokens of their own: the row of the bitsets is one in their place.
- * Bound     Two generations of half the limit each. When the younger is full, the older one goes, and what is still asked for was carried over. Bitsets are shared, not
- *           copied: they go with the last grammar that has one. Rows of masks of the vocabulary's own layer stay with it.
- * Safety    Digests are of 128 bits and under a secret of the vocabulary's, drawn at random when it is made, so that nobody can write two schemas that have one. A
- *           walk holds token numbers and nothing of a schema's text. That one was known shows in the time it took, as in any cache (SECURITY.md).
+ * Rows      The same for masks of positions: a few are had by most grammars, at most of their
+ *           positions. Those are written out once, and copied by all. Others have the same bitsets,
+ *           as those of white space and of what a string begins with, and some tokens of their own:
+ *           the row of the bitsets is one in their place.
+ * Bound     Two generations of half the limit each. When the younger is full, the older one goes,
+ *           and what is still asked for was carried over. Bitsets are shared, not copied: they go
+ *           with the last grammar that has one. Rows of masks of the vocabulary's own layer stay
+ *           with it.
+ * Safety    Digests are of 128 bits and under a secret of the vocabulary's, drawn at random when it
+ *           is made, so that nobody can write two schemas that have one. A walk holds token numbers
+ *           and nothing of a schema's text. That one was known shows in the time it took, as in any
+ *           cache (SECURITY.md).
  * Threads   One lock, held for a probe and a copy; taken only where a grammar would walk.
  * Cost      A miss 0.1 µs, a hit under 1 µs.
  * Tested by tests/walk/test_shared_walks.c, tests/engine/test_oracle.c
@@ -27,32 +36,44 @@
 typedef struct tsl__common tsl__common;
 typedef TSL__VEC(uint32_t) tsl__words;
 
-#define TSL__COMMON_BYTES ((size_t)9 << 20) /* with it a vocabulary of 128,000 tokens stays below 64 MB */
+/* with it a vocabulary of 128,000 tokens stays below 64 MB */
+#define TSL__COMMON_BYTES ((size_t)9 << 20)
 
-/* For at most `limit` bytes (0: nothing is kept, as where no secret can be drawn). NULL when out of memory. */
+/* For at most `limit` bytes (0: nothing is kept, as where no secret can be drawn). NULL when out of
+ * memory. */
 tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit);
 void tsl__common_free(tsl__common *c);
 size_t tsl__common_memory(tsl__common *c);
 void tsl__common_limit(tsl__common *c, size_t limit);
 
-/* By what a walk is found; false: this state has no meaning beyond its grammar, or nothing is kept. */
-bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over, tsl__digest *key);
-/* The same of the mask of a class of letters (classes.h), however long its tokens are, which is kept as a walk that leaves nothing. `wide`: its class beyond ASCII, or NULL. */
-bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__nonascii *wide, uint32_t node, tsl__digest *key);
-/* Gather what a walk of that key allows and leaves; false: nobody has done it. Failures are sticky. */
-bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather, tsl__words *left, bool *whole);
+/* By what a walk is found; false: this state has no meaning beyond its grammar, or nothing is
+ * kept. */
+bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over,
+                     tsl__digest *key);
+/* The same of the mask of a class of letters (classes.h), however long its tokens are, which is
+ * kept as a walk that leaves nothing. `wide`: its class beyond ASCII, or NULL. */
+bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__nonascii *wide,
+                           uint32_t node, tsl__digest *key);
+/* Gather what a walk of that key allows and leaves; false: nobody has done it. Failures are
+ * sticky. */
+bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather,
+                      tsl__words *left, bool *whole);
 /* Leave a walk for others. Keeps nothing where memory is short. */
 void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk *walk);
 
-#define TSL__ROW_PATCHES 32u /* of a mask of one bitset, from which a row is quicker to copy than it is to put together */
+/* of a mask of one bitset, from which a row is quicker to copy than it is to put together */
+#define TSL__ROW_PATCHES 32u
 
-/* A position has this mask: if it is one that many have, its row (runtime/masks/mask.h) is found or made. Failures are sticky. */
+/* A position has this mask: if it is one that many have, its row (runtime/masks/mask.h) is found or
+ * made. Failures are sticky. */
 void tsl__common_row_of(tsl__space *space, tsl__mask mask, const tsl__mask_rec *m);
 static inline void tsl__common_row(tsl__space *space, tsl__mask mask) {
   const tsl__mask_rec *m = tsl__mask_at(space, mask);
-  if (!m->asked && (m->base_count > 1 || m->minus_count + m->plus_count >= TSL__ROW_PATCHES)) tsl__common_row_of(space, mask, m);
+  if (!m->asked && (m->base_count > 1 || m->minus_count + m->plus_count >= TSL__ROW_PATCHES))
+    tsl__common_row_of(space, mask, m);
 }
-/* One bitset for several of the vocabulary's, sorted, at most TSL__BASES_MAX, if many masks have them together: its number in the space; else 0. Failures are sticky. */
+/* One bitset for several of the vocabulary's, sorted, at most TSL__BASES_MAX, if many masks have
+ * them together: its number in the space; else 0. Failures are sticky. */
 uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n);
 
 /* Bitsets that a space has from here. */

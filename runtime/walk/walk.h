@@ -1,32 +1,46 @@
 /* walk.h - state × leftover → mask + leftover: the one operation that everything is built on.
  *
- * Problem   Which tokens may come next? Trying each is 128,256 matches; walking the trie of all of them is a millisecond.
- * Idea      Walk a state over a leftover trie once and remember the answer by (state, leftover): what the mask is, and what is left of tokens that run past
- *           the end of the frame. The memo does not mention what lies below on the stack, so "inside a JSON string" is walked once per vocabulary. A call inside
- *           a walk is a walk of its own; the state after the call goes on with what the call left over.
+ * Problem   Which tokens may come next? Trying each is 128,256 matches; walking the trie of all of
+ *           them is a millisecond.
+ * Idea      Walk a state over a leftover trie once and remember the answer by (state, leftover):
+ *           what the mask is, and what is left of tokens that run past the end of the frame. The
+ *           memo does not mention what lies below on the stack, so "inside a JSON string" is walked
+ *           once per vocabulary. A call inside a walk is a walk of its own; the state after the
+ *           call goes on with what the call left over.
  * Fast      Skip: a byte that is not live is skipped with its subtree.
- *           Sweep: where all bytes below a node lead back to the same state, its whole subtree is one range of `order`.
- *           Letters: where a state lives on any text of certain letters (hint), the tokens made of letters are one bitset per class of letters, made once per
- *           vocabulary; the walk itself enters only subtrees that hold some other byte.
- *           Counted: far from the bounds of a loop the answer is that of the unbounded one (the counter is clamped to the height of the trie); near
- *           them, tokens that are too long are taken off the class's bitset.
- *           Far: a walk none of whose paths begins as many iterations as a loop still needs is that of all who need more than these.
- *           Together: states that an ambiguous loop has at one node are read on child by child, and those that become one are followed once; of those that differ in the register alone the
- *           one that takes all that the others take.
- *           Starts: where a value goes by the bytes that a number begins with as any number does, its walk has that of any number for a part.
- *           Text (from_root.h): where a letter leads to any text, what begins with one is in the walk of that text.
- *           Difference: "any text but these keys" is the walk of any text, less what the keys themselves spell; where none of them ends within a token, it is that walk.
- *           Extra: so is the frame of a further member, with any value, as that of any name, which the vocabulary's layer has walked over what anything leaves.
- *           Kin (delta.h): a state that most bytes lead where they lead from one that was walked is as that one, but for a few trees.
- *           Calls: what a state does that does nothing but call is that of any other that calls the same, if it comes back to the same wherever something is left: an object has such a state for each
- *           set of members seen. Where it calls one frame that leaves nothing, its walk is that frame's.
- *           After (follow.h): a name that may end after each letter is left only before bytes that what follows may begin with, and among these its letters are a class as in a string.
- *           Less (subtract.h): where none but few texts of letters die, these few are found and taken out of the class's bitset.
- *           Any characters (any_text.h): a string of so many characters, whichever, or that any leave open for ever, is told from what is known of a string of any.
- *           Limited (limited.h): where few letters are left, longer tokens of letters are tried one by one.
- *           Along a table (linear.h): what is left is read as one array.
- * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens `"` and `":`, leftover empty.
- * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a structural state about 1 µs.
+ *           Sweep: where all bytes below a node lead back to the same state, its whole subtree is
+ *           one range of `order`. Letters: where a state lives on any text of certain letters
+ *           (hint), the tokens made of letters are one bitset per class of letters, made once per
+ *           vocabulary; the walk itself enters only subtrees that hold some other byte. Counted:
+ *           far from the bounds of a loop the answer is that of the unbounded one (the counter is
+ *           clamped to the height of the trie); near them, tokens that are too long are taken off
+ *           the class's bitset. Far: a walk none of whose paths begins as many iterations as a loop
+ *           still needs is that of all who need more than these. Together: states that an ambiguous
+ *           loop has at one node are read on child by child, and those that become one are followed
+ *           once; of those that differ in the register alone the one that takes all that the others
+ *           take. Starts: where a value goes by the bytes that a number begins with as any number
+ *           does, its walk has that of any number for a part. Text (from_root.h): where a letter
+ *           leads to any text, what begins with one is in the walk of that text. Difference: "any
+ *           text but these keys" is the walk of any text, less what the keys themselves spell;
+ *           where none of them ends within a token, it is that walk. Extra: so is the frame of a
+ *           further member, with any value, as that of any name, which the vocabulary's layer has
+ *           walked over what anything leaves. Kin (delta.h): a state that most bytes lead where
+ *           they lead from one that was walked is as that one, but for a few trees. Calls: what a
+ *           state does that does nothing but call is that of any other that calls the same, if it
+ *           comes back to the same wherever something is left: an object has such a state for each
+ *           set of members seen. Where it calls one frame that leaves nothing, its walk is that
+ *           frame's. After (follow.h): a name that may end after each letter is left only before
+ *           bytes that what follows may begin with, and among these its letters are a class as in a
+ *           string. Less (subtract.h): where none but few texts of letters die, these few are found
+ *           and taken out of the class's bitset. Any characters (any_text.h): a string of so many
+ *           characters, whichever, or that any leave open for ever, is told from what is known of a
+ *           string of any. Limited (limited.h): where few letters are left, longer tokens of
+ *           letters are tried one by one. Along a table (linear.h): what is left is read as one
+ *           array.
+ * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens
+ *           `"` and `":`, leftover empty.
+ * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a
+ *           structural state about 1 µs.
  * The search itself is told in walk_search.h.
  * Tested by tests/engine/test_oracle.c, the corpora of fuzz_walk and fuzz_mask
  *
@@ -48,30 +62,42 @@ typedef struct tsl__walk {
   tsl__leftover over; /* the trie walked over */
   tsl__leftover left; /* what ran past the end of the frame */
   tsl__mask mask;
-  tsl__mask exits;    /* of a state with letters: the part of `mask` that is not the class's */
-  uint16_t reach;     /* of a state with letters: depth of the deepest node entered; TSL__UNSPLIT: not done in parts */
-  uint16_t gain;      /* most iterations of the active loop that any path of it began; TSL__UNCOUNTED: not known */
-  uint16_t ended;     /* of a state that does nothing but call: those of its edges, by number, of which it does not matter where they come back to: nothing was left there */
+  tsl__mask exits; /* of a state with letters: the part of `mask` that is not the class's */
+  /* of a state with letters: depth of the deepest node entered; TSL__UNSPLIT: not done in parts */
+  uint16_t reach;
+  /* most iterations of the active loop that any path of it began; TSL__UNCOUNTED: not known */
+  uint16_t gain;
+  /* of a state that does nothing but call: those of its edges, by number, of which it does not
+   * matter where they come back to: nothing was left there */
+  uint16_t ended;
 } tsl__walk;
 
 enum { TSL__UNSPLIT = UINT16_MAX, TSL__UNCOUNTED = UINT16_MAX };
 
-/* Walk. `last`: nothing follows this frame, so what runs past its end need not be gathered. NULL on failure (sticky). Needs the lock. */
-const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, bool last);
+/* Walk. `last`: nothing follows this frame, so what runs past its end need not be gathered. NULL on
+ * failure (sticky). Needs the lock. */
+const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count,
+                                tsl__leftover over, bool last);
 
 /* The same of a frame in a position, `tail` below it (0: nothing follows). */
-const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t count, tsl__leftover over, uint32_t tail);
+const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t count,
+                                 tsl__leftover over, uint32_t tail);
 
 /* Does a walk leave only what may follow the frame where it was walked? */
-static inline bool tsl__walk_is_followed(const tsl__space *space, const tsl__walk *w) { return w->context > 1 && !(tsl__state_at(space, w->state)->flags & TSL__STATE_LOOP); }
+static inline bool tsl__walk_is_followed(const tsl__space *space, const tsl__walk *w) {
+  return w->context > 1 && !(tsl__state_at(space, w->state)->flags & TSL__STATE_LOOP);
+}
 
-/* What follows a name that a walk of names left over: where `resume` goes on is walked over what is left, its tokens are gathered (`g` NULL: they are not). Returns what that leaves;
- * nothing if the name is not allowed, or on failure (sticky). */
+/* What follows a name that a walk of names left over: where `resume` goes on is walked over what is
+ * left, its tokens are gathered (`g` NULL: they are not). Returns what that leaves; nothing if the
+ * name is not allowed, or on failure (sticky). */
 struct tsl__named_left;
 struct tsl__gather;
-tsl__leftover tsl__walk_after_name(tsl__space *space, struct tsl__gather *g, tsl__state resume, const struct tsl__named_left *left, bool last);
+tsl__leftover tsl__walk_after_name(tsl__space *space, struct tsl__gather *g, tsl__state resume,
+                                   const struct tsl__named_left *left, bool last);
 
-/* The walks of a layer that will make no more, into a table where each is found at once. False: out of memory (sticky). */
+/* The walks of a layer that will make no more, into a table where each is found at once. False: out
+ * of memory (sticky). */
 bool tsl__walks_lay(tsl__space *space);
 
 /* Tables for lengths of tokens, made once in the vocabulary's layer. */

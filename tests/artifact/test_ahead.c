@@ -1,6 +1,8 @@
-/* test_ahead.c - masks that a compile looks at ahead: they are those that texts come by, they are the same as without, and what they take is bounded.
+/* test_ahead.c - masks that a compile looks at ahead: they are those that texts come by, they are
+ * the same as without, and what they take is bounded.
  *
- * A schema is compiled twice, as by default and `lazy`. What was looked at is seen in the grammar's own tables: a position has its mask before anybody asked.
+ * A schema is compiled twice, as by default and `lazy`. What was looked at is seen in the grammar's
+ * own tables: a position has its mask before anybody asked.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,45 +10,68 @@
 #include "tests/support/faulty.h"
 #include "tests/support/failing.h"
 
-static const char *const words[] = {"{\"", "\":", "\",\"", "null", "true", "ab", "abc", " \"a", "12", "0.5", "]]", "},", "\"a\":", "na", "me", "me\":", "\":{\"", "[{\"", ", \"", "<end>"};
+static const char *const words[] = {"{\"",  "\":",   "\",\"",  "null", "true", "ab",     "abc",
+                                    " \"a", "12",    "0.5",    "]]",   "},",   "\"a\":", "na",
+                                    "me",   "me\":", "\":{\"", "[{\"", ", \"", "<end>"};
 enum { WORDS = sizeof words / sizeof *words, SIZE = 256 + WORDS, MASK_WORDS = (SIZE + 31) / 32 };
 
-#define TWELVE                                                                                                                                                        \
-  "\"o1\":{\"type\":\"integer\"},\"o2\":{\"type\":\"integer\",\"minimum\":3},\"o3\":{\"enum\":[\"a\",\"b\"]},\"o4\":{\"type\":\"array\"},\"o5\":{\"type\":\"object\"}," \
-  "\"o6\":{\"type\":\"null\"},\"o7\":{\"type\":\"string\",\"pattern\":\"^x+$\"},\"o8\":{\"type\":\"number\"},\"o9\":{\"type\":\"string\",\"maxLength\":9},"                \
+#define TWELVE                                                                                     \
+  "\"o1\":{\"type\":\"integer\"},\"o2\":{\"type\":\"integer\",\"minimum\":3},\"o3\":{\"enum\":["   \
+  "\"a\",\"b\"]},\"o4\":{\"type\":\"array\"},\"o5\":{\"type\":\"object\"},"                        \
+  "\"o6\":{\"type\":\"null\"},\"o7\":{\"type\":\"string\",\"pattern\":\"^x+$\"},\"o8\":{\"type\":" \
+  "\"number\"},\"o9\":{\"type\":\"string\",\"maxLength\":9},"                                      \
   "\"oa\":{},\"ob\":{\"type\":\"boolean\"},\"oc\":{\"type\":\"string\",\"format\":\"date\"}"
 
 static const char wide[] =
-    "{\"type\":\"object\",\"properties\":{\"n1\":{\"type\":\"integer\"},\"n2\":{\"type\":\"integer\"},\"n3\":{\"type\":\"integer\"},\"n4\":{\"type\":\"integer\"},\"n5\":{\"type\":\"integer\"},"
-    "\"n6\":{\"type\":\"integer\"},\"n7\":{\"type\":\"integer\"},\"n8\":{\"type\":\"integer\"},\"n9\":{\"type\":\"integer\"},\"name\":{\"type\":\"string\",\"minLength\":2},"
+    "{\"type\":\"object\",\"properties\":{\"n1\":{\"type\":\"integer\"},\"n2\":{\"type\":"
+    "\"integer\"},\"n3\":{\"type\":\"integer\"},\"n4\":{\"type\":\"integer\"},\"n5\":{\"type\":"
+    "\"integer\"},"
+    "\"n6\":{\"type\":\"integer\"},\"n7\":{\"type\":\"integer\"},\"n8\":{\"type\":\"integer\"},"
+    "\"n9\":{\"type\":\"integer\"},\"name\":{\"type\":\"string\",\"minLength\":2},"
     "\"in\":{\"$ref\":\"#/$defs/r\"},\"like\":{\"$ref\":\"#/$defs/r\"},"
-    "\"list\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"item\":{\"type\":\"integer\",\"maximum\":7}},\"additionalProperties\":false}},"
-    "\"a\\\"b\":{\"type\":\"integer\",\"maximum\":5}},\"required\":[\"name\",\"in\",\"list\",\"like\",\"a\\\"b\"],"
-    "\"$defs\":{\"r\":{\"type\":\"object\",\"properties\":{\"deep\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":3}},\"required\":[\"deep\"]}}}";
+    "\"list\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"item\":{"
+    "\"type\":\"integer\",\"maximum\":7}},\"additionalProperties\":false}},"
+    "\"a\\\"b\":{\"type\":\"integer\",\"maximum\":5}},\"required\":[\"name\",\"in\",\"list\","
+    "\"like\",\"a\\\"b\"],"
+    "\"$defs\":{\"r\":{\"type\":\"object\",\"properties\":{\"deep\":{\"type\":\"string\","
+    "\"minLength\":1,\"maxLength\":3}},\"required\":[\"deep\"]}}}";
 
 static const char alternatives[] =
-    "{\"oneOf\":[{\"type\":\"object\",\"properties\":{\"kind\":{\"const\":\"x\"}," TWELVE "},\"required\":[\"kind\"]},"
-    "{\"type\":\"object\",\"properties\":{\"kind\":{\"const\":\"y\"},\"z\":{\"type\":\"integer\"}},\"required\":[\"kind\"]}]}";
+    "{\"oneOf\":[{\"type\":\"object\",\"properties\":{\"kind\":{\"const\":\"x\"}," TWELVE
+    "},\"required\":[\"kind\"]},"
+    "{\"type\":\"object\",\"properties\":{\"kind\":{\"const\":\"y\"},\"z\":{\"type\":\"integer\"}},"
+    "\"required\":[\"kind\"]}]}";
 
 static const char patterns[] =
-    "{\"type\":\"object\",\"properties\":{" TWELVE "},\"patternProperties\":{\"^x-\":{\"type\":\"string\"},\"^o[1-9]$\":{\"minimum\":0}},\"additionalProperties\":{\"type\":\"array\",\"items\":{\"enum\":[1,2]}}}";
+    "{\"type\":\"object\",\"properties\":{" TWELVE
+    "},\"patternProperties\":{\"^x-\":{\"type\":\"string\"},\"^o[1-9]$\":{\"minimum\":0}},"
+    "\"additionalProperties\":{\"type\":\"array\",\"items\":{\"enum\":[1,2]}}}";
 
-static const char no_object[] = "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{" TWELVE "," /* twice */
-                                "\"p\":{\"type\":\"object\",\"properties\":{" TWELVE "}}}}}";
+/* twice */
+static const char no_object[] =
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{" TWELVE ","
+    "\"p\":{\"type\":\"object\",\"properties\":{" TWELVE "}}}}}";
 
-static const char small[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"b\":{\"type\":\"integer\",\"minimum\":3}},\"required\":[\"name\"]}";
+static const char small[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},"
+                            "\"b\":{\"type\":\"integer\",\"minimum\":3}},\"required\":[\"name\"]}";
 
 /* Told by letters: of so few subschemas only these are looked at. */
 static const char lettered[] =
-    "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\",\"pattern\":\"^[a-z]{3}-[0-9]+$\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[A-F0-9]{20}$\"}},"
-    "\"in\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"pattern\":\"^[^.]+$\"}}},\"e\":{\"enum\":[\"x\",\"y\"]},\"s\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"]}";
+    "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\",\"pattern\":\"^[a-z]{3}-[0-"
+    "9]+$\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[A-F0-9]{"
+    "20}$\"}},"
+    "\"in\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"pattern\":\"^[^.]+$"
+    "\"}}},\"e\":{\"enum\":[\"x\",\"y\"]},\"s\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}}"
+    ",\"required\":[\"n\"]}";
 
 static tsl_vocab *vocab;
 
-static tsl_grammar *compile(const char *schema, const tsl_schema_options *options, const tsl_limits *limits) {
+static tsl_grammar *compile(const char *schema, const tsl_schema_options *options,
+                            const tsl_limits *limits) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  tsl_status status = tsl_grammar_json_schema(vocab, schema, strlen(schema), options, limits, &g, &error);
+  tsl_status status =
+      tsl_grammar_json_schema(vocab, schema, strlen(schema), options, limits, &g, &error);
   CHECKF(status == TSL_OK, "%s", error.message);
   return g;
 }
@@ -55,18 +80,38 @@ static tsl_grammar *compile(const char *schema, const tsl_schema_options *option
 static bool is_known(tsl_grammar *g, const char *text) {
   size_t accepted;
   tsl__space_begin(g->space);
-  tsl__stack at = tsl__stack_bytes(g->space, g->begin, (const uint8_t *)text, strlen(text), &accepted);
+  tsl__stack at =
+      tsl__stack_bytes(g->space, g->begin, (const uint8_t *)text, strlen(text), &accepted);
   CHECKF(at, "%s", text);
   return at && atomic_load(&((tsl__stack_rec *)(uintptr_t)tsl__stack_at(g->space, at))->mask);
 }
 
 static void check_places(void) {
-  static const char *const looked_at[] = {"", "{\"", "{\"name", "{\"name\":", "{\"name\":\"", "{\"name\": \"", "{\"in", "{\"in\":", "{\"in\": {\"", "{\"in\":{\"deep", "{\"in\":{\"deep\": \"", "{\"list\":[{\"", "{\"name\":\"a", "{\"name\":\"aa", "{\"n1\":1"};
-  static const char *const not_yet[] = {"{", "{\"na", "{\"name\":\"aa\"", "{\"x", "{\"a\\\"b", "{\"name\": \"ab\", \""};
-  const tsl_schema_options any = {.order = TSL_ORDER_ANY}, lazy = {.order = TSL_ORDER_ANY, .lazy = true};
-  tsl_grammar *g = compile(wide, &any, NULL), *l = compile(wide, &lazy, NULL), *s = compile(small, &any, NULL);
-  for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++) CHECKF(is_known(g, looked_at[i]) && !is_known(l, looked_at[i]), "%s", looked_at[i]);
-  for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++) CHECKF(!is_known(g, not_yet[i]), "%s", not_yet[i]);
+  static const char *const looked_at[] = {"",
+                                          "{\"",
+                                          "{\"name",
+                                          "{\"name\":",
+                                          "{\"name\":\"",
+                                          "{\"name\": \"",
+                                          "{\"in",
+                                          "{\"in\":",
+                                          "{\"in\": {\"",
+                                          "{\"in\":{\"deep",
+                                          "{\"in\":{\"deep\": \"",
+                                          "{\"list\":[{\"",
+                                          "{\"name\":\"a",
+                                          "{\"name\":\"aa",
+                                          "{\"n1\":1"};
+  static const char *const not_yet[] = {"{",    "{\"na",     "{\"name\":\"aa\"",
+                                        "{\"x", "{\"a\\\"b", "{\"name\": \"ab\", \""};
+  const tsl_schema_options any = {.order = TSL_ORDER_ANY},
+                           lazy = {.order = TSL_ORDER_ANY, .lazy = true};
+  tsl_grammar *g = compile(wide, &any, NULL), *l = compile(wide, &lazy, NULL),
+              *s = compile(small, &any, NULL);
+  for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++)
+    CHECKF(is_known(g, looked_at[i]) && !is_known(l, looked_at[i]), "%s", looked_at[i]);
+  for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
+    CHECKF(!is_known(g, not_yet[i]), "%s", not_yet[i]);
   CHECK(!is_known(s, "") && !is_known(s, "{\"") && !is_known(s, "{\"name"));
   tsl_grammar_release(g);
   tsl_grammar_release(l);
@@ -74,12 +119,28 @@ static void check_places(void) {
 }
 
 static void check_strings(void) {
-  static const char *const looked_at[] = {"{\"code\":\"", "{\"code\":\"a", "{\"code\":\"aaa", "{\"code\":\"aaa-", "{\"code\":\"aaa-0", "{\"code\": \"xyz-12", "{\"tags\":[\"", "{\"tags\":[\"0", "{\"tags\":[\"ABCDEF012345678",
-                                          "{\"in\":{\"key\":\"", "{\"in\":{\"key\":\"!"};
-  static const char *const not_yet[] = {"", "{\"", "{\"code", "{\"code\":", "{\"tags\":[", "{\"tags\":[\"ABCDEF0123456789", "{\"in\":{\"", "{\"e\":\"", "{\"n\":1", "{\"n\":1,\"s\":\"a\""};
-  tsl_grammar *g = compile(lettered, &(tsl_schema_options){.order = TSL_ORDER_ANY}, NULL), *l = compile(lettered, &(tsl_schema_options){.order = TSL_ORDER_ANY, .lazy = true}, NULL);
-  for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++) CHECKF(is_known(g, looked_at[i]) && !is_known(l, looked_at[i]), "%s", looked_at[i]);
-  for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++) CHECKF(!is_known(g, not_yet[i]), "%s", not_yet[i]);
+  static const char *const looked_at[] = {
+      "{\"code\":\"",        "{\"code\":\"a",       "{\"code\":\"aaa",
+      "{\"code\":\"aaa-",    "{\"code\":\"aaa-0",   "{\"code\": \"xyz-12",
+      "{\"tags\":[\"",       "{\"tags\":[\"0",      "{\"tags\":[\"ABCDEF012345678",
+      "{\"in\":{\"key\":\"", "{\"in\":{\"key\":\"!"};
+  static const char *const not_yet[] = {"",
+                                        "{\"",
+                                        "{\"code",
+                                        "{\"code\":",
+                                        "{\"tags\":[",
+                                        "{\"tags\":[\"ABCDEF0123456789",
+                                        "{\"in\":{\"",
+                                        "{\"e\":\"",
+                                        "{\"n\":1",
+                                        "{\"n\":1,\"s\":\"a\""};
+  tsl_grammar *g = compile(lettered, &(tsl_schema_options){.order = TSL_ORDER_ANY}, NULL),
+              *l = compile(lettered, &(tsl_schema_options){.order = TSL_ORDER_ANY, .lazy = true},
+                           NULL);
+  for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++)
+    CHECKF(is_known(g, looked_at[i]) && !is_known(l, looked_at[i]), "%s", looked_at[i]);
+  for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
+    CHECKF(!is_known(g, not_yet[i]), "%s", not_yet[i]);
   tsl_grammar_release(g);
   tsl_grammar_release(l);
 }
@@ -126,40 +187,54 @@ static void check_masks(void) {
   for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
     compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_ANY}, NULL);
     compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_SCHEMA}, NULL);
-    compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_ANY, .whitespace = TSL_WS_COMPACT}, NULL);
-    compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_ANY, .whitespace = TSL_WS_PRETTY, .indent = 2}, NULL);
+    compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_ANY, .whitespace = TSL_WS_COMPACT},
+            NULL);
+    compare(schemas[i],
+            (tsl_schema_options){.order = TSL_ORDER_ANY, .whitespace = TSL_WS_PRETTY, .indent = 2},
+            NULL);
     compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_ANY, .repeated_names = true}, NULL);
   }
 }
 
-/* Names of many patterns, and values that take long to see: no more steps than are allowed, and one look at the limits. */
+/* Names of many patterns, and values that take long to see: no more steps than are allowed, and one
+ * look at the limits. */
 static void check_bounds(void) {
   static char schema[1 << 16];
-  size_t n = (size_t)snprintf(schema, sizeof schema, "{\"type\":\"object\",\"patternProperties\":{");
-  for (int i = 0; i < 5; i++) n += (size_t)snprintf(schema + n, sizeof schema - n, "\"%c.{%d}%c\":{\"minimum\":%d},", 'a' + i, i + 2, 'b' + i, i);
+  size_t n =
+      (size_t)snprintf(schema, sizeof schema, "{\"type\":\"object\",\"patternProperties\":{");
+  for (int i = 0; i < 5; i++)
+    n += (size_t)snprintf(schema + n, sizeof schema - n, "\"%c.{%d}%c\":{\"minimum\":%d},", 'a' + i,
+                          i + 2, 'b' + i, i);
   n += (size_t)snprintf(schema + n, sizeof schema - n, "\"^q\":{}},\"properties\":{" TWELVE "}}");
   const tsl_limits limits = {.max_steps = 3000000, .max_memory = 64u << 20};
-  const tsl_schema_options any = {.order = TSL_ORDER_ANY}, lazy = {.order = TSL_ORDER_ANY, .lazy = true};
+  const tsl_schema_options any = {.order = TSL_ORDER_ANY},
+                           lazy = {.order = TSL_ORDER_ANY, .lazy = true};
   tsl_grammar *g = compile(schema, &any, &limits), *l = compile(schema, &lazy, &limits);
   if (!g || !l) return;
   uint64_t more = tsl__space_steps(g->space) - tsl__space_steps(l->space);
   CHECKF(more >= 1 && more < 4096, "%llu steps", (unsigned long long)more);
-  CHECK(g->space->max_steps == limits.max_steps && g->space->max_memory == limits.max_memory && g->space->status == TSL_OK);
+  CHECK(g->space->max_steps == limits.max_steps && g->space->max_memory == limits.max_memory &&
+        g->space->status == TSL_OK);
   tsl_grammar_release(g);
   tsl_grammar_release(l);
 }
 
-/* Thirty strings of twelve positions each, none of which is another's: some are looked at, not all. */
+/* Thirty strings of twelve positions each, none of which is another's: some are looked at, not
+ * all. */
 static void check_states(void) {
   static char schema[1 << 14];
   size_t n = (size_t)snprintf(schema, sizeof schema, "{\"type\":\"object\",\"properties\":{");
   for (int i = 0; i < 30; i++) {
-    n += (size_t)snprintf(schema + n, sizeof schema - n, "%s\"m%02d\":{\"type\":\"string\",\"pattern\":\"^", i ? "," : "", i);
-    for (int k = 0; k < 12; k++) n += (size_t)snprintf(schema + n, sizeof schema - n, "[%c-z]", 'b' + (i * 7 + k * 5) % 16);
+    n += (size_t)snprintf(schema + n, sizeof schema - n,
+                          "%s\"m%02d\":{\"type\":\"string\",\"pattern\":\"^", i ? "," : "", i);
+    for (int k = 0; k < 12; k++)
+      n += (size_t)snprintf(schema + n, sizeof schema - n, "[%c-z]", 'b' + (i * 7 + k * 5) % 16);
     n += (size_t)snprintf(schema + n, sizeof schema - n, "$\"}");
   }
   snprintf(schema + n, sizeof schema - n, "}}");
-  tsl_grammar *g = compile(schema, &(tsl_schema_options){.order = TSL_ORDER_ANY}, NULL), *l = compile(schema, &(tsl_schema_options){.order = TSL_ORDER_ANY, .lazy = true}, NULL);
+  tsl_grammar *g = compile(schema, &(tsl_schema_options){.order = TSL_ORDER_ANY}, NULL),
+              *l = compile(schema, &(tsl_schema_options){.order = TSL_ORDER_ANY, .lazy = true},
+                           NULL);
   if (!g || !l) return;
   uint32_t more = tsl__space_count(g->space, states) - tsl__space_count(l->space, states);
   CHECKF(more >= 150 && more < 256, "%u states", more);
@@ -168,7 +243,8 @@ static void check_states(void) {
   tsl_grammar_release(l);
 }
 
-/* Where memory is almost full after the compile, looking ahead takes nothing from those who come for good. */
+/* Where memory is almost full after the compile, looking ahead takes nothing from those who come
+ * for good. */
 static void check_memory(void) {
   const tsl_schema_options lazy = {.order = TSL_ORDER_ANY, .lazy = true};
   tsl_grammar *l = compile(wide, &lazy, NULL);
@@ -181,10 +257,12 @@ static void check_memory(void) {
     if (g) CHECK(g->space->max_memory == limits.max_memory && g->space->status == TSL_OK);
     tsl_grammar_release(g);
   }
-  compare(wide, (tsl_schema_options){.order = TSL_ORDER_ANY}, &(tsl_limits){.max_memory = 1u << 20});
+  compare(wide, (tsl_schema_options){.order = TSL_ORDER_ANY},
+          &(tsl_limits){.max_memory = 1u << 20});
 }
 
-/* Any request of memory that fails while looking ahead: the grammar is made, or there was no memory for it, and it answers as it should. */
+/* Any request of memory that fails while looking ahead: the grammar is made, or there was no memory
+ * for it, and it answers as it should. */
 static void check_failures(void) {
   const tsl_schema_options any = {.order = TSL_ORDER_ANY};
   faulty f;

@@ -1,4 +1,5 @@
-/* test_leftover.c - sets of trie nodes: what a set is, and what follows it by each byte, against the tokens' texts.
+/* test_leftover.c - sets of trie nodes: what a set is, and what follows it by each byte, against
+ * the tokens' texts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,11 +21,13 @@ static void set_up(void) {
   uint32_t offsets[SIZE + 1], n = 0;
   for (uint32_t i = 0; i < SIZE; i++) {
     offsets[i] = n;
-    for (uint32_t left = 1 + below(6); left > 0; left--) bytes[n++] = (uint8_t)("abc\xC3\xA4"[below(5)]);
+    for (uint32_t left = 1 + below(6); left > 0; left--)
+      bytes[n++] = (uint8_t)("abc\xC3\xA4"[below(5)]);
   }
   offsets[SIZE] = n;
   const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = SIZE};
-  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK && tsl_grammar_regex(vocab, "a", 1, NULL, NULL, &grammar, NULL) == TSL_OK);
+  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK &&
+        tsl_grammar_regex(vocab, "a", 1, NULL, NULL, &grammar, NULL) == TSL_OK);
   space = grammar->space;
 }
 
@@ -64,12 +67,15 @@ static void check_child(tsl__leftover t, unsigned byte) {
     uint32_t at = child_of(r->nodes[i], byte);
     if (!at) continue;
     const tsl__trie_node *n = &vocab->trie.nodes[at];
-    for (uint32_t k = n->begin; k < n->own_end; k++, tokens++) good = good && in(c->tokens, c->count, vocab->trie.order[k]);
+    for (uint32_t k = n->begin; k < n->own_end; k++, tokens++)
+      good = good && in(c->tokens, c->count, vocab->trie.order[k]);
     if (!n->children) continue;
     going++;
-    good = good && c->to && in(tsl__leftover_at(space, c->to)->nodes, tsl__leftover_at(space, c->to)->n, at);
+    good = good && c->to &&
+           in(tsl__leftover_at(space, c->to)->nodes, tsl__leftover_at(space, c->to)->n, at);
   }
-  CHECKF(good && c->count == tokens && (c->to ? tsl__leftover_at(space, c->to)->n : 0) == going, "byte %u after set %u", byte, t);
+  CHECKF(good && c->count == tokens && (c->to ? tsl__leftover_at(space, c->to)->n : 0) == going,
+         "byte %u after set %u", byte, t);
 }
 
 static void check_set(tsl__leftover t, const uint32_t *nodes, uint32_t n) {
@@ -84,9 +90,12 @@ static void check_set(tsl__leftover t, const uint32_t *nodes, uint32_t n) {
     if (h > height) height = h;
   }
   for (uint32_t i = 1; i < r->n; i++) good = good && r->nodes[i - 1] < r->nodes[i];
-  for (uint32_t i = 0; i < r->n; i++) tokens += vocab->trie.nodes[r->nodes[i]].end - vocab->trie.nodes[r->nodes[i]].own_end;
-  CHECKF(good && r->n == kept && r->height == height, "set %u: %u nodes for %u, height %u for %u", t, r->n, kept, r->height, height);
-  CHECKF(r->tokens == (tokens < UINT16_MAX ? tokens : UINT16_MAX), "set %u: %u tokens for %u", t, r->tokens, tokens);
+  for (uint32_t i = 0; i < r->n; i++)
+    tokens += vocab->trie.nodes[r->nodes[i]].end - vocab->trie.nodes[r->nodes[i]].own_end;
+  CHECKF(good && r->n == kept && r->height == height, "set %u: %u nodes for %u, height %u for %u",
+         t, r->n, kept, r->height, height);
+  CHECKF(r->tokens == (tokens < UINT16_MAX ? tokens : UINT16_MAX), "set %u: %u tokens for %u", t,
+         r->tokens, tokens);
   for (unsigned b = 0; b < 256; b++) {
     bool next = false;
     for (uint32_t i = 0; i < r->n; i++) next = next || child_of(r->nodes[i], b);
@@ -119,17 +128,22 @@ static tsl__leftover random_set(uint32_t *nodes, uint32_t n) {
   return tsl__leftover_intern(space, given, n);
 }
 
-/* Two sets as one are what all their nodes are, asked once or again, in either order; large ones are not joined. */
+/* Two sets as one are what all their nodes are, asked once or again, in either order; large ones
+ * are not joined. */
 static void joined_sets(void) {
   for (int round = 0; round < 300; round++) {
     uint32_t nodes[80], n = 1 + below(8), m = 1 + below(8);
-    tsl__leftover a = random_set(nodes, n), b = random_set(nodes + n, m), all = tsl__leftover_intern(space, nodes, n + m);
-    CHECK(tsl__leftover_join(space, a, b) == all && tsl__leftover_join(space, a, b) == all && tsl__leftover_join(space, b, a) == all);
-    CHECK(tsl__leftover_join(space, a | TSL__WHOLE, b) == (all | TSL__WHOLE) && tsl__leftover_join(space, a, b | TSL__WHOLE) == (all | TSL__WHOLE));
+    tsl__leftover a = random_set(nodes, n), b = random_set(nodes + n, m),
+                  all = tsl__leftover_intern(space, nodes, n + m);
+    CHECK(tsl__leftover_join(space, a, b) == all && tsl__leftover_join(space, a, b) == all &&
+          tsl__leftover_join(space, b, a) == all);
+    CHECK(tsl__leftover_join(space, a | TSL__WHOLE, b) == (all | TSL__WHOLE) &&
+          tsl__leftover_join(space, a, b | TSL__WHOLE) == (all | TSL__WHOLE));
     CHECK(tsl__leftover_join(space, a, TSL__WHOLE) == (a | TSL__WHOLE) && space->status == TSL_OK);
     a = random_set(nodes, 40);
     b = random_set(nodes + 40, 40);
-    if (a && b && tsl__leftover_at(space, a)->n + tsl__leftover_at(space, b)->n > 32) CHECK(tsl__leftover_join(space, a, b) == 0);
+    if (a && b && tsl__leftover_at(space, a)->n + tsl__leftover_at(space, b)->n > 32)
+      CHECK(tsl__leftover_join(space, a, b) == 0);
   }
 }
 
@@ -143,7 +157,8 @@ static void less_sets(void) {
     const tsl__leftover_rec *r = tsl__leftover_at(space, a), *s = tsl__leftover_at(space, b);
     for (uint32_t i = 0; i < r->n; i++)
       if (!in(s->nodes, s->n, r->nodes[i])) rest[k++] = r->nodes[i];
-    CHECK(tsl__leftover_minus(space, a, b) == tsl__leftover_intern(space, rest, k) && space->status == TSL_OK);
+    CHECK(tsl__leftover_minus(space, a, b) == tsl__leftover_intern(space, rest, k) &&
+          space->status == TSL_OK);
   }
 }
 

@@ -1,4 +1,5 @@
-/* test_seen_names.c - names that are taken, and the spelling of the next one: random names against plain lists, every way to write a character.
+/* test_seen_names.c - names that are taken, and the spelling of the next one: random names against
+ * plain lists, every way to write a character.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,25 +17,33 @@ static void set_up(void) {
   static const uint8_t bytes[] = "a";
   static const uint32_t offsets[] = {0, 1};
   const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = 1};
-  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK && tsl_grammar_regex(vocab, "a", 1, NULL, NULL, &grammar, NULL) == TSL_OK);
+  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK &&
+        tsl_grammar_regex(vocab, "a", 1, NULL, NULL, &grammar, NULL) == TSL_OK);
   space = grammar->space;
 }
 
-/* ---- characters ---------------------------------------------------------------------------------------------------- */
+/* ---- characters ------------------------------------------------------------------------------ */
 
-static const uint32_t characters[] = {'a', 'b', '"', '\\', '/', '\b', '\f', '\n', '\r', '\t', 'u', 0x1F, 0x7F, 0x80, 0xE4, 0x7FF, 0x800, 0x20AC, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x1F600, 0x10FFFF};
+static const uint32_t characters[] = {
+    'a',  'b',  '"',  '\\',  '/',   '\b',   '\f',   '\n',   '\r',   '\t',    'u',     0x1F,
+    0x7F, 0x80, 0xE4, 0x7FF, 0x800, 0x20AC, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x1F600, 0x10FFFF};
 #define CHARACTERS (sizeof characters / sizeof *characters)
 
 static uint32_t utf8(uint32_t c, uint8_t *out) {
   if (c < 0x80) return out[0] = (uint8_t)c, 1;
   if (c < 0x800) return out[0] = (uint8_t)(0xC0 | c >> 6), out[1] = (uint8_t)(0x80 | (c & 63)), 2;
-  if (c < 0x10000) return out[0] = (uint8_t)(0xE0 | c >> 12), out[1] = (uint8_t)(0x80 | (c >> 6 & 63)), out[2] = (uint8_t)(0x80 | (c & 63)), 3;
-  return out[0] = (uint8_t)(0xF0 | c >> 18), out[1] = (uint8_t)(0x80 | (c >> 12 & 63)), out[2] = (uint8_t)(0x80 | (c >> 6 & 63)), out[3] = (uint8_t)(0x80 | (c & 63)), 4;
+  if (c < 0x10000)
+    return out[0] = (uint8_t)(0xE0 | c >> 12), out[1] = (uint8_t)(0x80 | (c >> 6 & 63)),
+           out[2] = (uint8_t)(0x80 | (c & 63)), 3;
+  return out[0] = (uint8_t)(0xF0 | c >> 18), out[1] = (uint8_t)(0x80 | (c >> 12 & 63)),
+         out[2] = (uint8_t)(0x80 | (c >> 6 & 63)), out[3] = (uint8_t)(0x80 | (c & 63)), 4;
 }
 
-/* One way to write a character in a JSON string: 0 as it is, 1 \u with small letters, 2 with capitals, 3 the short escape. 0 if there is none. */
+/* One way to write a character in a JSON string: 0 as it is, 1 \u with small letters, 2 with
+ * capitals, 3 the short escape. 0 if there is none. */
 static uint32_t written(uint32_t c, int way, uint8_t out[13]) {
-  static const char shorts[][2] = {{'\b', 'b'}, {'\f', 'f'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}, {'"', '"'}, {'\\', '\\'}, {'/', '/'}};
+  static const char shorts[][2] = {{'\b', 'b'}, {'\f', 'f'}, {'\n', 'n'},  {'\r', 'r'},
+                                   {'\t', 't'}, {'"', '"'},  {'\\', '\\'}, {'/', '/'}};
   if (way == 0) return c < 0x20 || c == '"' || c == '\\' ? 0 : utf8(c, out);
   if (way < 3) {
     const char *format = way == 1 ? "\\u%04x" : "\\u%04X";
@@ -47,12 +56,14 @@ static uint32_t written(uint32_t c, int way, uint8_t out[13]) {
   return 0;
 }
 
-/* A text of these characters is decoded to them, byte by byte and in parts; where an escape is open it may become those characters that are written so. */
+/* A text of these characters is decoded to them, byte by byte and in parts; where an escape is open
+ * it may become those characters that are written so. */
 static void every_way_is_read(void) {
   for (size_t i = 0; i < CHARACTERS; i++)
     for (int way = 0; way < 4; way++) {
       uint8_t text[16] = "x", want[8] = "x";
-      uint32_t n = written(characters[i], way, text + 1), length = 1 + utf8(characters[i], want + 1);
+      uint32_t n = written(characters[i], way, text + 1),
+               length = 1 + utf8(characters[i], want + 1);
       if (!n) continue;
       text[++n] = 'y';
       want[length++] = 'y';
@@ -61,7 +72,8 @@ static void every_way_is_read(void) {
         tsl__spelling s = {0};
         CHECK(tsl__spelling_bytes(space, &s, text, cut));
         for (uint32_t k = cut; k < n; k++) CHECK(tsl__spelling_byte(space, &s, text[k]));
-        CHECKF(s.decoded.n == length && !memcmp(s.decoded.at, want, length) && s.open_count == 0, "U+%04X written in way %d, cut at %u", characters[i], way, cut);
+        CHECKF(s.decoded.n == length && !memcmp(s.decoded.at, want, length) && s.open_count == 0,
+               "U+%04X written in way %d, cut at %u", characters[i], way, cut);
         tsl__vec_free(&space->alloc, &s.decoded);
       }
     }
@@ -80,20 +92,24 @@ static void open_escapes(void) {
           for (int w = 1; w < 4; w++) {
             uint32_t m = written(characters[k], w, other);
             bool same = m > cut;
-            for (uint32_t b = 0; b < cut && same; b++) /* letters of hexadecimal digits may be of either size */
-              same = text[b] == other[b] || (b % 6 >= 2 && w < 3 && text[1] == 'u' && (text[b] | 0x20) == (other[b] | 0x20));
+            /* letters of hexadecimal digits may be of either size */
+            for (uint32_t b = 0; b < cut && same; b++)
+              same = text[b] == other[b] || (b % 6 >= 2 && w < 3 && text[1] == 'u' &&
+                                             (text[b] | 0x20) == (other[b] | 0x20));
             want = want || same;
           }
           const tsl__spelled spelled = {name, 2 + utf8(characters[k], name + 2)};
-          CHECKF(tsl__escape_opens(text, cut, &spelled, 2) == want, "%.*s may become U+%04X: %d", (int)cut, (char *)text, characters[k], want);
+          CHECKF(tsl__escape_opens(text, cut, &spelled, 2) == want, "%.*s may become U+%04X: %d",
+                 (int)cut, (char *)text, characters[k], want);
         }
       const tsl__spelled ended = {text, n};
       CHECK(n == 0 || !tsl__escape_opens(text, 1, &ended, n)); /* a name that is over */
-      for (uint32_t within = 1; text[0] >= 0x80 && within < n; within++) CHECK(!tsl__escape_opens((const uint8_t *)"\\", 1, &ended, within));
+      for (uint32_t within = 1; text[0] >= 0x80 && within < n; within++)
+        CHECK(!tsl__escape_opens((const uint8_t *)"\\", 1, &ended, within));
     }
 }
 
-/* ---- names ----------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 #define NAMES 120u
 
@@ -104,11 +120,14 @@ typedef struct name {
 
 static name random_name(void) {
   name made = {{0}, 0};
-  for (uint32_t left = below(4); left > 0; left--) made.n += utf8(characters[below(3) ? below(3) : below(CHARACTERS)], made.at + made.n);
+  for (uint32_t left = below(4); left > 0; left--)
+    made.n += utf8(characters[below(3) ? below(3) : below(CHARACTERS)], made.at + made.n);
   return made;
 }
 
-static bool begins(const name *a, const uint8_t *text, uint32_t n) { return a->n >= n && (!n || !memcmp(a->at, text, n)); }
+static bool begins(const name *a, const uint8_t *text, uint32_t n) {
+  return a->n >= n && (!n || !memcmp(a->at, text, n));
+}
 
 static bool equal(const name *a, const name *b) { return a->n == b->n && begins(a, b->at, b->n); }
 
@@ -120,7 +139,8 @@ static void check_open(const tsl__seen_names *g, uint32_t known, uint32_t lo, ui
     uint32_t first = lo, want = lo;
     while (want < hi && !tsl__escape_opens(text, cut, &g->names[want], known)) want++;
     tsl__seen_names_narrow_open(g, known, text, cut, &first, hi);
-    CHECKF(first == want, "%.*s among %u names: %u, not %u", (int)cut, (char *)text, hi - lo, first, want);
+    CHECKF(first == want, "%.*s among %u names: %u, not %u", (int)cut, (char *)text, hi - lo, first,
+           want);
   }
 }
 
@@ -134,16 +154,20 @@ static void check_groups(uint32_t seen_names, uint32_t count) {
     name text = random_name();
     uint32_t lo, hi, byte = below(256), first = 0, last = 0, known = text.n;
     tsl__seen_names_range(g, text.at, text.n, &lo, &hi);
-    for (uint32_t i = 0; i < g->count; i++) CHECK((i >= lo && i < hi) == (g->names[i].n >= text.n && (!text.n || !memcmp(g->names[i].at, text.at, text.n))));
+    for (uint32_t i = 0; i < g->count; i++)
+      CHECK((i >= lo && i < hi) ==
+            (g->names[i].n >= text.n && (!text.n || !memcmp(g->names[i].at, text.at, text.n))));
     if (lo < hi && g->names[lo].n > known && below(2)) byte = g->names[lo].at[known];
     first = lo, last = hi;
     tsl__seen_names_narrow(g, known, (uint8_t)byte, &first, &last);
-    for (uint32_t i = lo; i < hi; i++) CHECK((i >= first && i < last) == (g->names[i].n > known && g->names[i].at[known] == byte));
+    for (uint32_t i = lo; i < hi; i++)
+      CHECK((i >= first && i < last) == (g->names[i].n > known && g->names[i].at[known] == byte));
     check_open(g, known, lo, hi);
     for (int k = 0; k < 20; k++) check_open(g, 0, 0, g->count);
     bool shortened = false;
     for (uint32_t i = 0; i < g->count; i++)
-      for (uint32_t k = 0; k < g->names[i].n; k++) shortened = shortened || g->names[i].at[k] < 0x20 || strchr("\"\\/", g->names[i].at[k]);
+      for (uint32_t k = 0; k < g->names[i].n; k++)
+        shortened = shortened || g->names[i].at[k] < 0x20 || strchr("\"\\/", g->names[i].at[k]);
     CHECK(g->shortened == shortened);
     at = g->next;
   }
@@ -162,7 +186,8 @@ static void sets_of_names(void) {
       tsl__spelling s = {0};
       bool rival = false;
       CHECK(tsl__spelling_bytes(space, &s, one.at, 0));
-      for (uint32_t k = 0; k < one.n; k++) CHECK(tsl__vec_push(&space->alloc, &s.decoded, one.at[k]));
+      for (uint32_t k = 0; k < one.n; k++)
+        CHECK(tsl__vec_push(&space->alloc, &s.decoded, one.at[k]));
       for (uint32_t i = 0; i < n; i++) rival = rival || begins(&names[i], one.at, one.n);
       CHECK(tsl__seen_names_rivals(space, seen_names, &s) == rival);
       tsl__vec_free(&space->alloc, &s.decoded);
@@ -173,7 +198,8 @@ static void sets_of_names(void) {
     }
     check_groups(seen_names, n);
     uint32_t again = 0; /* what is there already is found: the same set is the same number */
-    for (uint32_t i = 0; i < n; i++) again = tsl__seen_names_add(space, again, names[i].at, names[i].n);
+    for (uint32_t i = 0; i < n; i++)
+      again = tsl__seen_names_add(space, again, names[i].at, names[i].n);
     CHECK(again == seen_names);
   }
 }
@@ -184,15 +210,30 @@ static void rivals_of_an_escape(void) {
     const char *name, *text;
     bool rival;
   } cases[] = {
-      {"ab", "a\\", true},      {"ab", "a\\u00", true},   {"ab", "a\\u006", true},  {"ab", "a\\u007", false},    {"ab", "a\\n", false},         {"a\n", "a\\", true},
-      {"a", "a\\", false},      {"ab", "b\\", false},     {"\xC3\xA4", "\\u00e", true}, {"\xC3\xA4", "\\u00E", true}, {"\xC3\xA4", "\\u00f", false},
-      {"\xF0\x9F\x98\x80", "\\ud83d", true}, {"\xF0\x9F\x98\x80", "\\uD83D\\uDE", true}, {"\xF0\x9F\x98\x80", "\\ud83d\\udd", false}, {"\xF0\x9F\x98\x80", "\\ud83c", false},
+      {"ab", "a\\", true},
+      {"ab", "a\\u00", true},
+      {"ab", "a\\u006", true},
+      {"ab", "a\\u007", false},
+      {"ab", "a\\n", false},
+      {"a\n", "a\\", true},
+      {"a", "a\\", false},
+      {"ab", "b\\", false},
+      {"\xC3\xA4", "\\u00e", true},
+      {"\xC3\xA4", "\\u00E", true},
+      {"\xC3\xA4", "\\u00f", false},
+      {"\xF0\x9F\x98\x80", "\\ud83d", true},
+      {"\xF0\x9F\x98\x80", "\\uD83D\\uDE", true},
+      {"\xF0\x9F\x98\x80", "\\ud83d\\udd", false},
+      {"\xF0\x9F\x98\x80", "\\ud83c", false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl__spelling s = {0};
-    uint32_t seen_names = tsl__seen_names_add(space, 0, (const uint8_t *)cases[i].name, (uint32_t)strlen(cases[i].name));
-    CHECK(seen_names && tsl__spelling_bytes(space, &s, (const uint8_t *)cases[i].text, strlen(cases[i].text)));
-    CHECKF(tsl__seen_names_rivals(space, seen_names, &s) == cases[i].rival, "%s and %s", cases[i].name, cases[i].text);
+    uint32_t seen_names = tsl__seen_names_add(space, 0, (const uint8_t *)cases[i].name,
+                                              (uint32_t)strlen(cases[i].name));
+    CHECK(seen_names &&
+          tsl__spelling_bytes(space, &s, (const uint8_t *)cases[i].text, strlen(cases[i].text)));
+    CHECKF(tsl__seen_names_rivals(space, seen_names, &s) == cases[i].rival, "%s and %s",
+           cases[i].name, cases[i].text);
     tsl__vec_free(&space->alloc, &s.decoded);
   }
 }

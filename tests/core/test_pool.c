@@ -1,6 +1,9 @@
-/* test_pool.c - pools and indexes as they grow: every element stays where it was, every number is found by its hash and no other, what is held is counted.
+/* test_pool.c - pools and indexes as they grow: every element stays where it was, every number is
+ * found by its hash and no other, what is held is counted.
  *
- * Also checked: small numbers and large ones (slots of 32 bits, then of 64), numbers that do not begin at 0, tables that are kept for late readers, many with one hash. And numbers that are sorted, and queues.
+ * Also checked: small numbers and large ones (slots of 32 bits, then of 64), numbers that do not
+ * begin at 0, tables that are kept for late readers, many with one hash. And numbers that are
+ * sorted, and queues.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +14,10 @@ static uint64_t seed = 11;
 
 static void *count_held(void *ctx, void *block, size_t old_size, size_t new_size) {
   void *p = NULL;
-  if (new_size) p = realloc(block, new_size);
-  else free(block);
+  if (new_size)
+    p = realloc(block, new_size);
+  else
+    free(block);
   if (p || !new_size) *(size_t *)ctx += new_size - (block ? old_size : 0);
   return p;
 }
@@ -27,11 +32,15 @@ static void elements_stay(void) {
   unsigned wrong = 0;
   for (uint32_t i = 0; i < COUNT; i++) {
     at[i] = tsl__pool_add(&p, &a);
-    if (!at[i] || at[i][0] || at[i][2]) wrong++;
-    else at[i][0] = at[i][2] = i + 1;
-    wrong += held > (p.n + p.n / 2 + 8) * sizeof(uint64_t) * 3 + (TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(void *);
+    if (!at[i] || at[i][0] || at[i][2])
+      wrong++;
+    else
+      at[i][0] = at[i][2] = i + 1;
+    wrong += held > (p.n + p.n / 2 + 8) * sizeof(uint64_t) * 3 +
+                        (TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(void *);
   }
-  for (uint32_t i = 0; i < COUNT; i++) wrong += tsl__pool_at(&p, i) != at[i] || at[i][0] != i + 1 || at[i][2] != i + 1;
+  for (uint32_t i = 0; i < COUNT; i++)
+    wrong += tsl__pool_at(&p, i) != at[i] || at[i][0] != i + 1 || at[i][2] != i + 1;
   CHECKF(!wrong, "%u times", wrong);
   tsl__pool_free(&p, &a);
   CHECK(held == 0);
@@ -59,7 +68,10 @@ static void index_of(uint32_t first, uint32_t count, uint32_t same, bool kept) {
     missed += found != 1;
   }
   CHECKF(!wrong && !missed, "%u wrong, %u missed of %u", wrong, missed, count);
-  if (TSL__INDEX_COMPARED) CHECKF(foreign <= 8 + (2 * (uint64_t)count * count >> TSL__INDEX_TAG), "%u numbers with another hash", foreign); /* twice as many as can be expected */
+  /* twice as many as can be expected */
+  if (TSL__INDEX_COMPARED)
+    CHECKF(foreign <= 8 + (2 * (uint64_t)count * count >> TSL__INDEX_TAG),
+           "%u numbers with another hash", foreign);
   free(hash);
   tsl__index_free(&ix, &a);
   CHECK(held == 0);
@@ -68,7 +80,8 @@ static void index_of(uint32_t first, uint32_t count, uint32_t same, bool kept) {
 static void numbers_are_found(void) {
   static const uint32_t counts[] = {1, 15, 16, 17, 1000, 8190, 8191, 8192, 20000};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    if (!TSL__INDEX_COMPARED && counts[i] > 1000) continue; /* each would be compared with long rows of others */
+    /* each would be compared with long rows of others */
+    if (!TSL__INDEX_COMPARED && counts[i] > 1000) continue;
     index_of(0, counts[i], 1, false);
     index_of(70000, counts[i], 1, true);
     index_of(5, counts[i], 3, i % 2);
@@ -81,16 +94,21 @@ static int by_number(const void *p, const void *q) {
   return a < b ? -1 : a > b;
 }
 
-/* Random numbers of some bits, here and there one that was drawn already: as the C library sorts them, each once. */
+/* Random numbers of some bits, here and there one that was drawn already: as the C library sorts
+ * them, each once. */
 static void sort_numbers(size_t n, unsigned bits, uint32_t base) {
   uint32_t *at = malloc(n * sizeof *at), *expected = malloc(n * sizeof *at);
   size_t count = 0;
-  for (size_t i = 0; i < n; i++) at[i] = i && tsl_test_random(&seed) % 5 == 0 ? at[tsl_test_random(&seed) % i] : base + (uint32_t)(tsl_test_random(&seed) % ((uint64_t)1 << bits));
+  for (size_t i = 0; i < n; i++)
+    at[i] = i && tsl_test_random(&seed) % 5 == 0
+                ? at[tsl_test_random(&seed) % i]
+                : base + (uint32_t)(tsl_test_random(&seed) % ((uint64_t)1 << bits));
   memcpy(expected, at, n * sizeof *at);
   qsort(expected, n, sizeof *expected, by_number);
   for (size_t i = 0; i < n; i++)
     if (!count || expected[count - 1] != expected[i]) expected[count++] = expected[i];
-  CHECKF(tsl__sort_unique(at, n) == count && memcmp(at, expected, count * sizeof *at) == 0, "%zu numbers of %u bits, from %u on", n, bits, base);
+  CHECKF(tsl__sort_unique(at, n) == count && memcmp(at, expected, count * sizeof *at) == 0,
+         "%zu numbers of %u bits, from %u on", n, bits, base);
   free(at);
   free(expected);
 }

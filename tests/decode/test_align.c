@@ -1,13 +1,15 @@
-/* test_align.c - decoding with a model: beams against all texts, aligned sampling against the exact conditional, label probabilities against enumeration.
+/* test_align.c - decoding with a model: beams against all texts, aligned sampling against the exact
+ * conditional, label probabilities against enumeration.
  *
- * The truth is found by walking every token sequence that the grammar allows, with the toy model's probabilities in doubles.
+ * The truth is found by walking every token sequence that the grammar allows, with the toy model's
+ * probabilities in doubles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/decode/outputs.h"
 #include "tests/support/toy.h"
 
-/* ---- the truth ------------------------------------------------------------------------------------------------ */
+/* ---- the truth ------------------------------------------------------------------------------- */
 
 #define WIDTH 8u
 static const char *const letters[WIDTH] = {"a", "b", "c", "ab", "bc", "abc", "ca", "</s>"};
@@ -30,7 +32,8 @@ static tsl_status ask(void *ctx, const tsl_prefix *prefixes, size_t n, float *lo
   toy_model *m = ctx;
   m->calls++;
   m->rows += n;
-  for (size_t i = 0; i < n; i++) toy_logits(m, prefixes[i].tokens, prefixes[i].count, logits + i * m->width);
+  for (size_t i = 0; i < n; i++)
+    toy_logits(m, prefixes[i].tokens, prefixes[i].count, logits + i * m->width);
   return TSL_OK;
 }
 
@@ -72,13 +75,17 @@ static void truth(ways *all, tsl_grammar *g, uint32_t max) {
   tsl_matcher_free(m);
 }
 
-static const char *const grammars[] = {"root ::= \"a\" root \"c\" | \"b\"", "root ::= (\"abc\" | \"ca\" | \"bb\"){1,3}", "root ::= [abc]{1,4}", "root ::= \"abcabc\" | \"abca\" | \"bca\" | \"cab\" \"b\"?"};
+static const char *const grammars[] = {
+    "root ::= \"a\" root \"c\" | \"b\"", "root ::= (\"abc\" | \"ca\" | \"bb\"){1,3}",
+    "root ::= [abc]{1,4}", "root ::= \"abcabc\" | \"abca\" | \"bca\" | \"cab\" \"b\"?"};
 #define GRAMMARS (sizeof grammars / sizeof *grammars)
 static ways all;
 
-/* ---- beams ---------------------------------------------------------------------------------------------------- */
+/* ---- beams ----------------------------------------------------------------------------------- */
 
-static double rank_of(const way *w, double alpha) { return log(w->p) / pow((double)w->count, alpha); }
+static double rank_of(const way *w, double alpha) {
+  return log(w->p) / pow((double)w->count, alpha);
+}
 
 /* With room for every prefix, beams find the best texts: each text once, by its best way. */
 static void wide_beams(void) {
@@ -96,13 +103,17 @@ static void wide_beams(void) {
       for (size_t i = 0; b && i < 7; i++) {
         size_t best = all.n, count;
         for (size_t j = 0; j < all.n; j++)
-          if (!taken[j] && (best == all.n || rank_of(&all.at[j], (double)alphas[a]) > rank_of(&all.at[best], (double)alphas[a]))) best = j;
+          if (!taken[j] && (best == all.n || rank_of(&all.at[j], (double)alphas[a]) >
+                                                 rank_of(&all.at[best], (double)alphas[a])))
+            best = j;
         if (best == all.n) {
           CHECK(tsl_beams_count(b) == i);
           break;
         }
         const tsl_token *tokens = tsl_beams_tokens(b, i, &count);
-        CHECKF(tokens && count == all.at[best].count && !memcmp(tokens, all.at[best].tokens, count * sizeof *tokens), "grammar %zu, text %zu", k, i);
+        CHECKF(tokens && count == all.at[best].count &&
+                   !memcmp(tokens, all.at[best].tokens, count * sizeof *tokens),
+               "grammar %zu, text %zu", k, i);
         CHECK(!strcmp(tsl_beams_text(b, i, NULL), all.at[best].text));
         CHECK(fabs(tsl_beams_log_probability(b, i) - log(all.at[best].p)) < 1e-9);
         CHECK(fabs(tsl_beams_score(b, i) - rank_of(&all.at[best], (double)alphas[a])) < 1e-9);
@@ -116,7 +127,8 @@ static void wide_beams(void) {
   tsl_vocab_release(v);
 }
 
-/* One beam is greedy; more beams never do worse than what they hold; every text is whole and within the budget. */
+/* One beam is greedy; more beams never do worse than what they hold; every text is whole and within
+ * the budget. */
 static void narrow_beams(void) {
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   for (size_t k = 0; k < GRAMMARS; k++) {
@@ -125,7 +137,8 @@ static void narrow_beams(void) {
       for (uint32_t max = 3; max < 12; max++) {
         tsl_beams *b = NULL;
         tsl_beam_options o = {width, 0, max, 1};
-        CHECK(tsl_beam_search(g, ask, &model, &o, NULL, &b, NULL) == TSL_OK && tsl_beams_count(b) >= 1 && tsl_beams_count(b) <= width);
+        CHECK(tsl_beam_search(g, ask, &model, &o, NULL, &b, NULL) == TSL_OK &&
+              tsl_beams_count(b) >= 1 && tsl_beams_count(b) <= width);
         for (size_t i = 0; i < tsl_beams_count(b); i++) {
           size_t count, length;
           const tsl_token *tokens = tsl_beams_tokens(b, i, &count);
@@ -144,11 +157,12 @@ static void narrow_beams(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- aligned sampling ----------------------------------------------------------------------------------------- */
+/* ---- aligned sampling ------------------------------------------------------------------------ */
 
 static double kl_of_masks(void) {
   double kl = 0;
-  for (size_t i = 0; i < all.n; i++) kl += all.at[i].p / all.mass * log(all.at[i].p / all.mass / all.at[i].masked);
+  for (size_t i = 0; i < all.n; i++)
+    kl += all.at[i].p / all.mass * log(all.at[i].p / all.mass / all.at[i].masked);
   return kl;
 }
 
@@ -163,7 +177,8 @@ static double kl_of_align(tsl_align *a) {
   return kl;
 }
 
-/* The divergence from the exact conditional falls below 0.01; that of masks stays. The mass falls to the exact one from above. */
+/* The divergence from the exact conditional falls below 0.01; that of masks stays. The mass falls
+ * to the exact one from above. */
 static void aligned(void) {
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   for (size_t k = 0; k < GRAMMARS; k++) {
@@ -177,26 +192,31 @@ static void aligned(void) {
     truth(&all, g, 6);
     CHECKF(tsl_align_new(g, ask, &model, &o, NULL, &a, &e) == TSL_OK, "%s", e.message);
     double masks = kl_of_masks(), first = kl_of_align(a);
-    CHECK(fabs(first - masks) < 1e-9); /* nothing is known yet: the first sample is drawn under masks */
+    /* nothing is known yet: the first sample is drawn under masks */
+    CHECK(fabs(first - masks) < 1e-9);
     for (int i = 0; i < 3000; i++) {
       CHECK(tsl_align_sample(a, tokens, &count, &log_p) == TSL_OK && count <= 7);
       CHECK(tsl_align_mass(a) <= before + 1e-12 && tsl_align_mass(a) >= all.mass - 1e-12);
       before = tsl_align_mass(a);
       size_t j = 0;
-      while (j < all.n && (all.at[j].count != count || memcmp(all.at[j].tokens, tokens, count * sizeof *tokens))) j++;
+      while (j < all.n &&
+             (all.at[j].count != count || memcmp(all.at[j].tokens, tokens, count * sizeof *tokens)))
+        j++;
       CHECK(j < all.n && fabs(log(all.at[j].p) - log_p) < 1e-9);
     }
     double last = kl_of_align(a);
     CHECKF(last < 0.01, "grammar %zu: %g", k, last);
     CHECK(masks > 0.05);
-    printf("       grammar %zu: %zu texts of mass %.4f, divergence %.3f under masks, %.2g after 3,000 samples (mass %.4f)\n", k, all.n, all.mass, masks, last, tsl_align_mass(a));
+    printf("       grammar %zu: %zu texts of mass %.4f, divergence %.3f under masks, %.2g after "
+           "3,000 samples (mass %.4f)\n",
+           k, all.n, all.mass, masks, last, tsl_align_mass(a));
     tsl_align_free(a);
     tsl_grammar_release(g);
   }
   tsl_vocab_release(v);
 }
 
-/* ---- label probabilities -------------------------------------------------------------------------------------- */
+/* ---- label probabilities --------------------------------------------------------------------- */
 
 static double farthest; /* a log-probability from the one by enumeration */
 static size_t compared;
@@ -217,13 +237,17 @@ static void check_scores(tsl_vocab *v, tsl_grammar *g, bool any, uint32_t batch)
       CHECK(tsl_vocab_encode(v, text, length, 0, ids, 31, &n) == TSL_OK);
       ids[n++] = WIDTH - 1;
       for (size_t j = 0; j < all.n; j++)
-        if (strlen(all.at[j].text) == length && !memcmp(all.at[j].text, text, length) && (any || (all.at[j].count == n && !memcmp(all.at[j].tokens, ids, n * sizeof *ids))))
+        if (strlen(all.at[j].text) == length && !memcmp(all.at[j].text, text, length) &&
+            (any || (all.at[j].count == n && !memcmp(all.at[j].tokens, ids, n * sizeof *ids))))
           p += all.at[j].p;
       if (pass == 0) {
         total += p;
         compared++;
-        if (fabs(log(p) - tsl_scores_log_probability(s, i)) > farthest) farthest = fabs(log(p) - tsl_scores_log_probability(s, i));
-        CHECKF(fabs(log(p) - tsl_scores_log_probability(s, i)) < 1e-9, "%.*s: %.12g instead of %.12g", (int)length, text, tsl_scores_log_probability(s, i), log(p));
+        if (fabs(log(p) - tsl_scores_log_probability(s, i)) > farthest)
+          farthest = fabs(log(p) - tsl_scores_log_probability(s, i));
+        CHECKF(fabs(log(p) - tsl_scores_log_probability(s, i)) < 1e-9,
+               "%.*s: %.12g instead of %.12g", (int)length, text, tsl_scores_log_probability(s, i),
+               log(p));
       } else {
         CHECK(fabs(p / total - tsl_scores_probability(s, i)) < 1e-9);
         sum += tsl_scores_probability(s, i);
@@ -234,39 +258,48 @@ static void check_scores(tsl_vocab *v, tsl_grammar *g, bool any, uint32_t batch)
 }
 
 static void labels(void) {
-  static const char *const finite[] = {"root ::= \"abcabc\" | \"abca\" | \"bca\" | \"cab\" \"b\"?", "root ::= [abc]{1,3}", "root ::= (\"ab\" | \"c\"){0,3}"};
+  static const char *const finite[] = {"root ::= \"abcabc\" | \"abca\" | \"bca\" | \"cab\" \"b\"?",
+                                       "root ::= [abc]{1,3}", "root ::= (\"ab\" | \"c\"){0,3}"};
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   for (size_t k = 0; k < 3; k++) {
     tsl_grammar *g = toy_gbnf(v, finite[k]);
     truth(&all, g, 12);
-    for (int any = 0; any < 2; any++) check_scores(v, g, any, any ? 3 : 0), check_scores(v, g, any, 1);
+    for (int any = 0; any < 2; any++)
+      check_scores(v, g, any, any ? 3 : 0), check_scores(v, g, any, 1);
     tsl_scores *s = NULL;
     tsl_score_options few = {.all_tokenisations = true, .max_prefixes = 4, .batch = 1};
-    CHECK(tsl_score_all(g, ask, &model, &few, NULL, &s, NULL) == TSL_OK && tsl_scores_missing(s) > 0);
+    CHECK(tsl_score_all(g, ask, &model, &few, NULL, &s, NULL) == TSL_OK &&
+          tsl_scores_missing(s) > 0);
     double found = 0;
     for (size_t i = 0; i < tsl_scores_count(s); i++) found += exp(tsl_scores_log_probability(s, i));
-    CHECK(found <= all.mass + 1e-12 && found + tsl_scores_missing(s) >= all.mass - 1e-12); /* what is missing bounds the error */
+    /* what is missing bounds the error */
+    CHECK(found <= all.mass + 1e-12 && found + tsl_scores_missing(s) >= all.mass - 1e-12);
     tsl_scores_free(s);
     few.all_tokenisations = false;
     few.max_prefixes = 2;
     CHECK(tsl_score_all(g, ask, &model, &few, NULL, &s, NULL) == TSL_ERR_LIMIT && !s);
     tsl_grammar_release(g);
   }
-  printf("       %zu texts, canonical and over all tokenisations: at most %.1e from enumeration\n", compared, farthest);
+  printf("       %zu texts, canonical and over all tokenisations: at most %.1e from enumeration\n",
+         compared, farthest);
   tsl_vocab_release(v);
 }
 
-/* An enum of a schema, with the embedded vocabulary: plain spellings only, each prefix asked for once. */
+/* An enum of a schema, with the embedded vocabulary: plain spellings only, each prefix asked for
+ * once. */
 static void schema_labels(void) {
   tsl_vocab *v = NULL;
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
-  tsl_grammar *g = toy_schema(v, "{\"enum\":[\"positive\",\"negative\",\"neutral\",\"say \\\"no\\\"\",null]}");
+  tsl_grammar *g =
+      toy_schema(v, "{\"enum\":[\"positive\",\"negative\",\"neutral\",\"say \\\"no\\\"\",null]}");
   toy_model m = {9, 3, tsl_vocab_logits_width(v), 0, 0};
   tsl_scores *s = NULL;
   tsl_error e = {0};
   tsl_score_options o = {.plain_json = true};
-  static const char *const want[] = {"\"negative\"", "\"neutral\"", "\"positive\"", "\"say \\\"no\\\"\"", "null"};
-  CHECKF(tsl_score_all(g, ask, &m, &o, NULL, &s, &e) == TSL_OK && tsl_scores_count(s) == 5, "%s", e.message);
+  static const char *const want[] = {"\"negative\"", "\"neutral\"", "\"positive\"",
+                                     "\"say \\\"no\\\"\"", "null"};
+  CHECKF(tsl_score_all(g, ask, &m, &o, NULL, &s, &e) == TSL_OK && tsl_scores_count(s) == 5, "%s",
+         e.message);
   for (size_t i = 0; s && i < 5; i++) {
     size_t length, n = 0;
     const char *text = tsl_scores_text(s, i, &length);
@@ -293,20 +326,29 @@ static void schema_labels(void) {
   static const char *const endless[] = {"{\"type\":\"number\"}", "{\"type\":\"string\"}"};
   for (size_t i = 0; i < 2; i++) {
     g = toy_schema(v, endless[i]);
-    CHECK(tsl_score_all(g, ask, &m, &o, NULL, &s, &e) == TSL_ERR_LIMIT && !s && e.status == TSL_ERR_LIMIT);
+    CHECK(tsl_score_all(g, ask, &m, &o, NULL, &s, &e) == TSL_ERR_LIMIT && !s &&
+          e.status == TSL_ERR_LIMIT);
     tsl_grammar_release(g);
   }
   tsl_vocab_release(v);
 }
 
-/* Every label is there in one spelling: escapes where the character cannot stand as itself, the short one where there is one, whatever the other labels have in its place. */
+/* Every label is there in one spelling: escapes where the character cannot stand as itself, the
+ * short one where there is one, whatever the other labels have in its place. */
 static void escaped_labels(void) {
-  static const struct { const char *schema, *texts; } rows[] = {
-      {"{\"enum\":[\"plain\",\"\\n\",\"\\\"q\\\"\",\"\\\\\"]}", "\"\\\"q\\\"\" \"\\\\\" \"\\n\" \"plain\" "},
-      {"{\"enum\":[\"\\\\\\\"\",\"\\\\\\\\n\",\"\\\\u0041\"]}", "\"\\\\\\\"\" \"\\\\\\\\n\" \"\\\\u0041\" "},
-      {"{\"enum\":[\"a/b\",\"\\u000b\",\"\\u0000\\u001F\",\"\\u001A\",\"\\u00e9\",\"\\ud83d\\ude00\"]}", "\"\\u0000\\u001f\" \"\\u000b\" \"\\u001a\" \"a/b\" \"\u00e9\" \"\U0001f600\" "},
+  static const struct {
+    const char *schema, *texts;
+  } rows[] = {
+      {"{\"enum\":[\"plain\",\"\\n\",\"\\\"q\\\"\",\"\\\\\"]}",
+       "\"\\\"q\\\"\" \"\\\\\" \"\\n\" \"plain\" "},
+      {"{\"enum\":[\"\\\\\\\"\",\"\\\\\\\\n\",\"\\\\u0041\"]}",
+       "\"\\\\\\\"\" \"\\\\\\\\n\" \"\\\\u0041\" "},
+      {"{\"enum\":[\"a/"
+       "b\",\"\\u000b\",\"\\u0000\\u001F\",\"\\u001A\",\"\\u00e9\",\"\\ud83d\\ude00\"]}",
+       "\"\\u0000\\u001f\" \"\\u000b\" \"\\u001a\" \"a/b\" \"\u00e9\" \"\U0001f600\" "},
       {"{\"type\":\"string\",\"pattern\":\"^[a\\\\n\\\\\\\\]?$\"}", "\"\" \"\\\\\" \"\\n\" \"a\" "},
-      {"{\"type\":\"object\",\"properties\":{\"\\t\":{\"const\":true},\"t\":{\"const\":null}},\"additionalProperties\":false}",
+      {"{\"type\":\"object\",\"properties\":{\"\\t\":{\"const\":true},\"t\":{\"const\":null}},"
+       "\"additionalProperties\":false}",
        "{\"\\t\":true,\"t\":null} {\"\\t\":true} {\"t\":null} {} "},
   };
   tsl_vocab *v = NULL;
@@ -316,7 +358,9 @@ static void escaped_labels(void) {
     tsl_grammar *g = toy_schema(v, rows[r].schema);
     tsl_scores *s = NULL;
     tsl_error e = {0};
-    CHECKF(tsl_score_all(g, ask, &m, &(tsl_score_options){.plain_json = true}, NULL, &s, &e) == TSL_OK, "%s: %s", rows[r].schema, e.message);
+    CHECKF(tsl_score_all(g, ask, &m, &(tsl_score_options){.plain_json = true}, NULL, &s, &e) ==
+               TSL_OK,
+           "%s: %s", rows[r].schema, e.message);
     char all_texts[256] = "";
     for (size_t i = 0; s && i < tsl_scores_count(s) && strlen(all_texts) < 200; i++) {
       size_t length;
@@ -331,13 +375,16 @@ static void escaped_labels(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- dead ends ------------------------------------------------------------------------------------------------ */
+/* ---- dead ends ------------------------------------------------------------------------------- */
 
 /* Nothing has a probability after the first letter; with `ctx` nowhere at all. */
 static tsl_status dies(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits) {
   for (size_t i = 0; i < n; i++)
     for (tsl_token t = 0; t < WIDTH; t++)
-      logits[i * WIDTH + t] = *(bool *)ctx || (prefixes[i].count && letters[prefixes[i].tokens[0]][0] == 'a') ? -INFINITY : 0;
+      logits[i * WIDTH + t] =
+          *(bool *)ctx || (prefixes[i].count && letters[prefixes[i].tokens[0]][0] == 'a')
+              ? -INFINITY
+              : 0;
   return TSL_OK;
 }
 
@@ -356,15 +403,17 @@ static void dead_ends(void) {
       CHECKF(status == (nowhere ? TSL_ERR_LOGITS : TSL_OK), "%s", tsl_status_name(status));
       if (!nowhere) CHECK(count && letters[tokens[0]][0] == 'b');
     }
-    if (nowhere) CHECK(tsl_align_mass(a) == 0);
-    else CHECK(tsl_align_mass(a) < 0.9);
+    if (nowhere)
+      CHECK(tsl_align_mass(a) == 0);
+    else
+      CHECK(tsl_align_mass(a) < 0.9);
     tsl_align_free(a);
   }
   tsl_grammar_release(g);
   tsl_vocab_release(v);
 }
 
-/* ---- items that differ ----------------------------------------------------------------------------------------- */
+/* ---- items that differ ----------------------------------------------------------------------- */
 
 static bool ends_there(tsl_grammar *g, const tsl_token *tokens, size_t count) {
   tsl_matcher *m = NULL;
@@ -375,9 +424,12 @@ static bool ends_there(tsl_grammar *g, const tsl_token *tokens, size_t count) {
   return ended;
 }
 
-/* Where the budget knows a way on only from the position before: samples and beams are whole texts. */
+/* Where the budget knows a way on only from the position before: samples and beams are whole
+ * texts. */
 static void items_that_differ(void) {
-#define UNIQUE(least, most, items) "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":" #least ",\"maxItems\":" #most ",\"items\":" items "}"
+#define UNIQUE(least, most, items)                                                       \
+  "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":" #least ",\"maxItems\":" #most \
+  ",\"items\":" items "}"
   static const char nested[] = UNIQUE(2, 2, UNIQUE(2, 2, UNIQUE(1, 2, "{\"type\":\"boolean\"}")));
   tsl_vocab *v = NULL;
   tsl_grammar *g = NULL;
@@ -391,7 +443,8 @@ static void items_that_differ(void) {
     tsl_token tokens[20];
     size_t count = 0;
     CHECK(tsl_align_new(g, ask, &m, &(tsl_align_options){seed, 19}, NULL, &a, &e) == TSL_OK);
-    for (int i = 0; i < 6; i++) CHECK(tsl_align_sample(a, tokens, &count, NULL) == TSL_OK && ends_there(g, tokens, count));
+    for (int i = 0; i < 6; i++)
+      CHECK(tsl_align_sample(a, tokens, &count, NULL) == TSL_OK && ends_there(g, tokens, count));
     CHECK(tsl_beam_search(g, ask, &m, &(tsl_beam_options){3, 0, 19, 0}, NULL, &b, &e) == TSL_OK);
     for (size_t i = 0; b && i < tsl_beams_count(b); i++) {
       const tsl_token *text = tsl_beams_tokens(b, i, &count);
@@ -414,7 +467,8 @@ static tsl_status list_texts(tsl_grammar *g, uint32_t max, size_t *n) {
   return status;
 }
 
-/* As many texts as max_outputs, and as long as a text may be; not one more, not a byte more. And as many rows as max_prefixes. */
+/* As many texts as max_outputs, and as long as a text may be; not one more, not a byte more. And as
+ * many rows as max_prefixes. */
 static void limits_of_a_list(void) {
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   tsl_grammar *g = toy_gbnf(v, "root ::= [abc] [abc]");
@@ -424,7 +478,9 @@ static void limits_of_a_list(void) {
   for (uint32_t most = 1; most < 4; most++) {
     tsl_scores *s = NULL;
     uint64_t before = model.rows;
-    CHECK(tsl_score_all(g, ask, &model, &(tsl_score_options){.all_tokenisations = true, .max_prefixes = most}, NULL, &s, NULL) == TSL_OK);
+    CHECK(tsl_score_all(g, ask, &model,
+                        &(tsl_score_options){.all_tokenisations = true, .max_prefixes = most}, NULL,
+                        &s, NULL) == TSL_OK);
     CHECK(s && model.rows - before == most && tsl_scores_missing(s) > 0);
     tsl_scores_free(s);
   }
@@ -438,7 +494,7 @@ static void limits_of_a_list(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- failures ------------------------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 static tsl_status refuse(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits) {
   (void)ctx, (void)prefixes, (void)n, (void)logits;
@@ -464,7 +520,8 @@ static void refused(void) {
   tsl_grammar *finite = toy_gbnf(v, grammars[3]);
   for (int i = 0; i < 2; i++) {
     tsl_beam_options o = {2, 0, 5, 0};
-    CHECK(tsl_beam_search(g, models[i], &model, &o, NULL, &b, &e) == want[i] && !b && e.status == want[i]);
+    CHECK(tsl_beam_search(g, models[i], &model, &o, NULL, &b, &e) == want[i] && !b &&
+          e.status == want[i]);
     CHECK(tsl_score_all(finite, models[i], &model, NULL, NULL, &s, &e) == want[i] && !s);
     CHECK(tsl_align_new(g, models[i], &model, &(tsl_align_options){1, 5}, NULL, &a, &e) == TSL_OK);
     CHECK(tsl_align_sample(a, tokens, &count, NULL) == want[i] && tsl_align_mass(a) == 1);
@@ -473,8 +530,11 @@ static void refused(void) {
   tsl_grammar *far = toy_gbnf(v, "root ::= \"cccc\"");
   tsl_beam_options o = {2, 0, 3, 0};
   CHECK(tsl_beam_search(far, ask, &model, &o, NULL, &b, &e) == TSL_ERR_LIMIT);
-  CHECKF(!strcmp(e.message, "max_tokens is 3, but the shortest completion takes 4 tokens"), "%s", e.message);
-  CHECK(tsl_align_new(far, ask, &model, &(tsl_align_options){1, 3}, NULL, &a, &e) == TSL_ERR_LIMIT && !a);
+  CHECKF(!strcmp(e.message, "max_tokens is 3, but the shortest completion takes 4 tokens"), "%s",
+         e.message);
+  CHECK(tsl_align_new(far, ask, &model, &(tsl_align_options){1, 3}, NULL, &a, &e) ==
+            TSL_ERR_LIMIT &&
+        !a);
   o.width = 0;
   CHECK(tsl_beam_search(far, ask, &model, &o, NULL, &b, &e) == TSL_ERR_ARGUMENT);
   tsl_grammar_release(far);
@@ -497,10 +557,15 @@ static void every_allocation_fails(void) {
       tsl_token tokens[8];
       size_t count;
       tsl_status status;
-      if (what == 0) status = tsl_beam_search(g, ask, &model, &(tsl_beam_options){3, 0, 6, 0}, &alloc, &b, NULL);
-      else if (what == 1) status = tsl_score_all(g, ask, &model, &(tsl_score_options){.all_tokenisations = nth % 2}, &alloc, &s, NULL);
-      else status = tsl_align_new(g, ask, &model, &(tsl_align_options){1, 6}, &alloc, &a, NULL);
-      for (int i = 0; what == 2 && i < 20 && status == TSL_OK; i++) status = tsl_align_sample(a, tokens, &count, NULL);
+      if (what == 0)
+        status = tsl_beam_search(g, ask, &model, &(tsl_beam_options){3, 0, 6, 0}, &alloc, &b, NULL);
+      else if (what == 1)
+        status = tsl_score_all(g, ask, &model, &(tsl_score_options){.all_tokenisations = nth % 2},
+                               &alloc, &s, NULL);
+      else
+        status = tsl_align_new(g, ask, &model, &(tsl_align_options){1, 6}, &alloc, &a, NULL);
+      for (int i = 0; what == 2 && i < 20 && status == TSL_OK; i++)
+        status = tsl_align_sample(a, tokens, &count, NULL);
       CHECK(status == TSL_OK || status == TSL_ERR_NO_MEMORY);
       done = status == TSL_OK;
       tsl_beams_free(b);

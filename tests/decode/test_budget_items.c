@@ -1,4 +1,5 @@
-/* test_budget_items.c - budgets where items must differ (uniqueItems): every text ends in time, and what a mask allows or denies is judged by trying everything over small vocabularies.
+/* test_budget_items.c - budgets where items must differ (uniqueItems): every text ends in time, and
+ * what a mask allows or denies is judged by trying everything over small vocabularies.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,7 @@ static uint64_t seed = 6;
 static unsigned rounds = 16; /* the first argument */
 static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
 
-/* ---- random schemas ------------------------------------------------------------------------------------------- */
+/* ---- random schemas -------------------------------------------------------------------------- */
 
 /* An array of items that must differ, of kinds [first, last), or of such arrays or objects. */
 static void unique_array(struct text *t, const char *const *kinds, unsigned n, unsigned depth) {
@@ -23,22 +24,34 @@ static void unique_array(struct text *t, const char *const *kinds, unsigned n, u
   text_add_number(t, below(4));
   if (below(4) == 0) text_add(t, ",\"maxItems\":4");
   text_add(t, ",\"items\":");
-  if (kind < n) text_add(t, kinds[kind]);
-  else if (kind == n) unique_array(t, kinds, n, depth - 1);
+  if (kind < n)
+    text_add(t, kinds[kind]);
+  else if (kind == n)
+    unique_array(t, kinds, n, depth - 1);
   else {
     text_add(t, "{\"type\":\"object\",\"properties\":{\"a\":");
-    if (kind == n + 1) text_add(t, kinds[below(n)]);
-    else unique_array(t, kinds, n, depth - 1);
-    text_add(t, below(2) ? ",\"b\":{\"type\":\"boolean\"}},\"required\":[\"a\"],\"additionalProperties\":false}" : "},\"required\":[\"a\"],\"additionalProperties\":false}");
+    if (kind == n + 1)
+      text_add(t, kinds[below(n)]);
+    else
+      unique_array(t, kinds, n, depth - 1);
+    text_add(
+        t,
+        below(2)
+            ? ",\"b\":{\"type\":\"boolean\"}},\"required\":[\"a\"],\"additionalProperties\":false}"
+            : "},\"required\":[\"a\"],\"additionalProperties\":false}");
   }
   text_add(t, "}");
 }
 
 /* One alone, with a member before it or after it, or several. */
 static void root_schema(struct text *t, const char *const *kinds, unsigned n, unsigned depth) {
-  static const char *const begin[] = {"", "{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"boolean\"},\"a\":", "{\"type\":\"object\",\"properties\":{\"a\":",
+  static const char *const begin[] = {
+      "", "{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"boolean\"},\"a\":",
+      "{\"type\":\"object\",\"properties\":{\"a\":",
       "{\"type\":\"array\",\"minItems\":1,\"items\":"};
-  static const char *const end[] = {"", "},\"required\":[\"a\",\"b\"],\"additionalProperties\":false}", "},\"required\":[\"a\"],\"additionalProperties\":false}", "}"};
+  static const char *const end[] = {"",
+                                    "},\"required\":[\"a\",\"b\"],\"additionalProperties\":false}",
+                                    "},\"required\":[\"a\"],\"additionalProperties\":false}", "}"};
   unsigned kind = below(4);
   t->n = 0;
   text_add(t, begin[kind]);
@@ -46,13 +59,14 @@ static void root_schema(struct text *t, const char *const *kinds, unsigned n, un
   text_add(t, end[kind]);
 }
 
-/* ---- small vocabularies: the truth by trying everything ------------------------------------------------------- */
+/* ---- small vocabularies: the truth by trying everything -------------------------------------- */
 
 #define DEPTH 5u
 #define KNOWN_MAX (1u << 22)
 #define POSITIONS_MAX 100000u /* of one grammar: then the next one's turn comes */
 
-/* For each position, whether a text can end from there: with at most so many tokens (less one) it cannot, with so many it can. */
+/* For each position, whether a text can end from there: with at most so many tokens (less one) it
+ * cannot, with so many it can. */
 typedef struct truth {
   uint8_t cannot[KNOWN_MAX], can[KNOWN_MAX];
 } truth;
@@ -60,10 +74,13 @@ typedef struct truth {
 static bool can_end(truth *known, tsl_matcher *m, const tsl_vocab *v, uint32_t depth) {
   uint32_t mask[2], at = m->at;
   if (tsl_matcher_is_complete(m)) return true;
-  if (depth == 0 || at >= KNOWN_MAX || known->cannot[at] > depth || tsl_matcher_mask(m, mask) != TSL_OK) return false;
+  if (depth == 0 || at >= KNOWN_MAX || known->cannot[at] > depth ||
+      tsl_matcher_mask(m, mask) != TSL_OK)
+    return false;
   if (known->can[at] && known->can[at] <= depth) return true;
   for (tsl_token t = 0; t < tsl_vocab_size(v); t++) {
-    if (!tsl_mask_has(mask, t) || tsl_vocab_is_eog(v, t) || tsl_matcher_accept(m, t) != TSL_OK) continue;
+    if (!tsl_mask_has(mask, t) || tsl_vocab_is_eog(v, t) || tsl_matcher_accept(m, t) != TSL_OK)
+      continue;
     bool ends = can_end(known, m, v, depth - 1);
     tsl_matcher_rollback(m, 1);
     if (ends) return known->can[at] = (uint8_t)depth, true;
@@ -72,7 +89,8 @@ static bool can_end(truth *known, tsl_matcher *m, const tsl_vocab *v, uint32_t d
   return false;
 }
 
-static unsigned long judged, needless, longer; /* longer: the plan that a token shares with others is longer than its own, and does not fit */
+/* longer: the plan that a token shares with others is longer than its own, and does not fit */
+static unsigned long judged, needless, longer;
 
 typedef struct trial {
   const char *schema;
@@ -85,26 +103,35 @@ typedef struct trial {
 
 /* Tokens are hardly ever denied of which a way is known. */
 static void few_had_a_way(void) {
-  printf("       %lu tokens judged, %lu of them denied for want of a way that is known; %lu had one\n", judged, needless, longer);
+  printf(
+      "       %lu tokens judged, %lu of them denied for want of a way that is known; %lu had one\n",
+      judged, needless, longer);
   CHECK(longer <= judged / 100);
 }
 
-/* Every token that is allowed with `left` to go leads to an end in time, every one that is denied to none that is known. */
+/* Every token that is allowed with `left` to go leads to an end in time, every one that is denied
+ * to none that is known. */
 static void judge(trial *t, uint64_t left) {
   uint32_t plain[2], mask[2];
-  CHECK(tsl_matcher_mask(t->m, plain) == TSL_OK && tsl_budget_mask(t->budget, t->m, left, mask) == TSL_OK);
+  CHECK(tsl_matcher_mask(t->m, plain) == TSL_OK &&
+        tsl_budget_mask(t->budget, t->m, left, mask) == TSL_OK);
   bool enough = can_end(t->known, t->m, t->v, (uint32_t)left);
-  if (!enough) CHECKF(tsl_mask_count(mask, tsl_vocab_logits_width(t->v)) == 0, "%s after %s: tokens with %u left", t->schema, t->text, (unsigned)left);
+  if (!enough)
+    CHECKF(tsl_mask_count(mask, tsl_vocab_logits_width(t->v)) == 0,
+           "%s after %s: tokens with %u left", t->schema, t->text, (unsigned)left);
   for (tsl_token k = 0; k < tsl_vocab_size(t->v); k++) {
     bool allowed = tsl_mask_has(mask, k);
     size_t bytes, count = 0;
     if (!tsl_mask_has(plain, k)) CHECK(!allowed);
     if (!tsl_mask_has(plain, k) || tsl_vocab_is_eog(t->v, k) || left == 0) continue;
-    CHECK((tsl_budget_allows(t->budget, t->m, left, k) == TSL_OK) == allowed && tsl_matcher_accept(t->m, k) == TSL_OK);
+    CHECK((tsl_budget_allows(t->budget, t->m, left, k) == TSL_OK) == allowed &&
+          tsl_matcher_accept(t->m, k) == TSL_OK);
     bool ends = can_end(t->known, t->m, t->v, (uint32_t)left - 1);
     const char *spelled = (const char *)tsl_vocab_bytes(t->v, k, &bytes);
-    CHECKF(ends || !allowed, "%s after %s: %.*s with %u left", t->schema, t->text, (int)bytes, spelled, (unsigned)left);
-    tsl_status status = tsl_budget_completion(t->other, t->m, NULL, 0, &count); /* LIMIT: none is known */
+    CHECKF(ends || !allowed, "%s after %s: %.*s with %u left", t->schema, t->text, (int)bytes,
+           spelled, (unsigned)left);
+    /* LIMIT: none is known */
+    tsl_status status = tsl_budget_completion(t->other, t->m, NULL, 0, &count);
     CHECK(status == TSL_OK || status == TSL_ERR_LIMIT);
     longer += !allowed && status == TSL_OK && count < left;
     tsl_matcher_rollback(t->m, 1);
@@ -118,16 +145,23 @@ static void judge_schema(trial *t) {
   uint32_t mask[2];
   if (!g) return;
   memset(t->known, 0, sizeof *t->known);
-  CHECK(tsl_matcher_new(g, NULL, &t->m) == TSL_OK && tsl_budget_new(g, NULL, &t->budget) == TSL_OK && tsl_budget_new(g, NULL, &t->other) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &t->m) == TSL_OK &&
+        tsl_budget_new(g, NULL, &t->budget) == TSL_OK &&
+        tsl_budget_new(g, NULL, &t->other) == TSL_OK);
   for (unsigned k = 0; k < 6; k++) {
     size_t n = 0;
     tsl_matcher_reset(t->m);
     t->text[0] = 0;
-    for (unsigned step = 0; step < 14 && tsl__space_count(g->space, stacks) < POSITIONS_MAX; step++) {
+    for (unsigned step = 0; step < 14 && tsl__space_count(g->space, stacks) < POSITIONS_MAX;
+         step++) {
       size_t bytes;
       for (uint64_t left = 0; left <= DEPTH; left++) judge(t, left);
-      tsl_token token = tsl_matcher_mask(t->m, mask) == TSL_OK ? draw(mask, tsl_vocab_logits_width(t->v), &seed) : TSL_NO_TOKEN;
-      if (token == TSL_NO_TOKEN || tsl_vocab_is_eog(t->v, token) || tsl_matcher_accept(t->m, token) != TSL_OK) break;
+      tsl_token token = tsl_matcher_mask(t->m, mask) == TSL_OK
+                            ? draw(mask, tsl_vocab_logits_width(t->v), &seed)
+                            : TSL_NO_TOKEN;
+      if (token == TSL_NO_TOKEN || tsl_vocab_is_eog(t->v, token) ||
+          tsl_matcher_accept(t->m, token) != TSL_OK)
+        break;
       const uint8_t *at = tsl_vocab_bytes(t->v, token, &bytes);
       memcpy(t->text + n, at, bytes);
       t->text[n += bytes] = 0;
@@ -141,12 +175,18 @@ static void judge_schema(trial *t) {
 
 static void small_vocabularies(void) {
   static const char *const vocabs[][40] = {
-      {"\"", "[", "]", ",", "a", "b", "1", "2", "0", ":", "{", "}", "true", "false", ".", "e", "-", "ab", "a\"", "\",", "\",\"", "a\",\"", "\"]", "],[", "1,", "a\",\"b", "\":[", "},{", "{\"", "</s>"},
-      {"\"", "[", "]", ",", "a", "b", "1", "2", "0", ":", "{", "}", "true", "false", ".", "e", "-", "\"a", "[\"", "\"b\"", ",\"", "12", "1,2", "\"a\",", "]]", "a\"]",
-       "{\"a\":", "\"}", "b\",\"a", "</s>"}};
-  static const char *const kinds[] = {"{\"type\":\"string\",\"pattern\":\"^[ab]{0,3}$\"}", "{\"type\":\"string\",\"pattern\":\"^a[ab]*$\"}",
-      "{\"type\":\"integer\",\"minimum\":0,\"maximum\":22}", "{\"type\":\"string\",\"pattern\":\"^[b,]*$\"}",
-      "{\"type\":[\"boolean\",\"string\"],\"maxLength\":2}", "{\"enum\":[\"a\",\"ab\",\"b\",true]}"};
+      {"\"",    "[",      "]",    ",",     "a",  "b",       "1",    "2",   "0",   ":",
+       "{",     "}",      "true", "false", ".",  "e",       "-",    "ab",  "a\"", "\",",
+       "\",\"", "a\",\"", "\"]",  "],[",   "1,", "a\",\"b", "\":[", "},{", "{\"", "</s>"},
+      {"\"",  "[",  "]",    ",",      "a",  "b",    "1",       "2",   "0",       ":",
+       "{",   "}",  "true", "false",  ".",  "e",    "-",       "\"a", "[\"",     "\"b\"",
+       ",\"", "12", "1,2",  "\"a\",", "]]", "a\"]", "{\"a\":", "\"}", "b\",\"a", "</s>"}};
+  static const char *const kinds[] = {"{\"type\":\"string\",\"pattern\":\"^[ab]{0,3}$\"}",
+                                      "{\"type\":\"string\",\"pattern\":\"^a[ab]*$\"}",
+                                      "{\"type\":\"integer\",\"minimum\":0,\"maximum\":22}",
+                                      "{\"type\":\"string\",\"pattern\":\"^[b,]*$\"}",
+                                      "{\"type\":[\"boolean\",\"string\"],\"maxLength\":2}",
+                                      "{\"enum\":[\"a\",\"ab\",\"b\",true]}"};
   static struct text text;
   trial t = {.known = malloc(sizeof *t.known)};
   for (unsigned i = 0; i < ROUNDS_OF(rounds); i++) {
@@ -162,19 +202,24 @@ static void small_vocabularies(void) {
   few_had_a_way();
 }
 
-/* Names that must differ, of which landings forget some, too: from right after the opening quote on. */
+/* Names that must differ, of which landings forget some, too: from right after the opening quote
+ * on. */
 static void names(void) {
-  static const char *const tokens[] = {"\"", "{", "}", ",", ":", "a", "b", "bb", "ab", "a\"", "b\":", "\":", "\",", "{\"", ",\"", "true", "\":true", "true,\"", "[", "]", "},{\"", "</s>"};
+  static const char *const tokens[] = {
+      "\"",  "{",   "}",   ",",   ":",    "a",       "b",       "bb", "ab", "a\"",   "b\":",
+      "\":", "\",", "{\"", ",\"", "true", "\":true", "true,\"", "[",  "]",  "},{\"", "</s>"};
   static const char *const keys[] = {"^(a|b{2,3})$", "^(|a|ab{1,9})$", "^[ab]{1,2}$", "^(a|ba*)$"};
   static struct text text;
-  trial t = {.v = toy_vocab(tokens, sizeof tokens / sizeof *tokens, true), .known = malloc(sizeof *t.known)};
+  trial t = {.v = toy_vocab(tokens, sizeof tokens / sizeof *tokens, true),
+             .known = malloc(sizeof *t.known)};
   judged = needless = longer = 0;
   for (unsigned i = 0; i < 16; i++) {
     text.n = 0;
     if (i & 4) text_add(&text, "{\"type\":\"array\",\"minItems\":1,\"items\":");
     text_add(&text, "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"");
     text_add(&text, keys[i & 3]);
-    text_add(&text, i & 8 ? "\"},\"minProperties\":2,\"properties\":{\"a\":{\"const\":true}}" : "\"},\"minProperties\":2");
+    text_add(&text, i & 8 ? "\"},\"minProperties\":2,\"properties\":{\"a\":{\"const\":true}}"
+                          : "\"},\"minProperties\":2");
     text_add(&text, ",\"additionalProperties\":{\"const\":true}}");
     if (i & 4) text_add(&text, "}");
     t.schema = text.at;
@@ -185,11 +230,12 @@ static void names(void) {
   few_had_a_way();
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------------ */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static unsigned long written;
 
-/* Does the text end in an exponent of 16 digits? Values that must differ may not have those (docs/schema.md). */
+/* Does the text end in an exponent of 16 digits? Values that must differ may not have those
+ * (docs/schema.md). */
 static bool beyond_exponents(const char *text, size_t n) {
   size_t digits = 0;
   while (digits < n && strchr("0123456789", text[n - 1 - digits])) digits++;
@@ -197,8 +243,10 @@ static bool beyond_exponents(const char *text, size_t n) {
   return digits >= 16 && digits < n && (text[n - 1 - digits] == 'e' || text[n - 1 - digits] == 'E');
 }
 
-/* One text of at most `max` tokens; true if it is complete in the end. `text`: as far as it came. */
-static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64_t max, char *text) {
+/* One text of at most `max` tokens; true if it is complete in the end. `text`: as far as it
+ * came. */
+static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64_t max,
+                       char *text) {
   uint32_t mask[8192 / 32];
   size_t n = 0, bytes;
   tsl_matcher_reset(m);
@@ -209,14 +257,17 @@ static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64
     tsl_token t = draw(mask, tsl_vocab_logits_width(v), &seed);
     if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(v, t)) return tsl_matcher_is_complete(m);
     const uint8_t *at = tsl_vocab_bytes(v, t, &bytes);
-    if (left == 0 || tsl_budget_allows(b, m, left, t) != TSL_OK || tsl_matcher_accept(m, t) != TSL_OK) return false;
+    if (left == 0 || tsl_budget_allows(b, m, left, t) != TSL_OK ||
+        tsl_matcher_accept(m, t) != TSL_OK)
+      return false;
     memcpy(text + n, at, bytes);
     n += bytes;
     written++;
   }
 }
 
-static void check_texts(tsl_vocab *v, const char *schema, tsl_whitespace whitespace, unsigned texts) {
+static void check_texts(tsl_vocab *v, const char *schema, tsl_whitespace whitespace,
+                        unsigned texts) {
   static char text[1 << 16];
   tsl_schema_options o = {.whitespace = whitespace, .whitespace_max = 2, .indent = 1};
   tsl_grammar *g = NULL;
@@ -226,10 +277,12 @@ static void check_texts(tsl_vocab *v, const char *schema, tsl_whitespace whitesp
   tsl_status status = tsl_grammar_json_schema(v, schema, strlen(schema), &o, NULL, &g, NULL);
   CHECK(status == TSL_OK || status == TSL_ERR_EMPTY);
   if (!g) return;
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK && tsl_budget_completion(b, m, NULL, 0, &least) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK &&
+        tsl_budget_completion(b, m, NULL, 0, &least) == TSL_OK);
   for (unsigned i = 0; i < texts; i++) {
     uint64_t max = least + (i ? below(i % 2 ? 6 : 60) : 0);
-    CHECKF(write_text(v, b, m, max, text), "%s\n  white space %u, budget %u (least %zu) after %s", schema, whitespace, (unsigned)max, least, text);
+    CHECKF(write_text(v, b, m, max, text), "%s\n  white space %u, budget %u (least %zu) after %s",
+           schema, whitespace, (unsigned)max, least, text);
   }
   tsl_budget_free(b);
   tsl_matcher_free(m);
@@ -237,9 +290,14 @@ static void check_texts(tsl_vocab *v, const char *schema, tsl_whitespace whitesp
 }
 
 static void random_texts(void) {
-  static const char *const kinds[] = {"{\"type\":\"string\"}", "{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"}", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":30}",
+  static const char *const kinds[] = {
+      "{\"type\":\"string\"}",
+      "{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"}",
+      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":30}",
       "{\"type\":\"string\",\"minLength\":1,\"maxLength\":9}",
-      "{\"enum\":[\"red\",\"green\",\"blue\",\"yellow\",\"orange\",7,null]}", "{\"type\":\"string\",\"format\":\"date\"}", "{\"type\":[\"boolean\",\"string\"]}"};
+      "{\"enum\":[\"red\",\"green\",\"blue\",\"yellow\",\"orange\",7,null]}",
+      "{\"type\":\"string\",\"format\":\"date\"}",
+      "{\"type\":[\"boolean\",\"string\"]}"};
   static struct text t;
   tsl_vocab *v = NULL;
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
@@ -251,7 +309,9 @@ static void random_texts(void) {
   tsl_vocab_release(v);
 }
 
-/* Where a line break must follow an item, it is part of the way to the end; white space after an item that may be repeated is none of it; and a plan goes on in the same text, whatever its pieces. */
+/* Where a line break must follow an item, it is part of the way to the end; white space after an
+ * item that may be repeated is none of it; and a plan goes on in the same text, whatever its
+ * pieces. */
 static void white_space(void) {
   static const struct {
     const char *schema;
@@ -259,13 +319,25 @@ static void white_space(void) {
     unsigned texts, seed; /* seed 0: as the numbers come */
   } cases[] = {
       {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3}", TSL_WS_PRETTY, 16, 0},
-      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":[\"integer\",\"array\"]}}", TSL_WS_PRETTY, 16, 0},
-      {"{\"type\":\"array\",\"minItems\":2,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^(a| b)\"}}}", TSL_WS_PRETTY, 16, 0},
-      {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":[\"boolean\",\"string\"]}}},\"required\":[\"a\"],"
-       "\"additionalProperties\":false}}", TSL_WS_ANY, 40, 0},
-      {"{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"boolean\"},\"a\":{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"uniqueItems\":true,"
-       "\"minItems\":3,\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\"}}},\"required\":[\"a\"],\"additionalProperties\":false}}},"
-       "\"required\":[\"a\"],\"additionalProperties\":false}}},\"required\":[\"a\",\"b\"],\"additionalProperties\":false}", TSL_WS_PRETTY, 2, 3}};
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":[\"integer\",\"array\"]}}",
+       TSL_WS_PRETTY, 16, 0},
+      {"{\"type\":\"array\",\"minItems\":2,\"items\":{\"type\":\"array\",\"uniqueItems\":true,"
+       "\"minItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^(a| b)\"}}}",
+       TSL_WS_PRETTY, 16, 0},
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"object\","
+       "\"properties\":{\"a\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":["
+       "\"boolean\",\"string\"]}}},\"required\":[\"a\"],"
+       "\"additionalProperties\":false}}",
+       TSL_WS_ANY, 40, 0},
+      {"{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"boolean\"},\"a\":{\"type\":"
+       "\"array\",\"uniqueItems\":true,\"minItems\":3,\"items\":{\"type\":\"object\","
+       "\"properties\":{\"a\":{\"type\":\"array\",\"uniqueItems\":true,"
+       "\"minItems\":3,\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\","
+       "\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\"}}},\"required\":[\"a\"],"
+       "\"additionalProperties\":false}}},"
+       "\"required\":[\"a\"],\"additionalProperties\":false}}},\"required\":[\"a\",\"b\"],"
+       "\"additionalProperties\":false}",
+       TSL_WS_PRETTY, 2, 3}};
   tsl_vocab *v = NULL;
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
   for (unsigned i = 0; v && i < sizeof cases / sizeof *cases; i++) {
@@ -275,12 +347,16 @@ static void white_space(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Where memory does not suffice a call says so, and the next one has the mask of a budget that always had enough. */
+/* Where memory does not suffice a call says so, and the next one has the mask of a budget that
+ * always had enough. */
 static void every_allocation_fails(void) {
-  static const char *const tokens[] = {"\"", "[", "]", ",", "a", "b", "ab", "a\",\"", "\",\"", "</s>"};
-  static const char text[] = "[\"a\",\"", schema[] = "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]{0,3}$\"}}";
+  static const char *const tokens[] = {"\"", "[",  "]",      ",",     "a",
+                                       "b",  "ab", "a\",\"", "\",\"", "</s>"};
+  static const char text[] = "[\"a\",\"",
+                    schema[] = "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"items\":{"
+                               "\"type\":\"string\",\"pattern\":\"^[ab]{0,3}$\"}}";
   tsl_vocab *v = toy_vocab(tokens, 10, true);
   bool done = false;
   for (long nth = 0; nth < 2000 && !done; nth++) {
@@ -290,7 +366,8 @@ static void every_allocation_fails(void) {
     tsl_matcher *m = NULL;
     tsl_budget *once = NULL, *never = NULL;
     uint32_t mask[2] = {0};
-    CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, &a, &once) == TSL_OK && tsl_budget_new(g, NULL, &never) == TSL_OK);
+    CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, &a, &once) == TSL_OK &&
+          tsl_budget_new(g, NULL, &never) == TSL_OK);
     CHECK(tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK);
     f.left = nth;
     tsl_status status = tsl_budget_mask(once, m, 4, &mask[0]);
@@ -298,8 +375,10 @@ static void every_allocation_fails(void) {
     done = status == TSL_OK;
     f.left = LONG_MAX;
     for (uint64_t left = 1; left < 7; left++) {
-      CHECK(tsl_budget_mask(once, m, left, &mask[0]) == TSL_OK && tsl_budget_mask(never, m, left, &mask[1]) == TSL_OK);
-      CHECKF(mask[0] == mask[1], "after failure %ld, %u left: mask %x, %x", nth, (unsigned)left, mask[0], mask[1]);
+      CHECK(tsl_budget_mask(once, m, left, &mask[0]) == TSL_OK &&
+            tsl_budget_mask(never, m, left, &mask[1]) == TSL_OK);
+      CHECKF(mask[0] == mask[1], "after failure %ld, %u left: mask %x, %x", nth, (unsigned)left,
+             mask[0], mask[1]);
     }
     tsl_budget_free(once);
     tsl_budget_free(never);

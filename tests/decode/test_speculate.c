@@ -1,5 +1,7 @@
-/* test_speculate.c - speculative decoding gives the model's own distribution: all outcomes of small cases by enumeration (with their probabilities, not by
- * drawing), a million draws against direct sampling, chains and trees, with and without a grammar; masks of drafts; drafts that the grammar makes.
+/* test_speculate.c - speculative decoding gives the model's own distribution: all outcomes of small
+ * cases by enumeration (with their probabilities, not by drawing), a million draws against direct
+ * sampling, chains and trees, with and without a grammar; masks of drafts; drafts that the grammar
+ * makes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,9 +12,10 @@
 #include "runtime/core/rng.h"
 #include "tests/support/toy.h"
 
-/* ---- all outcomes --------------------------------------------------------------------------------------------- */
+/* ---- all outcomes ---------------------------------------------------------------------------- */
 
-/* A source of chance that goes through every outcome: each decision is replayed from `choice`, or begun at its first; `probability` is that of the run. */
+/* A source of chance that goes through every outcome: each decision is replayed from `choice`, or
+ * begun at its first; `probability` is that of the run. */
 #define DECISIONS 64
 typedef struct odometer {
   size_t choice[DECISIONS], options[DECISIONS], at, n;
@@ -52,7 +55,7 @@ static bool next_run(odometer *o) {
   return o->n > 0;
 }
 
-/* ---- a step of a whole decoder -------------------------------------------------------------------------------- */
+/* ---- a step of a whole decoder --------------------------------------------------------------- */
 
 #define WIDTH 6u
 static const char *const letters[WIDTH] = {"a", "b", "c", "ab", "ca", "</s>"};
@@ -62,18 +65,22 @@ typedef struct setting {
   double temperature, draft_temperature;
   const uint32_t *parents; /* NULL: a chain */
   size_t count;
-  bool drawn, masked, distinct; /* drafts are drawn from the drafter; under the mask; siblings without replacement */
+  /* drafts are drawn from the drafter; under the mask; siblings without replacement */
+  bool drawn, masked, distinct;
 } setting;
 
-/* The token after a prefix in the drafter's distribution without what siblings took; or, if drafts are not drawn, a chosen one. */
-static tsl_token draft_one(const setting *s, const tsl__chance *chance, const float *logits, const uint32_t *mask, const tsl_token *taken, size_t seen_n) {
+/* The token after a prefix in the drafter's distribution without what siblings took; or, if drafts
+ * are not drawn, a chosen one. */
+static tsl_token draft_one(const setting *s, const tsl__chance *chance, const float *logits,
+                           const uint32_t *mask, const tsl_token *taken, size_t seen_n) {
   double q[WIDTH], total = 0;
   size_t choice = 0;
   if (!s->drawn) {
     for (size_t i = 1; i < WIDTH; i++) choice = logits[i] > logits[choice] ? i : choice;
     return (tsl_token)((choice + seen_n) % WIDTH);
   }
-  if (tsl__softmax(logits, s->masked ? mask : NULL, WIDTH, s->draft_temperature, q) != TSL_OK) return TSL_NO_TOKEN;
+  if (tsl__softmax(logits, s->masked ? mask : NULL, WIDTH, s->draft_temperature, q) != TSL_OK)
+    return TSL_NO_TOKEN;
   for (size_t i = 0; i < seen_n && s->distinct; i++) q[taken[i]] = 0;
   for (size_t i = 0; i < WIDTH; i++) total += q[i];
   return total > 0 ? (tsl_token)chance->pick(chance->ctx, q, WIDTH, total) : TSL_NO_TOKEN;
@@ -87,8 +94,10 @@ typedef struct draft_tree {
   size_t count;
 } draft_tree;
 
-/* Draft; trees shrink where nothing can be drafted. False if the run has no meaning (a draft of probability 0). */
-static bool draft(const setting *s, tsl_matcher *m, const tsl__chance *chance, const tsl_token *text, size_t n, draft_tree *t) {
+/* Draft; trees shrink where nothing can be drafted. False if the run has no meaning (a draft of
+ * probability 0). */
+static bool draft(const setting *s, tsl_matcher *m, const tsl__chance *chance,
+                  const tsl_token *text, size_t n, draft_tree *t) {
   uint32_t masks[9];
   t->count = 0;
   t->length[0] = n;
@@ -104,7 +113,8 @@ static bool draft(const setting *s, tsl_matcher *m, const tsl__chance *chance, c
     for (size_t k = 0; k < i; k++)
       if (t->parents[k] == parent) siblings[taken++] = t->tokens[k];
     if (tsl_matcher_mask_drafts(m, t->tokens, t->parents, i, masks, NULL) != TSL_OK) return false;
-    t->tokens[i] = draft_one(s, chance, t->draft_logits + row * WIDTH, &masks[row], siblings, taken);
+    t->tokens[i] =
+        draft_one(s, chance, t->draft_logits + row * WIDTH, &masks[row], siblings, taken);
     if (t->tokens[i] == TSL_NO_TOKEN) return true;
     memcpy(t->prefix[i + 1], t->prefix[row], t->length[row] * sizeof *text);
     t->prefix[i + 1][t->length[row]] = t->tokens[i];
@@ -114,8 +124,10 @@ static bool draft(const setting *s, tsl_matcher *m, const tsl__chance *chance, c
   return true;
 }
 
-/* The first `want` tokens of a text, by speculation, filled up directly; the end of the generation repeats. */
-static tsl_status write_text(const setting *s, tsl_grammar *g, const tsl__chance *chance, size_t want, tsl_token *text) {
+/* The first `want` tokens of a text, by speculation, filled up directly; the end of the generation
+ * repeats. */
+static tsl_status write_text(const setting *s, tsl_grammar *g, const tsl__chance *chance,
+                             size_t want, tsl_token *text) {
   tsl_matcher *m = NULL;
   size_t n = 0;
   tsl_status status = tsl_matcher_new(g, NULL, &m);
@@ -125,9 +137,18 @@ static tsl_status write_text(const setting *s, tsl_grammar *g, const tsl__chance
     size_t accepted;
     tsl_token next;
     if (!draft(s, m, chance, text, n, &t)) status = TSL_ERR_STATE;
-    tsl_drafts d = {t.tokens, s->parents ? t.parents : NULL, t.count, t.logits, s->drawn ? t.draft_logits : NULL, (float)s->temperature, (float)s->draft_temperature, s->masked, s->distinct};
+    tsl_drafts d = {t.tokens,
+                    s->parents ? t.parents : NULL,
+                    t.count,
+                    t.logits,
+                    s->drawn ? t.draft_logits : NULL,
+                    (float)s->temperature,
+                    (float)s->draft_temperature,
+                    s->masked,
+                    s->distinct};
     if (status == TSL_OK) status = tsl__speculate(m, &d, chance, path, &accepted, &next);
-    for (size_t i = 0; status == TSL_OK && i < accepted && n < want; i++) text[n++] = t.tokens[path[i]];
+    for (size_t i = 0; status == TSL_OK && i < accepted && n < want; i++)
+      text[n++] = t.tokens[path[i]];
     if (status == TSL_OK && n < want && next != TSL_NO_TOKEN) text[n++] = next;
     if (status == TSL_OK && accepted == 0 && next == TSL_NO_TOKEN) break;
   }
@@ -162,7 +183,9 @@ static const uint32_t tree_a[] = {TSL_NO_PARENT, TSL_NO_PARENT, 0};
 static const uint32_t tree_b[] = {TSL_NO_PARENT, 0, 0};
 static const uint32_t tree_c[] = {TSL_NO_PARENT, TSL_NO_PARENT, TSL_NO_PARENT};
 
-static const char *const grammars[] = {"root ::= [abc]*", "root ::= \"a\" root \"b\" | \"c\"", "root ::= (\"ab\" | \"ca\"){0,3}", "root ::= (\"abc\" | \"cab\" | [ab])+"};
+static const char *const grammars[] = {"root ::= [abc]*", "root ::= \"a\" root \"b\" | \"c\"",
+                                       "root ::= (\"ab\" | \"ca\"){0,3}",
+                                       "root ::= (\"abc\" | \"cab\" | [ab])+"};
 #define GRAMMARS (sizeof grammars / sizeof *grammars)
 
 static setting setting_of(size_t i) {
@@ -170,7 +193,15 @@ static setting setting_of(size_t i) {
     const uint32_t *parents;
     size_t count;
   } shapes[] = {{NULL, 1}, {NULL, 2}, {tree_a, 3}, {tree_b, 3}, {tree_c, 3}};
-  setting s = {{i * 7 + 1, 4, WIDTH, 0, 0}, {i * 5 + 2, 6, WIDTH, 0, 0}, 1, 1.25, shapes[i % 5].parents, shapes[i % 5].count, i % 3 != 0, i % 2 == 0, i % 4 < 2};
+  setting s = {{i * 7 + 1, 4, WIDTH, 0, 0},
+               {i * 5 + 2, 6, WIDTH, 0, 0},
+               1,
+               1.25,
+               shapes[i % 5].parents,
+               shapes[i % 5].count,
+               i % 3 != 0,
+               i % 2 == 0,
+               i % 4 < 2};
   if (i % 7 == 3) s.temperature = 0.5;
   if (i % 11 == 5) s.draft_temperature = 0;
   if (i % 11 == 5) s.distinct = false;
@@ -206,7 +237,8 @@ static void enumerated(void) {
           tsl_token text[2] = {a, b};
           distance += fabs(table[a + (want > 1 ? WIDTH * b : 0)] - direct(&s, g, text, want)) / 2;
         }
-      CHECKF(distance < 1e-12 && fabs(total - 1) < 1e-12, "grammar %zu, setting %zu: total variation %g, sum %.17g", k, i, distance, total);
+      CHECKF(distance < 1e-12 && fabs(total - 1) < 1e-12,
+             "grammar %zu, setting %zu: total variation %g, sum %.17g", k, i, distance, total);
       if (distance > worst) worst = distance;
     }
     tsl_grammar_release(g);
@@ -215,7 +247,7 @@ static void enumerated(void) {
   printf("       %" PRIu64 " runs, largest total variation %.2g\n", runs, worst);
 }
 
-/* ---- draws ---------------------------------------------------------------------------------------------------- */
+/* ---- draws ----------------------------------------------------------------------------------- */
 
 typedef struct stream {
   uint64_t seed, at;
@@ -238,7 +270,8 @@ static size_t roulette(void *ctx, const double *weights, size_t n, double total)
   return last;
 }
 
-/* Upper tail of the chi-square distribution: the incomplete gamma function, by its continued fraction or series (Press et al., Numerical Recipes 6.2). */
+/* Upper tail of the chi-square distribution: the incomplete gamma function, by its continued
+ * fraction or series (Press et al., Numerical Recipes 6.2). */
 static double chi_square_tail(double x, double degrees) {
   double a = degrees / 2, z = x / 2, front = exp(a * log(z) - z - lgamma(a));
   if (z < a + 1) {
@@ -257,7 +290,8 @@ static double chi_square_tail(double x, double degrees) {
   return front * h;
 }
 
-/* 250,000 texts of three tokens for each of a chain, a chain of chosen drafts and two trees: a million and more. The public call draws. */
+/* 250,000 texts of three tokens for each of a chain, a chain of chosen drafts and two trees: a
+ * million and more. The public call draws. */
 static void drawn(void) {
   static const size_t settings[] = {1, 6, 2, 13};
   static unsigned long counts[WIDTH * WIDTH * WIDTH];
@@ -282,11 +316,21 @@ static void drawn(void) {
         size_t accepted = 0;
         tsl_token next = TSL_NO_TOKEN;
         bool ok = draft(&s, m, &chance, text, n, &t);
-        tsl_drafts d = {t.tokens, t.parents, t.count, t.logits, s.drawn ? t.draft_logits : NULL, (float)s.temperature, (float)s.draft_temperature, s.masked, s.distinct};
+        tsl_drafts d = {t.tokens,
+                        t.parents,
+                        t.count,
+                        t.logits,
+                        s.drawn ? t.draft_logits : NULL,
+                        (float)s.temperature,
+                        (float)s.draft_temperature,
+                        s.masked,
+                        s.distinct};
         if (!ok || tsl_speculate(m, &d, 5 + k, &draws, path, &accepted, &next) != TSL_OK) abort();
         for (size_t j = 0; j < accepted; j++) text[n++] = t.tokens[path[j]];
-        if (next != TSL_NO_TOKEN) text[n++] = next;
-        else if (!accepted) break;
+        if (next != TSL_NO_TOKEN)
+          text[n++] = next;
+        else if (!accepted)
+          break;
       }
       for (; n < 3; n++) text[n] = WIDTH - 1;
       counts[text[0] + WIDTH * (text[1] + WIDTH * text[2])]++;
@@ -311,16 +355,18 @@ static void drawn(void) {
         }
     if (rest >= 5) chi += ((double)rest_seen - rest) * ((double)rest_seen - rest) / rest, cells++;
     double p = chi_square_tail(chi, cells - 1.0);
-    printf("       setting %zu: %lu texts, %u cells, chi-square %.1f, p %.3f\n", settings[k], texts, cells, chi, p);
+    printf("       setting %zu: %lu texts, %u cells, chi-square %.1f, p %.3f\n", settings[k], texts,
+           cells, chi, p);
     CHECK(cells > 3 && p > 0.001);
     tsl_matcher_free(m);
     tsl_grammar_release(g);
   }
-  CHECK(fabs(chi_square_tail(3.841459, 1) - 0.05) < 1e-6 && fabs(chi_square_tail(23.2093, 10) - 0.01) < 1e-6);
+  CHECK(fabs(chi_square_tail(3.841459, 1) - 0.05) < 1e-6 &&
+        fabs(chi_square_tail(23.2093, 10) - 0.01) < 1e-6);
   tsl_vocab_release(v);
 }
 
-/* ---- masks of drafts ------------------------------------------------------------------------------------------ */
+/* ---- masks of drafts ------------------------------------------------------------------------- */
 
 static void draft_masks(void) {
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
@@ -343,11 +389,13 @@ static void draft_masks(void) {
         tsl_matcher *f = NULL;
         tsl_token way[7];
         size_t n = 0;
-        for (uint32_t at = (uint32_t)i; at != TSL_NO_PARENT; at = parents[at]) way[n++] = tokens[at];
+        for (uint32_t at = (uint32_t)i; at != TSL_NO_PARENT; at = parents[at])
+          way[n++] = tokens[at];
         CHECK(tsl_matcher_fork(m, &f) == TSL_OK);
         bool fine = true;
         while (n && fine) fine = tsl_matcher_accept(f, way[--n]) == TSL_OK;
-        CHECK(tsl_matcher_mask(f, &mask) == TSL_OK && allowed[i] == fine && masks[i + 1] == (fine ? mask : 0));
+        CHECK(tsl_matcher_mask(f, &mask) == TSL_OK && allowed[i] == fine &&
+              masks[i + 1] == (fine ? mask : 0));
         tsl_matcher_free(f);
       }
       parents[0] = 0;
@@ -365,16 +413,19 @@ static void refused(void) {
   tsl_matcher *m = NULL;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
   float rows[2 * WIDTH] = {0}, bad[2 * WIDTH] = {NAN, 0, 0}, only[2 * WIDTH] = {0};
-  for (size_t i = 0; i < 2 * WIDTH; i++) only[i] = i % WIDTH ? -INFINITY : 0; /* the drafter gives "a" only */
+  /* the drafter gives "a" only */
+  for (size_t i = 0; i < 2 * WIDTH; i++) only[i] = i % WIDTH ? -INFINITY : 0;
   tsl_token token = 2, next;
   uint64_t draws = 9;
   uint32_t path[1];
   size_t accepted;
   tsl_drafts d = {&token, NULL, 1, bad, NULL, 1, 1, false, false};
-  CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_ERR_LOGITS && draws == 9 && tsl_matcher_history(m) == 0);
+  CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_ERR_LOGITS && draws == 9 &&
+        tsl_matcher_history(m) == 0);
   d.logits = rows;
   d.draft_logits = only;
-  CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_ERR_ARGUMENT && accepted == 0 && next == TSL_NO_TOKEN && draws == 9);
+  CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_ERR_ARGUMENT &&
+        accepted == 0 && next == TSL_NO_TOKEN && draws == 9);
   d.draft_logits = NULL;
   d.temperature = -1;
   CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_ERR_ARGUMENT);
@@ -382,13 +433,15 @@ static void refused(void) {
   token = WIDTH;
   CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_ERR_ARGUMENT);
   d.count = 0;
-  CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_OK && draws == 10 && tsl_matcher_history(m) == 1 && (next == 0 || next == 2));
+  CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_OK && draws == 10 &&
+        tsl_matcher_history(m) == 1 && (next == 0 || next == 2));
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   tsl_vocab_release(v);
 }
 
-/* At an infinite temperature, of either model, tokens with a finite logit are alike, and one with a logit of -inf never comes. */
+/* At an infinite temperature, of either model, tokens with a finite logit are alike, and one with a
+ * logit of -inf never comes. */
 static void hottest(void) {
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   tsl_grammar *g = toy_gbnf(v, grammars[0]);
@@ -405,12 +458,14 @@ static void hottest(void) {
     tsl_token token = (tsl_token)(i % 2), next;
     uint32_t path[1];
     size_t accepted;
-    tsl_drafts d = {&token, NULL, i < 2000, rows, i < 2000 ? drafter : NULL, INFINITY, INFINITY, false, false};
+    tsl_drafts d = {&token,   NULL,     i < 2000, rows, i < 2000 ? drafter : NULL,
+                    INFINITY, INFINITY, false,    false};
     tsl_matcher_reset(m);
     CHECK(tsl_speculate(m, &d, 1, &draws, path, &accepted, &next) == TSL_OK && accepted <= token);
     seen[accepted ? token : next]++;
   }
-  CHECKF(seen[1] > 1800 && seen[2] > 1800 && seen[1] + seen[2] == 4000, "b %zu, c %zu of 4000", seen[1], seen[2]);
+  CHECKF(seen[1] > 1800 && seen[2] > 1800 && seen[1] + seen[2] == 4000, "b %zu, c %zu of 4000",
+         seen[1], seen[2]);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   tsl_vocab_release(v);
@@ -433,7 +488,8 @@ static void every_allocation_fails(void) {
     tsl_drafts d = {tokens, NULL, 2, rows, NULL, 1, 1, false, false};
     if (status == TSL_OK) status = tsl_speculate(m, &d, 1, &draws, path, &accepted, &next);
     if (status != TSL_OK && m) CHECK(tsl_matcher_history(m) == 0 && draws == 0);
-    if (status == TSL_OK) status = tsl_matcher_draft_forced(m, tokens, 1, 1, out, 8, &count, &retract);
+    if (status == TSL_OK)
+      status = tsl_matcher_draft_forced(m, tokens, 1, 1, out, 8, &count, &retract);
     CHECK(status == TSL_OK || status == TSL_ERR_NO_MEMORY);
     done = status == TSL_OK;
     tsl_matcher_free(m);
@@ -444,11 +500,14 @@ static void every_allocation_fails(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- drafts that the grammar makes ---------------------------------------------------------------------------- */
+/* ---- drafts that the grammar makes ----------------------------------------------------------- */
 
-/* Write a text token by token in a wrong tokenisation up to a byte; then the drafts, after what they retract, spell the canonical tokens of the whole. */
+/* Write a text token by token in a wrong tokenisation up to a byte; then the drafts, after what
+ * they retract, spell the canonical tokens of the whole. */
 static void forced_drafts(void) {
-  static const char *const texts[] = {"{\"name\":\"Ada Lovelace\",\"description\":\"the first programmer of the world\"}", "{\"type\":\"object\",\"properties\":{\"required\":[]}}"};
+  static const char *const texts[] = {
+      "{\"name\":\"Ada Lovelace\",\"description\":\"the first programmer of the world\"}",
+      "{\"type\":\"object\",\"properties\":{\"required\":[]}}"};
   tsl_vocab *v = NULL;
   size_t drafted = 0, retracted = 0;
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
@@ -471,7 +530,8 @@ static void forced_drafts(void) {
       CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
       CHECK(tsl_vocab_encode(v, texts[k], at, 0, tail, 128, &tail_n) == TSL_OK);
       for (i = 0; i < tail_n; i++) CHECK(tsl_matcher_accept(m, tail[i]) == TSL_OK);
-      CHECK(tsl_matcher_draft_forced(m, tail, tail_n, 128, out, 128, &count, &retract) == TSL_OK && count > 0);
+      CHECK(tsl_matcher_draft_forced(m, tail, tail_n, 128, out, 128, &count, &retract) == TSL_OK &&
+            count > 0);
       CHECK(tsl_matcher_rollback(m, retract) == TSL_OK);
       drafted += count;
       retracted += retract;
@@ -486,13 +546,16 @@ static void forced_drafts(void) {
         CHECK(length <= boundary);
         boundary -= length <= boundary ? length : boundary;
       }
-      CHECKF(i + count == whole_n && !memcmp(out, whole + i, count * sizeof *out), "after %zu bytes", at);
+      CHECKF(i + count == whole_n && !memcmp(out, whole + i, count * sizeof *out),
+             "after %zu bytes", at);
       for (i = 0; i < count; i++) CHECK(tsl_matcher_accept(m, out[i]) == TSL_OK);
       CHECK(tsl_matcher_is_complete(m));
       if (retract) {
         CHECK(tsl_matcher_rollback(m, count) == TSL_OK);
         for (i = tail_n - retract; i < tail_n; i++) CHECK(tsl_matcher_accept(m, tail[i]) == TSL_OK);
-        CHECK(tsl_matcher_draft_forced(m, tail, tail_n, retract - 1, out, 128, &count, &retract) == TSL_OK && count == 0 && retract == 0);
+        CHECK(tsl_matcher_draft_forced(m, tail, tail_n, retract - 1, out, 128, &count, &retract) ==
+                  TSL_OK &&
+              count == 0 && retract == 0);
       }
       tsl_matcher_free(m);
     }
@@ -512,7 +575,8 @@ static void open_ends(void) {
   tsl_token out[64];
   size_t count, retract, n, total = 0;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
-  CHECK(tsl_matcher_draft_forced(m, NULL, 0, 0, out, 64, &count, &retract) == TSL_OK && count > 0 && retract == 0);
+  CHECK(tsl_matcher_draft_forced(m, NULL, 0, 0, out, 64, &count, &retract) == TSL_OK && count > 0 &&
+        retract == 0);
   for (size_t i = 0; i < count; i++) {
     tsl_vocab_bytes(v, out[i], &n);
     total += n;
@@ -523,7 +587,8 @@ static void open_ends(void) {
   tsl_vocab_release(v);
 }
 
-/* Nothing is drafted where a token may be taken by its name, even if it is spelled so; none that was, or that was counted, is replaced by what spells the same. */
+/* Nothing is drafted where a token may be taken by its name, even if it is spelled so; none that
+ * was, or that was counted, is replaced by what spells the same. */
 static void named_tokens(void) {
   static const char *const tokens[] = {"a", "b", "<t>", "ab", "c", "<end>"};
   static const struct {
@@ -538,21 +603,29 @@ static void named_tokens(void) {
       {"root ::= \"abc\"", {0, TSL_NO_TOKEN}, 2, 1},
       {"root ::= \"c\" <[0]> \"bc\"", {4, 0}, 0, 0},
       {"root ::= <[4]> \"abc\"", {4, 0}, 2, 1},
-      {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":1},{\"type\":\"const_string\",\"value\":\"bc\"}]}", {0, TSL_NO_TOKEN}, 2, 1},
+      {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":1},{\"type\":"
+       "\"const_string\",\"value\":\"bc\"}]}",
+       {0, TSL_NO_TOKEN},
+       2,
+       1},
   };
   tsl_vocab *v = toy_vocab(tokens, 6, true);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl_grammar *g = NULL;
     const char *text = cases[i].grammar;
-    if (text[0] == '{') CHECK(tsl_grammar_tags(v, text, strlen(text), NULL, NULL, &g, NULL) == TSL_OK);
-    else g = toy_gbnf(v, text);
+    if (text[0] == '{')
+      CHECK(tsl_grammar_tags(v, text, strlen(text), NULL, NULL, &g, NULL) == TSL_OK);
+    else
+      g = toy_gbnf(v, text);
     tsl_matcher *m = NULL;
     tsl_token out[8];
     size_t count = 9, retract = 9, n = 0;
     CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
-    while (n < 2 && cases[i].tail[n] != TSL_NO_TOKEN) CHECK(tsl_matcher_accept(m, cases[i].tail[n++]) == TSL_OK);
+    while (n < 2 && cases[i].tail[n] != TSL_NO_TOKEN)
+      CHECK(tsl_matcher_accept(m, cases[i].tail[n++]) == TSL_OK);
     CHECK(tsl_matcher_draft_forced(m, cases[i].tail, n, 8, out, 8, &count, &retract) == TSL_OK);
-    CHECKF(count == cases[i].count && retract == cases[i].retract, "%s: %zu drafts, %zu taken back", text, count, retract);
+    CHECKF(count == cases[i].count && retract == cases[i].retract, "%s: %zu drafts, %zu taken back",
+           text, count, retract);
     CHECK(tsl_matcher_rollback(m, retract) == TSL_OK);
     for (size_t k = 0; k < count; k++) CHECK(tsl_matcher_accept(m, out[k]) == TSL_OK);
     tsl_matcher_free(m);

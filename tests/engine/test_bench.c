@@ -1,4 +1,5 @@
-/* test_bench.c - the parts of the benchmark driver that numbers rest on: percentiles and the resolver.
+/* test_bench.c - the parts of the benchmark driver that numbers rest on: percentiles and the
+ * resolver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,8 @@
 
 static bench_summary of_range(size_t n) {
   bench_samples samples = {0};
-  for (size_t i = 0; i < n; i++) CHECK(bench_samples_add(&samples, (double)((i * 7919) % n + 1))); /* 7919 is prime: a permutation */
+  /* 7919 is prime: a permutation */
+  for (size_t i = 0; i < n; i++) CHECK(bench_samples_add(&samples, (double)((i * 7919) % n + 1)));
   bench_summary s = bench_summarize(&samples);
   bench_samples_free(&samples);
   return s;
@@ -34,7 +36,8 @@ static void resolver(void) {
   bench_resolver r = {.root_count = 0};
   const char *text = NULL, *again = NULL;
   size_t length = 0;
-  snprintf(folder, sizeof folder, "%s/test-bench-XXXXXX", getenv("TSL_BUILD") ? getenv("TSL_BUILD") : ".");
+  snprintf(folder, sizeof folder, "%s/test-bench-XXXXXX",
+           getenv("TSL_BUILD") ? getenv("TSL_BUILD") : ".");
   CHECK(mkdtemp(folder) != NULL);
   snprintf(path, sizeof path, "%s/a.json", folder);
   FILE *file = fopen(path, "w");
@@ -45,7 +48,8 @@ static void resolver(void) {
   CHECK(!bench_resolver_add(&r, "=folder"));
   CHECK(!bench_resolver_add(&r, "http://x/="));
   CHECK(bench_resolver_add(&r, argument));
-  CHECK(bench_resolve(&r, "http://x/a.json", &text, &length) && length == 10 && !memcmp(text, "{\"type\":1}", 10));
+  CHECK(bench_resolve(&r, "http://x/a.json", &text, &length) && length == 10 &&
+        !memcmp(text, "{\"type\":1}", 10));
   CHECK(bench_resolve(&r, "http://x/a.json#/type", &again, &length) && again == text);
   CHECK(!bench_resolve(&r, "http://x/b.json", &text, &length));
   CHECK(!bench_resolve(&r, "http://y/a.json", &text, &length));

@@ -1,9 +1,12 @@
-/* test_faults.c - every allocation fails in turn, in everything that the public interface does with memory.
+/* test_faults.c - every allocation fails in turn, in everything that the public interface does with
+ * memory.
  *
- * A script (load a vocabulary, compile, then mask, accept, validate, fork, roll back along one generation) is run with hooks that count. Run n lets
- * the nth allocation fail, once or from then on. What must hold:
+ * A script (load a vocabulary, compile, then mask, accept, validate, fork, roll back along one
+ * generation) is run with hooks that count. Run n lets the nth allocation fail, once or from then
+ * on. What must hold:
  *   - the call says NO_MEMORY (with a filled error, where it takes one) or does not notice;
- *   - nothing changed: asked again, with memory, the call gives what it gives in a run without failures, to the last bit of every mask;
+ *   - nothing changed: asked again, with memory, the call gives what it gives in a run without
+ *     failures, to the last bit of every mask;
  *   - every block is freed with the size that it has, and none is left.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,7 +14,7 @@
 #include "runtime/core/base.h"
 #include "tests/support/faulty.h"
 
-/* ---- what is done --------------------------------------------------------------------------------------------- */
+/* ---- what is done ---------------------------------------------------------------------------- */
 
 typedef enum kind { SCHEMA, REGEX, GBNF } kind;
 typedef struct grammar_case {
@@ -20,35 +23,42 @@ typedef struct grammar_case {
 } grammar_case;
 
 static const grammar_case cases[] = {
+    {SCHEMA, "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"pattern\":\"^[a-z]{"
+             "2,5}$\"},\"b\":{\"type\":\"integer\","
+             "\"minimum\":-3,\"maximum\":120}},"
+             "\"required\":[\"a\"],\"additionalProperties\":{\"type\":\"array\",\"items\":{"
+             "\"enum\":[1,\"x\",null]},\"maxItems\":3}}"},
+    {SCHEMA, "{\"$defs\":{\"t\":{\"oneOf\":[{\"type\":\"number\",\"multipleOf\":0.5},{\"type\":"
+             "\"array\",\"items\":{\"$ref\":\"#/$defs/"
+             "t\"}},{\"format\":\"date\",\"type\":\"string\"}]}},"
+             "\"$ref\":\"#/$defs/t\"}"},
     {SCHEMA,
-     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"pattern\":\"^[a-z]{2,5}$\"},\"b\":{\"type\":\"integer\","
-     "\"minimum\":-3,\"maximum\":120}},"
-     "\"required\":[\"a\"],\"additionalProperties\":{\"type\":\"array\",\"items\":{\"enum\":[1,\"x\",null]},\"maxItems\":3}}"},
-    {SCHEMA,
-     "{\"$defs\":{\"t\":{\"oneOf\":[{\"type\":\"number\",\"multipleOf\":0.5},{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/"
-     "t\"}},{\"format\":\"date\",\"type\":\"string\"}]}},"
-     "\"$ref\":\"#/$defs/t\"}"},
-    {SCHEMA,
-     "{\"if\":{\"properties\":{\"k\":{\"const\":1}},\"required\":[\"k\"]},\"then\":{\"not\":{\"required\":[\"z\"]}},\"else\":{"
+     "{\"if\":{\"properties\":{\"k\":{\"const\":1}},\"required\":[\"k\"]},\"then\":{\"not\":{"
+     "\"required\":[\"z\"]}},\"else\":{"
      "\"minProperties\":1},\"type\":\"object\","
      "\"patternProperties\":{\"^k\":{\"type\":\"integer\"}},\"unevaluatedProperties\":false}"},
-    {SCHEMA,
-     "{\"type\":\"array\",\"prefixItems\":[{\"type\":\"boolean\"}],\"contains\":{\"type\":\"string\",\"maxLength\":3},\"minContains\":1,"
-     "\"items\":{\"anyOf\":[{\"type\":\"string\"},{\"minimum\":0}]}}"},
-    {SCHEMA, "{\"enum\":[\"red\",\"green\",\"blue\",\"\",\"greenish\",\"x\"]}"}, /* a set of strings is the first thing that is made */
+    {SCHEMA, "{\"type\":\"array\",\"prefixItems\":[{\"type\":\"boolean\"}],\"contains\":{\"type\":"
+             "\"string\",\"maxLength\":3},\"minContains\":1,"
+             "\"items\":{\"anyOf\":[{\"type\":\"string\"},{\"minimum\":0}]}}"},
+    /* a set of strings is the first thing that is made */
+    {SCHEMA, "{\"enum\":[\"red\",\"green\",\"blue\",\"\",\"greenish\",\"x\"]}"},
     {REGEX, "(?=.*[0-9])(?!.*ab)[a-z0-9]{4,12}(?:x|y)?"},
     {REGEX, "(?i)stra\\u00dfe|\\p{Nd}+[^\\x00-\\x40]{2,9}"},
-    {GBNF, "root ::= [0-9a-w] root \"-\"? root \"-\"? | \"\"\n"}, /* texts that can be read in very many ways */
-    {GBNF, "root ::= e\ne ::= e \"+\" t | t\nt ::= t \"*\" f | f\nf ::= \"(\" e \")\" | [0-9]{1,3} | \"\"\n"},
+    /* texts that can be read in very many ways */
+    {GBNF, "root ::= [0-9a-w] root \"-\"? root \"-\"? | \"\"\n"},
+    {GBNF, "root ::= e\ne ::= e \"+\" t | t\nt ::= t \"*\" f | f\nf ::= \"(\" e \")\" | [0-9]{1,3} "
+           "| \"\"\n"},
 };
 #define CASES (sizeof cases / sizeof *cases)
 
 static tsl_status make_vocab(const tsl_allocator *a, tsl_vocab **out, tsl_error *error) {
-  static const char *const words[] = {"{\"", "\":", "\",\"", "null", "true", "ab", "abc", " \"a", "12", "0.5", "]]", "},", "xy", "<end>"};
+  static const char *const words[] = {"{\"",  "\":", "\",\"", "null", "true", "ab", "abc",
+                                      " \"a", "12",  "0.5",   "]]",   "},",   "xy", "<end>"};
   return faulty_vocab(words, sizeof words / sizeof *words, 1, 3, a, out, error);
 }
 
-static tsl_status compile_within(tsl_vocab *v, const grammar_case *c, const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+static tsl_status compile_within(tsl_vocab *v, const grammar_case *c, const tsl_limits *limits,
+                                 tsl_grammar **out, tsl_error *error) {
   size_t length = strlen(c->text);
   const tsl_schema_options options = {.order = TSL_ORDER_ANY};
   if (c->kind == REGEX) return tsl_grammar_regex(v, c->text, length, NULL, limits, out, error);
@@ -56,7 +66,8 @@ static tsl_status compile_within(tsl_vocab *v, const grammar_case *c, const tsl_
   return tsl_grammar_json_schema(v, c->text, length, &options, limits, out, error);
 }
 
-static tsl_status compile(tsl_vocab *v, const grammar_case *c, tsl_grammar **out, tsl_error *error) {
+static tsl_status compile(tsl_vocab *v, const grammar_case *c, tsl_grammar **out,
+                          tsl_error *error) {
   return compile_within(v, c, NULL, out, error);
 }
 
@@ -80,7 +91,8 @@ static uint64_t generate(faulty *f, tsl_grammar *g, uint64_t seed) {
     CHECK(status == TSL_OK);
     WITH_MEMORY(f, status, tsl_matcher_mask_borrow(m, &words, &id));
     CHECK(status == TSL_OK && !memcmp(words, mask, tsl_vocab_mask_words(tsl_grammar_vocab(g)) * 4));
-    uint32_t count = (uint32_t)tsl_mask_count(mask, MASK_WORDS * 32), k = count ? (uint32_t)(tsl_test_random(&seed) % count) : 0;
+    uint32_t count = (uint32_t)tsl_mask_count(mask, MASK_WORDS * 32),
+             k = count ? (uint32_t)(tsl_test_random(&seed) % count) : 0;
     seen = tsl__mix(seen ^ tsl__hash(mask, sizeof mask));
     if (!count) break;
     tsl_token t = 0;
@@ -108,13 +120,14 @@ static uint64_t generate(faulty *f, tsl_grammar *g, uint64_t seed) {
   return tsl__mix(seen ^ accepted);
 }
 
-/* ---- every allocation of compile and of a generation ---------------------------------------------------------- */
+/* ---- every allocation of compile and of a generation ----------------------------------------- */
 
 static unsigned long failures;
 
 #define WALK_CACHE ((size_t)1 << 20)
 
-/* Empties the vocabulary's walk cache, and for every third run lets the grammar fill it, so that its walks are all there. */
+/* Empties the vocabulary's walk cache, and for every third run lets the grammar fill it, so that
+ * its walks are all there. */
 static void prepare_cache(faulty *f, tsl_vocab *v, const grammar_case *c, unsigned long n) {
   tsl_vocab_set_walk_cache(v, 0);
   if (n % 3) tsl_vocab_set_walk_cache(v, WALK_CACHE);
@@ -126,8 +139,10 @@ static void prepare_cache(faulty *f, tsl_vocab *v, const grammar_case *c, unsign
   tsl_grammar_release(g);
 }
 
-/* Compile and generate with the nth allocation failing; what was seen, and whether any failure was left to make. */
-static uint64_t one_run(faulty *f, tsl_vocab *v, const grammar_case *c, unsigned long n, bool from_then_on, bool *failed) {
+/* Compile and generate with the nth allocation failing; what was seen, and whether any failure was
+ * left to make. */
+static uint64_t one_run(faulty *f, tsl_vocab *v, const grammar_case *c, unsigned long n,
+                        bool from_then_on, bool *failed) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_vocab_set_walk_cache(v, 0);
@@ -138,19 +153,24 @@ static uint64_t one_run(faulty *f, tsl_vocab *v, const grammar_case *c, unsigned
   tsl_status status = compile(v, c, &g, &error);
   *failed = f->failed;
   if (status == TSL_ERR_NO_MEMORY) {
-    CHECKF(f->failed && !g && error.status == status && error.message[0], "allocation %lu: %d, %s: %s", n, f->failed,
-           tsl_status_name(error.status), error.message);
-    CHECKF(f->blocks == filled || n % 3, "%zu blocks are left after a failed compile call", f->blocks - filled); /* with a cache, what it keeps */
+    CHECKF(f->failed && !g && error.status == status && error.message[0],
+           "allocation %lu: %d, %s: %s", n, f->failed, tsl_status_name(error.status),
+           error.message);
+    /* with a cache, what it keeps */
+    CHECKF(f->blocks == filled || n % 3, "%zu blocks are left after a failed compile call",
+           f->blocks - filled);
     faulty_disarm(f);
     status = compile(v, c, &g, &error);
   }
-  CHECKF(status == TSL_OK, "allocation %lu of %s: %s: %s", n, c->text, tsl_status_name(status), error.message);
+  CHECKF(status == TSL_OK, "allocation %lu of %s: %s: %s", n, c->text, tsl_status_name(status),
+         error.message);
   if (status != TSL_OK) return 0;
   uint64_t seen = generate(f, g, 5);
   *failed |= f->made > n;
   tsl_grammar_release(g);
   tsl_vocab_set_walk_cache(v, 0);
-  CHECKF(f->blocks == blocks, "%zu blocks are left after allocation %lu of %s failed", f->blocks - blocks, n, c->text);
+  CHECKF(f->blocks == blocks, "%zu blocks are left after allocation %lu of %s failed",
+         f->blocks - blocks, n, c->text);
   return seen;
 }
 
@@ -169,9 +189,11 @@ static void compile_and_generate(void) {
       unsigned long n = 0;
       for (failed = true; failed; n++) {
         uint64_t seen = one_run(&f, v, &cases[i], n, mode == 1, &failed);
-        CHECKF(seen == want, "after allocation %lu of %s failed the masks are others", n, cases[i].text);
+        CHECKF(seen == want, "after allocation %lu of %s failed the masks are others", n,
+               cases[i].text);
         failures += failed;
-        if (n > 100) n += n / (mode ? ROUNDS_OF(12u) : ROUNDS_OF(40u)); /* late ones are many of the same kind */
+        /* late ones are many of the same kind */
+        if (n > 100) n += n / (mode ? ROUNDS_OF(12u) : ROUNDS_OF(40u));
       }
       CHECKF(n > 20, "%lu allocations", n);
     }
@@ -182,7 +204,8 @@ static void compile_and_generate(void) {
   printf("  %lu allocations made to fail\n", failures);
 }
 
-/* A vocabulary with many tokens that pass from one item into the next: a mask that could not be written out meanwhile has none of those that lead nowhere. */
+/* A vocabulary with many tokens that pass from one item into the next: a mask that could not be
+ * written out meanwhile has none of those that lead nowhere. */
 static void items_that_differ(void) {
   static const char schema[] = "{\"type\":\"array\",\"uniqueItems\":true}", text[] = "[null";
   uint32_t want[512] = {0};
@@ -196,14 +219,16 @@ static void items_that_differ(void) {
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
     tsl_status status;
-    CHECK(tsl_grammar_json_schema(v, schema, sizeof schema - 1, NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    CHECK(tsl_grammar_json_schema(v, schema, sizeof schema - 1, NULL, NULL, &g, NULL) == TSL_OK &&
+          tsl_matcher_new(g, NULL, &m) == TSL_OK);
     CHECK(tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK);
     faulty_arm(&f, n ? n - 1 : ULONG_MAX, false);
     WITH_MEMORY(&f, status, tsl_matcher_mask(m, mask));
     failed = !n || f.made >= n;
     faulty_disarm(&f);
     if (!n) memcpy(want, mask, sizeof want);
-    CHECKF(status == TSL_OK && !memcmp(mask, want, sizeof want), "after allocation %lu failed the mask is another one", n - 1);
+    CHECKF(status == TSL_OK && !memcmp(mask, want, sizeof want),
+           "after allocation %lu failed the mask is another one", n - 1);
     tsl_matcher_free(m);
     tsl_grammar_release(g);
   }
@@ -211,7 +236,7 @@ static void items_that_differ(void) {
   CHECK(f.blocks == 0);
 }
 
-/* ---- limits that are reached anywhere -------------------------------------------------------------------------- */
+/* ---- limits that are reached anywhere -------------------------------------------------------- */
 
 /* A generation without limits: its tokens, and the mask before each. */
 typedef struct transcript {
@@ -228,7 +253,8 @@ static void record(tsl_vocab *v, const grammar_case *c, uint64_t seed, transcrip
   for (; m && t->n < STEPS; t->n++) {
     uint32_t *mask = t->mask[t->n];
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
-    uint32_t count = (uint32_t)tsl_mask_count(mask, MASK_WORDS * 32), k = count ? (uint32_t)(tsl_test_random(&seed) % count) : 0;
+    uint32_t count = (uint32_t)tsl_mask_count(mask, MASK_WORDS * 32),
+             k = count ? (uint32_t)(tsl_test_random(&seed) % count) : 0;
     tsl_token token = 0;
     if (!count) break;
     while (!tsl_mask_has(mask, token) || k-- > 0) token++;
@@ -239,15 +265,17 @@ static void record(tsl_vocab *v, const grammar_case *c, uint64_t seed, transcrip
   tsl_grammar_release(g);
 }
 
-/* The same under a limit: a call fails with its status, or gives what it gives without. Every call is made twice, the second after the first failed. */
-static tsl_status replay(tsl_vocab *v, const grammar_case *c, const tsl_limits *limits, const transcript *t) {
+/* The same under a limit: a call fails with its status, or gives what it gives without. Every call
+ * is made twice, the second after the first failed. */
+static tsl_status replay(tsl_vocab *v, const grammar_case *c, const tsl_limits *limits,
+                         const transcript *t) {
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
   tsl_error error = {0};
   tsl_status worst = compile_within(v, c, limits, &g, &error), status = TSL_OK;
   if (worst != TSL_OK) {
-    CHECKF(worst == TSL_ERR_LIMIT && error.status == worst && error.message[0] && !g, "%s: %s: %s", c->text, tsl_status_name(worst),
-           error.message);
+    CHECKF(worst == TSL_ERR_LIMIT && error.status == worst && error.message[0] && !g, "%s: %s: %s",
+           c->text, tsl_status_name(worst), error.message);
     return worst;
   }
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
@@ -255,15 +283,18 @@ static tsl_status replay(tsl_vocab *v, const grammar_case *c, const tsl_limits *
     for (int again = 0; again < 2; again++) {
       uint32_t mask[MASK_WORDS] = {0}, next[8];
       status = tsl_matcher_mask(m, mask);
-      CHECKF(status == TSL_ERR_LIMIT || (status == TSL_OK && !memcmp(mask, t->mask[i], sizeof mask)), "%s, place %d: %s, or another mask",
-             c->text, i, tsl_status_name(status));
+      CHECKF(status == TSL_ERR_LIMIT ||
+                 (status == TSL_OK && !memcmp(mask, t->mask[i], sizeof mask)),
+             "%s, place %d: %s, or another mask", c->text, i, tsl_status_name(status));
       if (status != TSL_OK) worst = status;
       status = tsl_matcher_next_bytes(m, next);
-      CHECK(status == TSL_ERR_LIMIT || (status == TSL_OK && !memcmp(next, t->mask[i], sizeof next)));
+      CHECK(status == TSL_ERR_LIMIT ||
+            (status == TSL_OK && !memcmp(next, t->mask[i], sizeof next)));
     }
     status = tsl_matcher_accept(m, t->token[i]);
     if (status == TSL_ERR_LIMIT) status = tsl_matcher_accept(m, t->token[i]);
-    CHECKF(status == TSL_OK || status == TSL_ERR_LIMIT, "%s, place %d: %s", c->text, i, tsl_status_name(status));
+    CHECKF(status == TSL_OK || status == TSL_ERR_LIMIT, "%s, place %d: %s", c->text, i,
+           tsl_status_name(status));
     if (status != TSL_OK) worst = status;
   }
   tsl_matcher_free(m);
@@ -280,11 +311,14 @@ static void limits(void) {
       transcript t;
       record(v, &cases[i], seed, &t);
       for (uint64_t n = 1; n < 3000; n += 1 + n / 2) {
-        const tsl_limits steps = {.max_steps = n}, memory = {.max_memory = 20000 + n * 400}, stacks = {.max_stacks = (uint32_t)n};
+        const tsl_limits steps = {.max_steps = n}, memory = {.max_memory = 20000 + n * 400},
+                         stacks = {.max_stacks = (uint32_t)n};
         const tsl_limits *all[] = {&steps, &memory, &stacks};
         for (int k = 0; k < 3; k++)
-          if (replay(v, &cases[i], all[k], &t) == TSL_ERR_LIMIT) reached++;
-          else kept++;
+          if (replay(v, &cases[i], all[k], &t) == TSL_ERR_LIMIT)
+            reached++;
+          else
+            kept++;
       }
     }
   tsl_vocab_release(v);
@@ -292,7 +326,7 @@ static void limits(void) {
   printf("  limits of %lu generations were reached, of %lu not\n", reached, kept);
 }
 
-/* ---- the vocabulary and what it shares ------------------------------------------------------------------------ */
+/* ---- the vocabulary and what it shares ------------------------------------------------------- */
 
 static void vocabulary_and_warm_up(void) {
   for (int mode = 0; mode < 2; mode++) {
@@ -315,7 +349,8 @@ static void vocabulary_and_warm_up(void) {
         CHECK(status == TSL_OK);
         status = compile(v, &cases[0], &g, &error);
         failed = f.failed;
-        CHECKF(status == (failed ? TSL_ERR_NO_MEMORY : TSL_OK), "allocation %lu: %s", n, tsl_status_name(status));
+        CHECKF(status == (failed ? TSL_ERR_NO_MEMORY : TSL_OK), "allocation %lu: %s", n,
+               tsl_status_name(status));
         if (failed) {
           faulty_disarm(&f);
           CHECK(!g && compile(v, &cases[0], &g, &error) == TSL_OK);
@@ -330,16 +365,20 @@ static void vocabulary_and_warm_up(void) {
   }
 }
 
-/* ---- tokenizer files ------------------------------------------------------------------------------------------ */
+/* ---- tokenizer files ------------------------------------------------------------------------- */
 
 static void load(void) {
   static const char hf[] =
-      "{\"version\":\"1.0\",\"added_tokens\":[{\"id\":6,\"content\":\"</s>\",\"special\":true}],\"normalizer\":{\"type\":\"NFC\"},"
-      "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\s+|\\\\w+|[^\\\\W\\\\s]{2}?|\\\\p{Han}\"},"
+      "{\"version\":\"1.0\",\"added_tokens\":[{\"id\":6,\"content\":\"</"
+      "s>\",\"special\":true}],\"normalizer\":{\"type\":\"NFC\"},"
+      "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":"
+      "{\"Regex\":\"\\\\s+|\\\\w+|[^\\\\W\\\\s]{2}?|\\\\p{Han}\"},"
       "\"behavior\":\"Isolated\",\"invert\":false},"
-      "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}]},\"decoder\":{\"type\":\"ByteLevel\"}"
+      "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":"
+      "false}]},\"decoder\":{\"type\":\"ByteLevel\"}"
       ","
-      "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4,\"\\u0120\":5},\"merges\":[\"a b\",\"ab c\"]}}";
+      "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4,"
+      "\"\\u0120\":5},\"merges\":[\"a b\",\"ab c\"]}}";
   static const char tiktoken[] = "YQ== 0\nYg== 1\nYWI= 2\nIA== 3\n";
   static const tsl_vocab_options options = {.pattern = "\\s+|\\w+"};
   const char *const file[] = {hf, tiktoken};
@@ -353,30 +392,33 @@ static void load(void) {
       tsl_error error = {0};
       faulty_begin(&f);
       faulty_arm(&f, n, i / 2);
-      tsl_status status = tsl_vocab_load_memory(file[i % 2], strlen(file[i % 2]), NULL, &options, &f.hook, &v, &error);
+      tsl_status status = tsl_vocab_load_memory(file[i % 2], strlen(file[i % 2]), NULL, &options,
+                                                &f.hook, &v, &error);
       failed = f.failed;
       /* not noticed: PCRE2 does without its compiler to machine code */
-      CHECKF(status == TSL_OK || (status == TSL_ERR_NO_MEMORY && failed), "allocation %lu: %s: %s", n, tsl_status_name(status),
-             error.message);
+      CHECKF(status == TSL_OK || (status == TSL_ERR_NO_MEMORY && failed), "allocation %lu: %s: %s",
+             n, tsl_status_name(status), error.message);
       CHECK((v != NULL) == !status && error.status == status && (!status || error.message[0]));
       for (unsigned long k = 0; v; k++) { /* and those of an encoding */
         faulty_arm(&f, k, i / 2);
         status = tsl_vocab_encode(v, "ab ab", 5, 0, ids, 8, &count);
-        CHECKF(status == TSL_OK || (status == TSL_ERR_NO_MEMORY && f.failed), "loading %lu, encoding %lu, failed %d: %s", n, k, f.failed,
-               tsl_status_name(status));
+        CHECKF(status == TSL_OK || (status == TSL_ERR_NO_MEMORY && f.failed),
+               "loading %lu, encoding %lu, failed %d: %s", n, k, f.failed, tsl_status_name(status));
         if (!f.failed) break;
       }
       tsl_vocab_release(v);
-      CHECKF(f.blocks == 0 && !f.wrong_size, "%zu blocks are left after allocation %lu failed", f.blocks, n);
+      CHECKF(f.blocks == 0 && !f.wrong_size, "%zu blocks are left after allocation %lu failed",
+             f.blocks, n);
     }
     CHECK(n > 10);
   }
 }
 
-/* ---- the sampler ---------------------------------------------------------------------------------------------- */
+/* ---- the sampler ----------------------------------------------------------------------------- */
 
 static void sampler(void) {
-  static const tsl_sampler_options options = {.seed = 7, .temperature = 1, .top_k = 5, .top_p = 0.9f, .min_p = 0.01f};
+  static const tsl_sampler_options options = {
+      .seed = 7, .temperature = 1, .top_k = 5, .top_p = 0.9f, .min_p = 0.01f};
   float logits[400];
   for (int i = 0; i < 400; i++) logits[i] = (float)(i % 17);
   tsl_token want[4] = {0};
@@ -402,8 +444,10 @@ static void sampler(void) {
 }
 
 int main(void) {
-  RUN(compile_and_generate, "compile, mask, accept, validate, fork: every allocation fails, once or from then on");
-  RUN(items_that_differ, "items that must differ: a mask is right where it could not be written out");
+  RUN(compile_and_generate,
+      "compile, mask, accept, validate, fork: every allocation fails, once or from then on");
+  RUN(items_that_differ,
+      "items that must differ: a mask is right where it could not be written out");
   RUN(limits, "steps, memory and stacks run out anywhere: what is still answered is right");
   RUN(vocabulary_and_warm_up, "a vocabulary from arrays, and the first grammar over it");
   RUN(load, "tokenizer files and encoding");

@@ -1,9 +1,12 @@
-/* test_limits.c - shapes that hurt others: work and memory are linear in the text up to the limits, counted in steps and bytes, not in seconds.
+/* test_limits.c - shapes that hurt others: work and memory are linear in the text up to the limits,
+ * counted in steps and bytes, not in seconds.
  *
- * Each shape is compiled at sizes n and 2n, and the first masks are asked for. The measure is what the grammar's tables hold (expressions, states, visits of trie
- * nodes, bytes) and the steps that compiling took, which are the same on every machine. Doubling a shape may at most double it (and a bit); shapes that are only numbers may not grow at all.
- * Where a limit is reached instead, it must be a limit's error. docs/limits.md has the table.
- * Deadlines are the one thing that is timed: in processor time, which other work on the machine does not lengthen, with room for sanitizers.
+ * Each shape is compiled at sizes n and 2n, and the first masks are asked for. The measure is what
+ * the grammar's tables hold (expressions, states, visits of trie nodes, bytes) and the steps that
+ * compiling took, which are the same on every machine. Doubling a shape may at most double it (and
+ * a bit); shapes that are only numbers may not grow at all. Where a limit is reached instead, it
+ * must be a limit's error. docs/limits.md has the table. Deadlines are the one thing that is timed:
+ * in processor time, which other work on the machine does not lengthen, with room for sanitizers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +32,8 @@ static void add(const char *format, ...) {
   va_end(args);
 }
 
-static const tsl_limits few_steps = {.max_steps = 200000, .max_memory = 64 << 20}; /* for patterns: some would spend all that there are */
+/* for patterns: some would spend all that there are */
+static const tsl_limits few_steps = {.max_steps = 200000, .max_memory = 64 << 20};
 
 typedef enum kind { SCHEMA, REGEX, GBNF, TAGS } kind;
 
@@ -45,7 +49,8 @@ static cost measure_with(kind k, const tsl_limits *limits) {
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
   tsl_error error = {0};
-  if (k == SCHEMA) c.status = tsl_grammar_json_schema(vocab, text, length, NULL, limits, &g, &error);
+  if (k == SCHEMA)
+    c.status = tsl_grammar_json_schema(vocab, text, length, NULL, limits, &g, &error);
   if (k == REGEX) c.status = tsl_grammar_regex(vocab, text, length, NULL, limits, &g, &error);
   if (k == GBNF) c.status = tsl_grammar_gbnf(vocab, text, length, NULL, limits, &g, &error);
   if (k == TAGS) c.status = tsl_grammar_tags(vocab, text, length, NULL, limits, &g, &error);
@@ -60,7 +65,8 @@ static cost measure_with(kind k, const tsl_limits *limits) {
     c.status = tsl_matcher_accept(m, t);
   }
   if (g) tsl_grammar_get_stats(g, &c.stats);
-  if (c.status != TSL_OK && !g) CHECKF(error.message[0], "%s without a message", tsl_status_name(c.status));
+  if (c.status != TSL_OK && !g)
+    CHECKF(error.message[0], "%s without a message", tsl_status_name(c.status));
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   return c;
@@ -68,10 +74,14 @@ static cost measure_with(kind k, const tsl_limits *limits) {
 
 static cost measure(kind k) { return measure_with(k, k == REGEX ? &few_steps : NULL); }
 
-/* ---- shapes: n is what is doubled ----------------------------------------------------------------------------- */
+/* ---- shapes: n is what is doubled ------------------------------------------------------------ */
 
-static void max_items(unsigned n) { add("{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"maxItems\":%u}", n); }
-static void min_items(unsigned n) { add("{\"type\":\"array\",\"items\":{\"type\":\"null\"},\"minItems\":%u}", n); }
+static void max_items(unsigned n) {
+  add("{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"maxItems\":%u}", n);
+}
+static void min_items(unsigned n) {
+  add("{\"type\":\"array\",\"items\":{\"type\":\"null\"},\"minItems\":%u}", n);
+}
 static void max_length(unsigned n) { add("{\"type\":\"string\",\"maxLength\":%u}", n); }
 static void max_properties(unsigned n) { add("{\"type\":\"object\",\"maxProperties\":%u}", n); }
 static void big_maximum(unsigned n) { add("{\"type\":\"integer\",\"maximum\":%u}", n); }
@@ -96,26 +106,34 @@ static void any_of_any_of(unsigned n) {
 }
 static void chain_of_refs(unsigned n) {
   add("{\"$defs\":{");
-  for (unsigned i = 0; i < n; i++) add("\"d%u\":{\"type\":\"object\",\"properties\":{\"x\":{\"$ref\":\"#/$defs/d%u\"}}},", i, i + 1);
+  for (unsigned i = 0; i < n; i++)
+    add("\"d%u\":{\"type\":\"object\",\"properties\":{\"x\":{\"$ref\":\"#/$defs/d%u\"}}},", i,
+        i + 1);
   add("\"d%u\":{\"type\":\"null\"}},\"$ref\":\"#/$defs/d0\"}", n);
 }
 /* n subschemas of one object, and as many references to them. */
 static void referred(unsigned n, const char *of, const char *to) {
   add("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$defs\":{");
-  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{", i ? "," : "", i), add(of, i), add("\"type\":\"integer\"}");
+  for (unsigned i = 0; i < n; i++)
+    add("%s\"p%u\":{", i ? "," : "", i), add(of, i), add("\"type\":\"integer\"}");
   add("},\"properties\":{");
-  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"$ref\":\"", i ? "," : "", i), add(to, i), add("\"}");
+  for (unsigned i = 0; i < n; i++)
+    add("%s\"p%u\":{\"$ref\":\"", i ? "," : "", i), add(to, i), add("\"}");
   add("}}");
 }
 static void refs_to_ids(unsigned n) { referred(n, "\"$id\":\"http://x/%u\",", "http://x/%u"); }
 static void refs_to_anchors(unsigned n) { referred(n, "\"$anchor\":\"a%u\",", "#a%u"); }
 static void refs_to_members(unsigned n) { referred(n, "\"title\":\"%u\",", "#/$defs/p%u"); }
-/* Resources that refer to one another, each with a dynamic anchor of this name: in how many orders can they be entered? */
+/* Resources that refer to one another, each with a dynamic anchor of this name: in how many orders
+ * can they be entered? */
 static void scopes(unsigned n, const char *name) {
-  add("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$ref\":\"http://x/0\",\"$defs\":{");
+  add("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$ref\":\"http://x/"
+      "0\",\"$defs\":{");
   for (unsigned i = 0; i < n; i++) {
-    add("%s\"p%u\":{\"$id\":\"http://x/%u\",\"$dynamicAnchor\":\"", i ? "," : "", i, i), add(name, i), add("\",\"properties\":{");
-    for (unsigned k = 0; k < n; k++) add("%s\"p%u\":{\"$ref\":\"http://x/%u\"}", k ? "," : "", k, k);
+    add("%s\"p%u\":{\"$id\":\"http://x/%u\",\"$dynamicAnchor\":\"", i ? "," : "", i, i),
+        add(name, i), add("\",\"properties\":{");
+    for (unsigned k = 0; k < n; k++)
+      add("%s\"p%u\":{\"$ref\":\"http://x/%u\"}", k ? "," : "", k, k);
     add("},\"additionalProperties\":{\"$dynamicRef\":\"#"), add(name, i), add("\"}}");
   }
   add("}}");
@@ -159,22 +177,27 @@ static void numbers_listed(unsigned n) {
 }
 static void objects_to_choose(unsigned n) {
   add("{\"anyOf\":[");
-  for (unsigned i = 0; i < n; i++) add("%s{\"properties\":{\"a%u\":{\"const\":%u}},\"required\":[\"a%u\"]}", i ? "," : "", i, i, i);
+  for (unsigned i = 0; i < n; i++)
+    add("%s{\"properties\":{\"a%u\":{\"const\":%u}},\"required\":[\"a%u\"]}", i ? "," : "", i, i,
+        i);
   add("],\"type\":\"object\"}");
 }
 static void strings_to_choose(unsigned n) {
   add("{\"anyOf\":[");
-  for (unsigned i = 0; i < n; i++) add("%s{\"type\":\"string\",\"pattern\":\"^a%u.*b$\"}", i ? "," : "", i);
+  for (unsigned i = 0; i < n; i++)
+    add("%s{\"type\":\"string\",\"pattern\":\"^a%u.*b$\"}", i ? "," : "", i);
   add("]}");
 }
 static void all_of(unsigned n) {
   add("{\"allOf\":[");
-  for (unsigned i = 0; i < n; i++) add("%s{\"properties\":{\"a%u\":{\"type\":\"integer\"}}}", i ? "," : "", i);
+  for (unsigned i = 0; i < n; i++)
+    add("%s{\"properties\":{\"a%u\":{\"type\":\"integer\"}}}", i ? "," : "", i);
   add("]}");
 }
 static void property_patterns(unsigned n) {
   add("{\"type\":\"object\",\"properties\":{");
-  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"type\":\"string\",\"pattern\":\"^\\\\p{Lu}%u\"}", i ? "," : "", i, i);
+  for (unsigned i = 0; i < n; i++)
+    add("%s\"p%u\":{\"type\":\"string\",\"pattern\":\"^\\\\p{Lu}%u\"}", i ? "," : "", i, i);
   add("}}");
 }
 static void same_property(unsigned n) {
@@ -182,25 +205,34 @@ static void same_property(unsigned n) {
 }
 static void formats(unsigned n) {
   add("{\"type\":\"object\",\"properties\":{");
-  for (unsigned i = 0; i < n; i++) add("%s\"p%u\":{\"type\":\"string\",\"format\":\"idn-email\"}", i ? "," : "", i);
+  for (unsigned i = 0; i < n; i++)
+    add("%s\"p%u\":{\"type\":\"string\",\"format\":\"idn-email\"}", i ? "," : "", i);
   add("}}");
 }
 /* d0 leads to the last one in 2^n ways. */
 static void doubled(unsigned n, const char *how, const char *aside, const char *last) {
   add("{\"$defs\":{");
   for (unsigned i = 0; i < n; i++)
-    add("\"d%u\":{\"%s\":[{\"$ref\":\"#/$defs/d%u\"},{\"$ref\":\"#/$defs/d%u\"%s}]},", i, how, i + 1, i + 1, aside);
+    add("\"d%u\":{\"%s\":[{\"$ref\":\"#/$defs/d%u\"},{\"$ref\":\"#/$defs/d%u\"%s}]},", i, how,
+        i + 1, i + 1, aside);
   add("\"d%u\":%s},\"$ref\":\"#/$defs/d0\"}", n, last);
 }
-static void all_of_doubled(unsigned n) { doubled(n, "allOf", ",\"minimum\":1", "{\"type\":\"integer\"}"); }
+static void all_of_doubled(unsigned n) {
+  doubled(n, "allOf", ",\"minimum\":1", "{\"type\":\"integer\"}");
+}
 
 /* Shapes for which a limit or an answer will do; n is how long. */
 static void any_of_doubled(unsigned n) { doubled(n, "anyOf", "", "{\"type\":\"object\"}"); }
-static void any_of_scalars_doubled(unsigned n) { doubled(n, "anyOf", ",\"minLength\":0", "{\"type\":\"null\"}"); }
-static void one_of_doubled(unsigned n) { doubled(n, "oneOf", ",\"maxProperties\":9", "{\"type\":\"object\",\"required\":[\"a\"]}"); }
+static void any_of_scalars_doubled(unsigned n) {
+  doubled(n, "anyOf", ",\"minLength\":0", "{\"type\":\"null\"}");
+}
+static void one_of_doubled(unsigned n) {
+  doubled(n, "oneOf", ",\"maxProperties\":9", "{\"type\":\"object\",\"required\":[\"a\"]}");
+}
 static void many_patterns(unsigned n) {
   add("{\"allOf\":[");
-  for (unsigned i = 0; i < n; i++) add("%s{\"type\":\"string\",\"pattern\":\"a%u\"}", i ? "," : "", i);
+  for (unsigned i = 0; i < n; i++)
+    add("%s{\"type\":\"string\",\"pattern\":\"a%u\"}", i ? "," : "", i);
   add("]}");
 }
 static void keys_by_patterns(unsigned n) {
@@ -211,11 +243,18 @@ static void keys_by_patterns(unsigned n) {
 static void conditions(unsigned n) {
   add("{\"allOf\":[");
   for (unsigned i = 0; i < n; i++)
-    add("%s{\"if\":{\"properties\":{\"a%u\":{\"const\":1}},\"required\":[\"a%u\"]},\"then\":{\"required\":[\"b%u\"]}}", i ? "," : "", i, i, i);
+    add("%s{\"if\":{\"properties\":{\"a%u\":{\"const\":1}},\"required\":[\"a%u\"]},\"then\":{"
+        "\"required\":[\"b%u\"]}}",
+        i ? "," : "", i, i, i);
   add("]}");
 }
-static void counted_items(unsigned n) { add("{\"type\":\"array\",\"contains\":{\"const\":1},\"minContains\":%u,\"maxContains\":%u}", n, n); }
-static void unique_items(unsigned n) { add("{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":%u,\"maxItems\":%u}", n, n); }
+static void counted_items(unsigned n) {
+  add("{\"type\":\"array\",\"contains\":{\"const\":1},\"minContains\":%u,\"maxContains\":%u}", n,
+      n);
+}
+static void unique_items(unsigned n) {
+  add("{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":%u,\"maxItems\":%u}", n, n);
+}
 static void unique_listed(unsigned n) {
   add("{\"type\":\"array\",\"uniqueItems\":true,\"items\":");
   big_enum(n);
@@ -230,7 +269,9 @@ static void spelled_properties(unsigned n) { /* PCRE2 takes each of these for \p
 }
 static void folded(unsigned n) {
   add("(?i)");
-  for (unsigned i = 0; i < n; i++) add("[%c%c-%c%c]", 0xC3, 0xA0 + (int)(i % 30), 0xD0 + (int)(i / 30 / 48 % 4), 0x90 + (int)(i / 30 % 48));
+  for (unsigned i = 0; i < n; i++)
+    add("[%c%c-%c%c]", 0xC3, 0xA0 + (int)(i % 30), 0xD0 + (int)(i / 30 / 48 % 4),
+        0x90 + (int)(i / 30 % 48));
 }
 static void optional_sets(unsigned n) {
   for (unsigned i = 0; i < n; i++) add("[a-%c]?", 'b' + (int)(i % 24));
@@ -268,7 +309,8 @@ static void long_cycles(unsigned n) {
 /* Rules of which each round tells what one more of them matches. */
 static void rounds_of_rules(unsigned n) {
   add("root ::= r0\nno ::= no\nr0 ::= \"z\" | r1 no\n");
-  for (unsigned i = 1; i < n; i++) add("r%u ::= r%u no | \"b\" r%u\n", i, i + 1 < n ? i + 1 : 0, i - 1);
+  for (unsigned i = 1; i < n; i++)
+    add("r%u ::= r%u no | \"b\" r%u\n", i, i + 1 < n ? i + 1 : 0, i - 1);
 }
 static void chain_of_choices(unsigned n) {
   add("root ::= r0\n");
@@ -285,12 +327,16 @@ static void many_triggers(unsigned n) {
   add("{\"type\":\"triggered_tags\",\"triggers\":[");
   for (unsigned i = 0; i < n; i++) add("%s\"<%06u>\"", i ? "," : "", i);
   add("],\"tags\":[");
-  for (unsigned i = 0; i < n; i++) add("%s{\"type\":\"tag\",\"begin\":\"<%06u>\",\"content\":{\"type\":\"const_string\",\"value\":\"a\"},\"end\":\"e\"}", i ? "," : "", i);
+  for (unsigned i = 0; i < n; i++)
+    add("%s{\"type\":\"tag\",\"begin\":\"<%06u>\",\"content\":{\"type\":\"const_string\",\"value\":"
+        "\"a\"},\"end\":\"e\"}",
+        i ? "," : "", i);
   add("]}");
 }
 static void many_rules_of_dispatch(unsigned n) {
   add("{\"type\":\"dispatch\",\"rules\":[");
-  for (unsigned i = 0; i < n; i++) add("%s[\"<%06u>\",{\"type\":\"const_string\",\"value\":\"a\"}]", i ? "," : "", i);
+  for (unsigned i = 0; i < n; i++)
+    add("%s[\"<%06u>\",{\"type\":\"const_string\",\"value\":\"a\"}]", i ? "," : "", i);
   add("]}");
 }
 static void many_token_texts(unsigned n) {
@@ -299,7 +345,7 @@ static void many_token_texts(unsigned n) {
   add("]}");
 }
 
-/* ---- checks --------------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 typedef struct shape {
   const char *name;
@@ -308,9 +354,12 @@ typedef struct shape {
   unsigned n;
 } shape;
 
-static const shape numbers[] = {{"maxItems", SCHEMA, max_items, 500000000},   {"minItems", SCHEMA, min_items, 500000000},
-                                {"maxLength", SCHEMA, max_length, 500000000}, {"maxProperties", SCHEMA, max_properties, 500000000},
-                                {"maximum", SCHEMA, big_maximum, 500000000},  {"{1,n}", REGEX, repeat, 500000000},
+static const shape numbers[] = {{"maxItems", SCHEMA, max_items, 500000000},
+                                {"minItems", SCHEMA, min_items, 500000000},
+                                {"maxLength", SCHEMA, max_length, 500000000},
+                                {"maxProperties", SCHEMA, max_properties, 500000000},
+                                {"maximum", SCHEMA, big_maximum, 500000000},
+                                {"{1,n}", REGEX, repeat, 500000000},
                                 {"GBNF {1,n}", GBNF, gbnf_repeat, 500000}};
 
 static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
@@ -341,29 +390,29 @@ static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"tokens by their text", TAGS, many_token_texts, 20000}};
 
 static const shape steep[] = {{"anyOf, doubling", SCHEMA, any_of_doubled, 60},
-                             {"scalars, doubling", SCHEMA, any_of_scalars_doubled, 60},
-                             {"oneOf, doubling", SCHEMA, one_of_doubled, 40},
-                             {"patterns of one string", SCHEMA, many_patterns, 20},
-                             {"patterns of keys", SCHEMA, keys_by_patterns, 16},
-                             {"if and then", SCHEMA, conditions, 300},
-                             {"dynamic scopes", SCHEMA, scopes_of_one_name, 100},
-                             {"of many names", SCHEMA, scopes_of_many_names, 20},
-                             {"contains", SCHEMA, counted_items, 1900},
-                             {"uniqueItems", SCHEMA, unique_items, 100000},
-                             {"uniqueItems of a list", SCHEMA, unique_listed, 100000},
-                             {"enum", SCHEMA, big_enum, 100000},
-                             {"enum of numbers", SCHEMA, numbers_listed, 100000},
-                             {"\\p spelled", REGEX, spelled_properties, 5000},
-                             {"(?i) sets", REGEX, folded, 5000},
-                             {"optional sets", REGEX, optional_sets, 500},
-                             {"optional words", REGEX, optional_words, 400},
-                             {"rules, doubling", GBNF, rules_doubled, 60},
-                             {"a chain of choices", GBNF, chain_of_choices, 2000},
-                             {"rules in rounds", GBNF, rounds_of_rules, 6000},
-                             {"cycles of rules", GBNF, long_cycles, 200},
-                             {"ends of a tag", TAGS, many_ends, 20000},
-                             {"triggers", TAGS, many_triggers, 20000},
-                             {"dispatch", TAGS, many_rules_of_dispatch, 20000}};
+                              {"scalars, doubling", SCHEMA, any_of_scalars_doubled, 60},
+                              {"oneOf, doubling", SCHEMA, one_of_doubled, 40},
+                              {"patterns of one string", SCHEMA, many_patterns, 20},
+                              {"patterns of keys", SCHEMA, keys_by_patterns, 16},
+                              {"if and then", SCHEMA, conditions, 300},
+                              {"dynamic scopes", SCHEMA, scopes_of_one_name, 100},
+                              {"of many names", SCHEMA, scopes_of_many_names, 20},
+                              {"contains", SCHEMA, counted_items, 1900},
+                              {"uniqueItems", SCHEMA, unique_items, 100000},
+                              {"uniqueItems of a list", SCHEMA, unique_listed, 100000},
+                              {"enum", SCHEMA, big_enum, 100000},
+                              {"enum of numbers", SCHEMA, numbers_listed, 100000},
+                              {"\\p spelled", REGEX, spelled_properties, 5000},
+                              {"(?i) sets", REGEX, folded, 5000},
+                              {"optional sets", REGEX, optional_sets, 500},
+                              {"optional words", REGEX, optional_words, 400},
+                              {"rules, doubling", GBNF, rules_doubled, 60},
+                              {"a chain of choices", GBNF, chain_of_choices, 2000},
+                              {"rules in rounds", GBNF, rounds_of_rules, 6000},
+                              {"cycles of rules", GBNF, long_cycles, 200},
+                              {"ends of a tag", TAGS, many_ends, 20000},
+                              {"triggers", TAGS, many_triggers, 20000},
+                              {"dispatch", TAGS, many_rules_of_dispatch, 20000}};
 
 static cost at(const shape *s, unsigned n) {
   begin();
@@ -372,11 +421,14 @@ static cost at(const shape *s, unsigned n) {
 }
 
 static void show(const shape *s, unsigned n, const cost *c) {
-  printf("    %-22s %10u: %-14s %8" PRIu64 " to compile %8u expressions %6u states %8" PRIu64 " visits %10" PRIu64 " bytes\n", s->name, n,
-         tsl_status_name(c->status), c->compile_steps, c->stats.exprs, c->stats.states, c->stats.walk_steps, c->stats.memory);
+  printf("    %-22s %10u: %-14s %8" PRIu64 " to compile %8u expressions %6u states %8" PRIu64
+         " visits %10" PRIu64 " bytes\n",
+         s->name, n, tsl_status_name(c->status), c->compile_steps, c->stats.exprs, c->stats.states,
+         c->stats.walk_steps, c->stats.memory);
 }
 
-static bool grows(const char *name, const char *what, uint64_t one, uint64_t two, double most, uint64_t free) {
+static bool grows(const char *name, const char *what, uint64_t one, uint64_t two, double most,
+                  uint64_t free) {
   bool fine = (double)two <= (double)one * most + (double)free;
   CHECKF(fine, "%s: %s grow from %" PRIu64 " to %" PRIu64, name, what, one, two);
   return fine;
@@ -386,8 +438,10 @@ static void check(const shape *s, double most) {
   cost one = at(s, s->n), two = at(s, 2 * s->n);
   show(s, s->n, &one);
   show(s, 2 * s->n, &two);
-  CHECKF(one.status == TSL_OK || one.status == TSL_ERR_LIMIT, "%s: %s", s->name, tsl_status_name(one.status));
-  CHECKF(two.status == one.status || two.status == TSL_ERR_LIMIT, "%s: %s", s->name, tsl_status_name(two.status));
+  CHECKF(one.status == TSL_OK || one.status == TSL_ERR_LIMIT, "%s: %s", s->name,
+         tsl_status_name(one.status));
+  CHECKF(two.status == one.status || two.status == TSL_ERR_LIMIT, "%s: %s", s->name,
+         tsl_status_name(two.status));
   if (one.status != TSL_OK || two.status != TSL_OK) return;
   grows(s->name, "steps to compile", one.compile_steps, two.compile_steps, most, 4096);
   grows(s->name, "expressions", one.stats.exprs, two.stats.exprs, most, 64);
@@ -416,15 +470,18 @@ static void exponential(void) {
     begin();
     add("%s", patterns[i]);
     cost c = measure(REGEX);
-    CHECKF(c.status == TSL_OK || c.status == TSL_ERR_LIMIT, "%s: %s", patterns[i], tsl_status_name(c.status));
-    CHECKF(c.stats.memory < (uint64_t)80 << 20, "%s: %" PRIu64 " bytes", patterns[i], c.stats.memory);
+    CHECKF(c.status == TSL_OK || c.status == TSL_ERR_LIMIT, "%s: %s", patterns[i],
+           tsl_status_name(c.status));
+    CHECKF(c.stats.memory < (uint64_t)80 << 20, "%s: %" PRIu64 " bytes", patterns[i],
+           c.stats.memory);
   }
   begin();
   nested_repeat(1000);
   CHECK(measure(REGEX).status == TSL_OK);
 }
 
-/* What cannot be linear ends in an answer or a limit's error, within the steps and the memory allowed. */
+/* What cannot be linear ends in an answer or a limit's error, within the steps and the memory
+ * allowed. */
 static void steep_shapes(void) {
   static const tsl_limits limits = {.max_steps = 200000, .max_memory = 64 << 20};
   for (size_t i = 0; i < sizeof steep / sizeof *steep; i++) {
@@ -432,8 +489,10 @@ static void steep_shapes(void) {
     steep[i].write(steep[i].n);
     cost c = measure_with(steep[i].kind, &limits);
     show(&steep[i], steep[i].n, &c);
-    CHECKF(c.status == TSL_OK || c.status == TSL_ERR_LIMIT || c.status == TSL_ERR_EMPTY, "%s: %s", steep[i].name, tsl_status_name(c.status));
-    CHECKF(c.stats.memory < (uint64_t)80 << 20, "%s: %" PRIu64 " bytes", steep[i].name, c.stats.memory);
+    CHECKF(c.status == TSL_OK || c.status == TSL_ERR_LIMIT || c.status == TSL_ERR_EMPTY, "%s: %s",
+           steep[i].name, tsl_status_name(c.status));
+    CHECKF(c.stats.memory < (uint64_t)80 << 20, "%s: %" PRIu64 " bytes", steep[i].name,
+           c.stats.memory);
   }
 }
 
@@ -449,7 +508,9 @@ static double processor_seconds(void) {
 #define __has_feature(x) 0
 #endif
 #if __has_feature(address_sanitizer)
-#define OVERTIME 3.0 /* seconds of processor time for all calls: reading the text, and what lies between two looks at the clock */
+/* seconds of processor time for all calls: reading the text, and what lies between two looks at the
+ * clock */
+#define OVERTIME 3.0
 #else
 #define OVERTIME 0.5
 #endif
@@ -458,7 +519,12 @@ static double processor_seconds(void) {
 static void deadlines(void) {
   int stop = 1;
   const tsl_limits limits[] = {{.deadline_us = DEADLINE_US}, {.cancel = &stop}};
-  const struct { const shape *at; size_t n; } all[] = {{numbers, sizeof numbers / sizeof *numbers}, {lists, sizeof lists / sizeof *lists}, {steep, sizeof steep / sizeof *steep}};
+  const struct {
+    const shape *at;
+    size_t n;
+  } all[] = {{numbers, sizeof numbers / sizeof *numbers},
+             {lists, sizeof lists / sizeof *lists},
+             {steep, sizeof steep / sizeof *steep}};
   double worst = 0;
   const char *slowest = "";
   for (size_t k = 0; k < 3; k++)
@@ -471,8 +537,10 @@ static void deadlines(void) {
         cost c = measure_with(s->kind, &limits[l]);
         double taken = processor_seconds() - from;
         if (taken > worst) worst = taken, slowest = s->name;
-        CHECKF(taken < OVERTIME + DEADLINE_CALLS * DEADLINE_US * 1e-6, "%s: %.2f s after a %s", s->name, taken, l ? "flag" : "deadline");
-        CHECKF(c.status == TSL_OK || c.status == TSL_ERR_CANCELLED || c.status == TSL_ERR_LIMIT, "%s: %s", s->name, tsl_status_name(c.status));
+        CHECKF(taken < OVERTIME + DEADLINE_CALLS * DEADLINE_US * 1e-6, "%s: %.2f s after a %s",
+               s->name, taken, l ? "flag" : "deadline");
+        CHECKF(c.status == TSL_OK || c.status == TSL_ERR_CANCELLED || c.status == TSL_ERR_LIMIT,
+               "%s: %s", s->name, tsl_status_name(c.status));
       }
   printf("    the longest took %.0f ms: %s\n", worst * 1e3, slowest);
 }
@@ -493,9 +561,17 @@ static void deep(void) {
     CHECK(measure(GBNF).status != TSL_OK);
   }
   /* Whatever is asked, and what is deep enough to compile: without overflow. */
-  static const struct { const char *open, *middle, *close; unsigned brackets; } shapes[] = {
-      {"{\"allOf\":[", "{}", "]}", 2}, {"{\"not\":", "{}", "}", 1}, {"{\"items\":", "{}", "}", 1}, {"{\"$defs\":{\"$id\":{\"$id\":\"a\",\"then\":", "{}", "}}}", 3},
-      {"{\"properties\":{\"a\":", "{}", "}}", 2}, {"{\"const\":", "1", "}", 1}, {"{\"if\":{},\"then\":", "{\"minimum\":1}", "}", 1}, {"{\"anyOf\":[{\"minItems\":2},", "{}", "]}", 2}};
+  static const struct {
+    const char *open, *middle, *close;
+    unsigned brackets;
+  } shapes[] = {{"{\"allOf\":[", "{}", "]}", 2},
+                {"{\"not\":", "{}", "}", 1},
+                {"{\"items\":", "{}", "}", 1},
+                {"{\"$defs\":{\"$id\":{\"$id\":\"a\",\"then\":", "{}", "}}}", 3},
+                {"{\"properties\":{\"a\":", "{}", "}}", 2},
+                {"{\"const\":", "1", "}", 1},
+                {"{\"if\":{},\"then\":", "{\"minimum\":1}", "}", 1},
+                {"{\"anyOf\":[{\"minItems\":2},", "{}", "]}", 2}};
   static const tsl_limits any_depth = {.max_depth = 4000000000u, .max_steps = 400000};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int past = 0; past < 3; past++) {
@@ -505,16 +581,26 @@ static void deep(void) {
       add("%s", shapes[i].middle);
       for (unsigned k = 0; k < n; k++) add("%s", shapes[i].close);
       cost c = measure_with(SCHEMA, &any_depth);
-      CHECKF(past ? c.status == TSL_ERR_LIMIT : c.status == TSL_OK || c.status == TSL_ERR_LIMIT || c.status == TSL_ERR_EMPTY, "%s %u times: %s", shapes[i].open, n, tsl_status_name(c.status));
+      CHECKF(past ? c.status == TSL_ERR_LIMIT
+                  : c.status == TSL_OK || c.status == TSL_ERR_LIMIT || c.status == TSL_ERR_EMPTY,
+             "%s %u times: %s", shapes[i].open, n, tsl_status_name(c.status));
     }
 }
 
-/* Groups that may be repeated, of letters that may: where one ends and the next begins is not told, and of all ways those are followed that leave most to come. */
+/* Groups that may be repeated, of letters that may: where one ends and the next begins is not told,
+ * and of all ways those are followed that leave most to come. */
 static void loops_in_loops(void) {
-  static const char *const patterns[] = {"([a-z]{1,63} ?)+", "(\\S{1,20}\\s?){1,10}", "([a-z]{2,20} ?){1,40}", "([a-z]{4,60} ?| )+", "[a-z ]{1,64}[a-z]{1,64}", ".{0,64}[o-z].{0,64}", "([a-z]+ ?){10,50}",
-                                         "((?! )[a-z]{1,63}(?<!q) ?)+",
-                                         "(?=.{9,90}$)(\\w{2,32} ?)+",
-                                         "{\"pattern\":\"^(\\\\w{1,32} ?)+$\",\"allOf\":[{\"pattern\":\"m\"}],\"type\":\"string\"}"};
+  static const char *const patterns[] = {
+      "([a-z]{1,63} ?)+",
+      "(\\S{1,20}\\s?){1,10}",
+      "([a-z]{2,20} ?){1,40}",
+      "([a-z]{4,60} ?| )+",
+      "[a-z ]{1,64}[a-z]{1,64}",
+      ".{0,64}[o-z].{0,64}",
+      "([a-z]+ ?){10,50}",
+      "((?! )[a-z]{1,63}(?<!q) ?)+",
+      "(?=.{9,90}$)(\\w{2,32} ?)+",
+      "{\"pattern\":\"^(\\\\w{1,32} ?)+$\",\"allOf\":[{\"pattern\":\"m\"}],\"type\":\"string\"}"};
   static const char words[] = "\"some more words that will surely stand quite alone";
   const tsl_limits limits = {.max_stacks = 12};
   uint32_t *mask = calloc(tsl_vocab_mask_words(vocab), sizeof *mask);
@@ -522,7 +608,10 @@ static void loops_in_loops(void) {
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
     bool schema = patterns[i][0] == '{';
-    tsl_status status = schema ? tsl_grammar_json_schema(vocab, patterns[i], strlen(patterns[i]), NULL, &limits, &g, NULL) : tsl_grammar_regex(vocab, patterns[i], strlen(patterns[i]), NULL, &limits, &g, NULL);
+    tsl_status status = schema ? tsl_grammar_json_schema(vocab, patterns[i], strlen(patterns[i]),
+                                                         NULL, &limits, &g, NULL)
+                               : tsl_grammar_regex(vocab, patterns[i], strlen(patterns[i]), NULL,
+                                                   &limits, &g, NULL);
     if (status == TSL_OK) status = tsl_matcher_new(g, NULL, &m);
     for (const char *at = schema ? words : words + 1; status == TSL_OK && *at; at++) {
       status = tsl_matcher_mask(m, mask);
@@ -540,28 +629,39 @@ static tsl_grammar *compiled_in(uint64_t steps) {
   const tsl_limits limits = {.max_steps = steps};
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  CHECKF(tsl_grammar_json_schema(vocab, text, length, NULL, &limits, &g, &error) == TSL_OK, "%s", error.message);
+  CHECKF(tsl_grammar_json_schema(vocab, text, length, NULL, &limits, &g, &error) == TSL_OK, "%s",
+         error.message);
   return g;
 }
 
-/* Many searches in one text of a given length: they are taken on one after the other, not in all combinations. */
+/* Many searches in one text of a given length: they are taken on one after the other, not in all
+ * combinations. */
 static void tangled(void) {
-  static const char *const words[] = {"ab1", "b12", "bc1", "c12", "ca1", "a12", "[a|b]", "[b|c]", "[c|a]", "1.*2", "ac", "a2", "a1", "[aA][12].*[zZ]"};
+  static const char *const words[] = {"ab1", "b12",   "bc1",   "c12",           "ca1",
+                                      "a12", "[a|b]", "[b|c]", "[c|a]",         "1.*2",
+                                      "ac",  "a2",    "a1",    "[aA][12].*[zZ]"};
   begin();
   add("{\"type\":\"string\",\"allOf\":[{\"pattern\":\"^\\\\w{60}$\"}");
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) add(",{\"not\":{\"not\":{\"pattern\":\"%s\"}}}", words[i]);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    add(",{\"not\":{\"not\":{\"pattern\":\"%s\"}}}", words[i]);
   add("]}");
   tsl_grammar_release(compiled_in(2000000)); /* half of the default */
 }
 
-/* The same where they are the complement of a choice of complements, as published: in the compile and in the first mask. */
+/* The same where they are the complement of a choice of complements, as published: in the compile
+ * and in the first mask. */
 static void tangled_in_complements(void) {
-  static const char *const words[] = {"\"ab1\"},{\"pattern\":\"b12\"", "\"bc1\"},{\"pattern\":\"c12\"", "\"ca1\"},{\"pattern\":\"a12\""};
+  static const char *const words[] = {"\"ab1\"},{\"pattern\":\"b12\"",
+                                      "\"bc1\"},{\"pattern\":\"c12\"",
+                                      "\"ca1\"},{\"pattern\":\"a12\""};
   uint32_t *mask = calloc(tsl_vocab_mask_words(vocab), sizeof *mask);
   tsl_matcher *m = NULL;
   begin();
   add("{\"type\":\"string\",\"allOf\":[{\"not\":{\"anyOf\":[false");
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) add(",{\"not\":{\"allOf\":[{\"pattern\":\"^............................................................$\"},{\"pattern\":%s}]}}", words[i]);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    add(",{\"not\":{\"allOf\":[{\"pattern\":\"^...................................................."
+        "........$\"},{\"pattern\":%s}]}}",
+        words[i]);
   add("]}},{\"pattern\":\"^\\\\w*$\"},{\"pattern\":\"[aA][12].*[zZ]\"}]}");
   tsl_grammar *g = compiled_in(30000);
   CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
@@ -596,9 +696,11 @@ static void follow(const followed *f, tsl_order order) {
     if (status == TSL_OK) status = tsl_matcher_shortest_completion(m, &bytes);
     if (status == TSL_OK) status = tsl_matcher_accept_bytes(m, at, 1, NULL);
   }
-  CHECKF(status == TSL_OK && tsl_matcher_is_complete(m), "%s of %u: %s %s before \"%s\"", f->name, f->n, tsl_status_name(status), error.message, at);
+  CHECKF(status == TSL_OK && tsl_matcher_is_complete(m), "%s of %u: %s %s before \"%s\"", f->name,
+         f->n, tsl_status_name(status), error.message, at);
   if (m) tsl_matcher_reset(m);
-  CHECKF(!m || tsl_matcher_accept_bytes(m, f->wrong, strlen(f->wrong), NULL) == TSL_REJECTED, "%s of %u: %s", f->name, f->n, f->wrong);
+  CHECKF(!m || tsl_matcher_accept_bytes(m, f->wrong, strlen(f->wrong), NULL) == TSL_REJECTED,
+         "%s of %u: %s", f->name, f->n, f->wrong);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   free(mask);
@@ -607,7 +709,9 @@ static void follow(const followed *f, tsl_order order) {
 static void else_ifs(unsigned n) {
   add("{\"type\":\"object\"");
   for (unsigned i = 0; i < n; i++)
-    add(",%s\"if\":{\"properties\":{\"type\":{\"const\":\"k%u\"}},\"required\":[\"type\"]},\"then\":{\"properties\":{\"c%u\":{\"type\":\"integer\"}},\"required\":[\"c%u\"]}", i ? "\"else\":{" : "", i, i, i);
+    add(",%s\"if\":{\"properties\":{\"type\":{\"const\":\"k%u\"}},\"required\":[\"type\"]},"
+        "\"then\":{\"properties\":{\"c%u\":{\"type\":\"integer\"}},\"required\":[\"c%u\"]}",
+        i ? "\"else\":{" : "", i, i, i);
   for (unsigned i = 1; i < n; i++) add("}");
   add("}");
 }
@@ -616,7 +720,8 @@ static void else_ifs(unsigned n) {
 static void conditions_are_followed(void) {
   static const followed cases[] = {
       {"else if", else_ifs, 30, "{\"type\":\"k7\",\"c7\":1}", "{\"type\":\"k7\"}"},
-      {"else if, none of them", else_ifs, 30, "{\"type\":\"other\",\"c7\":\"x\"}", "{\"type\":\"k29\",\"c29\":\"x\"}"},
+      {"else if, none of them", else_ifs, 30, "{\"type\":\"other\",\"c7\":\"x\"}",
+       "{\"type\":\"k29\",\"c29\":\"x\"}"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     follow(&cases[i], TSL_ORDER_SCHEMA);
@@ -624,23 +729,35 @@ static void conditions_are_followed(void) {
   }
 }
 
-/* Schemas that take longer than anyone waits: a limit, within the steps given, and the place that is to blame. */
+/* Schemas that take longer than anyone waits: a limit, within the steps given, and the place that
+ * is to blame. */
 static void blamed(void) {
   static const struct {
     const char *schema, *pointer;
   } cases[] = {
-      {"{\"properties\":{\"a\":{\"allOf\":[{\"contains\":{\"multipleOf\":2},\"minContains\":30,\"maxContains\":50},{\"contains\":{\"multipleOf\":3},\"minContains\":30,\"maxContains\":50},"
-       "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}],\"type\":\"array\"}},\"required\":[\"a\"],\"type\":\"object\"}",
+      {"{\"properties\":{\"a\":{\"allOf\":[{\"contains\":{\"multipleOf\":2},\"minContains\":30,"
+       "\"maxContains\":50},{\"contains\":{\"multipleOf\":3},\"minContains\":30,\"maxContains\":50}"
+       ","
+       "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}],\"type\":"
+       "\"array\"}},\"required\":[\"a\"],\"type\":\"object\"}",
        "/properties/a"},
-      /* may be null: whether it may be an object is asked when the first byte is, and then the message has the place */
-      {"{\"properties\":{\"a\":{\"allOf\":[{\"contains\":{\"multipleOf\":2},\"minContains\":30,\"maxContains\":50},{\"contains\":{\"multipleOf\":3},\"minContains\":30,\"maxContains\":50},"
-       "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}],\"type\":\"array\"}},\"required\":[\"a\"]}",
+      /* may be null: whether it may be an object is asked when the first byte is, and then the
+       * message has the place */
+      {"{\"properties\":{\"a\":{\"allOf\":[{\"contains\":{\"multipleOf\":2},\"minContains\":30,"
+       "\"maxContains\":50},{\"contains\":{\"multipleOf\":3},\"minContains\":30,\"maxContains\":50}"
+       ","
+       "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}],\"type\":"
+       "\"array\"}},\"required\":[\"a\"]}",
        ": /properties/a"},
-      {"{\"items\":{\"allOf\":[{\"pattern\":\"a.*b.*c.*d.*e.*f.*g.*h\"},{\"pattern\":\"h.*g.*f.*e.*d.*c.*b.*a\"},{\"pattern\":\"b.*d.*f.*h.*a.*c.*e.*g\"},{\"maxLength\":16}]},"
+      {"{\"items\":{\"allOf\":[{\"pattern\":\"a.*b.*c.*d.*e.*f.*g.*h\"},{\"pattern\":\"h.*g.*f.*e.*"
+       "d.*c.*b.*a\"},{\"pattern\":\"b.*d.*f.*h.*a.*c.*e.*g\"},{\"maxLength\":16}]},"
        "\"type\":\"array\",\"minItems\":1}",
        "/items"},
-      {"{\"items\":{\"allOf\":[{\"anyOf\":[{\"minimum\":1},{\"multipleOf\":2},{\"maximum\":-9}]},{\"anyOf\":[{\"minimum\":2},{\"multipleOf\":3},{\"maximum\":-8}]},{\"anyOf\":[{\"minimum\":3},"
-       "{\"multipleOf\":7},{\"maximum\":-7}]},{\"anyOf\":[{\"minimum\":4},{\"multipleOf\":11},{\"maximum\":-6}]},{\"anyOf\":[{\"minimum\":5},{\"multipleOf\":13},{\"maximum\":-5}]},"
+      {"{\"items\":{\"allOf\":[{\"anyOf\":[{\"minimum\":1},{\"multipleOf\":2},{\"maximum\":-9}]},{"
+       "\"anyOf\":[{\"minimum\":2},{\"multipleOf\":3},{\"maximum\":-8}]},{\"anyOf\":[{\"minimum\":"
+       "3},"
+       "{\"multipleOf\":7},{\"maximum\":-7}]},{\"anyOf\":[{\"minimum\":4},{\"multipleOf\":11},{"
+       "\"maximum\":-6}]},{\"anyOf\":[{\"minimum\":5},{\"multipleOf\":13},{\"maximum\":-5}]},"
        "{\"anyOf\":[{\"minimum\":6},{\"multipleOf\":17},{\"maximum\":-4}]}]},"
        "\"type\":\"array\",\"minItems\":1}",
        "/items"},
@@ -649,10 +766,15 @@ static void blamed(void) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl_grammar *g = NULL;
     tsl_error error = {0};
-    tsl_status status = tsl_grammar_json_schema(vocab, cases[i].schema, strlen(cases[i].schema), NULL, &limits, &g, &error);
-    CHECKF(status == TSL_ERR_LIMIT && !strncmp(error.message, "max_steps", 9), "%s: %s, %s", cases[i].schema, tsl_status_name(status), error.message);
-    if (cases[i].pointer[0] == ':') CHECKF(strstr(error.message, cases[i].pointer), "%s: %s", cases[i].schema, error.message);
-    else CHECKF(!strcmp(error.pointer, cases[i].pointer) && error.line == 1, "%s: blames \"%s\"", cases[i].schema, error.pointer);
+    tsl_status status = tsl_grammar_json_schema(vocab, cases[i].schema, strlen(cases[i].schema),
+                                                NULL, &limits, &g, &error);
+    CHECKF(status == TSL_ERR_LIMIT && !strncmp(error.message, "max_steps", 9), "%s: %s, %s",
+           cases[i].schema, tsl_status_name(status), error.message);
+    if (cases[i].pointer[0] == ':')
+      CHECKF(strstr(error.message, cases[i].pointer), "%s: %s", cases[i].schema, error.message);
+    else
+      CHECKF(!strcmp(error.pointer, cases[i].pointer) && error.line == 1, "%s: blames \"%s\"",
+             cases[i].schema, error.pointer);
     tsl_grammar_release(g);
   }
 }
@@ -687,16 +809,29 @@ static void cancel_anywhere(void) {
       tsl_error error = {0};
       begin();
       add("{\"allOf\":[{}");
-      if (hard == 0) for (int i = 5; i < 25; i++) add(",{\"not\":{\"pattern\":\"a.{%d}b.*c.{%d}d\"}}", i, i + 3);
-      if (hard == 1) for (int i = 0; i < 9; i++) add(",{\"anyOf\":[{\"patternProperties\":{\"a\":{\"minimum\":%d}}},{\"required\":[\"b%d\"],\"minProperties\":%d}]}", i, i, i);
-      if (hard == 2) for (int i = 2; i < 9; i++) add(",{\"contains\":{\"multipleOf\":%d},\"minContains\":9,\"maxContains\":50}", i);
-      if (hard == 3) for (int i = 2; i < 12; i++) add(",{\"anyOf\":[{\"multipleOf\":%d},{\"minimum\":%d}]}", i, i * i);
-      if (hard == 4) for (int i = 0; i < 12; i++) add(",{\"patternProperties\":{\"a.{%d}b\":{\"minimum\":%d}}}", i, i);
+      if (hard == 0)
+        for (int i = 5; i < 25; i++) add(",{\"not\":{\"pattern\":\"a.{%d}b.*c.{%d}d\"}}", i, i + 3);
+      if (hard == 1)
+        for (int i = 0; i < 9; i++)
+          add(",{\"anyOf\":[{\"patternProperties\":{\"a\":{\"minimum\":%d}}},{\"required\":[\"b%"
+              "d\"],\"minProperties\":%d}]}",
+              i, i, i);
+      if (hard == 2)
+        for (int i = 2; i < 9; i++)
+          add(",{\"contains\":{\"multipleOf\":%d},\"minContains\":9,\"maxContains\":50}", i);
+      if (hard == 3)
+        for (int i = 2; i < 12; i++)
+          add(",{\"anyOf\":[{\"multipleOf\":%d},{\"minimum\":%d}]}", i, i * i);
+      if (hard == 4)
+        for (int i = 0; i < 12; i++)
+          add(",{\"patternProperties\":{\"a.{%d}b\":{\"minimum\":%d}}}", i, i);
       add("]}");
       f = (fuse){.left = after};
       tsl_status status = tsl_grammar_json_schema(own, text, length, NULL, &limits, &g, &error);
-      CHECKF(status == TSL_OK || status == TSL_ERR_CANCELLED || status == TSL_ERR_LIMIT, "shape %d: %s, %s", hard, tsl_status_name(status), error.message);
-      CHECKF(f.later < 30000, "shape %d: cancelled after %ld allocations, and %ld more came", hard, after, f.later);
+      CHECKF(status == TSL_OK || status == TSL_ERR_CANCELLED || status == TSL_ERR_LIMIT,
+             "shape %d: %s, %s", hard, tsl_status_name(status), error.message);
+      CHECKF(f.later < 30000, "shape %d: cancelled after %ld allocations, and %ld more came", hard,
+             after, f.later);
       ended += status == TSL_ERR_CANCELLED;
       f = (fuse){.left = LONG_MAX};
       tsl_grammar_release(g);
@@ -713,14 +848,16 @@ static void cancel(void) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_status status = tsl_grammar_regex(vocab, hard, sizeof hard - 1, NULL, &limits, &g, &error);
-  CHECKF(status == TSL_ERR_CANCELLED && !g && error.status == status && error.message[0], "%s", tsl_status_name(status));
+  CHECKF(status == TSL_ERR_CANCELLED && !g && error.status == status && error.message[0], "%s",
+         tsl_status_name(status));
   tsl_grammar_release(g);
 }
 
 /* The letters of a text that does not repeat. */
 static char letter_of(unsigned i) { return (char)('a' + (i * i * 7 + i / 13) % 26); }
 
-/* Bytes of the grammar's tables once the letters of the text are read as tokens of one byte, and how that ended. */
+/* Bytes of the grammar's tables once the letters of the text are read as tokens of one byte, and
+ * how that ended. */
 static uint64_t read_letters(kind k, unsigned n, uint64_t max_memory, tsl_status *status) {
   tsl_token of[256] = {0};
   tsl_grammar *g = NULL;
@@ -736,10 +873,12 @@ static uint64_t read_letters(kind k, unsigned n, uint64_t max_memory, tsl_status
   if (k == SCHEMA) add("{\"const\":\"");
   for (unsigned i = 0; i < n; i++) add("%c", letter_of(i));
   if (k == SCHEMA) add("\"}");
-  *status = k == SCHEMA ? tsl_grammar_json_schema(vocab, text, length, NULL, &limits, &g, NULL) : tsl_grammar_regex(vocab, text, length, NULL, &limits, &g, NULL);
+  *status = k == SCHEMA ? tsl_grammar_json_schema(vocab, text, length, NULL, &limits, &g, NULL)
+                        : tsl_grammar_regex(vocab, text, length, NULL, &limits, &g, NULL);
   if (*status == TSL_OK) *status = tsl_matcher_new(g, NULL, &m);
   if (*status == TSL_OK && k == SCHEMA) *status = tsl_matcher_accept(m, of['"']);
-  for (unsigned i = 0; i < n && *status == TSL_OK; i++) *status = tsl_matcher_accept(m, of[(unsigned char)letter_of(i)]);
+  for (unsigned i = 0; i < n && *status == TSL_OK; i++)
+    *status = tsl_matcher_accept(m, of[(unsigned char)letter_of(i)]);
   if (g) tsl_grammar_get_stats(g, &stats);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
@@ -750,23 +889,28 @@ static uint64_t read_letters(kind k, unsigned n, uint64_t max_memory, tsl_status
 static void filled_slowly(void) {
   tsl_status status;
   uint64_t memory = read_letters(SCHEMA, 20000, 0, &status);
-  CHECKF(status == TSL_OK && memory < 16u << 20, "%s, %llu bytes: states of one text share it", tsl_status_name(status), (unsigned long long)memory);
+  CHECKF(status == TSL_OK && memory < 16u << 20, "%s, %llu bytes: states of one text share it",
+         tsl_status_name(status), (unsigned long long)memory);
   memory = read_letters(SCHEMA, 20000, 1u << 20, &status);
-  CHECKF(status == TSL_ERR_LIMIT && memory < 3u << 19, "%s, %llu bytes: a schema", tsl_status_name(status), (unsigned long long)memory);
+  CHECKF(status == TSL_ERR_LIMIT && memory < 3u << 19, "%s, %llu bytes: a schema",
+         tsl_status_name(status), (unsigned long long)memory);
   memory = read_letters(REGEX, 50000, 4u << 20, &status);
-  CHECKF(status == TSL_ERR_LIMIT && memory < 6u << 20, "%s, %llu bytes: a pattern", tsl_status_name(status), (unsigned long long)memory);
+  CHECKF(status == TSL_ERR_LIMIT && memory < 6u << 20, "%s, %llu bytes: a pattern",
+         tsl_status_name(status), (unsigned long long)memory);
 }
 
 /* A matcher keeps so many positions, the last ones. */
 static void test_full_history(void) {
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
-  CHECK(tsl_grammar_regex(vocab, "a{5000}b", 8, NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  CHECK(tsl_grammar_regex(vocab, "a{5000}b", 8, NULL, NULL, &g, NULL) == TSL_OK &&
+        tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (int i = 0; m && i < 5000; i++) {
     CHECK(tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_OK);
     CHECK(tsl_matcher_history(m) == (i < (int)TSL_MAX_ROLLBACK ? (size_t)i + 1 : TSL_MAX_ROLLBACK));
   }
-  CHECK(tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_REJECTED && tsl_matcher_rollback(m, TSL_MAX_ROLLBACK + 1) == TSL_ERR_STATE);
+  CHECK(tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_REJECTED &&
+        tsl_matcher_rollback(m, TSL_MAX_ROLLBACK + 1) == TSL_ERR_STATE);
   CHECK(tsl_matcher_rollback(m, TSL_MAX_ROLLBACK) == TSL_OK && tsl_matcher_history(m) == 0);
   uint64_t bytes = 0;
   CHECK(tsl_matcher_shortest_completion(m, &bytes) == TSL_OK && bytes == TSL_MAX_ROLLBACK + 1);

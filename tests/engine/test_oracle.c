@@ -1,8 +1,11 @@
-/* test_oracle.c - the seat belt: the engine's masks against the naive oracle's, on random grammars, vocabularies and generations.
+/* test_oracle.c - the seat belt: the engine's masks against the naive oracle's, on random grammars,
+ * vocabularies and generations.
  *
- * Random rules are built from expressions directly, so that every feature of the automaton meets every other: calls, tail calls, nullable rules, ambiguity,
- * registers, JSON strings, string sets, differences, named tokens. At every step of a random generation: the masks are equal, an allowed token is accepted,
- * a token that is not allowed is rejected, and the text can be finished in as many bytes as the shortest completion says.
+ * Random rules are built from expressions directly, so that every feature of the automaton meets
+ * every other: calls, tail calls, nullable rules, ambiguity, registers, JSON strings, string sets,
+ * differences, named tokens. At every step of a random generation: the masks are equal, an allowed
+ * token is accepted, a token that is not allowed is rejected, and the text can be finished in as
+ * many bytes as the shortest completion says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +18,7 @@
 static uint64_t seed = 1;
 static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
 
-/* ---- random vocabularies -------------------------------------------------------------------------------------- */
+/* ---- random vocabularies --------------------------------------------------------------------- */
 
 static tsl_vocab *random_vocab(uint32_t size, const char *alphabet) {
   static uint8_t bytes[1 << 20];
@@ -28,7 +31,8 @@ static tsl_vocab *random_vocab(uint32_t size, const char *alphabet) {
     uint32_t length = 1 + below(6);
     if (below(50) == 0) length += below(24);
     if (i == size - 5) length = 0; /* a token without bytes is never allowed */
-    if (i < 256) length = 0, bytes[n++] = (uint8_t)i; /* every byte has a token: no grammar can be stuck for want of one */
+    /* every byte has a token: no grammar can be stuck for want of one */
+    if (i < 256) length = 0, bytes[n++] = (uint8_t)i;
     for (uint32_t k = 0; k < length; k++) bytes[n++] = (uint8_t)alphabet[below(letters)];
   }
   offsets[size] = n;
@@ -40,7 +44,7 @@ static tsl_vocab *random_vocab(uint32_t size, const char *alphabet) {
   return v;
 }
 
-/* ---- random rules --------------------------------------------------------------------------------------------- */
+/* ---- random rules ---------------------------------------------------------------------------- */
 
 #define RULES 6
 typedef struct rules {
@@ -78,7 +82,8 @@ static tsl__expr text(tsl__exprs *x, unsigned depth) {
   case 3: return ascii(x);
   case 4: return tsl__expr_seq(x, text(x, depth - 1), text(x, depth - 1));
   case 5: return tsl__expr_alt(x, text(x, depth - 1), text(x, depth - 1));
-  case 6: return tsl__expr_and(x, text(x, depth - 1), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 12));
+  case 6:
+    return tsl__expr_and(x, text(x, depth - 1), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 12));
   default: {
     tsl__string s[3] = {{"a", 1}, {"ab", 2}, {"\"b\\", 3}};
     tsl__expr set = tsl__expr_stringset(x, tsl__stringset_new(x, s, 1 + below(3), NULL));
@@ -100,13 +105,18 @@ static tsl__expr random_expr(tsl__exprs *x, const rules *r, unsigned depth) {
   case 7: return tsl__expr_star(x, tsl__expr_seq(x, letter(x), random_expr(x, r, depth - 1)));
   case 8: {
     uint32_t min = below(12);
-    return tsl__expr_repeat(x, tsl__expr_seq(x, letters(x), below(2) ? TSL__EPS : random_expr(x, r, depth - 1)), min, min + below(20));
+    return tsl__expr_repeat(
+        x, tsl__expr_seq(x, letters(x), below(2) ? TSL__EPS : random_expr(x, r, depth - 1)), min,
+        min + below(20));
   }
   case 9: {
     tsl__expr body = text(x, 2);
-    return body ? tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, body)) : letter(x);
+    return body ? tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, body))
+                : letter(x);
   }
-  default: return tsl__expr_seq(x, letter(x), tsl__expr_seq(x, r->ref[below(RULES)], random_expr(x, r, depth - 1)));
+  default:
+    return tsl__expr_seq(x, letter(x),
+                         tsl__expr_seq(x, r->ref[below(RULES)], random_expr(x, r, depth - 1)));
   }
 }
 
@@ -115,7 +125,8 @@ static tsl__expr random_grammar(tsl__exprs *x, rules *r, const tsl_vocab *v) {
   bool nullable[RULES];
   for (uint32_t i = 0; i < RULES; i++) {
     nullable[i] = below(4) == 0;
-    r->ref[i] = tsl__expr_rule(x, &rule_ops, r, i, nullable[i] ? TSL__RULE_NULLABLE : 0, nullable[i] ? 0 : 1);
+    r->ref[i] = tsl__expr_rule(x, &rule_ops, r, i, nullable[i] ? TSL__RULE_NULLABLE : 0,
+                               nullable[i] ? 0 : 1);
   }
   for (uint32_t i = 0; i < RULES; i++) {
     tsl__expr e = random_expr(x, r, 3);
@@ -123,28 +134,32 @@ static tsl__expr random_grammar(tsl__exprs *x, rules *r, const tsl_vocab *v) {
     tsl__expr body = tsl__expr_alt(x, letter(x), tsl__expr_seq(x, letter(x), e));
     if (below(8) == 0) {
       tsl_token t[2] = {0, v->size - 3};
-      body = tsl__expr_alt(x, body, tsl__expr_seq(x, tsl__expr_token(x, t, 2, below(2)), letter(x)));
+      body =
+          tsl__expr_alt(x, body, tsl__expr_seq(x, tsl__expr_token(x, t, 2, below(2)), letter(x)));
     }
     r->body[i] = nullable[i] ? tsl__expr_opt(x, body) : body;
   }
   return tsl__expr_seq(x, r->ref[0], below(2) ? TSL__EPS : r->ref[1]);
 }
 
-/* ---- one run -------------------------------------------------------------------------------------------------- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 static unsigned long masks_compared;
 
-static void report_difference(const tsl_vocab *v, const uint32_t *a, const uint32_t *b, const char *where) {
+static void report_difference(const tsl_vocab *v, const uint32_t *a, const uint32_t *b,
+                              const char *where) {
   for (tsl_token t = 0; t < v->logits_width; t++)
     if (tsl_mask_has(a, t) != tsl_mask_has(b, t)) {
       size_t n;
       const uint8_t *s = tsl_vocab_bytes(v, t, &n);
-      fprintf(stderr, "  %s: token %u '%.*s': engine %d, oracle %d\n", where, t, (int)n, s ? (const char *)s : "", tsl_mask_has(a, t), tsl_mask_has(b, t));
+      fprintf(stderr, "  %s: token %u '%.*s': engine %d, oracle %d\n", where, t, (int)n,
+              s ? (const char *)s : "", tsl_mask_has(a, t), tsl_mask_has(b, t));
       return;
     }
 }
 
-static bool one_step(tsl_matcher *m, oracle *o, const tsl_vocab *v, uint32_t *mine, uint32_t *naive) {
+static bool one_step(tsl_matcher *m, oracle *o, const tsl_vocab *v, uint32_t *mine,
+                     uint32_t *naive) {
   if (tsl_matcher_mask(m, mine) != TSL_OK) return false;
   oracle_mask(o, naive);
   if (o->overflow) return false;
@@ -153,14 +168,18 @@ static bool one_step(tsl_matcher *m, oracle *o, const tsl_vocab *v, uint32_t *mi
     report_difference(v, mine, naive, "mask");
     for (uint32_t i = 0; i < o->now.n; i++) {
       char expr[400] = "";
-      if (o->now.at[i].n) o->space->hook->print(o->space->hook_ctx, o->now.at[i].at[o->now.at[i].n - 1].state, expr, sizeof expr);
-      fprintf(stderr, "    stack of %u: register %u, %s\n", o->now.at[i].n, o->now.at[i].n ? o->now.at[i].at[o->now.at[i].n - 1].count : 0, expr);
+      if (o->now.at[i].n)
+        o->space->hook->print(o->space->hook_ctx, o->now.at[i].at[o->now.at[i].n - 1].state, expr,
+                              sizeof expr);
+      fprintf(stderr, "    stack of %u: register %u, %s\n", o->now.at[i].n,
+              o->now.at[i].n ? o->now.at[i].at[o->now.at[i].n - 1].count : 0, expr);
     }
   }
   CHECK(same);
   masks_compared++;
   const uint32_t *lent;
-  CHECK(tsl_matcher_mask_borrow(m, &lent, NULL) == TSL_OK && !memcmp(mine, lent, tsl_vocab_mask_words(v) * sizeof *mine));
+  CHECK(tsl_matcher_mask_borrow(m, &lent, NULL) == TSL_OK &&
+        !memcmp(mine, lent, tsl_vocab_mask_words(v) * sizeof *mine));
   CHECK(tsl_matcher_is_complete(m) == oracle_complete(o));
   for (int k = 0; k < 4; k++) {
     tsl_token t = below(v->size);
@@ -190,26 +209,33 @@ static void run_grammar(const tsl_vocab *v, uint32_t generations, uint32_t steps
   tsl__expr root = random_grammar(x, &r, v);
   tsl_grammar *g = NULL;
   tsl_error error;
-  tsl_status status = tsl__exprs_status(x) == TSL_OK ? tsl__grammar_make((tsl_vocab *)(uintptr_t)v, space, tsl__state_of(space, root), "[]", &g, &error) : TSL_ERR_LIMIT;
+  tsl_status status = tsl__exprs_status(x) == TSL_OK
+                          ? tsl__grammar_make((tsl_vocab *)(uintptr_t)v, space,
+                                              tsl__state_of(space, root), "[]", &g, &error)
+                          : TSL_ERR_LIMIT;
   if (status != TSL_OK) {
     if (tsl__exprs_status(x) != TSL_OK) tsl__space_free(space);
     return;
   }
-  uint32_t *mine = malloc(tsl_vocab_mask_words(v) * 4), *naive = malloc(tsl_vocab_mask_words(v) * 4);
+  uint32_t *mine = malloc(tsl_vocab_mask_words(v) * 4),
+           *naive = malloc(tsl_vocab_mask_words(v) * 4);
   for (uint32_t i = 0; i < generations; i++) {
     tsl_matcher *m, *fork;
     oracle o;
     tsl_matcher_new(g, NULL, &m);
     oracle_begin(&o, space, g->start);
-    for (uint32_t k = 0; k < steps && one_step(m, &o, v, mine, naive); k++) {}
+    for (uint32_t k = 0; k < steps && one_step(m, &o, v, mine, naive); k++) {
+    }
     if (!o.overflow) { /* fork, then rollback: the same masks as before */
       size_t n = tsl_matcher_history(m);
       tsl_matcher_mask(m, mine);
       CHECK(tsl_matcher_fork(m, &fork) == TSL_OK);
-      CHECK(tsl_matcher_mask(fork, naive) == TSL_OK && !memcmp(mine, naive, tsl_vocab_mask_words(v) * 4));
+      CHECK(tsl_matcher_mask(fork, naive) == TSL_OK &&
+            !memcmp(mine, naive, tsl_vocab_mask_words(v) * 4));
       CHECK(tsl_matcher_rollback(fork, n) == TSL_OK && tsl_matcher_history(fork) == 0);
       tsl_matcher_reset(m);
-      CHECK(tsl_matcher_mask(m, mine) == TSL_OK && tsl_matcher_mask(fork, naive) == TSL_OK && !memcmp(mine, naive, tsl_vocab_mask_words(v) * 4));
+      CHECK(tsl_matcher_mask(m, mine) == TSL_OK && tsl_matcher_mask(fork, naive) == TSL_OK &&
+            !memcmp(mine, naive, tsl_vocab_mask_words(v) * 4));
       tsl_matcher_free(fork);
     }
     oracle_free(&o);
@@ -244,7 +270,9 @@ static void many_letters(void) {
   }
 }
 
-static void masks_were_compared(void) { CHECKF(masks_compared > rounds * 5, "%lu masks", masks_compared); }
+static void masks_were_compared(void) {
+  CHECKF(masks_compared > rounds * 5, "%lu masks", masks_compared);
+}
 
 int main(int argc, char **argv) {
   if (argc > 1) rounds = (uint32_t)strtoul(argv[1], NULL, 10);

@@ -1,8 +1,10 @@
-/* test_shipped.c - every schema and grammar that is shipped: the engine's masks against the oracle's, and no dead end.
+/* test_shipped.c - every schema and grammar that is shipped: the engine's masks against the
+ * oracle's, and no dead end.
  *
- * On the embedded vocabulary, and on a real one (Llama-3.1's, fetched; skipped with the reason if it is not there), random generations are followed; at every
- * step the masks are equal, the token drawn is accepted, and after the last step the text is led to its end by the byte after which the shortest completion is
- * shortest.
+ * On the embedded vocabulary, and on a real one (Llama-3.1's, fetched; skipped with the reason if
+ * it is not there), random generations are followed; at every step the masks are equal, the token
+ * drawn is accepted, and after the last step the text is led to its end by the byte after which the
+ * shortest completion is shortest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +31,9 @@ static tsl_grammar *compile(tsl_vocab *v, const char *name, tsl_order order) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_schema_options options = {.order = order};
-  tsl_status status = folder_has(name, ".gbnf") ? tsl_grammar_gbnf(v, text, n, NULL, NULL, &g, &error) : tsl_grammar_json_schema(v, text, n, &options, NULL, &g, &error);
+  tsl_status status = folder_has(name, ".gbnf")
+                          ? tsl_grammar_gbnf(v, text, n, NULL, NULL, &g, &error)
+                          : tsl_grammar_json_schema(v, text, n, &options, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s %s", name, error.pointer, error.message);
   free(text);
   return g;
@@ -45,7 +49,8 @@ static void complete(tsl_matcher *m, const char *name) {
     for (int b = 0; b < 256; b++) {
       uint64_t left;
       uint8_t c = (uint8_t)b;
-      if (!(set[b / 32] >> b % 32 & 1) || tsl_matcher_accept_bytes(m, &c, 1, NULL) != TSL_OK) continue;
+      if (!(set[b / 32] >> b % 32 & 1) || tsl_matcher_accept_bytes(m, &c, 1, NULL) != TSL_OK)
+        continue;
       if (tsl_matcher_shortest_completion(m, &left) == TSL_OK && left < best) best = left, byte = b;
       tsl_matcher_rollback(m, 1);
     }
@@ -93,7 +98,8 @@ static void embedded(void) {
   tsl_error error;
   CHECK(tsl_vocab_embedded(NULL, &v, &error) == TSL_OK);
   for (size_t i = 0; i < name_count; i++)
-    for (unsigned k = (unsigned)i % 3; k < ROUNDS_OF(3u) + (unsigned)i % 3; k++) follow(v, names[i], k % 3 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA, 30);
+    for (unsigned k = (unsigned)i % 3; k < ROUNDS_OF(3u) + (unsigned)i % 3; k++)
+      follow(v, names[i], k % 3 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA, 30);
   tsl_vocab_release(v);
 }
 
@@ -112,7 +118,8 @@ static void real(void) {
 }
 
 static void something_was_compared(void) {
-  printf("  %zu files, %lu masks compared, %lu texts completed\n", name_count, masks_compared, completed);
+  printf("  %zu files, %lu masks compared, %lu texts completed\n", name_count, masks_compared,
+         completed);
   CHECK(name_count >= 10 && masks_compared > 100);
 }
 

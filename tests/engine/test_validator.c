@@ -2,7 +2,8 @@
  *
  *   json      what is JSON and what is not
  *   verdicts  one schema and one instance a row: valid, invalid, or no verdict
- *   suite     the JSON Schema Test Suite of draft 2020-12: wherever there is a verdict it is the suite's, and there is one for most
+ *   suite     the JSON Schema Test Suite of draft 2020-12: wherever there is a verdict it is the
+ *             suite's, and there is one for most
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +15,38 @@
 static json_document document;
 
 static void json(void) {
-  static const char *const good[] = {"null", " [ ] ", "{\"a\":1,\"a\":2}", "-0.0e+0", "\"\\ud83d\\ude00\xF0\x9F\x98\x80\"", "[1,[2,{}]]", "1E5"};
-  static const char *const bad[] = {"", "nul", "01", "1.", ".5", "-", "1e", "[1,]", "[,1]", "{\"a\"}", "{a:1}", "\"\n\"", "\"\\x\"", "\"\\u12g4\"", "\"", "1 1", "\"\xC0\x80\"", "\"\xED\xA0\x80\"", "\"\xF5\x80\x80\x80\"", "[}", "\xEF\xBB\xBF\x31", "+1"};
-  for (size_t i = 0; i < sizeof good / sizeof *good; i++) CHECKF(json_document_read(&document, good[i], strlen(good[i])), "%s", good[i]);
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECKF(!json_document_read(&document, bad[i], strlen(bad[i])), "%s", bad[i]);
-  CHECK(json_document_read(&document, "\"\\ud83d\\ude00\\u00e9\\n\"", 22) && document.value[0].text_n == 7 && !memcmp(document.value[0].text, "\xF0\x9F\x98\x80\xC3\xA9\n", 7));
+  static const char *const good[] = {
+      "null",       " [ ] ", "{\"a\":1,\"a\":2}", "-0.0e+0", "\"\\ud83d\\ude00\xF0\x9F\x98\x80\"",
+      "[1,[2,{}]]", "1E5"};
+  static const char *const bad[] = {"",
+                                    "nul",
+                                    "01",
+                                    "1.",
+                                    ".5",
+                                    "-",
+                                    "1e",
+                                    "[1,]",
+                                    "[,1]",
+                                    "{\"a\"}",
+                                    "{a:1}",
+                                    "\"\n\"",
+                                    "\"\\x\"",
+                                    "\"\\u12g4\"",
+                                    "\"",
+                                    "1 1",
+                                    "\"\xC0\x80\"",
+                                    "\"\xED\xA0\x80\"",
+                                    "\"\xF5\x80\x80\x80\"",
+                                    "[}",
+                                    "\xEF\xBB\xBF\x31",
+                                    "+1"};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+    CHECKF(json_document_read(&document, good[i], strlen(good[i])), "%s", good[i]);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    CHECKF(!json_document_read(&document, bad[i], strlen(bad[i])), "%s", bad[i]);
+  CHECK(json_document_read(&document, "\"\\ud83d\\ude00\\u00e9\\n\"", 22) &&
+        document.value[0].text_n == 7 &&
+        !memcmp(document.value[0].text, "\xF0\x9F\x98\x80\xC3\xA9\n", 7));
   CHECK(json_document_read(&document, "\"\\ud83d\"", 8) && document.odd);
   CHECK(json_document_read(&document, "{\"\\u0061\":1,\"a\":2}", 18) && document.repeated);
 }
@@ -53,15 +81,21 @@ static void verdicts(void) {
       {"{\"contains\":{\"const\":1},\"minContains\":0}", "[]", VALID},
       {"{\"contains\":{\"const\":1},\"maxContains\":1}", "[1,1.0]", INVALID},
       {"{\"uniqueItems\":true}", "[[1],[1.0]]", INVALID},
-      {"{\"allOf\":[{\"properties\":{\"a\":true}}],\"unevaluatedProperties\":false}", "{\"a\":1}", VALID},
-      {"{\"not\":{\"not\":{\"properties\":{\"a\":true}}},\"unevaluatedProperties\":false}", "{\"a\":1}", INVALID},
-      {"{\"prefixItems\":[true],\"contains\":{\"const\":2},\"unevaluatedItems\":false}", "[1,2,2]", VALID},
+      {"{\"allOf\":[{\"properties\":{\"a\":true}}],\"unevaluatedProperties\":false}", "{\"a\":1}",
+       VALID},
+      {"{\"not\":{\"not\":{\"properties\":{\"a\":true}}},\"unevaluatedProperties\":false}",
+       "{\"a\":1}", INVALID},
+      {"{\"prefixItems\":[true],\"contains\":{\"const\":2},\"unevaluatedItems\":false}", "[1,2,2]",
+       VALID},
       {"{\"if\":{\"minItems\":2},\"then\":{\"items\":{\"const\":1}}}", "[1,2]", INVALID},
-      {"{\"patternProperties\":{\"b\":{\"unevaluatedItems\":true},\"^b\":{\"unevaluatedItems\":{\"const\":1}}}}", "{\"b\":[2]}", INVALID},
+      {"{\"patternProperties\":{\"b\":{\"unevaluatedItems\":true},\"^b\":{\"unevaluatedItems\":{"
+       "\"const\":1}}}}",
+       "{\"b\":[2]}", INVALID},
       {"{\"$defs\":{\"a/b\":{\"const\":1}},\"$ref\":\"#/$defs/a~1b\"}", "2", INVALID},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    verdict v = validator_judge_texts(rows[i].schema, strlen(rows[i].schema), rows[i].instance, strlen(rows[i].instance));
+    verdict v = validator_judge_texts(rows[i].schema, strlen(rows[i].schema), rows[i].instance,
+                                      strlen(rows[i].instance));
     CHECKF(v == rows[i].verdict, "%s, %s: %d", rows[i].schema, rows[i].instance, (int)v);
   }
 }
@@ -81,11 +115,13 @@ static void run_file(const char *path, const char *name) {
   char *text = read_file(path, &n);
   bool read = json_document_read(&document, text, n);
   CHECKF(read, "%s", path);
-  for (const json_value *group = read ? document.value[0].first : NULL; group; group = group->next) {
+  for (const json_value *group = read ? document.value[0].first : NULL; group;
+       group = group->next) {
     const json_value *tests = json_member(group, "tests"), *schema = json_member(group, "schema");
     for (const json_value *t = tests->first; t; t = t->next) {
       const json_value *about = json_member(t, "description");
-      verdict want = json_member(t, "valid")->kind == JSON_TRUE ? VALID : INVALID, v = validator_judge(&document, schema, json_member(t, "data"));
+      verdict want = json_member(t, "valid")->kind == JSON_TRUE ? VALID : INVALID,
+              v = validator_judge(&document, schema, json_member(t, "data"));
       judged += v != NO_VERDICT;
       silent += v == NO_VERDICT;
       CHECKF(v == want || v == NO_VERDICT, "%s: %.*s", name, (int)about->text_n, about->text);
@@ -100,7 +136,8 @@ static void suite(void) {
   snprintf(path, sizeof path, "%s/tests/draft2020-12", folder ? folder : "build/suite");
   DIR *d = opendir(path);
   if (!d) {
-    SKIP("the JSON Schema Test Suite is not there: `./dev fetch suite` gets it, TSL_SUITE names its folder");
+    SKIP("the JSON Schema Test Suite is not there: `./dev fetch suite` gets it, TSL_SUITE names "
+         "its folder");
     return;
   }
   for (struct dirent *e; (e = readdir(d));) {

@@ -1,4 +1,5 @@
-/* test_charset.c - sets of code points against a naive bitmap, and properties and case against PCRE2 asked one code point at a time.
+/* test_charset.c - sets of code points against a naive bitmap, and properties and case against
+ * PCRE2 asked one code point at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +30,8 @@ static void test_algebra(void) {
     unsigned n = (unsigned)(tsl_test_random(&seed) % 50);
     bool same = true;
     for (unsigned i = 0; i < n; i++) {
-      uint32_t lo = (uint32_t)(tsl_test_random(&seed) % 250), hi = lo + (uint32_t)(tsl_test_random(&seed) % (256 - lo) / 8);
+      uint32_t lo = (uint32_t)(tsl_test_random(&seed) % 250),
+               hi = lo + (uint32_t)(tsl_test_random(&seed) % (256 - lo) / 8);
       CHECK(tsl__charset_add(mem, &s, lo, hi));
       for (uint32_t cp = lo; cp <= hi; cp++) flags[cp] = true;
     }
@@ -46,10 +48,12 @@ static void test_algebra(void) {
 
 static void test_negate_ends(void) {
   tsl__charset s = {0};
-  CHECK(tsl__charset_negate(mem, &s) && s.ranges.n == 1 && s.ranges.at[0].lo == 0 && s.ranges.at[0].hi == TSL__CP_MAX);
+  CHECK(tsl__charset_negate(mem, &s) && s.ranges.n == 1 && s.ranges.at[0].lo == 0 &&
+        s.ranges.at[0].hi == TSL__CP_MAX);
   CHECK(tsl__charset_negate(mem, &s) && s.ranges.n == 0);
   CHECK(tsl__charset_add(mem, &s, 0, 0) && tsl__charset_add(mem, &s, TSL__CP_MAX, TSL__CP_MAX));
-  CHECK(tsl__charset_negate(mem, &s) && s.ranges.n == 1 && s.ranges.at[0].lo == 1 && s.ranges.at[0].hi == TSL__CP_MAX - 1);
+  CHECK(tsl__charset_negate(mem, &s) && s.ranges.n == 1 && s.ranges.at[0].lo == 1 &&
+        s.ranges.at[0].hi == TSL__CP_MAX - 1);
   tsl__charset_free(mem, &s);
 }
 
@@ -79,12 +83,26 @@ static bool same_as(const tsl__charset *s, const char *pattern) {
 }
 
 static void test_properties(void) {
-  static const struct row { const char *name, *pattern; } rows[] = {
-      {"L", "\\p{L}"}, {"Lu", "\\p{Lu}"}, {"Uppercase_Letter", "\\p{Lu}"}, {"gc=Nd", "\\p{Nd}"},
-      {"General_Category=Decimal_Number", "\\p{Nd}"}, {"Script=Greek", "\\p{sc:Greek}"}, {"sc=Cyrillic", "\\p{sc:Cyrillic}"},
-      {"Script_Extensions=Hira", "\\p{scx:Hira}"}, {"Greek", "\\p{Greek}"}, {"Alphabetic", "\\p{Alphabetic}"},
-      {"ASCII", "[\\x{0}-\\x{7f}]"}, {"Any", "[\\x{0}-\\x{10ffff}]"}, {"Assigned", "\\P{Cn}"}, {"LC", "\\p{L&}"},
-      {"White_Space", "\\p{White_Space}"}, {"Co", "\\p{Co}"}, {"Punctuation", "\\p{P}"},
+  static const struct row {
+    const char *name, *pattern;
+  } rows[] = {
+      {"L", "\\p{L}"},
+      {"Lu", "\\p{Lu}"},
+      {"Uppercase_Letter", "\\p{Lu}"},
+      {"gc=Nd", "\\p{Nd}"},
+      {"General_Category=Decimal_Number", "\\p{Nd}"},
+      {"Script=Greek", "\\p{sc:Greek}"},
+      {"sc=Cyrillic", "\\p{sc:Cyrillic}"},
+      {"Script_Extensions=Hira", "\\p{scx:Hira}"},
+      {"Greek", "\\p{Greek}"},
+      {"Alphabetic", "\\p{Alphabetic}"},
+      {"ASCII", "[\\x{0}-\\x{7f}]"},
+      {"Any", "[\\x{0}-\\x{10ffff}]"},
+      {"Assigned", "\\P{Cn}"},
+      {"LC", "\\p{L&}"},
+      {"White_Space", "\\p{White_Space}"},
+      {"Co", "\\p{Co}"},
+      {"Punctuation", "\\p{P}"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tsl__charset s = {0};
@@ -96,20 +114,41 @@ static void test_properties(void) {
 }
 
 static void test_unknown_properties(void) {
-  static const char *const names[] = {"", "Nonsense", "Script=", "Script=Nonsense", "gc=Greek=", "L}|\\p{N", "IsGreek", "InBasicLatin",
-                                      "a_name_that_is_longer_than_sixty_four_characters_which_no_property_is"};
+  static const char *const names[] = {
+      "",
+      "Nonsense",
+      "Script=",
+      "Script=Nonsense",
+      "gc=Greek=",
+      "L}|\\p{N",
+      "IsGreek",
+      "InBasicLatin",
+      "a_name_that_is_longer_than_sixty_four_characters_which_no_property_is"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     tsl__charset s = {0};
-    CHECKF(tsl__charset_add_property(mem, &s, names[i], strlen(names[i])) == TSL_ERR_SYNTAX && s.ranges.n == 0, "%s", names[i]);
+    CHECKF(tsl__charset_add_property(mem, &s, names[i], strlen(names[i])) == TSL_ERR_SYNTAX &&
+               s.ranges.n == 0,
+           "%s", names[i]);
     tsl__charset_free(mem, &s);
   }
 }
 
 static void test_fold(void) {
-  static const struct row { uint32_t lo, hi; const char *pattern; } rows[] = {
-      {'a', 'z', "(?i)[a-z]"}, {'A', 'C', "(?i)[A-C]"}, {'j', 'l', "(?i)[j-l]"}, {'S', 'S', "(?i)s"}, {'0', '9', "[0-9]"},
-      {'Y', 'b', "(?i)[Y-b]"}, {0xE9, 0xE9, "(?i)\\x{e9}"}, {0x3A3, 0x3A3, "(?i)\\x{3a3}"}, {0x212A, 0x212A, "(?i)k"},
-      {0x100, 0x17F, "(?i)[\\x{100}-\\x{17f}]"}, {0x10400, 0x10427, "(?i)[\\x{10400}-\\x{10427}]"},
+  static const struct row {
+    uint32_t lo, hi;
+    const char *pattern;
+  } rows[] = {
+      {'a', 'z', "(?i)[a-z]"},
+      {'A', 'C', "(?i)[A-C]"},
+      {'j', 'l', "(?i)[j-l]"},
+      {'S', 'S', "(?i)s"},
+      {'0', '9', "[0-9]"},
+      {'Y', 'b', "(?i)[Y-b]"},
+      {0xE9, 0xE9, "(?i)\\x{e9}"},
+      {0x3A3, 0x3A3, "(?i)\\x{3a3}"},
+      {0x212A, 0x212A, "(?i)k"},
+      {0x100, 0x17F, "(?i)[\\x{100}-\\x{17f}]"},
+      {0x10400, 0x10427, "(?i)[\\x{10400}-\\x{10427}]"},
       {0xD000, 0xE100, "[\\x{D000}-\\x{D7FF}\\x{E000}-\\x{E100}]"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -119,11 +158,12 @@ static void test_fold(void) {
     tsl__charset_free(mem, &s);
   }
   tsl__charset surrogates = {0};
-  CHECK(tsl__charset_add(mem, &surrogates, 0xD800, 0xDFFF) && tsl__charset_fold(mem, &surrogates) && surrogates.ranges.n == 1);
+  CHECK(tsl__charset_add(mem, &surrogates, 0xD800, 0xDFFF) && tsl__charset_fold(mem, &surrogates) &&
+        surrogates.ranges.n == 1);
   tsl__charset_free(mem, &surrogates);
 }
 
-/* ---- every allocation fails once ------------------------------------------------------------------------------ */
+/* ---- every allocation fails once ------------------------------------------------------------- */
 
 static void test_no_memory(void) {
   bool done = false;
@@ -133,7 +173,8 @@ static void test_no_memory(void) {
     tsl__charset s = {0};
     tsl_status status = tsl__charset_add_property(&a, &s, "Greek", 5);
     CHECK(status == TSL_OK || (status == TSL_ERR_NO_MEMORY && s.ranges.n == 0));
-    done = status == TSL_OK && tsl__charset_add(&a, &s, 0xE9, 0xE9) && tsl__charset_fold(&a, &s) && tsl__charset_negate(&a, &s);
+    done = status == TSL_OK && tsl__charset_add(&a, &s, 0xE9, 0xE9) && tsl__charset_fold(&a, &s) &&
+           tsl__charset_negate(&a, &s);
     tsl__charset_free(&a, &s);
     CHECK(f.held == 0);
   }

@@ -1,4 +1,5 @@
-/* test_formats.c - formats: cases after the RFCs, leap seconds against arithmetic, and the JSON Schema Test Suite where it is there.
+/* test_formats.c - formats: cases after the RFCs, leap seconds against arithmetic, and the JSON
+ * Schema Test Suite where it is there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,12 @@ static tsl__exprs *new_exprs(void) {
 }
 
 /* Formats are made once and kept: some take long. */
-typedef struct made { char name[32]; tsl__exprs *x; tsl__expr e; bool known; } made;
+typedef struct made {
+  char name[32];
+  tsl__exprs *x;
+  tsl__expr e;
+  bool known;
+} made;
 static made cache[64];
 static size_t cached;
 
@@ -31,7 +37,8 @@ static made *format(const char *name, size_t length) {
   memcpy(m->name, name, length);
   m->x = new_exprs();
   m->e = tsl__format_expr(m->x, name, length, &m->known);
-  CHECKF(tsl__exprs_status(m->x) == TSL_OK && m->known == (m->e != TSL__NONE), "%s: %s", m->name, tsl__exprs_why(m->x));
+  CHECKF(tsl__exprs_status(m->x) == TSL_OK && m->known == (m->e != TSL__NONE), "%s: %s", m->name,
+         tsl__exprs_why(m->x));
   return m;
 }
 
@@ -42,7 +49,7 @@ static bool valid(made *m, const void *text, size_t n) {
   return result;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void test_table(void) {
   static const char path[] = "tests/cases/regex_formats.txt";
@@ -70,16 +77,19 @@ static void test_table(void) {
   fclose(f);
 }
 
-/* ---- leap seconds --------------------------------------------------------------------------------------------- */
+/* ---- leap seconds ---------------------------------------------------------------------------- */
 
 /* Every hour and minute with every quarter of an hour (and some odd minutes) of offset. */
 static void test_leap_seconds(void) {
   made *m = format("time", 4);
   char text[64];
   for (int minute = 0; minute < 1440; minute++)
-    for (int offset = 0; offset < 1440; offset += offset % 15 ? 1 : offset % 120 == 0 ? 1 : 14 + (offset % 15 == 0)) {
+    for (int offset = 0; offset < 1440; offset += offset % 15         ? 1
+                                                  : offset % 120 == 0 ? 1
+                                                                      : 14 + (offset % 15 == 0)) {
       for (int sign = -1; sign <= 1; sign += 2) {
-        int n = snprintf(text, sizeof text, "%02d:%02d:60%c%02d:%02d", minute / 60, minute % 60, sign < 0 ? '-' : '+', offset / 60, offset % 60);
+        int n = snprintf(text, sizeof text, "%02d:%02d:60%c%02d:%02d", minute / 60, minute % 60,
+                         sign < 0 ? '-' : '+', offset / 60, offset % 60);
         bool want = (minute - sign * offset + 2 * 1440) % 1440 == 1439;
         if (valid(m, text, (size_t)n) != want) CHECKF(false, "%s", text);
       }
@@ -103,20 +113,23 @@ static void test_calendar(void) {
   CHECK(valid(m, "2024-02-29", 10));
 }
 
-/* ---- host names ----------------------------------------------------------------------------------------------- */
+/* ---- host names ------------------------------------------------------------------------------ */
 
 /* The rules of compiler/formats/host.c once more, as a pattern. */
 #define LDH_LABEL "(?!..--)[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?"
 #define FIRST_DELTA "(?:[aA]|[b-zB-Z0-9][aA]|[b-zB-Z0-9]{2}[0-9]*[a-zA-Z])"
-#define A_LABEL                                                                                                   \
-  "(?=[A-Za-z0-9\\-]{5,63}(?![A-Za-z0-9\\-]))[Xx][Nn]--(?!-|..--)(?:[A-Za-z0-9\\-]+-)?" FIRST_DELTA "(?:[A-Za-z0-9]*[A-Za-z])?"
+#define A_LABEL                                                                        \
+  "(?=[A-Za-z0-9\\-]{5,63}(?![A-Za-z0-9\\-]))[Xx][Nn]--(?!-|..--)(?:[A-Za-z0-9\\-]+-)" \
+  "?" FIRST_DELTA "(?:[A-Za-z0-9]*[A-Za-z])?"
 #define LABEL "(?:" LDH_LABEL "|" A_LABEL ")"
 
 static size_t random_label(uint64_t *seed, char *out) {
-  static const char *const begins[] = {"", "", "xn--", "XN--", "xn-", "ab--", "x", "a", "xn--a-", "xn--ab--"};
+  static const char *const begins[] = {"",     "",  "xn--", "XN--",   "xn-",
+                                       "ab--", "x", "a",    "xn--a-", "xn--ab--"};
   static const char letters[] = "aaabzx019n--";
   const char *begin = begins[tsl_test_random(seed) % 10];
-  size_t n = strlen(begin), more = tsl_test_random(seed) % 8 ? tsl_test_random(seed) % 7 : 50 + tsl_test_random(seed) % 15;
+  size_t n = strlen(begin), more = tsl_test_random(seed) % 8 ? tsl_test_random(seed) % 7
+                                                             : 50 + tsl_test_random(seed) % 15;
   memcpy(out, begin, n);
   for (; more > 0; more--) out[n++] = more % 16 == 15 ? 'b' : letters[tsl_test_random(seed) % 12];
   return n;
@@ -133,7 +146,9 @@ static void test_host_names(void) {
   CHECK(tsl__regex_compile(x, pattern, sizeof pattern - 1, NULL, &e, NULL) == TSL_OK);
   for (unsigned round = 0; round < 6000; round++) {
     size_t n = 0;
-    for (unsigned labels = (unsigned)(tsl_test_random(&seed) % 6 ? tsl_test_random(&seed) % 3 : tsl_test_random(&seed) % 11);; labels--) {
+    for (unsigned labels = (unsigned)(tsl_test_random(&seed) % 6 ? tsl_test_random(&seed) % 3
+                                                                 : tsl_test_random(&seed) % 11);
+         ; labels--) {
       n += random_label(&seed, text + n);
       if (!labels) break;
       text[n++] = '.';
@@ -152,7 +167,7 @@ static void test_host_names(void) {
   tsl__exprs_free(x);
 }
 
-/* ---- no dead ends --------------------------------------------------------------------------------------------- */
+/* ---- no dead ends ---------------------------------------------------------------------------- */
 
 /* Follow the shortest way to the end; each step must be one byte nearer. */
 static bool completes(made *m, tsl__expr e) {
@@ -161,7 +176,8 @@ static bool completes(made *m, tsl__expr e) {
     tsl__bytes edges;
     tsl__boundaries(m->x, e, &edges);
     for (unsigned b = 0; b < 256 && !next; b++) {
-      tsl__expr d = b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(m->x, e, (uint8_t)b) : TSL__NONE;
+      tsl__expr d =
+          b == 0 || tsl__bytes_has(&edges, b) ? tsl__derive_plain(m->x, e, (uint8_t)b) : TSL__NONE;
       if (d && tsl__expr_shortest(m->x, d) + 1 == shortest) next = d;
     }
     if (!(e = next)) return false;
@@ -169,29 +185,53 @@ static bool completes(made *m, tsl__expr e) {
   return tsl__expr_nullable(m->x, e);
 }
 
-/* Along every prefix of texts that begin well, the rest can be completed in as many bytes as the state says. */
+/* Along every prefix of texts that begin well, the rest can be completed in as many bytes as the
+ * state says. */
 static void test_completions(void) {
-  static const struct row { const char *format, *text; } rows[] = {
-      {"time", "01:29:60+01:30"}, {"time", "23:59:60.5Z"}, {"time", "00:00:60-"}, {"date-time", "2024-02-29T23:59:60Z"}, {"date", "1900-02-2"},
-      {"idn-hostname", "l\xC2\xB7l\xE3\x83\xBB"}, {"idn-hostname", "\xD8\xA8\xE2\x80\x8C"}, {"idn-hostname", "ab-\xC3\xA9-"},
-      {"idn-hostname", "\xCD\xB5"}, {"idn-hostname", "llllllllllllllllllllllllllllllllllllllllllllllllllllllllll\xC2\xB7"},
-      {"hostname", "xn--4gbwdl.a-b"}, {"email", "\"a b\"@[IPv6:1::"}, {"uri", "http://[1:2::3]:8/%4"}, {"uri-template", "{+a,b*}{x:1"},
-      {"duration", "P1Y2M3DT4H"}, {"ipv6", "1:2:3:4:5:6:7"}, {"iri-reference", "\xC3\xA9:"}, {"uuid", "0123456"}, {"relative-json-pointer", "10/~"},
-      {"regex", "(?<ab>[^\\d-]|\\u{1F600}{2,3}?\\3(?:(?=[!-\\x7a\xC3\xA9"}, {"regex", "a{12,9"}, {"regex", "[\xF0\x9F\x98\x80-\\u{0001F64"}, {"regex", "(?<a>)(?<a"}, {"regex", "[\\u{1F600}-\\"},
+  static const struct row {
+    const char *format, *text;
+  } rows[] = {
+      {"time", "01:29:60+01:30"},
+      {"time", "23:59:60.5Z"},
+      {"time", "00:00:60-"},
+      {"date-time", "2024-02-29T23:59:60Z"},
+      {"date", "1900-02-2"},
+      {"idn-hostname", "l\xC2\xB7l\xE3\x83\xBB"},
+      {"idn-hostname", "\xD8\xA8\xE2\x80\x8C"},
+      {"idn-hostname", "ab-\xC3\xA9-"},
+      {"idn-hostname", "\xCD\xB5"},
+      {"idn-hostname", "llllllllllllllllllllllllllllllllllllllllllllllllllllllllll\xC2\xB7"},
+      {"hostname", "xn--4gbwdl.a-b"},
+      {"email", "\"a b\"@[IPv6:1::"},
+      {"uri", "http://[1:2::3]:8/%4"},
+      {"uri-template", "{+a,b*}{x:1"},
+      {"duration", "P1Y2M3DT4H"},
+      {"ipv6", "1:2:3:4:5:6:7"},
+      {"iri-reference", "\xC3\xA9:"},
+      {"uuid", "0123456"},
+      {"relative-json-pointer", "10/~"},
+      {"regex", "(?<ab>[^\\d-]|\\u{1F600}{2,3}?\\3(?:(?=[!-\\x7a\xC3\xA9"},
+      {"regex", "a{12,9"},
+      {"regex", "[\xF0\x9F\x98\x80-\\u{0001F64"},
+      {"regex", "(?<a>)(?<a"},
+      {"regex", "[\\u{1F600}-\\"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     made *m = format(rows[i].format, strlen(rows[i].format));
     tsl__expr e = m->e;
     for (const char *at = rows[i].text; e; e = tsl__derive_plain(m->x, e, (uint8_t)*at++)) {
-      CHECKF(completes(m, e), "%s: after %.*s", rows[i].format, (int)(at - rows[i].text), rows[i].text);
+      CHECKF(completes(m, e), "%s: after %.*s", rows[i].format, (int)(at - rows[i].text),
+             rows[i].text);
       if (!*at) break;
     }
   }
 }
 
-/* ---- the JSON Schema Test Suite ------------------------------------------------------------------------------- */
+/* ---- the JSON Schema Test Suite -------------------------------------------------------------- */
 
-static const tsl__json *get(const tsl__json *object, const char *key) { return tsl__json_get(object, key, strlen(key)); }
+static const tsl__json *get(const tsl__json *object, const char *key) {
+  return tsl__json_get(object, key, strlen(key));
+}
 
 /* One file: groups of a schema and its tests. Returns how many tests were made. */
 static unsigned run_suite_file(const char *path) {
@@ -204,14 +244,17 @@ static unsigned run_suite_file(const char *path) {
   tsl__arena_init(&arena, &tsl__malloc);
   CHECKF(tsl__json_parse(&arena, text, length, 100, &root, NULL) == TSL_OK, "%s", path);
   for (uint32_t i = 0; root && i < root->length; i++) {
-    const tsl__json *name = get(get(&root->items[i], "schema"), "format"), *cases = get(&root->items[i], "tests");
+    const tsl__json *name = get(get(&root->items[i], "schema"), "format"),
+                    *cases = get(&root->items[i], "tests");
     made *m = name ? format(name->text, name->length) : NULL;
     for (uint32_t k = 0; m && m->known && k < cases->length; k++) {
-      const tsl__json *data = get(&cases->items[k], "data"), *want = get(&cases->items[k], "valid"), *what = get(&cases->items[k], "description");
+      const tsl__json *data = get(&cases->items[k], "data"), *want = get(&cases->items[k], "valid"),
+                      *what = get(&cases->items[k], "description");
       if (data->kind != TSL__JSON_STRING) continue;
       tests++;
-      CHECKF(valid(m, data->text, data->length) == (want->kind == TSL__JSON_TRUE), "%s: %s: %.*s: %.*s", path, m->name, (int)what->length, what->text,
-             (int)data->length, data->text);
+      CHECKF(valid(m, data->text, data->length) == (want->kind == TSL__JSON_TRUE),
+             "%s: %s: %.*s: %.*s", path, m->name, (int)what->length, what->text, (int)data->length,
+             data->text);
     }
   }
   tsl__arena_free(&arena);
@@ -220,24 +263,47 @@ static unsigned run_suite_file(const char *path) {
 }
 
 static void test_suite(void) {
-  static const char *const drafts[] = {"draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"};
-  static const char *const files[] = {"date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4", "ipv6", "iri",
-                                      "iri-reference", "json-pointer", "relative-json-pointer", "time", "uri", "uri-reference", "uri-template", "uuid"};
+  static const char *const drafts[] = {"draft4", "draft6", "draft7", "draft2019-09",
+                                       "draft2020-12"};
+  static const char *const files[] = {"date",
+                                      "date-time",
+                                      "duration",
+                                      "email",
+                                      "hostname",
+                                      "idn-email",
+                                      "idn-hostname",
+                                      "ipv4",
+                                      "ipv6",
+                                      "iri",
+                                      "iri-reference",
+                                      "json-pointer",
+                                      "relative-json-pointer",
+                                      "time",
+                                      "uri",
+                                      "uri-reference",
+                                      "uri-template",
+                                      "uuid"};
   const char *folder = getenv("TSL_SUITE");
   char path[1024];
   unsigned tests = 0;
   for (size_t d = 0; folder && d < sizeof drafts / sizeof *drafts; d++)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-      snprintf(path, sizeof path, "%s/tests/%s/optional/format/%s.json", folder, drafts[d], files[i]);
+      snprintf(path, sizeof path, "%s/tests/%s/optional/format/%s.json", folder, drafts[d],
+               files[i]);
       tests += run_suite_file(path);
     }
-  if (!tests) SKIP("the JSON Schema Test Suite is not there: `./dev fetch suite` gets it, TSL_SUITE names its folder");
-  else CHECKF(tests > 1000, "%u tests of the JSON Schema Test Suite", tests);
+  if (!tests)
+    SKIP("the JSON Schema Test Suite is not there: `./dev fetch suite` gets it, TSL_SUITE names "
+         "its folder");
+  else
+    CHECKF(tests > 1000, "%u tests of the JSON Schema Test Suite", tests);
 }
 
-/* A byte that a format cannot hold, by tsl__expr_alphabet, is nowhere legal: on random walks through its texts. */
+/* A byte that a format cannot hold, by tsl__expr_alphabet, is nowhere legal: on random walks
+ * through its texts. */
 static void test_alphabets(void) {
-  static const char *const names[] = {"date", "date-time", "time", "hostname", "idn-hostname", "email", "uuid", "ipv4", "ipv6", "duration"};
+  static const char *const names[] = {"date",  "date-time", "time", "hostname", "idn-hostname",
+                                      "email", "uuid",      "ipv4", "ipv6",     "duration"};
   uint64_t seed = 1;
   unsigned never = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -1,9 +1,12 @@
-/* test_regex_format.c - texts of the format regex: masks, and what the tables of one grammar come to.
+/* test_regex_format.c - texts of the format regex: masks, and what the tables of one grammar come
+ * to.
  *
- *   masks   a vocabulary of long tokens out of the pieces of patterns (classes, ranges, groups, names, counts, escapes, characters of all lengths); along random
- *           texts each mask must allow just the tokens that can be accepted one by one
- *   memory  many texts of one grammar, with many groups and classes, each brought to its end: what a class may go on with must not be looked into for each group that
- *           may be open, nor what else might end a pattern within an escape
+ *   masks   a vocabulary of long tokens out of the pieces of patterns (classes, ranges, groups,
+ *           names, counts, escapes, characters of all lengths); along random texts each mask must
+ *           allow just the tokens that can be accepted one by one
+ *   memory  many texts of one grammar, with many groups and classes, each brought to its end: what
+ *           a class may go on with must not be looked into for each group that may be open, nor
+ *           what else might end a pattern within an escape
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +21,54 @@
 #define MANY_STEPS 60
 #define MANY_BYTES ((uint64_t)24 << 20)
 
-static const char *const pieces[] = {"a", "b", "z", "0", "1", "9", "_", " ", "-", "-", "-", "[", "[", "[^", "]", "]", "(", "(?:", "(?=", "(?<a", ">", ")", ")", "{", "{1", ",", "}", "*", "?", "|",
-                                     "\\\\d", "\\\\1", "\\\\0", "\\\\b", "\\\\", "\\\\x4", "\\\\u{1F", "\\\\p{L}", "\\\\cA", "\xC3\xA9", "\xC3\xBF", "\xE6\x97\xA5", "\xF0\x9F\x98\x80", "\xE6", "\xF0\x9F", "\\u00e9", "\\n", "\""};
+static const char *const pieces[] = {"a",
+                                     "b",
+                                     "z",
+                                     "0",
+                                     "1",
+                                     "9",
+                                     "_",
+                                     " ",
+                                     "-",
+                                     "-",
+                                     "-",
+                                     "[",
+                                     "[",
+                                     "[^",
+                                     "]",
+                                     "]",
+                                     "(",
+                                     "(?:",
+                                     "(?=",
+                                     "(?<a",
+                                     ">",
+                                     ")",
+                                     ")",
+                                     "{",
+                                     "{1",
+                                     ",",
+                                     "}",
+                                     "*",
+                                     "?",
+                                     "|",
+                                     "\\\\d",
+                                     "\\\\1",
+                                     "\\\\0",
+                                     "\\\\b",
+                                     "\\\\",
+                                     "\\\\x4",
+                                     "\\\\u{1F",
+                                     "\\\\p{L}",
+                                     "\\\\cA",
+                                     "\xC3\xA9",
+                                     "\xC3\xBF",
+                                     "\xE6\x97\xA5",
+                                     "\xF0\x9F\x98\x80",
+                                     "\xE6",
+                                     "\xF0\x9F",
+                                     "\\u00e9",
+                                     "\\n",
+                                     "\""};
 enum { PIECES = sizeof pieces / sizeof *pieces };
 
 /* Single bytes first, then pieces of patterns in a row; some hold letters alone, as words do. */
@@ -31,14 +80,17 @@ static tsl_vocab *make_vocab(void) {
   uint32_t n = 0;
   for (uint32_t t = 0; t < TOKENS; t++) {
     uint32_t begin = offsets[t] = n;
-    uint32_t length = 1 + (uint32_t)(tsl_test_random(&seed) % (t % 2 ? 8 : LONGEST)), choice = t % 4 == 3 ? 7 : PIECES;
+    uint32_t length = 1 + (uint32_t)(tsl_test_random(&seed) % (t % 2 ? 8 : LONGEST)),
+             choice = t % 4 == 3 ? 7 : PIECES;
     special[t] = t == 256;
-    if (t < 256) bytes[n++] = (uint8_t)t;
-    else while (n - begin < length) {
-      const char *piece = pieces[tsl_test_random(&seed) % choice];
-      memcpy(bytes + n, piece, strlen(piece));
-      n += (uint32_t)strlen(piece);
-    }
+    if (t < 256)
+      bytes[n++] = (uint8_t)t;
+    else
+      while (n - begin < length) {
+        const char *piece = pieces[tsl_test_random(&seed) % choice];
+        memcpy(bytes + n, piece, strlen(piece));
+        n += (uint32_t)strlen(piece);
+      }
   }
   offsets[TOKENS] = n;
   const tsl_token end = 256;
@@ -81,14 +133,22 @@ static void follow(tsl_vocab *vocab, tsl_grammar *g, const char *schema, uint64_
 }
 
 static void masks(void) {
-  static const char *const schemas[] = {"{\"type\":\"string\",\"format\":\"regex\"}", "{\"type\":\"string\",\"format\":\"regex\",\"maxLength\":12}", "{\"type\":\"string\",\"format\":\"regex\",\"maxLength\":40}", "{\"type\":\"string\",\"format\":\"regex\",\"minLength\":9,\"not\":{\"pattern\":\"zz\"}}",
-                                        "{\"type\":\"array\",\"items\":{\"format\":\"regex\",\"type\":\"string\"},\"uniqueItems\":true}"};
+  static const char *const schemas[] = {
+      "{\"type\":\"string\",\"format\":\"regex\"}",
+      "{\"type\":\"string\",\"format\":\"regex\",\"maxLength\":12}",
+      "{\"type\":\"string\",\"format\":\"regex\",\"maxLength\":40}",
+      "{\"type\":\"string\",\"format\":\"regex\",\"minLength\":9,\"not\":{\"pattern\":\"zz\"}}",
+      "{\"type\":\"array\",\"items\":{\"format\":\"regex\",\"type\":\"string\"},\"uniqueItems\":"
+      "true}"};
   tsl_vocab *vocab = make_vocab();
   for (size_t i = 0; vocab && i < sizeof schemas / sizeof *schemas; i++) {
     tsl_grammar *g = NULL;
     tsl_error error = {0};
-    CHECKF(tsl_grammar_json_schema(vocab, schemas[i], strlen(schemas[i]), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schemas[i], error.message);
-    for (uint64_t seed = 1; g && seed <= ROUNDS_OF(12u); seed++) follow(vocab, g, schemas[i], seed * 7919 + i);
+    CHECKF(tsl_grammar_json_schema(vocab, schemas[i], strlen(schemas[i]), NULL, NULL, &g, &error) ==
+               TSL_OK,
+           "%s: %s", schemas[i], error.message);
+    for (uint64_t seed = 1; g && seed <= ROUNDS_OF(12u); seed++)
+      follow(vocab, g, schemas[i], seed * 7919 + i);
     tsl_grammar_release(g);
   }
   tsl_vocab_release(vocab);
@@ -120,7 +180,9 @@ static void memory(void) {
   uint64_t seed = 5;
   CHECKF(tsl_vocab_embedded(NULL, &vocab, &error) == TSL_OK, "%s", error.message);
   if (!vocab) return;
-  CHECKF(tsl_grammar_json_schema(vocab, schema, sizeof schema - 1, NULL, NULL, &g, &error) == TSL_OK, "%s", error.message);
+  CHECKF(tsl_grammar_json_schema(vocab, schema, sizeof schema - 1, NULL, NULL, &g, &error) ==
+             TSL_OK,
+         "%s", error.message);
   size_t words = tsl_vocab_mask_words(vocab);
   uint32_t *mask = malloc(words * sizeof *mask);
   tsl_budget *budget = NULL;

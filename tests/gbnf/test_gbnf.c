@@ -1,7 +1,9 @@
-/* test_gbnf.c - GBNF: tables of grammars and texts, printed forms, random grammars against a naive oracle.
+/* test_gbnf.c - GBNF: tables of grammars and texts, printed forms, random grammars against a naive
+ * oracle.
  *
- * The oracle takes a grammar as it was parsed and works out, by the definition and a least fixed point, every text of up to ORACLE_LENGTH letters that each rule
- * matches: sets of texts as bits, no derivatives, no left recursion removal.
+ * The oracle takes a grammar as it was parsed and works out, by the definition and a least fixed
+ * point, every text of up to ORACLE_LENGTH letters that each rule matches: sets of texts as bits,
+ * no derivatives, no left recursion removal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +16,7 @@
 static uint64_t seed = 97;
 static uint32_t rnd(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
 
-/* ---- a vocabulary: all bytes, and a few tokens ---------------------------------------------------------------- */
+/* ---- a vocabulary: all bytes, and a few tokens ----------------------------------------------- */
 
 enum { THINK = 256, END_THINK = 257, WORD = 258, EOS = 259, TOKENS = 260 };
 
@@ -29,7 +31,12 @@ static tsl_vocab *make_vocab(void) {
     offsets[257 + i] = offsets[256 + i] + (uint32_t)strlen(names[i]);
   }
   special[THINK] = special[END_THINK] = 1;
-  tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = TOKENS, .special = special, .eog = &eog, .eog_count = 1};
+  tsl_vocab_desc desc = {.bytes = bytes,
+                         .offsets = offsets,
+                         .size = TOKENS,
+                         .special = special,
+                         .eog = &eog,
+                         .eog_count = 1};
   tsl_vocab *vocab = NULL;
   CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
   return vocab;
@@ -42,14 +49,15 @@ static tsl_matcher *start(const char *text, size_t length) {
   tsl_matcher *m = NULL;
   tsl_error error;
   tsl_status status = tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &grammar, &error);
-  CHECKF(status == TSL_OK, "%s: %s at %u:%u in\n%.*s", tsl_status_name(status), error.message, error.line, error.column, (int)length, text);
+  CHECKF(status == TSL_OK, "%s: %s at %u:%u in\n%.*s", tsl_status_name(status), error.message,
+         error.line, error.column, (int)length, text);
   if (status) return NULL;
   CHECK(tsl_matcher_new(grammar, NULL, &m) == TSL_OK);
   tsl_grammar_release(grammar);
   return m;
 }
 
-/* ---- tables --------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path, size_t *size) {
   char *text = text_of_file(path, size);
@@ -103,7 +111,8 @@ static void accept_table(void) {
       snprintf(name, sizeof name, "%.*s", (int)(end - line - 3), line + 3);
       grammar = end + 1;
       cases++;
-    } else if (grammar && (line[0] == '+' || line[0] == '-') && (line[1] == ' ' || line + 1 == end)) {
+    } else if (grammar && (line[0] == '+' || line[0] == '-') &&
+               (line[1] == ' ' || line + 1 == end)) {
       if (!m) m = start(grammar, (size_t)(line - grammar));
       if (m) check_text(m, name, line, (size_t)(end - line));
     }
@@ -121,15 +130,19 @@ static void reject_table(void) {
   for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n")) {
     char *field[5] = {line}, text[512];
     if (line[0] == '#') continue;
-    for (int i = 1; i < 5; i++) field[i] = strchr(field[i - 1], '\t'), field[i] = field[i] ? (*field[i] = 0, field[i] + 1) : NULL;
+    for (int i = 1; i < 5; i++)
+      field[i] = strchr(field[i - 1], '\t'),
+      field[i] = field[i] ? (*field[i] = 0, field[i] + 1) : NULL;
     CHECKF(field[4] != NULL, "%s: a row of five fields", line);
     if (!field[4]) continue;
     size_t n = unescape(field[4], strlen(field[4]), text);
     tsl_error error = {0};
     tsl_grammar *grammar = (tsl_grammar *)&error;
     tsl_status status = tsl_grammar_gbnf(vocab, text, n, NULL, NULL, &grammar, &error);
-    CHECKF(!strcmp(tsl_status_name(status) + 8, field[0]) && status == error.status && !grammar, "%s: %s", field[4], tsl_status_name(status));
-    CHECKF(error.line == (uint32_t)atoi(field[1]) && error.column == (uint32_t)atoi(field[2]), "%s: at %u:%u (%s)", field[4], error.line, error.column, error.message);
+    CHECKF(!strcmp(tsl_status_name(status) + 8, field[0]) && status == error.status && !grammar,
+           "%s: %s", field[4], tsl_status_name(status));
+    CHECKF(error.line == (uint32_t)atoi(field[1]) && error.column == (uint32_t)atoi(field[2]),
+           "%s: at %u:%u (%s)", field[4], error.line, error.column, error.message);
     CHECKF(strstr(error.message, field[3]) != NULL, "%s: %s", field[4], error.message);
     rows++;
   }
@@ -137,9 +150,12 @@ static void reject_table(void) {
   CHECK(rows > 40);
 }
 
-/* ---- printed forms -------------------------------------------------------------------------------------------- */
+/* ---- printed forms --------------------------------------------------------------------------- */
 
-typedef struct { tsl__exprs *x; tsl__gbnf *g; } parsed;
+typedef struct {
+  tsl__exprs *x;
+  tsl__gbnf *g;
+} parsed;
 
 static parsed parse(const char *text, size_t length) {
   parsed p = {NULL, NULL};
@@ -152,48 +168,63 @@ static parsed parse(const char *text, size_t length) {
   return p;
 }
 
-/* ---- rules as JSON -------------------------------------------------------------------------------------------- */
+/* ---- rules as JSON --------------------------------------------------------------------------- */
 
 static void copy_line(void *ctx, const char *line) { snprintf(ctx, 1024, "%s", line); }
 
 static void written(void) {
   static const char *const rows[][2] = {
-    {"root ::= \"a\\\"\" x | [^b]? .\nx ::= <[7]>{2,}",
-     "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":\"choice\",\"items\":[{\"kind\":\"sequence\",\"items\":[{\"kind\":\"literal\",\"text\":\"\\\"a\\\\\\\"\\\"\"},"
-     "{\"kind\":\"rule\",\"name\":\"x\"}]},{\"kind\":\"sequence\",\"items\":[{\"kind\":\"repeat\",\"item\":{\"kind\":\"class\",\"text\":\"[^b]\"},\"min\":0,\"max\":1},{\"kind\":\"any\"}]}]}},"
-     "{\"name\":\"x\",\"line\":2,\"body\":{\"kind\":\"repeat\",\"item\":{\"kind\":\"token\",\"text\":\"<[7]>\"},\"min\":2,\"max\":null}}]}"},
-    {"root ::= \"\"", "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":\"empty\"}}]}"},
-    {"root ::= [a-c\\n]", "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":\"class\",\"text\":\"[\\\\na-c]\"}}]}"}};
+      {"root ::= \"a\\\"\" x | [^b]? .\nx ::= <[7]>{2,}",
+       "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":\"choice\",\"items\":[{"
+       "\"kind\":\"sequence\",\"items\":[{\"kind\":\"literal\",\"text\":\"\\\"a\\\\\\\"\\\"\"},"
+       "{\"kind\":\"rule\",\"name\":\"x\"}]},{\"kind\":\"sequence\",\"items\":[{\"kind\":"
+       "\"repeat\",\"item\":{\"kind\":\"class\",\"text\":\"[^b]\"},\"min\":0,\"max\":1},{\"kind\":"
+       "\"any\"}]}]}},"
+       "{\"name\":\"x\",\"line\":2,\"body\":{\"kind\":\"repeat\",\"item\":{\"kind\":\"token\","
+       "\"text\":\"<[7]>\"},\"min\":2,\"max\":null}}]}"},
+      {"root ::= \"\"",
+       "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":\"empty\"}}]}"},
+      {"root ::= [a-c\\n]", "{\"rules\":[{\"name\":\"root\",\"line\":1,\"body\":{\"kind\":"
+                            "\"class\",\"text\":\"[\\\\na-c]\"}}]}"}};
   char text[1024];
   tsl_error error = {0};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    CHECKF(tsl_gbnf_write(vocab, rows[i][0], strlen(rows[i][0]), copy_line, text, &error) == TSL_OK, "%s: %s", rows[i][0], error.message);
+    CHECKF(tsl_gbnf_write(vocab, rows[i][0], strlen(rows[i][0]), copy_line, text, &error) == TSL_OK,
+           "%s: %s", rows[i][0], error.message);
     CHECKF(!strcmp(text, rows[i][1]), "%s: %s", rows[i][0], text);
   }
-  CHECK(tsl_gbnf_write(vocab, "root ::= (", 10, copy_line, text, &error) == TSL_ERR_SYNTAX && error.line == 1);
-  CHECK(tsl_gbnf_write(vocab, "root ::= a", 10, copy_line, text, &error) == TSL_ERR_SYNTAX && error.offset == 9);
-  CHECK(tsl_gbnf_write(vocab, "a ::= \"x\"", 9, copy_line, text, &error) == TSL_OK && strstr(text, "\"name\":\"a\""));
-  CHECK(tsl_gbnf_write(vocab, NULL, 0, copy_line, text, &error) == TSL_ERR_SYNTAX && error.line == 1);
-  CHECK(tsl_grammar_gbnf(vocab, NULL, 0, NULL, NULL, &(tsl_grammar *){0}, &error) == TSL_ERR_SYNTAX && error.line == 1);
+  CHECK(tsl_gbnf_write(vocab, "root ::= (", 10, copy_line, text, &error) == TSL_ERR_SYNTAX &&
+        error.line == 1);
+  CHECK(tsl_gbnf_write(vocab, "root ::= a", 10, copy_line, text, &error) == TSL_ERR_SYNTAX &&
+        error.offset == 9);
+  CHECK(tsl_gbnf_write(vocab, "a ::= \"x\"", 9, copy_line, text, &error) == TSL_OK &&
+        strstr(text, "\"name\":\"a\""));
+  CHECK(tsl_gbnf_write(vocab, NULL, 0, copy_line, text, &error) == TSL_ERR_SYNTAX &&
+        error.line == 1);
+  CHECK(tsl_grammar_gbnf(vocab, NULL, 0, NULL, NULL, &(tsl_grammar *){0}, &error) ==
+            TSL_ERR_SYNTAX &&
+        error.line == 1);
   CHECK(tsl_gbnf_write(vocab, NULL, 1, copy_line, text, &error) == TSL_ERR_ARGUMENT);
 }
 
 static void printed_bodies(void) {
   static const char *const rows[][2] = {
-    {"root ::= \"a\" \"b\"", "\"a\" \"b\""},
-    {"root ::= \"a\"|\"b\" \"c\"|", "\"a\" | \"b\" \"c\" | \"\""},
-    {"root ::= (\"a\"|\"b\")* root? \"c\"{2} .{1,} \"d\"{0,3}", "(\"a\" | \"b\")* root? \"c\"{2} .+ \"d\"{0,3}"},
-    {"root ::= [b-da\\n] [^\\x00-\\U0010FFFE]", "[\\na-d] [\\U0010FFFF]"},
-    {"root ::= \"\\\"\\u00e9\\n\"", "\"\\\"\\xE9\\n\""},
-    {"root ::= ((\"a\"))", "\"a\""},
-    {"root ::= \"\" (\"\" | \"a\")", "\"\" | \"a\""},
-    {"root ::= [^\\x00-\\U0010FFFF]", "[^\\x00-\\U0010FFFF]"}};
+      {"root ::= \"a\" \"b\"", "\"a\" \"b\""},
+      {"root ::= \"a\"|\"b\" \"c\"|", "\"a\" | \"b\" \"c\" | \"\""},
+      {"root ::= (\"a\"|\"b\")* root? \"c\"{2} .{1,} \"d\"{0,3}",
+       "(\"a\" | \"b\")* root? \"c\"{2} .+ \"d\"{0,3}"},
+      {"root ::= [b-da\\n] [^\\x00-\\U0010FFFE]", "[\\na-d] [\\U0010FFFF]"},
+      {"root ::= \"\\\"\\u00e9\\n\"", "\"\\\"\\xE9\\n\""},
+      {"root ::= ((\"a\"))", "\"a\""},
+      {"root ::= \"\" (\"\" | \"a\")", "\"\" | \"a\""},
+      {"root ::= [^\\x00-\\U0010FFFF]", "[^\\x00-\\U0010FFFF]"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];
     parsed p = parse(rows[i][0], strlen(rows[i][0]));
     size_t n = tsl__gbnf_print(p.g, p.g->rules.at[0].body, text, sizeof text);
     CHECKF(!strcmp(text, rows[i][1]) && n == strlen(text), "%s printed as %s", rows[i][0], text);
-    CHECK(tsl__gbnf_print(p.g, p.g->rules.at[0].body, text, 3) == n && strlen(text) == (n < 2 ? n : 2));
+    CHECK(tsl__gbnf_print(p.g, p.g->rules.at[0].body, text, 3) == n &&
+          strlen(text) == (n < 2 ? n : 2));
     tsl__exprs_free(p.x);
   }
   const char *tokens = "root ::= <think> !</think>* <[258]>";
@@ -207,22 +238,26 @@ static void printed_bodies(void) {
 /* The equations of left-recursive rules: <head> rest. */
 static void printed_equations(void) {
   static const char *const rows[][3] = {
-    {"root ::= root \"+\" num | num\nnum ::= [0-9]", "root", "<root> \"+\" num | num"},
-    {"root ::= opt root \"z\" | \"w\"\nopt ::= \"o\"?", "root", "%opt (root \"z\") | <root> \"z\" | \"w\""},
-    {"root ::= (root | \"q\")? \"s\"", "root", "<root> \"s\" | \"q\" \"s\" | \"s\""},
-    {"root ::= (root \"x\"){2,5} | \"y\"", "root", "<root> \"x\" (root \"x\"){1,4} | \"y\""},
-    {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "a", "<b> \"1\" | \"x\""},
-    {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "b", "<a> \"2\" | \"y\""},
-    {"root ::= root root | \"a\" | \"\"", "root", "<root> root | <root> | \"a\""},
-    {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "root", "<root> \"!\" | \"\\-\" root | \"1\" | <root> \"+\" root"},
-    {"root ::= root | \"a\" root", "root", NULL}};
+      {"root ::= root \"+\" num | num\nnum ::= [0-9]", "root", "<root> \"+\" num | num"},
+      {"root ::= opt root \"z\" | \"w\"\nopt ::= \"o\"?", "root",
+       "%opt (root \"z\") | <root> \"z\" | \"w\""},
+      {"root ::= (root | \"q\")? \"s\"", "root", "<root> \"s\" | \"q\" \"s\" | \"s\""},
+      {"root ::= (root \"x\"){2,5} | \"y\"", "root", "<root> \"x\" (root \"x\"){1,4} | \"y\""},
+      {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "a", "<b> \"1\" | \"x\""},
+      {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "b", "<a> \"2\" | \"y\""},
+      {"root ::= root root | \"a\" | \"\"", "root", "<root> root | <root> | \"a\""},
+      {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "root",
+       "<root> \"!\" | \"\\-\" root | \"1\" | <root> \"+\" root"},
+      {"root ::= root | \"a\" root", "root", NULL}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];
     parsed p = parse(rows[i][0], strlen(rows[i][0]));
-    uint32_t root = tsl__gbnf_find(p.g, "root", 4), rule = tsl__gbnf_find(p.g, rows[i][1], strlen(rows[i][1]));
+    uint32_t root = tsl__gbnf_find(p.g, "root", 4),
+             rule = tsl__gbnf_find(p.g, rows[i][1], strlen(rows[i][1]));
     CHECK(tsl__gbnf_analyse(p.g, root) && p.g->rules.at[root].facts.some == (rows[i][2] != NULL));
     if (rows[i][2]) {
-      CHECK(tsl__gbnf_left_recursion(p.g, NULL) == TSL_OK && p.g->rules.at[rule].cycle != TSL__G_NO_CYCLE);
+      CHECK(tsl__gbnf_left_recursion(p.g, NULL) == TSL_OK &&
+            p.g->rules.at[rule].cycle != TSL__G_NO_CYCLE);
       tsl__gbnf_print_terms(p.g, rule, text, sizeof text);
       CHECKF(!strcmp(text, rows[i][2]), "%s: %s", rows[i][0], text);
     }
@@ -233,15 +268,15 @@ static void printed_equations(void) {
 /* What becomes an expression in place, and what a rule. */
 static void placed(void) {
   static const char *const rows[][2] = {
-    {"root ::= ws\nws ::= \" \" ws | \"\"", "( )*"},
-    {"root ::= d\nd ::= d [0-9] | [0-9]", "[0-9]([0-9])*"},
-    {"root ::= a b\na ::= \"x\" | \"y\"\nb ::= a a", "[xy][xy][xy]"},
-    {"root ::= [a-z]{1,100}", "<root>"},
-    {"root ::= \"(\" root \")\" | \"\"", "<root>"},
-    {"root ::= root \"+\" root | \"1\"", "1(+1)*"},
-    {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "(-)*1((\\!|+(-)*1))*"},
-    {"root ::= root \"+\" root | \"(\" root \")\" | \"1\"", "<%root>"},
-    {"root ::= \"\" | a\na ::= a | \"\"", "ε"}};
+      {"root ::= ws\nws ::= \" \" ws | \"\"", "( )*"},
+      {"root ::= d\nd ::= d [0-9] | [0-9]", "[0-9]([0-9])*"},
+      {"root ::= a b\na ::= \"x\" | \"y\"\nb ::= a a", "[xy][xy][xy]"},
+      {"root ::= [a-z]{1,100}", "<root>"},
+      {"root ::= \"(\" root \")\" | \"\"", "<root>"},
+      {"root ::= root \"+\" root | \"1\"", "1(+1)*"},
+      {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "(-)*1((\\!|+(-)*1))*"},
+      {"root ::= root \"+\" root | \"(\" root \")\" | \"1\"", "<%root>"},
+      {"root ::= \"\" | a\na ::= a | \"\"", "ε"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];
     tsl__exprs *x = NULL;
@@ -269,33 +304,44 @@ static void check_frames(const char *grammar, const char *text, uint32_t frames)
   tsl_matcher_free(m);
 }
 
-/* Texts that may end where a class is counted are read in the frame of who names them, whatever follows. */
+/* Texts that may end where a class is counted are read in the frame of who names them, whatever
+ * follows. */
 static void counted_in_place(void) {
   static const struct {
     const char *grammar, *text;
     uint32_t frames;
   } rows[] = {
-    {"root ::= \"- \" text \"\\n\"\ntext ::= [^\\n]{1,80}", "- ab", 1},
-    {"root ::= name \": \" text \"\\n\"\nname ::= [a-z] [a-z0-9]{0,20}\ntext ::= [^\\n]{1,80}", "ab: c", 1},
-    {"root ::= name \" \" value\nname ::= [a-z]{1,20}\nvalue ::= \"{\" value \"}\" | \"x\"", "ab", 1},
-    {"root ::= \"- \" text \",\"\ntext ::= [^\\n]{1,80}", "- ab", 1},                       /* it need not end there */
-    {"root ::= name \" (x)\"\nname ::= [A-Z] [a-z ]{2,60}", "Ab c", 1},
-    {"root ::= (word sep?)* \".\"\nword ::= [a-z]{1,20}\nsep ::= [a-z ]", "ab cd", 1},
-    {"root ::= \"<\" text \">\"\ntext ::= \"'\" [a-z]{1,80} \"'\" root?", "<'a", 2},         /* it ends otherwise */
-    {"root ::= (x \",\")*\nx ::= a | \"(\" x \")\"\na ::= [a-z ]{1,40}", "ab", 2},                          /* that of x, which names itself */
-    {"root ::= (text \"\\n\"){9}\ntext ::= [^\\n]{1,80}", "ab", 1},                          /* what counts is within what counts */
-    {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n]{1,80}", "ab", 1},
-    {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n-]{1,80}", "ab", 1},
-    {"root ::= (\"x\" | text) \"\\n\"\ntext ::= [a-f]{0,80}", "ab", 1},
-    {"root ::= row (\"\\n\" row)*\nrow ::= f (\",\" f)*\nf ::= \"'\" [^']{0,40} \"'\" | char{0,80}\nchar ::= [^',\\n]", "ab,c", 1},
-    {"root ::= row (\"\\n\" row)* \"?\"\nrow ::= f (\",\" f)*\nf ::= [^,\\n]{0,80}", "ab,c", 1},
-    {"root ::= \"(\" text root? \")\"\ntext ::= [^()]{0,80}", "(ab", 1},
-    {"root ::= text more\nmore ::= \",\" text more | \".\"\ntext ::= [^,.]{0,80}", "a", 1},
-    {"root ::= text more\nmore ::= \",\" more text | \".\"\ntext ::= [^,.]{0,80}", "a", 1},
-    {"root ::= text (\"; \" text){0,5} \"\\n\"\ntext ::= [^;\\n]{1,80}", "a; b", 1},
-    {"root ::= text? <[256]>\ntext ::= [^\\n]{1,80}", "ab", 1},
-    {"root ::= text \"-\"\ntext ::= [a-z]{1,80} | <[256]>", "ab", 2}}; /* a token is named in it */
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_frames(rows[i].grammar, rows[i].text, rows[i].frames);
+      {"root ::= \"- \" text \"\\n\"\ntext ::= [^\\n]{1,80}", "- ab", 1},
+      {"root ::= name \": \" text \"\\n\"\nname ::= [a-z] [a-z0-9]{0,20}\ntext ::= [^\\n]{1,80}",
+       "ab: c", 1},
+      {"root ::= name \" \" value\nname ::= [a-z]{1,20}\nvalue ::= \"{\" value \"}\" | \"x\"", "ab",
+       1},
+      /* it need not end there */
+      {"root ::= \"- \" text \",\"\ntext ::= [^\\n]{1,80}", "- ab", 1},
+      {"root ::= name \" (x)\"\nname ::= [A-Z] [a-z ]{2,60}", "Ab c", 1},
+      {"root ::= (word sep?)* \".\"\nword ::= [a-z]{1,20}\nsep ::= [a-z ]", "ab cd", 1},
+      /* it ends otherwise */
+      {"root ::= \"<\" text \">\"\ntext ::= \"'\" [a-z]{1,80} \"'\" root?", "<'a", 2},
+      /* that of x, which names itself */
+      {"root ::= (x \",\")*\nx ::= a | \"(\" x \")\"\na ::= [a-z ]{1,40}", "ab", 2},
+      /* what counts is within what counts */
+      {"root ::= (text \"\\n\"){9}\ntext ::= [^\\n]{1,80}", "ab", 1},
+      {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n]{1,80}", "ab", 1},
+      {"root ::= text \"\\n\" (text \"-\")?\ntext ::= [^\\n-]{1,80}", "ab", 1},
+      {"root ::= (\"x\" | text) \"\\n\"\ntext ::= [a-f]{0,80}", "ab", 1},
+      {"root ::= row (\"\\n\" row)*\nrow ::= f (\",\" f)*\nf ::= \"'\" [^']{0,40} \"'\" | "
+       "char{0,80}\nchar ::= [^',\\n]",
+       "ab,c", 1},
+      {"root ::= row (\"\\n\" row)* \"?\"\nrow ::= f (\",\" f)*\nf ::= [^,\\n]{0,80}", "ab,c", 1},
+      {"root ::= \"(\" text root? \")\"\ntext ::= [^()]{0,80}", "(ab", 1},
+      {"root ::= text more\nmore ::= \",\" text more | \".\"\ntext ::= [^,.]{0,80}", "a", 1},
+      {"root ::= text more\nmore ::= \",\" more text | \".\"\ntext ::= [^,.]{0,80}", "a", 1},
+      {"root ::= text (\"; \" text){0,5} \"\\n\"\ntext ::= [^;\\n]{1,80}", "a; b", 1},
+      {"root ::= text? <[256]>\ntext ::= [^\\n]{1,80}", "ab", 1},
+      {"root ::= text \"-\"\ntext ::= [a-z]{1,80} | <[256]>", "ab",
+       2}}; /* a token is named in it */
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    check_frames(rows[i].grammar, rows[i].text, rows[i].frames);
 }
 
 /* Where a rule's texts run into what follows they are read in the frame of who names it. */
@@ -304,66 +350,84 @@ static void running_in_place(void) {
     const char *grammar, *text;
     uint32_t frames;
   } rows[] = {
-    {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab", 1},
-    {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab[cd", 2},     /* the loop within is a rule */
-    {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab[cd[e]f", 2},
-    {"root ::= w (\",\" w)*\nw ::= [a-z]+ | \"[\" w \"]\"", "ab", 2}, /* nothing runs on */
-    {"root ::= w*\nw ::= [a-f]+ | \"[\" w* \"]\"", "ab", 2},        /* few characters: as they were */
-    {"root ::= s*\ns ::= \"<\" c* \">\"\nc ::= [^<>$] | \"$\" s", "<ab", 2},
-    {"root ::= text\ntext ::= char text | char\nchar ::= [^{}] | \"{\" text \"}\"", "ab", 1},
-    {"root ::= i*\ni ::= [^\\\\{}]+ | \"\\\\\" [a-z]+ (\"{\" i* \"}\")*", "a\\b{c}", 1}, /* of loops within one another the inner one is a rule */
-    {"root ::= (f \" \"?)*\nf ::= [a-z]+ | \"(\" f \")\" | \"'\" f", "a'b", 1},
-    {"root ::= l\nl ::= l l | i\ni ::= [a-z]+ | \"[\" l \"]\"", "ab", 1},
-    {"root ::= (w \"-\"?)*\nw ::= [a-z]{1,20} | \"[\" w \"]\"", "ab", 2}, /* what counts has a frame of its own */
-    {"root ::= s s\ns ::= [a-z] s s | [a-z]", "a", 2}};                    /* and so has what would stay in part */
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_frames(rows[i].grammar, rows[i].text, rows[i].frames);
+      {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab", 1},
+      {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab[cd", 2}, /* the loop within is a rule */
+      {"root ::= w*\nw ::= [a-z]+ | \"[\" w* \"]\"", "ab[cd[e]f", 2},
+      {"root ::= w (\",\" w)*\nw ::= [a-z]+ | \"[\" w \"]\"", "ab", 2}, /* nothing runs on */
+      /* few characters: as they were */
+      {"root ::= w*\nw ::= [a-f]+ | \"[\" w* \"]\"", "ab", 2},
+      {"root ::= s*\ns ::= \"<\" c* \">\"\nc ::= [^<>$] | \"$\" s", "<ab", 2},
+      {"root ::= text\ntext ::= char text | char\nchar ::= [^{}] | \"{\" text \"}\"", "ab", 1},
+      /* of loops within one another the inner one is a rule */
+      {"root ::= i*\ni ::= [^\\\\{}]+ | \"\\\\\" [a-z]+ (\"{\" i* \"}\")*", "a\\b{c}", 1},
+      {"root ::= (f \" \"?)*\nf ::= [a-z]+ | \"(\" f \")\" | \"'\" f", "a'b", 1},
+      {"root ::= l\nl ::= l l | i\ni ::= [a-z]+ | \"[\" l \"]\"", "ab", 1},
+      /* what counts has a frame of its own */
+      {"root ::= (w \"-\"?)*\nw ::= [a-z]{1,20} | \"[\" w \"]\"", "ab", 2},
+      /* and so has what would stay in part */
+      {"root ::= s s\ns ::= [a-z] s s | [a-z]", "a", 2}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    check_frames(rows[i].grammar, rows[i].text, rows[i].frames);
 }
 
-/* ---- tokens --------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static void tokens(void) {
   const char *text = "root ::= <think> thought </think> .*\nthought ::= !</think>*";
   tsl_matcher *m = start(text, strlen(text));
   uint32_t mask[(TOKENS + 31) / 32];
   if (!m) return;
-  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_count(mask, TOKENS) == 1 && tsl_mask_has(mask, THINK));
+  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_count(mask, TOKENS) == 1 &&
+        tsl_mask_has(mask, THINK));
   CHECK(tsl_matcher_accept(m, '<') == TSL_REJECTED && tsl_matcher_accept(m, THINK) == TSL_OK);
-  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, 'a') && tsl_mask_has(mask, WORD) && tsl_mask_has(mask, THINK) && tsl_mask_has(mask, END_THINK));
+  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, 'a') &&
+        tsl_mask_has(mask, WORD) && tsl_mask_has(mask, THINK) && tsl_mask_has(mask, END_THINK));
   CHECK(!tsl_mask_has(mask, EOS) && !tsl_matcher_is_complete(m));
-  CHECK(tsl_matcher_accept(m, WORD) == TSL_OK && tsl_matcher_accept(m, 0xff) == TSL_OK && tsl_matcher_accept(m, END_THINK) == TSL_OK);
-  CHECK(tsl_matcher_is_complete(m) && tsl_matcher_accept(m, 'a') == TSL_OK && tsl_matcher_accept(m, 0xff) == TSL_REJECTED);
+  CHECK(tsl_matcher_accept(m, WORD) == TSL_OK && tsl_matcher_accept(m, 0xff) == TSL_OK &&
+        tsl_matcher_accept(m, END_THINK) == TSL_OK);
+  CHECK(tsl_matcher_is_complete(m) && tsl_matcher_accept(m, 'a') == TSL_OK &&
+        tsl_matcher_accept(m, 0xff) == TSL_REJECTED);
   CHECK(tsl_matcher_accept(m, THINK) == TSL_REJECTED && tsl_matcher_accept(m, EOS) == TSL_OK);
   tsl_matcher_free(m);
   tsl__exprs *x = NULL;
   tsl__expr e;
   tsl_error error;
   CHECK(tsl__exprs_new(NULL, NULL, NULL, &x) == TSL_OK);
-  CHECK(tsl__gbnf_compile(x, NULL, "root ::= <think>", 16, NULL, 0, &e, &error) == TSL_ERR_SYNTAX && strstr(error.message, "needs a vocabulary"));
-  CHECK(tsl__gbnf_compile(x, NULL, "start ::= \"a\"", 13, "start", 0, &e, &error) == TSL_OK && e != TSL__NONE);
+  CHECK(tsl__gbnf_compile(x, NULL, "root ::= <think>", 16, NULL, 0, &e, &error) == TSL_ERR_SYNTAX &&
+        strstr(error.message, "needs a vocabulary"));
+  CHECK(tsl__gbnf_compile(x, NULL, "start ::= \"a\"", 13, "start", 0, &e, &error) == TSL_OK &&
+        e != TSL__NONE);
   tsl__exprs_free(x);
 }
 
 /* A token that is named beside any text is no text: it stays, whichever comes first. */
 static void tokens_beside_text(void) {
-  static const char *const grammars[] = {"root ::= <think> \"x\" | .*", "root ::= .* | <think> \"x\"", "root ::= (<think> | .*)*", "root ::= (t | .*){2,5}\nt ::= t t | <think> \"x\"",
+  static const char *const grammars[] = {"root ::= <think> \"x\" | .*",
+                                         "root ::= .* | <think> \"x\"", "root ::= (<think> | .*)*",
+                                         "root ::= (t | .*){2,5}\nt ::= t t | <think> \"x\"",
                                          "root ::= \"a\"* | t | .*\nt ::= \"(\" t \")\" | <think>"};
   uint32_t mask[(TOKENS + 31) / 32];
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
     tsl_matcher *m = start(grammars[i], strlen(grammars[i]));
     if (!m) continue;
-    CHECKF(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, THINK) && tsl_mask_has(mask, WORD) && !tsl_mask_has(mask, END_THINK), "%s", grammars[i]);
+    CHECKF(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, THINK) &&
+               tsl_mask_has(mask, WORD) && !tsl_mask_has(mask, END_THINK),
+           "%s", grammars[i]);
     CHECKF(tsl_matcher_accept(m, THINK) == TSL_OK, "%s", grammars[i]);
     tsl_matcher_free(m);
   }
 }
 
-/* ---- random grammars ------------------------------------------------------------------------------------------ */
+/* ---- random grammars ------------------------------------------------------------------------- */
 
 #define ORACLE_LENGTH 6
 #define ORACLE_TEXTS ((1 << (ORACLE_LENGTH + 1)) - 1)
 
-/* A set of texts over {a, b}: text number 2^length - 1 + (its letters as bits, the first the highest). */
-typedef struct { uint8_t has[ORACLE_TEXTS]; } texts;
+/* A set of texts over {a, b}: text number 2^length - 1 + (its letters as bits, the first the
+ * highest). */
+typedef struct {
+  uint8_t has[ORACLE_TEXTS];
+} texts;
 
 static int text_length(int t) {
   int n = 0;
@@ -395,7 +459,8 @@ static texts evaluate(const tsl__gbnf *g, uint32_t node, const texts *rules) {
   if (n.kind == TSL__G_REF) return rules[n.a];
   if (n.kind == TSL__G_CLASS)
     for (uint32_t i = 0; i < n.b; i++)
-      for (uint32_t c = 'a'; c <= 'b'; c++) out.has[1 + c - 'a'] |= g->ranges.at[n.a + i].lo <= c && c <= g->ranges.at[n.a + i].hi;
+      for (uint32_t c = 'a'; c <= 'b'; c++)
+        out.has[1 + c - 'a'] |= g->ranges.at[n.a + i].lo <= c && c <= g->ranges.at[n.a + i].hi;
   if (n.kind == TSL__G_LITERAL) {
     int t = 0;
     for (uint32_t i = 0; i < n.b && t >= 0; i++) t = text_join(t, 1 + g->bytes.at[n.a + i] - 'a');
@@ -444,12 +509,16 @@ static const char *const rule_names[] = {"root", "s", "t", "u"};
 static size_t random_alternatives(char *out, int rules, int depth);
 
 static size_t random_item(char *out, int rules, int depth) {
-  static const char *const leaves[] = {"\"a\"", "\"b\"", "\"ab\"", "[ab]", "\"\"", "[a-z]", "[b-r]"};
-  static const char *const suffixes[] = {"", "", "", "", "", "", "", "", "", "", "", "?", "*", "+", "{2}", "{0,2}"};
+  static const char *const leaves[] = {"\"a\"", "\"b\"", "\"ab\"", "[ab]",
+                                       "\"\"",  "[a-z]", "[b-r]"};
+  static const char *const suffixes[] = {"", "", "", "",  "",  "",  "",    "",
+                                         "", "", "", "?", "*", "+", "{2}", "{0,2}"};
   size_t n;
   uint32_t kind = rnd(10);
-  if (kind < 4) n = (size_t)sprintf(out, "%s", leaves[rnd(7)]);
-  else if (kind < 8 || depth == 0) n = (size_t)sprintf(out, "%s", rule_names[rnd((uint32_t)rules)]);
+  if (kind < 4)
+    n = (size_t)sprintf(out, "%s", leaves[rnd(7)]);
+  else if (kind < 8 || depth == 0)
+    n = (size_t)sprintf(out, "%s", rule_names[rnd((uint32_t)rules)]);
   else {
     n = (size_t)sprintf(out, "(");
     n += random_alternatives(out + n, rules, depth - 1);
@@ -462,7 +531,8 @@ static size_t random_alternatives(char *out, int rules, int depth) {
   size_t n = 0;
   for (uint32_t i = 0, count = 1 + rnd(depth ? 3 : 2); i < count; i++) {
     if (i) n += (size_t)sprintf(out + n, " | ");
-    for (uint32_t k = 0, items = rnd(12) || i + 1 == count ? 1 + rnd(rnd(3) ? 2 : 3) : 0; k < items; k++) {
+    for (uint32_t k = 0, items = rnd(12) || i + 1 == count ? 1 + rnd(rnd(3) ? 2 : 3) : 0; k < items;
+         k++) {
       if (k) out[n++] = ' ';
       n += random_item(out + n, rules, depth);
     }
@@ -498,18 +568,24 @@ static void compare(const texts *want, tsl_matcher *m, const char *grammar) {
   for (int t = 0; t < ORACLE_TEXTS; t++) {
     char text[ORACLE_LENGTH + 1] = "";
     int length = text_length(t), best = -1;
-    for (int i = 0; i < length; i++) text[i] = (char)('a' + (((t - (1 << length) + 1) >> (length - 1 - i)) & 1));
+    for (int i = 0; i < length; i++)
+      text[i] = (char)('a' + (((t - (1 << length) + 1) >> (length - 1 - i)) & 1));
     for (int s = 0; s < ORACLE_TEXTS; s++) {
       int more = text_length(s) - length;
-      if (want->has[s] && more >= 0 && (s - (1 << (length + more)) + 1) >> more == t - (1 << length) + 1 && (best < 0 || more < best)) best = more;
+      if (want->has[s] && more >= 0 &&
+          (s - (1 << (length + more)) + 1) >> more == t - (1 << length) + 1 &&
+          (best < 0 || more < best))
+        best = more;
     }
     tsl_matcher_reset(m);
     bool accepted = tsl_matcher_accept_bytes(m, text, (size_t)length, NULL) == TSL_OK;
-    CHECKF((accepted && tsl_matcher_is_complete(m)) == want->has[t], "\"%s\" should be %d in\n%s", text, want->has[t], grammar);
+    CHECKF((accepted && tsl_matcher_is_complete(m)) == want->has[t], "\"%s\" should be %d in\n%s",
+           text, want->has[t], grammar);
     CHECKF(best < 0 || accepted, "\"%s\" can be continued in\n%s", text, grammar);
     if (!accepted) continue;
     uint64_t promised = shortest(m);
-    CHECKF(best < 0 ? promised > (uint64_t)(ORACLE_LENGTH - length) : promised == (uint64_t)best, "after \"%s\" %" PRIu64 " bytes promised, %d needed in\n%s", text, promised, best,
+    CHECKF(best < 0 ? promised > (uint64_t)(ORACLE_LENGTH - length) : promised == (uint64_t)best,
+           "after \"%s\" %" PRIu64 " bytes promised, %d needed in\n%s", text, promised, best,
            grammar);
     if (best < 0) finish(m, grammar);
   }
@@ -544,33 +620,41 @@ static void random_grammars(void) {
     }
     tsl__exprs_free(p.x);
   }
-  printf("       1500 grammars, %d of them left-recursive, %d empty; %d texts each\n", left, empty, ORACLE_TEXTS);
+  printf("       1500 grammars, %d of them left-recursive, %d empty; %d texts each\n", left, empty,
+         ORACLE_TEXTS);
 }
 
-/* Left-recursive cycles of which what comes next has more bytes than are counted, or as many as still are. */
+/* Left-recursive cycles of which what comes next has more bytes than are counted, or as many as
+ * still are. */
 static void long_ways(void) {
   static const struct {
     const char *grammar, *text;
     uint64_t missing;
   } rows[] = {
-    {"root ::= b x | \"a\"\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{1000000}){1000000}", "acb", UINT64_MAX},
-    {"root ::= b x | \"a\"\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{65536}){65535}", "acb", 65536u * 65535u - 1},
-    {"root ::= b x\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{65536}){65536}", "qb", UINT64_MAX},
-    {"root ::= b x\nb ::= root? \"c\" | \"q\"\nx ::= (\"b\"{65536}){65536}", "cb", UINT64_MAX},
-    {"root ::= b x\nb ::= c \"c\" | \"q\"\nc ::= root | \"\"\nx ::= (\"b\"{65536}){65536} | \"d\"", "cdcdcb", UINT64_MAX},
+      {"root ::= b x | \"a\"\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{1000000}){1000000}", "acb",
+       UINT64_MAX},
+      {"root ::= b x | \"a\"\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{65536}){65535}", "acb",
+       65536u * 65535u - 1},
+      {"root ::= b x\nb ::= root \"c\" | \"q\"\nx ::= (\"b\"{65536}){65536}", "qb", UINT64_MAX},
+      {"root ::= b x\nb ::= root? \"c\" | \"q\"\nx ::= (\"b\"{65536}){65536}", "cb", UINT64_MAX},
+      {"root ::= b x\nb ::= c \"c\" | \"q\"\nc ::= root | \"\"\nx ::= (\"b\"{65536}){65536} | "
+       "\"d\"",
+       "cdcdcb", UINT64_MAX},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tsl_matcher *m = start(rows[i].grammar, strlen(rows[i].grammar));
     uint32_t mask[(TOKENS + 31) / 32];
     size_t n = 0, length = strlen(rows[i].text);
     if (!m) continue;
-    CHECKF(tsl_matcher_accept_bytes(m, rows[i].text, length, &n) == TSL_OK, "%s: %zu bytes of %s", rows[i].grammar, n, rows[i].text);
-    CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_count(mask, TOKENS) == 1 && tsl_mask_has(mask, 'b') && shortest(m) == rows[i].missing);
+    CHECKF(tsl_matcher_accept_bytes(m, rows[i].text, length, &n) == TSL_OK, "%s: %zu bytes of %s",
+           rows[i].grammar, n, rows[i].text);
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_count(mask, TOKENS) == 1 &&
+          tsl_mask_has(mask, 'b') && shortest(m) == rows[i].missing);
     tsl_matcher_free(m);
   }
 }
 
-/* ---- size and limits ------------------------------------------------------------------------------------------ */
+/* ---- size and limits ------------------------------------------------------------------------- */
 
 static tsl_status compile(const char *text, size_t n, uint32_t depth, tsl_error *error) {
   tsl__exprs *x = NULL;
@@ -592,7 +676,8 @@ static void nesting(void) {
     for (uint32_t i = 0; i < depth; i++) text[n++] = ')';
     CHECK(compile(text, n, 10, &error) == (depth == 10 ? TSL_OK : TSL_ERR_LIMIT));
   }
-  CHECKF(error.column == 20 && strstr(error.message, "limit 10"), "%u %s", error.column, error.message);
+  CHECKF(error.column == 20 && strstr(error.message, "limit 10"), "%u %s", error.column,
+         error.message);
   size_t n = (size_t)sprintf(text, "root ::= \"a\"");
   for (int i = 0; i < 4000; i++) text[n++] = '?';
   CHECK(compile(text, n, 0, &error) == TSL_ERR_LIMIT);
@@ -605,13 +690,17 @@ static void cycle_limit(void) {
   for (uint32_t count = TSL__GBNF_CYCLE_MAX; count <= TSL__GBNF_CYCLE_MAX + 1; count++) {
     size_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
-      if (i) n += (size_t)sprintf(text + n, "r%u ::= ", i);
-      else n += (size_t)sprintf(text + n, "root ::= ");
-      n += i + 1 < count ? (size_t)sprintf(text + n, "r%u \"x\"\n", i + 1) : (size_t)sprintf(text + n, "root \"y\" | \"z\"\n");
+      if (i)
+        n += (size_t)sprintf(text + n, "r%u ::= ", i);
+      else
+        n += (size_t)sprintf(text + n, "root ::= ");
+      n += i + 1 < count ? (size_t)sprintf(text + n, "r%u \"x\"\n", i + 1)
+                         : (size_t)sprintf(text + n, "root \"y\" | \"z\"\n");
     }
     tsl_error error;
     tsl_status status = compile(text, n, 0, &error);
-    CHECKF(status == (count == TSL__GBNF_CYCLE_MAX ? TSL_OK : TSL_ERR_LIMIT), "%u: %s", count, tsl_status_name(status));
+    CHECKF(status == (count == TSL__GBNF_CYCLE_MAX ? TSL_OK : TSL_ERR_LIMIT), "%u: %s", count,
+           tsl_status_name(status));
   }
   free(text);
 }
@@ -622,7 +711,8 @@ static void large(void) {
   char *text = malloc(4 << 20);
   tsl_error error;
   size_t n = (size_t)sprintf(text, "root ::= r0\n");
-  for (int i = 0; i < N; i++) n += (size_t)sprintf(text + n, "r%d ::= \"a\" r%d | \"(\" root \")\"\n", i, i + 1);
+  for (int i = 0; i < N; i++)
+    n += (size_t)sprintf(text + n, "r%d ::= \"a\" r%d | \"(\" root \")\"\n", i, i + 1);
   n += (size_t)sprintf(text + n, "r%d ::= \"z\"\n", N);
   tsl_status status = compile(text, n, 0, &error);
   CHECKF(status == TSL_OK, "%s", error.message);
@@ -635,7 +725,8 @@ static void large(void) {
   for (int i = 0; i < N; i++) n += (size_t)sprintf(text + n, "[a-%c] ", 'b' + i % 20);
   status = compile(text, n, 0, &error);
   CHECKF(status == TSL_OK, "%s", error.message);
-  n = (size_t)sprintf(text, "root ::= \"b\" | (root"); /* 2,000 terms of one left-recursive rule, each with 2,000 alternatives behind it */
+  /* 2,000 terms of one left-recursive rule, each with 2,000 alternatives behind it */
+  n = (size_t)sprintf(text, "root ::= \"b\" | (root");
   for (int i = 1; i < N / 10; i++) n += (size_t)sprintf(text + n, " | root");
   n += (size_t)sprintf(text + n, ") (\"a\"");
   for (int i = 1; i < N / 10; i++) n += (size_t)sprintf(text + n, " | \"%d\" root", i);
@@ -645,7 +736,8 @@ static void large(void) {
   free(text);
 }
 
-/* Deep and wide at once: what a group matches is asked at every level above it, and found out once. */
+/* Deep and wide at once: what a group matches is asked at every level above it, and found out
+ * once. */
 static void deep_and_wide(void) {
   char *text = malloc(4 << 20);
   tsl_error error = {0};
@@ -664,7 +756,9 @@ static void work_limit(void) {
   tsl_error error = {0};
   for (unsigned rules = 600; rules <= 6000; rules *= 10) {
     size_t n = (size_t)sprintf(text, "root ::= r0\nno ::= no\nr0 ::= \"z\" | r1 no\n");
-    for (unsigned i = 1; i < rules; i++) n += (size_t)sprintf(text + n, "r%u ::= r%u no | \"b\" r%u\n", i, i + 1 < rules ? i + 1 : 0, i - 1);
+    for (unsigned i = 1; i < rules; i++)
+      n += (size_t)sprintf(text + n, "r%u ::= r%u no | \"b\" r%u\n", i, i + 1 < rules ? i + 1 : 0,
+                           i - 1);
     tsl_status status = compile(text, n, 0, &error);
     CHECKF(status == (rules == 6000 ? TSL_ERR_LIMIT : TSL_OK), "%s", tsl_status_name(status));
   }
@@ -673,7 +767,8 @@ static void work_limit(void) {
 }
 
 static void shipped(void) {
-  static const char *const names[] = {"arithmetic", "c", "chess", "english", "japanese", "json", "json_arr", "list"};
+  static const char *const names[] = {"arithmetic", "c",    "chess",    "english",
+                                      "japanese",   "json", "json_arr", "list"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char path[128];
     size_t n;
@@ -686,11 +781,12 @@ static void shipped(void) {
   }
 }
 
-/* ---- loops that call ------------------------------------------------------------------------------------------ */
+/* ---- loops that call ------------------------------------------------------------------------- */
 
 #define PAIRS_MAX 6u
 
-/* All bytes, and from 256 on, for each number of pairs, these alone, with what ends the text, and with half a pair before. */
+/* All bytes, and from 256 on, for each number of pairs, these alone, with what ends the text, and
+ * with half a pair before. */
 static tsl_vocab *vocab_of_pairs(void) {
   static const char *const ends[] = {"", "!", "(b)!"};
   uint8_t bytes[1024], special[256 + PAIRS_MAX * 6 + 1] = {0};
@@ -704,13 +800,19 @@ static tsl_vocab *vocab_of_pairs(void) {
   }
   offsets[sizeof special] = n;
   special[eog] = 1;
-  tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = sizeof special, .special = special, .eog = &eog, .eog_count = 1};
+  tsl_vocab_desc desc = {.bytes = bytes,
+                         .offsets = offsets,
+                         .size = sizeof special,
+                         .special = special,
+                         .eog = &eog,
+                         .eog_count = 1};
   tsl_vocab *v = NULL;
   CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK);
   return v;
 }
 
-/* The masks along a text of `length` of two letters in turns, over that vocabulary; each `every`th is judged token by token. */
+/* The masks along a text of `length` of two letters in turns, over that vocabulary; each `every`th
+ * is judged token by token. */
 static void follow(const char *grammar, const char letters[2], size_t length, size_t every) {
   uint32_t mask[(256 + PAIRS_MAX * 6 + 32) / 32];
   char text[64] = "";
@@ -728,7 +830,8 @@ static void follow(const char *grammar, const char letters[2], size_t length, si
   vocab = all;
 }
 
-/* What a loop begins beyond a call counts as what it begins before: many iterations in one token. */
+/* What a loop begins beyond a call counts as what it begins before: many iterations in one
+ * token. */
 static void loops_that_call(void) {
   static const char *const grammars[] = {
       "root ::= (\"a\" x){9,} \"!\"\nx ::= \"b\" | \"(\" x \")\"",
@@ -738,9 +841,10 @@ static void loops_that_call(void) {
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) follow(grammars[i], "ab", 31, 1);
 }
 
-/* ---- ambiguous texts ------------------------------------------------------------------------------------------ */
+/* ---- ambiguous texts ------------------------------------------------------------------------- */
 
-/* Ways that part and meet again, twice as many after each byte: 2^n of them, and what follows where they meet is gathered once. */
+/* Ways that part and meet again, twice as many after each byte: 2^n of them, and what follows where
+ * they meet is gathered once. */
 static void many_ways(void) {
   static const char *const grammars[] = {
       "root ::= \"a\" root \"b\"? root \"b\"? | \"\"",
@@ -751,10 +855,12 @@ static void many_ways(void) {
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) follow(grammars[i], "aa", 63, 5);
 }
 
-/* ---- out of memory -------------------------------------------------------------------------------------------- */
+/* ---- out of memory --------------------------------------------------------------------------- */
 
 static void out_of_memory(void) {
-  static const char text[] = "root ::= a b [^x]{2,9} | root \"+\" c\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | ws\nws ::= [ \\t]*\nc ::= (\"(\" root \")\")? c \"!\" | \"v\"\n";
+  static const char text[] =
+      "root ::= a b [^x]{2,9} | root \"+\" c\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | ws\nws ::= [ "
+      "\\t]*\nc ::= (\"(\" root \")\")? c \"!\" | \"v\"\n";
   bool done = false;
   long nth = 0;
   for (; !done && nth < 500; nth++) {
@@ -766,7 +872,9 @@ static void out_of_memory(void) {
     if (tsl__exprs_new(NULL, &hooks, NULL, &x) != TSL_OK) continue;
     tsl_status status = tsl__gbnf_compile(x, NULL, text, sizeof text - 1, NULL, 0, &e, &error);
     done = status == TSL_OK;
-    CHECKF(done ? e != TSL__NONE : status == TSL_ERR_NO_MEMORY && error.status == status && e == TSL__NONE, "%ld: %s", nth, tsl_status_name(status));
+    CHECKF(done ? e != TSL__NONE
+                : status == TSL_ERR_NO_MEMORY && error.status == status && e == TSL__NONE,
+           "%ld: %s", nth, tsl_status_name(status));
     tsl__exprs_free(x);
     CHECK(f.held == 0);
   }

@@ -1,4 +1,6 @@
-/* test_rehearsal.c - what is found out in a rehearsal (compiler/grammar/rehearsal.h): a grammar of plain members unites few of the vocabulary's masks that nobody united before. That masks are right the other tests tell.
+/* test_rehearsal.c - what is found out in a rehearsal (compiler/grammar/rehearsal.h): a grammar of
+ * plain members unites few of the vocabulary's masks that nobody united before. That masks are
+ * right the other tests tell.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,9 +12,13 @@
 
 #define UNIONS_MAX 2u /* of some thirty, if nothing had been found out */
 
-static const char schema[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"size\":{\"type\":\"number\"},\"open\":{\"type\":\"boolean\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-                             "\"inner\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\"}}}}}";
-static const char text[] = "{\"name\": \"some\", \"size\": 2.5, \"open\": true, \"tags\": [\"one\", \"two\"], \"inner\": {\"name\": \"other\", \"count\": 3}}";
+static const char schema[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},"
+                             "\"size\":{\"type\":\"number\"},\"open\":{\"type\":\"boolean\"},"
+                             "\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+                             "\"inner\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":"
+                             "\"string\"},\"count\":{\"type\":\"integer\"}}}}}";
+static const char text[] = "{\"name\": \"some\", \"size\": 2.5, \"open\": true, \"tags\": "
+                           "[\"one\", \"two\"], \"inner\": {\"name\": \"other\", \"count\": 3}}";
 
 /* Unions made by a grammar: in all, and of the vocabulary's masks alone. */
 static void count_unions(const tsl__space *space, unsigned *all, unsigned *below) {
@@ -21,7 +27,8 @@ static void count_unions(const tsl__space *space, unsigned *all, unsigned *below
   for (uint32_t i = 0; i < space->unions.pool.n; i++) {
     const tsl__union *u = tsl__pool_at(&space->unions.pool, i);
     bool own = false;
-    for (uint32_t k = 0; k < TSL__UNION_MAX && u->parts[k]; k++) own |= !(u->parts[k] & TSL__UNION_TOKEN) && u->parts[k] >= space->masks.first;
+    for (uint32_t k = 0; k < TSL__UNION_MAX && u->parts[k]; k++)
+      own |= !(u->parts[k] & TSL__UNION_TOKEN) && u->parts[k] >= space->masks.first;
     *below += !own;
   }
 }

@@ -1,7 +1,10 @@
-/* test_store.c - a folder of artifacts that processes share: one compile, equal masks, and nobody waits for the dead.
+/* test_store.c - a folder of artifacts that processes share: one compile, equal masks, and nobody
+ * waits for the dead.
  *
- * Processes are forked from this one. Each asks the same folder for the same grammar and prints what became of it and a hash of its masks along a fixed text through a pipe. Writers are killed at
- * every byte of a write (the size of a file is limited in the child), and while they hold the lock.
+ * Processes are forked from this one. Each asks the same folder for the same grammar and prints
+ * what became of it and a hash of its masks along a fixed text through a pipe. Writers are killed
+ * at every byte of a write (the size of a file is limited in the child), and while they hold the
+ * lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,9 +24,12 @@
 
 #define WORKERS_MAX 8
 
-static const char schema[] = "{\"type\": \"object\", \"properties\": {\"name\": {\"type\": \"string\"}, \"kind\": {\"enum\": [\"leaf\", \"node\"]}, \"flags\": {\"type\": \"array\", \"items\": "
-                             "{\"type\": \"boolean\"}}}, \"required\": [\"name\"], \"additionalProperties\": false}";
-static const char text[] = "{\"name\": \"it's\\u00e9\", \"kind\":\"leaf\",\n\"flags\": [true, false]}";
+static const char schema[] =
+    "{\"type\": \"object\", \"properties\": {\"name\": {\"type\": \"string\"}, \"kind\": "
+    "{\"enum\": [\"leaf\", \"node\"]}, \"flags\": {\"type\": \"array\", \"items\": "
+    "{\"type\": \"boolean\"}}}, \"required\": [\"name\"], \"additionalProperties\": false}";
+static const char text[] =
+    "{\"name\": \"it's\\u00e9\", \"kind\":\"leaf\",\n\"flags\": [true, false]}";
 static char folder[64];
 static tsl_vocab *vocab;
 
@@ -34,7 +40,8 @@ typedef struct report {
 } report;
 
 static const tsl_limits limits = {.deadline_us = 60000000};
-static const tsl_source source = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = schema, .length = sizeof schema - 1, .limits = &limits};
+static const tsl_source source = {
+    .kind = TSL_SOURCE_JSON_SCHEMA, .text = schema, .length = sizeof schema - 1, .limits = &limits};
 
 static double seconds(void) {
   struct timespec t;
@@ -48,7 +55,8 @@ static uint64_t hash_masks(tsl_grammar *g) {
   uint64_t hash = 0;
   if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return 0;
   for (const char *c = text; *c; c++) {
-    if (tsl_matcher_mask(m, mask) != TSL_OK || tsl_matcher_accept_bytes(m, c, 1, NULL) != TSL_OK) return 0;
+    if (tsl_matcher_mask(m, mask) != TSL_OK || tsl_matcher_accept_bytes(m, c, 1, NULL) != TSL_OK)
+      return 0;
     hash = tsl__mix(hash ^ tsl__hash(mask, tsl_vocab_mask_words(vocab) * 4));
   }
   tsl_matcher_free(m);
@@ -64,7 +72,7 @@ static report work(void) {
   return r;
 }
 
-/* ---- processes ---------------------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 static void be_worker(int gate, int out) {
   char c;
@@ -128,14 +136,15 @@ static uint64_t expected; /* masks of the compiled grammar */
 static void check_reports(const report *r, unsigned n, unsigned compiles) {
   unsigned compiled = 0;
   for (unsigned i = 0; i < n; i++) {
-    CHECKF(r[i].status == TSL_OK && r[i].result.complete && r[i].result.kept, "worker %u: %s", i, tsl_status_name((tsl_status)r[i].status));
+    CHECKF(r[i].status == TSL_OK && r[i].result.complete && r[i].result.kept, "worker %u: %s", i,
+           tsl_status_name((tsl_status)r[i].status));
     CHECKF(r[i].masks == expected, "worker %u has other masks", i);
     compiled += r[i].result.compiled;
   }
   CHECKF(compiled == compiles, "%u of %u compiled", compiled, n);
 }
 
-/* ---- tests -------------------------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void one_compile(void) {
   report r[WORKERS_MAX];
@@ -172,14 +181,17 @@ static void killed_at_any_byte(void) {
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECKF(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ, "byte %zu: the writer lived", k);
     CHECK(files(".tslgrammar", NULL, 0) == 0);
-    CHECK(files(".draft", path, sizeof path) == 1 && !stat(path, &info) && (size_t)info.st_size <= k);
+    CHECK(files(".draft", path, sizeof path) == 1 && !stat(path, &info) &&
+          (size_t)info.st_size <= k);
     r = work();
     check_reports(&r, 1, 1);
-    CHECK(files(".draft", NULL, 0) == 0 && files(".tslgrammar", path, sizeof path) == 1 && !stat(path, &info));
+    CHECK(files(".draft", NULL, 0) == 0 && files(".tslgrammar", path, sizeof path) == 1 &&
+          !stat(path, &info));
   }
 }
 
-/* Somebody holds the lock: whoever waits gets on when the holder dies, or when its own time is over. */
+/* Somebody holds the lock: whoever waits gets on when the holder dies, or when its own time is
+ * over. */
 static void killed_while_others_wait(void) {
   char path[512], draft[520];
   report r[WORKERS_MAX];
@@ -205,7 +217,8 @@ static void killed_while_others_wait(void) {
   tsl_grammar *g = NULL;
   tsl_error error;
   /* other limits but `deadline_us` would be another name */
-  CHECK(tsl_store_get(vocab, folder, &in_a_hurry, NULL, &g, NULL, &error) == TSL_ERR_CANCELLED && strstr(error.message, "deadline_us") && !g);
+  CHECK(tsl_store_get(vocab, folder, &in_a_hurry, NULL, &g, NULL, &error) == TSL_ERR_CANCELLED &&
+        strstr(error.message, "deadline_us") && !g);
   fflush(stdout);
   pid_t killer = fork();
   if (killer == 0) {
@@ -242,11 +255,13 @@ static void flip(const char *path, off_t at) {
   CHECK(pwrite(file, &byte, 1, at) == 1 && !close(file));
 }
 
-/* Damage that loading does not come to: a mask fails, once, and whoever asks next has another file. */
+/* Damage that loading does not come to: a mask fails, once, and whoever asks next has another
+ * file. */
 static void damaged_blocks_are_replaced(void) {
   char long_schema[16384], path[512];
   size_t n = (size_t)sprintf(long_schema, "{\"enum\":[");
-  for (int i = 0; i < 120; i++) n += (size_t)sprintf(long_schema + n, "%s\"%d is one of the texts\"", i ? "," : "", i * 7919);
+  for (int i = 0; i < 120; i++)
+    n += (size_t)sprintf(long_schema + n, "%s\"%d is one of the texts\"", i ? "," : "", i * 7919);
   n += (size_t)sprintf(long_schema + n, "]}");
   const tsl_source many = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = long_schema, .length = n};
   struct stat info;
@@ -258,7 +273,8 @@ static void damaged_blocks_are_replaced(void) {
       tsl_store_result result;
       tsl_grammar *g = NULL;
       tsl_matcher *m = NULL;
-      CHECK(tsl_store_get(vocab, folder, &many, NULL, &g, &result, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+      CHECK(tsl_store_get(vocab, folder, &many, NULL, &g, &result, NULL) == TSL_OK &&
+            tsl_matcher_new(g, NULL, &m) == TSL_OK);
       tsl_status status = tsl_matcher_accept_bytes(m, "\"7919 is one of", 15, NULL);
       if (status == TSL_OK) status = tsl_matcher_mask(m, mask);
       CHECK(again == 1 ? status == TSL_OK || status == TSL_ERR_FORMAT : status == TSL_OK);
@@ -267,7 +283,9 @@ static void damaged_blocks_are_replaced(void) {
       tsl_grammar_release(g);
       CHECK(result.kept && files(".tslgrammar", path, sizeof path) == (status == TSL_OK));
       if (again == 0) CHECK(!stat(path, &info));
-      if (again == 0) flip(path, at + TSL__ARTIFACT_BLOCK / 2 < info.st_size ? at + TSL__ARTIFACT_BLOCK / 2 : info.st_size - 1);
+      if (again == 0)
+        flip(path, at + TSL__ARTIFACT_BLOCK / 2 < info.st_size ? at + TSL__ARTIFACT_BLOCK / 2
+                                                               : info.st_size - 1);
     }
     empty_folder();
   }
@@ -289,40 +307,51 @@ static void no_folder(void) {
   bad.length = 11;
   tsl_grammar *g;
   tsl_error error;
-  CHECK(tsl_store_get(vocab, folder, &bad, NULL, &g, NULL, &error) == TSL_ERR_SCHEMA && error.message[0]);
+  CHECK(tsl_store_get(vocab, folder, &bad, NULL, &g, NULL, &error) == TSL_ERR_SCHEMA &&
+        error.message[0]);
   CHECK(files(".draft", NULL, 0) == 0);
 }
 
-/* A file that holds the source alone is compiled when it is loaded: within the caller's time, and until the caller cancels. */
+/* A file that holds the source alone is compiled when it is loaded: within the caller's time, and
+ * until the caller cancels. */
 static void source_in_time(void) {
   static char long_schema[1 << 16];
   size_t n = (size_t)sprintf(long_schema, "{\"anyOf\":[");
   for (int i = 0; i < 300; i++)
-    n += (size_t)sprintf(long_schema + n, "%s{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z]*%d$\"}}", i ? "," : "", i);
+    n += (size_t)sprintf(long_schema + n,
+                         "%s{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":"
+                         "\"string\",\"pattern\":\"^[a-z]*%d$\"}}",
+                         i ? "," : "", i);
   n += (size_t)sprintf(long_schema + n, "]}");
   int flag = 0;
   const tsl_limits with = {.cancel = &flag, .deadline_us = 60000000};
-  const tsl_source unlisted = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = long_schema, .length = n, .limits = &with};
+  const tsl_source unlisted = {
+      .kind = TSL_SOURCE_JSON_SCHEMA, .text = long_schema, .length = n, .limits = &with};
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_store_result result;
   for (int k = 0; k < 2; k++) {
-    CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, &result, &error) == TSL_OK && result.compiled == !k && result.kept && !result.complete);
+    CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, &result, &error) == TSL_OK &&
+          result.compiled == !k && result.kept && !result.complete);
     CHECK(g && !g->space->cancel && !g->space->deadline_us); /* it outlives who asked for it */
     tsl_grammar_release(g);
     g = NULL;
   }
   flag = 1;
-  CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, NULL, &error) == TSL_ERR_CANCELLED && !g && !strcmp(error.message, "cancelled"));
-  CHECK(tsl_store_get(vocab, folder, &source, NULL, &g, &result, &error) == TSL_OK && result.complete && !g->space->cancel && !g->space->deadline_us);
+  CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, NULL, &error) == TSL_ERR_CANCELLED &&
+        !g && !strcmp(error.message, "cancelled"));
+  CHECK(tsl_store_get(vocab, folder, &source, NULL, &g, &result, &error) == TSL_OK &&
+        result.complete && !g->space->cancel && !g->space->deadline_us);
   tsl_grammar_release(g);
   CHECK(files(".draft", NULL, 0) == 0);
 }
 
-/* A pattern whose compile takes a tenth of a millisecond, and its states and walks three seconds to be listed: many times the 40 ms below. */
+/* A pattern whose compile takes a tenth of a millisecond, and its states and walks three seconds to
+ * be listed: many times the 40 ms below. */
 static size_t lengthy(char *pattern) {
   size_t n = 0;
-  for (int last = 'c'; last < 'w'; last++) n += (size_t)sprintf(pattern + n, "(?:[a-%c]{1,60} ?){1,60}", last);
+  for (int last = 'c'; last < 'w'; last++)
+    n += (size_t)sprintf(pattern + n, "(?:[a-%c]{1,60} ?){1,60}", last);
   return n;
 }
 
@@ -332,9 +361,11 @@ static void raise_flag(int signal_number) {
   __atomic_store_n(&raised, 1, __ATOMIC_RELAXED);
 }
 
-/* The file is made within the caller's time, and until the caller cancels: else the grammar is there, and no file. */
+/* The file is made within the caller's time, and until the caller cancels: else the grammar is
+ * there, and no file. */
 static void kept_in_time(void) {
-  const tsl_limits hurried[] = {{.deadline_us = 40000}, {.cancel = &raised}, {.cancel = &raised, .deadline_us = 60000000}};
+  const tsl_limits hurried[] = {
+      {.deadline_us = 40000}, {.cancel = &raised}, {.cancel = &raised, .deadline_us = 60000000}};
   static char pattern[1 << 10];
   tsl_source s = {.kind = TSL_SOURCE_REGEX, .text = pattern, .length = lengthy(pattern)};
   tsl_store_result result;
@@ -344,9 +375,11 @@ static void kept_in_time(void) {
   for (size_t i = 0; i < sizeof hurried / sizeof *hurried; i++) {
     s.limits = &hurried[i];
     raised = 0;
-    if (hurried[i].cancel) CHECK(!setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 40000}}, NULL));
+    if (hurried[i].cancel)
+      CHECK(!setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0, 40000}}, NULL));
     tsl_status status = tsl_store_get(vocab, folder, &s, NULL, &g, &result, NULL);
-    CHECKF(status == TSL_OK && result.compiled && !result.kept && !result.complete, "limits %zu: %s", i, tsl_status_name(status));
+    CHECKF(status == TSL_OK && result.compiled && !result.kept && !result.complete,
+           "limits %zu: %s", i, tsl_status_name(status));
     CHECK(g && !g->space->cancel && !g->space->deadline_us && !g->space->until);
     tsl_grammar_release(g);
     CHECK(files(".tslgrammar", NULL, 0) == 0 && files(".draft", NULL, 0) == 0);
@@ -355,12 +388,13 @@ static void kept_in_time(void) {
   CHECK(signal(SIGALRM, SIG_DFL) != SIG_ERR);
 }
 
-/* ---- a fork of who has the lock ----------------------------------------------------------------------------------- */
+/* ---- a fork of who has the lock -------------------------------------------------------------- */
 
 static bool forks;      /* at the next request for memory while there is a draft */
 static int fork_report; /* where the fork writes its report */
 
-/* Memory of a process that forks while it has the lock, as one with other threads may at any time. The fork asks for the same grammar. */
+/* Memory of a process that forks while it has the lock, as one with other threads may at any time.
+ * The fork asks for the same grammar. */
 static void *forking(void *ctx, void *block, size_t old_size, size_t new_size) {
   (void)ctx;
   if (forks && files(".draft", NULL, 0) == 1) {
@@ -369,7 +403,8 @@ static void *forking(void *ctx, void *block, size_t old_size, size_t new_size) {
       report r = work();
       _exit(write(fork_report, &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
     }
-    nanosleep(&(struct timespec){0, 100000000}, NULL); /* it waits for the lock, which it has open itself */
+    /* it waits for the lock, which it has open itself */
+    nanosleep(&(struct timespec){0, 100000000}, NULL);
   }
   return tsl__malloc.reallocate(NULL, block, old_size, new_size);
 }
@@ -386,10 +421,12 @@ static void forked_with_the_lock(void) {
   fork_report = out[1];
   forks = true;
   fflush(stdout);
-  CHECK(tsl_store_get(v, folder, &source, NULL, &g, &result, NULL) == TSL_OK && result.compiled && result.kept && !forks);
+  CHECK(tsl_store_get(v, folder, &source, NULL, &g, &result, NULL) == TSL_OK && result.compiled &&
+        result.kept && !forks);
   double begun = seconds();
   CHECK(read(out[0], &r, sizeof r) == (ssize_t)sizeof r);
-  CHECKF(seconds() - begun < 5, "%.1f s", seconds() - begun); /* it waits no longer than the lock is held */
+  /* it waits no longer than the lock is held */
+  CHECKF(seconds() - begun < 5, "%.1f s", seconds() - begun);
   check_reports(&r, 1, 0);
   while (wait(NULL) > 0) continue;
   close(out[0]);
@@ -398,9 +435,11 @@ static void forked_with_the_lock(void) {
   tsl_vocab_release(v);
 }
 
-/* The artifact of a source with other options has another name: whoever wants little of it does not decide for others. */
+/* The artifact of a source with other options has another name: whoever wants little of it does not
+ * decide for others. */
 static void options_have_names(void) {
-  static const tsl_artifact_options all[] = {{.max_states = 1}, {0}, {.max_states = 20000}, {.max_walk_steps = 1}};
+  static const tsl_artifact_options all[] = {
+      {.max_states = 1}, {0}, {.max_states = 20000}, {.max_walk_steps = 1}};
   static const bool compiled[] = {true, true, false, true}, complete[] = {false, true, true, true};
   tsl_grammar *g;
   tsl_store_result result;
@@ -408,31 +447,42 @@ static void options_have_names(void) {
   for (int again = 0; again < 2; again++)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
       CHECK(tsl_store_get(vocab, folder, &source, &all[i], &g, &result, NULL) == TSL_OK);
-      CHECKF(result.compiled == (compiled[i] && !again) && result.complete == complete[i] && result.kept, "options %zu", i);
+      CHECKF(result.compiled == (compiled[i] && !again) && result.complete == complete[i] &&
+                 result.kept,
+             "options %zu", i);
       CHECK(hash_masks(g) == expected);
       tsl_grammar_release(g);
     }
   CHECK(files(".tslgrammar", NULL, 0) == 3);
 }
 
-/* The flag ends with the call, also for states that were grown while the file was loaded: those of numbers. */
+/* The flag ends with the call, also for states that were grown while the file was loaded: those of
+ * numbers. */
 static void flag_ends_with_the_call(void) {
-  static const char number[] = "{\"type\": \"number\", \"multipleOf\": 0.00000700013, \"not\": {\"multipleOf\": 0.030101}}";
+  static const char number[] =
+      "{\"type\": \"number\", \"multipleOf\": 0.00000700013, \"not\": {\"multipleOf\": 0.030101}}";
   static const tsl_artifact_options bare = {.max_walk_steps = 1};
   char digits[600];
   memset(digits, '7', sizeof digits);
   for (int k = 0; k < 2; k++) {
     int flag = 0;
     const tsl_limits with = {.cancel = &flag};
-    const tsl_source numbers = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = number, .length = sizeof number - 1, .limits = &with};
+    const tsl_source numbers = {.kind = TSL_SOURCE_JSON_SCHEMA,
+                                .text = number,
+                                .length = sizeof number - 1,
+                                .limits = &with};
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
     tsl_store_result result;
     tsl_status status = tsl_store_get(vocab, folder, &numbers, &bare, &g, &result, NULL);
     CHECK(status == TSL_OK && result.compiled == !k && result.complete);
     flag = 1;
-    if (status != TSL_OK || tsl_matcher_new(g, NULL, &m) != TSL_OK) status = TSL_ERR_NO_MEMORY;
-    else status = tsl_matcher_accept_bytes(m, digits, sizeof digits, NULL); /* more work than there is between two looks at the flag */
+    if (status != TSL_OK || tsl_matcher_new(g, NULL, &m) != TSL_OK)
+      status = TSL_ERR_NO_MEMORY;
+    else
+      status = tsl_matcher_accept_bytes(
+          m, digits, sizeof digits,
+          NULL); /* more work than there is between two looks at the flag */
     CHECKF(status == TSL_OK, "%s", tsl_status_name(status));
     tsl_matcher_free(m);
     tsl_grammar_release(g);
@@ -456,11 +506,13 @@ static void no_plain_file(void) {
   check_reports(&r, 1, 0);
   int file = open(victim, O_WRONLY | O_CREAT, 0600);
   CHECK(file >= 0 && write(file, "precious", 8) == 8 && !close(file));
-  CHECK(!unlink(path) && !symlink(victim, draft)); /* a draft that is somebody's link is not written to */
+  /* a draft that is somebody's link is not written to */
+  CHECK(!unlink(path) && !symlink(victim, draft));
   r = work();
   CHECK(r.status == TSL_OK && r.result.compiled && !r.result.kept && r.masks == expected);
   file = open(victim, O_RDONLY);
-  CHECK(file >= 0 && read(file, content, sizeof content - 1) == 8 && !strcmp(content, "precious") && !close(file));
+  CHECK(file >= 0 && read(file, content, sizeof content - 1) == 8 && !strcmp(content, "precious") &&
+        !close(file));
   CHECK(!unlink(draft) && !unlink(victim));
 }
 

@@ -1,13 +1,17 @@
 /* llama.c - what host_llama.py runs: Turnstile inside llama.cpp, through bindings/llama.cpp.
  *
- *   llama vocab FILE...        the vocabulary taken from llama.cpp against the one that Turnstile reads from the same file
- *   llama interface MODEL      accept, reset, clone, copy_state, failures
- *   llama chat MODEL FOLDER    chat completions under FOLDER/NAME.json, and under FOLDER/NAME.gbnf with llama.cpp's own grammar; a line each:
- *                                text NAME WHO TOKENS HEX              what was generated, up to an end-of-generation token
- *                                time NAME WHO MEDIAN MEAN             of apply and accept together, in ns per token
- *                                masks NAME PLACES DIFFERENCES ODD     the GBNF grammar in both: tokens about which they differ; times that
- *                                                                      they differ about control tokens (for the text of their names), bytes
- *                                                                      that are not UTF-8 and NUL, which are not counted as differences
+ *   llama vocab FILE...        the vocabulary taken from llama.cpp against the one that Turnstile
+ *   reads from the same file llama interface MODEL      accept, reset, clone, copy_state, failures
+ *   llama chat MODEL FOLDER    chat completions under FOLDER/NAME.json, and under FOLDER/NAME.gbnf
+ *   with llama.cpp's own grammar; a line each:
+ *                                text NAME WHO TOKENS HEX              what was generated, up to an
+ *                                end-of-generation token time NAME WHO MEDIAN MEAN             of
+ *                                apply and accept together, in ns per token masks NAME PLACES
+ *                                DIFFERENCES ODD     the GBNF grammar in both: tokens about which
+ *                                they differ; times that
+ *                                                                      they differ about control
+ *     tokens (for the text of their names), bytes that are not UTF-8 and NUL, which are not counted
+ *     as differences
  *
  * The last line is "N passed, N failed, N skipped".
  *
@@ -46,10 +50,10 @@ static char *slurp(const char *path) {
   return text;
 }
 
-/* ---- vocabularies --------------------------------------------------------------------------------------------- */
+/* ---- vocabularies ---------------------------------------------------------------------------- */
 
-/* llama.cpp spells what a converter filled up with, and has a form of its own for tokens of a byte-level model that are not written in the
- * alphabet of bytes (Command R has some). */
+/* llama.cpp spells what a converter filled up with, and has a form of its own for tokens of a
+ * byte-level model that are not written in the alphabet of bytes (Command R has some). */
 static bool is_known(const uint8_t *bytes, size_t n) {
   return (n > 5 && !memcmp(bytes, "[PAD", 4)) || (n > 9 && !memcmp(bytes, "[UNK_BYTE", 9));
 }
@@ -59,7 +63,8 @@ static void compare_vocabulary(const char *path) {
   tsl_vocab *from_llama = NULL, *from_file = NULL;
   tsl_error error = {0};
   if (!model) return;
-  CHECKF(!tsl_llama_vocab(llama_model_get_vocab(model), NULL, &from_llama, &error), "%s: %s", path, error.message);
+  CHECKF(!tsl_llama_vocab(llama_model_get_vocab(model), NULL, &from_llama, &error), "%s: %s", path,
+         error.message);
   CHECKF(!tsl_vocab_load_file(path, NULL, NULL, &from_file, &error), "%s: %s", path, error.message);
   CHECKF(tsl_vocab_size(from_llama) == tsl_vocab_size(from_file), "%s: sizes", path);
   unsigned spelled = 0, ends = 0;
@@ -69,10 +74,12 @@ static void compare_vocabulary(const char *path) {
     bool same = (n == m && !memcmp(a, b, n)) || is_known(a, n);
     spelled += !same;
     if (!same && spelled < 4)
-      fprintf(stderr, "  %s, token %u: \"%.*s\" and \"%.*s\"\n", path, id, (int)n, (const char *)a, (int)m, (const char *)b);
+      fprintf(stderr, "  %s, token %u: \"%.*s\" and \"%.*s\"\n", path, id, (int)n, (const char *)a,
+              (int)m, (const char *)b);
     ends += tsl_vocab_is_eog(from_llama, id) != tsl_vocab_is_eog(from_file, id);
     if (tsl_vocab_is_eog(from_llama, id) != tsl_vocab_is_eog(from_file, id))
-      printf("       %s: token %u \"%.*s\" ends a generation in %s only\n", strrchr(path, '/') + 1, id, (int)n, (const char *)a,
+      printf("       %s: token %u \"%.*s\" ends a generation in %s only\n", strrchr(path, '/') + 1,
+             id, (int)n, (const char *)a,
              tsl_vocab_is_eog(from_llama, id) ? "llama.cpp" : "Turnstile");
   }
   CHECKF(!spelled, "%s: %u tokens are spelled differently", path, spelled);
@@ -81,7 +88,7 @@ static void compare_vocabulary(const char *path) {
   llama_model_free(model);
 }
 
-/* ---- one place in a generation -------------------------------------------------------------------------------- */
+/* ---- one place in a generation --------------------------------------------------------------- */
 
 typedef struct host {
   struct llama_model *model;
@@ -119,11 +126,14 @@ static void close_host(host *h) {
 /* All tokens with the logits of the last position, or 0 before there is one. */
 static llama_token_data_array candidates(const host *h, int which, bool decoded) {
   const float *logits = decoded ? llama_get_logits_ith(h->context, -1) : NULL;
-  for (int32_t i = 0; i < h->size; i++) h->data[which][i] = (llama_token_data){i, logits ? logits[i] : 0, 0};
+  for (int32_t i = 0; i < h->size; i++)
+    h->data[which][i] = (llama_token_data){i, logits ? logits[i] : 0, 0};
   return (llama_token_data_array){h->data[which], (size_t)h->size, -1, false};
 }
 
-static bool allowed(const host *h, int which, llama_token id) { return h->data[which][id].logit != -INFINITY; }
+static bool allowed(const host *h, int which, llama_token id) {
+  return h->data[which][id].logit != -INFINITY;
+}
 
 static unsigned count_allowed(const host *h, int which) {
   unsigned n = 0;
@@ -144,7 +154,7 @@ static bool same_masks(host *h, struct llama_sampler *a, struct llama_sampler *b
   return true;
 }
 
-/* ---- the interface -------------------------------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 static llama_token token_of(const host *h, const char *text) {
   llama_token id = -1;
@@ -157,11 +167,14 @@ static tsl_grammar *schema_grammar(const host *h, const char *schema) {
   static const tsl_schema_options options = {.whitespace = TSL_WS_COMPACT};
   tsl_grammar *grammar = NULL;
   tsl_error error = {0};
-  CHECKF(!tsl_grammar_json_schema(h->turnstile, schema, strlen(schema), &options, NULL, &grammar, &error), "%s", error.message);
+  CHECKF(!tsl_grammar_json_schema(h->turnstile, schema, strlen(schema), &options, NULL, &grammar,
+                                  &error),
+         "%s", error.message);
   return grammar;
 }
 
-/* A state that is copied takes nothing of the sampler that it replaces along: the grammar and vocabulary of that may be gone. */
+/* A state that is copied takes nothing of the sampler that it replaces along: the grammar and
+ * vocabulary of that may be gone. */
 static void check_copies(host *h) {
   tsl_vocab *own = NULL;
   tsl_error error = {0};
@@ -173,7 +186,8 @@ static void check_copies(host *h) {
   tsl_grammar_release(gone);
   tsl_vocab_release(own);
   llama_sampler_copy(from, to);
-  CHECK(same_masks(h, from, to) && allowed(h, 1, token_of(h, "[")) && !allowed(h, 1, token_of(h, "{")));
+  CHECK(same_masks(h, from, to) && allowed(h, 1, token_of(h, "[")) &&
+        !allowed(h, 1, token_of(h, "{")));
   llama_sampler_free(from);
   llama_sampler_free(to);
 }
@@ -182,15 +196,17 @@ static void check_interface(host *h) {
   tsl_grammar *grammar = schema_grammar(h, "{\"enum\": [true, [1], [2]]}");
   struct llama_sampler *s = tsl_llama_sampler(grammar), *copy, *other = tsl_llama_sampler(grammar);
   tsl_grammar_release(grammar); /* the samplers hold it */
-  llama_token open = token_of(h, "["), close = token_of(h, "]"), one = token_of(h, "1"), wrong = token_of(h, "{");
+  llama_token open = token_of(h, "["), close = token_of(h, "]"), one = token_of(h, "1"),
+              wrong = token_of(h, "{");
   CHECK(!strcmp(llama_sampler_name(s), "turnstile"));
   apply(h, 0, s);
-  CHECK(allowed(h, 0, open) && allowed(h, 0, token_of(h, "true")) && !allowed(h, 0, close) && !allowed(h, 0, wrong) &&
-        !allowed(h, 0, llama_vocab_eos(h->vocab)));
+  CHECK(allowed(h, 0, open) && allowed(h, 0, token_of(h, "true")) && !allowed(h, 0, close) &&
+        !allowed(h, 0, wrong) && !allowed(h, 0, llama_vocab_eos(h->vocab)));
   llama_sampler_accept(s, open);
   copy = llama_sampler_clone(s);
   llama_sampler_accept(s, one);
-  CHECK(tsl_matcher_history(tsl_llama_matcher(s)) == 2 && tsl_matcher_history(tsl_llama_matcher(copy)) == 1 && !same_masks(h, s, copy));
+  CHECK(tsl_matcher_history(tsl_llama_matcher(s)) == 2 &&
+        tsl_matcher_history(tsl_llama_matcher(copy)) == 1 && !same_masks(h, s, copy));
   llama_sampler_copy(s, other);
   CHECK(same_masks(h, s, other) && allowed(h, 0, close));
   llama_sampler_accept(copy, one);
@@ -200,21 +216,26 @@ static void check_interface(host *h) {
   CHECK(same_masks(h, s, copy));
   llama_sampler_accept(s, close);
   apply(h, 0, s);
-  CHECK(tsl_matcher_is_complete(tsl_llama_matcher(s)) && allowed(h, 0, llama_vocab_eos(h->vocab)) && !allowed(h, 0, close));
+  CHECK(tsl_matcher_is_complete(tsl_llama_matcher(s)) && allowed(h, 0, llama_vocab_eos(h->vocab)) &&
+        !allowed(h, 0, close));
   llama_sampler_accept(s, llama_vocab_eos(h->vocab));
   llama_sampler_accept(s, open); /* after the end nothing is followed */
   apply(h, 0, s);
-  CHECK(tsl_llama_status(s) == TSL_OK && allowed(h, 0, llama_vocab_eos(h->vocab)) && !allowed(h, 0, open));
+  CHECK(tsl_llama_status(s) == TSL_OK && allowed(h, 0, llama_vocab_eos(h->vocab)) &&
+        !allowed(h, 0, open));
   llama_sampler_accept(copy, wrong);
   apply(h, 0, copy);
-  CHECK(tsl_llama_status(copy) == TSL_REJECTED && allowed(h, 0, llama_vocab_eos(h->vocab)) && !allowed(h, 0, close));
+  CHECK(tsl_llama_status(copy) == TSL_REJECTED && allowed(h, 0, llama_vocab_eos(h->vocab)) &&
+        !allowed(h, 0, close));
   llama_sampler_reset(copy);
   llama_sampler_reset(s);
   CHECK(tsl_llama_status(copy) == TSL_OK && same_masks(h, s, copy) && allowed(h, 0, open));
-  llama_token_data_array few = candidates(h, 0, false); /* as after top-k: some tokens in any order */
+  /* as after top-k: some tokens in any order */
+  llama_token_data_array few = candidates(h, 0, false);
   few.data[0].id = wrong, few.data[1].id = open, few.size = 2, few.sorted = true;
   llama_sampler_apply(s, &few);
-  CHECK(few.data[0].logit == -INFINITY && few.data[1].logit == 0 && !few.sorted); /* the first is no longer the greatest */
+  /* the first is no longer the greatest */
+  CHECK(few.data[0].logit == -INFINITY && few.data[1].logit == 0 && !few.sorted);
   few.data[0] = (llama_token_data){open, 2, 0}, few.size = 1, few.sorted = true;
   llama_sampler_apply(s, &few);
   CHECK(few.data[0].logit == 2 && few.sorted);
@@ -225,7 +246,7 @@ static void check_interface(host *h) {
   llama_sampler_free(other);
 }
 
-/* ---- generation ----------------------------------------------------------------------------------------------- */
+/* ---- generation ------------------------------------------------------------------------------ */
 
 static uint64_t now(void) {
   struct timespec t;
@@ -238,14 +259,17 @@ static int ascending(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static bool decode(host *h, llama_token *tokens, int32_t n) { return !llama_decode(h->context, llama_batch_get_one(tokens, n)); }
+static bool decode(host *h, llama_token *tokens, int32_t n) {
+  return !llama_decode(h->context, llama_batch_get_one(tokens, n));
+}
 
 /* Decode the prompt of a chat with one question. */
 static void start_chat(host *h, const char *question) {
   static char prompt[4096];
   static llama_token tokens[512];
   struct llama_chat_message message = {"user", question};
-  int32_t length = llama_chat_apply_template(llama_model_chat_template(h->model, NULL), &message, 1, true, prompt, sizeof prompt);
+  int32_t length = llama_chat_apply_template(llama_model_chat_template(h->model, NULL), &message, 1,
+                                             true, prompt, sizeof prompt);
   int32_t n = llama_tokenize(h->vocab, prompt, length, tokens, 512, true, true);
   llama_memory_clear(llama_get_memory(h->context), true);
   CHECKF(length > 0 && n > 5 && decode(h, tokens, n), "%d bytes, %d tokens", length, n);
@@ -260,7 +284,8 @@ typedef struct text {
 } text;
 
 static void put_piece(host *h, text *t, llama_token id) {
-  int32_t n = llama_token_to_piece(h->vocab, id, (char *)t->bytes + t->n, (int32_t)(sizeof t->bytes - t->n), 0, false);
+  int32_t n = llama_token_to_piece(h->vocab, id, (char *)t->bytes + t->n,
+                                   (int32_t)(sizeof t->bytes - t->n), 0, false);
   if (n > 0) t->n += (size_t)n;
 }
 
@@ -294,11 +319,12 @@ static void report(const char *name, const char *who, text *t) {
   qsort(t->times, t->tokens, sizeof *t->times, ascending);
   printf("text %s %s %u ", name, who, t->tokens);
   for (size_t i = 0; i < t->n; i++) printf("%02x", t->bytes[i]);
-  printf("\ntime %s %s %llu %llu\n", name, who, (unsigned long long)t->times[t->tokens / 2], (unsigned long long)(sum / t->tokens));
+  printf("\ntime %s %s %llu %llu\n", name, who, (unsigned long long)t->times[t->tokens / 2],
+         (unsigned long long)(sum / t->tokens));
 }
 
-/* Does the token have a byte that no UTF-8 text has, which llama.cpp lets begin a character of a string? Or begin with NUL, which llama.cpp
- * never allows? */
+/* Does the token have a byte that no UTF-8 text has, which llama.cpp lets begin a character of a
+ * string? Or begin with NUL, which llama.cpp never allows? */
 static bool is_odd(const host *h, llama_token id) {
   size_t n;
   const uint8_t *bytes = tsl_vocab_bytes(h->turnstile, (tsl_token)id, &n);
@@ -311,8 +337,10 @@ static bool is_odd(const host *h, llama_token id) {
 static void compare_masks(host *h, const char *name, const char *gbnf) {
   tsl_grammar *grammar = NULL;
   tsl_error error = {0};
-  CHECKF(!tsl_grammar_gbnf(h->turnstile, gbnf, strlen(gbnf), NULL, NULL, &grammar, &error), "%s", error.message);
-  struct llama_sampler *ours = tsl_llama_sampler(grammar), *theirs = llama_sampler_init_grammar(h->vocab, gbnf, "root");
+  CHECKF(!tsl_grammar_gbnf(h->turnstile, gbnf, strlen(gbnf), NULL, NULL, &grammar, &error), "%s",
+         error.message);
+  struct llama_sampler *ours = tsl_llama_sampler(grammar),
+                       *theirs = llama_sampler_init_grammar(h->vocab, gbnf, "root");
   tsl_grammar_release(grammar);
   unsigned places = 0, different = 0, odd = 0;
   uint64_t random = 7;
@@ -320,11 +348,13 @@ static void compare_masks(host *h, const char *name, const char *gbnf) {
     apply(h, 0, ours);
     apply(h, 1, theirs);
     for (llama_token id = 0; id < h->size; id++) {
-      bool control = tsl_vocab_is_special(h->turnstile, (tsl_token)id) && !llama_vocab_is_eog(h->vocab, id);
-      if (control || is_odd(h, id)) odd += allowed(h, 0, id) != allowed(h, 1, id);
+      bool control =
+          tsl_vocab_is_special(h->turnstile, (tsl_token)id) && !llama_vocab_is_eog(h->vocab, id);
+      if (control || is_odd(h, id))
+        odd += allowed(h, 0, id) != allowed(h, 1, id);
       else if (allowed(h, 0, id) != allowed(h, 1, id) && different++ < 3)
-        fprintf(stderr, "  %s, place %u, token %d \"%s\": %s only\n", name, places, id, llama_vocab_get_text(h->vocab, id),
-                allowed(h, 0, id) ? "Turnstile" : "llama.cpp");
+        fprintf(stderr, "  %s, place %u, token %d \"%s\": %s only\n", name, places, id,
+                llama_vocab_get_text(h->vocab, id), allowed(h, 0, id) ? "Turnstile" : "llama.cpp");
     }
     unsigned n = count_allowed(h, 0), pick = n ? (unsigned)(tsl_test_random(&random) % n) : 0;
     llama_token id = 0;
@@ -350,11 +380,12 @@ static void chat(host *h, const char *folder, const char *name) {
   char *gbnf = slurp(path);
   tsl_grammar *grammar = schema_grammar(h, schema);
   for (uint32_t seed = 1; grammar && seed <= 3; seed++) {
-    struct llama_sampler *ours = tsl_llama_sampler(grammar), *theirs = llama_sampler_init_grammar(h->vocab, gbnf, "root");
+    struct llama_sampler *ours = tsl_llama_sampler(grammar),
+                         *theirs = llama_sampler_init_grammar(h->vocab, gbnf, "root");
     start_chat(h, "Answer in JSON.");
     generate(h, ours, seed, &t);
-    CHECKF(t.ended && !tsl_llama_status(ours), "%s, seed %u: %s after %u tokens", name, seed, tsl_status_name(tsl_llama_status(ours)),
-           t.tokens);
+    CHECKF(t.ended && !tsl_llama_status(ours), "%s, seed %u: %s after %u tokens", name, seed,
+           tsl_status_name(tsl_llama_status(ours)), t.tokens);
     report(name, "turnstile", &t);
     start_chat(h, "Answer in JSON.");
     generate(h, theirs, seed, &t);

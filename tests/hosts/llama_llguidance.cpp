@@ -1,6 +1,8 @@
-/* llama_llguidance.cpp - llama.cpp's own integration of llguidance (common/llguidance.cpp), compiled as it is, over bindings/compat/llguidance.
+/* llama_llguidance.cpp - llama.cpp's own integration of llguidance (common/llguidance.cpp),
+ * compiled as it is, over bindings/compat/llguidance.
  *
- *   llama_llguidance MODEL.gguf KIND GRAMMAR SEED      prints the tokens that were generated, their number, and the text in hexadecimal digits
+ *   llama_llguidance MODEL.gguf KIND GRAMMAR SEED      prints the tokens that were generated, their
+ *   number, and the text in hexadecimal digits
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,11 +45,13 @@ int main(int argc, char **argv) {
   std::vector<llama_token> tokens(64);
   std::string text;
   int n = llama_tokenize(vocab, "Answer in JSON.", 15, tokens.data(), 64, true, true), count = 0;
-  for (; n > 0 && count < 400 && !llama_decode(context, llama_batch_get_one(tokens.data(), n)); n = 1, count++) {
+  for (; n > 0 && count < 400 && !llama_decode(context, llama_batch_get_one(tokens.data(), n));
+       n = 1, count++) {
     tokens[0] = llama_sampler_sample(chain, context, -1);
     if (llama_vocab_is_eog(vocab, tokens[0])) break;
     char piece[256];
-    text.append(piece, (size_t)llama_token_to_piece(vocab, tokens[0], piece, sizeof piece, 0, false));
+    text.append(piece,
+                (size_t)llama_token_to_piece(vocab, tokens[0], piece, sizeof piece, 0, false));
   }
   printf("%d ", count);
   for (unsigned char c : text) printf("%02x", c);

@@ -1,6 +1,8 @@
-/* xgrammar.cpp - a program over XGrammar's C++ calls, on bindings/compat/xgrammar. test_compat.py does the same with XGrammar's own Python package, line by line.
+/* xgrammar.cpp - a program over XGrammar's C++ calls, on bindings/compat/xgrammar. test_compat.py
+ * does the same with XGrammar's own Python package, line by line.
  *
- * Masks are told as hexadecimal words. The vocabulary is 288 tokens: so many that no bit of a mask is left over.
+ * Masks are told as hexadecimal words. The vocabulary is 288 tokens: so many that no bit of a mask
+ * is left over.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +22,9 @@ static const int kTokens = 288, kStop = 256;
 static std::vector<std::string> tokens() {
   std::vector<std::string> out;
   for (int i = 0; i < 256; i++) out.emplace_back(1, static_cast<char>(i));
-  for (const char *text : {"</s>", "ab", "cd", "abc", "{\"", "\":", "true", "false", "null", "\", \"", "}}", "[[", "12", "123", "  ", "\n  ", "ly", "only"}) out.emplace_back(text);
+  for (const char *text : {"</s>", "ab", "cd", "abc", "{\"", "\":", "true", "false", "null",
+                           "\", \"", "}}", "[[", "12", "123", "  ", "\n  ", "ly", "only"})
+    out.emplace_back(text);
   while (out.size() < kTokens) out.push_back("<extra" + std::to_string(out.size()) + ">");
   return out;
 }
@@ -29,16 +33,22 @@ struct Bitmask {
   std::vector<int32_t> words;
   int64_t shape[2];
   DLTensor tensor{};
-  explicit Bitmask(int rows) : words(static_cast<size_t>(rows * GetBitmaskSize(kTokens)), -1), shape{rows, GetBitmaskSize(kTokens)} {
+  explicit Bitmask(int rows)
+      : words(static_cast<size_t>(rows * GetBitmaskSize(kTokens)), -1),
+        shape{rows, GetBitmaskSize(kTokens)} {
     tensor.data = words.data();
     tensor.device = DLDevice{kDLCPU, 0};
     tensor.ndim = 2;
     tensor.dtype = GetBitmaskDLType();
     tensor.shape = shape;
   }
-  bool has(int row, int token) const { return words[static_cast<size_t>(row * GetBitmaskSize(kTokens) + token / 32)] >> token % 32 & 1; }
+  bool has(int row, int token) const {
+    return words[static_cast<size_t>(row * GetBitmaskSize(kTokens) + token / 32)] >> token % 32 & 1;
+  }
   void print(int row) const {
-    for (int i = 0; i < GetBitmaskSize(kTokens); i++) printf("%08x", static_cast<unsigned>(words[static_cast<size_t>(row * GetBitmaskSize(kTokens) + i)]));
+    for (int i = 0; i < GetBitmaskSize(kTokens); i++)
+      printf("%08x",
+             static_cast<unsigned>(words[static_cast<size_t>(row * GetBitmaskSize(kTokens) + i)]));
     printf("\n");
   }
 };
@@ -52,7 +62,9 @@ static bool throws(const std::function<void()> &call) {
   return false;
 }
 
-static void state(const char *what, const GrammarMatcher &m) { printf("%s: completed %d, terminated %d\n", what, m.IsCompleted(), m.IsTerminated()); }
+static void state(const char *what, const GrammarMatcher &m) {
+  printf("%s: completed %d, terminated %d\n", what, m.IsCompleted(), m.IsTerminated());
+}
 
 static std::vector<int> generate(GrammarMatcher &m, Bitmask &mask, unsigned seed) {
   std::vector<int> out;
@@ -76,7 +88,8 @@ static void matcher(GrammarCompiler &compiler) {
   std::vector<int> out = generate(m, mask, 3);
   state("generated", m);
   printf("after the end: %d", m.AcceptToken('a'));
-  printf(" %d %d\n", throws([&] { m.FillNextTokenBitmask(&mask.tensor); }), throws([&] { m.FindJumpForwardString(); }));
+  printf(" %d %d\n", throws([&] { m.FillNextTokenBitmask(&mask.tensor); }),
+         throws([&] { m.FindJumpForwardString(); }));
   m.Rollback(2);
   state("rolled back", m);
   printf("again %d", m.AcceptToken(out[out.size() - 2]));
@@ -92,39 +105,61 @@ static void matcher(GrammarCompiler &compiler) {
   printf("without a stop token %d", at_once.AcceptToken('a'));
   printf(" %d", at_once.IsTerminated());
   printf(" %d %d\n", at_once.AcceptToken('b'), at_once.AcceptToken(256));
-  printf("jump-forward %s, %s\n", GrammarMatcher(compiler.CompileGrammar("root ::= \"only \" [0-9]")).FindJumpForwardString().c_str(),
-         GrammarMatcher(compiler.CompileGrammar("top ::= \"caf\xC3\xA9\" | \"cafe\"", "top")).FindJumpForwardString().c_str());
+  printf("jump-forward %s, %s\n",
+         GrammarMatcher(compiler.CompileGrammar("root ::= \"only \" [0-9]"))
+             .FindJumpForwardString()
+             .c_str(),
+         GrammarMatcher(compiler.CompileGrammar("top ::= \"caf\xC3\xA9\" | \"cafe\"", "top"))
+             .FindJumpForwardString()
+             .c_str());
 }
 
 static void grammars(GrammarCompiler &compiler) {
-  const std::string object = R"({"type": "object", "properties": {"a": {"type": "integer"}, "in": {"properties": {"b": true}, "type": "object"}}, "required": ["a"]})";
-  const std::string odd = R"({"type": "object", "properties": {"enum": {"enum": [{"type": "object"}, "q\"uote"]}, "t": {"type": "array", "prefixItems": [{"type": "null"}]}},
+  const std::string object =
+      R"({"type": "object", "properties": {"a": {"type": "integer"}, "in": {"properties": {"b": true}, "type": "object"}}, "required": ["a"]})";
+  const std::string odd =
+      R"({"type": "object", "properties": {"enum": {"enum": [{"type": "object"}, "q\"uote"]}, "t": {"type": "array", "prefixItems": [{"type": "null"}]}},
     "required": ["enum"]})";
   auto takes = [&](const CompiledGrammar &g, const std::string &text) {
     GrammarMatcher m(g);
     return m.AcceptString(text) && m.IsCompleted();
   };
-  CompiledGrammar strict = compiler.CompileJSONSchema(object), loose = compiler.CompileJSONSchema(object, true, std::nullopt, std::nullopt, false);
-  for (const char *text : {R"({"a": 1})", R"({"a": 1, "c": 2})", R"({"a": 1, "in": {"b": 0}})", R"({"a": 1, "in": {"b": 0, "d": 0}})"})
+  CompiledGrammar strict = compiler.CompileJSONSchema(object),
+                  loose =
+                      compiler.CompileJSONSchema(object, true, std::nullopt, std::nullopt, false);
+  for (const char *text : {R"({"a": 1})", R"({"a": 1, "c": 2})", R"({"a": 1, "in": {"b": 0}})",
+                           R"({"a": 1, "in": {"b": 0, "d": 0}})"})
     printf("%s: strict %d, loose %d\n", text, takes(strict, text), takes(loose, text));
   CompiledGrammar other = compiler.CompileJSONSchema(odd);
-  for (const char *text : {R"({"enum": {"type":"object"}})", R"({"enum": "q\"uote", "t": [null]})", R"({"enum": "q\"uote", "t": [null, 1]})", R"({"enum": "q\"uote", "u": 1})"})
+  for (const char *text :
+       {R"({"enum": {"type":"object"}})", R"({"enum": "q\"uote", "t": [null]})",
+        R"({"enum": "q\"uote", "t": [null, 1]})", R"({"enum": "q\"uote", "u": 1})"})
     printf("%s: %d\n", text, takes(other, text));
-  for (const char *schema : {R"({"type": "object"})", R"({"type": "object", "title": "t"})", R"({"type": "object", "required": []})",
-                             R"({"maxProperties": 2, "type": "object"})", R"({"type": "object", "minProperties": 0})", R"({"type": "object", "properties": {}})",
-                             R"({"type": ["object", "null"]})", R"({"anyOf": [{"type": "object"}]})"})
+  for (const char *schema :
+       {R"({"type": "object"})", R"({"type": "object", "title": "t"})",
+        R"({"type": "object", "required": []})", R"({"maxProperties": 2, "type": "object"})",
+        R"({"type": "object", "minProperties": 0})", R"({"type": "object", "properties": {}})",
+        R"({"type": ["object", "null"]})", R"({"anyOf": [{"type": "object"}]})"})
     printf("%s: %d\n", schema, takes(compiler.CompileJSONSchema(schema), R"({"b": 1})"));
-  CompiledGrammar compact = compiler.CompileJSONSchema(object, false, std::nullopt, std::make_pair(std::string(","), std::string(":")));
+  CompiledGrammar compact = compiler.CompileJSONSchema(
+      object, false, std::nullopt, std::make_pair(std::string(","), std::string(":")));
   CompiledGrammar pretty = compiler.CompileJSONSchema(object, false, 2);
-  printf("style %d %d %d %d\n", takes(compact, R"({"a":1})"), takes(compact, R"({"a": 1})"), takes(pretty, "{\n  \"a\": 1\n}"), takes(pretty, R"({"a": 1})"));
-  printf("json %d %d\n", takes(compiler.CompileBuiltinJSONGrammar(), R"({"x": [1, null]})"), takes(compiler.CompileBuiltinJSONGrammar(), "{,}"));
-  for (const char *text : {"1", "[1]", "\"x\""}) printf("json %s %d\n", text, takes(compiler.CompileBuiltinJSONGrammar(), text));
+  printf("style %d %d %d %d\n", takes(compact, R"({"a":1})"), takes(compact, R"({"a": 1})"),
+         takes(pretty, "{\n  \"a\": 1\n}"), takes(pretty, R"({"a": 1})"));
+  printf("json %d %d\n", takes(compiler.CompileBuiltinJSONGrammar(), R"({"x": [1, null]})"),
+         takes(compiler.CompileBuiltinJSONGrammar(), "{,}"));
+  for (const char *text : {"1", "[1]", "\"x\""})
+    printf("json %s %d\n", text, takes(compiler.CompileBuiltinJSONGrammar(), text));
   printf("dot %d\n", takes(compiler.CompileRegex("a.b"), "a\nb"));
   CompiledGrammar tag = compiler.CompileStructuralTag(
-    R"({"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<f"], "tags": [{"begin": "<f>", "content": {"type": "json_schema", "json_schema": )" + object + R"(},
+      R"({"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<f"], "tags": [{"begin": "<f>", "content": {"type": "json_schema", "json_schema": )" +
+      object + R"(},
     "end": "</f>"}]}})");
-  for (const char *text : {R"(x <f>{"a": 1}</f>)", R"(<f>{"a": 1, "c": 2}</f>)", R"(<f>{"a": 1, "in": {"d": 0}}</f>)"}) printf("%s: %d\n", text, takes(tag, text));
-  printf("refused %d %d %d\n", throws([&] { compiler.CompileRegex("a("); }), throws([&] { compiler.CompileGrammar("root ::= x"); }),
+  for (const char *text :
+       {R"(x <f>{"a": 1}</f>)", R"(<f>{"a": 1, "c": 2}</f>)", R"(<f>{"a": 1, "in": {"d": 0}}</f>)"})
+    printf("%s: %d\n", text, takes(tag, text));
+  printf("refused %d %d %d\n", throws([&] { compiler.CompileRegex("a("); }),
+         throws([&] { compiler.CompileGrammar("root ::= x"); }),
          throws([&] { compiler.CompileJSONSchema(R"({"type": 3})"); }));
 }
 
@@ -137,7 +172,9 @@ static void batch(GrammarCompiler &compiler) {
   printf("batch %d %d %d\n", done[0], done[1], done[2]);
   done = BatchGrammarMatcher::BatchAcceptString(&matchers, {"b", "7", "cc"});
   printf("batch %d %d %d\n", done[0], done[1], done[2]);
-  printf("too few %d %d %d\n", throws([&] { BatchGrammarMatcher::BatchAcceptToken(&matchers, {'a'}); }), throws([&] { BatchGrammarMatcher::BatchAcceptString(&matchers, {"a"}); }),
+  printf("too few %d %d %d\n",
+         throws([&] { BatchGrammarMatcher::BatchAcceptToken(&matchers, {'a'}); }),
+         throws([&] { BatchGrammarMatcher::BatchAcceptString(&matchers, {"a"}); }),
          throws([&] { BatchGrammarMatcher::BatchRollback(&matchers, {1}); }));
   filler.BatchFillNextTokenBitmask(&matchers, &mask.tensor, std::vector<int32_t>{3, 0, 1});
   for (int row = 0; row < 4; row++) mask.print(row);
@@ -170,8 +207,15 @@ static void tokenizers() {
     for (int id : info.GetSpecialTokenIds()) printf(" %d", id);
     printf("\n");
   };
-  show(TokenizerInfo({"<0x0A>", "\xE2\x96\x81" "a", "<0xE2>", "b", "</s>"}, VocabType::BYTE_FALLBACK));
-  show(TokenizerInfo({"\xC4\xA0" "a", "\xC4\x8A", "\xC3\xA9", "<|endoftext|>", "\xC4\xA2"}, VocabType::BYTE_LEVEL));
+  show(TokenizerInfo({"<0x0A>",
+                      "\xE2\x96\x81"
+                      "a",
+                      "<0xE2>", "b", "</s>"},
+                     VocabType::BYTE_FALLBACK));
+  show(TokenizerInfo({"\xC4\xA0"
+                      "a",
+                      "\xC4\x8A", "\xC3\xA9", "<|endoftext|>", "\xC4\xA2"},
+                     VocabType::BYTE_LEVEL));
   show(TokenizerInfo({"a", "b", "", "c"}, VocabType::RAW, 40, std::vector<int32_t>{3}));
 }
 

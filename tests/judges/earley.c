@@ -1,4 +1,5 @@
-/* earley.c - see earley.h. Ref: Earley 1970; what may be empty is passed over at once (Aycock, Horspool 2002).
+/* earley.c - see earley.h. Ref: Earley 1970; what may be empty is passed over at once (Aycock,
+ * Horspool 2002).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +58,8 @@ earley *earley_new(const tsl_vocab *vocab) {
 
 void earley_free(earley *e) {
   if (!e) return;
-  for (size_t i = 0; i < e->set_room; i++) free(e->sets[i].at), free(e->sets[i].slots), free(e->sets[i].waiting);
+  for (size_t i = 0; i < e->set_room; i++)
+    free(e->sets[i].at), free(e->sets[i].slots), free(e->sets[i].waiting);
   free(e->sets);
   free(e->ends);
   free(e->symbols);
@@ -81,7 +83,8 @@ uint32_t earley_rule(earley *e) {
 
 void earley_production(earley *e, uint32_t rule) {
   e->productions = grown(e->productions, e->production_count, sizeof *e->productions);
-  e->productions[e->production_count++] = (production){rule, (uint32_t)e->symbol_count, 0, e->produced[rule], false};
+  e->productions[e->production_count++] =
+      (production){rule, (uint32_t)e->symbol_count, 0, e->produced[rule], false};
   e->produced[rule] = (uint32_t)e->production_count;
 }
 
@@ -97,7 +100,7 @@ earley_symbol earley_range(unsigned from, unsigned to) {
   return s;
 }
 
-/* ---- the grammar -------------------------------------------------------------------------------------------------- */
+/* ---- the grammar ----------------------------------------------------------------------------- */
 
 static bool is_named(const earley *e, const earley_symbol *s, tsl_token t) {
   size_t n;
@@ -134,7 +137,7 @@ bool earley_close(earley *e) {
   return e->productive[0];
 }
 
-/* ---- sets --------------------------------------------------------------------------------------------------------- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static size_t push(earley *e) {
   if (e->set_count == e->set_room) {
@@ -150,11 +153,13 @@ static size_t push(earley *e) {
 }
 
 static uint32_t *slot_of(const set *s, const item *i) {
-  size_t mask = s->capacity * 2 - 1, k = (i->production * 0x9E3779B1u) ^ (i->dot * 0x85EBCA6Bu) ^ (i->origin * 0xC2B2AE35u);
+  size_t mask = s->capacity * 2 - 1,
+         k = (i->production * 0x9E3779B1u) ^ (i->dot * 0x85EBCA6Bu) ^ (i->origin * 0xC2B2AE35u);
   for (k ^= k >> 15;; k++) {
     uint32_t *slot = &s->slots[k & mask];
     const item *o = *slot ? &s->at[*slot - 1] : NULL;
-    if (!o || (o->production == i->production && o->dot == i->dot && o->origin == i->origin)) return slot;
+    if (!o || (o->production == i->production && o->dot == i->dot && o->origin == i->origin))
+      return slot;
   }
 }
 
@@ -204,7 +209,8 @@ static void complete(earley *e, size_t at) {
     }
     if (awaited(e, &now) || now.origin == at) continue;
     const set *began = &e->sets[now.origin];
-    for (uint32_t k = began->waiting[e->productions[now.production].rule]; k; k = began->at[k - 1].other) {
+    for (uint32_t k = began->waiting[e->productions[now.production].rule]; k;
+         k = began->at[k - 1].other) {
       const item *waits = &began->at[k - 1];
       add(e, at, waits->production, waits->dot + 1, waits->origin);
     }
@@ -230,7 +236,8 @@ static void read_byte(earley *e, size_t from, size_t to, uint8_t byte) {
   for (size_t i = 0; i < e->sets[from].n; i++) {
     item now = e->sets[from].at[i];
     const earley_symbol *s = awaited(e, &now);
-    if (s && s->kind == EARLEY_BYTES && s->bytes[byte / 32] >> byte % 32 & 1) add(e, to, now.production, now.dot + 1, now.origin);
+    if (s && s->kind == EARLEY_BYTES && s->bytes[byte / 32] >> byte % 32 & 1)
+      add(e, to, now.production, now.dot + 1, now.origin);
   }
 }
 
@@ -238,7 +245,8 @@ static void take_name(earley *e, size_t from, size_t to, tsl_token token) {
   for (size_t i = 0; i < e->sets[from].n; i++) {
     item now = e->sets[from].at[i];
     const earley_symbol *s = awaited(e, &now);
-    if (s && s->kind == EARLEY_TOKENS && is_named(e, s, token)) add(e, to, now.production, now.dot + 1, now.origin);
+    if (s && s->kind == EARLEY_TOKENS && is_named(e, s, token))
+      add(e, to, now.production, now.dot + 1, now.origin);
   }
 }
 
@@ -271,7 +279,8 @@ void earley_back(earley *e, size_t tokens) {
 bool earley_complete(const earley *e) {
   const set *s = &e->sets[last(e)];
   for (size_t i = 0; i < s->n; i++)
-    if (!s->at[i].origin && !awaited(e, &s->at[i]) && !e->productions[s->at[i].production].rule) return true;
+    if (!s->at[i].origin && !awaited(e, &s->at[i]) && !e->productions[s->at[i].production].rule)
+      return true;
   return false;
 }
 
@@ -282,7 +291,10 @@ static bool may_begin(const earley *e, tsl_token t) {
   const set *s = &e->sets[last(e)];
   for (size_t i = 0; i < s->n && n; i++) {
     const earley_symbol *next = awaited(e, &s->at[i]);
-    if (next && (next->kind == EARLEY_TOKENS ? is_named(e, next, t) : next->kind == EARLEY_BYTES && next->bytes[*bytes / 32] >> *bytes % 32 & 1)) return true;
+    if (next && (next->kind == EARLEY_TOKENS
+                     ? is_named(e, next, t)
+                     : next->kind == EARLEY_BYTES && next->bytes[*bytes / 32] >> *bytes % 32 & 1))
+      return true;
   }
   return false;
 }

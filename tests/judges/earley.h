@@ -1,6 +1,8 @@
-/* earley.h - what a grammar of bytes and tokens takes, by the definition: Earley's algorithm over a text's tokens, each of which is read byte by byte, or taken by its name.
+/* earley.h - what a grammar of bytes and tokens takes, by the definition: Earley's algorithm over a
+ * text's tokens, each of which is read byte by byte, or taken by its name.
  *
- * It is made of productions and shares nothing with the library but the vocabulary. A set of items stands for each place between tokens, and one for each byte within a token that was read.
+ * It is made of productions and shares nothing with the library but the vocabulary. A set of items
+ * stands for each place between tokens, and one for each byte within a token that was read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +34,9 @@ uint32_t earley_rule(earley *e);
 /* Another production of a rule, empty at first, and what is added to the last one. */
 void earley_production(earley *e, uint32_t rule);
 void earley_add(earley *e, earley_symbol symbol);
-static inline earley_symbol earley_call(uint32_t rule) { return (earley_symbol){.kind = EARLEY_RULE, .rule = rule}; }
+static inline earley_symbol earley_call(uint32_t rule) {
+  return (earley_symbol){.kind = EARLEY_RULE, .rule = rule};
+}
 earley_symbol earley_range(unsigned from, unsigned to);
 
 /* The grammar is whole: does it match any text? Productions that come to no end are left out. */

@@ -55,14 +55,18 @@ void lockstep_require(int truth, const char *what) {
 static uint8_t next_byte(run *r) { return r->at < r->end ? *r->at++ : 0; }
 
 static bool limited(run *r, tsl_status status) {
-  if (status == TSL_ERR_LIMIT || status == TSL_ERR_NO_MEMORY || status == TSL_ERR_UNSUPPORTED) r->stop = true;
-  else lockstep_require(status == TSL_OK || status == TSL_REJECTED, "an undocumented status of a matcher");
+  if (status == TSL_ERR_LIMIT || status == TSL_ERR_NO_MEMORY || status == TSL_ERR_UNSUPPORTED)
+    r->stop = true;
+  else
+    lockstep_require(status == TSL_OK || status == TSL_REJECTED,
+                     "an undocumented status of a matcher");
   return r->stop;
 }
 
 /* Trouble on the oracle's side: too many stacks, or the states could not grow. */
 static bool oracle_lost(run *r) {
-  if (r->oracle.overflow || r->oracle.now.n > STACKS_MAX || r->grammar->space->status != TSL_OK) r->stop = true;
+  if (r->oracle.overflow || r->oracle.now.n > STACKS_MAX || r->grammar->space->status != TSL_OK)
+    r->stop = true;
   return r->stop;
 }
 
@@ -71,14 +75,16 @@ static void report(const run *r) {
     size_t n;
     const uint8_t *s = tsl_vocab_bytes(r->vocab, t, &n);
     if (tsl_mask_has(r->mine, t) != tsl_mask_has(r->naive, t))
-      fprintf(stderr, "  token %u '%.*s': engine %d, oracle %d\n", t, (int)n, s ? (const char *)s : "", tsl_mask_has(r->mine, t),
-              tsl_mask_has(r->naive, t));
+      fprintf(stderr, "  token %u '%.*s': engine %d, oracle %d\n", t, (int)n,
+              s ? (const char *)s : "", tsl_mask_has(r->mine, t), tsl_mask_has(r->naive, t));
   }
   const side *s = &r->side[r->now];
   fprintf(stderr, "  after");
   for (uint32_t i = 0; i < s->n; i++) {
     size_t n = s->text[i].n;
-    const uint8_t *b = s->text[i].token == TSL_NO_TOKEN ? s->text[i].bytes : tsl_vocab_bytes(r->vocab, s->text[i].token, &n);
+    const uint8_t *b = s->text[i].token == TSL_NO_TOKEN
+                           ? s->text[i].bytes
+                           : tsl_vocab_bytes(r->vocab, s->text[i].token, &n);
     fprintf(stderr, " '%.*s'", (int)n, (const char *)b);
   }
   fprintf(stderr, "\n");
@@ -92,19 +98,23 @@ static void oracle_follow(run *r) {
   oracle_begin(&r->oracle, r->grammar->space, r->grammar->start);
   for (uint32_t i = 0; i < s->n && !oracle_lost(r); i++) {
     if (s->ended && i + 1 == s->n) break;
-    bool ok = s->text[i].token == TSL_NO_TOKEN ? oracle_bytes(&r->oracle, s->text[i].bytes, s->text[i].n)
-                                               : oracle_token(&r->oracle, s->text[i].token);
+    bool ok = s->text[i].token == TSL_NO_TOKEN
+                  ? oracle_bytes(&r->oracle, s->text[i].bytes, s->text[i].n)
+                  : oracle_token(&r->oracle, s->text[i].token);
     if (oracle_lost(r)) return;
     lockstep_require(ok, "the oracle cannot follow");
   }
 }
 
-/* ---- what must not be repeated ------------------------------------------------------------------------------------ */
+/* ---- what must not be repeated --------------------------------------------------------------- */
 
-/* Does the grammar compare items or names? The oracle knows the plain grammar alone: then it allows more, and what it allows more is to be explained. */
+/* Does the grammar compare items or names? The oracle knows the plain grammar alone: then it allows
+ * more, and what it allows more is to be explained. */
 static bool compares(const run *r) { return r->grammar->space->watches != 0; }
 
-static bool repeats(const char *text, size_t n) { return text_repeats_item(text, n) || text_repeats_name(text, n); }
+static bool repeats(const char *text, size_t n) {
+  return text_repeats_item(text, n) || text_repeats_name(text, n);
+}
 
 /* The text of side[now] and `more` after it; the caller frees. */
 static char *text_with(const run *r, const uint8_t *more, size_t more_n, size_t *n) {
@@ -115,20 +125,23 @@ static char *text_with(const run *r, const uint8_t *more, size_t more_n, size_t 
   for (uint32_t i = 0; i <= s->n; i++) {
     size_t length = i == s->n ? more_n : s->text[i].n;
     const uint8_t *bytes = i == s->n ? more : s->text[i].bytes;
-    if (i < s->n && s->text[i].token != TSL_NO_TOKEN) bytes = tsl_vocab_bytes(r->vocab, s->text[i].token, &length);
+    if (i < s->n && s->text[i].token != TSL_NO_TOKEN)
+      bytes = tsl_vocab_bytes(r->vocab, s->text[i].token, &length);
     if (length) memcpy(text + *n, bytes, length);
     *n += length;
   }
   return text;
 }
 
-/* Can the text be completed so that nothing is repeated? A few bytes, tried one by one by the oracle: a yes is sure, a no is not. */
+/* Can the text be completed so that nothing is repeated? A few bytes, tried one by one by the
+ * oracle: a yes is sure, a no is not. */
 static bool completable(run *r, char *text, size_t n, unsigned depth, unsigned *tries) {
   static const char tried[] = "\"]},:0a1b[{ t2x";
   oracle o;
   tsl__space_begin(r->grammar->space);
   oracle_begin(&o, r->grammar->space, r->grammar->start);
-  bool fine = oracle_bytes(&o, (const uint8_t *)text, n) && !o.overflow && !repeats(text, n), complete = fine && oracle_complete(&o);
+  bool fine = oracle_bytes(&o, (const uint8_t *)text, n) && !o.overflow && !repeats(text, n),
+       complete = fine && oracle_complete(&o);
   oracle_free(&o);
   if (!fine || complete || !depth) return complete;
   for (size_t i = 0; i < sizeof tried - 1 && *tries && !complete; i++, (*tries)--) {
@@ -138,13 +151,15 @@ static bool completable(run *r, char *text, size_t n, unsigned depth, unsigned *
   return complete;
 }
 
-/* The oracle allows these bytes and the engine does not: they repeat something, or at least no way on is found. */
+/* The oracle allows these bytes and the engine does not: they repeat something, or at least no way
+ * on is found. */
 static void explain(run *r, const uint8_t *bytes, size_t size) {
   size_t n;
   unsigned tries = 60;
   lockstep_require(compares(r), "the engine allows less than the oracle");
   char *text = text_with(r, bytes, size, &n);
-  bool wrong = !repeats(text, n) && r->explained++ < EXPLAINED_MAX && completable(r, text, n, SEARCH_DEPTH, &tries);
+  bool wrong = !repeats(text, n) && r->explained++ < EXPLAINED_MAX &&
+               completable(r, text, n, SEARCH_DEPTH, &tries);
   if (wrong) fprintf(stderr, "  '%.*s'\n", (int)n, text);
   free(text);
   lockstep_require(!wrong, "what is denied can be completed and repeats nothing");
@@ -167,28 +182,33 @@ static void explain_mask(run *r) {
   }
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void naive_mask(run *r) {
-  if (r->side[r->now].ended) memset(r->naive, 0, tsl_vocab_mask_words(r->vocab) * sizeof *r->naive);
-  else oracle_mask(&r->oracle, r->naive);
+  if (r->side[r->now].ended)
+    memset(r->naive, 0, tsl_vocab_mask_words(r->vocab) * sizeof *r->naive);
+  else
+    oracle_mask(&r->oracle, r->naive);
 }
 
 #define TAKEN_EACH 53u
 
 /* Some tokens, the first of all among them: each is taken exactly if the mask has it. */
 static void check_taken(run *r) {
-  for (tsl_token t = 0; t < r->vocab->size && !r->stop; t += t ? TAKEN_EACH : 1 + r->masks % TAKEN_EACH) {
+  for (tsl_token t = 0; t < r->vocab->size && !r->stop;
+       t += t ? TAKEN_EACH : 1 + r->masks % TAKEN_EACH) {
     size_t valid = 0;
     if (limited(r, tsl_matcher_validate(r->side[r->now].matcher, &t, 1, &valid))) return;
-    lockstep_require((valid == 1) == tsl_mask_has(r->mine, t), "a token is not taken as the mask says");
+    lockstep_require((valid == 1) == tsl_mask_has(r->mine, t),
+                     "a token is not taken as the mask says");
   }
 }
 
 /* Both masks; false if there is no verdict. */
 static bool compare(run *r) {
   size_t size = tsl_vocab_mask_words(r->vocab) * sizeof *r->mine;
-  if (r->masks >= MASKS_MAX || limited(r, tsl_matcher_mask(r->side[r->now].matcher, r->mine))) return r->stop = true, false;
+  if (r->masks >= MASKS_MAX || limited(r, tsl_matcher_mask(r->side[r->now].matcher, r->mine)))
+    return r->stop = true, false;
   tsl__space_begin(r->grammar->space);
   naive_mask(r);
   if (oracle_lost(r)) return false;
@@ -198,7 +218,9 @@ static bool compare(run *r) {
   return !oracle_lost(r);
 }
 
-static bool taken(const run *r, tsl_token t) { return t < r->vocab->size && tsl_mask_has(r->naive, t); }
+static bool taken(const run *r, tsl_token t) {
+  return t < r->vocab->size && tsl_mask_has(r->naive, t);
+}
 
 /* The matcher has accepted: so does the oracle. */
 static void follow(run *r, piece p) {
@@ -207,7 +229,8 @@ static void follow(run *r, piece p) {
   s->text[s->n++] = p;
   s->ended |= end;
   if (end) return;
-  bool ok = p.token == TSL_NO_TOKEN ? oracle_bytes(&r->oracle, p.bytes, p.n) : oracle_token(&r->oracle, p.token);
+  bool ok = p.token == TSL_NO_TOKEN ? oracle_bytes(&r->oracle, p.bytes, p.n)
+                                    : oracle_token(&r->oracle, p.token);
   if (!oracle_lost(r)) lockstep_require(ok, "the engine accepts what the oracle rejects");
   lockstep_require(tsl_matcher_history(s->matcher) == s->n, "the history's length");
 }
@@ -216,7 +239,8 @@ static void accept_allowed(run *r) {
   if (!compare(r)) return;
   uint32_t count = (uint32_t)tsl_mask_count(r->mine, r->vocab->logits_width), k = next_byte(r);
   side *s = &r->side[r->now];
-  lockstep_require(count || s->ended || (!compares(r) && oracle_complete(&r->oracle)), "a dead end");
+  lockstep_require(count || s->ended || (!compares(r) && oracle_complete(&r->oracle)),
+                   "a dead end");
   if (!count || s->n == TEXT_MAX) return;
   k = k * count / 256;
   tsl_token t = 0;
@@ -255,7 +279,8 @@ static void fork_side(run *r) {
   if (r->sides == MATCHERS) return;
   side *to = &r->side[r->sides];
   *to = r->side[r->now];
-  lockstep_require(tsl_matcher_fork(r->side[r->now].matcher, &to->matcher) == TSL_OK, "a fork fails");
+  lockstep_require(tsl_matcher_fork(r->side[r->now].matcher, &to->matcher) == TSL_OK,
+                   "a fork fails");
   r->now = r->sides++;
 }
 
@@ -316,21 +341,27 @@ static void accept_bytes(run *r, unsigned count) {
 static void check_forced(run *r) {
   uint8_t bytes[4];
   size_t n;
-  if (limited(r, tsl_matcher_forced_bytes(r->side[r->now].matcher, bytes, sizeof bytes, &n))) return;
+  if (limited(r, tsl_matcher_forced_bytes(r->side[r->now].matcher, bytes, sizeof bytes, &n)))
+    return;
   tsl__space_begin(r->grammar->space);
   for (size_t i = 0; i < n; i++) {
     uint32_t alone[8] = {0};
     alone[bytes[i] / 32] = (uint32_t)1 << bytes[i] % 32;
     naive_mask(r);
     if (oracle_lost(r)) return;
-    lockstep_require(!oracle_complete(&r->oracle) || compares(r), "a byte is forced where the text may end");
-    lockstep_require(!memcmp(alone, r->naive, sizeof alone) || r->grammar->space->names_tokens || compares(r), "a byte is forced where another may come");
-    lockstep_require(oracle_bytes(&r->oracle, bytes + i, 1) || oracle_lost(r), "a forced byte is rejected");
+    lockstep_require(!oracle_complete(&r->oracle) || compares(r),
+                     "a byte is forced where the text may end");
+    lockstep_require(!memcmp(alone, r->naive, sizeof alone) || r->grammar->space->names_tokens ||
+                         compares(r),
+                     "a byte is forced where another may come");
+    lockstep_require(oracle_bytes(&r->oracle, bytes + i, 1) || oracle_lost(r),
+                     "a forced byte is rejected");
   }
   if (n) oracle_follow(r);
 }
 
-/* The shortest completion is one byte longer than the shortest after the best next byte. What must not be repeated makes it a lower bound only. */
+/* The shortest completion is one byte longer than the shortest after the best next byte. What must
+ * not be repeated makes it a lower bound only. */
 static void check_shortest(run *r, const uint32_t next[8], uint64_t shortest) {
   uint64_t best = UINT64_MAX;
   for (unsigned b = 0; b < 256 && shortest && !r->stop; b++) {
@@ -339,29 +370,39 @@ static void check_shortest(run *r, const uint32_t next[8], uint64_t shortest) {
     uint64_t rest;
     if (!tsl_mask_has(next, b)) continue;
     lockstep_require(tsl_matcher_fork(r->side[r->now].matcher, &fork) == TSL_OK, "a fork fails");
-    if (!limited(r, tsl_matcher_accept_bytes(fork, &byte, 1, NULL)) && !limited(r, tsl_matcher_shortest_completion(fork, &rest)) && rest < best) best = rest;
+    if (!limited(r, tsl_matcher_accept_bytes(fork, &byte, 1, NULL)) &&
+        !limited(r, tsl_matcher_shortest_completion(fork, &rest)) && rest < best)
+      best = rest;
     tsl_matcher_free(fork);
   }
   if (!shortest || r->stop) return;
-  if (best + 1 != shortest) fprintf(stderr, "  shortest %llu, after a byte %llu\n", (unsigned long long)shortest, (unsigned long long)best);
-  lockstep_require(best + 1 == shortest, "the shortest completion is not that of the next byte and one more");
+  if (best + 1 != shortest)
+    fprintf(stderr, "  shortest %llu, after a byte %llu\n", (unsigned long long)shortest,
+            (unsigned long long)best);
+  lockstep_require(best + 1 == shortest,
+                   "the shortest completion is not that of the next byte and one more");
 }
 
 static void check_questions(run *r) {
   side *s = &r->side[r->now];
   uint32_t next[8];
   uint64_t shortest;
-  if (limited(r, tsl_matcher_next_bytes(s->matcher, next)) || limited(r, tsl_matcher_shortest_completion(s->matcher, &shortest))) return;
+  if (limited(r, tsl_matcher_next_bytes(s->matcher, next)) ||
+      limited(r, tsl_matcher_shortest_completion(s->matcher, &shortest)))
+    return;
   tsl__space_begin(r->grammar->space);
   naive_mask(r);
   if (oracle_lost(r)) return;
   for (unsigned b = 0; b < 256 && !r->grammar->space->names_tokens; b++) {
-    lockstep_require(!tsl_mask_has(next, b) || taken(r, b), "a byte may come next that the oracle rejects");
+    lockstep_require(!tsl_mask_has(next, b) || taken(r, b),
+                     "a byte may come next that the oracle rejects");
     if (tsl_mask_has(next, b) != taken(r, b)) explain_token(r, b);
   }
   lockstep_require(tsl_matcher_is_terminated(s->matcher) == s->ended, "terminated");
-  lockstep_require(s->ended || !tsl_matcher_is_complete(s->matcher) || oracle_complete(&r->oracle), "complete");
-  if (!s->ended && oracle_complete(&r->oracle) && !tsl_matcher_is_complete(s->matcher)) explain(r, NULL, 0);
+  lockstep_require(s->ended || !tsl_matcher_is_complete(s->matcher) || oracle_complete(&r->oracle),
+                   "complete");
+  if (!s->ended && oracle_complete(&r->oracle) && !tsl_matcher_is_complete(s->matcher))
+    explain(r, NULL, 0);
   lockstep_require(s->ended || (shortest == 0) == oracle_complete(&r->oracle),
                    "complete, and the shortest completion is not empty (or the reverse)");
   if (s->ended) return;
@@ -374,7 +415,9 @@ static void check_borrow(run *r) {
   uint64_t id, again;
   tsl_matcher *m = r->side[r->now].matcher;
   size_t size = tsl_vocab_mask_words(r->vocab) * sizeof *words;
-  if (limited(r, tsl_matcher_mask_borrow(m, &words, &id)) || limited(r, tsl_matcher_mask(m, r->mine))) return;
+  if (limited(r, tsl_matcher_mask_borrow(m, &words, &id)) ||
+      limited(r, tsl_matcher_mask(m, r->mine)))
+    return;
   lockstep_require(!memcmp(words, r->mine, size), "the borrowed mask differs");
   memcpy(r->naive, words, size);
   unsigned other = (r->now + 1) % r->sides;
@@ -390,7 +433,8 @@ static void check_batch(run *r) {
   uint32_t *rows = malloc((MATCHERS + 1) * stride * sizeof *rows);
   lockstep_require(rows != NULL, "no memory");
   memset(rows, 0xA5, (MATCHERS + 1) * stride * sizeof *rows);
-  for (unsigned i = 0; i < r->sides; i++) matchers[i + (i > 0)] = r->side[i].matcher; /* row 1 is nobody's */
+  /* row 1 is nobody's */
+  for (unsigned i = 0; i < r->sides; i++) matchers[i + (i > 0)] = r->side[i].matcher;
   tsl_status status = tsl_batch_mask(NULL, matchers, r->sides + 1u, rows, stride, statuses);
   if (!limited(r, status)) {
     for (unsigned i = 0; i < r->sides && !r->stop; i++) {
@@ -399,7 +443,8 @@ static void check_batch(run *r) {
       lockstep_require(!memcmp(row, r->mine, words * sizeof *row), "a mask of a batch differs");
       lockstep_require(!row[words] && !row[words + 2], "a row of a batch is not padded with zeros");
     }
-    for (size_t i = 0; i < stride; i++) lockstep_require(rows[stride + i] == 0xA5A5A5A5u, "a row of nobody is written");
+    for (size_t i = 0; i < stride; i++)
+      lockstep_require(rows[stride + i] == 0xA5A5A5A5u, "a row of nobody is written");
   }
   free(rows);
 }
@@ -448,13 +493,15 @@ static void command(run *r) {
 }
 
 static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *text, size_t length) {
-  static const tsl_whitespace spaces[] = {TSL_WS_ANY, TSL_WS_COMPACT, TSL_WS_BOUNDED, TSL_WS_PRETTY};
+  static const tsl_whitespace spaces[] = {TSL_WS_ANY, TSL_WS_COMPACT, TSL_WS_BOUNDED,
+                                          TSL_WS_PRETTY};
   const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 200000};
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_status status;
   if ((kind & 3) == 2) {
-    const tsl_regex_options options = {.search = kind & 4, .case_insensitive = kind & 8, .dot_all = kind & 16};
+    const tsl_regex_options options = {
+        .search = kind & 4, .case_insensitive = kind & 8, .dot_all = kind & 16};
     status = tsl_grammar_regex(vocab, text, length, &options, &limits, &g, &error);
   } else if ((kind & 3) == 3) {
     status = tsl_grammar_gbnf(vocab, text, length, NULL, &limits, &g, &error);
@@ -468,12 +515,14 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
                                         .repeated_names = (kind & 128) == 0};
     status = tsl_grammar_json_schema(vocab, text, length, &options, &limits, &g, &error);
   }
-  lockstep_require((g != NULL) == (status == TSL_OK) && error.status == status && (!status || error.message[0]),
+  lockstep_require((g != NULL) == (status == TSL_OK) && error.status == status &&
+                       (!status || error.message[0]),
                    "an error that is not filled");
   return g;
 }
 
-/* From how many tokens on a trie is read along its table, and from how much work on a walk is kin to others. */
+/* From how many tokens on a trie is read along its table, and from how much work on a walk is kin
+ * to others. */
 static void set_least(const tsl_grammar *g, bool least) {
   tsl__linear *l = g->space->parent ? g->space->parent->linear : NULL;
   if (l) l->least = least ? 1 : TSL__LINEAR_TOKENS;
@@ -490,11 +539,14 @@ unsigned lockstep_run(tsl_vocab *vocab, const uint8_t *data, size_t size) {
   set_least(r.grammar, data[size - 1] & 1);
   r.mine = malloc(tsl_vocab_mask_words(vocab) * sizeof *r.mine);
   r.naive = malloc(tsl_vocab_mask_words(vocab) * sizeof *r.naive);
-  lockstep_require(r.mine && r.naive && tsl_matcher_new(r.grammar, NULL, &r.side[0].matcher) == TSL_OK, "no matcher");
+  lockstep_require(r.mine && r.naive &&
+                       tsl_matcher_new(r.grammar, NULL, &r.side[0].matcher) == TSL_OK,
+                   "no matcher");
   r.at = zero ? zero + 1 : data + size;
   r.end = data + size;
   oracle_follow(&r);
-  for (int i = 0; i < 6 && r.at == r.end && !r.stop; i++) accept_allowed(&r); /* a grammar without commands is walked a little */
+  /* a grammar without commands is walked a little */
+  for (int i = 0; i < 6 && r.at == r.end && !r.stop; i++) accept_allowed(&r);
   while (r.at < r.end && !r.stop) command(&r);
   const char *twice = r.stop ? NULL : tables_have_twice(r.grammar->space);
   if (twice) fprintf(stderr, "  %s\n", twice);

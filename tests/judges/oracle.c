@@ -20,7 +20,8 @@ static bool set_has(const oracle_set *s, const oracle_frame *at, uint32_t n) {
 }
 
 /* Add a stack made of the first `n` frames of `at` and one more; false if it was there. */
-static bool set_add(oracle *o, oracle_set *s, const oracle_frame *at, uint32_t n, const oracle_frame *top) {
+static bool set_add(oracle *o, oracle_set *s, const oracle_frame *at, uint32_t n,
+                    const oracle_frame *top) {
   oracle_frame *copy = malloc((n + 1) * sizeof *copy);
   if (n) memcpy(copy, at, n * sizeof *copy);
   if (top) copy[n++] = *top;
@@ -34,7 +35,8 @@ static bool set_add(oracle *o, oracle_set *s, const oracle_frame *at, uint32_t n
   return true;
 }
 
-/* Is a stack alive whose top frame spells a name? One of its names must be allowed by the frame below. */
+/* Is a stack alive whose top frame spells a name? One of its names must be allowed by the frame
+ * below. */
 static bool name_allowed(oracle *o, const oracle_frame *at, uint32_t n) {
   const tsl__state_rec *r = tsl__state_at(o->space, at[n - 1].state);
   if (!(r->flags & TSL__STATE_KEYED)) return true;
@@ -48,11 +50,13 @@ static bool name_allowed(oracle *o, const oracle_frame *at, uint32_t n) {
 static oracle_frame after_name(oracle *o, const oracle_frame *at, uint32_t n) {
   oracle_frame f;
   uint32_t name = tsl__state_at(o->space, at[n - 1].state)->keyed->range[0].lo;
-  f.state = tsl__target_resolve(o->space, o->space->hook->resume(o->space->hook_ctx, at[n - 2].state, name), 0, &f.count);
+  f.state = tsl__target_resolve(
+      o->space, o->space->hook->resume(o->space->hook_ctx, at[n - 2].state, name), 0, &f.count);
   return f;
 }
 
-/* Everything that can be reached without reading: ended frames popped, calls pushed, forks split. The set grows while it is walked over. */
+/* Everything that can be reached without reading: ended frames popped, calls pushed, forks split.
+ * The set grows while it is walked over. */
 static void close_set(oracle *o, oracle_set *s) {
   for (uint32_t i = 0; i < s->n && !o->overflow; i++) {
     oracle_stack k = s->at[i];
@@ -68,12 +72,15 @@ static void close_set(oracle *o, oracle_set *s) {
     if (r->flags & TSL__STATE_NULLABLE) set_add(o, s, k.at, k.n - 1, NULL);
     for (uint32_t e = 0; e < r->edges; e++) {
       oracle_frame back, callee;
-      callee.state = tsl__target_resolve(o->space, tsl__state_edges(r)[e].to, tsl__state_edges(r)[e].push ? 0 : top.count, &callee.count);
+      callee.state =
+          tsl__target_resolve(o->space, tsl__state_edges(r)[e].to,
+                              tsl__state_edges(r)[e].push ? 0 : top.count, &callee.count);
       if (!tsl__state_edges(r)[e].push) {
         set_add(o, s, k.at, k.n - 1, &callee);
         continue;
       }
-      back.state = tsl__target_resolve(o->space, tsl__state_edges(r)[e].push, top.count, &back.count);
+      back.state =
+          tsl__target_resolve(o->space, tsl__state_edges(r)[e].push, top.count, &back.count);
       oracle_frame *grown = malloc((k.n + 1) * sizeof *grown);
       memcpy(grown, k.at, k.n * sizeof *grown);
       grown[k.n - 1] = back;
@@ -97,7 +104,8 @@ static oracle_set step(oracle *o, const oracle_set *from, uint8_t byte) {
   for (uint32_t i = 0; i < from->n; i++) {
     oracle_stack k = from->at[i];
     if (k.n == 0) continue;
-    tsl__target t = tsl__state_step(o->space, tsl__state_expanded(o->space, k.at[k.n - 1].state), byte);
+    tsl__target t =
+        tsl__state_step(o->space, tsl__state_expanded(o->space, k.at[k.n - 1].state), byte);
     if (!t) continue;
     oracle_frame f;
     f.state = tsl__target_resolve(o->space, t, k.at[k.n - 1].count, &f.count);
@@ -119,10 +127,12 @@ static void step_named(oracle *o, const oracle_set *from, tsl_token token, oracl
     const tsl__state_rec *r = tsl__state_expanded(o->space, k.at[k.n - 1].state);
     for (uint32_t e = 0; e < r->token_edges; e++) {
       bool listed = false;
-      for (uint32_t q = 0; q < tsl__state_token_edges(r)[e].count; q++) listed |= tsl__state_token_edges(r)[e].tokens[q] == token;
+      for (uint32_t q = 0; q < tsl__state_token_edges(r)[e].count; q++)
+        listed |= tsl__state_token_edges(r)[e].tokens[q] == token;
       if (listed == tsl__state_token_edges(r)[e].complement) continue;
       oracle_frame f;
-      f.state = tsl__target_resolve(o->space, tsl__state_token_edges(r)[e].to, k.at[k.n - 1].count, &f.count);
+      f.state = tsl__target_resolve(o->space, tsl__state_token_edges(r)[e].to, k.at[k.n - 1].count,
+                                    &f.count);
       set_add(o, to, k.at, k.n - 1, &f);
     }
   }
@@ -157,7 +167,9 @@ static bool move_to(oracle *o, oracle_set at) {
   return true;
 }
 
-bool oracle_bytes(oracle *o, const uint8_t *bytes, size_t n) { return n == 0 || move_to(o, after_bytes(o, bytes, n)); }
+bool oracle_bytes(oracle *o, const uint8_t *bytes, size_t n) {
+  return n == 0 || move_to(o, after_bytes(o, bytes, n));
+}
 bool oracle_token(oracle *o, tsl_token t) { return move_to(o, after_token(o, t)); }
 
 bool oracle_complete(oracle *o) {
@@ -173,15 +185,18 @@ void oracle_mask(oracle *o, uint32_t *mask) {
   for (uint32_t i = 0; i < o->now.n; i++) {
     oracle_stack k = o->now.at[i];
     const tsl__state_rec *r = k.n ? tsl__state_expanded(o->space, k.at[k.n - 1].state) : NULL;
-    for (unsigned b = 0; r && b < 256; b++) live[b] |= tsl__state_step(o->space, r, (uint8_t)b) != 0;
+    for (unsigned b = 0; r && b < 256; b++)
+      live[b] |= tsl__state_step(o->space, r, (uint8_t)b) != 0;
     names |= r && r->token_edges;
   }
   for (tsl_token t = 0; t < v->size; t++) {
-    if (!names && (v->offsets[t] == v->offsets[t + 1] || !live[v->bytes[v->offsets[t]]])) continue; /* its first byte is rejected */
+    /* its first byte is rejected */
+    if (!names && (v->offsets[t] == v->offsets[t + 1] || !live[v->bytes[v->offsets[t]]])) continue;
     oracle_set at = after_token(o, t);
     if (at.n) mask[t >> 5] |= (uint32_t)1 << (t & 31);
     set_free(&at);
   }
   if (oracle_complete(o))
-    for (uint32_t i = 0; i < v->eog_count; i++) mask[v->eog[i] >> 5] |= (uint32_t)1 << (v->eog[i] & 31);
+    for (uint32_t i = 0; i < v->eog_count; i++)
+      mask[v->eog[i] >> 5] |= (uint32_t)1 << (v->eog[i] & 31);
 }

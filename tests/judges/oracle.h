@@ -1,7 +1,8 @@
 /* oracle.h - the naive matcher that the engine is compared with.
  *
- * A position is a list of whole stacks, each an array of (state, register) from the bottom to the top. A mask is made by trying every token byte by byte.
- * No sharing, no memo, no trie, no hints: too simple to be wrong, too slow to be used.
+ * A position is a list of whole stacks, each an array of (state, register) from the bottom to the
+ * top. A mask is made by trying every token byte by byte. No sharing, no memo, no trie, no hints:
+ * too simple to be wrong, too slow to be used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

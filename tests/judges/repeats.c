@@ -29,13 +29,18 @@ static void may_cut(scan *s, size_t n) {
 }
 
 static void in_string(scan *s, char c, size_t i) {
-  if (s->escaped) s->escaped = false;
-  else if (c == '\\') s->escaped = true;
-  else if (c == '"') s->in_string = false;
+  if (s->escaped)
+    s->escaped = false;
+  else if (c == '\\')
+    s->escaped = true;
+  else if (c == '"')
+    s->in_string = false;
   if (!s->in_string && !s->expects) may_cut(s, i + 1);
 }
 
-static bool in_container(const scan *s, char close) { return s->now.depth && s->now.open[s->now.depth - 1] == close; }
+static bool in_container(const scan *s, char close) {
+  return s->now.depth && s->now.open[s->now.depth - 1] == close;
+}
 
 /* False if there are too many containers, or one is closed that is not open. */
 static bool outside(scan *s, char c, size_t i) {
@@ -76,7 +81,7 @@ static bool repeats_in(const tsl__json *v, unsigned open) {
   return false;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 typedef struct name {
   tsl__json *text;
@@ -92,9 +97,12 @@ typedef struct names {
 /* A name has ended. true if its object has it already, or there is no telling. */
 static bool name_repeats(names *all, unsigned depth, const char *at, size_t n) {
   name found = {NULL, all->open[depth - 1]};
-  if (all->n == sizeof all->at / sizeof *all->at || tsl__json_parse(&all->arena, at, n, 1, &found.text, NULL) != TSL_OK) return true;
+  if (all->n == sizeof all->at / sizeof *all->at ||
+      tsl__json_parse(&all->arena, at, n, 1, &found.text, NULL) != TSL_OK)
+    return true;
   for (unsigned i = 0; i < all->n; i++)
-    if (all->at[i].object == found.object && tsl__json_equal(all->at[i].text, found.text)) return true;
+    if (all->at[i].object == found.object && tsl__json_equal(all->at[i].text, found.text))
+      return true;
   all->at[all->n++] = found;
   return false;
 }
@@ -108,7 +116,9 @@ static bool any_name_repeats(names *all, const char *text, size_t n) {
       continue;
     }
     in_string(&s, text[i], i);
-    if (!s.in_string && s.expects && name_repeats(all, s.now.depth, text + s.begun, i + 1 - s.begun)) return true;
+    if (!s.in_string && s.expects &&
+        name_repeats(all, s.now.depth, text + s.begun, i + 1 - s.begun))
+      return true;
   }
   return false;
 }
@@ -121,13 +131,15 @@ bool text_repeats_name(const char *text, size_t n) {
   return repeats;
 }
 
-/* ---- items ------------------------------------------------------------------------------------------------------------ */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 bool text_repeats_item(const char *text, size_t n) {
   scan s = {0};
   for (size_t i = 0; i < n; i++) {
-    if (s.in_string) in_string(&s, text[i], i);
-    else if (!outside(&s, text[i], i)) return true;
+    if (s.in_string)
+      in_string(&s, text[i], i);
+    else if (!outside(&s, text[i], i))
+      return true;
   }
   if (!s.last.n) return false;
   char *closed = malloc(s.last.n + DEPTH_MAX);
@@ -138,7 +150,8 @@ bool text_repeats_item(const char *text, size_t n) {
   tsl__arena arena;
   tsl__json *root;
   tsl__arena_init(&arena, &tsl__malloc);
-  bool repeats = tsl__json_parse(&arena, closed, length, DEPTH_MAX + 1, &root, NULL) != TSL_OK || repeats_in(root, s.last.depth);
+  bool repeats = tsl__json_parse(&arena, closed, length, DEPTH_MAX + 1, &root, NULL) != TSL_OK ||
+                 repeats_in(root, s.last.depth);
   tsl__arena_free(&arena);
   free(closed);
   return repeats;

@@ -1,6 +1,8 @@
-/* tables.c - see tables.h. An entry is what it is found by, as a hash of 64 bits: two that are equal are taken for the same.
+/* tables.c - see tables.h. An entry is what it is found by, as a hash of 64 bits: two that are
+ * equal are taken for the same.
  *
- * Left out are walks (one that came back to a walk in progress is not to be found) and what the compiler numbers itself.
+ * Left out are walks (one that came back to a walk in progress is not to be found) and what the
+ * compiler numbers itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +16,12 @@
 #include "runtime/walk/names.h"
 #include "runtime/walk/nonascii.h"
 
-static uint64_t add(uint64_t hash, uint64_t x) { return tsl__mix(hash * 31 + x + 0x9e3779b97f4a7c15u); }
-static uint64_t add_all(uint64_t hash, const void *data, size_t n) { return add(add(hash, n), n ? tsl__hash(data, n) : 0); }
+static uint64_t add(uint64_t hash, uint64_t x) {
+  return tsl__mix(hash * 31 + x + 0x9e3779b97f4a7c15u);
+}
+static uint64_t add_all(uint64_t hash, const void *data, size_t n) {
+  return add(add(hash, n), n ? tsl__hash(data, n) : 0);
+}
 
 static uint64_t key_of_leftover(const void *p) {
   const tsl__leftover_rec *r = p;
@@ -30,8 +36,10 @@ static uint64_t key_of_mask(const void *p) {
   if (r->joined) return add(0, (uintptr_t)p); /* there may be others like it, of other parts */
   uint64_t hash = add_all(0, tsl__mask_bases(r), r->base_count * sizeof *tsl__mask_bases(r));
   tsl_token tokens[TSL__PATCH_MAX];
-  hash = add_all(hash, tsl__patches_read(tsl__mask_minus(r), tokens), r->minus_count * sizeof *tokens);
-  return add_all(hash, tsl__patches_read(tsl__mask_plus(r), tokens), r->plus_count * sizeof *tokens);
+  hash =
+      add_all(hash, tsl__patches_read(tsl__mask_minus(r), tokens), r->minus_count * sizeof *tokens);
+  return add_all(hash, tsl__patches_read(tsl__mask_plus(r), tokens),
+                 r->plus_count * sizeof *tokens);
 }
 static uint64_t key_of_united(const void *p) {
   const tsl__union *u = p;
@@ -43,8 +51,10 @@ static uint64_t key_of_class(const void *p) {
 }
 static uint64_t key_of_stack(const void *p) {
   const tsl__stack_rec *r = p;
-  if (r->n == 1 && !r->remembers) return add(add(add(1, r->cell.state), r->cell.count), r->cell.tail);
-  return r->remembers ? add_all(2, &r->remembered, sizeof r->remembered) : add_all(0, r->cells, r->n * sizeof *r->cells);
+  if (r->n == 1 && !r->remembers)
+    return add(add(add(1, r->cell.state), r->cell.count), r->cell.tail);
+  return r->remembers ? add_all(2, &r->remembered, sizeof r->remembered)
+                      : add_all(0, r->cells, r->n * sizeof *r->cells);
 }
 static uint64_t key_of_move(const void *p) {
   const tsl__move *m = p;
@@ -93,7 +103,8 @@ static int by_number(const void *p, const void *q) {
 }
 
 static bool has_twice(const tsl__table *t, uint64_t (*key)(const void *)) {
-  uint32_t from = t->first == 0, n = t->pool.n > from ? t->pool.n - from : 0; /* the first of all stands for none */
+  /* the first of all stands for none */
+  uint32_t from = t->first == 0, n = t->pool.n > from ? t->pool.n - from : 0;
   uint64_t *keys = malloc((n + 1) * sizeof *keys);
   bool twice = !keys;
   for (uint32_t i = 0; keys && i < n; i++) keys[i] = key(tsl__pool_at(&t->pool, from + i));
@@ -108,10 +119,21 @@ const char *tables_have_twice(const tsl__space *s) {
     const char *name;
     const tsl__table *table;
     uint64_t (*key)(const void *);
-  } all[] = {{"leftovers", &s->leftovers, key_of_leftover}, {"children", &s->children, key_of_child}, {"masks", &s->masks, key_of_mask}, {"united", &s->unions, key_of_united}, {"classes", &s->classes, key_of_class},
-             {"stacks", &s->stacks, key_of_stack}, {"moves", &s->moves, key_of_move}, {"named", &s->named, key_of_named},
-             {"resumed", &s->resumed, key_of_resumed}, {"wides", &s->nonascii_sets, key_of_wide}, {"opens", &s->opens, key_of_open}, {"texts", &s->texts, key_of_text},
-             {"memories", &s->distinct, key_of_memory}, {"taken", &s->seen_names, key_of_taken}, {"used", &s->used, key_of_used}};
+  } all[] = {{"leftovers", &s->leftovers, key_of_leftover},
+             {"children", &s->children, key_of_child},
+             {"masks", &s->masks, key_of_mask},
+             {"united", &s->unions, key_of_united},
+             {"classes", &s->classes, key_of_class},
+             {"stacks", &s->stacks, key_of_stack},
+             {"moves", &s->moves, key_of_move},
+             {"named", &s->named, key_of_named},
+             {"resumed", &s->resumed, key_of_resumed},
+             {"wides", &s->nonascii_sets, key_of_wide},
+             {"opens", &s->opens, key_of_open},
+             {"texts", &s->texts, key_of_text},
+             {"memories", &s->distinct, key_of_memory},
+             {"taken", &s->seen_names, key_of_taken},
+             {"used", &s->used, key_of_used}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (has_twice(all[i].table, all[i].key)) return all[i].name;
   return NULL;

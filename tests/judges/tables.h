@@ -1,4 +1,5 @@
-/* tables.h - is nothing in a grammar's tables twice? What is made anew where it should be found gives the same masks, in more memory and time each time.
+/* tables.h - is nothing in a grammar's tables twice? What is made anew where it should be found
+ * gives the same masks, in more memory and time each time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +8,8 @@
 
 #include "runtime/automaton/space.h"
 
-/* The name of a table of the grammar's own layer that has an entry twice; NULL: none has. For a space without a failure behind it. */
+/* The name of a table of the grammar's own layer that has an entry twice; NULL: none has. For a
+ * space without a failure behind it. */
 const char *tables_have_twice(const tsl__space *space);
 
 #endif

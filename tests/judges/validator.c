@@ -12,7 +12,7 @@
 #define STEPS_MAX 100000u
 #define CHILDREN_MAX 64u /* of an instance: what is evaluated is a bit each */
 
-/* ---- reading JSON ------------------------------------------------------------------------------------------------- */
+/* ---- reading JSON ---------------------------------------------------------------------------- */
 
 typedef struct reader {
   const unsigned char *at, *end;
@@ -21,7 +21,8 @@ typedef struct reader {
 } reader;
 
 static void skip_space(reader *r) {
-  while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r')) r->at++;
+  while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
+    r->at++;
 }
 
 static bool take(reader *r, char c) {
@@ -31,8 +32,10 @@ static bool take(reader *r, char c) {
 }
 
 static void put(reader *r, unsigned byte) {
-  if (r->d->bytes == JSON_TEXT) r->d->full = true;
-  else r->d->text[r->d->bytes++] = (char)byte;
+  if (r->d->bytes == JSON_TEXT)
+    r->d->full = true;
+  else
+    r->d->text[r->d->bytes++] = (char)byte;
 }
 
 static void put_point(reader *r, uint32_t c) {
@@ -43,7 +46,8 @@ static void put_point(reader *r, uint32_t c) {
   } else if (c < 0x10000) {
     put(r, 0xE0 | c >> 12), put(r, 0x80 | (c >> 6 & 63)), put(r, 0x80 | (c & 63));
   } else {
-    put(r, 0xF0 | c >> 18), put(r, 0x80 | (c >> 12 & 63)), put(r, 0x80 | (c >> 6 & 63)), put(r, 0x80 | (c & 63));
+    put(r, 0xF0 | c >> 18), put(r, 0x80 | (c >> 12 & 63)), put(r, 0x80 | (c >> 6 & 63)),
+        put(r, 0x80 | (c & 63));
   }
 }
 
@@ -53,9 +57,12 @@ static bool read_unit(reader *r, uint32_t *unit) {
   for (int i = 0; i < 4; i++) {
     if (r->at == r->end) return false;
     unsigned c = *r->at++;
-    if (c >= '0' && c <= '9') *unit = *unit * 16 + (c - '0');
-    else if ((c | 32) >= 'a' && (c | 32) <= 'f') *unit = *unit * 16 + ((c | 32) - 'a' + 10);
-    else return false;
+    if (c >= '0' && c <= '9')
+      *unit = *unit * 16 + (c - '0');
+    else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+      *unit = *unit * 16 + ((c | 32) - 'a' + 10);
+    else
+      return false;
   }
   return true;
 }
@@ -65,7 +72,8 @@ static bool read_escaped_point(reader *r) {
   uint32_t high, low;
   if (!read_unit(r, &high)) return false;
   if (high < 0xD800 || high > 0xDFFF) return put_point(r, high), true;
-  if (high >= 0xDC00 || r->end - r->at < 6 || r->at[0] != '\\' || r->at[1] != 'u') return r->d->odd = true;
+  if (high >= 0xDC00 || r->end - r->at < 6 || r->at[0] != '\\' || r->at[1] != 'u')
+    return r->d->odd = true;
   r->at += 2;
   if (!read_unit(r, &low)) return false;
   if (low < 0xDC00 || low > 0xDFFF) return r->d->odd = true;
@@ -85,14 +93,20 @@ static bool read_escape(reader *r) {
 
 /* One code point in strict UTF-8 that is no control character. */
 static bool read_plain(reader *r) {
-  unsigned c = *r->at, more = c < 0x80 ? 0 : c >= 0xC2 && c < 0xE0 ? 1 : c >= 0xE0 && c < 0xF0 ? 2 : c >= 0xF0 && c < 0xF5 ? 3 : 9;
+  unsigned c = *r->at, more = c < 0x80                ? 0
+                              : c >= 0xC2 && c < 0xE0 ? 1
+                              : c >= 0xE0 && c < 0xF0 ? 2
+                              : c >= 0xF0 && c < 0xF5 ? 3
+                                                      : 9;
   if (c < 0x20 || more == 9 || (size_t)(r->end - r->at) <= more) return false;
   uint32_t point = more ? c & (0x3Fu >> more) : c;
   for (unsigned i = 1; i <= more; i++) {
     if ((r->at[i] & 0xC0) != 0x80) return false;
     point = point << 6 | (r->at[i] & 0x3F);
   }
-  if ((more == 2 && (point < 0x800 || (point >= 0xD800 && point <= 0xDFFF))) || (more == 3 && (point < 0x10000 || point > 0x10FFFF))) return false;
+  if ((more == 2 && (point < 0x800 || (point >= 0xD800 && point <= 0xDFFF))) ||
+      (more == 3 && (point < 0x10000 || point > 0x10FFFF)))
+    return false;
   put_point(r, point);
   r->at += more + 1;
   return true;
@@ -137,7 +151,9 @@ static bool read_word(reader *r, const char *word) {
   return true;
 }
 
-static bool same_text(const char *a, uint32_t an, const char *b, uint32_t bn) { return an == bn && !memcmp(a, b, an); }
+static bool same_text(const char *a, uint32_t an, const char *b, uint32_t bn) {
+  return an == bn && !memcmp(a, b, an);
+}
 
 static bool read_value(reader *r, json_value **out);
 
@@ -156,8 +172,10 @@ static bool read_child(reader *r, json_value *parent, json_value **last) {
   if (!read_value(r, &child)) return false;
   child->name = name;
   child->name_n = name_n;
-  if (*last) (*last)->next = child;
-  else parent->first = child;
+  if (*last)
+    (*last)->next = child;
+  else
+    parent->first = child;
   *last = child;
   parent->count++;
   skip_space(r);
@@ -210,7 +228,7 @@ const json_value *json_member(const json_value *object, const char *name) {
   return NULL;
 }
 
-/* ---- numbers, exactly ----------------------------------------------------------------------------------------------- */
+/* ---- numbers, exactly ------------------------------------------------------------------------ */
 
 /* (-1)^negative * digits * 10^exponent; no zero first or last, no digits for zero. */
 typedef struct decimal {
@@ -265,7 +283,8 @@ static int compare_decimals(const decimal *a, const decimal *b) {
 
 static bool is_whole(const decimal *d) { return d->exponent >= 0; }
 
-/* Is a = k * step for a whole k? Without zeros at their ends, a can only be a multiple of a step of no higher exponent. */
+/* Is a = k * step for a whole k? Without zeros at their ends, a can only be a multiple of a step of
+ * no higher exponent. */
 static bool is_multiple(const decimal *a, const decimal *step, bool *lost) {
   uint64_t divisor = 0, rest = 0;
   if (!a->n) return true;
@@ -277,7 +296,7 @@ static bool is_multiple(const decimal *a, const decimal *step, bool *lost) {
   return rest == 0;
 }
 
-/* ---- judging -------------------------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 typedef struct judge {
   const json_value *root;
@@ -285,7 +304,8 @@ typedef struct judge {
   bool lost; /* no verdict */
 } judge;
 
-static bool evaluate(judge *j, const json_value *schema, const json_value *instance, uint64_t *seen);
+static bool evaluate(judge *j, const json_value *schema, const json_value *instance,
+                     uint64_t *seen);
 
 static bool equal(judge *j, const json_value *a, const json_value *b) {
   if (j->steps++ > STEPS_MAX) j->lost = true;
@@ -301,7 +321,8 @@ static bool equal(judge *j, const json_value *a, const json_value *b) {
   for (const json_value *x = a->first; x; x = x->next, y = y->next) {
     const json_value *other = y;
     if (a->kind == JSON_OBJECT)
-      for (other = b->first; other && !same_text(x->name, x->name_n, other->name, other->name_n);) other = other->next;
+      for (other = b->first; other && !same_text(x->name, x->name_n, other->name, other->name_n);)
+        other = other->next;
     if (!other || !equal(j, x, other)) return false;
   }
   return true;
@@ -319,11 +340,13 @@ static bool count_of(judge *j, const json_value *v, uint32_t *count) {
   if (v->kind == JSON_NUMBER) d = decimal_of(v);
   if (v->kind != JSON_NUMBER || d.lost || d.negative || !is_whole(&d)) return j->lost = true, false;
   *count = 0;
-  for (long i = 0; i < d.n + d.exponent && *count < 100000000; i++) *count = *count * 10 + (i < d.n ? (uint32_t)(d.digits[i] - '0') : 0);
+  for (long i = 0; i < d.n + d.exponent && *count < 100000000; i++)
+    *count = *count * 10 + (i < d.n ? (uint32_t)(d.digits[i] - '0') : 0);
   return true;
 }
 
-/* Is it a pattern that ECMA-262 and PCRE2 read alike? Letters, digits, classes, groups, counts; no spaces beyond ASCII's one, no look-around. */
+/* Is it a pattern that ECMA-262 and PCRE2 read alike? Letters, digits, classes, groups, counts; no
+ * spaces beyond ASCII's one, no look-around. */
 static bool plain_pattern(const char *p, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (p[i] == '\\') {
@@ -336,9 +359,12 @@ static bool plain_pattern(const char *p, size_t n) {
       while (k < n && p[k] >= '0' && p[k] <= '9') k++;
       if (k == n || p[k] != '}') return false;
       i = k;
-    } else if (!((p[i] >= '0' && p[i] <= '9') || ((p[i] | 32) >= 'a' && (p[i] | 32) <= 'z') || (p[i] && strchr("^$|*+?()[]-_.@ ", p[i])) || (p[i] & 0x80))) {
+    } else if (!((p[i] >= '0' && p[i] <= '9') || ((p[i] | 32) >= 'a' && (p[i] | 32) <= 'z') ||
+                 (p[i] && strchr("^$|*+?()[]-_.@ ", p[i])) || (p[i] & 0x80))) {
       return false;
-    } else if (p[i] == '[' && i + 1 < n && (p[i + 1] == ']' || p[i + 1] == '[' || (p[i + 1] == '^' && i + 2 < n && p[i + 2] == ']'))) {
+    } else if (p[i] == '[' && i + 1 < n &&
+               (p[i + 1] == ']' || p[i + 1] == '[' ||
+                (p[i + 1] == '^' && i + 2 < n && p[i + 2] == ']'))) {
       return false;
     } else if (p[i] == '(' && i + 1 < n && p[i + 1] == '?' && !(i + 2 < n && p[i + 2] == ':')) {
       return false;
@@ -352,7 +378,9 @@ static bool plain_pattern(const char *p, size_t n) {
 /* Characters that end lines to one of the two only. */
 static bool plain_subject(const char *s, size_t n) {
   for (size_t i = 0; i < n; i++)
-    if (s[i] == '\r' || (n - i >= 3 && !memcmp(s + i, "\xE2\x80", 2) && ((unsigned char)s[i + 2] & 0xFE) == 0xA8)) return false;
+    if (s[i] == '\r' ||
+        (n - i >= 3 && !memcmp(s + i, "\xE2\x80", 2) && ((unsigned char)s[i + 2] & 0xFE) == 0xA8))
+      return false;
   return true;
 }
 
@@ -361,27 +389,31 @@ static bool matches(judge *j, const char *pattern, size_t n, const char *text, s
   int code;
   PCRE2_SIZE at;
   if (!plain_pattern(pattern, n) || !plain_subject(text, text_n)) return j->lost = true, false;
-  pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern, n, PCRE2_UTF | PCRE2_DOLLAR_ENDONLY, &code, &at, NULL);
+  pcre2_code *compiled =
+      pcre2_compile((PCRE2_SPTR)pattern, n, PCRE2_UTF | PCRE2_DOLLAR_ENDONLY, &code, &at, NULL);
   if (!compiled) return j->lost = true, false;
   pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-  int found = data ? pcre2_match(compiled, (PCRE2_SPTR)text, text_n, 0, 0, data, NULL) : PCRE2_ERROR_NOMEMORY;
+  int found = data ? pcre2_match(compiled, (PCRE2_SPTR)text, text_n, 0, 0, data, NULL)
+                   : PCRE2_ERROR_NOMEMORY;
   pcre2_match_data_free(data);
   pcre2_code_free(compiled);
   if (found < 0 && found != PCRE2_ERROR_NOMATCH) j->lost = true;
   return found >= 0;
 }
 
-/* ---- assertions ------------------------------------------------------------------------------------------------------- */
+/* ---- assertions ------------------------------------------------------------------------------ */
 
 static bool has_type(judge *j, const json_value *type, const json_value *v) {
-  static const char *const names[] = {"null", "boolean", "boolean", "number", "string", "array", "object"};
+  static const char *const names[] = {"null",   "boolean", "boolean", "number",
+                                      "string", "array",   "object"};
   if (type->kind == JSON_ARRAY) {
     for (const json_value *t = type->first; t; t = t->next)
       if (has_type(j, t, v)) return true;
     return false;
   }
   if (type->kind != JSON_STRING) return j->lost = true, false;
-  if (same_text(type->text, type->text_n, names[v->kind], (uint32_t)strlen(names[v->kind]))) return true;
+  if (same_text(type->text, type->text_n, names[v->kind], (uint32_t)strlen(names[v->kind])))
+    return true;
   if (v->kind != JSON_NUMBER || !same_text(type->text, type->text_n, "integer", 7)) return false;
   decimal d = decimal_of(v);
   j->lost |= d.lost;
@@ -398,7 +430,8 @@ static bool check_equal(judge *j, const json_value *schema, const json_value *v)
 }
 
 static bool check_number(judge *j, const json_value *schema, const json_value *v) {
-  static const char *const bounds[] = {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"};
+  static const char *const bounds[] = {"minimum", "exclusiveMinimum", "maximum",
+                                       "exclusiveMaximum"};
   const json_value *step = json_member(schema, "multipleOf");
   decimal d = decimal_of(v);
   bool good = true;
@@ -420,7 +453,8 @@ static bool check_number(judge *j, const json_value *schema, const json_value *v
 }
 
 /* Is `n` within what two keywords allow? */
-static bool within(judge *j, const json_value *schema, const char *least, const char *most, uint32_t n) {
+static bool within(judge *j, const json_value *schema, const char *least, const char *most,
+                   uint32_t n) {
   const json_value *low = json_member(schema, least), *high = json_member(schema, most);
   uint32_t bound;
   bool good = true;
@@ -447,7 +481,7 @@ static bool check_unique(judge *j, const json_value *schema, const json_value *v
   return true;
 }
 
-/* ---- applicators: items and members ------------------------------------------------------------------------------------ */
+/* ---- applicators: items and members ---------------------------------------------------------- */
 
 /* Does a child hold to a schema? What that evaluates of the child, no other schema gets to know. */
 static bool child_holds(judge *j, const json_value *schema, const json_value *child) {
@@ -455,8 +489,10 @@ static bool child_holds(judge *j, const json_value *schema, const json_value *ch
   return evaluate(j, schema, child, &own);
 }
 
-static bool check_contains(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
-  const json_value *contains = json_member(schema, "contains"), *least = json_member(schema, "minContains");
+static bool check_contains(judge *j, const json_value *schema, const json_value *v,
+                           uint64_t *seen) {
+  const json_value *contains = json_member(schema, "contains"),
+                   *least = json_member(schema, "minContains");
   uint32_t n = 0, i = 0;
   if (!contains) return true;
   for (const json_value *item = v->first; item; item = item->next, i++) {
@@ -468,7 +504,8 @@ static bool check_contains(judge *j, const json_value *schema, const json_value 
 }
 
 static bool check_items(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
-  const json_value *prefix = json_member(schema, "prefixItems"), *items = json_member(schema, "items"), *p;
+  const json_value *prefix = json_member(schema, "prefixItems"),
+                   *items = json_member(schema, "items"), *p;
   uint32_t i = 0;
   bool good = true;
   if (prefix && prefix->kind != JSON_ARRAY) return j->lost = true, false;
@@ -492,18 +529,24 @@ static bool check_array(judge *j, const json_value *schema, const json_value *v,
 
 /* The schemas of `properties` and `patternProperties` for a member; *known: there are some. */
 static bool check_member(judge *j, const json_value *schema, const json_value *m, bool *known) {
-  const json_value *properties = json_member(schema, "properties"), *patterns = json_member(schema, "patternProperties");
+  const json_value *properties = json_member(schema, "properties"),
+                   *patterns = json_member(schema, "patternProperties");
   bool good = true;
-  if ((properties && properties->kind != JSON_OBJECT) || (patterns && patterns->kind != JSON_OBJECT)) return j->lost = true, false;
+  if ((properties && properties->kind != JSON_OBJECT) ||
+      (patterns && patterns->kind != JSON_OBJECT))
+    return j->lost = true, false;
   for (const json_value *p = properties ? properties->first : NULL; p; p = p->next)
-    if (same_text(p->name, p->name_n, m->name, m->name_n)) *known = true, good &= child_holds(j, p, m);
+    if (same_text(p->name, p->name_n, m->name, m->name_n))
+      *known = true, good &= child_holds(j, p, m);
   for (const json_value *p = patterns ? patterns->first : NULL; p; p = p->next)
-    if (matches(j, p->name, p->name_n, m->name, m->name_n)) *known = true, good &= child_holds(j, p, m);
+    if (matches(j, p->name, p->name_n, m->name, m->name_n))
+      *known = true, good &= child_holds(j, p, m);
   return good;
 }
 
 static bool check_members(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
-  const json_value *others = json_member(schema, "additionalProperties"), *names = json_member(schema, "propertyNames");
+  const json_value *others = json_member(schema, "additionalProperties"),
+                   *names = json_member(schema, "propertyNames");
   uint32_t i = 0;
   bool good = true;
   for (const json_value *m = v->first; m; m = m->next, i++) {
@@ -533,7 +576,8 @@ static bool has_all(judge *j, const json_value *names, const json_value *v) {
 }
 
 static bool check_object(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
-  const json_value *required = json_member(schema, "required"), *dependent = json_member(schema, "dependentRequired");
+  const json_value *required = json_member(schema, "required"),
+                   *dependent = json_member(schema, "dependentRequired");
   bool good = within(j, schema, "minProperties", "maxProperties", v->count);
   if (required) good &= has_all(j, required, v);
   if (dependent && dependent->kind != JSON_OBJECT) return j->lost = true, false;
@@ -544,7 +588,7 @@ static bool check_object(judge *j, const json_value *schema, const json_value *v
   return check_members(j, schema, v, seen) && good;
 }
 
-/* ---- applicators: in place ---------------------------------------------------------------------------------------------- */
+/* ---- applicators: in place ------------------------------------------------------------------- */
 
 /* Whether a subschema holds; what it evaluates counts if it does. */
 static bool holds(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
@@ -562,7 +606,8 @@ static uint32_t hold(judge *j, const json_value *list, const json_value *v, uint
   return n;
 }
 
-static bool check_condition(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
+static bool check_condition(judge *j, const json_value *schema, const json_value *v,
+                            uint64_t *seen) {
   const json_value *condition = json_member(schema, "if");
   if (!condition) return true;
   const json_value *then = json_member(schema, holds(j, condition, v, seen) ? "then" : "else");
@@ -573,12 +618,15 @@ static bool check_condition(judge *j, const json_value *schema, const json_value
 static const json_value *follow(judge *j, const json_value *ref) {
   const json_value *at = j->root;
   const char *p = ref->text, *end = p + ref->text_n;
-  if (ref->kind != JSON_STRING || p == end || *p++ != '#' || (p < end && *p != '/')) return j->lost = true, NULL;
+  if (ref->kind != JSON_STRING || p == end || *p++ != '#' || (p < end && *p != '/'))
+    return j->lost = true, NULL;
   while (p < end && at) {
     char part[128];
     size_t n = 0;
     for (p++; p < end && *p != '/'; p++) {
-      if (*p == '%' || n + 1 == sizeof part || (*p == '~' && (p + 1 == end || (p[1] != '0' && p[1] != '1')))) return j->lost = true, NULL;
+      if (*p == '%' || n + 1 == sizeof part ||
+          (*p == '~' && (p + 1 == end || (p[1] != '0' && p[1] != '1'))))
+        return j->lost = true, NULL;
       part[n++] = *p != '~' ? *p : *++p == '0' ? '~' : '/';
     }
     part[n] = 0;
@@ -589,9 +637,12 @@ static const json_value *follow(judge *j, const json_value *ref) {
   return at;
 }
 
-static bool check_in_place(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
-  const json_value *all = json_member(schema, "allOf"), *any = json_member(schema, "anyOf"), *one = json_member(schema, "oneOf");
-  const json_value *not= json_member(schema, "not"), *ref = json_member(schema, "$ref"), *dependent = json_member(schema, "dependentSchemas");
+static bool check_in_place(judge *j, const json_value *schema, const json_value *v,
+                           uint64_t *seen) {
+  const json_value *all = json_member(schema, "allOf"), *any = json_member(schema, "anyOf"),
+                   *one = json_member(schema, "oneOf");
+  const json_value *not = json_member(schema, "not"), *ref = json_member(schema, "$ref"),
+                   *dependent = json_member(schema, "dependentSchemas");
   uint64_t ignored = 0;
   bool good = true;
   const json_value *target = ref ? follow(j, ref) : NULL;
@@ -599,9 +650,10 @@ static bool check_in_place(judge *j, const json_value *schema, const json_value 
   if (all) good &= hold(j, all, v, seen) == all->count;
   if (any) good &= hold(j, any, v, seen) > 0;
   if (one) good &= hold(j, one, v, seen) == 1;
-  if (not) good &= !evaluate(j, not, v, &ignored);
+  if (not ) good &= !evaluate(j, not, v, &ignored);
   if (dependent && dependent->kind != JSON_OBJECT) return j->lost = true, false;
-  for (const json_value *d = dependent && v->kind == JSON_OBJECT ? dependent->first : NULL; d; d = d->next) {
+  for (const json_value *d = dependent && v->kind == JSON_OBJECT ? dependent->first : NULL; d;
+       d = d->next) {
     const json_value name = {.kind = JSON_STRING, .text = d->name, .text_n = d->name_n};
     if (has_name(v, &name)) good &= holds(j, d, v, seen);
   }
@@ -610,7 +662,9 @@ static bool check_in_place(judge *j, const json_value *schema, const json_value 
 
 /* unevaluatedItems, unevaluatedProperties: for what nothing beside them has evaluated. */
 static bool check_rest(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
-  const json_value *rest = v->kind == JSON_ARRAY ? json_member(schema, "unevaluatedItems") : v->kind == JSON_OBJECT ? json_member(schema, "unevaluatedProperties") : NULL;
+  const json_value *rest = v->kind == JSON_ARRAY    ? json_member(schema, "unevaluatedItems")
+                           : v->kind == JSON_OBJECT ? json_member(schema, "unevaluatedProperties")
+                                                    : NULL;
   uint32_t i = 0;
   bool good = true;
   for (const json_value *child = rest ? v->first : NULL; child; child = child->next, i++) {
@@ -622,16 +676,28 @@ static bool check_rest(judge *j, const json_value *schema, const json_value *v, 
 
 /* Keywords that this validator does not follow, in any draft. */
 static bool has_others(const json_value *schema) {
-  static const char *const others[] = {"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "format", "dependencies"};
+  static const char *const others[] = {"$id",
+                                       "id",
+                                       "$anchor",
+                                       "$dynamicRef",
+                                       "$dynamicAnchor",
+                                       "$recursiveRef",
+                                       "$recursiveAnchor",
+                                       "$vocabulary",
+                                       "format",
+                                       "dependencies"};
   static const char draft[] = "https://json-schema.org/draft/2020-12/schema";
   const json_value *named = json_member(schema, "$schema");
-  if (named && (named->kind != JSON_STRING || !same_text(named->text, named->text_n, draft, sizeof draft - 1))) return true;
+  if (named && (named->kind != JSON_STRING ||
+                !same_text(named->text, named->text_n, draft, sizeof draft - 1)))
+    return true;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (json_member(schema, others[i])) return true;
   return false;
 }
 
-static bool evaluate_object(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
+static bool evaluate_object(judge *j, const json_value *schema, const json_value *v,
+                            uint64_t *seen) {
   const json_value *type = json_member(schema, "type");
   bool good = !type || has_type(j, type, v);
   good &= check_equal(j, schema, v);
@@ -643,11 +709,14 @@ static bool evaluate_object(judge *j, const json_value *schema, const json_value
   return check_rest(j, schema, v, seen) && good;
 }
 
-/* Does the instance hold to the schema? *seen gets a bit for each child that a keyword has evaluated; without a meaning where it does not hold. */
+/* Does the instance hold to the schema? *seen gets a bit for each child that a keyword has
+ * evaluated; without a meaning where it does not hold. */
 static bool evaluate(judge *j, const json_value *schema, const json_value *v, uint64_t *seen) {
   bool good;
   if (schema->kind == JSON_TRUE || schema->kind == JSON_FALSE) return schema->kind == JSON_TRUE;
-  if (schema->kind != JSON_OBJECT || v->count > CHILDREN_MAX || j->depth >= DEPTH_MAX || j->steps++ > STEPS_MAX || has_others(schema)) j->lost = true;
+  if (schema->kind != JSON_OBJECT || v->count > CHILDREN_MAX || j->depth >= DEPTH_MAX ||
+      j->steps++ > STEPS_MAX || has_others(schema))
+    j->lost = true;
   if (j->lost) return false;
   j->depth++;
   good = evaluate_object(j, schema, v, seen);
@@ -655,7 +724,8 @@ static bool evaluate(judge *j, const json_value *schema, const json_value *v, ui
   return good;
 }
 
-verdict validator_judge(const json_document *schema, const json_value *root, const json_value *instance) {
+verdict validator_judge(const json_document *schema, const json_value *root,
+                        const json_value *instance) {
   judge j = {.root = root};
   uint64_t seen = 0;
   if (schema->repeated || schema->odd) return NO_VERDICT;
@@ -664,12 +734,17 @@ verdict validator_judge(const json_document *schema, const json_value *root, con
 }
 
 verdict validator_judge_texts(const char *schema, size_t schema_n, const char *text, size_t n) {
-  static json_document documents[2]; /* 2.4 MB: ASan's allocator would map and clear them for each text */
+  /* 2.4 MB: ASan's allocator would map and clear them for each text */
+  static json_document documents[2];
   verdict v = NO_VERDICT;
   if (json_document_read(&documents[0], schema, schema_n)) {
     bool json = json_document_read(&documents[1], text, n);
-    if (!json) v = documents[1].full ? NO_VERDICT : INVALID;
-    else if (!documents[1].odd) v = documents[1].repeated ? INVALID : validator_judge(&documents[0], documents[0].value, documents[1].value);
+    if (!json)
+      v = documents[1].full ? NO_VERDICT : INVALID;
+    else if (!documents[1].odd)
+      v = documents[1].repeated
+              ? INVALID
+              : validator_judge(&documents[0], documents[0].value, documents[1].value);
   }
   return v;
 }

@@ -1,11 +1,15 @@
-/* validator.h - a JSON Schema validator that shares nothing with the compiler: its own JSON reader, its own numbers, PCRE2 for patterns.
+/* validator.h - a JSON Schema validator that shares nothing with the compiler: its own JSON reader,
+ * its own numbers, PCRE2 for patterns.
  *
- * Draft 2020-12, every assertion and applicator of it, `$ref` within the document. Too simple to be wrong: it walks schema and instance together, compares pair by pair, and says nothing
- * (NO_VERDICT) where it would have to guess: other drafts, `format`, `$id`, `$anchor`, `$dynamicRef`, patterns that ECMA-262 and PCRE2 may read differently, malformed schemas, sizes beyond
- * its arrays.
- * An instance is JSON by RFC 8259 in strict UTF-8. As the engine's default is, an object with a repeated name is not valid.
+ * Draft 2020-12, every assertion and applicator of it, `$ref` within the document. Too simple to be
+ * wrong: it walks schema and instance together, compares pair by pair, and says nothing
+ * (NO_VERDICT) where it would have to guess: other drafts, `format`, `$id`, `$anchor`,
+ * `$dynamicRef`, patterns that ECMA-262 and PCRE2 may read differently, malformed schemas, sizes
+ * beyond its arrays. An instance is JSON by RFC 8259 in strict UTF-8. As the engine's default is,
+ * an object with a repeated name is not valid.
  *
- * Tested by tests/engine/test_validator.c, against the JSON Schema Test Suite where that is fetched.
+ * Tested by tests/engine/test_validator.c, against the JSON Schema Test Suite where that is
+ * fetched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +22,18 @@
 
 typedef enum verdict { NO_VERDICT, INVALID, VALID } verdict;
 
-typedef enum json_kind { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } json_kind;
+typedef enum json_kind {
+  JSON_NULL,
+  JSON_FALSE,
+  JSON_TRUE,
+  JSON_NUMBER,
+  JSON_STRING,
+  JSON_ARRAY,
+  JSON_OBJECT
+} json_kind;
 
-/* A value; the items or members of a container hang on `first`, each on the `next` of the one before it. */
+/* A value; the items or members of a container hang on `first`, each on the `next` of the one
+ * before it. */
 typedef struct json_value {
   json_kind kind;
   uint32_t name_n, text_n, count; /* bytes; items or members */
@@ -46,7 +59,8 @@ bool json_document_read(json_document *d, const char *text, size_t n);
 /* The member of that name, or NULL. */
 const json_value *json_member(const json_value *object, const char *name);
 /* Both must have been read, the schema from the beginning of a document of its own. */
-verdict validator_judge(const json_document *schema, const json_value *root, const json_value *instance);
+verdict validator_judge(const json_document *schema, const json_value *root,
+                        const json_value *instance);
 /* The same for texts. */
 verdict validator_judge_texts(const char *schema, size_t schema_n, const char *text, size_t n);
 

@@ -1,4 +1,5 @@
-/* test_logits.c - every kernel of every level against the portable one, bit for bit, and that one against the definition.
+/* test_logits.c - every kernel of every level against the portable one, bit for bit, and that one
+ * against the definition.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,16 +25,18 @@ static void find_levels(void) {
   printf(", chosen: %s\n", tsl__logits()->name);
 }
 
-/* ---- inputs --------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 #define WIDEST 131072u
 
 static float row[WIDEST + 1]; /* +1: rows also start at an odd address */
 static uint32_t mask[WIDEST / 32];
 
-/* Logits of many sizes; with `odd`, one in sixteen is an infinity, NaN, a zero, a denormal or huge. */
+/* Logits of many sizes; with `odd`, one in sixteen is an infinity, NaN, a zero, a denormal or
+ * huge. */
 static void fill_row(uint64_t *seed, float *x, size_t n, bool odd) {
-  static const float strange[] = {INFINITY, -INFINITY, NAN, 0.0f, -0.0f, 1e-42f, -1e-42f, FLT_MAX, -FLT_MAX, 88.0f, -88.0f};
+  static const float strange[] = {INFINITY, -INFINITY, NAN,      0.0f,  -0.0f, 1e-42f,
+                                  -1e-42f,  FLT_MAX,   -FLT_MAX, 88.0f, -88.0f};
   for (size_t i = 0; i < n; i++) {
     x[i] = (float)((tsl_test_uniform(seed) - 0.5) * (i % 7 == 0 ? 200 : 20));
     uint64_t r = tsl_test_random(seed);
@@ -41,21 +44,24 @@ static void fill_row(uint64_t *seed, float *x, size_t n, bool odd) {
   }
 }
 
-/* A mask with a share of `density` / 16 set; 0 and 16 are none and all. Bits past n are random: nobody may look at them. */
+/* A mask with a share of `density` / 16 set; 0 and 16 are none and all. Bits past n are random:
+ * nobody may look at them. */
 static void fill_mask(uint64_t *seed, uint32_t *m, size_t n, unsigned density) {
   for (size_t i = 0; i < (n + 31) / 32; i++) {
     m[i] = 0;
     for (unsigned b = 0; b < 32; b++) m[i] |= (uint32_t)(tsl_test_random(seed) % 16 < density) << b;
-    if (tsl_test_random(seed) % 8 == 0) m[i] = density >= 8 ? UINT32_MAX : 0; /* whole words are special cases */
+    /* whole words are special cases */
+    if (tsl_test_random(seed) % 8 == 0) m[i] = density >= 8 ? UINT32_MAX : 0;
   }
 }
 
 static bool open_at(size_t i) { return (mask[i >> 5] >> (i & 31)) & 1u; }
 
-static const size_t widths[] = {1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 100, 255, 256, 1000, 1023, 1024};
+static const size_t widths[] = {1,  2,  7,  8,  15,  16,  17,  31,   32,   33,
+                                47, 63, 64, 65, 100, 255, 256, 1000, 1023, 1024};
 #define WIDTHS (sizeof widths / sizeof *widths)
 
-/* ---- apply ---------------------------------------------------------------------------------------------------- */
+/* ---- apply ----------------------------------------------------------------------------------- */
 
 static void check_apply32(size_t level, size_t n, size_t shift) {
   static float out[WIDEST + 2];
@@ -67,7 +73,8 @@ static void check_apply32(size_t level, size_t n, size_t shift) {
     float want = open_at(i) ? row[i] : -INFINITY;
     wrong += memcmp(&want, &out[i + shift], sizeof want) != 0;
   }
-  CHECKF(wrong == 0 && out[n + shift] == 42, "%s: width %zu: %zu logits", levels[level]->name, n, wrong);
+  CHECKF(wrong == 0 && out[n + shift] == 42, "%s: width %zu: %zu logits", levels[level]->name, n,
+         wrong);
 }
 
 static void check_apply16(size_t level, size_t n, size_t shift, tsl_dtype dtype) {
@@ -79,7 +86,8 @@ static void check_apply16(size_t level, size_t n, size_t shift, tsl_dtype dtype)
     if (tsl__logits_force((tsl__logits_level)l) && tsl__logits() == levels[level]) break;
   CHECK(tsl_mask_apply(mask, out + shift, n, dtype) == TSL_OK);
   size_t wrong = 0;
-  for (size_t i = 0; i <= n; i++) wrong += out[i + shift] != (i == n || open_at(i) ? (uint16_t)(i * 40503u) : low);
+  for (size_t i = 0; i <= n; i++)
+    wrong += out[i + shift] != (i == n || open_at(i) ? (uint16_t)(i * 40503u) : low);
   CHECKF(wrong == 0, "%s: width %zu, type %d: %zu logits", levels[level]->name, n, dtype, wrong);
   tsl__logits_force(TSL__LOGITS_AUTO);
 }
@@ -112,11 +120,12 @@ static void public_calls(void) {
   CHECK(tsl_mask_apply(&m, x, (size_t)TSL_MAX_VOCAB + 1, TSL_F32) == TSL_ERR_ARGUMENT);
   static uint16_t widest[TSL_MAX_VOCAB];
   static const uint32_t none[TSL_MAX_VOCAB / 32];
-  CHECK(tsl_mask_apply(none, widest, TSL_MAX_VOCAB, TSL_F16) == TSL_OK && widest[TSL_MAX_VOCAB - 1] == 0xfc00);
+  CHECK(tsl_mask_apply(none, widest, TSL_MAX_VOCAB, TSL_F16) == TSL_OK &&
+        widest[TSL_MAX_VOCAB - 1] == 0xfc00);
   CHECK(tsl_mask_has(&m, 0) && !tsl_mask_has(&m, 1) && tsl_mask_has(&m, 2));
 }
 
-/* ---- hashes --------------------------------------------------------------------------------------------------- */
+/* ---- hashes ---------------------------------------------------------------------------------- */
 
 static void hashes(void) {
   uint64_t seed = 3;
@@ -125,7 +134,8 @@ static void hashes(void) {
   fill_mask(&seed, data, sizeof data * 8, 2);
   fill_mask(&seed, secret, sizeof secret * 8, 2);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    XXH128_hash_t want = XXH3_128bits_withSecret(data, sizes[i], secret, sizeof secret), plain = XXH3_128bits(data, sizes[i]);
+    XXH128_hash_t want = XXH3_128bits_withSecret(data, sizes[i], secret, sizeof secret),
+                  plain = XXH3_128bits(data, sizes[i]);
     for (size_t l = 0; l < level_count; l++) {
       uint64_t got[2];
       XXH3_state_t state;
@@ -139,7 +149,7 @@ static void hashes(void) {
   }
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void whole_masks(void) {
   uint64_t seed = 2;
@@ -157,7 +167,8 @@ static void whole_masks(void) {
       for (size_t shift = 0; shift < 16 && n + shift < 4100; shift++) {
         memset(got, 0x55, sizeof got);
         levels[l]->copy_words(got + shift, a, n);
-        for (size_t i = 0; i < 4100; i++) wrong += got[i] != (i >= shift && i < n + shift ? a[i - shift] : 0x55555555u);
+        for (size_t i = 0; i < 4100; i++)
+          wrong += got[i] != (i >= shift && i < n + shift ? a[i - shift] : 0x55555555u);
       }
       memcpy(got, a, sizeof got);
       levels[l]->or_words(got, got, b, n);
@@ -209,12 +220,14 @@ static void copies(void) {
       levels[l]->copy_words(to + shift, from, WORDS);
       backward += tsl__logits_backward(to + shift, from);
       wrong += memcmp(to + shift, from, sizeof from) != 0;
-      for (size_t i = 1; i <= AROUND; i++) wrong += (to[shift - i] != 0x55555555u) + (to[shift + WORDS + i - 1] != 0x55555555u);
+      for (size_t i = 1; i <= AROUND; i++)
+        wrong += (to[shift - i] != 0x55555555u) + (to[shift + WORDS + i - 1] != 0x55555555u);
     }
-  CHECKF(wrong == 0 && backward > level_count * 20 && backward < level_count * 58, "%zu wrong, %zu from the end", wrong, backward);
+  CHECKF(wrong == 0 && backward > level_count * 20 && backward < level_count * 58,
+         "%zu wrong, %zu from the end", wrong, backward);
 }
 
-/* ---- peak, above, sums: levels against portable ----------------------------------------------------------------- */
+/* ---- peak, above, sums: levels against portable ---------------------------------------------- */
 
 static bool same_double(double a, double b) { return !memcmp(&a, &b, sizeof a); }
 
@@ -225,38 +238,48 @@ static void make_finite(size_t n) {
 }
 
 static void check_moments(size_t l, size_t n, float anchor, float scale) {
-  tsl__logits_moments p = levels[0]->moments(row, mask, n, anchor, scale), q = levels[l]->moments(row, mask, n, anchor, scale);
-  CHECKF(same_double(p.mass, q.mass) && same_double(p.moment, q.moment), "%s: width %zu: %.17g, not %.17g", levels[l]->name, n, q.moment,
-         p.moment);
+  tsl__logits_moments p = levels[0]->moments(row, mask, n, anchor, scale),
+                      q = levels[l]->moments(row, mask, n, anchor, scale);
+  CHECKF(same_double(p.mass, q.mass) && same_double(p.moment, q.moment),
+         "%s: width %zu: %.17g, not %.17g", levels[l]->name, n, q.moment, p.moment);
   CHECK(same_double(p.mass, levels[0]->sum(row, mask, n, anchor, scale)));
-  tsl__logits_spread a = levels[0]->spread(row, mask, n, anchor), b = levels[l]->spread(row, mask, n, anchor);
-  CHECKF(same_double(a.count, b.count) && same_double(a.sum, b.sum) && same_double(a.square, b.square), "%s: width %zu", levels[l]->name,
-         n);
+  tsl__logits_spread a = levels[0]->spread(row, mask, n, anchor),
+                     b = levels[l]->spread(row, mask, n, anchor);
+  CHECKF(same_double(a.count, b.count) && same_double(a.sum, b.sum) &&
+             same_double(a.square, b.square),
+         "%s: width %zu", levels[l]->name, n);
 }
 
 static void check_lists(size_t l, size_t n, float anchor, float scale, float floor) {
   static float x[2][20100];
   static uint32_t at[2][20100];
-  size_t want = levels[0]->gather(row, mask, n, floor, 70, x[0], at[0]), got = levels[l]->gather(row, mask, n, floor, 70, x[1], at[1]);
-  CHECKF(want == got && !memcmp(x[0], x[1], want * sizeof **x) && !memcmp(at[0], at[1], want * sizeof **at), "%s: width %zu",
-         levels[l]->name, n);
+  size_t want = levels[0]->gather(row, mask, n, floor, 70, x[0], at[0]),
+         got = levels[l]->gather(row, mask, n, floor, 70, x[1], at[1]);
+  CHECKF(want == got && !memcmp(x[0], x[1], want * sizeof **x) &&
+             !memcmp(at[0], at[1], want * sizeof **at),
+         "%s: width %zu", levels[l]->name, n);
   levels[0]->weigh(row, n, anchor, scale, x[0]);
   levels[l]->weigh(row, n, anchor, scale, x[1]);
   CHECKF(!memcmp(x[0], x[1], n * sizeof **x), "%s: width %zu", levels[l]->name, n);
 }
 
 static bool same_survey(tsl__logits_survey a, tsl__logits_survey b) {
-  return same_double(a.mass, b.mass) && (a.anchor == b.anchor || (isnan(a.anchor) && isnan(b.anchor))) && a.top == b.top && a.nan == b.nan;
+  return same_double(a.mass, b.mass) &&
+         (a.anchor == b.anchor || (isnan(a.anchor) && isnan(b.anchor))) && a.top == b.top &&
+         a.nan == b.nan;
 }
 
 /* One look: the guess is right, a little low, far too low, too high, none. */
 static void check_surveys(size_t l, size_t n, float anchor, float scale) {
   const float guesses[] = {anchor, anchor - 1, -FLT_MAX, FLT_MAX, anchor + 30, NAN};
   for (size_t g = 0; g < sizeof guesses / sizeof *guesses; g++) {
-    tsl__logits_survey p = levels[0]->survey(row, mask, n, guesses[g], scale), q = levels[l]->survey(row, mask, n, guesses[g], scale);
-    CHECKF(same_survey(p, q), "%s: width %zu, guess %zu: %.17g, not %.17g", levels[l]->name, n, g, q.mass, p.mass);
+    tsl__logits_survey p = levels[0]->survey(row, mask, n, guesses[g], scale),
+                       q = levels[l]->survey(row, mask, n, guesses[g], scale);
+    CHECKF(same_survey(p, q), "%s: width %zu, guess %zu: %.17g, not %.17g", levels[l]->name, n, g,
+           q.mass, p.mass);
     CHECK(p.top == levels[0]->peak(row, mask, n).top);
-    if (p.top >= -FLT_MAX) CHECK(same_double(p.mass, levels[0]->sum(row, mask, n, p.anchor, scale)));
+    if (p.top >= -FLT_MAX)
+      CHECK(same_double(p.mass, levels[0]->sum(row, mask, n, p.anchor, scale)));
   }
 }
 
@@ -267,13 +290,15 @@ static void check_ladder(size_t l, size_t n, float anchor, float scale) {
   levels[0]->distances(row, n, anchor, scale, middle, by[0]);
   levels[l]->distances(row, n, anchor, scale, middle, by[1]);
   size_t wrong = 0;
-  for (size_t i = 0; i < n; i++) wrong += by[0][i] != by[1][i] && !(isnan(by[0][i]) && isnan(by[1][i]));
+  for (size_t i = 0; i < n; i++)
+    wrong += by[0][i] != by[1][i] && !(isnan(by[0][i]) && isnan(by[1][i]));
   CHECKF(wrong == 0, "%s: %zu of %zu distances", levels[l]->name, wrong, n);
   levels[0]->ladder(row, by[0], mask, n, anchor, scale, floors, want);
   levels[l]->ladder(row, by[0], mask, n, anchor, scale, floors, got);
   for (size_t r = 0; r < TSL__LOGITS_RUNGS; r++) {
     static uint32_t above[WIDEST / 32];
-    CHECKF(same_double(want[r], got[r]), "%s: width %zu, rung %zu: %.17g, not %.17g", levels[l]->name, n, r, got[r], want[r]);
+    CHECKF(same_double(want[r], got[r]), "%s: width %zu, rung %zu: %.17g, not %.17g",
+           levels[l]->name, n, r, got[r], want[r]);
     levels[0]->above(by[0], mask, n, floors[r], above);
     CHECK(same_double(want[r], levels[0]->sum(row, above, n, anchor, scale)));
   }
@@ -298,7 +323,8 @@ static void check_levels(size_t n, float anchor, float scale, float floor) {
     check_surveys(l, n, anchor, scale);
     check_ladder(l, n, anchor, scale);
     tsl__logits_mass o = levels[l]->sum_both(row, mask, n, anchor, scale);
-    CHECKF(same_double(m.all, o.all) && same_double(m.legal, o.legal), "%s: width %zu: %.17g, not %.17g", levels[l]->name, n, o.all, m.all);
+    CHECKF(same_double(m.all, o.all) && same_double(m.legal, o.legal),
+           "%s: width %zu: %.17g, not %.17g", levels[l]->name, n, o.all, m.all);
     CHECK(same_double(s, levels[l]->sum(row, mask, n, anchor, scale)));
     memset(got, 0xff, words * sizeof *got);
     levels[l]->above(row, mask, n, floor, got);
@@ -321,7 +347,8 @@ static void levels_agree(void) {
     }
 }
 
-/* The portable kernels against the definition, in long double. The argument of exp is rounded to float: up to 1e-5 where a sum is tiny. */
+/* The portable kernels against the definition, in long double. The argument of exp is rounded to
+ * float: up to 1e-5 where a sum is tiny. */
 static void portable_is_right(void) {
   uint64_t seed = 4;
   for (int round = 0; round < 200; round++) {
@@ -347,12 +374,13 @@ static void portable_is_right(void) {
     static uint32_t bits[64];
     levels[0]->above(row, mask, n, 1.5f, bits);
     size_t wrong = 0;
-    for (size_t i = 0; i < (n + 31) / 32 * 32; i++) wrong += ((bits[i >> 5] >> (i & 31)) & 1u) != (i < n && open_at(i) && row[i] >= 1.5f);
+    for (size_t i = 0; i < (n + 31) / 32 * 32; i++)
+      wrong += ((bits[i >> 5] >> (i & 31)) & 1u) != (i < n && open_at(i) && row[i] >= 1.5f);
     CHECK(wrong == 0);
   }
 }
 
-/* ---- the weight ----------------------------------------------------------------------------------------------- */
+/* ---- the weight ------------------------------------------------------------------------------ */
 
 static void weight_accuracy(void) {
   double worst = 0;
@@ -375,8 +403,10 @@ static void weight_edges(void) {
   CHECK(tsl__logits_weight(3.5f, 3.5f, 7.0f) == 1.0f);
   CHECK(tsl__logits_weight(-87.34f, 0, 1) == 0.0f);
   CHECK(tsl__logits_weight(-87.33f, 0, 1) > 1e-38f);
-  CHECK(tsl__logits_exp2(-126.0f) == FLT_MIN && tsl__logits_exp2(-126.00001f) == 0.0f && tsl__logits_exp2(-1.0f) == 0.5f);
-  CHECK(tsl__logits_is_near(5, 0, 1) && !tsl__logits_is_near(6, 0, 1) && !tsl__logits_is_near(FLT_MAX, -FLT_MAX, 0));
+  CHECK(tsl__logits_exp2(-126.0f) == FLT_MIN && tsl__logits_exp2(-126.00001f) == 0.0f &&
+        tsl__logits_exp2(-1.0f) == 0.5f);
+  CHECK(tsl__logits_is_near(5, 0, 1) && !tsl__logits_is_near(6, 0, 1) &&
+        !tsl__logits_is_near(FLT_MAX, -FLT_MAX, 0));
   CHECK(tsl__logits_weight(-FLT_MAX, FLT_MAX, 1) == 0.0f);
   CHECK(tsl__logits_weight(-FLT_MAX, FLT_MAX, 0) == 0.0f);
   CHECK(tsl__logits_weight(-FLT_MAX, 0, 0) == 1.0f);
@@ -386,11 +416,13 @@ static void weight_edges(void) {
   CHECK(tsl__logits_weight(0, 0, FLT_MAX) == 1.0f);
 }
 
-/* Bits that a compiler would change by fusing multiplications and additions: the same on every platform. */
+/* Bits that a compiler would change by fusing multiplications and additions: the same on every
+ * platform. */
 static void weight_bits(void) {
   uint32_t hash = 0;
   for (int i = 0; i < 100000; i++) {
-    float x = (float)-i * 0x1p-10f, scale = 1.0f + (float)(i % 13) * 0x1p-7f; /* exact, so that no platform rounds them */
+    /* exact, so that no platform rounds them */
+    float x = (float)-i * 0x1p-10f, scale = 1.0f + (float)(i % 13) * 0x1p-7f;
     float w = tsl__logits_weight(x, 0, scale);
     uint32_t u;
     memcpy(&u, &w, sizeof u);
@@ -399,7 +431,8 @@ static void weight_bits(void) {
   CHECKF(hash == 0x0a06c28bu, "hash of 100,000 weights: 0x%08x", hash);
 }
 
-/* The fused multiply-add of a processor that has none, against the C library's, where roundings are hard. */
+/* The fused multiply-add of a processor that has none, against the C library's, where roundings are
+ * hard. */
 static void fused(void) {
   uint64_t seed = 6;
   size_t wrong = 0;
@@ -409,7 +442,9 @@ static void fused(void) {
     float v[3];
     for (int j = 0; j < 3; j++) {
       bits[j] = (bits[j] & 0x807fffffu) | (100 + (bits[j] >> 23 & 31))
-                                              << 23; /* exponents near each other, so that cancellation is common */
+                                              /* exponents near each other, so that cancellation is
+                                               * common */
+                                              << 23;
       if (i % 3 == 0) bits[j] &= 0xfffff000u;
       memcpy(&v[j], &bits[j], sizeof v[j]);
     }
@@ -438,9 +473,11 @@ static void moments_are_right(void) {
     }
     tsl__logits_moments m = levels[0]->moments(row, mask, n, top, scale);
     CHECKF(fabsl(m.mass - mass) <= 1e-5L * mass + 1e-30L, "%.9g, not %.9Lg", m.mass, mass);
-    CHECKF(fabsl(m.moment - moment) <= 2e-5L * fabsl(moment) + 1e-30L, "%.9g, not %.9Lg", m.moment, moment);
+    CHECKF(fabsl(m.moment - moment) <= 2e-5L * fabsl(moment) + 1e-30L, "%.9g, not %.9Lg", m.moment,
+           moment);
     tsl__logits_spread s = levels[0]->spread(row, mask, n, top);
-    CHECK(s.count == (double)count && fabsl(s.sum - sum) <= 1e-6L * fabsl(sum) && fabsl(s.square - square) <= 1e-6L * square);
+    CHECK(s.count == (double)count && fabsl(s.sum - sum) <= 1e-6L * fabsl(sum) &&
+          fabsl(s.square - square) <= 1e-6L * square);
   }
 }
 
@@ -449,19 +486,21 @@ static void lists(void) {
   static uint32_t m[500], want[16000], got[16000 + 32];
   for (int round = 0; round < 400; round++) {
     unsigned dense = (unsigned)(1u << tsl_test_random(&seed) % 8);
-    for (size_t i = 0; i < 500; i++) m[i] = tsl_test_random(&seed) % dense ? 0 : (uint32_t)tsl_test_random(&seed);
+    for (size_t i = 0; i < 500; i++)
+      m[i] = tsl_test_random(&seed) % dense ? 0 : (uint32_t)tsl_test_random(&seed);
     size_t words = 1 + tsl_test_random(&seed) % 500, n = 0;
     for (size_t i = 0; i < words * 32; i++)
       if ((m[i >> 5] >> (i & 31)) & 1u) want[n++] = (uint32_t)i;
     for (size_t l = 0; l < level_count; l++)
       for (size_t most = n ? n - 1 : 0; most <= n + 1; most++) {
         size_t listed = levels[l]->list(m, words, most, got);
-        CHECKF(most < n ? listed == SIZE_MAX : listed == n && !memcmp(got, want, n * sizeof *got), "%s: %zu words", levels[l]->name, words);
+        CHECKF(most < n ? listed == SIZE_MAX : listed == n && !memcmp(got, want, n * sizeof *got),
+               "%s: %zu words", levels[l]->name, words);
       }
   }
 }
 
-/* ---- the choice ----------------------------------------------------------------------------------------------- */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 static void *ask(void *result) {
   *(const tsl__logits_kernels **)result = tsl__logits();

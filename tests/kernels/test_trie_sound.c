@@ -1,4 +1,5 @@
-/* test_trie_sound.c - is a spoilt trie sound? tsl__trie_sound, with each level of the kernels, against the definition, node by node.
+/* test_trie_sound.c - is a spoilt trie sound? tsl__trie_sound, with each level of the kernels,
+ * against the definition, node by node.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,14 +7,16 @@
 #include "runtime/kernels/trie_sound.h"
 #include "tests/support/check.h"
 
-/* ---- the definition ------------------------------------------------------------------------------------------- */
+/* ---- the definition -------------------------------------------------------------------------- */
 
 static bool children_sound(const tsl__trie *t, const tsl__trie_node *n) {
   uint32_t begin = n->own_end;
   int before = -1;
   for (uint32_t i = n->first_child; i < n->first_child + n->children; i++) {
     const tsl__trie_node *child = &t->nodes[i];
-    if (child->begin != begin || child->end <= begin || child->height >= n->height || child->byte <= before) return false;
+    if (child->begin != begin || child->end <= begin || child->height >= n->height ||
+        child->byte <= before)
+      return false;
     before = child->byte;
     begin = child->end;
   }
@@ -22,11 +25,17 @@ static bool children_sound(const tsl__trie *t, const tsl__trie_node *n) {
 
 static bool sound(const tsl__trie *t, uint32_t size) {
   uint64_t known = 1;
-  if (!t->node_count || t->nodes[0].begin || t->nodes[0].end != t->order_count || t->set_count > UINT16_MAX) return false;
+  if (!t->node_count || t->nodes[0].begin || t->nodes[0].end != t->order_count ||
+      t->set_count > UINT16_MAX)
+    return false;
   for (uint32_t i = 0; i < t->node_count; i++) {
     const tsl__trie_node *n = &t->nodes[i];
-    if (n->first_child != known || n->begin > n->own_end || n->own_end > n->end || n->end > t->order_count) return false;
-    if ((n->below != UINT16_MAX && n->below >= t->set_count) || i >= known || (!n->children && n->own_end != n->end)) return false;
+    if (n->first_child != known || n->begin > n->own_end || n->own_end > n->end ||
+        n->end > t->order_count)
+      return false;
+    if ((n->below != UINT16_MAX && n->below >= t->set_count) || i >= known ||
+        (!n->children && n->own_end != n->end))
+      return false;
     known += n->children;
     if (known > t->node_count || !children_sound(t, n)) return false;
   }
@@ -49,7 +58,8 @@ static bool agrees(const tsl__trie *t, uint32_t size, bool *verdict) {
   for (int level = 0; level < TSL__LOGITS_LEVELS; level++) {
     uint8_t *labels = calloc(tsl__trie_labels(t) + 1, 1);
     if (labels && tsl__logits_force((tsl__logits_level)level)) {
-      same = same && tsl__trie_sound(t, size, labels) == *verdict && tsl__trie_sound(t, size, NULL) == *verdict;
+      same = same && tsl__trie_sound(t, size, labels) == *verdict &&
+             tsl__trie_sound(t, size, NULL) == *verdict;
       same = same && (!*verdict || labelled(t, labels));
     }
     free(labels);
@@ -58,7 +68,7 @@ static bool agrees(const tsl__trie *t, uint32_t size, bool *verdict) {
   return same;
 }
 
-/* ---- tries ---------------------------------------------------------------------------------------------------- */
+/* ---- tries ----------------------------------------------------------------------------------- */
 
 /* Of `size` random tokens of up to `longest` of `alphabet` bytes. */
 static tsl__trie random_trie(uint64_t *seed, uint32_t size, uint32_t longest, uint32_t alphabet) {
@@ -68,7 +78,8 @@ static tsl__trie random_trie(uint64_t *seed, uint32_t size, uint32_t longest, ui
   offsets[0] = 0;
   for (uint32_t i = 0; i < size; i++) {
     uint32_t n = (uint32_t)(tsl_test_random(seed) % (longest + 1));
-    for (uint32_t k = 0; k < n; k++) bytes[offsets[i] + k] = (uint8_t)(tsl_test_random(seed) % alphabet);
+    for (uint32_t k = 0; k < n; k++)
+      bytes[offsets[i] + k] = (uint8_t)(tsl_test_random(seed) % alphabet);
     offsets[i + 1] = offsets[i] + n;
   }
   CHECK(tsl__trie_build(&trie, &tsl__malloc, bytes, offsets, size, NULL) == TSL_OK);
@@ -79,7 +90,8 @@ static tsl__trie random_trie(uint64_t *seed, uint32_t size, uint32_t longest, ui
 
 static const struct {
   uint32_t size, longest, alphabet;
-} shapes[] = {{1, 0, 1}, {1, 1, 1}, {3, 2, 2}, {8, 3, 2}, {20, 4, 3}, {40, 9, 2}, {60, 2, 9}, {300, 2, 256}, {700, 6, 3}, {900, 1, 256}, {2000, 3, 40}, {600, 40, 2}};
+} shapes[] = {{1, 0, 1},  {1, 1, 1},     {3, 2, 2},   {8, 3, 2},     {20, 4, 3},    {40, 9, 2},
+              {60, 2, 9}, {300, 2, 256}, {700, 6, 3}, {900, 1, 256}, {2000, 3, 40}, {600, 40, 2}};
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
 static void test_built(void) {
@@ -87,13 +99,15 @@ static void test_built(void) {
   bool verdict;
   for (unsigned round = 0; round < 40; round++)
     for (size_t s = 0; s < SHAPES; s++) {
-      tsl__trie t = random_trie(&seed, shapes[s].size + round, shapes[s].longest, shapes[s].alphabet);
-      CHECKF(agrees(&t, shapes[s].size + round, &verdict) && verdict, "round %u, shape %zu", round, s);
+      tsl__trie t =
+          random_trie(&seed, shapes[s].size + round, shapes[s].longest, shapes[s].alphabet);
+      CHECKF(agrees(&t, shapes[s].size + round, &verdict) && verdict, "round %u, shape %zu", round,
+             s);
       tsl__trie_free(&t, &tsl__malloc);
     }
 }
 
-/* ---- spoilt ones ---------------------------------------------------------------------------------------------- */
+/* ---- spoilt ones ----------------------------------------------------------------------------- */
 
 static uint32_t near(uint64_t *seed, uint32_t x) {
   switch (tsl_test_random(seed) % 8) {
@@ -110,7 +124,8 @@ static uint32_t near(uint64_t *seed, uint32_t x) {
 
 /* Change a field of a node, or two neighbours so that they fit each other again. */
 static void spoil(uint64_t *seed, tsl__trie *t) {
-  uint32_t i = (uint32_t)(tsl_test_random(seed) % t->node_count), other = (uint32_t)(tsl_test_random(seed) % t->node_count);
+  uint32_t i = (uint32_t)(tsl_test_random(seed) % t->node_count),
+           other = (uint32_t)(tsl_test_random(seed) % t->node_count);
   tsl__trie_node *n = &t->nodes[i], *next = &t->nodes[i + 1 < t->node_count ? i + 1 : i];
   switch (tsl_test_random(seed) % 13) {
   case 0: n->first_child = near(seed, n->first_child); break;
@@ -144,7 +159,8 @@ static void test_spoilt(void) {
       memcpy(saved, t.nodes, bytes);
       for (unsigned i = 0; i < 60; i++) {
         bool verdict;
-        for (uint64_t k = 0, changes = 1 + tsl_test_random(&seed) % 3; k < changes; k++) spoil(&seed, &t);
+        for (uint64_t k = 0, changes = 1 + tsl_test_random(&seed) % 3; k < changes; k++)
+          spoil(&seed, &t);
         wrong += !agrees(&t, shapes[s].size, &verdict);
         *(verdict ? &good : &bad) += 1;
         memcpy(t.nodes, saved, bytes);
@@ -152,7 +168,8 @@ static void test_spoilt(void) {
       free(saved);
       tsl__trie_free(&t, &tsl__malloc);
     }
-  CHECKF(!wrong && good > 2000 && bad > 20000, "%u judged wrongly; %u sound, %u not", wrong, good, bad);
+  CHECKF(!wrong && good > 2000 && bad > 20000, "%u judged wrongly; %u sound, %u not", wrong, good,
+         bad);
 }
 
 /* What a trie says of itself beside its nodes. */
@@ -180,7 +197,8 @@ static void test_counts(void) {
   tsl__trie_free(&t, &tsl__malloc);
 }
 
-/* Chains of more nodes than a word of 16 bits counts, whose numbers of children make 2^32 more: nodes that nobody is the parent of. */
+/* Chains of more nodes than a word of 16 bits counts, whose numbers of children make 2^32 more:
+ * nodes that nobody is the parent of. */
 static void test_wrapped(void) {
   enum { NODES = 70000 };
   tsl__trie_node *nodes = calloc(NODES, sizeof *nodes);
@@ -189,7 +207,10 @@ static void test_wrapped(void) {
   bool verdict;
   for (uint32_t i = 0; i < NODES; i++) {
     uint64_t most = left < UINT16_MAX ? left : UINT16_MAX;
-    nodes[i] = (tsl__trie_node){.first_child = (uint32_t)known, .children = (uint16_t)most, .below = UINT16_MAX, .byte = (uint8_t)i};
+    nodes[i] = (tsl__trie_node){.first_child = (uint32_t)known,
+                                .children = (uint16_t)most,
+                                .below = UINT16_MAX,
+                                .byte = (uint8_t)i};
     known += most;
     left -= most;
   }

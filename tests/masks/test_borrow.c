@@ -1,4 +1,5 @@
-/* test_borrow.c - masks that are lent: rewritten from the last ones, then rows of the grammar, and what those take.
+/* test_borrow.c - masks that are lent: rewritten from the last ones, then rows of the grammar, and
+ * what those take.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +45,8 @@ static uint64_t memory_of(const tsl_grammar *g) {
   return stats.memory;
 }
 
-/* Once along the text: what is lent is what is written. Where it lies, in `at` (NULL: do not say). */
+/* Once along the text: what is lent is what is written. Where it lies, in `at` (NULL: do not
+ * say). */
 static void follow(tsl_matcher *m, const uint32_t **at) {
   uint32_t *mask = malloc(words * 4);
   tsl_matcher_reset(m);
@@ -67,12 +69,14 @@ static void rows(void) {
   CHECK(tsl__rows_memory(g->space) == 0);
   uint64_t before = memory_of(g);
   follow(other, NULL); /* each is asked for again: now as many as there may be are rows */
-  CHECK(tsl__rows_memory(g->space) == TSL__ROWS * words * 4 && memory_of(g) == before + TSL__ROWS * words * 4);
+  CHECK(tsl__rows_memory(g->space) == TSL__ROWS * words * 4 &&
+        memory_of(g) == before + TSL__ROWS * words * 4);
   follow(m, at[0]);
   follow(other, at[1]);
   int shared = 0;
   for (int i = 0; i < PLACES; i++) shared += at[0][i] == at[1][i];
-  CHECKF(shared >= (int)TSL__ROWS - 4, "%d places lend the same row", shared); /* but for what a matcher has written out itself */
+  /* but for what a matcher has written out itself */
+  CHECKF(shared >= (int)TSL__ROWS - 4, "%d places lend the same row", shared);
   CHECK(memory_of(g) == before + TSL__ROWS * words * 4);
   tsl_matcher_free(m);
   tsl_matcher_free(other);
@@ -102,7 +106,8 @@ static void no_room(void) {
   follow(m, NULL);
   g->space->max_memory = memory_of(g) + 3 * words * 4;
   follow(m, NULL);
-  CHECKF(tsl__rows_memory(g->space) <= 4 * words * 4, "%d rows", (int)(tsl__rows_memory(g->space) / (words * 4)));
+  CHECKF(tsl__rows_memory(g->space) <= 4 * words * 4, "%d rows",
+         (int)(tsl__rows_memory(g->space) / (words * 4)));
   tsl_matcher_free(m);
   tsl_grammar_release(g);
 }

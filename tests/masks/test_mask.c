@@ -1,6 +1,9 @@
-/* test_mask.c - masks as shared bitsets and a few tokens more or less: random unions, removals and marks against plain sets of tokens.
+/* test_mask.c - masks as shared bitsets and a few tokens more or less: random unions, removals and
+ * marks against plain sets of tokens.
  *
- * Also checked: the lists are sorted unless they were joined, `minus` names what a base has and the mask does not (or what a joined one lists, too), and no mask has more patches than it may; a grammar's rows and lent masks are tests/masks/test_borrow.c.
+ * Also checked: the lists are sorted unless they were joined, `minus` names what a base has and the
+ * mask does not (or what a joined one lists, too), and no mask has more patches than it may; a
+ * grammar's rows and lent masks are tests/masks/test_borrow.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,11 +29,12 @@ static void set_up(void) {
     if (i < SIZE) bytes[2 * i] = (uint8_t)(i >> 5), bytes[2 * i + 1] = (uint8_t)i;
   }
   const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = SIZE};
-  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK && tsl_grammar_regex(vocab, "a", 1, NULL, NULL, &grammar, NULL) == TSL_OK);
+  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK &&
+        tsl_grammar_regex(vocab, "a", 1, NULL, NULL, &grammar, NULL) == TSL_OK);
   space = grammar->space;
 }
 
-/* ---- sets ---------------------------------------------------------------------------------------------------------- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 typedef struct set {
   bool has[SIZE];
@@ -54,7 +58,7 @@ static void new_bitset(void) {
     if ((s->has[t] = below(share + 1) == 0)) bits[t / 32] |= (uint32_t)1 << t % 32;
 }
 
-/* ---- one mask gathered ---------------------------------------------------------------------------------------------- */
+/* ---- one mask gathered ----------------------------------------------------------------------- */
 
 /* Few tokens, in a narrow place or anywhere, so that some are met twice. */
 static uint32_t some_tokens(tsl_token *out, uint32_t most) {
@@ -85,7 +89,8 @@ static void piece(tsl__gather *g, set *s) {
     }
     break;
   case 2:
-    for (uint32_t i = 0; i < n; i++) marks[tokens[i] / 32] |= (uint32_t)1 << tokens[i] % 32, s->has[tokens[i]] = true;
+    for (uint32_t i = 0; i < n; i++)
+      marks[tokens[i] / 32] |= (uint32_t)1 << tokens[i] % 32, s->has[tokens[i]] = true;
     CHECK(tsl__gather_bits(space, g, marks));
     break;
   case 3:
@@ -114,15 +119,20 @@ static void check_mask(tsl__mask m, const set *s) {
   uint32_t words[WORDS];
   tsl__mask_write(space, tsl__mask_at(space, m), words);
   unsigned wrong = 0, odd = 0;
-  for (tsl_token t = 0; t < SIZE; t++) wrong += tsl__mask_has(space, m, t) != s->has[t], wrong += (words[t / 32] >> t % 32 & 1) != s->has[t];
+  for (tsl_token t = 0; t < SIZE; t++)
+    wrong += tsl__mask_has(space, m, t) != s->has[t],
+        wrong += (words[t / 32] >> t % 32 & 1) != s->has[t];
   CHECKF(!wrong, "%u answers of mask %u are wrong", wrong, m);
   CHECK(words[WORDS - 1] >> SIZE % 32 == 0);
   tsl_token minus[TSL__PATCH_MAX], plus[TSL__JOINED_MAX];
   tsl__patches_read(tsl__mask_minus(r), minus);
   tsl__patches_read(tsl__mask_plus(r), plus);
-  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(minus, r->minus_count) && (r->joined || ascending(plus, r->plus_count)));
-  CHECK(r->joined ? r->minus_count <= TSL__PATCH_MAX && r->plus_count <= TSL__JOINED_MAX : r->minus_count + r->plus_count <= TSL__PATCH_MAX);
-  for (uint32_t i = 0; i < r->minus_count; i++) odd += (s->has[minus[i]] && !r->joined) || !in_a_base(r, minus[i]);
+  CHECK(ascending(tsl__mask_bases(r), r->base_count) && ascending(minus, r->minus_count) &&
+        (r->joined || ascending(plus, r->plus_count)));
+  CHECK(r->joined ? r->minus_count <= TSL__PATCH_MAX && r->plus_count <= TSL__JOINED_MAX
+                  : r->minus_count + r->plus_count <= TSL__PATCH_MAX);
+  for (uint32_t i = 0; i < r->minus_count; i++)
+    odd += (s->has[minus[i]] && !r->joined) || !in_a_base(r, minus[i]);
   CHECKF(!odd, "%u tokens of minus are allowed, or in no base", odd);
 }
 
@@ -145,7 +155,8 @@ static void random_masks(void) {
     mask[masks] = m;
     mask_set[masks++] = s;
   }
-  printf("  %u with minus, %u with several bases, %u joined, %u of these with minus\n", with_minus, with_bases, joined, both);
+  printf("  %u with minus, %u with several bases, %u joined, %u of these with minus\n", with_minus,
+         with_bases, joined, both);
   CHECK(space->status == TSL_OK && with_minus > 20 && with_bases > 20 && joined > 20 && both > 4);
 }
 
@@ -153,7 +164,8 @@ static void random_masks(void) {
 static void shared(void) {
   for (uint32_t i = 0; i < masks; i++) {
     tsl__gather g = {0};
-    CHECK(tsl__gather_mask(space, &g, mask[i]) && tsl__gather_mask(space, &g, mask[i]) && tsl__gather_done(space, &g) == mask[i]);
+    CHECK(tsl__gather_mask(space, &g, mask[i]) && tsl__gather_mask(space, &g, mask[i]) &&
+          tsl__gather_done(space, &g) == mask[i]);
     tsl__gather_free(space, &g);
   }
   uint32_t before = tsl__space_count(space, masks);
@@ -166,12 +178,13 @@ static void shared(void) {
       tsl__gather_free(space, &g);
     }
     const tsl__mask_rec *r = tsl__mask_at(space, both[0]);
-    CHECK(both[0] == both[1] || (r->base_count == 1 && !r->minus_count && !r->plus_count)); /* too many patches: a bitset of its own, each time */
+    /* too many patches: a bitset of its own, each time */
+    CHECK(both[0] == both[1] || (r->base_count == 1 && !r->minus_count && !r->plus_count));
   }
   CHECK(tsl__space_count(space, masks) < before + masks);
 }
 
-/* ---- stretches ------------------------------------------------------------------------------------------------------ */
+/* ---- stretches ------------------------------------------------------------------------------- */
 
 #define LARGE 200000u /* tokens: in four stretches */
 
@@ -183,16 +196,20 @@ static void large_vocabulary(tsl_vocab **v, tsl_grammar **g) {
     for (uint32_t k = 0; k < 3 && i < LARGE; k++) bytes[3 * i + k] = (uint8_t)(i >> 8 * k);
   }
   const tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = LARGE};
-  CHECK(tsl_vocab_new(&desc, NULL, v, NULL) == TSL_OK && tsl_grammar_regex(*v, "a", 1, NULL, NULL, g, NULL) == TSL_OK);
+  CHECK(tsl_vocab_new(&desc, NULL, v, NULL) == TSL_OK &&
+        tsl_grammar_regex(*v, "a", 1, NULL, NULL, g, NULL) == TSL_OK);
   free(offsets);
   free(bytes);
 }
 
 /* A mask of these tokens (sorted), more than `all` has if they are no `minus`. Its number. */
-static tsl__mask patched(tsl__space *s, uint32_t all, const tsl_token *tokens, uint32_t n, bool minus) {
+static tsl__mask patched(tsl__space *s, uint32_t all, const tsl_token *tokens, uint32_t n,
+                         bool minus) {
   tsl__gather g = {0};
-  if (minus) CHECK(tsl__gather_base(s, &g, all) && tsl__gather_remove_all(s, &g, tokens, n));
-  else CHECK(tsl__gather_tokens(s, &g, tokens, n));
+  if (minus)
+    CHECK(tsl__gather_base(s, &g, all) && tsl__gather_remove_all(s, &g, tokens, n));
+  else
+    CHECK(tsl__gather_tokens(s, &g, tokens, n));
   tsl__mask m = tsl__gather_done(s, &g);
   tsl__gather_free(s, &g);
   return m;
@@ -205,7 +222,8 @@ static tsl__mask all_but(tsl__space *s, uint32_t base, const tsl_token *tokens, 
   return patched(s, base, gone, (uint32_t)tsl__sort_unique(gone, n), true);
 }
 
-/* Masks of tokens in some of the stretches, joined, and of every other round one that has all but such: what they have together. */
+/* Masks of tokens in some of the stretches, joined, and of every other round one that has all but
+ * such: what they have together. */
 static unsigned joined_in_stretches(tsl__space *s, uint32_t base) {
   static uint32_t words[(LARGE + 31) / 32], all[(LARGE + 31) / 32];
   unsigned wrong = 0;
@@ -216,11 +234,15 @@ static unsigned joined_in_stretches(tsl__space *s, uint32_t base) {
     for (uint32_t part = 2 + below(6); part; part--) {
       tsl_token tokens[60];
       uint32_t n = 1 + below(60), from = below(4) * 50000, width = below(2) ? 50000 : LARGE - from;
-      for (uint32_t i = 0; i < n; i++) tokens[i] = from + below(width), tsl__mask_bit_set(all, tokens[i]);
+      for (uint32_t i = 0; i < n; i++)
+        tokens[i] = from + below(width), tsl__mask_bit_set(all, tokens[i]);
       n = (uint32_t)tsl__sort_unique(tokens, n);
       if (part == 2 && round % 2) lacking = all_but(s, base, tokens, n);
-      if (part == 1) tsl__gather_token(s, &g, tokens[0]), tsl__gather_mask(s, &g, patched(s, 0, tokens, n, false));
-      else tsl__gather_mask(s, &g, patched(s, 0, tokens, n, false));
+      if (part == 1)
+        tsl__gather_token(s, &g, tokens[0]),
+            tsl__gather_mask(s, &g, patched(s, 0, tokens, n, false));
+      else
+        tsl__gather_mask(s, &g, patched(s, 0, tokens, n, false));
     }
     if (lacking) {
       tsl__gather_mask(s, &g, lacking);
@@ -261,12 +283,17 @@ static void in_stretches(void) {
     for (int minus = 0; minus < 2 && n; minus++) {
       tsl__mask m = patched(g->space, all, tokens, n, minus);
       const tsl__mask_rec *r = tsl__mask_at(g->space, m);
-      wrong += patched(g->space, all, tokens, n, minus) != m || r->minus_count != (minus ? n : 0) || r->plus_count != (minus ? 0 : n);
-      wrong += memcmp(tsl__patches_read(minus ? tsl__mask_minus(r) : tsl__mask_plus(r), read), tokens, n * sizeof *tokens) != 0;
+      wrong += patched(g->space, all, tokens, n, minus) != m || r->minus_count != (minus ? n : 0) ||
+               r->plus_count != (minus ? 0 : n);
+      wrong += memcmp(tsl__patches_read(minus ? tsl__mask_minus(r) : tsl__mask_plus(r), read),
+                      tokens, n * sizeof *tokens) != 0;
       tsl__mask_write(g->space, tsl__mask_at(g->space, m), words);
       wrong += tsl_mask_count(words, LARGE) != (minus ? LARGE - n : n);
-      for (uint32_t i = 0; i < n; i++) wrong += tsl__mask_has(g->space, m, tokens[i]) == minus || tsl_mask_has(words, tokens[i]) == minus;
-      for (uint32_t i = 0; i < 8; i++) wrong += tsl__mask_has(g->space, m, ends[i]) != tsl_mask_has(words, ends[i]);
+      for (uint32_t i = 0; i < n; i++)
+        wrong += tsl__mask_has(g->space, m, tokens[i]) == minus ||
+                 tsl_mask_has(words, tokens[i]) == minus;
+      for (uint32_t i = 0; i < 8; i++)
+        wrong += tsl__mask_has(g->space, m, ends[i]) != tsl_mask_has(words, ends[i]);
     }
   }
   wrong += joined_in_stretches(g->space, all);

@@ -9,10 +9,10 @@
 
 static tsl_vocab *vocab;
 
-static const char *const arithmetic =
-    "root ::= expr\nexpr ::= term ((\"+\" | \"-\") term)*\nterm ::= num | \"(\" expr \")\"\nnum ::= [0-9]+\n";
+static const char *const arithmetic = "root ::= expr\nexpr ::= term ((\"+\" | \"-\") term)*\nterm "
+                                      "::= num | \"(\" expr \")\"\nnum ::= [0-9]+\n";
 
-/* ---- frames --------------------------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 typedef struct shown {
   char text[4000]; /* "0:rules:expression>below,below; " per frame */
@@ -23,7 +23,8 @@ static void show(void *ctx, const tsl_frame *f) {
   shown *s = ctx;
   size_t n = strlen(s->text);
   CHECKF(f->number == s->frames, "frame %u comes as number %u", f->number, s->frames);
-  n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%u:%s:%s>", f->number, f->rule, f->expression);
+  n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%u:%s:%s>", f->number, f->rule,
+                        f->expression);
   for (uint32_t i = 0; i < f->below_count && n < sizeof s->text; i++)
     n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%s%u", i ? "," : "", f->below[i]);
   if (n < sizeof s->text) snprintf(s->text + n, sizeof s->text - n, "; ");
@@ -43,13 +44,16 @@ static void frames(void) {
     const char *grammar, *text, *shown;
   } cases[] = {
       {arithmetic, "", "0:<root>:<root>>; "},
-      {arithmetic, "(1+", "0:<expr>:<term>([+-]<term>)*>1; 1:<term>:\\)>2; 2:<root>:([+-]<term>)*>; "},
-      {arithmetic, "(1", "0:<term>:([0-9])*>1; 1:<expr>:([+-]<term>)*>2; 2:<term>:\\)>3; 3:<root>:([+-]<term>)*>; "},
+      {arithmetic, "(1+",
+       "0:<expr>:<term>([+-]<term>)*>1; 1:<term>:\\)>2; 2:<root>:([+-]<term>)*>; "},
+      {arithmetic, "(1",
+       "0:<term>:([0-9])*>1; 1:<expr>:([+-]<term>)*>2; 2:<term>:\\)>3; 3:<root>:([+-]<term>)*>; "},
       /* ambiguous: two frames read on */
       {"root ::= a | b\na ::= \"(\" a \")\" | \"x\"\nb ::= \"(\" b \"]\" | \"x\"", "((",
        "0:<a>:<a>\\)>2; 1:<b>:<b>\\]>3; 2:<root>:\\)>; 3:<root>:\\]>; "},
       /* a rule in the last place goes on in the frame that named it */
-      {"root ::= \"a\" list\nlist ::= \"a\" | \"(\" list \")\" list", "a(a)(", "0:<root>:<list>\\)<list>>; "},
+      {"root ::= \"a\" list\nlist ::= \"a\" | \"(\" list \")\" list", "a(a)(",
+       "0:<root>:<list>\\)<list>>; "},
       {"root ::= x x\nx ::= \"(\" x \")\" | \"y\"", "(", "0:<x>:<x>\\)>1; 1:<root>:<x>>; "},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -72,20 +76,25 @@ static void limits(void) {
   tsl_matcher *m = after(g, text);
   shown s = {0};
   uint32_t total = 0;
-  CHECK(tsl_matcher_frames(m, 3, show, &s, &total) == TSL_OK && s.frames == 3 && total == TSL_MAX_FRAMES);
-  CHECK(tsl_matcher_frames(m, TSL_MAX_FRAMES + 1, show, &s, &total) == TSL_ERR_ARGUMENT && total == 0);
+  CHECK(tsl_matcher_frames(m, 3, show, &s, &total) == TSL_OK && s.frames == 3 &&
+        total == TSL_MAX_FRAMES);
+  CHECK(tsl_matcher_frames(m, TSL_MAX_FRAMES + 1, show, &s, &total) == TSL_ERR_ARGUMENT &&
+        total == 0);
   tsl_matcher_free(m);
   m = after(g, "1");
   CHECK(tsl_matcher_accept(m, tsl_vocab_eog(vocab, &total)[0]) == TSL_OK);
   s = (shown){0};
-  CHECK(tsl_matcher_frames(m, 0, show, &s, &total) == TSL_OK && s.frames == 0 && total == 0); /* the generation is over */
+  /* the generation is over */
+  CHECK(tsl_matcher_frames(m, 0, show, &s, &total) == TSL_OK && s.frames == 0 && total == 0);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
 }
 
-/* A value that must be new has a memory beside its position: the frames are those of the position. */
+/* A value that must be new has a memory beside its position: the frames are those of the
+ * position. */
 static void guarded(void) {
-  tsl_grammar *g = toy_schema(vocab, "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"integer\"}}");
+  tsl_grammar *g = toy_schema(
+      vocab, "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"integer\"}}");
   tsl_matcher *m = after(g, "[1,");
   shown s = {0};
   uint32_t total = 0;
@@ -94,7 +103,7 @@ static void guarded(void) {
   tsl_grammar_release(g);
 }
 
-/* ---- states --------------------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 typedef struct listed {
   uint32_t states, visited, calls, bytes;
@@ -114,7 +123,8 @@ static void list(void *ctx, const tsl_state *s) {
     uint32_t any = 0;
     for (int w = 0; w < 8; w++) any |= e->bytes[w];
     CHECK(any);
-    for (size_t k = 0; k < i; k++) CHECK(s->edges[k].kind != TSL_EDGE_BYTES || s->edges[k].to != e->to);
+    for (size_t k = 0; k < i; k++)
+      CHECK(s->edges[k].kind != TSL_EDGE_BYTES || s->edges[k].to != e->to);
     l->begins |= (e->bytes['(' >> 5] >> ('(' & 31) & 1) && !(e->bytes[')' >> 5] >> (')' & 31) & 1);
   }
 }
@@ -127,12 +137,13 @@ static void states(void) {
   CHECK(tsl_grammar_states(g, list, &l) == TSL_OK);
   tsl_grammar_get_stats(g, &stats);
   CHECKF(l.states == stats.states && l.visited > 3 && l.calls > 0 && l.bytes > 3 && l.begins,
-         "%u of %u states, %u visited, %u calls, %u edges of bytes", l.states, stats.states, l.visited, l.calls, l.bytes);
+         "%u of %u states, %u visited, %u calls, %u edges of bytes", l.states, stats.states,
+         l.visited, l.calls, l.bytes);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void ignore_frame(void *ctx, const tsl_frame *f) { (void)ctx, (void)f; }
 static void ignore_state(void *ctx, const tsl_state *s) { (void)ctx, (void)s; }
@@ -144,14 +155,17 @@ static void no_memory(void) {
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
   uint32_t total = 0;
-  CHECK(tsl_vocab_embedded(&a, &v, NULL) == TSL_OK && tsl_grammar_gbnf(v, arithmetic, strlen(arithmetic), NULL, NULL, &g, NULL) == TSL_OK);
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "(1", 2, NULL) == TSL_OK);
+  CHECK(tsl_vocab_embedded(&a, &v, NULL) == TSL_OK &&
+        tsl_grammar_gbnf(v, arithmetic, strlen(arithmetic), NULL, NULL, &g, NULL) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, "(1", 2, NULL) == TSL_OK);
   long held = memory.held;
   for (int round = 0; round < 2; round++) {
     long n = 0;
     for (tsl_status status = TSL_ERR_NO_MEMORY; status == TSL_ERR_NO_MEMORY && n < 1000; n++) {
       memory.left = n;
-      status = round ? tsl_grammar_states(g, ignore_state, NULL) : tsl_matcher_frames(m, 0, ignore_frame, NULL, &total);
+      status = round ? tsl_grammar_states(g, ignore_state, NULL)
+                     : tsl_matcher_frames(m, 0, ignore_frame, NULL, &total);
       CHECK(status == TSL_OK || status == TSL_ERR_NO_MEMORY);
       CHECKF(memory.held == held, "%ld bytes are left", memory.held - held);
     }

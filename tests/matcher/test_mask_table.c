@@ -1,4 +1,5 @@
-/* test_mask_table.c - masks on a device: a mirror that copies only what the table says always has the matcher's own mask in the row that the table names.
+/* test_mask_table.c - masks on a device: a mirror that copies only what the table says always has
+ * the matcher's own mask in the row that the table names.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,15 +17,19 @@ static tsl_grammar *compile(tsl_vocab *v, const char *schema) {
   return g;
 }
 
-static const char *schemas[] = {"{\"type\": \"object\", \"properties\": {\"a\": {\"type\": \"string\"}, \"b\": {\"type\": \"integer\"}}}", "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}",
+static const char *schemas[] = {"{\"type\": \"object\", \"properties\": {\"a\": {\"type\": "
+                                "\"string\"}, \"b\": {\"type\": \"integer\"}}}",
+                                "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}",
                                 "{\"enum\": [\"aa\", \"ab\", 17, 18.5, null]}"};
 
-/* Six sequences of three grammars through a mirror of so many rows. Now and then a grammar goes and another one comes, mostly to the same addresses and with the same numbers for other masks; one is of
- * another vocabulary as wide as the first, whose tables count anew. */
+/* Six sequences of three grammars through a mirror of so many rows. Now and then a grammar goes and
+ * another one comes, mostly to the same addresses and with the same numbers for other masks; one is
+ * of another vocabulary as wide as the first, whose tables count anew. */
 static void mirror_of(uint32_t row_count) {
   tsl_vocab *v = NULL, *other = NULL;
   tsl_mask_table *t = NULL;
-  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK && tsl_vocab_embedded(NULL, &other, NULL) == TSL_OK);
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK &&
+        tsl_vocab_embedded(NULL, &other, NULL) == TSL_OK);
   size_t words = tsl_vocab_mask_words(v);
   tsl_grammar *g[3] = {compile(v, schemas[0]), compile(v, schemas[1]), compile(other, schemas[2])};
   tsl_matcher *m[SEQUENCES];
@@ -48,15 +53,20 @@ static void mirror_of(uint32_t row_count) {
       if (fresh) memcpy(device + rows[i] * words, fresh, words * 4);
       asked++;
     }
-    for (int i = 0; i < SEQUENCES; i++) { /* all of them at the end of the step, as a device applies them */
-      CHECK(tsl_matcher_mask(m[i], mask) == TSL_OK && !memcmp(mask, device + rows[i] * words, words * 4));
+    /* all of them at the end of the step, as a device applies them */
+    for (int i = 0; i < SEQUENCES; i++) {
+      CHECK(tsl_matcher_mask(m[i], mask) == TSL_OK &&
+            !memcmp(mask, device + rows[i] * words, words * 4));
       tsl_token token = draw(mask, tsl_vocab_logits_width(v), &seed);
-      if (token == TSL_NO_TOKEN || tsl_matcher_accept(m[i], token) != TSL_OK || tsl_matcher_is_terminated(m[i])) tsl_matcher_reset(m[i]);
+      if (token == TSL_NO_TOKEN || tsl_matcher_accept(m[i], token) != TSL_OK ||
+          tsl_matcher_is_terminated(m[i]))
+        tsl_matcher_reset(m[i]);
     }
     tsl_mask_table_step(t);
   }
   tsl_mask_table_get_stats(t, &s);
-  CHECK(s.hits + s.copies == asked && s.copies == s.evictions + s.rows && (s.evictions == 0 || s.rows == row_count));
+  CHECK(s.hits + s.copies == asked && s.copies == s.evictions + s.rows &&
+        (s.evictions == 0 || s.rows == row_count));
   CHECK(row_count > ROWS || s.evictions > 0);
   CHECKF(s.hits > s.copies, "%llu of %llu", (unsigned long long)s.hits, (unsigned long long)asked);
   for (int i = 0; i < SEQUENCES; i++) tsl_matcher_free(m[i]);
@@ -85,10 +95,12 @@ static void too_few_rows(void) {
   tsl_matcher *one = NULL, *other = NULL;
   uint32_t row;
   const uint32_t *fresh;
-  CHECK(tsl_matcher_new(g, NULL, &one) == TSL_OK && tsl_matcher_fork(one, &other) == TSL_OK && tsl_matcher_accept_bytes(other, "[", 1, NULL) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &one) == TSL_OK && tsl_matcher_fork(one, &other) == TSL_OK &&
+        tsl_matcher_accept_bytes(other, "[", 1, NULL) == TSL_OK);
   CHECK(tsl_mask_table_row(t, one, &row, &fresh) == TSL_OK && row == 0 && fresh);
   CHECK(tsl_mask_table_row(t, one, &row, &fresh) == TSL_OK && row == 0 && !fresh);
-  CHECK(tsl_mask_table_row(t, other, &row, &fresh) == TSL_ERR_LIMIT); /* the row is in use in this step */
+  /* the row is in use in this step */
+  CHECK(tsl_mask_table_row(t, other, &row, &fresh) == TSL_ERR_LIMIT);
   tsl_mask_table_step(t);
   CHECK(tsl_mask_table_row(t, other, &row, &fresh) == TSL_OK && row == 0 && fresh);
   tsl_matcher_free(one);

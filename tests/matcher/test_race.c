@@ -1,9 +1,11 @@
 /* test_race.c - 64 threads on one grammar see what one thread sees.
  *
- * Every thread goes through generations of its own (mask, borrow, validate, accept, fork, roll back) on a grammar that all share and whose tables grow under
- * them; the hash of all masks must be that of the same generations made alone, on a grammar of their own. Some threads compile over the same vocabulary
- * meanwhile, from the moment at which its shared layer is not made yet. Then what threads make once for all, and one file that two of them write. Built with -Db_sanitize=thread (./dev test race) any
- * race ends the process.
+ * Every thread goes through generations of its own (mask, borrow, validate, accept, fork, roll
+ * back) on a grammar that all share and whose tables grow under them; the hash of all masks must be
+ * that of the same generations made alone, on a grammar of their own. Some threads compile over the
+ * same vocabulary meanwhile, from the moment at which its shared layer is not made yet. Then what
+ * threads make once for all, and one file that two of them write. Built with -Db_sanitize=thread
+ * (./dev test race) any race ends the process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,10 +21,13 @@
 #define STEPS 20
 
 static const char schema[] =
-    "{\"$defs\":{\"t\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"pattern\":\"^\\\\p{Lu}[a-z]{1,9}$\"},\"n\":{"
+    "{\"$defs\":{\"t\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\","
+    "\"pattern\":\"^\\\\p{Lu}[a-z]{1,9}$\"},\"n\":{"
     "\"type\":\"integer\",\"minimum\":-5,\"maximum\":5000},"
-    "\"kids\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/t\"},\"maxItems\":3},\"kind\":{\"enum\":[\"a\",\"ab\",\"c\",7,null]}},"
-    "\"required\":[\"name\"],\"additionalProperties\":{\"anyOf\":[{\"type\":\"number\"},{\"type\":\"string\",\"maxLength\":12}]}}},\"$"
+    "\"kids\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/"
+    "t\"},\"maxItems\":3},\"kind\":{\"enum\":[\"a\",\"ab\",\"c\",7,null]}},"
+    "\"required\":[\"name\"],\"additionalProperties\":{\"anyOf\":[{\"type\":\"number\"},{\"type\":"
+    "\"string\",\"maxLength\":12}]}}},\"$"
     "ref\":\"#/$defs/t\"}";
 
 typedef struct worker {
@@ -35,7 +40,9 @@ typedef struct worker {
 static tsl_grammar *compile(tsl_vocab *v) {
   const tsl_schema_options options = {.order = TSL_ORDER_ANY};
   tsl_grammar *g = NULL;
-  return tsl_grammar_json_schema(v, schema, sizeof schema - 1, &options, NULL, &g, NULL) == TSL_OK ? g : NULL;
+  return tsl_grammar_json_schema(v, schema, sizeof schema - 1, &options, NULL, &g, NULL) == TSL_OK
+             ? g
+             : NULL;
 }
 
 static bool one_generation(tsl_grammar *g, uint64_t *seed, uint64_t *seen) {
@@ -47,16 +54,19 @@ static bool one_generation(tsl_grammar *g, uint64_t *seed, uint64_t *seen) {
     uint64_t id;
     size_t valid;
     fine = tsl_matcher_mask_borrow(m, &mask, &id) == TSL_OK;
-    uint32_t count = fine ? (uint32_t)tsl_mask_count(mask, width) : 0, k = count ? (uint32_t)(tsl_test_random(seed) % count) : 0;
+    uint32_t count = fine ? (uint32_t)tsl_mask_count(mask, width) : 0,
+             k = count ? (uint32_t)(tsl_test_random(seed) % count) : 0;
     if (!count) break;
     *seen = tsl__mix(*seen ^ id);
     tsl_token t = 0, ids[2];
     while (!tsl_mask_has(mask, t) || k-- > 0) t++;
     ids[0] = ids[1] = t;
-    fine = tsl_matcher_validate(m, ids, 2, &valid) == TSL_OK && valid >= 1 && tsl_matcher_accept(m, t) == TSL_OK;
+    fine = tsl_matcher_validate(m, ids, 2, &valid) == TSL_OK && valid >= 1 &&
+           tsl_matcher_accept(m, t) == TSL_OK;
     *seen = tsl__mix(*seen ^ valid);
     if (i % 5 == 4) {
-      fine = fine && tsl_matcher_fork(m, &fork) == TSL_OK && tsl_matcher_rollback(fork, 3) == TSL_OK;
+      fine =
+          fine && tsl_matcher_fork(m, &fork) == TSL_OK && tsl_matcher_rollback(fork, 3) == TSL_OK;
       tsl_matcher_free(fork);
     }
   }
@@ -67,15 +77,18 @@ static bool one_generation(tsl_grammar *g, uint64_t *seed, uint64_t *seen) {
 static void *work(void *arg) {
   worker *w = arg;
   uint64_t seed = w->seed;
-  if (!w->grammar) tsl_vocab_set_walk_cache(w->vocab, (size_t)(seed % 10) << 20); /* at any time: masks stay the same */
+  /* at any time: masks stay the same */
+  if (!w->grammar) tsl_vocab_set_walk_cache(w->vocab, (size_t)(seed % 10) << 20);
   tsl_grammar *g = w->grammar ? w->grammar : compile(w->vocab);
-  for (int i = 0; g && i < GENERATIONS && !w->failed; i++) w->failed = !one_generation(g, &seed, &w->seen);
+  for (int i = 0; g && i < GENERATIONS && !w->failed; i++)
+    w->failed = !one_generation(g, &seed, &w->seen);
   if (!g) w->failed = true;
   if (!w->grammar) tsl_grammar_release(g);
   return NULL;
 }
 
-/* Run all; every eighth worker, or every one where `grammar` is NULL, compiles a grammar of its own. */
+/* Run all; every eighth worker, or every one where `grammar` is NULL, compiles a grammar of its
+ * own. */
 static void run(tsl_vocab *v, tsl_grammar *grammar, const uint64_t *want) {
   static worker all[THREADS];
   pthread_t thread[THREADS];
@@ -117,7 +130,7 @@ static void shared_grammar(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- a name that is made once ------------------------------------------------------------------------------------- */
+/* ---- a name that is made once ---------------------------------------------------------------- */
 
 #define NAMING 4
 
@@ -132,7 +145,8 @@ static void *name_tokens(void *arg) {
   return NULL;
 }
 
-/* Threads that found the tokens without a name, and waited while another gave them one, do not write it anew: who came first reads it. Here what it reads is another one. */
+/* Threads that found the tokens without a name, and waited while another gave them one, do not
+ * write it anew: who came first reads it. Here what it reads is another one. */
 static void named_once(void) {
   static const uint8_t given[16] = "given by another";
   tsl_vocab *v = NULL;
@@ -155,7 +169,7 @@ static void named_once(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- one file ----------------------------------------------------------------------------------------------------- */
+/* ---- one file -------------------------------------------------------------------------------- */
 
 #define WRITES 100
 
@@ -167,7 +181,8 @@ typedef struct writer {
 
 static void *write_file(void *arg) {
   writer *w = arg;
-  for (int i = 0; i < WRITES; i++) w->failed += tsl_artifact_write(w->artifact, w->path, NULL) != TSL_OK;
+  for (int i = 0; i < WRITES; i++)
+    w->failed += tsl_artifact_write(w->artifact, w->path, NULL) != TSL_OK;
   return NULL;
 }
 
@@ -179,7 +194,8 @@ static void one_file(void) {
   snprintf(path, sizeof path, "/tmp/turnstile-race-%ld.tslgrammar", (long)getpid());
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
   tsl_grammar *g = compile(v), *loaded;
-  CHECK(tsl_artifact_make(g, NULL, NULL, &artifact, NULL) == TSL_OK && tsl_artifact_write(artifact, path, NULL) == TSL_OK);
+  CHECK(tsl_artifact_make(g, NULL, NULL, &artifact, NULL) == TSL_OK &&
+        tsl_artifact_write(artifact, path, NULL) == TSL_OK);
   writer all[2] = {{artifact, path, 0}, {artifact, path, 0}};
   pthread_t thread[2];
   for (int i = 0; i < 2; i++) CHECK(pthread_create(&thread[i], NULL, write_file, &all[i]) == 0);
@@ -201,6 +217,7 @@ static void one_file(void) {
 int main(void) {
   RUN(named_once, "a vocabulary's tokens are named once");
   RUN(one_file, "two threads write one artifact to one place");
-  RUN(shared_grammar, "64 threads: a shared grammar, and grammars over a vocabulary that is still cold");
+  RUN(shared_grammar,
+      "64 threads: a shared grammar, and grammars over a vocabulary that is still cold");
   return tsl_test_end();
 }

@@ -1,11 +1,16 @@
-/* test_threads.c - batches on threads, one grammar under many threads, the grammar cache, background compiles, deadlines.
+/* test_threads.c - batches on threads, one grammar under many threads, the grammar cache,
+ * background compiles, deadlines.
  *
  *   agree     every way to fill a batch gives the masks that single calls give
- *   no lock   masks and tokens seen before are given out while the grammar's lock is held by somebody else
- *   crowd     threads that follow different texts through one fresh grammar see the masks of a grammar of their own
- *   cache     what counts as the same grammar, the bound, the counters, waiting for a compile under way
+ *   no lock   masks and tokens seen before are given out while the grammar's lock is held by
+ *             somebody else
+ *   crowd     threads that follow different texts through one fresh grammar see the masks of a
+ *             grammar of their own
+ *   cache     what counts as the same grammar, the bound, the counters, waiting for a compile under
+ *             way
  *   background  results, cancelling, deadlines, the queue, freeing early
- *   memory    every allocation in turn fails; nothing leaks (run under ASan) and the objects stay usable
+ *   memory    every allocation in turn fails; nothing leaks (run under ASan) and the objects stay
+ *             usable
  *
  * ./dev test runs it plain, under ASan and UBSan, and under ThreadSanitizer.
  *
@@ -25,17 +30,19 @@
 static tsl_vocab *vocab;
 static size_t words;
 
-static const char person[] =
-    "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"maxLength\":20},\"age\":{\"type\":\"integer\",\"minimum\":0,"
-    "\"maximum\":150},"
-    "\"tags\":{\"type\":\"array\",\"items\":{\"enum\":[\"red\",\"green\",\"blue\",12.5,null]}},\"when\":{\"format\":\"date-time\"}},"
-    "\"required\":[\"age\"]}";
+static const char person[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\","
+                             "\"maxLength\":20},\"age\":{\"type\":\"integer\",\"minimum\":0,"
+                             "\"maximum\":150},"
+                             "\"tags\":{\"type\":\"array\",\"items\":{\"enum\":[\"red\",\"green\","
+                             "\"blue\",12.5,null]}},\"when\":{\"format\":\"date-time\"}},"
+                             "\"required\":[\"age\"]}";
 /* Its search for a shortest text takes some ten million steps. */
-static const char slow[] =
-    "{\"type\":\"string\",\"allOf\":[{\"pattern\":\"^(a{211})*a$\"},{\"pattern\":\"^(a{223})*aa$\"},{\"pattern\":\"^(a{227})*aaa$\"}]}";
+static const char slow[] = "{\"type\":\"string\",\"allOf\":[{\"pattern\":\"^(a{211})*a$\"},{"
+                           "\"pattern\":\"^(a{223})*aa$\"},{\"pattern\":\"^(a{227})*aaa$\"}]}";
 
 static tsl_source schema_source(const char *text, const tsl_limits *limits) {
-  return (tsl_source){.kind = TSL_SOURCE_JSON_SCHEMA, .text = text, .length = strlen(text), .limits = limits};
+  return (tsl_source){
+      .kind = TSL_SOURCE_JSON_SCHEMA, .text = text, .length = strlen(text), .limits = limits};
 }
 
 static tsl_grammar *compile(const char *text) {
@@ -46,7 +53,7 @@ static tsl_grammar *compile(const char *text) {
   return g;
 }
 
-/* ---- batches -------------------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 /* Take one allowed token, drawn at random; false at the end. */
 static bool wander(tsl_matcher *m, uint32_t *mask, uint64_t *seed) {
@@ -55,7 +62,8 @@ static bool wander(tsl_matcher *m, uint32_t *mask, uint64_t *seed) {
   if (n == 0) return false;
   size_t k = tsl_test_random(seed) % n;
   for (tsl_token t = 0;; t++)
-    if (tsl_mask_has(mask, t) && k-- == 0) return tsl_matcher_accept(m, t) == TSL_OK && !tsl_matcher_is_terminated(m);
+    if (tsl_mask_has(mask, t) && k-- == 0)
+      return tsl_matcher_accept(m, t) == TSL_OK && !tsl_matcher_is_terminated(m);
 }
 
 /* ROWS matchers of two grammars, at different places; every seventh row is empty. */
@@ -123,12 +131,16 @@ static void host_parallel(void *ctx, void (*task)(void *arg, size_t i), void *ar
 static void agree(void) {
   atomic_uint calls = 0;
   tsl_threads *own = NULL, *host = NULL;
-  CHECK(tsl_threads_new(&(tsl_threads_options){.workers = 3}, NULL, &own) == TSL_OK && tsl_threads_count(own) == 3);
-  CHECK(tsl_threads_new(&(tsl_threads_options){.parallel = host_parallel, .ctx = &calls, .width = 4}, NULL, &host) == TSL_OK);
+  CHECK(tsl_threads_new(&(tsl_threads_options){.workers = 3}, NULL, &own) == TSL_OK &&
+        tsl_threads_count(own) == 3);
+  CHECK(
+      tsl_threads_new(&(tsl_threads_options){.parallel = host_parallel, .ctx = &calls, .width = 4},
+                      NULL, &host) == TSL_OK);
   CHECK(tsl_threads_count(host) == 4);
   tsl_threads *ways[] = {NULL, own, host};
   for (size_t w = 0; w < 3; w++) { /* fresh grammars each time: rows are first visits, then known */
-    tsl_grammar *grammars[2] = {compile(person), compile("{\"pattern\":\"^[a-z]{3,9}(-[0-9]+)*$\"}")};
+    tsl_grammar *grammars[2] = {compile(person),
+                                compile("{\"pattern\":\"^[a-z]{3,9}(-[0-9]+)*$\"}")};
     tsl_matcher *rows[ROWS];
     make_rows(grammars, rows);
     check_batch(ways[w], rows, words);
@@ -147,12 +159,16 @@ static void edges(void) {
   tsl_grammar *g = compile(person);
   tsl_matcher *m = NULL;
   uint32_t *masks = calloc(words, 4);
-  CHECK(tsl_threads_new(&(tsl_threads_options){.workers = TSL_MAX_WORKERS + 1}, NULL, &threads) == TSL_ERR_ARGUMENT && !threads);
+  CHECK(tsl_threads_new(&(tsl_threads_options){.workers = TSL_MAX_WORKERS + 1}, NULL, &threads) ==
+            TSL_ERR_ARGUMENT &&
+        !threads);
   CHECK(tsl_threads_new(NULL, NULL, &threads) == TSL_OK && tsl_threads_count(threads) >= 1);
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_grammar(m) == g);
   CHECK(tsl_batch_mask(threads, NULL, 0, NULL, 0, NULL) == TSL_OK);
-  CHECK(tsl_batch_mask(threads, &m, 1, masks, words - 1, NULL) == TSL_ERR_ARGUMENT && masks[0] == 0);
-  CHECK(tsl_batch_mask(threads, &m, 1, masks, words, NULL) == TSL_OK && tsl_mask_count(masks, words * 32) > 0);
+  CHECK(tsl_batch_mask(threads, &m, 1, masks, words - 1, NULL) == TSL_ERR_ARGUMENT &&
+        masks[0] == 0);
+  CHECK(tsl_batch_mask(threads, &m, 1, masks, words, NULL) == TSL_OK &&
+        tsl_mask_count(masks, words * 32) > 0);
   free(masks);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
@@ -165,13 +181,17 @@ static void failing_rows(void) {
   tsl_grammar *cancelled = NULL, *fine = compile(person);
   int cancel = 0;
   tsl_limits limits = {.cancel = &cancel};
-  tsl_source source = {.kind = TSL_SOURCE_REGEX, .text = "((?:[a-q]x?|[b-r]yz?|[c-z ]+q|.e.r){2,9}x)+", .length = 43, .limits = &limits};
+  tsl_source source = {.kind = TSL_SOURCE_REGEX,
+                       .text = "((?:[a-q]x?|[b-r]yz?|[c-z ]+q|.e.r){2,9}x)+",
+                       .length = 43,
+                       .limits = &limits};
   CHECK(tsl_grammar_compile(vocab, &source, &cancelled, NULL) == TSL_OK);
   tsl_matcher *rows[9] = {0};
   tsl_status statuses[9];
   tsl_threads *threads = NULL;
   uint32_t *masks = calloc(9 * words, 4);
-  for (size_t i = 0; i < 9; i++) CHECK(tsl_matcher_new(i % 4 == 1 ? cancelled : fine, NULL, &rows[i]) == TSL_OK);
+  for (size_t i = 0; i < 9; i++)
+    CHECK(tsl_matcher_new(i % 4 == 1 ? cancelled : fine, NULL, &rows[i]) == TSL_OK);
   CHECK(tsl_threads_new(&(tsl_threads_options){.workers = 2}, NULL, &threads) == TSL_OK);
   cancel = 1;
   CHECK(tsl_batch_mask(threads, rows, 9, masks, words, statuses) == TSL_ERR_CANCELLED);
@@ -195,16 +215,19 @@ static void no_lock(void) {
   size_t n = 0;
   uint32_t *masks = malloc(ROWS * words * 4);
   uint64_t seed = 3;
-  CHECK(tsl_vocab_encode(vocab, "{\"name\": \"Ada\", \"age\": 36}", 26, 0, tokens, 64, &n) == TSL_OK);
+  CHECK(tsl_vocab_encode(vocab, "{\"name\": \"Ada\", \"age\": 36}", 26, 0, tokens, 64, &n) ==
+        TSL_OK);
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
   make_rows((tsl_grammar *const[2]){g, g}, rows);
   CHECK(tsl_batch_mask(NULL, rows, ROWS, masks, words, NULL) == TSL_OK);
-  for (size_t i = 0; i < n; i++) CHECK(tsl_matcher_mask(m, masks) == TSL_OK && tsl_matcher_accept(m, tokens[i]) == TSL_OK);
+  for (size_t i = 0; i < n; i++)
+    CHECK(tsl_matcher_mask(m, masks) == TSL_OK && tsl_matcher_accept(m, tokens[i]) == TSL_OK);
   CHECK(tsl_threads_new(&(tsl_threads_options){.workers = 2}, NULL, &threads) == TSL_OK);
   tsl_matcher_reset(m);
   pthread_mutex_lock(g->lock);
   CHECK(tsl_batch_mask(threads, rows, ROWS, masks, words, NULL) == TSL_OK);
-  for (size_t i = 0; i < n; i++) CHECK(tsl_matcher_mask(m, masks) == TSL_OK && tsl_matcher_accept(m, tokens[i]) == TSL_OK);
+  for (size_t i = 0; i < n; i++)
+    CHECK(tsl_matcher_mask(m, masks) == TSL_OK && tsl_matcher_accept(m, tokens[i]) == TSL_OK);
   pthread_mutex_unlock(g->lock);
   CHECK(tsl_matcher_is_complete(m) && tsl_test_random(&seed));
   tsl_threads_free(threads);
@@ -214,7 +237,7 @@ static void no_lock(void) {
   tsl_grammar_release(g);
 }
 
-/* ---- a crowd on one grammar ------------------------------------------------------------------------------------ */
+/* ---- a crowd on one grammar ------------------------------------------------------------------ */
 
 typedef struct member {
   pthread_t thread;
@@ -230,7 +253,8 @@ static void *follow(void *arg) {
   tsl_matcher *a = NULL, *b = NULL;
   tsl_source source = schema_source(person, NULL);
   uint32_t *mine = malloc(words * 4), *theirs = malloc(words * 4);
-  if (tsl_grammar_compile(vocab, &source, &own, NULL) || tsl_matcher_new(own, NULL, &a) || tsl_matcher_new(me->shared, NULL, &b)) {
+  if (tsl_grammar_compile(vocab, &source, &own, NULL) || tsl_matcher_new(own, NULL, &a) ||
+      tsl_matcher_new(me->shared, NULL, &b)) {
     me->differ = 1000;
   } else {
     for (int text = 0; text < 12; text++) {
@@ -238,7 +262,9 @@ static void *follow(void *arg) {
       tsl_matcher_reset(b);
       for (int i = 0; i < 60; i++) {
         tsl_status status = tsl_matcher_mask(a, mine);
-        if (status != tsl_matcher_mask(b, theirs) || status != TSL_OK || memcmp(mine, theirs, words * 4)) me->differ++;
+        if (status != tsl_matcher_mask(b, theirs) || status != TSL_OK ||
+            memcmp(mine, theirs, words * 4))
+          me->differ++;
         size_t n = tsl_mask_count(mine, words * 32), k = n ? tsl_test_random(&me->seed) % n : 0;
         tsl_token t = 0;
         if (n == 0) break;
@@ -273,7 +299,7 @@ static void crowd(void) {
   tsl_grammar_release(shared);
 }
 
-/* ---- cache ---------------------------------------------------------------------------------------------------- */
+/* ---- cache ----------------------------------------------------------------------------------- */
 
 static bool no_document(void *ctx, const char *uri, const char **text, size_t *length) {
   (void)ctx, (void)uri, (void)text, (void)length;
@@ -293,46 +319,57 @@ static void cache_keys(void) {
   tsl_cache_stats s;
   CHECK(tsl_cache_new(0, NULL, &cache) == TSL_ERR_ARGUMENT && !cache);
   CHECK(tsl_cache_new(1u << 30, NULL, &cache) == TSL_OK);
-  tsl_schema_options plain = {0}, any = {.order = TSL_ORDER_ANY}, based = {.base_uri = "http://x/"}, resolving = {.resolver = no_document};
+  tsl_schema_options plain = {0}, any = {.order = TSL_ORDER_ANY}, based = {.base_uri = "http://x/"},
+                     resolving = {.resolver = no_document};
   tsl_limits deep = {.max_depth = 99}, impatient = {.deadline_us = LONG};
   tsl_regex_options caseless = {.case_insensitive = true};
   /* Each stands for another grammar. */
-  const tsl_source different[] = {{.text = "{\"enum\":[1]}", .length = 12},
-                                  {.text = "{\"enum\":[2]}", .length = 12},
-                                  {.text = "{\"enum\":[1]}", .length = 12, .schema = &any},
-                                  {.text = "{\"enum\":[1]}", .length = 12, .schema = &based},
-                                  {.text = "{\"enum\":[1]}", .length = 12, .limits = &deep},
-                                  {.kind = TSL_SOURCE_REGEX, .text = "ab", .length = 2},
-                                  {.kind = TSL_SOURCE_REGEX, .text = "abc", .length = 3},
-                                  {.kind = TSL_SOURCE_REGEX, .text = "ab", .length = 2, .regex = &caseless},
-                                  {.kind = TSL_SOURCE_GBNF, .text = "root ::= \"ab\"\n", .length = 14},
-                                  {.kind = TSL_SOURCE_GBNF, .text = "root ::= \"a\"\na ::= \"b\"\n", .length = 22, .root = "a"},
-                                  {.kind = TSL_SOURCE_GBNF, .text = "root ::= \"a\"\na ::= \"b\"\n", .length = 22}};
+  const tsl_source different[] = {
+      {.text = "{\"enum\":[1]}", .length = 12},
+      {.text = "{\"enum\":[2]}", .length = 12},
+      {.text = "{\"enum\":[1]}", .length = 12, .schema = &any},
+      {.text = "{\"enum\":[1]}", .length = 12, .schema = &based},
+      {.text = "{\"enum\":[1]}", .length = 12, .limits = &deep},
+      {.kind = TSL_SOURCE_REGEX, .text = "ab", .length = 2},
+      {.kind = TSL_SOURCE_REGEX, .text = "abc", .length = 3},
+      {.kind = TSL_SOURCE_REGEX, .text = "ab", .length = 2, .regex = &caseless},
+      {.kind = TSL_SOURCE_GBNF, .text = "root ::= \"ab\"\n", .length = 14},
+      {.kind = TSL_SOURCE_GBNF, .text = "root ::= \"a\"\na ::= \"b\"\n", .length = 22, .root = "a"},
+      {.kind = TSL_SOURCE_GBNF, .text = "root ::= \"a\"\na ::= \"b\"\n", .length = 22}};
   enum { N = sizeof different / sizeof *different };
   tsl_grammar *first[N];
   for (size_t i = 0; i < N; i++) {
     tsl_source source = different[i];
     first[i] = get(cache, &source);
-    for (size_t k = 0; k < i; k++) CHECKF(first[i] != first[k], "%zu and %zu are one grammar", i, k);
+    for (size_t k = 0; k < i; k++)
+      CHECKF(first[i] != first[k], "%zu and %zu are one grammar", i, k);
     CHECK(get(cache, &source) == first[i]);
   }
   /* What says the same in another way. */
-  CHECK(get(cache, &(tsl_source){.text = "{\"enum\":[1]} and more", .length = 12, .schema = &plain, .limits = &impatient}) == first[0]);
+  CHECK(get(cache, &(tsl_source){.text = "{\"enum\":[1]} and more",
+                                 .length = 12,
+                                 .schema = &plain,
+                                 .limits = &impatient}) == first[0]);
   tsl_cache_get_stats(cache, &s);
-  CHECK(s.hits == N + 1 && s.misses == N && s.entries == N && s.waits == 0 && s.evictions == 0 && s.bypasses == 0 && s.bytes > 1000 &&
-        s.max_bytes == 1u << 30);
+  CHECK(s.hits == N + 1 && s.misses == N && s.entries == N && s.waits == 0 && s.evictions == 0 &&
+        s.bypasses == 0 && s.bytes > 1000 && s.max_bytes == 1u << 30);
   /* A resolver: compiled each time, not kept. A failure: not kept. */
   tsl_grammar *g = NULL, *h = NULL;
   tsl_source with = {.text = "{\"enum\":[1]}", .length = 12, .schema = &resolving};
-  CHECK(tsl_cache_get(cache, vocab, &with, &g, NULL) == TSL_OK && tsl_cache_get(cache, vocab, &with, &h, NULL) == TSL_OK && g != h);
+  CHECK(tsl_cache_get(cache, vocab, &with, &g, NULL) == TSL_OK &&
+        tsl_cache_get(cache, vocab, &with, &h, NULL) == TSL_OK && g != h);
   tsl_grammar_release(g);
   tsl_grammar_release(h);
   tsl_error error;
   for (int i = 0; i < 2; i++)
-    CHECK(tsl_cache_get(cache, vocab, &(tsl_source){.text = "{\"type\":3}", .length = 10}, &g, &error) == TSL_ERR_SCHEMA && !g);
+    CHECK(tsl_cache_get(cache, vocab, &(tsl_source){.text = "{\"type\":3}", .length = 10}, &g,
+                        &error) == TSL_ERR_SCHEMA &&
+          !g);
   CHECK(!strcmp(error.pointer, "/type"));
   CHECK(tsl_cache_get(cache, NULL, &with, &g, &error) == TSL_ERR_ARGUMENT);
-  CHECK(tsl_cache_get(cache, vocab, &(tsl_source){.kind = (tsl_source_kind)9, .text = "", .length = 0}, &g, &error) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_cache_get(cache, vocab,
+                      &(tsl_source){.kind = (tsl_source_kind)9, .text = "", .length = 0}, &g,
+                      &error) == TSL_ERR_ARGUMENT);
   tsl_cache_get_stats(cache, &s);
   CHECK(s.misses == N + 3 && s.entries == N && s.bypasses == 2);
   tsl_cache_clear(cache);
@@ -362,7 +399,8 @@ static void cache_bound(void) {
     CHECK(tsl_cache_new(one - less, NULL, &cache) == TSL_OK);
     get(cache, &source);
     tsl_cache_get_stats(cache, &s);
-    CHECKF(s.entries == 1 - less && s.evictions == less, "%" PRIu64 " entries in %" PRIu64 " bytes", s.entries, one - less);
+    CHECKF(s.entries == 1 - less && s.evictions == less, "%" PRIu64 " entries in %" PRIu64 " bytes",
+           s.entries, one - less);
     tsl_cache_free(cache);
   }
 
@@ -378,7 +416,8 @@ static void cache_bound(void) {
     tsl_cache_get_stats(cache, &s);
     CHECKF(s.bytes <= s.max_bytes, "%" PRIu64 " of %" PRIu64, s.bytes, s.max_bytes);
   }
-  CHECKF(s.entries == 4 && s.evictions == 16, "%" PRIu64 " entries, %" PRIu64 " evictions", s.entries, s.evictions);
+  CHECKF(s.entries == 4 && s.evictions == 16, "%" PRIu64 " entries, %" PRIu64 " evictions",
+         s.entries, s.evictions);
   /* A grammar that grew is seen when it is given out next, and may push others out, itself too. */
   tsl_matcher *m = NULL;
   CHECK(tsl_matcher_new(held, NULL, &m) == TSL_OK);
@@ -427,7 +466,8 @@ static void cache_crowd(void) {
   tsl_cache_free(cache);
 }
 
-/* A compile that takes long: those who wait for it go by their own deadlines, and when it is cancelled another one takes over. */
+/* A compile that takes long: those who wait for it go by their own deadlines, and when it is
+ * cancelled another one takes over. */
 static void cache_waiting(void) {
   tsl_cache *cache = NULL;
   tsl_cache_stats s;
@@ -451,13 +491,14 @@ static void cache_waiting(void) {
   __atomic_store_n(&cancel, 1, __ATOMIC_RELAXED);
   pthread_join(first.thread, NULL);
   pthread_join(second.thread, NULL);
-  CHECK(first.status == TSL_ERR_CANCELLED && second.status == TSL_ERR_CANCELLED && !first.grammar && !second.grammar);
+  CHECK(first.status == TSL_ERR_CANCELLED && second.status == TSL_ERR_CANCELLED && !first.grammar &&
+        !second.grammar);
   tsl_cache_get_stats(cache, &s);
   CHECK(s.entries == 0 && s.bytes == 0 && s.hits == 0);
   tsl_cache_free(cache);
 }
 
-/* ---- deadlines and background compiles ------------------------------------------------------------------------- */
+/* ---- deadlines and background compiles ------------------------------------------------------- */
 
 typedef struct waiter {
   tsl_matcher *matcher;
@@ -472,22 +513,27 @@ static void *ask_mask(void *arg) {
   return NULL;
 }
 
-/* Waiting for another's first visit is part of a call's time: a costly mask gives up at once when the lock comes too late. */
+/* Waiting for another's first visit is part of a call's time: a costly mask gives up at once when
+ * the lock comes too late. */
 static void waits_count(void) {
-  static const char costly[] = "(?=.*a.{20})(?=.*b.{20})(?=.*c.{20})(?=.*d.{20})(?=.*e.{20}).*"; /* takes seconds */
+  /* takes seconds */
+  static const char costly[] = "(?=.*a.{20})(?=.*b.{20})(?=.*c.{20})(?=.*d.{20})(?=.*e.{20}).*";
   tsl_limits limits = {.max_steps = UINT64_MAX, .deadline_us = 400000};
-  tsl_source source = {.kind = TSL_SOURCE_REGEX, .text = costly, .length = sizeof costly - 1, .limits = &limits};
+  tsl_source source = {
+      .kind = TSL_SOURCE_REGEX, .text = costly, .length = sizeof costly - 1, .limits = &limits};
   tsl_grammar *g = NULL;
   waiter w = {0};
   pthread_t thread;
-  CHECK(tsl_grammar_compile(vocab, &source, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &w.matcher) == TSL_OK);
+  CHECK(tsl_grammar_compile(vocab, &source, &g, NULL) == TSL_OK &&
+        tsl_matcher_new(g, NULL, &w.matcher) == TSL_OK);
   pthread_mutex_lock(g->lock);
   CHECK(pthread_create(&thread, NULL, ask_mask, &w) == 0);
   nanosleep(&(struct timespec){0, 500000000}, NULL);
   uint64_t start = tsl__now_us();
   pthread_mutex_unlock(g->lock);
   pthread_join(thread, NULL);
-  CHECKF(w.status == TSL_ERR_CANCELLED && tsl__now_us() - start < 300000, "%s after %" PRIu64 " us", tsl_status_name(w.status), tsl__now_us() - start);
+  CHECKF(w.status == TSL_ERR_CANCELLED && tsl__now_us() - start < 300000, "%s after %" PRIu64 " us",
+         tsl_status_name(w.status), tsl__now_us() - start);
   tsl_matcher_free(w.matcher);
   tsl_grammar_release(g);
 }
@@ -512,12 +558,14 @@ static void deadlines(void) {
   CHECK(g->space->deadline_us == 200000);
   struct timespec nap = {0, 250000000};
   nanosleep(&nap, NULL);
-  CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_matcher_accept_bytes(m, "{\"", 2, NULL) == TSL_OK);
+  CHECK(tsl_matcher_mask(m, mask) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, "{\"", 2, NULL) == TSL_OK);
   free(mask);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   waits_count();
-  CHECK(tsl__deadline(0) == 0 && tsl__deadline(UINT64_MAX) == UINT64_MAX && !tsl__expired(0) && tsl__expired(1));
+  CHECK(tsl__deadline(0) == 0 && tsl__deadline(UINT64_MAX) == UINT64_MAX && !tsl__expired(0) &&
+        tsl__expired(1));
 }
 
 static void background_results(tsl_threads *threads, tsl_cache *cache) {
@@ -535,11 +583,13 @@ static void background_results(tsl_threads *threads, tsl_cache *cache) {
   CHECK(tsl_compile_start(threads, cache, vocab, &broken, &bad, &error) == TSL_OK);
   CHECKF(tsl_compile_wait(c, LONG, &g, &error) == TSL_OK, "%s", error.message);
   CHECK(tsl_compile_is_done(c) && tsl_compile_wait(c, 0, &again, NULL) == TSL_OK && again == g);
-  CHECK(tsl_compile_wait(bad, UINT64_MAX, &again, &error) == TSL_ERR_SCHEMA && !again && !strcmp(error.pointer, "/type"));
+  CHECK(tsl_compile_wait(bad, UINT64_MAX, &again, &error) == TSL_ERR_SCHEMA && !again &&
+        !strcmp(error.pointer, "/type"));
   tsl_compile_free(c);
   tsl_compile_free(bad);
   tsl_matcher *m = NULL;
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "{\"age\":", 7, NULL) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, "{\"age\":", 7, NULL) == TSL_OK);
   CHECK(g->space->cancel == NULL);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
@@ -560,7 +610,8 @@ static void background_ends(tsl_threads *threads) {
   nanosleep(&nap, NULL);
   uint64_t start = tsl__now_us();
   tsl_compile_cancel(c);
-  CHECK(tsl_compile_wait(c, LONG, &g, &error) == TSL_ERR_CANCELLED && !g && !strcmp(error.message, "cancelled"));
+  CHECK(tsl_compile_wait(c, LONG, &g, &error) == TSL_ERR_CANCELLED && !g &&
+        !strcmp(error.message, "cancelled"));
   CHECKF(tsl__now_us() - start < 2000000, "%" PRIu64 " us", tsl__now_us() - start);
   CHECK(tsl_compile_wait(queued, LONG, &g, &error) == TSL_ERR_CANCELLED);
   CHECKF(strstr(error.message, "deadline_us") != NULL, "%s", error.message);
@@ -575,27 +626,38 @@ static void background_ends(tsl_threads *threads) {
   tsl_compile_free(NULL);
 }
 
-/* What waits behind a long compile ends when it is cancelled, freed, or out of time: not when a worker comes to it. */
+/* What waits behind a long compile ends when it is cancelled, freed, or out of time: not when a
+ * worker comes to it. */
 static void background_queue(tsl_threads *one) {
   tsl_compile *c = NULL, *queued[4] = {0};
   tsl_grammar *g = NULL;
   tsl_error error;
-  tsl_limits limits = {.max_steps = UINT64_MAX, .max_memory = UINT64_MAX}, hurried = {.deadline_us = 3000};
-  tsl_source source = schema_source(slow, &limits), quick = schema_source(person, NULL), late = schema_source(person, &hurried);
+  tsl_limits limits = {.max_steps = UINT64_MAX, .max_memory = UINT64_MAX},
+             hurried = {.deadline_us = 3000};
+  tsl_source source = schema_source(slow, &limits), quick = schema_source(person, NULL),
+             late = schema_source(person, &hurried);
   CHECK(tsl_compile_start(one, NULL, vocab, &source, &c, &error) == TSL_OK);
   CHECK(tsl_compile_wait(c, 2000, &g, &error) == TSL_ERR_STATE);
-  for (size_t i = 0; i < 4; i++) CHECK(tsl_compile_start(one, NULL, vocab, i & 1 ? &late : &quick, &queued[i], &error) == TSL_OK);
-  CHECK(tsl_compile_wait(queued[1], LONG, &g, &error) == TSL_ERR_CANCELLED && strstr(error.message, "deadline_us")); /* from the middle */
+  for (size_t i = 0; i < 4; i++)
+    CHECK(tsl_compile_start(one, NULL, vocab, i & 1 ? &late : &quick, &queued[i], &error) ==
+          TSL_OK);
+  /* from the middle */
+  CHECK(tsl_compile_wait(queued[1], LONG, &g, &error) == TSL_ERR_CANCELLED &&
+        strstr(error.message, "deadline_us"));
   uint64_t start = tsl__now_us();
-  while (!tsl_compile_is_done(queued[3]) && tsl__now_us() - start < LONG) continue; /* from the end, by who asks */
+  /* from the end, by who asks */
+  while (!tsl_compile_is_done(queued[3]) && tsl__now_us() - start < LONG) continue;
   CHECK(tsl_compile_wait(queued[3], 0, &g, &error) == TSL_ERR_CANCELLED);
   tsl_compile_cancel(queued[0]); /* from the beginning */
-  CHECK(tsl_compile_is_done(queued[0]) && tsl_compile_wait(queued[0], UINT64_MAX, &g, &error) == TSL_ERR_CANCELLED && !strcmp(error.message, "cancelled"));
+  CHECK(tsl_compile_is_done(queued[0]) &&
+        tsl_compile_wait(queued[0], UINT64_MAX, &g, &error) == TSL_ERR_CANCELLED &&
+        !strcmp(error.message, "cancelled"));
   CHECK(!tsl_compile_is_done(queued[2]) && !tsl_compile_is_done(c));
   tsl_compile_free(queued[0]);
   tsl_compile_free(queued[2]); /* the last one */
   CHECK(!tsl_compile_is_done(c));
-  CHECK(tsl_compile_start(one, NULL, vocab, &quick, &queued[0], &error) == TSL_OK); /* the queue is sound */
+  /* the queue is sound */
+  CHECK(tsl_compile_start(one, NULL, vocab, &quick, &queued[0], &error) == TSL_OK);
   tsl_compile_cancel(c);
   CHECK(tsl_compile_wait(c, UINT64_MAX, &g, &error) == TSL_ERR_CANCELLED);
   CHECK(tsl_compile_wait(queued[0], LONG, &g, &error) == TSL_OK);
@@ -611,7 +673,8 @@ static void background(void) {
   tsl_cache *cache = NULL;
   atomic_uint calls = 0;
   CHECK(tsl_threads_new(&(tsl_threads_options){.workers = 1}, NULL, &one) == TSL_OK);
-  CHECK(tsl_threads_new(&(tsl_threads_options){.parallel = host_parallel, .ctx = &calls}, NULL, &host) == TSL_OK);
+  CHECK(tsl_threads_new(&(tsl_threads_options){.parallel = host_parallel, .ctx = &calls}, NULL,
+                        &host) == TSL_OK);
   CHECK(tsl_cache_new(1u << 28, NULL, &cache) == TSL_OK);
   background_results(one, cache);
   background_results(NULL, cache);
@@ -619,7 +682,8 @@ static void background(void) {
   background_ends(one);
   background_ends(NULL);
   background_queue(one);
-  /* A batch goes on while the only worker compiles, and a queue is worked off before the threads end. */
+  /* A batch goes on while the only worker compiles, and a queue is worked off before the threads
+   * end. */
   tsl_compile *c = NULL, *last = NULL;
   tsl_error error;
   tsl_limits limits = {.max_steps = UINT64_MAX, .max_memory = UINT64_MAX, .deadline_us = 30000};
@@ -642,7 +706,7 @@ static void background(void) {
   tsl_cache_free(cache);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void memory(void) {
   failing f = {-1, 0};
@@ -653,14 +717,16 @@ static void memory(void) {
     tsl_cache *cache = NULL;
     tsl_threads *threads = NULL;
     f.left = n;
-    whole = tsl_threads_new(&(tsl_threads_options){.workers = 1}, &a, &threads) == TSL_OK && tsl_cache_new(1u << 20, &a, &cache) == TSL_OK;
+    whole = tsl_threads_new(&(tsl_threads_options){.workers = 1}, &a, &threads) == TSL_OK &&
+            tsl_cache_new(1u << 20, &a, &cache) == TSL_OK;
     for (int i = 0; cache && i < 80; i++) { /* the table grows once */
       char text[64];
       tsl_grammar *g = NULL;
       tsl_error error;
       tsl_source source = number_source(text, i);
       tsl_status status = tsl_cache_get(cache, vocab, &source, &g, &error);
-      CHECK(status == TSL_OK ? g != NULL : status == TSL_ERR_NO_MEMORY && !g && error.status == status);
+      CHECK(status == TSL_OK ? g != NULL
+                             : status == TSL_ERR_NO_MEMORY && !g && error.status == status);
       whole = whole && status == TSL_OK;
       tsl_grammar_release(g);
     }

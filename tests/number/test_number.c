@@ -1,8 +1,9 @@
 /* test_number.c - exact decimals, constraints on numbers, and the expressions of number sets.
  *
- * Oracles: tests/cases/number/arithmetic.txt (worked out with rational numbers); small grids counted one by one; and for expressions the direct way:
- * read the text as a decimal and ask tsl__number_admits. Dead ends: from every state reached, following the shortest completion must end after
- * exactly as many bytes as promised.
+ * Oracles: tests/cases/number/arithmetic.txt (worked out with rational numbers); small grids
+ * counted one by one; and for expressions the direct way: read the text as a decimal and ask
+ * tsl__number_admits. Dead ends: from every state reached, following the shortest completion must
+ * end after exactly as many bytes as promised.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,15 +37,17 @@ static tsl__decimal dec_of(unsigned n) {
 static bool is(const tsl__decimal *d, const char *want) {
   char text[1200];
   if (!d->count) return !strcmp(want, "0");
-  snprintf(text, sizeof text, "%s%.*se%lld", d->negative ? "-" : "", (int)d->count, d->digits, (long long)d->exponent);
+  snprintf(text, sizeof text, "%s%.*se%lld", d->negative ? "-" : "", (int)d->count, d->digits,
+           (long long)d->exponent);
   return !strcmp(text, want);
 }
 
-/* ---- what failed --------------------------------------------------------------------------------------------- */
+/* ---- what failed ----------------------------------------------------------------------------- */
 
 static void put_decimal(tsl__printer *p, const tsl__decimal *d) {
   char text[64];
-  if (tsl__decimal_print(d, text, sizeof text) >= sizeof text) memcpy(text + sizeof text - 4, "...", 4);
+  if (tsl__decimal_print(d, text, sizeof text) >= sizeof text)
+    memcpy(text + sizeof text - 4, "...", 4);
   tsl__print_text(p, text);
 }
 
@@ -60,17 +63,23 @@ static void put_list(tsl__printer *p, const char *label, const tsl__decimal *lis
 static void print_spec(const tsl__number_spec *s, char *out, size_t n) {
   tsl__printer p = {out, n, 0};
   bool unit = s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one);
-  tsl__print_text(&p, s->empty ? "no number" : s->integer || (s->spelling & TSL__SPELL_DIGITS) ? "integer" : "number");
+  tsl__print_text(&p, s->empty                                          ? "no number"
+                      : s->integer || (s->spelling & TSL__SPELL_DIGITS) ? "integer"
+                                                                        : "number");
   if (s->spelling & TSL__SPELL_DIGITS) tsl__print_text(&p, " in digits");
   if (s->spelling & TSL__SPELL_MARKED) tsl__print_text(&p, " with fraction or exponent");
   if (s->spelling & TSL__SPELL_PLAIN) tsl__print_text(&p, " without exponent");
   if (s->has_min || s->has_max) {
     tsl__print_text(&p, s->has_min && !s->min_exclusive ? " [" : " (");
-    if (s->has_min) put_decimal(&p, &s->min);
-    else tsl__print_text(&p, "-inf");
+    if (s->has_min)
+      put_decimal(&p, &s->min);
+    else
+      tsl__print_text(&p, "-inf");
     tsl__print_text(&p, ", ");
-    if (s->has_max) put_decimal(&p, &s->max);
-    else tsl__print_text(&p, "inf");
+    if (s->has_max)
+      put_decimal(&p, &s->max);
+    else
+      tsl__print_text(&p, "inf");
     tsl__print_text(&p, s->has_max && !s->max_exclusive ? "]" : ")");
   }
   if (!unit || !s->integer) put_list(&p, " multiple of ", s->multiples, s->multiple_count);
@@ -80,7 +89,7 @@ static void print_spec(const tsl__number_spec *s, char *out, size_t n) {
   tsl__print_end(&p);
 }
 
-/* ---- naturals and decimals ------------------------------------------------------------------------------------ */
+/* ---- naturals and decimals ------------------------------------------------------------------- */
 
 static void random_nat(tsl__nat *a, size_t digits) {
   char text[3000];
@@ -125,23 +134,41 @@ static void arithmetic(void) {
     } else if (!strcmp(op, "multiple")) {
       CHECKF(tsl__decimal_is_multiple(&x, &y) == atoi(want), "%s", line);
     } else {
-      CHECKF(!strcmp(op, "lcm") && !tsl__decimal_lcm(&arena, &x, &y, &z) && is(&z, want), "%s", line);
+      CHECKF(!strcmp(op, "lcm") && !tsl__decimal_lcm(&arena, &x, &y, &z) && is(&z, want), "%s",
+             line);
     }
   }
   if (file) fclose(file);
 }
 
 static void texts(void) {
-  static const struct { const char *text, *printed; } good[] = {
-    {"0", "0"}, {"-0", "0"}, {"-0.00e9", "0"}, {"0e99999999999999999999999", "0"}, {"12", "12"}, {"-12.50", "-12.5"}, {"1e2", "100"}, {"1E+02", "100"},
-    {"0.001", "0.001"}, {"1e-7", "0.0000001"}, {"1e-8", "1e-8"}, {"1.5e400", "1.5e400"}, {"-1e-1000000", "-1e-1000000"}, {"1234567890123456789012", "1234567890123456789012"},
-    {"12345678901234567890123", "1.2345678901234567890123e22"}, {"10e-1", "1"}, {"100000e-05", "1"}};
-  static const char *const bad[] = {"", "-", "+1", "01", "1.", ".5", "1e", "1e+", "0x1", "1 ", " 1", "1.5.2", "1e5.0", "--1", "NaN", "1e1e1"};
+  static const struct {
+    const char *text, *printed;
+  } good[] = {{"0", "0"},
+              {"-0", "0"},
+              {"-0.00e9", "0"},
+              {"0e99999999999999999999999", "0"},
+              {"12", "12"},
+              {"-12.50", "-12.5"},
+              {"1e2", "100"},
+              {"1E+02", "100"},
+              {"0.001", "0.001"},
+              {"1e-7", "0.0000001"},
+              {"1e-8", "1e-8"},
+              {"1.5e400", "1.5e400"},
+              {"-1e-1000000", "-1e-1000000"},
+              {"1234567890123456789012", "1234567890123456789012"},
+              {"12345678901234567890123", "1.2345678901234567890123e22"},
+              {"10e-1", "1"},
+              {"100000e-05", "1"}};
+  static const char *const bad[] = {"",    "-",  "+1", "01",    "1.",    ".5",  "1e",  "1e+",
+                                    "0x1", "1 ", " 1", "1.5.2", "1e5.0", "--1", "NaN", "1e1e1"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     char out[64];
     tsl__decimal d = dec(good[i].text);
     size_t length = tsl__decimal_print(&d, out, sizeof out);
-    CHECKF(!strcmp(out, good[i].printed) && length == strlen(out), "%s printed as %s", good[i].text, out);
+    CHECKF(!strcmp(out, good[i].printed) && length == strlen(out), "%s printed as %s", good[i].text,
+           out);
     tsl__decimal again = dec(out);
     CHECK(tsl__decimal_equal(&d, &again));
     CHECK(tsl__decimal_print(&d, out, 2) == length && strlen(out) == 1);
@@ -153,22 +180,73 @@ static void texts(void) {
   char many[1100];
   tsl__decimal d;
   memset(many, '7', sizeof many);
-  CHECK(tsl__decimal_parse(&arena, many, 1000, &d) == TSL_OK && tsl__decimal_parse(&arena, many, 1001, &d) == TSL_ERR_LIMIT);
+  CHECK(tsl__decimal_parse(&arena, many, 1000, &d) == TSL_OK &&
+        tsl__decimal_parse(&arena, many, 1001, &d) == TSL_ERR_LIMIT);
   CHECK(tsl__decimal_parse(&arena, "1e1000000000000001", 18, &d) == TSL_ERR_LIMIT);
   CHECK(tsl__decimal_parse(&arena, "1e-99999999999999999999", 23, &d) == TSL_ERR_LIMIT);
   d = dec("1200");
   CHECK(is(&d, "12e2") && tsl__decimal_is_integer(&d));
 }
 
-/* ---- random specs and values ---------------------------------------------------------------------------------- */
+/* ---- random specs and values ----------------------------------------------------------------- */
 
-static const char *const bounds[] = {"0", "1", "-1", "5", "10", "100", "255", "-100", "1000", "0.5", "-0.5", "1.5", "0.1", "99.99", "3.14159", "1e-6", "1e400", "-1e400", "1e-300",
-                                     "123456789012345678901234567890", "-9007199254740993", "2147483647", "-2147483648", "1e1000000", "7", "20", "-7.25", "1900", "2100"};
-static const char *const units[] = {"1", "1", "1", "2", "3", "7", "10", "0.01", "0.5", "2.5", "100", "0.125", "300", "1000003", "16", "1.1", "12345678901234567890123", "1e-3", "40"};
-static const char *const small_values[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "10", "12", "14", "50", "100", "-1", "-2", "-5", "0.5", "2.5", "1.5", "-0.5", "0.01", "99.99", "1000", "1e10", "1e-10"};
+static const char *const bounds[] = {"0",
+                                     "1",
+                                     "-1",
+                                     "5",
+                                     "10",
+                                     "100",
+                                     "255",
+                                     "-100",
+                                     "1000",
+                                     "0.5",
+                                     "-0.5",
+                                     "1.5",
+                                     "0.1",
+                                     "99.99",
+                                     "3.14159",
+                                     "1e-6",
+                                     "1e400",
+                                     "-1e400",
+                                     "1e-300",
+                                     "123456789012345678901234567890",
+                                     "-9007199254740993",
+                                     "2147483647",
+                                     "-2147483648",
+                                     "1e1000000",
+                                     "7",
+                                     "20",
+                                     "-7.25",
+                                     "1900",
+                                     "2100"};
+static const char *const units[] = {"1",
+                                    "1",
+                                    "1",
+                                    "2",
+                                    "3",
+                                    "7",
+                                    "10",
+                                    "0.01",
+                                    "0.5",
+                                    "2.5",
+                                    "100",
+                                    "0.125",
+                                    "300",
+                                    "1000003",
+                                    "16",
+                                    "1.1",
+                                    "12345678901234567890123",
+                                    "1e-3",
+                                    "40"};
+static const char *const small_values[] = {
+    "0",   "1",  "2",  "3",  "4",   "5",   "6",   "7",    "8",    "10",    "12",   "14",   "50",
+    "100", "-1", "-2", "-5", "0.5", "2.5", "1.5", "-0.5", "0.01", "99.99", "1000", "1e10", "1e-10"};
 #define PICK(list) dec(list[rnd(sizeof list / sizeof *list)])
 
-typedef struct { tsl__number_spec s; tsl__decimal multiples[2], non_multiples[2], excluded[4]; } random_spec;
+typedef struct {
+  tsl__number_spec s;
+  tsl__decimal multiples[2], non_multiples[2], excluded[4];
+} random_spec;
 
 static void make_spec(random_spec *r) {
   memset(r, 0, sizeof *r);
@@ -198,21 +276,29 @@ static tsl__decimal random_multiple(const tsl__decimal *m) {
   tsl__nat_from_digits(&u, m->digits, m->count);
   if (!tsl__nat_mul(&p, &k, &u)) return *m;
   size_t n = tsl__nat_to_digits(&p, digits);
-  snprintf(text, sizeof text, "%s%.*se%lld", rnd(4) ? "" : "-", (int)n, digits, (long long)m->exponent);
+  snprintf(text, sizeof text, "%s%.*se%lld", rnd(4) ? "" : "-", (int)n, digits,
+           (long long)m->exponent);
   return dec(text);
 }
 
-/* A value of interest to the spec: a bound, a multiple, an exclusion, small or random; perhaps with digits changed, cut off or added. */
+/* A value of interest to the spec: a bound, a multiple, an exclusion, small or random; perhaps with
+ * digits changed, cut off or added. */
 static tsl__decimal make_value(const tsl__number_spec *s) {
   char text[1200];
   tsl__decimal d;
   uint64_t kind = rnd(6);
-  if (kind == 0 && s->has_min) d = s->min;
-  else if (kind == 1 && s->has_max) d = s->max;
-  else if (kind == 2 && s->multiple_count) d = random_multiple(&s->multiples[rnd(s->multiple_count)]);
-  else if (kind == 3 && s->excluded_count) d = s->excluded[rnd(s->excluded_count)];
-  else if (kind == 4) d = PICK(bounds);
-  else d = PICK(small_values);
+  if (kind == 0 && s->has_min)
+    d = s->min;
+  else if (kind == 1 && s->has_max)
+    d = s->max;
+  else if (kind == 2 && s->multiple_count)
+    d = random_multiple(&s->multiples[rnd(s->multiple_count)]);
+  else if (kind == 3 && s->excluded_count)
+    d = s->excluded[rnd(s->excluded_count)];
+  else if (kind == 4)
+    d = PICK(bounds);
+  else
+    d = PICK(small_values);
   if (rnd(3) || d.count > 100 || !d.count) return d;
   size_t n = d.count;
   memcpy(text + 1, d.digits, n);
@@ -222,7 +308,8 @@ static tsl__decimal make_value(const tsl__number_spec *s) {
   if (!rnd(6) && n > 1) n--;
   int64_t shift = rnd(3) ? 0 : (int64_t)rnd(7) - 3;
   for (size_t i = 1; i < n && text[1] == '0'; i++) text[1] = '1';
-  snprintf(text + 1 + n, sizeof text - 1 - n, "e%lld", (long long)(d.exponent - (int64_t)(n - d.count) + shift));
+  snprintf(text + 1 + n, sizeof text - 1 - n, "e%lld",
+           (long long)(d.exponent - (int64_t)(n - d.count) + shift));
   return dec(text[0] == '-' ? text : text + 1);
 }
 
@@ -233,10 +320,14 @@ static void spell(const tsl__decimal *d, char *out, size_t room) {
   memcpy(digits, d->count ? d->digits : "", n);
   if (!n) digits[n++] = '0';
   int64_t exponent = d->exponent;
-  if (!rnd(3)) for (uint64_t z = rnd(4); z; z--, exponent--) digits[n++] = '0';
-  if (exponent > 0 && exponent < 40 && rnd(2)) for (; exponent; exponent--) digits[n++] = '0';
+  if (!rnd(3))
+    for (uint64_t z = rnd(4); z; z--, exponent--) digits[n++] = '0';
+  if (exponent > 0 && exponent < 40 && rnd(2))
+    for (; exponent; exponent--) digits[n++] = '0';
   if (d->negative || (!d->count && !rnd(3))) *o++ = '-';
-  int64_t point = rnd(2) && exponent <= 0 && exponent > -60 ? (int64_t)n + exponent : (int64_t)rnd(n + 4) - 3; /* digits before the point */
+  /* digits before the point */
+  int64_t point =
+      rnd(2) && exponent <= 0 && exponent > -60 ? (int64_t)n + exponent : (int64_t)rnd(n + 4) - 3;
   if (point > (int64_t)n) point = (int64_t)n;
   int64_t e = exponent + (int64_t)n - point;
   if (point <= 0) {
@@ -252,7 +343,12 @@ static void spell(const tsl__decimal *d, char *out, size_t room) {
     }
   }
   *o = 0;
-  if (e || !rnd(6)) snprintf(o, room - (size_t)(o - out), "%c%s%s%llu", rnd(2) ? 'e' : 'E', e < 0 ? "-" : rnd(2) ? "+" : "", rnd(4) ? "" : "00", (unsigned long long)(e < 0 ? -e : e));
+  if (e || !rnd(6))
+    snprintf(o, room - (size_t)(o - out), "%c%s%s%llu", rnd(2) ? 'e' : 'E',
+             e < 0    ? "-"
+             : rnd(2) ? "+"
+                      : "",
+             rnd(4) ? "" : "00", (unsigned long long)(e < 0 ? -e : e));
 }
 
 static void noise(char *out) {
@@ -267,17 +363,22 @@ static bool expected(const tsl__number_spec *s, const char *text) {
   tsl__decimal d;
   bool exponent = strpbrk(text, "eE") != NULL, marked = exponent || strchr(text, '.');
   tsl_status status = tsl__decimal_parse(&arena, text, strlen(text), &d);
-  if (status == TSL_ERR_LIMIT && exponent) { /* further out than any constraint here: another exponent that is */
+  /* further out than any constraint here: another exponent that is */
+  if (status == TSL_ERR_LIMIT && exponent) {
     char near[1300];
-    snprintf(near, sizeof near, "%.*se%s99999999999999", (int)strcspn(text, "eE"), text, strchr(text + strcspn(text, "eE"), '-') ? "-" : "");
+    snprintf(near, sizeof near, "%.*se%s99999999999999", (int)strcspn(text, "eE"), text,
+             strchr(text + strcspn(text, "eE"), '-') ? "-" : "");
     status = tsl__decimal_parse(&arena, near, strlen(near), &d);
   }
   if (status) return false;
-  if (((s->spelling & TSL__SPELL_DIGITS) && marked) || ((s->spelling & TSL__SPELL_MARKED) && !marked) || ((s->spelling & TSL__SPELL_PLAIN) && exponent)) return false;
+  if (((s->spelling & TSL__SPELL_DIGITS) && marked) ||
+      ((s->spelling & TSL__SPELL_MARKED) && !marked) ||
+      ((s->spelling & TSL__SPELL_PLAIN) && exponent))
+    return false;
   return tsl__number_admits(s, &d);
 }
 
-/* ---- the logic ------------------------------------------------------------------------------------------------ */
+/* ---- the logic ------------------------------------------------------------------------------- */
 
 static tsl__number_spec parse_spec(const char *min, const char *max, const char *multiple) {
   tsl__number_spec s = {0};
@@ -289,35 +390,40 @@ static tsl__number_spec parse_spec(const char *min, const char *max, const char 
 }
 
 static void canonical_forms(void) {
-  static const struct { const char *min, *max, *multiple, *printed; uint32_t count; } rows[] = {
-    {"", "", "", "number", 11},
-    {"0", "100", "1", "integer [0, 100]", 11},
-    {"0.5", "3.5", "1", "integer [1, 3]", 3},
-    {"(0", "(3", "1", "integer [1, 2]", 2},
-    {"-7", "20", "7", "integer [-7, 14] multiple of 7", 4},
-    {"(-7", "(14", "7", "integer [0, 7] multiple of 7", 2},
-    {"1", "6", "7", "no number", 0},
-    {"5", "5", "", "number [5, 5]", 1},
-    {"5", "(5", "", "no number", 0},
-    {"6", "5", "", "no number", 0},
-    {"5.5", "5.5", "1", "no number", 0},
-    {"0.005", "0.031", "0.01", "number [0.01, 0.03] multiple of 0.01", 3},
-    {"1e400", "", "7", NULL, 11},
-    {"1e1000000", "1e1000000", "1", "number [1e1000000, 1e1000000]", 1},
-    {"1e1000000", "1e1000000", "7", "no number", 0},
-    {"1e1000000", "(1e1000000", "1", "no number", 0},
-    {"1e1000000", "1.1e1000000", "7", "integer [1e1000000, 1.1e1000000] multiple of 7", 11},
-    {"-3", "(-1", "1", "integer [-3, -2]", 2},
-    {"1e-400", "0.5", "1", "no number", 0},
-    {"-1e-400", "0.5", "3", "number [0, 0]", 1},
-    {"999999999999999999999999999999", "1000000000000000000000000000002", "1000000007", "no number", 0}};
+  static const struct {
+    const char *min, *max, *multiple, *printed;
+    uint32_t count;
+  } rows[] = {
+      {"", "", "", "number", 11},
+      {"0", "100", "1", "integer [0, 100]", 11},
+      {"0.5", "3.5", "1", "integer [1, 3]", 3},
+      {"(0", "(3", "1", "integer [1, 2]", 2},
+      {"-7", "20", "7", "integer [-7, 14] multiple of 7", 4},
+      {"(-7", "(14", "7", "integer [0, 7] multiple of 7", 2},
+      {"1", "6", "7", "no number", 0},
+      {"5", "5", "", "number [5, 5]", 1},
+      {"5", "(5", "", "no number", 0},
+      {"6", "5", "", "no number", 0},
+      {"5.5", "5.5", "1", "no number", 0},
+      {"0.005", "0.031", "0.01", "number [0.01, 0.03] multiple of 0.01", 3},
+      {"1e400", "", "7", NULL, 11},
+      {"1e1000000", "1e1000000", "1", "number [1e1000000, 1e1000000]", 1},
+      {"1e1000000", "1e1000000", "7", "no number", 0},
+      {"1e1000000", "(1e1000000", "1", "no number", 0},
+      {"1e1000000", "1.1e1000000", "7", "integer [1e1000000, 1.1e1000000] multiple of 7", 11},
+      {"-3", "(-1", "1", "integer [-3, -2]", 2},
+      {"1e-400", "0.5", "1", "no number", 0},
+      {"-1e-400", "0.5", "3", "number [0, 0]", 1},
+      {"999999999999999999999999999999", "1000000000000000000000000000002", "1000000007",
+       "no number", 0}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];
     tsl__number_spec in = parse_spec(rows[i].min, rows[i].max, rows[i].multiple), s;
     CHECK(tsl__number_intersect(&arena, &in, &in, &s) == TSL_OK);
     print_spec(&s, text, sizeof text);
     CHECKF(!rows[i].printed || !strcmp(text, rows[i].printed), "row %zu: %s", i, text);
-    CHECKF(tsl__number_count(&s, 10) == rows[i].count, "row %zu: counted %u", i, tsl__number_count(&s, 10));
+    CHECKF(tsl__number_count(&s, 10) == rows[i].count, "row %zu: counted %u", i,
+           tsl__number_count(&s, 10));
     CHECKF(tsl__number_empty(&s) == !rows[i].count, "row %zu", i);
   }
 }
@@ -327,7 +433,8 @@ static void limits(void) {
   tsl__decimal list[1100];
   for (uint32_t i = 0; i < 1100; i++) list[i] = dec_of(i);
   s.excluded = list, s.excluded_count = TSL__NUMBER_EXCLUDED;
-  CHECK(tsl__number_intersect(&arena, &s, &s, &out) == TSL_OK && out.excluded_count == TSL__NUMBER_EXCLUDED);
+  CHECK(tsl__number_intersect(&arena, &s, &s, &out) == TSL_OK &&
+        out.excluded_count == TSL__NUMBER_EXCLUDED);
   s.excluded_count++;
   CHECK(tsl__number_intersect(&arena, &s, &s, &out) == TSL_ERR_LIMIT);
   static const unsigned primes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59};
@@ -356,7 +463,8 @@ static void conjunctions(void) {
     if (status) continue;
     CHECK(tsl__number_intersect(&arena, &both, &both, &again) == TSL_OK);
     CHECK(tsl__number_equal(&both, &again));
-    CHECK(tsl__number_intersect(&arena, &b.s, &a.s, &again) == TSL_OK && tsl__number_equal(&both, &again));
+    CHECK(tsl__number_intersect(&arena, &b.s, &a.s, &again) == TSL_OK &&
+          tsl__number_equal(&both, &again));
     bool clash = (both.spelling & 3) == 3 || ((a.s.spelling | b.s.spelling) & 3) == 3;
     for (int k = 0; k < 20 && !clash; k++) {
       tsl__decimal v = make_value(k % 2 ? &a.s : &b.s);
@@ -378,12 +486,16 @@ static void counting(void) {
     tsl__number_spec *s = &r.s, c;
     s->multiples = r.multiples, s->non_multiples = r.non_multiples, s->excluded = r.excluded;
     int low = (int)rnd(60) - 30, high = low + (int)rnd(40);
-    snprintf(text, sizeof text, "%de-1", low), s->min = dec(text), s->has_min = true, s->min_exclusive = rnd(2);
-    snprintf(text, sizeof text, "%de-1", high), s->max = dec(text), s->has_max = true, s->max_exclusive = rnd(2);
+    snprintf(text, sizeof text, "%de-1", low), s->min = dec(text), s->has_min = true,
+                                               s->min_exclusive = rnd(2);
+    snprintf(text, sizeof text, "%de-1", high), s->max = dec(text), s->has_max = true,
+                                                s->max_exclusive = rnd(2);
     static const char *const m[] = {"0.1", "0.2", "0.5", "0.3", "1", "0.7", "0.4"};
     r.multiples[0] = PICK(m), s->multiple_count = 1;
     for (uint64_t k = rnd(3); k; k--) r.non_multiples[s->non_multiple_count++] = PICK(m);
-    for (uint64_t k = rnd(4); k; k--) snprintf(text, sizeof text, "%de-1", low + (int)rnd(20)), r.excluded[s->excluded_count++] = dec(text);
+    for (uint64_t k = rnd(4); k; k--)
+      snprintf(text, sizeof text, "%de-1", low + (int)rnd(20)),
+          r.excluded[s->excluded_count++] = dec(text);
     uint32_t want = 0;
     for (int v = low; v <= high; v++) {
       snprintf(text, sizeof text, "%de-1", v);
@@ -392,11 +504,12 @@ static void counting(void) {
     }
     CHECK(tsl__number_intersect(&arena, s, s, &c) == TSL_OK);
     CHECKF(tsl__number_count(&c, 1000) == want, "%u, not %u", tsl__number_count(&c, 1000), want);
-    CHECK(tsl__number_empty(&c) == !want && (want < 2 || tsl__number_count(&c, want - 2) == want - 1));
+    CHECK(tsl__number_empty(&c) == !want &&
+          (want < 2 || tsl__number_count(&c, want - 2) == want - 1));
   }
 }
 
-/* ---- expressions ---------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 static tsl__exprs *new_exprs(void) {
   tsl__exprs *x = NULL;
@@ -420,11 +533,16 @@ static void membership(void) {
     empty += e == TSL__NONE;
     for (int k = 0; k < 60; k++) {
       tsl__decimal v = make_value(&r.s);
-      if (k % 8 == 7) noise(text);
-      else if (v.exponent > 2000 || v.exponent < -2000 || v.count > 200 || !rnd(2)) snprintf(text, sizeof text, "%s%.*se%lld", v.negative ? "-" : "", v.count ? (int)v.count : 1, v.count ? v.digits : "0", (long long)v.exponent);
-      else spell(&v, text, sizeof text);
+      if (k % 8 == 7)
+        noise(text);
+      else if (v.exponent > 2000 || v.exponent < -2000 || v.count > 200 || !rnd(2))
+        snprintf(text, sizeof text, "%s%.*se%lld", v.negative ? "-" : "",
+                 v.count ? (int)v.count : 1, v.count ? v.digits : "0", (long long)v.exponent);
+      else
+        spell(&v, text, sizeof text);
       bool want = expected(&r.s, text);
-      CHECKF(tsl__expr_matches(x, e, text, strlen(text)) == want, "%s in %s should be %d", text, name, want);
+      CHECKF(tsl__expr_matches(x, e, text, strlen(text)) == want, "%s in %s should be %d", text,
+             name, want);
       yes += want, all++;
     }
     CHECKF(tsl__exprs_status(x) == TSL_OK, "%s", tsl__exprs_why(x));
@@ -433,7 +551,8 @@ static void membership(void) {
   printf("       %lu pairs of spec and text, %lu members, %lu empty specs\n", all, yes, empty);
 }
 
-/* Walk at random, then finish by the shortest way; at each step the promise of `shortest` must be exact. */
+/* Walk at random, then finish by the shortest way; at each step the promise of `shortest` must be
+ * exact. */
 static void random_walk(tsl__exprs *x, tsl__expr e, const tsl__number_spec *s, const char *name) {
   static const char alphabet[] = "0123456789.e-+E";
   char text[4000];
@@ -445,15 +564,23 @@ static void random_walk(tsl__exprs *x, tsl__expr e, const tsl__number_spec *s, c
     for (int i = 0; alphabet[i]; i++)
       if ((next[i] = tsl__derive_plain(x, e, (uint8_t)alphabet[i])) != TSL__NONE) {
         legal[count++] = i;
-        if (best < 0 || tsl__expr_shortest(x, next[i]) < tsl__expr_shortest(x, next[best])) best = i;
+        if (best < 0 || tsl__expr_shortest(x, next[i]) < tsl__expr_shortest(x, next[best]))
+          best = i;
       }
-    uint32_t promised = tsl__expr_shortest(x, e), found = tsl__expr_nullable(x, e) ? 0 : best < 0 ? TSL__INF : 1 + tsl__expr_shortest(x, next[best]);
-    if (promised > 2000) return; /* from 4,400 on only a lower bound, and nothing that a walk would finish */
-    CHECKF(promised == found, "%s after %.*s: %u bytes promised, %u found", name, (int)n, text, promised, found);
+    uint32_t promised = tsl__expr_shortest(x, e),
+             found = tsl__expr_nullable(x, e) ? 0
+                     : best < 0               ? TSL__INF
+                                              : 1 + tsl__expr_shortest(x, next[best]);
+    /* from 4,400 on only a lower bound, and nothing that a walk would finish */
+    if (promised > 2000) return;
+    CHECKF(promised == found, "%s after %.*s: %u bytes promised, %u found", name, (int)n, text,
+           promised, found);
     if (promised != found || n + 2 > sizeof text || (!wander && tsl__expr_nullable(x, e))) break;
     int go = best;
-    if (wander && count) wander--, go = legal[rnd((uint64_t)count)];
-    else if (!count) break;
+    if (wander && count)
+      wander--, go = legal[rnd((uint64_t)count)];
+    else if (!count)
+      break;
     text[n++] = alphabet[go];
     e = next[go];
   }
@@ -494,9 +621,13 @@ static uint32_t count_states(tsl__exprs *x, tsl__expr e, int depth) {
 }
 
 static void few_states(void) {
-  static const struct { const char *min, *max, *multiple; uint32_t most; } rows[] = {
-    {"", "", "", 4}, {"", "", "1", 6}, {"0", "", "1", 6}, {"0", "100", "", 14}, {"0", "100", "1", 14}, {"1", "65535", "1", 20}, {"-90", "90", "", 14},
-    {"0", "1", "", 12}, {"", "", "0.01", 6}, {"", "", "7", 30}, {"0", "100", "5", 30}, {"1900", "2100", "1", 60}};
+  static const struct {
+    const char *min, *max, *multiple;
+    uint32_t most;
+  } rows[] = {{"", "", "", 4},       {"", "", "1", 6},      {"0", "", "1", 6},
+              {"0", "100", "", 14},  {"0", "100", "1", 14}, {"1", "65535", "1", 20},
+              {"-90", "90", "", 14}, {"0", "1", "", 12},    {"", "", "0.01", 6},
+              {"", "", "7", 30},     {"0", "100", "5", 30}, {"1900", "2100", "1", 60}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tsl__exprs *x = new_exprs();
     tsl__number_spec s = parse_spec(rows[i].min, rows[i].max, rows[i].multiple);
@@ -509,10 +640,13 @@ static void few_states(void) {
 static void shared_states(void) {
   tsl__exprs *x = new_exprs();
   tsl__numbers *t = tsl__numbers_new(x);
-  tsl__number_spec plain = {0}, integer = {.integer = true}, digits = {.spelling = TSL__SPELL_DIGITS}, one = parse_spec("", "", "1"), low = parse_spec("0", "", "1");
+  tsl__number_spec plain = {0}, integer = {.integer = true},
+                   digits = {.spelling = TSL__SPELL_DIGITS}, one = parse_spec("", "", "1"),
+                   low = parse_spec("0", "", "1");
   char text[256];
   CHECK(tsl__number_expr(x, &plain) == tsl__numbers_expr(t, &plain));
-  CHECK(tsl__numbers_expr(t, &integer) == tsl__numbers_expr(t, &one) && tsl__number_expr(x, &integer) == tsl__numbers_expr(t, &one));
+  CHECK(tsl__numbers_expr(t, &integer) == tsl__numbers_expr(t, &one) &&
+        tsl__number_expr(x, &integer) == tsl__numbers_expr(t, &one));
   tsl__expr_print(x, tsl__numbers_expr(t, &digits), text, sizeof text);
   CHECKF(!strcmp(text, "(-|)(0|[1-9]([0-9])*)") || strlen(text) < 30, "%s", text);
   tsl__number_spec a = parse_spec("0", "100", ""), b = parse_spec("0", "1e2", "");
@@ -542,7 +676,8 @@ static void long_runs(void) {
   for (int i = 0; i < 1000; i++) e = tsl__derive_plain(x, e, (uint8_t)('1' + rnd(9)));
   size_t before = tsl__exprs_memory(x);
   for (int i = 0; i < 1000; i++) e = tsl__derive_plain(x, e, (uint8_t)('1' + rnd(9)));
-  CHECKF(e != TSL__NONE && tsl__exprs_memory(x) == before, "%zu, then %zu bytes", before, tsl__exprs_memory(x));
+  CHECKF(e != TSL__NONE && tsl__exprs_memory(x) == before, "%zu, then %zu bytes", before,
+         tsl__exprs_memory(x));
   tsl__exprs_free(x);
 }
 
@@ -550,12 +685,29 @@ static void long_runs(void) {
 static void extremes(void) {
   static char nines[1001], ones[1001], text[2200];
   memset(nines, '9', 1000), memset(ones, '1', 1000);
-  static const struct { const char *min, *max, *multiple, *suffix; bool member; } rows[] = {
-    {nines, nines, "", "", true}, {nines, nines, "", "0", false}, {nines, nines, "", ".00", true}, {nines, nines, "", "e0", true}, {nines, nines, "", "1e-1", false},
-    {"", nines, "", "e-5", true}, {"", nines, "", "e1", false}, {"", "", nines, "", true}, {"", "", nines, "e5", true}, {"", "", nines, "e-1", false},
-    {"", "", ones, "", true}, {ones, nines, "3", "", true}, {ones, nines, ones, "", true}, {ones, nines, ones, "00e-2", true}, {ones, nines, ones, "2", false},
-    {"1e-1000000000000000", "1e1000000000000000", "1e-1000000000000000", "", true}, {"1e1000000000000000", "", "", "", false},
-    {"1e1000000000000000", "", "", "e1000000000000000", true}, {"", "1e-1000000000000000", "", "", false}, {"", "1e-1000000000000000", "", "e-10000000000000000", true}};
+  static const struct {
+    const char *min, *max, *multiple, *suffix;
+    bool member;
+  } rows[] = {{nines, nines, "", "", true},
+              {nines, nines, "", "0", false},
+              {nines, nines, "", ".00", true},
+              {nines, nines, "", "e0", true},
+              {nines, nines, "", "1e-1", false},
+              {"", nines, "", "e-5", true},
+              {"", nines, "", "e1", false},
+              {"", "", nines, "", true},
+              {"", "", nines, "e5", true},
+              {"", "", nines, "e-1", false},
+              {"", "", ones, "", true},
+              {ones, nines, "3", "", true},
+              {ones, nines, ones, "", true},
+              {ones, nines, ones, "00e-2", true},
+              {ones, nines, ones, "2", false},
+              {"1e-1000000000000000", "1e1000000000000000", "1e-1000000000000000", "", true},
+              {"1e1000000000000000", "", "", "", false},
+              {"1e1000000000000000", "", "", "e1000000000000000", true},
+              {"", "1e-1000000000000000", "", "", false},
+              {"", "1e-1000000000000000", "", "e-10000000000000000", true}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tsl__exprs *x = new_exprs();
     tsl__number_spec s = parse_spec(rows[i].min, rows[i].max, rows[i].multiple);
@@ -568,7 +720,7 @@ static void extremes(void) {
   }
 }
 
-/* ---- out of memory -------------------------------------------------------------------------------------------- */
+/* ---- out of memory --------------------------------------------------------------------------- */
 
 static void out_of_memory(void) {
   bool done = false;
@@ -597,7 +749,8 @@ static void out_of_memory(void) {
 static void shared_by_schemas(void) {
   for (uint32_t i = 0; i < TSL__SHARED_FROM; i++) {
     tsl__number_spec s;
-    CHECK(tsl__number_intersect(&arena, &tsl__shared_from[i], &tsl__shared_from[i], &s) == TSL_OK && tsl__number_equal(&s, &tsl__shared_from[i]));
+    CHECK(tsl__number_intersect(&arena, &tsl__shared_from[i], &tsl__shared_from[i], &s) == TSL_OK &&
+          tsl__number_equal(&s, &tsl__shared_from[i]));
   }
 }
 
@@ -608,17 +761,24 @@ static void check_exponent(tsl__exprs *x, int64_t low, int64_t high) {
   for (int64_t n = -12; n <= 12; n++)
     for (int zeros = 0; zeros < 3; zeros++) {
       char text[32];
-      int length = snprintf(text, sizeof text, "%s%.*s%lld", n < 0 ? "-" : zeros == 1 ? "+" : "", zeros, "00", (long long)(n < 0 ? -n : n));
+      int length = snprintf(text, sizeof text, "%s%.*s%lld",
+                            n < 0        ? "-"
+                            : zeros == 1 ? "+"
+                                         : "",
+                            zeros, "00", (long long)(n < 0 ? -n : n));
       bool inside = low <= n && n <= high;
-      CHECKF((range != TSL__NONE && tsl__expr_matches(x, range, text, (size_t)length)) == inside, "%s in %lld to %lld", text, (long long)low, (long long)high);
+      CHECKF((range != TSL__NONE && tsl__expr_matches(x, range, text, (size_t)length)) == inside,
+             "%s in %lld to %lld", text, (long long)low, (long long)high);
     }
 }
 
 static void exponents(void) {
   tsl__exprs *below = NULL, *x = NULL;
-  CHECK(tsl__exprs_new(NULL, NULL, NULL, &below) == TSL_OK && tsl__number_exponents_make(below) && tsl__exprs_new(below, NULL, NULL, &x) == TSL_OK);
+  CHECK(tsl__exprs_new(NULL, NULL, NULL, &below) == TSL_OK && tsl__number_exponents_make(below) &&
+        tsl__exprs_new(below, NULL, NULL, &x) == TSL_OK);
   for (int64_t low = -7; low <= 6; low++)
-    for (int64_t high = -6; high <= 10; high++) check_exponent(x, low < -6 ? -TSL__EXPONENT_INF : low, high > 9 ? TSL__EXPONENT_INF : high);
+    for (int64_t high = -6; high <= 10; high++)
+      check_exponent(x, low < -6 ? -TSL__EXPONENT_INF : low, high > 9 ? TSL__EXPONENT_INF : high);
   tsl__exprs_free(x);
   tsl__exprs_free(below);
 }

@@ -1,10 +1,14 @@
-/* test_distinct.c - what must not be repeated: against enumeration, token by token, and in every spelling.
+/* test_distinct.c - what must not be repeated: against enumeration, token by token, and in every
+ * spelling.
  *
- *   enumerated  small languages: all their texts are listed by a naive recursion; after each prefix of each text exactly those bytes may come next that
- *               some text goes on with, and the text may end exactly where one does
- *   masks       random walks under masks: a bit is set exactly if a fork accepts the token; every walk ends; no two items are equal (tsl__json_equal)
+ *   enumerated  small languages: all their texts are listed by a naive recursion; after each prefix
+ *               of each text exactly those bytes may come next that some text goes on with, and the
+ *               text may end exactly where one does
+ *   masks       random walks under masks: a bit is set exactly if a fork accepts the token; every
+ *               walk ends; no two items are equal (tsl__json_equal)
  *   names       each once in an object, whatever its spelling; finite sets of them run out
- *   spellings   random values, written twice in random spellings: never both; written beside different ones: always
+ *   spellings   random values, written twice in random spellings: never both; written beside
+ *               different ones: always
  *   moving      rollback, fork and reset come back to the same masks
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -22,12 +26,13 @@ static tsl_grammar *compile(const char *schema, tsl_whitespace whitespace) {
   tsl_schema_options options = {.whitespace = whitespace, .order = TSL_ORDER_ANY};
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  tsl_status status = tsl_grammar_json_schema(vocab, schema, strlen(schema), &options, NULL, &g, &error);
+  tsl_status status =
+      tsl_grammar_json_schema(vocab, schema, strlen(schema), &options, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
   return g;
 }
 
-/* ---- enumerated --------------------------------------------------------------------------------------------------------- */
+/* ---- enumerated ------------------------------------------------------------------------------ */
 
 #define TEXTS_MAX 4000
 #define TEXT_MAX 120
@@ -47,28 +52,87 @@ struct small {
 };
 
 static const struct small smalls[] = {
-    {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]?$\"}}", {"\"\"", "\"a\"", "\"b\""}, {0, 1, 2}, 3, 0, 3, "[", "]"},
-    {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^(a|ab|ba)$\"}}",
-     {"\"a\"", "\"ab\"", "\"ba\""}, {0, 1, 2}, 3, 2, 3, "[", "]"},
-    {"{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]{2}$\"}}",
-     {"\"aa\"", "\"ab\"", "\"ba\"", "\"bb\""}, {0, 1, 2, 3}, 4, 0, 3, "[", "]"},
-    {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[{\"a\":\"x\",\"b\":\"y\"},{\"a\":\"x\"},[\"x\"],\"x\"]}}",
-     {"{\"a\":\"x\",\"b\":\"y\"}", "{\"b\":\"y\",\"a\":\"x\"}", "{\"a\":\"x\"}", "[\"x\"]", "\"x\""}, {0, 0, 1, 2, 3}, 5, 0, 4, "[", "]"},
-    {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]$\"},\"uniqueItems\":true},"
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]?$"
+     "\"}}",
+     {"\"\"", "\"a\"", "\"b\""},
+     {0, 1, 2},
+     3,
+     0,
+     3,
+     "[",
+     "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"string\","
+     "\"pattern\":\"^(a|ab|ba)$\"}}",
+     {"\"a\"", "\"ab\"", "\"ba\""},
+     {0, 1, 2},
+     3,
+     2,
+     3,
+     "[",
+     "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"string\","
+     "\"pattern\":\"^[ab]{2}$\"}}",
+     {"\"aa\"", "\"ab\"", "\"ba\"", "\"bb\""},
+     {0, 1, 2, 3},
+     4,
+     0,
+     3,
+     "[",
+     "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[{\"a\":\"x\",\"b\":\"y\"},{"
+     "\"a\":\"x\"},[\"x\"],\"x\"]}}",
+     {"{\"a\":\"x\",\"b\":\"y\"}", "{\"b\":\"y\",\"a\":\"x\"}", "{\"a\":\"x\"}", "[\"x\"]",
+      "\"x\""},
+     {0, 0, 1, 2, 3},
+     5,
+     0,
+     4,
+     "[",
+     "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":\"array\","
+     "\"maxItems\":2,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]$\"},\"uniqueItems\":true},"
      "\"maxItems\":3}",
-     {"[]", "[\"a\"]", "[\"b\"]", "[\"a\",\"b\"]", "[\"b\",\"a\"]"}, {0, 1, 2, 3, 4}, 5, 2, 3, "[", "]"},
-    {"{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"object\",\"properties\":{\"k\":{\"type\":\"string\",\"pattern\":\"^[ab]$\"}},"
+     {"[]", "[\"a\"]", "[\"b\"]", "[\"a\",\"b\"]", "[\"b\",\"a\"]"},
+     {0, 1, 2, 3, 4},
+     5,
+     2,
+     3,
+     "[",
+     "]"},
+    {"{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"object\","
+     "\"properties\":{\"k\":{\"type\":\"string\",\"pattern\":\"^[ab]$\"}},"
      "\"additionalProperties\":false}}",
-     {"{}", "{\"k\":\"a\"}", "{\"k\":\"b\"}"}, {0, 1, 2}, 3, 0, 3, "[", "]"},
-    {"{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"string\",\"pattern\":\"^[abc]$\"}}]}",
-     {"\"a\"", "\"b\"", "\"c\""}, {0, 1, 2}, 3, 0, 3, "[", "]"},
-    {"{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]?$\"}}},\"required\":[\"l\"],"
+     {"{}", "{\"k\":\"a\"}", "{\"k\":\"b\"}"},
+     {0, 1, 2},
+     3,
+     0,
+     3,
+     "[",
+     "]"},
+    {"{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":"
+     "\"string\",\"pattern\":\"^[abc]$\"}}]}",
+     {"\"a\"", "\"b\"", "\"c\""},
+     {0, 1, 2},
+     3,
+     0,
+     3,
+     "[",
+     "]"},
+    {"{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"uniqueItems\":true,"
+     "\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]?$\"}}},\"required\":[\"l\"],"
      "\"additionalProperties\":false}",
-     {"\"\"", "\"a\"", "\"b\""}, {0, 1, 2}, 3, 0, 3, "{\"l\":[", "]}"},
+     {"\"\"", "\"a\"", "\"b\""},
+     {0, 1, 2},
+     3,
+     0,
+     3,
+     "{\"l\":[",
+     "]}"},
 };
 
 static void list_texts(const struct small *s, char *text, size_t n, unsigned used, int items) {
-  if (items >= s->min && listing.n < TEXTS_MAX) snprintf(listing.at[listing.n++], TEXT_MAX, "%.*s%s", (int)n, text, s->close);
+  if (items >= s->min && listing.n < TEXTS_MAX)
+    snprintf(listing.at[listing.n++], TEXT_MAX, "%.*s%s", (int)n, text, s->close);
   if (items == s->max) return;
   for (int i = 0; i < s->count; i++) {
     if ((used >> s->value[i]) & 1u) continue;
@@ -78,20 +142,25 @@ static void list_texts(const struct small *s, char *text, size_t n, unsigned use
 }
 
 /* Bytes that spell the same in another way are not enumerated. */
-static bool enumerated(unsigned byte) { return byte > 0x20 && byte < 0x7F && byte != '\\' && !strchr(".eE+-0123456789", (int)byte); }
+static bool enumerated(unsigned byte) {
+  return byte > 0x20 && byte < 0x7F && byte != '\\' && !strchr(".eE+-0123456789", (int)byte);
+}
 
 static void check_prefix(tsl_grammar *g, const char *text, size_t n) {
   bool wanted[256] = {false};
   uint32_t next[8];
   tsl_matcher *m;
   for (size_t i = 0; i < listing.n; i++)
-    if (!strncmp(listing.at[i], text, n) && listing.at[i][n]) wanted[(uint8_t)listing.at[i][n]] = true;
+    if (!strncmp(listing.at[i], text, n) && listing.at[i][n])
+      wanted[(uint8_t)listing.at[i][n]] = true;
   if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
   tsl_status status = tsl_matcher_accept_bytes(m, text, n, NULL);
   CHECKF(status == TSL_OK, "%.*s: %s", (int)n, text, tsl_status_name(status));
   CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK);
   for (unsigned b = 0; b < 256; b++)
-    if (enumerated(b)) CHECKF(wanted[b] == ((next[b / 32] >> b % 32) & 1u), "%.*s before '%c'", (int)n, text, (int)b);
+    if (enumerated(b))
+      CHECKF(wanted[b] == ((next[b / 32] >> b % 32) & 1u), "%.*s before '%c'", (int)n, text,
+             (int)b);
   tsl_matcher_free(m);
 }
 
@@ -109,38 +178,82 @@ static void test_enumerated(void) {
   }
 }
 
-/* ---- masks -------------------------------------------------------------------------------------------------------------- */
+/* ---- masks ----------------------------------------------------------------------------------- */
 
 static const char *const walked[] = {
-    "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[{}]}}", /* `{},` is a token of some vocabularies */
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\",\"maxLength\":2}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":30}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^(a|b.?|[0-9]{2})$\"}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\",\"properties\":{\"id\":{\"enum\":[1,2,\"a\"]},\"x\":{\"type\":\"boolean\"}},\"additionalProperties\":false}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":[\"boolean\",\"null\"]}}}",
+    /* `{},` is a token of some vocabularies */
+    "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[{}]}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\","
+    "\"maxLength\":2}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"integer\","
+    "\"minimum\":0,\"maximum\":30}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"string\","
+    "\"pattern\":\"^(a|b.?|[0-9]{2})$\"}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\","
+    "\"properties\":{\"id\":{\"enum\":[1,2,\"a\"]},\"x\":{\"type\":\"boolean\"}},"
+    "\"additionalProperties\":false}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\","
+    "\"maxItems\":2,\"items\":{\"type\":[\"boolean\",\"null\"]}}}",
     "{\"type\":\"object\"}",
     "{\"type\":\"object\",\"minProperties\":3,\"additionalProperties\":{\"type\":\"null\"}}",
-    "{\"type\":\"object\",\"minProperties\":2,\"patternProperties\":{\"^(a|ab?c*)$\":{\"const\":0}},\"additionalProperties\":false}",
-    "{\"type\":\"object\",\"properties\":{\"ab\":{\"const\":1}},\"additionalProperties\":{\"type\":\"boolean\"},\"minProperties\":2}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{\"const\":0},\"propertyNames\":{\"maxLength\":2}}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^[\\\\n\\\\t]{1,9}$\"}}", /* nothing is written without an escape */
-    "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[\\\\n\\\\u001f]{1,2}$\"},\"minProperties\":2}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"maxItems\":4,\"items\":{\"type\":\"string\",\"pattern\":\"^[\\\\u001e\\\\u001f]{1,2}$\"}}", /* nor without a digit that is not 0 */
-    "{\"$ref\":\"#/$defs/l\",\"$defs\":{\"l\":{\"anyOf\":[{\"$ref\":\"#/$defs/m\"},{\"type\":\"array\",\"minItems\":3,\"items\":{\"enum\":[\"a\",\"ab\",\"b\"]},\"uniqueItems\":true}]},"
-    "\"m\":{\"type\":\"array\",\"uniqueItems\":true,\"prefixItems\":[{\"const\":\"a\"}],\"items\":{\"$ref\":\"#/$defs/n\"},\"maxItems\":3},\"n\":{\"type\":[\"boolean\",\"string\"],\"maxLength\":2}}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1}},\"required\":[\"a\"],\"additionalProperties\":false},"
-    "{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\",\"maxLength\":3}},\"required\":[\"b\"],\"additionalProperties\":false}]}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":\"object\",\"properties\":{\"k\":{\"enum\":[1,2]},\"s\":{\"type\":\"string\"}},\"required\":[\"k\"],\"additionalProperties\":false}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"maxItems\":5,\"items\":{\"anyOf\":[{\"const\":1},{\"enum\":[\"a\",\"ab\"]},{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"}},\"required\":[\"a\"],\"additionalProperties\":false}]}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":2,\"items\":{\"anyOf\":[{\"type\":\"string\",\"maxLength\":1},{\"type\":\"array\",\"maxItems\":1,\"items\":{\"type\":\"string\"}}]}}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"},\"additionalProperties\":{\"enum\":[\"x\",\"\",1]}}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"},\"additionalProperties\":{\"anyOf\":[{\"type\":\"boolean\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":6,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"prefixItems\":[{\"enum\":[1,2]},{\"enum\":[1,2]},{\"enum\":[1,2]},{\"type\":\"string\"}],\"items\":false}}",
-    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\",\"prefixItems\":[{\"enum\":[1,2]},{\"type\":\"string\"}],\"items\":false}}", /* some members may be anything, some not */
-    "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{\"enum\":[1,11]}}]}",
+    "{\"type\":\"object\",\"minProperties\":2,\"patternProperties\":{\"^(a|ab?c*)$\":{\"const\":0}}"
+    ",\"additionalProperties\":false}",
+    "{\"type\":\"object\",\"properties\":{\"ab\":{\"const\":1}},\"additionalProperties\":{\"type\":"
+    "\"boolean\"},\"minProperties\":2}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"object\","
+    "\"minProperties\":1,\"additionalProperties\":{\"const\":0},\"propertyNames\":{\"maxLength\":2}"
+    "}}",
+    /* nothing is written without an escape */
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":"
+    "\"string\",\"pattern\":\"^[\\\\n\\\\t]{1,9}$\"}}",
+    "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[\\\\n\\\\u001f]{1,2}$\"},"
+    "\"minProperties\":2}",
+    /* nor without a digit that is not 0 */
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"maxItems\":4,\"items\":{\"type\":"
+    "\"string\",\"pattern\":\"^[\\\\u001e\\\\u001f]{1,2}$\"}}",
+    "{\"$ref\":\"#/$defs/l\",\"$defs\":{\"l\":{\"anyOf\":[{\"$ref\":\"#/$defs/"
+    "m\"},{\"type\":\"array\",\"minItems\":3,\"items\":{\"enum\":[\"a\",\"ab\",\"b\"]},"
+    "\"uniqueItems\":true}]},"
+    "\"m\":{\"type\":\"array\",\"uniqueItems\":true,\"prefixItems\":[{\"const\":\"a\"}],\"items\":{"
+    "\"$ref\":\"#/$defs/"
+    "n\"},\"maxItems\":3},\"n\":{\"type\":[\"boolean\",\"string\"],\"maxLength\":2}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"anyOf\":[{\"type\":"
+    "\"object\",\"properties\":{\"a\":{\"const\":1}},\"required\":[\"a\"],\"additionalProperties\":"
+    "false},"
+    "{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\",\"maxLength\":3}},"
+    "\"required\":[\"b\"],\"additionalProperties\":false}]}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":"
+    "\"object\",\"properties\":{\"k\":{\"enum\":[1,2]},\"s\":{\"type\":\"string\"}},\"required\":["
+    "\"k\"],\"additionalProperties\":false}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"maxItems\":5,\"items\":{\"anyOf\":[{"
+    "\"const\":1},{\"enum\":[\"a\",\"ab\"]},{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+    "\"number\"}},\"required\":[\"a\"],\"additionalProperties\":false}]}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":\"array\","
+    "\"uniqueItems\":true,\"maxItems\":2,\"items\":{\"anyOf\":[{\"type\":\"string\",\"maxLength\":"
+    "1},{\"type\":\"array\",\"maxItems\":1,\"items\":{\"type\":\"string\"}}]}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"object\","
+    "\"propertyNames\":{\"pattern\":\"^[ab]$\"},\"additionalProperties\":{\"enum\":[\"x\",\"\",1]}}"
+    "}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"maxItems\":4,\"items\":{\"type\":"
+    "\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"},\"additionalProperties\":{\"anyOf\":[{"
+    "\"type\":\"boolean\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}}}",
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":6,\"items\":{\"type\":\"array\","
+    "\"uniqueItems\":true,\"prefixItems\":[{\"enum\":[1,2]},{\"enum\":[1,2]},{\"enum\":[1,2]},{"
+    "\"type\":\"string\"}],\"items\":false}}",
+    /* some members may be anything, some not */
+    "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\","
+    "\"prefixItems\":[{\"enum\":[1,2]},{\"type\":\"string\"}],\"items\":false}}",
+    "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":"
+    "\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{"
+    "\"enum\":[1,11]}}]}",
 };
 
-enum expected { UNIQUE, UNIQUE_OR_SHORT, REPEATED, REPEATED_OR_LETTERS /* just one of: all are different; all are a or b */ };
+enum expected {
+  UNIQUE,
+  UNIQUE_OR_SHORT,
+  REPEATED,
+  REPEATED_OR_LETTERS /* just one of: all are different; all are a or b */
+};
 
 /* Of these some items must be equal. */
 static const struct {
@@ -148,13 +261,29 @@ static const struct {
   enum expected expected;
 } repeating[] = {
     {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true}}", REPEATED},
-    {"{\"type\":\"array\",\"minItems\":4,\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"string\",\"pattern\":\"^(a|ab|b)$\"}}", REPEATED},
-    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":30}}", REPEATED},
-    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"prefixItems\":[{\"type\":\"string\",\"maxLength\":1},{\"type\":\"boolean\"}],\"items\":{\"enum\":[\"a\",true,1]}}", REPEATED},
-    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"object\",\"properties\":{\"k\":{\"enum\":[1,2]},\"s\":{\"type\":\"boolean\"}},\"required\":[\"k\"],\"additionalProperties\":false}}", REPEATED},
-    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":[\"boolean\",\"null\"]}}}", REPEATED},
-    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":2,\"items\":{\"enum\":[1,11,\"a\"]},\"uniqueItems\":true}}", REPEATED},
-    {"{\"type\":\"array\",\"oneOf\":[{\"uniqueItems\":true},{\"minItems\":1,\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]$\"}}],\"minItems\":3,\"items\":{\"type\":\"string\",\"maxLength\":1}}", REPEATED_OR_LETTERS},
+    {"{\"type\":\"array\",\"minItems\":4,\"not\":{\"uniqueItems\":true},\"items\":{\"type\":"
+     "\"string\",\"pattern\":\"^(a|ab|b)$\"}}",
+     REPEATED},
+    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"integer\","
+     "\"minimum\":0,\"maximum\":30}}",
+     REPEATED},
+    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"prefixItems\":[{\"type\":\"string\","
+     "\"maxLength\":1},{\"type\":\"boolean\"}],\"items\":{\"enum\":[\"a\",true,1]}}",
+     REPEATED},
+    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"object\","
+     "\"properties\":{\"k\":{\"enum\":[1,2]},\"s\":{\"type\":\"boolean\"}},\"required\":[\"k\"],"
+     "\"additionalProperties\":false}}",
+     REPEATED},
+    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"array\","
+     "\"maxItems\":2,\"items\":{\"type\":[\"boolean\",\"null\"]}}}",
+     REPEATED},
+    {"{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":{\"type\":\"array\","
+     "\"minItems\":1,\"maxItems\":2,\"items\":{\"enum\":[1,11,\"a\"]},\"uniqueItems\":true}}",
+     REPEATED},
+    {"{\"type\":\"array\",\"oneOf\":[{\"uniqueItems\":true},{\"minItems\":1,\"items\":{\"type\":"
+     "\"string\",\"pattern\":\"^[ab]$\"}}],\"minItems\":3,\"items\":{\"type\":\"string\","
+     "\"maxLength\":1}}",
+     REPEATED_OR_LETTERS},
 };
 
 static bool unique_items(const tsl__json *v) {
@@ -164,7 +293,8 @@ static bool unique_items(const tsl__json *v) {
   return true;
 }
 
-/* Every bit of the mask against a fork, every `stride`-th token; then one of the allowed tokens, short ones rather, into *token. */
+/* Every bit of the mask against a fork, every `stride`-th token; then one of the allowed tokens,
+ * short ones rather, into *token. */
 static bool check_mask(tsl_matcher *m, uint64_t *seed, tsl_token *token, const char *schema) {
   static uint32_t mask[8192 / 32];
   static tsl_token allowed[8192];
@@ -188,25 +318,29 @@ static bool check_mask(tsl_matcher *m, uint64_t *seed, tsl_token *token, const c
 static bool in_string(const char *text, size_t n) {
   bool open = false;
   for (size_t i = 0; i < n; i++) {
-    if (open && text[i] == '\\') i++;
-    else open ^= text[i] == '"';
+    if (open && text[i] == '\\')
+      i++;
+    else
+      open ^= text[i] == '"';
   }
   return open;
 }
 
 static bool all_a_or_b(const tsl__json *v) {
   for (uint32_t i = 0; i < v->length; i++)
-    if (v->items[i].kind != TSL__JSON_STRING || v->items[i].length != 1 || (*v->items[i].text != 'a' && *v->items[i].text != 'b')) return false;
+    if (v->items[i].kind != TSL__JSON_STRING || v->items[i].length != 1 ||
+        (*v->items[i].text != 'a' && *v->items[i].text != 'b'))
+      return false;
   return true;
 }
 
 static bool as_expected(const tsl__json *v, enum expected expected) {
   bool unique = unique_items(v);
   switch (expected) {
-    case UNIQUE_OR_SHORT: return unique || v->length <= 2;
-    case REPEATED: return !unique;
-    case REPEATED_OR_LETTERS: return unique != all_a_or_b(v);
-    default: return unique;
+  case UNIQUE_OR_SHORT: return unique || v->length <= 2;
+  case REPEATED: return !unique;
+  case REPEATED_OR_LETTERS: return unique != all_a_or_b(v);
+  default: return unique;
   }
 }
 
@@ -226,10 +360,12 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, enum expect
     memcpy(text + n, bytes, length);
     n += length;
   }
-  for (int steps = 0; !tsl_matcher_is_complete(m) && steps < 600; steps++) { /* to the end, as fast as can be told */
+  /* to the end, as fast as can be told */
+  for (int steps = 0; !tsl_matcher_is_complete(m) && steps < 600; steps++) {
     uint32_t next[8];
     CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK);
-    static const char outside[] = "]},:\"[{tfnalrsue1234567890-.", inside[] = "\"abesk1234567890xdifn\\u";
+    static const char outside[] = "]},:\"[{tfnalrsue1234567890-.",
+                      inside[] = "\"abesk1234567890xdifn\\u";
     uint64_t best = UINT64_MAX;
     const char *c = in_string(text, n) ? inside : outside;
     while (*c && !((next[(uint8_t)*c / 32] >> (uint8_t)*c % 32) & 1u)) c++;
@@ -239,7 +375,8 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, enum expect
       uint64_t missing = UINT64_MAX;
       uint8_t one = (uint8_t)b;
       if (!((next[b / 32] >> b % 32) & 1u) || tsl_matcher_fork(m, &fork) != TSL_OK) continue;
-      CHECK(tsl_matcher_accept_bytes(fork, &one, 1, NULL) == TSL_OK && tsl_matcher_shortest_completion(fork, &missing) == TSL_OK);
+      CHECK(tsl_matcher_accept_bytes(fork, &one, 1, NULL) == TSL_OK &&
+            tsl_matcher_shortest_completion(fork, &missing) == TSL_OK);
       tsl_matcher_free(fork);
       if (missing < best) best = missing, byte = one;
     }
@@ -252,52 +389,67 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, enum expect
   tsl__json *v;
   tsl__arena_init(&arena, &tsl__malloc);
   CHECKF(tsl_matcher_is_complete(m), "%s: no end after %.*s", schema, (int)n, text);
-  bool parsed = tsl_matcher_is_complete(m) && tsl__json_parse(&arena, text, n, 100, &v, NULL) == TSL_OK;
+  bool parsed =
+      tsl_matcher_is_complete(m) && tsl__json_parse(&arena, text, n, 100, &v, NULL) == TSL_OK;
   if (parsed) CHECKF(!text_repeats_name(text, n), "%s: %.*s", schema, (int)n, text);
-  if (parsed)
-    CHECKF(as_expected(v, expected), "%s: %.*s", schema, (int)n, text);
+  if (parsed) CHECKF(as_expected(v, expected), "%s: %.*s", schema, (int)n, text);
   tsl__arena_free(&arena);
   tsl_matcher_free(m);
 }
 
 static void walk_often(const char *schema, uint64_t *seed, enum expected expected) {
   tsl_grammar *wide = compile(schema, TSL_WS_ANY), *compact = compile(schema, TSL_WS_COMPACT);
-  for (int k = 0; wide && compact && k < ROUNDS_OF(12); k++) walk(k % 2 ? wide : compact, schema, seed, expected);
+  for (int k = 0; wide && compact && k < ROUNDS_OF(12); k++)
+    walk(k % 2 ? wide : compact, schema, seed, expected);
   tsl_grammar_release(wide);
   tsl_grammar_release(compact);
 }
 
 static void test_masks(void) {
   uint64_t seed = 5;
-  for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) walk_often(walked[i], &seed, i + 1 == sizeof walked / sizeof *walked ? UNIQUE_OR_SHORT : UNIQUE);
-  for (size_t i = 0; i < sizeof repeating / sizeof *repeating; i++) walk_often(repeating[i].schema, &seed, repeating[i].expected);
+  for (size_t i = 0; i < sizeof walked / sizeof *walked; i++)
+    walk_often(walked[i], &seed,
+               i + 1 == sizeof walked / sizeof *walked ? UNIQUE_OR_SHORT : UNIQUE);
+  for (size_t i = 0; i < sizeof repeating / sizeof *repeating; i++)
+    walk_often(repeating[i].schema, &seed, repeating[i].expected);
 }
 
-/* A negation of a negation: items must differ, in a grammar where others might have to be equal. What was found out with some items used must not be taken for others. */
+/* A negation of a negation: items must differ, in a grammar where others might have to be equal.
+ * What was found out with some items used must not be taken for others. */
 static void test_twice_negated(void) {
-  static const char schema[] = "{\"maxLength\":1,\"minLength\":0,\"oneOf\":[{\"additionalProperties\":{\"minContains\":1,\"uniqueItems\":true},\"if\":{\"uniqueItems\":true},\"not\":{\"pattern\":\"a|c\",\"patternProperties\":{\"^[ab]+$\":{}},\"type\":\"object\",\"unevaluatedProperties\":{\"not\":{\"type\":[\"null\",\"boolean\"]},\"propertyNames\":{\"maxLength\":1},\"type\":\"string\"}}},{\"minItems\":1,\"not\":{\"pattern\":\"a|c\",\"patternProperties\":{\"^[ab]+$\":{\"type\":\"integer\"},\"^a\":{\"type\":\"string\"}},\"uniqueItems\":true}}]}";
-  static const char *const texts[] = {"[\"a\"", "[8", "[null", "[null,\"a\"", "[true,null", "[\"\",\"a\"", "[[]"};
+  static const char schema[] =
+      "{\"maxLength\":1,\"minLength\":0,\"oneOf\":[{\"additionalProperties\":{\"minContains\":1,"
+      "\"uniqueItems\":true},\"if\":{\"uniqueItems\":true},\"not\":{\"pattern\":\"a|c\","
+      "\"patternProperties\":{\"^[ab]+$\":{}},\"type\":\"object\",\"unevaluatedProperties\":{"
+      "\"not\":{\"type\":[\"null\",\"boolean\"]},\"propertyNames\":{\"maxLength\":1},\"type\":"
+      "\"string\"}}},{\"minItems\":1,\"not\":{\"pattern\":\"a|c\",\"patternProperties\":{\"^[ab]+$"
+      "\":{\"type\":\"integer\"},\"^a\":{\"type\":\"string\"}},\"uniqueItems\":true}}]}";
+  static const char *const texts[] = {"[\"a\"",     "[8",          "[null", "[null,\"a\"",
+                                      "[true,null", "[\"\",\"a\"", "[[]"};
   tsl_grammar *g = compile(schema, TSL_WS_ANY);
   uint64_t seed = 11;
   for (size_t i = 0; g && i < sizeof texts / sizeof *texts; i++) {
     tsl_matcher *m;
     tsl_token t;
     if (tsl_matcher_new(g, NULL, &m) != TSL_OK) break;
-    CHECK(tsl_matcher_accept_bytes(m, texts[i], strlen(texts[i]), NULL) == TSL_OK && check_mask(m, &seed, &t, texts[i]));
+    CHECK(tsl_matcher_accept_bytes(m, texts[i], strlen(texts[i]), NULL) == TSL_OK &&
+          check_mask(m, &seed, &t, texts[i]));
     tsl_matcher_free(m);
   }
   walk_often(schema, &seed, UNIQUE);
   tsl_grammar_release(g);
 }
 
-/* ---- spellings ---------------------------------------------------------------------------------------------------------- */
+/* ---- spellings ------------------------------------------------------------------------------- */
 
 struct text {
   char at[8192];
   size_t n;
 };
 
-static void put(struct text *t, const char *s) { t->n += (size_t)snprintf(t->at + t->n, sizeof t->at - t->n, "%s", s); }
+static void put(struct text *t, const char *s) {
+  t->n += (size_t)snprintf(t->at + t->n, sizeof t->at - t->n, "%s", s);
+}
 
 static void put_space(struct text *t, uint64_t *seed) {
   static const char *const spaces[] = {"", "", "", " ", "\n", "\t "};
@@ -306,9 +458,15 @@ static void put_space(struct text *t, uint64_t *seed) {
 
 /* Value number `v` of `depth`, in a spelling that `how` draws; equal numbers are equal values. */
 static void put_value(struct text *t, unsigned v, int depth, uint64_t *how) {
-  static const char *const numbers[][4] = {{"0", "-0", "0.0", "0e5"}, {"1", "1.0", "10e-1", "0.1E+1"}, {"-12", "-12.0", "-1.2e1", "-120e-1"}, {"0.5", "5e-1", "0.50", "50e-2"}};
-  static const char *const strings[][3] = {{"\"\"", "\"\"", "\"\""}, {"\"a\"", "\"\\u0061\"", "\"a\""}, {"\"/\\n\"", "\"\\/\\u000a\"", "\"\\u002F\\u000A\""},
-                                           {"\"\\ud83d\\ude00\"", "\"\xf0\x9f\x98\x80\"", "\"\\uD83D\\uDE00\""}};
+  static const char *const numbers[][4] = {{"0", "-0", "0.0", "0e5"},
+                                           {"1", "1.0", "10e-1", "0.1E+1"},
+                                           {"-12", "-12.0", "-1.2e1", "-120e-1"},
+                                           {"0.5", "5e-1", "0.50", "50e-2"}};
+  static const char *const strings[][3] = {
+      {"\"\"", "\"\"", "\"\""},
+      {"\"a\"", "\"\\u0061\"", "\"a\""},
+      {"\"/\\n\"", "\"\\/\\u000a\"", "\"\\u002F\\u000A\""},
+      {"\"\\ud83d\\ude00\"", "\"\xf0\x9f\x98\x80\"", "\"\\uD83D\\uDE00\""}};
   unsigned kind = depth > 0 ? v % 5 : v % 3;
   v /= 5;
   put_space(t, how);
@@ -343,7 +501,8 @@ static void put_value(struct text *t, unsigned v, int depth, uint64_t *how) {
 }
 
 static void test_spellings(void) {
-  tsl_grammar *g = compile("{\"uniqueItems\":true}", TSL_WS_ANY), *contrary = compile("{\"not\":{\"uniqueItems\":true}}", TSL_WS_ANY);
+  tsl_grammar *g = compile("{\"uniqueItems\":true}", TSL_WS_ANY),
+              *contrary = compile("{\"not\":{\"uniqueItems\":true}}", TSL_WS_ANY);
   uint64_t seed = 9;
   for (int i = 0; g && contrary && i < 1500; i++) {
     tsl_matcher *other;
@@ -360,11 +519,14 @@ static void test_spellings(void) {
     tsl__json *v;
     tsl_matcher *m;
     tsl__arena_init(&arena, &tsl__malloc);
-    if (tsl__json_parse(&arena, t.at, t.n, 100, &v, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK) {
+    if (tsl__json_parse(&arena, t.at, t.n, 100, &v, NULL) == TSL_OK &&
+        tsl_matcher_new(g, NULL, &m) == TSL_OK) {
       CHECKF(tsl_matcher_new(contrary, NULL, &other) == TSL_OK, "no memory");
-      bool repeated = tsl_matcher_accept_bytes(other, t.at, t.n, NULL) == TSL_OK && tsl_matcher_is_complete(other);
+      bool repeated = tsl_matcher_accept_bytes(other, t.at, t.n, NULL) == TSL_OK &&
+                      tsl_matcher_is_complete(other);
       tsl_matcher_free(other);
-      bool wanted = unique_items(v), got = tsl_matcher_accept_bytes(m, t.at, t.n, NULL) == TSL_OK && tsl_matcher_is_complete(m);
+      bool wanted = unique_items(v), got = tsl_matcher_accept_bytes(m, t.at, t.n, NULL) == TSL_OK &&
+                                           tsl_matcher_is_complete(m);
       CHECKF(wanted == got, "%s: %s", t.at, wanted ? "refused" : "accepted");
       CHECKF(wanted == !repeated, "%s: %s by the contrary", t.at, wanted ? "accepted" : "refused");
       tsl_matcher_free(m);
@@ -377,7 +539,7 @@ static void test_spellings(void) {
   tsl_grammar_release(g);
 }
 
-/* ---- moving ------------------------------------------------------------------------------------------------------------- */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 static void test_moving(void) {
   tsl_grammar *g = compile(walked[1], TSL_WS_ANY);
@@ -389,7 +551,8 @@ static void test_moving(void) {
   size_t n = strlen(text), words = tsl_vocab_mask_words(vocab);
   if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
   for (size_t i = 0; i < n; i++) {
-    CHECK(tsl_matcher_mask(m, masks[i]) == TSL_OK && tsl_matcher_mask_borrow(m, &borrowed, &ids[i]) == TSL_OK);
+    CHECK(tsl_matcher_mask(m, masks[i]) == TSL_OK &&
+          tsl_matcher_mask_borrow(m, &borrowed, &ids[i]) == TSL_OK);
     CHECK(!memcmp(borrowed, masks[i], words * sizeof *mask));
     CHECK(tsl_matcher_accept_bytes(m, text + i, 1, NULL) == TSL_OK);
   }
@@ -397,7 +560,8 @@ static void test_moving(void) {
     size_t back = tsl_test_random(&seed) % n + 1;
     CHECK(tsl_matcher_fork(m, &fork) == TSL_OK);
     CHECK(tsl_matcher_rollback(fork, back) == TSL_OK);
-    CHECK(tsl_matcher_mask(fork, mask) == TSL_OK && !memcmp(mask, masks[n - back], words * sizeof *mask));
+    CHECK(tsl_matcher_mask(fork, mask) == TSL_OK &&
+          !memcmp(mask, masks[n - back], words * sizeof *mask));
     CHECK(tsl_matcher_mask_borrow(fork, &borrowed, &id) == TSL_OK && id == ids[n - back]);
     CHECK(tsl_matcher_accept_bytes(fork, text + n - back, back, NULL) == TSL_OK);
     CHECK(tsl_matcher_accept_bytes(fork, ",\"a\"", 4, NULL) == TSL_REJECTED);
@@ -410,15 +574,17 @@ static void test_moving(void) {
   tsl_grammar_release(g);
 }
 
-/* ---- among other text --------------------------------------------------------------------------------------------------- */
+/* ---- among other text ------------------------------------------------------------------------ */
 
 static bool accepts(tsl_grammar *g, const char *text) {
   tsl_matcher *m = NULL, *slow = NULL;
   size_t n = 0;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &slow) == TSL_OK);
-  bool good = tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_is_complete(m);
+  bool good =
+      tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_is_complete(m);
   while (text[n] && tsl_matcher_accept_bytes(slow, text + n, 1, NULL) == TSL_OK) n++;
-  CHECKF(good == (!text[n] && tsl_matcher_is_complete(slow)), "%s: not the same byte by byte", text);
+  CHECKF(good == (!text[n] && tsl_matcher_is_complete(slow)), "%s: not the same byte by byte",
+         text);
   tsl_matcher_free(m);
   tsl_matcher_free(slow);
   return good;
@@ -426,30 +592,38 @@ static bool accepts(tsl_grammar *g, const char *text) {
 
 static void test_among_text(void) {
   static const char tags[] =
-      "{\"type\":\"structural_tag\",\"format\":{\"type\":\"triggered_tags\",\"triggers\":[\"<t>\"],\"tags\":[{\"type\":\"tag\",\"begin\":\"<t>\",\"content\":{\"type\":\"json_schema\","
-      "\"json_schema\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\",\"uniqueItems\":true}}},\"end\":\"</t>\"}]}}";
+      "{\"type\":\"structural_tag\",\"format\":{\"type\":\"triggered_tags\",\"triggers\":[\"<t>\"],"
+      "\"tags\":[{\"type\":\"tag\",\"begin\":\"<t>\",\"content\":{\"type\":\"json_schema\","
+      "\"json_schema\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\","
+      "\"uniqueItems\":true}}},\"end\":\"</t>\"}]}}";
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  CHECKF(tsl_grammar_tags(vocab, tags, strlen(tags), NULL, NULL, &g, &error) == TSL_OK, "%s", error.message);
+  CHECKF(tsl_grammar_tags(vocab, tags, strlen(tags), NULL, NULL, &g, &error) == TSL_OK, "%s",
+         error.message);
   if (!g) return;
   CHECK(accepts(g, "say \"[{ x\\ <t>[[1,2],[2,1]]</t>, [1, 1 <t>[[1]]</t>\"<t>[[1]]</t>"));
   CHECK(!accepts(g, "say \"[{ x\\ <t>[[1,2],[1.0,2]]</t>"));
   CHECK(!accepts(g, "<t>[[1]]</t> \" <t>[[3,3]]</t>"));
   CHECK(!accepts(g, "<t>[[1]]</t>]}\" <t>[[3],[3]]</t>"));
   tsl_grammar_release(g);
-  g = compile("{\"type\":\"object\",\"properties\":{\"a\":{\"uniqueItems\":true,\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}", TSL_WS_PRETTY);
+  g = compile("{\"type\":\"object\",\"properties\":{\"a\":{\"uniqueItems\":true,\"type\":\"array\","
+              "\"items\":{\"type\":\"object\"}}}}",
+              TSL_WS_PRETTY);
   if (!g) return;
   CHECK(accepts(g, "{\n\"a\": [\n{\n\"x\": 1\n},\n{\n\"x\": 2\n}\n]\n}"));
   CHECK(!accepts(g, "{\n\"a\": [\n{\n\"x\": 1\n},\n{\n\"x\": 1\n}\n]\n}"));
   tsl_grammar_release(g);
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* Two objects, of which each has a name that the other one has not: where a name ends, either may go on. */
-#define EITHER                                                                                                                                         \
-  "{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1},\"z\":true},\"required\":[\"z\"],\"additionalProperties\":false},"               \
-  "{\"type\":\"object\",\"properties\":{\"b\":{\"const\":1},\"a\":{\"const\":2}},\"minProperties\":1,\"additionalProperties\":false}]}"
+/* Two objects, of which each has a name that the other one has not: where a name ends, either may
+ * go on. */
+#define EITHER                                                                                     \
+  "{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1},\"z\":true},\"required\":" \
+  "[\"z\"],\"additionalProperties\":false},"                                                       \
+  "{\"type\":\"object\",\"properties\":{\"b\":{\"const\":1},\"a\":{\"const\":2}},"                 \
+  "\"minProperties\":1,\"additionalProperties\":false}]}"
 
 static void test_names(void) {
   static const struct {
@@ -466,71 +640,101 @@ static void test_names(void) {
       {"{}", "[{\"a\":[1,2,{}]},{\"b\":1,\"a\":1,\"b\":1}]", false},
       {"{\"properties\":{\"k\":true}}", "{\"a\":1,\"k\":{\"a\":1},\"a\":1}", false},
       {"{\"properties\":{\"k\":true}}", "{\"a\":1,\"k\":{\"k\":1},\"b\":1}", true},
-      {"{\"anyOf\":[{\"properties\":{\"a\":{\"const\":1}},\"required\":[\"z\"]},{\"properties\":{\"b\":{\"const\":1}}}]}", "{\"a\":1,\"b\":1,\"a\":1}", false},
-      {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}", "{\"a\":1,\"b\":1,\"ab\":1,\"c\":\"\"}", true},
-      {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}", "{\"a\":1,\"b\":1,\"a\":1,\"c\":\"\"}", false},
+      {"{\"anyOf\":[{\"properties\":{\"a\":{\"const\":1}},\"required\":[\"z\"]},{\"properties\":{"
+       "\"b\":{\"const\":1}}}]}",
+       "{\"a\":1,\"b\":1,\"a\":1}", false},
+      {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}",
+       "{\"a\":1,\"b\":1,\"ab\":1,\"c\":\"\"}", true},
+      {"{\"patternProperties\":{\"^a|^b\":{\"type\":\"integer\"}}}",
+       "{\"a\":1,\"b\":1,\"a\":1,\"c\":\"\"}", false},
       {"{\"propertyNames\":{\"pattern\":\"^[ab]$\"}}", "{\"a\":1,\"b\":{\"a\":2}}", true},
-      {EITHER, "{\"b\":1}", true}, {EITHER, "{\"b\":1,\"a\":2}", true}, {EITHER, "{\"z\":1}", true}, {EITHER, "{\"a\":1,\"z\":1}", true}, {EITHER, "{\"a\":2}", true},
-      {EITHER, "{\"a\":1}", false}, {EITHER, "{\"b\":1,\"z\":1}", false}, {EITHER, "{\"z\":1,\"b\":1}", false}, {EITHER, "{\"z\":1,\"a\":2}", false},
-      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\bc\":1,\"a\\bc\":2,\"a\\\"\":1,\"a\\\"qq\":1,\"a\\\\\":1}", true},
-      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\bc\":1,\"a\\\\bc\":2}", false},
-      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\"qq\":1,\"a\\u0022qq\":2}", false},
+      {EITHER, "{\"b\":1}", true},
+      {EITHER, "{\"b\":1,\"a\":2}", true},
+      {EITHER, "{\"z\":1}", true},
+      {EITHER, "{\"a\":1,\"z\":1}", true},
+      {EITHER, "{\"a\":2}", true},
+      {EITHER, "{\"a\":1}", false},
+      {EITHER, "{\"b\":1,\"z\":1}", false},
+      {EITHER, "{\"z\":1,\"b\":1}", false},
+      {EITHER, "{\"z\":1,\"a\":2}", false},
+      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}",
+       "{\"a\\\\bc\":1,\"a\\bc\":2,\"a\\\"\":1,\"a\\\"qq\":1,\"a\\\\\":1}", true},
+      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\bc\":1,\"a\\\\bc\":2}",
+       false},
+      {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\"qq\":1,\"a\\u0022qq\":2}",
+       false},
       {"{\"properties\":{\"a\\\\b\":true,\"a\\\"q\":true}}", "{\"a\\\\\":1,\"a\\u005c\":2}", false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl_grammar *g = compile(cases[i].schema, TSL_WS_ANY);
-    if (g) CHECKF(accepts(g, cases[i].text) == cases[i].good, "%s: %s", cases[i].schema, cases[i].text);
+    if (g)
+      CHECKF(accepts(g, cases[i].text) == cases[i].good, "%s: %s", cases[i].schema, cases[i].text);
     tsl_grammar_release(g);
   }
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   const tsl_schema_options repeated = {.repeated_names = true};
-  CHECK(tsl_grammar_json_schema(vocab, "{}", 2, &repeated, NULL, &g, &error) == TSL_OK && accepts(g, "{\"a\":1,\"a\":2}"));
+  CHECK(tsl_grammar_json_schema(vocab, "{}", 2, &repeated, NULL, &g, &error) == TSL_OK &&
+        accepts(g, "{\"a\":1,\"a\":2}"));
   tsl_grammar_release(g);
-  CHECK(tsl_grammar_json_schema(vocab, "{}", 2, NULL, NULL, &g, &error) == TSL_OK && !accepts(g, "{\"a\":1,\"a\":2}"));
+  CHECK(tsl_grammar_json_schema(vocab, "{}", 2, NULL, NULL, &g, &error) == TSL_OK &&
+        !accepts(g, "{\"a\":1,\"a\":2}"));
   tsl_grammar_release(g);
 }
 
 /* Strings that only a repetition further in would lead to make no item new. */
 static void test_used_up(void) {
-  static const char schema[] = "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"prefixItems\":[{\"enum\":[1,2]},{\"enum\":[1,2]},{\"enum\":[1,2]},"
-                               "{\"type\":\"string\"}],\"items\":false}}";
+  static const char schema[] =
+      "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\",\"uniqueItems\":true,"
+      "\"prefixItems\":[{\"enum\":[1,2]},{\"enum\":[1,2]},{\"enum\":[1,2]},"
+      "{\"type\":\"string\"}],\"items\":false}}";
   static const char text[] = "[[1],[2],[1,2],[2,1],[";
   tsl_grammar *g = compile(schema, TSL_WS_COMPACT);
   tsl_matcher *m;
   uint32_t next[8];
   if (!g) return;
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK && tsl_matcher_next_bytes(m, next) == TSL_OK);
-  for (unsigned b = 0; b < 256; b++) CHECKF((next[b / 32] >> b % 32 & 1u) == (b == ']'), "byte %u", b);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK &&
+        tsl_matcher_next_bytes(m, next) == TSL_OK);
+  for (unsigned b = 0; b < 256; b++)
+    CHECKF((next[b / 32] >> b % 32 & 1u) == (b == ']'), "byte %u", b);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
 }
 
 /* Names that come to an end: as many as there are, and an error where more are needed. */
 static void test_few_names(void) {
-  static const char few[] = "{\"type\":\"object\",\"minProperties\":%u,\"propertyNames\":{\"pattern\":\"^[a-c]%s$\"},\"additionalProperties\":{\"const\":0}}";
+  static const char few[] = "{\"type\":\"object\",\"minProperties\":%u,\"propertyNames\":{"
+                            "\"pattern\":\"^[a-c]%s$\"},\"additionalProperties\":{\"const\":0}}";
   for (unsigned k = 0; k < 2; k++)
     for (unsigned n = k ? 728 : 2; n < (k ? 731u : 5u); n++) {
       char schema[200];
       tsl_grammar *g = NULL;
       tsl_error error = {0};
       snprintf(schema, sizeof schema, few, n, k ? "{6}" : ""); /* 3 names, or 729 */
-      tsl_status status = tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
-      CHECKF(status == (n <= (k ? 729u : 3u) ? TSL_OK : TSL_ERR_EMPTY), "%s: %s", schema, tsl_status_name(status));
+      tsl_status status =
+          tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
+      CHECKF(status == (n <= (k ? 729u : 3u) ? TSL_OK : TSL_ERR_EMPTY), "%s: %s", schema,
+             tsl_status_name(status));
       tsl_grammar_release(g);
     }
-  tsl_grammar *g = compile("{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"}}", TSL_WS_COMPACT);
+  tsl_grammar *g =
+      compile("{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"}}", TSL_WS_COMPACT);
   if (!g) return;
   CHECK(accepts(g, "{\"a\":1,\"b\":2}") && !accepts(g, "{\"a\":1,\"b\":2,"));
   tsl_matcher *m = NULL;
   uint32_t next[8];
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "{\"b\":1,\"a\":2", 12, NULL) == TSL_OK);
-  if (m) CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK && !((next[','/ 32] >> ',' % 32) & 1u) && ((next['}' / 32] >> '}' % 32) & 1u));
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, "{\"b\":1,\"a\":2", 12, NULL) == TSL_OK);
+  if (m)
+    CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK && !((next[',' / 32] >> ',' % 32) & 1u) &&
+          ((next['}' / 32] >> '}' % 32) & 1u));
   tsl_matcher_free(m);
   tsl_grammar_release(g);
 }
 
-/* Of two names that there are one is used: an escape must not begin to spell it again, whatever its length in UTF-8, where nothing else can come of it. */
+/* Of two names that there are one is used: an escape must not begin to spell it again, whatever its
+ * length in UTF-8, where nothing else can come of it. */
 static void test_escaped_names(void) {
   static const struct {
     const char *first, *second, *escape; /* what both begin with, escaped */
@@ -552,29 +756,39 @@ static void test_escaped_names(void) {
       char schema[200], text[100];
       uint32_t next[8] = {0};
       tsl_matcher *m = NULL;
-      char used = swapped ? pairs[i].left : pairs[i].used, left = swapped ? pairs[i].used : pairs[i].left;
-      snprintf(schema, sizeof schema, "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[%s%s]$\"}}", pairs[i].first, pairs[i].second);
-      snprintf(text, sizeof text, "{\"%s\":1,\"%s", swapped ? pairs[i].second : pairs[i].first, pairs[i].escape);
+      char used = swapped ? pairs[i].left : pairs[i].used,
+           left = swapped ? pairs[i].used : pairs[i].left;
+      snprintf(schema, sizeof schema,
+               "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[%s%s]$\"}}", pairs[i].first,
+               pairs[i].second);
+      snprintf(text, sizeof text, "{\"%s\":1,\"%s", swapped ? pairs[i].second : pairs[i].first,
+               pairs[i].escape);
       tsl_grammar *g = compile(schema, TSL_WS_COMPACT);
       if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
-      CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_next_bytes(m, next) == TSL_OK, "%s", text);
-      CHECKF(tsl_mask_has(next, (uint8_t)left) && !tsl_mask_has(next, (uint8_t)used), "%s: %c and not %c", text, left, used);
+      CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK &&
+                 tsl_matcher_next_bytes(m, next) == TSL_OK,
+             "%s", text);
+      CHECKF(tsl_mask_has(next, (uint8_t)left) && !tsl_mask_has(next, (uint8_t)used),
+             "%s: %c and not %c", text, left, used);
       tsl_matcher_free(m);
       tsl_grammar_release(g);
     }
 }
 
-/* Names that begin with one another: all of up to four of these bytes, in any order. After each set of them exactly the others may be closed, and the mask after each beginning is
- * what a fork takes. */
+/* Names that begin with one another: all of up to four of these bytes, in any order. After each
+ * set of them exactly the others may be closed, and the mask after each beginning is what a fork
+ * takes. */
 static void test_names_in_names(void) {
   enum { NAMES = 30, LONGEST = 4 };
   char names[NAMES][LONGEST + 1];
   unsigned n = 0;
   for (unsigned length = 1; length <= LONGEST; length++)
     for (unsigned bits = 0; bits < 1u << length; bits++, n++)
-      for (unsigned i = 0; i <= length; i++) names[n][i] = i == length ? 0 : (bits >> i & 1u) ? 'b' : 'a';
+      for (unsigned i = 0; i <= length; i++)
+        names[n][i] = i == length ? 0 : (bits >> i & 1u) ? 'b' : 'a';
   uint64_t seed = 11;
-  tsl_grammar *g = compile("{\"type\":\"object\",\"additionalProperties\":{\"const\":1}}", TSL_WS_COMPACT);
+  tsl_grammar *g =
+      compile("{\"type\":\"object\",\"additionalProperties\":{\"const\":1}}", TSL_WS_COMPACT);
   for (unsigned round = 0; g && round < ROUNDS_OF(60); round++) {
     char text[NAMES * (LONGEST + 6) + 8] = "{";
     bool used[NAMES] = {false};
@@ -593,21 +807,28 @@ static void test_names_in_names(void) {
       tsl_matcher *fork = NULL;
       int length = snprintf(more, sizeof more, "\"%s\"", names[i]);
       CHECK(tsl_matcher_fork(m, &fork) == TSL_OK);
-      CHECKF((tsl_matcher_accept_bytes(fork, more, (size_t)length, NULL) == TSL_OK) == !used[i], "%s before %s", text, more);
+      CHECKF((tsl_matcher_accept_bytes(fork, more, (size_t)length, NULL) == TSL_OK) == !used[i],
+             "%s before %s", text, more);
       tsl_matcher_free(fork);
     }
     const char *beginning = names[tsl_test_random(&seed) % NAMES];
     CHECK(check_mask(m, &seed, &t, text));
-    CHECK(tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, beginning, strlen(beginning), NULL) == TSL_OK);
+    CHECK(tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK &&
+          tsl_matcher_accept_bytes(m, beginning, strlen(beginning), NULL) == TSL_OK);
     if (round % 4 == 0) CHECK(check_mask(m, &seed, &t, text));
     tsl_matcher_free(m);
   }
   tsl_grammar_release(g);
 }
 
-/* Texts with repetitions in them: at once as many bytes are taken as one by one, and they lead to the same position. */
+/* Texts with repetitions in them: at once as many bytes are taken as one by one, and they lead to
+ * the same position. */
 static void test_at_once(void) {
-  static const char *const pieces[] = {"[", "]", "{", "}", ",", ",", "1", "2", "10", "\"a\"", "\"b\"", "\"ab\"", "\"a\":", "\"b\":", "\"\\u0061\"", " ", "true", "false", "{}", "null", "0"};
+  static const char *const pieces[] = {"[",     "]",      "{",      "}",      ",",
+                                       ",",     "1",      "2",      "10",     "\"a\"",
+                                       "\"b\"", "\"ab\"", "\"a\":", "\"b\":", "\"\\u0061\"",
+                                       " ",     "true",   "false",  "{}",     "null",
+                                       "0"};
   uint64_t seed = 21;
   for (size_t i = 0; i < sizeof walked / sizeof *walked; i++) {
     tsl_grammar *g = compile(walked[i], TSL_WS_ANY);
@@ -621,12 +842,16 @@ static void test_at_once(void) {
         strcat(text, pieces[tsl_test_random(&seed) % (sizeof pieces / sizeof *pieces)]);
         tsl_matcher *fork = NULL;
         CHECK(tsl_matcher_new(g, NULL, &fork) == TSL_OK);
-        if (tsl_matcher_accept_bytes(fork, text, strlen(text), NULL) != TSL_OK && tsl_test_random(&seed) % 12) text[end] = 0;
+        if (tsl_matcher_accept_bytes(fork, text, strlen(text), NULL) != TSL_OK &&
+            tsl_test_random(&seed) % 12)
+          text[end] = 0;
         tsl_matcher_free(fork);
       }
       bool whole = tsl_matcher_accept_bytes(m, text, strlen(text), &taken) == TSL_OK;
       while (text[n] && tsl_matcher_accept_bytes(slow, text + n, 1, NULL) == TSL_OK) n++;
-      CHECKF(taken == n && whole == !text[n] && (!whole || tsl_matcher_is_complete(m) == tsl_matcher_is_complete(slow)), "%s: %zu and %zu bytes of %s", walked[i], taken, n, text);
+      CHECKF(taken == n && whole == !text[n] &&
+                 (!whole || tsl_matcher_is_complete(m) == tsl_matcher_is_complete(slow)),
+             "%s: %zu and %zu bytes of %s", walked[i], taken, n, text);
       if (whole) CHECKF(m->at == slow->at, "%s: another position after %s", walked[i], text);
       tsl_matcher_free(m);
       tsl_matcher_free(slow);
@@ -637,10 +862,17 @@ static void test_at_once(void) {
 
 #define PIECES_TOKENS 900u
 
-/* Every byte, and tokens of two to seven pieces of JSON: whole items, several of them, names and what comes after. */
+/* Every byte, and tokens of two to seven pieces of JSON: whole items, several of them, names and
+ * what comes after. */
 static tsl_vocab *vocab_of_pieces(uint64_t *seed) {
-  static const char *const pieces[] = {"[", "[", "]", "{", "}", ",", ",", ",", ":", "\"", "a", "b", "1", "1", "2", "0", "-1", ".5", "e1", "true", "null", "\"a\"", "\"a\"", "\"b\"", "\"a\":", "\"b\":", "\\u0061", " ", "\n", "[]", "{}"};
-  static const char *const values[] = {"1", "\"a\"", "true", "[]", "{}", "[1]", "{\"a\":1}", "[[1],{\"a\":[]}]"}, *const forms[] = {"[%s,%s", "[%s,%s]", "[ %s , %s,", "{\"a\":[%s,%s", "[0,[%s,%s]"};
+  static const char *const pieces[] = {
+      "[",     "[",     "]",      "{",      "}",       ",",  ",",  ",",  ":",    "\"",   "a",
+      "b",     "1",     "1",      "2",      "0",       "-1", ".5", "e1", "true", "null", "\"a\"",
+      "\"a\"", "\"b\"", "\"a\":", "\"b\":", "\\u0061", " ",  "\n", "[]", "{}"};
+  static const char *const values[] = {"1",  "\"a\"", "true",      "[]",
+                                       "{}", "[1]",   "{\"a\":1}", "[[1],{\"a\":[]}]"},
+                           *const forms[] = {"[%s,%s", "[%s,%s]", "[ %s , %s,", "{\"a\":[%s,%s",
+                                             "[0,[%s,%s]"};
   enum { VALUES = sizeof values / sizeof *values, FORMED = VALUES * sizeof forms / sizeof *forms };
   static uint8_t bytes[256 + PIECES_TOKENS * 7 * 6];
   static uint32_t offsets[256 + PIECES_TOKENS + 1];
@@ -648,8 +880,12 @@ static tsl_vocab *vocab_of_pieces(uint64_t *seed) {
   for (uint32_t t = 0; t < 256 + PIECES_TOKENS; t++) {
     offsets[t] = n;
     if (t < 256) bytes[n++] = (uint8_t)t;
-    if (t >= 256 && t < 256 + FORMED) n += (uint32_t)snprintf((char *)bytes + n, 42, forms[(t - 256) / VALUES], values[t % VALUES], values[t % VALUES]); /* the same item twice */
-    for (uint32_t left = t < 256 + FORMED ? 0 : 2 + (uint32_t)(tsl_test_random(seed) % 6); left > 0; left--) {
+    /* the same item twice */
+    if (t >= 256 && t < 256 + FORMED)
+      n += (uint32_t)snprintf((char *)bytes + n, 42, forms[(t - 256) / VALUES], values[t % VALUES],
+                              values[t % VALUES]);
+    for (uint32_t left = t < 256 + FORMED ? 0 : 2 + (uint32_t)(tsl_test_random(seed) % 6); left > 0;
+         left--) {
       const char *piece = pieces[tsl_test_random(seed) % (sizeof pieces / sizeof *pieces)];
       memcpy(bytes + n, piece, strlen(piece));
       n += (uint32_t)strlen(piece);
@@ -664,10 +900,16 @@ static tsl_vocab *vocab_of_pieces(uint64_t *seed) {
 
 /* Where tokens hold more than one item or member: each mask has just what is taken. */
 static void test_pieces(void) {
-  static const char *const more[] = {"true", "{\"type\":\"array\",\"uniqueItems\":true}", "{\"properties\":{\"a\":{\"uniqueItems\":true},\"b\":{\"maxItems\":2}}}",
-                                     "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[1,2,\"a\",\"b\",[],{},true]}}",
-                                     "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[1,\"a\",null]}}}",
-                                     "{\"type\":\"object\",\"propertyNames\":{\"enum\":[\"a\",\"b\",\"ab\"]},\"minProperties\":2}", "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]{1,2}$\"}}}"};
+  static const char *const more[] = {
+      "true",
+      "{\"type\":\"array\",\"uniqueItems\":true}",
+      "{\"properties\":{\"a\":{\"uniqueItems\":true},\"b\":{\"maxItems\":2}}}",
+      "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[1,2,\"a\",\"b\",[],{},true]}}",
+      "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"array\",\"uniqueItems\":true,"
+      "\"items\":{\"enum\":[1,\"a\",null]}}}",
+      "{\"type\":\"object\",\"propertyNames\":{\"enum\":[\"a\",\"b\",\"ab\"]},\"minProperties\":2}",
+      "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]{1,"
+      "2}$\"}}}"};
   const size_t n = sizeof walked / sizeof *walked, all = n + sizeof more / sizeof *more;
   uint64_t seed = 77;
   tsl_vocab *embedded = vocab;
@@ -683,7 +925,8 @@ static void test_pieces(void) {
       for (int step = 0; m && step < 10; step++) {
         CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
         CHECK(mask_is_right(m, mask, schema, text));
-        size_t count = tsl_mask_count(mask, 256 + PIECES_TOKENS), k = count ? tsl_test_random(&seed) % count : 0, length;
+        size_t count = tsl_mask_count(mask, 256 + PIECES_TOKENS),
+               k = count ? tsl_test_random(&seed) % count : 0, length;
         tsl_token t = 0;
         if (!count) break;
         while (!tsl_mask_has(mask, t) || k--) t++;
@@ -701,14 +944,37 @@ static void test_pieces(void) {
   vocab = embedded;
 }
 
-/* Tokens in which whole items are spelled: whether they repeat one, depends on the text; so each mask is looked at after those of other texts. */
+/* Tokens in which whole items are spelled: whether they repeat one, depends on the text; so each
+ * mask is looked at after those of other texts. */
 static void test_items_in_tokens(void) {
-  static const char *const tokens[] = {"\",\"", "\",\"\",\"", "\",\"\",", "a\",\"\",", "\",\"a\",\"", "\",\"a\"]", "\",\"\"]", "b\",\"a\",", "\",\"b\",\"a", "\", \"a\", \"", "\",{\"", "\",[\"a\"],\"", "a\"],[\"",
-                                       "\"],[\"\"],[", "\",{\"a\":\"a\"},{\"", "\"},{\"a\":\"\"},{\"a\":\"", "a\"},{\"a\":\"a\"},"};
-  static const struct { const char *schema, *texts[9]; } rows[] = {
-      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\"}}", {"[\"b", "[\"", "[\"a", "[\"ab", "[\"c\",\"", "[\"c\",\"a", "[\"c\",\"b", "[\"\",\"ab"}},
-      {"{\"type\":\"array\",\"uniqueItems\":true}", {"[\"b", "[\"", "[\"a", "[\"ab", "[[\"b", "[[\"", "[[\"a", "[[\"b\",\"a"}},
-      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"properties\":{\"a\":{\"type\":\"string\"}}}}", {"[{\"a\":\"b", "[{\"a\":\"", "[{\"a\":\"a", "[{\"a\":\"\"},{\"a\":\"b", "[[\"b", "[[\"", "[[\"a", "[\"b"}},
+  static const char *const tokens[] = {"\",\"",
+                                       "\",\"\",\"",
+                                       "\",\"\",",
+                                       "a\",\"\",",
+                                       "\",\"a\",\"",
+                                       "\",\"a\"]",
+                                       "\",\"\"]",
+                                       "b\",\"a\",",
+                                       "\",\"b\",\"a",
+                                       "\", \"a\", \"",
+                                       "\",{\"",
+                                       "\",[\"a\"],\"",
+                                       "a\"],[\"",
+                                       "\"],[\"\"],[",
+                                       "\",{\"a\":\"a\"},{\"",
+                                       "\"},{\"a\":\"\"},{\"a\":\"",
+                                       "a\"},{\"a\":\"a\"},"};
+  static const struct {
+    const char *schema, *texts[9];
+  } rows[] = {
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\"}}",
+       {"[\"b", "[\"", "[\"a", "[\"ab", "[\"c\",\"", "[\"c\",\"a", "[\"c\",\"b", "[\"\",\"ab"}},
+      {"{\"type\":\"array\",\"uniqueItems\":true}",
+       {"[\"b", "[\"", "[\"a", "[\"ab", "[[\"b", "[[\"", "[[\"a", "[[\"b\",\"a"}},
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"properties\":{\"a\":{\"type\":"
+       "\"string\"}}}}",
+       {"[{\"a\":\"b", "[{\"a\":\"", "[{\"a\":\"a", "[{\"a\":\"\"},{\"a\":\"b", "[[\"b", "[[\"",
+        "[[\"a", "[\"b"}},
   };
   enum { TOKENS = sizeof tokens / sizeof *tokens };
   static uint8_t bytes[256 + TOKENS * 40];
@@ -716,18 +982,23 @@ static void test_items_in_tokens(void) {
   tsl_vocab *embedded = vocab;
   for (uint32_t t = 0; t < 256 + TOKENS; t++) {
     offsets[t] = n;
-    if (t < 256) bytes[n++] = (uint8_t)t;
-    else n += (uint32_t)snprintf((char *)bytes + n, 40, "%s", tokens[t - 256]);
+    if (t < 256)
+      bytes[n++] = (uint8_t)t;
+    else
+      n += (uint32_t)snprintf((char *)bytes + n, 40, "%s", tokens[t - 256]);
   }
   offsets[256 + TOKENS] = n;
-  CHECK(tsl_vocab_new(&(tsl_vocab_desc){.bytes = bytes, .offsets = offsets, .size = 256 + TOKENS}, NULL, &vocab, NULL) == TSL_OK);
+  CHECK(tsl_vocab_new(&(tsl_vocab_desc){.bytes = bytes, .offsets = offsets, .size = 256 + TOKENS},
+                      NULL, &vocab, NULL) == TSL_OK);
   for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
     for (unsigned first = 0; first < 8; first++) { /* which text is looked at first */
       tsl_grammar *g = compile(rows[i].schema, TSL_WS_ANY);
       for (unsigned k = 0; g && k < 8; k++) {
         const char *text = rows[i].texts[(first + k) % 8];
         tsl_matcher *m = NULL;
-        CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
+        CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+              tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK &&
+              tsl_matcher_mask(m, mask) == TSL_OK);
         CHECK(mask_is_right(m, mask, rows[i].schema, text));
         tsl_matcher_free(m);
       }
@@ -737,15 +1008,32 @@ static void test_items_in_tokens(void) {
   vocab = embedded;
 }
 
-/* Different strings in any spelling, some of which begin alike: never a repetition, whichever byte one looks at. */
+/* Different strings in any spelling, some of which begin alike: never a repetition, whichever byte
+ * one looks at. */
 static void test_different_strings(void) {
-  static const char *const strings[][5] = {{"\xF0\x9F\x98\x80", "\\ud83d\\ude00", "\\uD83D\\uDE00"}, {"\xF0\x9F\x98\x81", "\\ud83d\\ude01", "\\uD83d\\uDe01"}, {"\xC3\xA9", "\\u00e9", "\\u00E9"}, {"\xC3\xA8", "\\u00e8"},
-                                           {"\\u0010"}, {"\\u001f", "\\u001F"}, {"/", "\\/", "\\u002f", "\\u002F"}, {"//", "\\/\\/", "/\\u002F", "\\u002f/"}, {"a", "\\u0061"}, {"ab", "\\u0061b", "a\\u0062"},
-                                           {"\\\"", "\\u0022"}, {"\\\\", "\\u005c", "\\u005C"}, {"\\n", "\\u000a", "\\u000A"}, {""}, {"\\\\u1"}, {"\\\\u2A", "\\u005cu2\\u0041"}, {"\\\\u00e9"}};
+  static const char *const strings[][5] = {{"\xF0\x9F\x98\x80", "\\ud83d\\ude00", "\\uD83D\\uDE00"},
+                                           {"\xF0\x9F\x98\x81", "\\ud83d\\ude01", "\\uD83d\\uDe01"},
+                                           {"\xC3\xA9", "\\u00e9", "\\u00E9"},
+                                           {"\xC3\xA8", "\\u00e8"},
+                                           {"\\u0010"},
+                                           {"\\u001f", "\\u001F"},
+                                           {"/", "\\/", "\\u002f", "\\u002F"},
+                                           {"//", "\\/\\/", "/\\u002F", "\\u002f/"},
+                                           {"a", "\\u0061"},
+                                           {"ab", "\\u0061b", "a\\u0062"},
+                                           {"\\\"", "\\u0022"},
+                                           {"\\\\", "\\u005c", "\\u005C"},
+                                           {"\\n", "\\u000a", "\\u000A"},
+                                           {""},
+                                           {"\\\\u1"},
+                                           {"\\\\u2A", "\\u005cu2\\u0041"},
+                                           {"\\\\u00e9"}};
   const unsigned n = sizeof strings / sizeof *strings;
   char schema[500] = "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[";
   uint64_t seed = 8;
-  for (unsigned i = 0; i < n; i++) snprintf(schema + strlen(schema), sizeof schema - strlen(schema), "%s\"%s\"", i ? "," : "", strings[i][0]);
+  for (unsigned i = 0; i < n; i++)
+    snprintf(schema + strlen(schema), sizeof schema - strlen(schema), "%s\"%s\"", i ? "," : "",
+             strings[i][0]);
   strcat(schema, "]}}");
   tsl_grammar *g = compile(schema, TSL_WS_COMPACT);
   for (int round = 0; g && round < ROUNDS_OF(400); round++) {
@@ -757,7 +1045,8 @@ static void test_different_strings(void) {
       used |= 1u << which;
       while (ways < 5 && strings[which][ways]) ways++;
       last = which;
-      snprintf(text + strlen(text), sizeof text - strlen(text), "%s\"%s\"", i ? "," : "", strings[which][tsl_test_random(&seed) % ways]);
+      snprintf(text + strlen(text), sizeof text - strlen(text), "%s\"%s\"", i ? "," : "",
+               strings[which][tsl_test_random(&seed) % ways]);
     }
     size_t length = strlen(text);
     strcat(text, "]");
@@ -766,25 +1055,37 @@ static void test_different_strings(void) {
     CHECKF(!accepts(g, text), "%s", text);
   }
   tsl_grammar_release(g);
-  g = compile("{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[\"\\\\u1\",\"\\\\u2\"]}}", TSL_WS_COMPACT); /* what looks like an escape is none */
-  if (g) CHECK(accepts(g, "[\"\\\\u1\",\"\\\\u2\"]") && accepts(g, "[\"\\\\u2\",\"\\u005cu1\"]") && !accepts(g, "[\"\\\\u1\",\"\\u005cu1\"]"));
+  /* what looks like an escape is none */
+  g = compile(
+      "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"enum\":[\"\\\\u1\",\"\\\\u2\"]}}",
+      TSL_WS_COMPACT);
+  if (g)
+    CHECK(accepts(g, "[\"\\\\u1\",\"\\\\u2\"]") && accepts(g, "[\"\\\\u2\",\"\\u005cu1\"]") &&
+          !accepts(g, "[\"\\\\u1\",\"\\u005cu1\"]"));
   tsl_grammar_release(g);
 }
 
-/* What is spelled by two escapes, and could become a repetition until the last digit: byte by byte, each of which is among those that may come. */
+/* What is spelled by two escapes, and could become a repetition until the last digit: byte by byte,
+ * each of which is among those that may come. */
 static void test_pairs(void) {
   static const struct {
     const char *schema, *text;
-  } cases[] = {{"{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[^a]$\"}}", "{\"\xF0\x9F\x98\x80\":1,\"\\ud83d\\ude01\":2,\"\\uD83D\\uDE02\":3}"},
-               {"{\"type\":\"object\",\"propertyNames\":{\"maxLength\":1}}", "{\"\xF0\x9F\x98\x80\":1,\"\\ud83d\\ude01\":2,\"\\uD83D\\uDE02\":3}"},
-               {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"maxLength\":1}}", "[\"\xF0\x9F\x98\x80\",\"\\ud83d\\ude01\",\"\\uD83D\\uDE02\"]"}};
+  } cases[] = {
+      {"{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[^a]$\"}}",
+       "{\"\xF0\x9F\x98\x80\":1,\"\\ud83d\\ude01\":2,\"\\uD83D\\uDE02\":3}"},
+      {"{\"type\":\"object\",\"propertyNames\":{\"maxLength\":1}}",
+       "{\"\xF0\x9F\x98\x80\":1,\"\\ud83d\\ude01\":2,\"\\uD83D\\uDE02\":3}"},
+      {"{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"maxLength\":1}}",
+       "[\"\xF0\x9F\x98\x80\",\"\\ud83d\\ude01\",\"\\uD83D\\uDE02\"]"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl_grammar *g = compile(cases[i].schema, TSL_WS_COMPACT);
     tsl_matcher *m = NULL;
     CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
     for (const char *at = cases[i].text; m && *at; at++) {
       uint32_t next[8] = {0};
-      CHECKF(tsl_matcher_next_bytes(m, next) == TSL_OK && (next[(uint8_t)*at / 32] >> (uint8_t)*at % 32 & 1u), "%s before %s", cases[i].text, at);
+      CHECKF(tsl_matcher_next_bytes(m, next) == TSL_OK &&
+                 (next[(uint8_t)*at / 32] >> (uint8_t)*at % 32 & 1u),
+             "%s before %s", cases[i].text, at);
       CHECK(tsl_matcher_accept_bytes(m, at, 1, NULL) == TSL_OK);
     }
     CHECK(m && tsl_matcher_is_complete(m));
@@ -793,39 +1094,54 @@ static void test_pairs(void) {
   }
 }
 
-/* A long loop of a single byte has no more texts than it is long: once all from some length on are used, that length is a dead end. */
+/* A long loop of a single byte has no more texts than it is long: once all from some length on are
+ * used, that length is a dead end. */
 static void test_single_file(void) {
-  tsl_grammar *g = compile("{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"pattern\":\"^a{0,40}$\"}}", TSL_WS_COMPACT);
+  tsl_grammar *g = compile("{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":"
+                           "\"string\",\"pattern\":\"^a{0,40}$\"}}",
+                           TSL_WS_COMPACT);
   tsl_matcher *m = NULL;
   char text[60] = "\"", *letters = memset(text + 1, 'a', 40);
-  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "[", 1, NULL) == TSL_OK);
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, "[", 1, NULL) == TSL_OK);
   for (int n = 40; m && n >= 8; n--) {
     strcpy(letters + n, "\",");
     CHECK(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK);
   }
-  CHECK(m && tsl_matcher_accept_bytes(m, "\"aaaaaaa", 8, NULL) == TSL_OK && tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_REJECTED && tsl_matcher_accept_bytes(m, "\"]", 2, NULL) == TSL_OK);
+  CHECK(m && tsl_matcher_accept_bytes(m, "\"aaaaaaa", 8, NULL) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, "a", 1, NULL) == TSL_REJECTED &&
+        tsl_matcher_accept_bytes(m, "\"]", 2, NULL) == TSL_OK);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
 }
 
 /* Where nothing is to be remembered any more, positions are the plain ones. */
 static void test_forgotten(void) {
-  static const char *const texts[] = {"{\"l\":[1,2]", "{\"l\":[[],\"a\",{\"q\":1,\"r\":[]}]", "{\"l\":[]"};
-  tsl_grammar *g = compile("{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"uniqueItems\":true},\"x\":{\"maxLength\":3}},\"additionalProperties\":false}", TSL_WS_COMPACT);
+  static const char *const texts[] = {"{\"l\":[1,2]", "{\"l\":[[],\"a\",{\"q\":1,\"r\":[]}]",
+                                      "{\"l\":[]"};
+  tsl_grammar *g =
+      compile("{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"uniqueItems\":true}"
+              ",\"x\":{\"maxLength\":3}},\"additionalProperties\":false}",
+              TSL_WS_COMPACT);
   tsl_matcher *m[3] = {NULL};
   for (size_t i = 0; g && i < 3; i++) {
-    CHECK(tsl_matcher_new(g, NULL, &m[i]) == TSL_OK && tsl_matcher_accept_bytes(m[i], texts[i], strlen(texts[i]), NULL) == TSL_OK);
+    CHECK(tsl_matcher_new(g, NULL, &m[i]) == TSL_OK &&
+          tsl_matcher_accept_bytes(m[i], texts[i], strlen(texts[i]), NULL) == TSL_OK);
     CHECKF(!tsl__stack_at(g->space, m[i]->at)->remembers, "after %s", texts[i]);
-    CHECK(tsl_matcher_accept_bytes(m[i], ",\"x\":[1,{\"a\":1,\"b\":2}", 21, NULL) == TSL_OK && !tsl__stack_at(g->space, m[i]->at)->remembers);
-    CHECK(tsl_matcher_accept_bytes(m[i], ",2]", 3, NULL) == TSL_OK && !tsl__stack_at(g->space, m[i]->at)->remembers);
+    CHECK(tsl_matcher_accept_bytes(m[i], ",\"x\":[1,{\"a\":1,\"b\":2}", 21, NULL) == TSL_OK &&
+          !tsl__stack_at(g->space, m[i]->at)->remembers);
+    CHECK(tsl_matcher_accept_bytes(m[i], ",2]", 3, NULL) == TSL_OK &&
+          !tsl__stack_at(g->space, m[i]->at)->remembers);
   }
   for (size_t i = 0; i < 3; i++) tsl_matcher_free(m[i]);
   tsl_grammar_release(g);
 }
 
-/* A lent mask is written over the one before where few tokens differ: of positions with and without a memory, in turns. */
+/* A lent mask is written over the one before where few tokens differ: of positions with and without
+ * a memory, in turns. */
 static void test_lent(void) {
-  static const char *const texts[] = {"[{\"b\": 10}, {}, \"x\", \"x\"]", "\"\"", "[\"a\", \"b\", \"ab\", 1, 10, 1.0]", "\"a\""};
+  static const char *const texts[] = {"[{\"b\": 10}, {}, \"x\", \"x\"]", "\"\"",
+                                      "[\"a\", \"b\", \"ab\", 1, 10, 1.0]", "\"a\""};
   tsl_grammar *g = compile("{\"pattern\":\".\",\"uniqueItems\":true}", TSL_WS_ANY);
   static uint32_t mask[8192 / 32];
   const uint32_t *lent;
@@ -835,9 +1151,12 @@ static void test_lent(void) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
       tsl_matcher_reset(m);
       for (size_t k = 0; k <= strlen(texts[i]); k++) {
-        CHECK(tsl_matcher_mask(m, mask) == TSL_OK && tsl_matcher_mask_borrow(m, &lent, NULL) == TSL_OK);
-        CHECKF(!memcmp(mask, lent, tsl_vocab_mask_words(vocab) * sizeof *mask), "after %zu bytes of %s, round %zu", k, texts[i], round);
-        if (k == strlen(texts[i]) || tsl_matcher_accept_bytes(m, texts[i] + k, 1, NULL) != TSL_OK) break;
+        CHECK(tsl_matcher_mask(m, mask) == TSL_OK &&
+              tsl_matcher_mask_borrow(m, &lent, NULL) == TSL_OK);
+        CHECKF(!memcmp(mask, lent, tsl_vocab_mask_words(vocab) * sizeof *mask),
+               "after %zu bytes of %s, round %zu", k, texts[i], round);
+        if (k == strlen(texts[i]) || tsl_matcher_accept_bytes(m, texts[i] + k, 1, NULL) != TSL_OK)
+          break;
       }
     }
   tsl_matcher_free(m);

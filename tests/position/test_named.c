@@ -1,6 +1,9 @@
-/* test_named.c - tokens that grammars take by their names, beside bytes that spell the same: random GBNF against Earley's algorithm (earley.h), tags, budgets.
+/* test_named.c - tokens that grammars take by their names, beside bytes that spell the same: random
+ * GBNF against Earley's algorithm (earley.h), tags, budgets.
  *
- * The vocabulary has duplicates, tokens without bytes, special tokens that spell what text does, several that end a generation, and bytes that are no UTF-8. Tokens are also taken before any mask was asked for.
+ * The vocabulary has duplicates, tokens without bytes, special tokens that spell what text does,
+ * several that end a generation, and bytes that are no UTF-8. Tokens are also taken before any mask
+ * was asked for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,39 +31,59 @@ static tsl_token named[NAMED];
 static unsigned below(unsigned n) { return (unsigned)(tsl_test_random(&seed) % n); }
 #define ONE_OF(list) (list)[below(sizeof(list) / sizeof *(list))]
 
-enum { SPECIAL_A = 256, SPECIAL_AB, SPECIAL_EMPTY, EMPTY, AB, AGAIN_AB, END, OTHER_END, BROKEN, WITH_NUL, FIRST_WORD };
+enum {
+  SPECIAL_A = 256,
+  SPECIAL_AB,
+  SPECIAL_EMPTY,
+  EMPTY,
+  AB,
+  AGAIN_AB,
+  END,
+  OTHER_END,
+  BROKEN,
+  WITH_NUL,
+  FIRST_WORD
+};
 
 static void make_vocab(unsigned words) {
   static const struct {
     const char *text;
     uint32_t n, special;
-  } fixed[] = {{"<a>", 3, 1}, {"ab", 2, 1}, {"", 0, 1}, {"", 0, 0}, {"ab", 2, 0}, {"ab", 2, 0}, {"<end>", 5, 1}, {"b", 1, 1}, {"a\xC3", 2, 0}, {"a\0b", 3, 0}};
+  } fixed[] = {{"<a>", 3, 1}, {"ab", 2, 1},    {"", 0, 1},  {"", 0, 0},      {"ab", 2, 0},
+               {"ab", 2, 0},  {"<end>", 5, 1}, {"b", 1, 1}, {"a\xC3", 2, 0}, {"a\0b", 3, 0}};
   static uint8_t bytes[TOKENS_MAX * 8], special[TOKENS_MAX];
   static uint32_t offsets[TOKENS_MAX + 1];
   static const tsl_token ends[] = {END, OTHER_END};
   uint32_t n = 0;
   memset(special, 0, sizeof special);
   for (uint32_t t = 0; t < FIRST_WORD + words; t++, offsets[t] = n) {
-    if (t < 256) bytes[n++] = (uint8_t)t;
-    else if (t < FIRST_WORD) memcpy(bytes + n, fixed[t - 256].text, fixed[t - 256].n), n += fixed[t - 256].n, special[t] = (uint8_t)fixed[t - 256].special;
-    for (unsigned k = t < FIRST_WORD ? 0 : 1 + below(6); k > 0; k--) bytes[n++] = (uint8_t)("aaabb<>(),"[below(10)]);
+    if (t < 256)
+      bytes[n++] = (uint8_t)t;
+    else if (t < FIRST_WORD)
+      memcpy(bytes + n, fixed[t - 256].text, fixed[t - 256].n), n += fixed[t - 256].n,
+          special[t] = (uint8_t)fixed[t - 256].special;
+    for (unsigned k = t < FIRST_WORD ? 0 : 1 + below(6); k > 0; k--)
+      bytes[n++] = (uint8_t)("aaabb<>(),"[below(10)]);
   }
-  for (uint32_t i = 0; i < NAMED; i++) named[i] = i < FIRST_WORD - 256 ? 256 + i : FIRST_WORD + below(words);
+  for (uint32_t i = 0; i < NAMED; i++)
+    named[i] = i < FIRST_WORD - 256 ? 256 + i : FIRST_WORD + below(words);
   tsl_vocab_desc desc = {bytes, offsets, FIRST_WORD + words, 0, special, ends, 2};
   CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
 }
 
-/* ---- grammars, as text and as productions ------------------------------------------------------------------------- */
+/* ---- grammars, as text and as productions ---------------------------------------------------- */
 
 typedef struct writer {
   char at[8000];
   size_t n;
   earley *e;
   uint32_t rules[RULES];
-  bool letters; /* in the place of names: rules whose texts run on stand in place (compiler/gbnf/run.c) */
+  /* in the place of names: rules whose texts run on stand in place (compiler/gbnf/run.c) */
+  bool letters;
 } writer;
 
-#define PUT(w, ...) ((w)->n += (size_t)snprintf((w)->at + (w)->n, sizeof(w)->at - (w)->n, __VA_ARGS__))
+#define PUT(w, ...) \
+  ((w)->n += (size_t)snprintf((w)->at + (w)->n, sizeof(w)->at - (w)->n, __VA_ARGS__))
 
 /* A rule of one production of these. */
 static uint32_t rule_of(earley *e, const earley_symbol *symbols, size_t n) {
@@ -77,8 +100,10 @@ static void either(earley *e, uint32_t rule, uint32_t way) {
 
 /* A character beyond ASCII. */
 static void add_wide(earley *e, uint32_t rule) {
-  static const uint8_t leads[][4] = {{0xC2, 0xDF, 0, 0}, {0xE0, 0xE0, 0xA0, 0xBF}, {0xE1, 0xEC, 0x80, 0xBF}, {0xED, 0xED, 0x80, 0x9F}, {0xEE, 0xEF, 0x80, 0xBF},
-                                     {0xF0, 0xF0, 0x90, 0xBF}, {0xF1, 0xF3, 0x80, 0xBF}, {0xF4, 0xF4, 0x80, 0x8F}};
+  static const uint8_t leads[][4] = {{0xC2, 0xDF, 0, 0},       {0xE0, 0xE0, 0xA0, 0xBF},
+                                     {0xE1, 0xEC, 0x80, 0xBF}, {0xED, 0xED, 0x80, 0x9F},
+                                     {0xEE, 0xEF, 0x80, 0xBF}, {0xF0, 0xF0, 0x90, 0xBF},
+                                     {0xF1, 0xF3, 0x80, 0xBF}, {0xF4, 0xF4, 0x80, 0x8F}};
   for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
     earley_production(e, rule);
     earley_add(e, earley_range(leads[i][0], leads[i][1]));
@@ -94,13 +119,16 @@ static uint32_t put_item(writer *w, unsigned depth) {
   earley_symbol s[8] = {{.kind = EARLEY_TOKENS, .count = 1}};
   uint32_t rule;
   switch (below(depth > 1 ? 8 : 10)) {
-  case 0: case 1: case 2: {
+  case 0:
+  case 1:
+  case 2: {
     const char *text = ONE_OF(texts);
     PUT(w, "\"%s\"", text);
     for (size_t i = 0; text[i]; i++) s[i] = earley_range((uint8_t)text[i], (uint8_t)text[i]);
     return rule_of(w->e, s, strlen(text));
   }
-  case 3: case 4:
+  case 3:
+  case 4:
     if (w->letters) {
       s[0] = earley_range('a', 'z');
       PUT(w, "[a-z]");
@@ -120,7 +148,11 @@ static uint32_t put_item(writer *w, unsigned depth) {
     add_wide(w->e, rule = rule_of(w->e, s, 1));
     return rule;
   case 7: PUT(w, "r%u", rule = below(RULES)); return w->rules[rule];
-  default: PUT(w, "("); rule = put_ways(w, depth + 1); PUT(w, ")"); return rule;
+  default:
+    PUT(w, "(");
+    rule = put_ways(w, depth + 1);
+    PUT(w, ")");
+    return rule;
   }
 }
 
@@ -177,14 +209,18 @@ static void put_grammar(writer *w) {
   PUT(w, "\n");
 }
 
-/* ---- random texts ------------------------------------------------------------------------------------------------- */
+/* ---- random texts ---------------------------------------------------------------------------- */
 
-static bool given_up(tsl_status status) { return status == TSL_ERR_LIMIT || status == TSL_ERR_CANCELLED; }
+static bool given_up(tsl_status status) {
+  return status == TSL_ERR_LIMIT || status == TSL_ERR_CANCELLED;
+}
 
 /* Move the oracle as the matcher moved. */
 static void follow_token(earley *e, tsl_matcher *m, tsl_token t, size_t *taken) {
-  if (tsl_vocab_is_eog(vocab, t)) CHECK(tsl_matcher_rollback(m, 1) == TSL_OK);
-  else if (earley_take(e, t)) ++*taken;
+  if (tsl_vocab_is_eog(vocab, t))
+    CHECK(tsl_matcher_rollback(m, 1) == TSL_OK);
+  else if (earley_take(e, t))
+    ++*taken;
 }
 
 static void follow(tsl_grammar *g, earley *e, const char *what) {
@@ -236,7 +272,8 @@ static void random_grammars(void) {
       put_grammar(&w);
       bool some = earley_close(w.e);
       tsl_status status = tsl_grammar_gbnf(vocab, w.at, w.n, NULL, &limits, &g, &error);
-      if (!given_up(status)) CHECKF(status == (some ? TSL_OK : TSL_ERR_EMPTY), "%s: %s", w.at, error.message);
+      if (!given_up(status))
+        CHECKF(status == (some ? TSL_OK : TSL_ERR_EMPTY), "%s: %s", w.at, error.message);
       for (int r = 0; g && some && r < 3; r++) follow(g, w.e, w.at);
       tsl_grammar_release(g);
       earley_free(w.e);
@@ -248,7 +285,7 @@ static void random_grammars(void) {
   CHECK(compared > rounds * 10);
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------ */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 /* Which of two tokens may come first; `asked`: the mask was asked for before. */
 static void first_tokens(void) {
@@ -256,11 +293,13 @@ static void first_tokens(void) {
     const char *grammar;
     tsl_token yes, no;
   } cases[] = {
-      {"root ::= !<[260]> | .*", 0x80, 0x100 + 2},                          /* any text does not take in what is named beside it */
+      /* any text does not take in what is named beside it */
+      {"root ::= !<[260]> | .*", 0x80, 0x100 + 2},
       {"root ::= <[256]> \"x\" | .*", SPECIAL_A, SPECIAL_AB},
       {"root ::= (<[256]> | \"(\" r \")\") | .*\nr ::= <[257]> | \"x\"", SPECIAL_A, SPECIAL_AB},
-      {"root ::= r \"b\"\nr ::= s | \"(\" r \")\"\ns ::= <[256]> | \"[\" s", SPECIAL_A, SPECIAL_AB}, /* no state is expanded yet */
-      {"root ::= \"a\" | <[258]> | <[259]> | <[262]>", 'a', EMPTY},         /* no text has these */
+      /* no state is expanded yet */
+      {"root ::= r \"b\"\nr ::= s | \"(\" r \")\"\ns ::= <[256]> | \"[\" s", SPECIAL_A, SPECIAL_AB},
+      {"root ::= \"a\" | <[258]> | <[259]> | <[262]>", 'a', EMPTY}, /* no text has these */
       {"root ::= (\"a\" | <[262]> \"b\")* \"c\"", 'a', END},
       {"root ::= !<[259]>", SPECIAL_A, SPECIAL_EMPTY},
   };
@@ -271,9 +310,15 @@ static void first_tokens(void) {
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
     uint32_t mask[WORDS];
-    CHECK(tsl_grammar_gbnf(vocab, text, strlen(text), NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
-    if (m && i & 1) CHECKF(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, t[0]) && !tsl_mask_has(mask, t[1]), "%s", text);
-    if (m) CHECKF(tsl_matcher_accept(m, t[1]) == TSL_REJECTED && tsl_matcher_accept(m, t[0]) == TSL_OK, "%s", text);
+    CHECK(tsl_grammar_gbnf(vocab, text, strlen(text), NULL, NULL, &g, NULL) == TSL_OK &&
+          tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    if (m && i & 1)
+      CHECKF(tsl_matcher_mask(m, mask) == TSL_OK && tsl_mask_has(mask, t[0]) &&
+                 !tsl_mask_has(mask, t[1]),
+             "%s", text);
+    if (m)
+      CHECKF(tsl_matcher_accept(m, t[1]) == TSL_REJECTED && tsl_matcher_accept(m, t[0]) == TSL_OK,
+             "%s", text);
     tsl_matcher_free(m);
     tsl_grammar_release(g);
   }
@@ -281,28 +326,46 @@ static void first_tokens(void) {
 
 /* A token that no text has, where one must come: there is no text. */
 static void no_text(void) {
-  static const char *const grammars[] = {"root ::= \"a\" <[262]>", "root ::= <[258]>+", "root ::= \"a\" r\nr ::= \"b\" r | <[259]>"};
+  static const char *const grammars[] = {"root ::= \"a\" <[262]>", "root ::= <[258]>+",
+                                         "root ::= \"a\" r\nr ::= \"b\" r | <[259]>"};
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
     tsl_grammar *g = NULL;
     tsl_error error = {0};
-    CHECKF(tsl_grammar_gbnf(vocab, grammars[i], strlen(grammars[i]), NULL, NULL, &g, &error) == TSL_ERR_EMPTY && !g, "%s: %s", grammars[i], error.message);
-    CHECKF(strstr(error.message, "of the vocabulary ends a generation") && grammars[i][error.offset] == '<', "%s: %s", grammars[i], error.message);
+    CHECKF(tsl_grammar_gbnf(vocab, grammars[i], strlen(grammars[i]), NULL, NULL, &g, &error) ==
+                   TSL_ERR_EMPTY &&
+               !g,
+           "%s: %s", grammars[i], error.message);
+    CHECKF(strstr(error.message, "of the vocabulary ends a generation") &&
+               grammars[i][error.offset] == '<',
+           "%s: %s", grammars[i], error.message);
   }
 }
 
-/* A tag may end with a token that ends the generation: that comes after it. Elsewhere it cannot stand; and a reader takes no token without bytes. */
+/* A tag may end with a token that ends the generation: that comes after it. Elsewhere it cannot
+ * stand; and a reader takes no token without bytes. */
 static void in_tags(void) {
-  static const char ends[] = "{\"type\":\"tag\",\"begin\":\"(\",\"content\":{\"type\":\"any_tokens\",\"exclude_tokens\":[256]},\"end\":[{\"type\":\"token\",\"token\":262},\")\"]}";
-  static const char begins[] = "{\"type\":\"tag\",\"begin\":{\"type\":\"token\",\"token\":262},\"content\":{\"type\":\"const_string\",\"value\":\"x\"},\"end\":\")\"}";
+  static const char ends[] =
+      "{\"type\":\"tag\",\"begin\":\"(\",\"content\":{\"type\":\"any_tokens\",\"exclude_tokens\":["
+      "256]},\"end\":[{\"type\":\"token\",\"token\":262},\")\"]}";
+  static const char begins[] =
+      "{\"type\":\"tag\",\"begin\":{\"type\":\"token\",\"token\":262},\"content\":{\"type\":"
+      "\"const_string\",\"value\":\"x\"},\"end\":\")\"}";
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
   tsl_parser *p = NULL;
   tsl_error error = {0};
-  CHECK(tsl_grammar_tags(vocab, begins, sizeof begins - 1, NULL, NULL, &g, &error) == TSL_ERR_EMPTY && !g && strstr(error.message, "ends a generation"));
-  CHECKF(tsl_grammar_tags(vocab, ends, sizeof ends - 1, NULL, NULL, &g, &error) == TSL_OK, "%s", error.message);
+  CHECK(tsl_grammar_tags(vocab, begins, sizeof begins - 1, NULL, NULL, &g, &error) ==
+            TSL_ERR_EMPTY &&
+        !g && strstr(error.message, "ends a generation"));
+  CHECKF(tsl_grammar_tags(vocab, ends, sizeof ends - 1, NULL, NULL, &g, &error) == TSL_OK, "%s",
+         error.message);
   if (g) CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_parser_new(g, NULL, &p) == TSL_OK);
-  if (m) CHECK(tsl_matcher_accept(m, '(') == TSL_OK && tsl_matcher_accept(m, AB) == TSL_OK && tsl_matcher_accept(m, SPECIAL_A) == TSL_REJECTED && tsl_matcher_accept(m, END) == TSL_OK);
-  if (p) CHECK(tsl_parser_token(p, '(') == TSL_OK && tsl_parser_token(p, EMPTY) == TSL_REJECTED && tsl_parser_token(p, SPECIAL_EMPTY) == TSL_REJECTED);
+  if (m)
+    CHECK(tsl_matcher_accept(m, '(') == TSL_OK && tsl_matcher_accept(m, AB) == TSL_OK &&
+          tsl_matcher_accept(m, SPECIAL_A) == TSL_REJECTED && tsl_matcher_accept(m, END) == TSL_OK);
+  if (p)
+    CHECK(tsl_parser_token(p, '(') == TSL_OK && tsl_parser_token(p, EMPTY) == TSL_REJECTED &&
+          tsl_parser_token(p, SPECIAL_EMPTY) == TSL_REJECTED);
   if (p) CHECK(tsl_parser_token(p, AB) == TSL_OK && tsl_parser_token(p, END) == TSL_OK);
   tsl_parser_free(p);
   tsl_matcher_free(m);
@@ -310,9 +373,10 @@ static void in_tags(void) {
   tsl_vocab_release(vocab);
 }
 
-/* ---- budgets ------------------------------------------------------------------------------------------------------ */
+/* ---- budgets --------------------------------------------------------------------------------- */
 
-/* All texts under a budget come to their end, where a token leads to more by its name than by its bytes; from the grammar, and from its file. */
+/* All texts under a budget come to their end, where a token leads to more by its name than by its
+ * bytes; from the grammar, and from its file. */
 static void write_within(tsl_grammar *g, unsigned most, const char *what) {
   tsl_budget *b = NULL;
   uint32_t mask[WORDS];
@@ -322,8 +386,11 @@ static void write_within(tsl_grammar *g, unsigned most, const char *what) {
     CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_start(b, m, most, NULL) == TSL_OK);
     bool fine = m != NULL;
     for (unsigned left = most; fine && left && !tsl_matcher_is_complete(m); left--) {
-      tsl_token t = tsl_budget_mask(b, m, left, mask) == TSL_OK ? draw(mask, tsl_vocab_size(vocab), &seed) : TSL_NO_TOKEN;
-      fine = t != TSL_NO_TOKEN && tsl_budget_allows(b, m, left, t) == TSL_OK && tsl_matcher_accept(m, t) == TSL_OK;
+      tsl_token t = tsl_budget_mask(b, m, left, mask) == TSL_OK
+                        ? draw(mask, tsl_vocab_size(vocab), &seed)
+                        : TSL_NO_TOKEN;
+      fine = t != TSL_NO_TOKEN && tsl_budget_allows(b, m, left, t) == TSL_OK &&
+             tsl_matcher_accept(m, t) == TSL_OK;
     }
     CHECKF(fine && tsl_matcher_is_complete(m), "%s: %u tokens", what, most);
     tsl_matcher_free(m);
@@ -343,10 +410,13 @@ static tsl_grammar *from_its_file(tsl_grammar *g) {
 }
 
 static void budgets(void) {
-  static const char *const tokens[] = {"a", "b", "(", "c", "<", "x", "ss", "tt", "uu", "vv", "<end>"};
+  static const char *const tokens[] = {"a",  "b",  "(",  "c",  "<",    "x",
+                                       "ss", "tt", "uu", "vv", "<end>"};
   static const char *const grammars[] = {
-      "root ::= <[6]> <[7]> !<[0]>* \"(\" (<[8]> | \"c<a\") | <[9]> \"b\"", /* after "(", spelled or named, one token ends the text, and three bytes do */
-      "root ::= <[6]> <[7]> !<[0]>{0,2} (\"(\" | \"abab\") (<[8]> | \"c<a\") | <[9]> !<[10]>? \"b\"",
+      /* after "(", spelled or named, one token ends the text, and three bytes do */
+      "root ::= <[6]> <[7]> !<[0]>* \"(\" (<[8]> | \"c<a\") | <[9]> \"b\"",
+      "root ::= <[6]> <[7]> !<[0]>{0,2} (\"(\" | \"abab\") (<[8]> | \"c<a\") | <[9]> !<[10]>? "
+      "\"b\"",
       "root ::= r \"a\"\nr ::= <[6]> | \"(\" r",
   };
   vocab = toy_vocab(tokens, 11, true);
@@ -360,7 +430,9 @@ static void budgets(void) {
     if (g) write_within(loaded ? loaded : g, most, text);
     if (loaded) { /* what it names was not come to yet: no text has one token */
       tsl_grammar *fresh = from_its_file(g);
-      CHECK(fresh && tsl_budget_new(fresh, NULL, &b) == TSL_OK && tsl_matcher_new(fresh, NULL, &m) == TSL_OK && tsl_budget_mask(b, m, 1, mask) == TSL_OK && !*mask);
+      CHECK(fresh && tsl_budget_new(fresh, NULL, &b) == TSL_OK &&
+            tsl_matcher_new(fresh, NULL, &m) == TSL_OK &&
+            tsl_budget_mask(b, m, 1, mask) == TSL_OK && !*mask);
       tsl_grammar_release(fresh);
     }
     tsl_budget_free(b);

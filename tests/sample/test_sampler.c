@@ -1,4 +1,5 @@
-/* test_sampler.c - the sampler against worked examples, against sorting everything in long double, and against itself on every level.
+/* test_sampler.c - the sampler against worked examples, against sorting everything in long double,
+ * and against itself on every level.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,14 +15,20 @@
 static float logits[WIDEST];
 static uint32_t mask[WIDEST / 32];
 
-static tsl_sampler *sampler_of(uint64_t seed, float temperature, uint32_t top_k, float top_p, float min_p) {
-  tsl_sampler_options o = {.seed = seed, .temperature = temperature, .top_k = top_k, .top_p = top_p, .min_p = min_p, .legal_mass = true};
+static tsl_sampler *sampler_of(uint64_t seed, float temperature, uint32_t top_k, float top_p,
+                               float min_p) {
+  tsl_sampler_options o = {.seed = seed,
+                           .temperature = temperature,
+                           .top_k = top_k,
+                           .top_p = top_p,
+                           .min_p = min_p,
+                           .legal_mass = true};
   tsl_sampler *s;
   if (tsl_sampler_new(&o, NULL, &s) != TSL_OK) exit(2);
   return s;
 }
 
-/* ---- the generator -------------------------------------------------------------------------------------------- */
+/* ---- the generator --------------------------------------------------------------------------- */
 
 /* Known answers of the Random123 distribution. */
 static void philox_answers(void) {
@@ -30,7 +37,9 @@ static void philox_answers(void) {
   } rows[] = {
       {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
       {{~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+       {0xa4093822, 0x299f31d0},
+       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     uint32_t out[4];
@@ -52,12 +61,14 @@ static void uniform_is_uniform(void) {
   for (int i = 0; i < BINS; i++) square += (bins[i] - 1000.0) * (bins[i] - 1000.0) / 1000.0;
   CHECKF(square < 120, "chi-square %.1f with 63 degrees of freedom", square);
   CHECK(lowest >= 0 && lowest < 1e-3 && highest < 1 && highest > 0.999);
-  CHECK(tsl__rng_uniform(7, 1ull << 32) != tsl__rng_uniform(7, 0) && tsl__rng_uniform(1ull << 32 | 7, 0) != tsl__rng_uniform(7, 0));
+  CHECK(tsl__rng_uniform(7, 1ull << 32) != tsl__rng_uniform(7, 0) &&
+        tsl__rng_uniform(1ull << 32 | 7, 0) != tsl__rng_uniform(7, 0));
 }
 
-/* ---- worked examples ------------------------------------------------------------------------------------------ */
+/* ---- worked examples ------------------------------------------------------------------------- */
 
-/* Draw until every kept token came up; its probability goes to p[token], the others stay 0. Returns kept. */
+/* Draw until every kept token came up; its probability goes to p[token], the others stay 0. Returns
+ * kept. */
 static uint32_t probabilities(const float *x, size_t n, tsl_sampler *s, double *p) {
   tsl_draw d = {0};
   for (size_t i = 0; i < n; i++) p[i] = 0;
@@ -70,11 +81,15 @@ static uint32_t probabilities(const float *x, size_t n, tsl_sampler *s, double *
   return d.kept;
 }
 
-static void check_probabilities(const char *name, const double *got, const double *want, size_t n, double tolerance) {
-  for (size_t i = 0; i < n; i++) CHECKF(fabs(got[i] - want[i]) <= tolerance, "%s: token %zu: %.5f, not %.5f", name, i, got[i], want[i]);
+static void check_probabilities(const char *name, const double *got, const double *want, size_t n,
+                                double tolerance) {
+  for (size_t i = 0; i < n; i++)
+    CHECKF(fabs(got[i] - want[i]) <= tolerance, "%s: token %zu: %.5f, not %.5f", name, i, got[i],
+           want[i]);
 }
 
-static const float cat[6] = {6.0f, 5.0f, 4.5f, 3.5f, 2.0f, 0.0f}; /* mat sofa floor bed moon banana */
+/* mat sofa floor bed moon banana */
+static const float cat[6] = {6.0f, 5.0f, 4.5f, 3.5f, 2.0f, 0.0f};
 
 static void golden_temperature(void) {
   static const struct {
@@ -118,7 +133,8 @@ static void golden_cut_offs(void) {
   CHECK(probabilities(cat, 6, sampler_of(3, 1, 0, 1, 0.1f), p) == 3);
   check_probabilities("min-p 0.1", p, three, 6, 0.001);
 
-  static const double share[10] = {0.330, 0.220, 0.140, 0.110, 0.070, 0.055, 0.035, 0.025, 0.010, 0.005};
+  static const double share[10] = {0.330, 0.220, 0.140, 0.110, 0.070,
+                                   0.055, 0.035, 0.025, 0.010, 0.005};
   static const double six[10] = {0.357, 0.238, 0.151, 0.119, 0.076, 0.059, 0, 0, 0, 0};
   float x[10];
   for (int i = 0; i < 10; i++) x[i] = (float)log(share[i]);
@@ -126,7 +142,8 @@ static void golden_cut_offs(void) {
   check_probabilities("nucleus", p, six, 10, 0.001);
 }
 
-/* Top-p looks at what top-k left, renormalised: of {.628, .231, .141} 0.8 needs two, of the six 0.8 needs two as well, but 0.85 needs two against three. */
+/* Top-p looks at what top-k left, renormalised: of {.628, .231, .141} 0.8 needs two, of the six 0.8
+ * needs two as well, but 0.85 needs two against three. */
 static void order_of_cut_offs(void) {
   double p[6];
   CHECK(probabilities(cat, 6, sampler_of(5, 1, 3, 0.85f, 0), p) == 2);
@@ -142,7 +159,8 @@ static void golden_greedy(void) {
   static const float zeros[3] = {-1, -0.0f, 0.0f};
   tsl_sampler *s = sampler_of(0, 0, 0, 1, 0);
   tsl_draw d;
-  CHECK(tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 0 && d.probability == 1 && d.kept == 1 && d.allowed == 6);
+  CHECK(tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 0 && d.probability == 1 &&
+        d.kept == 1 && d.allowed == 6);
   CHECK(tsl_sampler_draw(s, weather, 8, NULL, &d) == TSL_OK && d.token == 0);
   CHECK(tsl_sampler_draw(s, ties, 5, NULL, &d) == TSL_OK && d.token == 1);
   CHECK(tsl_sampler_draw(s, zeros, 3, NULL, &d) == TSL_OK && d.token == 1);
@@ -152,7 +170,7 @@ static void golden_greedy(void) {
   tsl_sampler_free(s);
 }
 
-/* ---- everything else: a direct reference ---------------------------------------------------------------------- */
+/* ---- everything else: a direct reference ----------------------------------------------------- */
 
 typedef struct entry {
   long double weight;
@@ -181,26 +199,30 @@ static long double list_mass(size_t n) {
   return sum;
 }
 
-/* Sort everything; keep by the definitions. *doubt: the last step fell within rounding, so one token more or less is right too. */
+/* Sort everything; keep by the definitions. *doubt: the last step fell within rounding, so one
+ * token more or less is right too. */
 static size_t reference_kept(const tsl_sampler_options *o, size_t width, bool *doubt) {
   size_t n = 0;
   *doubt = false;
   for (size_t i = 0; i < width; i++)
     if (open_at(i) && isfinite(logits[i])) list[n++] = (entry){0, logits[i], (uint32_t)i};
   qsort(list, n, sizeof *list, by_rank);
-  for (size_t i = 0; i < n; i++) list[i].weight = expl(((long double)list[i].logit - list[0].logit) / o->temperature);
+  for (size_t i = 0; i < n; i++)
+    list[i].weight = expl(((long double)list[i].logit - list[0].logit) / o->temperature);
   if (o->top_k && o->top_k < n) n = o->top_k;
   if (o->top_p > 0 && o->top_p < 1) {
     long double goal = list_mass(n) * o->top_p, sum = 0;
     size_t i = 0;
     while (i < n && sum < goal) sum += list[i++].weight;
-    *doubt |= i && (fabsl(sum - goal) < goal * 3e-6L || fabsl(sum - list[i - 1].weight - goal) < goal * 3e-6L);
+    *doubt |= i && (fabsl(sum - goal) < goal * 3e-6L ||
+                    fabsl(sum - list[i - 1].weight - goal) < goal * 3e-6L);
     n = i;
   }
   if (o->min_p > 0) {
     size_t i = 0;
     while (i < n && list[i].weight >= o->min_p) i++;
-    *doubt |= (i < n && list[i].weight > o->min_p * 0.99999L) || (i && list[i - 1].weight < o->min_p * 1.00001L);
+    *doubt |= (i < n && list[i].weight > o->min_p * 0.99999L) ||
+              (i && list[i - 1].weight < o->min_p * 1.00001L);
     n = i;
   }
   qsort(list, n, sizeof *list, by_id);
@@ -239,12 +261,14 @@ static void check_token(const tsl_draw *d, size_t n, double u) {
   uint32_t token[2];
   double total;
   reference_tokens(n, u, token, &total);
-  CHECKF(d->token >= token[0] && d->token <= token[1], "token %u, not %u … %u", d->token, token[0], token[1]);
+  CHECKF(d->token >= token[0] && d->token <= token[1], "token %u, not %u … %u", d->token, token[0],
+         token[1]);
   entry key = {0, 0, d->token}, *e = bsearch(&key, list, n, sizeof *list, by_id);
   CHECK(e != NULL);
   if (!e) return;
   double want = (double)e->weight / total;
-  CHECKF(fabs(d->probability - want) <= 1e-5 * want, "probability %.9g, not %.9g", d->probability, want);
+  CHECKF(fabs(d->probability - want) <= 1e-5 * want, "probability %.9g, not %.9g", d->probability,
+         want);
 }
 
 static void check_draws(size_t width, const tsl_sampler_options *o, int draws) {
@@ -257,11 +281,13 @@ static void check_draws(size_t width, const tsl_sampler_options *o, int draws) {
     tsl_draw d;
     CHECK(tsl_sampler_draw(s, logits, width, mask, &d) == TSL_OK);
     CHECK(d.allowed == allowed);
-    CHECKF(fabs(d.legal_mass - mass) <= 1e-5 * mass + 1e-36, "legal mass %.9g, not %.9g", d.legal_mass, mass);
+    CHECKF(fabs(d.legal_mass - mass) <= 1e-5 * mass + 1e-36, "legal mass %.9g, not %.9g",
+           d.legal_mass, mass);
     if (doubt) continue;
     bool cut = o->top_k || (o->top_p > 0 && o->top_p < 1) || o->min_p > 0;
-    CHECKF(cut ? d.kept == n : d.kept >= n && d.kept <= allowed, "width %zu T %g k %u p %g m %g: kept %u, not %zu", width,
-           (double)o->temperature, o->top_k, (double)o->top_p, (double)o->min_p, d.kept, n);
+    CHECKF(cut ? d.kept == n : d.kept >= n && d.kept <= allowed,
+           "width %zu T %g k %u p %g m %g: kept %u, not %zu", width, (double)o->temperature,
+           o->top_k, (double)o->top_p, (double)o->min_p, d.kept, n);
     if (!cut || d.kept == n) check_token(&d, n, tsl__rng_uniform(o->seed, (uint64_t)i));
   }
   tsl_sampler_free(s);
@@ -347,7 +373,8 @@ static void frequencies(void) {
   }
   tsl_sampler_free(s);
   double square = 0;
-  for (int i = 0; i < N; i++) square += (seen[i] - want[i] * DRAWS) * (seen[i] - want[i] * DRAWS) / (want[i] * DRAWS);
+  for (int i = 0; i < N; i++)
+    square += (seen[i] - want[i] * DRAWS) * (seen[i] - want[i] * DRAWS) / (want[i] * DRAWS);
   CHECKF(square < 20.5, "chi-square %.2f with 5 degrees of freedom", square);
 }
 
@@ -366,25 +393,30 @@ static void levels_draw_alike(void) {
       tsl_draw d;
       CHECK(tsl_sampler_draw(s, logits, width, mask, &d) == TSL_OK);
       if (l == TSL__LOGITS_PORTABLE) want = d;
-      CHECK(d.token == want.token && d.probability == want.probability && d.legal_mass == want.legal_mass && d.kept == want.kept);
+      CHECK(d.token == want.token && d.probability == want.probability &&
+            d.legal_mass == want.legal_mass && d.kept == want.kept);
       tsl_sampler_free(s);
     }
   }
   tsl__logits_force(TSL__LOGITS_AUTO);
 }
 
-/* Tokens and probabilities that every platform and compiler must give: inputs are made of integers, and the bits of the results are pinned. */
+/* Tokens and probabilities that every platform and compiler must give: inputs are made of integers,
+ * and the bits of the results are pinned. */
 static void pinned_draws(void) {
-  static const tsl_sampler_options how[] = {{.seed = 1, .temperature = 1},
-                                            {.seed = 2, .temperature = 0.7f, .top_k = 40},
-                                            {.seed = 3, .temperature = 1.3f, .top_p = 0.9f},
-                                            {.seed = 4, .temperature = 0.9f, .min_p = 0.05f},
-                                            {.seed = 5, .temperature = 0.8f, .top_k = 50, .top_p = 0.95f, .min_p = 0.02f}};
+  static const tsl_sampler_options how[] = {
+      {.seed = 1, .temperature = 1},
+      {.seed = 2, .temperature = 0.7f, .top_k = 40},
+      {.seed = 3, .temperature = 1.3f, .top_p = 0.9f},
+      {.seed = 4, .temperature = 0.9f, .min_p = 0.05f},
+      {.seed = 5, .temperature = 0.8f, .top_k = 50, .top_p = 0.95f, .min_p = 0.02f}};
   uint64_t seed = 41, hash = 0;
-  for (size_t i = 0; i < 32000; i++) logits[i] = (float)(int)(tsl_test_random(&seed) % 4000) / 256.0f - 9.0f;
+  for (size_t i = 0; i < 32000; i++)
+    logits[i] = (float)(int)(tsl_test_random(&seed) % 4000) / 256.0f - 9.0f;
   for (size_t i = 0; i < 1000; i++) mask[i] = (uint32_t)tsl_test_random(&seed);
   for (size_t h = 0; h < sizeof how / sizeof *how; h++) {
-    tsl_sampler *s = sampler_of(how[h].seed, how[h].temperature, how[h].top_k, how[h].top_p, how[h].min_p);
+    tsl_sampler *s =
+        sampler_of(how[h].seed, how[h].temperature, how[h].top_k, how[h].top_p, how[h].min_p);
     for (int i = 0; i < 50; i++) {
       tsl_draw d;
       uint64_t bits[2];
@@ -398,21 +430,24 @@ static void pinned_draws(void) {
   CHECKF(hash == 0xec13a4e90a2ec86du, "hash of 250 draws: 0x%016" PRIx64, hash);
 }
 
-/* ---- edges ---------------------------------------------------------------------------------------------------- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static void bad_logits(void) {
   tsl_sampler *s = sampler_of(1, 1, 0, 1, 0);
   tsl_draw d = {.token = 77}, e;
   uint32_t none = 0, first = 1, second = 2;
-  float nan_first[3] = {NAN, 1, 2}, inf_first[3] = {INFINITY, 1, 2}, low[3] = {-INFINITY, -INFINITY, -INFINITY};
+  float nan_first[3] = {NAN, 1, 2}, inf_first[3] = {INFINITY, 1, 2},
+        low[3] = {-INFINITY, -INFINITY, -INFINITY};
   CHECK(tsl_sampler_draw(s, nan_first, 3, NULL, &d) == TSL_ERR_LOGITS);
   CHECK(tsl_sampler_draw(s, inf_first, 3, NULL, &d) == TSL_ERR_LOGITS);
   CHECK(tsl_sampler_draw(s, low, 3, NULL, &d) == TSL_ERR_LOGITS);
   CHECK(tsl_sampler_draw(s, cat, 6, &none, &d) == TSL_ERR_LOGITS);
   CHECK(tsl_sampler_draw(s, nan_first, 3, &first, &d) == TSL_ERR_LOGITS);
   CHECK(d.token == 77); /* untouched */
-  CHECK(tsl_sampler_draw(s, nan_first, 3, &second, &d) == TSL_OK && d.token == 1 && d.legal_mass > 0 && d.legal_mass < 1);
-  CHECK(tsl_sampler_draw(s, inf_first, 3, &second, &d) == TSL_OK && d.token == 1 && d.legal_mass == 0 && d.probability == 1);
+  CHECK(tsl_sampler_draw(s, nan_first, 3, &second, &d) == TSL_OK && d.token == 1 &&
+        d.legal_mass > 0 && d.legal_mass < 1);
+  CHECK(tsl_sampler_draw(s, inf_first, 3, &second, &d) == TSL_OK && d.token == 1 &&
+        d.legal_mass == 0 && d.probability == 1);
   /* Failures do not advance the generator: the third draw of both is the same. */
   tsl_sampler *t = sampler_of(1, 1, 0, 1, 0);
   for (int i = 0; i < 3; i++) CHECK(tsl_sampler_draw(t, cat, 6, NULL, &e) == TSL_OK);
@@ -422,8 +457,8 @@ static void bad_logits(void) {
 }
 
 static void bad_arguments(void) {
-  static const tsl_stage unknown[] = {TSL_STAGE_TOP_K, (tsl_stage)14}, twice[] = {TSL_STAGE_TOP_K, TSL_STAGE_TOP_K},
-                         one[] = {TSL_STAGE_TOP_K};
+  static const tsl_stage unknown[] = {TSL_STAGE_TOP_K, (tsl_stage)14},
+                         twice[] = {TSL_STAGE_TOP_K, TSL_STAGE_TOP_K}, one[] = {TSL_STAGE_TOP_K};
   static const tsl_token_bias bias[] = {{3, 1}, {2, 1}, {3, 2}}, infinite[] = {{3, INFINITY}};
   static const tsl_sampler_options bad[] = {{.temperature = -1},
                                             {.temperature = NAN},
@@ -464,7 +499,8 @@ static void bad_arguments(void) {
                                             {.top_p = 0.5f, .stages = one, .stage_count = 1},
                                             {.temperature = 0.5f, .stages = one, .stage_count = 1}};
   tsl_sampler *s;
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(tsl_sampler_new(&bad[i], NULL, &s) == TSL_ERR_ARGUMENT && !s);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    CHECK(tsl_sampler_new(&bad[i], NULL, &s) == TSL_ERR_ARGUMENT && !s);
   CHECK(tsl_sampler_new(NULL, NULL, &s) == TSL_ERR_ARGUMENT);
   CHECK(tsl_sampler_new(&bad[0], NULL, NULL) == TSL_ERR_ARGUMENT);
   tsl_sampler_free(NULL);
@@ -486,9 +522,11 @@ static void extremes(void) {
     tsl_sampler *s = sampler_of(5, temperatures[i], 0, 1, 0);
     tsl_draw d;
     CHECK(tsl_sampler_draw(s, far_apart, 3, NULL, &d) == TSL_OK);
-    CHECKF(d.probability > 0 && d.probability <= 1 && d.kept == 3, "T %g: %g", (double)temperatures[i], d.probability);
+    CHECKF(d.probability > 0 && d.probability <= 1 && d.kept == 3, "T %g: %g",
+           (double)temperatures[i], d.probability);
     CHECK(i >= 3 || d.token == 0);
-    CHECK(!isinf(temperatures[i]) || fabs(d.probability - 1.0 / 2) < 1e-12); /* the farthest apart weigh nothing */
+    /* the farthest apart weigh nothing */
+    CHECK(!isinf(temperatures[i]) || fabs(d.probability - 1.0 / 2) < 1e-12);
     CHECK(tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.probability > 0);
     tsl_sampler_free(s);
   }
@@ -508,11 +546,13 @@ static void ties(void) {
 static void same_seed_same_tokens(void) {
   uint64_t seed = 21;
   fill(&seed, 3000, GAUSS);
-  tsl_sampler *a = sampler_of(8, 1, 0, 1, 0), *b = sampler_of(8, 1, 0, 1, 0), *c = sampler_of(9, 1, 0, 1, 0);
+  tsl_sampler *a = sampler_of(8, 1, 0, 1, 0), *b = sampler_of(8, 1, 0, 1, 0),
+              *c = sampler_of(9, 1, 0, 1, 0);
   int differ = 0;
   for (int i = 0; i < 200; i++) {
     tsl_draw x, y, z;
-    CHECK(!tsl_sampler_draw(a, logits, 3000, NULL, &x) && !tsl_sampler_draw(b, logits, 3000, NULL, &y) &&
+    CHECK(!tsl_sampler_draw(a, logits, 3000, NULL, &x) &&
+          !tsl_sampler_draw(b, logits, 3000, NULL, &y) &&
           !tsl_sampler_draw(c, logits, 3000, NULL, &z));
     CHECK(x.token == y.token);
     differ += x.token != z.token;
@@ -523,7 +563,7 @@ static void same_seed_same_tokens(void) {
   tsl_sampler_free(c);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void every_allocation_fails(void) {
   uint64_t seed = 31;
@@ -551,7 +591,8 @@ static void every_allocation_fails(void) {
   CHECKF(failures == 6, "%d", failures);
 }
 
-/* With the argument "bits": only what must be the same on every platform (tests/programs/test_cross.py). */
+/* With the argument "bits": only what must be the same on every platform
+ * (tests/programs/test_cross.py). */
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "bits")) {
     RUN(levels_draw_alike, "every vector level draws the same");

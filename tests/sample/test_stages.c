@@ -1,8 +1,10 @@
-/* test_stages.c - every stage of the sampler against a direct implementation: sort everything, add up in long double, by the definitions.
+/* test_stages.c - every stage of the sampler against a direct implementation: sort everything, add
+ * up in long double, by the definitions.
  *
- * A row of 6 to 262,144 random logits, a random mask, a random history and random options; the reference says which tokens are left and with what
- * probability, and each draw must agree. Where a decision of the reference falls within rounding (a sum within 2e-5 of its goal), one token more or less
- * is right too: such rows are counted and must stay few.
+ * A row of 6 to 262,144 random logits, a random mask, a random history and random options; the
+ * reference says which tokens are left and with what probability, and each draw must agree. Where a
+ * decision of the reference falls within rounding (a sum within 2e-5 of its goal), one token more
+ * or less is right too: such rows are counted and must stay few.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +21,7 @@
 
 static bool open_at(size_t i) { return (mask[i >> 5] >> (i & 31)) & 1u; }
 
-/* ---- the reference -------------------------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
 typedef struct cand {
   long double x, p;  /* logit; probability at the temperature so far */
@@ -41,7 +43,9 @@ static int by_distance(const void *a, const void *b) {
   return x->aside != y->aside ? (x->aside < y->aside ? -1 : 1) : x->id < y->id ? -1 : 1;
 }
 
-static void doubt_near(long double a, long double b) { doubt |= fabsl(a - b) < NEAR * (fabsl(a) + fabsl(b)); }
+static void doubt_near(long double a, long double b) {
+  doubt |= fabsl(a - b) < NEAR * (fabsl(a) + fabsl(b));
+}
 
 /* Sort by rank and fill in the probabilities. */
 static void softmax(void) {
@@ -60,7 +64,9 @@ static long double entropy(void) {
 
 static size_t times_seen(uint32_t id, uint32_t window) {
   size_t n = 0;
-  for (size_t i = window && window < history_length ? history_length - window : 0; i < history_length; i++) n += history[i] == id;
+  for (size_t i = window && window < history_length ? history_length - window : 0;
+       i < history_length; i++)
+    n += history[i] == id;
   return n;
 }
 
@@ -74,7 +80,9 @@ static void ref_penalties(const tsl_sampler_options *o) {
   for (size_t i = 0; i < count; i++) {
     size_t n = times_seen(list[i].id, o->penalty_window);
     if (!n) continue;
-    if (o->repetition_penalty > 0) list[i].x = list[i].x > 0 ? list[i].x / o->repetition_penalty : list[i].x * o->repetition_penalty;
+    if (o->repetition_penalty > 0)
+      list[i].x =
+          list[i].x > 0 ? list[i].x / o->repetition_penalty : list[i].x * o->repetition_penalty;
     list[i].x -= heat * ((long double)n * o->frequency_penalty + o->presence_penalty);
   }
 }
@@ -87,11 +95,15 @@ static bool breaks(const tsl_sampler_options *o, tsl_token t) {
 
 /* The longest repeated sequence that the token would prolong, by trying every place. */
 static size_t ref_repeat(const tsl_sampler_options *o, tsl_token token) {
-  size_t start = o->dry_window && o->dry_window < history_length ? history_length - o->dry_window : 0, best = 0;
+  size_t start =
+             o->dry_window && o->dry_window < history_length ? history_length - o->dry_window : 0,
+         best = 0;
   for (size_t i = start; i + 1 < history_length; i++) { /* place i is followed by the token */
     if (history[i + 1] != token || breaks(o, token)) continue;
     size_t n = 0;
-    while (start + n <= i && history[i - n] == history[history_length - 1 - n] && !breaks(o, history[i - n])) n++;
+    while (start + n <= i && history[i - n] == history[history_length - 1 - n] &&
+           !breaks(o, history[i - n]))
+      n++;
     if (n > best) best = n;
   }
   return best;
@@ -102,7 +114,9 @@ static void ref_dry(const tsl_sampler_options *o) {
   for (size_t i = 0; i < count; i++) {
     if (!times_seen(list[i].id, 0)) continue;
     size_t n = ref_repeat(o, list[i].id);
-    if (n >= allowed) list[i].x -= heat * o->dry_multiplier * powl(o->dry_base > 0 ? o->dry_base : 1.75L, (long double)(n - allowed));
+    if (n >= allowed)
+      list[i].x -= heat * o->dry_multiplier *
+                   powl(o->dry_base > 0 ? o->dry_base : 1.75L, (long double)(n - allowed));
   }
 }
 
@@ -110,9 +124,11 @@ static void ref_temperature(const tsl_sampler_options *o) {
   long double t = o->temperature;
   if (o->dynamic_range > 0) {
     softmax();
-    long double low = fmaxl(0, t - o->dynamic_range), high = t + o->dynamic_range, most = logl((long double)count);
+    long double low = fmaxl(0, t - o->dynamic_range), high = t + o->dynamic_range,
+                most = logl((long double)count);
     long double share = count > 1 ? entropy() / most : 0;
-    t = low + (high - low) * (share > 0 ? powl(share, o->dynamic_exponent > 0 ? o->dynamic_exponent : 1) : 0);
+    t = low + (high - low) *
+                  (share > 0 ? powl(share, o->dynamic_exponent > 0 ? o->dynamic_exponent : 1) : 0);
     doubt |= t < 1e-3L; /* so sharp that roundings of logits show */
   }
   if (t == 0) {
@@ -152,13 +168,16 @@ static void ref_typical(const tsl_sampler_options *o) {
   size_t before = count;
   keep_mass(o->typical_p);
   /* The order of what is almost as far away is open, unless it is a tie of equal logits. */
-  if (count < before) doubt |= fabsl(list[count].aside - list[count - 1].aside) < 1e-4L && list[count].x != list[count - 1].x;
+  if (count < before)
+    doubt |= fabsl(list[count].aside - list[count - 1].aside) < 1e-4L &&
+             list[count].x != list[count - 1].x;
 }
 
 static void ref_top_n_sigma(const tsl_sampler_options *o) {
   long double mean = 0, square = 0, top;
   for (size_t i = 0; i < count; i++) mean += list[i].x / (long double)count;
-  for (size_t i = 0; i < count; i++) square += (list[i].x - mean) * (list[i].x - mean) / (long double)count;
+  for (size_t i = 0; i < count; i++)
+    square += (list[i].x - mean) * (list[i].x - mean) / (long double)count;
   softmax();
   top = list[0].x;
   long double floor = top - (long double)o->top_n_sigma * sqrtl(square);
@@ -182,7 +201,8 @@ static void ref_xtc(const tsl_sampler_options *o, uint64_t draw) {
   count -= n - 1;
 }
 
-static void ref_stage(const tsl_sampler_options *o, tsl_stage stage, uint64_t draw, double surprise) {
+static void ref_stage(const tsl_sampler_options *o, tsl_stage stage, uint64_t draw,
+                      double surprise) {
   switch (stage) {
   case TSL_STAGE_BIAS: ref_bias(o); break;
   case TSL_STAGE_PENALTIES: ref_penalties(o); break;
@@ -203,7 +223,7 @@ static void ref_stage(const tsl_sampler_options *o, tsl_stage stage, uint64_t dr
   }
 }
 
-/* ---- bans ----------------------------------------------------------------------------------------------------- */
+/* ---- bans ------------------------------------------------------------------------------------ */
 
 static bool in_list(const tsl_token *at, uint32_t n, tsl_token t) {
   for (uint32_t i = 0; i < n; i++)
@@ -214,13 +234,15 @@ static bool in_list(const tsl_token *at, uint32_t n, tsl_token t) {
 static bool ref_ngram(uint32_t n, tsl_token t) {
   for (size_t i = 0; n && i + n <= history_length; i++) {
     bool same = history[i + n - 1] == t;
-    for (size_t j = 0; j + 1 < n; j++) same &= history[i + j] == history[history_length - n + 1 + j];
+    for (size_t j = 0; j + 1 < n; j++)
+      same &= history[i + j] == history[history_length - n + 1 + j];
     if (same) return true;
   }
   return false;
 }
 
-static void drop_if(bool (*banned)(const tsl_sampler_options *, tsl_token), const tsl_sampler_options *o, bool softly) {
+static void drop_if(bool (*banned)(const tsl_sampler_options *, tsl_token),
+                    const tsl_sampler_options *o, bool softly) {
   size_t n = 0;
   for (size_t i = 0; i < count; i++) n += !banned(o, list[i].id) && list[i].x > -INFINITY;
   if (!n && softly) return;
@@ -230,11 +252,19 @@ static void drop_if(bool (*banned)(const tsl_sampler_options *, tsl_token), cons
   count = n;
 }
 
-static bool not_allowed(const tsl_sampler_options *o, tsl_token t) { return o->allowed_count && !in_list(o->allowed, o->allowed_count, t); }
-static bool is_banned(const tsl_sampler_options *o, tsl_token t) { return in_list(o->banned, o->banned_count, t); }
-static bool ends(const tsl_sampler_options *o, tsl_token t) { return in_list(o->eog, o->eog_count, t); }
+static bool not_allowed(const tsl_sampler_options *o, tsl_token t) {
+  return o->allowed_count && !in_list(o->allowed, o->allowed_count, t);
+}
+static bool is_banned(const tsl_sampler_options *o, tsl_token t) {
+  return in_list(o->banned, o->banned_count, t);
+}
+static bool ends(const tsl_sampler_options *o, tsl_token t) {
+  return in_list(o->eog, o->eog_count, t);
+}
 static bool goes_on(const tsl_sampler_options *o, tsl_token t) { return !ends(o, t); }
-static bool repeats(const tsl_sampler_options *o, tsl_token t) { return ref_ngram(o->no_repeat_ngram, t); }
+static bool repeats(const tsl_sampler_options *o, tsl_token t) {
+  return ref_ngram(o->no_repeat_ngram, t);
+}
 
 static void reference(const tsl_sampler_options *o, size_t width, uint64_t draw, double surprise) {
   count = 0;
@@ -255,7 +285,7 @@ static void reference(const tsl_sampler_options *o, size_t width, uint64_t draw,
   if (count) softmax();
 }
 
-/* ---- the comparison ---------------------------------------------------------------------------------------------- */
+/* ---- the comparison -------------------------------------------------------------------------- */
 
 static unsigned long rows, doubtful, refused;
 
@@ -266,9 +296,12 @@ static const cand *find(uint32_t id) {
 }
 
 static void say(const tsl_sampler_options *o, size_t width) {
-  fprintf(stderr, "  width %zu T %g range %g k %u p %g m %g typ %g eps %g eta %g sigma %g xtc %g/%g tau %g, stages", width,
-          (double)o->temperature, (double)o->dynamic_range, o->top_k, (double)o->top_p, (double)o->min_p, (double)o->typical_p,
-          (double)o->epsilon, (double)o->eta, (double)o->top_n_sigma, (double)o->xtc_probability, (double)o->xtc_threshold,
+  fprintf(stderr,
+          "  width %zu T %g range %g k %u p %g m %g typ %g eps %g eta %g sigma %g xtc %g/%g tau "
+          "%g, stages",
+          width, (double)o->temperature, (double)o->dynamic_range, o->top_k, (double)o->top_p,
+          (double)o->min_p, (double)o->typical_p, (double)o->epsilon, (double)o->eta,
+          (double)o->top_n_sigma, (double)o->xtc_probability, (double)o->xtc_threshold,
           (double)o->mirostat_tau);
   for (uint32_t i = 0; i < o->stage_count; i++) fprintf(stderr, " %d", (int)o->stages[i]);
   fputc('\n', stderr);
@@ -277,7 +310,9 @@ static void say(const tsl_sampler_options *o, size_t width) {
 /* What changes nothing is not a cut-off; then `kept` may count -inf. */
 static bool cuts(const tsl_sampler_options *o) {
   for (uint32_t i = 0; i < o->stage_count; i++)
-    if (o->stages[i] >= TSL_STAGE_TOP_N_SIGMA && o->stages[i] != TSL_STAGE_XTC && o->stages[i] != TSL_STAGE_TOP_K) return true;
+    if (o->stages[i] >= TSL_STAGE_TOP_N_SIGMA && o->stages[i] != TSL_STAGE_XTC &&
+        o->stages[i] != TSL_STAGE_TOP_K)
+      return true;
   return o->top_k && o->top_k < count;
 }
 
@@ -287,7 +322,8 @@ static void check_draw(const tsl_sampler_options *o, size_t width, const tsl_dra
   CHECKF(c != NULL, "token %u is not left", d->token);
   if (c) {
     double want = (double)c->p;
-    CHECKF(fabs(d->probability - want) <= 4e-5 * want + 1e-12, "probability %.9g, not %.9g", d->probability, want);
+    CHECKF(fabs(d->probability - want) <= 4e-5 * want + 1e-12, "probability %.9g, not %.9g",
+           d->probability, want);
   }
   CHECKF(cuts(o) ? d->kept == count : d->kept >= count, "kept %u, not %zu", d->kept, count);
   if (tsl_test_failed > before) say(o, width);
@@ -304,20 +340,23 @@ static void check_row(const tsl_sampler_options *o, size_t width, int draws) {
     tsl_status status = tsl_sampler_draw(s, logits, width, mask, &d);
     rows++;
     doubtful += doubt;
-    CHECKF(status == (count ? TSL_OK : TSL_ERR_LOGITS), "%s with %zu left", tsl_status_name(status), count);
+    CHECKF(status == (count ? TSL_OK : TSL_ERR_LOGITS), "%s with %zu left", tsl_status_name(status),
+           count);
     if (status != TSL_OK) {
       refused++;
       break;
     }
     if (!doubt) check_draw(o, width, &d);
-    surprise -= (o->mirostat_eta > 0 ? (double)o->mirostat_eta : (double)0.1f) * (-log2(d.probability) - (double)o->mirostat_tau);
+    surprise -= (o->mirostat_eta > 0 ? (double)o->mirostat_eta : (double)0.1f) *
+                (-log2(d.probability) - (double)o->mirostat_tau);
   }
   tsl_sampler_free(s);
 }
 
 static void counted(const char *what) { /* most rows were really compared */
   CHECKF(doubtful * 4 < rows, "%s: %lu of %lu draws within rounding", what, doubtful, rows);
-  printf("  %s: %lu draws, %lu of them within rounding, %lu refused\n", what, rows, doubtful, refused);
+  printf("  %s: %lu draws, %lu of them within rounding, %lu refused\n", what, rows, doubtful,
+         refused);
   rows = doubtful = refused = 0;
 }
 
@@ -331,7 +370,8 @@ static void each_stage(void) {
     for (size_t w = 0; w < WIDTHS; w++)
       for (int round = 0; round < (widths[w] > 2000 ? 6 : 25); round++) {
         lists l;
-        tsl_sampler_options o = {.seed = tsl_test_random(&seed), .temperature = 1, .stages = l.stages, .stage_count = 1};
+        tsl_sampler_options o = {
+            .seed = tsl_test_random(&seed), .temperature = 1, .stages = l.stages, .stage_count = 1};
         fill(&seed, widths[w]);
         if (round % 2 && stage != TSL_STAGE_TEMPERATURE) {
           o.temperature = 0.7f;
@@ -365,7 +405,8 @@ static void random_chain(uint64_t *seed, size_t width, int draws) {
 static void any_order(void) {
   uint64_t seed = 102;
   for (size_t w = 0; w < WIDTHS; w++)
-    for (int round = 0; round < (widths[w] > 2000 ? 60 : 400); round++) random_chain(&seed, widths[w], 3);
+    for (int round = 0; round < (widths[w] > 2000 ? 60 : 400); round++)
+      random_chain(&seed, widths[w], 3);
   counted("chains");
 }
 
@@ -399,9 +440,11 @@ static void conventional_order(void) {
     tsl_sampler *a, *b;
     tsl_draw x = {0}, y = {0};
     CHECK(tsl_sampler_new(&o, NULL, &a) == TSL_OK && tsl_sampler_new(&listed, NULL, &b) == TSL_OK);
-    for (size_t i = 0; i < history_length; i++) CHECK(!tsl_sampler_accept(a, history[i]) && !tsl_sampler_accept(b, history[i]));
+    for (size_t i = 0; i < history_length; i++)
+      CHECK(!tsl_sampler_accept(a, history[i]) && !tsl_sampler_accept(b, history[i]));
     for (int i = 0; i < 3; i++) {
-      CHECK(tsl_sampler_draw(a, logits, 3000, mask, &x) == TSL_OK && tsl_sampler_draw(b, logits, 3000, mask, &y) == TSL_OK);
+      CHECK(tsl_sampler_draw(a, logits, 3000, mask, &x) == TSL_OK &&
+            tsl_sampler_draw(b, logits, 3000, mask, &y) == TSL_OK);
       CHECK(x.token == y.token && x.probability == y.probability && x.kept == y.kept);
     }
     tsl_sampler_free(a);
@@ -427,12 +470,14 @@ static void levels_agree(void) {
       if (!tsl__logits_force((tsl__logits_level)level)) continue;
       tsl_sampler *s;
       CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK);
-      for (size_t i = 0; i < history_length; i++) CHECK(tsl_sampler_accept(s, history[i]) == TSL_OK);
+      for (size_t i = 0; i < history_length; i++)
+        CHECK(tsl_sampler_accept(s, history[i]) == TSL_OK);
       for (int i = 0; i < 4; i++) {
         tsl_draw d;
         CHECK(tsl_sampler_draw(s, logits, width, mask, &d) == TSL_OK);
         if (level == TSL__LOGITS_PORTABLE) want[i] = d;
-        CHECK(d.token == want[i].token && d.probability == want[i].probability && d.kept == want[i].kept);
+        CHECK(d.token == want[i].token && d.probability == want[i].probability &&
+              d.kept == want[i].kept);
       }
       tsl_sampler_free(s);
     }
@@ -440,10 +485,11 @@ static void levels_agree(void) {
   tsl__logits_force(TSL__LOGITS_AUTO);
 }
 
-/* ---- extremes --------------------------------------------------------------------------------------------------- */
+/* ---- extremes -------------------------------------------------------------------------------- */
 
 static float extreme_logit(uint64_t *seed, unsigned kind) {
-  static const float ends[] = {FLT_MAX, -FLT_MAX, 0, -0.0f, 1e-45f, -1e-45f, 1, -1, 88, -88, 3e38f, -INFINITY};
+  static const float ends[] = {FLT_MAX, -FLT_MAX, 0,  -0.0f, 1e-45f, -1e-45f,
+                               1,       -1,       88, -88,   3e38f,  -INFINITY};
   switch (kind) {
   case 0: return ends[below(seed, sizeof ends / sizeof *ends)];
   case 1: return 5;
@@ -468,7 +514,9 @@ static void extreme_row(uint64_t *seed, size_t width) {
   mask[sure >> 5] |= 1u << (sure & 31);
   logits[sure] = kind == 4 ? FLT_MAX : 0.5f;
   history_length = below(seed, HISTORY + 1);
-  for (size_t i = 0; i < history_length; i++) history[i] = (tsl_token)(below(seed, 20) ? below(seed, width) : UINT32_MAX - 1); /* no column of the row */
+  /* no column of the row */
+  for (size_t i = 0; i < history_length; i++)
+    history[i] = (tsl_token)(below(seed, 20) ? below(seed, width) : UINT32_MAX - 1);
 }
 
 /* One of the ends of what a stage takes. */
@@ -479,31 +527,44 @@ static float an_end(uint64_t *seed, float most) {
 }
 
 static void extreme_options(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t width) {
-  *o = (tsl_sampler_options){.seed = tsl_test_random(seed), .temperature = below(seed, 3) ? an_end(seed, FLT_MAX) : 1, .legal_mass = true};
+  *o = (tsl_sampler_options){.seed = tsl_test_random(seed),
+                             .temperature = below(seed, 3) ? an_end(seed, FLT_MAX) : 1,
+                             .legal_mass = true};
   if (below(seed, 12) == 0) o->temperature = below(seed, 2) ? 0 : INFINITY;
-  if (below(seed, 4) == 0) o->top_k = below(seed, 2) ? UINT32_MAX : 1 + (uint32_t)below(seed, width);
+  if (below(seed, 4) == 0)
+    o->top_k = below(seed, 2) ? UINT32_MAX : 1 + (uint32_t)below(seed, width);
   if (below(seed, 4) == 0) o->top_p = an_end(seed, 1);
   if (below(seed, 4) == 0) o->min_p = an_end(seed, 1);
   if (below(seed, 4) == 0) o->typical_p = an_end(seed, 1);
   if (below(seed, 4) == 0) o->epsilon = an_end(seed, 1);
   if (below(seed, 4) == 0) o->eta = an_end(seed, 1);
   if (below(seed, 4) == 0) o->top_n_sigma = an_end(seed, FLT_MAX);
-  if (below(seed, 4) == 0) o->xtc_probability = 1, o->xtc_threshold = below(seed, 2) ? 0 : an_end(seed, 1);
-  if (below(seed, 4) == 0) o->mirostat_tau = an_end(seed, FLT_MAX), o->mirostat_eta = an_end(seed, FLT_MAX);
-  if (below(seed, 6) == 0) o->dynamic_range = an_end(seed, FLT_MAX), o->dynamic_exponent = an_end(seed, FLT_MAX);
-  if (below(seed, 4) == 0) o->repetition_penalty = an_end(seed, FLT_MAX), o->penalty_window = (uint32_t)below(seed, 80);
-  if (below(seed, 4) == 0) o->frequency_penalty = an_end(seed, FLT_MAX) * (below(seed, 2) ? 1.0f : -1.0f);
-  if (below(seed, 4) == 0) o->presence_penalty = an_end(seed, FLT_MAX) * (below(seed, 2) ? 1.0f : -1.0f);
-  if (below(seed, 4) == 0) o->dry_multiplier = an_end(seed, FLT_MAX), o->dry_base = an_end(seed, FLT_MAX), o->dry_allowed = (uint32_t)below(seed, 3);
+  if (below(seed, 4) == 0)
+    o->xtc_probability = 1, o->xtc_threshold = below(seed, 2) ? 0 : an_end(seed, 1);
+  if (below(seed, 4) == 0)
+    o->mirostat_tau = an_end(seed, FLT_MAX), o->mirostat_eta = an_end(seed, FLT_MAX);
+  if (below(seed, 6) == 0)
+    o->dynamic_range = an_end(seed, FLT_MAX), o->dynamic_exponent = an_end(seed, FLT_MAX);
+  if (below(seed, 4) == 0)
+    o->repetition_penalty = an_end(seed, FLT_MAX), o->penalty_window = (uint32_t)below(seed, 80);
+  if (below(seed, 4) == 0)
+    o->frequency_penalty = an_end(seed, FLT_MAX) * (below(seed, 2) ? 1.0f : -1.0f);
+  if (below(seed, 4) == 0)
+    o->presence_penalty = an_end(seed, FLT_MAX) * (below(seed, 2) ? 1.0f : -1.0f);
+  if (below(seed, 4) == 0)
+    o->dry_multiplier = an_end(seed, FLT_MAX), o->dry_base = an_end(seed, FLT_MAX),
+    o->dry_allowed = (uint32_t)below(seed, 3);
   if (below(seed, 4) == 0) {
-    l->bias[0] = (tsl_token_bias){(tsl_token)below(seed, width), below(seed, 2) ? FLT_MAX : -FLT_MAX};
+    l->bias[0] =
+        (tsl_token_bias){(tsl_token)below(seed, width), below(seed, 2) ? FLT_MAX : -FLT_MAX};
     l->bias[1] = (tsl_token_bias){UINT32_MAX - 1, 1};
     o->bias = l->bias, o->bias_count = 2;
   }
   if (below(seed, 4) == 0) o->no_repeat_ngram = 1 + (uint32_t)below(seed, 3);
 }
 
-/* Whatever finite options and rows: a token that the mask has and whose logit is finite, with a probability; the same on every level; and twice. */
+/* Whatever finite options and rows: a token that the mask has and whose logit is finite, with a
+ * probability; the same on every level; and twice. */
 static void extremes(void) {
   static const size_t extreme_widths[] = {1, 2, 31, 33, 100, 1025, 6001};
   uint64_t seed = 112;
@@ -519,17 +580,21 @@ static void extremes(void) {
       if (!tsl__logits_force((tsl__logits_level)level)) continue;
       tsl_sampler *s;
       CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK);
-      for (size_t i = 0; i < history_length; i++) CHECK(tsl_sampler_accept(s, history[i]) == TSL_OK);
+      for (size_t i = 0; i < history_length; i++)
+        CHECK(tsl_sampler_accept(s, history[i]) == TSL_OK);
       for (int i = 0; i < 3; i++) {
         tsl_status status = tsl_sampler_draw(s, logits, width, mask, &d);
         CHECKF(status == TSL_OK, "round %d, width %zu: %s", round, width, tsl_status_name(status));
         if (status != TSL_OK) break;
-        bool fine = d.token < width && open_at(d.token) && logits[d.token] >= -FLT_MAX && logits[d.token] <= FLT_MAX && d.probability > 0 &&
-                    d.probability <= 1.0000001 && d.kept >= 1 && d.kept <= d.allowed && d.legal_mass >= 0 && d.legal_mass <= 1;
-        CHECKF(fine, "round %d, width %zu: token %u, probability %g, kept %u of %u, legal mass %g", round, width, d.token, d.probability, d.kept,
-               d.allowed, d.legal_mass);
+        bool fine = d.token < width && open_at(d.token) && logits[d.token] >= -FLT_MAX &&
+                    logits[d.token] <= FLT_MAX && d.probability > 0 && d.probability <= 1.0000001 &&
+                    d.kept >= 1 && d.kept <= d.allowed && d.legal_mass >= 0 && d.legal_mass <= 1;
+        CHECKF(fine, "round %d, width %zu: token %u, probability %g, kept %u of %u, legal mass %g",
+               round, width, d.token, d.probability, d.kept, d.allowed, d.legal_mass);
         if (level == TSL__LOGITS_PORTABLE) want[i] = d;
-        CHECKF(d.token == want[i].token && d.probability == want[i].probability && d.kept == want[i].kept, "round %d, width %zu", round, width);
+        CHECKF(d.token == want[i].token && d.probability == want[i].probability &&
+                   d.kept == want[i].kept,
+               "round %d, width %zu", round, width);
         CHECK(tsl_sampler_accept(s, d.token) == TSL_OK);
         if (i == 1) CHECK(tsl_sampler_rollback(s, 1) == TSL_OK);
         drawn++;
@@ -541,9 +606,10 @@ static void extremes(void) {
   printf("  %lu draws\n", drawn);
 }
 
-/* ---- worked examples ------------------------------------------------------------------------------------------ */
+/* ---- worked examples ------------------------------------------------------------------------- */
 
-static const float cat[6] = {6.0f, 5.0f, 4.5f, 3.5f, 2.0f, 0.0f}; /* mat sofa floor bed moon banana */
+/* mat sofa floor bed moon banana */
+static const float cat[6] = {6.0f, 5.0f, 4.5f, 3.5f, 2.0f, 0.0f};
 
 static void golden_penalty(void) {
   tsl_sampler *s;
@@ -555,7 +621,8 @@ static void golden_penalty(void) {
     CHECK(tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK);
     p[d.token] = d.probability;
   }
-  CHECKF(fabs(p[0] - 0.303) <= 0.001 && fabs(p[1] - 0.370) <= 0.001, "mat %.4f, sofa %.4f", p[0], p[1]);
+  CHECKF(fabs(p[0] - 0.303) <= 0.001 && fabs(p[1] - 0.370) <= 0.001, "mat %.4f, sofa %.4f", p[0],
+         p[1]);
   tsl_sampler_free(s);
   o.temperature = 0;
   CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK && tsl_sampler_accept(s, 0) == TSL_OK);
@@ -565,12 +632,15 @@ static void golden_penalty(void) {
   o = (tsl_sampler_options){.frequency_penalty = 0.4f, .presence_penalty = 0.5f};
   CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK);
   CHECK(tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 0);
-  CHECK(tsl_sampler_accept(s, 0) == TSL_OK && tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 0); /* 5.1 */
-  CHECK(tsl_sampler_accept(s, 0) == TSL_OK && tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK && d.token == 1);
+  /* 5.1 */
+  CHECK(tsl_sampler_accept(s, 0) == TSL_OK && tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK &&
+        d.token == 0);
+  CHECK(tsl_sampler_accept(s, 0) == TSL_OK && tsl_sampler_draw(s, cat, 6, NULL, &d) == TSL_OK &&
+        d.token == 1);
   tsl_sampler_free(s);
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* One text with every stage and ban; true if an allocation failed. */
 static bool try_all(const tsl_sampler_options *o, failing *f, size_t width) {
@@ -578,7 +648,8 @@ static bool try_all(const tsl_sampler_options *o, failing *f, size_t width) {
   tsl_sampler *s;
   tsl_status status = tsl_sampler_new(o, &a, &s);
   if (status == TSL_OK) status = tsl_sampler_prompt(s, history, history_length / 2);
-  for (size_t i = history_length / 2; status == TSL_OK && i < history_length; i++) status = tsl_sampler_accept(s, history[i]);
+  for (size_t i = history_length / 2; status == TSL_OK && i < history_length; i++)
+    status = tsl_sampler_accept(s, history[i]);
   tsl_draw d;
   tsl_sampler *fork = NULL;
   if (status == TSL_OK) status = tsl_sampler_fork(s, 1, &fork);
@@ -608,13 +679,14 @@ static void every_allocation_fails(void) {
   }
 }
 
-/* ---- arithmetic ----------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static void own_log_and_exp(void) {
   double worst_log = 0, worst_exp = 0;
   uint64_t seed = 108;
   for (int i = 0; i < 200000; i++) {
-    double x = ldexp(1 + tsl_test_uniform(&seed), (int)below(&seed, 600) - 300), y = tsl_test_uniform(&seed) * 1200 - 600;
+    double x = ldexp(1 + tsl_test_uniform(&seed), (int)below(&seed, 600) - 300),
+           y = tsl_test_uniform(&seed) * 1200 - 600;
     double l = fabs(tsl__log(x) - (double)logl(x)) / fmax(1, fabs((double)logl(x)));
     double e = fabs(tsl__exp(y) / (double)expl(y) - 1);
     if (l > worst_log) worst_log = l;

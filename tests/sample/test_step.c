@@ -46,15 +46,19 @@ static want reference(size_t width, bool masked) {
 static bool near(double a, long double b) { return fabsl(a - b) <= 2e-5L * fabsl(b) + 2e-6L; }
 
 /* Is `top` the first n of the ranking? */
-static void check_top(const tsl_token_logprob *top, uint32_t n, uint32_t asked, size_t width, bool masked, long double log_mass) {
+static void check_top(const tsl_token_logprob *top, uint32_t n, uint32_t asked, size_t width,
+                      bool masked, long double log_mass) {
   size_t finite = 0;
   for (size_t i = 0; i < width; i++) finite += (!masked || open_at(i)) && logits[i] > -INFINITY;
   CHECKF(n == (asked < finite ? asked : finite), "%u of %zu", n, finite);
   for (uint32_t r = 0; r < n; r++) {
     size_t before = 0;
     for (size_t i = 0; i < width; i++)
-      before += (!masked || open_at(i)) && (logits[i] > logits[top[r].token] || (logits[i] == logits[top[r].token] && i < top[r].token));
-    CHECKF(before == r && (!masked || open_at(top[r].token)), "place %u: %zu are before it", r, before);
+      before +=
+          (!masked || open_at(i)) && (logits[i] > logits[top[r].token] ||
+                                      (logits[i] == logits[top[r].token] && i < top[r].token));
+    CHECKF(before == r && (!masked || open_at(top[r].token)), "place %u: %zu are before it", r,
+           before);
     CHECK(near(top[r].logprob, logits[top[r].token] - log_mass));
   }
 }
@@ -65,11 +69,14 @@ static void check_row(uint64_t *seed, size_t width, uint32_t top_n) {
   tsl_token token = (tsl_token)(tsl_test_random(seed) % width);
   CHECK(tsl_step_measure(logits, width, mask, token, top_n, top, masked_top, &s) == TSL_OK);
   want all = reference(width, false), some = reference(width, true);
-  CHECKF(near(s.legal_mass, some.mass / all.mass), "legal mass %.9g, not %.9Lg", s.legal_mass, some.mass / all.mass);
-  CHECKF(near(s.entropy, all.entropy) && near(s.masked_entropy, some.entropy), "entropy %.9g, not %.9Lg", s.entropy, all.entropy);
+  CHECKF(near(s.legal_mass, some.mass / all.mass), "legal mass %.9g, not %.9Lg", s.legal_mass,
+         some.mass / all.mass);
+  CHECKF(near(s.entropy, all.entropy) && near(s.masked_entropy, some.entropy),
+         "entropy %.9g, not %.9Lg", s.entropy, all.entropy);
   bool none = logits[token] == -INFINITY;
   CHECK(none ? s.logprob == -INFINITY : near(s.logprob, logits[token] - all.log_mass));
-  CHECK(none || !open_at(token) ? s.masked_logprob == -INFINITY : near(s.masked_logprob, logits[token] - some.log_mass));
+  CHECK(none || !open_at(token) ? s.masked_logprob == -INFINITY
+                                : near(s.masked_logprob, logits[token] - some.log_mass));
   check_top(top, s.top_count, top_n, width, false, all.log_mass);
   check_top(masked_top, s.masked_top_count, top_n, width, true, some.log_mass);
   size_t allowed = 0;
@@ -90,7 +97,8 @@ static void against_reference(void) {
 }
 
 static void edges(void) {
-  static const float x[4] = {1, NAN, 2, INFINITY}, low[3] = {-INFINITY, -INFINITY, -INFINITY}, one[3] = {3, -INFINITY, -INFINITY};
+  static const float x[4] = {1, NAN, 2, INFINITY}, low[3] = {-INFINITY, -INFINITY, -INFINITY},
+                     one[3] = {3, -INFINITY, -INFINITY};
   tsl_token_logprob top[3];
   tsl_step s = {.legal_mass = 77};
   uint32_t m = 5, nan = 3;
@@ -99,11 +107,15 @@ static void edges(void) {
   CHECK(tsl_step_measure(low, 3, NULL, 0, 0, NULL, NULL, &s) == TSL_ERR_LOGITS);
   CHECK(tsl_step_measure(x, 4, NULL, 4, 0, NULL, NULL, &s) == TSL_ERR_ARGUMENT &&
         tsl_step_measure(x, 0, NULL, 0, 0, NULL, NULL, &s) == TSL_ERR_ARGUMENT);
-  CHECK(tsl_step_measure(NULL, 4, NULL, 0, 0, NULL, NULL, &s) == TSL_ERR_ARGUMENT && s.legal_mass == 77);
-  CHECK(tsl_step_measure(x, 3, &m, 2, 3, top, NULL, &s) == TSL_OK && s.legal_mass == 1 && s.top_count == 2 && top[0].token == 2);
-  CHECK(tsl_step_measure(x, 4, &m, 2, 3, top, top, &s) == TSL_OK && s.legal_mass == 0 && s.logprob == -INFINITY && s.masked_top_count == 2);
+  CHECK(tsl_step_measure(NULL, 4, NULL, 0, 0, NULL, NULL, &s) == TSL_ERR_ARGUMENT &&
+        s.legal_mass == 77);
+  CHECK(tsl_step_measure(x, 3, &m, 2, 3, top, NULL, &s) == TSL_OK && s.legal_mass == 1 &&
+        s.top_count == 2 && top[0].token == 2);
+  CHECK(tsl_step_measure(x, 4, &m, 2, 3, top, top, &s) == TSL_OK && s.legal_mass == 0 &&
+        s.logprob == -INFINITY && s.masked_top_count == 2);
   CHECK(fabs(s.masked_logprob - log(1 / (1 + exp(-1)))) < 1e-6);
-  CHECK(tsl_step_measure(one, 3, NULL, TSL_NO_TOKEN, 3, top, NULL, &s) == TSL_OK && isnan(s.logprob) && s.entropy == 0 && s.top_count == 1);
+  CHECK(tsl_step_measure(one, 3, NULL, TSL_NO_TOKEN, 3, top, NULL, &s) == TSL_OK &&
+        isnan(s.logprob) && s.entropy == 0 && s.top_count == 1);
 }
 
 static void sums(void) {
@@ -119,8 +131,10 @@ static void sums(void) {
     tsl_step_add(&total, &s);
     logprob += s.logprob, masked += s.masked_logprob, least = fmin(least, s.legal_mass);
   }
-  CHECK(total.steps == 20 && total.logprob == logprob && total.masked_logprob == masked && total.least_legal_mass == least);
-  CHECKF(fabs(total.logprob - total.masked_logprob - total.log_legal_mass) < 1e-4, "%g", total.logprob - total.masked_logprob);
+  CHECK(total.steps == 20 && total.logprob == logprob && total.masked_logprob == masked &&
+        total.least_legal_mass == least);
+  CHECKF(fabs(total.logprob - total.masked_logprob - total.log_legal_mass) < 1e-4, "%g",
+         total.logprob - total.masked_logprob);
 }
 
 int main(void) {

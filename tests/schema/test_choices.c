@@ -1,7 +1,10 @@
-/* test_choices.c - objects with many choices that have little to do with each other, which are followed as clauses (compiler/schema/clause.c): random schemas beside a validator.
+/* test_choices.c - objects with many choices that have little to do with each other, which are
+ * followed as clauses (compiler/schema/clause.c): random schemas beside a validator.
  *
- * Each schema has so many if/then/else, dependentSchemas, anyOf, oneOf and negations about a dozen members that their product is beyond all limits. Random instances, members in any order, must be
- * accepted byte by byte just if the validator says that they are valid; texts that are drawn, in both orders, must come to an end and be valid. Likewise arrays with several `contains`
+ * Each schema has so many if/then/else, dependentSchemas, anyOf, oneOf and negations about a dozen
+ * members that their product is beyond all limits. Random instances, members in any order, must be
+ * accepted byte by byte just if the validator says that they are valid; texts that are drawn, in
+ * both orders, must come to an end and be valid. Likewise arrays with several `contains`
  * (compiler/schema/array.c).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,20 +23,39 @@ static unsigned long valid, invalid, drawn, empty;
 #define CHOICES_MAX 14
 static char schema[1 << 16];
 static size_t schema_n, begins[CHOICES_MAX], ends[CHOICES_MAX]; /* the choices' places in it */
-static char base[(1 << 16) + 2]; /* the schema without them */
+static char base[(1 << 16) + 2];                                /* the schema without them */
 static unsigned choices;
 
 static unsigned below(unsigned n) { return (unsigned)(tsl_test_random(&seed) % n); }
 static void put(const char *text) { schema_n += (size_t)sprintf(schema + schema_n, "%s", text); }
-static void put_name(unsigned k) { schema_n += (size_t)sprintf(schema + schema_n, "\"%c\"", 'a' + (int)k); }
+static void put_name(unsigned k) {
+  schema_n += (size_t)sprintf(schema + schema_n, "\"%c\"", 'a' + (int)k);
+}
 
-/* ---- schemas ------------------------------------------------------------------------------------------------------- */
+/* ---- schemas --------------------------------------------------------------------------------- */
 
-static const char *const values[] = {"true", "false", "null", "0", "1", "5", "12", "\"x\"", "\"y\"", "\"zz\"", "\"\"", "[]", "[1]", "{}", "{\"a\":1}"};
-static const char *const values_of[] = {
-    "{\"const\":true}", "{\"const\":\"x\"}", "{\"enum\":[\"x\",\"y\"]}", "{\"enum\":[\"y\",\"zz\",1]}", "{\"type\":\"boolean\"}", "{\"type\":\"string\"}", "{\"type\":\"integer\",\"minimum\":5}",
-    "{\"maximum\":4}", "{\"type\":[\"string\",\"null\"],\"maxLength\":1}", "{\"pattern\":\"^x\"}", "{\"type\":[\"array\",\"boolean\"]}", "{\"type\":\"object\",\"required\":[\"a\"]}", "{\"minItems\":1}",
-    "{\"not\":{\"const\":\"x\"}}", "{\"enum\":[\"x\",0]}", "true", "false", "{\"enum\":[[1],\"x\",5]}", "{\"anyOf\":[{\"const\":\"y\"},{\"type\":\"number\"}]}"};
+static const char *const values[] = {"true", "false", "null",  "0",     "1",
+                                     "5",    "12",    "\"x\"", "\"y\"", "\"zz\"",
+                                     "\"\"", "[]",    "[1]",   "{}",    "{\"a\":1}"};
+static const char *const values_of[] = {"{\"const\":true}",
+                                        "{\"const\":\"x\"}",
+                                        "{\"enum\":[\"x\",\"y\"]}",
+                                        "{\"enum\":[\"y\",\"zz\",1]}",
+                                        "{\"type\":\"boolean\"}",
+                                        "{\"type\":\"string\"}",
+                                        "{\"type\":\"integer\",\"minimum\":5}",
+                                        "{\"maximum\":4}",
+                                        "{\"type\":[\"string\",\"null\"],\"maxLength\":1}",
+                                        "{\"pattern\":\"^x\"}",
+                                        "{\"type\":[\"array\",\"boolean\"]}",
+                                        "{\"type\":\"object\",\"required\":[\"a\"]}",
+                                        "{\"minItems\":1}",
+                                        "{\"not\":{\"const\":\"x\"}}",
+                                        "{\"enum\":[\"x\",0]}",
+                                        "true",
+                                        "false",
+                                        "{\"enum\":[[1],\"x\",5]}",
+                                        "{\"anyOf\":[{\"const\":\"y\"},{\"type\":\"number\"}]}"};
 #define COUNT(list) (unsigned)(sizeof(list) / sizeof *(list))
 
 static void put_names(unsigned n) {
@@ -62,33 +84,48 @@ static void put_properties(unsigned n) {
 static void put_branch(unsigned depth) {
   put("{");
   switch (below(depth ? 13 : 8)) {
-    case 0: put("\"required\":"), put_names(1); break;
-    case 1: put("\"required\":"), put_names(2); break;
-    case 2: put_properties(1); break;
-    case 3: put_properties(2); break;
-    case 4: put_properties(1), put(",\"required\":"), put_names(1); break;
-    case 5: put("\"type\":\"object\","), put_properties(1 + below(2)), put(",\"required\":"), put_names(1 + below(2)); break;
-    case 6: put(below(2) ? "\"minProperties\":3" : "\"maxProperties\":6"); break;
-    case 7: put("\"dependentRequired\":{"), put_name(below(NAMES)), put(":"), put_names(1), put("}"); break;
-    case 8: put("\"not\":"), put_branch(depth - 1); break;
-    case 9: put("\"not\":{\"not\":"), put_branch(0), put("}"); break;
-    case 10: put("\"anyOf\":["), put_branch(depth - 1), put(","), put_branch(depth - 1), put("]"); break;
-    case 11: put("\"allOf\":["), put_branch(depth - 1), put(","), put_branch(depth - 1), put("]"); break;
-    default: put(below(2) ? "\"patternProperties\":{\"^[a-d]\":{\"type\":\"string\"}}," : "\"additionalProperties\":false,"), put_properties(4); break;
+  case 0: put("\"required\":"), put_names(1); break;
+  case 1: put("\"required\":"), put_names(2); break;
+  case 2: put_properties(1); break;
+  case 3: put_properties(2); break;
+  case 4: put_properties(1), put(",\"required\":"), put_names(1); break;
+  case 5:
+    put("\"type\":\"object\","), put_properties(1 + below(2)), put(",\"required\":"),
+        put_names(1 + below(2));
+    break;
+  case 6: put(below(2) ? "\"minProperties\":3" : "\"maxProperties\":6"); break;
+  case 7:
+    put("\"dependentRequired\":{"), put_name(below(NAMES)), put(":"), put_names(1), put("}");
+    break;
+  case 8: put("\"not\":"), put_branch(depth - 1); break;
+  case 9: put("\"not\":{\"not\":"), put_branch(0), put("}"); break;
+  case 10:
+    put("\"anyOf\":["), put_branch(depth - 1), put(","), put_branch(depth - 1), put("]");
+    break;
+  case 11:
+    put("\"allOf\":["), put_branch(depth - 1), put(","), put_branch(depth - 1), put("]");
+    break;
+  default:
+    put(below(2) ? "\"patternProperties\":{\"^[a-d]\":{\"type\":\"string\"}},"
+                 : "\"additionalProperties\":false,"),
+        put_properties(4);
+    break;
   }
   put("}");
 }
 
 /* Branches that a member tells apart: one of them is required, or the member brings them along. */
 static void put_told_apart(unsigned k, bool require) {
-  static const char *const tags[] = {"{\"const\":\"x\"}", "{\"enum\":[\"y\",\"zz\"]}", "{\"const\":0}"};
+  static const char *const tags[] = {"{\"const\":\"x\"}", "{\"enum\":[\"y\",\"zz\"]}",
+                                     "{\"const\":0}"};
   unsigned n = 2 + below(2), other = (k + 1 + below(NAMES - 1)) % NAMES, negated = below(8);
   put(below(2) ? "{\"oneOf\":[" : "{\"anyOf\":[");
   for (unsigned i = 0; i < n; i++) {
     if (i) put(",");
     if (negated == i) put("{\"not\":{\"not\":");
     put("{\"properties\":{");
-    put_name(k), put(":"), put(tags[i]), put(","), put_name(other), put(":"), put(values_of[below(COUNT(values_of))]);
+    put_name(k), put(":"), put(tags[i]), put(","), put_name(other), put(":"),
+        put(values_of[below(COUNT(values_of))]);
     put("},\"required\":[");
     if (require) put_name(k);
     if (require && i) put(",");
@@ -101,22 +138,31 @@ static void put_told_apart(unsigned k, bool require) {
 static void put_choice(void) {
   unsigned k = below(NAMES);
   switch (below(8)) {
-    case 0:
-    case 1:
-    case 2:
-      put("{\"if\":"), put_branch(1), put(",\"then\":"), put_branch(1);
-      if (below(2)) put(",\"else\":"), put_branch(0);
-      put("}");
-      break;
-    case 3: put("{\"anyOf\":["), put_branch(1), put(","), put_branch(0), put("]}"); break;
-    case 4: put("{\"oneOf\":["), put_branch(0), put(","), put_branch(0), put(below(2) ? "]}" : ",{\"required\":[\"a\",\"c\"]}]}"); break;
-    case 5: put("{\"dependentSchemas\":{"), put_name(k), put(":"), put_branch(1), put(","), put_name((k + 1) % NAMES), put(":"), put_branch(0), put("}}"); break;
-    case 6: put("{\"dependentSchemas\":{"), put_name(k), put(":"), put_told_apart(k, false), put("}}"); break;
-    default: put_told_apart(k, true);
+  case 0:
+  case 1:
+  case 2:
+    put("{\"if\":"), put_branch(1), put(",\"then\":"), put_branch(1);
+    if (below(2)) put(",\"else\":"), put_branch(0);
+    put("}");
+    break;
+  case 3: put("{\"anyOf\":["), put_branch(1), put(","), put_branch(0), put("]}"); break;
+  case 4:
+    put("{\"oneOf\":["), put_branch(0), put(","), put_branch(0),
+        put(below(2) ? "]}" : ",{\"required\":[\"a\",\"c\"]}]}");
+    break;
+  case 5:
+    put("{\"dependentSchemas\":{"), put_name(k), put(":"), put_branch(1), put(","),
+        put_name((k + 1) % NAMES), put(":"), put_branch(0), put("}}");
+    break;
+  case 6:
+    put("{\"dependentSchemas\":{"), put_name(k), put(":"), put_told_apart(k, false), put("}}");
+    break;
+  default: put_told_apart(k, true);
   }
 }
 
-/* `unevaluated`: only some members are named outside the choices, and what those evaluate matters. */
+/* `unevaluated`: only some members are named outside the choices, and what those evaluate
+ * matters. */
 static void make_schema(bool unevaluated) {
   static const char *const rest[] = {"false", "{\"type\":\"string\"}", "{\"enum\":[\"x\",5]}"};
   unsigned named = unevaluated ? 2 + below(NAMES - 2) : NAMES, inner = 0;
@@ -127,10 +173,13 @@ static void make_schema(bool unevaluated) {
     if (k) put(",");
     put_name(k);
     put(":");
-    put(below(3) ? "{\"type\":[\"boolean\",\"string\",\"integer\",\"null\"]}" : below(2) ? "{\"enum\":[\"x\",\"y\",\"zz\",0,true]}" : "true");
+    put(below(3)   ? "{\"type\":[\"boolean\",\"string\",\"integer\",\"null\"]}"
+        : below(2) ? "{\"enum\":[\"x\",\"y\",\"zz\",0,true]}"
+                   : "true");
   }
   put(!unevaluated && below(2) ? "},\"additionalProperties\":false" : "}");
-  if (unevaluated && below(4) == 0) put(",\"patternProperties\":{\"^[ehi]\":{\"not\":{\"const\":null}}}");
+  if (unevaluated && below(4) == 0)
+    put(",\"patternProperties\":{\"^[ehi]\":{\"not\":{\"const\":null}}}");
   if (below(4) == 0) put(",\"maxProperties\":7");
   if (below(3) == 0) put(",\"required\":"), put_names(1 + below(2));
   sprintf(base, "%s}", schema);
@@ -138,7 +187,8 @@ static void make_schema(bool unevaluated) {
   if (unevaluated && below(4) == 0) inner = 1 + below(choices);
   if (inner) put("{\"allOf\":[");
   for (unsigned i = 0; i < choices; i++) {
-    if (inner && i == inner) put("],\"unevaluatedProperties\":"), put(rest[below(COUNT(rest))]), put("}");
+    if (inner && i == inner)
+      put("],\"unevaluatedProperties\":"), put(rest[below(COUNT(rest))]), put("}");
     if (i) put(",");
     begins[i] = schema_n;
     put_choice();
@@ -156,7 +206,9 @@ static void make_array_schema(void) {
   schema_n = 0;
   put("{\"type\":\"array\"");
   if (below(3) == 0) put(",\"prefixItems\":["), put(values_of[below(COUNT(values_of))]), put("]");
-  if (below(2)) put(",\"items\":"), put(below(2) ? values_of[below(COUNT(values_of))] : "{\"type\":[\"boolean\",\"string\",\"integer\"]}");
+  if (below(2))
+    put(",\"items\":"), put(below(2) ? values_of[below(COUNT(values_of))]
+                                     : "{\"type\":[\"boolean\",\"string\",\"integer\"]}");
   if (below(3) == 0) put(below(2) ? ",\"maxItems\":6" : ",\"minItems\":3");
   sprintf(base, "%s}", schema);
   put(",\"allOf\":[");
@@ -164,8 +216,10 @@ static void make_array_schema(void) {
     if (i) put(",");
     begins[i] = schema_n;
     put("{\"contains\":");
-    if (below(2)) put("{\"const\":"), put(values[below(COUNT(values))]), put("}");
-    else put(values_of[below(COUNT(values_of))]);
+    if (below(2))
+      put("{\"const\":"), put(values[below(COUNT(values))]), put("}");
+    else
+      put(values_of[below(COUNT(values_of))]);
     if (below(3) == 0) put(below(2) ? ",\"minContains\":2" : ",\"minContains\":0");
     if (below(3) == 0) put(below(2) ? ",\"maxContains\":2" : ",\"maxContains\":3");
     put("}");
@@ -174,9 +228,10 @@ static void make_array_schema(void) {
   put("]}");
 }
 
-/* ---- texts --------------------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
-/* An object: what each member is, 0 for absent, and in which order they come; the last name is one that no schema has. */
+/* An object: what each member is, 0 for absent, and in which order they come; the last name is one
+ * that no schema has. */
 typedef struct instance {
   unsigned value[NAMES + 1], order[NAMES + 1];
 } instance;
@@ -193,21 +248,27 @@ static size_t spell(const instance *o, char *text) {
   size_t n = (size_t)sprintf(text, "{");
   for (unsigned i = 0; i <= NAMES; i++) {
     unsigned k = o->order[i];
-    if (o->value[k]) n += (size_t)sprintf(text + n, "%s\"%c\":%s", n > 1 ? "," : "", 'a' + (int)k, values[o->value[k] - 1]);
+    if (o->value[k])
+      n += (size_t)sprintf(text + n, "%s\"%c\":%s", n > 1 ? "," : "", 'a' + (int)k,
+                           values[o->value[k] - 1]);
   }
   return n + (size_t)sprintf(text + n, "}");
 }
 
-/* How many of the choices it satisfies; that it satisfies all else, or is valid, counts for some. */
+/* How many of the choices it satisfies; that it satisfies all else, or is valid, counts for
+ * some. */
 static unsigned satisfied(const char *text, size_t n) {
-  unsigned score = (validator_judge_texts(base, strlen(base), text, n) == VALID ? 4 : 0) + (validator_judge_texts(schema, schema_n, text, n) == VALID ? 8 : 0);
-  for (unsigned i = 0; i < choices; i++) score += validator_judge_texts(schema + begins[i], ends[i] - begins[i], text, n) == VALID;
+  unsigned score = (validator_judge_texts(base, strlen(base), text, n) == VALID ? 4 : 0) +
+                   (validator_judge_texts(schema, schema_n, text, n) == VALID ? 8 : 0);
+  for (unsigned i = 0; i < choices; i++)
+    score += validator_judge_texts(schema + begins[i], ends[i] - begins[i], text, n) == VALID;
   return score;
 }
 
 static bool accepts(tsl_grammar *g, const char *text, size_t n) {
   tsl_matcher *m = NULL;
-  bool all = tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, text, n, NULL) == TSL_OK && tsl_matcher_is_complete(m);
+  bool all = tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+             tsl_matcher_accept_bytes(m, text, n, NULL) == TSL_OK && tsl_matcher_is_complete(m);
   tsl_matcher_free(m);
   return all;
 }
@@ -220,7 +281,9 @@ static int nearest(tsl_matcher *m, const uint32_t *set) {
     uint8_t byte = (uint8_t)c;
     tsl_matcher *next = NULL;
     if (!tsl_mask_has(set, (tsl_token)c) || tsl_matcher_fork(m, &next) != TSL_OK) continue;
-    if (tsl_matcher_accept_bytes(next, &byte, 1, NULL) == TSL_OK && tsl_matcher_shortest_completion(next, &left) == TSL_OK && left < best) best = left, found = c;
+    if (tsl_matcher_accept_bytes(next, &byte, 1, NULL) == TSL_OK &&
+        tsl_matcher_shortest_completion(next, &left) == TSL_OK && left < best)
+      best = left, found = c;
     tsl_matcher_free(next);
   }
   return found;
@@ -234,9 +297,11 @@ static void draw_text(tsl_grammar *g) {
   uint64_t left = 0;
   unsigned free_bytes = below(300);
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
-  while (m && n < TEXT_MAX - 1 && !(tsl_matcher_is_complete(m) && (n >= free_bytes || below(20) == 0))) {
+  while (m && n < TEXT_MAX - 1 &&
+         !(tsl_matcher_is_complete(m) && (n >= free_bytes || below(20) == 0))) {
     tsl_status status = tsl_matcher_next_bytes(m, set);
-    CHECKF(status == TSL_OK, "%s after %.*s, schema %s", tsl_status_name(status), (int)n, text, schema);
+    CHECKF(status == TSL_OK, "%s after %.*s, schema %s", tsl_status_name(status), (int)n, text,
+           schema);
     if (status != TSL_OK) break;
     tsl_token t = n < free_bytes ? draw(set, 256, &seed) : (tsl_token)nearest(m, set);
     if (n < free_bytes && tsl_mask_has(set, '"') && below(2)) t = '"';
@@ -245,27 +310,35 @@ static void draw_text(tsl_grammar *g) {
     CHECK(tsl_matcher_accept_bytes(m, &byte, 1, NULL) == TSL_OK);
     text[n++] = (char)byte;
   }
-  bool complete = m && tsl_matcher_is_complete(m) && tsl_matcher_shortest_completion(m, &left) == TSL_OK && left == 0;
-  CHECKF(complete && validator_judge_texts(schema, schema_n, text, n) != INVALID, "drawn %.*s, schema %s", (int)n, text, schema);
+  bool complete = m && tsl_matcher_is_complete(m) &&
+                  tsl_matcher_shortest_completion(m, &left) == TSL_OK && left == 0;
+  CHECKF(complete && validator_judge_texts(schema, schema_n, text, n) != INVALID,
+         "drawn %.*s, schema %s", (int)n, text, schema);
   drawn++;
   tsl_matcher_free(m);
 }
 
-/* An empty schema has no valid instance; every other one has those that the validator calls valid, and no others. */
+/* An empty schema has no valid instance; every other one has those that the validator calls valid,
+ * and no others. */
 static void compare_text(tsl_grammar *g, const char *text, size_t n) {
   verdict v = validator_judge_texts(schema, schema_n, text, n);
   bool accepted = g && accepts(g, text, n);
-  CHECKF(v != NO_VERDICT && accepted == (v == VALID), "%s %.*s, schema %s", accepted ? "accepted" : "denied", (int)n, text, schema);
-  if (v == VALID) valid++;
-  else invalid++;
+  CHECKF(v != NO_VERDICT && accepted == (v == VALID), "%s %.*s, schema %s",
+         accepted ? "accepted" : "denied", (int)n, text, schema);
+  if (v == VALID)
+    valid++;
+  else
+    invalid++;
 }
 
-/* From a random instance on each step changes a member, and goes on with that where no fewer choices are satisfied: so most of them are nearly valid, or just so. */
+/* From a random instance on each step changes a member, and goes on with that where no fewer
+ * choices are satisfied: so most of them are nearly valid, or just so. */
 static void compare_objects(tsl_grammar *g) {
   static char text[TEXT_MAX];
   instance o = {{0}, {0}}, next;
   unsigned score = 0;
-  for (unsigned k = 0; k <= NAMES; k++) o.order[k] = k, o.value[k] = below(3) ? 1 + below(COUNT(values)) : 0;
+  for (unsigned k = 0; k <= NAMES; k++)
+    o.order[k] = k, o.value[k] = below(3) ? 1 + below(COUNT(values)) : 0;
   for (int i = 0; i < 200; i++) {
     next = o;
     next.value[below(NAMES + (below(8) == 0))] = below(4) ? 1 + below(COUNT(values)) : 0;
@@ -289,12 +362,15 @@ static void compare_arrays(tsl_grammar *g) {
     item[k] = below(COUNT(values));
     if (below(3) == 0) count = below(ITEMS + 1);
     size_t n = (size_t)sprintf(text, "[");
-    for (unsigned at = 0; at < count; at++) n += (size_t)sprintf(text + n, "%s%s", at ? "," : "", values[item[at]]);
+    for (unsigned at = 0; at < count; at++)
+      n += (size_t)sprintf(text + n, "%s%s", at ? "," : "", values[item[at]]);
     n += (size_t)sprintf(text + n, "]");
     compare_text(g, text, n);
     unsigned now = satisfied(text, n);
-    if (now >= score) score = now;
-    else item[k] = was, count = counted;
+    if (now >= score)
+      score = now;
+    else
+      item[k] = was, count = counted;
   }
 }
 
@@ -303,11 +379,14 @@ static void compare_arrays(tsl_grammar *g) {
 /* The schema that was made, number i, with members in one of the orders. */
 static void try_schema(unsigned i, bool ordered, void (*compare)(tsl_grammar *g)) {
   const tsl_limits limits = {.max_steps = 20000000};
-  tsl_schema_options options = {.order = ordered ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY, .whitespace = TSL_WS_COMPACT};
+  tsl_schema_options options = {.order = ordered ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY,
+                                .whitespace = TSL_WS_COMPACT};
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  tsl_status status = tsl_grammar_json_schema(vocab, schema, schema_n, &options, &limits, &g, &error);
-  CHECKF(status == TSL_OK || status == TSL_ERR_EMPTY, "schema %u: %s: %s: %s", i, tsl_status_name(status), error.message, schema);
+  tsl_status status =
+      tsl_grammar_json_schema(vocab, schema, schema_n, &options, &limits, &g, &error);
+  CHECKF(status == TSL_OK || status == TSL_ERR_EMPTY, "schema %u: %s: %s: %s", i,
+         tsl_status_name(status), error.message, schema);
   empty += status == TSL_ERR_EMPTY;
   if (status != TSL_OK && status != TSL_ERR_EMPTY) return;
   if (!ordered) compare(g);
@@ -316,7 +395,9 @@ static void try_schema(unsigned i, bool ordered, void (*compare)(tsl_grammar *g)
 }
 
 static void tell(unsigned long schemas) {
-  printf("  %u schemas, of which nothing satisfies %lu; %lu instances valid, %lu not; %lu texts drawn\n", rounds, empty / schemas, valid, invalid, drawn);
+  printf("  %u schemas, of which nothing satisfies %lu; %lu instances valid, %lu not; %lu texts "
+         "drawn\n",
+         rounds, empty / schemas, valid, invalid, drawn);
   CHECK(valid > rounds && drawn > 0 && drawn == DRAWS * (schemas * rounds - empty));
   empty = valid = invalid = drawn = 0;
 }

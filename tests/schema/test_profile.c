@@ -1,4 +1,5 @@
-/* test_profile.c - documented limits of a provider: each is found where it is broken, and a schema that keeps them all has none.
+/* test_profile.c - documented limits of a provider: each is found where it is broken, and a schema
+ * that keeps them all has none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,8 @@ static size_t used;
 
 static void note(void *ctx, const tsl_profile_finding *f) {
   (void)ctx;
-  int n = snprintf(found + used, sizeof found - used, "%s %s %s\n", f->breaks ? "breaks" : "undocumented", f->pointer, f->keyword);
+  int n = snprintf(found + used, sizeof found - used, "%s %s %s\n",
+                   f->breaks ? "breaks" : "undocumented", f->pointer, f->keyword);
   if (n > 0 && used + (size_t)n < sizeof found) used += (size_t)n;
 }
 
@@ -22,17 +24,23 @@ static tsl_status look(const char *schema, size_t length) {
 
 static void rules(void) {
 #define OBJECT(more) "{\"type\":\"object\",\"additionalProperties\":false" more "}"
-#define WITH(name, schema) OBJECT(",\"required\":[\"" name "\"],\"properties\":{\"" name "\":" schema "}")
-  static const struct { const char *schema, *found; } cases[] = {
+#define WITH(name, schema) \
+  OBJECT(",\"required\":[\"" name "\"],\"properties\":{\"" name "\":" schema "}")
+  static const struct {
+    const char *schema, *found;
+  } cases[] = {
       {WITH("a", "{\"type\":[\"string\",\"null\"],\"pattern\":\"x\",\"description\":\"d\"}"), ""},
       {WITH("a", "{\"$ref\":\"#\"}"), ""},
       {"{\"type\":\"object\"}", "breaks  \n"},
-      {"{\"type\":\"object\",\"additionalProperties\":true}", "breaks /additionalProperties additionalProperties\n"},
+      {"{\"type\":\"object\",\"additionalProperties\":true}",
+       "breaks /additionalProperties additionalProperties\n"},
       {OBJECT(",\"properties\":{\"a/b\":{}}"), "breaks /properties/a~1b \n"},
       {WITH("a", "{\"allOf\":[{\"type\":\"string\"}]}"), "breaks /properties/a/allOf allOf\n"},
-      {WITH("if", "{\"if\":{},\"uniqueItems\":true}"), "breaks /properties/if/if if\nundocumented /properties/if/uniqueItems uniqueItems\n"},
+      {WITH("if", "{\"if\":{},\"uniqueItems\":true}"),
+       "breaks /properties/if/if if\nundocumented /properties/if/uniqueItems uniqueItems\n"},
       {"{\"anyOf\":[{\"type\":\"null\"}]}", "breaks /anyOf anyOf\nbreaks  \n"},
-      {WITH("a", "{\"items\":{\"anyOf\":[{\"type\":\"object\"}]}}"), "breaks /properties/a/items/anyOf/0 \n"},
+      {WITH("a", "{\"items\":{\"anyOf\":[{\"type\":\"object\"}]}}"),
+       "breaks /properties/a/items/anyOf/0 \n"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK(look(cases[i].schema, strlen(cases[i].schema)) == TSL_OK);
@@ -43,19 +51,29 @@ static void rules(void) {
 static void totals(void) {
   static char schema[1 << 18];
   for (int over = 0; over < 2; over++) {
-    size_t n = (size_t)snprintf(schema, sizeof schema, "{\"type\":\"object\",\"additionalProperties\":false,\"$defs\":{\"a\":{\"enum\":[0");
-    for (int i = 1; i < 1000 + over; i++) n += (size_t)snprintf(schema + n, sizeof schema - n, ",%d", i);
+    size_t n = (size_t)snprintf(
+        schema, sizeof schema,
+        "{\"type\":\"object\",\"additionalProperties\":false,\"$defs\":{\"a\":{\"enum\":[0");
+    for (int i = 1; i < 1000 + over; i++)
+      n += (size_t)snprintf(schema + n, sizeof schema - n, ",%d", i);
     n += (size_t)snprintf(schema + n, sizeof schema - n, "]}}}");
     CHECK(look(schema, n) == TSL_OK);
     CHECKF(!strcmp(found, over ? "breaks  \n" : ""), "%d values: %s", 1000 + over, found);
     n = 0;
-    for (int i = 0; i < 10 + over; i++) n += (size_t)snprintf(schema + n, sizeof schema - n, "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"a\"],\"properties\":{\"a\":");
+    for (int i = 0; i < 10 + over; i++)
+      n += (size_t)snprintf(schema + n, sizeof schema - n,
+                            "{\"type\":\"object\",\"additionalProperties\":false,\"required\":["
+                            "\"a\"],\"properties\":{\"a\":");
     n += (size_t)snprintf(schema + n, sizeof schema - n, "{}");
     for (int i = 0; i < 10 + over; i++) n += (size_t)snprintf(schema + n, sizeof schema - n, "}}");
     CHECK(look(schema, n) == TSL_OK);
     CHECKF((strstr(found, "breaks") != NULL) == (over == 1), "%d levels: %s", 10 + over, found);
-    n = (size_t)snprintf(schema, sizeof schema, "{\"type\":\"object\",\"additionalProperties\":false,\"$defs\":{\"a\":{\"enum\":[\"%0*d\"", 15000 - 250 + over, 0);
-    for (int i = 0; i < 250; i++) n += (size_t)snprintf(schema + n, sizeof schema - n, ",\"%c\"", 'a' + i % 26);
+    n = (size_t)snprintf(
+        schema, sizeof schema,
+        "{\"type\":\"object\",\"additionalProperties\":false,\"$defs\":{\"a\":{\"enum\":[\"%0*d\"",
+        15000 - 250 + over, 0);
+    for (int i = 0; i < 250; i++)
+      n += (size_t)snprintf(schema + n, sizeof schema - n, ",\"%c\"", 'a' + i % 26);
     n += (size_t)snprintf(schema + n, sizeof schema - n, "]}}}");
     CHECK(look(schema, n) == TSL_OK);
     CHECKF(!strcmp(found, over ? "breaks /$defs/a/enum enum\n" : ""), "long enum: %s", found);
@@ -64,8 +82,10 @@ static void totals(void) {
 
 static void errors(void) {
   tsl_error error = {0};
-  CHECK(tsl_schema_profile("none", "{}", 2, NULL, note, NULL, &error) == TSL_ERR_ARGUMENT && error.message[0]);
-  CHECK(tsl_schema_profile("openai-strict", "{", 1, NULL, note, NULL, &error) == TSL_ERR_SYNTAX && error.offset == 1);
+  CHECK(tsl_schema_profile("none", "{}", 2, NULL, note, NULL, &error) == TSL_ERR_ARGUMENT &&
+        error.message[0]);
+  CHECK(tsl_schema_profile("openai-strict", "{", 1, NULL, note, NULL, &error) == TSL_ERR_SYNTAX &&
+        error.offset == 1);
   CHECK(look("true", 4) == TSL_OK && !strcmp(found, "breaks  \n"));
 }
 

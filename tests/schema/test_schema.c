@@ -1,9 +1,12 @@
-/* test_schema.c - JSON Schemas through the public calls: what is accepted, what is refused and where, how short texts can be, and that no allowed prefix is
- * a dead end.
+/* test_schema.c - JSON Schemas through the public calls: what is accepted, what is refused and
+ * where, how short texts can be, and that no allowed prefix is a dead end.
  *
- * Cases are lines of JSON in tests/cases/schema/NAME.jsonl: {"schema": S, "valid": [texts], "invalid": [texts]} with, as wanted, "order": "schema",
- * "whitespace": "compact" | "pretty" | a number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n, "documents": {URI: schema}, "base": URI,
- * "keyword": one that makes the difference, "shortest": bytes; or {"text": schema text (or "schema"), "error": "TSL_ERR_…", "pointer": p, "message": a part}. The JSON Schema Test Suite is run whole where it has been fetched.
+ * Cases are lines of JSON in tests/cases/schema/NAME.jsonl: {"schema": S, "valid": [texts],
+ * "invalid": [texts]} with, as wanted, "order": "schema", "whitespace": "compact" | "pretty" | a
+ * number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n, "documents": {URI:
+ * schema}, "base": URI, "keyword": one that makes the difference, "shortest": bytes; or {"text":
+ * schema text (or "schema"), "error": "TSL_ERR_…", "pointer": p, "message": a part}. The JSON
+ * Schema Test Suite is run whole where it has been fetched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,14 +37,16 @@ static void make_vocab(void) {
   }
 }
 
-/* ---- texts of trees ------------------------------------------------------------------------------------------------ */
+/* ---- texts of trees -------------------------------------------------------------------------- */
 
 static void put_string(struct text *t, const char *s, size_t n) {
   text_put(t, "\"", 1);
   for (size_t i = 0; i < n; i++) {
     char unit[8];
-    if ((uint8_t)s[i] < 0x20 || s[i] == '"' || s[i] == '\\') text_put(t, unit, (size_t)snprintf(unit, sizeof unit, "\\u%04x", (uint8_t)s[i]));
-    else text_put(t, &s[i], 1);
+    if ((uint8_t)s[i] < 0x20 || s[i] == '"' || s[i] == '\\')
+      text_put(t, unit, (size_t)snprintf(unit, sizeof unit, "\\u%04x", (uint8_t)s[i]));
+    else
+      text_put(t, &s[i], 1);
   }
   text_put(t, "\"", 1);
 }
@@ -65,7 +70,7 @@ static void put_json(struct text *t, const tsl__json *v) {
   text_put(t, object ? "}" : "]", 1);
 }
 
-/* ---- one grammar ---------------------------------------------------------------------------------------------------- */
+/* ---- one grammar ----------------------------------------------------------------------------- */
 
 enum { REJECTED, ACCEPTED, FAILED };
 
@@ -73,12 +78,16 @@ static int try_text(tsl_grammar *g, const char *text, size_t length, size_t *acc
   tsl_matcher *m;
   if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return FAILED;
   tsl_status status = tsl_matcher_accept_bytes(m, text, length, accepted);
-  int verdict = status == TSL_REJECTED ? REJECTED : status != TSL_OK ? FAILED : tsl_matcher_is_complete(m) ? ACCEPTED : REJECTED;
+  int verdict = status == TSL_REJECTED       ? REJECTED
+                : status != TSL_OK           ? FAILED
+                : tsl_matcher_is_complete(m) ? ACCEPTED
+                                             : REJECTED;
   tsl_matcher_free(m);
   return verdict;
 }
 
-/* Is there a text of exactly `left` more bytes? It is written to out. What the matcher says of the shortest completion bounds the search. */
+/* Is there a text of exactly `left` more bytes? It is written to out. What the matcher says of the
+ * shortest completion bounds the search. */
 static bool finish(tsl_matcher *m, uint64_t left, struct text *out) {
   uint32_t next[8];
   size_t n = out->n;
@@ -89,7 +98,8 @@ static bool finish(tsl_matcher *m, uint64_t left, struct text *out) {
     uint64_t after = UINT64_MAX;
     uint8_t byte = (uint8_t)b;
     if (!((next[b / 32] >> (b % 32)) & 1u) || tsl_matcher_fork(m, &fork) != TSL_OK) continue;
-    bool found = tsl_matcher_accept_bytes(fork, &byte, 1, NULL) == TSL_OK && tsl_matcher_shortest_completion(fork, &after) == TSL_OK && after < left;
+    bool found = tsl_matcher_accept_bytes(fork, &byte, 1, NULL) == TSL_OK &&
+                 tsl_matcher_shortest_completion(fork, &after) == TSL_OK && after < left;
     out->n = n;
     text_put(out, (const char *)&byte, 1);
     found = found && finish(fork, left - 1, out);
@@ -100,8 +110,9 @@ static bool finish(tsl_matcher *m, uint64_t left, struct text *out) {
   return false;
 }
 
-/* Write a random text of the grammar: `wild` bytes at random, then as short as possible. A prefix that can't be completed is a dead end. What the
- * matcher says of the shortest completion must be right at the start; inside a key it may be too small. */
+/* Write a random text of the grammar: `wild` bytes at random, then as short as possible. A prefix
+ * that can't be completed is a dead end. What the matcher says of the shortest completion must be
+ * right at the start; inside a key it may be too small. */
 static bool write_text(tsl_grammar *g, uint64_t *seed, size_t wild, struct text *out) {
   tsl_matcher *m;
   uint64_t here = UINT64_MAX;
@@ -116,14 +127,18 @@ static bool write_text(tsl_grammar *g, uint64_t *seed, size_t wild, struct text 
       if ((next[b / 32] >> (b % 32)) & 1u) bytes[n++] = (uint8_t)b;
     if (tsl_matcher_is_complete(m) && (!n || tsl_test_random(seed) % 4 == 0)) break;
     uint8_t byte = n ? bytes[tsl_test_random(seed) % n] : 0;
-    if (n && tsl_test_random(seed) % 3 == 0 && memchr(bytes, '"', n)) byte = '"'; /* most bytes are the inside of strings */
+    /* most bytes are the inside of strings */
+    if (n && tsl_test_random(seed) % 3 == 0 && memchr(bytes, '"', n)) byte = '"';
     good = good && n && tsl_matcher_accept_bytes(m, &byte, 1, NULL) == TSL_OK;
     text_put(out, (const char *)&byte, 1);
   }
   good = good && tsl_matcher_shortest_completion(m, &here) == TSL_OK && here != UINT64_MAX;
   bool done = good && (tsl_matcher_is_complete(m) || finish(m, here, out));
-  for (uint64_t more = 1; good && wild && !done && more < 100; more++) done = finish(m, here + more, out);
-  if (!done) fprintf(stderr, "after %.*s: shortest %" PRIu64 "\n", (int)out->n, out->at ? out->at : "", here);
+  for (uint64_t more = 1; good && wild && !done && more < 100; more++)
+    done = finish(m, here + more, out);
+  if (!done)
+    fprintf(stderr, "after %.*s: shortest %" PRIu64 "\n", (int)out->n, out->at ? out->at : "",
+            here);
   tsl_matcher_free(m);
   return done;
 }
@@ -139,17 +154,22 @@ static void check_writing(tsl_grammar *g, const char *name, unsigned texts) {
     bool good = write_text(g, &seed, i * 15, &t);
     CHECKF(good, "%s", name);
     tsl__arena_init(&arena, &tsl__malloc);
-    CHECKF(!good || tsl__json_parse(&arena, t.at, t.n, 1000, &v, NULL) == TSL_OK, "%s: %s", name, t.at);
+    CHECKF(!good || tsl__json_parse(&arena, t.at, t.n, 1000, &v, NULL) == TSL_OK, "%s: %s", name,
+           t.at);
     CHECKF(!good || try_text(g, t.at, t.n, &accepted) == ACCEPTED, "%s: %s", name, t.at);
     tsl__arena_free(&arena);
     free(t.at);
   }
 }
 
-/* ---- cases ---------------------------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
-static const tsl__json *get(const tsl__json *o, const char *key) { return tsl__json_get(o, key, strlen(key)); }
-static bool is(const tsl__json *v, const char *text) { return v && tsl__json_is(v, text, strlen(text)); }
+static const tsl__json *get(const tsl__json *o, const char *key) {
+  return tsl__json_get(o, key, strlen(key));
+}
+static bool is(const tsl__json *v, const char *text) {
+  return v && tsl__json_is(v, text, strlen(text));
+}
 
 static uint32_t number(const tsl__json *v) {
   uint32_t n = 0;
@@ -157,7 +177,8 @@ static uint32_t number(const tsl__json *v) {
 }
 
 static tsl_schema_options options_of(const tsl__json *c) {
-  tsl_schema_options o = {.order = is(get(c, "order"), "schema") ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY};
+  tsl_schema_options o = {.order =
+                              is(get(c, "order"), "schema") ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY};
   const tsl__json *space = get(c, "whitespace");
   if (is(space, "compact")) o.whitespace = TSL_WS_COMPACT;
   if (is(space, "pretty")) o.whitespace = TSL_WS_PRETTY;
@@ -194,13 +215,14 @@ static void check_texts(tsl_grammar *g, const tsl__json *list, int expected, con
   for (uint32_t i = 0; list && i < list->length; i++) {
     size_t accepted = 0;
     int got = try_text(g, list->items[i].text, list->items[i].length, &accepted);
-    CHECKF(got == expected, "%s\n  %s %.*s (%zu bytes could be accepted)", schema, expected == ACCEPTED ? "must accept" : "must reject",
-           (int)list->items[i].length, list->items[i].text, accepted);
+    CHECKF(got == expected, "%s\n  %s %.*s (%zu bytes could be accepted)", schema,
+           expected == ACCEPTED ? "must accept" : "must reject", (int)list->items[i].length,
+           list->items[i].text, accepted);
   }
 }
 
-/* Every keyword that asserts has a case that names it ("keyword": K): without it some text of the case has another verdict. So none is called enforced that no pass
- * asks about. */
+/* Every keyword that asserts has a case that names it ("keyword": K): without it some text of the
+ * case has another verdict. So none is called enforced that no pass asks about. */
 static const char *const keywords[] = {
 #define TSL__KEYWORD(name, text, drafts, shape) text,
 #include "compiler/schema/keywords.def"
@@ -220,15 +242,20 @@ static void check_keyword(const tsl__json *c, const tsl_schema_options *o) {
   tsl__json without = *schema;
   struct text text = {0};
   tsl_grammar *g = NULL;
-  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) cases_of[i] += is(keyword, keywords[i]);
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+    cases_of[i] += is(keyword, keywords[i]);
   without.items = malloc((schema->length + 1) * sizeof *without.items);
   without.length = 0;
   for (uint32_t i = 0; i < schema->length; i++)
-    if (!tsl__json_is(keyword, schema->items[i].key, schema->items[i].key_length)) without.items[without.length++] = schema->items[i];
+    if (!tsl__json_is(keyword, schema->items[i].key, schema->items[i].key_length))
+      without.items[without.length++] = schema->items[i];
   put_json(&text, &without);
-  CHECKF(without.length + 1 == schema->length && tsl_grammar_json_schema(vocab, text.at, text.n, o, NULL, &g, NULL) == TSL_OK, "%s", text.at);
-  CHECKF(g && (verdicts_differ(g, get(c, "valid"), ACCEPTED) || verdicts_differ(g, get(c, "invalid"), REJECTED)), "%.*s changes nothing in %s", (int)keyword->length,
-         keyword->text, text.at);
+  CHECKF(without.length + 1 == schema->length &&
+             tsl_grammar_json_schema(vocab, text.at, text.n, o, NULL, &g, NULL) == TSL_OK,
+         "%s", text.at);
+  CHECKF(g && (verdicts_differ(g, get(c, "valid"), ACCEPTED) ||
+               verdicts_differ(g, get(c, "invalid"), REJECTED)),
+         "%.*s changes nothing in %s", (int)keyword->length, keyword->text, text.at);
   tsl_grammar_release(g);
   free(text.at);
   free(without.items);
@@ -247,26 +274,35 @@ static bool holds(const char *message, const tsl__json *part) {
 
 static void check_case(const tsl__json *c) {
   struct text schema = {0};
-  const tsl__json *text = get(c, "text"), *wanted = get(c, "error"), *pointer = get(c, "pointer"), *message = get(c, "message");
-  if (text) text_put(&schema, text->text, text->length);
-  else put_json(&schema, get(c, "schema"));
+  const tsl__json *text = get(c, "text"), *wanted = get(c, "error"), *pointer = get(c, "pointer"),
+                  *message = get(c, "message");
+  if (text)
+    text_put(&schema, text->text, text->length);
+  else
+    put_json(&schema, get(c, "schema"));
   tsl_schema_options o = options_of(c);
   struct given given = {.documents = get(c, "documents")};
   o.resolver = give_document;
   o.resolver_ctx = &given;
   char base[200];
-  snprintf(base, sizeof base, "%.*s", get(c, "base") ? (int)get(c, "base")->length : 0, get(c, "base") ? get(c, "base")->text : "");
+  snprintf(base, sizeof base, "%.*s", get(c, "base") ? (int)get(c, "base")->length : 0,
+           get(c, "base") ? get(c, "base")->text : "");
   o.base_uri = base;
   tsl_grammar *g;
   tsl_error error = {0};
   tsl_status status = tsl_grammar_json_schema(vocab, schema.at, schema.n, &o, NULL, &g, &error);
   if (wanted) {
-    CHECKF(is(wanted, tsl_status_name(status)), "%s: %s (%s)", schema.at, tsl_status_name(status), status ? error.message : "");
-    CHECKF(!pointer || (status && is(pointer, error.pointer)), "%s: pointer \"%s\"", schema.at, error.pointer);
-    CHECKF(!status || (error.status == status && error.message[0]), "%s: an error without a message", schema.at);
-    CHECKF(!message || (status && holds(error.message, message)), "%s: message \"%s\"", schema.at, error.message);
+    CHECKF(is(wanted, tsl_status_name(status)), "%s: %s (%s)", schema.at, tsl_status_name(status),
+           status ? error.message : "");
+    CHECKF(!pointer || (status && is(pointer, error.pointer)), "%s: pointer \"%s\"", schema.at,
+           error.pointer);
+    CHECKF(!status || (error.status == status && error.message[0]),
+           "%s: an error without a message", schema.at);
+    CHECKF(!message || (status && holds(error.message, message)), "%s: message \"%s\"", schema.at,
+           error.message);
   } else {
-    CHECKF(status == TSL_OK, "%s: %s at \"%s\": %s", schema.at, tsl_status_name(status), error.pointer, error.message);
+    CHECKF(status == TSL_OK, "%s: %s at \"%s\": %s", schema.at, tsl_status_name(status),
+           error.pointer, error.message);
   }
   if (g) {
     const tsl__json *shortest = get(c, "shortest");
@@ -274,7 +310,8 @@ static void check_case(const tsl__json *c) {
     uint64_t bytes = 0;
     check_texts(g, get(c, "valid"), ACCEPTED, schema.at);
     check_texts(g, get(c, "invalid"), REJECTED, schema.at);
-    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_shortest_completion(m, &bytes) == TSL_OK);
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+          tsl_matcher_shortest_completion(m, &bytes) == TSL_OK);
     CHECKF(!shortest || bytes == number(shortest), "%s: shortest is %" PRIu64, schema.at, bytes);
     tsl_matcher_free(m);
     check_writing(g, schema.at, 8);
@@ -313,7 +350,8 @@ static void test_cases(void) {
   }
 }
 
-/* Where only one text is left, what is missing of it is the shortest completion, inside names too. */
+/* Where only one text is left, what is missing of it is the shortest completion, inside names
+ * too. */
 static void test_shortest_inside(void) {
   static const char one[] = "{\"alpha\":{\"beta\":{\"gamma\":[{\"d\":null}]}}}";
   struct text schema = {0};
@@ -323,7 +361,8 @@ static void test_shortest_inside(void) {
   text_add(&schema, "{\"const\":");
   text_add(&schema, one);
   text_add(&schema, "}");
-  CHECK(tsl_grammar_json_schema(vocab, schema.at, schema.n, &o, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  CHECK(tsl_grammar_json_schema(vocab, schema.at, schema.n, &o, NULL, &g, NULL) == TSL_OK &&
+        tsl_matcher_new(g, NULL, &m) == TSL_OK);
   for (size_t i = 0; m && i <= strlen(one); i++) {
     uint64_t bytes = 0;
     CHECK(tsl_matcher_shortest_completion(m, &bytes) == TSL_OK);
@@ -335,7 +374,7 @@ static void test_shortest_inside(void) {
   text_free(&schema);
 }
 
-/* ---- the JSON Schema Test Suite --------------------------------------------------------------------------------------- */
+/* ---- the JSON Schema Test Suite -------------------------------------------------------------- */
 
 static const struct exception {
   const char *draft, *file, *group, *reason;
@@ -366,9 +405,12 @@ struct table {
   unsigned groups, compiled, empty, excepted, tests, wrong;
 };
 
-static const struct exception *excepted(const char *draft, const char *file, const tsl__json *group) {
+static const struct exception *excepted(const char *draft, const char *file,
+                                        const tsl__json *group) {
   for (const struct exception *e = exceptions; e->draft; e++)
-    if ((!strcmp(e->draft, draft) || !strcmp(e->draft, "*")) && !strcmp(e->file, file) && (!*e->group || is(group, e->group))) return e;
+    if ((!strcmp(e->draft, draft) || !strcmp(e->draft, "*")) && !strcmp(e->file, file) &&
+        (!*e->group || is(group, e->group)))
+      return e;
   return NULL;
 }
 
@@ -379,53 +421,68 @@ static bool all_invalid(const tsl__json *tests) {
   return true;
 }
 
-/* As a model would write it: each token of the text must be in the mask of its place, and what the mask lacks must not be taken. At the end the end must be allowed. */
+/* As a model would write it: each token of the text must be in the mask of its place, and what the
+ * mask lacks must not be taken. At the end the end must be allowed. */
 static int try_tokens(tsl_grammar *g, const char *text, size_t length) {
   enum { TOKENS = 4096 };
   static tsl_token tokens[TOKENS];
   static uint32_t mask[1024];
   size_t n = 0;
   tsl_matcher *m;
-  if (tsl_vocab_encode(embedded, text, length, 0, tokens, TOKENS, &n) != TSL_OK || tsl_matcher_new(g, NULL, &m) != TSL_OK) return FAILED;
+  if (tsl_vocab_encode(embedded, text, length, 0, tokens, TOKENS, &n) != TSL_OK ||
+      tsl_matcher_new(g, NULL, &m) != TSL_OK)
+    return FAILED;
   int verdict = ACCEPTED;
   for (size_t i = 0; i < n && verdict == ACCEPTED; i++) {
     tsl_status status = tsl_matcher_mask(m, mask);
     bool allowed = status == TSL_OK && tsl_mask_has(mask, tokens[i]);
     if (status == TSL_OK) status = tsl_matcher_accept(m, tokens[i]);
-    verdict = status == TSL_OK && allowed ? ACCEPTED : status == TSL_REJECTED && !allowed ? REJECTED : FAILED;
+    verdict = status == TSL_OK && allowed          ? ACCEPTED
+              : status == TSL_REJECTED && !allowed ? REJECTED
+                                                   : FAILED;
   }
   if (verdict == ACCEPTED && !tsl_matcher_is_complete(m)) verdict = REJECTED;
   tsl_matcher_free(m);
   return verdict;
 }
 
-static void run_group(const char *draft, uint32_t number_of_draft, const char *file, const tsl__json *group, const char *remotes, bool formats,
-                      struct table *t) {
+static void run_group(const char *draft, uint32_t number_of_draft, const char *file,
+                      const tsl__json *group, const char *remotes, bool formats, struct table *t) {
   struct remotes r = {.folder = remotes};
   struct text schema = {0};
   const tsl__json *name = get(group, "description"), *tests = get(group, "tests");
   const struct exception *except = excepted(draft, file, name);
   put_json(&schema, get(group, "schema"));
-  tsl_schema_options o = {.order = TSL_ORDER_ANY, .draft = (tsl_draft)number_of_draft, .ignore_formats = !formats, .resolver = find_remote, .resolver_ctx = &r};
+  tsl_schema_options o = {.order = TSL_ORDER_ANY,
+                          .draft = (tsl_draft)number_of_draft,
+                          .ignore_formats = !formats,
+                          .resolver = find_remote,
+                          .resolver_ctx = &r};
   tsl_grammar *g;
   tsl_error error = {0};
   tsl_status status = tsl_grammar_json_schema(embedded, schema.at, schema.n, &o, NULL, &g, &error);
   t->groups++;
   if (status == TSL_OK) t->compiled++;
-  if (status == TSL_ERR_EMPTY && all_invalid(tests)) t->empty++;
-  else if (except) t->excepted++;
-  else CHECKF(status == TSL_OK, "%s/%s \"%.*s\": %s at \"%s\": %s", draft, file, (int)name->length, name->text, tsl_status_name(status), error.pointer, error.message);
+  if (status == TSL_ERR_EMPTY && all_invalid(tests))
+    t->empty++;
+  else if (except)
+    t->excepted++;
+  else
+    CHECKF(status == TSL_OK, "%s/%s \"%.*s\": %s at \"%s\": %s", draft, file, (int)name->length,
+           name->text, tsl_status_name(status), error.pointer, error.message);
   for (uint32_t i = 0; g && i < tests->length; i++) {
     struct text instance = {0};
     size_t accepted;
     put_json(&instance, get(&tests->items[i], "data"));
     bool valid = get(&tests->items[i], "valid")->kind == TSL__JSON_TRUE;
     int verdict = try_tokens(g, instance.at, instance.n);
-    CHECKF(verdict == try_text(g, instance.at, instance.n, &accepted), "%s/%s: by bytes %s is judged otherwise", draft, file, instance.at);
+    CHECKF(verdict == try_text(g, instance.at, instance.n, &accepted),
+           "%s/%s: by bytes %s is judged otherwise", draft, file, instance.at);
     t->tests++;
     if (!except && verdict != (valid ? ACCEPTED : REJECTED)) t->wrong++;
-    CHECKF(except || verdict == (valid ? ACCEPTED : REJECTED), "%s/%s \"%.*s\", test %u: %s is %s", draft, file, (int)name->length, name->text, (unsigned)i,
-           instance.at, valid ? "valid" : "invalid");
+    CHECKF(except || verdict == (valid ? ACCEPTED : REJECTED), "%s/%s \"%.*s\", test %u: %s is %s",
+           draft, file, (int)name->length, name->text, (unsigned)i, instance.at,
+           valid ? "valid" : "invalid");
     free(instance.at);
   }
   if (g && !except) check_writing(g, schema.at, 2);
@@ -434,7 +491,8 @@ static void run_group(const char *draft, uint32_t number_of_draft, const char *f
   free(schema.at);
 }
 
-static void run_file(const char *path, const char *draft, uint32_t number_of_draft, const char *remotes, bool formats, struct table *t) {
+static void run_file(const char *path, const char *draft, uint32_t number_of_draft,
+                     const char *remotes, bool formats, struct table *t) {
   const char *file = strrchr(path, '/') + 1;
   size_t length;
   tsl__arena arena;
@@ -443,12 +501,14 @@ static void run_file(const char *path, const char *draft, uint32_t number_of_dra
   tsl__arena_init(&arena, &tsl__malloc);
   bool good = text && tsl__json_parse(&arena, text, length, 1000, &groups, NULL) == TSL_OK;
   CHECKF(good, "%s", path);
-  for (uint32_t i = 0; good && i < groups->length; i++) run_group(draft, number_of_draft, file, &groups->items[i], remotes, formats, t);
+  for (uint32_t i = 0; good && i < groups->length; i++)
+    run_group(draft, number_of_draft, file, &groups->items[i], remotes, formats, t);
   tsl__arena_free(&arena);
   free(text);
 }
 
-static void run_draft(const char *suite, const char *draft, uint32_t number_of_draft, const char *part, bool formats) {
+static void run_draft(const char *suite, const char *draft, uint32_t number_of_draft,
+                      const char *part, bool formats) {
   char folder[900], remotes[900], *paths[200];
   struct table t = {0};
   snprintf(folder, sizeof folder, "%s/tests/%s%s", suite, draft, part);
@@ -459,13 +519,17 @@ static void run_draft(const char *suite, const char *draft, uint32_t number_of_d
     run_file(paths[i], draft, number_of_draft, remotes, formats, &t);
     free(paths[i]);
   }
-  printf("    %-14s%-18s %4u groups: %4u compiled, %3u refused as empty (rightly), %3u exceptions; %5u tests, %u wrong\n", draft, part, t.groups, t.compiled,
-         t.empty, t.excepted, t.tests, t.wrong);
+  printf("    %-14s%-18s %4u groups: %4u compiled, %3u refused as empty (rightly), %3u exceptions; "
+         "%5u tests, %u wrong\n",
+         draft, part, t.groups, t.compiled, t.empty, t.excepted, t.tests, t.wrong);
 }
 
 static void test_suite(void) {
-  static const struct { const char *name; uint32_t draft; } drafts[] = {
-      {"draft3", 3}, {"draft4", 4}, {"draft6", 6}, {"draft7", 7}, {"draft2019-09", 2019}, {"draft2020-12", 2020}};
+  static const struct {
+    const char *name;
+    uint32_t draft;
+  } drafts[] = {{"draft3", 3}, {"draft4", 4},          {"draft6", 6},
+                {"draft7", 7}, {"draft2019-09", 2019}, {"draft2020-12", 2020}};
   const char *suite = getenv("TSL_SUITE");
   char path[900];
   size_t length;
@@ -480,14 +544,18 @@ static void test_suite(void) {
     CHECKF(false, "%s", "the embedded vocabulary");
     return;
   }
-  for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++) run_draft(suite, drafts[i].name, drafts[i].draft, "", false);
-  for (size_t i = 1; i < sizeof drafts / sizeof *drafts; i++) run_draft(suite, drafts[i].name, drafts[i].draft, "/optional/format", true);
-  for (size_t i = 1; i < sizeof drafts / sizeof *drafts; i++) run_draft(suite, drafts[i].name, drafts[i].draft, "/optional", true);
+  for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++)
+    run_draft(suite, drafts[i].name, drafts[i].draft, "", false);
+  for (size_t i = 1; i < sizeof drafts / sizeof *drafts; i++)
+    run_draft(suite, drafts[i].name, drafts[i].draft, "/optional/format", true);
+  for (size_t i = 1; i < sizeof drafts / sizeof *drafts; i++)
+    run_draft(suite, drafts[i].name, drafts[i].draft, "/optional", true);
   tsl_vocab_release(embedded);
-  for (const struct exception *e = exceptions; e->draft; e++) printf("    exception: %s %s %s: %s\n", e->draft, e->file, e->group, e->reason);
+  for (const struct exception *e = exceptions; e->draft; e++)
+    printf("    exception: %s %s %s: %s\n", e->draft, e->file, e->group, e->reason);
 }
 
-/* ---- memory that runs out, and reports -------------------------------------------------------------------------------- */
+/* ---- memory that runs out, and reports ------------------------------------------------------- */
 
 struct budget {
   long left;
@@ -510,9 +578,13 @@ static void *counted(void *ctx, void *block, size_t old_size, size_t new_size) {
 
 static void test_out_of_memory(void) {
   static const char schema[] =
-      "{\"$defs\":{\"n\":{\"type\":\"object\",\"properties\":{\"v\":{\"type\":\"integer\",\"minimum\":3},\"next\":{\"$ref\":\"#/$defs/n\"}},"
-      "\"required\":[\"v\"]}},\"oneOf\":[{\"$ref\":\"#/$defs/n\"},{\"enum\":[1,\"a\",{\"v\":2,\"w\":[1,2]}]},{\"type\":\"array\",\"contains\":{\"const\":1},"
-      "\"maxContains\":2}],\"not\":{\"required\":[\"x\"]},\"patternProperties\":{\"^p\":{\"pattern\":\"^a+$\",\"minLength\":2}}}";
+      "{\"$defs\":{\"n\":{\"type\":\"object\",\"properties\":{\"v\":{\"type\":\"integer\","
+      "\"minimum\":3},\"next\":{\"$ref\":\"#/$defs/n\"}},"
+      "\"required\":[\"v\"]}},\"oneOf\":[{\"$ref\":\"#/$defs/"
+      "n\"},{\"enum\":[1,\"a\",{\"v\":2,\"w\":[1,2]}]},{\"type\":\"array\",\"contains\":{\"const\":"
+      "1},"
+      "\"maxContains\":2}],\"not\":{\"required\":[\"x\"]},\"patternProperties\":{\"^p\":{"
+      "\"pattern\":\"^a+$\",\"minLength\":2}}}";
   struct budget b = {1000000, 0};
   tsl_allocator a = {&b, counted};
   uint8_t bytes[2] = {'{', '}'};
@@ -530,7 +602,8 @@ static void test_out_of_memory(void) {
     tsl_status status = tsl_grammar_json_schema(v, schema, strlen(schema), NULL, NULL, &g, &error);
     if (status == TSL_OK) break;
     failures++;
-    CHECKF(status == TSL_ERR_NO_MEMORY && !g && error.status == status, "allocation %ld: %s, %s", n, tsl_status_name(status), error.message);
+    CHECKF(status == TSL_ERR_NO_MEMORY && !g && error.status == status, "allocation %ld: %s, %s", n,
+           tsl_status_name(status), error.message);
     CHECKF(b.held == held, "allocation %ld: %ld blocks leaked", n, b.held - held);
   }
   const char *report = NULL;
@@ -552,8 +625,10 @@ static tsl_status compile_chain(const char *format, unsigned n, tsl_error *error
   struct text t = {0};
   char piece[200];
   tsl_grammar *g;
-  text_put(&t, "{\"$ref\":\"#/$defs/0\",\"$defs\":{", strlen("{\"$ref\":\"#/$defs/0\",\"$defs\":{"));
-  for (unsigned i = 0; i < n; i++) text_put(&t, piece, (size_t)snprintf(piece, sizeof piece, format, i, i + 1));
+  text_put(&t, "{\"$ref\":\"#/$defs/0\",\"$defs\":{",
+           strlen("{\"$ref\":\"#/$defs/0\",\"$defs\":{"));
+  for (unsigned i = 0; i < n; i++)
+    text_put(&t, piece, (size_t)snprintf(piece, sizeof piece, format, i, i + 1));
   text_put(&t, piece, (size_t)snprintf(piece, sizeof piece, "\"%u\":{\"type\":\"null\"}}}", n));
   tsl_status status = tsl_grammar_json_schema(vocab, t.at, t.n, NULL, NULL, &g, error);
   if (g) tsl_grammar_release(g);
@@ -567,20 +642,24 @@ static void test_chains(void) {
       "\"%u\":{\"allOf\":[{\"$ref\":\"#/$defs/%u\"}]},",
       "\"%u\":{\"not\":{\"not\":{\"$ref\":\"#/$defs/%u\"}},\"title\":\"\"},",
       "\"%u\":{\"anyOf\":[{\"$ref\":\"#/$defs/%u\"},false]},",
-      "\"%u\":{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/%u\"}},\"required\":[\"a\"]},",
+      "\"%u\":{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/"
+      "%u\"}},\"required\":[\"a\"]},",
       "\"%u\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/%u\"},\"minItems\":1},",
   };
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     tsl_error error = {0};
     tsl_status status = compile_chain(formats[i], 120, &error);
-    CHECKF(status == TSL_OK, "%s 120 times: %s, %s", formats[i], tsl_status_name(status), error.message);
+    CHECKF(status == TSL_OK, "%s 120 times: %s, %s", formats[i], tsl_status_name(status),
+           error.message);
     status = compile_chain(formats[i], 20000, &error);
-    CHECKF(status == TSL_OK || (status == TSL_ERR_LIMIT && error.message[0]), "%s 20000 times: %s, %s", formats[i], tsl_status_name(status), error.message);
+    CHECKF(status == TSL_OK || (status == TSL_ERR_LIMIT && error.message[0]),
+           "%s 20000 times: %s, %s", formats[i], tsl_status_name(status), error.message);
   }
 }
 
-/* What generators write for a union whose tag comes last: each of 60 objects says in its own place what "value" may be, between `before` and `after`. It is one goal, or each of the 60
- * would be followed with each of the 60 within it. */
+/* What generators write for a union whose tag comes last: each of 60 objects says in its own place
+ * what "value" may be, between `before` and `after`. It is one goal, or each of the 60 would be
+ * followed with each of the 60 within it. */
 static void check_union(const char *before, const char *after, const char *text) {
   struct text schema = {0};
   tsl_limits limits = {.max_memory = 4u << 20};
@@ -590,19 +669,23 @@ static void check_union(const char *before, const char *after, const char *text)
   size_t accepted = 0;
   text_add(&schema, "{\"$ref\":\"#/$defs/U\",\"$defs\":{\"U\":{\"oneOf\":[");
   for (unsigned i = 0; i < 60; i++) {
-    text_add(&schema, i ? ",{\"type\":\"object\",\"properties\":{\"value\":" : "{\"type\":\"object\",\"properties\":{\"value\":");
+    text_add(&schema, i ? ",{\"type\":\"object\",\"properties\":{\"value\":"
+                        : "{\"type\":\"object\",\"properties\":{\"value\":");
     text_add(&schema, before);
-    text_add(&schema, "{\"anyOf\":[{\"$ref\":\"#/$defs/U\"},{\"type\":\"null\"}],\"default\":null}");
+    text_add(&schema,
+             "{\"anyOf\":[{\"$ref\":\"#/$defs/U\"},{\"type\":\"null\"}],\"default\":null}");
     text_add(&schema, after);
     text_add(&schema, ",\"kind\":{\"const\":\"k");
     text_add_number(&schema, i);
     text_add(&schema, "\"}},\"required\":[\"kind\"],\"additionalProperties\":false}");
   }
   text_add(&schema, "]}}}");
-  CHECKF(tsl_grammar_json_schema(vocab, schema.at, schema.n, NULL, &limits, &g, &error) == TSL_OK, "%s", error.message);
+  CHECKF(tsl_grammar_json_schema(vocab, schema.at, schema.n, NULL, &limits, &g, &error) == TSL_OK,
+         "%s", error.message);
   CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
   if (m) {
-    CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), &accepted) == TSL_OK, "%s: %zu bytes", text, accepted);
+    CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), &accepted) == TSL_OK, "%s: %zu bytes",
+           text, accepted);
     CHECK(tsl_matcher_is_complete(m));
   }
   tsl_matcher_free(m);
@@ -611,17 +694,25 @@ static void check_union(const char *before, const char *after, const char *text)
 }
 
 static void test_unions(void) {
-  check_union("", "", "{\"value\":{\"value\":{\"value\":null,\"kind\":\"k7\"},\"kind\":\"k0\"},\"kind\":\"k59\"}");
-  check_union("{\"type\":\"array\",\"items\":", "}", "{\"value\":[{\"value\":[null,{\"kind\":\"k1\"}],\"kind\":\"k7\"}],\"kind\":\"k3\"}");
-  check_union("{\"type\":\"object\",\"additionalProperties\":", "}", "{\"value\":{\"a\":{\"value\":{\"b\":null},\"kind\":\"k7\"}},\"kind\":\"k3\"}");
+  check_union(
+      "", "",
+      "{\"value\":{\"value\":{\"value\":null,\"kind\":\"k7\"},\"kind\":\"k0\"},\"kind\":\"k59\"}");
+  check_union("{\"type\":\"array\",\"items\":", "}",
+              "{\"value\":[{\"value\":[null,{\"kind\":\"k1\"}],\"kind\":\"k7\"}],\"kind\":\"k3\"}");
+  check_union("{\"type\":\"object\",\"additionalProperties\":", "}",
+              "{\"value\":{\"a\":{\"value\":{\"b\":null},\"kind\":\"k7\"}},\"kind\":\"k3\"}");
 }
 
 static void test_report(void) {
-  static const char schema[] = "{\"type\":\"object\",\"properties\":{\"a/b\":{\"type\":\"string\",\"format\":\"no-such-format\",\"title\":\"T\"}},\"divisibleBy\":2}";
+  static const char schema[] =
+      "{\"type\":\"object\",\"properties\":{\"a/"
+      "b\":{\"type\":\"string\",\"format\":\"no-such-format\",\"title\":\"T\"}},\"divisibleBy\":2}";
   static const char *const wanted[] = {
       "{\"pointer\":\"/type\",\"keyword\":\"type\",\"status\":\"enforced\",\"reason\":\"\"}",
-      "{\"pointer\":\"/properties/a~1b/format\",\"keyword\":\"format\",\"status\":\"no effect\",\"reason\":\"unknown format\"}",
-      "{\"pointer\":\"/divisibleBy\",\"keyword\":\"divisibleBy\",\"status\":\"no effect\",\"reason\":\"no keyword of this draft\"}",
+      "{\"pointer\":\"/properties/a~1b/format\",\"keyword\":\"format\",\"status\":\"no "
+      "effect\",\"reason\":\"unknown format\"}",
+      "{\"pointer\":\"/divisibleBy\",\"keyword\":\"divisibleBy\",\"status\":\"no "
+      "effect\",\"reason\":\"no keyword of this draft\"}",
   };
   tsl_grammar *g;
   tsl__arena arena;
@@ -632,7 +723,8 @@ static void test_report(void) {
   tsl__arena_init(&arena, &tsl__malloc);
   CHECK(tsl__json_parse(&arena, report, strlen(report), 100, &list, NULL) == TSL_OK);
   CHECK(list && list->length == 5);
-  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) CHECKF(strstr(report, wanted[i]) != NULL, "%s in %s", wanted[i], report);
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    CHECKF(strstr(report, wanted[i]) != NULL, "%s in %s", wanted[i], report);
   CHECK(!strstr(report, "title"));
   tsl__arena_free(&arena);
   tsl_grammar_release(g);
@@ -640,24 +732,31 @@ static void test_report(void) {
 
 /* The reason for each `nullable`, with the option. */
 static void test_report_of_nullable(void) {
-  static const char schema[] = "{\"type\":\"object\",\"nullable\":true,\"properties\":{\"a\":{\"nullable\":true},\"b\":{\"type\":\"null\",\"nullable\":false}}}";
+  static const char schema[] = "{\"type\":\"object\",\"nullable\":true,\"properties\":{\"a\":{"
+                               "\"nullable\":true},\"b\":{\"type\":\"null\",\"nullable\":false}}}";
   static const char *const wanted[] = {
-      "{\"pointer\":\"/nullable\",\"keyword\":\"nullable\",\"status\":\"enforced\",\"reason\":\"\"}",
-      "{\"pointer\":\"/properties/a/nullable\",\"keyword\":\"nullable\",\"status\":\"no effect\",\"reason\":\"no type beside it\"}",
-      "{\"pointer\":\"/properties/b/nullable\",\"keyword\":\"nullable\",\"status\":\"no effect\",\"reason\":\"false asks for nothing\"}",
+      "{\"pointer\":\"/"
+      "nullable\",\"keyword\":\"nullable\",\"status\":\"enforced\",\"reason\":\"\"}",
+      "{\"pointer\":\"/properties/a/nullable\",\"keyword\":\"nullable\",\"status\":\"no "
+      "effect\",\"reason\":\"no type beside it\"}",
+      "{\"pointer\":\"/properties/b/nullable\",\"keyword\":\"nullable\",\"status\":\"no "
+      "effect\",\"reason\":\"false asks for nothing\"}",
   };
   tsl_schema_options o = {.nullable = true};
   tsl_grammar *g;
   CHECK(tsl_grammar_json_schema(vocab, schema, strlen(schema), &o, NULL, &g, NULL) == TSL_OK);
   if (!g) return;
-  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) CHECKF(strstr(tsl_grammar_report(g), wanted[i]) != NULL, "%s in %s", wanted[i], tsl_grammar_report(g));
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    CHECKF(strstr(tsl_grammar_report(g), wanted[i]) != NULL, "%s in %s", wanted[i],
+           tsl_grammar_report(g));
   tsl_grammar_release(g);
 }
 
 /* A metaschema that leaves a vocabulary out. */
 static bool without_validation(void *ctx, const char *uri, const char **text, size_t *length) {
   static const char meta[] =
-      "{\"$vocabulary\":{\"https://json-schema.org/draft/2020-12/vocab/core\":true,\"https://json-schema.org/draft/2020-12/vocab/applicator\":true}}";
+      "{\"$vocabulary\":{\"https://json-schema.org/draft/2020-12/vocab/core\":true,\"https://"
+      "json-schema.org/draft/2020-12/vocab/applicator\":true}}";
   (void)ctx;
   *text = meta;
   *length = sizeof meta - 1;
@@ -665,8 +764,12 @@ static bool without_validation(void *ctx, const char *uri, const char **text, si
 }
 
 static void test_report_of_vocabularies(void) {
-  static const char schema[] = "{\"$schema\":\"http://m/a\",\"properties\":{\"a\":{\"$id\":\"b\",\"minimum\":1,\"format\":\"date\",\"unevaluatedItems\":false}}}";
-  static const struct { const char *keyword, *status; } wanted[] = {
+  static const char schema[] = "{\"$schema\":\"http://m/"
+                               "a\",\"properties\":{\"a\":{\"$id\":\"b\",\"minimum\":1,\"format\":"
+                               "\"date\",\"unevaluatedItems\":false}}}";
+  static const struct {
+    const char *keyword, *status;
+  } wanted[] = {
       {"minimum", "no effect\",\"reason\":\"not in the vocabularies of this metaschema"},
       {"unevaluatedItems", "no effect\",\"reason\":\"not in the vocabularies of this metaschema"},
       {"format", "enforced\",\"reason\":\""},
@@ -679,7 +782,8 @@ static void test_report_of_vocabularies(void) {
   const char *report = tsl_grammar_report(g);
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
     char line[200];
-    snprintf(line, sizeof line, "\"keyword\":\"%s\",\"status\":\"%s\"", wanted[i].keyword, wanted[i].status);
+    snprintf(line, sizeof line, "\"keyword\":\"%s\",\"status\":\"%s\"", wanted[i].keyword,
+             wanted[i].status);
     CHECKF(strstr(report, line) != NULL, "%s in %s", line, report);
   }
   tsl_grammar_release(g);
@@ -691,12 +795,14 @@ int main(void) {
   RUN(test_keywords, "a case for every keyword");
   RUN(test_shortest_inside, "the shortest completion, byte by byte");
   RUN(test_chains, "long chains: compiled or a limit, never a crash");
-  RUN(test_unions, "unions whose tag comes last, and in another place for each object the same before it");
+  RUN(test_unions,
+      "unions whose tag comes last, and in another place for each object the same before it");
   RUN(test_report, "the report");
   RUN(test_report_of_nullable, "the report: OpenAPI's nullable");
   RUN(test_report_of_vocabularies, "the report: what a metaschema leaves out");
   RUN(test_out_of_memory, "every allocation may fail");
-  RUN(test_suite, "the JSON Schema Test Suite, required and optional, token by token with masks, property order any");
+  RUN(test_suite, "the JSON Schema Test Suite, required and optional, token by token with masks, "
+                  "property order any");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

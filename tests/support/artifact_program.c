@@ -1,7 +1,9 @@
-/* artifact_program.c - follows an artifact and prints a hash of every mask: built against the library with a compiler, and against the one without (tests/programs/test_install.py).
+/* artifact_program.c - follows an artifact and prints a hash of every mask: built against the
+ * library with a compiler, and against the one without (tests/programs/test_install.py).
  *
- *   artifact_program write SCHEMA FILE   (with -DWITH_COMPILER) compiles a schema and writes its artifact
- *   artifact_program follow FILE TEXT    loads it and prints a line for each byte of the text: the hash of the mask before it, and the shortest completion
+ *   artifact_program write SCHEMA FILE   (with -DWITH_COMPILER) compiles a schema and writes its
+ *   artifact artifact_program follow FILE TEXT    loads it and prints a line for each byte of the
+ *   text: the hash of the mask before it, and the shortest completion
  *
  * Sees include/turnstile.h alone. The vocabulary is made of arrays: every byte, and words.
  *
@@ -13,7 +15,9 @@
 #include <turnstile.h>
 
 static tsl_vocab *make_vocab(void) {
-  static const char *const words[] = {"{\"", "\":", "\": ", "\",\"", "name", "count", "1", "10", "100", "00", "12", "true", "false", ".0", ".5", "e1", "E-", "leaf", "\"}", "}", ", "};
+  static const char *const words[] = {"{\"", "\":", "\": ", "\",\"", "name", "count", "1",
+                                      "10",  "100", "00",   "12",    "true", "false", ".0",
+                                      ".5",  "e1",  "E-",   "leaf",  "\"}",  "}",     ", "};
   static uint8_t bytes[1024], special[300];
   static uint32_t offsets[301];
   uint32_t n = 0, count = 0;
@@ -41,12 +45,14 @@ static int follow(tsl_vocab *v, const char *path, const char *text) {
   const uint32_t *mask;
   uint64_t id, left;
   tsl_status status = tsl_grammar_load(v, path, NULL, &g, &error);
-  if (status != TSL_OK) return fprintf(stderr, "%s: %s\n", tsl_status_name(status), error.message), 1;
+  if (status != TSL_OK)
+    return fprintf(stderr, "%s: %s\n", tsl_status_name(status), error.message), 1;
   status = tsl_matcher_new(g, NULL, &m);
   for (const char *c = text; status == TSL_OK; c++) {
     status = tsl_matcher_mask_borrow(m, &mask, &id);
     if (status == TSL_OK) status = tsl_matcher_shortest_completion(m, &left);
-    if (status == TSL_OK) printf("%016" PRIx64 " %" PRIu64 " %d\n", id, left, tsl_matcher_is_complete(m));
+    if (status == TSL_OK)
+      printf("%016" PRIx64 " %" PRIu64 " %d\n", id, left, tsl_matcher_is_complete(m));
     if (!*c || status != TSL_OK) break;
     status = tsl_matcher_accept_bytes(m, c, 1, NULL);
   }
@@ -61,7 +67,8 @@ static int write_artifact(tsl_vocab *v, const char *schema, const char *path) {
   tsl_grammar *g = NULL;
   tsl_artifact *a = NULL;
   tsl_error error;
-  const tsl_source source = {.kind = TSL_SOURCE_JSON_SCHEMA, .text = schema, .length = strlen(schema)};
+  const tsl_source source = {
+      .kind = TSL_SOURCE_JSON_SCHEMA, .text = schema, .length = strlen(schema)};
   const tsl_artifact_options options = {.source = &source, .max_states = 5000};
   tsl_status status = tsl_grammar_compile(v, &source, &g, &error);
   if (status == TSL_OK) status = tsl_artifact_make(g, &options, NULL, &a, &error);
@@ -79,7 +86,8 @@ int main(int argc, char **argv) {
   int code = 2;
   if (!strcmp(argv[1], "follow")) code = follow(v, argv[2], argv[3]);
 #ifdef WITH_COMPILER
-  else if (!strcmp(argv[1], "write")) code = write_artifact(v, argv[2], argv[3]);
+  else if (!strcmp(argv[1], "write"))
+    code = write_artifact(v, argv[2], argv[3]);
 #endif
   tsl_vocab_release(v);
   return code;

@@ -1,4 +1,5 @@
-/* cache_file.h - what the fuzz target and the test of vocabularies' cache files share: a checksum that is made good again, and a use of all that such a file says.
+/* cache_file.h - what the fuzz target and the test of vocabularies' cache files share: a checksum
+ * that is made good again, and a use of all that such a file says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,8 @@
 #include "runtime/tokenizer/tokenizer.h"
 #include "runtime/vocab_files/cache.h"
 
-#define CACHE_FILE_HEADER (8 + 6 * 4 + 8 + 16 + 16 + (7 + TSL__SPAN_COUNT) * 16 + 16) /* of the file; its last 16 bytes are the checksum */
+/* of the file; its last 16 bytes are the checksum */
+#define CACHE_FILE_HEADER (8 + 6 * 4 + 8 + 16 + 16 + (7 + TSL__SPAN_COUNT) * 16 + 16)
 
 /* Its own size, after the magic and six words, and its checksum. */
 static inline void cache_file_seal(uint8_t *file, size_t size) {
@@ -23,7 +25,8 @@ static inline void cache_file_seal(uint8_t *file, size_t size) {
   memcpy(file + CACHE_FILE_HEADER - 16, sum.digest, 16);
 }
 
-/* Use everything that an index in the file could lead astray. Returns a sum of what was read, so that it is read. */
+/* Use everything that an index in the file could lead astray. Returns a sum of what was read, so
+ * that it is read. */
 static inline size_t cache_file_use(const tsl_vocab *v) {
   static const char text[] = "ab <s>ab \xC3\xA9 <w> <l>ab<r> \xFF aab  \n";
   tsl_token ids[64];
@@ -35,7 +38,8 @@ static inline size_t cache_file_use(const tsl_vocab *v) {
   }
   for (uint32_t i = 0; i < v->trie.node_count; i++) {
     for (unsigned b = 0; b < 256; b++) sum += tsl__trie_child(&v->trie, i, (uint8_t)b);
-    for (uint32_t k = v->trie.nodes[i].begin; k < v->trie.nodes[i].end; k++) sum += v->trie.order[k];
+    for (uint32_t k = v->trie.nodes[i].begin; k < v->trie.nodes[i].end; k++)
+      sum += v->trie.order[k];
     if (v->trie.nodes[i].below != UINT16_MAX) sum += v->trie.sets[v->trie.nodes[i].below].w[0] & 1;
   }
   return sum;

@@ -1,7 +1,8 @@
 /* check.h - the test harness: every check is counted, every failure says where and what.
  *
- * A test file has functions that use CHECK…, a main that calls them through RUN, and ends with `return tsl_test_end();`, which prints
- * "N passed, N failed, N skipped" and what was checked. A test that cannot run calls SKIP with the reason: it is printed and counted.
+ * A test file has functions that use CHECK…, a main that calls them through RUN, and ends with
+ * `return tsl_test_end();`, which prints "N passed, N failed, N skipped" and what was checked. A
+ * test that cannot run calls SKIP with the reason: it is printed and counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,16 +29,16 @@ static unsigned long tsl_test_passed, tsl_test_failed, tsl_test_skipped;
   } while (0)
 
 /* A check with an explanation in printf form. */
-#define CHECKF(cond, ...)                                                 \
-  do {                                                                    \
-    if (cond) {                                                           \
-      tsl_test_passed++;                                                  \
-    } else {                                                              \
-      tsl_test_failed++;                                                  \
-      fprintf(stderr, "%s:%d: failed: %s: ", __FILE__, __LINE__, #cond);  \
-      fprintf(stderr, __VA_ARGS__);                                       \
-      fputc('\n', stderr);                                                \
-    }                                                                     \
+#define CHECKF(cond, ...)                                                \
+  do {                                                                   \
+    if (cond) {                                                          \
+      tsl_test_passed++;                                                 \
+    } else {                                                             \
+      tsl_test_failed++;                                                 \
+      fprintf(stderr, "%s:%d: failed: %s: ", __FILE__, __LINE__, #cond); \
+      fprintf(stderr, __VA_ARGS__);                                      \
+      fputc('\n', stderr);                                               \
+    }                                                                    \
   } while (0)
 
 #define SKIP(...)                      \
@@ -48,17 +49,18 @@ static unsigned long tsl_test_passed, tsl_test_failed, tsl_test_skipped;
   } while (0)
 
 /* Run one test function and say how many checks it made. */
-#define RUN(function, what)                                                                     \
-  do {                                                                                          \
-    unsigned long before_ = tsl_test_passed, failed_ = tsl_test_failed;                         \
-    function();                                                                                 \
-    printf("  %s %-28s %s (%lu checks)\n", tsl_test_failed == failed_ ? "ok  " : "FAIL", #function, what, \
-           tsl_test_passed - before_ + tsl_test_failed - failed_);                              \
-    fflush(stdout);                                                                             \
+#define RUN(function, what)                                                              \
+  do {                                                                                   \
+    unsigned long before_ = tsl_test_passed, failed_ = tsl_test_failed;                  \
+    function();                                                                          \
+    printf("  %s %-28s %s (%lu checks)\n", tsl_test_failed == failed_ ? "ok  " : "FAIL", \
+           #function, what, tsl_test_passed - before_ + tsl_test_failed - failed_);      \
+    fflush(stdout);                                                                      \
   } while (0)
 
 static inline int tsl_test_end(void) {
-  printf("%lu passed, %lu failed, %lu skipped\n", tsl_test_passed, tsl_test_failed, tsl_test_skipped);
+  printf("%lu passed, %lu failed, %lu skipped\n", tsl_test_passed, tsl_test_failed,
+         tsl_test_skipped);
   return tsl_test_failed || !tsl_test_passed ? 1 : 0;
 }
 
@@ -70,7 +72,8 @@ static inline uint64_t tsl_test_random(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* Rounds of a random test: an eighth of them under a sanitizer, where each takes five times as long. The release build does them all. */
+/* Rounds of a random test: an eighth of them under a sanitizer, where each takes five times as
+ * long. The release build does them all. */
 #ifdef TSL_TEST_SANITIZED
 #define ROUNDS_OF(n) (((n) + 7) / 8)
 #else
@@ -78,6 +81,8 @@ static inline uint64_t tsl_test_random(uint64_t *state) {
 #endif
 
 /* 0 <= x < 1 */
-static inline double tsl_test_uniform(uint64_t *state) { return (double)(tsl_test_random(state) >> 11) * 0x1p-53; }
+static inline double tsl_test_uniform(uint64_t *state) {
+  return (double)(tsl_test_random(state) >> 11) * 0x1p-53;
+}
 
 #endif

@@ -22,13 +22,17 @@ static inline tsl_token draw(const uint32_t *mask, size_t width, uint64_t *seed)
 static inline tsl_grammar *grammar_of(tsl_vocab *vocab, const char *text) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  tsl_status status = *text == '^' ? tsl_grammar_regex(vocab, text, strlen(text), NULL, NULL, &g, &error) : tsl_grammar_json_schema(vocab, text, strlen(text), NULL, NULL, &g, &error);
+  tsl_status status =
+      *text == '^' ? tsl_grammar_regex(vocab, text, strlen(text), NULL, NULL, &g, &error)
+                   : tsl_grammar_json_schema(vocab, text, strlen(text), NULL, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s", text, error.message);
   return g;
 }
 
-/* The mask of a position beside every token by itself; `what` was compiled, `text` is what was read of it. Is it right? *limit: it is too ambiguous, which is said and not wrong. */
-static inline bool checked_mask(tsl_matcher *m, uint32_t *mask, const char *what, const char *text, bool *limit) {
+/* The mask of a position beside every token by itself; `what` was compiled, `text` is what was read
+ * of it. Is it right? *limit: it is too ambiguous, which is said and not wrong. */
+static inline bool checked_mask(tsl_matcher *m, uint32_t *mask, const char *what, const char *text,
+                                bool *limit) {
   tsl_status status = tsl_matcher_mask(m, mask);
   *limit = status == TSL_ERR_LIMIT;
   if (*limit) return false;
@@ -62,8 +66,11 @@ static inline void follow_both(const side_by_side *s, uint64_t seed) {
   const tsl_vocab *vocab = tsl_grammar_vocab(s->with);
   size_t words = tsl_vocab_mask_words(vocab);
   uint32_t *mask = malloc(words * 4), *plain = malloc(words * 4);
-  CHECK(mask && plain && tsl_matcher_new(s->with, NULL, &m) == TSL_OK && tsl_matcher_new(s->without, NULL, &other) == TSL_OK);
-  if (m && other) CHECK(tsl_matcher_accept_bytes(m, s->begin, strlen(s->begin), NULL) == TSL_OK && tsl_matcher_accept_bytes(other, s->begin, strlen(s->begin), NULL) == TSL_OK);
+  CHECK(mask && plain && tsl_matcher_new(s->with, NULL, &m) == TSL_OK &&
+        tsl_matcher_new(s->without, NULL, &other) == TSL_OK);
+  if (m && other)
+    CHECK(tsl_matcher_accept_bytes(m, s->begin, strlen(s->begin), NULL) == TSL_OK &&
+          tsl_matcher_accept_bytes(other, s->begin, strlen(s->begin), NULL) == TSL_OK);
   for (int step = 0; m && other && step < s->steps && !tsl_matcher_is_terminated(m); step++) {
     if (s->turn) s->turn(s->with, true);
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);

@@ -27,6 +27,8 @@ static inline void *failing_reallocate(void *ctx, void *block, size_t old_size, 
   return p;
 }
 
-static inline tsl_allocator failing_allocator(failing *f) { return (tsl_allocator){f, failing_reallocate}; }
+static inline tsl_allocator failing_allocator(failing *f) {
+  return (tsl_allocator){f, failing_reallocate};
+}
 
 #endif

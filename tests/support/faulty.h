@@ -1,4 +1,5 @@
-/* faulty.h - memory hooks that count, let a request fail when they are told to, and check what is given back; and a vocabulary to try them on.
+/* faulty.h - memory hooks that count, let a request fail when they are told to, and check what is
+ * given back; and a vocabulary to try them on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,8 +52,11 @@ static inline void *faulty_reallocate(void *ctx, void *block, size_t old_size, s
   return new_size && faulty_refuses(ctx) ? NULL : faulty_move(ctx, block, old_size, new_size);
 }
 
-/* A vocabulary of every byte and some words (of up to 8 bytes), the last `special` of them special, the very last one ending a generation. */
-static inline tsl_status faulty_vocab(const char *const *words, uint32_t count, uint32_t special_count, uint32_t padding, const tsl_allocator *a, tsl_vocab **out, tsl_error *error) {
+/* A vocabulary of every byte and some words (of up to 8 bytes), the last `special` of them special,
+ * the very last one ending a generation. */
+static inline tsl_status faulty_vocab(const char *const *words, uint32_t count,
+                                      uint32_t special_count, uint32_t padding,
+                                      const tsl_allocator *a, tsl_vocab **out, tsl_error *error) {
   uint8_t bytes[512 * 8], special[512] = {0};
   uint32_t offsets[513], size = 256 + count, n = 0;
   for (uint32_t i = 0; i < size; i++) {
@@ -69,7 +73,9 @@ static inline tsl_status faulty_vocab(const char *const *words, uint32_t count, 
   return tsl_vocab_new(&desc, a, out, error);
 }
 
-static inline void faulty_begin(faulty *f) { *f = (faulty){.hook = {f, faulty_reallocate}, .fail_at = ULONG_MAX}; }
+static inline void faulty_begin(faulty *f) {
+  *f = (faulty){.hook = {f, faulty_reallocate}, .fail_at = ULONG_MAX};
+}
 
 /* From now on, the nth request fails. */
 static inline void faulty_arm(faulty *f, unsigned long n, bool from_then_on) {
@@ -83,7 +89,8 @@ static inline void faulty_disarm(faulty *f) {
   f->from_then_on = false;
 }
 
-/* A failure must be NO_MEMORY, and only while hooks fail. The call is then made again with memory. */
+/* A failure must be NO_MEMORY, and only while hooks fail. The call is then made again with
+ * memory. */
 #define WITH_MEMORY(f, status, call)      \
   do {                                    \
     (f)->failed = false;                  \

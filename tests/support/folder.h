@@ -18,7 +18,9 @@ static inline bool folder_has(const char *name, const char *end) {
   return name[0] != '.' && n >= m && !strcmp(name + n - m, end);
 }
 
-static inline int folder_order(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static inline int folder_order(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* Paths of the files, sorted, `max` at most: how many there are. The caller frees each. */
 static inline size_t folder_list(const char *folder, const char *end, char **paths, size_t max) {

@@ -1,11 +1,16 @@
-/* soak.c - one process for a long time: schemas compiled and dropped, matchers by the thousand, tokens by the million; memory must stay flat.
+/* soak.c - one process for a long time: schemas compiled and dropped, matchers by the thousand,
+ * tokens by the million; memory must stay flat.
  *
  * Usage     soak SECONDS                 as long as that
  *           soak SCHEMAS TOKENS          until so many schemas and so many tokens are done
- *           Schemas differ each time (names, numbers, patterns are drawn anew). A pool of MATCHERS matchers over one shared grammar walks on
- *           meanwhile; where a text is complete another matcher begins. LINES lines print what was done, what the library holds, and the resident memory. Every thousandth schema, and one of
- *           the shared matchers, is walked beside the oracle: all masks must be equal.
- * Fails     if what the library holds grows by more than a tenth from the third part to the last line, the resident memory by more than a tenth and 16 MiB, if a mask differs, or a call fails.
+ *           Schemas differ each time (names, numbers, patterns are drawn anew). A pool of MATCHERS
+ *           matchers over one shared grammar walks on meanwhile; where a text is complete another
+ *           matcher begins. LINES lines print what was done, what the library holds, and the
+ *           resident memory. Every thousandth schema, and one of the shared matchers, is walked
+ *           beside the oracle: all masks must be equal.
+ * Fails     if what the library holds grows by more than a tenth from the third part to the last
+ *           line, the resident memory by more than a tenth and 16 MiB, if a mask differs, or a call
+ *           fails.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,11 +61,13 @@ static void *count(void *ctx, void *block, size_t old_size, size_t new_size) {
 
 static int write_schema(char *out, size_t room) {
   return snprintf(out, room,
-                  "{\"type\":\"object\",\"properties\":{\"p%u\":{\"type\":\"string\",\"pattern\":\"^[a-%c]{1,%u}$\"},\"q%u\":{\"type\":"
+                  "{\"type\":\"object\",\"properties\":{\"p%u\":{\"type\":\"string\",\"pattern\":"
+                  "\"^[a-%c]{1,%u}$\"},\"q%u\":{\"type\":"
                   "\"integer\",\"minimum\":%u},"
-                  "\"r\":{\"type\":\"array\",\"items\":{\"enum\":[%u,\"%u\",null]},\"maxItems\":%u}},\"required\":[\"r\"]}",
-                  below(1000000), (char)('b' + below(25)), 1 + below(40), below(1000000), below(1000000), below(1000000), below(1000000),
-                  1 + below(9));
+                  "\"r\":{\"type\":\"array\",\"items\":{\"enum\":[%u,\"%u\",null]},\"maxItems\":%u}"
+                  "},\"required\":[\"r\"]}",
+                  below(1000000), (char)('b' + below(25)), 1 + below(40), below(1000000),
+                  below(1000000), below(1000000), below(1000000), 1 + below(9));
 }
 
 /* One step; at the end of a text another matcher begins, as another sequence would. */
@@ -83,7 +90,8 @@ static bool compare(tsl_vocab *v, tsl_grammar *g) {
   const uint32_t *mask;
   tsl_matcher *m;
   oracle o;
-  bool same = tsl_vocab_mask_words(v) <= sizeof naive / sizeof *naive && tsl_matcher_new(g, NULL, &m) == TSL_OK;
+  bool same = tsl_vocab_mask_words(v) <= sizeof naive / sizeof *naive &&
+              tsl_matcher_new(g, NULL, &m) == TSL_OK;
   if (!same) return false;
   tsl__space_begin(g->space);
   oracle_begin(&o, g->space, g->start);
@@ -94,7 +102,8 @@ static bool compare(tsl_vocab *v, tsl_grammar *g) {
     same = same && !o.overflow && !memcmp(mask, naive, tsl_vocab_mask_words(v) * sizeof *naive);
     tsl_token t = below(tsl_vocab_size(v));
     while (same && !tsl_mask_has(mask, t)) t = t + 1 == tsl_vocab_size(v) ? 0 : t + 1;
-    same = same && tsl_matcher_accept(m, t) == TSL_OK && (tsl_vocab_is_eog(v, t) || oracle_token(&o, t));
+    same = same && tsl_matcher_accept(m, t) == TSL_OK &&
+           (tsl_vocab_is_eog(v, t) || oracle_token(&o, t));
   }
   oracle_free(&o);
   tsl_matcher_free(m);
@@ -117,14 +126,16 @@ static bool compile_and_drop(tsl_vocab *v, bool compared) {
 
 int main(int argc, char **argv) {
   static tsl_matcher *matcher[MATCHERS];
-  static const char shared[] =
-      "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"boolean\"},\"b\":{\"enum\":[\"x\",\"y\"]},\"c\":{\"type\":\"string\","
-      "\"pattern\":\"^[0-9]{1,3}$\"}},"
-      "\"required\":[\"a\",\"b\",\"c\"],\"additionalProperties\":false}";
+  static const char shared[] = "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"boolean\"},"
+                               "\"b\":{\"enum\":[\"x\",\"y\"]},\"c\":{\"type\":\"string\","
+                               "\"pattern\":\"^[0-9]{1,3}$\"}},"
+                               "\"required\":[\"a\",\"b\",\"c\"],\"additionalProperties\":false}";
   const tsl_schema_options compact = {.whitespace = TSL_WS_COMPACT};
   double length = argc == 2 ? atof(argv[1]) : 10, start = seconds();
   unsigned long schemas = 0, tokens = 0, first = 0, last = 0;
-  unsigned long wanted = argc > 2 ? strtoul(argv[1], NULL, 10) : 0, wanted_tokens = argc > 2 ? strtoul(argv[2], NULL, 10) : 0, each = wanted ? wanted_tokens / wanted : 200;
+  unsigned long wanted = argc > 2 ? strtoul(argv[1], NULL, 10) : 0,
+                wanted_tokens = argc > 2 ? strtoul(argv[2], NULL, 10) : 0,
+                each = wanted ? wanted_tokens / wanted : 200;
   const tsl_allocator hooks = {NULL, count};
   size_t first_held = 0;
   tsl_vocab *v = NULL;
@@ -133,19 +144,24 @@ int main(int argc, char **argv) {
   CHECK(tsl_grammar_json_schema(v, shared, sizeof shared - 1, &compact, NULL, &g, NULL) == TSL_OK);
   for (unsigned i = 0; i < MATCHERS; i++) CHECK(tsl_matcher_new(g, NULL, &matcher[i]) == TSL_OK);
   for (unsigned long line = 1; line <= LINES && !tsl_test_failed; line++) {
-    while (!tsl_test_failed && (wanted ? schemas < wanted * line / LINES : seconds() - start < length * (double)line / LINES)) {
+    while (!tsl_test_failed && (wanted ? schemas < wanted * line / LINES
+                                       : seconds() - start < length * (double)line / LINES)) {
       bool compared = schemas % COMPARE_EVERY == 0;
       CHECK(compile_and_drop(v, compared));
       if (compared) CHECK(compare(v, g));
       schemas++;
-      for (unsigned long k = 0; k < each && !tsl_test_failed; k++, tokens++) CHECK(step(&matcher[below(MATCHERS)], tsl_vocab_size(v)));
+      for (unsigned long k = 0; k < each && !tsl_test_failed; k++, tokens++)
+        CHECK(step(&matcher[below(MATCHERS)], tsl_vocab_size(v)));
     }
     last = resident();
     if (line == LINES / 3) first = last, first_held = held;
-    printf("  %8.1f s %10lu schemas %12lu tokens %8lu masks compared %8zu KiB held %8lu KiB resident\n", seconds() - start, schemas, tokens, masks, held / 1024, last);
+    printf("  %8.1f s %10lu schemas %12lu tokens %8lu masks compared %8zu KiB held %8lu KiB "
+           "resident\n",
+           seconds() - start, schemas, tokens, masks, held / 1024, last);
     fflush(stdout);
   }
-  CHECKF(held <= first_held + first_held / 10, "what the library holds grew from %zu to %zu bytes", first_held, held);
+  CHECKF(held <= first_held + first_held / 10, "what the library holds grew from %zu to %zu bytes",
+         first_held, held);
   CHECKF(last <= first + first / 10 + 16384, "memory grew from %lu to %lu KiB", first, last);
   for (unsigned i = 0; i < MATCHERS; i++) tsl_matcher_free(matcher[i]);
   tsl_grammar_release(g);

@@ -38,7 +38,8 @@ static void fill(uint64_t *seed, size_t width) {
   logits[sure] = 1.5f;
   history_length = below(seed, HISTORY + 1);
   size_t few = 2 + below(seed, width < 40 ? width : 40);
-  for (size_t i = 0; i < history_length; i++) history[i] = (tsl_token)(below(seed, few) % width * (width > 5000 ? 37 : 1) % width);
+  for (size_t i = 0; i < history_length; i++)
+    history[i] = (tsl_token)(below(seed, few) % width * (width > 5000 ? 37 : 1) % width);
 }
 
 typedef struct lists {
@@ -48,13 +49,15 @@ typedef struct lists {
 } lists;
 
 /* Set the fields of one stage. */
-static void ask_for(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t width, tsl_stage stage) {
+static void ask_for(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t width,
+                    tsl_stage stage) {
   switch (stage) {
   case TSL_STAGE_BIAS:
     o->bias = l->bias;
     o->bias_count = (uint32_t)(1 + below(seed, width < 12 ? width : 12));
     for (uint32_t i = 0; i < o->bias_count; i++)
-      l->bias[i] = (tsl_token_bias){(tsl_token)(width - 1 - i * (width / 12 > 0 ? width / 12 : 1)), (float)(tsl_test_uniform(seed) * 8 - 3)};
+      l->bias[i] = (tsl_token_bias){(tsl_token)(width - 1 - i * (width / 12 > 0 ? width / 12 : 1)),
+                                    (float)(tsl_test_uniform(seed) * 8 - 3)};
     break;
   case TSL_STAGE_PENALTIES:
     o->repetition_penalty = below(seed, 3) ? 1 + (float)tsl_test_uniform(seed) : 0;
@@ -74,19 +77,26 @@ static void ask_for(uint64_t *seed, tsl_sampler_options *o, lists *l, size_t wid
   case TSL_STAGE_TEMPERATURE:
     o->temperature = below(seed, 12) ? 0.3f + (float)tsl_test_uniform(seed) * 1.7f : 0;
     if (below(seed, 3) == 0 && o->temperature > 0)
-      o->dynamic_range = 0.25f, o->dynamic_exponent = below(seed, 2) ? 0 : 0.5f + (float)tsl_test_uniform(seed);
+      o->dynamic_range = 0.25f,
+      o->dynamic_exponent = below(seed, 2) ? 0 : 0.5f + (float)tsl_test_uniform(seed);
     break;
   case TSL_STAGE_TOP_N_SIGMA: o->top_n_sigma = 0.3f + 3 * (float)tsl_test_uniform(seed); break;
   case TSL_STAGE_TOP_K: o->top_k = (uint32_t)(1 + below(seed, below(seed, 2) ? 60 : width)); break;
   case TSL_STAGE_TOP_P: o->top_p = 0.05f + 0.94f * (float)tsl_test_uniform(seed); break;
   case TSL_STAGE_MIN_P: o->min_p = 0.3f * (float)tsl_test_uniform(seed) + 0.001f; break;
   case TSL_STAGE_TYPICAL_P: o->typical_p = 0.05f + 0.9f * (float)tsl_test_uniform(seed); break;
-  case TSL_STAGE_EPSILON: o->epsilon = below(seed, 2) ? 0.02f * (float)tsl_test_uniform(seed) + 1e-5f : 0.9f; break;
+  case TSL_STAGE_EPSILON:
+    o->epsilon = below(seed, 2) ? 0.02f * (float)tsl_test_uniform(seed) + 1e-5f : 0.9f;
+    break;
   case TSL_STAGE_ETA: o->eta = 0.1f * (float)tsl_test_uniform(seed) + 1e-5f; break;
   case TSL_STAGE_XTC:
-    o->xtc_probability = below(seed, 2) ? 1 : 0.5f, o->xtc_threshold = below(seed, 2) ? 0.1f * (float)tsl_test_uniform(seed) : 0.002f;
+    o->xtc_probability = below(seed, 2) ? 1 : 0.5f,
+    o->xtc_threshold = below(seed, 2) ? 0.1f * (float)tsl_test_uniform(seed) : 0.002f;
     break;
-  case TSL_STAGE_MIROSTAT: o->mirostat_tau = 1 + 6 * (float)tsl_test_uniform(seed), o->mirostat_eta = below(seed, 2) ? 0 : 0.3f; break;
+  case TSL_STAGE_MIROSTAT:
+    o->mirostat_tau = 1 + 6 * (float)tsl_test_uniform(seed),
+    o->mirostat_eta = below(seed, 2) ? 0 : 0.3f;
+    break;
   }
 }
 
@@ -98,12 +108,15 @@ static void ask_for_bans(uint64_t *seed, tsl_sampler_options *o, lists *l, size_
   if (r % 5 == 0) {
     o->allowed = l->allowed;
     o->allowed_count = (uint32_t)(1 + below(seed, 400));
-    for (uint32_t i = 0; i < o->allowed_count; i++) l->allowed[i] = (tsl_token)below(seed, width + width / 4); /* some past the end */
+    /* some past the end */
+    for (uint32_t i = 0; i < o->allowed_count; i++)
+      l->allowed[i] = (tsl_token)below(seed, width + width / 4);
   }
   if (r / 5 % 4 == 0) {
     o->banned = l->banned;
     o->banned_count = (uint32_t)(1 + below(seed, 20));
-    for (uint32_t i = 0; i < o->banned_count; i++) l->banned[i] = (tsl_token)below(seed, width + 10);
+    for (uint32_t i = 0; i < o->banned_count; i++)
+      l->banned[i] = (tsl_token)below(seed, width + 10);
   }
   if (r / 20 % 4 == 0) o->no_repeat_ngram = (uint32_t)(1 + below(seed, 4));
   if (r / 80 % 4 == 0) o->min_tokens = (uint32_t)below(seed, HISTORY);

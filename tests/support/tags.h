@@ -9,13 +9,17 @@
 #include "turnstile.h"
 
 /* A schema, and an element as MiniMax M3 writes it. */
-#define S "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"},\"s\":{\"type\":\"string\"}},\"required\":[\"a\"],\"additionalProperties\":false}"
+#define S                                                                                          \
+  "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"},\"s\":{\"type\":\"string\"}}" \
+  ",\"required\":[\"a\"],\"additionalProperties\":false}"
 #define NS "]<]minimax[>["
 #define EL(name, content) NS "<" name ">" content NS "</" name ">"
 
 static inline bool accepts(tsl_grammar *g, const char *text) {
   tsl_matcher *m = NULL;
-  bool whole = tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK && tsl_matcher_is_complete(m);
+  bool whole = tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+               tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK &&
+               tsl_matcher_is_complete(m);
   tsl_matcher_free(m);
   return whole;
 }

@@ -1,4 +1,5 @@
-/* runtime/automaton/seen_names.h - does a mask say what is taken? Token by token, each by a copy of the matcher.
+/* runtime/automaton/seen_names.h - does a mask say what is taken? Token by token, each by a copy of
+ * the matcher.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,8 @@
 #include "turnstile.h"
 
 /* `grammar` and `text` (what was read of it): for the message where it does not. */
-static inline bool mask_is_right(const tsl_matcher *m, const uint32_t *mask, const char *grammar, const char *text) {
+static inline bool mask_is_right(const tsl_matcher *m, const uint32_t *mask, const char *grammar,
+                                 const char *text) {
   const tsl_vocab *v = tsl_grammar_vocab(tsl_matcher_grammar(m));
   for (tsl_token t = 0; t < tsl_vocab_size(v); t++) {
     tsl_matcher *copy = NULL;
@@ -20,7 +22,8 @@ static inline bool mask_is_right(const tsl_matcher *m, const uint32_t *mask, con
     if (allowed == (status == TSL_OK)) continue;
     size_t n;
     const uint8_t *bytes = tsl_vocab_bytes(v, t, &n);
-    printf("  %s after %s: token %u, \"%.*s\", is %s and %s\n", grammar, text, (unsigned)t, (int)n, (const char *)bytes, allowed ? "allowed" : "denied", tsl_status_name(status));
+    printf("  %s after %s: token %u, \"%.*s\", is %s and %s\n", grammar, text, (unsigned)t, (int)n,
+           (const char *)bytes, allowed ? "allowed" : "denied", tsl_status_name(status));
     return false;
   }
   return true;

@@ -39,7 +39,8 @@ static inline void text_free(struct text *t) {
   *t = (struct text){0};
 }
 
-/* What a line of a table stands for, with escapes: \n \t \r \xHH \u{H}, and any other character as itself. Never longer than the line. */
+/* What a line of a table stands for, with escapes: \n \t \r \xHH \u{H}, and any other character as
+ * itself. Never longer than the line. */
 static inline size_t text_unescape(const char *in, uint8_t *out) {
   size_t n = 0;
   while (*in) {

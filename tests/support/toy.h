@@ -34,7 +34,8 @@ static inline tsl_vocab *toy_vocab(const char *const *tokens, uint32_t count, bo
 static inline tsl_grammar *toy_gbnf(tsl_vocab *v, const char *text) {
   tsl_grammar *g = NULL;
   tsl_error e = {0};
-  CHECKF(tsl_grammar_gbnf(v, text, strlen(text), NULL, NULL, &g, &e) == TSL_OK, "%s: %s", text, e.message);
+  CHECKF(tsl_grammar_gbnf(v, text, strlen(text), NULL, NULL, &g, &e) == TSL_OK, "%s: %s", text,
+         e.message);
   return g;
 }
 
@@ -55,21 +56,25 @@ typedef struct toy_model {
   uint64_t calls, rows;
 } toy_model;
 
-static inline void toy_logits(const toy_model *m, const tsl_token *tokens, size_t count, float *out) {
+static inline void toy_logits(const toy_model *m, const tsl_token *tokens, size_t count,
+                              float *out) {
   uint64_t state = m->seed;
   for (size_t i = 0; i < count; i++) {
     state ^= (tokens[i] + 1) * 0x9e3779b97f4a7c15u;
     state = tsl_test_random(&state);
   }
-  for (uint32_t i = 0; i < m->width; i++) out[i] = m->spread * (float)((double)(tsl_test_random(&state) >> 11) * 0x1p-53 - 0.5);
+  for (uint32_t i = 0; i < m->width; i++)
+    out[i] = m->spread * (float)((double)(tsl_test_random(&state) >> 11) * 0x1p-53 - 0.5);
 }
 
 /* exp(x - max) / sum, in doubles. */
-static inline void toy_softmax(const float *logits, const uint32_t *mask, uint32_t width, double *out) {
+static inline void toy_softmax(const float *logits, const uint32_t *mask, uint32_t width,
+                               double *out) {
   double top = -INFINITY, sum = 0;
   for (uint32_t i = 0; i < width; i++)
     if ((!mask || tsl_mask_has(mask, i)) && logits[i] > top) top = logits[i];
-  for (uint32_t i = 0; i < width; i++) sum += out[i] = !mask || tsl_mask_has(mask, i) ? exp((double)logits[i] - top) : 0;
+  for (uint32_t i = 0; i < width; i++)
+    sum += out[i] = !mask || tsl_mask_has(mask, i) ? exp((double)logits[i] - top) : 0;
   for (uint32_t i = 0; i < width; i++) out[i] /= sum;
 }
 

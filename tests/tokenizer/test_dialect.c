@@ -17,10 +17,12 @@
 #define WORDS "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
 #define COUNT(x) (sizeof(x) / sizeof *(x))
 
-static tsl_status rewrite(const char *pattern, tsl__dialect dialect, const tsl_allocator *a, char out[4096], tsl_error *error) {
+static tsl_status rewrite(const char *pattern, tsl__dialect dialect, const tsl_allocator *a,
+                          char out[4096], tsl_error *error) {
   tsl__pattern_text text = {0};
   pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-  tsl_status status = tsl__dialect_rewrite(pattern, strlen(pattern), dialect, context, a, &text, error);
+  tsl_status status =
+      tsl__dialect_rewrite(pattern, strlen(pattern), dialect, context, a, &text, error);
   CHECK(text.n < 4096);
   if (text.n) memcpy(out, text.at, text.n);
   out[text.n] = 0;
@@ -34,7 +36,9 @@ typedef struct example {
   const char *pattern, *expected;
 } example;
 
-static bool is_for(int example_dialect, int dialect) { return example_dialect == BOTH || example_dialect == dialect; }
+static bool is_for(int example_dialect, int dialect) {
+  return example_dialect == BOTH || example_dialect == dialect;
+}
 
 /* `expected`: what a pattern becomes, or a part of the message with which it is refused. */
 static void check_all(const example *examples, size_t n, bool refused) {
@@ -44,17 +48,24 @@ static void check_all(const example *examples, size_t n, bool refused) {
       tsl_error error = {0};
       if (!is_for(e->dialect, dialect)) continue;
       tsl_status status = rewrite(e->pattern, (tsl__dialect)dialect, &tsl__malloc, out, &error);
-      if (refused) CHECKF(status == TSL_ERR_UNSUPPORTED && strstr(error.message, e->expected), "%s: %s: %s", e->pattern, tsl_status_name(status), error.message);
-      else CHECKF(!status && !strcmp(out, e->expected), "%s: %s instead of %s %s", e->pattern, out, e->expected, error.message);
+      if (refused)
+        CHECKF(status == TSL_ERR_UNSUPPORTED && strstr(error.message, e->expected), "%s: %s: %s",
+               e->pattern, tsl_status_name(status), error.message);
+      else
+        CHECKF(!status && !strcmp(out, e->expected), "%s: %s instead of %s %s", e->pattern, out,
+               e->expected, error.message);
     }
 }
 
 static void test_rewritten(void) {
   static const example examples[] = {
       {BOTH, "", ""},
-      {BOTH, "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}", "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}"},
-      {BOTH, "\\p{Han}\\P{Latin}[\\p{^Greek}\\p{Hira}]", "\\p{sc=Han}\\P{sc=Latin}[\\P{sc=Greek}\\p{sc=Hira}]"},
-      {BOTH, "\\p{Lu}\\p{Alphabetic}\\p{Any}\\p{Yi}\\p{scx=Han}", "\\p{Lu}\\p{Alphabetic}\\p{Any}\\p{sc=Yi}\\p{scx=Han}"},
+      {BOTH, "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}",
+       "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}"},
+      {BOTH, "\\p{Han}\\P{Latin}[\\p{^Greek}\\p{Hira}]",
+       "\\p{sc=Han}\\P{sc=Latin}[\\P{sc=Greek}\\p{sc=Hira}]"},
+      {BOTH, "\\p{Lu}\\p{Alphabetic}\\p{Any}\\p{Yi}\\p{scx=Han}",
+       "\\p{Lu}\\p{Alphabetic}\\p{Any}\\p{sc=Yi}\\p{scx=Han}"},
       {R, "\\pL\\PN[\\pZ]", "\\p{L}\\P{N}[\\p{Z}]"},
       {O, "[\\w]", "[" WORDS "]"},
       {O, "[^\\W]", "(?:(?![^" WORDS "])\\p{Any})"},
@@ -81,11 +92,13 @@ static void test_rewritten(void) {
       {O, "x(a(?i)b|c)(?-i)d|e", "x(a(?i:b|c))(?-i:d|e)"},
       {R, "a(?i)b|c", "a(?i)b|c"},
       {O, "(?i)\\p{Lu}[\\p{L}]", "(?i:(?-i:\\p{Lu})[\\p{L}\\x{345}])"},
-      {R, "(?i)\\p{L}\\P{M}\\p{N}", "(?i)[\\p{L}\\x{345}][^\\p{M}\\x{399}\\x{3b9}\\x{1fbe}][\\p{N}]"},
+      {R, "(?i)\\p{L}\\P{M}\\p{N}",
+       "(?i)[\\p{L}\\x{345}][^\\p{M}\\x{399}\\x{3b9}\\x{1fbe}][\\p{N}]"},
       {BOTH, "\\h\\H\\v", "[0-9A-Fa-f][^0-9A-Fa-f]\\x0b"},
       {BOTH, "\\x41\\x{e9}\\u00e9", "\\x{41}\\x{e9}\\x{e9}"},
       {R, "\\xe9\\u{e9}\\U000000e9", "\\x{e9}\\x{e9}\\x{e9}"},
-      {BOTH, "\\O\\/(?#a)(?<n>[ab])\\k<n>\\g<n>(?>a)(?<=a)(?<!a)", "\\p{Any}\\/(?#)(?<n>[ab])\\k<n>\\g<n>(?>a)(?<=a)(?<!a)"},
+      {BOTH, "\\O\\/(?#a)(?<n>[ab])\\k<n>\\g<n>(?>a)(?<=a)(?<!a)",
+       "\\p{Any}\\/(?#)(?<n>[ab])\\k<n>\\g<n>(?>a)(?<=a)(?<!a)"},
       {O, "a\\Z", "a\\Z"},
       {R, "a\\Z(?P<n>b)", "a(?=\\n*\\z)(?P<n>b)"},
       {BOTH, "(a", "(a"}, /* what is malformed is left to PCRE2 */

@@ -1,11 +1,14 @@
 /* test_encode.c - encoding against the tokenizers that the vocabularies were made for.
  *
- *     test_encode                    every vocabulary that is there: the embedded one, and those under $TSL_VOCABS
- *     test_encode VOCABULARY NAME    that file against tests/cases/encode/NAME.txt
+ *     test_encode                    every vocabulary that is there: the embedded one, and those
+ *     under $TSL_VOCABS test_encode VOCABULARY NAME    that file against
+ *     tests/cases/encode/NAME.txt
  *
- * tests/programs/encode_configs.py wrote small tokenizer files and ids, tests/programs/encode_patterns.py patterns, texts and ids; tests/programs/encode_reference.py wrote the 2,200 texts and what PyPI's
- * `tokenizers`, `tiktoken` and `sentencepiece` make of each: number and hash of the ids, without added tokens, and with them and BOS. A second check is
- * that the tokens' bytes put together give the text back (as far as the normaliser leaves it alone).
+ * tests/programs/encode_configs.py wrote small tokenizer files and ids,
+ * tests/programs/encode_patterns.py patterns, texts and ids; tests/programs/encode_reference.py
+ * wrote the 2,200 texts and what PyPI's `tokenizers`, `tiktoken` and `sentencepiece` make of each:
+ * number and hash of the ids, without added tokens, and with them and BOS. A second check is that
+ * the tokens' bytes put together give the text back (as far as the normaliser leaves it alone).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,8 +82,8 @@ static uint64_t fnv(const tsl_token *ids, size_t n) {
   return h;
 }
 
-/* What the vocabulary's normaliser makes of text, as far as these tests need it: NFC (Qwen), "▁" for " " (Gemma), the same and a space in front
- * (SentencePiece). */
+/* What the vocabulary's normaliser makes of text, as far as these tests need it: NFC (Qwen), "▁"
+ * for " " (Gemma), the same and a space in front (SentencePiece). */
 static size_t normalised(const char *name, const char *text, size_t n, char *out) {
   if (!strcmp(name, "qwen3")) {
     tsl__pieces p = {{0}, {0}};
@@ -94,14 +97,16 @@ static size_t normalised(const char *name, const char *text, size_t n, char *out
   size_t at = 0;
   if (pieces && n) out[at++] = ' ';
   for (size_t i = 0; i < n; i++) {
-    bool mark = (pieces || !strcmp(name, "gemma3")) && n - i >= 3 && !memcmp(text + i, "\xE2\x96\x81", 3);
+    bool mark =
+        (pieces || !strcmp(name, "gemma3")) && n - i >= 3 && !memcmp(text + i, "\xE2\x96\x81", 3);
     out[at++] = mark ? ' ' : text[i];
     if (mark) i += 2;
   }
   return at;
 }
 
-static bool spells(const tsl_vocab *v, const tsl_token *ids, size_t count, const char *text, size_t length) {
+static bool spells(const tsl_vocab *v, const tsl_token *ids, size_t count, const char *text,
+                   size_t length) {
   for (size_t i = 0; i < count; i++) {
     size_t n;
     const uint8_t *bytes = tsl_vocab_bytes(v, ids[i], &n);
@@ -122,15 +127,19 @@ static void compare(const tsl_vocab *v, const char *name) {
     CHECKF(false, "%s or %s cannot be read", CASES "texts.txt", path);
     return;
   }
-  CHECKF(texts.count == expected.count && texts.count >= 2000, "%zu texts, %zu expectations", texts.count, expected.count);
+  CHECKF(texts.count == expected.count && texts.count >= 2000, "%zu texts, %zu expectations",
+         texts.count, expected.count);
   for (size_t i = 0; i < texts.count && i < expected.count; i++) {
     size_t length = unescape(texts.at[i], text), count[2] = {0}, n = 0;
     uint64_t hash[2] = {0};
-    CHECK(sscanf(expected.at[i], "%zu %" SCNx64 " %zu %" SCNx64, &count[0], &hash[0], &count[1], &hash[1]) == 4);
+    CHECK(sscanf(expected.at[i], "%zu %" SCNx64 " %zu %" SCNx64, &count[0], &hash[0], &count[1],
+                 &hash[1]) == 4);
     for (unsigned k = 0; k < 2; k++) {
-      tsl_status status = tsl_vocab_encode(v, text, length, k ? TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS : 0, ids, MAX_IDS, &n);
-      CHECKF(status == TSL_OK && n == count[k] && fnv(ids, n) == hash[k], "%s, line %zu, %s added tokens: %zu ids instead of %zu: %.60s",
-             name, i + 1, k ? "with" : "without", n, count[k], texts.at[i]);
+      tsl_status status = tsl_vocab_encode(
+          v, text, length, k ? TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS : 0, ids, MAX_IDS, &n);
+      CHECKF(status == TSL_OK && n == count[k] && fnv(ids, n) == hash[k],
+             "%s, line %zu, %s added tokens: %zu ids instead of %zu: %.60s", name, i + 1,
+             k ? "with" : "without", n, count[k], texts.at[i]);
     }
     tsl_status status = tsl_vocab_encode(v, text, length, 0, ids, MAX_IDS, &n);
     CHECKF(status == TSL_OK && spells(v, ids, n, plain, normalised(name, text, length, plain)),
@@ -154,14 +163,17 @@ static void compare_file(const char *path, const char *name) {
   if (status) return;
   unsigned long before = tsl_test_passed, failed = tsl_test_failed;
   compare(v, name);
-  printf("       %-12s %lu checks passed, %lu failed\n", name, tsl_test_passed - before, tsl_test_failed - failed);
+  printf("       %-12s %lu checks passed, %lu failed\n", name, tsl_test_passed - before,
+         tsl_test_failed - failed);
   tsl_vocab_release(v);
 }
 
 /* "616220" to bytes; "-" is none. */
 static size_t from_hex(const char *hex, char *out) {
   size_t n = 0;
-  for (unsigned value; sscanf(hex, "%2x", &value) == 1 && hex[0] != ' ' && hex[1] && hex[1] != ' '; hex += 2) out[n++] = (char)value;
+  for (unsigned value; sscanf(hex, "%2x", &value) == 1 && hex[0] != ' ' && hex[1] && hex[1] != ' ';
+       hex += 2)
+    out[n++] = (char)value;
   return n;
 }
 
@@ -172,8 +184,10 @@ static const char *unlike_ids(const tsl_vocab *v, const char *line, uint32_t fla
   size_t count = 0, expected = 0;
   tsl_status status = tsl_vocab_encode(v, text, from_hex(line, text), flags, ids, MAX_IDS, &count);
   bool same = status == TSL_OK;
-  for (const char *p = strchr(line, ' '); p; p = strchr(p + 1, ' '), expected++) same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
-  snprintf(why, sizeof why, "%zu ids instead of %zu (%s)", count, expected, tsl_status_name(status));
+  for (const char *p = strchr(line, ' '); p; p = strchr(p + 1, ' '), expected++)
+    same = same && expected < count && ids[expected] == strtoul(p, NULL, 10);
+  snprintf(why, sizeof why, "%zu ids instead of %zu (%s)", count, expected,
+           tsl_status_name(status));
   return same && count == expected ? NULL : why;
 }
 
@@ -187,7 +201,8 @@ static void test_configs(void) {
     if (l.at[i][0] == '{') {
       tsl_error error = {0};
       tsl_vocab_release(v);
-      tsl_status status = tsl_vocab_load_memory(l.at[i], strlen(l.at[i]), NULL, NULL, NULL, &v, &error);
+      tsl_status status =
+          tsl_vocab_load_memory(l.at[i], strlen(l.at[i]), NULL, NULL, NULL, &v, &error);
       CHECKF(status == TSL_OK, "line %zu: %s", i + 1, error.message);
       files++;
     } else if (v) {
@@ -252,10 +267,14 @@ static void test_patterns(void) {
 
 static void test_fetched(void) {
   static const char *const files[][2] = {
-      {"llama3_1/tokenizer.json", "llama3_1"},      {"qwen3/tokenizer.json", "qwen3"},
-      {"gemma3/tokenizer.json", "gemma3"},          {"o200k_base.tiktoken", "o200k_base"},
-      {"cl100k_base.tiktoken", "cl100k_base"},      {"p50k_base.tiktoken", "p50k_base"},
-      {"mistral/tokenizer.model.v1", "mistral_v1"}, {"mistral/mistral_instruct_tokenizer_240323.model.v3", "mistral_v3"},
+      {"llama3_1/tokenizer.json", "llama3_1"},
+      {"qwen3/tokenizer.json", "qwen3"},
+      {"gemma3/tokenizer.json", "gemma3"},
+      {"o200k_base.tiktoken", "o200k_base"},
+      {"cl100k_base.tiktoken", "cl100k_base"},
+      {"p50k_base.tiktoken", "p50k_base"},
+      {"mistral/tokenizer.model.v1", "mistral_v1"},
+      {"mistral/mistral_instruct_tokenizer_240323.model.v3", "mistral_v3"},
       {"mistral/tekken_240911.json", "tekken"},
   };
   const char *folder = getenv("TSL_VOCABS");
@@ -284,7 +303,8 @@ int main(int argc, char **argv) {
   }
   RUN(test_embedded, "the embedded vocabulary against PyPI tokenizers");
   RUN(test_configs, "small tokenizer files put together at random");
-  RUN(test_patterns, "patterns that PCRE2 would read differently, against PyPI tokenizers and tiktoken");
+  RUN(test_patterns,
+      "patterns that PCRE2 would read differently, against PyPI tokenizers and tiktoken");
   RUN(test_fetched, "fetched vocabularies against PyPI tokenizers and tiktoken");
   return tsl_test_end();
 }

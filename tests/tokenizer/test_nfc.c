@@ -1,4 +1,5 @@
-/* test_nfc.c - canonical composition against Python's unicodedata (tests/support/nfc_expected.h), over all code points in eight contexts.
+/* test_nfc.c - canonical composition against Python's unicodedata (tests/support/nfc_expected.h),
+ * over all code points in eight contexts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,8 @@ static uint64_t fnv(uint64_t h, const uint8_t *bytes, size_t n) {
 
 static bool is_nfc(const char *text, const char *expected) {
   tsl__pieces out = {{0}, {0}};
-  bool ok = tsl__nfc(&tsl__malloc, (const uint8_t *)text, strlen(text), &out) == TSL_OK && out.bytes.n == strlen(expected) &&
+  bool ok = tsl__nfc(&tsl__malloc, (const uint8_t *)text, strlen(text), &out) == TSL_OK &&
+            out.bytes.n == strlen(expected) &&
             (!out.bytes.n || !memcmp(out.bytes.at, expected, out.bytes.n));
   tsl__vec_free(&tsl__malloc, &out.bytes);
   return ok;
@@ -26,12 +28,12 @@ static void test_examples(void) {
   CHECK(is_nfc("e\xCC\xA3\xCC\x81", "\xE1\xBA\xB9\xCC\x81"));
   CHECK(is_nfc("e\xCC\x81\xCC\xA3", "\xE1\xBA\xB9\xCC\x81")); /* the marks change places */
   CHECK(is_nfc("\xE2\x84\xAB", "\xC3\x85"));                  /* ANGSTROM SIGN */
-  CHECK(
-      is_nfc("abc\xCC\xA7"
-             "d",
-             "ab\xC3\xA7"
-             "d"));
-  CHECK(is_nfc("\xCC\x81", "\xCC\x81"));                                 /* a mark with nothing before it */
+  CHECK(is_nfc("abc\xCC\xA7"
+               "d",
+               "ab\xC3\xA7"
+               "d"));
+  /* a mark with nothing before it */
+  CHECK(is_nfc("\xCC\x81", "\xCC\x81"));
   CHECK(is_nfc("\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "\xEA\xB0\x81")); /* L V T -> one syllable */
   CHECK(is_nfc("\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"));             /* a second of class 0 */
 }
@@ -51,7 +53,8 @@ static void test_all_points(void) {
       n += after;
       out.bytes.n = 0;
       tsl__nfc(&tsl__malloc, text, n, &out);
-      if (tsl__nfc_is_plain(text, n)) plain = plain && out.bytes.n == n && !memcmp(out.bytes.at, text, n);
+      if (tsl__nfc_is_plain(text, n))
+        plain = plain && out.bytes.n == n && !memcmp(out.bytes.at, text, n);
       hash = fnv(fnv(hash, out.bytes.at, out.bytes.n), (const uint8_t *)"\n", 1);
     }
     CHECKF(hash == nfc_expected[k].hash, "context %zu: %016" PRIx64, k, hash);
@@ -74,7 +77,8 @@ static void test_many_marks(void) {
   CHECK(tsl__nfc(&tsl__malloc, text, n, &out) == TSL_OK && out.bytes.n == n);
   bool sorted = out.bytes.at[0] == 'x';
   for (size_t i = 0; i < N; i++)
-    sorted = sorted && !memcmp(out.bytes.at + 1 + 2 * i, "\xCC\xA9", 2) && !memcmp(out.bytes.at + 1 + 2 * (N + i), "\xCC\x95", 2);
+    sorted = sorted && !memcmp(out.bytes.at + 1 + 2 * i, "\xCC\xA9", 2) &&
+             !memcmp(out.bytes.at + 1 + 2 * (N + i), "\xCC\x95", 2);
   CHECK(sorted);
   tsl__vec_free(&tsl__malloc, &out.bytes);
   free(text);

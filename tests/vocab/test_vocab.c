@@ -1,4 +1,5 @@
-/* test_vocab.c - vocabularies from arrays, the embedded one, and threads that encode at once. Encoding of real vocabularies is test_encode.c's.
+/* test_vocab.c - vocabularies from arrays, the embedded one, and threads that encode at once.
+ * Encoding of real vocabularies is test_encode.c's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,34 +7,40 @@
 
 #include "tests/support/vocab.h"
 
-/* ---- arrays --------------------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* a, b, ab, abc, "" and specials <x>, <xy>, </s> */
-static const uint8_t array_bytes[] =
-    "ababcab"
-    "c"
-    "<x><xy></s>";
+static const uint8_t array_bytes[] = "ababcab"
+                                     "c"
+                                     "<x><xy></s>";
 static const uint32_t array_offsets[] = {0, 1, 2, 5, 7, 7, 8, 11, 15, 19};
 static const uint8_t array_special[] = {0, 0, 0, 0, 0, 0, 1, 7, 0};
 static const tsl_token array_eog[] = {8, 6, 8};
-static const tsl_vocab_desc array_desc = {array_bytes, array_offsets, 9, 40, array_special, array_eog, 3};
+static const tsl_vocab_desc array_desc = {array_bytes,   array_offsets, 9, 40,
+                                          array_special, array_eog,     3};
 
 static void test_arrays(void) {
   tsl_vocab *v;
   CHECK(tsl_vocab_new(&array_desc, NULL, &v, NULL) == TSL_OK);
   CHECK(tsl_vocab_size(v) == 9 && tsl_vocab_logits_width(v) == 40 && tsl_vocab_mask_words(v) == 2);
-  CHECK(token_is(v, 2, "abc") && token_is(v, 3, "ab") && token_is(v, 4, "") && token_is(v, 7, "<xy>"));
+  CHECK(token_is(v, 2, "abc") && token_is(v, 3, "ab") && token_is(v, 4, "") &&
+        token_is(v, 7, "<xy>"));
   size_t n = 1;
-  CHECK(!tsl_vocab_bytes(v, 9, &n) && n == 0 && !tsl_vocab_is_special(v, 9) && !tsl_vocab_is_eog(v, TSL_NO_TOKEN));
-  CHECK(!tsl_vocab_is_special(v, 0) && tsl_vocab_is_special(v, 6) && tsl_vocab_is_special(v, 7) && tsl_vocab_is_special(v, 8));
+  CHECK(!tsl_vocab_bytes(v, 9, &n) && n == 0 && !tsl_vocab_is_special(v, 9) &&
+        !tsl_vocab_is_eog(v, TSL_NO_TOKEN));
+  CHECK(!tsl_vocab_is_special(v, 0) && tsl_vocab_is_special(v, 6) && tsl_vocab_is_special(v, 7) &&
+        tsl_vocab_is_special(v, 8));
   CHECK(tsl_vocab_is_eog(v, 8) && tsl_vocab_is_eog(v, 6) && !tsl_vocab_is_eog(v, 7));
   uint32_t count;
   const tsl_token *eog = tsl_vocab_eog(v, &count);
   CHECK(count == 2 && eog[0] == 8 && eog[1] == 6);
-  CHECK(tsl_vocab_find_special(v, "<x>", 3) == 6 && tsl_vocab_find_special(v, "<xy>", 4) == 7 && tsl_vocab_find_special(v, "</s>", 4) == 8);
-  CHECK(tsl_vocab_find_special(v, "<x", 2) == TSL_NO_TOKEN && tsl_vocab_find_special(v, "a", 1) == TSL_NO_TOKEN &&
+  CHECK(tsl_vocab_find_special(v, "<x>", 3) == 6 && tsl_vocab_find_special(v, "<xy>", 4) == 7 &&
+        tsl_vocab_find_special(v, "</s>", 4) == 8);
+  CHECK(tsl_vocab_find_special(v, "<x", 2) == TSL_NO_TOKEN &&
+        tsl_vocab_find_special(v, "a", 1) == TSL_NO_TOKEN &&
         tsl_vocab_find_special(v, "", 0) == TSL_NO_TOKEN);
-  CHECK(tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special) && v->trie.order_count == 5);
+  CHECK(tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special) &&
+        v->trie.order_count == 5);
   CHECK(tsl_vocab_memory(v) > sizeof *v);
   tsl_vocab_retain(v);
   tsl_vocab_release(v);
@@ -51,7 +58,8 @@ static void test_greedy_special(void) {
   ENCODES(v, "aab", 0, 0, 3);
   ENCODES(v, "ab<x>abc<xy></s>c", TSL_ENCODE_SPECIAL, 3, 6, 2, 7, 8, 5);
   CHECK(tsl_vocab_encode(v, "ab<x>", 5, 0, ids, 2, &count) == TSL_ERR_SYNTAX && count == 0);
-  CHECK(tsl_vocab_encode(v, "abcabab", 7, 0, ids, 2, &count) == TSL_ERR_LIMIT && count == 3 && ids[0] == 2 && ids[1] == 3);
+  CHECK(tsl_vocab_encode(v, "abcabab", 7, 0, ids, 2, &count) == TSL_ERR_LIMIT && count == 3 &&
+        ids[0] == 2 && ids[1] == 3);
   CHECK(tsl_vocab_encode(v, "abcabab", 7, 0, NULL, 0, &count) == TSL_ERR_LIMIT && count == 3);
   CHECK(tsl_vocab_encode(v, NULL, 0, TSL_ENCODE_BOS, NULL, 0, &count) == TSL_OK && count == 0);
   CHECK(tsl_vocab_encode(v, NULL, 1, 0, ids, 2, &count) == TSL_ERR_ARGUMENT);
@@ -87,11 +95,13 @@ static void test_bad_arrays(void) {
     tsl_vocab *v = (tsl_vocab *)&v;
     tsl_error error = {0};
     tsl_status status = tsl_vocab_new(&cases[i].desc, NULL, &v, &error);
-    CHECKF(status == cases[i].status && error.status == status && strstr(error.message, cases[i].words) && !v, "case %zu: %s", i,
-           error.message);
+    CHECKF(status == cases[i].status && error.status == status &&
+               strstr(error.message, cases[i].words) && !v,
+           "case %zu: %s", i, error.message);
   }
   tsl_vocab *v;
-  CHECK(tsl_vocab_new(NULL, NULL, &v, NULL) == TSL_ERR_ARGUMENT && !v && tsl_vocab_new(&array_desc, NULL, NULL, NULL) == TSL_ERR_ARGUMENT);
+  CHECK(tsl_vocab_new(NULL, NULL, &v, NULL) == TSL_ERR_ARGUMENT && !v &&
+        tsl_vocab_new(&array_desc, NULL, NULL, NULL) == TSL_ERR_ARGUMENT);
 }
 
 static void identity_of(const tsl_vocab_desc *desc, uint8_t out[16]) {
@@ -101,15 +111,16 @@ static void identity_of(const tsl_vocab_desc *desc, uint8_t out[16]) {
   tsl_vocab_release(v);
 }
 
-/* Whatever changes a mask changes the identity; the order of the end-of-generation tokens does not. */
+/* Whatever changes a mask changes the identity; the order of the end-of-generation tokens does
+ * not. */
 static void test_identity(void) {
   static const tsl_token other_order[] = {6, 8}, fewer[] = {8};
-  static const uint8_t other_special[] = {0, 0, 1, 0, 0, 0, 1, 1, 0}, same_special[] = {0, 0, 0, 0, 0, 0, 1, 1, 0};
+  static const uint8_t other_special[] = {0, 0, 1, 0, 0, 0, 1, 1, 0},
+                       same_special[] = {0, 0, 0, 0, 0, 0, 1, 1, 0};
   static const uint32_t other_cut[] = {0, 1, 2, 4, 7, 7, 8, 11, 15, 19};
-  static const uint8_t other_bytes[] =
-      "ababcax"
-      "c"
-      "<x><xy></s>";
+  static const uint8_t other_bytes[] = "ababcax"
+                                       "c"
+                                       "<x><xy></s>";
   uint8_t base[16], other[16];
   tsl_vocab_desc d;
   identity_of(&array_desc, base);
@@ -152,19 +163,22 @@ static void test_arrays_no_memory(void) {
   CHECK(failures > 10);
 }
 
-/* ---- the embedded vocabulary ---------------------------------------------------------------------------------- */
+/* ---- the embedded vocabulary ----------------------------------------------------------------- */
 
 static void test_embedded(void) {
   tsl_vocab *v;
   tsl_error error;
   CHECK(tsl_vocab_embedded(NULL, &v, &error) == TSL_OK);
   if (!v) return;
-  CHECK(tsl_vocab_size(v) == 4096 && tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special));
+  CHECK(tsl_vocab_size(v) == 4096 &&
+        tsl__trie_check(&v->trie, v->bytes, v->offsets, v->size, v->special));
   bool bytes = true;
-  for (unsigned b = 0; b < 256; b++) bytes = bytes && v->offsets[b + 1] - v->offsets[b] == 1 && v->bytes[v->offsets[b]] == b;
+  for (unsigned b = 0; b < 256; b++)
+    bytes = bytes && v->offsets[b + 1] - v->offsets[b] == 1 && v->bytes[v->offsets[b]] == b;
   CHECK(bytes);
   tsl_token end = tsl_vocab_find_special(v, "<|endoftext|>", 13);
-  CHECK(end != TSL_NO_TOKEN && tsl_vocab_is_eog(v, end) && tsl_vocab_find_special(v, "<|tool_call|>", 13) != TSL_NO_TOKEN);
+  CHECK(end != TSL_NO_TOKEN && tsl_vocab_is_eog(v, end) &&
+        tsl_vocab_find_special(v, "<|tool_call|>", 13) != TSL_NO_TOKEN);
   ENCODES(v, "\xFF\xC3", 0, 0xFF, 0xC3);
   ENCODES(v, "<|endoftext|>", TSL_ENCODE_SPECIAL, end);
   CHECK(tsl_vocab_embedded(NULL, NULL, NULL) == TSL_ERR_ARGUMENT);
@@ -191,7 +205,7 @@ static void test_long_pieces(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 typedef struct job {
   tsl_vocab *vocab;

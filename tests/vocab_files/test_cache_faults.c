@@ -1,9 +1,13 @@
 /* test_cache_faults.c - the vocabulary's cache file when the machine is not kind.
  *
- *   cut       a file cut off at any byte, or with any byte changed, is not used: the vocabulary is read from its source, and is the same
- *   killed    a process that is killed while it writes leaves nothing that is used; the next one writes the file
- *   full      where the file can't be written (no room, no folder, no permission) the vocabulary loads all the same
- *   race      many processes on one folder: each has the right vocabulary, and in the end there is one file and no draft
+ *   cut       a file cut off at any byte, or with any byte changed, is not used: the vocabulary is
+ *             read from its source, and is the same
+ *   killed    a process that is killed while it writes leaves nothing that is used; the next one
+ *             writes the file
+ *   full      where the file can't be written (no room, no folder, no permission) the vocabulary
+ *             loads all the same
+ *   race      many processes on one folder: each has the right vocabulary, and in the end there is
+ *             one file and no draft
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +39,8 @@ static bool loads(const char *directory) {
   size_t n = 0;
   if (load(directory, &v) != TSL_OK) return false;
   tsl_vocab_identity(v, found);
-  bool same = !memcmp(found, identity, 16) && tsl_vocab_encode(v, "aba b", 5, 0, ids, 4, &n) == TSL_OK && n == 3 && ids[0] == 4;
+  bool same = !memcmp(found, identity, 16) &&
+              tsl_vocab_encode(v, "aba b", 5, 0, ids, 4, &n) == TSL_OK && n == 3 && ids[0] == 4;
   tsl_vocab_release(v);
   return same;
 }
@@ -76,7 +81,8 @@ static void cut_and_changed(void) {
   CHECK(write_file(whole, n) && loads(folder) && files(".tslvocab") == 1 && files(".draft") == 0);
 }
 
-/* In a process of its own: load under a limit of `bytes` for files; SIGXFSZ kills at that byte, or, ignored, the write fails as on a full disk. */
+/* In a process of its own: load under a limit of `bytes` for files; SIGXFSZ kills at that byte, or,
+ * ignored, the write fails as on a full disk. */
 static int load_with_room(rlim_t bytes, bool killed) {
   pid_t child = fork();
   if (child == 0) {
@@ -111,7 +117,8 @@ static void no_room(void) {
   for (size_t i = 0; i < n; i += 1 + n / 20) {
     clear();
     CHECK(load_with_room(i, false) == 0);
-    CHECKF(files(".tslvocab") == 0 && files(".draft") == 0, "a write that failed at byte %zu left a file", i);
+    CHECKF(files(".tslvocab") == 0 && files(".draft") == 0,
+           "a write that failed at byte %zu left a file", i);
   }
   clear();
   CHECK(loads("/dev/full/nowhere") && loads("") && loads("/dev/null"));

@@ -1,7 +1,9 @@
-/* test_gguf.c - vocabularies from GGUF, SentencePiece's tokenizer.model and tekken.json: small ones written here, files that lie, and the real
- * GGUF vocabularies of llama.cpp ($TSL_LLAMA/models), each against its reference tokenisations.
+/* test_gguf.c - vocabularies from GGUF, SentencePiece's tokenizer.model and tekken.json: small ones
+ * written here, files that lie, and the real GGUF vocabularies of llama.cpp ($TSL_LLAMA/models),
+ * each against its reference tokenisations.
  *
- * That tokenizer.model and tekken.json encode as PyPI's `sentencepiece` and `tiktoken` do is test_encode.c's.
+ * That tokenizer.model and tekken.json encode as PyPI's `sentencepiece` and `tiktoken` do is
+ * test_encode.c's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +18,7 @@
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
 
-/* ---- writing files -------------------------------------------------------------------------------------------- */
+/* ---- writing files --------------------------------------------------------------------------- */
 
 typedef struct file {
   uint8_t at[8192];
@@ -98,7 +100,8 @@ static void begin(file *f, uint32_t version, uint64_t keys) {
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* 10 tokens; merges a+b, ab+c, Ġ+abc */
-static const char *const bpe_tokens[] = {"a", "b", "c", "Ġ", "ab", "abc", "Ġabc", "<|end|>", "  ", "[PAD9]"};
+static const char *const bpe_tokens[] = {"a",   "b",    "c",       "Ġ",  "ab",
+                                         "abc", "Ġabc", "<|end|>", "  ", "[PAD9]"};
 static const uint8_t bpe_types[] = {1, 1, 1, 1, 1, 1, 1, 3, 4, 4};
 static const char *const bpe_merges[] = {"a b", "ab c", "Ġ abc"};
 
@@ -120,8 +123,9 @@ static void write_bpe(file *f, const char *pre) {
 }
 
 /* "bc" has a better score than "ab"; no piece spells "c" alone. */
-static const char *const spm_tokens[] = {"<unk>", "<s>", "</s>", "<0x63>", "<0xE2>", "▁",      "a",  "b",
-                                         "ab",    "bc",  "▁a",   "abc",    "x",      "unused", "<u>"};
+static const char *const spm_tokens[] = {"<unk>", "<s>", "</s>", "<0x63>", "<0xE2>",
+                                         "▁",     "a",   "b",    "ab",     "bc",
+                                         "▁a",    "abc", "x",    "unused", "<u>"};
 static const uint8_t spm_types[] = {2, 3, 3, 6, 6, 1, 1, 1, 1, 1, 1, 1, 1, 5, 4};
 static const float spm_scores[] = {0, 0, 0, 0, 0, -9, -8, -7, -3, -2, -4, -6, -5, 0, 0};
 
@@ -176,7 +180,7 @@ static void write_model(file *f, uint32_t type, bool squeezed) {
   put_message(f, 3, &part);
 }
 
-/* ---- helpers -------------------------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static tsl_vocab *load(const file *f, const tsl_vocab_options *options) {
   tsl_vocab *v = NULL;
@@ -186,17 +190,20 @@ static tsl_vocab *load(const file *f, const tsl_vocab_options *options) {
   return v;
 }
 
-static bool encodes(const tsl_vocab *v, const char *text, uint32_t flags, const tsl_token *expected, size_t n) {
+static bool encodes(const tsl_vocab *v, const char *text, uint32_t flags, const tsl_token *expected,
+                    size_t n) {
   tsl_token ids[64];
   size_t count = 0;
   tsl_status status = tsl_vocab_encode(v, text, strlen(text), flags, ids, 64, &count);
   bool same = !status && count == n && !memcmp(ids, expected, n * sizeof *ids);
-  for (size_t i = 0; !same && !status && i < count && i < 64; i++) fprintf(stderr, "%s%u", i ? " " : "  got ", ids[i]);
+  for (size_t i = 0; !same && !status && i < count && i < 64; i++)
+    fprintf(stderr, "%s%u", i ? " " : "  got ", ids[i]);
   if (!same) fprintf(stderr, "  (%s)\n", tsl_status_name(status));
   return same;
 }
-#define ENCODES(v, text, flags, ...) \
-  CHECK(encodes(v, text, flags, (const tsl_token[]){__VA_ARGS__}, sizeof(const tsl_token[]){__VA_ARGS__} / sizeof(tsl_token)))
+#define ENCODES(v, text, flags, ...)                              \
+  CHECK(encodes(v, text, flags, (const tsl_token[]){__VA_ARGS__}, \
+                sizeof(const tsl_token[]){__VA_ARGS__} / sizeof(tsl_token)))
 
 static bool spells(const tsl_vocab *v, tsl_token id, const char *text) {
   size_t n;
@@ -204,7 +211,7 @@ static bool spells(const tsl_vocab *v, tsl_token id, const char *text) {
   return bytes && n == strlen(text) && !memcmp(bytes, text, n);
 }
 
-/* ---- what small files say ------------------------------------------------------------------------------------- */
+/* ---- what small files say -------------------------------------------------------------------- */
 
 static void test_byte_level(void) {
   file f;
@@ -213,7 +220,8 @@ static void test_byte_level(void) {
   if (!v) return;
   uint32_t n;
   const tsl_token *eog = tsl_vocab_eog(v, &n);
-  CHECK(tsl_vocab_size(v) == 10 && n == 1 && eog[0] == 7 && tsl_vocab_is_special(v, 7) && !tsl_vocab_is_special(v, 8));
+  CHECK(tsl_vocab_size(v) == 10 && n == 1 && eog[0] == 7 && tsl_vocab_is_special(v, 7) &&
+        !tsl_vocab_is_special(v, 8));
   CHECK(spells(v, 6, " abc") && spells(v, 7, "<|end|>") && spells(v, 8, "  ") && spells(v, 9, ""));
   ENCODES(v, "abc abcb", 0, 5, 6, 1);
   ENCODES(v, "a<|end|>b", TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS, 7, 0, 7, 1);
@@ -241,8 +249,10 @@ static void test_unknown_pre(void) {
 static void check_pieces(const tsl_vocab *v) {
   uint32_t n;
   const tsl_token *eog = tsl_vocab_eog(v, &n);
-  CHECK(n == 1 && eog[0] == 2 && tsl_vocab_is_special(v, 0) && tsl_vocab_is_special(v, 1) && !tsl_vocab_is_special(v, 14));
-  CHECK(spells(v, 3, "c") && spells(v, 5, " ") && spells(v, 10, " a") && spells(v, 13, "") && spells(v, 14, "<u>"));
+  CHECK(n == 1 && eog[0] == 2 && tsl_vocab_is_special(v, 0) && tsl_vocab_is_special(v, 1) &&
+        !tsl_vocab_is_special(v, 14));
+  CHECK(spells(v, 3, "c") && spells(v, 5, " ") && spells(v, 10, " a") && spells(v, 13, "") &&
+        spells(v, 14, "<u>"));
   ENCODES(v, "abc", 0, 10, 9);    /* b+c before a+b, "c" being no piece; " a" is what is left */
   ENCODES(v, "xab", 0, 5, 12, 8); /* a+b after nothing better */
   ENCODES(v, "c", 0, 5, 3);       /* a byte */
@@ -281,7 +291,8 @@ static void test_pieces(void) {
   for (uint32_t type = 1; type <= 2; type++) { /* unigram; BPE that squeezes spaces */
     write_model(&f, type, true);
     tsl_vocab *v = load(&f, NULL);
-    CHECK(v && spells(v, 10, " a") && tsl_vocab_encode(v, "a", 1, 0, NULL, 0, &count) == TSL_ERR_UNSUPPORTED);
+    CHECK(v && spells(v, 10, " a") &&
+          tsl_vocab_encode(v, "a", 1, 0, NULL, 0, &count) == TSL_ERR_UNSUPPORTED);
     tsl_vocab_release(v);
   }
   uint8_t a[16], b[16];
@@ -293,38 +304,46 @@ static void test_pieces(void) {
 }
 
 static const char tekken_file[] =
-    "{\"config\":{\"pattern\":\"[ab]+|.\",\"default_vocab_size\":7,\"default_num_special_tokens\":3},"
-    "\"vocab\":[{\"rank\":0,\"token_bytes\":\"YQ==\",\"token_str\":\"a\"},{\"rank\":1,\"token_bytes\":\"Yg==\",\"token_str\":\"b\"},"
-    "{\"rank\":2,\"token_bytes\":\"/w==\",\"token_str\":null},{\"rank\":3,\"token_bytes\":\"YWI=\",\"token_str\":\"ab\"},"
+    "{\"config\":{\"pattern\":\"[ab]+|.\",\"default_vocab_size\":7,\"default_num_special_tokens\":"
+    "3},"
+    "\"vocab\":[{\"rank\":0,\"token_bytes\":\"YQ==\",\"token_str\":\"a\"},{\"rank\":1,\"token_"
+    "bytes\":\"Yg==\",\"token_str\":\"b\"},"
+    "{\"rank\":2,\"token_bytes\":\"/"
+    "w==\",\"token_str\":null},{\"rank\":3,\"token_bytes\":\"YWI=\",\"token_str\":\"ab\"},"
     "{\"rank\":4,\"token_bytes\":\"Y2M=\",\"token_str\":\"cc\"}],"
-    "\"special_tokens\":[{\"rank\":0,\"token_str\":\"<s>\",\"is_control\":true},{\"rank\":1,\"token_str\":\"</s>\",\"is_control\":true}]}";
+    "\"special_tokens\":[{\"rank\":0,\"token_str\":\"<s>\",\"is_control\":true},{\"rank\":1,"
+    "\"token_str\":\"</s>\",\"is_control\":true}]}";
 
 static void test_tekken(void) {
   tsl_vocab *v = NULL;
   tsl_error error = {0};
-  CHECKF(!tsl_vocab_load_memory(tekken_file, sizeof tekken_file - 1, NULL, NULL, NULL, &v, &error), "%s", error.message);
+  CHECKF(!tsl_vocab_load_memory(tekken_file, sizeof tekken_file - 1, NULL, NULL, NULL, &v, &error),
+         "%s", error.message);
   if (!v) return;
-  CHECK(tsl_vocab_size(v) == 7 && spells(v, 2, "<SPECIAL_2>") && spells(v, 6, "ab") && spells(v, 5, "\xFF"));
+  CHECK(tsl_vocab_size(v) == 7 && spells(v, 2, "<SPECIAL_2>") && spells(v, 6, "ab") &&
+        spells(v, 5, "\xFF"));
   CHECK(tsl_vocab_is_eog(v, 1) && tsl_vocab_is_special(v, 2) && !tsl_vocab_is_special(v, 3));
   ENCODES(v, "abba", 0, 6, 4, 3);
   ENCODES(v, "a\xFF<SPECIAL_2>b", TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS, 0, 3, 5, 2, 4);
   tsl_vocab_release(v);
 }
 
-/* ---- files that lie ------------------------------------------------------------------------------------------- */
+/* ---- files that lie -------------------------------------------------------------------------- */
 
 /* Loading `f` fails as it should, or with anything if `status` is TSL_OK. */
 static void fails(const file *f, tsl_status expected, const char *words) {
   tsl_vocab *v = NULL;
   tsl_error error = {0};
   tsl_status status = tsl_vocab_load_memory(f->at, f->n, NULL, NULL, NULL, &v, &error);
-  CHECKF(status == expected && error.status == status && strstr(error.message, words) && error.offset <= f->n && !v, "%s: %s at %zu: %s",
-         words, tsl_status_name(status), error.offset, error.message);
+  CHECKF(status == expected && error.status == status && strstr(error.message, words) &&
+             error.offset <= f->n && !v,
+         "%s: %s at %zu: %s", words, tsl_status_name(status), error.offset, error.message);
   tsl_vocab_release(v);
 }
 
 static void test_bad_gguf(void) {
-  static const char *const doubled[] = {"a", "b", "a"}, *const no_space[] = {"ab"}, *const lost[] = {"a z"}, *const byte[] = {"<0xZZ>"};
+  static const char *const doubled[] = {"a", "b", "a"}, *const no_space[] = {"ab"},
+                           *const lost[] = {"a z"}, *const byte[] = {"<0xZZ>"};
   static const uint8_t types[] = {1, 1, 9}, bytes[] = {6};
   static const float nan_score[] = {0, NAN, 0};
   file f;
@@ -332,32 +351,48 @@ static void test_bad_gguf(void) {
   begin(&f, 0x03000000, 0), fails(&f, TSL_ERR_UNSUPPORTED, "big-endian");
   begin(&f, 3, 0), fails(&f, TSL_ERR_FORMAT, "\"tokenizer.ggml.model\" is missing");
   begin(&f, 3, UINT64_MAX), fails(&f, TSL_ERR_FORMAT, "cut off");
-  begin(&f, 3, 1), put_u32(&f, "model", 1), fails(&f, TSL_ERR_FORMAT, "\"tokenizer.ggml.model\" is not a string");
+  begin(&f, 3, 1), put_u32(&f, "model", 1),
+      fails(&f, TSL_ERR_FORMAT, "\"tokenizer.ggml.model\" is not a string");
   begin(&f, 3, 1), put_key(&f, "model", 13), fails(&f, TSL_ERR_FORMAT, "there is no type 13");
-  begin(&f, 3, 1), put_text(&f, "model", "gpt2"), fails(&f, TSL_ERR_FORMAT, "\"tokenizer.ggml.tokens\" is missing");
-  begin(&f, 3, 2), put_text(&f, "model", "x"), put_text(&f, "model", "y"), fails(&f, TSL_ERR_FORMAT, "there twice");
-  begin(&f, 3, 2), put_text(&f, "model", "gpt2"), put_strings(&f, "tokens", NULL, 0), fails(&f, TSL_ERR_FORMAT, "is empty");
-  begin(&f, 3, 2), put_text(&f, "model", "rwkv"), put_strings(&f, "tokens", doubled, 2), fails(&f, TSL_ERR_UNSUPPORTED, "\"rwkv\"");
-  begin(&f, 3, 1), put_key(&f, "tokens", 9), put_number(&f, 9, 4), put_number(&f, 1, 8), fails(&f, TSL_ERR_UNSUPPORTED, "array of arrays");
-  begin(&f, 3, 1), put_key(&f, "tokens", 9), put_number(&f, 5, 4), put_number(&f, UINT64_MAX, 8), fails(&f, TSL_ERR_FORMAT, "cut off");
-  begin(&f, 3, 1), put_key(&f, "tokens", 9), put_number(&f, 8, 4), put_number(&f, UINT64_MAX, 8), fails(&f, TSL_ERR_FORMAT, "cut off");
+  begin(&f, 3, 1), put_text(&f, "model", "gpt2"),
+      fails(&f, TSL_ERR_FORMAT, "\"tokenizer.ggml.tokens\" is missing");
+  begin(&f, 3, 2), put_text(&f, "model", "x"), put_text(&f, "model", "y"),
+      fails(&f, TSL_ERR_FORMAT, "there twice");
+  begin(&f, 3, 2), put_text(&f, "model", "gpt2"), put_strings(&f, "tokens", NULL, 0),
+      fails(&f, TSL_ERR_FORMAT, "is empty");
+  begin(&f, 3, 2), put_text(&f, "model", "rwkv"), put_strings(&f, "tokens", doubled, 2),
+      fails(&f, TSL_ERR_UNSUPPORTED, "\"rwkv\"");
+  begin(&f, 3, 1), put_key(&f, "tokens", 9), put_number(&f, 9, 4), put_number(&f, 1, 8),
+      fails(&f, TSL_ERR_UNSUPPORTED, "array of arrays");
+  begin(&f, 3, 1), put_key(&f, "tokens", 9), put_number(&f, 5, 4), put_number(&f, UINT64_MAX, 8),
+      fails(&f, TSL_ERR_FORMAT, "cut off");
+  begin(&f, 3, 1), put_key(&f, "tokens", 9), put_number(&f, 8, 4), put_number(&f, UINT64_MAX, 8),
+      fails(&f, TSL_ERR_FORMAT, "cut off");
   begin(&f, 3, 1), put_number(&f, UINT64_MAX, 8), fails(&f, TSL_ERR_FORMAT, "a string of");
 #define BPE(keys) begin(&f, 3, 2 + (keys)), put_text(&f, "model", "gpt2")
   BPE(1), put_strings(&f, "tokens", doubled, 3), put_strings(&f, "merges", NULL, 0),
       fails(&f, TSL_ERR_FORMAT, "the same token twice: \"a\"");
-  BPE(0), put_strings(&f, "tokens", doubled, 2), fails(&f, TSL_ERR_FORMAT, "\"tokenizer.ggml.merges\" is missing");
+  BPE(0), put_strings(&f, "tokens", doubled, 2),
+      fails(&f, TSL_ERR_FORMAT, "\"tokenizer.ggml.merges\" is missing");
   BPE(1), put_strings(&f, "tokens", doubled, 2), put_strings(&f, "merges", no_space, 1),
       fails(&f, TSL_ERR_FORMAT, "two tokens with a space");
-  BPE(1), put_strings(&f, "tokens", doubled, 2), put_strings(&f, "merges", lost, 1), fails(&f, TSL_ERR_FORMAT, "no token: \"z\"");
-  BPE(1), put_strings(&f, "tokens", doubled, 2), put_types(&f, types, 3), fails(&f, TSL_ERR_FORMAT, "one element for each token");
-  BPE(1), put_strings(&f, "tokens", doubled, 3), put_types(&f, types, 3), fails(&f, TSL_ERR_FORMAT, "the type 9");
+  BPE(1), put_strings(&f, "tokens", doubled, 2), put_strings(&f, "merges", lost, 1),
+      fails(&f, TSL_ERR_FORMAT, "no token: \"z\"");
+  BPE(1), put_strings(&f, "tokens", doubled, 2), put_types(&f, types, 3),
+      fails(&f, TSL_ERR_FORMAT, "one element for each token");
+  BPE(1), put_strings(&f, "tokens", doubled, 3), put_types(&f, types, 3),
+      fails(&f, TSL_ERR_FORMAT, "the type 9");
   BPE(1), put_strings(&f, "tokens", doubled, 2), put_u32(&f, "eos_token_id", 2),
       fails(&f, TSL_ERR_FORMAT, "eos_token_id\" is no token's id");
-  BPE(1), put_strings(&f, "tokens", doubled, 2), put_bool(&f, "bos_token_id", 1), fails(&f, TSL_ERR_FORMAT, "not a 32-bit number");
-  BPE(1), put_strings(&f, "tokens", doubled, 2), put_u32(&f, "add_bos_token", 1), fails(&f, TSL_ERR_FORMAT, "is not a boolean");
+  BPE(1), put_strings(&f, "tokens", doubled, 2), put_bool(&f, "bos_token_id", 1),
+      fails(&f, TSL_ERR_FORMAT, "not a 32-bit number");
+  BPE(1), put_strings(&f, "tokens", doubled, 2), put_u32(&f, "add_bos_token", 1),
+      fails(&f, TSL_ERR_FORMAT, "is not a boolean");
 #define SPM(keys) begin(&f, 3, 2 + (keys)), put_text(&f, "model", "llama")
-  SPM(1), put_strings(&f, "tokens", byte, 1), put_types(&f, bytes, 1), fails(&f, TSL_ERR_FORMAT, "<0xZZ>");
-  SPM(1), put_strings(&f, "tokens", doubled, 3), put_scores(&f, nan_score, 3), fails(&f, TSL_ERR_FORMAT, "not a number");
+  SPM(1), put_strings(&f, "tokens", byte, 1), put_types(&f, bytes, 1),
+      fails(&f, TSL_ERR_FORMAT, "<0xZZ>");
+  SPM(1), put_strings(&f, "tokens", doubled, 3), put_scores(&f, nan_score, 3),
+      fails(&f, TSL_ERR_FORMAT, "not a number");
 }
 
 static void test_bad_model(void) {
@@ -402,8 +437,10 @@ static void test_bad_tekken(void) {
     put(&f, tekken_file, (size_t)(at - tekken_file));
     put(&f, cases[i].to, strlen(cases[i].to));
     put(&f, at + strlen(cases[i].from), strlen(at + strlen(cases[i].from)));
-    if (cases[i].words) fails(&f, TSL_ERR_FORMAT, cases[i].words);
-    else tsl_vocab_release(load(&f, NULL)); /* past default_vocab_size nothing is looked at */
+    if (cases[i].words)
+      fails(&f, TSL_ERR_FORMAT, cases[i].words);
+    else
+      tsl_vocab_release(load(&f, NULL)); /* past default_vocab_size nothing is looked at */
   }
 }
 
@@ -413,14 +450,18 @@ static void damage(const file *whole) {
     for (unsigned k = 0; k < 4; k++) {
       static const uint8_t masks[] = {0, 0x01, 0x80, 0xFF};
       file f = *whole;
-      if (!k) f.n = i;
-      else f.at[i] ^= masks[k];
+      if (!k)
+        f.n = i;
+      else
+        f.at[i] ^= masks[k];
       tsl_vocab *v = NULL;
       tsl_error error = {0};
       size_t count;
       tsl_status status = tsl_vocab_load_memory(f.at, f.n, NULL, NULL, NULL, &v, &error);
       bool good = status ? !v && error.status == status && error.offset <= f.n : v != NULL;
-      if (k || status) CHECKF(good, "byte %zu, way %u: %s at %zu: %s", i, k, tsl_status_name(status), error.offset, error.message);
+      if (k || status)
+        CHECKF(good, "byte %zu, way %u: %s at %zu: %s", i, k, tsl_status_name(status), error.offset,
+               error.message);
       if (v) tsl_vocab_encode(v, "abc <u> x", 9, TSL_ENCODE_SPECIAL, NULL, 0, &count);
       tsl_vocab_release(v);
     }
@@ -437,7 +478,7 @@ static void test_damaged(void) {
   damage(&f);
 }
 
-/* ---- memory and the cache ------------------------------------------------------------------------------------- */
+/* ---- memory and the cache -------------------------------------------------------------------- */
 
 static void starve(const void *data, size_t size) {
   for (long n = 0;; n++) {
@@ -445,7 +486,8 @@ static void starve(const void *data, size_t size) {
     tsl_allocator a = failing_allocator(&memory);
     tsl_vocab *v = NULL;
     tsl_status status = tsl_vocab_load_memory(data, size, NULL, NULL, &a, &v, NULL);
-    CHECKF(status == TSL_OK || status == TSL_ERR_NO_MEMORY, "allocation %ld: %s", n, tsl_status_name(status));
+    CHECKF(status == TSL_OK || status == TSL_ERR_NO_MEMORY, "allocation %ld: %s", n,
+           tsl_status_name(status));
     tsl_vocab_release(v);
     CHECKF(!memory.held, "allocation %ld: %ld bytes are left", n, memory.held);
     if (!status || n > 10000) break;
@@ -465,7 +507,8 @@ static void test_no_memory(void) {
 
 static bool write_out(const char *path, const void *data, size_t n, size_t zeros) {
   FILE *out = fopen(path, "wb");
-  bool ok = out && fwrite(data, 1, n, out) == n && (!zeros || (!fseek(out, (long)zeros, SEEK_CUR) && fputc(0, out) == 0));
+  bool ok = out && fwrite(data, 1, n, out) == n &&
+            (!zeros || (!fseek(out, (long)zeros, SEEK_CUR) && fputc(0, out) == 0));
   return out && !fclose(out) && ok;
 }
 
@@ -505,7 +548,7 @@ static void test_file_and_cache(void) {
   CHECKF(entries == 1, "%u cache files", entries);
 }
 
-/* ---- llama.cpp's vocabularies --------------------------------------------------------------------------------- */
+/* ---- llama.cpp's vocabularies ---------------------------------------------------------------- */
 
 #define SEPARATOR "\n__ggml_vocab_test__\n"
 
@@ -534,12 +577,16 @@ static unsigned compare(const tsl_vocab *v, const char *name, const char *path, 
   char *in = read_text(other), *text = in;
   snprintf(other, sizeof other, "%s.out", path);
   char *out = read_text(other), *line = out;
-  for (char *end; in && out && (end = strstr(text, SEPARATOR)) != NULL && line; text = end + strlen(SEPARATOR)) {
+  for (char *end; in && out && (end = strstr(text, SEPARATOR)) != NULL && line;
+       text = end + strlen(SEPARATOR)) {
     size_t count = 0;
-    tsl_status status = tsl_vocab_encode(v, text, (size_t)(end - text), TSL_ENCODE_SPECIAL, ids, COUNT(ids), &count);
+    tsl_status status = tsl_vocab_encode(v, text, (size_t)(end - text), TSL_ENCODE_SPECIAL, ids,
+                                         COUNT(ids), &count);
     if (encoded)
-      CHECKF(!status && holds(line, ids, count), "%s: \"%.*s\" is not %.*s", name, (int)(end - text), text, (int)strcspn(line, "\n"), line);
-    else CHECKF(status == TSL_ERR_UNSUPPORTED, "%s: %s", name, tsl_status_name(status));
+      CHECKF(!status && holds(line, ids, count), "%s: \"%.*s\" is not %.*s", name,
+             (int)(end - text), text, (int)strcspn(line, "\n"), line);
+    else
+      CHECKF(status == TSL_ERR_UNSUPPORTED, "%s: %s", name, tsl_status_name(status));
     agreed++;
     line = strchr(line, '\n');
     if (line) line++;
@@ -556,17 +603,20 @@ static void test_llama_cpp(void) {
   DIR *d = folder ? opendir(path) : NULL;
   unsigned files = 0, texts = 0;
   if (!d) {
-    SKIP("llama.cpp's vocabularies are not there (%s): ./dev fetch llama", folder ? path : "TSL_LLAMA is not set");
+    SKIP("llama.cpp's vocabularies are not there (%s): ./dev fetch llama",
+         folder ? path : "TSL_LLAMA is not set");
     return;
   }
   for (struct dirent *e; (e = readdir(d)) != NULL;) {
     size_t n = strlen(e->d_name);
-    if (strncmp(e->d_name, "ggml-vocab-", 11) || n < 5 || strcmp(e->d_name + n - 5, ".gguf")) continue;
+    if (strncmp(e->d_name, "ggml-vocab-", 11) || n < 5 || strcmp(e->d_name + n - 5, ".gguf"))
+      continue;
     tsl_vocab *v = NULL;
     tsl_error error = {0};
     snprintf(path, sizeof path, "%.700s/models/%.300s", folder, e->d_name);
     tsl_status status = tsl_vocab_load_file(path, NULL, NULL, &v, &error);
-    CHECKF(status == TSL_OK, "%s: %s at %zu: %s", e->d_name, tsl_status_name(status), error.offset, error.message);
+    CHECKF(status == TSL_OK, "%s: %s at %zu: %s", e->d_name, tsl_status_name(status), error.offset,
+           error.message);
     if (v) texts += compare(v, e->d_name, path, !strstr(e->d_name, "bert"));
     tsl_vocab_release(v);
     files++;

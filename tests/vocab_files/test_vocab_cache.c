@@ -1,4 +1,5 @@
-/* test_vocab_cache.c - vocabularies through the cache: what is read back, damaged and forged entries. What the machine may do to it is test_cache_faults.c's.
+/* test_vocab_cache.c - vocabularies through the cache: what is read back, damaged and forged
+ * entries. What the machine may do to it is test_cache_faults.c's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@
 #include "tests/support/text.h"
 #include "tests/support/vocab.h"
 
-/* ---- the cache ------------------------------------------------------------------------------------------------ */
+/* ---- the cache ------------------------------------------------------------------------------- */
 
 static char cache_dir[256]; /* made in the build folder, or here */
 
@@ -45,21 +46,25 @@ static bool same_vocab(const tsl_vocab *a, const tsl_vocab *b) {
   static const char text[] = "ab <s>ab \xC3\xA9 <w> <l>ab<r> \xFF";
   tsl_vocab_identity(a, x);
   tsl_vocab_identity(b, y);
-  if (memcmp(x, y, 16) || a->size != b->size || a->logits_width != b->logits_width || a->eog_count != b->eog_count) return false;
-  if (memcmp(a->offsets, b->offsets, (a->size + 1) * sizeof *a->offsets) || memcmp(a->bytes, b->bytes, a->offsets[a->size]) ||
-      memcmp(a->special, b->special, a->size))
+  if (memcmp(x, y, 16) || a->size != b->size || a->logits_width != b->logits_width ||
+      a->eog_count != b->eog_count)
     return false;
-  if (tsl_vocab_encode(a, text, sizeof text - 1, 3, ids[0], 64, &n[0]) || tsl_vocab_encode(b, text, sizeof text - 1, 3, ids[1], 64, &n[1]))
+  if (memcmp(a->offsets, b->offsets, (a->size + 1) * sizeof *a->offsets) ||
+      memcmp(a->bytes, b->bytes, a->offsets[a->size]) || memcmp(a->special, b->special, a->size))
+    return false;
+  if (tsl_vocab_encode(a, text, sizeof text - 1, 3, ids[0], 64, &n[0]) ||
+      tsl_vocab_encode(b, text, sizeof text - 1, 3, ids[1], 64, &n[1]))
     return false;
   return n[0] == n[1] && !memcmp(ids[0], ids[1], n[0] * sizeof(tsl_token)) &&
-         tsl__trie_check(&b->trie, b->bytes, b->offsets, b->size, b->special) && tsl_vocab_find_special(b, "<w>", 3) == 22 &&
-         tsl_vocab_find_special(b, "</s>", 4) == 21;
+         tsl__trie_check(&b->trie, b->bytes, b->offsets, b->size, b->special) &&
+         tsl_vocab_find_special(b, "<w>", 3) == 22 && tsl_vocab_find_special(b, "</s>", 4) == 21;
 }
 
 static void test_cache(void) {
   char path[512], file[512];
   tsl_vocab_options o = {.cache_dir = cache_dir};
-  tsl_vocab *plain = load(byte_file, NULL, NULL), *first = load(byte_file, NULL, &o), *second = load(byte_file, NULL, &o);
+  tsl_vocab *plain = load(byte_file, NULL, NULL), *first = load(byte_file, NULL, &o),
+            *second = load(byte_file, NULL, &o);
   if (!plain || !first || !second) return;
   CHECK(only_entry(path));
   CHECK(!first->mapping && second->mapping);
@@ -67,7 +72,8 @@ static void test_cache(void) {
   CHECK(tsl_vocab_memory(second) > second->mapping_size);
   tsl_vocab_release(first);
   tsl_vocab_release(second);
-  /* Other options are another entry; the same file by path is the same entry only under the same name. */
+  /* Other options are another entry; the same file by path is the same entry only under the same
+   * name. */
   o.logits_width = 64;
   tsl_vocab *wide = load(byte_file, NULL, &o);
   CHECK(wide && !wide->mapping && !only_entry(path));
@@ -77,12 +83,14 @@ static void test_cache(void) {
   write_whole(file, byte_file, strlen(byte_file));
   for (int i = 0; i < 2; i++) {
     tsl_vocab *v;
-    CHECK(tsl_vocab_load_file(file, &o, NULL, &v, NULL) == TSL_OK && same_vocab(plain, v) && (v->mapping != NULL) == (i == 1));
+    CHECK(tsl_vocab_load_file(file, &o, NULL, &v, NULL) == TSL_OK && same_vocab(plain, v) &&
+          (v->mapping != NULL) == (i == 1));
     tsl_vocab_release(v);
   }
   CHECK(tsl_vocab_load_file("/nowhere/at/all", NULL, NULL, &first, NULL) == TSL_ERR_IO && !first);
   CHECK(tsl_vocab_load_file(cache_dir, NULL, NULL, &first, NULL) == TSL_ERR_IO && !first);
-  for (int i = 0; i < 3; i++) { /* a cache that cannot be written is no error; no name is no folder */
+  /* a cache that cannot be written is no error; no name is no folder */
+  for (int i = 0; i < 3; i++) {
     o.cache_dir = i ? "" : "/nowhere/at/all";
     CHECK(tsl_vocab_load_file(file, &o, NULL, &first, NULL) == TSL_OK && !first->mapping);
     tsl_vocab_release(first);
@@ -116,9 +124,12 @@ static void test_damaged_cache(void) {
     char *bad = malloc(size + 64);
     size_t bad_size = size;
     memcpy(bad, good, size);
-    if (i % 3 == 0) bad_size = (size_t)(tsl_test_random(&seed) % size);
-    else if (i % 3 == 1) bad[tsl_test_random(&seed) % size] ^= (char)(1 << i % 8);
-    else memset(bad + size, 0, 64), bad_size += 1 + i % 64;
+    if (i % 3 == 0)
+      bad_size = (size_t)(tsl_test_random(&seed) % size);
+    else if (i % 3 == 1)
+      bad[tsl_test_random(&seed) % size] ^= (char)(1 << i % 8);
+    else
+      memset(bad + size, 0, 64), bad_size += 1 + i % 64;
     write_whole(path, bad, bad_size);
     free(bad);
     v = load(byte_file, NULL, &o);
@@ -128,12 +139,14 @@ static void test_damaged_cache(void) {
     rewritten += v && v->mapping && same_vocab(plain, v);
     tsl_vocab_release(v);
   }
-  CHECKF(noticed == rounds && rewritten == rounds, "%u noticed, %u rewritten of %u", noticed, rewritten, rounds);
+  CHECKF(noticed == rounds && rewritten == rounds, "%u noticed, %u rewritten of %u", noticed,
+         rewritten, rounds);
   free(good);
   tsl_vocab_release(plain);
 }
 
-/* Reading an entry needs memory too: without it the file is read instead, or the load fails, and nothing is kept. */
+/* Reading an entry needs memory too: without it the file is read instead, or the load fails, and
+ * nothing is kept. */
 static void test_cache_no_memory(void) {
   tsl_vocab_options o = {.cache_dir = cache_dir};
   char path[512];
@@ -148,8 +161,8 @@ static void test_cache_no_memory(void) {
     tsl_status status = tsl_vocab_load_memory(byte_file, strlen(byte_file), NULL, &o, &a, &v, NULL);
     bool mapped = v && v->mapping, used_up = f.left < 0;
     tsl_vocab_release(v);
-    CHECKF(f.held == 0 && (!status || status == TSL_ERR_NO_MEMORY), "allocation %ld: %s, %ld bytes held", n, tsl_status_name(status),
-           f.held);
+    CHECKF(f.held == 0 && (!status || status == TSL_ERR_NO_MEMORY),
+           "allocation %ld: %s, %ld bytes held", n, tsl_status_name(status), f.held);
     failures += status != TSL_OK;
     read_anew += !status && !mapped;
     if (mapped && !used_up) break;
@@ -167,14 +180,16 @@ static void test_crowded_cache(void) {
   for (tsl_token id = 0; made && mapped && id < 2000; id += 111) {
     size_t n;
     const uint8_t *bytes = tsl_vocab_bytes(mapped, id, &n);
-    CHECK(tsl__lookup_bytes(&((tsl__bpe_tokenizer *)mapped->tokenizer)->tables, mapped, bytes, 6) == id);
+    CHECK(tsl__lookup_bytes(&((tsl__bpe_tokenizer *)mapped->tokenizer)->tables, mapped, bytes, 6) ==
+          id);
   }
   tsl_vocab_release(made);
   tsl_vocab_release(mapped);
   free(text);
 }
 
-/* Someone changes the file and makes the checksum right: it is refused, or harmless. Run with a sanitiser this shows more. */
+/* Someone changes the file and makes the checksum right: it is refused, or harmless. Run with a
+ * sanitiser this shows more. */
 static void test_forged_cache(void) {
   char path[512];
   tsl_vocab_options o = {.cache_dir = cache_dir};
@@ -196,14 +211,18 @@ static void test_forged_cache(void) {
     char *bad = malloc(size);
     memcpy(bad, good, size);
     size_t at = i < 2 * size ? i / 2 * 2 % size : (size_t)(tsl_test_random(&seed) % size);
-    if (i % 2) bad[at] = (char)tsl_test_random(&seed);
-    else memset(bad + at / 4 * 4, i % 4 ? 0xFF : (int)tsl_test_random(&seed), 4);
+    if (i % 2)
+      bad[at] = (char)tsl_test_random(&seed);
+    else
+      memset(bad + at / 4 * 4, i % 4 ? 0xFF : (int)tsl_test_random(&seed), 4);
     cache_file_seal((uint8_t *)bad, size);
     write_whole(path, bad, size);
     free(bad);
     v = load(byte_file, NULL, &o);
-    if (v && v->mapping) taken++;
-    else refused++;
+    if (v && v->mapping)
+      taken++;
+    else
+      refused++;
     CHECK(!v || cache_file_use(v) > 0);
     tsl_vocab_release(v);
   }

@@ -1,6 +1,8 @@
-/* test_vocab_known.c - the note of what a tokenizer file holds: when it is taken, when the file is read again.
+/* test_vocab_known.c - the note of what a tokenizer file holds: when it is taken, when the file is
+ * read again.
  *
- *   changed   another content of the same size, written in place or renamed there, its time of writing set back or not, is seen
+ *   changed   another content of the same size, written in place or renamed there, its time of
+ *             writing set back or not, is seen
  *   racy      nothing is noted of a file that was just written
  *   unsound   a note cut off, changed or of another file is not taken, and written anew
  *   machine   no folder, no permission, no room, no memory: the file is read
@@ -51,7 +53,8 @@ static bool is(const char *directory, int64_t now, const char *text) {
   uint8_t found[16], right[16];
   char first;
   int file = open("file", O_RDONLY);
-  bool known = tsl__vocab_known_hash(directory, file, now, &tsl__malloc, found) && read(file, &first, 1) == 1 && first == text[0];
+  bool known = tsl__vocab_known_hash(directory, file, now, &tsl__malloc, found) &&
+               read(file, &first, 1) == 1 && first == text[0];
   close(file);
   tsl__hash128(text, strlen(text), right);
   return known && !memcmp(found, right, 16);
@@ -66,12 +69,13 @@ static void start(const char *text) {
 
 static void seal(uint8_t note[NOTE]) { tsl__hash128(note, CHECKSUM, note + CHECKSUM); }
 
-/* ---- taken, or not -------------------------------------------------------------------------------------------- */
+/* ---- taken, or not --------------------------------------------------------------------------- */
 
 static void taken(void) {
   uint8_t note[NOTE + 1];
   start("lid");
-  CHECK(is(folder, later(), "lid") && files(".draft") == 0 && files(".tslknown") == 1 && read_note(note) == NOTE);
+  CHECK(is(folder, later(), "lid") && files(".draft") == 0 && files(".tslknown") == 1 &&
+        read_note(note) == NOTE);
   tsl__hash128("lie", 3, note + CONTENT);
   seal(note);
   write_file(note_path, note, NOTE);
@@ -101,18 +105,20 @@ static void racy(void) {
   struct stat info;
   start("one");
   CHECK(!stat("file", &info));
-  for (int i = -2; i <= 2; i++) CHECK(is(folder, info.st_ctim.tv_sec + i, "one") && files(".tslknown") == 0);
+  for (int i = -2; i <= 2; i++)
+    CHECK(is(folder, info.st_ctim.tv_sec + i, "one") && files(".tslknown") == 0);
   CHECK(is(folder, info.st_ctim.tv_sec + 3, "one") && files(".tslknown") == 1);
   /* Only its time of writing is new, or lies ahead. */
   for (int i = 0; i < 2; i++) {
-    struct timespec ahead[2] = {{.tv_sec = info.st_ctim.tv_sec + 50 + 50 * i}, {.tv_sec = info.st_ctim.tv_sec + 50 + 50 * i}};
+    struct timespec ahead[2] = {{.tv_sec = info.st_ctim.tv_sec + 50 + 50 * i},
+                                {.tv_sec = info.st_ctim.tv_sec + 50 + 50 * i}};
     clear();
     CHECK(!utimensat(AT_FDCWD, "file", ahead, 0));
     CHECK(is(folder, info.st_ctim.tv_sec + 52, "one") && files(".tslknown") == 0);
   }
 }
 
-/* ---- notes that are not sound --------------------------------------------------------------------------------- */
+/* ---- notes that are not sound ---------------------------------------------------------------- */
 
 static void unsound(void) {
   uint8_t good[NOTE + 1], bad[NOTE + 1];
@@ -120,27 +126,31 @@ static void unsound(void) {
   CHECK(is(folder, later(), "one") && files(".tslknown") == 1 && read_note(good) == NOTE);
   for (int i = 0; i < NOTE; i++) {
     write_file(note_path, good, (size_t)i);
-    CHECKF(is(folder, later(), "one") && read_note(bad) == NOTE && !memcmp(bad, good, NOTE), "cut off at %d", i);
+    CHECKF(is(folder, later(), "one") && read_note(bad) == NOTE && !memcmp(bad, good, NOTE),
+           "cut off at %d", i);
     memcpy(bad, good, NOTE);
     bad[i] ^= (uint8_t)(1 << i % 8);
     if (i < CONTENT) tsl__hash128("two", 3, bad + CONTENT);
     if (i < CONTENT) seal(bad); /* a note of another file, whole and sound */
     write_file(note_path, bad, NOTE);
-    CHECKF(is(folder, later(), "one") && read_note(bad) == NOTE && !memcmp(bad, good, NOTE), "changed at %d", i);
+    CHECKF(is(folder, later(), "one") && read_note(bad) == NOTE && !memcmp(bad, good, NOTE),
+           "changed at %d", i);
   }
   unlink(note_path);
   CHECK(!mkdir(note_path, 0700)); /* its name is that of a folder */
-  CHECK(is(folder, later(), "one") && files(".draft") == 0 && files(".tslknown") == 1 && !rmdir(note_path));
+  CHECK(is(folder, later(), "one") && files(".draft") == 0 && files(".tslknown") == 1 &&
+        !rmdir(note_path));
 }
 
-/* ---- the machine ---------------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 static void no_folder(void) {
   char name[5000];
   memset(name, 'x', sizeof name - 1);
   name[sizeof name - 1] = 0;
   start("one");
-  CHECK(is("/dev/null", later(), "one") && is("", later(), "one") && is("no/such/folder", later(), "one") && is(name, later(), "one"));
+  CHECK(is("/dev/null", later(), "one") && is("", later(), "one") &&
+        is("no/such/folder", later(), "one") && is(name, later(), "one"));
   CHECK(is("made", later(), "one") && is("made", 0, "one"));
   CHECK(!system("rm -r made"));
 }
@@ -167,24 +177,28 @@ static void no_memory(void) {
   int file = open("file", O_RDONLY), where = open(".", O_RDONLY);
   failing f = {0, 0};
   tsl_allocator a = failing_allocator(&f);
-  CHECK(!tsl__vocab_known_hash(folder, file, later(), &a, hash) && f.held == 0 && files(".tslknown") == 0);
+  CHECK(!tsl__vocab_known_hash(folder, file, later(), &a, hash) && f.held == 0 &&
+        files(".tslknown") == 0);
   CHECK(!tsl__vocab_known_hash(folder, where, later(), &tsl__malloc, hash)); /* a folder */
   CHECK(!tsl__vocab_known_hash(folder, -1, later(), &tsl__malloc, hash));
   f.left = 1;
-  CHECK(tsl__vocab_known_hash(folder, file, later(), &a, hash) && f.held == 0 && files(".tslknown") == 1);
+  CHECK(tsl__vocab_known_hash(folder, file, later(), &a, hash) && f.held == 0 &&
+        files(".tslknown") == 1);
   f.left = 0;
   CHECK(tsl__vocab_known_hash(folder, file, later(), &a, hash)); /* what is noted needs none */
   close(file);
   close(where);
 }
 
-/* ---- vocabularies --------------------------------------------------------------------------------------------- */
+/* ---- vocabularies ---------------------------------------------------------------------------- */
 
 static bool loads(const char *text) {
   const tsl_vocab_options options = {.pattern = "\\s+|\\w+", .cache_dir = folder};
   tsl_vocab *v, *right;
   uint8_t a[16], b[16];
-  if (tsl_vocab_load_memory(text, strlen(text), NULL, &(tsl_vocab_options){.pattern = "\\s+|\\w+"}, NULL, &right, NULL)) return false;
+  if (tsl_vocab_load_memory(text, strlen(text), NULL, &(tsl_vocab_options){.pattern = "\\s+|\\w+"},
+                            NULL, &right, NULL))
+    return false;
   tsl_vocab_identity(right, a);
   tsl_vocab_release(right);
   if (tsl_vocab_load_file("file", &options, NULL, &v, NULL)) return false;
@@ -193,7 +207,8 @@ static bool loads(const char *text) {
   return !memcmp(a, b, 16);
 }
 
-/* Loads by path, the file just written or noted long ago; the entry that a note leads to may be gone. */
+/* Loads by path, the file just written or noted long ago; the entry that a note leads to may be
+ * gone. */
 static void vocabularies(void) {
   static const char *const text[2] = {"YQ== 0\nYg== 1\nYWI= 2\n", "YQ== 0\nYw== 1\nYWI= 2\n"};
   for (int i = 0; i < 6; i++) {
@@ -209,17 +224,21 @@ static void vocabularies(void) {
   CHECK(files(".tslknown") == 1 && loads(text[0]) && files(".tslvocab") == 1);
 }
 
-/* A pipe that nobody writes to, in place of the tokenizer file, of the entry and of the note: nothing waits for it. */
+/* A pipe that nobody writes to, in place of the tokenizer file, of the entry and of the note:
+ * nothing waits for it. */
 static void pipes(void) {
   static const char text[] = "YQ== 0\nYg== 1\nYWI= 2\n";
   const tsl_vocab_options options = {.pattern = "\\w+", .cache_dir = folder};
   tsl_vocab *v;
   alarm(20);
   start(text);
-  CHECK(is(folder, later(), text) && files(".tslknown") == 1 && !unlink(note_path) && !mkfifo(note_path, 0600) && is(folder, later(), text));
-  CHECK(loads(text) && files(".tslvocab") == 1 && !unlink(note_path) && !mkfifo(note_path, 0600) && loads(text));
+  CHECK(is(folder, later(), text) && files(".tslknown") == 1 && !unlink(note_path) &&
+        !mkfifo(note_path, 0600) && is(folder, later(), text));
+  CHECK(loads(text) && files(".tslvocab") == 1 && !unlink(note_path) && !mkfifo(note_path, 0600) &&
+        loads(text));
   unlink("file");
-  CHECK(!mkfifo("file", 0600) && tsl_vocab_load_file("file", &options, NULL, &v, NULL) == TSL_ERR_IO && !v);
+  CHECK(!mkfifo("file", 0600) &&
+        tsl_vocab_load_file("file", &options, NULL, &v, NULL) == TSL_ERR_IO && !v);
   CHECK(tsl_vocab_load_file("file", NULL, NULL, &v, NULL) == TSL_ERR_IO && !v);
   unlink("file");
   alarm(0);

@@ -1,7 +1,11 @@
-/* test_calls.c - masks of names that are called: random grammars whose rules call themselves, and what they begin with may end after each letter.
+/* test_calls.c - masks of names that are called: random grammars whose rules call themselves, and
+ * what they begin with may end after each letter.
  *
- * A vocabulary of words, and of words with what stands between them. Random rules of names, strings, brackets, lists, calls and optional parts, with white space that may be missing, so that what follows a name
- * may begin with a sign, with the same name again, or with nothing at all (runtime/walk/follow.h). Along random texts each mask must allow just the tokens that can be accepted one by one.
+ * A vocabulary of words, and of words with what stands between them. Random rules of names,
+ * strings, brackets, lists, calls and optional parts, with white space that may be missing, so that
+ * what follows a name may begin with a sign, with the same name again, or with nothing at all
+ * (runtime/walk/follow.h). Along random texts each mask must allow just the tokens that can be
+ * accepted one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +35,10 @@ static void make_vocab(void) {
   static uint8_t bytes[TOKENS * 64];
   static uint32_t offsets[TOKENS + 1];
   static uint8_t special[TOKENS];
-  static const char *const between[] = {" ", " ", "(", ")", "()", "{", "}", ":", ",", ", ", ";", "\n", ".", "\"", "\",", "'", "=", "-", "+", "1", "_", "[", "]", "\xC3\xA9", "\xE4\xB8\xAD", "if", "let"};
+  static const char *const between[] = {
+      " ", " ",  "(", ")",        "()",           "{",  "}",  ":", ",", ", ",
+      ";", "\n", ".", "\"",       "\",",          "'",  "=",  "-", "+", "1",
+      "_", "[",  "]", "\xC3\xA9", "\xE4\xB8\xAD", "if", "let"};
   uint32_t n = 0;
   for (uint32_t t = 0; t < TOKENS; t++) {
     offsets[t] = n;
@@ -47,7 +54,8 @@ static void make_vocab(void) {
     uint32_t begin = n, pieces = 1 + below(2) * below(4);
     if (below(3) == 0) bytes[n++] = ' ';
     for (uint32_t i = 0; i < pieces && n - begin < 40; i++) {
-      for (uint32_t k = below(9); k > 0; k--) bytes[n++] = (uint8_t)("abcdefghijkxyz_AB2"[below(below(2) ? 4 : 18)]);
+      for (uint32_t k = below(9); k > 0; k--)
+        bytes[n++] = (uint8_t)("abcdefghijkxyz_AB2"[below(below(2) ? 4 : 18)]);
       if (i + 1 < pieces || below(2)) n += put_bytes(bytes + n, ONE_OF(between));
     }
     if (n == begin) bytes[n++] = 'a';
@@ -83,36 +91,62 @@ static void follow(tsl_grammar *g, const char *what) {
   tsl_matcher_free(m);
 }
 
-/* ---- grammars --------------------------------------------------------------------------------------------------- */
+/* ---- grammars -------------------------------------------------------------------------------- */
 
 typedef struct writer {
   char at[4000];
   size_t n;
 } writer;
 
-#define PUT(w, ...) ((w)->n += (size_t)snprintf((w)->at + (w)->n, sizeof(w)->at - (w)->n, __VA_ARGS__))
+#define PUT(w, ...) \
+  ((w)->n += (size_t)snprintf((w)->at + (w)->n, sizeof(w)->at - (w)->n, __VA_ARGS__))
 
 static void put_name_rules(writer *w) {
-  static const char *const names[] = {"[a-z] [a-z0-9_]*", "[a-zA-Z_]+", "[a-z]+", "[a-zA-Z_] [a-zA-Z0-9_]*", "[a-z] [a-z_-]*", "[^ (){}\\[\\],;:\"'\\n=]+", "[a-z]+ (\"-\" [a-z]+)*", "[a-z\xC3\xA0-\xC3\xBF]+",
-                                      "\"if\" | \"let\" | [a-z]+", "[a-z]{1,20}", "[a-z]*", "[a-zA-Z]* \"_\"?", "[a-z] [a-z]* | [A-Z] [A-Z]*", "\"@\"? [a-zA-Z0-9]+", "[a-z.]+", "[^ (),]* \" \"?", "[a-k]+ | [x-z]+ \"2\"?"};
-  static const char *const texts[] = {"\"\\\"\" [^\"\\n]* \"\\\"\"", "\"'\" [^']* \"'\"", "[0-9]+", "\"-\"? [0-9]+ (\".\" [0-9]+)?", "\"\\\"\" ([^\"\\\\] | \"\\\\\" [\"n])* \"\\\"\""};
+  static const char *const names[] = {"[a-z] [a-z0-9_]*",
+                                      "[a-zA-Z_]+",
+                                      "[a-z]+",
+                                      "[a-zA-Z_] [a-zA-Z0-9_]*",
+                                      "[a-z] [a-z_-]*",
+                                      "[^ (){}\\[\\],;:\"'\\n=]+",
+                                      "[a-z]+ (\"-\" [a-z]+)*",
+                                      "[a-z\xC3\xA0-\xC3\xBF]+",
+                                      "\"if\" | \"let\" | [a-z]+",
+                                      "[a-z]{1,20}",
+                                      "[a-z]*",
+                                      "[a-zA-Z]* \"_\"?",
+                                      "[a-z] [a-z]* | [A-Z] [A-Z]*",
+                                      "\"@\"? [a-zA-Z0-9]+",
+                                      "[a-z.]+",
+                                      "[^ (),]* \" \"?",
+                                      "[a-k]+ | [x-z]+ \"2\"?"};
+  static const char *const texts[] = {"\"\\\"\" [^\"\\n]* \"\\\"\"", "\"'\" [^']* \"'\"", "[0-9]+",
+                                      "\"-\"? [0-9]+ (\".\" [0-9]+)?",
+                                      "\"\\\"\" ([^\"\\\\] | \"\\\\\" [\"n])* \"\\\"\""};
   static const char *const spaces[] = {"\" \"*", "[ \\n]*", "\" \"?", "\" \"", "\" \"+", "\"\""};
-  static const char *const signs[] = {"\",\"", "\", \"", "\";\"", "\"=\"", "\" \"", "\"-\"", "\"+\"", "\":\"", "\".\"", "\"\\n\"", "\"if\"", "\" if \"", "\"\""};
-  PUT(w, "n ::= %s\nm ::= %s\nt ::= %s\nw ::= %s\ns ::= %s\nu ::= %s\n", ONE_OF(names), ONE_OF(names), ONE_OF(texts), ONE_OF(spaces), ONE_OF(signs), ONE_OF(signs));
+  static const char *const signs[] = {"\",\"",  "\", \"",   "\";\"", "\"=\"", "\" \"",
+                                      "\"-\"",  "\"+\"",    "\":\"", "\".\"", "\"\\n\"",
+                                      "\"if\"", "\" if \"", "\"\""};
+  PUT(w, "n ::= %s\nm ::= %s\nt ::= %s\nw ::= %s\ns ::= %s\nu ::= %s\n", ONE_OF(names),
+      ONE_OF(names), ONE_OF(texts), ONE_OF(spaces), ONE_OF(signs), ONE_OF(signs));
 }
 
 static unsigned rule(void) { return below(RULES); }
 
-/* One way to begin a rule: mostly with a name or a bracket, so that few grammars have rules that call each other without reading. */
+/* One way to begin a rule: mostly with a name or a bracket, so that few grammars have rules that
+ * call each other without reading. */
 static void put_way(writer *w) {
   switch (below(22)) {
-  case 0: case 1: case 2: PUT(w, "n"); return;
+  case 0:
+  case 1:
+  case 2: PUT(w, "n"); return;
   case 3: PUT(w, "m"); return;
   case 4: PUT(w, "t"); return;
   case 5: PUT(w, "\"(\" w r%u w \")\"", rule()); return;
   case 6: PUT(w, "\"{\" w (r%u w)* \"}\"", rule()); return;
   case 7: PUT(w, "n w \"(\" w (r%u (w \",\" w r%u)*)? w \")\"", rule(), rule()); return;
-  case 8: PUT(w, "n (w \":\" w n)? (\"(\" r%u \")\")? (w \"{\" w (r%u w)+ \"}\")?", rule(), rule()); return;
+  case 8:
+    PUT(w, "n (w \":\" w n)? (\"(\" r%u \")\")? (w \"{\" w (r%u w)+ \"}\")?", rule(), rule());
+    return;
   case 9: PUT(w, "n s r%u", rule()); return;
   case 10: PUT(w, "n (s r%u)*", rule()); return;
   case 11: PUT(w, "\"[\" r%u? \"]\" r%u?", rule(), rule()); return;
@@ -130,7 +164,10 @@ static void put_way(writer *w) {
 }
 
 static void put_grammar(writer *w) {
-  static const char *const roots[] = {"w (r0 w)+", "r0", "r0 (s r0)*", "\"{\" w (r0 w)* \"}\"", "(r0 \";\" w)*", "n w \"(\" r0 \")\"", "r0 u r1", "(r0 | r1 s)* \";\""};
+  static const char *const roots[] = {"w (r0 w)+",     "r0",
+                                      "r0 (s r0)*",    "\"{\" w (r0 w)* \"}\"",
+                                      "(r0 \";\" w)*", "n w \"(\" r0 \")\"",
+                                      "r0 u r1",       "(r0 | r1 s)* \";\""};
   PUT(w, "root ::= %s\n", ONE_OF(roots));
   for (unsigned i = 0; i < RULES; i++) {
     PUT(w, "r%u ::= n", i); /* each can end */
@@ -149,9 +186,12 @@ static void follow_loaded(tsl_grammar *g, const char *what) {
   const tsl_artifact_options options = {.max_walk_steps = 100000};
   size_t n = 0;
   tsl_status status = tsl_artifact_make(g, &options, NULL, &file, &error);
-  CHECKF(status == TSL_OK || status == TSL_ERR_LIMIT || status == TSL_ERR_UNSUPPORTED, "%s: %s", what, error.message);
+  CHECKF(status == TSL_OK || status == TSL_ERR_LIMIT || status == TSL_ERR_UNSUPPORTED, "%s: %s",
+         what, error.message);
   const void *data = file ? tsl_artifact_data(file, &n) : NULL;
-  if (data) CHECKF(tsl_grammar_load_memory(vocab, data, n, NULL, &loaded, &error) == TSL_OK, "%s: %s", what, error.message);
+  if (data)
+    CHECKF(tsl_grammar_load_memory(vocab, data, n, NULL, &loaded, &error) == TSL_OK, "%s: %s", what,
+           error.message);
   if (loaded) follow(loaded, what);
   tsl_grammar_release(loaded);
   tsl_artifact_free(file);
@@ -172,24 +212,30 @@ static void names_that_are_called(void) {
   }
 }
 
-/* A rule that is the last thing in another is read in its frame: a letter may be both the name's and its first. */
+/* A rule that is the last thing in another is read in its frame: a letter may be both the name's
+ * and its first. */
 static void names_before_what_is_last(void) {
   static const char *const grammars[] = {
       "root ::= \"[\" t \"]\"\nt ::= [a-z]* r | \"<\" t \">\"\nr ::= \"x\" | \"(\" r \")\"\n",
-      "root ::= \"{\" t \";}\"\nt ::= [a-z] [a-z0-9_]* r?\nr ::= \"(\" t \")\" | \"ab\" t \"-\" | \"cd\"\n",
+      "root ::= \"{\" t \";}\"\nt ::= [a-z] [a-z0-9_]* r?\nr ::= \"(\" t \")\" | \"ab\" t \"-\" | "
+      "\"cd\"\n",
   };
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
     tsl_grammar *g = NULL;
     tsl_error error = {0};
-    CHECKF(tsl_grammar_gbnf(vocab, grammars[i], strlen(grammars[i]), NULL, NULL, &g, &error) == TSL_OK, "%s", error.message);
+    CHECKF(tsl_grammar_gbnf(vocab, grammars[i], strlen(grammars[i]), NULL, NULL, &g, &error) ==
+               TSL_OK,
+           "%s", error.message);
     for (int k = 0; g && k < 6; k++) follow(g, grammars[i]);
     tsl_grammar_release(g);
   }
 }
 
-/* A call among letters is searched while its caller's letters are: the caller goes on with its own afterwards. There are tokens enough that begin with the call for its letters to be asked for. */
+/* A call among letters is searched while its caller's letters are: the caller goes on with its own
+ * afterwards. There are tokens enough that begin with the call for its letters to be asked for. */
 static void letters_behind_a_call(void) {
-  static const char grammar[] = "root ::= \"(\" r \")\"\nr ::= ([0-9A-Z] k?)* | \"<\" r \">\"\nk ::= \"x\" [a-z]* \"!\" | \"[\" k \"]\"\n";
+  static const char grammar[] = "root ::= \"(\" r \")\"\nr ::= ([0-9A-Z] k?)* | \"<\" r \">\"\nk "
+                                "::= \"x\" [a-z]* \"!\" | \"[\" k \"]\"\n";
   static const char *const ends[] = {"", "!", "!)", "!A"};
   enum { MANY = 1200 };
   static uint8_t bytes[MANY * 16], special[MANY] = {[256] = 1};
@@ -199,8 +245,10 @@ static void letters_behind_a_call(void) {
   seed = 3;
   for (uint32_t t = 0; t < MANY; t++) {
     offsets[t] = n;
-    if (t < 256) bytes[n++] = (uint8_t)t;
-    else if (t == 256) n += put_bytes(bytes + n, "<end>");
+    if (t < 256)
+      bytes[n++] = (uint8_t)t;
+    else if (t == 256)
+      n += put_bytes(bytes + n, "<end>");
     else if (t >= 300) { /* a letter, and a call */
       n += put_bytes(bytes + n, "0x");
       for (unsigned k = 1 + below(5); k > 0; k--) bytes[n++] = (uint8_t)('a' + below(8));
@@ -215,8 +263,11 @@ static void letters_behind_a_call(void) {
   tsl_vocab *own = NULL;
   tsl_grammar *g = NULL;
   tsl_matcher *m = NULL;
-  CHECK(tsl_vocab_new(&desc, NULL, &own, NULL) == TSL_OK && tsl_grammar_gbnf(own, grammar, sizeof grammar - 1, NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
-  CHECK(tsl_matcher_accept_bytes(m, "(A", 2, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, grammar, "(A"));
+  CHECK(tsl_vocab_new(&desc, NULL, &own, NULL) == TSL_OK &&
+        tsl_grammar_gbnf(own, grammar, sizeof grammar - 1, NULL, NULL, &g, NULL) == TSL_OK &&
+        tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  CHECK(tsl_matcher_accept_bytes(m, "(A", 2, NULL) == TSL_OK &&
+        tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, grammar, "(A"));
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   tsl_vocab_release(own);

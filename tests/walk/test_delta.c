@@ -1,4 +1,5 @@
-/* test_delta.c - walks that are told from those of states much alike: masks with kin, without it, and token by token.
+/* test_delta.c - walks that are told from those of states much alike: masks with kin, without it,
+ * and token by token.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,16 +31,23 @@ static const struct {
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[0-9a-f]{6}\"}}", "\"a"},
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"(in|on|er).?s\"},\"maxLength\":40}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"[0-9a-f]{3}.[0-9a-f]{3}\"}", "\""},
-    {"{\"type\":\"string\",\"pattern\":\"[0-9a-f]{12}\"}", "\"no: 0123456789a"}, /* and where the loop has had all its iterations */
+    {"{\"type\":\"string\",\"pattern\":\"[0-9a-f]{12}\"}",
+     "\"no: 0123456789a"}, /* and where the loop has had all its iterations */
     {"{\"type\":\"string\",\"pattern\":\"^(?:[0-9][a-f]){9}(-?[0-9]*)?$\"}", "\"0a1b2c3d4e5f6a7b8"},
     {"{\"type\":\"string\",\"pattern\":\"^(?:[^e]|e[^b]{2}){3,90}$\"}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).{4,30}$\"}", "\""},
-    {"{\"type\":\"string\",\"pattern\":\"^[a-z]+:[a-z]\"}", "\"id:"}, /* a letter, then any text (runtime/walk/from_root.h) */
-    {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z_](?!.*the)\"}}", "[\"in\",\""},
+    {"{\"type\":\"string\",\"pattern\":\"^[a-z]+:[a-z]\"}",
+     "\"id:"}, /* a letter, then any text (runtime/walk/from_root.h) */
+    {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z_](?!.*the)\"}}",
+     "[\"in\",\""},
     {"{\"type\":\"string\",\"pattern\":\"^[0-9A-Za-z_]\"}", "\""},
     {"{\"patternProperties\":{\"er\":{\"type\":\"integer\"},\"in\":{\"type\":\"string\"}}}", "{\""},
-    {"{\"properties\":{\"name\":true,\"nation\":true,\"id\":true},\"additionalProperties\":{\"type\":\"integer\"},\"propertyNames\":{\"not\":{\"pattern\":\"[aeiou]{2}\"}}}", "{\"id\":1,\"n"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"a[^b]\"}},\"uniqueItems\":true}", "[\""},
+    {"{\"properties\":{\"name\":true,\"nation\":true,\"id\":true},\"additionalProperties\":{"
+     "\"type\":\"integer\"},\"propertyNames\":{\"not\":{\"pattern\":\"[aeiou]{2}\"}}}",
+     "{\"id\":1,\"n"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"a[^b]\"}},"
+     "\"uniqueItems\":true}",
+     "[\""},
     {"^(?!.*the).*$", "wit"}, /* any text, that may end anywhere */
     {"^(?!.*(in|on|er).?s)(?s:.){0,40}$", ""},
     {"^(?:(?!\n\n)[\\s\\S])*\n\n$", "a"},
@@ -50,9 +58,12 @@ static const struct {
 static void with_and_without(void) {
   tsl_vocab_set_walk_cache(vocab, 0); /* no walk of one is the other's */
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    tsl_grammar *with = compile(cases[i].schema, 1), *without = compile(cases[i].schema, UINT64_MAX);
+    tsl_grammar *with = compile(cases[i].schema, 1),
+                *without = compile(cases[i].schema, UINT64_MAX);
     for (uint64_t seed = 0; with && without && seed < 16; seed++)
-      follow_both(&(side_by_side){cases[i].schema, cases[i].begin, with, without, STEPS, seed ? STEPS : 4, NULL}, seed * 29 + i);
+      follow_both(&(side_by_side){cases[i].schema, cases[i].begin, with, without, STEPS,
+                                  seed ? STEPS : 4, NULL},
+                  seed * 29 + i);
     if (with && without) {
       CHECK(without->space->delta_count == 0);
       met += with->space->delta_met;
@@ -72,7 +83,9 @@ static void the_difference(void) {
   uint32_t *mask = malloc(words * 4);
   if (!g || !mask) return;
   tsl__space *space = g->space;
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK &&
+        tsl_matcher_mask(m, mask) == TSL_OK);
   CHECK(space->delta_count == 1 && space->delta_met == 0);
   CHECK(tsl_matcher_accept_bytes(m, "t", 1, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
   CHECK(space->delta_met == 1);
@@ -82,11 +95,13 @@ static void the_difference(void) {
   CHECK(tsl__delta_find(space, last->state, 0, last->context & 1, TSL__DELTA_FAR, &kin));
   CHECK(kin.walk != NULL && kin.trees.n > 0);
   const tsl__trie *trie = &vocab->trie;
-  for (size_t i = 1; i < kin.trees.n; i++) CHECK(trie->nodes[kin.trees.at[i - 1]].end <= trie->nodes[kin.trees.at[i]].begin);
+  for (size_t i = 1; i < kin.trees.n; i++)
+    CHECK(trie->nodes[kin.trees.at[i - 1]].end <= trie->nodes[kin.trees.at[i]].begin);
   for (size_t i = 0; i < kin.trees.n; i++) {
     const tsl__trie_node *n = &trie->nodes[kin.trees.at[i]];
     CHECK(tsl__delta_within(space, &kin, kin.trees.at[i]) && !tsl__delta_within(space, &kin, 0));
-    for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) CHECK(tsl__delta_within(space, &kin, c));
+    for (uint32_t c = n->first_child; c < n->first_child + n->children; c++)
+      CHECK(tsl__delta_within(space, &kin, c));
   }
   tsl__delta_free(space, &kin);
   tsl_matcher_free(m);

@@ -1,6 +1,8 @@
-/* test_digits.c - numbers whose digits are told without a search (runtime/walk/from_root.h): masks with that, without it, and token by token.
+/* test_digits.c - numbers whose digits are told without a search (runtime/walk/from_root.h): masks
+ * with that, without it, and token by token.
  *
- * Three vocabularies: all texts of up to three digits, as tokenizers have them; these but a few; and with tokens of digits and something else, where nothing is told.
+ * Three vocabularies: all texts of up to three digits, as tokenizers have them; these but a few;
+ * and with tokens of digits and something else, where nothing is told.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +18,8 @@ static const char *const cases[] = {
     "{\"minimum\":1,\"type\":\"integer\"}", /* the vocabulary's layer has it, as the next three */
     "{\"minimum\":0,\"type\":\"number\"}",
     "{\"$schema\":\"http://json-schema.org/draft-04/schema#\",\"minimum\":1,\"type\":\"integer\"}",
-    "{\"type\":\"array\",\"items\":{\"properties\":{\"a\":{\"minimum\":0,\"type\":\"integer\"},\"b\":{\"minimum\":1,\"type\":[\"null\",\"integer\"]}},\"required\":[\"a\",\"b\"]}}",
+    "{\"type\":\"array\",\"items\":{\"properties\":{\"a\":{\"minimum\":0,\"type\":\"integer\"},"
+    "\"b\":{\"minimum\":1,\"type\":[\"null\",\"integer\"]}},\"required\":[\"a\",\"b\"]}}",
     "{\"minimum\":0.5,\"type\":\"number\"}",
     "{\"minimum\":1,\"maximum\":65535,\"type\":\"integer\"}",
     "{\"minimum\":-40000,\"maximum\":99999,\"type\":\"integer\"}",
@@ -37,7 +40,8 @@ static const char *const grammars[] = {
     "root ::= one | two\none ::= [0-4] [0-9] [0-9] [0-9] \"a\"\ntwo ::= [5-9] [0-9] [0-9] \"b\"",
 };
 
-/* `gaps`: some texts of digits are no tokens. `mixed`: some tokens hold digits and something else. */
+/* `gaps`: some texts of digits are no tokens. `mixed`: some tokens hold digits and something
+ * else. */
 static tsl_vocab *vocab_of(bool gaps, bool mixed) {
   static uint8_t bytes[TOKENS_MAX * BYTES_OF_TOKENS], special[TOKENS_MAX];
   static uint32_t offsets[TOKENS_MAX + 1];
@@ -62,7 +66,8 @@ static tsl_vocab *vocab_of(bool gaps, bool mixed) {
     n += (uint32_t)strlen(others[i]);
   }
   offsets[t] = n;
-  CHECK(tsl_vocab_new(&(tsl_vocab_desc){bytes, offsets, t, t, special, &end, 1}, NULL, &v, NULL) == TSL_OK);
+  CHECK(tsl_vocab_new(&(tsl_vocab_desc){bytes, offsets, t, t, special, &end, 1}, NULL, &v, NULL) ==
+        TSL_OK);
   if (v) tsl_vocab_set_walk_cache(v, 0); /* no walk of one is the other's */
   return v;
 }
@@ -70,20 +75,26 @@ static tsl_vocab *vocab_of(bool gaps, bool mixed) {
 static tsl_grammar *compile(tsl_vocab *v, const char *text) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  tsl_status status = *text == '{' ? tsl_grammar_json_schema(v, text, strlen(text), NULL, NULL, &g, &error) : tsl_grammar_gbnf(v, text, strlen(text), NULL, NULL, &g, &error);
+  tsl_status status = *text == '{'
+                          ? tsl_grammar_json_schema(v, text, strlen(text), NULL, NULL, &g, &error)
+                          : tsl_grammar_gbnf(v, text, strlen(text), NULL, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s", text, error.message);
   return g;
 }
 
 static uint32_t depth_of; /* what the vocabulary's layer says */
-static void turn(tsl_grammar *g, bool with) { ((tsl__space *)(uintptr_t)g->space->parent)->digits_depth = with ? depth_of : 0; }
+static void turn(tsl_grammar *g, bool with) {
+  ((tsl__space *)(uintptr_t)g->space->parent)->digits_depth = with ? depth_of : 0;
+}
 
 /* Nodes visited for the first mask. */
 static uint64_t visited(tsl_grammar *g, const char *begin, bool with) {
   static uint32_t mask[TOKENS_MAX / 32 + 1];
   tsl_matcher *m = NULL;
   turn(g, with);
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, begin, strlen(begin), NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, begin, strlen(begin), NULL) == TSL_OK &&
+        tsl_matcher_mask(m, mask) == TSL_OK);
   tsl_matcher_free(m);
   return tsl__space_steps(g->space);
 }
@@ -93,9 +104,11 @@ static void follow(tsl_vocab *v, const char *text, uint64_t nodes[2]) {
   const char *begin = strstr(text, "array") ? "[" : "";
   tsl_grammar *with = compile(v, text), *without = compile(v, text);
   depth_of = with ? with->space->parent->digits_depth : 0;
-  if (with && without) nodes[0] += visited(with, begin, true), nodes[1] += visited(without, begin, false);
+  if (with && without)
+    nodes[0] += visited(with, begin, true), nodes[1] += visited(without, begin, false);
   for (uint64_t seed = 0; with && without && seed < 24; seed++)
-    follow_both(&(side_by_side){text, begin, with, without, STEPS, seed ? STEPS : 3, turn}, seed * 31 + strlen(text));
+    follow_both(&(side_by_side){text, begin, with, without, STEPS, seed ? STEPS : 3, turn},
+                seed * 31 + strlen(text));
   if (with) turn(with, true);
   tsl_grammar_release(with);
   tsl_grammar_release(without);
@@ -108,7 +121,8 @@ static void in_one_vocabulary(bool gaps, bool mixed, uint32_t depth) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) follow(v, cases[i], nodes);
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) follow(v, grammars[i], nodes);
   CHECK(depth_of == depth);
-  printf("  nodes visited for first masks: %llu, without being told %llu\n", (unsigned long long)nodes[0], (unsigned long long)nodes[1]);
+  printf("  nodes visited for first masks: %llu, without being told %llu\n",
+         (unsigned long long)nodes[0], (unsigned long long)nodes[1]);
   CHECK(depth ? nodes[0] < nodes[1] : nodes[0] == nodes[1]);
   tsl_vocab_release(v);
 }

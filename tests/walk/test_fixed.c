@@ -1,4 +1,5 @@
-/* test_fixed.c - fixed texts of strings, spelled raw and in escapes: what is accepted, beside comparing characters; and masks, token by token.
+/* test_fixed.c - fixed texts of strings, spelled raw and in escapes: what is accepted, beside
+ * comparing characters; and masks, token by token.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,11 +14,28 @@ static tsl_vocab *vocab;
 static uint64_t seed = 12;
 static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
 
-/* A text is a list of numbers of characters; each character has a few spellings, which are unlike any beginning of another's. */
+/* A text is a list of numbers of characters; each character has a few spellings, which are unlike
+ * any beginning of another's. */
 static const char *const spellings[][6] = {
-    {"a", "\\u0061"}, {"b", "\\u0062"}, {"c", "\\u0063"}, {"z", "\\u007a", "\\u007A"}, {"o", "\\u006f", "\\u006F"}, {"j", "\\u006A", "\\u006a"}, {"@", "\\u0040"}, {"0", "\\u0030"}, {"9", "\\u0039"},
-    {"\\n", "\\u000a", "\\u000A"}, {"\\\"", "\\u0022"}, {"\\\\", "\\u005c", "\\u005C"}, {"/", "\\/", "\\u002f", "\\u002F"}, {"\\u001f", "\\u001F"}, {"\x7F", "\\u007f"},
-    {"\xC3\xA9", "\\u00e9", "\\u00E9"}, {"\xC2\x80", "\\u0080"}, {"\xE4\xB8\x96", "\\u4e16", "\\u4E16"}, {"\xF0\x9F\x98\x80", "\\ud83d\\ude00", "\\uD83D\\uDE00"}};
+    {"a", "\\u0061"},
+    {"b", "\\u0062"},
+    {"c", "\\u0063"},
+    {"z", "\\u007a", "\\u007A"},
+    {"o", "\\u006f", "\\u006F"},
+    {"j", "\\u006A", "\\u006a"},
+    {"@", "\\u0040"},
+    {"0", "\\u0030"},
+    {"9", "\\u0039"},
+    {"\\n", "\\u000a", "\\u000A"},
+    {"\\\"", "\\u0022"},
+    {"\\\\", "\\u005c", "\\u005C"},
+    {"/", "\\/", "\\u002f", "\\u002F"},
+    {"\\u001f", "\\u001F"},
+    {"\x7F", "\\u007f"},
+    {"\xC3\xA9", "\\u00e9", "\\u00E9"},
+    {"\xC2\x80", "\\u0080"},
+    {"\xE4\xB8\x96", "\\u4e16", "\\u4E16"},
+    {"\xF0\x9F\x98\x80", "\\ud83d\\ude00", "\\uD83D\\uDE00"}};
 #define CHARACTERS (sizeof spellings / sizeof *spellings)
 
 typedef struct word {
@@ -39,15 +57,24 @@ static void spell(struct text *t, const word *w, bool plain) {
   }
 }
 
-static bool same(const word *a, const word *b) { return a->n == b->n && !memcmp(a->at, b->at, a->n * sizeof *a->at); }
+static bool same(const word *a, const word *b) {
+  return a->n == b->n && !memcmp(a->at, b->at, a->n * sizeof *a->at);
+}
 
-/* What looks like a spelling of characters and is none: what is no digit, and a backslash within a character. */
-static const char *const broken[] = {"\\u006G", "\\u006:", "\\u003@", "\\u006Q", "\\u006q", "\\u007Q", "\\u006g", "\\u00:1", "\\u00@1", "\\u00Z1", "\\u00`1", "\\u00/1", "\\u 061", "\\U0061", "\\u+061", "\\x61", "\xC3\\", "\xE4\\", "\xE4\xB8\\", "\xF0\x9F\\",
-                                     "\xF0\x9F\x98\\", "\xC3\\u", "\xC2\\u0080", "a\xC3\\u00e9", "\xC3\xA9\\", "\xC3\xA9\\u", "\\ud83d\\", "\\ud83d\\u", "\\ud83d\\ud83d", "\\ude00", "\x80", "\xA9\\u"};
+/* What looks like a spelling of characters and is none: what is no digit, and a backslash within a
+ * character. */
+static const char *const broken[] = {
+    "\\u006G",    "\\u006:",     "\\u003@",        "\\u006Q",    "\\u006q",        "\\u007Q",
+    "\\u006g",    "\\u00:1",     "\\u00@1",        "\\u00Z1",    "\\u00`1",        "\\u00/1",
+    "\\u 061",    "\\U0061",     "\\u+061",        "\\x61",      "\xC3\\",         "\xE4\\",
+    "\xE4\xB8\\", "\xF0\x9F\\",  "\xF0\x9F\x98\\", "\xC3\\u",    "\xC2\\u0080",    "a\xC3\\u00e9",
+    "\xC3\xA9\\", "\xC3\xA9\\u", "\\ud83d\\",      "\\ud83d\\u", "\\ud83d\\ud83d", "\\ude00",
+    "\x80",       "\xA9\\u"};
 #define WHOLE (6 * CHARACTERS)
 #define BROKEN (sizeof broken / sizeof *broken)
 
-/* Bytes; all escapes of ASCII in both sizes of digits; broken ones; pieces of words, with what closes a string and goes on after it. */
+/* Bytes; all escapes of ASCII in both sizes of digits; broken ones; pieces of words, with what
+ * closes a string and goes on after it. */
 static void make_vocab(void) {
   static const char *const ends[] = {"", "", "\"", "\",", "\",\"", "\"]"};
   struct text t = {0};
@@ -62,7 +89,8 @@ static void make_vocab(void) {
       text_add(&t, piece);
     } else if (i < 512 + BROKEN) {
       text_add(&t, broken[i - 512]);
-    } else if (i < 512 + BROKEN + WHOLE) { /* each spelling of each character, as a whole string's rest */
+    } else if (i < 512 + BROKEN +
+                       WHOLE) { /* each spelling of each character, as a whole string's rest */
       const char *spelled = spellings[(i - 512 - BROKEN) / 6][(i - 512 - BROKEN) % 6];
       text_add(&t, spelled ? spelled : "?");
       text_add(&t, "\"");
@@ -109,7 +137,8 @@ static tsl_grammar *compile(const char *before, const char *words, const char *a
   text_add(&schema, before);
   text_add(&schema, words);
   text_add(&schema, after);
-  CHECKF(tsl_grammar_json_schema(vocab, schema.at, schema.n, &options, NULL, &g, &error) == TSL_OK, "%s: %s", schema.at, error.message);
+  CHECKF(tsl_grammar_json_schema(vocab, schema.at, schema.n, &options, NULL, &g, &error) == TSL_OK,
+         "%s: %s", schema.at, error.message);
   text_free(&schema);
   return g;
 }
@@ -119,10 +148,12 @@ static void check_text(tsl_grammar *g, const struct text *t, bool right, const c
   tsl_matcher *m = NULL, *slow = NULL;
   size_t at_once = 0, n = 0;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &slow) == TSL_OK);
-  bool taken = tsl_matcher_accept_bytes(m, t->at, t->n, &at_once) == TSL_OK && tsl_matcher_is_complete(m);
+  bool taken =
+      tsl_matcher_accept_bytes(m, t->at, t->n, &at_once) == TSL_OK && tsl_matcher_is_complete(m);
   while (n < t->n && tsl_matcher_accept_bytes(slow, t->at + n, 1, NULL) == TSL_OK) n++;
   CHECKF(taken == right, "%s in %s", t->at, words);
-  CHECKF(at_once == n && taken == (n == t->n && tsl_matcher_is_complete(slow)), "%s in %s: %zu bytes at once, %zu one by one", t->at, words, at_once, n);
+  CHECKF(at_once == n && taken == (n == t->n && tsl_matcher_is_complete(slow)),
+         "%s in %s: %zu bytes at once, %zu one by one", t->at, words, at_once, n);
   tsl_matcher_free(m);
   tsl_matcher_free(slow);
 }
@@ -131,13 +162,15 @@ static void check_text(tsl_grammar *g, const struct text *t, bool right, const c
 static void check_masks_after(tsl_grammar *g, const char *before, const char *words) {
   uint32_t mask[(TOKENS + 31) / 32];
   tsl_matcher *m = NULL;
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, before, strlen(before), NULL) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, before, strlen(before), NULL) == TSL_OK);
   for (int step = 0; m && step < 8; step++) {
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
     bool good = true;
     for (tsl_token t = 0; t < TOKENS; t++) {
       size_t valid = 0;
-      good = good && tsl_matcher_validate(m, &t, 1, &valid) == TSL_OK && (valid == 1) == tsl_mask_has(mask, t);
+      good = good && tsl_matcher_validate(m, &t, 1, &valid) == TSL_OK &&
+             (valid == 1) == tsl_mask_has(mask, t);
     }
     CHECKF(good, "%s, step %d after %s", words, step, before);
     size_t n = tsl_mask_count(mask, TOKENS), k = n ? below((uint32_t)n) : 0;
@@ -153,7 +186,8 @@ static void check_masks(tsl_grammar *g, const char *words) { check_masks_after(g
 
 /* None of the words again, however it is spelled. */
 static void check_unique(const word *words, uint32_t n, const char *listed) {
-  tsl_grammar *g = compile("{\"type\":\"array\",\"uniqueItems\":true", "", ",\"items\":{\"type\":\"string\"}}");
+  tsl_grammar *g =
+      compile("{\"type\":\"array\",\"uniqueItems\":true", "", ",\"items\":{\"type\":\"string\"}}");
   struct text used = {0};
   for (uint32_t i = 0; i < n; i++) {
     bool met = false;
@@ -177,11 +211,15 @@ static void random_texts(void) {
     for (uint32_t i = 0; i < n; i++) words[i] = random_word(few, from);
     list(&listed, words, n);
     list_members(&members, words, n);
-    tsl_grammar *names = compile("{\"type\":\"object\",\"minProperties\":1,\"properties\":", members.at, below(2) ? ",\"additionalProperties\":false}" : "}");
-    tsl_grammar *among = compile("{\"items\":{\"enum\":", listed.at, "},\"type\":\"array\"}"), *others = compile("{\"type\":\"string\",\"not\":{\"enum\":", listed.at, "}}");
+    tsl_grammar *names =
+        compile("{\"type\":\"object\",\"minProperties\":1,\"properties\":", members.at,
+                below(2) ? ",\"additionalProperties\":false}" : "}");
+    tsl_grammar *among = compile("{\"items\":{\"enum\":", listed.at, "},\"type\":\"array\"}"),
+                *others = compile("{\"type\":\"string\",\"not\":{\"enum\":", listed.at, "}}");
     for (int k = 0; among && others && k < 40; k++) {
       struct text one = {0}, many = {0};
-      word w = below(2) ? words[below(n)] : random_word(few + below(2), from), second = words[below(n)];
+      word w = below(2) ? words[below(n)] : random_word(few + below(2), from),
+           second = words[below(n)];
       bool known = false;
       for (uint32_t i = 0; i < n; i++) known = known || same(&words[i], &w);
       text_add(&one, "\"");
@@ -197,7 +235,8 @@ static void random_texts(void) {
       text_free(&one);
       text_free(&many);
     }
-    for (int k = 0; among && others && k < 3; k++) check_masks_after(k == 2 ? others : among, k == 2 ? "\"" : "", listed.at);
+    for (int k = 0; among && others && k < 3; k++)
+      check_masks_after(k == 2 ? others : among, k == 2 ? "\"" : "", listed.at);
     for (int k = 0; names && k < 2; k++) check_masks(names, members.at);
     tsl_grammar_release(names);
     check_unique(words, n, listed.at);
@@ -208,29 +247,37 @@ static void random_texts(void) {
   }
 }
 
-/* One to forty members, whose names end at nodes of the trie that go on: what a walk of names keeps of them, in any number. */
+/* One to forty members, whose names end at nodes of the trie that go on: what a walk of names keeps
+ * of them, in any number. */
 static void members(void) {
   for (uint32_t n = 1; n <= 40; n++) {
     struct text names = {0}, tokens = {0};
     uint32_t offsets[300], count = 0, *words = NULL;
     tsl_vocab *plain = vocab;
-    for (; count < 256; count++) offsets[count] = (uint32_t)tokens.n, text_put(&tokens, &(char){(char)count}, 1);
+    for (; count < 256; count++)
+      offsets[count] = (uint32_t)tokens.n, text_put(&tokens, &(char){(char)count}, 1);
     for (uint32_t i = 0; i < n; i++, count++) {
       char name[40];
       offsets[count] = (uint32_t)tokens.n;
       snprintf(name, sizeof name, "%c%c\":%u", 'a' + (int)(i % 26), 'A' + (int)(i / 26), 3 + i % 3);
       text_add(&tokens, name);
-      snprintf(name, sizeof name, "%s\"%c%c\":{\"enum\":[%u]}", i ? "," : "", 'a' + (int)(i % 26), 'A' + (int)(i / 26), 3 + i % 2);
+      snprintf(name, sizeof name, "%s\"%c%c\":{\"enum\":[%u]}", i ? "," : "", 'a' + (int)(i % 26),
+               'A' + (int)(i / 26), 3 + i % 2);
       text_add(&names, name);
     }
     offsets[count] = (uint32_t)tokens.n;
-    const tsl_vocab_desc desc = {.bytes = (const uint8_t *)tokens.at, .offsets = offsets, .size = count};
+    const tsl_vocab_desc desc = {
+        .bytes = (const uint8_t *)tokens.at, .offsets = offsets, .size = count};
     CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
-    tsl_grammar *g = compile("{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{", names.at, "}}");
+    tsl_grammar *g = compile("{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{",
+                             names.at, "}}");
     tsl_matcher *m = NULL;
     words = calloc(tsl_vocab_mask_words(vocab), sizeof *words);
-    CHECK(words && g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, "{\"", 2, NULL) == TSL_OK && tsl_matcher_mask(m, words) == TSL_OK);
-    for (uint32_t i = 0; words && i < n; i++) CHECKF(tsl_mask_has(words, 256 + i) == (i % 3 == i % 2), "member %u of %u", i, n);
+    CHECK(words && g && tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+          tsl_matcher_accept_bytes(m, "{\"", 2, NULL) == TSL_OK &&
+          tsl_matcher_mask(m, words) == TSL_OK);
+    for (uint32_t i = 0; words && i < n; i++)
+      CHECKF(tsl_mask_has(words, 256 + i) == (i % 3 == i % 2), "member %u of %u", i, n);
     tsl_matcher_free(m);
     tsl_grammar_release(g);
     tsl_vocab_release(vocab);

@@ -1,9 +1,13 @@
-/* test_groups.c - masks of characters that are counted in groups, of fields between which something comes, and of several patterns for one text of limited length: random patterns and grammars.
+/* test_groups.c - masks of characters that are counted in groups, of fields between which something
+ * comes, and of several patterns for one text of limited length: random patterns and grammars.
  *
- * A vocabulary of words, runs of words with what separates them, and long tokens; patterns such as `^(\w{1,20} ?){1,12}$`, grammars such as rows of fields of at most so many characters. Along random texts each
- * mask must allow just the tokens that can be accepted one by one; and of a pattern, single bytes must be allowed where PCRE2 says that a match may go on with them.
- * Several patterns, each of which may be forbidden: over four letters all texts up to five of them are tried by PCRE2, and after each beginning just those letters must be allowed that one of the texts goes on with. Of longer
- * ones each text must come to an end, and match.
+ * A vocabulary of words, runs of words with what separates them, and long tokens; patterns such as
+ * `^(\w{1,20} ?){1,12}$`, grammars such as rows of fields of at most so many characters. Along
+ * random texts each mask must allow just the tokens that can be accepted one by one; and of a
+ * pattern, single bytes must be allowed where PCRE2 says that a match may go on with them. Several
+ * patterns, each of which may be forbidden: over four letters all texts up to five of them are
+ * tried by PCRE2, and after each beginning just those letters must be allowed that one of the texts
+ * goes on with. Of longer ones each text must come to an end, and match.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +21,8 @@
 #define LONGEST 90u
 #define STEPS 14
 #define TEXT_MAX 8192
-#define ASKED 8            /* bytes that PCRE2 is asked for at each step */
-#define MATCH_MAX 200000u  /* its steps */
+#define ASKED 8           /* bytes that PCRE2 is asked for at each step */
+#define MATCH_MAX 200000u /* its steps */
 
 static tsl_vocab *vocab;
 static uint64_t seed = 5;
@@ -32,7 +36,9 @@ static void make_vocab(void) {
   static uint8_t bytes[TOKENS * (LONGEST + 8)];
   static uint32_t offsets[TOKENS + 1];
   static uint8_t special[TOKENS];
-  static const char *const between[] = {" ", " ", " ", "-", "_", ",", "\n", "\r\n", ".", "\"", "\\n", "\t", "\xC3\xA9", "\xE2\x80\xA8", "\",\"", "1"};
+  static const char *const between[] = {" ",     " ", " ",  "-",   "_",  ",",        "\n",
+                                        "\r\n",  ".", "\"", "\\n", "\t", "\xC3\xA9", "\xE2\x80\xA8",
+                                        "\",\"", "1"};
   uint32_t n = 0;
   for (uint32_t t = 0; t < TOKENS; t++) {
     offsets[t] = n;
@@ -46,11 +52,13 @@ static void make_vocab(void) {
       n += 5;
       continue;
     }
-    uint32_t length = 1 + (below(8) ? below(12) : below(LONGEST)), begin = n, word = 1 + below(below(3) ? 7 : 30);
+    uint32_t length = 1 + (below(8) ? below(12) : below(LONGEST)), begin = n,
+             word = 1 + below(below(3) ? 7 : 30);
     if (below(3) == 0) bytes[n++] = ' ';
     while (n - begin < length) {
       const char *piece = between[below(sizeof between / sizeof *between)];
-      for (uint32_t k = 0; k < word && n - begin < length; k++) bytes[n++] = (uint8_t)("abcdefghijklmnopqrstuvwxyzABCD0f"[below(32)]);
+      for (uint32_t k = 0; k < word && n - begin < length; k++)
+        bytes[n++] = (uint8_t)("abcdefghijklmnopqrstuvwxyzABCD0f"[below(32)]);
       if (below(2)) continue;
       memcpy(bytes + n, piece, strlen(piece));
       n += (uint32_t)strlen(piece);
@@ -63,7 +71,7 @@ static void make_vocab(void) {
   CHECKF(tsl_vocab_new(&desc, NULL, &vocab, &error) == TSL_OK, "%s", error.message);
 }
 
-/* ---- PCRE2 ----------------------------------------------------------------------------------------------------- */
+/* ---- PCRE2 ----------------------------------------------------------------------------------- */
 
 typedef struct judge {
   pcre2_code *pattern;
@@ -77,7 +85,8 @@ static judge judge_of(const char *pattern) {
   judge j = {.context = pcre2_match_context_create(NULL)};
   pcre2_compile_context *c = pcre2_compile_context_create(NULL);
   pcre2_set_newline(c, PCRE2_NEWLINE_ANYCRLF); /* what ECMA-262's dot leaves out, in ASCII */
-  j.pattern = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_DOLLAR_ENDONLY, &code, &offset, c);
+  j.pattern = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+                            PCRE2_UTF | PCRE2_DOLLAR_ENDONLY, &code, &offset, c);
   CHECKF(j.pattern != NULL, "%s", pattern);
   if (j.pattern) j.match = pcre2_match_data_create_from_pattern(j.pattern, NULL);
   pcre2_set_match_limit(j.context, MATCH_MAX);
@@ -97,7 +106,8 @@ static int matches(const judge *j, const char *text, size_t n, uint32_t how) {
   return rc > 0 || rc == PCRE2_ERROR_PARTIAL ? 1 : rc == PCRE2_ERROR_NOMATCH ? 0 : -1;
 }
 
-static void ask(const judge *j, const tsl_matcher *m, const uint32_t *mask, char *text, const char *what) {
+static void ask(const judge *j, const tsl_matcher *m, const uint32_t *mask, char *text,
+                const char *what) {
   size_t n = strlen(text);
   for (const char *p = text; *p; p++)
     if (*p & 0x80) return; /* they agree in ASCII */
@@ -108,15 +118,17 @@ static void ask(const judge *j, const tsl_matcher *m, const uint32_t *mask, char
     text[n] = byte;
     text[n + 1] = 0;
     verdict = matches(j, text, n + 1, PCRE2_ANCHORED | PCRE2_PARTIAL_HARD);
-    if (verdict >= 0) CHECKF(tsl_mask_has(mask, (tsl_token)byte) == verdict, "%s after '%s'", what, text);
+    if (verdict >= 0)
+      CHECKF(tsl_mask_has(mask, (tsl_token)byte) == verdict, "%s after '%s'", what, text);
     judged += verdict >= 0;
     text[n] = 0;
   }
 }
 
-/* ---- texts ----------------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Random texts of a grammar, each mask beside every token by itself, and beside `j` (may be NULL). */
+/* Random texts of a grammar, each mask beside every token by itself, and beside `j` (may be
+ * NULL). */
 static void follow(tsl_grammar *g, const char *what, const judge *j) {
   static uint32_t mask[(TOKENS + 31) / 32 + 16];
   static char text[TEXT_MAX];
@@ -131,34 +143,40 @@ static void follow(tsl_grammar *g, const char *what, const judge *j) {
     tsl_token t = right ? draw(mask, (TOKENS + 31) / 32 * 32, &seed) : TSL_NO_TOKEN;
     if (t == TSL_NO_TOKEN) break;
     compared++;
-    if (tsl_mask_has(mask, 'a') && (t == 256 || below(3) == 0)) t = 'a'; /* to go on, by a step that leaves a limit near */
+    /* to go on, by a step that leaves a limit near */
+    if (tsl_mask_has(mask, 'a') && (t == 256 || below(3) == 0)) t = 'a';
     if (!take_and_keep(m, t, text, sizeof text)) j = NULL; /* the text is not kept from here on */
   }
   tsl_matcher_free(m);
 }
 
-/* ---- patterns -------------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 typedef struct writer {
   char at[600];
   size_t n;
 } writer;
 
-#define PUT(w, ...) ((w)->n += (size_t)snprintf((w)->at + (w)->n, sizeof(w)->at - (w)->n, __VA_ARGS__))
+#define PUT(w, ...) \
+  ((w)->n += (size_t)snprintf((w)->at + (w)->n, sizeof(w)->at - (w)->n, __VA_ARGS__))
 
 static const char *a_class(void) {
-  static const char *const classes[] = {"[a-z]", "[A-Za-z]", "\\w", "\\S", "[^,]", ".", "[a-z ]", "[0-9a-f]", "[^_\\n]", "[a-zA-Z0-9]"};
+  static const char *const classes[] = {"[a-z]", "[A-Za-z]", "\\w",      "\\S",     "[^,]",
+                                        ".",     "[a-z ]",   "[0-9a-f]", "[^_\\n]", "[a-zA-Z0-9]"};
   return classes[below(sizeof classes / sizeof *classes)];
 }
 
 static void put_times(writer *w, unsigned most) {
   unsigned min = below(3), max = min + 1 + below(most);
-  if (below(9) == 0) PUT(w, "%s", below(2) ? "+" : "*");
-  else PUT(w, "{%u,%u}", min, max);
+  if (below(9) == 0)
+    PUT(w, "%s", below(2) ? "+" : "*");
+  else
+    PUT(w, "{%u,%u}", min, max);
 }
 
 static void put_separator(writer *w) {
-  static const char *const separators[] = {" ?", "\\s?", "-?", "[ -]?", "_?", "\\n?", " ", ",", "-", ", ?", "(?: |, )", "(?:-a)?"};
+  static const char *const separators[] = {" ?", "\\s?", "-?", "[ -]?", "_?",       "\\n?",
+                                           " ",  ",",    "-",  ", ?",   "(?: |, )", "(?:-a)?"};
   PUT(w, "%s", separators[below(sizeof separators / sizeof *separators)]);
 }
 
@@ -202,51 +220,69 @@ static void patterns(void) {
       PUT(&schema, "}");
     }
     const tsl_limits limits = {.max_steps = 4000000};
-    tsl_status status = json ? tsl_grammar_json_schema(vocab, schema.at, schema.n, NULL, &limits, &g, &error) : tsl_grammar_regex(vocab, w.at, w.n, NULL, &limits, &g, &error);
-    CHECKF(status == TSL_OK || status == TSL_ERR_LIMIT, "%s: %s", json ? schema.at : w.at, error.message);
+    tsl_status status =
+        json ? tsl_grammar_json_schema(vocab, schema.at, schema.n, NULL, &limits, &g, &error)
+             : tsl_grammar_regex(vocab, w.at, w.n, NULL, &limits, &g, &error);
+    CHECKF(status == TSL_OK || status == TSL_ERR_LIMIT, "%s: %s", json ? schema.at : w.at,
+           error.message);
     refused += status == TSL_ERR_LIMIT;
     judge j = judge_of(w.at);
-    for (int k = 0; g && j.match && k < 2; k++) follow(g, json ? schema.at : w.at, json ? NULL : &j);
+    for (int k = 0; g && j.match && k < 2; k++)
+      follow(g, json ? schema.at : w.at, json ? NULL : &j);
     judge_free(&j);
     tsl_grammar_release(g);
   }
 }
 
-/* Groups that must have some letters each, in texts that may not be long: what is begun must still fit. */
+/* Groups that must have some letters each, in texts that may not be long: what is begun must still
+ * fit. */
 static void groups_and_lengths(void) {
-  static const char *const forms[] = {"^(?:[a-z]{5,20}-?)+$", "^(?:[a-z]{9,20} ?){1,30}$", "^[a-z]{0,9}(?:[A-Za-z]{17,40}_?)*$"};
+  static const char *const forms[] = {"^(?:[a-z]{5,20}-?)+$", "^(?:[a-z]{9,20} ?){1,30}$",
+                                      "^[a-z]{0,9}(?:[A-Za-z]{17,40}_?)*$"};
   char schema[200];
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     for (unsigned most = 12; most <= 60; most += 16) {
       tsl_grammar *g = NULL;
       tsl_error error = {0};
-      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}", forms[i], most);
-      CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}",
+               forms[i], most);
+      CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) ==
+                 TSL_OK,
+             "%s: %s", schema, error.message);
       if (g) follow(g, schema, NULL);
       tsl_grammar_release(g);
     }
 }
 
-/* One of a few alternatives goes on with letters, of which it must have more than a short one: what is short must not hide that these do not fit. */
+/* One of a few alternatives goes on with letters, of which it must have more than a short one: what
+ * is short must not hide that these do not fit. */
 static void long_alternatives(void) {
-  static const char *const heads[] = {"", "a", "[ab]", "[0-9a-f]"}, *const classes[] = {"[^,]", "[a-z ]", ".", "[ab ]", "[^0-9]"};
-  static const char *const others[] = {"a", "", "ab", "[ab]{0,3}", "1*", "a,", "(?:1[a-z]*)?"}, *const tails[] = {"", "0", ",?", "[a-z]{3}"};
+  static const char *const heads[] = {"", "a", "[ab]", "[0-9a-f]"}, *const classes[] = {
+                                                                        "[^,]", "[a-z ]", ".",
+                                                                        "[ab ]", "[^0-9]"};
+  static const char *const others[] = {"a", "", "ab", "[ab]{0,3}", "1*", "a,", "(?:1[a-z]*)?"},
+                           *const tails[] = {"", "0", ",?", "[a-z]{3}"};
   static const char *const texts[] = {"\"", "\"a", "\"0", "\"ab", "\"a a"};
   static uint32_t mask[4096 / 32];
   tsl_vocab *v = NULL;
-  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK && tsl_vocab_mask_words(v) <= sizeof mask / sizeof *mask);
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK &&
+        tsl_vocab_mask_words(v) <= sizeof mask / sizeof *mask);
   for (unsigned i = first; v && i < first + rounds; i++) {
     writer w = {.n = 0};
     tsl_grammar *g = NULL;
     tsl_error error = {0};
     seed = i * 6133 + 3;
-    PUT(&w, "{\"type\":\"string\",\"pattern\":\"^(?:%s%s{%u,}|%s|%s)%s$\"", heads[below(4)], classes[below(5)], below(90), others[below(7)], others[below(7)], tails[below(4)]);
+    PUT(&w, "{\"type\":\"string\",\"pattern\":\"^(?:%s%s{%u,}|%s|%s)%s$\"", heads[below(4)],
+        classes[below(5)], below(90), others[below(7)], others[below(7)], tails[below(4)]);
     PUT(&w, ",\"maxLength\":%u}", 5 + below(50));
-    CHECKF(tsl_grammar_json_schema(v, w.at, w.n, NULL, NULL, &g, &error) == TSL_OK || error.status == TSL_ERR_EMPTY, "%s: %s", w.at, error.message);
+    CHECKF(tsl_grammar_json_schema(v, w.at, w.n, NULL, NULL, &g, &error) == TSL_OK ||
+               error.status == TSL_ERR_EMPTY,
+           "%s: %s", w.at, error.message);
     for (size_t k = 0; g && k < sizeof texts / sizeof *texts; k++) {
       tsl_matcher *m = NULL;
       CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
-      if (tsl_matcher_accept_bytes(m, texts[k], strlen(texts[k]), NULL) == TSL_OK) CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, w.at, texts[k]));
+      if (tsl_matcher_accept_bytes(m, texts[k], strlen(texts[k]), NULL) == TSL_OK)
+        CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, w.at, texts[k]));
       tsl_matcher_free(m);
     }
     tsl_grammar_release(g);
@@ -254,7 +290,7 @@ static void long_alternatives(void) {
   tsl_vocab_release(v);
 }
 
-/* ---- fields ---------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static void put_field(writer *w, const char *name) {
   static const char *const classes[] = {"[^,\\n]", "[a-z]", "[^,]", "[^\\n]", "[a-z ]", "char"};
@@ -265,9 +301,18 @@ static void put_field(writer *w, const char *name) {
 }
 
 static void put_grammar(writer *w) {
-  static const char *const roots[] = {"row (\"\\n\" row)*", "(row \"\\n\"){1,3}", "row \"\\n\" row? other", "row (other | \"\\n\" row)", "\"(\" row root? \")\"", "other row", "row+"};
-  static const char *const rows[] = {"f (\",\" f)*", "f \",\" f \",\" f", "f (\", \" f){0,5}", "f | \"-\" f \",\" row", "f? (\",\" f?)*", "f other? \",\" f", "other \"=\" f"};
-  PUT(w, "root ::= %s\nrow ::= %s\n", roots[below(sizeof roots / sizeof *roots)], rows[below(sizeof rows / sizeof *rows)]);
+  static const char *const roots[] = {"row (\"\\n\" row)*",
+                                      "(row \"\\n\"){1,3}",
+                                      "row \"\\n\" row? other",
+                                      "row (other | \"\\n\" row)",
+                                      "\"(\" row root? \")\"",
+                                      "other row",
+                                      "row+"};
+  static const char *const rows[] = {
+      "f (\",\" f)*",   "f \",\" f \",\" f", "f (\", \" f){0,5}", "f | \"-\" f \",\" row",
+      "f? (\",\" f?)*", "f other? \",\" f",  "other \"=\" f"};
+  PUT(w, "root ::= %s\nrow ::= %s\n", roots[below(sizeof roots / sizeof *roots)],
+      rows[below(sizeof rows / sizeof *rows)]);
   put_field(w, "f");
   put_field(w, "other");
   PUT(w, "char ::= [^,\"\\n]\n");
@@ -287,11 +332,11 @@ static void fields(void) {
   }
 }
 
-/* ---- several patterns ------------------------------------------------------------------------------------------- */
+/* ---- several patterns ------------------------------------------------------------------------ */
 
 #define PARTS 6u
 #define LETTERS "aA1_"
-#define SHORT 5u      /* letters of the longest text of which all are tried */
+#define SHORT 5u          /* letters of the longest text of which all are tried */
 #define SHORT_TEXTS 1365u /* 4^0 + ... + 4^5 */
 #define LONG_STEPS 160
 
@@ -305,8 +350,27 @@ typedef struct meet {
 } meet;
 
 static void put_meet(meet *m, const char *all, unsigned least, unsigned most) {
-  static const char *const parts[] = {"a", "[A1]", "(.*[a-z]){2}", "(?:[A1_].*){3}", "^(?!.*aa)", "A$", "^[^1]*$", "_a|1A", "^(?=.*A)(?=.*1)", "^(?=.*[A-Z]).{1,4}$", "^[aA1]{1,40}_?", "^a", "^(.*1)?$", "[^a-zA-Z0-9]",
-                                      "^(?=.*[A-Z])(?=.*[0-9])(?=.*[^a-zA-Z0-9]).{2,64}$", "^(?=(.*[a-z]){2})(?=(.*[0-9]){2}).{3,30}$", "^(?!(?:a|A1)$)", "a1a1|_A_A", "^[a-zA-Z0-9_]{3,20}$", "^\\S(?:.*\\S)?$", "^(?!.*(?:1A|__))[^_].*$"};
+  static const char *const parts[] = {"a",
+                                      "[A1]",
+                                      "(.*[a-z]){2}",
+                                      "(?:[A1_].*){3}",
+                                      "^(?!.*aa)",
+                                      "A$",
+                                      "^[^1]*$",
+                                      "_a|1A",
+                                      "^(?=.*A)(?=.*1)",
+                                      "^(?=.*[A-Z]).{1,4}$",
+                                      "^[aA1]{1,40}_?",
+                                      "^a",
+                                      "^(.*1)?$",
+                                      "[^a-zA-Z0-9]",
+                                      "^(?=.*[A-Z])(?=.*[0-9])(?=.*[^a-zA-Z0-9]).{2,64}$",
+                                      "^(?=(.*[a-z]){2})(?=(.*[0-9]){2}).{3,30}$",
+                                      "^(?!(?:a|A1)$)",
+                                      "a1a1|_A_A",
+                                      "^[a-zA-Z0-9_]{3,20}$",
+                                      "^\\S(?:.*\\S)?$",
+                                      "^(?!.*(?:1A|__))[^_].*$"};
   *m = (meet){.n = 1 + below(PARTS - 1), .least = least, .most = most};
   PUT(&m->schema, "{\"type\":\"string\",\"allOf\":[");
   for (unsigned i = 0; i <= m->n; i++) {
@@ -315,7 +379,8 @@ static void put_meet(meet *m, const char *all, unsigned least, unsigned most) {
     m->pattern[i] = last ? all : parts[below(sizeof parts / sizeof *parts)];
     m->forbidden[i] = !last && below(5) == 0;
     m->of[i] = judge_of(m->pattern[i]);
-    PUT(&m->schema, m->forbidden[i] ? "%s{\"not\":{\"pattern\":\"" : "%s{\"pattern\":\"", i ? "," : "");
+    PUT(&m->schema, m->forbidden[i] ? "%s{\"not\":{\"pattern\":\"" : "%s{\"pattern\":\"",
+        i ? "," : "");
     for (const char *p = m->pattern[i]; *p; p++) PUT(&m->schema, *p == '\\' ? "\\\\" : "%c", *p);
     PUT(&m->schema, m->forbidden[i] ? "\"}}" : "\"}");
   }
@@ -341,8 +406,10 @@ static int is_valid(const meet *m, const char *text, size_t n) {
   return 1;
 }
 
-/* All texts of a few letters by number: which are such, and which go on to one. Returns whether any does; -1: it is not known. */
-static int try_texts(const meet *m, unsigned number, char *text, size_t n, bool *valid, bool *alive) {
+/* All texts of a few letters by number: which are such, and which go on to one. Returns whether any
+ * does; -1: it is not known. */
+static int try_texts(const meet *m, unsigned number, char *text, size_t n, bool *valid,
+                     bool *alive) {
   int verdict = is_valid(m, text, n);
   if (verdict < 0) return -1;
   valid[number] = alive[number] = verdict;
@@ -355,7 +422,8 @@ static int try_texts(const meet *m, unsigned number, char *text, size_t n, bool 
 }
 
 /* After each beginning of such texts. */
-static void compare_texts(const meet *of, tsl_matcher *m, unsigned number, char *text, size_t n, const bool *valid, const bool *alive) {
+static void compare_texts(const meet *of, tsl_matcher *m, unsigned number, char *text, size_t n,
+                          const bool *valid, const bool *alive) {
   uint32_t mask[(TOKENS + 31) / 32 + 16];
   tsl_status status = tsl_matcher_mask(m, mask);
   text[n] = 0;
@@ -383,7 +451,8 @@ static tsl_grammar *compile_meet(const meet *m, tsl_status *status, tsl_error *e
   const tsl_limits limits = {.max_steps = 4000000};
   tsl_grammar *g = NULL;
   *status = tsl_grammar_json_schema(vocab, m->schema.at, m->schema.n, NULL, &limits, &g, error);
-  CHECKF(*status == TSL_OK || *status == TSL_ERR_LIMIT || *status == TSL_ERR_EMPTY, "%s: %s", m->schema.at, error->message);
+  CHECKF(*status == TSL_OK || *status == TSL_ERR_LIMIT || *status == TSL_ERR_EMPTY, "%s: %s",
+         m->schema.at, error->message);
   refused += *status == TSL_ERR_LIMIT;
   return g;
 }
@@ -402,8 +471,11 @@ static void short_meets(void) {
     if (of.most == 0) of.most = SHORT, of.schema.n--, PUT(&of.schema, ",\"maxLength\":%u}", SHORT);
     tsl_grammar *g = compile_meet(&of, &status, &error);
     int any = try_texts(&of, 0, text, 0, valid, alive);
-    if (any >= 0 && status != TSL_ERR_LIMIT) CHECKF((status == TSL_OK) == any, "%s: %s", of.schema.at, tsl_status_name(status));
-    if (g && any > 0 && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '"') == TSL_OK) compare_texts(&of, m, 0, text, 0, valid, alive);
+    if (any >= 0 && status != TSL_ERR_LIMIT)
+      CHECKF((status == TSL_OK) == any, "%s: %s", of.schema.at, tsl_status_name(status));
+    if (g && any > 0 && tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept(m, '"') == TSL_OK)
+      compare_texts(&of, m, 0, text, 0, valid, alive);
     tsl_matcher_free(m);
     tsl_grammar_release(g);
     meet_free(&of);
@@ -424,12 +496,14 @@ static void follow_to_the_end(const meet *of, tsl_grammar *g) {
       given_up++;
       break;
     }
-    CHECKF(status == TSL_OK && (step % 6 || mask_is_right(m, mask, of->schema.at, text)), "%s after '%s': %s", of->schema.at, text, tsl_status_name(status));
+    CHECKF(status == TSL_OK && (step % 6 || mask_is_right(m, mask, of->schema.at, text)),
+           "%s after '%s': %s", of->schema.at, text, tsl_status_name(status));
     tsl_token t = draw(mask, (TOKENS + 31) / 32 * 32, &seed);
     CHECKF(t != TSL_NO_TOKEN, "%s: nothing may follow '%s'", of->schema.at, text);
     if (t == TSL_NO_TOKEN) break;
     compared++;
-    if (below(3) && tsl_mask_has(mask, (tsl_token)LETTERS[step % 4])) t = (tsl_token)LETTERS[step % 4];
+    if (below(3) && tsl_mask_has(mask, (tsl_token)LETTERS[step % 4]))
+      t = (tsl_token)LETTERS[step % 4];
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
     const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
     for (size_t i = 0; i < length && t != 256 && plain; i++) {
@@ -460,7 +534,8 @@ static void long_meets(void) {
   }
 }
 
-/* After their first character these are the vocabulary's own strings of some characters at least. */
+/* After their first character these are the vocabulary's own strings of some characters at
+ * least. */
 static void least_lengths(void) {
   static uint32_t mask[(TOKENS + 31) / 32 + 16];
   for (unsigned least = 0; least < 14; least++) {
@@ -468,17 +543,23 @@ static void least_lengths(void) {
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
     tsl_error error = {0};
-    snprintf(schema, sizeof schema, "{\"type\":\"string\",\"not\":{\"pattern\":\"^b\"},\"minLength\":%u}", least);
-    CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
-    if (g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '"') == TSL_OK) CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, schema, "\""));
+    snprintf(schema, sizeof schema,
+             "{\"type\":\"string\",\"not\":{\"pattern\":\"^b\"},\"minLength\":%u}", least);
+    CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK,
+           "%s: %s", schema, error.message);
+    if (g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '"') == TSL_OK)
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, schema, "\""));
     tsl_matcher_free(m);
     tsl_grammar_release(g);
   }
 }
 
 static void masks_were_compared(void) {
-  printf("     %lu masks compared, %lu bytes judged by PCRE2; %lu times the limit of steps, %lu patterns too large\n", compared, judged, given_up, refused);
-  CHECK(judged > rounds * 20 && compared > rounds * 10 && given_up * 20 < compared && refused * 10 < rounds);
+  printf("     %lu masks compared, %lu bytes judged by PCRE2; %lu times the limit of steps, %lu "
+         "patterns too large\n",
+         compared, judged, given_up, refused);
+  CHECK(judged > rounds * 20 && compared > rounds * 10 && given_up * 20 < compared &&
+        refused * 10 < rounds);
 }
 
 /* test_groups [ROUNDS [FIRST]] */

@@ -1,9 +1,11 @@
 /* test_heavy.c - the engine beside the oracle over a trie with much below its nodes.
  *
- * Problem   The fuzz targets' vocabularies have some 250 short words: hardly a node has a hundred tokens below, and what the walk does there (letters, classes, tables, counters
- *           near their ends) is seen at the root alone.
- * Idea      Vocabularies of many tokens that begin with one another (tests/support/heavy.h). Over them go the inputs of fuzz/corpus/mask, and the schemas, patterns and grammars of tests/cases
- *           with random commands (tests/judges/lockstep.h says what is compared).
+ * Problem   The fuzz targets' vocabularies have some 250 short words: hardly a node has a hundred
+ *           tokens below, and what the walk does there (letters, classes, tables, counters near
+ *           their ends) is seen at the root alone.
+ * Idea      Vocabularies of many tokens that begin with one another (tests/support/heavy.h). Over
+ *           them go the inputs of fuzz/corpus/mask, and the schemas, patterns and grammars of
+ *           tests/cases with random commands (tests/judges/lockstep.h says what is compared).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +22,7 @@ static tsl_vocab *vocabs[HEAVY_KINDS];
 static uint64_t seed = 31;
 static uint32_t below(uint32_t n) { return heavy_below(&seed, n); }
 
-/* ---- what goes over them -------------------------------------------------------------------------------------------- */
+/* ---- what goes over them --------------------------------------------------------------------- */
 
 /* A finding ends the process; where a limit is reached, an input ends early. */
 static void run(unsigned which, const uint8_t *data, size_t size) {
@@ -83,11 +85,13 @@ static void each_line(const char *path, void (*visit)(const char *line)) {
 static void schema_of_line(const char *line) {
   static const char begin[] = "{\"schema\": ";
   const char *schema = line + strlen(begin);
-  if (!strncmp(line, begin, strlen(begin))) follow((uint8_t)(below(64) << 2 | below(2)), schema, (size_t)(value_end(schema) - schema));
+  if (!strncmp(line, begin, strlen(begin)))
+    follow((uint8_t)(below(64) << 2 | below(2)), schema, (size_t)(value_end(schema) - schema));
 }
 
 static void schemas(void) {
-  static const char *const files[] = {"arrays", "basic", "logic", "objects", "plain", "references", "unevaluated"};
+  static const char *const files[] = {"arrays", "basic",      "logic",      "objects",
+                                      "plain",  "references", "unevaluated"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     char path[100];
     snprintf(path, sizeof path, "tests/cases/schema/%s.jsonl", files[i]);
@@ -115,33 +119,47 @@ static void grammars(void) {
   free(text);
 }
 
-/* Where nearly any byte may come, and then a call, a fork, a repetition or an end: what is read along the table, and what is not. */
+/* Where nearly any byte may come, and then a call, a fork, a repetition or an end: what is read
+ * along the table, and what is not. */
 static void wide_beginnings(void) {
   static const struct {
     uint8_t kind;
     const char *text;
-  } cases[] = {{3, "root ::= ([^x] call)*\ncall ::= \"a\" | \"(\" call \")\" | \"b\" call"},
-               {3, "root ::= [^b] [^c] (call | [^a]{2,9})* \"\\n\"?\ncall ::= \"a\" | \" \" call"},
-               {3, "root ::= line+\nline ::= [^\\n,]{0,20} (\",\" line)? \"\\n\""},
-               {3, "root ::= ([^<] | \"<\" [^/])* \"</\" name \">\"\nname ::= [a-z]+ | \"\" \"1\""},
-               {3, "root ::= [^\\x00-\\x1f] root? | \"\\n\" [a-c]* \"-\" root"},
-               {2, "(?:[^x]{3}x|[^a]{2,17}a|.b)*"},
-               {2, "(?:[^,]{1,16},){2}[a-c]*"},
-               {2, "[a-cx]{0,16}(?:-[\\x00-\\x{ff}]{1,20})?"},
-               {2, "(?:[ab\\x{80}-\\x{ff}]*1|[\\p{L} ]{2,30}-)*"},
-               {2, "[ab\\x{e0}-\\x{2028}]{1,16}"},
-               {2, "[^\\x{80}\\x{800}\\x{4e00}-\\x{ffff}]*"},
-               {0, "{\"type\":\"string\",\"pattern\":\"^[abc\\\\u00e0-\\\\u00ff]{1,18}$\"}"},
-               {0, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":16},\"maxItems\":20}"},
-               {0, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-c ]*$\",\"maxLength\":17}}"},
-               {0, "{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"string\",\"pattern\":\"^a.{3,20}$\"},{\"type\":\"string\",\"pattern\":\"b$\"}]}}"},
-               {5, "{\"type\":\"object\",\"properties\":{\"a\":{\"maxLength\":4},\"ab\":{},\"\\u00e9\":true},\"additionalProperties\":{\"type\":\"string\",\"maxLength\":20}}"},
-               {5, "{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1},\"b\":true},\"additionalProperties\":false},{\"type\":\"object\",\"properties\":{\"a\":{\"const\":10},\"ab\":true,\"c\":{\"maxLength\":2}},\"additionalProperties\":false}]}"},
-               {5, "{\"type\":\"object\",\"oneOf\":[{\"required\":[\"a\"],\"properties\":{\"a\":{\"enum\":[1,\"a\"]}}},{\"required\":[\"b\"]},{\"properties\":{\"a\":false,\"b\":false,\"c\":{\"type\":\"null\"}},\"minProperties\":1}]}"},
-               {5, "{\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"b$\":{\"type\":\"string\"}},\"type\":\"object\"}"},
-               {1, "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"minProperties\":2},\"uniqueItems\":true,\"minItems\":2}"}};
+  } cases[] = {
+      {3, "root ::= ([^x] call)*\ncall ::= \"a\" | \"(\" call \")\" | \"b\" call"},
+      {3, "root ::= [^b] [^c] (call | [^a]{2,9})* \"\\n\"?\ncall ::= \"a\" | \" \" call"},
+      {3, "root ::= line+\nline ::= [^\\n,]{0,20} (\",\" line)? \"\\n\""},
+      {3, "root ::= ([^<] | \"<\" [^/])* \"</\" name \">\"\nname ::= [a-z]+ | \"\" \"1\""},
+      {3, "root ::= [^\\x00-\\x1f] root? | \"\\n\" [a-c]* \"-\" root"},
+      {2, "(?:[^x]{3}x|[^a]{2,17}a|.b)*"},
+      {2, "(?:[^,]{1,16},){2}[a-c]*"},
+      {2, "[a-cx]{0,16}(?:-[\\x00-\\x{ff}]{1,20})?"},
+      {2, "(?:[ab\\x{80}-\\x{ff}]*1|[\\p{L} ]{2,30}-)*"},
+      {2, "[ab\\x{e0}-\\x{2028}]{1,16}"},
+      {2, "[^\\x{80}\\x{800}\\x{4e00}-\\x{ffff}]*"},
+      {0, "{\"type\":\"string\",\"pattern\":\"^[abc\\\\u00e0-\\\\u00ff]{1,18}$\"}"},
+      {0, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":16},\"maxItems\":20}"},
+      {0, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-c "
+          "]*$\",\"maxLength\":17}}"},
+      {0, "{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"string\",\"pattern\":\"^a.{3,20}$"
+          "\"},{\"type\":\"string\",\"pattern\":\"b$\"}]}}"},
+      {5, "{\"type\":\"object\",\"properties\":{\"a\":{\"maxLength\":4},\"ab\":{},\"\\u00e9\":true}"
+          ",\"additionalProperties\":{\"type\":\"string\",\"maxLength\":20}}"},
+      {5, "{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1},\"b\":true},"
+          "\"additionalProperties\":false},{\"type\":\"object\",\"properties\":{\"a\":{\"const\":"
+          "10},\"ab\":true,\"c\":{\"maxLength\":2}},\"additionalProperties\":false}]}"},
+      {5, "{\"type\":\"object\",\"oneOf\":[{\"required\":[\"a\"],\"properties\":{\"a\":{\"enum\":["
+          "1,\"a\"]}}},{\"required\":[\"b\"]},{\"properties\":{\"a\":false,\"b\":false,\"c\":{"
+          "\"type\":\"null\"}},\"minProperties\":1}]}"},
+      {5, "{\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"b$\":{\"type\":\"string\"}},"
+          "\"type\":\"object\"}"},
+      {1, "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"minProperties\":2},\"uniqueItems\":"
+          "true,\"minItems\":2}"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    for (unsigned round = 0; round < ROUNDS_OF(10u); round++) follow((uint8_t)(cases[i].kind | (cases[i].kind == 2 ? 4 : 8) * (round % 4) | (round % 2 ? 128 : 0)), cases[i].text, strlen(cases[i].text));
+    for (unsigned round = 0; round < ROUNDS_OF(10u); round++)
+      follow((uint8_t)(cases[i].kind | (cases[i].kind == 2 ? 4 : 8) * (round % 4) |
+                       (round % 2 ? 128 : 0)),
+             cases[i].text, strlen(cases[i].text));
 }
 
 int main(void) {

@@ -1,8 +1,11 @@
-/* test_letters.c - letters of patterns: random ones, each mask beside every token by itself; and of some what a first mask costs.
+/* test_letters.c - letters of patterns: random ones, each mask beside every token by itself; and of
+ * some what a first mask costs.
  *
- * Patterns are put together of classes, words, loops with and without an upper bound and groups that count down, as addresses, versions and counted words are. Among letters the walk enters only what may become something
- * else: each kind of mistake there denies tokens, or lets some through.
- * Characters beyond ASCII are letters, too, and tokens may end in the middle of one: what was begun may be a letter, or what may stand where no more letters may.
+ * Patterns are put together of classes, words, loops with and without an upper bound and groups
+ * that count down, as addresses, versions and counted words are. Among letters the walk enters only
+ * what may become something else: each kind of mistake there denies tokens, or lets some through.
+ * Characters beyond ASCII are letters, too, and tokens may end in the middle of one: what was begun
+ * may be a letter, or what may stand where no more letters may.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,16 +32,37 @@ static tsl_grammar *compile(const char *pattern) {
   tsl_error error = {0};
   snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\"}", pattern);
   tsl_schema_options plain = {.lazy = true};
-  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), &plain, NULL, &g, &error) == TSL_OK, "%s: %s", schema, error.message);
+  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), &plain, NULL, &g, &error) == TSL_OK,
+         "%s: %s", schema, error.message);
   return g;
 }
 
 /* As in a JSON string: each backslash twice. */
 static void random_pattern(char *out, size_t size) {
-  static const char *const parts[] = {"[a-z0-9.-]+",         "[a-z.]{2,6}",        "[/\\\\w .-]*",      "\\\\.",        "(https?://)?", "\\\\w",       "[A-Za-z0-9_]", ".*",   "\\\\s*", "[0-9]{1,3}", "(\\\\w+ ){0,9}",
-                                      "(?:\\\\S+\\\\s+){0,19}", "\\\\S+",            "(a|[b-z]+:)*",    "[^,;]*",       "[a-f]{12}",     "([/\\\\w .-]*)*", "(?:[a-z]+-)*", "é?",  "[ -~]+", "the|in"};
+  static const char *const parts[] = {"[a-z0-9.-]+",
+                                      "[a-z.]{2,6}",
+                                      "[/\\\\w .-]*",
+                                      "\\\\.",
+                                      "(https?://)?",
+                                      "\\\\w",
+                                      "[A-Za-z0-9_]",
+                                      ".*",
+                                      "\\\\s*",
+                                      "[0-9]{1,3}",
+                                      "(\\\\w+ ){0,9}",
+                                      "(?:\\\\S+\\\\s+){0,19}",
+                                      "\\\\S+",
+                                      "(a|[b-z]+:)*",
+                                      "[^,;]*",
+                                      "[a-f]{12}",
+                                      "([/\\\\w .-]*)*",
+                                      "(?:[a-z]+-)*",
+                                      "é?",
+                                      "[ -~]+",
+                                      "the|in"};
   snprintf(out, size, "%s", below(8) ? "^" : "");
-  for (unsigned n = 1 + below(PARTS_MAX); n > 0; n--) strncat(out, parts[below(sizeof parts / sizeof *parts)], size - strlen(out) - 1);
+  for (unsigned n = 1 + below(PARTS_MAX); n > 0; n--)
+    strncat(out, parts[below(sizeof parts / sizeof *parts)], size - strlen(out) - 1);
   if (below(4)) strncat(out, "$", size - strlen(out) - 1);
 }
 
@@ -48,10 +72,14 @@ static void follow(const char *pattern) {
   tsl_matcher *m = NULL;
   uint32_t *mask = malloc(words * 4);
   bool limit = false;
-  if (g && mask && tsl_matcher_new(g, NULL, &m) == TSL_OK) CHECK(tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK);
-  for (int step = 0; m && step < STEPS && !tsl_matcher_is_terminated(m) && checked_mask(m, mask, pattern, text, &limit); step++) {
+  if (g && mask && tsl_matcher_new(g, NULL, &m) == TSL_OK)
+    CHECK(tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK);
+  for (int step = 0; m && step < STEPS && !tsl_matcher_is_terminated(m) &&
+                     checked_mask(m, mask, pattern, text, &limit);
+       step++) {
     tsl_token t = draw(mask, words * 32, &seed);
-    if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(vocab, t) || !take_and_keep(m, t, text, sizeof text)) break;
+    if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(vocab, t) || !take_and_keep(m, t, text, sizeof text))
+      break;
   }
   tsl_matcher_free(m);
   tsl_grammar_release(g);
@@ -66,13 +94,15 @@ static void random_patterns(void) {
   }
 }
 
-/* ---- characters that are cut off ------------------------------------------------------------------------------------ */
+/* ---- characters that are cut off ------------------------------------------------------------- */
 
 #define CUT_TOKENS 700u
 
-/* All bytes, then words of characters of one to four bytes, many of which end in the middle of one, or begin there. */
+/* All bytes, then words of characters of one to four bytes, many of which end in the middle of one,
+ * or begin there. */
 static tsl_vocab *vocab_of_cuts(void) {
-  static const char *const characters[] = {"a", "B", "1", "é", "É", "×", "÷", "。", "、", "中", "文", "“", "\xE2\x80\xA8", "😀", "𝕏"};
+  static const char *const characters[] = {
+      "a", "B", "1", "é", "É", "×", "÷", "。", "、", "中", "文", "“", "\xE2\x80\xA8", "😀", "𝕏"};
   static uint8_t bytes[CUT_TOKENS * 64];
   uint32_t offsets[CUT_TOKENS + 1] = {0}, n = 0;
   uint8_t special[CUT_TOKENS] = {0};
@@ -89,24 +119,39 @@ static tsl_vocab *vocab_of_cuts(void) {
     }
     if (t >= 256 && n - begin > 1 && below(2)) n--;
     if (t >= 256 && n - begin > 2 && !below(3)) n--;
-    if (t >= 256 && n - begin > 1 && !below(8)) memmove(bytes + begin, bytes + begin + 1, --n - begin);
+    if (t >= 256 && n - begin > 1 && !below(8))
+      memmove(bytes + begin, bytes + begin + 1, --n - begin);
   }
-  tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = CUT_TOKENS, .special = special, .eog = &eog, .eog_count = 1};
+  tsl_vocab_desc desc = {.bytes = bytes,
+                         .offsets = offsets,
+                         .size = CUT_TOKENS,
+                         .special = special,
+                         .eog = &eog,
+                         .eog_count = 1};
   CHECK(tsl_vocab_new(&desc, NULL, &v, NULL) == TSL_OK);
   return v;
 }
 
 /* So many of a class, and others, some of which begin with the same byte as some of the class. */
 static void random_cut_pattern(char *out, size_t size) {
-  static const char *const classes[] = {"\\\\p{L}", "[^。]", "[^×]", "\\\\S", ".", "[a-zÀ-ÖØ-öø-ÿ]", "\\\\P{Lu}", "[^、“]", "[A-Za-z一-鿿]", "[^𝕏]"};
-  static const char *const counts[] = {"", "", "{1,2}", "{0,3}", "{2}", "{1,20}", "?", "{3,9}", "+", "{5,}"};
-  static const char *const others[] = {"×", "。", "[×÷]", "“?", "\\\\P{L}", "1", "😀", "(?:、|a)", "[^a]?", "文"};
+  static const char *const classes[] = {
+      "\\\\p{L}",       "[^。]",     "[^×]",   "\\\\S",         ".",
+      "[a-zÀ-ÖØ-öø-ÿ]", "\\\\P{Lu}", "[^、“]", "[A-Za-z一-鿿]", "[^𝕏]"};
+  static const char *const counts[] = {"",       "",  "{1,2}", "{0,3}", "{2}",
+                                       "{1,20}", "?", "{3,9}", "+",     "{5,}"};
+  static const char *const others[] = {"×", "。", "[×÷]",     "“?",    "\\\\P{L}",
+                                       "1", "😀", "(?:、|a)", "[^a]?", "文"};
   snprintf(out, size, "^");
   for (unsigned n = 1 + below(3); n > 0; n--) {
-    const char *class = classes[below(sizeof classes / sizeof *classes)], *count = counts[below(sizeof counts / sizeof *counts)];
+    const char *class = classes[below(sizeof classes / sizeof *classes)],
+               *count = counts[below(sizeof counts / sizeof *counts)];
     size_t used = strlen(out);
-    if (below(3)) snprintf(out + used, size - used, "%s%s%s", class, count, others[below(sizeof others / sizeof *others)]);
-    else snprintf(out + used, size - used, "(?:%s%s)%s%s", class, below(2) ? "-?" : "", count, others[below(sizeof others / sizeof *others)]);
+    if (below(3))
+      snprintf(out + used, size - used, "%s%s%s", class, count,
+               others[below(sizeof others / sizeof *others)]);
+    else
+      snprintf(out + used, size - used, "(?:%s%s)%s%s", class, below(2) ? "-?" : "", count,
+               others[below(sizeof others / sizeof *others)]);
   }
   strncat(out, "$", size - strlen(out) - 1);
 }
@@ -130,7 +175,7 @@ static void cut_characters(void) {
   words = all_words;
 }
 
-/* ---- costs ---------------------------------------------------------------------------------------------------------- */
+/* ---- costs ----------------------------------------------------------------------------------- */
 
 /* Of the first mask: at most so many nodes of the trie, and derivatives. */
 static const struct {
@@ -138,7 +183,8 @@ static const struct {
   unsigned nodes, derivatives;
 } costs[] = {
     {"^(https?://)?([\\\\da-z.-]+)\\\\.([a-z.]{2,6})([/\\\\w .-]*)*/?$", "\"", 100, 80},
-    {"^\\\\s*(([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]).){3}([0-9]|[1-9][0-9])\\\\s*$", "\"1", 80, 40},
+    {"^\\\\s*(([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]).){3}([0-9]|[1-9][0-9])\\\\s*$",
+     "\"1", 80, 40},
     {"^(?:\\\\S+\\\\s+){0,19}\\\\S+$", "\"a ", 80, 48},
 };
 
@@ -148,11 +194,15 @@ static void what_it_costs(void) {
     tsl_grammar *g = compile(costs[i].pattern);
     tsl_matcher *m = NULL;
     if (!g) continue;
-    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, costs[i].begin, strlen(costs[i].begin), NULL) == TSL_OK);
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+          tsl_matcher_accept_bytes(m, costs[i].begin, strlen(costs[i].begin), NULL) == TSL_OK);
     uint64_t before = tsl__space_steps(g->space);
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
-    uint64_t nodes = tsl__space_steps(g->space) - before, derivatives = tsl__exprs_steps(tsl__states_exprs(g->space));
-    CHECKF(nodes <= costs[i].nodes && derivatives <= costs[i].derivatives, "%s: %u nodes, %u derivatives", costs[i].pattern, (unsigned)nodes, (unsigned)derivatives);
+    uint64_t nodes = tsl__space_steps(g->space) - before,
+             derivatives = tsl__exprs_steps(tsl__states_exprs(g->space));
+    CHECKF(nodes <= costs[i].nodes && derivatives <= costs[i].derivatives,
+           "%s: %u nodes, %u derivatives", costs[i].pattern, (unsigned)nodes,
+           (unsigned)derivatives);
     tsl_matcher_free(m);
     tsl_grammar_release(g);
   }

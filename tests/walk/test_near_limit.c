@@ -1,7 +1,9 @@
-/* test_near_limit.c - masks near the limits of a text's length, where tokens are longer than what is left.
+/* test_near_limit.c - masks near the limits of a text's length, where tokens are longer than what
+ * is left.
  *
- * A vocabulary of long tokens (up to 90 characters: words, runs, quotes, escapes, two-byte characters), schemas with a pattern and a length; along random texts
- * each mask must allow just the tokens that can be accepted one by one.
+ * A vocabulary of long tokens (up to 90 characters: words, runs, quotes, escapes, two-byte
+ * characters), schemas with a pattern and a length; along random texts each mask must allow just
+ * the tokens that can be accepted one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +22,8 @@ static void make_vocab(uint64_t *seed) {
   static uint8_t bytes[TOKENS * 2 * (LONGEST + 8)];
   static uint32_t offsets[TOKENS + 1];
   static uint8_t special[TOKENS];
-  static const char *const pieces[] = {"a", "b", "1", " ", "-", "\xC3\xA9", "\\n", "\\u0061", "\"", ", "};
+  static const char *const pieces[] = {"a",        "b",   "1",       " ",  "-",
+                                       "\xC3\xA9", "\\n", "\\u0061", "\"", ", "};
   uint32_t n = 0;
   for (uint32_t t = 0; t < TOKENS; t++) {
     offsets[t] = n;
@@ -38,11 +41,16 @@ static void make_vocab(uint64_t *seed) {
     uint32_t length = 1 + (uint32_t)(tsl_test_random(seed) % LONGEST), begin = n;
     while (n - begin < length) {
       uint64_t r = tsl_test_random(seed) % 100;
-      const char *piece = kind < 2 ? pieces[kind ? 3 : 0] : kind < 5 ? pieces[r < 80 ? r % 4 : r < 97 ? 4 + r % 2 : 6 + r % 4] : pieces[r < 90 ? r % 2 : 3];
+      const char *piece = kind < 2   ? pieces[kind ? 3 : 0]
+                          : kind < 5 ? pieces[r < 80   ? r % 4
+                                              : r < 97 ? 4 + r % 2
+                                                       : 6 + r % 4]
+                                     : pieces[r < 90 ? r % 2 : 3];
       memcpy(bytes + n, piece, strlen(piece));
       n += (uint32_t)strlen(piece);
     }
-    static const char *const ends[] = {"\"]", "\",\"", "\", \"ab\"]", "\"}"}; /* out of the string */
+    static const char *const ends[] = {"\"]", "\",\"", "\", \"ab\"]",
+                                       "\"}"}; /* out of the string */
     if (end >= sizeof ends / sizeof *ends) continue;
     memcpy(bytes + n, ends[end], strlen(ends[end]));
     n += (uint32_t)strlen(ends[end]);
@@ -80,25 +88,39 @@ static void follow(const char *schema, uint64_t seed) {
 }
 
 static void near_the_length(void) {
-  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,5}\\\\S+$", "^(\\\\S+\\\\s+){0,49}\\\\S+$", "^[a-z ]*$", "^a.*b$", "^(?:[ab]+ )*1{3}$", "^.{3,}\\\\u00e9$", "^[^1]*1[^1]*$", "a1", "^(?:ab|\\\\S \\\\S)*$"};
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,5}\\\\S+$",
+                                         "^(\\\\S+\\\\s+){0,49}\\\\S+$",
+                                         "^[a-z ]*$",
+                                         "^a.*b$",
+                                         "^(?:[ab]+ )*1{3}$",
+                                         "^.{3,}\\\\u00e9$",
+                                         "^[^1]*1[^1]*$",
+                                         "a1",
+                                         "^(?:ab|\\\\S \\\\S)*$"};
   char schema[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 18; most <= 130; most += 28) {
-      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}", patterns[i], most);
+      snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}",
+               patterns[i], most);
       for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 77 + most);
     }
 }
 
-/* With each length that may be left: a long token may close the text with its last byte, which is none of its characters. */
+/* With each length that may be left: a long token may close the text with its last byte, which is
+ * none of its characters. */
 static void all_that_is_left(void) {
-  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,49}\\\\S+$", "^[a-z ]*$", "^.{3,}1*$", "^(?:a|b+1)*$"};
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,49}\\\\S+$", "^[a-z ]*$", "^.{3,}1*$",
+                                         "^(?:a|b+1)*$"};
   uint32_t *mask = malloc(words * sizeof *mask);
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
     char schema[200], text[202] = "\"";
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
-    snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":100}", patterns[i]);
-    CHECK(mask && tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, NULL) == TSL_OK && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    snprintf(schema, sizeof schema, "{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":100}",
+             patterns[i]);
+    CHECK(mask &&
+          tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, NULL) == TSL_OK &&
+          tsl_matcher_new(g, NULL, &m) == TSL_OK);
     CHECK(tsl_matcher_accept(m, '"') == TSL_OK);
     for (int n = 0; n <= 100 && m; n++) {
       CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, schema, text));
@@ -113,9 +135,22 @@ static void all_that_is_left(void) {
 
 /* The same of texts that are no JSON strings: what must, or must not, be in them. */
 static void near_the_length_of_a_text(void) {
-  static const char *const patterns[] = {"^(?!.*ab).{0,%u}$", "^(?!.*(?:aba|1-))[^\n]{0,%u}$", "^(?=.*1)[ab1 ]{0,%u}$", "^(?=.*-.*1)(?!.*aa).{1,%u}$", "^(?!(?s:.*)b{9})(?s:.){0,%u}$", "^(?!.*ab)(?=.{0,%u}$).*b$",
-                                         "^(?=[ab ]{0,%u}$)(?:[ab]+ ?)*$", "^(?!.*\xC3\xA9)(?=.*b$).{2,%u}$", "^(?=.{0,%u}$)(?=.{0,40}$)(?!.*bb).*$", "^(?!.*ab).{9,%u}$", "^(?!.*ab)(?=.*1).{16,%u}$", "^(?=.*-)[ab1 -]{12,%u}$",
-                                         "^(?=.{7,%u}$)(?!.*bb)(?:a|b ?)*$", "^(?=[ab ]{0,%u}$)[^1]{0,70}$", "^(?=[^1]{0,70}$)[ab ]{0,%u}$", "^(?=[ab ]{0,%u}$)(?=[^1]{0,70}$)(?:[ab]+ ?)*$"};
+  static const char *const patterns[] = {"^(?!.*ab).{0,%u}$",
+                                         "^(?!.*(?:aba|1-))[^\n]{0,%u}$",
+                                         "^(?=.*1)[ab1 ]{0,%u}$",
+                                         "^(?=.*-.*1)(?!.*aa).{1,%u}$",
+                                         "^(?!(?s:.*)b{9})(?s:.){0,%u}$",
+                                         "^(?!.*ab)(?=.{0,%u}$).*b$",
+                                         "^(?=[ab ]{0,%u}$)(?:[ab]+ ?)*$",
+                                         "^(?!.*\xC3\xA9)(?=.*b$).{2,%u}$",
+                                         "^(?=.{0,%u}$)(?=.{0,40}$)(?!.*bb).*$",
+                                         "^(?!.*ab).{9,%u}$",
+                                         "^(?!.*ab)(?=.*1).{16,%u}$",
+                                         "^(?=.*-)[ab1 -]{12,%u}$",
+                                         "^(?=.{7,%u}$)(?!.*bb)(?:a|b ?)*$",
+                                         "^(?=[ab ]{0,%u}$)[^1]{0,70}$",
+                                         "^(?=[^1]{0,70}$)[ab ]{0,%u}$",
+                                         "^(?=[ab ]{0,%u}$)(?=[^1]{0,70}$)(?:[ab]+ ?)*$"};
   char pattern[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 17; most <= 130; most += 28) {
@@ -126,36 +161,52 @@ static void near_the_length_of_a_text(void) {
 
 /* As items: a token may leave the string too late for its length, and go on. */
 static void near_the_length_of_an_item(void) {
-  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,9}\\\\S+$", "^[a-z ]*$", "^a.*b$", "^[^1]*1[^1]*$", "a1"};
+  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,9}\\\\S+$", "^[a-z ]*$", "^a.*b$",
+                                         "^[^1]*1[^1]*$", "a1"};
   char schema[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 17; most <= 80; most += 21) {
-      snprintf(schema, sizeof schema, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"%s\",\"maxLength\":%u}}", patterns[i], most);
+      snprintf(schema, sizeof schema,
+               "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"%s\","
+               "\"maxLength\":%u}}",
+               patterns[i], most);
       for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(schema, seed * 31 + most);
     }
 }
 
 static void length_alone(void) {
-  static const char *const schemas[] = {"{\"type\":\"string\",\"maxLength\":50}", "{\"type\":\"string\",\"minLength\":40,\"maxLength\":60}", "{\"type\":\"string\",\"pattern\":\"^[ab]{20,70}$\"}",
-                                        "{\"type\":\"string\",\"maxLength\":64,\"not\":{\"pattern\":\"1{4}\"}}", "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":30},\"maxItems\":4}",
-                                        "{\"type\":\"object\",\"patternProperties\":{\"^a{1,40}$\":true},\"additionalProperties\":false}"};
+  static const char *const schemas[] = {
+      "{\"type\":\"string\",\"maxLength\":50}",
+      "{\"type\":\"string\",\"minLength\":40,\"maxLength\":60}",
+      "{\"type\":\"string\",\"pattern\":\"^[ab]{20,70}$\"}",
+      "{\"type\":\"string\",\"maxLength\":64,\"not\":{\"pattern\":\"1{4}\"}}",
+      "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":30},\"maxItems\":4}",
+      "{\"type\":\"object\",\"patternProperties\":{\"^a{1,40}$\":true},\"additionalProperties\":"
+      "false}"};
   for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
     for (uint64_t seed = 0; seed < ROUNDS_OF(4u); seed++) follow(schemas[i], seed + 5);
 }
 
 /* All strings but those of a pattern: what spells one of these in full is taken out. */
 static void all_but_a_pattern(void) {
-  static const char *const patterns[] = {"^[ab][ab1]?$", "^(?:a{1,30}|[b1]{2})$", "^[ab]{1,40}$", "^a[^1]*b$"};
+  static const char *const patterns[] = {"^[ab][ab1]?$", "^(?:a{1,30}|[b1]{2})$", "^[ab]{1,40}$",
+                                         "^a[^1]*b$"};
   char schema[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-    snprintf(schema, sizeof schema, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"%s\"}}}", patterns[i]);
+    snprintf(schema, sizeof schema,
+             "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"not\":{\"pattern\":\"%s\"}}}",
+             patterns[i]);
     for (uint64_t seed = 0; seed < ROUNDS_OF(6u); seed++) follow(schema, seed + 40);
   }
 }
 
 /* Near the limit of a group, where most long tokens are known from a few repetitions. */
 static void near_the_count(void) {
-  static const char *const patterns[] = {"^(\\\\S+\\\\s+){0,%u}\\\\S+$", "^$|^(?:\\\\S+\\\\s+){2,%u}\\\\S+$", "^(?:[^ ]{1,40} ){0,%u}1?$", "^(?:(?:a|b+1)-?){0,%u}$", "^(?:([ab]+ ){0,12}1){0,%u}$", "^(?!.*ab).{2,%u}$", "^(?=.*1)[ab1 ]{0,%u}$", "^(?!.*(?:a1|\\u00e9))(?=.*-)[^b]{5,%u}$"};
+  static const char *const patterns[] = {
+      "^(\\\\S+\\\\s+){0,%u}\\\\S+$", "^$|^(?:\\\\S+\\\\s+){2,%u}\\\\S+$",
+      "^(?:[^ ]{1,40} ){0,%u}1?$",    "^(?:(?:a|b+1)-?){0,%u}$",
+      "^(?:([ab]+ ){0,12}1){0,%u}$",  "^(?!.*ab).{2,%u}$",
+      "^(?=.*1)[ab1 ]{0,%u}$",        "^(?!.*(?:a1|\\u00e9))(?=.*-)[^b]{5,%u}$"};
   char pattern[100], schema[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 9; most <= 60; most += 17) {
@@ -165,9 +216,12 @@ static void near_the_count(void) {
     }
 }
 
-/* Far from the least that a loop needs, and near it; runs of a search, of which the longest alone is followed. */
+/* Far from the least that a loop needs, and near it; runs of a search, of which the longest alone
+ * is followed. */
 static void near_the_least(void) {
-  static const char *const patterns[] = {"[ab]{%u}", "^[ab ]{%u,}$", "-[ab]{%u,}1", "(?:a[ab]?){%u}", "^(?:[ab]{%u,} ?)+$", "[ab]{%u}.*b{9}", "^(?!.*[ab]{%u})"};
+  static const char *const patterns[] = {"[ab]{%u}",       "^[ab ]{%u,}$",       "-[ab]{%u,}1",
+                                         "(?:a[ab]?){%u}", "^(?:[ab]{%u,} ?)+$", "[ab]{%u}.*b{9}",
+                                         "^(?!.*[ab]{%u})"};
   char pattern[100], schema[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned least = 9; least <= 129; least += 40) {

@@ -1,11 +1,16 @@
-/* test_shared_walks.c - what grammars of a vocabulary learn from one another (runtime/walk/shared_walks.h): masks are those of a grammar that learned nothing.
+/* test_shared_walks.c - what grammars of a vocabulary learn from one another
+ * (runtime/walk/shared_walks.h): masks are those of a grammar that learned nothing.
  *
- *   same       random schemas, made of few parts so that they share many: two vocabularies, one without a walk cache, give the same masks
- *   close      schemas that differ in one bound, letter or order of parts don't take each other's walks
+ *   same       random schemas, made of few parts so that they share many: two vocabularies, one
+ *              without a walk cache, give the same masks
+ *   close      schemas that differ in one bound, letter or order of parts don't take each other's
+ *              walks
  *   far        those that differ in a bound beyond the reach of any token do
  *   saves      the second grammar with the same costly part visits fewer nodes
- *   rows       masks that many grammars have are lent from one place, and are the same, also where a grammar has none of it
- *   bases      bitsets of the vocabulary's that masks of many grammars have together are one bitset in all of them
+ *   rows       masks that many grammars have are lent from one place, and are the same, also where
+ *              a grammar has none of it
+ *   bases      bitsets of the vocabulary's that masks of many grammars have together are one bitset
+ *              in all of them
  *   properties what PCRE2 said about Unicode (compiler/expr/unicode_cache.c)
  *   bound      a cache far too small: never more than it may hold, and the same masks
  *   threads    grammars made and followed by several threads at once (under TSan too)
@@ -26,19 +31,46 @@
 static tsl_vocab *with, *without;
 static size_t words;
 
-/* ---- schemas of parts --------------------------------------------------------------------------------------------- */
+/* ---- schemas of parts ------------------------------------------------------------------------ */
 
-static const char *pick(uint64_t *seed, const char *const *parts, size_t n) { return parts[tsl_test_random(seed) % n]; }
+static const char *pick(uint64_t *seed, const char *const *parts, size_t n) {
+  return parts[tsl_test_random(seed) % n];
+}
 #define PICK(seed, parts) pick(seed, parts, sizeof parts / sizeof *parts)
 
 static void add_scalar(struct text *t, uint64_t *seed) {
-  static const char *const scalars[] = {
-      "{\"type\":\"string\"}", "{\"type\":\"integer\"}", "{\"type\":\"number\",\"minimum\":-2.5}", "{\"type\":\"integer\",\"maximum\":99}", "true",
-      "{\"enum\":[\"red\",\"green\",\"blue\"]}", "{\"enum\":[\"blue\",\"red\",\"green\"]}", "{\"enum\":[\"red\",\"green\"]}", "{\"enum\":[1,null,\"x\",true]}",
-      "{\"format\":\"date-time\"}", "{\"type\":\"string\",\"format\":\"date\"}", "{\"type\":\"string\",\"format\":\"ipv4\"}", "{\"type\":\"string\",\"format\":\"uuid\"}",
-      "{\"type\":\"string\",\"format\":\"hostname\"}", "{\"type\":\"string\",\"format\":\"email\"}",
-      "{\"type\":\"string\",\"minLength\":1}", "{\"type\":\"string\",\"maxLength\":40}", "{\"type\":\"string\",\"maxLength\":5}", "{\"type\":\"string\",\"minLength\":2,\"maxLength\":9}"};
-  static const char *const patterns[] = {"^[a-z]+$", "^[a-z]{2,}$", "^[a-z]{2,12}$", "^[a-z]{2,13}$", "[0-9]", "^(ab|cd)*$", "^(cd|ab)*$", "^(ab|ce)*$", "^\\\\d{4}-\\\\d{2}$", "^a?b*c+$", "^\\\\S+( \\\\S+)*$", "^[^x]*$", "^\\\\p{Lu}\\\\p{Ll}*$"};
+  static const char *const scalars[] = {"{\"type\":\"string\"}",
+                                        "{\"type\":\"integer\"}",
+                                        "{\"type\":\"number\",\"minimum\":-2.5}",
+                                        "{\"type\":\"integer\",\"maximum\":99}",
+                                        "true",
+                                        "{\"enum\":[\"red\",\"green\",\"blue\"]}",
+                                        "{\"enum\":[\"blue\",\"red\",\"green\"]}",
+                                        "{\"enum\":[\"red\",\"green\"]}",
+                                        "{\"enum\":[1,null,\"x\",true]}",
+                                        "{\"format\":\"date-time\"}",
+                                        "{\"type\":\"string\",\"format\":\"date\"}",
+                                        "{\"type\":\"string\",\"format\":\"ipv4\"}",
+                                        "{\"type\":\"string\",\"format\":\"uuid\"}",
+                                        "{\"type\":\"string\",\"format\":\"hostname\"}",
+                                        "{\"type\":\"string\",\"format\":\"email\"}",
+                                        "{\"type\":\"string\",\"minLength\":1}",
+                                        "{\"type\":\"string\",\"maxLength\":40}",
+                                        "{\"type\":\"string\",\"maxLength\":5}",
+                                        "{\"type\":\"string\",\"minLength\":2,\"maxLength\":9}"};
+  static const char *const patterns[] = {"^[a-z]+$",
+                                         "^[a-z]{2,}$",
+                                         "^[a-z]{2,12}$",
+                                         "^[a-z]{2,13}$",
+                                         "[0-9]",
+                                         "^(ab|cd)*$",
+                                         "^(cd|ab)*$",
+                                         "^(ab|ce)*$",
+                                         "^\\\\d{4}-\\\\d{2}$",
+                                         "^a?b*c+$",
+                                         "^\\\\S+( \\\\S+)*$",
+                                         "^[^x]*$",
+                                         "^\\\\p{Lu}\\\\p{Ll}*$"};
   if (tsl_test_random(seed) % 2) {
     text_add(t, PICK(seed, scalars));
     return;
@@ -74,8 +106,15 @@ static void add_value(struct text *t, uint64_t *seed, unsigned depth) {
       text_add(t, "\":");
       add_value(t, seed, depth - 1);
     }
-    static const char *const ends[] = {"}}", "},\"additionalProperties\":false}", "},\"additionalProperties\":{\"type\":\"integer\"}}", "},\"required\":[\"id\"]}", "},\"required\":[\"name\",\"kind\"],\"additionalProperties\":false}",
-                                       "},\"minProperties\":1}", "},\"maxProperties\":2}", "},\"patternProperties\":{\"^x-\":{\"type\":\"string\"}},\"additionalProperties\":false}"};
+    static const char *const ends[] = {
+        "}}",
+        "},\"additionalProperties\":false}",
+        "},\"additionalProperties\":{\"type\":\"integer\"}}",
+        "},\"required\":[\"id\"]}",
+        "},\"required\":[\"name\",\"kind\"],\"additionalProperties\":false}",
+        "},\"minProperties\":1}",
+        "},\"maxProperties\":2}",
+        "},\"patternProperties\":{\"^x-\":{\"type\":\"string\"}},\"additionalProperties\":false}"};
     text_add(t, PICK(seed, ends));
   } else {
     add_scalar(t, seed);
@@ -87,7 +126,7 @@ static void any_schema(struct text *t, uint64_t seed) {
   add_value(t, &seed, 3);
 }
 
-/* ---- following two grammars ------------------------------------------------------------------------------------------ */
+/* ---- following two grammars ------------------------------------------------------------------ */
 
 static tsl_grammar *compile(tsl_vocab *v, const char *schema) {
   tsl_grammar *g = NULL;
@@ -101,9 +140,11 @@ static tsl_grammar *compile(tsl_vocab *v, const char *schema) {
 static bool follow(tsl_grammar *a, tsl_grammar *b, uint64_t seed) {
   tsl_matcher *ma = NULL, *mb = NULL;
   uint32_t *mask = malloc(2 * words * sizeof *mask), *other = mask + words;
-  bool same = mask && tsl_matcher_new(a, NULL, &ma) == TSL_OK && tsl_matcher_new(b, NULL, &mb) == TSL_OK;
+  bool same =
+      mask && tsl_matcher_new(a, NULL, &ma) == TSL_OK && tsl_matcher_new(b, NULL, &mb) == TSL_OK;
   for (int step = 0; same && step < STEPS; step++) {
-    same = tsl_matcher_mask(ma, mask) == TSL_OK && tsl_matcher_mask(mb, other) == TSL_OK && !memcmp(mask, other, words * sizeof *mask);
+    same = tsl_matcher_mask(ma, mask) == TSL_OK && tsl_matcher_mask(mb, other) == TSL_OK &&
+           !memcmp(mask, other, words * sizeof *mask);
     tsl_token t = same ? draw(mask, words * 32, &seed) : TSL_NO_TOKEN;
     if (t == TSL_NO_TOKEN) break;
     same = tsl_matcher_accept(ma, t) == TSL_OK && tsl_matcher_accept(mb, t) == TSL_OK;
@@ -135,25 +176,51 @@ static void same(void) {
 
 static void close(void) {
   static const char *const schemas[] = {
-      "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{8}-x$\"}", "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{9}-x$\"}", "{\"type\":\"string\",\"pattern\":\"^[a-g0-9]{8}-x$\"}",
-      "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{8}-y$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{8}|-)x$\"}", "{\"type\":\"string\",\"pattern\":\"^(a|b)(c|d)$\"}",
-      "{\"type\":\"string\",\"pattern\":\"^(c|d)(a|b)$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{2,90}z)$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{60,90}z)$\"}",
-      "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{2,3}z)$\"}", "{\"type\":\"string\",\"minLength\":30,\"maxLength\":33}", "{\"type\":\"string\",\"minLength\":3,\"maxLength\":33}",
-      "{\"enum\":[\"abc\",\"abd\",\"xyz\"]}", "{\"enum\":[\"abc\",\"abd\",\"xyw\"]}", "{\"enum\":[\"abc\",\"ab\",\"xyz\"]}", "{\"type\":\"number\",\"maximum\":17}",
-      "{\"type\":\"number\",\"maximum\":18}", "{\"type\":\"number\",\"exclusiveMaximum\":17}", "{\"type\":\"integer\",\"maximum\":17}", "{\"type\":\"integer\",\"maximum\":17,\"multipleOf\":3}",
-      "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,300}$\",\"minLength\":250}", "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,260}$\",\"minLength\":250}",
-      "{\"type\":\"string\",\"pattern\":\"^(?!a{250})[ab]{200,260}$\"}", "{\"type\":\"string\",\"pattern\":\"^(?!a{240})[ab]{200,250}$\"}",
-      "{\"type\":\"string\",\"pattern\":\"^([a-z]{200}|[a-m]{300})z$\"}", "{\"type\":\"string\",\"pattern\":\"^([a-z]{210}|[a-m]{301})z$\"}",
-      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}", "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"integer\",\"null\"]}}", "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}",
-      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]},\"minItems\":1}", "{\"type\":[\"array\",\"boolean\"],\"items\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}}",
-      "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"type\":[\"array\",\"null\"],\"items\":{\"anyOf\":[{\"$ref\":\"#/$defs/a\"},{\"type\":\"string\"}]}}}}",
-      "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"type\":[\"array\",\"null\"],\"items\":{\"anyOf\":[{\"$ref\":\"#/$defs/a\"},{\"type\":\"number\"}]}}}}"};
+      "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{8}-x$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{9}-x$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^[a-g0-9]{8}-x$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^[a-f0-9]{8}-y$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{8}|-)x$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^(a|b)(c|d)$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^(c|d)(a|b)$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{2,90}z)$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{60,90}z)$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([a-f0-9]{2,3}z)$\"}",
+      "{\"type\":\"string\",\"minLength\":30,\"maxLength\":33}",
+      "{\"type\":\"string\",\"minLength\":3,\"maxLength\":33}",
+      "{\"enum\":[\"abc\",\"abd\",\"xyz\"]}",
+      "{\"enum\":[\"abc\",\"abd\",\"xyw\"]}",
+      "{\"enum\":[\"abc\",\"ab\",\"xyz\"]}",
+      "{\"type\":\"number\",\"maximum\":17}",
+      "{\"type\":\"number\",\"maximum\":18}",
+      "{\"type\":\"number\",\"exclusiveMaximum\":17}",
+      "{\"type\":\"integer\",\"maximum\":17}",
+      "{\"type\":\"integer\",\"maximum\":17,\"multipleOf\":3}",
+      "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,300}$\",\"minLength\":250}",
+      "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,260}$\",\"minLength\":250}",
+      "{\"type\":\"string\",\"pattern\":\"^(?!a{250})[ab]{200,260}$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^(?!a{240})[ab]{200,250}$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([a-z]{200}|[a-m]{300})z$\"}",
+      "{\"type\":\"string\",\"pattern\":\"^([a-z]{210}|[a-m]{301})z$\"}",
+      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}",
+      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"integer\",\"null\"]}}",
+      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}",
+      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]},\"minItems\":1}",
+      "{\"type\":[\"array\",\"boolean\"],\"items\":{\"type\":[\"array\",\"null\"],\"items\":{"
+      "\"type\":\"string\"}}}",
+      "{\"$ref\":\"#/$defs/"
+      "a\",\"$defs\":{\"a\":{\"type\":[\"array\",\"null\"],\"items\":{\"anyOf\":[{\"$ref\":\"#/"
+      "$defs/a\"},{\"type\":\"string\"}]}}}}",
+      "{\"$ref\":\"#/$defs/"
+      "a\",\"$defs\":{\"a\":{\"type\":[\"array\",\"null\"],\"items\":{\"anyOf\":[{\"$ref\":\"#/"
+      "$defs/a\"},{\"type\":\"number\"}]}}}}"};
   for (int round = 0; round < 3; round++)
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
-      for (uint64_t seed = 0; seed < 8; seed++) CHECKF(agree(schemas[i], seed * 31 + (uint64_t)round), "%s", schemas[i]);
+      for (uint64_t seed = 0; seed < 8; seed++)
+        CHECKF(agree(schemas[i], seed * 31 + (uint64_t)round), "%s", schemas[i]);
 }
 
-/* ---- what it is for ---------------------------------------------------------------------------------------------------- */
+/* ---- what it is for -------------------------------------------------------------------------- */
 
 static uint64_t steps_of(tsl_vocab *v, const char *schema) {
   tsl_grammar *g = compile(v, schema);
@@ -167,24 +234,32 @@ static uint64_t steps_of(tsl_vocab *v, const char *schema) {
 
 static void far(void) {
   static const char *const pairs[][2] = {
-      {"{\"type\":\"string\",\"pattern\":\"^[^0-9]{0,2000}$\"}", "{\"type\":\"string\",\"pattern\":\"^[^0-9]{0,3000}$\"}"},
-      {"{\"type\":\"string\",\"pattern\":\"^[a-z]{0,2000}-[0-9]+$\"}", "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,2500}-[0-9]+$\"}"},
-      {"{\"type\":\"string\",\"pattern\":\"^[a-z]{1500,2000}$\"}", "{\"type\":\"string\",\"pattern\":\"^[a-z]{1600,1700}$\"}"}};
+      {"{\"type\":\"string\",\"pattern\":\"^[^0-9]{0,2000}$\"}",
+       "{\"type\":\"string\",\"pattern\":\"^[^0-9]{0,3000}$\"}"},
+      {"{\"type\":\"string\",\"pattern\":\"^[a-z]{0,2000}-[0-9]+$\"}",
+       "{\"type\":\"string\",\"pattern\":\"^[a-z]{0,2500}-[0-9]+$\"}"},
+      {"{\"type\":\"string\",\"pattern\":\"^[a-z]{1500,2000}$\"}",
+       "{\"type\":\"string\",\"pattern\":\"^[a-z]{1600,1700}$\"}"}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     tsl_vocab_set_walk_cache(with, 0);
     tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
     uint64_t alone = steps_of(without, pairs[i][1]);
     steps_of(with, pairs[i][0]);
     uint64_t after = steps_of(with, pairs[i][1]);
-    printf("  steps: %" PRIu64 ", after one that differs in a far bound %" PRIu64 "\n", alone, after);
+    printf("  steps: %" PRIu64 ", after one that differs in a far bound %" PRIu64 "\n", alone,
+           after);
     CHECK(after * 100 < alone * 77); /* some is alike whatever the bound */
   }
 }
 
 /* A value that is not a string or a number alone: what it is decides, not where it stands. */
 static void values(void) {
-  static const char first[] = "{\"type\":\"object\",\"properties\":{\"one\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}},\"required\":[\"one\"],\"additionalProperties\":false}";
-  static const char second[] = "{\"type\":\"object\",\"properties\":{\"two\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}},\"required\":[\"two\"],\"additionalProperties\":false}";
+  static const char first[] =
+      "{\"type\":\"object\",\"properties\":{\"one\":{\"type\":[\"array\",\"null\"],\"items\":{"
+      "\"type\":[\"string\",\"null\"]}}},\"required\":[\"one\"],\"additionalProperties\":false}";
+  static const char second[] =
+      "{\"type\":\"object\",\"properties\":{\"two\":{\"type\":[\"array\",\"null\"],\"items\":{"
+      "\"type\":[\"string\",\"null\"]}}},\"required\":[\"two\"],\"additionalProperties\":false}";
   tsl_vocab_set_walk_cache(with, 0);
   tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
   uint64_t alone = steps_of(without, second);
@@ -195,42 +270,57 @@ static void values(void) {
 }
 
 static void saves(void) {
-  static const char first[] = "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^(?:[a-z]+[0-9]?,)*[A-Z]{3}(?:k|m)?$\"},\"minItems\":1}";
-  static const char second[] = "{\"type\":\"object\",\"properties\":{\"one\":{\"type\":\"string\",\"pattern\":\"^(?:[a-z]+[0-9]?,)*[A-Z]{3}(?:k|m)?$\"}},\"required\":[\"one\"],\"additionalProperties\":false}";
+  static const char first[] = "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^(?"
+                              ":[a-z]+[0-9]?,)*[A-Z]{3}(?:k|m)?$\"},\"minItems\":1}";
+  static const char second[] =
+      "{\"type\":\"object\",\"properties\":{\"one\":{\"type\":\"string\",\"pattern\":\"^(?:[a-z]+["
+      "0-9]?,)*[A-Z]{3}(?:k|m)?$\"}},\"required\":[\"one\"],\"additionalProperties\":false}";
   tsl_vocab_set_walk_cache(with, 0);
   tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
   size_t empty = tsl_vocab_memory(with);
-  uint64_t once = steps_of(with, first), twice = steps_of(with, first), inside = steps_of(with, second), alone = steps_of(without, second);
-  printf("  steps: %" PRIu64 ", again %" PRIu64 "; in another schema %" PRIu64 ", without the cache %" PRIu64 "\n", once, twice, inside, alone);
-  CHECK(twice * 5 < once * 4); /* more is walked ahead for all grammars, which the first has no need to do */
+  uint64_t once = steps_of(with, first), twice = steps_of(with, first),
+           inside = steps_of(with, second), alone = steps_of(without, second);
+  printf("  steps: %" PRIu64 ", again %" PRIu64 "; in another schema %" PRIu64
+         ", without the cache %" PRIu64 "\n",
+         once, twice, inside, alone);
+  /* more is walked ahead for all grammars, which the first has no need to do */
+  CHECK(twice * 5 < once * 4);
   CHECK(inside * 10 < alone * 9);
   CHECK(tsl_vocab_memory(with) > empty);
   tsl_vocab_set_walk_cache(with, 0);
   CHECK(tsl_vocab_memory(with) <= empty);
-  CHECK(steps_of(with, first) == once && steps_of(with, first) == once); /* off: nothing is learned */
+  /* off: nothing is learned */
+  CHECK(steps_of(with, first) == once && steps_of(with, first) == once);
   tsl_vocab_set_walk_cache(with, (size_t)16 << 20);
 }
 
-/* Where the mask after some bytes is lent from, twice as it may be the matcher's own the first time, and a copy of it. */
+/* Where the mask after some bytes is lent from, twice as it may be the matcher's own the first
+ * time, and a copy of it. */
 static const uint32_t *lent_at(tsl_grammar *g, const char *bytes, uint32_t *copy) {
   tsl_matcher *m = NULL;
   const uint32_t *at = NULL;
   size_t n;
-  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept_bytes(m, bytes, strlen(bytes), &n) == TSL_OK);
-  CHECK(tsl_matcher_mask_borrow(m, &at, NULL) == TSL_OK && tsl_matcher_mask(m, copy) == TSL_OK && !memcmp(at, copy, words * sizeof *at));
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, bytes, strlen(bytes), &n) == TSL_OK);
+  CHECK(tsl_matcher_mask_borrow(m, &at, NULL) == TSL_OK && tsl_matcher_mask(m, copy) == TSL_OK &&
+        !memcmp(at, copy, words * sizeof *at));
   tsl_matcher_free(m);
   return at;
 }
 
 static void rows(void) {
   enum { GRAMMARS = 12 };
-  static const char *const places[] = {"{\"", "{\"a", "{\"one", "{\"a\":\"x", "{\"a\":[\"x", "{\"a\":[\"x\",\"y"};
+  static const char *const places[] = {"{\"",        "{\"a",        "{\"one",
+                                       "{\"a\":\"x", "{\"a\":[\"x", "{\"a\":[\"x\",\"y"};
   tsl_grammar *all[GRAMMARS] = {NULL};
   uint32_t *mask = malloc(2 * words * sizeof *mask), *other = mask + words;
   int shared = 0;
   for (int i = 0; mask && i < GRAMMARS; i++) {
     char schema[160];
-    snprintf(schema, sizeof schema, "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"string\",\"array\"],\"items\":{\"type\":\"string\"},\"maxItems\":%d}}", 50 + i);
+    snprintf(schema, sizeof schema,
+             "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"string\",\"array\"],"
+             "\"items\":{\"type\":\"string\"},\"maxItems\":%d}}",
+             50 + i);
     all[i] = compile(with, schema);
     tsl_grammar *plain = compile(without, schema);
     for (size_t k = 0; all[i] && plain && k < sizeof places / sizeof *places; k++) {
@@ -240,7 +330,8 @@ static void rows(void) {
       shared += i && at == lent_at(all[i - 1], places[k], other);
     }
     tsl_grammar_release(plain);
-    if (i == GRAMMARS / 2) tsl_grammar_release(all[0]), all[0] = NULL; /* rows outlive who made them */
+    /* rows outlive who made them */
+    if (i == GRAMMARS / 2) tsl_grammar_release(all[0]), all[0] = NULL;
   }
   printf("  %d masks lent from where another grammar's are\n", shared);
   CHECK(shared >= 12);
@@ -263,7 +354,8 @@ static void bases(void) {
     wrong += number && number < s->bitsets.first;
     asked += !number;
     const uint32_t *at = number ? tsl__bitset_at(s, number) : NULL;
-    for (size_t w = 0; at && w < words; w++) wrong += at[w] != (tsl__bitset_at(s, pair[0])[w] | tsl__bitset_at(s, pair[1])[w]);
+    for (size_t w = 0; at && w < words; w++)
+      wrong += at[w] != (tsl__bitset_at(s, pair[0])[w] | tsl__bitset_at(s, pair[1])[w]);
     same += at && at == first;
     if (at) first = at;
     if (i == GRAMMARS / 2) tsl_grammar_release(all[0]), all[0] = NULL;
@@ -271,7 +363,8 @@ static void bases(void) {
   printf("  asked for %d times before there was one\n", asked);
   CHECK(!wrong && asked && same == GRAMMARS - asked - 1);
   const uint32_t pair[2] = {plain->space->bitsets.first - 2, plain->space->bitsets.first - 1};
-  for (int i = 0; i < GRAMMARS; i++) CHECK(tsl__common_base(plain->space, pair, 2) == 0); /* off: nothing is shared */
+  /* off: nothing is shared */
+  for (int i = 0; i < GRAMMARS; i++) CHECK(tsl__common_base(plain->space, pair, 2) == 0);
   for (int i = 0; i < GRAMMARS; i++) tsl_grammar_release(all[i]);
   tsl_grammar_release(plain);
 }
@@ -295,7 +388,8 @@ static void properties(void) {
   CHECK(tsl_vocab_embedded(&alloc, &v, NULL) == TSL_OK);
   for (size_t i = 0; v && i < sizeof patterns / sizeof *patterns; i++) {
     tsl_grammar *g = NULL, *h = NULL;
-    if (i < 2) CHECK(tsl_grammar_regex(v, "x", 1, NULL, NULL, &h, NULL) == TSL_OK); /* the shared tables are there */
+    /* the shared tables are there */
+    if (i < 2) CHECK(tsl_grammar_regex(v, "x", 1, NULL, NULL, &h, NULL) == TSL_OK);
     largest = 0;
     CHECK(tsl_grammar_regex(v, patterns[i], strlen(patterns[i]), NULL, NULL, &g, NULL) == TSL_OK);
     CHECKF((largest >= 4 << 16) == (i == 0), "%s: a block of %zu bytes", patterns[i], largest);
@@ -306,7 +400,8 @@ static void properties(void) {
 }
 
 #define SMALL ((size_t)64 << 10)
-#define SLACK ((size_t)48 << 10) /* a block of each generation, a table that grows, the last bitset */
+/* a block of each generation, a table that grows, the last bitset */
+#define SLACK ((size_t)48 << 10)
 
 static void bound(void) {
   static struct text t;
@@ -333,10 +428,13 @@ static void *thread(void *ctx) {
   for (uint64_t i = 0; i < 40 && *fine; i++) {
     any_schema(&t, (i + seed * 13) % 60 * 7919 + 1);
     tsl_grammar *a = NULL, *b = NULL;
-    *fine = tsl_grammar_json_schema(with, t.at, t.n, NULL, NULL, &a, NULL) == tsl_grammar_json_schema(without, t.at, t.n, NULL, NULL, &b, NULL) && (!a || follow(a, b, seed));
+    *fine = tsl_grammar_json_schema(with, t.at, t.n, NULL, NULL, &a, NULL) ==
+                tsl_grammar_json_schema(without, t.at, t.n, NULL, NULL, &b, NULL) &&
+            (!a || follow(a, b, seed));
     tsl_grammar_release(a);
     tsl_grammar_release(b);
-    if (i % 16 == seed) tsl_vocab_set_walk_cache(with, i % 32 ? (size_t)1 << 20 : (size_t)200 << 10);
+    if (i % 16 == seed)
+      tsl_vocab_set_walk_cache(with, i % 32 ? (size_t)1 << 20 : (size_t)200 << 10);
   }
   text_free(&t);
   return fine;
@@ -354,7 +452,9 @@ static void threads(void) {
 }
 
 int main(void) {
-  if (tsl_vocab_embedded(NULL, &with, NULL) != TSL_OK || tsl_vocab_embedded(NULL, &without, NULL) != TSL_OK) return 1;
+  if (tsl_vocab_embedded(NULL, &with, NULL) != TSL_OK ||
+      tsl_vocab_embedded(NULL, &without, NULL) != TSL_OK)
+    return 1;
   tsl_vocab_set_walk_cache(without, 0);
   words = tsl_vocab_mask_words(with);
   RUN(same, "random schemas with shared parts, with and without a walk cache");

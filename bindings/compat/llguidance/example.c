@@ -1,6 +1,8 @@
-/* example.c - a program for llguidance's C calls, on Turnstile, which is compiled into it: example TOKENIZER.json SCHEMA
+/* example.c - a program for llguidance's C calls, on Turnstile, which is compiled into it: example
+ * TOKENIZER.json SCHEMA
  *
- *     cc -Ibindings/compat/llguidance -Iinclude example.c bindings/compat/llguidance/llguidance.c -lturnstile
+ *     cc -Ibindings/compat/llguidance -Iinclude example.c bindings/compat/llguidance/llguidance.c
+ *     -lturnstile
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +14,10 @@ int main(int argc, char **argv) {
   static char json[1 << 26], text[1 << 16], error[256];
   static uint32_t tokens[4096];
   FILE *file = argc == 3 ? fopen(argv[1], "rb") : NULL;
-  if (!file || !fread(json, 1, sizeof json - 1, file)) return fprintf(stderr, "usage: example TOKENIZER.json SCHEMA\n"), 2;
-  LlgTokenizerInit options = {.tok_eos = UINT32_MAX, .tokenizer_json = json, .use_approximate_greedy_tokenize_fn = true};
+  if (!file || !fread(json, 1, sizeof json - 1, file))
+    return fprintf(stderr, "usage: example TOKENIZER.json SCHEMA\n"), 2;
+  LlgTokenizerInit options = {
+      .tok_eos = UINT32_MAX, .tokenizer_json = json, .use_approximate_greedy_tokenize_fn = true};
   LlgTokenizer *tokenizer = llg_new_tokenizer(&options, error, sizeof error);
   if (!tokenizer) return fprintf(stderr, "%s\n", error), 1;
   LlgConstraintInit init;
@@ -28,7 +32,8 @@ int main(int argc, char **argv) {
     while (!(mask[token / 32] >> token % 32 & 1));
     if (llg_matcher_consume_token(matcher, tokens[n++] = token)) break;
   }
-  if (llg_matcher_is_error(matcher)) return fprintf(stderr, "%s\n", llg_matcher_get_error(matcher)), 1;
+  if (llg_matcher_is_error(matcher))
+    return fprintf(stderr, "%s\n", llg_matcher_get_error(matcher)), 1;
   llg_decode_tokens(tokenizer, tokens, n, text, sizeof text, LLG_DECODE_NONE);
   puts(text);
   llg_free_matcher(matcher);

@@ -14,7 +14,8 @@ int main(int argc, char **argv) try {
   for (char c = ' '; c <= '~'; c++) words.emplace_back(1, c);
   xgrammar::TokenizerInfo info(words);
   xgrammar::GrammarCompiler compiler(info);
-  xgrammar::GrammarMatcher matcher(compiler.CompileJSONSchema(argc == 2 ? argv[1] : "true", false, std::nullopt, std::make_pair(",", ":")));
+  xgrammar::GrammarMatcher matcher(compiler.CompileJSONSchema(
+      argc == 2 ? argv[1] : "true", false, std::nullopt, std::make_pair(",", ":")));
   std::vector<int32_t> words_of_mask(xgrammar::GetBitmaskSize(info.GetVocabSize()));
   int64_t shape = static_cast<int64_t>(words_of_mask.size());
   DLTensor bitmask{};

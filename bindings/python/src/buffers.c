@@ -1,7 +1,8 @@
 /* buffers.c - memory of arrays, without copying.
  *
- * Whatever has the buffer protocol (bytearray, array, memoryview, NumPy, mmap, ctypes) is asked through it. What has not, torch's tensors among
- * them, is asked through DLPack, whose structures stand here as its specification (version 0.8 to 1.0, unversioned capsule) gives them.
+ * Whatever has the buffer protocol (bytearray, array, memoryview, NumPy, mmap, ctypes) is asked
+ * through it. What has not, torch's tensors among them, is asked through DLPack, whose structures
+ * stand here as its specification (version 0.8 to 1.0, unversioned capsule) gives them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,13 +10,20 @@
 
 #include <string.h>
 
-/* ---- DLPack ------------------------------------------------------------------------------------------------------ */
+/* ---- DLPack ---------------------------------------------------------------------------------- */
 
 typedef struct dl_tensor {
   void *data;
-  struct { int32_t type, id; } device; /* type 1: host memory; 3: host memory that a GPU reads too */
+  /* type 1: host memory; 3: host memory that a GPU reads too */
+  struct {
+    int32_t type, id;
+  } device;
   int32_t ndim;
-  struct { uint8_t code, bits; uint16_t lanes; } dtype; /* code 0 signed, 1 unsigned, 2 float, 4 bfloat16 */
+  /* code 0 signed, 1 unsigned, 2 float, 4 bfloat16 */
+  struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+  } dtype;
   int64_t *shape, *strides; /* in elements; strides NULL: compact, last index fastest */
   uint64_t byte_offset;
 } dl_tensor;
@@ -26,11 +34,14 @@ typedef struct dl_managed {
   void (*deleter)(struct dl_managed *self);
 } dl_managed;
 
-static char dl_kind(uint8_t code) { return code == 0 ? 'i' : code == 1 ? 'u' : code == 2 ? 'f' : code == 4 ? 'b' : '?'; }
+static char dl_kind(uint8_t code) {
+  return code == 0 ? 'i' : code == 1 ? 'u' : code == 2 ? 'f' : code == 4 ? 'b' : '?';
+}
 
 static int span_from_tensor(const dl_tensor *t, core_span *span) {
   if (t->device.type != 1 && t->device.type != 3) {
-    PyErr_SetString(PyExc_ValueError, "the array is not in host memory; masks are filled there, copy it to the device afterwards");
+    PyErr_SetString(PyExc_ValueError, "the array is not in host memory; masks are filled there, "
+                                      "copy it to the device afterwards");
     return -1;
   }
   if (t->ndim < 1 || t->ndim > 2) {
@@ -70,7 +81,7 @@ static int open_dlpack(PyObject *object, core_span *span) {
   return 0;
 }
 
-/* ---- the buffer protocol ----------------------------------------------------------------------------------------- */
+/* ---- the buffer protocol --------------------------------------------------------------------- */
 
 /* Bytes of another order than this machine's can't be read in place. */
 static bool is_foreign(char order, Py_ssize_t itemsize) {
@@ -110,10 +121,13 @@ int core_span_open(PyObject *object, bool writable, core_span *span) {
   span->has_view = false;
   if (!PyObject_CheckBuffer(object)) {
     if (PyObject_HasAttrString(object, "__dlpack__")) return open_dlpack(object, span);
-    PyErr_SetString(PyExc_TypeError, "expected an array: something with the buffer protocol, or with __dlpack__");
+    PyErr_SetString(PyExc_TypeError,
+                    "expected an array: something with the buffer protocol, or with __dlpack__");
     return -1;
   }
-  if (PyObject_GetBuffer(object, &span->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)) < 0) return -1;
+  if (PyObject_GetBuffer(object, &span->view,
+                         PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)) < 0)
+    return -1;
   span->has_view = true;
   if (span_from_view(&span->view, span) == 0) return 0;
   core_span_close(span);
@@ -128,15 +142,25 @@ void core_span_close(core_span *span) {
 }
 
 bool core_has_words(const core_span *span) {
-  if ((span->kind == 'i' || span->kind == 'u') && span->itemsize <= (Py_ssize_t)sizeof(uint32_t)) return true;
-  return PyErr_SetString(PyExc_TypeError, "a mask is an array of integers of 32 bits (or of bytes), 32 tokens to a word, in this machine's byte order"), false;
+  if ((span->kind == 'i' || span->kind == 'u') && span->itemsize <= (Py_ssize_t)sizeof(uint32_t))
+    return true;
+  return PyErr_SetString(PyExc_TypeError,
+                         "a mask is an array of integers of 32 bits (or of bytes), 32 tokens to a "
+                         "word, in this machine's byte order"),
+         false;
 }
 
 int core_check_mask(const core_span *span, Py_ssize_t columns) {
-  Py_ssize_t have = span->columns * span->itemsize, want = (columns + 31) / 32 * (Py_ssize_t)sizeof(uint32_t);
+  Py_ssize_t have = span->columns * span->itemsize,
+             want = (columns + 31) / 32 * (Py_ssize_t)sizeof(uint32_t);
   if (!core_has_words(span)) return -1;
-  if (have < want) return PyErr_Format(PyExc_ValueError, "a mask of %zd bytes for %zd tokens, which take %zd", have, columns, want), -1;
+  if (have < want)
+    return PyErr_Format(PyExc_ValueError, "a mask of %zd bytes for %zd tokens, which take %zd",
+                        have, columns, want),
+           -1;
   if ((uintptr_t)span->data % sizeof(uint32_t) || span->stride % (Py_ssize_t)sizeof(uint32_t))
-    return PyErr_SetString(PyExc_ValueError, "the rows of a mask must start at multiples of 4 bytes"), -1;
+    return PyErr_SetString(PyExc_ValueError,
+                           "the rows of a mask must start at multiples of 4 bytes"),
+           -1;
   return 0;
 }

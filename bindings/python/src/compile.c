@@ -1,9 +1,12 @@
-/* compile.c - compiling: what Grammar's constructors call, and the types around it: Cancel (a flag that ends compiles), Threads (workers), Cache (compiled
- * grammars by content) and Compile (one that runs in the background).
+/* compile.c - compiling: what Grammar's constructors call, and the types around it: Cancel (a flag
+ * that ends compiles), Threads (workers), Cache (compiled grammars by content) and Compile (one
+ * that runs in the background).
  *
- * A compile is a job: its arguments as the library takes them, and references on the Python objects that they point into. Kinds of grammars differ in a tuple of
- * options alone. The library works without the interpreter's lock; it is taken again for a resolver of the user's, on whatever thread that is. What a resolver
- * returned is kept alive until the compile ends, and an exception that it raised is the one that the compile raises.
+ * A compile is a job: its arguments as the library takes them, and references on the Python objects
+ * that they point into. Kinds of grammars differ in a tuple of options alone. The library works
+ * without the interpreter's lock; it is taken again for a resolver of the user's, on whatever
+ * thread that is. What a resolver returned is kept alive until the compile ends, and an exception
+ * that it raised is the one that the compile raises.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +17,11 @@
 #include <unistd.h>
 #endif
 
-/* ---- processes --------------------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
-/* A fork has none of the threads of the process that it was made from: who waits there for one of them waits for ever. So what has threads remembers its process;
- * in another one it is not used, and not freed. */
+/* A fork has none of the threads of the process that it was made from: who waits there for one of
+ * them waits for ever. So what has threads remembers its process; in another one it is not used,
+ * and not freed. */
 static long this_process(void) {
 #ifdef _WIN32
   return 0; /* there are no forks */
@@ -33,10 +37,11 @@ static bool is_ours(long process, const char *what) {
 }
 
 bool core_threads_are_ours(PyObject *threads) {
-  return is_ours(((core_threads *)threads)->process, "the threads are those of another process, of which this one is a fork");
+  return is_ours(((core_threads *)threads)->process,
+                 "the threads are those of another process, of which this one is a fork");
 }
 
-/* ---- Cancel ------------------------------------------------------------------------------------------------------ */
+/* ---- Cancel ---------------------------------------------------------------------------------- */
 
 static PyObject *cancel_set(PyObject *self, PyObject *unused) {
   (void)unused;
@@ -56,28 +61,35 @@ static PyObject *cancel_is_set(PyObject *self, void *unused) {
 }
 
 static PyMethodDef cancel_methods[] = {
-  {"set", cancel_set, METH_NOARGS, "set($self, /)\n--\n\nEnd compiles and masks that poll this flag with CancelledError. From any thread."},
-  {"clear", cancel_clear, METH_NOARGS, "clear($self, /)\n--\n\nLower the flag again."},
-  {NULL, NULL, 0, NULL},
+    {"set", cancel_set, METH_NOARGS,
+     "set($self, /)\n--\n\nEnd compiles and masks that poll this flag with CancelledError. From "
+     "any thread."},
+    {"clear", cancel_clear, METH_NOARGS, "clear($self, /)\n--\n\nLower the flag again."},
+    {NULL, NULL, 0, NULL},
 };
-static PyGetSetDef cancel_getset[] = {{"is_set", cancel_is_set, NULL, "Is the flag up?", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef cancel_getset[] = {{"is_set", cancel_is_set, NULL, "Is the flag up?", NULL},
+                                      {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot cancel_slots[] = {
-  {Py_tp_dealloc, (void *)core_free_instance},
-  {Py_tp_new, (void *)PyType_GenericNew},
-  {Py_tp_methods, cancel_methods},
-  {Py_tp_getset, cancel_getset},
-  {Py_tp_doc, (void *)"Cancel()\n--\n\nA flag that ends compiles from another thread: pass it as `cancel=`, call set()."},
-  {0, NULL},
+    {Py_tp_dealloc, (void *)core_free_instance},
+    {Py_tp_new, (void *)PyType_GenericNew},
+    {Py_tp_methods, cancel_methods},
+    {Py_tp_getset, cancel_getset},
+    {Py_tp_doc, (void *)"Cancel()\n--\n\nA flag that ends compiles from another thread: pass it as "
+                        "`cancel=`, call set()."},
+    {0, NULL},
 };
-static PyType_Spec cancel_spec = {
-  .name = "turnstile._core.Cancel", .basicsize = sizeof(core_cancel), .flags = Py_TPFLAGS_DEFAULT, .slots = cancel_slots};
+static PyType_Spec cancel_spec = {.name = "turnstile._core.Cancel",
+                                  .basicsize = sizeof(core_cancel),
+                                  .flags = Py_TPFLAGS_DEFAULT,
+                                  .slots = cancel_slots};
 
-/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 static PyObject *threads_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"workers", NULL};
   tsl_threads_options options = {0};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&:Threads", names, core_u32, &options.workers)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&:Threads", names, core_u32, &options.workers))
+    return NULL;
   tsl_threads *threads = NULL;
   tsl_status status = tsl_threads_new(&options, NULL, &threads);
   if (status != TSL_OK) return core_raise(status, NULL, "starting worker threads");
@@ -91,7 +103,7 @@ static PyObject *threads_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 static void threads_dealloc(PyObject *self) {
   if (((core_threads *)self)->process == this_process()) {
     Py_BEGIN_ALLOW_THREADS /* a worker may be in a resolver written in Python */
-    tsl_threads_free(((core_threads *)self)->threads);
+        tsl_threads_free(((core_threads *)self)->threads);
     Py_END_ALLOW_THREADS
   }
   core_free_instance(self);
@@ -102,20 +114,27 @@ static PyObject *threads_workers(PyObject *self, void *unused) {
   return PyLong_FromUnsignedLong(tsl_threads_count(((core_threads *)self)->threads));
 }
 
-static PyGetSetDef threads_getset[] = {{"workers", threads_workers, NULL, "How many threads there are.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef threads_getset[] = {
+    {"workers", threads_workers, NULL, "How many threads there are.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot threads_slots[] = {
-  {Py_tp_new, (void *)threads_new},
-  {Py_tp_dealloc, (void *)threads_dealloc},
-  {Py_tp_getset, threads_getset},
-  {Py_tp_doc, (void *)"Threads(workers=0)\n--\n\nWorker threads of the library's own, for fill_batch and for compiles in the background; they never need the interpreter's lock.\n\n"
-                      "A fork of the process has none of them: StateError there.\n"
-                      "`workers` 0 starts one less than the machine has processors, at least 1 (the thread that calls fill_batch works too)."},
-  {0, NULL},
+    {Py_tp_new, (void *)threads_new},
+    {Py_tp_dealloc, (void *)threads_dealloc},
+    {Py_tp_getset, threads_getset},
+    {Py_tp_doc,
+     (void *)"Threads(workers=0)\n--\n\nWorker threads of the library's own, for fill_batch and "
+             "for compiles in the background; they never need the interpreter's lock.\n\n"
+             "A fork of the process has none of them: StateError there.\n"
+             "`workers` 0 starts one less than the machine has processors, at least 1 (the thread "
+             "that calls fill_batch works too)."},
+    {0, NULL},
 };
-static PyType_Spec threads_spec = {
-  .name = "turnstile._core.Threads", .basicsize = sizeof(core_threads), .flags = Py_TPFLAGS_DEFAULT, .slots = threads_slots};
+static PyType_Spec threads_spec = {.name = "turnstile._core.Threads",
+                                   .basicsize = sizeof(core_threads),
+                                   .flags = Py_TPFLAGS_DEFAULT,
+                                   .slots = threads_slots};
 
-/* ---- Cache ------------------------------------------------------------------------------------------------------- */
+/* ---- Cache ----------------------------------------------------------------------------------- */
 
 static PyObject *cache_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"max_bytes", NULL};
@@ -125,8 +144,10 @@ static PyObject *cache_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
   tsl_status status = tsl_cache_new(bytes, NULL, &cache);
   if (status != TSL_OK) return core_raise(status, NULL, "a cache, whose bound must not be 0");
   core_cache *self = (core_cache *)PyType_GenericAlloc(type, 0);
-  if (self) self->cache = cache;
-  else tsl_cache_free(cache);
+  if (self)
+    self->cache = cache;
+  else
+    tsl_cache_free(cache);
   return (PyObject *)self;
 }
 
@@ -139,9 +160,12 @@ static PyObject *cache_stats(PyObject *self, PyObject *unused) {
   (void)unused;
   tsl_cache_stats s;
   tsl_cache_get_stats(((core_cache *)self)->cache, &s);
-  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "hits", (unsigned long long)s.hits, "waits", (unsigned long long)s.waits, "misses",
-                       (unsigned long long)s.misses, "bypasses", (unsigned long long)s.bypasses, "evictions", (unsigned long long)s.evictions, "bytes",
-                       (unsigned long long)s.bytes, "max_bytes", (unsigned long long)s.max_bytes, "entries", (unsigned long long)s.entries);
+  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "hits", (unsigned long long)s.hits,
+                       "waits", (unsigned long long)s.waits, "misses", (unsigned long long)s.misses,
+                       "bypasses", (unsigned long long)s.bypasses, "evictions",
+                       (unsigned long long)s.evictions, "bytes", (unsigned long long)s.bytes,
+                       "max_bytes", (unsigned long long)s.max_bytes, "entries",
+                       (unsigned long long)s.entries);
 }
 
 static PyObject *cache_clear(PyObject *self, PyObject *unused) {
@@ -151,25 +175,39 @@ static PyObject *cache_clear(PyObject *self, PyObject *unused) {
 }
 
 static PyMethodDef cache_methods[] = {
-  {"stats", cache_stats, METH_NOARGS,
-   "stats($self, /)\n--\n\nA dict: hits, waits (hits that waited for another thread's compile), misses, bypasses (a resolver is set: not kept), evictions, bytes, max_bytes, entries."},
-  {"clear", cache_clear, METH_NOARGS, "clear($self, /)\n--\n\nDrop everything that is held; the counters stay."},
-  {NULL, NULL, 0, NULL},
+    {"stats", cache_stats, METH_NOARGS,
+     "stats($self, /)\n--\n\nA dict: hits, waits (hits that waited for another thread's compile), "
+     "misses, bypasses (a resolver is set: not kept), evictions, bytes, max_bytes, entries."},
+    {"clear", cache_clear, METH_NOARGS,
+     "clear($self, /)\n--\n\nDrop everything that is held; the counters stay."},
+    {NULL, NULL, 0, NULL},
 };
 static PyType_Slot cache_slots[] = {
-  {Py_tp_new, (void *)cache_new},
-  {Py_tp_dealloc, (void *)cache_dealloc},
-  {Py_tp_methods, cache_methods},
-  {Py_tp_doc, (void *)"Cache(max_bytes)\n--\n\nCompiled grammars by content, for any number of threads: pass it as `cache=`. Equal text, options, limits and vocabulary are one grammar;\n"
-                      "threads that ask for one at once compile it once. The least recently used go when the grammars' memory is over the bound. Failures are not kept."},
-  {0, NULL},
+    {Py_tp_new, (void *)cache_new},
+    {Py_tp_dealloc, (void *)cache_dealloc},
+    {Py_tp_methods, cache_methods},
+    {Py_tp_doc,
+     (void *)"Cache(max_bytes)\n--\n\nCompiled grammars by content, for any number of threads: "
+             "pass it as `cache=`. Equal text, options, limits and vocabulary are one grammar;\n"
+             "threads that ask for one at once compile it once. The least recently used go when "
+             "the grammars' memory is over the bound. Failures are not kept."},
+    {0, NULL},
 };
-static PyType_Spec cache_spec = {.name = "turnstile._core.Cache", .basicsize = sizeof(core_cache), .flags = Py_TPFLAGS_DEFAULT, .slots = cache_slots};
+static PyType_Spec cache_spec = {.name = "turnstile._core.Cache",
+                                 .basicsize = sizeof(core_cache),
+                                 .flags = Py_TPFLAGS_DEFAULT,
+                                 .slots = cache_slots};
 
-/* ---- a job ------------------------------------------------------------------------------------------------------- */
+/* ---- a job ----------------------------------------------------------------------------------- */
 
 /* The numbers of turnstile/grammar.py. The first three are those of tsl_source_kind. */
-enum { KIND_JSON_SCHEMA = TSL_SOURCE_JSON_SCHEMA, KIND_REGEX = TSL_SOURCE_REGEX, KIND_GBNF = TSL_SOURCE_GBNF, KIND_TAGS, KIND_TOOLS };
+enum {
+  KIND_JSON_SCHEMA = TSL_SOURCE_JSON_SCHEMA,
+  KIND_REGEX = TSL_SOURCE_REGEX,
+  KIND_GBNF = TSL_SOURCE_GBNF,
+  KIND_TAGS,
+  KIND_TOOLS
+};
 
 typedef struct job {
   int kind;
@@ -185,7 +223,9 @@ typedef struct job {
   PyObject *resolver;  /* borrowed; or NULL */
   PyObject *kept;      /* a list of what it returned */
   PyObject *raised[3]; /* what it raised: type, value, traceback; or NULL */
-  PyObject *owner;     /* the Compile that this job is part of, borrowed; NULL without one, and once that is being freed */
+  /* the Compile that this job is part of, borrowed; NULL without one, and once that is being
+   * freed */
+  PyObject *owner;
   PyObject *arguments; /* what the pointers above point into */
 } job;
 
@@ -200,7 +240,9 @@ static bool answer(job *j, const char *uri, const char **text, size_t *length) {
   if (j->raised[0]) return false;
   PyObject *document = PyObject_CallFunction(j->resolver, "s", uri);
   Py_ssize_t n = 0;
-  bool found = document && document != Py_None && core_text(document, "what a resolver returns", text, &n) == 0 && PyList_Append(j->kept, document) == 0;
+  bool found = document && document != Py_None &&
+               core_text(document, "what a resolver returns", text, &n) == 0 &&
+               PyList_Append(j->kept, document) == 0;
   *length = (size_t)n;
   Py_XDECREF(document);
   if (PyErr_Occurred()) {
@@ -215,24 +257,30 @@ static int drop(void *object) {
   return 0;
 }
 
-/* On the thread that compiles. Should the resolver drop its own Compile, that is freed later and by another thread, as freeing it waits for this one. */
+/* On the thread that compiles. Should the resolver drop its own Compile, that is freed later and by
+ * another thread, as freeing it waits for this one. */
 static bool resolve(void *ctx, const char *uri, const char **text, size_t *length) {
   job *j = ctx;
   PyGILState_STATE state = PyGILState_Ensure();
   PyObject *owner = j->owner;
   Py_XINCREF(owner);
   bool found = answer(j, uri, text, length);
-  if (owner && Py_REFCNT(owner) > 1) Py_DECREF(owner);
-  else if (owner) Py_AddPendingCall(drop, owner); /* a full queue keeps it for ever, which is better than waiting for oneself */
+  if (owner && Py_REFCNT(owner) > 1)
+    Py_DECREF(owner);
+  else if (owner)
+    Py_AddPendingCall(
+        drop, owner); /* a full queue keeps it for ever, which is better than waiting for oneself */
   PyGILState_Release(state);
   return found;
 }
 
-/* How JSON is written (order, whitespace, whitespace_max, indent), and what schemas mean, wherever they stand. */
+/* How JSON is written (order, whitespace, whitespace_max, indent), and what schemas mean, wherever
+ * they stand. */
 static int read_style(PyObject *style, tsl_schema_options *schema) {
   int order, whitespace, draft, ignore_formats, nullable, repeated_names;
-  if (!PyArg_ParseTuple(style, "iiO&O&ipppO&", &order, &whitespace, core_u32, &schema->whitespace_max, core_u32, &schema->indent, &draft, &ignore_formats, &nullable,
-                        &repeated_names, core_u32, &schema->max_nesting))
+  if (!PyArg_ParseTuple(style, "iiO&O&ipppO&", &order, &whitespace, core_u32,
+                        &schema->whitespace_max, core_u32, &schema->indent, &draft, &ignore_formats,
+                        &nullable, &repeated_names, core_u32, &schema->max_nesting))
     return -1;
   schema->order = (tsl_order)order;
   schema->whitespace = (tsl_whitespace)whitespace;
@@ -247,7 +295,10 @@ static int read_style(PyObject *style, tsl_schema_options *schema) {
 static int read_schema(PyObject *options, job *j) {
   PyObject *style;
   int lazy;
-  if (!PyArg_ParseTuple(options, "O!pOz", &PyTuple_Type, &style, &lazy, &j->resolver, &j->schema.base_uri) || read_style(style, &j->schema) < 0) return -1;
+  if (!PyArg_ParseTuple(options, "O!pOz", &PyTuple_Type, &style, &lazy, &j->resolver,
+                        &j->schema.base_uri) ||
+      read_style(style, &j->schema) < 0)
+    return -1;
   j->schema.lazy = lazy;
   if (j->resolver == Py_None) j->resolver = NULL;
   if (!j->resolver) return 0;
@@ -257,14 +308,18 @@ static int read_schema(PyObject *options, job *j) {
   return j->kept ? 0 : -1;
 }
 
-/* A Grammar of the same vocabulary, or None. Whether its tables are shared is not known here: if they are, its flag is polled, and the one of the call is not. So its
- * flag, where it has one, is the new grammar's too: there is one flag to keep alive, however many grammars are made over one another. What another resolver has answered
- * is not taken over: the library would know it by the job's address alone, where jobs come and go. */
+/* A Grammar of the same vocabulary, or None. Whether its tables are shared is not known here: if
+ * they are, its flag is polled, and the one of the call is not. So its flag, where it has one, is
+ * the new grammar's too: there is one flag to keep alive, however many grammars are made over one
+ * another. What another resolver has answered is not taken over: the library would know it by the
+ * job's address alone, where jobs come and go. */
 static int read_over(PyObject *over, job *j) {
   if (over == Py_None) return 0;
-  if (!PyObject_TypeCheck(over, core.grammar)) return PyErr_SetString(PyExc_TypeError, "over must be a Grammar"), -1;
+  if (!PyObject_TypeCheck(over, core.grammar))
+    return PyErr_SetString(PyExc_TypeError, "over must be a Grammar"), -1;
   core_grammar *before = (core_grammar *)over;
-  if (before->vocab != (PyObject *)j->vocab) return PyErr_SetString(PyExc_ValueError, "over must be a Grammar of the same Vocab"), -1;
+  if (before->vocab != (PyObject *)j->vocab)
+    return PyErr_SetString(PyExc_ValueError, "over must be a Grammar of the same Vocab"), -1;
   if (j->resolver) return 0;
   j->tools.over = before->grammar;
   if (before->cancel) {
@@ -276,15 +331,18 @@ static int read_over(PyObject *over, job *j) {
 
 static int read_tags(PyObject *options, job *j) {
   PyObject *schema, *over;
-  if (!PyArg_ParseTuple(options, "O!O", &PyTuple_Type, &schema, &over) || read_schema(schema, j) < 0) return -1;
+  if (!PyArg_ParseTuple(options, "O!O", &PyTuple_Type, &schema, &over) ||
+      read_schema(schema, j) < 0)
+    return -1;
   return read_over(over, j);
 }
 
 static int read_tools(PyObject *options, job *j) {
   PyObject *schema, *over;
   int thinking;
-  if (!PyArg_ParseTuple(options, "O!sziiO&O", &PyTuple_Type, &schema, &j->tools.preset, &j->tools.tool_choice, &j->tools.parallel, &thinking,
-                        core_u32, &j->tools.max_thinking_tokens, &over) ||
+  if (!PyArg_ParseTuple(options, "O!sziiO&O", &PyTuple_Type, &schema, &j->tools.preset,
+                        &j->tools.tool_choice, &j->tools.parallel, &thinking, core_u32,
+                        &j->tools.max_thinking_tokens, &over) ||
       read_schema(schema, j) < 0)
     return -1;
   j->tools.thinking = (tsl_thinking)thinking;
@@ -295,33 +353,43 @@ static int read_tools(PyObject *options, job *j) {
 static int read_regex(PyObject *options, job *j) {
   int insensitive, dot_all, search;
   if (!PyArg_ParseTuple(options, "ppp", &insensitive, &dot_all, &search)) return -1;
-  j->regex = (tsl_regex_options){.case_insensitive = insensitive, .dot_all = dot_all, .search = search};
+  j->regex =
+      (tsl_regex_options){.case_insensitive = insensitive, .dot_all = dot_all, .search = search};
   return 0;
 }
 
 static int read_options(PyObject *options, job *j) {
   switch (j->kind) {
-    case KIND_JSON_SCHEMA: return read_schema(options, j);
-    case KIND_REGEX: return read_regex(options, j);
-    case KIND_GBNF: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
-    case KIND_TAGS: return read_tags(options, j);
-    default: return read_tools(options, j);
+  case KIND_JSON_SCHEMA: return read_schema(options, j);
+  case KIND_REGEX: return read_regex(options, j);
+  case KIND_GBNF: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
+  case KIND_TAGS: return read_tags(options, j);
+  default: return read_tools(options, j);
   }
 }
 
-/* (max_memory, max_stacks, max_depth, max_steps, deadline in µs, Cancel or None, Cache, path of a folder or None) */
+/* (max_memory, max_stacks, max_depth, max_steps, deadline in µs, Cancel or None, Cache, path of a
+ * folder or None) */
 static int read_limits(PyObject *limits, job *j) {
   unsigned long long memory, steps, deadline;
   uint32_t stacks, depth;
   PyObject *cancel, *cache;
-  if (!PyArg_ParseTuple(limits, "O&O&O&O&O&OO", core_u64, &memory, core_u32, &stacks, core_u32, &depth, core_u64, &steps, core_u64, &deadline, &cancel, &cache)) return -1;
-  if (cancel != Py_None && !PyObject_TypeCheck(cancel, core.cancel)) return PyErr_SetString(PyExc_TypeError, "cancel must be a Cancel"), -1;
+  if (!PyArg_ParseTuple(limits, "O&O&O&O&O&OO", core_u64, &memory, core_u32, &stacks, core_u32,
+                        &depth, core_u64, &steps, core_u64, &deadline, &cancel, &cache))
+    return -1;
+  if (cancel != Py_None && !PyObject_TypeCheck(cancel, core.cancel))
+    return PyErr_SetString(PyExc_TypeError, "cancel must be a Cancel"), -1;
   bool folder = PyUnicode_Check(cache);
   if (folder && !(j->folder = PyUnicode_AsUTF8AndSize(cache, NULL))) return -1;
-  if (cache != Py_None && !folder && !PyObject_TypeCheck(cache, core.cache)) return PyErr_SetString(PyExc_TypeError, "cache must be a Cache or a path"), -1;
+  if (cache != Py_None && !folder && !PyObject_TypeCheck(cache, core.cache))
+    return PyErr_SetString(PyExc_TypeError, "cache must be a Cache or a path"), -1;
   j->cancel = cancel == Py_None ? NULL : (core_cancel *)cancel;
   j->cache = cache == Py_None || folder ? NULL : (core_cache *)cache;
-  j->limits = (tsl_limits){.max_memory = memory, .max_stacks = stacks, .max_depth = depth, .max_steps = steps, .deadline_us = deadline,
+  j->limits = (tsl_limits){.max_memory = memory,
+                           .max_stacks = stacks,
+                           .max_depth = depth,
+                           .max_steps = steps,
+                           .deadline_us = deadline,
                            .cancel = j->cancel ? &j->cancel->flag : NULL};
   return 0;
 }
@@ -331,12 +399,17 @@ static int job_open(PyObject *arguments, job *j) {
   PyObject *vocab, *text, *options, *limits;
   Py_ssize_t length;
   memset(j, 0, sizeof *j);
-  if (!PyArg_ParseTuple(arguments, "iOOO!O!", &j->kind, &vocab, &text, &PyTuple_Type, &options, &PyTuple_Type, &limits)) return -1;
+  if (!PyArg_ParseTuple(arguments, "iOOO!O!", &j->kind, &vocab, &text, &PyTuple_Type, &options,
+                        &PyTuple_Type, &limits))
+    return -1;
   Py_INCREF(arguments);
   j->arguments = arguments;
-  if (!PyObject_TypeCheck(vocab, core.vocab)) return PyErr_SetString(PyExc_TypeError, "the first argument must be a Vocab"), -1;
+  if (!PyObject_TypeCheck(vocab, core.vocab))
+    return PyErr_SetString(PyExc_TypeError, "the first argument must be a Vocab"), -1;
   j->vocab = (core_vocab *)vocab;
-  if (core_text(text, "the grammar", &j->source.text, &length) < 0 || read_limits(limits, j) < 0 || read_options(options, j) < 0) return -1;
+  if (core_text(text, "the grammar", &j->source.text, &length) < 0 || read_limits(limits, j) < 0 ||
+      read_options(options, j) < 0)
+    return -1;
   j->source.kind = (tsl_source_kind)j->kind;
   j->source.length = (size_t)length;
   j->source.schema = &j->schema;
@@ -347,15 +420,23 @@ static int job_open(PyObject *arguments, job *j) {
 
 static tsl_status job_run(const job *j, tsl_grammar **out, tsl_error *error) {
   const tsl_source *s = &j->source;
-  if (j->kind == KIND_TAGS && j->tools.over) return tsl_grammar_tags_over(j->tools.over, s->text, s->length, &j->schema, &j->limits, out, error);
-  if (j->kind == KIND_TAGS) return tsl_grammar_tags(j->vocab->vocab, s->text, s->length, &j->schema, &j->limits, out, error);
-  if (j->kind == KIND_TOOLS) return tsl_grammar_tools(j->vocab->vocab, s->text, s->length, &j->tools, &j->limits, out, error);
+  if (j->kind == KIND_TAGS && j->tools.over)
+    return tsl_grammar_tags_over(j->tools.over, s->text, s->length, &j->schema, &j->limits, out,
+                                 error);
+  if (j->kind == KIND_TAGS)
+    return tsl_grammar_tags(j->vocab->vocab, s->text, s->length, &j->schema, &j->limits, out,
+                            error);
+  if (j->kind == KIND_TOOLS)
+    return tsl_grammar_tools(j->vocab->vocab, s->text, s->length, &j->tools, &j->limits, out,
+                             error);
   if (j->folder) return tsl_store_get(j->vocab->vocab, j->folder, s, NULL, out, NULL, error);
   if (j->cache) return tsl_cache_get(j->cache->cache, j->vocab->vocab, s, out, error);
   return tsl_grammar_compile(j->vocab->vocab, s, out, error);
 }
 
-static void keep_text(void *ctx, const char *line) { *(PyObject **)ctx = PyUnicode_FromString(line); }
+static void keep_text(void *ctx, const char *line) {
+  *(PyObject **)ctx = PyUnicode_FromString(line);
+}
 
 PyObject *core_write_tools(PyObject *module, PyObject *arguments) {
   job j;
@@ -363,7 +444,8 @@ PyObject *core_write_tools(PyObject *module, PyObject *arguments) {
   tsl_error error = {0};
   (void)module;
   if (job_open(arguments, &j) == 0 && j.kind == KIND_TOOLS) {
-    tsl_status status = tsl_tools_write(j.vocab->vocab, j.source.text, j.source.length, &j.tools, keep_text, &text, &error);
+    tsl_status status = tsl_tools_write(j.vocab->vocab, j.source.text, j.source.length, &j.tools,
+                                        keep_text, &text, &error);
     if (status != TSL_OK) core_raise(status, &error, "writing a structural tag");
   }
   job_close(&j);
@@ -375,12 +457,12 @@ PyObject *core_load(PyObject *type, PyObject *args) {
   tsl_grammar *grammar = NULL;
   tsl_error error = {0};
   tsl_status status;
-  if (!PyArg_ParseTuple(args, "O!O&:load", core.vocab, &vocab, PyUnicode_FSConverter, &path)) return NULL;
+  if (!PyArg_ParseTuple(args, "O!O&:load", core.vocab, &vocab, PyUnicode_FSConverter, &path))
+    return NULL;
   const char *name = PyBytes_AsString(path);
-  Py_BEGIN_ALLOW_THREADS
-  status = tsl_grammar_load(((core_vocab *)vocab)->vocab, name, NULL, &grammar, &error);
-  Py_END_ALLOW_THREADS
-  Py_DECREF(path);
+  Py_BEGIN_ALLOW_THREADS status =
+      tsl_grammar_load(((core_vocab *)vocab)->vocab, name, NULL, &grammar, &error);
+  Py_END_ALLOW_THREADS Py_DECREF(path);
   if (status != TSL_OK) return core_raise(status, &error, "loading a grammar");
   core_grammar *self = (core_grammar *)PyType_GenericAlloc((PyTypeObject *)type, 0);
   if (!self) return tsl_grammar_release(grammar), NULL;
@@ -391,7 +473,8 @@ PyObject *core_load(PyObject *type, PyObject *args) {
 }
 
 /* The Grammar of a job that has ended, or its exception. Takes `grammar` over. */
-static PyObject *job_result(job *j, PyTypeObject *type, tsl_status status, const tsl_error *error, tsl_grammar *grammar) {
+static PyObject *job_result(job *j, PyTypeObject *type, tsl_status status, const tsl_error *error,
+                            tsl_grammar *grammar) {
   if (j->raised[0]) {
     tsl_grammar_release(grammar);
     for (int i = 0; i < 3; i++) Py_XINCREF(j->raised[i]); /* it may be asked for again */
@@ -419,29 +502,27 @@ PyObject *core_compile(PyObject *type, PyObject *arguments) {
     tsl_grammar *grammar = NULL;
     tsl_error error = {0};
     tsl_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = job_run(&j, &grammar, &error);
-    Py_END_ALLOW_THREADS
-    result = job_result(&j, (PyTypeObject *)type, status, &error, grammar);
+    Py_BEGIN_ALLOW_THREADS status = job_run(&j, &grammar, &error);
+    Py_END_ALLOW_THREADS result = job_result(&j, (PyTypeObject *)type, status, &error, grammar);
   }
   job_close(&j);
   return result;
 }
 
-/* ---- Compile ----------------------------------------------------------------------------------------------------- */
+/* ---- Compile --------------------------------------------------------------------------------- */
 
 typedef struct core_background {
-  PyObject_HEAD
-  job job;
+  PyObject_HEAD job job;
   tsl_compile *compile;
-  long process;      /* that it was started in */
-  PyObject *threads; /* a core_threads, or NULL */
-  PyObject *type;    /* of the Grammar that it will be */
+  long process;                         /* that it was started in */
+  PyObject *threads;                    /* a core_threads, or NULL */
+  PyObject *type;                       /* of the Grammar that it will be */
   struct core_background *next, **link; /* in `asking`; link NULL: not in it */
 } core_background;
 
-/* Compiles that may ask a resolver written in Python. A thread that wants the interpreter's lock while the interpreter ends never gets it, and who waits for its compile
- * waits for ever: so these are ended before. */
+/* Compiles that may ask a resolver written in Python. A thread that wants the interpreter's lock
+ * while the interpreter ends never gets it, and who waits for its compile waits for ever: so these
+ * are ended before. */
 static core_background *asking;
 
 static void add_asking(core_background *b) {
@@ -460,12 +541,22 @@ static void remove_asking(core_background *b) {
 
 /* Begin the job of a Compile. */
 static int background_start(core_background *self) {
-  if (self->job.kind > KIND_GBNF) return PyErr_SetString(PyExc_ValueError, "tags and tools can't be compiled in the background"), -1;
-  if (self->job.folder) return PyErr_SetString(PyExc_ValueError, "a compile in the background uses a Cache, not a folder"), -1;
-  if (self->job.cancel) return PyErr_SetString(PyExc_ValueError, "a compile in the background is ended by its own cancel()"), -1;
+  if (self->job.kind > KIND_GBNF)
+    return PyErr_SetString(PyExc_ValueError, "tags and tools can't be compiled in the background"),
+           -1;
+  if (self->job.folder)
+    return PyErr_SetString(PyExc_ValueError,
+                           "a compile in the background uses a Cache, not a folder"),
+           -1;
+  if (self->job.cancel)
+    return PyErr_SetString(PyExc_ValueError,
+                           "a compile in the background is ended by its own cancel()"),
+           -1;
   tsl_error error = {0};
-  tsl_status status = tsl_compile_start(self->threads ? ((core_threads *)self->threads)->threads : NULL, self->job.cache ? self->job.cache->cache : NULL,
-                                        self->job.vocab->vocab, &self->job.source, &self->compile, &error);
+  tsl_status status =
+      tsl_compile_start(self->threads ? ((core_threads *)self->threads)->threads : NULL,
+                        self->job.cache ? self->job.cache->cache : NULL, self->job.vocab->vocab,
+                        &self->job.source, &self->compile, &error);
   if (status != TSL_OK) return core_raise(status, &error, "starting a compile"), -1;
   if (self->job.resolver) add_asking(self);
   return 0;
@@ -474,7 +565,8 @@ static int background_start(core_background *self) {
 PyObject *core_start(PyObject *type, PyObject *args) {
   PyObject *threads, *arguments;
   if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &arguments, &threads)) return NULL;
-  if (threads != Py_None && !PyObject_TypeCheck(threads, core.threads)) return PyErr_SetString(PyExc_TypeError, "threads must be a Threads"), NULL;
+  if (threads != Py_None && !PyObject_TypeCheck(threads, core.threads))
+    return PyErr_SetString(PyExc_TypeError, "threads must be a Threads"), NULL;
   if (threads != Py_None && !core_threads_are_ours(threads)) return NULL;
   core_background *self = (core_background *)PyType_GenericAlloc(core.compile, 0);
   if (!self) return NULL;
@@ -507,11 +599,12 @@ static int background_traverse(PyObject *object, visitproc visit, void *arg) {
 static void background_dealloc(PyObject *object) {
   core_background *self = (core_background *)object;
   PyObject_GC_UnTrack(object);
-  self->job.owner = NULL; /* a resolver that is asked from here on must not hold what is being freed */
+  /* a resolver that is asked from here on must not hold what is being freed */
+  self->job.owner = NULL;
   remove_asking(self);
   if (self->process == this_process()) {
     Py_BEGIN_ALLOW_THREADS /* the compile may be in a resolver written in Python */
-    tsl_compile_free(self->compile);
+        tsl_compile_free(self->compile);
     Py_END_ALLOW_THREADS
   }
   job_close(&self->job);
@@ -536,14 +629,14 @@ static PyObject *background_done(PyObject *self, void *unused) {
 }
 
 /* Wait `left` seconds in parts of a tenth, so that Ctrl-C is seen. */
-static tsl_status wait(core_background *self, double left, tsl_grammar **grammar, tsl_error *error) {
+static tsl_status wait(core_background *self, double left, tsl_grammar **grammar,
+                       tsl_error *error) {
   tsl_status status;
   do {
     double part = left < 0.1 ? left : 0.1;
-    Py_BEGIN_ALLOW_THREADS
-    status = tsl_compile_wait(self->compile, (uint64_t)(part * 1e6), grammar, error);
-    Py_END_ALLOW_THREADS
-    left -= part;
+    Py_BEGIN_ALLOW_THREADS status =
+        tsl_compile_wait(self->compile, (uint64_t)(part * 1e6), grammar, error);
+    Py_END_ALLOW_THREADS left -= part;
   } while (status == TSL_ERR_STATE && left > 0 && PyErr_CheckSignals() == 0);
   return status;
 }
@@ -579,28 +672,36 @@ static PyObject *background_result(PyObject *object, PyObject *args) {
   tsl_status status = wait(self, seconds > 0 ? seconds : 0, &grammar, &error);
   PyObject *result = NULL;
   if (!PyErr_Occurred()) {
-    if (status == TSL_ERR_STATE) PyErr_SetString(PyExc_TimeoutError, "the compile has not ended yet");
-    else result = job_result(&self->job, (PyTypeObject *)self->type, status, &error, grammar);
+    if (status == TSL_ERR_STATE)
+      PyErr_SetString(PyExc_TimeoutError, "the compile has not ended yet");
+    else
+      result = job_result(&self->job, (PyTypeObject *)self->type, status, &error, grammar);
   }
   Py_DECREF(self);
   return result;
 }
 
 static PyMethodDef background_methods[] = {
-  {"result", background_result, METH_VARARGS,
-   "result($self, timeout=None, /)\n--\n\nThe Grammar, or the exception of the compile; waits for it, at most `timeout` seconds (None: as long as it takes): TimeoutError then."},
-  {"cancel", background_cancel, METH_NOARGS, "cancel($self, /)\n--\n\nAsk the compile to end early, with CancelledError as its result. Never blocks."},
-  {NULL, NULL, 0, NULL},
+    {"result", background_result, METH_VARARGS,
+     "result($self, timeout=None, /)\n--\n\nThe Grammar, or the exception of the compile; waits "
+     "for it, at most `timeout` seconds (None: as long as it takes): TimeoutError then."},
+    {"cancel", background_cancel, METH_NOARGS,
+     "cancel($self, /)\n--\n\nAsk the compile to end early, with CancelledError as its result. "
+     "Never blocks."},
+    {NULL, NULL, 0, NULL},
 };
-static PyGetSetDef background_getset[] = {{"done", background_done, NULL, "Has it ended, well or not?", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef background_getset[] = {
+    {"done", background_done, NULL, "Has it ended, well or not?", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot background_slots[] = {
-  {Py_tp_new, (void *)core_no_new},
-  {Py_tp_dealloc, (void *)background_dealloc},
-  {Py_tp_traverse, (void *)background_traverse},
-  {Py_tp_methods, background_methods},
-  {Py_tp_getset, background_getset},
-  {Py_tp_doc, (void *)"A compile in the background, made by Grammar.start. Dropping it cancels what has not ended, and waits for that."},
-  {0, NULL},
+    {Py_tp_new, (void *)core_no_new},
+    {Py_tp_dealloc, (void *)background_dealloc},
+    {Py_tp_traverse, (void *)background_traverse},
+    {Py_tp_methods, background_methods},
+    {Py_tp_getset, background_getset},
+    {Py_tp_doc, (void *)"A compile in the background, made by Grammar.start. Dropping it cancels "
+                        "what has not ended, and waits for that."},
+    {0, NULL},
 };
 static PyType_Spec background_spec = {.name = "turnstile._core.Compile",
                                       .basicsize = sizeof(core_background),

@@ -1,7 +1,9 @@
-/* decode.c - decoders that know the grammar: drafts, beams, the model's own distribution, probabilities of all outputs.
+/* decode.c - decoders that know the grammar: drafts, beams, the model's own distribution,
+ * probabilities of all outputs.
  *
- * A model is a callable: it gets a list of prefixes (lists of tokens after the prompt) and returns their rows of logits, an array of float32 of shape
- * (prefixes, logits_width), which is copied. What it raises ends the call and is raised by it.
+ * A model is a callable: it gets a list of prefixes (lists of tokens after the prompt) and returns
+ * their rows of logits, an array of float32 of shape (prefixes, logits_width), which is copied.
+ * What it raises ends the call and is raised by it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- the model --------------------------------------------------------------------------------------------------- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 typedef struct model {
   PyObject *call;
@@ -30,11 +32,16 @@ static int copy_rows(PyObject *rows, size_t n, uint32_t width, float *logits) {
   core_span s;
   if (core_span_open(rows, false, &s) < 0) return -1;
   int failed = 0;
-  if (s.kind != 'f' || s.itemsize != 4) failed = (PyErr_SetString(PyExc_TypeError, "a model returns rows of float32"), -1);
+  if (s.kind != 'f' || s.itemsize != 4)
+    failed = (PyErr_SetString(PyExc_TypeError, "a model returns rows of float32"), -1);
   else if (s.columns != (Py_ssize_t)width || s.rows != (Py_ssize_t)n)
-    failed = (PyErr_Format(PyExc_ValueError, "a model returned %zd rows of %zd logits, not %zu of %u", s.rows, s.columns, n, width), -1);
+    failed =
+        (PyErr_Format(PyExc_ValueError, "a model returned %zd rows of %zd logits, not %zu of %u",
+                      s.rows, s.columns, n, width),
+         -1);
   for (size_t i = 0; !failed && i < n; i++)
-    memcpy(logits + i * width, (const char *)s.data + (Py_ssize_t)i * s.stride, width * sizeof *logits);
+    memcpy(logits + i * width, (const char *)s.data + (Py_ssize_t)i * s.stride,
+           width * sizeof *logits);
   core_span_close(&s);
   return failed;
 }
@@ -42,7 +49,8 @@ static int copy_rows(PyObject *rows, size_t n, uint32_t width, float *logits) {
 /* TSL_ERR_STATE with an exception set where the model fails: core_raise leaves that alone. */
 static tsl_status ask(void *ctx, const tsl_prefix *prefixes, size_t n, float *logits) {
   const model *m = ctx;
-  PyObject *list = list_prefixes(prefixes, n), *rows = list ? PyObject_CallFunctionObjArgs(m->call, list, NULL) : NULL;
+  PyObject *list = list_prefixes(prefixes, n),
+           *rows = list ? PyObject_CallFunctionObjArgs(m->call, list, NULL) : NULL;
   int failed = !rows || copy_rows(rows, n, m->width, logits) < 0;
   Py_XDECREF(list);
   Py_XDECREF(rows);
@@ -50,16 +58,20 @@ static tsl_status ask(void *ctx, const tsl_prefix *prefixes, size_t n, float *lo
 }
 
 static model model_of(PyObject *grammar, PyObject *call) {
-  return (model){call, tsl_vocab_logits_width(tsl_grammar_vocab(((core_grammar *)grammar)->grammar))};
+  return (model){call,
+                 tsl_vocab_logits_width(tsl_grammar_vocab(((core_grammar *)grammar)->grammar))};
 }
 
-/* ---- beams ------------------------------------------------------------------------------------------------------- */
+/* ---- beams ----------------------------------------------------------------------------------- */
 
 const char core_beam_search_doc[] =
-  "beam_search(grammar, model, width, max_tokens, n_best=0, length_penalty=0.0)\n--\n\nThe most probable texts of a grammar, complete within `max_tokens`, found by keeping "
-  "`width` prefixes at each length.\n\n"
-  "`model(prefixes)` gets a list of lists of tokens and returns float32 logits of shape (prefixes, logits_width). A list of (text, tokens,\n"
-  "log_probability, score), the best first, `n_best` at most (0: `width`); texts are bytes, and distinct. LimitError if no text fits.";
+    "beam_search(grammar, model, width, max_tokens, n_best=0, length_penalty=0.0)\n--\n\nThe most "
+    "probable texts of a grammar, complete within `max_tokens`, found by keeping "
+    "`width` prefixes at each length.\n\n"
+    "`model(prefixes)` gets a list of lists of tokens and returns float32 logits of shape "
+    "(prefixes, logits_width). A list of (text, tokens,\n"
+    "log_probability, score), the best first, `n_best` at most (0: `width`); texts are bytes, and "
+    "distinct. LimitError if no text fits.";
 
 static PyObject *beam(const tsl_beams *b, size_t i) {
   size_t count, length;
@@ -67,22 +79,25 @@ static PyObject *beam(const tsl_beams *b, size_t i) {
   const char *text = tsl_beams_text(b, i, &length);
   PyObject *ids = core_token_list(tokens, count);
   if (!ids) return NULL;
-  return Py_BuildValue("y#Ndd", text, (Py_ssize_t)length, ids, tsl_beams_log_probability(b, i), tsl_beams_score(b, i));
+  return Py_BuildValue("y#Ndd", text, (Py_ssize_t)length, ids, tsl_beams_log_probability(b, i),
+                       tsl_beams_score(b, i));
 }
 
 PyObject *core_beam_search(PyObject *module, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"grammar", "model", "width", "max_tokens", "n_best", "length_penalty", NULL};
+  static char *names[] = {"grammar", "model",          "width", "max_tokens",
+                          "n_best",  "length_penalty", NULL};
   PyObject *grammar, *call;
   tsl_beam_options o = {0};
   tsl_error error = {0};
   tsl_beams *beams;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO&O&|O&f:beam_search", names, core.grammar, &grammar, &call, core_u32, &o.width, core_u32,
-                                   &o.max_tokens, core_u32, &o.n_best,
-                                   &o.length_penalty))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO&O&|O&f:beam_search", names, core.grammar,
+                                   &grammar, &call, core_u32, &o.width, core_u32, &o.max_tokens,
+                                   core_u32, &o.n_best, &o.length_penalty))
     return NULL;
   model m = model_of(grammar, call);
-  tsl_status status = tsl_beam_search(((core_grammar *)grammar)->grammar, ask, &m, &o, NULL, &beams, &error);
+  tsl_status status =
+      tsl_beam_search(((core_grammar *)grammar)->grammar, ask, &m, &o, NULL, &beams, &error);
   if (status != TSL_OK) return core_raise(status, &error, "beam search");
   PyObject *list = PyList_New((Py_ssize_t)tsl_beams_count(beams));
   for (size_t i = 0; list && i < tsl_beams_count(beams); i++) {
@@ -93,41 +108,49 @@ PyObject *core_beam_search(PyObject *module, PyObject *args, PyObject *kwargs) {
   return list;
 }
 
-/* ---- all outputs ------------------------------------------------------------------------------------------------- */
+/* ---- all outputs ----------------------------------------------------------------------------- */
 
 const char core_score_all_doc[] =
-  "score_all(grammar, model, *, max_outputs=0, max_prefixes=0, batch=0, all_tokenisations=False, plain_json=False, open_end=False)\n--\n\nThe probabilities of all texts "
-  "of a grammar that has finitely many: a classifier's calibrated answer.\n\n"
-  "`model` is as for beam_search. Returns (texts, missing): a list of (text, log_probability, probability) in the order of the bytes, where\n"
-  "log_probability is the model's own and the probabilities sum to 1; and how much probability was not looked at, 0.0 unless `max_prefixes` ended a sum\n"
-  "over `all_tokenisations`. 0 means the default: 1,000 outputs, 100,000 prefixes, 32 in one call. LimitError if there are more.";
+    "score_all(grammar, model, *, max_outputs=0, max_prefixes=0, batch=0, all_tokenisations=False, "
+    "plain_json=False, open_end=False)\n--\n\nThe probabilities of all texts "
+    "of a grammar that has finitely many: a classifier's calibrated answer.\n\n"
+    "`model` is as for beam_search. Returns (texts, missing): a list of (text, log_probability, "
+    "probability) in the order of the bytes, where\n"
+    "log_probability is the model's own and the probabilities sum to 1; and how much probability "
+    "was not looked at, 0.0 unless `max_prefixes` ended a sum\n"
+    "over `all_tokenisations`. 0 means the default: 1,000 outputs, 100,000 prefixes, 32 in one "
+    "call. LimitError if there are more.";
 
 static PyObject *scores_list(const tsl_scores *s) {
   PyObject *list = PyList_New((Py_ssize_t)tsl_scores_count(s));
   for (size_t i = 0; list && i < tsl_scores_count(s); i++) {
     size_t length;
     const char *text = tsl_scores_text(s, i, &length);
-    PyObject *item = Py_BuildValue("y#dd", text, (Py_ssize_t)length, tsl_scores_log_probability(s, i), tsl_scores_probability(s, i));
+    PyObject *item = Py_BuildValue("y#dd", text, (Py_ssize_t)length,
+                                   tsl_scores_log_probability(s, i), tsl_scores_probability(s, i));
     if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) Py_CLEAR(list);
   }
   return list;
 }
 
 PyObject *core_score_all(PyObject *module, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"grammar", "model", "max_outputs", "max_prefixes", "batch", "all_tokenisations", "plain_json", "open_end", NULL};
+  static char *names[] = {"grammar",      "model",    "max_outputs",
+                          "max_prefixes", "batch",    "all_tokenisations",
+                          "plain_json",   "open_end", NULL};
   PyObject *grammar, *call;
   tsl_score_options o = {0};
   int all = 0, plain = 0, open = 0;
   tsl_error error = {0};
   tsl_scores *scores;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|$O&O&O&ppp:score_all", names, core.grammar, &grammar, &call, core_u32, &o.max_outputs, core_u32,
-                                   &o.max_prefixes, core_u32, &o.batch,
-                                   &all, &plain, &open))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|$O&O&O&ppp:score_all", names, core.grammar,
+                                   &grammar, &call, core_u32, &o.max_outputs, core_u32,
+                                   &o.max_prefixes, core_u32, &o.batch, &all, &plain, &open))
     return NULL;
   o.all_tokenisations = all, o.plain_json = plain, o.open_end = open;
   model m = model_of(grammar, call);
-  tsl_status status = tsl_score_all(((core_grammar *)grammar)->grammar, ask, &m, &o, NULL, &scores, &error);
+  tsl_status status =
+      tsl_score_all(((core_grammar *)grammar)->grammar, ask, &m, &o, NULL, &scores, &error);
   if (status != TSL_OK) return core_raise(status, &error, "score_all");
   PyObject *list = scores_list(scores);
   double missing = tsl_scores_missing(scores);
@@ -135,11 +158,10 @@ PyObject *core_score_all(PyObject *module, PyObject *args, PyObject *kwargs) {
   return list ? Py_BuildValue("Nd", list, missing) : NULL;
 }
 
-/* ---- the model's own distribution -------------------------------------------------------------------------------- */
+/* ---- the model's own distribution ------------------------------------------------------------ */
 
 typedef struct core_align {
-  PyObject_HEAD
-  tsl_align *align;
+  PyObject_HEAD tsl_align *align;
   PyObject *grammar; /* a core_grammar */
   model model;
   uint32_t max_tokens;
@@ -152,7 +174,9 @@ static PyObject *align_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
   unsigned long long seed = 0;
   tsl_align_options o = {0};
   tsl_error error = {0};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO&|O&:Align", names, core.grammar, &grammar, &call, core_u32, &o.max_tokens, core_u64, &seed)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO&|O&:Align", names, core.grammar, &grammar,
+                                   &call, core_u32, &o.max_tokens, core_u64, &seed))
+    return NULL;
   o.seed = seed;
   core_align *self = (core_align *)PyType_GenericAlloc(type, 0);
   if (!self) return NULL;
@@ -161,7 +185,8 @@ static PyObject *align_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
   self->model = model_of(grammar, call);
   self->grammar = grammar;
   self->max_tokens = o.max_tokens;
-  tsl_status status = tsl_align_new(((core_grammar *)grammar)->grammar, ask, &self->model, &o, NULL, &self->align, &error);
+  tsl_status status = tsl_align_new(((core_grammar *)grammar)->grammar, ask, &self->model, &o, NULL,
+                                    &self->align, &error);
   if (status == TSL_OK) return (PyObject *)self;
   Py_DECREF(self);
   return core_raise(status, &error, "an aligned sampler");
@@ -190,8 +215,10 @@ static void align_dealloc(PyObject *object) {
 
 /* A model that asks the sampler which asks it would change it under its feet. */
 static bool begin(core_align *self) {
-  if (self->busy) core_raise(TSL_ERR_STATE, NULL, "the model is being asked");
-  else self->busy = true;
+  if (self->busy)
+    core_raise(TSL_ERR_STATE, NULL, "the model is being asked");
+  else
+    self->busy = true;
   return !PyErr_Occurred();
 }
 
@@ -208,7 +235,8 @@ static PyObject *align_sample(PyObject *object, PyObject *unused) {
   }
   tsl_status status = tsl_align_sample(self->align, ids, &count, &log_probability);
   self->busy = false;
-  PyObject *list = status == TSL_OK ? core_token_list(ids, count) : core_raise(status, NULL, "drawing a text");
+  PyObject *list =
+      status == TSL_OK ? core_token_list(ids, count) : core_raise(status, NULL, "drawing a text");
   PyMem_Free(ids);
   return list ? Py_BuildValue("Nd", list, log_probability) : NULL;
 }
@@ -225,7 +253,8 @@ static PyObject *align_probability(PyObject *object, PyObject *sequence) {
   tsl_status status = tsl_align_probability(self->align, ids, (size_t)count, &p);
   self->busy = false;
   PyMem_Free(ids);
-  return status == TSL_OK ? PyFloat_FromDouble(p) : core_raise(status, NULL, "a text's probability");
+  return status == TSL_OK ? PyFloat_FromDouble(p)
+                          : core_raise(status, NULL, "a text's probability");
 }
 
 static PyObject *align_mass(PyObject *object, void *unused) {
@@ -234,27 +263,36 @@ static PyObject *align_mass(PyObject *object, void *unused) {
 }
 
 static PyMethodDef align_methods[] = {
-  {"sample", align_sample, METH_NOARGS,
-   "sample($self, /)\n--\n\nDraw a text: (tokens, log_probability), the end-of-generation token included, the log-probability being the model's own."},
-  {"probability", align_probability, METH_O, "probability($self, tokens, /)\n--\n\nThe probability that the next sample is this text, tokens and all."},
-  {NULL, NULL, 0, NULL},
+    {"sample", align_sample, METH_NOARGS,
+     "sample($self, /)\n--\n\nDraw a text: (tokens, log_probability), the end-of-generation token "
+     "included, the log-probability being the model's own."},
+    {"probability", align_probability, METH_O,
+     "probability($self, tokens, /)\n--\n\nThe probability that the next sample is this text, "
+     "tokens and all."},
+    {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef align_getset[] = {
-  {"mass", align_mass, NULL, "An upper bound of the probability that the model, left alone, writes a text of the grammar; it falls with every sample.", NULL},
-  {NULL, NULL, NULL, NULL, NULL},
+    {"mass", align_mass, NULL,
+     "An upper bound of the probability that the model, left alone, writes a text of the grammar; "
+     "it falls with every sample.",
+     NULL},
+    {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyType_Slot align_slots[] = {
-  {Py_tp_new, (void *)align_new},
-  {Py_tp_dealloc, (void *)align_dealloc},
-  {Py_tp_traverse, (void *)align_traverse},
-  {Py_tp_clear, (void *)align_clear},
-  {Py_tp_methods, align_methods},
-  {Py_tp_getset, align_getset},
-  {Py_tp_doc, (void *)"Align(grammar, model, max_tokens, seed=0)\n--\n\nDraws texts of one prompt so that they converge to the model's own distribution given the grammar.\n\n"
-                      "Masking step by step draws from another one. `model` is as for beam_search. After Park et al. 2024, \"Grammar-Aligned Decoding\"."},
-  {0, NULL},
+    {Py_tp_new, (void *)align_new},
+    {Py_tp_dealloc, (void *)align_dealloc},
+    {Py_tp_traverse, (void *)align_traverse},
+    {Py_tp_clear, (void *)align_clear},
+    {Py_tp_methods, align_methods},
+    {Py_tp_getset, align_getset},
+    {Py_tp_doc,
+     (void *)"Align(grammar, model, max_tokens, seed=0)\n--\n\nDraws texts of one prompt so that "
+             "they converge to the model's own distribution given the grammar.\n\n"
+             "Masking step by step draws from another one. `model` is as for beam_search. After "
+             "Park et al. 2024, \"Grammar-Aligned Decoding\"."},
+    {0, NULL},
 };
 
 static PyType_Spec align_spec = {.name = "turnstile._core.Align",
@@ -267,7 +305,7 @@ int core_decode_init(PyObject *module) {
   return core.align ? 0 : -1;
 }
 
-/* ---- drafts ------------------------------------------------------------------------------------------------------ */
+/* ---- drafts ---------------------------------------------------------------------------------- */
 
 /* Tokens and parents of a chain (parents NULL) or tree. */
 typedef struct drafts {
@@ -294,7 +332,8 @@ static int read_drafts(PyObject *tokens, PyObject *parents, drafts *d) {
   if (!(d->tokens = core_read_ids(tokens, &d->count))) return -1;
   if (!parents || parents == Py_None) return 0;
   int failed = PySequence_Size(parents) != d->count;
-  if (failed && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "tokens and parents differ in length");
+  if (failed && !PyErr_Occurred())
+    PyErr_SetString(PyExc_ValueError, "tokens and parents differ in length");
   failed = failed || !(d->parents = core_array(d->count, sizeof *d->parents));
   for (Py_ssize_t i = 0; !failed && i < d->count; i++) {
     PyObject *item = PySequence_GetItem(parents, i);
@@ -306,16 +345,22 @@ static int read_drafts(PyObject *tokens, PyObject *parents, drafts *d) {
 }
 
 const char core_mask_drafts_doc[] =
-  "mask_drafts(matcher, tokens, out, parents=None)\n--\n\nThe masks of all positions of a chain or tree of drafts, in one call; the matcher does not move.\n\n"
-  "tokens[i] is drafted after tokens[parents[i]], or after the text where that is None; without `parents` each after the one before. `out` is an int32\n"
-  "or uint32 array of shape (len(tokens) + 1, mask_words): row 0 is the matcher's own, row i + 1 that after tokens[i], all zero where tokens[i] is not\n"
-  "allowed. Returns a list of bool: which drafts are.";
+    "mask_drafts(matcher, tokens, out, parents=None)\n--\n\nThe masks of all positions of a chain "
+    "or tree of drafts, in one call; the matcher does not move.\n\n"
+    "tokens[i] is drafted after tokens[parents[i]], or after the text where that is None; without "
+    "`parents` each after the one before. `out` is an int32\n"
+    "or uint32 array of shape (len(tokens) + 1, mask_words): row 0 is the matcher's own, row i + 1 "
+    "that after tokens[i], all zero where tokens[i] is not\n"
+    "allowed. Returns a list of bool: which drafts are.";
 
 /* The rows must follow each other without a gap. */
 static uint32_t *whole_masks(const core_span *s, Py_ssize_t rows, uint32_t words) {
   Py_ssize_t want = (Py_ssize_t)words * (Py_ssize_t)sizeof(uint32_t);
-  if (s->rows == rows && s->columns * s->itemsize == want && (rows <= 1 || s->stride == want)) return core_mask_row(s, 0, words);
-  return PyErr_Format(PyExc_ValueError, "the array must have %zd rows of %u words, without gaps", rows, words), NULL;
+  if (s->rows == rows && s->columns * s->itemsize == want && (rows <= 1 || s->stride == want))
+    return core_mask_row(s, 0, words);
+  return PyErr_Format(PyExc_ValueError, "the array must have %zd rows of %u words, without gaps",
+                      rows, words),
+         NULL;
 }
 
 static PyObject *bools(const bool *at, Py_ssize_t n) {
@@ -331,14 +376,21 @@ PyObject *core_mask_drafts(PyObject *module, PyObject *args, PyObject *kwargs) {
   core_span span;
   drafts d;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|O:mask_drafts", names, core.matcher, &matcher, &tokens, &out, &parents)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|O:mask_drafts", names, core.matcher,
+                                   &matcher, &tokens, &out, &parents))
+    return NULL;
   if (read_drafts(tokens, parents, &d) < 0) return NULL;
   bool *allowed = core_array(d.count, sizeof *allowed);
   if (allowed && core_span_open(out, true, &span) == 0) {
     core_matcher *m = (core_matcher *)matcher;
-    uint32_t *masks = core_matcher_is_free(matcher) ? whole_masks(&span, d.count + 1, m->words) : NULL;
-    tsl_status status = masks ? tsl_matcher_mask_drafts(m->matcher, d.tokens, d.parents, (size_t)d.count, masks, allowed) : TSL_OK;
-    if (masks) result = status == TSL_OK ? bools(allowed, d.count) : core_raise(status, NULL, "the masks of drafts");
+    uint32_t *masks =
+        core_matcher_is_free(matcher) ? whole_masks(&span, d.count + 1, m->words) : NULL;
+    tsl_status status = masks ? tsl_matcher_mask_drafts(m->matcher, d.tokens, d.parents,
+                                                        (size_t)d.count, masks, allowed)
+                              : TSL_OK;
+    if (masks)
+      result = status == TSL_OK ? bools(allowed, d.count)
+                                : core_raise(status, NULL, "the masks of drafts");
     core_span_close(&span);
   }
   PyMem_Free(allowed);
@@ -347,18 +399,29 @@ PyObject *core_mask_drafts(PyObject *module, PyObject *args, PyObject *kwargs) {
 }
 
 const char core_speculate_doc[] =
-  "speculate(matcher, tokens, logits, draft_logits=None, parents=None, *, temperature=1.0, draft_temperature=1.0, draft_masked=False, distinct=False, "
-  "seed=0, draws=0)\n--\n\nAccept drafts, and draw one token after them, so that tokens are distributed exactly as without drafts.\n\n"
-  "`logits`, the model's, and `draft_logits`, the drafter's, are float32 of shape (len(tokens) + 1, logits_width): after the text and after each draft.\n"
-  "Without `draft_logits` the drafts were chosen, not drawn. `draft_masked`: the drafter drew under the grammar's masks too. `distinct`: siblings were\n"
-  "drawn without replacement. Returns (path, token, draws): the indices of the drafts accepted, in order; the token after them, or None where the text\n"
-  "ended; and how many random numbers of `seed` are used now, to be handed in the next time. The matcher has moved past all of them.";
+    "speculate(matcher, tokens, logits, draft_logits=None, parents=None, *, temperature=1.0, "
+    "draft_temperature=1.0, draft_masked=False, distinct=False, "
+    "seed=0, draws=0)\n--\n\nAccept drafts, and draw one token after them, so that tokens are "
+    "distributed exactly as without drafts.\n\n"
+    "`logits`, the model's, and `draft_logits`, the drafter's, are float32 of shape (len(tokens) + "
+    "1, logits_width): after the text and after each draft.\n"
+    "Without `draft_logits` the drafts were chosen, not drawn. `draft_masked`: the drafter drew "
+    "under the grammar's masks too. `distinct`: siblings were\n"
+    "drawn without replacement. Returns (path, token, draws): the indices of the drafts accepted, "
+    "in order; the token after them, or None where the text\n"
+    "ended; and how many random numbers of `seed` are used now, to be handed in the next time. The "
+    "matcher has moved past all of them.";
 
-/* Rows of logits as the library takes them: one after the other. NULL with an exception set if they are not. */
+/* Rows of logits as the library takes them: one after the other. NULL with an exception set if they
+ * are not. */
 static const float *whole_rows(const core_span *s, Py_ssize_t rows, uint32_t width) {
   Py_ssize_t row = (Py_ssize_t)width * (Py_ssize_t)sizeof(float);
-  if (s->kind == 'f' && s->itemsize == 4 && s->rows == rows && s->columns == (Py_ssize_t)width && (rows <= 1 || s->stride == row)) return s->data;
-  return PyErr_Format(PyExc_ValueError, "logits must be float32 of shape (%zd, %u), without gaps", rows, width), NULL;
+  if (s->kind == 'f' && s->itemsize == 4 && s->rows == rows && s->columns == (Py_ssize_t)width &&
+      (rows <= 1 || s->stride == row))
+    return s->data;
+  return PyErr_Format(PyExc_ValueError, "logits must be float32 of shape (%zd, %u), without gaps",
+                      rows, width),
+         NULL;
 }
 
 static PyObject *speculated(const uint32_t *path, size_t accepted, tsl_token next, uint64_t draws) {
@@ -375,14 +438,16 @@ static PyObject *speculate(core_matcher *m, tsl_drafts *o, uint64_t seed, uint64
   tsl_token next = TSL_NO_TOKEN;
   if (!path) return NULL;
   tsl_status status = tsl_speculate(m->matcher, o, seed, &draws, path, &accepted, &next);
-  PyObject *result = status == TSL_OK ? speculated(path, accepted, next, draws) : core_raise(status, NULL, "speculate");
+  PyObject *result = status == TSL_OK ? speculated(path, accepted, next, draws)
+                                      : core_raise(status, NULL, "speculate");
   PyMem_Free(path);
   return result;
 }
 
 PyObject *core_speculate(PyObject *module, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"matcher", "tokens", "logits", "draft_logits", "parents", "temperature", "draft_temperature", "draft_masked", "distinct", "seed",
-                          "draws", NULL};
+  static char *names[] = {
+      "matcher",           "tokens",       "logits",   "draft_logits", "parents", "temperature",
+      "draft_temperature", "draft_masked", "distinct", "seed",         "draws",   NULL};
   PyObject *matcher, *tokens, *logits, *of_draft = Py_None, *parents = NULL, *result = NULL;
   int masked = 0, distinct = 0;
   unsigned long long seed = 0, draws = 0;
@@ -390,13 +455,16 @@ PyObject *core_speculate(PyObject *module, PyObject *args, PyObject *kwargs) {
   core_span target, draft;
   drafts d;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|OO$ffppO&O&:speculate", names, core.matcher, &matcher, &tokens, &logits, &of_draft, &parents,
-                                   &o.temperature, &o.draft_temperature, &masked, &distinct, core_u64, &seed, core_u64, &draws))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO|OO$ffppO&O&:speculate", names, core.matcher,
+                                   &matcher, &tokens, &logits, &of_draft, &parents, &o.temperature,
+                                   &o.draft_temperature, &masked, &distinct, core_u64, &seed,
+                                   core_u64, &draws))
     return NULL;
   if (read_drafts(tokens, parents, &d) < 0) return NULL;
   core_matcher *m = (core_matcher *)matcher;
   uint32_t width = tsl_vocab_logits_width(tsl_grammar_vocab(m->grammar->grammar));
-  o.tokens = d.tokens, o.parents = d.parents, o.count = (size_t)d.count, o.draft_masked = masked, o.distinct = distinct;
+  o.tokens = d.tokens, o.parents = d.parents, o.count = (size_t)d.count, o.draft_masked = masked,
+  o.distinct = distinct;
   if (core_span_open(logits, false, &target) == 0) {
     o.logits = whole_rows(&target, d.count + 1, width);
     if (o.logits && of_draft == Py_None) {
@@ -413,10 +481,13 @@ PyObject *core_speculate(PyObject *module, PyObject *args, PyObject *kwargs) {
 }
 
 const char core_draft_forced_doc[] =
-  "draft_forced(matcher, tail, max_retract=0, capacity=64)\n--\n\nDrafts that the grammar itself makes: the bytes that must come, in the tokens that the tokenizer would use for "
-  "the text so far and them.\n\n"
-  "`tail`: the last tokens accepted (16 or so). Returns (tokens, retract): the drafts, `capacity` at most, and how many of the tail's last tokens they\n"
-  "replace, `max_retract` at most; roll the matcher back by so many first. The matcher does not move.";
+    "draft_forced(matcher, tail, max_retract=0, capacity=64)\n--\n\nDrafts that the grammar itself "
+    "makes: the bytes that must come, in the tokens that the tokenizer would use for "
+    "the text so far and them.\n\n"
+    "`tail`: the last tokens accepted (16 or so). Returns (tokens, retract): the drafts, "
+    "`capacity` at most, and how many of the tail's last tokens they\n"
+    "replace, `max_retract` at most; roll the matcher back by so many first. The matcher does not "
+    "move.";
 
 PyObject *core_draft_forced(PyObject *module, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"matcher", "tail", "max_retract", "capacity", NULL};
@@ -424,16 +495,21 @@ PyObject *core_draft_forced(PyObject *module, PyObject *args, PyObject *kwargs) 
   Py_ssize_t most = 0, capacity = 64, length;
   size_t count = 0, retract = 0;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|nn:draft_forced", names, core.matcher, &matcher, &tail, &most, &capacity)) return NULL;
-  if (most < 0 || capacity < 0) return PyErr_SetString(PyExc_ValueError, "max_retract and capacity must not be negative"), NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|nn:draft_forced", names, core.matcher,
+                                   &matcher, &tail, &most, &capacity))
+    return NULL;
+  if (most < 0 || capacity < 0)
+    return PyErr_SetString(PyExc_ValueError, "max_retract and capacity must not be negative"), NULL;
   tsl_token *ids = core_read_ids(tail, &length);
   if (!ids) return NULL;
   tsl_token *found = core_matcher_is_free(matcher) ? core_array(capacity, sizeof *found) : NULL;
   PyObject *result = NULL;
   if (found) {
     tsl_status status =
-        tsl_matcher_draft_forced(((core_matcher *)matcher)->matcher, ids, (size_t)length, (size_t)most, found, (size_t)capacity, &count, &retract);
-    PyObject *list = status == TSL_OK ? core_token_list(found, count) : core_raise(status, NULL, "forced drafts");
+        tsl_matcher_draft_forced(((core_matcher *)matcher)->matcher, ids, (size_t)length,
+                                 (size_t)most, found, (size_t)capacity, &count, &retract);
+    PyObject *list = status == TSL_OK ? core_token_list(found, count)
+                                      : core_raise(status, NULL, "forced drafts");
     if (list) result = Py_BuildValue("Nn", list, (Py_ssize_t)retract);
   }
   PyMem_Free(found);

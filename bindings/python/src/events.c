@@ -5,17 +5,18 @@
 #include "core.h"
 
 typedef struct core_events {
-  PyObject_HEAD
-  tsl_events *events;
+  PyObject_HEAD tsl_events *events;
   PyObject *list; /* what was found in the call at hand; NULL after a failure */
 } core_events;
 
 static void take_event(void *ctx, const tsl_event *e) {
   static const char *const kinds[] = {"", "begin", "text", "end"};
-  static const char *const values[] = {"", "object", "array", "string", "number", "true", "false", "null"};
+  static const char *const values[] = {"",       "object", "array", "string",
+                                       "number", "true",   "false", "null"};
   core_events *self = ctx;
   if (!self->list) return;
-  PyObject *event = Py_BuildValue("sss#s#", kinds[e->kind], values[e->value], e->pointer, (Py_ssize_t)e->pointer_length, e->text_length ? e->text : "",
+  PyObject *event = Py_BuildValue("sss#s#", kinds[e->kind], values[e->value], e->pointer,
+                                  (Py_ssize_t)e->pointer_length, e->text_length ? e->text : "",
                                   (Py_ssize_t)e->text_length);
   if (!event || PyList_Append(self->list, event) < 0) Py_CLEAR(self->list);
   Py_XDECREF(event);
@@ -52,7 +53,8 @@ static PyObject *events_feed(PyObject *object, PyObject *text) {
   const char *bytes;
   Py_ssize_t length;
   tsl_error error = {0};
-  if (core_text(text, "the text", &bytes, &length) < 0 || !(self->list = PyList_New(0))) return NULL;
+  if (core_text(text, "the text", &bytes, &length) < 0 || !(self->list = PyList_New(0)))
+    return NULL;
   tsl_status status = tsl_events_feed(self->events, bytes, (size_t)length, &error);
   return finish(self, status, &error);
 }
@@ -73,25 +75,32 @@ static PyObject *events_reset(PyObject *object, PyObject *unused) {
 }
 
 static PyMethodDef methods[] = {
-  {"feed", events_feed, METH_O,
-   "feed($self, text, /)\n--\n\nRead on, str or bytes of any length: the bytes of each accepted token. A list of (event, value, pointer, text).\n\n"
-   "`event` is begin, text or end; `value` object, array, string, number, true, false or null; `pointer` the JSON pointer of the value; `text` more of a\n"
-   "string (whole characters, decoded), or the spelling of a number that ended. GrammarError if the text is no JSON."},
-  {"end", events_end, METH_NOARGS, "end($self, /)\n--\n\nThe text is over: the last events. GrammarError if a value is open."},
-  {"reset", events_reset, METH_NOARGS, "reset($self, /)\n--\n\nBack to the beginning of a text."},
-  {NULL, NULL, 0, NULL},
+    {"feed", events_feed, METH_O,
+     "feed($self, text, /)\n--\n\nRead on, str or bytes of any length: the bytes of each accepted "
+     "token. A list of (event, value, pointer, text).\n\n"
+     "`event` is begin, text or end; `value` object, array, string, number, true, false or null; "
+     "`pointer` the JSON pointer of the value; `text` more of a\n"
+     "string (whole characters, decoded), or the spelling of a number that ended. GrammarError if "
+     "the text is no JSON."},
+    {"end", events_end, METH_NOARGS,
+     "end($self, /)\n--\n\nThe text is over: the last events. GrammarError if a value is open."},
+    {"reset", events_reset, METH_NOARGS, "reset($self, /)\n--\n\nBack to the beginning of a text."},
+    {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot slots[] = {
-  {Py_tp_new, (void *)events_new},
-  {Py_tp_dealloc, (void *)events_dealloc},
-  {Py_tp_methods, methods},
-  {Py_tp_doc, (void *)"Events()\n--\n\nReads one JSON text in pieces and tells when a value begins, what more is known of a string, and when a value is whole."},
-  {0, NULL},
+    {Py_tp_new, (void *)events_new},
+    {Py_tp_dealloc, (void *)events_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, (void *)"Events()\n--\n\nReads one JSON text in pieces and tells when a value "
+                        "begins, what more is known of a string, and when a value is whole."},
+    {0, NULL},
 };
 
-static PyType_Spec spec = {
-  .name = "turnstile._core.Events", .basicsize = sizeof(core_events), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+static PyType_Spec spec = {.name = "turnstile._core.Events",
+                           .basicsize = sizeof(core_events),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
 
 int core_events_init(PyObject *module) {
   core.events = core_add_type(module, &spec);

@@ -1,4 +1,5 @@
-/* mask_table.c - the type MaskTable: which masks a device has already, and what must be copied there.
+/* mask_table.c - the type MaskTable: which masks a device has already, and what must be copied
+ * there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,9 +8,9 @@
 #include <string.h>
 
 typedef struct core_mask_table {
-  PyObject_HEAD
-  tsl_mask_table *table; /* NULL after a failed call that found no memory for another one */
-  PyObject *vocab;       /* a core_vocab */
+  PyObject_HEAD tsl_mask_table
+      *table;      /* NULL after a failed call that found no memory for another one */
+  PyObject *vocab; /* a core_vocab */
   uint32_t rows, words;
   bool busy; /* in a call that runs without the interpreter's lock */
 } core_mask_table;
@@ -27,8 +28,12 @@ static PyObject *mask_table_new(PyTypeObject *type, PyObject *args, PyObject *kw
   static char *names[] = {"vocab", "rows", NULL};
   PyObject *vocab;
   Py_ssize_t rows;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!n:MaskTable", names, core.vocab, &vocab, &rows)) return NULL;
-  if (rows < 1 || rows > TSL_MAX_MASK_ROWS) return PyErr_Format(PyExc_ValueError, "a table has 1 to %u rows, not %zd", TSL_MAX_MASK_ROWS, rows), NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!n:MaskTable", names, core.vocab, &vocab, &rows))
+    return NULL;
+  if (rows < 1 || rows > TSL_MAX_MASK_ROWS)
+    return PyErr_Format(PyExc_ValueError, "a table has 1 to %u rows, not %zd", TSL_MAX_MASK_ROWS,
+                        rows),
+           NULL;
   core_mask_table *self = (core_mask_table *)PyType_GenericAlloc(type, 0);
   if (!self) return NULL;
   Py_INCREF(vocab);
@@ -54,7 +59,7 @@ static void mask_table_dealloc(PyObject *self) {
   core_free_instance(self);
 }
 
-/* ---- one step ---------------------------------------------------------------------------------------------------- */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 typedef struct step {
   Py_ssize_t count;
@@ -87,23 +92,36 @@ static int step_hold(step *s, PyObject *sequence, Py_ssize_t count) {
   return 0;
 }
 
-static int open_numbers(step *s, PyObject *object, core_span *span, Py_ssize_t count, const char *name) {
+static int open_numbers(step *s, PyObject *object, core_span *span, Py_ssize_t count,
+                        const char *name) {
   if (core_span_open(object, true, span) < 0) return -1;
   s->open++;
-  if ((span->kind != 'i' && span->kind != 'u') || span->itemsize != 8 || (uintptr_t)span->data % 8 || span->rows != 1)
+  if ((span->kind != 'i' && span->kind != 'u') || span->itemsize != 8 ||
+      (uintptr_t)span->data % 8 || span->rows != 1)
     return PyErr_Format(PyExc_TypeError, "%s is an array of int64, of one dimension", name), -1;
-  if (span->columns < count) return PyErr_Format(PyExc_ValueError, "%s has %zd elements for %zd matchers", name, span->columns, count), -1;
+  if (span->columns < count)
+    return PyErr_Format(PyExc_ValueError, "%s has %zd elements for %zd matchers", name,
+                        span->columns, count),
+           -1;
   return 0;
 }
 
-static int step_open(step *s, const core_mask_table *t, PyObject *sequence, PyObject *rows, PyObject *fresh, PyObject *fresh_rows) {
+static int step_open(step *s, const core_mask_table *t, PyObject *sequence, PyObject *rows,
+                     PyObject *fresh, PyObject *fresh_rows) {
   Py_ssize_t count = PySequence_Size(sequence);
   if (count < 0) return -1;
-  if ((size_t)count > t->rows) return PyErr_Format(PyExc_ValueError, "%zd matchers for a table of %u rows", count, t->rows), -1;
-  if (open_numbers(s, rows, &s->rows, count, "rows") < 0 || core_span_open(fresh, true, &s->fresh) < 0) return -1;
+  if ((size_t)count > t->rows)
+    return PyErr_Format(PyExc_ValueError, "%zd matchers for a table of %u rows", count, t->rows),
+           -1;
+  if (open_numbers(s, rows, &s->rows, count, "rows") < 0 ||
+      core_span_open(fresh, true, &s->fresh) < 0)
+    return -1;
   s->open++;
   if (core_check_mask(&s->fresh, (Py_ssize_t)t->words * 32) < 0) return -1;
-  if (s->fresh.rows < count) return PyErr_Format(PyExc_ValueError, "fresh has %zd rows for %zd matchers", s->fresh.rows, count), -1;
+  if (s->fresh.rows < count)
+    return PyErr_Format(PyExc_ValueError, "fresh has %zd rows for %zd matchers", s->fresh.rows,
+                        count),
+           -1;
   if (open_numbers(s, fresh_rows, &s->fresh_rows, count, "fresh_rows") < 0) return -1;
   return step_hold(s, sequence, count);
 }
@@ -127,7 +145,8 @@ static tsl_status step_run(step *s, const core_mask_table *t, Py_ssize_t *fresh,
 
 /* Is nobody using it, now that the arguments have been read, which may run the user's code? */
 static bool is_ready(core_mask_table *t) {
-  if (t->busy) return core_raise(TSL_ERR_STATE, NULL, "the table is in use by another thread"), false;
+  if (t->busy)
+    return core_raise(TSL_ERR_STATE, NULL, "the table is in use by another thread"), false;
   tsl_status status = t->table ? TSL_OK : renew(t);
   return status == TSL_OK || (core_raise(status, NULL, "a table of masks"), false);
 }
@@ -142,15 +161,15 @@ static PyObject *mask_table_fill(PyObject *self, PyObject *args) {
   if (!failed) {
     tsl_status status;
     t->busy = true;
-    Py_BEGIN_ALLOW_THREADS
-    status = step_run(&s, t, &copied, &at);
-    Py_END_ALLOW_THREADS
-    t->busy = false;
+    Py_BEGIN_ALLOW_THREADS status = step_run(&s, t, &copied, &at);
+    Py_END_ALLOW_THREADS t->busy = false;
     if (status != TSL_OK) {
       char what[64];
       PyOS_snprintf(what, sizeof what, "the mask of matcher %lld", (long long)at);
       failed = (core_raise(status, NULL, what), -1);
-      (void)renew(t); /* what was handed out as fresh never reaches the device; without memory the next call tries again */
+      /* what was handed out as fresh never reaches the device; without memory the next call tries
+       * again */
+      (void)renew(t);
     }
   }
   step_close(&s);
@@ -160,34 +179,46 @@ static PyObject *mask_table_fill(PyObject *self, PyObject *args) {
 static PyObject *mask_table_stats(PyObject *self, PyObject *unused) {
   (void)unused;
   tsl_mask_table_stats s = {0};
-  if (of(self)->busy) return core_raise(TSL_ERR_STATE, NULL, "the table is in use by another thread");
+  if (of(self)->busy)
+    return core_raise(TSL_ERR_STATE, NULL, "the table is in use by another thread");
   if (of(self)->table) tsl_mask_table_get_stats(of(self)->table, &s);
-  return Py_BuildValue("{s:K,s:K,s:K,s:I}", "hits", (unsigned long long)s.hits, "copies", (unsigned long long)s.copies, "evictions",
-                       (unsigned long long)s.evictions, "rows", s.rows);
+  return Py_BuildValue("{s:K,s:K,s:K,s:I}", "hits", (unsigned long long)s.hits, "copies",
+                       (unsigned long long)s.copies, "evictions", (unsigned long long)s.evictions,
+                       "rows", s.rows);
 }
 
-/* ---- the type ---------------------------------------------------------------------------------------------------- */
+/* ---- the type -------------------------------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
-  {"fill", mask_table_fill, METH_VARARGS,
-   "fill($self, matchers, rows, fresh, fresh_rows, /)\n--\n\nOne step: in which row of the device's table each matcher's mask is; how many masks the device must be given first.\n\n"
-   "rows[i], int64, is the row of matchers[i]. The first `n` rows of `fresh` (int32 or uint32 of shape (>= matchers, >= mask_words)) are written with masks\n"
-   "that the device has not, and the first `n` of `fresh_rows`, int64, with the rows that they go to; `n` is returned. All in host memory. The device keeps what\n"
-   "it has in other rows; rows of this step stay as they are until the next call. 0.1 us a matcher, more where its mask is new to the table, and a copy of what is fresh. Runs without the\n"
-   "interpreter's lock. After an error the table is empty: all masks are fresh again. ValueError: more matchers than rows, or an array that is too short."},
-  {"stats", mask_table_stats, METH_NOARGS,
-   "stats($self, /)\n--\n\nA dict: hits (masks the device had), copies (masks that were fresh), evictions (rows given to another mask), rows (that hold one)."},
-  {NULL, NULL, 0, NULL},
+    {"fill", mask_table_fill, METH_VARARGS,
+     "fill($self, matchers, rows, fresh, fresh_rows, /)\n--\n\nOne step: in which row of the "
+     "device's table each matcher's mask is; how many masks the device must be given first.\n\n"
+     "rows[i], int64, is the row of matchers[i]. The first `n` rows of `fresh` (int32 or uint32 of "
+     "shape (>= matchers, >= mask_words)) are written with masks\n"
+     "that the device has not, and the first `n` of `fresh_rows`, int64, with the rows that they "
+     "go to; `n` is returned. All in host memory. The device keeps what\n"
+     "it has in other rows; rows of this step stay as they are until the next call. 0.1 us a "
+     "matcher, more where its mask is new to the table, and a copy of what is fresh. Runs without "
+     "the\n"
+     "interpreter's lock. After an error the table is empty: all masks are fresh again. "
+     "ValueError: more matchers than rows, or an array that is too short."},
+    {"stats", mask_table_stats, METH_NOARGS,
+     "stats($self, /)\n--\n\nA dict: hits (masks the device had), copies (masks that were fresh), "
+     "evictions (rows given to another mask), rows (that hold one)."},
+    {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot slots[] = {
-  {Py_tp_new, (void *)mask_table_new},
-  {Py_tp_dealloc, (void *)mask_table_dealloc},
-  {Py_tp_traverse, (void *)mask_table_traverse},
-  {Py_tp_methods, methods},
-  {Py_tp_doc, (void *)"MaskTable(vocab, rows)\n--\n\nA table of `rows` masks that a device keeps a copy of, so that a step sends a row's number for each sequence instead of a mask.\n\n"
-                      "Takes matchers of any grammars of one vocabulary, as many at a time as it has rows. Rows are given up least recently used first. 4 bytes * mask_words a row."},
-  {0, NULL},
+    {Py_tp_new, (void *)mask_table_new},
+    {Py_tp_dealloc, (void *)mask_table_dealloc},
+    {Py_tp_traverse, (void *)mask_table_traverse},
+    {Py_tp_methods, methods},
+    {Py_tp_doc,
+     (void *)"MaskTable(vocab, rows)\n--\n\nA table of `rows` masks that a device keeps a copy of, "
+             "so that a step sends a row's number for each sequence instead of a mask.\n\n"
+             "Takes matchers of any grammars of one vocabulary, as many at a time as it has rows. "
+             "Rows are given up least recently used first. 4 bytes * mask_words a row."},
+    {0, NULL},
 };
 
 static PyType_Spec spec = {.name = "turnstile._core.MaskTable",

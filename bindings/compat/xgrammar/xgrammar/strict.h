@@ -1,9 +1,14 @@
-/* strict.h - XGrammar's strict_mode: a JSON Schema whose objects and arrays hold what they list, and nothing else.
+/* strict.h - XGrammar's strict_mode: a JSON Schema whose objects and arrays hold what they list,
+ * and nothing else.
  *
- * The text of the schema is copied, and before the end of each schema in it that lists members ("properties", "patternProperties", "allOf", or the type "object" beside
- * "required", "minProperties" or "maxProperties"; alone it is any object) and says nothing of others, "unevaluatedProperties": false is put; for "prefixItems" without "items" likewise "unevaluatedItems": false. Parts of an allOf are left
- * open: only their whole can be closed. In the text of a structural tag every "json_schema" or "schema" is a schema. What is in enum, const, default and other values is no schema, and stays as it is. Malformed text is copied as it stands, for
- * the compiler to refuse with its place in the text.
+ * The text of the schema is copied, and before the end of each schema in it that lists members
+ * ("properties", "patternProperties", "allOf", or the type "object" beside "required",
+ * "minProperties" or "maxProperties"; alone it is any object) and says nothing of others,
+ * "unevaluatedProperties": false is put; for "prefixItems" without "items" likewise
+ * "unevaluatedItems": false. Parts of an allOf are left open: only their whole can be closed. In
+ * the text of a structural tag every "json_schema" or "schema" is a schema. What is in enum, const,
+ * default and other values is no schema, and stays as it is. Malformed text is copied as it stands,
+ * for the compiler to refuse with its place in the text.
  *
  * Schemas nested deeper than 512 are left as they are, since the compiler refuses them.
  *
@@ -21,17 +26,19 @@ namespace xgrammar {
 namespace turnstile_detail {
 
 class Closer {
- public:
+public:
   explicit Closer(const std::string &text) : text_(text) {}
-  /* The closed schema, or structural tag with its schemas closed; the text itself where it is malformed. */
+  /* The closed schema, or structural tag with its schemas closed; the text itself where it is
+   * malformed. */
   std::string run(bool is_tag = false) {
     value(is_tag ? kTag : kSchema, 0);
     space();
     return good_ && at_ == text_.size() ? out_ : text_;
   }
 
- private:
-  /* What a value is: a schema; one whose end stays open; an object of schemas; an array of schemas, or of open ones; a part of a structural tag; anything else. */
+private:
+  /* What a value is: a schema; one whose end stays open; an object of schemas; an array of schemas,
+   * or of open ones; a part of a structural tag; anything else. */
   enum What { kSchema, kOpen, kMap, kList, kOpenList, kTag, kData };
   const std::string &text_;
   std::string out_;
@@ -62,9 +69,16 @@ class Closer {
   }
 
   static What inside(const std::string &key, What what) {
-    static const char *const maps[] = {"\"properties\"", "\"patternProperties\"", "\"$defs\"", "\"definitions\"", "\"dependentSchemas\""};
+    static const char *const maps[] = {"\"properties\"", "\"patternProperties\"", "\"$defs\"",
+                                       "\"definitions\"", "\"dependentSchemas\""};
     static const char *const lists[] = {"\"anyOf\"", "\"oneOf\"", "\"prefixItems\""};
-    static const char *const ones[] = {"\"items\"", "\"additionalProperties\"", "\"then\"", "\"else\"", "\"contains\"", "\"propertyNames\"", "\"unevaluatedItems\"",
+    static const char *const ones[] = {"\"items\"",
+                                       "\"additionalProperties\"",
+                                       "\"then\"",
+                                       "\"else\"",
+                                       "\"contains\"",
+                                       "\"propertyNames\"",
+                                       "\"unevaluatedItems\"",
                                        "\"unevaluatedProperties\""};
     if (what == kMap) return kSchema;
     if (what == kTag) return key == "\"json_schema\"" || key == "\"schema\"" ? kSchema : kTag;
@@ -93,13 +107,19 @@ class Closer {
   void array(What what, int depth) {
     copy();
     if (take(']')) return;
-    do value(what == kList ? kSchema : what == kOpenList ? kOpen : what == kTag ? kTag : kData, depth + 1);
+    do
+      value(what == kList       ? kSchema
+            : what == kOpenList ? kOpen
+            : what == kTag      ? kTag
+                                : kData,
+            depth + 1);
     while (good_ && take(','));
     good_ = good_ && take(']');
   }
 
   void object(What what, int depth) {
-    bool lists = false, is_object = false, bounded = false, others = false, prefix = false, items = false, members = false;
+    bool lists = false, is_object = false, bounded = false, others = false, prefix = false,
+         items = false, members = false;
     copy();
     if (take('}')) return;
     do {
@@ -108,15 +128,18 @@ class Closer {
       if (!good_ || !take(':')) return void(good_ = false);
       space();
       members = true;
-      lists = lists || key == "\"properties\"" || key == "\"patternProperties\"" || (key == "\"allOf\"" && text_.compare(at_, 2, "[]") != 0);
+      lists = lists || key == "\"properties\"" || key == "\"patternProperties\"" ||
+              (key == "\"allOf\"" && text_.compare(at_, 2, "[]") != 0);
       is_object = is_object || (key == "\"type\"" && text_.compare(at_, 8, "\"object\"") == 0);
-      bounded = bounded || key == "\"required\"" || key == "\"minProperties\"" || key == "\"maxProperties\"";
+      bounded = bounded || key == "\"required\"" || key == "\"minProperties\"" ||
+                key == "\"maxProperties\"";
       others = others || key == "\"additionalProperties\"" || key == "\"unevaluatedProperties\"";
       prefix = prefix || key == "\"prefixItems\"";
       items = items || key == "\"items\"" || key == "\"unevaluatedItems\"";
       value(inside(key, what), depth + 1);
     } while (good_ && take(','));
-    if (what == kSchema && members && (lists || (is_object && bounded)) && !others) out_ += ", \"unevaluatedProperties\": false";
+    if (what == kSchema && members && (lists || (is_object && bounded)) && !others)
+      out_ += ", \"unevaluatedProperties\": false";
     if (what == kSchema && members && prefix && !items) out_ += ", \"unevaluatedItems\": false";
     good_ = good_ && take('}');
   }
@@ -125,7 +148,7 @@ class Closer {
 inline std::string close_schema(const std::string &schema) { return Closer(schema).run(); }
 inline std::string close_tag(const std::string &tag) { return Closer(tag).run(true); }
 
-}  // namespace turnstile_detail
-}  // namespace xgrammar
+} // namespace turnstile_detail
+} // namespace xgrammar
 
-#endif  // XGRAMMAR_TURNSTILE_STRICT_H_
+#endif // XGRAMMAR_TURNSTILE_STRICT_H_
