@@ -139,7 +139,7 @@ static const struct {{ const char *before, *after; uint64_t hash; }} nfc_expecte
 {chr(10).join(lines)}
 }};
 """
-    with open(os.path.join(ROOT, "tests", "nfc_expected.h"), "w") as f:
+    with open(os.path.join(ROOT, "tests", "support", "nfc_expected.h"), "w") as f:
         f.write(text)
 
 

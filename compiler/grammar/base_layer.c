@@ -13,6 +13,7 @@
 #include "runtime/position/distinct.h"
 #include "runtime/walk/names.h"
 #include "runtime/masks/union_memo.h"
+#include "runtime/walk/shared_walks.h"
 #include "runtime/walk/walk.h"
 #include "runtime/walk/any_text.h"
 #include "runtime/walk/nonascii.h"
@@ -316,6 +317,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
     if (space->status == TSL_OK) tsl__rehearse(space);
+    if (space->status == TSL_OK && !tsl__common_attach(vocab)) tsl__space_no_memory(space);
     if (space->status == TSL_OK && tsl__union_freeze(space)) tsl__walks_lay(space);
     tsl__walk_scratch_free(space); /* a frozen layer walks no more */
     tsl__naming_free(space);

@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "compiler/grammar/source.h"
+#include "compiler/states/outline.h"
 #include "runtime/artifact/artifact.h"
 #include "runtime/vocab/build.h"
 
@@ -96,8 +97,8 @@ static tsl_status hash_key(const tsl_source *s, const tsl_vocab *vocab, const ts
   return fine ? TSL_OK : TSL_ERR_NO_MEMORY;
 }
 
-tsl_status tsl__artifact_source(const tsl_source *s, const tsl_vocab *vocab, tsl__a_draft *d,
-                                tsl_error *error) {
+static tsl_status write_source(const tsl_source *s, const tsl_vocab *vocab, tsl__a_draft *d,
+                               tsl_error *error) {
   uint32_t n[S_NUMBERS];
   if ((uint32_t)s->kind > TSL_SOURCE_GBNF)
     return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d",
@@ -132,7 +133,7 @@ static bool take_string(const char **at, uint64_t n, const char **out) {
   return n == 0 || strlen(*out) == n - 1;
 }
 
-tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *bytes, size_t size,
+static tsl_status compile_source(tsl_vocab *vocab, const uint8_t *bytes, size_t size,
                                  const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   uint32_t n[S_NUMBERS];
   *out = NULL;
@@ -166,6 +167,25 @@ tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *bytes, size_t 
                        .root = root,
                        .limits = limits};
   return tsl_grammar_compile(vocab, &source, out, error);
+}
+
+/* ---- the public calls: runtime/artifact with this compiler ------------------------------------- */
+
+static const tsl__growth growth = TSL__GROWTH(compile_source, write_source);
+
+tsl_status tsl_grammar_load(tsl_vocab *vocab, const char *path, const tsl_limits *limits,
+                            tsl_grammar **out, tsl_error *error) {
+  return tsl__artifact_load(&growth, vocab, path, limits, out, error);
+}
+
+tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t size,
+                                   const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+  return tsl__artifact_load_memory(&growth, vocab, data, size, limits, out, error);
+}
+
+tsl_status tsl_artifact_make(tsl_grammar *grammar, const tsl_artifact_options *options,
+                             const tsl_allocator *allocator, tsl_artifact **out, tsl_error *error) {
+  return tsl__artifact_make(&growth, grammar, options, allocator, out, error);
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */

@@ -22,6 +22,7 @@
 
 #include "compiler/expr/node.h"
 #include "compiler/states/outline.h"
+#include "runtime/kernels/digest.h"
 
 #define NODES_MAX 2000u
 #define DEPTH_MAX 200u

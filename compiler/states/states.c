@@ -10,6 +10,7 @@
 #include "compiler/states/letters.h"
 #include "compiler/states/meaning.h"
 #include "compiler/states/outline.h"
+#include "runtime/position/layer.h"
 #include "runtime/walk/fixed.h"
 #include "runtime/position/distinct.h"
 #include "runtime/walk/names.h"

@@ -23,7 +23,7 @@ tsl__state tsl__state_of(tsl__space *space, tsl__expr e);
  * handle (runtime/artifact/read.c). NULL when out of memory. Ended by the hook's `free`. */
 void *tsl__states_open(tsl__space *space, tsl__exprs *x);
 tsl__state tsl__states_of(void *states, tsl__expr e);
-extern const tsl__hook tsl__states_hook; /* declared for runtime/ in runtime/artifact/artifact.h */
+extern const tsl__hook tsl__states_hook;
 /* NULL: the space was loaded, there are none. */
 tsl__exprs *tsl__states_exprs(const tsl__space *space);
 

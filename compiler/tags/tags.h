@@ -294,4 +294,7 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl
 /* The mark that a rule's expression bears, or NULL. */
 const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr rule);
 
+/* write.c: a tree as structural-tag JSON, NUL-terminated, in t's arena. NULL on failure. */
+char *tsl__tags_write(tsl__tags *t, const tsl__tag *root);
+
 #endif

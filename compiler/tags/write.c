@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "compiler/tools/tools.h"
+#include "compiler/tags/tags.h"
 
 typedef struct writer {
   tsl__tags *tags;

@@ -62,8 +62,5 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options);
 /* presets.c, generated: NULL past the last. */
 const char *tsl__tools_preset_text(size_t index);
-/* compiler/tags/write.c: a tree as structural-tag JSON, NUL-terminated, in t's arena. NULL on
- * failure. */
-char *tsl__tags_write(tsl__tags *t, const tsl__tag *root);
 
 #endif

@@ -202,8 +202,11 @@ typedef struct tsl__artifact_file {
 } tsl__artifact_file;
 
 /* What the hook of a loaded grammar knows. */
+typedef struct tsl__growth tsl__growth;
+
 typedef struct tsl__reader {
   tsl__space *space;
+  const tsl__growth *growth;
   tsl__artifact_file file;
   const tsl__a_header *h;
   const uint64_t *sums; /* of the blocks */
@@ -255,22 +258,36 @@ void tsl__reader_forget_limits(tsl__reader *r);
 
 void tsl__a_close(tsl__artifact_file *file, const tsl_allocator *a);
 
-/* Expressions of a loaded grammar's own, from which outlines are grown (compiler/states/outline.c).
- * `grown` is what tsl__states_hook is called with. */
-tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void **outlines);
-void *tsl__outline_states(void *outlines);
-/* 0 on failure (sticky) */
-tsl__state tsl__outline_state(tsl__space *space, void *outlines, const uint32_t *words, uint32_t n);
-void tsl__outline_forget_limits(void *outlines); /* their `cancel` and `deadline_us` */
-void tsl__outline_close(tsl__space *space, void *outlines);
-extern const tsl__hook tsl__states_hook;
+/* What loading and writing need from the compiler's side, which this room does not know. Whoever
+ * offers the public calls hands it in: compiler/grammar/store.c, and compiler/states/alone.c in a
+ * library without front ends. */
+struct tsl__growth {
+  /* A loaded grammar's own expressions, from which its described states grow (*outlines, freed by
+   * `close`). The state `hook` is called with what `states` returns. */
+  tsl_status (*open)(tsl__space *space, const tsl_limits *limits, void **outlines);
+  void *(*states)(void *outlines);
+  const tsl__hook *hook;
+  /* The state that these words describe; 0 on failure (sticky). */
+  tsl__state (*state)(tsl__space *space, void *outlines, const uint32_t *words, uint32_t n);
+  /* Drop the `cancel` and `deadline_us` of the limits that it was opened with. */
+  void (*forget_limits)(void *outlines);
+  void (*close)(tsl__space *space, void *outlines);
+  /* Compile an artifact's source text; UNSUPPORTED without front ends. */
+  tsl_status (*compile)(tsl_vocab *vocab, const uint8_t *source, size_t size,
+                        const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
+  /* Write a source and its key into a draft; UNSUPPORTED without front ends. */
+  tsl_status (*source)(const tsl_source *source, const tsl_vocab *vocab, tsl__a_draft *draft,
+                       tsl_error *error);
+};
 
-/* Compile an artifact's source. The compiler has it (compiler/grammar/store.c); a library without
- * says UNSUPPORTED (alone.c). */
-tsl_status tsl__artifact_compile(tsl_vocab *vocab, const uint8_t *source, size_t size,
-                                 const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
-/* Write down a source for an artifact, and its key; the same two places. */
-tsl_status tsl__artifact_source(const tsl_source *source, const tsl_vocab *vocab,
-                                tsl__a_draft *draft, tsl_error *error);
+/* As tsl_grammar_load, tsl_grammar_load_memory and tsl_artifact_make. */
+tsl_status tsl__artifact_load(const tsl__growth *growth, tsl_vocab *vocab, const char *path,
+                              const tsl_limits *limits, tsl_grammar **out, tsl_error *error);
+tsl_status tsl__artifact_load_memory(const tsl__growth *growth, tsl_vocab *vocab, const void *data,
+                                     size_t size, const tsl_limits *limits, tsl_grammar **out,
+                                     tsl_error *error);
+tsl_status tsl__artifact_make(const tsl__growth *growth, tsl_grammar *grammar,
+                              const tsl_artifact_options *options, const tsl_allocator *allocator,
+                              tsl_artifact **out, tsl_error *error);
 
 #endif

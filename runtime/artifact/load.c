@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/position/layer.h"
 #include "runtime/artifact/artifact.h"
 
 #include <errno.h>
@@ -157,13 +158,15 @@ static const char *report_of(tsl__reader *r) {
   return text;
 }
 
-static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const tsl__a_header *h,
-                             const tsl_limits *limits, tsl__space **space, tsl_error *error) {
+static tsl_status open_space(const tsl__growth *growth, tsl_vocab *vocab, tsl__artifact_file file,
+                             const tsl__a_header *h, const tsl_limits *limits, tsl__space **space,
+                             tsl_error *error) {
   tsl__reader *r = tsl__alloc_zero(&vocab->alloc, sizeof *r);
   tsl_status status =
       r ? tsl__space_new(NULL, vocab, &vocab->alloc, limits, space) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
     *r = (tsl__reader){.space = *space,
+                       .growth = growth,
                        .h = h,
                        .sums = (const uint64_t *)(const void *)(h + 1),
                        .walks = h->memo == TSL__ARTIFACT_MEMO};
@@ -186,8 +189,8 @@ static tsl_status open_space(tsl_vocab *vocab, tsl__artifact_file file, const ts
 }
 
 /* A grammar over a complete artifact; takes `file` over, and frees it on failure, too. */
-static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl_limits *limits,
-                            tsl_grammar **out, tsl_error *error) {
+static tsl_status open_file(const tsl__growth *growth, tsl_vocab *vocab, tsl__artifact_file file,
+                            const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   const tsl__a_header *h;
   tsl__space *space = NULL;
   *out = NULL;
@@ -197,8 +200,7 @@ static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl
     const tsl__a_section *s = &h->section[TSL__A_SOURCE];
     status = verify_all(h, error);
     if (status == TSL_OK)
-      status =
-          tsl__artifact_compile(vocab, file.at + s->offset, (size_t)s->size, limits, out, error);
+      status = growth->compile(vocab, file.at + s->offset, (size_t)s->size, limits, out, error);
     tsl__a_close(&file, &vocab->alloc);
     return status;
   }
@@ -206,7 +208,7 @@ static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl
     tsl__a_close(&file, &vocab->alloc);
     return status;
   }
-  status = open_space(vocab, file, h, limits, &space, error);
+  status = open_space(growth, vocab, file, h, limits, &space, error);
   if (status != TSL_OK) return status;
   tsl__reader *r = space->hook_ctx;
   tsl__state start = first_state(r);
@@ -214,18 +216,19 @@ static tsl_status open_file(tsl_vocab *vocab, tsl__artifact_file file, const tsl
   return tsl__grammar_make(vocab, space, report ? start : 0, report ? report : "", out, error);
 }
 
-tsl_status tsl_grammar_load(tsl_vocab *vocab, const char *path, const tsl_limits *limits,
-                            tsl_grammar **out, tsl_error *error) {
+tsl_status tsl__artifact_load(const tsl__growth *growth, tsl_vocab *vocab, const char *path,
+                              const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   tsl__artifact_file file;
   *out = NULL;
   if (!vocab || !path)
     return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and a path are needed");
   tsl_status status = map(path, &file, error);
-  return status == TSL_OK ? open_file(vocab, file, limits, out, error) : status;
+  return status == TSL_OK ? open_file(growth, vocab, file, limits, out, error) : status;
 }
 
-tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t size,
-                                   const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl__artifact_load_memory(const tsl__growth *growth, tsl_vocab *vocab, const void *data,
+                                     size_t size, const tsl_limits *limits, tsl_grammar **out,
+                                     tsl_error *error) {
   *out = NULL;
   if (!vocab || (!data && size))
     return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary and data are needed");
@@ -235,7 +238,7 @@ tsl_status tsl_grammar_load_memory(tsl_vocab *vocab, const void *data, size_t si
   void *copy = tsl__alloc(&vocab->alloc, size);
   if (!copy) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   memcpy(copy, data, size);
-  return open_file(vocab, (tsl__artifact_file){copy, size, false}, limits, out, error);
+  return open_file(growth, vocab, (tsl__artifact_file){copy, size, false}, limits, out, error);
 }
 
 /* ---- looking at one -------------------------------------------------------------------------- */

@@ -234,11 +234,11 @@ uint32_t tsl__a_number(const tsl__reader *r, tsl__state state) {
 
 static tsl__state grow(tsl__reader *r, uint32_t number, const body *b) {
   if (!r->outlines) {
-    tsl_status status = tsl__outline_open(r->space, &r->limits, &r->outlines);
+    tsl_status status = r->growth->open(r->space, &r->limits, &r->outlines);
     if (status != TSL_OK) return tsl__space_fail(r->space, status, "out of memory"), 0;
-    r->grown = tsl__outline_states(r->outlines);
+    r->grown = r->growth->states(r->outlines);
   }
-  tsl__state s = tsl__outline_state(r->space, r->outlines, b->outline, b->outline_words);
+  tsl__state s = r->growth->state(r->space, r->outlines, b->outline, b->outline_words);
   if (!s) return tsl__a_bad(r, "the artifact is damaged: an outline"), 0;
   while (r->file_of.n <= s)
     if (!tsl__vec_push(&r->space->alloc, &r->file_of, 0)) return tsl__space_no_memory(r->space), 0;
@@ -382,7 +382,7 @@ static tsl_status expand(void *ctx, tsl__state state) {
   const tsl__state_rec *own = tsl__state_at(r->space, state);
   tsl__ranges targets;
   body b;
-  if (!is_listed(own)) return tsl__states_hook.expand(r->grown, state);
+  if (!is_listed(own)) return r->growth->hook->expand(r->grown, state);
   if (!read_state(r, state, &b)) return r->space->status;
   if (((own->flags & TSL__STATE_KEYED) && (b.edges || b.token_edges)) ||
       ((own->flags & TSL__STATE_RESUME) && (b.edges || b.token_edges || b.ranges)))
@@ -402,12 +402,13 @@ static tsl_status expand(void *ctx, tsl__state state) {
 
 static tsl__state fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi,
                         uint32_t depth) {
-  if (!is_listed(from)) return tsl__states_hook.fixed(reader(ctx)->grown, from, lo, hi, depth);
+  if (!is_listed(from))
+    return reader(ctx)->growth->hook->fixed(reader(ctx)->grown, from, lo, hi, depth);
   return tsl__a_bad(reader(ctx), "the artifact is damaged: no state of it has fixed texts"), 0;
 }
 
 static uint32_t derive(void *ctx, const tsl__state_rec *state, uint8_t byte) {
-  if (!is_listed(state)) return tsl__states_hook.derive(reader(ctx)->grown, state, byte);
+  if (!is_listed(state)) return reader(ctx)->growth->hook->derive(reader(ctx)->grown, state, byte);
   return tsl__a_bad(reader(ctx), "the artifact is damaged: a target that is not there"),
          TSL__TARGET_LATER;
 }
@@ -443,7 +444,7 @@ static bool read_wide(tsl__reader *r, uint32_t at, uint32_t n, bool whole, uint3
 static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   tsl__reader *r = reader(ctx);
   body b;
-  if (!is_listed(state)) return tsl__states_hook.form(r->grown, state, hint);
+  if (!is_listed(state)) return r->growth->hook->form(r->grown, state, hint);
   if (!read_body(r, state->handle & ~TSL__A_LISTED, &b) || !b.hint) return false;
   const uint32_t *w = b.hint;
   tsl__hint h = {.limit = w[3],
@@ -464,7 +465,7 @@ static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
 }
 
 static bool letters_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
-  return !is_listed(state) && tsl__states_hook.letters(reader(ctx)->grown, state, hint);
+  return !is_listed(state) && reader(ctx)->growth->hook->letters(reader(ctx)->grown, state, hint);
 }
 
 /* ---- the rest of the hook -------------------------------------------------------------------- */
@@ -473,7 +474,7 @@ static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   tsl__reader *r = reader(ctx);
   body b;
   if (!is_listed(tsl__state_at(r->space, state)))
-    return tsl__states_hook.shortest(r->grown, state, count);
+    return r->growth->hook->shortest(r->grown, state, count);
   if (!read_state(r, state, &b)) return UINT32_MAX;
   if (!b.loop || count >= b.loop[0]) return b.shortest;
   return tsl__a_way_out(b.loop[2], b.loop[3], b.loop[0] - count - 1, b.loop[4]);
@@ -533,7 +534,7 @@ static tsl__state spellings(void *ctx, const struct tsl__spelled *texts, uint32_
 static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word)) {
   tsl__reader *r = reader(ctx);
   return !is_listed(tsl__state_at(r->space, state)) &&
-         tsl__states_hook.outline(r->grown, state, to, put);
+         r->growth->hook->outline(r->grown, state, to, put);
 }
 
 static void print(void *ctx, tsl__state state, char *out, size_t n) {
@@ -541,17 +542,17 @@ static void print(void *ctx, tsl__state state, char *out, size_t n) {
   if (is_listed(tsl__state_at(r->space, state)))
     snprintf(out, n, "#%u", (unsigned)tsl__a_number(r, state));
   else
-    tsl__states_hook.print(r->grown, state, out, n);
+    r->growth->hook->print(r->grown, state, out, n);
 }
 
 static void begin(void *ctx, uint64_t deadline) {
-  if (reader(ctx)->grown) tsl__states_hook.begin(reader(ctx)->grown, deadline);
+  if (reader(ctx)->grown) reader(ctx)->growth->hook->begin(reader(ctx)->grown, deadline);
 }
 
 static const char *why(void *ctx) {
   tsl__reader *r = reader(ctx);
   return r->space->why ? r->space->why
-         : r->grown    ? tsl__states_hook.why(r->grown)
+         : r->grown    ? r->growth->hook->why(r->grown)
                        : "the artifact is damaged";
 }
 
@@ -559,7 +560,7 @@ static size_t memory(void *ctx) {
   const tsl__reader *r = ctx;
   return sizeof *r + r->maps + (r->left_id.cap + r->file_of.cap) * sizeof(uint32_t) +
          (r->file.mapped ? 0 : r->file.size) + (r->shared ? strlen(r->shared) + 1 : 0) +
-         (r->grown ? tsl__states_hook.memory(r->grown) : 0);
+         (r->grown ? r->growth->hook->memory(r->grown) : 0);
 }
 
 static uint32_t count(void *ctx) { return reader(ctx)->h->states; }
@@ -567,7 +568,7 @@ static uint32_t count(void *ctx) { return reader(ctx)->h->states; }
 static void release(void *ctx) {
   tsl__reader *r = ctx;
   tsl_allocator a = r->space->alloc;
-  if (r->outlines) tsl__outline_close(r->space, r->outlines);
+  if (r->outlines) r->growth->close(r->space, r->outlines);
   tsl__vec_free(&a, &r->left_id);
   tsl__vec_free(&a, &r->file_of);
   tsl__free(&a, r->verified, r->maps);
@@ -611,5 +612,5 @@ tsl__reader *tsl__reader_of(const tsl__space *space) {
 void tsl__reader_forget_limits(tsl__reader *r) {
   r->limits.cancel = r->space->cancel = NULL;
   r->limits.deadline_us = r->space->deadline_us = r->space->deadline = 0;
-  if (r->outlines) tsl__outline_forget_limits(r->outlines);
+  if (r->outlines) r->growth->forget_limits(r->outlines);
 }

@@ -103,8 +103,8 @@ tsl_status tsl__a_put_text(tsl__a_draft *d, unsigned section, const char *text, 
 }
 
 /* Load what was listed, walk, and write the walks down too. */
-static tsl_status add_memo(tsl__a_draft *d, const tsl_grammar *g, uint64_t max_steps,
-                           tsl_error *error) {
+static tsl_status add_memo(const tsl__growth *growth, tsl__a_draft *d, const tsl_grammar *g,
+                           uint64_t max_steps, tsl_error *error) {
   const tsl_limits limits = {.cancel = g->space->cancel};
   tsl_artifact *bare;
   tsl_grammar *loaded;
@@ -113,7 +113,8 @@ static tsl_status add_memo(tsl__a_draft *d, const tsl_grammar *g, uint64_t max_s
     return tsl__fail(error, status,
                      status == TSL_ERR_LIMIT ? "the artifact is larger than 2 GiB"
                                              : "out of memory");
-  status = tsl_grammar_load_memory(g->vocab, bare->data, bare->size, &limits, &loaded, error);
+  status =
+      tsl__artifact_load_memory(growth, g->vocab, bare->data, bare->size, &limits, &loaded, error);
   tsl_artifact_free(bare);
   if (status != TSL_OK) return status;
   loaded->space->until = g->space->until;
@@ -162,15 +163,15 @@ static void clear(tsl__a_draft *d) {
   *d = (tsl__a_draft){.a = d->a};
 }
 
-static tsl_status make(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_draft *d,
-                       tsl_artifact **out, tsl_error *error) {
+static tsl_status make(const tsl__growth *growth, tsl_grammar *g, const tsl_artifact_options *o,
+                       tsl__a_draft *d, tsl_artifact **out, tsl_error *error) {
   tsl_status status = list(g, o, d, error);
-  if (status == TSL_OK) status = add_memo(d, g, o->max_walk_steps, error);
+  if (status == TSL_OK) status = add_memo(growth, d, g, o->max_walk_steps, error);
   if ((status == TSL_ERR_LIMIT || status == TSL_ERR_UNSUPPORTED) && o->source) {
     clear(d);
     status = TSL_OK;
   }
-  if (status == TSL_OK && o->source) status = tsl__artifact_source(o->source, g->vocab, d, error);
+  if (status == TSL_OK && o->source) status = growth->source(o->source, g->vocab, d, error);
   if (status != TSL_OK) return status;
   status = tsl__a_assemble(d, g->vocab, d->a, out);
   return status == TSL_OK ? TSL_OK
@@ -179,13 +180,14 @@ static tsl_status make(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_dra
                                                               : "out of memory");
 }
 
-tsl_status tsl_artifact_make(tsl_grammar *grammar, const tsl_artifact_options *options,
-                             const tsl_allocator *allocator, tsl_artifact **out, tsl_error *error) {
+tsl_status tsl__artifact_make(const tsl__growth *growth, tsl_grammar *grammar,
+                              const tsl_artifact_options *options, const tsl_allocator *allocator,
+                              tsl_artifact **out, tsl_error *error) {
   *out = NULL;
   if (!grammar) return tsl__fail(error, TSL_ERR_ARGUMENT, "no grammar given");
   tsl_artifact_options o = with_defaults(options);
   tsl__a_draft d = {.a = tsl__allocator_or_default(allocator)};
-  tsl_status status = make(grammar, &o, &d, out, error);
+  tsl_status status = make(growth, grammar, &o, &d, out, error);
   tsl__a_draft_free(&d);
   return status;
 }

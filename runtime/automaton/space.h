@@ -41,6 +41,7 @@ struct tsl__hint;
 struct tsl__spelled;
 struct tsl__walk;
 struct tsl__adopted;
+struct tsl__mask_rec;
 
 /* How states grow: filled in by the compiler, absent where a program only loads artifacts. */
 typedef struct tsl__hook {
@@ -145,6 +146,19 @@ typedef struct tsl__chains {
   uint32_t looked; /* at so many, known or not */
 } tsl__chains;
 
+/* How layers are made, freed and counted, and what their masks share with those of other grammars:
+ * the room that knows all tables fills this in (runtime/position/layer.c), so that the rooms
+ * below need not know it. */
+typedef struct tsl__layer_ops {
+  tsl_status (*make)(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a,
+                     const tsl_limits *limits, tsl__space **out);
+  void (*free)(tsl__space *space);
+  size_t (*memory)(const tsl__space *space);
+  /* see runtime/walk/shared_walks.h */
+  uint32_t (*shared_base)(tsl__space *space, const uint32_t *bases, uint32_t n);
+  void (*shared_row)(tsl__space *space, uint32_t mask, const struct tsl__mask_rec *m);
+} tsl__layer_ops;
+
 struct tsl__space {
   const tsl__space *parent;
   uint32_t mask_words; /* of the vocabulary's masks: asked for with each, and close by */
@@ -163,6 +177,7 @@ struct tsl__space {
   uint64_t room_until;       /* bytes of the arena up to which memory need not be looked at */
   uint64_t max_memory;
   uint32_t max_stacks;
+  const tsl__layer_ops *layer;
   const int *cancel;
   /* time for one piece of work; when this one must end (0: never) */
   uint64_t deadline_us, deadline;
@@ -219,10 +234,15 @@ struct tsl__space {
   atomic_uint rows; /* masks that are written out for good (runtime/masks/borrow.h) */
 };
 
-tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a,
-                          const tsl_limits *limits, tsl__space **out);
-void tsl__space_free(tsl__space *space);
-size_t tsl__space_memory(const tsl__space *space);
+static inline void tsl__space_free(tsl__space *space) {
+  if (space) space->layer->free(space);
+}
+/* Bytes that it holds. */
+static inline size_t tsl__space_memory(const tsl__space *space) {
+  return space->layer->memory(space);
+}
+/* Set the limits of a new space (NULL: the defaults), and begin its first piece of work. */
+void tsl__space_limits(tsl__space *space, const tsl_limits *limits);
 /* Begin a piece of work: clears the sticky status and the step budget. Where `until` is set, the
  * time and `cancel` are looked at: small pieces never come to it. */
 void tsl__space_begin(tsl__space *space);

@@ -15,8 +15,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "runtime/kernels/logits.h"
-
 static void *malloc_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
   (void)ctx;
   (void)old_size;
@@ -297,19 +295,7 @@ size_t tsl__sort_unique(uint32_t *at, size_t n) {
   return out;
 }
 
-#define VECTOR_SIZE 1024u /* bytes from which it pays to ask for the processor's kernels */
-
 uint64_t tsl__hash(const void *data, size_t size) { return XXH3_64bits(data, size); }
-
-tsl__digest tsl__digest_of(const uint8_t secret[TSL__SECRET], const void *data, size_t size) {
-  uint64_t half[2];
-  if (size > VECTOR_SIZE) {
-    tsl__logits()->hash_secretly(secret, data, size, half);
-    return (tsl__digest){half[0], half[1]};
-  }
-  XXH128_hash_t h = XXH3_128bits_withSecret(data, size, secret, TSL__SECRET);
-  return (tsl__digest){h.low64, h.high64};
-}
 
 bool tsl__secret_draw(uint8_t secret[TSL__SECRET]) { return getentropy(secret, TSL__SECRET) == 0; }
 

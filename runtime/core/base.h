@@ -300,7 +300,6 @@ uint64_t tsl__hash(const void *data, size_t size); /* XXH3-64 */
 typedef struct tsl__digest {
   uint64_t lo, hi;
 } tsl__digest;
-tsl__digest tsl__digest_of(const uint8_t secret[TSL__SECRET], const void *data, size_t size);
 /* Draw one from the system's source of random bytes; false if it has none. */
 bool tsl__secret_draw(uint8_t secret[TSL__SECRET]);
 

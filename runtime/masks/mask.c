@@ -3,7 +3,6 @@
  */
 #include "runtime/masks/mask.h"
 
-#include "runtime/walk/shared_walks.h"
 #include "runtime/kernels/logits.h"
 #include "runtime/masks/union_memo.h"
 
@@ -571,7 +570,7 @@ static uint16_t *join_lists(const tsl__space *space, const tsl__gather *g, size_
 static void unite_common(tsl__space *space, tsl__mask_rec *r) {
   uint32_t *lists = (uint32_t *)(uintptr_t)r->lists, n = 0;
   while (n < r->base_count && lists[n] < space->bitsets.first) n++;
-  uint32_t number = n > 1 ? tsl__common_base(space, lists, n) : 0;
+  uint32_t number = n > 1 ? space->layer->shared_base(space, lists, n) : 0;
   if (!number) return;
   memmove(lists + 1, lists + n, tsl__mask_lists_size(r) - n * sizeof *lists);
   lists[0] = number;
@@ -593,7 +592,7 @@ static tsl__mask add_joined(tsl__space *space, tsl__gather *g, tsl__patches minu
   r->plus_count = (uint16_t)n;
   r->joined = true;
   tsl__mask number = tsl__space_count(space, masks) - 1;
-  tsl__common_row(space, number);
+  tsl__mask_share(space, number);
   if (!atomic_load_explicit(&r->row, memory_order_relaxed)) unite_common(space, r);
   return space->status == TSL_OK ? number : 0;
 }

@@ -144,4 +144,15 @@ void tsl__mask_put(const tsl__space *space, const tsl__mask_rec *r, uint32_t *ou
 void tsl__mask_patch(const tsl__mask_rec *r, uint32_t *out);
 bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token token);
 
+/* of a mask of one bitset, from which a row is quicker to copy than it is to put together */
+#define TSL__ROW_PATCHES 32u
+
+/* A position has this mask: if many positions have it, its row, which all grammars of the
+ * vocabulary share, is found or made. Failures are sticky. */
+static inline void tsl__mask_share(tsl__space *space, tsl__mask mask) {
+  const tsl__mask_rec *m = tsl__mask_at(space, mask);
+  if (!m->asked && (m->base_count > 1 || m->minus_count + m->plus_count >= TSL__ROW_PATCHES))
+    space->layer->shared_row(space, mask, m);
+}
+
 #endif

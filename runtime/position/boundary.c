@@ -333,14 +333,25 @@ size_t tsl__boundary_memory(const tsl__boundary *c) {
 }
 
 /* A grammar that was loaded has no layer below: its vocabulary keeps it for all of them. */
+static void free_kept(tsl_vocab *v) {
+  tsl__boundary_free(atomic_load_explicit(&v->boundary, memory_order_acquire), &v->alloc);
+}
+static size_t kept_memory(const tsl_vocab *v) {
+  return tsl__boundary_memory(
+      atomic_load_explicit(&((tsl_vocab *)(uintptr_t)v)->boundary, memory_order_acquire));
+}
+
 const tsl__boundary *tsl__boundary_of(tsl__space *space) {
+  static const tsl__kept_ops kept = {free_kept, kept_memory};
   const tsl__boundary *known = tsl__boundary_known(space);
   if (known) return known;
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
   pthread_mutex_lock(&v->lock);
   tsl__boundary *made = atomic_load_explicit(&v->boundary, memory_order_acquire);
-  if (!made && (made = tsl__boundary_make(v, &v->alloc)))
+  if (!made && (made = tsl__boundary_make(v, &v->alloc))) {
     atomic_store_explicit(&v->boundary, made, memory_order_release);
+    atomic_store_explicit(&v->kept[TSL__KEPT_BOUNDARY], &kept, memory_order_release);
+  }
   pthread_mutex_unlock(&v->lock);
   if (!made) tsl__space_no_memory(space);
   return made;

@@ -180,7 +180,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   if (tsl__distinct_narrows(space, r) && space->status == TSL_OK)
     m = tsl__distinct_mask(space, at, m);
   if (space->status != TSL_OK) return 0;
-  tsl__common_row(space, m);
+  tsl__mask_share(space, m);
   atomic_store_explicit(&r->mask, tsl__mask_at(space, m), memory_order_release);
   return m;
 }

@@ -24,9 +24,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "runtime/walk/shared_walks.h"
-#include "runtime/position/distinct.h"
-#include "runtime/automaton/space.h"
 #include "runtime/vocab/build.h"
 
 /* tsl_vocab, and what only this file needs. */
@@ -188,9 +185,10 @@ static vocab *new_shell(const tsl_allocator *a) {
   atomic_init(&v->base.shared, NULL);
   atomic_init(&v->base.lengths, NULL);
   atomic_init(&v->base.boundary, NULL);
-  v->base.common = tsl__common_new(&v->base, TSL__COMMON_BYTES);
-  if (v->base.common && !pthread_mutex_init(&v->base.lock, NULL)) return v;
-  tsl__common_free(v->base.common);
+  atomic_init(&v->base.common, NULL);
+  atomic_init(&v->base.walk_cache, TSL__COMMON_BYTES);
+  for (size_t i = 0; i < TSL__KEPT_COUNT; i++) atomic_init(&v->base.kept[i], NULL);
+  if (!pthread_mutex_init(&v->base.lock, NULL)) return v;
   tsl__free(a, v, sizeof *v);
   return NULL;
 }
@@ -198,7 +196,6 @@ static vocab *new_shell(const tsl_allocator *a) {
 static void free_shell(vocab *v) {
   tsl_allocator a = v->base.alloc;
   tsl__trie_free(&v->special_trie, &a);
-  tsl__common_free(v->base.common);
   pthread_mutex_destroy(&v->base.lock);
   tsl__free(&a, v, sizeof *v);
 }
@@ -278,8 +275,10 @@ void tsl_vocab_release(tsl_vocab *v) {
   if (!v || atomic_fetch_sub_explicit(&v->references, 1, memory_order_acq_rel) > 1) return;
   tsl__shared *shared = atomic_load_explicit(&v->shared, memory_order_acquire);
   if (shared) shared->free(shared);
-  tsl__space_free(atomic_load_explicit(&v->lengths, memory_order_acquire));
-  tsl__boundary_free(atomic_load_explicit(&v->boundary, memory_order_acquire), &v->alloc);
+  for (size_t i = 0; i < TSL__KEPT_COUNT; i++) {
+    const tsl__kept_ops *ops = atomic_load_explicit(&v->kept[i], memory_order_acquire);
+    if (ops) ops->free(v);
+  }
   if (v->tokenizer) v->tokenizer->ops->free(v->tokenizer);
   if (v->mapping) {
     tsl__free(&v->alloc, v->trie.labels, tsl__trie_labels(&v->trie));
@@ -329,28 +328,24 @@ void tsl_vocab_identity(const tsl_vocab *v, uint8_t identity[16]) {
   memcpy(identity, v->identity, 16);
 }
 
-void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
-  tsl__common_limit(v->common, max_bytes);
-}
-
 static size_t trie_memory(const tsl__trie *t) {
   return t->node_count * sizeof *t->nodes + tsl__trie_labels(t) +
          t->order_count * sizeof *t->order + t->set_count * sizeof *t->sets;
 }
 
 size_t tsl_vocab_memory(const tsl_vocab *v) {
-  const tsl__shared *shared = atomic_load_explicit(&((tsl_vocab *)v)->shared, memory_order_acquire);
-  const struct tsl__boundary *boundary =
-      atomic_load_explicit(&((tsl_vocab *)v)->boundary, memory_order_acquire);
-  const tsl__space *lengths =
-      atomic_load_explicit(&((tsl_vocab *)v)->lengths, memory_order_acquire);
-  return sizeof(vocab) + v->mapping_size +
-         (v->mapping ? tsl__trie_labels(&v->trie) : trie_memory(&v->trie)) +
-         trie_memory(&((const vocab *)v)->special_trie) +
-         (lengths ? tsl__space_memory(lengths) : 0) + tsl__common_memory(v->common) +
-         tsl__boundary_memory(boundary) +
-         (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) +
-         (shared && shared->memory ? shared->memory(shared) : 0);
+  tsl_vocab *u = (tsl_vocab *)(uintptr_t)v;
+  const tsl__shared *shared = atomic_load_explicit(&u->shared, memory_order_acquire);
+  size_t n = sizeof(vocab) + v->mapping_size +
+             (v->mapping ? tsl__trie_labels(&v->trie) : trie_memory(&v->trie)) +
+             trie_memory(&((const vocab *)v)->special_trie) +
+             (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) +
+             (shared && shared->memory ? shared->memory(shared) : 0);
+  for (size_t i = 0; i < TSL__KEPT_COUNT; i++) {
+    const tsl__kept_ops *ops = atomic_load_explicit(&u->kept[i], memory_order_acquire);
+    if (ops) n += ops->memory(v);
+  }
+  return n;
 }
 
 /* The longest token of `trie` that `text` begins with, or TSL_NO_TOKEN; *length is what it spells.

@@ -36,6 +36,25 @@ typedef struct tsl__shared {
   size_t (*memory)(const struct tsl__shared *shared);
 } tsl__shared;
 
+/* What a room above keeps with a vocabulary, made when it is first needed: who made it says how it
+ * is freed and how large it is. */
+typedef struct tsl__kept_ops {
+  void (*free)(tsl_vocab *vocab);
+  size_t (*memory)(const tsl_vocab *vocab);
+} tsl__kept_ops;
+
+/* In the order in which they are freed. */
+typedef enum tsl__kept_kind {
+  TSL__KEPT_LENGTHS,  /* `lengths` */
+  TSL__KEPT_BOUNDARY, /* `boundary` */
+  TSL__KEPT_WALKS,    /* `common` */
+  TSL__KEPT_COUNT
+} tsl__kept_kind;
+
+/* bytes of walks that the grammars of a vocabulary share, where the host did not say: with it a
+ * vocabulary of 128,000 tokens stays below 64 MB */
+#define TSL__COMMON_BYTES ((size_t)9 << 20)
+
 struct tsl_vocab {
   tsl_allocator alloc;
   atomic_uint references;
@@ -60,8 +79,10 @@ struct tsl_vocab {
    * (runtime/position/boundary.h) */
   _Atomic(struct tsl__boundary *) boundary;
   /* what its grammars learn from one another (runtime/walk/shared_walks.h) */
-  struct tsl__common *common;
-  _Atomic(tsl__shared *) shared; /* NULL until the first grammar */
+  _Atomic(struct tsl__common *) common;
+  atomic_size_t walk_cache;                             /* its bytes at most */
+  _Atomic(const tsl__kept_ops *) kept[TSL__KEPT_COUNT]; /* NULL: it was not made */
+  _Atomic(tsl__shared *) shared;                        /* NULL until the first grammar */
   /* tables of grammars so far: their serial numbers (runtime/matcher/grammar.h) */
   _Atomic(uint64_t) tables_made;
   void *mapping; /* cache file behind the arrays, or NULL */

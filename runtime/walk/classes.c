@@ -331,9 +331,18 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
   return fine;
 }
 
+static void free_lengths(tsl_vocab *v) {
+  tsl__space_free(atomic_load_explicit(&v->lengths, memory_order_acquire));
+}
+static size_t lengths_memory(const tsl_vocab *v) {
+  return tsl__space_memory(
+      atomic_load_explicit(&((tsl_vocab *)(uintptr_t)v)->lengths, memory_order_acquire));
+}
+
 /* A grammar that was loaded has no layer below: its vocabulary keeps the lengths for all of
  * them. */
 static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
+  static const tsl__kept_ops kept = {free_lengths, lengths_memory};
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
   tsl__space *made = atomic_load_explicit(&v->lengths, memory_order_acquire);
   if (made) return made->lengths;
@@ -341,12 +350,14 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   made = atomic_load_explicit(&v->lengths, memory_order_acquire);
   tsl_status status = TSL_OK;
   if (!made) {
-    status = tsl__space_new(NULL, v, &v->alloc, NULL, &made);
+    status = space->layer->make(NULL, v, &v->alloc, NULL, &made);
     if (status == TSL_OK) status = tsl__lengths_make(made);
-    if (status == TSL_OK)
+    if (status == TSL_OK) {
       atomic_store_explicit(&v->lengths, made, memory_order_release);
-    else
+      atomic_store_explicit(&v->kept[TSL__KEPT_LENGTHS], &kept, memory_order_release);
+    } else {
       tsl__space_free(made), made = NULL;
+    }
   }
   pthread_mutex_unlock(&v->lock);
   if (!made) tsl__space_fail(space, status, "out of memory");

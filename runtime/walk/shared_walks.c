@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/shared_walks.h"
+#include "runtime/kernels/digest.h"
 
 #include <pthread.h>
 
@@ -235,7 +236,25 @@ size_t tsl__common_memory(tsl__common *c) {
   return n;
 }
 
-void tsl__common_limit(tsl__common *c, size_t limit) {
+static void free_kept(tsl_vocab *v) {
+  tsl__common_free(atomic_load_explicit(&v->common, memory_order_acquire));
+}
+static size_t kept_memory(const tsl_vocab *v) {
+  return tsl__common_memory(
+      atomic_load_explicit(&((tsl_vocab *)(uintptr_t)v)->common, memory_order_acquire));
+}
+
+bool tsl__common_attach(tsl_vocab *v) {
+  static const tsl__kept_ops ops = {free_kept, kept_memory};
+  if (atomic_load_explicit(&v->common, memory_order_relaxed)) return true;
+  tsl__common *c = tsl__common_new(v, atomic_load_explicit(&v->walk_cache, memory_order_relaxed));
+  if (!c) return false;
+  atomic_store_explicit(&v->common, c, memory_order_release);
+  atomic_store_explicit(&v->kept[TSL__KEPT_WALKS], &ops, memory_order_release);
+  return true;
+}
+
+static void set_limit(tsl__common *c, size_t limit) {
   pthread_mutex_lock(&c->lock);
   atomic_store_explicit(&c->limit, c->drawn ? limit : 0, memory_order_relaxed);
   generation_free(c->vocab, &c->old);
@@ -243,12 +262,23 @@ void tsl__common_limit(tsl__common *c, size_t limit) {
   pthread_mutex_unlock(&c->lock);
 }
 
+void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
+  pthread_mutex_lock(&v->lock);
+  atomic_store_explicit(&v->walk_cache, max_bytes, memory_order_relaxed);
+  tsl__common *c = atomic_load_explicit(&v->common, memory_order_acquire);
+  if (c) set_limit(c, max_bytes);
+  pthread_mutex_unlock(&v->lock);
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* NULL: none. What is asked for before the vocabulary's layer is whole
  * (compiler/grammar/rehearsal.h) tells nothing of what grammars will ask for. */
 static tsl__common *common_of(const tsl__space *space) {
-  return space->parent && space->parent->frozen ? space->vocab->common : NULL;
+  tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
+  return space->parent && space->parent->frozen
+             ? atomic_load_explicit(&v->common, memory_order_acquire)
+             : NULL;
 }
 
 /* What a state means; false: that cannot be said. */

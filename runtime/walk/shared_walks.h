@@ -36,15 +36,14 @@
 typedef struct tsl__common tsl__common;
 typedef TSL__VEC(uint32_t) tsl__words;
 
-/* with it a vocabulary of 128,000 tokens stays below 64 MB */
-#define TSL__COMMON_BYTES ((size_t)9 << 20)
-
 /* For at most `limit` bytes (0: nothing is kept, as where no secret can be drawn). NULL when out of
  * memory. */
 tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit);
 void tsl__common_free(tsl__common *c);
 size_t tsl__common_memory(tsl__common *c);
-void tsl__common_limit(tsl__common *c, size_t limit);
+/* Make it for a vocabulary that has none, whose layer is about to be frozen. The caller has the
+ * vocabulary's lock. False: out of memory. */
+bool tsl__common_attach(tsl_vocab *vocab);
 
 /* By what a walk is found; false: this state has no meaning beyond its grammar, or nothing is
  * kept. */
@@ -61,17 +60,9 @@ bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *ga
 /* Leave a walk for others. Keeps nothing where memory is short. */
 void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk *walk);
 
-/* of a mask of one bitset, from which a row is quicker to copy than it is to put together */
-#define TSL__ROW_PATCHES 32u
-
 /* A position has this mask: if it is one that many have, its row (runtime/masks/mask.h) is found or
  * made. Failures are sticky. */
 void tsl__common_row_of(tsl__space *space, tsl__mask mask, const tsl__mask_rec *m);
-static inline void tsl__common_row(tsl__space *space, tsl__mask mask) {
-  const tsl__mask_rec *m = tsl__mask_at(space, mask);
-  if (!m->asked && (m->base_count > 1 || m->minus_count + m->plus_count >= TSL__ROW_PATCHES))
-    tsl__common_row_of(space, mask, m);
-}
 /* One bitset for several of the vocabulary's, sorted, at most TSL__BASES_MAX, if many masks have
  * them together: its number in the space; else 0. Failures are sticky. */
 uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n);

@@ -11,7 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/support/check.h"
-#include "tests/support/taken.h"
+#include "tests/support/accepted.h"
 #include "turnstile.h"
 
 #define TOKENS 1400u

@@ -10,7 +10,7 @@
 #include "compiler/gbnf/ast.h"
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
-#include "tests/support/taken.h"
+#include "tests/support/accepted.h"
 #include "tests/support/text.h"
 
 static uint64_t seed = 97;

@@ -17,7 +17,7 @@
 #include "runtime/matcher/matcher.h"
 #include "tests/support/check.h"
 #include "tests/judges/repeats.h"
-#include "tests/support/taken.h"
+#include "tests/support/accepted.h"
 #include "turnstile.h"
 
 static tsl_vocab *vocab;

@@ -6,7 +6,7 @@
 #define TSL_TESTS_SUPPORT_DRAW_H
 
 #include "tests/support/check.h"
-#include "tests/support/taken.h"
+#include "tests/support/accepted.h"
 #include "turnstile.h"
 
 /* A random token of a mask; TSL_NO_TOKEN if there is none. */

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_TESTS_SUPPORT_TAKEN_H
-#define TSL_TESTS_SUPPORT_TAKEN_H
+#ifndef TSL_TESTS_SUPPORT_ACCEPTED_H
+#define TSL_TESTS_SUPPORT_ACCEPTED_H
 
 #include "tests/support/check.h"
 #include "turnstile.h"

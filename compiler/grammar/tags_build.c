@@ -1,4 +1,4 @@
-/* build.c - trees of formats built in C. See tags.h and section 10 of turnstile.h.
+/* tags_build.c - trees of formats built in C. See tags.h and section 10 of turnstile.h.
  *
  * A tree is an arena with nodes in it; all texts are copied into it. What fails makes NULL and is
  * remembered: a NULL among the parts of a format makes that NULL too, so that a caller checks once,
