@@ -1,4 +1,4 @@
-/* runtime/automaton/seen_names.h - does a mask say what is taken? Token by token, each by a copy of
+/* accepted.h - does a mask say what is accepted? Token by token, each by a copy of
  * the matcher.
  *
  * SPDX-License-Identifier: Apache-2.0
