@@ -295,6 +295,9 @@ static bool fill_fork(tsl__reader *r, tsl__state s, body *b) {
       return tsl__a_bad(r, "the artifact is damaged: a fork");
     tsl__target to = target_of(r, w[2 * i + 1], false, 0);
     if (!to) return false;
+    /* what grows from a forged outline may be a fork itself */
+    if (tsl__state_at(r->space, tsl__target_state(to))->flags & TSL__STATE_FORK)
+      return tsl__a_bad(r, "the artifact is damaged: a fork");
     edges[i] = (tsl__edge){0, to};
   }
   tsl__ranges none = {0};
