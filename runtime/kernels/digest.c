@@ -4,6 +4,8 @@
  */
 #include "runtime/kernels/digest.h"
 
+#define XXH_STATIC_LINKING_ONLY
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "runtime/kernels/logits.h"
