@@ -195,17 +195,11 @@ static bool factor(const tsl__decimal *d, factored *f) {
   return true;
 }
 
-static bool multiply_power(tsl__nat *a, uint32_t prime, int64_t power) {
-  for (; power > 0; power--)
-    if (!tsl__nat_mul_add(a, prime, 0)) return false;
-  return true;
-}
-
 static tsl_status unfactor(tsl__arena *arena, factored *f, tsl__decimal *out) {
   char digits[TSL__NAT_DIGITS];
   int64_t exponent = f->twos < f->fives ? f->twos : f->fives;
-  if (!multiply_power(&f->u, 2, f->twos - exponent) ||
-      !multiply_power(&f->u, 5, f->fives - exponent))
+  if (!tsl__nat_mul_power(&f->u, 2, f->twos - exponent) ||
+      !tsl__nat_mul_power(&f->u, 5, f->fives - exponent))
     return TSL_ERR_LIMIT;
   size_t count = tsl__nat_to_digits(&f->u, digits);
   if (count > TSL__DECIMAL_DIGITS) return TSL_ERR_LIMIT;

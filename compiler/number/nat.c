@@ -242,11 +242,38 @@ bool tsl__nat_push_digit_mod(tsl__nat *a, uint32_t digit, const tsl__nat *m) {
   return true;
 }
 
+/* a mod divisor; 0 < divisor <= 10^9 */
+static uint32_t rest_by_small(const tsl__nat *a, uint32_t divisor) {
+  uint64_t rest = 0;
+  for (uint32_t i = a->n; i-- > 0;) rest = (rest * TSL__NAT_BASE + a->limb[i]) % divisor;
+  return (uint32_t)rest;
+}
+
+/* The highest power of 2 or 5 below 10^9, which a step divides or multiplies by. */
+#define STRIDE(prime) ((prime) == 2 ? 29u : 12u)
+
+static uint32_t power_of(uint32_t prime, uint32_t exponent) {
+  uint32_t power = 1;
+  while (exponent--) power *= prime;
+  return power;
+}
+
 uint32_t tsl__nat_strip(tsl__nat *a, uint32_t prime) {
   uint32_t count = 0;
-  while (a->n && a->limb[0] % prime == 0) { /* the base is a multiple of 2 and of 5 */
-    divide_by_small(a, prime);
-    count++;
+  for (uint32_t stride = STRIDE(prime); stride && a->n; stride /= 2) {
+    uint32_t power = power_of(prime, stride);
+    while (rest_by_small(a, power) == 0) {
+      divide_by_small(a, power);
+      count += stride;
+    }
   }
   return count;
+}
+
+bool tsl__nat_mul_power(tsl__nat *a, uint32_t prime, int64_t exponent) {
+  for (uint32_t stride = STRIDE(prime); exponent > 0; exponent -= stride) {
+    if (exponent < stride) stride = (uint32_t)exponent;
+    if (!tsl__nat_mul_add(a, power_of(prime, stride), 0)) return false;
+  }
+  return true;
 }
