@@ -9,7 +9,7 @@
   header    docs/guide.md names the subjects of include/turnstile.h in their order
   figures   the table beside other engines is that of docs/bench/peers.md; what docs/bench.md says of pairs, texts and schemas stands in docs/testing-log.md
   links     every file and folder that README.md, CONTRIBUTING.md and CHANGELOG.md link to exists
-  hosts     docs/hosts.md links to an example for each host, of at most 40 lines, which a test of the hosts runs
+  hosts     docs/hosts.md links to an example for each host, of at most 50 lines, which a test of the hosts runs
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -86,7 +86,7 @@ def test_commands():
     commands = set(re.findall(r"\./dev ([a-z]+)", pages))
     offered = run("./dev", "help").stdout
     check(len(commands) > 8, f"./dev commands that are named: {sorted(commands)}")
-    for command in sorted(commands):
+    for command in sorted(commands - {"help"}):
         check(re.search(rf"^\./dev {command}\b", offered, re.M), f"./dev {command} exists")
     done = run("./dev", "test", "docs", "nonsuch")
     check(done.returncode == 1 and done.stderr.startswith("dev: there is no test nonsuch:"), f"./dev test nonsuch: {done.stderr}")
@@ -99,8 +99,8 @@ def test_header():
     header = (ROOT / "include" / "turnstile.h").read_text(encoding="utf-8")
     titles = [title.lower() for title in re.findall(r"^/\* -{4} [0-9]+\. ([^:\n]*?)(?::.*)? -{4,} \*/$", header, re.M)]
     guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-    named = re.search(r"in the order in which a user meets it: ([^.]*)\.", guide)[1].replace("\n", " ")
-    check(len(titles) >= 12 and named == ", ".join(titles), f"docs/guide.md names the subjects of the header, {', '.join(titles)}")
+    named = re.findall(r"^\d+\. (.*)$", guide.partition("in the order in which a user meets them:\n\n")[2].partition("\n\n")[0], re.M)
+    check(len(titles) >= 12 and named == titles, f"docs/guide.md names the subjects of the header, {', '.join(titles)}")
 
 
 def test_figures():
@@ -151,7 +151,7 @@ def test_hosts():
         host, _, example, _ = (cell.strip() for cell in row.strip("| ").split(" | "))
         path = ROOT / "docs" / re.search(r"\]\(([^)]+)\)", example)[1]
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        check(0 < len(lines) <= 40, f"{host}: {example} has {len(lines)} lines")
+        check(0 < len(lines) <= 50, f"{host}: {example} has {len(lines)} lines")
         check(path.name in tests or (path.suffix == ".rs" and f'"{path.stem}"' in tests), f"{host}: no test runs {path.name}")
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         check((ROOT / "docs" / target).exists(), f"docs/hosts.md: {target} exists")
