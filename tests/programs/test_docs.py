@@ -214,6 +214,12 @@ def rooms():
         check(found, f"docs/architecture.md: {what}: {function} is defined in {name}")
 
 
+def anchors(path):
+    """The names of a page's headings, as GitHub and mkdocs make them."""
+    text = doc_blocks.BLOCK.sub("", path.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in re.findall(r"^#+ (.+)$", text, re.M)}
+
+
 def main():
     keywords()
     rooms()
@@ -230,8 +236,11 @@ def main():
         check(len(re.findall(r"^```", content, re.M)) == 2 * len(found), f"{name}: every block has a language")
         for command in doc_blocks.commands(path):
             run_command(str(name), command)
-        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", doc_blocks.BLOCK.sub("", content)):
-            check((path.parent / target).exists(), f"{name}: {target} exists")
+        for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", doc_blocks.BLOCK.sub("", content)):
+            place = path.parent / target if target else path
+            check(place.exists(), f"{name}: {target} exists")
+            if anchor and place.suffix == ".md" and place.is_file():
+                check(anchor in anchors(place), f"{name}: {target} has a heading #{anchor}")
     print(f"  {len(FILES)} files, {count} blocks")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

@@ -28,7 +28,7 @@ IN_IDENTIFIERS = ["wide"]
 CHECKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs"]
 # Quotations: {file: words that it quotes}. A word that the file no longer has is an error, too.
 ALLOWED = {
-    "docs/limits.md": {"united"},  # a message of the engine, word for word
+    "docs/limits.md": {"tell", "united"},  # messages of the engine, word for word
 }
 # The words are looked for in files of these kinds. Not in data: texts, schemas, published vocabularies.
 KINDS = {".c", ".h", ".def", ".cpp", ".hpp", ".py", ".js", ".mjs", ".ts", ".rs", ".html", ".css", ".md", ".build", ".pyi", ""}
