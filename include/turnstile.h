@@ -52,7 +52,8 @@ extern "C" {
 #define TSL_VERSION_MINOR 1
 #define TSL_VERSION_PATCH 0
 
-/* "0.1.0": the version of the library that is linked, which may differ from the header's. */
+/* The version of the library that is linked, as "MAJOR.MINOR.PATCH". It may differ from that of
+ * the header. */
 TSL_API const char *tsl_version(void);
 
 /* ---- 1. Status and errors -------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ nav:
 """
 NAV = [("Turnstile", "index.md"), ("Guide", "guide.md"), ("Concepts", "concepts.md"), ("Inspector and playground", "inspector.md"),
        ("What it does", ["schema.md", "tools.md", "sampling.md", "decoding.md", "vocabularies.md"]), ("Hosts", ["hosts.md", "python.md", "llama.cpp.md", "artifacts.md", "scale-out.md"]), ("Reference", "reference.md"),
-       ("Limits and security", ["limits.md", "security.md"]), ("Benchmarks", ["bench.md", "bench/peers.md", "bench/scaling.md", "bench/tools.md", "bench/gpu.md"]), ("Testing", ["testing.md", "testing-log.md"]), ("How to extend", "extend.md"),
+       ("Limits and security", ["limits.md", "security.md"]), ("Benchmarks", ["bench.md", "bench/peers.md", "bench/scaling.md", "bench/tools.md", "bench/gpu.md"]), ("Testing", ["testing.md", "testing-log.md"]), ("Work on it", ["contributing.md", "architecture.md", "extend.md", "glossary.md", "changelog.md"]),
        ("Railroads", "railroads.md")]
 
 
@@ -118,14 +118,14 @@ def plots():
 
 
 def index(readme):
-    """The README up to its figures; the badges of a front page are the sections of the manual."""
-    return readme.split("\n## What it does not do yet")[0] + "\n\nBegin with the [guide](guide.md), or [see it](inspector.md).\n\n## What it does not do yet" + \
-        readme.split("\n## What it does not do yet")[1].split("\n## Build")[0]
+    """The README; its last section lists pages, which the manual's own navigation does."""
+    return readme.split("\n## More\n")[0].replace("](docs/pictures/", "](pictures/") + "\n\nBegin with the [guide](docs/guide.md), or [see it](docs/inspector.md).\n"
 
 
 def relink(text, page):
     """Links of a file of the tree become links of the site; what is no page is named only."""
-    special = {ROOT / "include" / "turnstile.h": "reference.md", ROOT / "SECURITY.md": "security.md", ROOT / "README.md": "index.md"}
+    special = {ROOT / "include" / "turnstile.h": "reference.md", ROOT / "SECURITY.md": "security.md", ROOT / "README.md": "index.md",
+               ROOT / "CONTRIBUTING.md": "contributing.md", ROOT / "CHANGELOG.md": "changelog.md"}
 
     def target(match):
         label, path, anchor = match[1], match[2], match[3] or ""
@@ -149,7 +149,7 @@ def pages():
     for path in sorted((ROOT / "docs").rglob("*.md")):
         to = str(path.relative_to(ROOT / "docs"))
         found[to] = relink(path.read_text(encoding="utf-8"), {"source": path, "to": to})
-    for name, to, change in (("README.md", "index.md", index), ("SECURITY.md", "security.md", str)):
+    for name, to, change in (("README.md", "index.md", index), ("SECURITY.md", "security.md", str), ("CONTRIBUTING.md", "contributing.md", str), ("CHANGELOG.md", "changelog.md", str)):
         found[to] = relink(change((ROOT / name).read_text(encoding="utf-8")), {"source": ROOT / name, "to": to})
     found["bench.md"] += plots()
     found["reference.md"] = reference((ROOT / "include" / "turnstile.h").read_text(encoding="utf-8"))

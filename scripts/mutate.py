@@ -9,7 +9,7 @@ TESTS, until one fails, crashes, or takes five times as long as it should: kille
 through some of them once more in a second copy, built with ASan and UBSan, so that an index one past the end is seen.
 
 Left out: what does not compile; what gives the same code when compiled with optimisation; and the lines of EQUIVALENT, of which is said why no change there
-can be seen in what is allowed, only in what it costs. What survives is printed, one a line; docs/testing-log.md says of each why.
+can be seen in what is allowed, only in what it costs. What survives is printed, one a line; docs/testing-log.md has the rates of some runs.
 
 SPDX-License-Identifier: Apache-2.0
 """

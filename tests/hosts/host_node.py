@@ -85,7 +85,7 @@ def main():
     versions = [subprocess.run(command, capture_output=True, text=True).stdout for command in (["node", "--version"], ["emcc", "--version"])]
     emcc = re.search(r"\d+\.\d+\.\d+", versions[1])[0]
     size = (DIST / "turnstile.wasm").stat().st_size
-    common.end(counts, f"Node {versions[0].strip()[1:]} (Emscripten {emcc}): package turnstile 0.1.0, turnstile.wasm of {size >> 10} KiB, {tokens} tokens generated")
+    common.end(counts, f"Node {versions[0].strip()[1:]} (Emscripten {emcc}): package turnstile, turnstile.wasm of {size >> 10} KiB, {tokens} tokens generated")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def layout():
 def finds_static_library():
     """What build.rs tells cargo of an installed library that is static alone: what it needs is linked, too."""
     with tempfile.TemporaryDirectory() as name:
-        pathlib.Path(name, "turnstile.pc").write_text("Name: turnstile\nDescription: -\nVersion: 0.1.0\nLibs: -L/opt/lib -lturnstile -lm\n")
+        pathlib.Path(name, "turnstile.pc").write_text("Name: turnstile\nDescription: -\nVersion: 1.2.3\nLibs: -L/opt/lib -lturnstile -lm\n")
         program = pathlib.Path(name, "build")
         subprocess.run(["rustc", "--edition=2021", "-o", program, CRATES / "turnstile-sys" / "build.rs"], check=True)
         environment = {key: value for key, value in os.environ.items() if key != "TURNSTILE_LIB_DIR"}
@@ -94,7 +94,7 @@ def main():
     counts["passed" if finds_static_library() else "failed"] += 1
     counts["passed" if manifests_are_old() else "failed"] += 1
     version = subprocess.run(["cargo", "--version"], capture_output=True, text=True).stdout.split()[1]
-    common.end(counts, f"Rust (cargo {version}): turnstile-sys and turnstile 0.1.0, {tokens} tokens generated, example person: {example.stdout.strip()}")
+    common.end(counts, f"Rust (cargo {version}): turnstile-sys and turnstile, {tokens} tokens generated, example person: {example.stdout.strip()}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the manual shows is true: every code block and command of README.md, SECURITY.md, docs/ and bindings/*/README.md is run.
+"""What the manual shows is true: every code block and command of README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md, docs/ and bindings/*/README.md is run.
 
   sh        run line by line in the root of the tree, build/turnstile being the tool under test. `./dev …` is not run from inside a test: its subcommand must exist (.ci/run runs demo, test,
             test hosts, test page and docs)
@@ -10,6 +10,8 @@
             `apt-get install` names must be those that ./dev installs
 
   keywords  docs/schema.md lists the keywords of compiler/schema/keywords.def, each with its drafts
+  rooms     docs/architecture.md lists every folder of runtime/ and compiler/, with a header that is there, and docs/pictures/rooms.svg is drawn from it. Each function that it names is in the
+            file of its row
   limits    every message that goes with TSL_ERR_LIMIT in runtime/ and compiler/ stands in docs/limits.md, its numbers as N and what is put between as …
 
 Names of folders that a block would leave behind (STAND_INS) are those of a scratch folder here.
@@ -30,7 +32,7 @@ import doc_blocks
 
 ROOT = doc_blocks.ROOT
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
-FILES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "bindings").glob("*/README.md"))]
+FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "bindings").glob("*/README.md"))]
 
 passed = failed = skipped = 0
 folder = tempfile.TemporaryDirectory()
@@ -190,8 +192,37 @@ def keywords():
     check(len(wanted) > 40 and wanted == listed, f"docs/schema.md: keywords otherwise: {sorted(word for word in wanted.keys() | listed.keys() if wanted.get(word) != listed.get(word))}")
 
 
+def rooms():
+    """Rooms, their picture, and where functions are."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `((?:runtime|compiler)/[a-z_]+)/` \| \[[^\]]*\]\(\.\./([^)]+)\)", page, re.M)
+    folders = {path.relative_to(ROOT).as_posix() for name in ("runtime", "compiler") for path in (ROOT / name).iterdir() if path.is_dir()}
+    check({room for room, _ in listed} == folders, f"docs/architecture.md: rooms otherwise: {sorted({room for room, _ in listed} ^ folders)}")
+    for room, door in listed:
+        check(door.startswith(room + "/"), f"docs/architecture.md: {door} is a header of {room}")
+    drawn = run([sys.executable, "scripts/draw_rooms.py", "--check"])
+    check(drawn.returncode == 0, drawn.stderr.strip())
+    named = re.findall(r"^\| ([^|]*) \| `(\w+)` \| ([\w/.]+) \|$", page, re.M)
+    check(len(named) > 90, f"docs/architecture.md names {len(named)} functions")
+    for what, function, name in named:
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if name.endswith((".def", ".build")):
+            found = re.search(rf"\b{function}\b", text)
+        else:  # a definition: its parameters are followed by a body; a header may declare what a kernel's file defines
+            found = re.search(rf"^[a-zA-Z][^;#=\n]*\b{function}\([^;{{]*\)\s*\{{", text, re.M) or (name.endswith(".h") and re.search(rf"\b{function}\(", text))
+        check(found, f"docs/architecture.md: {what}: {function} is defined in {name}")
+
+
+def anchors(path):
+    """The names of a page's headings, as GitHub and mkdocs make them."""
+    text = doc_blocks.BLOCK.sub("", path.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in re.findall(r"^#+ (.+)$", text, re.M)}
+
+
 def main():
     keywords()
+    rooms()
     limits()
     text = run([str(BUILD / "turnstile"), "generate", "--schema", "schemas/examples/invoice.json"])
     pathlib.Path(folder.name, "text.json").write_text(text.stdout)
@@ -205,8 +236,11 @@ def main():
         check(len(re.findall(r"^```", content, re.M)) == 2 * len(found), f"{name}: every block has a language")
         for command in doc_blocks.commands(path):
             run_command(str(name), command)
-        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", doc_blocks.BLOCK.sub("", content)):
-            check((path.parent / target).exists(), f"{name}: {target} exists")
+        for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", doc_blocks.BLOCK.sub("", content)):
+            place = path.parent / target if target else path
+            check(place.exists(), f"{name}: {target} exists")
+            if anchor and place.suffix == ".md" and place.is_file():
+                check(anchor in anchors(place), f"{name}: {target} has a heading #{anchor}")
     print(f"  {len(FILES)} files, {count} blocks")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

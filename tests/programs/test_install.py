@@ -13,6 +13,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
+VERSION = re.search(r"\bversion: '([0-9.]+)'", (ROOT / "meson.build").read_text(encoding="utf-8"))[1]
 PROGRAM = r"""
 #include <stdio.h>
 #include <turnstile.h>
@@ -73,11 +75,11 @@ def test_install(folder):
         done = run(compiler(), "-std=c11", source, "-o", folder / kind, *words)
         check(done.returncode == 0, f"a program compiles against the {kind} library: {done.stderr}")
         done = run(folder / kind, LD_LIBRARY_PATH=str(library))
-        check(done.stdout == "0.1.0 4096\n", f"the {kind} program prints {done.stdout!r} {done.stderr}")
+        check(done.stdout == f"{VERSION} 4096\n", f"the {kind} program prints {done.stdout!r} {done.stderr}")
 
 
 def test_kinds(folder):
-    for kind, there, absent in (("static", "libturnstile.a", ".so"), ("shared", "libturnstile.so.0.1.0", ".a")):
+    for kind, there, absent in (("static", "libturnstile.a", ".so"), ("shared", f"libturnstile.so.{VERSION}", ".a")):
         build = folder / f"{kind}-kind"
         done = run("meson", "setup", build, f"-Ddefault_library={kind}", "-Dtests=false")
         if not check(done.returncode == 0, f"meson setup -Ddefault_library={kind}: {done.stdout[-2000:]}"):

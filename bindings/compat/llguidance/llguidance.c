@@ -551,4 +551,9 @@ void llg_par_compute_mask(const LlgConstraintStep *steps, size_t n_steps, const 
   if (done_cb) done_cb(user_data);
 }
 
-const char *llg_get_version(void) { return "turnstile 0.1.0"; }
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+const char *llg_get_version(void) {
+  return "turnstile " TEXT(TSL_VERSION_MAJOR) "." TEXT(TSL_VERSION_MINOR) "." TEXT(
+      TSL_VERSION_PATCH);
+}

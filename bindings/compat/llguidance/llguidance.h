@@ -227,7 +227,7 @@ LLGUIDANCE_NODISCARD int32_t llg_commit_token(LlgConstraint *constraint, LlgToke
 void llg_par_compute_mask(const LlgConstraintStep *steps, size_t n_steps, const void *user_data,
                           LlgCallback done_cb);
 
-/* "turnstile 0.1.0". */
+/* "turnstile " and the version of turnstile.h. */
 const char *llg_get_version(void);
 
 #ifdef __cplusplus
