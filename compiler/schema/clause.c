@@ -31,7 +31,6 @@
  */
 #include "compiler/schema/expand.h"
 
-#define OF(k) ((uint64_t)1 << KW_##k)
 #define CLAUSES_MAX (TSL__SCHEMA_CLAUSES - 4) /* of one object; negations make some as well */
 #define PRODUCT_MAX 16u                       /* of what is multiplied out */
 #define DEPTH_MAX 8u                          /* combinations inside one another */
@@ -320,13 +319,6 @@ static bool say_if(struct saying *y, const struct node *n, struct clauses *out) 
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* What clauses of known members do not say; negations of some of it they do. */
-static const uint64_t not_said = OF(ENUM) | OF(CONST) | OF(DISALLOW) | OF(UNEVALUATED_PROPERTIES) |
-                                 OF(PATTERN_PROPERTIES) | OF(ADDITIONAL_PROPERTIES) |
-                                 OF(PROPERTY_NAMES);
-static const uint64_t not_said_of_negations =
-    OF(ENUM) | OF(CONST) | OF(DISALLOW) | OF(UNEVALUATED_PROPERTIES) | OF(ONE_OF) | OF(IF);
-
 static bool say_own(struct saying *y, sid id, const struct node *n, struct clauses *out) {
   const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED),
                              *properties = tsl__keyword_or_null(n, KW_PROPERTIES);
@@ -353,7 +345,7 @@ static bool say_own(struct saying *y, sid id, const struct node *n, struct claus
 
 static bool say_node(struct saying *y, sid id, struct clauses *out) {
   const struct node *n = tsl__node_of(y->e->s, id);
-  if (n->mask & not_said || !say_own(y, id, n, out)) return false;
+  if (n->mask & tsl__keyword_sets.not_clause || !say_own(y, id, n, out)) return false;
   for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
     for (uint32_t i = 0; v && i < v->count; i++)
@@ -370,7 +362,8 @@ static bool say_not(struct saying *y, sid id, struct clauses *out) {
   const struct node *n = tsl__node_of(y->e->s, id);
   const struct atom *atoms = NULL;
   struct clauses any = never, none = always;
-  if (n->mask & not_said_of_negations || !tsl__expand_negated(y->e, id, &atoms)) return false;
+  if (n->mask & tsl__keyword_sets.not_negated_clause || !tsl__expand_negated(y->e, id, &atoms))
+    return false;
   if (atoms) any = (struct clauses){.at = {atoms}, .n = 1};
   for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
@@ -496,8 +489,7 @@ static bool see_keyword(struct saying *y, const struct node *n, enum keyword k,
 
 /* Note what the node evaluates where it holds. False: it is not members that it names alone. */
 static bool see(struct saying *y, sid id, const struct where *where, const tsl__json *there) {
-  static const uint64_t others =
-      OF(PATTERN_PROPERTIES) | OF(ADDITIONAL_PROPERTIES) | OF(UNEVALUATED_PROPERTIES);
+  const uint64_t others = tsl__keyword_sets.evaluates_members & ~OF(PROPERTIES);
   static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_DEPENDENCIES,
                                     KW_DEPENDENT_SCHEMAS};
   const struct node *n = tsl__node_of(y->e->s, id);

@@ -75,12 +75,7 @@ static void negate_later(struct expansion *e, struct branch *b, sid s) {
 
 /* Does the node say nothing but of objects, and is the type another? */
 static bool of_objects_alone(const struct node *n, uint8_t type) {
-  static const uint64_t about_objects =
-      (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES |
-      (uint64_t)1 << KW_ADDITIONAL_PROPERTIES | (uint64_t)1 << KW_PROPERTY_NAMES |
-      (uint64_t)1 << KW_REQUIRED | (uint64_t)1 << KW_MIN_PROPERTIES |
-      (uint64_t)1 << KW_MAX_PROPERTIES;
-  return type != T_OBJECT && !(n->mask & ~about_objects) && (n->types & type) == type &&
+  return type != T_OBJECT && !(n->mask & ~tsl__keyword_sets.objects) && (n->types & type) == type &&
          !n->integer;
 }
 
@@ -157,10 +152,9 @@ static void dependencies(struct expansion *e, struct branch *b, sid s, const str
 
 static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n,
                          const struct tracker *tracker) {
-  const uint64_t members = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES |
-                           (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
   struct part *p;
-  if (n->mask & members && (p = tsl__expand_part(e, b, PART_MEMBERS)) != NULL) p->s = s;
+  if (n->mask & tsl__keyword_sets.members && (p = tsl__expand_part(e, b, PART_MEMBERS)) != NULL)
+    p->s = s;
   if (tsl__has(n, KW_PROPERTY_NAMES) && (p = tsl__expand_part(e, b, PART_NAMES)) != NULL)
     p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
   if (tsl__has(n, KW_REQUIRED) && (p = tsl__expand_part(e, b, PART_REQUIRED)) != NULL) p->s = s;
@@ -232,7 +226,7 @@ static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec
 
 /* Remember that s holds; false if that is plainly at odds with what else holds. */
 static bool take(struct expansion *e, struct branch *b, sid s) {
-  const uint64_t telling = (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_REQUIRED;
+  const uint64_t telling = OF(PROPERTIES) | OF(REQUIRED);
   if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & telling &&
       tsl__schema_clash(e->s, b->taken, s))
     return false;
@@ -281,12 +275,8 @@ void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom
 }
 
 static bool evaluates(const struct expansion *e, const struct node *n) {
-  static const uint64_t object =
-      (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES |
-      (uint64_t)1 << KW_ADDITIONAL_PROPERTIES | (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
-  static const uint64_t array = (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS |
-                                (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_UNEVALUATED_ITEMS;
-  return n->mask & (e->type == T_OBJECT ? object : array);
+  return n->mask & (e->type == T_OBJECT ? tsl__keyword_sets.evaluates_members
+                                        : tsl__keyword_sets.evaluates_items);
 }
 
 static const struct keyword_value *unevaluated(const struct expansion *e, const struct node *n) {
@@ -334,11 +324,7 @@ static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct
          (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec, n->at));
 }
 
-static bool combines(const struct node *n) {
-  return n->mask &
-         ((uint64_t)1 << KW_REF | (uint64_t)1 << KW_ALL_OF | (uint64_t)1 << KW_DYNAMIC_REF |
-          (uint64_t)1 << KW_RECURSIVE_REF | (uint64_t)1 << KW_EXTENDS);
-}
+static bool combines(const struct node *n) { return n->mask & tsl__keyword_sets.conjunctive; }
 
 /* Add what node s says. False: no value of the type satisfies it. */
 static bool take_node(struct expansion *e, struct branch *b, sid s, const struct tracker *tracker) {
@@ -666,8 +652,7 @@ static void expand_with(struct expansion *e, const struct branch *b, const lit *
 static bool as_atom(struct expansion *e, lit l, const struct atom *next, struct atom **out) {
   l = tsl__schema_simplify(e->s, l);
   const struct node *n = tsl__node_of(e->s, l >> 1);
-  if ((n->mask & ~((uint64_t)1 << KW_TYPE)) != (uint64_t)1 << KW_REQUIRED || !(n->types & T_OBJECT))
-    return false;
+  if ((n->mask & ~(OF(TYPE))) != OF(REQUIRED) || !(n->types & T_OBJECT)) return false;
   const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
   if (names->length != 1) return false;
   *out = tsl__expand_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text,
@@ -923,7 +908,7 @@ static const struct choice *in_order(struct expansion *e, const struct choice *m
 /* Is it nothing but a negation, behind references? What is behind two of them holds, but is not
  * evaluated. */
 static bool is_negation(const struct schema *s, lit l) {
-  return tsl__node_of(s, tsl__schema_referred(s, l >> 1))->mask == (uint64_t)1 << KW_NOT;
+  return tsl__node_of(s, tsl__schema_referred(s, l >> 1))->mask == OF(NOT);
 }
 
 /* Recursion is as deep as the choices of one goal are many. */
@@ -964,14 +949,11 @@ done:
  * are told at once. */
 static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__schema_leaf *leaf,
                            void *ctx) {
-  static const uint64_t members = (uint64_t)1 << KW_PROPERTIES |
-                                  (uint64_t)1 << KW_PATTERN_PROPERTIES |
-                                  (uint64_t)1 << KW_ADDITIONAL_PROPERTIES;
-  static const uint64_t told = members | (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_REQUIRED;
+  const uint64_t members = tsl__keyword_sets.members, known = members | OF(TYPE) | OF(REQUIRED);
   if (e->n != 1 || e->lits[0] & 1) return false;
   sid id = e->lits[0] >> 1;
   const struct node *n = tsl__node_of(s, id);
-  if (!(n->mask & members) || n->mask & ~told || !(n->possible & T_OBJECT)) return false;
+  if (!(n->mask & members) || n->mask & ~known || !(n->possible & T_OBJECT)) return false;
   const struct part parts = {.kind = PART_MEMBERS, .s = id},
                     required = {.next = &parts, .kind = PART_REQUIRED, .s = id};
   leaf(ctx, tsl__has(n, KW_REQUIRED) ? &required : &parts, NULL);

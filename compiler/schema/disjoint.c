@@ -335,11 +335,6 @@ bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
 /* ---- the same in another place --------------------------------------------------------------- */
 
 #define ALIKE_MAX 64u /* nodes that are looked at */
-static const uint64_t unlike =
-    (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF |
-    (uint64_t)1 << KW_DEPENDENCIES | (uint64_t)1 << KW_DEPENDENT_REQUIRED |
-    (uint64_t)1 << KW_DEPENDENT_SCHEMAS | (uint64_t)1 << KW_UNEVALUATED_ITEMS |
-    (uint64_t)1 << KW_UNEVALUATED_PROPERTIES;
 
 static bool alike(struct schema *s, lit a, lit b, uint32_t *left);
 
@@ -363,8 +358,8 @@ static bool alike(struct schema *s, lit a, lit b, uint32_t *left) {
   b = tsl__schema_simplify(s, b);
   const struct node *n = tsl__node_of(s, a >> 1), *m = tsl__node_of(s, b >> 1);
   if (a == b) return true;
-  if ((a ^ b) & 1 || !n->mask || n->mask != m->mask || n->mask & unlike || n->types != m->types ||
-      n->resource != m->resource || n->scope != m->scope)
+  if ((a ^ b) & 1 || !n->mask || n->mask != m->mask || n->mask & tsl__keyword_sets.context ||
+      n->types != m->types || n->resource != m->resource || n->scope != m->scope)
     return false;
   if (!*left || !tsl__schema_work(s, 4)) return false;
   --*left;
@@ -373,25 +368,15 @@ static bool alike(struct schema *s, lit a, lit b, uint32_t *left) {
   return true;
 }
 
-/* Keywords that only mean something together. */
-static const uint64_t together[] = {
-    (uint64_t)1 << KW_PROPERTIES | (uint64_t)1 << KW_PATTERN_PROPERTIES |
-        (uint64_t)1 << KW_ADDITIONAL_PROPERTIES,
-    (uint64_t)1 << KW_ITEMS | (uint64_t)1 << KW_PREFIX_ITEMS | (uint64_t)1 << KW_ADDITIONAL_ITEMS,
-    (uint64_t)1 << KW_CONTAINS | (uint64_t)1 << KW_MIN_CONTAINS | (uint64_t)1 << KW_MAX_CONTAINS,
-    (uint64_t)1 << KW_MINIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM,
-    (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM,
-    (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_NULLABLE | (uint64_t)1 << KW_DISALLOW,
-    (uint64_t)1 << KW_IF | (uint64_t)1 << KW_THEN | (uint64_t)1 << KW_ELSE};
-
 bool tsl__schema_says_all(struct schema *s, sid a, sid b) {
   const struct node *n = tsl__schema_plain_node(s, a), *m = tsl__schema_plain_node(s, b);
   uint32_t left = ALIKE_MAX;
-  if (!n->mask || !m->mask || m->mask & ~n->mask || m->mask & unlike ||
+  if (!n->mask || !m->mask || m->mask & ~n->mask || m->mask & tsl__keyword_sets.context ||
       n->resource != m->resource || n->scope != m->scope)
     return false;
-  for (size_t i = 0; i < sizeof together / sizeof *together; i++)
-    if (m->mask & together[i] && (n->mask ^ m->mask) & together[i]) return false;
+  for (size_t i = 0; i < TSL__KEYWORD_GROUPS; i++)
+    if (m->mask & tsl__keyword_groups[i] && (n->mask ^ m->mask) & tsl__keyword_groups[i])
+      return false;
   for (uint32_t i = 0, count = tsl__ones(m->mask); i < count; i++)
     if (!tsl__schema_work(s, 4) ||
         !values_alike(s, tsl__keyword(n, m->values[i].keyword), &m->values[i], &left))
@@ -412,7 +397,7 @@ static uint64_t likeness(struct schema *s, lit l, uint32_t *left) {
   const struct node *n = tsl__node_of(s, l >> 1);
   if (!n->mask) return l;
   uint64_t h = tsl__mix((n->mask * 31 + n->types) * 31 + n->resource) + (l & 1);
-  if (!*left || n->mask & unlike) return h;
+  if (!*left || n->mask & tsl__keyword_sets.context) return h;
   --*left;
   for (uint32_t i = 0, count = tsl__ones(n->mask); i < count; i++) {
     const struct keyword_value *v = &n->values[i];
@@ -438,7 +423,9 @@ static bool likeness_same(const void *ctx, uint32_t index) {
 lit tsl__schema_first_alike(struct schema *s, lit l) {
   sid id = l >> 1;
   struct node *n = s->nodes.at[id];
-  if (!(n->possible & (T_ARRAY | T_OBJECT)) || n->mask & unlike || tsl__only_types(n)) return l;
+  if (!(n->possible & (T_ARRAY | T_OBJECT)) || n->mask & tsl__keyword_sets.context ||
+      tsl__only_types(n))
+    return l;
   if (!n->first) {
     uint32_t left = HASHED_MAX;
     uint64_t hash = likeness(s, POS(id), &left);
@@ -521,7 +508,7 @@ static bool list_within(struct schema *s, sid a, sid b) {
 /* Does the node list values and ask for nothing else? */
 static bool only_lists(const struct schema *s, sid id) {
   const struct node *n = tsl__schema_plain_node(s, id);
-  return n->mask == (uint64_t)1 << KW_CONST || n->mask == (uint64_t)1 << KW_ENUM;
+  return n->mask == OF(CONST) || n->mask == OF(ENUM);
 }
 
 enum atom_state { DEAD, SURE, LIVE };
@@ -601,14 +588,9 @@ bool tsl__schema_excludes(struct schema *s, goal g, lit l) {
 }
 
 bool tsl__schema_denies(struct schema *s, lit l) {
-  static const uint64_t cheap = (uint64_t)1 << KW_TYPE | (uint64_t)1 << KW_ENUM |
-                                (uint64_t)1 << KW_CONST | (uint64_t)1 << KW_MIN_LENGTH |
-                                (uint64_t)1 << KW_MAX_LENGTH | (uint64_t)1 << KW_MINIMUM |
-                                (uint64_t)1 << KW_MAXIMUM | (uint64_t)1 << KW_EXCLUSIVE_MINIMUM |
-                                (uint64_t)1 << KW_EXCLUSIVE_MAXIMUM;
   l = tsl__schema_simplify(s, l);
   const struct node *n = tsl__node_of(s, l >> 1);
-  if (!n->mask || n->mask & ~cheap) return false;
+  if (!n->mask || n->mask & ~tsl__keyword_sets.cheap_not) return false;
   uint32_t count;
   const tsl__json *values = tsl__schema_listed(s, l >> 1, &count);
   for (uint32_t i = 0; values && i < count; i++)

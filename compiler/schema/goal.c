@@ -36,9 +36,9 @@ lit tsl__schema_simplify(const struct schema *s, lit l) {
   for (uint32_t steps = 0; steps < 1000; steps++) {
     const struct node *n = tsl__node_of(s, l >> 1);
     if (!n->mask) return ((l >> 1 == SID_FALSE) ^ (l & 1)) ? POS(SID_FALSE) : POS(SID_TRUE);
-    if (n->mask == (uint64_t)1 << KW_REF)
+    if (n->mask == OF(REF))
       l = POS(n->values[0].children[0]) | (l & 1);
-    else if (n->mask == (uint64_t)1 << KW_NOT)
+    else if (n->mask == OF(NOT))
       l = (POS(n->values[0].children[0]) | (l & 1)) ^ 1;
     else
       return l;
@@ -176,7 +176,7 @@ sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n) {
     return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
   *v = (struct keyword_value){.children = copy, .count = n, .keyword = KW_ANY_OF};
   node->values = v;
-  node->mask = (uint64_t)1 << KW_ANY_OF;
+  node->mask = OF(ANY_OF);
   node->types = node->possible = T_ALL;
   node->resource = s->modern;
   if (s->nodes_read + 1 == s->nodes.n) s->nodes_read++;

@@ -306,10 +306,8 @@ static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
   uint64_t without = resource == UINT32_MAX ? 0 : s->resources.at[resource].without;
   for (uint32_t i = 0; i < at->length && tsl__schema_ok(s); i++) {
     tsl__json *m = &at->items[i];
-    uint32_t drafts;
-    enum shape shape;
     if (m->kind < TSL__JSON_ARRAY || !m->names) continue;
-    enum keyword k = tsl__schema_keyword(m->key, m->key_length, &drafts, &shape);
+    enum keyword k = tsl__schema_keyword(m->key, m->key_length);
     if (k == KW_COUNT) {
       if (key_is(m, "$defs") || key_is(m, "definitions"))
         identify_members(s, m, resource);
@@ -317,7 +315,9 @@ static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
         identify_all(s, m, resource); /* a note, but a schema */
       continue;
     }
-    if (!(drafts & draft) || without >> k & 1) continue; /* a word like any other */
+    if (!(tsl__keyword_rows[k].drafts & draft) || without >> k & 1)
+      continue; /* a word like any other */
+    enum shape shape = (enum shape)tsl__keyword_rows[k].shape;
     if (shape == SHAPE_SCHEMA || (shape == SHAPE_ITEMS && m->kind == TSL__JSON_OBJECT))
       identify_all(s, m, resource);
     else if (shape == SHAPE_MAP || shape == SHAPE_LIST || shape == SHAPE_PATTERNS ||

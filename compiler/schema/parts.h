@@ -19,6 +19,7 @@
 
 #include "compiler/json/json.h"
 #include "compiler/number/number.h"
+#include "compiler/schema/keywords.h"
 #include "compiler/schema/schema.h"
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -42,55 +43,6 @@
 /* values under uniqueItems whose use is followed where there are few */
 #define TSL__SCHEMA_USED 64u
 #define TSL__SCHEMA_UNIQUE 1024u /* different values under uniqueItems that are listed */
-
-/* ---- keywords -------------------------------------------------------------------------------- */
-
-enum { D3 = 1, D4 = 2, D6 = 4, D7 = 8, D19 = 16, D20 = 32, AUTO = 64, D_ALL = 127 };
-
-enum keyword {
-#define TSL__KEYWORD(name, text, drafts, shape) KW_##name,
-#include "compiler/schema/keywords.def"
-#undef TSL__KEYWORD
-  KW_COUNT
-};
-/* keywords all of whose subschemas hold where their node does */
-extern const uint8_t tsl__conjunctive[5];
-_Static_assert(KW_COUNT <= 64, "a node keeps its keywords in a 64-bit mask");
-
-enum shape {
-  SHAPE_TYPE,
-  SHAPE_MAP,
-  SHAPE_REF,
-  SHAPE_REQUIRED,
-  SHAPE_ARRAY,
-  SHAPE_ITEMS,
-  SHAPE_FORMAT,
-  SHAPE_SCHEMA,
-  SHAPE_ANY,
-  SHAPE_REGEX,
-  SHAPE_COUNT,
-  SHAPE_NUMBER,
-  SHAPE_EXCLUSIVE,
-  SHAPE_POSITIVE,
-  SHAPE_BOOLEAN,
-  SHAPE_LIST,
-  SHAPE_PATTERNS,
-  SHAPE_DEPENDENCIES,
-  SHAPE_EXTENDS,
-  SHAPE_NULLABLE
-};
-
-/* Types of JSON values, as bits. */
-enum {
-  T_NULL = 1,
-  T_FALSE = 2,
-  T_TRUE = 4,
-  T_NUMBER = 8,
-  T_STRING = 16,
-  T_ARRAY = 32,
-  T_OBJECT = 64,
-  T_ALL = 127
-};
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
@@ -647,13 +599,6 @@ const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, con
 void tsl__schema_forget_references(struct schema *s);
 
 /* ---- read.c ---------------------------------------------------------------------------------- */
-/* KW_COUNT: none */
-enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *drafts,
-                                 enum shape *shape);
-/* The keywords of a vocabulary of 2019-09 or 2020-12, and those of all vocabularies that can be
- * left out. */
-bool tsl__schema_vocabulary(const char *uri, uint32_t length, uint64_t *keywords);
-uint64_t tsl__schema_vocabularies(void);
 /* The node of a place; read later by tsl__schema_read. */
 sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_t scope);
 /* Read all nodes that are not read yet, and those that they lead to. */
@@ -665,9 +610,7 @@ static inline const struct node *tsl__node_of(const struct schema *s, sid id) {
 }
 static inline bool tsl__has(const struct node *n, enum keyword k) { return (n->mask >> k) & 1u; }
 /* Does it say nothing but of which types values are? */
-static inline bool tsl__only_types(const struct node *n) {
-  return !(n->mask & ~((uint64_t)1 << KW_TYPE));
-}
+static inline bool tsl__only_types(const struct node *n) { return !(n->mask & ~(OF(TYPE))); }
 /* The value of a keyword that the node has. */
 static inline const struct keyword_value *tsl__keyword(const struct node *n, enum keyword k) {
   return &n->values[tsl__ones(n->mask & (((uint64_t)1 << k) - 1))];
@@ -713,8 +656,7 @@ void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf
 lit tsl__schema_simplify(const struct schema *s, lit l);
 /* The subschema behind references alone. */
 static inline sid tsl__schema_referred(const struct schema *s, sid id) {
-  while (tsl__node_of(s, id)->mask == (uint64_t)1 << KW_REF)
-    id = tsl__node_of(s, id)->values[0].children[0];
+  while (tsl__node_of(s, id)->mask == OF(REF)) id = tsl__node_of(s, id)->values[0].children[0];
   return id;
 }
 /* The node behind references and double negations; where that is a negation, one that says

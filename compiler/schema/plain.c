@@ -38,16 +38,6 @@
 #define LEAVES_MAX 64u
 #define TOGETHER_MAX 8u /* subschemas for one value that are looked at together */
 
-#define OF(k) ((uint64_t)1 << KW_##k)
-static const uint64_t about_strings = OF(MIN_LENGTH) | OF(MAX_LENGTH) | OF(PATTERN) | OF(FORMAT);
-static const uint64_t about_numbers = OF(MINIMUM) | OF(MAXIMUM) | OF(EXCLUSIVE_MINIMUM) |
-                                      OF(EXCLUSIVE_MAXIMUM) | OF(MULTIPLE_OF) | OF(DIVISIBLE_BY);
-static const uint64_t about_arrays = OF(ITEMS) | OF(PREFIX_ITEMS) | OF(ADDITIONAL_ITEMS) |
-                                     OF(MIN_ITEMS) | OF(MAX_ITEMS) | OF(UNIQUE_ITEMS);
-static const uint64_t about_objects = OF(PROPERTIES) | OF(ADDITIONAL_PROPERTIES) |
-                                      OF(PATTERN_PROPERTIES) | OF(PROPERTY_NAMES) | OF(REQUIRED) |
-                                      OF(MIN_PROPERTIES) | OF(MAX_PROPERTIES) | OF(DEPENDENCIES) |
-                                      OF(DEPENDENT_REQUIRED) | OF(DEPENDENT_SCHEMAS);
 static const uint64_t plain_members =
     OF(TYPE) | OF(PROPERTIES) | OF(REQUIRED) | OF(ADDITIONAL_PROPERTIES);
 
@@ -103,7 +93,9 @@ static bool some_string(struct look *l) {
   needs(l, count_of(n, KW_MIN_LENGTH, 0));
   if (!text) return count_of(n, KW_MIN_LENGTH, 0) <= count_of(n, KW_MAX_LENGTH, TSL__INF);
   /* more than one keyword */
-  if ((n->mask & about_strings) & ((n->mask & about_strings) - 1) || text->exprs[0] == TSL__NONE)
+  if ((n->mask & tsl__keyword_sets.plain_strings) &
+          ((n->mask & tsl__keyword_sets.plain_strings) - 1) ||
+      text->exprs[0] == TSL__NONE)
     return false;
   tsl__node e = tsl__node_at(l->s->x, text->exprs[0]);
   needs(l, e.shortest);
@@ -124,7 +116,7 @@ static bool small_integer(const tsl__json *v, int64_t *out) {
 }
 
 static bool some_number(const struct node *n) {
-  uint64_t asked = n->mask & about_numbers;
+  uint64_t asked = n->mask & tsl__keyword_sets.plain_numbers;
   int64_t least = 0, most = 0;
   if (asked == OF(MULTIPLE_OF) || asked == OF(DIVISIBLE_BY)) return true; /* 0 */
   if (asked & ~(OF(MINIMUM) | OF(MAXIMUM))) return false;
@@ -171,7 +163,8 @@ static bool has_members(struct look *l, const tsl__json *names) {
                              *others = tsl__keyword_or_null(l->n, KW_ADDITIONAL_PROPERTIES);
   uint32_t from = 0, looked = 0;
   uint64_t total = 8;
-  if (l->n->mask & about_objects & ~plain_members || l->s->max_nesting) return false;
+  if (l->n->mask & tsl__keyword_sets.plain_objects & ~plain_members || l->s->max_nesting)
+    return false;
   for (uint32_t i = 0; i < names->length; i++) {
     uint32_t at =
         properties ? find_property(properties, &names->items[i], &from, &looked) : UINT32_MAX;
@@ -201,10 +194,14 @@ static bool some_object(struct look *l) {
 static uint8_t of_keywords(struct look *l) {
   const struct node *n = l->n;
   uint8_t types = n->types & n->possible;
-  if (types & T_STRING && n->mask & about_strings && !some_string(l)) types &= (uint8_t)~T_STRING;
-  if (types & T_NUMBER && n->mask & about_numbers && !some_number(n)) types &= (uint8_t)~T_NUMBER;
-  if (types & T_ARRAY && n->mask & about_arrays && !some_array(l)) types &= (uint8_t)~T_ARRAY;
-  if (types & T_OBJECT && n->mask & about_objects && !some_object(l)) types &= (uint8_t)~T_OBJECT;
+  if (types & T_STRING && n->mask & tsl__keyword_sets.plain_strings && !some_string(l))
+    types &= (uint8_t)~T_STRING;
+  if (types & T_NUMBER && n->mask & tsl__keyword_sets.plain_numbers && !some_number(n))
+    types &= (uint8_t)~T_NUMBER;
+  if (types & T_ARRAY && n->mask & tsl__keyword_sets.plain_arrays && !some_array(l))
+    types &= (uint8_t)~T_ARRAY;
+  if (types & T_OBJECT && n->mask & tsl__keyword_sets.plain_objects && !some_object(l))
+    types &= (uint8_t)~T_OBJECT;
   return types;
 }
 
@@ -252,8 +249,7 @@ static uint8_t look_at(struct look *l) {
   const struct keyword_value *branches = branches_alone(n);
   if (n->mask & (OF(ENUM) | OF(CONST))) return listed(l);
   if (branches) return of_branches(l, branches);
-  if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects))
-    return 0;
+  if (n->mask & ~tsl__keyword_sets.plain) return 0;
   /* a member's schema says that it is required */
   if (tsl__has(n, KW_PROPERTIES) && l->s->resources.at[n->resource].draft == D3) return 0;
   return of_keywords(l);
@@ -308,12 +304,11 @@ static uint8_t takes_all(const struct schema *s, lit l, uint8_t types, uint32_t 
   --*left;
   types &= n->types & n->possible & (uint8_t) ~(n->integer ? T_NUMBER : 0);
   if (branches) return types ? branches_take_all(s, branches, types, left) : 0;
-  if (n->mask & ~(OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects))
-    return 0;
-  if (n->mask & about_strings) types &= (uint8_t)~T_STRING;
-  if (n->mask & about_numbers) types &= (uint8_t)~T_NUMBER;
-  if (n->mask & about_arrays) types &= (uint8_t)~T_ARRAY;
-  if (n->mask & about_objects) types &= (uint8_t)~T_OBJECT;
+  if (n->mask & ~tsl__keyword_sets.plain) return 0;
+  if (n->mask & tsl__keyword_sets.plain_strings) types &= (uint8_t)~T_STRING;
+  if (n->mask & tsl__keyword_sets.plain_numbers) types &= (uint8_t)~T_NUMBER;
+  if (n->mask & tsl__keyword_sets.plain_arrays) types &= (uint8_t)~T_ARRAY;
+  if (n->mask & tsl__keyword_sets.plain_objects) types &= (uint8_t)~T_OBJECT;
   return types;
 }
 
@@ -393,7 +388,8 @@ static bool find_leaf(const struct schema *s, sid *id, uint8_t type, uint32_t *l
 
 static bool plain_arrays(const struct node *n) {
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
-  return !(n->mask & about_arrays & ~(OF(ITEMS) | OF(MIN_ITEMS) | OF(MAX_ITEMS))) &&
+  return !(n->mask & tsl__keyword_sets.plain_arrays &
+           ~(OF(ITEMS) | OF(MIN_ITEMS) | OF(MAX_ITEMS))) &&
          !(items && items->value->kind == TSL__JSON_ARRAY);
 }
 
@@ -426,7 +422,7 @@ static bool plain_objects(struct schema *s, sid id, struct plain_containers *out
   const struct keyword_value *required = tsl__keyword_or_null(n, KW_REQUIRED);
   out->ends = !required || !required->value->length;
   out->any_object = !says_of_members(s, n);
-  if (n->mask & about_objects & ~(plain_members | OF(PATTERN_PROPERTIES)) ||
+  if (n->mask & tsl__keyword_sets.plain_objects & ~(plain_members | OF(PATTERN_PROPERTIES)) ||
       s->resources.at[n->resource].draft == D3)
     return false;
   /* where there are no other values it can be asked */
@@ -436,13 +432,12 @@ static bool plain_objects(struct schema *s, sid id, struct plain_containers *out
 }
 
 bool tsl__schema_plain_containers(struct schema *s, sid id, struct plain_containers *out) {
-  const uint64_t plain = OF(TYPE) | about_strings | about_numbers | about_arrays | about_objects;
   uint32_t left = LEAVES_MAX;
   *out = (struct plain_containers){id, id, false, false};
   if (!find_leaf(s, &out->array, T_ARRAY, &left) || !find_leaf(s, &out->object, T_OBJECT, &left))
     return false;
   const struct node *array = tsl__node_of(s, out->array), *object = tsl__node_of(s, out->object);
-  if ((array->mask | object->mask) & ~plain ||
+  if ((array->mask | object->mask) & ~tsl__keyword_sets.plain ||
       (out->array == SID_FALSE && out->object == SID_FALSE))
     return false;
   return (out->array == SID_FALSE || plain_arrays(array)) &&

@@ -14,69 +14,6 @@
 #include "compiler/regex/regex.h"
 #include "compiler/schema/parts.h"
 
-/* ---- keywords -------------------------------------------------------------------------------- */
-
-enum keyword tsl__schema_keyword(const char *key, uint32_t length, uint32_t *drafts,
-                                 enum shape *shape) {
-#define TSL__KEYWORD(name, text, where, kind)                                                  \
-  if (length == sizeof(text) - 1 && key[0] == text[0] && !memcmp(key, text, sizeof(text) - 1)) \
-    return *drafts = (uint32_t)(where), *shape = kind, KW_##name;
-#include "compiler/schema/keywords.def"
-#undef TSL__KEYWORD
-  return KW_COUNT;
-}
-
-/* ---- vocabularies ---------------------------------------------------------------------------- */
-
-#define BIT(name) ((uint64_t)1 << KW_##name)
-#define UNEVALUATED (BIT(UNEVALUATED_ITEMS) | BIT(UNEVALUATED_PROPERTIES))
-#define APPLICATOR                                                                                \
-  (BIT(PROPERTIES) | BIT(PATTERN_PROPERTIES) | BIT(ADDITIONAL_PROPERTIES) | BIT(PROPERTY_NAMES) | \
-   BIT(DEPENDENT_SCHEMAS) | BIT(PREFIX_ITEMS) | BIT(ITEMS) | BIT(ADDITIONAL_ITEMS) |              \
-   BIT(CONTAINS) | BIT(ALL_OF) | BIT(ANY_OF) | BIT(ONE_OF) | BIT(NOT) | BIT(IF) | BIT(THEN) |     \
-   BIT(ELSE))
-#define VALIDATION                                                                       \
-  (BIT(TYPE) | BIT(REQUIRED) | BIT(ENUM) | BIT(CONST) | BIT(PATTERN) | BIT(MIN_LENGTH) | \
-   BIT(MAX_LENGTH) | BIT(MINIMUM) | BIT(MAXIMUM) | BIT(EXCLUSIVE_MINIMUM) |              \
-   BIT(EXCLUSIVE_MAXIMUM) | BIT(MULTIPLE_OF) | BIT(MIN_ITEMS) | BIT(MAX_ITEMS) |         \
-   BIT(UNIQUE_ITEMS) | BIT(MIN_CONTAINS) | BIT(MAX_CONTAINS) | BIT(MIN_PROPERTIES) |     \
-   BIT(MAX_PROPERTIES) | BIT(DEPENDENT_REQUIRED))
-
-/* References and identifiers are understood always, and formats are asserted as the caller says,
- * whatever the vocabularies. */
-bool tsl__schema_vocabulary(const char *uri, uint32_t length, uint64_t *keywords) {
-#define OF_2019 "https://json-schema.org/draft/2019-09/vocab/"
-#define OF_2020 "https://json-schema.org/draft/2020-12/vocab/"
-  static const struct {
-    const char *uri;
-    uint64_t keywords;
-  } known[] = {
-      {OF_2020 "core", 0},
-      {OF_2020 "applicator", APPLICATOR},
-      {OF_2020 "unevaluated", UNEVALUATED},
-      {OF_2020 "validation", VALIDATION},
-      {OF_2020 "meta-data", 0},
-      {OF_2020 "format-annotation", 0},
-      {OF_2020 "format-assertion", 0},
-      {OF_2020 "content", 0},
-      {OF_2019 "core", 0},
-      {OF_2019 "applicator", APPLICATOR | UNEVALUATED},
-      {OF_2019 "validation", VALIDATION},
-      {OF_2019 "meta-data", 0},
-      {OF_2019 "format", 0},
-      {OF_2019 "content", 0},
-  };
-#undef OF_2019
-#undef OF_2020
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strlen(known[i].uri) == length && !memcmp(known[i].uri, uri, length))
-      return *keywords = known[i].keywords, true;
-  return false;
-}
-
-uint64_t tsl__schema_vocabularies(void) { return APPLICATOR | UNEVALUATED | VALIDATION; }
-#undef BIT
-
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 static uint64_t scoped_hash(const tsl__json *at, uint32_t scope) {
@@ -413,8 +350,8 @@ static bool read_map(struct reader *r, struct keyword_value *k) {
 
 /* Check one keyword; *asserts is true before and becomes false if it turns out to ask for
  * nothing. */
-static bool read_value(struct reader *r, struct keyword_value *k, enum shape shape, bool *asserts) {
-  switch (shape) {
+static bool read_value(struct reader *r, struct keyword_value *k, bool *asserts) {
+  switch ((enum shape)tsl__keyword_rows[k->keyword].shape) {
   case SHAPE_TYPE: {
     uint8_t types;
     bool integer;
@@ -498,37 +435,29 @@ static uint8_t listed_types(const struct node *n) {
 }
 
 /* Up to draft 7 a reference hides all that stands beside it. */
-static uint32_t keep_reference(struct node *node, struct keyword_value *found, enum shape *shapes) {
+static uint32_t keep_reference(struct node *node, struct keyword_value *found) {
   uint32_t at = 0;
   while (found[at].keyword != KW_REF) at++;
   found[0] = found[at];
-  shapes[0] = shapes[at];
-  node->mask = (uint64_t)1 << KW_REF;
+  node->mask = OF(REF);
   return 1;
 }
 
 /* Collect the members that are keywords here, sorted by keyword. */
-static uint32_t collect(struct reader *r, struct keyword_value *found, enum shape *shapes) {
+static uint32_t collect(struct reader *r, struct keyword_value *found) {
   const tsl__json *at = r->node->at;
   uint32_t n = 0;
   uint64_t without = r->s->resources.at[r->node->resource].without;
   for (uint32_t i = 0; i < at->length; i++) {
-    uint32_t drafts, j;
-    enum shape shape;
-    enum keyword k =
-        tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
-    if (k == KW_COUNT || !(drafts & r->draft)) continue;
-    if (without >> k & 1) continue;
-    for (j = n++; j > 0 && found[j - 1].keyword > k; j--) {
-      found[j] = found[j - 1];
-      shapes[j] = shapes[j - 1];
-    }
+    uint32_t j;
+    enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length);
+    if (k == KW_COUNT || !(tsl__keyword_rows[k].drafts & r->draft) || without >> k & 1) continue;
+    for (j = n++; j > 0 && found[j - 1].keyword > k; j--) found[j] = found[j - 1];
     found[j] = (struct keyword_value){.value = &at->items[i], .keyword = (uint8_t)k};
-    shapes[j] = shape;
     r->node->mask |= (uint64_t)1 << k;
   }
   return r->draft & (D3 | D4 | D6 | D7) && tsl__has(r->node, KW_REF)
-             ? keep_reference(r->node, found, shapes)
+             ? keep_reference(r->node, found)
              : n;
 }
 
@@ -545,12 +474,11 @@ static bool read_node(struct schema *s, sid id) {
     return tsl__schema_fail(s, TSL_ERR_SCHEMA, node->at, "a schema must be an object or a boolean"),
            false;
   struct keyword_value found[KW_COUNT + 1];
-  enum shape shapes[KW_COUNT];
-  uint32_t n = collect(&r, found, shapes), kept = 0;
+  uint32_t n = collect(&r, found), kept = 0;
   for (uint32_t i = 0; i < n; i++) {
     bool asserts = true;
     struct keyword_value *k = &found[i]; /* in place: to copy what was just written is slow */
-    if (!read_value(&r, k, shapes[i], &asserts)) return false;
+    if (!read_value(&r, k, &asserts)) return false;
     if (!asserts)
       node->mask &= ~((uint64_t)1 << k->keyword);
     else if (kept++ != i)
@@ -562,7 +490,7 @@ static bool read_node(struct schema *s, sid id) {
     uint32_t at = kept++;
     for (; at > 0 && found[at - 1].keyword > KW_REQUIRED; at--) found[at] = found[at - 1];
     found[at] = required;
-    node->mask |= (uint64_t)1 << KW_REQUIRED;
+    node->mask |= OF(REQUIRED);
   }
   node->values = tsl__arena_copy(&s->arena, found, kept * sizeof *found);
   if (!node->values) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;

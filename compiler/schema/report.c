@@ -126,12 +126,12 @@ static const char *idle(const struct report *r, const struct node *n, enum keywo
 
 /* Why a keyword has no effect; NULL: it is enforced. */
 static const char *reason(const struct report *r, const struct node *n, const tsl__json *keyword,
-                          enum keyword k, uint32_t drafts) {
+                          enum keyword k) {
   const struct schema *s = r->s;
   uint32_t draft = s->resources.at[n->resource].draft;
   if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF) && k != KW_REF)
     return "hidden by $ref in this draft";
-  if (!(drafts & draft)) return "no keyword of this draft";
+  if (!(tsl__keyword_rows[k].drafts & draft)) return "no keyword of this draft";
   /* enforced with the properties around it */
   if (draft == D3 && k == KW_REQUIRED)
     return keyword->kind == TSL__JSON_TRUE ? NULL : "false asks for nothing";
@@ -173,19 +173,15 @@ static bool looks_like(const char *a, size_t n, const char *b, size_t m) {
 
 /* The keyword that a word which is none may have been meant for, or NULL. */
 static const char *meant(const char *text, size_t n) {
-  static const char *const keywords[] = {
-#define TSL__KEYWORD(name, text, drafts, shape) text,
-#include "compiler/schema/keywords.def"
-#undef TSL__KEYWORD
-  };
   char word[WORD_MAX], letters[WORD_MAX];
   size_t length = letters_of(text, n, word);
-  for (size_t i = 0; i < sizeof keywords / sizeof *keywords && length < WORD_MAX; i++) {
-    size_t m = letters_of(keywords[i], strlen(keywords[i]), letters);
-    if (m == length && !memcmp(word, letters, m)) return keywords[i];
+  for (size_t i = 0; i < KW_COUNT && length < WORD_MAX; i++) {
+    const char *keyword = tsl__keyword_rows[i].text;
+    size_t m = letters_of(keyword, strlen(keyword), letters);
+    if (m == length && !memcmp(word, letters, m)) return keyword;
     /* short words are like many others */
     if ((m >= 5 || (m == 4 && word[0] == letters[0])) && looks_like(word, length, letters, m))
-      return keywords[i];
+      return keyword;
   }
   return NULL;
 }
@@ -204,8 +200,7 @@ static void reach(struct report *r, sid id) {
 
 static void reach_all(struct report *r) {
   const struct schema *s = r->s;
-  uint64_t unevaluated = (uint64_t)1 << KW_UNEVALUATED_ITEMS | (uint64_t)1
-                                                                   << KW_UNEVALUATED_PROPERTIES;
+  uint64_t unevaluated = OF(UNEVALUATED_ITEMS) | OF(UNEVALUATED_PROPERTIES);
   for (size_t i = 2; i < s->nodes.n; i++)
     r->unevaluated |= (s->nodes.at[i]->mask & unevaluated) != 0;
   reach(r, s->root_node);
@@ -224,15 +219,12 @@ static void reach_all(struct report *r) {
 static void entries(struct report *r, const tsl__json *at) {
   const struct node *n = tsl__node_of(r->s, at->user);
   for (uint32_t i = 0; i < at->length; i++) {
-    uint32_t drafts;
-    enum shape shape;
-    enum keyword k =
-        tsl__schema_keyword(at->items[i].key, at->items[i].key_length, &drafts, &shape);
+    enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length);
     const char *other = k == KW_COUNT ? meant(at->items[i].key, at->items[i].key_length) : NULL;
     char unknown[WORD_MAX + 32];
     if (other) snprintf(unknown, sizeof unknown, "no keyword: is %s meant?", other);
     if (k != KW_COUNT)
-      entry(r, &at->items[i], reason(r, n, &at->items[i], k, drafts));
+      entry(r, &at->items[i], reason(r, n, &at->items[i], k));
     else if (other)
       entry(r, &at->items[i], unknown);
   }

@@ -42,9 +42,6 @@ static uint8_t if_bits(struct schema *s, const struct node *n) {
   return (uint8_t)((condition & then) | (~condition & otherwise));
 }
 
-const uint8_t tsl__conjunctive[] = {KW_REF, KW_DYNAMIC_REF, KW_RECURSIVE_REF, KW_ALL_OF,
-                                    KW_EXTENDS};
-
 static uint8_t compute_bits(struct schema *s, sid id) {
   const struct node *n = tsl__node_of(s, id);
   uint8_t bits = n->possible & SCALARS;

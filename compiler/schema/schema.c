@@ -187,28 +187,6 @@ static void destroy(void *ctx) {
 
 /* ---- cycles ---------------------------------------------------------------------------------- */
 
-/* Keywords whose subschemas speak about the same value. */
-#define IN_PLACE(DO) \
-  DO(REF)            \
-  DO(DYNAMIC_REF)    \
-  DO(RECURSIVE_REF)  \
-  DO(ALL_OF)         \
-  DO(EXTENDS)        \
-  DO(NOT)            \
-  DO(ANY_OF)         \
-  DO(ONE_OF)         \
-  DO(IF)             \
-  DO(THEN)           \
-  DO(ELSE)           \
-  DO(DEPENDENCIES)   \
-  DO(DEPENDENT_SCHEMAS)
-#define NUMBER(keyword) KW_##keyword,
-#define BIT(keyword) | (uint64_t)1 << KW_##keyword
-static const uint8_t in_place[] = {IN_PLACE(NUMBER)};
-static const uint64_t some_in_place = 0 IN_PLACE(BIT);
-#undef BIT
-#undef NUMBER
-
 struct step {
   sid s;
   uint32_t keyword, child;
@@ -218,13 +196,14 @@ struct step {
 /* The next subschema of the same value, or UINT32_MAX. */
 static sid next_in_place(const struct schema *s, struct step *at) {
   const struct node *n = tsl__node_of(s, at->s);
-  if (!(n->mask & some_in_place)) return UINT32_MAX;
-  for (; at->keyword < sizeof in_place; at->keyword++, at->child = 0) {
-    uint8_t keyword = in_place[at->keyword];
-    const struct keyword_value *v = tsl__keyword_or_null(n, keyword);
+  if (!(n->mask & tsl__keyword_sets.in_place)) return UINT32_MAX;
+  for (; at->keyword < KW_COUNT; at->keyword++, at->child = 0) {
+    enum keyword k = (enum keyword)at->keyword;
+    if (!(tsl__keyword_sets.in_place >> k & 1) || !tsl__has(n, k)) continue;
+    const struct keyword_value *v = tsl__keyword(n, k);
     /* says nothing */
-    if ((keyword == KW_THEN || keyword == KW_ELSE) && !tsl__has(n, KW_IF)) continue;
-    while (v && at->child < v->count) {
+    if ((k == KW_THEN || k == KW_ELSE) && !tsl__has(n, KW_IF)) continue;
+    while (at->child < v->count) {
       sid c = v->children[at->child++];
       if (c != UINT32_MAX) return c;
     }
@@ -267,8 +246,7 @@ static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *height
 }
 
 static bool acyclic(struct schema *s) {
-  const uint64_t references =
-      (uint64_t)1 << KW_REF | (uint64_t)1 << KW_DYNAMIC_REF | (uint64_t)1 << KW_RECURSIVE_REF;
+  const uint64_t references = OF(REF) | OF(DYNAMIC_REF) | OF(RECURSIVE_REF);
   for (size_t i = 0; i < s->nodes.n; i++) s->keywords |= s->nodes.at[i]->mask;
   s->refers = s->keywords & references;
   if (!s->refers) return true;
@@ -277,7 +255,7 @@ static bool acyclic(struct schema *s) {
   struct step *stack = tsl__alloc(s->alloc, s->nodes.n * sizeof *stack);
   if (!colour || !heights || !stack) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   for (size_t i = 0; i < s->nodes.n && s->status == TSL_OK; i++)
-    if (colour[i] == WHITE && s->nodes.at[i]->mask & some_in_place)
+    if (colour[i] == WHITE && s->nodes.at[i]->mask & tsl__keyword_sets.in_place)
       follow(s, (sid)i, colour, heights, stack);
   tsl__free(s->alloc, stack, s->nodes.n * sizeof *stack);
   tsl__free(s->alloc, heights, s->nodes.n * sizeof *heights);
@@ -362,7 +340,7 @@ static bool check_unique(struct schema *s) {
 
 /* Is there a keyword that tells names that the schema does not list apart? */
 static bool constrains_names(const struct schema *s) {
-  return s->keywords & ((uint64_t)1 << KW_PROPERTY_NAMES | (uint64_t)1 << KW_PATTERN_PROPERTIES);
+  return s->keywords & (OF(PROPERTY_NAMES) | OF(PATTERN_PROPERTIES));
 }
 
 static bool run(struct schema *s, struct tsl__schema_result *out) {

@@ -394,21 +394,15 @@ static bool keys_are_written(const struct schema *s, const struct keyword_value 
   return true;
 }
 
-#define OF(k) ((uint64_t)1 << KW_##k)
-
 /* What the node's own keywords ask, by type: a value of each type that it may have must have a
  * spelling. */
 static bool types_nest(struct schema *s, sid id, const struct node *n, uint32_t depth) {
-  static const uint64_t known = OF(TYPE) | OF(PROPERTIES) | OF(REQUIRED) |
-                                OF(ADDITIONAL_PROPERTIES) | OF(ITEMS) | OF(MIN_ITEMS) |
-                                OF(MAX_ITEMS) | OF(ENUM) | OF(CONST) | OF(FORMAT) | OF(PATTERN) |
-                                OF(MIN_LENGTH) | OF(MAX_LENGTH) | OF(MINIMUM) | OF(MAXIMUM) |
-                                OF(EXCLUSIVE_MINIMUM) | OF(EXCLUSIVE_MAXIMUM) | OF(MULTIPLE_OF);
   const struct keyword_value *properties = tsl__keyword_or_null(n, KW_PROPERTIES),
                              *items = tsl__keyword_or_null(n, KW_ITEMS);
   uint8_t types = n->types & n->possible;
   lit l = POS(id);
-  if (n->mask & ~known || (types & (T_ARRAY | T_OBJECT) && n->mask & (OF(ENUM) | OF(CONST))))
+  if (n->mask & ~tsl__keyword_sets.styled ||
+      (types & (T_ARRAY | T_OBJECT) && n->mask & (OF(ENUM) | OF(CONST))))
     return false;
   if (types & T_STRING && !tsl__schema_text_avoids(s, &l, 1, s->style->close)) return false;
   if (types & T_OBJECT && (!properties || !properties->count || !keys_are_written(s, properties) ||

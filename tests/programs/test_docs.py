@@ -181,7 +181,7 @@ DRAFTS = {"D3": "3", "D4": "4", "D6": "6", "D7": "7", "D19": "2019-09", "D20": "
 def keywords():
     """Each keyword's drafts: by the sources, and by the page."""
     wanted, listed = {}, {}
-    for word, drafts in re.findall(r'^TSL__KEYWORD\(\w+, "([^"]+)", (.*), SHAPE_\w+\)$', (ROOT / "compiler" / "schema" / "keywords.def").read_text(encoding="utf-8"), re.M):
+    for word, drafts in re.findall(r'^  X\(\w+, "([^"]+)", (.*), SHAPE_\w+,', (ROOT / "compiler" / "schema" / "keywords.def").read_text(encoding="utf-8"), re.M):
         plus, _, minus = drafts.partition(" & ~")
         wanted[word] = {draft for name, draft in DRAFTS.items() if (plus == "D_ALL" or name in plus.split(" | ")) and name != minus}
     table = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8").partition("| keywords |")[2].partition("\n\n")[0]

@@ -13,6 +13,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "compiler/json/json.h"
+#include "compiler/schema/keywords.h"
 #include "tests/support/check.h"
 #include "tests/support/folder.h"
 #include "tests/support/text.h"
@@ -223,12 +224,7 @@ static void check_texts(tsl_grammar *g, const tsl__json *list, int expected, con
 
 /* Every keyword that asserts has a case that names it ("keyword": K): without it some text of the
  * case has another verdict. So none is called enforced that no pass asks about. */
-static const char *const keywords[] = {
-#define TSL__KEYWORD(name, text, drafts, shape) text,
-#include "compiler/schema/keywords.def"
-#undef TSL__KEYWORD
-};
-static unsigned cases_of[sizeof keywords / sizeof *keywords];
+static unsigned cases_of[KW_COUNT];
 
 static bool verdicts_differ(tsl_grammar *g, const tsl__json *list, int with) {
   size_t accepted;
@@ -242,8 +238,7 @@ static void check_keyword(const tsl__json *c, const tsl_schema_options *o) {
   tsl__json without = *schema;
   struct text text = {0};
   tsl_grammar *g = NULL;
-  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-    cases_of[i] += is(keyword, keywords[i]);
+  for (size_t i = 0; i < KW_COUNT; i++) cases_of[i] += is(keyword, tsl__keyword_rows[i].text);
   without.items = malloc((schema->length + 1) * sizeof *without.items);
   without.length = 0;
   for (uint32_t i = 0; i < schema->length; i++)
@@ -262,8 +257,9 @@ static void check_keyword(const tsl__json *c, const tsl_schema_options *o) {
 }
 
 static void test_keywords(void) {
-  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-    CHECKF(cases_of[i] > 0, "%s: no case in tests/cases/schema names this keyword", keywords[i]);
+  for (size_t i = 0; i < KW_COUNT; i++)
+    CHECKF(cases_of[i] > 0, "%s: no case in tests/cases/schema names this keyword",
+           tsl__keyword_rows[i].text);
 }
 
 static bool holds(const char *message, const tsl__json *part) {
