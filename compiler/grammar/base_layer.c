@@ -1,4 +1,4 @@
-/* base_layer.c - see shared.h.
+/* base_layer.c - see base_layer.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/grammar/base_layer.h"
@@ -288,7 +288,7 @@ static tsl_status note_classes(tsl__exprs *x) {
   return status;
 }
 
-static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
+static tsl_status make(tsl_vocab *vocab, bool rehearse, layer **out, tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
   uint32_t common = 0;
@@ -316,7 +316,8 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) warm_leftovers(space, x, common);
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
-    if (space->status == TSL_OK) tsl__rehearse(space);
+    if (space->status == TSL_OK && rehearse) tsl__rehearse(space);
+    tsl__states_hint(space);
     if (space->status == TSL_OK && !tsl__common_attach(vocab)) tsl__space_no_memory(space);
     if (space->status == TSL_OK && tsl__union_freeze(space)) tsl__walks_lay(space);
     tsl__walk_scratch_free(space); /* a frozen layer walks no more */
@@ -337,17 +338,22 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
   return TSL_OK;
 }
 
-tsl_status tsl__shared_get(tsl_vocab *vocab, const tsl__space **space, tsl_error *error) {
+tsl_status tsl__shared_make(tsl_vocab *vocab, bool rehearse, const tsl__space **space,
+                            tsl_error *error) {
   tsl__shared *shared = atomic_load_explicit(&vocab->shared, memory_order_acquire);
   if (!shared) {
     layer *l = NULL;
     pthread_mutex_lock(&vocab->lock);
     shared = atomic_load_explicit(&vocab->shared, memory_order_acquire);
-    tsl_status status = shared ? TSL_OK : make(vocab, &l, error);
+    tsl_status status = shared ? TSL_OK : make(vocab, rehearse, &l, error);
     if (l) atomic_store_explicit(&vocab->shared, shared = &l->head, memory_order_release);
     pthread_mutex_unlock(&vocab->lock);
     if (status != TSL_OK) return status;
   }
   *space = ((layer *)(void *)shared)->space;
   return TSL_OK;
+}
+
+tsl_status tsl__shared_get(tsl_vocab *vocab, const tsl__space **space, tsl_error *error) {
+  return tsl__shared_make(vocab, true, space, error);
 }

@@ -17,5 +17,8 @@
 
 /* The shared layer of a vocabulary: made if it is not there yet, owned by the vocabulary. */
 tsl_status tsl__shared_get(tsl_vocab *vocab, const tsl__space **space, tsl_error *error);
+/* The same, with or without the rehearsal: tests look at both. An existing layer stays as it is. */
+tsl_status tsl__shared_make(tsl_vocab *vocab, bool rehearse, const tsl__space **space,
+                            tsl_error *error);
 
 #endif

@@ -244,14 +244,6 @@ static void unite(tsl__space *space, const tsl__union *u) {
     tsl__gather_done(space, g);
 }
 
-/* A layer above may keep no hints of this one's states: they are made here. */
-static void hint_states(tsl__space *space) {
-  for (tsl__state s = 1; s < tsl__space_count(space, states) && space->status == TSL_OK; s++) {
-    const tsl__state_rec *r = tsl__state_at(space, s);
-    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded)) tsl__state_hint(space, r);
-  }
-}
-
 static void do_for_all(tsl__space *space, const findings *f) {
   for (size_t i = 0; i < f->unions.n && space->status == TSL_OK; i++)
     unite(space, &f->unions.at[i]);
@@ -264,7 +256,7 @@ static void do_for_all(tsl__space *space, const findings *f) {
     /* as if something followed: that does for those that nothing follows, too */
     tsl__walk_over(space, f->walks.at[i].state, 0, f->walks.at[i].over, false);
   }
-  if (f->walks.n) hint_states(space); /* nothing else expands any */
+  if (f->walks.n) tsl__states_hint(space); /* nothing else expands a state */
 }
 
 /* What comes of one schema is done before the next, which finds out what is walked over what the
@@ -340,7 +332,7 @@ static void pass_all(tsl__space *space) {
 void tsl__rehearse(tsl__space *space) {
   findings f = {0};
   pass_all(space);
-  hint_states(space);
+  tsl__states_hint(space); /* the layers of the rehearsal read these hints */
   if (!(rehearse_all(space, &f) && rehearse_formats(space, &f)) && space->status == TSL_OK)
     tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &f.unions);

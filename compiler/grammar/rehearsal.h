@@ -22,8 +22,9 @@
 
 #include "compiler/states/states.h"
 
-/* In the layer of a vocabulary before it is frozen, and nothing is above it. The states that it has
- * then have their hints: nobody could keep them later. Failures are sticky. */
+/* Rehearses in the layer of a vocabulary. The layer must not be frozen yet, and no other layer may
+ * stand above it. The rehearsal is optional: without it masks are the same, but the first grammars
+ * make them more slowly. Failures are sticky. */
 void tsl__rehearse(tsl__space *space);
 
 #endif

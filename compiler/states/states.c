@@ -972,3 +972,10 @@ tsl__state tsl__state_of(tsl__space *space, tsl__expr e) {
 tsl__exprs *tsl__states_exprs(const tsl__space *space) {
   return space->hook == &tsl__states_hook ? ((compiler *)space->hook_ctx)->x : NULL;
 }
+
+void tsl__states_hint(tsl__space *space) {
+  for (tsl__state s = 1; s < tsl__space_count(space, states) && space->status == TSL_OK; s++) {
+    const tsl__state_rec *r = tsl__state_at(space, s);
+    if (atomic_load(&((tsl__state_rec *)(uintptr_t)r)->expanded)) tsl__state_hint(space, r);
+  }
+}
