@@ -319,7 +319,7 @@ static tsl_status make(tsl_vocab *vocab, bool rehearse, layer **out, tsl_error *
     if (space->status == TSL_OK && rehearse) tsl__rehearse(space);
     tsl__states_hint(space);
     if (space->status == TSL_OK && !tsl__common_attach(vocab)) tsl__space_no_memory(space);
-    if (space->status == TSL_OK && tsl__union_freeze(space)) tsl__walks_lay(space);
+    if (space->status == TSL_OK && tsl__union_freeze(space)) tsl__walks_freeze(space);
     tsl__walk_scratch_free(space); /* a frozen layer walks no more */
     tsl__naming_free(space);
     status = space->status;
