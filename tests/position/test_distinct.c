@@ -1127,11 +1127,11 @@ static void test_forgotten(void) {
   for (size_t i = 0; g && i < 3; i++) {
     CHECK(tsl_matcher_new(g, NULL, &m[i]) == TSL_OK &&
           tsl_matcher_accept_bytes(m[i], texts[i], strlen(texts[i]), NULL) == TSL_OK);
-    CHECKF(!tsl__stack_at(g->space, m[i]->at)->remembers, "after %s", texts[i]);
+    CHECKF(!tsl__stack_at(g->space, m[i]->at)->has_distinct, "after %s", texts[i]);
     CHECK(tsl_matcher_accept_bytes(m[i], ",\"x\":[1,{\"a\":1,\"b\":2}", 21, NULL) == TSL_OK &&
-          !tsl__stack_at(g->space, m[i]->at)->remembers);
+          !tsl__stack_at(g->space, m[i]->at)->has_distinct);
     CHECK(tsl_matcher_accept_bytes(m[i], ",2]", 3, NULL) == TSL_OK &&
-          !tsl__stack_at(g->space, m[i]->at)->remembers);
+          !tsl__stack_at(g->space, m[i]->at)->has_distinct);
   }
   for (size_t i = 0; i < 3; i++) tsl_matcher_free(m[i]);
   tsl_grammar_release(g);
