@@ -6,9 +6,9 @@
  *           (space->hook->spellings). A deny is a position in that grammar, and moves along with
  *           the item byte by byte. It dies when the item differs from every used value. It is at an
  *           end exactly where the item is equal to one of them.
- * End       Two states made by hand follow below each frame of the grammar: `spelled_end` is on top
- *           when a value was spelled exactly, and spelled_end + 1 when more bytes came after it.
- *           White space behind an item belongs to its spelling, so it does not leave the end.
+ * End       Two states made by hand lie below the frames of that grammar. The deny comes down to
+ *           `spelled_end` when a value was spelled exactly, and goes on to spelled_end + 1 with the
+ *           next byte. A frame in that second state is dropped: it is no repetition any more.
  * Example   After ["ab", the deny of the next item is at the beginning of all spellings of "ab".
  *           The item "a leaves it between the two letters. The byte " kills it: the item is "a",
  *           which is new. The byte b and then " bring it to its end: the item is a repetition.
