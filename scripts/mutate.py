@@ -30,11 +30,11 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk/walk", "walk/near_limit", "walk/search", "walk/linear", "masks/mask", "position/stacks", "position/stacks_mask", "automaton/state", "matcher/matcher", "matcher/quota", "matcher/batch", "matcher/mask_table", "automaton/leftover", "walk/classes", "walk/nonascii", "walk/fixed", "walk/names", "walk/shared_walks", "masks/borrow",
-         "position/boundary", "position/distinct", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"]
+FILES = ["walk/walk", "walk/near_limit", "walk/search", "walk/linear", "masks/mask", "position/moves", "position/stacks", "position/stacks_step", "position/stacks_mask", "automaton/state", "matcher/matcher", "matcher/quota", "matcher/batch", "matcher/mask_table", "automaton/leftover", "walk/classes", "walk/nonascii", "walk/fixed", "walk/names", "walk/shared_walks", "masks/borrow",
+         "position/boundary", "position/distinct", "position/distinct_deny", "position/distinct_intern", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"}
-MEMORY = {"position/boundary", "position/distinct", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "masks/borrow"}
+DISTINCT = {"position/boundary", "position/distinct", "position/distinct_deny", "position/distinct_intern", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "masks/borrow"}
 WALKS = {"walk/walk", "walk/near_limit", "walk/search", "walk/linear", "walk/classes", "walk/nonascii", "automaton/leftover", "walk/fixed", "walk/shared_walks", "masks/mask", "automaton/state"}
 TESTS = [
     ("tests/test_logits", [], KERNELS),
@@ -42,7 +42,7 @@ TESTS = [
     ("tests/test_leftover", [], {"automaton/leftover"}),
     ("tests/test_seen_names", [], {"automaton/seen_names"}),
     ("tests/test_mask_table", [], None),
-    ("tests/test_listing", [], {"position/stacks", "automaton/state", "walk/names"}),
+    ("tests/test_listing", [], {"position/moves", "position/stacks", "position/stacks_step", "automaton/state", "walk/names"}),
     ("tests/test_matcher", [], None),
     ("tests/test_fixed", [], None),
     ("tests/test_borrow", [], None),
@@ -55,17 +55,19 @@ TESTS = [
     ("tests/test_flat", [], None),
     ("tests/test_oracle", [], None),
     ("tests/test_trie", [], {"masks/mask", "automaton/leftover"}),
-    ("tests/test_tags", [], {"walk/walk", "walk/search", "position/stacks", "matcher/matcher", "walk/names", "walk/fixed", "matcher/quota", "automaton/state", "masks/borrow", "position/distinct"}),
+    ("tests/test_tags", [], {"walk/walk", "walk/search", "position/moves", "position/stacks", "position/stacks_step", "matcher/matcher", "walk/names", "walk/fixed", "matcher/quota", "automaton/state", "masks/borrow", "position/distinct"}),
     ("tests/test_shared_walks", [], {"walk/walk", "walk/search", "automaton/leftover", "walk/shared_walks"}),
     ("tests/test_linear", [], WALKS),
     ("tests/test_near_limit", [], WALKS),
     ("tests/test_heavy", [], None),
     ("tests/test_threads", [], {"matcher/batch", "masks/borrow", "matcher/matcher"}),
-    ("tests/test_distinct", [], MEMORY),
-    ("tests/test_repeats", [], MEMORY),
-    ("tests/test_limits", [], {"position/stacks", "matcher/matcher", "automaton/state"} | MEMORY),
-    ("tests/test_schema", [], {"position/stacks", "matcher/matcher", "walk/names", "walk/fixed", "automaton/state"} | MEMORY),
-    ("tests/test_budget", [], {"position/stacks", "walk/names", "position/distinct_search"}),
+    ("tests/test_distinct", [], DISTINCT),
+    ("tests/test_distinct_names", [], DISTINCT),
+    ("tests/test_distinct_tokens", [], DISTINCT),
+    ("tests/test_repeats", [], DISTINCT),
+    ("tests/test_limits", [], {"position/moves", "position/stacks", "position/stacks_step", "matcher/matcher", "automaton/state"} | DISTINCT),
+    ("tests/test_schema", [], {"position/moves", "position/stacks", "position/stacks_step", "matcher/matcher", "walk/names", "walk/fixed", "automaton/state"} | DISTINCT),
+    ("tests/test_budget", [], {"position/moves", "position/stacks", "position/stacks_step", "walk/names", "position/distinct_search"}),
     ("tests/test_costs", [], None),
     ("tests/test_fault_sites", [], None),
 ]
@@ -82,13 +84,13 @@ EQUIVALENT = [
     ("walk/search", r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
     ("walk/search", r"r->live_count \* 8u (<|>=) n->children", WAYS + ": each live byte looked up, or each child"),
     ("walk/walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
-    ("position/distinct_token", r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\) return false)", WAYS + ": frames are stepped where it is false"),
-    ("position/distinct_token", r"(?<=plain) & (?=TSL__MOVE_CALLED\) return false)", WAYS + ": frames are stepped where it is false"),
+    ("position/distinct_token", r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\))", WAYS + ": frames are stepped where it is false"),
     ("kernels/logits_avx2", r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)", "where they are equal both ends are the same"),
     ("walk/search", r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN", WAYS + ": node by node, or merged"),
     ("position/stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     ("walk/names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
-    ("position/distinct", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
+    ("position/distinct_intern", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
+    ("position/moves", r"(?<=return )tsl__mix\(.*", HASH),
     ("automaton/leftover", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     ("automaton/leftover", r"layer != space && t >= space->leftovers\.first", "whether the layer below is looked at, which knows no such set"),
     ("automaton/seen_names", r"(?<=hash = ).*", HASH),
@@ -108,12 +110,12 @@ EQUIVALENT = [
     ("walk/near_limit", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
     ("walk/classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
     ("walk/fixed", r"(?<=space->status != TSL_OK\) )return false", STICKY),
-    ("position/distinct_token", r"(?<=if \(!tsl__run_load_memory\(space, r, p\)\) )return false", STICKY),
+    ("position/distinct_token", r"(?<=if \(!tsl__run_load_distinct\(space, r, p\)\) )return false", STICKY),
     ("position/distinct_unbounded", r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)", "what is not known to be endless is searched", {" != "}),
-    ("position/distinct_unbounded", r"(?<=verdict == PLENTY && space->status) == (?=TSL_OK)", "what is not known to be plenty is searched", {" != "}),
+    ("position/distinct_unbounded", r"(?<=verdict == UNBOUNDED && space->status) == (?=TSL_OK)", "what is not known to be unbounded is searched", {" != "}),
     ("matcher/quota", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
-    ("position/distinct_mask", r"(?<=space->watches) & (?=TSL__NEW_ITEM\) && harmless)", "looks for tokens to take out where there are none", {" | "}),
-    ("position/distinct_items", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\| item_ahead)", "more tokens are tried, of which none more is taken out", {" | "}),
+    ("position/distinct_mask", r"(?<=space->watches) & (?=TSL__NEW_ITEM\) &&)", "looks for tokens to take out where there are none", {" | "}),
+    ("position/distinct_items", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\|)", "more tokens are tried, of which none more is taken out", {" | "}),
     ("position/distinct_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
     ("walk/nonascii", r"(?<=pairs\[2 \* i\]) - (?=1\))", "more nodes are exits: the walk enters what the class would have told", {" + "}),
     ("walk/walk", r"(?<=if \(need) > (?=height\) need)", "a token of the whole height can reach the minimum, and not pass it", {" >= "}),

@@ -126,7 +126,7 @@ static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
         !tsl__quota_explore(space, &zones[i]))
       return false;
   }
-  g->zones = zones;
+  g->quotas = zones;
   g->quota_count = n;
   return true;
 }

@@ -208,9 +208,9 @@ struct tsl__space {
   uint32_t subtract_bytes;                     /* TSL__SUBTRACT_BYTES; tests have more */
   uint32_t subtract_met;                       /* walks that were told from a class */
   uint32_t shortcuts_off; /* TSL__SHORTCUT_... (runtime/walk/walk.h): tests turn some off */
-  struct tsl__spare_steps *spare_steps;        /* and of steps (runtime/position/stacks.c) */
-  tsl__joined joined[TSL__JOINED];             /* the last ones */
-  TSL__VEC(struct tsl__adopted) adopted;       /* bitsets of runtime/walk/shared_walks.h */
+  struct tsl__spare_steps *spare_steps;  /* and of steps (runtime/position/stacks.c) */
+  tsl__joined joined[TSL__JOINED];       /* the last ones */
+  TSL__VEC(struct tsl__adopted) adopted; /* bitsets of runtime/walk/shared_walks.h */
   /* of a vocabulary's layer: states of its rules that do nothing but read, walked over the whole
    * vocabulary (runtime/walk/walk.c); 0 behind the last */
   tsl__state starts[TSL__STARTS_MAX];

@@ -111,7 +111,7 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
    * followed to its end */
   size_t n = 0;
   while (tsl__plan_leads(plan) && n < COMPLETION_MAX &&
-         (n < capacity || tsl__remembered_at(space, at)->memory)) {
+         (n < capacity || tsl__with_distinct_at(space, at)->distinct)) {
     if (n < capacity) tokens[n] = plan->token;
     n++;
     at = tsl__stack_token(space, at, plan->token);

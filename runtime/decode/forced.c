@@ -141,7 +141,7 @@ static tsl_status may_replace(const tsl_matcher *m, size_t back, const tsl_token
                               size_t count, bool *fine) {
   size_t valid = 0;
   tsl_matcher *other = NULL;
-  *fine = !back || !(m->space->names_tokens || m->zoned);
+  *fine = !back || !(m->space->names_tokens || m->has_quotas);
   if (*fine || tsl_matcher_history(m) < back) return TSL_OK;
   tsl_status status = tsl_matcher_fork(m, &other);
   if (status == TSL_OK) status = tsl_matcher_rollback(other, back);

@@ -171,7 +171,7 @@ static uint8_t byte_in_order(unsigned i) {
 /* May what is spelled become a name that the object has? Then there are better ways. */
 static bool rivalled(const tsl__planner *p, tsl__stack at) {
   const tsl__space *space = space_of(p);
-  return tsl__distinct_at(space, tsl__remembered_at(space, at)->memory)->name &&
+  return tsl__distinct_at(space, tsl__with_distinct_at(space, at)->distinct)->name &&
          tsl__distinct_blank(space_of(p), at) == at;
 }
 
@@ -185,12 +185,12 @@ static bool asks_for(tsl__space *space, tsl__stack plain, uint8_t byte) {
 /* White space that nothing asks for leads nowhere, in many ways; so does, but with `exponents`, the
  * exponent of a number that must be new: there are other spellings. */
 static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl__bytes *next) {
-  const tsl__remembered remembered = *tsl__remembered_at(space, at);
-  const tsl__distinct m = *tsl__distinct_at(space, remembered.memory);
+  const tsl__with_distinct own = *tsl__with_distinct_at(space, at);
+  const tsl__distinct m = *tsl__distinct_at(space, own.distinct);
   tsl__bytes others = *next;
-  if (!remembered.memory || m.in_string) return;
+  if (!own.distinct || m.in_string) return;
   for (const char *c = " \t\n\r"; *c; c++)
-    if (tsl__bytes_has(next, (uint8_t)*c) && !asks_for(space, remembered.plain, (uint8_t)*c))
+    if (tsl__bytes_has(next, (uint8_t)*c) && !asks_for(space, own.plain, (uint8_t)*c))
       others.w[0] &= ~((uint64_t)1 << *c);
   if (m.n) others.w[1] &= ~((uint64_t)!exponents << ('e' - 64) | (uint64_t)1 << ('E' - 64));
   if (!tsl__bytes_empty(&others)) *next = others;
@@ -206,7 +206,7 @@ static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
   tsl__space *space = space_of(p);
   uint32_t missing = missing_at(p, at), least = UINT32_MAX;
   bool found = false, may_rise = (space->watches & TSL__SAME_ITEM) &&
-                                 tsl__remembered_at(space, at)->memory && p->rises < RISES_MAX;
+                                 tsl__with_distinct_at(space, at)->distinct && p->rises < RISES_MAX;
   tsl__bytes next, rising;
   hop up = {0};
   if (missing == 0 || !tsl__stack_next(space, at, &next)) return false;
@@ -631,7 +631,7 @@ bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out) {
   tsl__space *space = space_of(p);
   tsl__run *r = tsl__run_take(space);
   const tsl__spelling *s =
-      r && tsl__run_load(space, r, at) && r->naming ? tsl__run_spelling(space, r) : NULL;
+      r && tsl__run_load(space, r, at) && r->in_name ? tsl__run_spelling(space, r) : NULL;
   out->under_way = s != NULL;
   out->escape = s && s->open_count;
   out->written.n = 0;

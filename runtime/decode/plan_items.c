@@ -93,7 +93,7 @@ static bool list_items(tsl__planner *p, items *all, const bytes *texts) {
 }
 
 static bool forgets(const tsl__space *space, tsl__stack at) {
-  for (uint32_t i = tsl__distinct_at(space, tsl__remembered_at(space, at)->memory)->open; i;
+  for (uint32_t i = tsl__distinct_at(space, tsl__with_distinct_at(space, at)->distinct)->open; i;
        i = tsl__open_at(space, i)->below)
     if (tsl__open_at(space, i)->array & (TSL__ARRAY_FORGOT | TSL__ARRAY_LOST)) return true;
   return false;

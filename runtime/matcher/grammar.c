@@ -30,7 +30,7 @@ tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const cha
   g->report_size = report_size;
   g->describe = NULL;
   g->front = NULL;
-  g->zones = NULL;
+  g->quotas = NULL;
   g->quota_count = 0;
   atomic_fetch_add_explicit(&g->tables->references, 1, memory_order_relaxed);
   tsl_vocab_retain(g->vocab);

@@ -27,7 +27,7 @@ struct tsl_grammar {
   tsl__space *space;     /* that of the tables */
   pthread_mutex_t *lock; /* that of the tables */
   /* stretches whose tokens are counted (quota.h); belong to the expressions */
-  const struct tsl__quota *zones;
+  const struct tsl__quota *quotas;
   uint32_t quota_count;
   tsl__state start;
   tsl__stack begin; /* the position before the first byte */

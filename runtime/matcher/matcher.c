@@ -92,7 +92,7 @@ static inline bool has_room(const tsl_matcher *m) {
 
 static TSL__SELDOM bool make_room(tsl_matcher *m) {
   uint32_t cap = m->history_cap ? m->history_cap * 2 : HISTORY_FIRST;
-  bool counts = m->zoned;
+  bool counts = m->has_quotas;
   uint32_t *ring = widened(m, m->history, cap),
            *counted = counts ? widened(m, m->counted_history, cap) : NULL;
   if (!ring || (counts && !counted)) {
@@ -202,7 +202,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_mask(tsl_matcher *m, uint32_t *out) {
   tsl_status status = own_mask(m);
   if (status != TSL_OK) return status;
   tsl__mask_write(m->space, m->mask, out);
-  if (TSL__UNLIKELY(m->zoned) && tsl__quota_finishing(m->grammar, m->at, m->counted))
+  if (TSL__UNLIKELY(m->has_quotas) && tsl__quota_finishing(m->grammar, m->at, m->counted))
     tsl__quota_finishers(m->grammar, out);
   return TSL_OK;
 }
@@ -227,7 +227,8 @@ static tsl_status borrow_own(tsl_matcher *m, const uint32_t **out, uint64_t *id)
 
 TSL__EACH_TOKEN tsl_status tsl__matcher_mask(tsl_matcher *m, const tsl__mask_rec **mask) {
   if (m->terminated) return *mask = tsl__mask_at(m->space, 0), TSL_OK;
-  if (m->zoned && tsl__quota_finishing(m->grammar, m->at, m->counted)) return *mask = NULL, TSL_OK;
+  if (m->has_quotas && tsl__quota_finishing(m->grammar, m->at, m->counted))
+    return *mask = NULL, TSL_OK;
   tsl_status status = own_mask(m);
   *mask = m->mask;
   return status;
@@ -276,7 +277,7 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, t
 
 /* A token that is not the first which was asked for, where some leave the frame as it is. */
 static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_token token) {
-  bool plain = token < m->vocab->size && !m->terminated && !m->zoned && has_room(m);
+  bool plain = token < m->vocab->size && !m->terminated && !m->has_quotas && has_room(m);
   if (!m->kept) m->keeps = *tsl__stack_self(m->space, m->record), m->kept = true;
   if (!plain || !tsl__vocab_within(m->vocab, token, &m->keeps)) return accept_looked_up(m, token);
   note_position(m);
@@ -290,8 +291,8 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   TSL__PREFETCH(&m->space->stacks.pool);
   TSL__PREFETCH(tsl__pool_chunk_of);
   uint64_t first = tsl__stack_first(m->record);
-  tsl__stack to = (tsl__stack)first & ~TSL__MOVE_CALLED;
-  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->zoned ||
+  tsl__stack to = tsl__lead_to((tsl__lead){(uint32_t)first});
+  if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->has_quotas ||
                     !has_room(m)))
     return m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
   note_position(m); /* nothing is counted */

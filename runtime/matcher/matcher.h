@@ -20,7 +20,7 @@ struct tsl_matcher {
   uint32_t *history;
   uint32_t history_cap, history_n, history_next;
   bool terminated; /* an end-of-generation token was accepted */
-  bool zoned;      /* the grammar has zones */
+  bool has_quotas; /* the grammar has zones */
   bool kept;       /* `keeps` is known */
   /* a token of these bytes alone leaves the position as it is, which `stays` */
   tsl__bytes keeps;
@@ -43,7 +43,7 @@ static inline tsl_matcher tsl__matcher_of(tsl_grammar *grammar, const tsl_alloca
                                           tsl__stack at) {
   tsl_matcher m = {.space = grammar->space,
                    .vocab = grammar->vocab,
-                   .zoned = grammar->quota_count != 0,
+                   .has_quotas = grammar->quota_count != 0,
                    .grammar = grammar,
                    .alloc = *alloc};
   tsl__matcher_stand(&m, at);

@@ -40,53 +40,53 @@ static bool add_all(tsl__space *space, state_list *list, tsl__state from) {
   return fine;
 }
 
-bool tsl__quota_explore(tsl__space *space, tsl__quota *zone) {
+bool tsl__quota_explore(tsl__space *space, tsl__quota *quota) {
   state_list list = {0};
-  bool fine = add_target(space, &list, zone->first);
+  bool fine = add_target(space, &list, quota->first);
   for (size_t i = 0; fine && i < list.n; i++) fine = add_all(space, &list, list.at[i]);
   if (fine) {
-    zone->count = (uint32_t)tsl__sort_unique(list.at, list.n);
-    zone->states = tsl__arena_copy(&space->arena, list.at, zone->count * sizeof *list.at);
+    quota->count = (uint32_t)tsl__sort_unique(list.at, list.n);
+    quota->states = tsl__arena_copy(&space->arena, list.at, quota->count * sizeof *list.at);
   }
   tsl__vec_free(&space->alloc, &list);
-  if (!fine || !zone->states) tsl__space_no_memory(space);
+  if (!fine || !quota->states) tsl__space_no_memory(space);
   return space->status == TSL_OK;
 }
 
-static bool has(const tsl__quota *zone, tsl__state state) {
-  uint32_t lo = 0, hi = zone->count;
+static bool has(const tsl__quota *quota, tsl__state state) {
+  uint32_t lo = 0, hi = quota->count;
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
-    if (zone->states[mid] < state)
+    if (quota->states[mid] < state)
       lo = mid + 1;
     else
       hi = mid;
   }
-  return lo < zone->count && zone->states[lo] == state;
+  return lo < quota->count && quota->states[lo] == state;
 }
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
 /* The zone that a cell is the frame of, + 1; 0: none. */
-static uint32_t zone_of(const tsl_grammar *g, const tsl__cell *c) {
+static uint32_t quota_of(const tsl_grammar *g, const tsl__cell *c) {
   for (uint32_t z = 0; z < g->quota_count; z++)
-    if (has(&g->zones[z], c->state)) return z + 1;
+    if (has(&g->quotas[z], c->state)) return z + 1;
   return 0;
 }
 
 /* A position without its memory (runtime/position/distinct.h). */
 static tsl__stack plain_of(const tsl_grammar *g, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(g->space, at);
-  return r->remembers ? tsl__remembered_at(g->space, at)->plain : at;
+  return r->has_distinct ? tsl__with_distinct_at(g->space, at)->plain : at;
 }
 
 /* The zone of a position, + 1. */
-static uint32_t zone_at(const tsl_grammar *g, tsl__stack at) {
-  uint32_t zone = 0;
+static uint32_t quota_at(const tsl_grammar *g, tsl__stack at) {
+  uint32_t quota = 0;
   at = plain_of(g, at);
-  for (uint32_t i = 0; i < tsl__stack_at(g->space, at)->n && !zone; i++)
-    zone = zone_of(g, cell_of(g->space, at, i));
-  return zone;
+  for (uint32_t i = 0; i < tsl__stack_at(g->space, at)->n && !quota; i++)
+    quota = quota_of(g, cell_of(g->space, at, i));
+  return quota;
 }
 
 static bool whole(const tsl__space *s, const tsl__cell *c) {
@@ -94,25 +94,26 @@ static bool whole(const tsl__space *s, const tsl__cell *c) {
 }
 
 /* No frame of the zone may stay; can it go? */
-static bool may_leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
+static bool may_leave(const tsl_grammar *g, tsl__stack at, uint32_t quota) {
   at = plain_of(g, at);
   const tsl__stack_rec *r = tsl__stack_at(g->space, at);
   for (uint32_t i = 0; i < r->n; i++)
-    if (zone_of(g, cell_of(g->space, at, i)) == zone && !whole(g->space, cell_of(g->space, at, i)))
+    if (quota_of(g, cell_of(g->space, at, i)) == quota &&
+        !whole(g->space, cell_of(g->space, at, i)))
       return false;
   return true;
 }
 
 /* The position without the zone's frames: what lies below them instead. Needs the lock. */
-static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
+static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t quota) {
   tsl__space *space = g->space;
   tsl__stepping s = tsl__step_new(space);
   tsl__stack plain = plain_of(g, at);
   uint32_t n = tsl__stack_at(space, plain)->n;
   for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) {
     const tsl__cell c = *cell_of(space, plain, i);
-    bool stays = zone_of(g, &c) != zone;
-    tsl__step_land(space, &s, stays ? c.state : g->zones[zone - 1].over, stays ? c.count : 0,
+    bool stays = quota_of(g, &c) != quota;
+    tsl__step_land(space, &s, stays ? c.state : g->quotas[quota - 1].over, stays ? c.count : 0,
                    c.tail);
   }
   tsl__stack to = tsl__step_collect(space, &s);
@@ -122,24 +123,24 @@ static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t zone) {
 
 /* Does the zone begin with the token, or later in it? A frame is entered when its first byte is
  * read. */
-static bool begins_with(tsl_grammar *g, tsl__stack from, uint8_t first, uint32_t zone) {
-  if (zone_at(g, from) == zone) return true;
+static bool begins_with(tsl_grammar *g, tsl__stack from, uint8_t first, uint32_t quota) {
+  if (quota_at(g, from) == quota) return true;
   tsl__stack to = tsl__stack_byte(g->space, plain_of(g, from), first);
-  return to && zone_at(g, to) == zone;
+  return to && quota_at(g, to) == quota;
 }
 
 tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to,
                            uint32_t *count) {
-  uint32_t zone = g->quota_count && *to ? zone_at(g, *to) : 0, before = *count;
+  uint32_t quota = g->quota_count && *to ? quota_at(g, *to) : 0, before = *count;
   *count = 0;
-  if (!zone) return TSL_OK;
-  bool inside = zone == zone_at(g, from);
-  uint32_t max = g->zones[zone - 1].max_tokens, now = inside ? before + 1 : 0;
+  if (!quota) return TSL_OK;
+  bool inside = quota == quota_at(g, from);
+  uint32_t max = g->quotas[quota - 1].max_tokens, now = inside ? before + 1 : 0;
   if (inside && now < max) return *count = now, TSL_OK;
   tsl__grammar_lock(g);
-  if (!inside) now = begins_with(g, from, first, zone);
-  bool over = now >= max && may_leave(g, *to, zone);
-  tsl__stack left = over ? leave(g, *to, zone) : *to;
+  if (!inside) now = begins_with(g, from, first, quota);
+  bool over = now >= max && may_leave(g, *to, quota);
+  tsl__stack left = over ? leave(g, *to, quota) : *to;
   tsl_status status = tsl__grammar_unlock(g);
   if (status == TSL_OK) *to = left;
   *count = over ? 0 : now;
@@ -147,8 +148,8 @@ tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__
 }
 
 bool tsl__quota_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count) {
-  uint32_t zone = g->quota_count ? zone_at(g, at) : 0;
-  return zone && count >= g->zones[zone - 1].max_tokens;
+  uint32_t quota = g->quota_count ? quota_at(g, at) : 0;
+  return quota && count >= g->quotas[quota - 1].max_tokens;
 }
 
 static bool finishes(uint8_t byte) { return (byte & 0xC0) == 0x80; }

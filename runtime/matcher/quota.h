@@ -29,7 +29,7 @@ typedef struct tsl__quota {
 
 /* Find the states of a zone whose `first` is set, into the space's memory; false on failure
  * (sticky). Needs the lock. */
-bool tsl__quota_explore(tsl__space *space, tsl__quota *zone);
+bool tsl__quota_explore(tsl__space *space, tsl__quota *quota);
 
 /* A token that begins with the byte `first` led from a position with `*count` tokens of its zone
  * behind it to *to: count it, and take the zone's frame off if that was the last one. Takes the

@@ -7,7 +7,7 @@
 
 #include "runtime/automaton/seen_names.h"
 
-#define CROSSINGS 3u /* bitsets of tsl__boundary */
+#define BITSETS 3u /* bitsets of tsl__boundary */
 
 static const uint8_t *past_space(const uint8_t *at, const uint8_t *end) {
   while (at < end && memchr(" \t\n\r", *at, 4)) at++;
@@ -106,12 +106,12 @@ static bool any_of(const uint8_t *at, const uint8_t *end, const char *characters
 #define BIT(byte) (uint64_t)1 << ((byte) & 63)
 
 /* Brackets, commas, colons, quotes and backslashes: most tokens have none. */
-static const tsl__bytes telling = {
+static const tsl__bytes structural = {
     {BIT('"') | BIT(',') | BIT(':'), BIT('[') | BIT('\\') | BIT(']') | BIT('{') | BIT('}'), 0, 0}};
 
-static bool any_telling(const uint8_t *at, const uint8_t *end) {
+static bool has_structural(const uint8_t *at, const uint8_t *end) {
   for (; at < end; at++)
-    if (tsl__bytes_has(&telling, *at)) return true;
+    if (tsl__bytes_has(&structural, *at)) return true;
   return false;
 }
 
@@ -231,8 +231,8 @@ static bool classify(tsl__boundary *c, const tsl_allocator *a, kinds *k, tsl_tok
                      const uint8_t *at, const uint8_t *end) {
   const uint8_t *quote = memchr(at, '"', (size_t)(end - at));
   bool whole = holds_item(at, end), comma = memchr(at, ',', (size_t)(end - at)) != NULL;
-  put(c->dull, t, !any_of(at, end, "[]{},:\""));
-  put(c->dull_quoted, t, !any_of(at, end, "\"\\"));
+  put(c->unstructured, t, !any_of(at, end, "[]{},:\""));
+  put(c->unstructured_quoted, t, !any_of(at, end, "\"\\"));
   c->name_ends |= closed_sign(at, end);
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
   bool one = comma && tsl__begins_one(at, end, false),
@@ -283,20 +283,20 @@ tsl__boundary *tsl__boundary_make(const tsl_vocab *v, const tsl_allocator *a) {
   tsl__boundary *c = tsl__alloc_zero(a, sizeof *c);
   if (!c) return NULL;
   c->words = tsl_vocab_mask_words(v);
-  c->dull = tsl__alloc_zero(a, CROSSINGS * c->words * sizeof *c->dull);
+  c->unstructured = tsl__alloc_zero(a, BITSETS * c->words * sizeof *c->unstructured);
   kinds k = {.n = 1};
-  bool fine = c->dull && find_names(v, a, c);
+  bool fine = c->unstructured && find_names(v, a, c);
   if (fine) {
-    c->dull_quoted = c->dull + c->words;
-    c->space = c->dull_quoted + c->words;
+    c->unstructured_quoted = c->unstructured + c->words;
+    c->space = c->unstructured_quoted + c->words;
   }
   for (tsl_token t = 0; fine && t < v->size; t++) {
     const uint8_t *at = v->bytes + v->offsets[t], *end = v->bytes + v->offsets[t + 1];
     put(c->space, t, past_space(at, end) == end);
-    if (any_telling(at, end))
+    if (has_structural(at, end))
       fine = classify(c, a, &k, t, at, end);
     else
-      put(c->dull, t, true), put(c->dull_quoted, t, true),
+      put(c->unstructured, t, true), put(c->unstructured_quoted, t, true),
           fine = add_to(&c->ends, a, t, may_close(at, end));
   }
   if (!fine) tsl__boundary_free(c, a), c = NULL;
@@ -317,7 +317,7 @@ void tsl__boundary_free(tsl__boundary *c, const tsl_allocator *a) {
   tsl__vec_free(a, &c->named);
   tsl__vec_free(a, &c->begun);
   tsl__vec_free(a, &c->begun_quoted);
-  tsl__free(a, c->dull, c->dull ? CROSSINGS * c->words * sizeof *c->dull : 0);
+  tsl__free(a, c->unstructured, c->unstructured ? BITSETS * c->words * sizeof *c->unstructured : 0);
   tsl__free(a, c->names, c->names_capacity * sizeof *c->names);
   tsl__free(a, c, sizeof *c);
 }
@@ -327,7 +327,7 @@ size_t tsl__boundary_memory(const tsl__boundary *c) {
   size_t passing = c->comma.cap + c->quoted.cap + c->first.cap + c->whole.cap + c->closed.cap +
                    c->closed_quoted.cap + c->several.cap + c->several_quoted.cap;
   size_t listed = c->ends.cap + c->ends_quoted.cap + c->named.cap;
-  return sizeof *c + CROSSINGS * c->words * sizeof *c->dull + passing * sizeof(tsl__passing) +
+  return sizeof *c + BITSETS * c->words * sizeof *c->unstructured + passing * sizeof(tsl__passing) +
          listed * sizeof(tsl_token) + (c->begun.cap + c->begun_quoted.cap) * sizeof *c->begun.at +
          c->names_capacity * sizeof *c->names;
 }

@@ -39,7 +39,7 @@ enum { TSL__CLOSES_UNKNOWN = UINT16_MAX - 1, TSL__CLOSES_NEVER = UINT16_MAX };
 typedef struct tsl__boundary {
   /* without any of JSON's brackets, commas, colons and quotes; in a string: without quotes and
    * backslashes */
-  uint32_t *dull, *dull_quoted;
+  uint32_t *unstructured, *unstructured_quoted;
   uint32_t *space; /* white space alone */
   size_t words;
   tsl__passings comma;  /* outside strings: with a comma that is in none, and those of `whole` */

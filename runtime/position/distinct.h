@@ -130,12 +130,12 @@ bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s);
 /* `accepted` may be NULL. */
 tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
                                size_t *accepted);
-/* The position after a token that is spelled, 0 if it is rejected; with TSL__MOVE_CALLED of a plain
- * one. *keep: the move is worth remembering. */
-tsl__stack tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep);
+/* The position after a token that is spelled, guarded if `from` is a plain one; to 0 if it is
+ * rejected. *keep: the move is worth remembering. */
+tsl__lead tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep);
 /* The same where a plain position's frames, *s, have come to where something must be remembered. */
-tsl__stack tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token,
-                               tsl__stepping *s, bool *keep);
+tsl__lead tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s,
+                              bool *keep);
 /* What is left of the plain position's mask. */
 tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain);
 bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
@@ -178,7 +178,7 @@ bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token toke
 /* May the mask of a position be less than that of its frames? Mostly it is plain to see that it is
  * not. */
 static inline bool tsl__distinct_narrows(const tsl__space *space, const tsl__stack_rec *r) {
-  if (!space->watches || r->remembers || space->watches & TSL__NEW_ITEM) return space->watches;
+  if (!space->watches || r->has_distinct || space->watches & TSL__NEW_ITEM) return space->watches;
   const tsl__boundary *c = tsl__boundary_known(space);
   return !c || c->named.n;
 }

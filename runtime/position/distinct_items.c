@@ -17,7 +17,7 @@
  *   - text that lengthens a string of which there are any number is not, the beginning of an escape
  *     with it; nor one that lengthens a name, where all but a few may come;
  *   - where all led to any number of values, none is at the same frames, whichever items were read
- *     (TSL__MOVE_UNBOUNDED, tsl__distinct_shape);
+ *     (tsl__key_unbounded, tsl__distinct_shape);
  * but those that spell a whole item, which may repeat what was read just before, are tried each,
  * unless that is the empty string, which is spelled in one way.
  *
@@ -92,7 +92,7 @@ static const tsl__passings *boundary(tsl__space *space, const tsl__distinct *m, 
 
 /* Has nothing been read that white space would end? */
 static bool between(const tsl__space *space, tsl__stack at) {
-  const tsl__text *t = tsl__space_at(space, texts, tsl__remembered_at(space, at)->text);
+  const tsl__text *t = tsl__space_at(space, texts, tsl__with_distinct_at(space, at)->text);
   return !t->n || memchr("[{,: \t\n\r", t->at[t->n - 1], 8);
 }
 
@@ -152,13 +152,13 @@ typedef struct trials {
   tsl__stack at;
   tsl__probed_mask *plain;
   tsl__tokens *gone;
-  const tsl__distinct *memory;
+  const tsl__distinct *distinct;
   bool known; /* the memory tells where in the text this is */
   bool ahead; /* it does not, but that an item may begin here: nothing is under way */
   bool begun; /* white space would end what is under way */
   /* a string is under way that any text of raw ASCII characters leaves one of any number */
   bool endless;
-  bool plenty; /* all that was tried led to where any number of values may come */
+  bool unbounded; /* all that was tried led to where any number of values may come */
   tried tried[TRIED_MAX];
   uint32_t tried_count;
   uint32_t n;
@@ -178,7 +178,7 @@ typedef struct trials {
  * with one. 0: a long token. */
 static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t *end) {
   uint8_t kept[32], n = 0;
-  bool in_string = t->memory->in_string, escaped = t->memory->escaped, bare = t->begun;
+  bool in_string = t->distinct->in_string, escaped = t->distinct->escaped, bare = t->begun;
   for (; at < end; at++) {
     bool blank = !in_string && memchr(" \t\n\r", *at, 4), line = blank && *at == '\n';
     if (blank && !bare && (!line || (n && kept[n - 1] == '\n'))) continue;
@@ -201,18 +201,18 @@ static bool feeds_line(tsl__space *space, tsl__run *r) {
 
 /* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may
  * come, or nothing need be new, whatever was read. */
-static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *plenty) {
+static bool leads_dropping(tsl__space *space, trials *t, tsl_token token, bool *unbounded) {
   tsl__run *r = t->run;
   /* else whether the array may end depends on what the token ends */
-  r->brief = !(space->watches & TSL__SAME_ITEM);
+  r->drops_items = !(space->watches & TSL__SAME_ITEM);
   bool accepted = tsl__run_token(space, r, t->at, token);
-  r->brief = false;
-  *plenty = accepted && !tsl__run_seen(space, r) &&
-            ((!r->fresh && !r->denies.n) || tsl__run_unbounded(space, r));
-  if (!accepted || *plenty) return accepted;
+  r->drops_items = false;
+  *unbounded = accepted && !tsl__run_seen(space, r) &&
+               ((!r->fresh && !r->denies.n) || tsl__run_unbounded(space, r));
+  if (!accepted || *unbounded) return accepted;
   if (r->fresh) return tsl__run_leads(space, r, t->at, token);
   /* else what comes is asked of the run where it is: see `settled` */
-  bool escaped = t->memory->n && r->escaped;
+  bool escaped = t->distinct->n && r->escaped;
   if (escaped && feeds_line(space, r)) return true;
   if (escaped && !tsl__run_token(space, r, t->at, token)) return false;
   return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
@@ -222,7 +222,7 @@ static bool leads_briefly(tsl__space *space, trials *t, tsl_token token, bool *p
  * It goes on within the item, which was known to repeat nothing, or in a string of which there are
  * any number, or in an item of which there are. */
 static bool settled(tsl__space *space, const trials *t) {
-  return (t->run->open == t->memory->open && !t->run->denies.n) ||
+  return (t->run->open == t->distinct->open && !t->run->denies.n) ||
          tsl__run_strings_on(space, t->run) || tsl__run_unbounded(space, t->run);
 }
 
@@ -230,16 +230,16 @@ static bool settled(tsl__space *space, const trials *t) {
  * most. */
 static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool one) {
   const tsl_vocab *v = space->vocab;
-  bool plenty = false;
+  bool unbounded = false;
   uint64_t hash = !t->known && !t->ahead ? 0
                                          : without_space(t, v->bytes + v->offsets[token],
                                                          v->bytes + v->offsets[token + 1]);
   for (uint32_t i = 0; hash && i < t->tried_count; i++)
     if (t->tried[i].hash == hash) return t->tried[i].good;
-  bool good =
-      one ? leads_briefly(space, t, token, &plenty) : tsl__run_leads(space, t->run, t->at, token);
+  bool good = one ? leads_dropping(space, t, token, &unbounded)
+                  : tsl__run_leads(space, t->run, t->at, token);
   /* the others are tried everywhere */
-  t->plenty = t->plenty && (!one || (good && (plenty || settled(space, t))));
+  t->unbounded = t->unbounded && (!one || (good && (unbounded || settled(space, t))));
   if (hash && t->tried_count < TRIED_MAX) t->tried[t->tried_count++] = (tried){hash, good};
   return good;
 }
@@ -252,7 +252,7 @@ static bool is_raw(const uint8_t *at, const uint8_t *end) {
 
 /* Is a string under way, no name, that text of raw ASCII characters leaves as it is? */
 static bool takes_text(const tsl__space *space, const tsl__run *r) {
-  for (size_t i = 0; r->in_string && !r->naming && i < r->step.landed.n; i++)
+  for (size_t i = 0; r->in_string && !r->in_name && i < r->step.landed.n; i++)
     if (tsl__takes_any(space, r->step.landed.at[i].state)) return true;
   return false;
 }
@@ -297,18 +297,18 @@ static bool passes_empty(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1],
                 *quote = memchr(at, '"', (size_t)(end - at));
-  const tsl__open *o = t->memory->open ? tsl__open_at(space, t->memory->open) : NULL;
-  bool plenty, array = o && o->array && o->start != TSL__OPEN_NONE && t->memory->in_string &&
-                       !t->memory->escaped;
+  const tsl__open *o = t->distinct->open ? tsl__open_at(space, t->distinct->open) : NULL;
+  bool unbounded, array = o && o->array && o->start != TSL__OPEN_NONE && t->distinct->in_string &&
+                          !t->distinct->escaped;
   if (!array || !quote || memchr(at, '\\', (size_t)(quote - at)) || end - quote < 5 ||
       memcmp(quote, begin, 5) || end - quote > 6 || (end - quote == 6 && quote[5] != '"'))
     return false;
   uint32_t spelled =
-      ((const tsl__text *)tsl__space_at(space, texts, tsl__remembered_at(space, t->at)->text))
+      ((const tsl__text *)tsl__space_at(space, texts, tsl__with_distinct_at(space, t->at)->text))
           ->total -
       o->start;
   return (quote > at || spelled > 1) && !used_empty(space, o->used) &&
-         leads_briefly(space, t, token, &plenty) && plenty;
+         leads_dropping(space, t, token, &unbounded) && unbounded;
 }
 
 static bool kind_is_fine(const trials *t, uint32_t kind) {
@@ -322,20 +322,20 @@ static void set_kind_fine(trials *t, uint32_t kind) {
 static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token, uint32_t kind) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1], *rest;
-  bool one = tsl__begins_one(at, end, t->memory->in_string), plenty;
+  bool one = tsl__begins_one(at, end, t->distinct->in_string), unbounded;
   if (!t->known && one_comma(at, end)) return leads_as_others(space, t, token, true);
   if (t->known && !one && passes_empty(space, t, token)) return true;
   /* whether an item in it is a repetition, the text tells */
-  if (t->memory->escaped || !t->known || !one) return leads_as_others(space, t, token, false);
-  if (!passes_on(space, t->memory->open, at, end, t->memory->in_string)) return true;
-  uint64_t made = tsl__outline(at, end, t->memory->in_string, &rest);
+  if (t->distinct->escaped || !t->known || !one) return leads_as_others(space, t, token, false);
+  if (!passes_on(space, t->distinct->open, at, end, t->distinct->in_string)) return true;
+  uint64_t made = tsl__outline(at, end, t->distinct->in_string, &rest);
   if (is_fine(t, made, rest, end)) return set_kind_fine(t, kind), true;
   if (!made || rest < end || t->n == OUTLINES_MAX || (made & 0xFF) == ':')
     return leads_as_others(space, t, token, true);
-  bool good = leads_briefly(space, t, token, &plenty);
-  t->plenty = t->plenty && plenty;
-  t->any[t->n] = plenty && takes_text(space, t->run);
-  if (plenty || (good && others_come(space, t->run, t->at, token))) t->fine[t->n++] = made;
+  bool good = leads_dropping(space, t, token, &unbounded);
+  t->unbounded = t->unbounded && unbounded;
+  t->any[t->n] = unbounded && takes_text(space, t->run);
+  if (unbounded || (good && others_come(space, t->run, t->at, token))) t->fine[t->n++] = made;
   return good;
 }
 
@@ -360,7 +360,8 @@ static uint32_t listed_as(const tsl_vocab *v, tsl_token token) {
 /* A token that a deny takes. */
 static void list_denied(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  if (!t->memory->in_string && !t->begun && tsl__mask_bit(tsl__boundary_known(space)->space, token))
+  if (!t->distinct->in_string && !t->begun &&
+      tsl__mask_bit(tsl__boundary_known(space)->space, token))
     return;
   if (!tsl__probed_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) ||
       (t->endless && is_raw(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1])))
@@ -384,9 +385,9 @@ static void try_listed(tsl__space *space, trials *t) {
   for (size_t i = 0; i < t->listed.n && space->status == TSL_OK; i++) {
     tsl_token token = t->listed.at[i] & LISTED_TOKEN;
     if (begins_led(v, t, token)) continue;
-    bool one = !t->memory->escaped &&
+    bool one = !t->distinct->escaped &&
                tsl__begins_one(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1],
-                               t->memory->in_string);
+                               t->distinct->in_string);
     if (!leads_as_others(space, t, token, one))
       take_out(space, t, token);
     else if (t->led_count < LED_MAX)
@@ -398,7 +399,7 @@ static void try_listed(tsl__space *space, trials *t) {
 
 /* White space alone, where it means nothing; else NULL. */
 static const uint32_t *idle_space(const tsl__space *space, const trials *t) {
-  return !t->memory->in_string && !t->begun ? tsl__boundary_known(space)->space : NULL;
+  return !t->distinct->in_string && !t->begun ? tsl__boundary_known(space)->space : NULL;
 }
 
 /* Those of these words. */
@@ -457,8 +458,8 @@ static void list_spelled(tsl__space *space, trials *t, tsl_token token) {
   tsl__stepping *s = &t->run->deny;
   size_t n = v->special[token] ? 0 : v->offsets[token + 1] - v->offsets[token], accepted;
   bool takes = false;
-  for (uint32_t i = 0; n && i < t->memory->n && !takes; i++)
-    takes = tsl__step_load(space, s, t->memory->denies[i].at) &&
+  for (uint32_t i = 0; n && i < t->distinct->n && !takes; i++)
+    takes = tsl__step_load(space, s, t->distinct->denies[i].at) &&
             tsl__step_bytes(space, s, v->bytes + v->offsets[token], n, &accepted);
   if (takes) list_denied(space, t, token);
 }
@@ -488,11 +489,11 @@ static bool few_plain(tsl__space *space, trials *t, tsl_token *few, uint32_t *n)
 static void list_all_denied(tsl__space *space, trials *t) {
   tsl_token few[FEW];
   uint32_t n = 0;
-  if (t->memory->n && few_plain(space, t, few, &n)) {
+  if (t->distinct->n && few_plain(space, t, few, &n)) {
     for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) list_spelled(space, t, few[i]);
   } else {
-    for (uint32_t i = 0; i < t->memory->n && space->status == TSL_OK; i++)
-      list_mask(space, t, tsl__stack_mask(space, t->memory->denies[i].at));
+    for (uint32_t i = 0; i < t->distinct->n && space->status == TSL_OK; i++)
+      list_mask(space, t, tsl__stack_mask(space, t->distinct->denies[i].at));
   }
   if (t->listed.n) t->listed.n = tsl__sort_unique(t->listed.at, t->listed.n);
 }
@@ -513,16 +514,16 @@ static bool denied(const tsl__space *space, const trials *t, tsl_token token) {
 
 /* Does a token that begins within a string end there too? */
 static bool stays(const tsl__space *space, tsl_token token) {
-  return tsl__mask_bit(tsl__boundary_known(space)->dull_quoted, token);
+  return tsl__mask_bit(tsl__boundary_known(space)->unstructured_quoted, token);
 }
 
 /* Is it a token of the plain mask that means something here? */
 static bool is_asked(tsl__space *space, const trials *t, tsl_token token) {
   return tsl__probed_has(space, t->plain, token) &&
-         !(t->memory->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
+         !(t->distinct->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
 }
 
-static void try_crossing(tsl__space *space, trials *t, const tsl__passings *list) {
+static void try_boundary(tsl__space *space, trials *t, const tsl__passings *list) {
   /* where there is no memory for it each is looked up */
   if (list->n > TSL__PROBED_MANY) (void)tsl__probed_write(space, t->plain);
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
@@ -537,9 +538,9 @@ static void try_crossing(tsl__space *space, trials *t, const tsl__passings *list
  * array with it, or lead to nothing but its end. */
 static void try_ends(tsl__space *space, trials *t) {
   const tsl__boundary *c = tsl__boundary_known(space);
-  const tsl__tokens *list = t->memory->in_string ? &c->ends_quoted : &c->ends;
-  if (!(space->watches & TSL__SAME_ITEM) || !t->known || !t->memory->open ||
-      !tsl__open_at(space, t->memory->open)->remembers)
+  const tsl__tokens *list = t->distinct->in_string ? &c->ends_quoted : &c->ends;
+  if (!(space->watches & TSL__SAME_ITEM) || !t->known || !t->distinct->open ||
+      !tsl__open_at(space, t->distinct->open)->remembers)
     return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
@@ -574,35 +575,35 @@ static bool is_endless(tsl__space *space, const tsl__distinct *m, tsl__stack pla
 
 void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain,
                        tsl__tokens *gone) {
-  const tsl__remembered *p = tsl__remembered_at(space, at);
-  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
+  const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   const tsl__boundary *c = tsl__boundary_known(space);
   bool ahead;
-  const tsl__passings *list = boundary(space, m, p->memory ? p->plain : at, &ahead);
+  const tsl__passings *list = boundary(space, m, p->distinct ? p->plain : at, &ahead);
   if (!list->n && !m->n) return;
   trials t = {.run = r,
               .at = at,
               .plain = plain,
               .gone = gone,
-              .memory = m,
-              .known = p->memory,
+              .distinct = m,
+              .known = p->distinct,
               .ahead = ahead};
   tsl__stack found = 0;
   /* else each is tried with the items that were read */
   bool told = !(space->watches & TSL__SAME_ITEM);
   uint32_t shape =
-      told && p->memory && list != &c->whole ? tsl__distinct_shape(space, p->memory) : 0;
-  bool plenty = shape && tsl__move_find(space, p->plain, TSL__MOVE_UNBOUNDED | shape, &found);
+      told && p->distinct && list != &c->whole ? tsl__distinct_shape(space, p->distinct) : 0;
+  bool unbounded = shape && tsl__move_find(space, p->plain, tsl__key_unbounded(shape), &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);
   list_all_denied(space, &t);
   try_listed(space, &t);
-  t.plenty = shape && !m->n && !m->escaped;
-  if (plenty) list = m->in_string ? &c->several_quoted : &c->several;
-  try_crossing(space, &t, list);
+  t.unbounded = shape && !m->n && !m->escaped;
+  if (unbounded) list = m->in_string ? &c->several_quoted : &c->several;
+  try_boundary(space, &t, list);
   try_ends(space, &t);
   tsl__vec_free(&space->alloc, &t.listed);
   /* whichever items were read */
-  if (t.plenty && !plenty && space->status == TSL_OK)
-    tsl__move_add(space, p->plain, TSL__MOVE_UNBOUNDED | shape, 1);
+  if (t.unbounded && !unbounded && space->status == TSL_OK)
+    tsl__move_add(space, p->plain, tsl__key_unbounded(shape), 1);
 }

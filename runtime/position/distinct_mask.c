@@ -40,11 +40,11 @@ static tsl__mask without(tsl__space *space, tsl__mask plain, tsl__tokens *gone) 
 }
 
 /* May no token repeat a name from there? */
-static bool harmless(tsl__space *space, uint32_t memory) {
+static bool harmless(tsl__space *space, uint32_t distinct) {
   /* tokens that hold a whole name, which mostly are none */
   bool named = tsl__boundary_known(space)->named.n;
-  if (named || !memory) return !named;
-  const tsl__distinct *m = tsl__distinct_at(space, memory);
+  if (named || !distinct) return !named;
+  const tsl__distinct *m = tsl__distinct_at(space, distinct);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   if (m->open && space->watches & TSL__FEW_NAMES) return false;
   return !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
@@ -66,7 +66,8 @@ static TSL__SELDOM tsl__mask narrowed(tsl__space *space, tsl__stack at, tsl__mas
 
 tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
   if (!tsl__boundary_of(space)) return 0;
-  if (!(space->watches & TSL__NEW_ITEM) && harmless(space, tsl__remembered_at(space, at)->memory))
+  if (!(space->watches & TSL__NEW_ITEM) &&
+      harmless(space, tsl__with_distinct_at(space, at)->distinct))
     return plain;
   return narrowed(space, at, plain);
 }

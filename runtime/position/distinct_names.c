@@ -121,14 +121,15 @@ static bool spell(tsl__space *space, speller *s, uint8_t byte) {
 /* Does a token of the plain mask that ends no name lead somewhere? Mostly what it begins, or goes
  * on with, can become any number of names, which are then asked of no more. */
 static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
-  const tsl__remembered *p = tsl__remembered_at(space, d->at);
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, d->at);
   tsl__run *r = d->run;
-  uint32_t by = TSL__MOVE_LEADS | t, found;
-  bool asked = p->memory && !(space->watches & TSL__NEW_ITEM) &&
-               !tsl__distinct_at(space, p->memory)->escaped;
+  uint32_t found;
+  tsl__move_key by = tsl__key_leads(t);
+  bool asked = p->distinct && !(space->watches & TSL__NEW_ITEM) &&
+               !tsl__distinct_at(space, p->distinct)->escaped;
   if (asked && tsl__move_find(space, p->plain, by, &found)) return true;
   if (!tsl__run_token(space, r, d->at, t)) return false;
-  if (!asked || !r->naming || !tsl__run_names_on(space, r, TSL__ENDLESS - 1))
+  if (!asked || !r->in_name || !tsl__run_names_on(space, r, TSL__ENDLESS - 1))
     return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
   tsl__move_add(space, p->plain, by, 1);
   return true;
@@ -279,7 +280,7 @@ static void descend(tsl__space *space, descent *d, spot at) {
 /* In the middle of a name. */
 static void narrow_name(tsl__space *space, descent *d) {
   bool loaded = d->few ? tsl__run_load(space, d->run, d->at)
-                       : tsl__run_load_memory(space, d->run, tsl__remembered_at(space, d->at));
+                       : tsl__run_load_distinct(space, d->run, tsl__with_distinct_at(space, d->at));
   const tsl__spelling *s = loaded ? tsl__run_spelling(space, d->run) : NULL;
   if (!s || !tsl__seen_names_rivals(space, d->seen_names, s)) return;
   if (!tsl__vec_reserve(&space->alloc, &d->prefix, s->decoded.n + 1)) {
@@ -364,7 +365,7 @@ static void narrow_next(tsl__space *space, descent *d, const tsl__distinct *m) {
 
 void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain,
                        tsl__tokens *gone) {
-  const tsl__distinct *m = tsl__distinct_at(space, tsl__remembered_at(space, at)->memory);
+  const tsl__distinct *m = tsl__distinct_at(space, tsl__with_distinct_at(space, at)->distinct);
   const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
   descent d = {.run = r,

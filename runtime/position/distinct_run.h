@@ -11,10 +11,10 @@
 typedef struct tsl__run {
   tsl__stepping step;
   uint32_t open, text;
-  bool in_string, escaped, naming; /* naming: a name is under way that matters */
+  bool in_string, escaped, in_name; /* in_name: a name is under way that matters */
   /* asked for before loading: what a comma ends is not kept, nor is what comes after it compared;
    * `fresh` tells of it */
-  bool brief;
+  bool drops_items;
   /* depth of the array whose item began after such a comma; 0: there was none */
   uint32_t fresh;
   TSL__VEC(tsl__deny) denies;
@@ -27,13 +27,42 @@ typedef struct tsl__run {
   struct tsl__run *next;  /* of those that are free */
 } tsl__run;
 
+/* ---- records (distinct_intern.c); all return 0 on failure, which is sticky --------------------- */
+
+uint32_t tsl__open_intern(tsl__space *space, const tsl__open *o);
+/* The text that has `n` more bytes than `text`. It is cut into parts where its own length says, so
+ * that it is one text in whatever pieces it arrived. */
+uint32_t tsl__text_intern(tsl__space *space, uint32_t text, const uint8_t *at, uint32_t n);
+/* The denies are copied. */
+uint32_t tsl__distinct_intern(tsl__space *space, const tsl__distinct *d);
+/* The group of these texts, which are copied, in front of the group `next`. */
+uint32_t tsl__used_group(tsl__space *space, uint32_t next, const tsl__spelled *texts, uint32_t n);
+/* The groups `used` with one more text. */
+uint32_t tsl__used_add(tsl__space *space, uint32_t used, tsl__spelled text);
+#define TSL__CHAIN_MAX \
+  16u /* containers of a chain; a distinct record with more has its own shape */
+/* The open containers, innermost first. Returns how many; 0: there are more than TSL__CHAIN_MAX. */
+uint32_t tsl__open_chain(const tsl__space *space, uint32_t open, uint32_t chain[TSL__CHAIN_MAX]);
+
+/* ---- denies (distinct_deny.c) ---------------------------------------------------------------- */
+
+/* The deny before the first byte of an item: all spellings of what is in the groups `used`. 0 on
+ * failure (sticky). */
+tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used);
+/* The deny after one more byte; 0: the item differs from everything in the groups. */
+tsl__stack tsl__deny_byte(tsl__space *space, tsl__stepping *s, tsl__stack at, uint8_t byte);
+/* Is the item spelled so far equal to something in the groups? */
+bool tsl__deny_ends(const tsl__space *space, tsl__stack at);
+
+/* ---- runs (distinct.c) ----------------------------------------------------------------------- */
+
 /* A run is loaded any number of times, and given back for the next; NULL on failure. NULL may be
  * given back. */
 tsl__run *tsl__run_take(tsl__space *space);
 void tsl__run_give(tsl__space *space, tsl__run *r);
 bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at);
 /* Everything but the frames. */
-bool tsl__run_load_memory(tsl__space *space, tsl__run *r, const tsl__remembered *p);
+bool tsl__run_load_distinct(tsl__space *space, tsl__run *r, const tsl__with_distinct *p);
 /* One byte; false: it is rejected. */
 bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte);
 /* Its parts: which repetitions end before the byte, and after it: before it is read. And once it
@@ -48,15 +77,15 @@ tsl__stack tsl__run_position(tsl__space *space, tsl__run *r);
 tsl__stack tsl__run_position_of(tsl__space *space, tsl__run *r, tsl__stack plain);
 /* The position of a plain one with a memory; 0 on failure. The same if there is one already; else
  * 0. */
-tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t memory,
+tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t distinct,
                                   uint32_t text);
-tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plain, uint32_t memory,
-                                        uint32_t text);
+tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plain,
+                                        uint32_t distinct, uint32_t text);
 /* What is spelled of a name that the frames tell; NULL: none is. */
 const struct tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain);
 /* A memory that positions share whose text, and whose arrays' items so far, differ, but nothing
  * else of what is remembered. 0 on failure. */
-uint32_t tsl__distinct_shape(tsl__space *space, uint32_t memory);
+uint32_t tsl__distinct_shape(tsl__space *space, uint32_t distinct);
 /* The text since an item began, into r->raw. */
 bool tsl__run_item(tsl__space *space, tsl__run *r, uint32_t start);
 /* Bytes of the text that is captured. */

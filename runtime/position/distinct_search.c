@@ -27,12 +27,12 @@ typedef struct looking {
   uint32_t now;   /* which of the seen is looked around */
 } looking;
 
-static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__remembered *p) {
+static uint32_t *slot_of(const tsl__space *space, looking *l, const tsl__with_distinct *p) {
   uint32_t mask = l->slot_count - 1,
-           i = (uint32_t)tsl__mix((uint64_t)p->plain << 32 | p->memory) & mask;
+           i = (uint32_t)tsl__mix((uint64_t)p->plain << 32 | p->distinct) & mask;
   for (; l->slots[i]; i = (i + 1) & mask) {
-    const tsl__remembered *q = tsl__remembered_at(space, l->seen.at[l->slots[i] - 1].at);
-    if (q->plain == p->plain && q->memory == p->memory) break;
+    const tsl__with_distinct *q = tsl__with_distinct_at(space, l->seen.at[l->slots[i] - 1].at);
+    if (q->plain == p->plain && q->distinct == p->distinct) break;
   }
   return &l->slots[i];
 }
@@ -47,9 +47,9 @@ static bool look_later(tsl__space *space, looking *l, tsl__stack at) {
     l->slots = slots;
     l->slot_count = count;
     for (uint32_t i = 0; i < l->seen.n; i++)
-      *slot_of(space, l, tsl__remembered_at(space, l->seen.at[i].at)) = i + 1;
+      *slot_of(space, l, tsl__with_distinct_at(space, l->seen.at[i].at)) = i + 1;
   }
-  uint32_t *slot = slot_of(space, l, tsl__remembered_at(space, at));
+  uint32_t *slot = slot_of(space, l, tsl__with_distinct_at(space, at));
   if (*slot) return true;
   seen fresh = {at, l->now};
   if (!tsl__vec_push(&space->alloc, &l->queue, (uint32_t)l->seen.n) ||
@@ -60,15 +60,15 @@ static bool look_later(tsl__space *space, looking *l, tsl__stack at) {
 }
 
 static bool known_alive(const tsl__space *space, tsl__stack at, uint32_t *verdict) {
-  const tsl__remembered *p = tsl__remembered_at(space, at);
-  return tsl__move_find(space, p->plain, TSL__MOVE_ALIVE | p->memory, verdict);
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
+  return tsl__move_find(space, p->plain, tsl__key_alive(p->distinct), verdict);
 }
 
 static void note_alive(tsl__space *space, tsl__stack at, uint32_t verdict) {
-  const tsl__remembered *p = tsl__remembered_at(space, at);
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
   uint32_t known;
   if (!known_alive(space, at, &known))
-    tsl__move_add(space, p->plain, TSL__MOVE_ALIVE | p->memory, verdict);
+    tsl__move_add(space, p->plain, tsl__key_alive(p->distinct), verdict);
 }
 
 /* Is the text since the outermost watched item there, with all names in it? Else the name under way
@@ -187,14 +187,14 @@ static bool look_at_byte(tsl__space *space, around *a, uint8_t byte) {
 /* All ways on by one byte from a position; true as soon as one of them is watched no more. First
  * those that no repetition takes; white space, which changes nothing, last. */
 static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
-  const tsl__remembered *p = tsl__remembered_at(space, at);
-  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
+  const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   around a = {.l = l, .at = at};
   tsl__bytes repeated = {{0}};
   bool found = false;
   if (m->in_string)
     tsl__may_read(space, p->plain, &a.next);
-  else if (!tsl__stack_next(space, p->memory ? p->plain : at, &a.next))
+  else if (!tsl__stack_next(space, p->distinct ? p->plain : at, &a.next))
     return false;
   for (uint32_t i = 0; i < m->n; i++) tsl__may_read(space, m->denies[i].at, &repeated);
   a.run = tsl__run_take(space);

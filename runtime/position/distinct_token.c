@@ -30,12 +30,12 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
 
 /* Has the token nothing in it that means anything to the memory, unless it begins or ends something
  * new? */
-static bool dull(const tsl__space *space, const tsl__remembered *p, tsl_token token) {
-  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
+static bool is_unstructured(const tsl__space *space, const tsl__with_distinct *p, tsl_token token) {
+  const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   const tsl__boundary *c = tsl__boundary_known(space);
   if (!c || m->n || m->escaped || p->text || (m->open && tsl__open_at(space, m->open)->captured))
     return false;
-  return tsl__mask_bit(m->in_string ? c->dull_quoted : c->dull, token);
+  return tsl__mask_bit(m->in_string ? c->unstructured_quoted : c->unstructured, token);
 }
 
 /* Does the name, if there is one, stay implied from one plain position to the next? */
@@ -44,24 +44,25 @@ static bool stays_implied(const tsl__space *space, const tsl__distinct *m, tsl__
 }
 
 bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to) {
-  const tsl__remembered *p = tsl__remembered_at(space, from);
-  tsl__stack plain;
-  if (!dull(space, p, token) || !tsl__move_known(space, p->plain, token, &plain) ||
-      plain & TSL__MOVE_CALLED)
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, from);
+  tsl__lead lead;
+  if (!is_unstructured(space, p, token) || !tsl__move_known(space, p->plain, token, &lead) ||
+      tsl__lead_guarded(lead))
     return false;
-  if (plain && !stays_implied(space, tsl__distinct_at(space, p->memory), plain)) return false;
+  tsl__stack plain = tsl__lead_to(lead);
+  if (plain && !stays_implied(space, tsl__distinct_at(space, p->distinct), plain)) return false;
   *to = plain == p->plain ? from
-        : plain           ? tsl__distinct_position_known(space, plain, p->memory, 0)
+        : plain           ? tsl__distinct_position_known(space, plain, p->distinct, 0)
                           : 0;
   return *to || !plain;
 }
 
 /* The plain position moves as it does without memory; what of it is remembered, the bytes tell.
  * false: an item begins that must be new, or something is repeated. */
-static bool follow(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
+static bool follow(tsl__space *space, tsl__run *r, const tsl__with_distinct *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
-  if (!tsl__run_load_memory(space, r, p)) return false;
-  r->step.came = 0;
+  if (!tsl__run_load_distinct(space, r, p)) return false;
+  r->step.returned = 0;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
     tsl__run_look_ahead(space, r, v->bytes[i]);
     if (r->step.repeats_before || r->step.repeats_after || !tsl__run_note(space, r, v->bytes[i]))
@@ -71,10 +72,10 @@ static bool follow(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl
 }
 
 /* A name goes on. */
-static bool lengthen(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token) {
+static bool lengthen(tsl__space *space, tsl__run *r, const tsl__with_distinct *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   uint32_t n = v->offsets[token + 1] - v->offsets[token];
-  if (!tsl__run_load_memory(space, r, p)) return false;
+  if (!tsl__run_load_distinct(space, r, p)) return false;
   if (!tsl__vec_reserve(&space->alloc, &r->name_bytes, n)) return tsl__space_no_memory(space);
   memcpy(r->name_bytes.at + r->name_bytes.n, v->bytes + v->offsets[token], n);
   r->name_bytes.n += n;
@@ -93,14 +94,14 @@ static bool unrivalled(tsl__space *space, tsl__run *r, tsl__stack plain) {
 
 /* The plain position after a token that is spelled, without a quote in it: nothing is repeated. 0:
  * rejected. */
-static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__remembered *p,
+static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__with_distinct *p,
                               tsl_token token) {
   const tsl_vocab *v = space->vocab;
   uint32_t begin = v->offsets[token], end = v->offsets[token + 1];
-  tsl__stack to;
+  tsl__lead lead;
   size_t accepted;
   if (v->special[token]) return 0;
-  if (tsl__move_known(space, p->plain, token, &to)) return to ? to & ~TSL__MOVE_CALLED : 0;
+  if (tsl__move_known(space, p->plain, token, &lead)) return tsl__lead_to(lead);
   if (!tsl__step_load(space, &r->step, p->plain)) return 0;
   r->step.repeats_before = r->step.repeats_after = 0;
   return tsl__step_bytes(space, &r->step, v->bytes + begin, end - begin, &accepted)
@@ -109,49 +110,52 @@ static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__remembe
 }
 
 /* From a position in the middle of a name. */
-static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token,
-                          tsl__stack *to) {
+static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__with_distinct *p,
+                          tsl_token token, tsl__stack *to) {
   tsl__stack plain = plain_after(space, r, p, token);
   if (!plain) return true;
-  if (tsl__remembered_at(space, plain)->memory) plain = tsl__remembered_at(space, plain)->plain;
+  if (tsl__with_distinct_at(space, plain)->distinct)
+    plain = tsl__with_distinct_at(space, plain)->plain;
   if (!lengthen(space, r, p, token) || !unrivalled(space, r, plain)) return false;
   return *to = tsl__run_position_of(space, r, plain), true;
 }
 
 /* From a position with a memory; *to = 0: rejected. false: frames must be stepped to know. */
-static bool token_beside(tsl__space *space, tsl__run *r, const tsl__remembered *p, tsl_token token,
-                         tsl__stack *to, bool *keep) {
-  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
-  bool is_dull = dull(space, p, token);
-  tsl__stack plain = 0;
+static bool token_beside(tsl__space *space, tsl__run *r, const tsl__with_distinct *p,
+                         tsl_token token, tsl__stack *to, bool *keep) {
+  const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
+  bool unstructured = is_unstructured(space, p, token);
+  tsl__lead lead;
   *to = 0;
   /* the plain position goes on after an item as if it were both, new and not */
-  if (space->watches & TSL__SAME_ITEM && !is_dull) return false;
-  if (is_dull && m->name) return token_in_name(space, r, p, token, to);
+  if (space->watches & TSL__SAME_ITEM && !unstructured) return false;
+  if (unstructured && m->name) return token_in_name(space, r, p, token, to);
   if (m->name && m->name != TSL__NAME_IMPLIED) return false;
-  if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &plain))
+  if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &lead))
     return true;
-  if (plain & TSL__MOVE_CALLED || tsl__remembered_at(space, plain)->memory) return false;
-  *keep = !is_dull;
-  if (is_dull) return *to = tsl__distinct_position(space, plain, p->memory, 0), true;
+  tsl__stack plain = tsl__lead_to(lead);
+  if (tsl__lead_guarded(lead) || tsl__with_distinct_at(space, plain)->distinct) return false;
+  *keep = !unstructured;
+  if (unstructured) return *to = tsl__distinct_position(space, plain, p->distinct, 0), true;
   if (!follow(space, r, p, token) || !unrivalled(space, r, plain)) return false;
   return *to = tsl__run_position_of(space, r, plain), true;
 }
 
-tsl__stack tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
+tsl__lead tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep) {
   tsl__run *r = tsl__run_take(space);
-  const tsl__remembered *p = tsl__remembered_at(space, from);
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, from);
   tsl__stack to = 0;
+  bool guarded = false;
   *keep = true;
-  if (!r) return 0;
-  if (!p->memory || !token_beside(space, r, p, token, &to, keep)) {
+  if (!r) return tsl__lead_of(0, false);
+  if (!p->distinct || !token_beside(space, r, p, token, &to, keep)) {
     bool fine = tsl__run_token(space, r, from, token) &&
                 (!tsl__run_watched(space, r) || tsl__run_alive(space, r));
     to = fine ? tsl__run_position(space, r) : 0;
-    if (to && !p->memory) to |= TSL__MOVE_CALLED;
+    guarded = to && !p->distinct;
   }
   tsl__run_give(space, r);
-  return space->status == TSL_OK ? to : 0;
+  return space->status == TSL_OK ? tsl__lead_of(to, guarded) : tsl__lead_of(0, false);
 }
 
 /* From a plain position: did one additional name begin in the token, or go on there, or end, and
@@ -160,38 +164,38 @@ tsl__stack tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token tok
 static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token,
                          const tsl__stepping *s) {
   const tsl_vocab *v = space->vocab;
-  bool begins = s->called & TSL__NEW_NAME, ends = s->came & TSL__NEW_NAME;
-  if (s->called & space->watches & TSL__NEW_ITEM || (begins && ends) ||
-      !tsl__run_load(space, r, from) || begins == r->naming)
+  bool begins = s->begun & TSL__NEW_NAME, ends = s->returned & TSL__NEW_NAME;
+  if (s->begun & space->watches & TSL__NEW_ITEM || (begins && ends) ||
+      !tsl__run_load(space, r, from) || begins == r->in_name)
     return false;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
     bool quote = v->bytes[i] == '"' && !r->escaped;
     if (quote && begins) return false; /* it need not begin with the token */
-    r->step.called = begins && i == v->offsets[token] ? TSL__NEW_NAME : 0;
-    r->step.came = quote && ends ? TSL__NEW_NAME : 0;
+    r->step.begun = begins && i == v->offsets[token] ? TSL__NEW_NAME : 0;
+    r->step.returned = quote && ends ? TSL__NEW_NAME : 0;
     ends = ends && !quote;
     if (!tsl__run_note(space, r, v->bytes[i])) return false;
   }
   return true;
 }
 
-tsl__stack tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token,
-                               tsl__stepping *s, bool *keep) {
+tsl__lead tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s,
+                              bool *keep) {
   tsl__run *r = tsl__run_take(space);
-  if (!r) return 0;
+  if (!r) return tsl__lead_of(0, false);
   bool told = begin_beside(space, r, from, token, s);
   tsl__stack to = told ? tsl__run_position_of(space, r, tsl__step_collect(space, s)) : 0;
   tsl__run_give(space, r);
   if (!told && space->status == TSL_OK) return tsl__distinct_token(space, from, token, keep);
-  return to ? to | TSL__MOVE_CALLED : 0;
+  return tsl__lead_of(to, to != 0);
 }
 
 bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
-  const tsl__remembered *p = tsl__remembered_at(space, at);
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
   tsl__bytes next;
   memset(out, 0, sizeof *out);
   if (!tsl__stack_next(space, p->plain, &next)) return false;
-  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
+  const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   const tsl__open *o = tsl__open_at(space, m->open);
   if (!m->n && !m->name && !o->remembers) return *out = next, true;
   /* nothing is under way that could be repeated: a comma alone begins something */

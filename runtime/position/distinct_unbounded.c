@@ -88,11 +88,11 @@ uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
   if (tsl__state_fixed(r)) return tsl__state_fixed(r)->hi - tsl__state_fixed(r)->lo;
   bool counts = r->flags & TSL__STATE_LOOP;
   uint32_t found = 0;
-  if (!counts && tsl__move_find(space, state, TSL__MOVE_LOOPS, &found)) return found;
+  if (!counts && tsl__move_find(space, state, tsl__key_texts(), &found)) return found;
   for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++)
     r = look_on(space, r, &count, &found);
   if (r && loops(space, r, count)) found = TSL__ENDLESS;
-  if (!counts && space->status == TSL_OK) tsl__move_add(space, state, TSL__MOVE_LOOPS, found);
+  if (!counts && space->status == TSL_OK) tsl__move_add(space, state, tsl__key_texts(), found);
   return found;
 }
 
@@ -142,7 +142,7 @@ bool tsl__run_watched(tsl__space *space, tsl__run *r) {
 
 #define LOOKS_MAX 128u /* positions looked around */
 
-enum { PLENTY = 1, NOT_KNOWN = 2 };
+enum { UNBOUNDED = 1, NOT_KNOWN = 2 };
 
 typedef struct place {
   tsl__stack at;
@@ -160,12 +160,12 @@ typedef struct looking {
 } looking;
 
 static bool known(const tsl__space *space, const place *p, uint32_t *verdict) {
-  return tsl__move_find(space, p->at, TSL__MOVE_ENDLESS | p->level, verdict);
+  return tsl__move_find(space, p->at, tsl__key_endless(p->level), verdict);
 }
 
 static void note(tsl__space *space, const place *p, uint32_t verdict) {
   uint32_t before;
-  if (!known(space, p, &before)) tsl__move_add(space, p->at, TSL__MOVE_ENDLESS | p->level, verdict);
+  if (!known(space, p, &before)) tsl__move_add(space, p->at, tsl__key_endless(p->level), verdict);
 }
 
 /* Is there a value under way already of which there are any number? *names: or a name that must be
@@ -202,10 +202,10 @@ static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
     p.level = (uint16_t)(p.level + (byte == '[' || byte == '{') - (byte == ']' || byte == '}'));
   }
   p.in_string ^= byte == '"';
-  l->step.called = 0;
+  l->step.begun = 0;
   if (!tsl__step_load(space, &l->step, p.at) || !tsl__step_byte(space, &l->step, (uint8_t)byte))
     return false;
-  if (after_comma && l->step.called & TSL__NEW_ITEM) return false;
+  if (after_comma && l->step.begun & TSL__NEW_ITEM) return false;
   p.at = tsl__step_collect(space, &l->step);
   for (uint32_t i = 0; i < l->n; i++)
     if (l->seen[i].at == p.at && l->seen[i].level == p.level) return false;
@@ -234,10 +234,10 @@ static uint32_t search(tsl__space *space, looking *l) {
     uint32_t before = 0;
     bool names = false, fresh = !l->seen[at].tried;
     bool found = fresh && (is_endless(space, &l->seen[at], &names) ||
-                           (known(space, &l->seen[at], &before) && before == PLENTY));
+                           (known(space, &l->seen[at], &before) && before == UNBOUNDED));
     for (uint32_t i = at; found; i = l->seen[i].from) {
-      note(space, &l->seen[i], PLENTY);
-      if (i == 0) return PLENTY;
+      note(space, &l->seen[i], UNBOUNDED);
+      if (i == 0) return UNBOUNDED;
     }
     if (!names && before != NOT_KNOWN && go_on(space, l, at))
       at = l->n - 1;
@@ -257,7 +257,7 @@ bool tsl__run_unbounded(tsl__space *space, tsl__run *r) {
   if (!o || r->escaped || o->depth < array || o->depth - array > UINT16_MAX) return false;
   place begin = {.level = (uint16_t)(array ? o->depth - array : 0), .in_string = r->in_string};
   if (!(begin.at = tsl__step_collect(space, &r->step))) return false;
-  if (known(space, &begin, &verdict)) return verdict == PLENTY;
+  if (known(space, &begin, &verdict)) return verdict == UNBOUNDED;
   looking *l = tsl__alloc(&space->alloc, sizeof *l);
   if (!l) return tsl__space_no_memory(space);
   l->n = 1;
@@ -268,5 +268,5 @@ bool tsl__run_unbounded(tsl__space *space, tsl__run *r) {
   verdict = search(space, l);
   tsl__step_free(space, &l->step);
   tsl__free(&space->alloc, l, sizeof *l);
-  return verdict == PLENTY && space->status == TSL_OK;
+  return verdict == UNBOUNDED && space->status == TSL_OK;
 }

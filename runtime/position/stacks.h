@@ -23,9 +23,8 @@
 #ifndef TSL_RUNTIME_POSITION_STACKS_H
 #define TSL_RUNTIME_POSITION_STACKS_H
 
+#include "runtime/position/moves.h"
 #include "runtime/walk/walk.h"
-
-typedef uint32_t tsl__stack; /* a set of cells; 0 is the bottom: nothing follows */
 
 typedef struct tsl__cell {
   tsl__state state;
@@ -34,10 +33,10 @@ typedef struct tsl__cell {
 } tsl__cell;
 
 /* Of a position with a memory: the position without, and the memory (distinct.h); of others 0. */
-typedef struct tsl__remembered {
-  uint32_t plain, memory, text;
-} tsl__remembered;
-extern const tsl__remembered tsl__nothing_remembered;
+typedef struct tsl__with_distinct {
+  uint32_t plain, distinct, text;
+} tsl__with_distinct;
+extern const tsl__with_distinct tsl__no_distinct;
 
 #define TSL__STACK_CELLS 0x0FFFFFFFu /* in a set at most */
 
@@ -49,7 +48,7 @@ typedef struct tsl__stack_rec {
       union {
         tsl__cell cell; /* the only one */
         /* of a position with a memory: its cells are those of the position without */
-        tsl__remembered remembered;
+        tsl__with_distinct with_distinct;
       };
       uint32_t n : 28;
       uint32_t complete : 1; /* the text may end here */
@@ -58,7 +57,7 @@ typedef struct tsl__stack_rec {
       /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back
        * here, whichever it is */
       uint32_t stays : 1;
-      uint32_t remembers : 1; /* has a memory */
+      uint32_t has_distinct : 1; /* has a distinct record */
     };
   };
   _Atomic(const tsl__mask_rec *) mask; /* NULL: not asked for yet */
@@ -67,34 +66,6 @@ typedef struct tsl__stack_rec {
   _Atomic(uint64_t) first;
 } tsl__stack_rec;
 #define TSL__FIRST(token) ((token) + UINT64_C(1))
-
-/* Where a token leads from a position, if that is not its first, or what two positions are
- * together. */
-typedef struct tsl__move {
-  tsl__stack from, to; /* to 0: rejected; see TSL__MOVE_CALLED */
-  uint32_t by;         /* a token, or TSL__MOVE_UNION and the other position */
-} tsl__move;
-#define TSL__MOVE_UNION 0x80000000u
-#define TSL__MOVE_FEWEST 0x80000000u /* with no other: the bytes of the shortest completion */
-#define TSL__MOVE_ALIVE 0x40000000u  /* and a memory: can a text end from there? (distinct.c) */
-/* and a number of containers: may the item still become any number of values?
- * (distinct_unbounded.c) */
-#define TSL__MOVE_ENDLESS 0x60000000u
-/* and the shape of a memory: no token that enters another item is denied there, whichever were read
- * (distinct_mask.c) */
-#define TSL__MOVE_UNBOUNDED 0x20000000u
-
-/* and a token: no name ends within it, and to the one that it begins or goes on with there are any
- * number, whichever were used (distinct_names.c) */
-#define TSL__MOVE_LEADS 0x08000000u
-/* with no other: what comes back here is known to be new (TSL__SAME_ITEM); the bytes of the
- * shortest completion */
-#define TSL__MOVE_FEWEST_NEW 0x04000000u
-/* from a state: at least so many texts its frame may spell (distinct_unbounded.c) */
-#define TSL__MOVE_LOOPS 0x10000000u
-
-/* in `to`: something began or ended on the way that must be new (distinct.c) */
-#define TSL__MOVE_CALLED 0x80000000u
 
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) {
   return tsl__pool_at_of(&s->stacks.pool, i, sizeof(tsl__stack_rec));
@@ -106,13 +77,13 @@ static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) {
 /* Cell `i` of a position. */
 static inline const tsl__cell *tsl__stack_cell(const tsl__space *s, const tsl__stack_rec *r,
                                                uint32_t i) {
-  if (TSL__LIKELY(r->n == 1 && !r->remembers)) return &r->cell;
-  if (r->remembers) r = tsl__stack_at(s, r->remembered.plain);
+  if (TSL__LIKELY(r->n == 1 && !r->has_distinct)) return &r->cell;
+  if (r->has_distinct) r = tsl__stack_at(s, r->with_distinct.plain);
   return r->n == 1 ? &r->cell : &r->cells[i];
 }
-static inline const tsl__remembered *tsl__remembered_at(const tsl__space *s, tsl__stack i) {
+static inline const tsl__with_distinct *tsl__with_distinct_at(const tsl__space *s, tsl__stack i) {
   const tsl__stack_rec *r = tsl__stack_at(s, i);
-  return TSL__UNLIKELY(r->remembers) ? &r->remembered : &tsl__nothing_remembered;
+  return TSL__UNLIKELY(r->has_distinct) ? &r->with_distinct : &tsl__no_distinct;
 }
 
 /* All of these need the lock, and return 0 / false on failure (sticky). */
@@ -173,7 +144,7 @@ typedef struct tsl__stepping {
    * none */
   uint8_t repeats_before, repeats_after;
   /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
-  uint8_t called, came;
+  uint8_t begun, returned;
 } tsl__stepping;
 
 /* A frame comes back to `state`: where it goes on; 0: nowhere. */
@@ -181,7 +152,7 @@ static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping 
                                          tsl__state state, uint8_t repeats) {
   if (TSL__LIKELY(!s->watch)) return state;
   const tsl__state_rec *r = tsl__state_at(space, state);
-  s->came |= r->guarded;
+  s->returned |= r->guarded;
   uint8_t told = r->guarded & repeats;
   if (TSL__UNLIKELY(told == TSL__SAME_ITEM)) return r->differs;
   return told ? r->otherwise : state;
@@ -210,10 +181,8 @@ void tsl__step_land(tsl__space *space, tsl__stepping *s, tsl__state state, uint3
                     tsl__stack tail);
 /* The set of landed frames. */
 tsl__stack tsl__step_collect(tsl__space *space, tsl__stepping *s);
-bool tsl__move_find(const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to);
-/* Where a token leads from a position, if that was found before, or plain to see; TSL__MOVE_CALLED
- * is in *to as it was noted. */
-bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
-bool tsl__move_add(tsl__space *space, tsl__stack from, uint32_t by, tsl__stack to);
+/* Where a token leads from a position, if that was found before, or is plain to see. Without the
+ * lock. */
+bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__lead *lead);
 
 #endif

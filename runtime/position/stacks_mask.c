@@ -175,8 +175,8 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
   tsl__stack_rec *r = (tsl__stack_rec *)(uintptr_t)tsl__stack_at(space, at);
   const tsl__mask_rec *known = atomic_load_explicit(&r->mask, memory_order_acquire);
   if (known) return known->number;
-  tsl__mask m = r->remembers ? plain_mask(space, tsl__remembered_at(space, at)->plain)
-                             : frames_mask(space, at);
+  tsl__mask m = r->has_distinct ? plain_mask(space, tsl__with_distinct_at(space, at)->plain)
+                                : frames_mask(space, at);
   if (tsl__distinct_narrows(space, r) && space->status == TSL_OK)
     m = tsl__distinct_mask(space, at, m);
   if (space->status != TSL_OK) return 0;
@@ -210,7 +210,7 @@ static void add_live(tsl__space *space, tsl__stepping *s, const tsl__state_rec *
 }
 
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
-  if (tsl__stack_at(space, at)->remembers) return tsl__distinct_next(space, at, out);
+  if (tsl__stack_at(space, at)->has_distinct) return tsl__distinct_next(space, at, out);
   tsl__stepping s = tsl__step_new(space);
   memset(out, 0, sizeof *out);
   tsl__step_visit(
@@ -291,8 +291,8 @@ static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, 
 
 /* Of a position with a memory, where some items must be repeated: what is under way may become one
  * of the earlier ones, or is new. */
-static uint32_t shortest_repeating(tsl__space *space, const tsl__remembered *p, uint32_t depth) {
-  const tsl__distinct *m = tsl__distinct_at(space, p->memory);
+static uint32_t shortest_repeating(tsl__space *space, const tsl__with_distinct *p, uint32_t depth) {
+  const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   uint32_t best = shortest_of(space, p->plain, true, depth);
   for (uint32_t i = 0; i < m->n && space->status == TSL_OK; i++) {
     after_same q = {i == 0, LOOKS_MAX};
@@ -308,11 +308,13 @@ static uint32_t shortest_repeating(tsl__space *space, const tsl__remembered *p, 
 static uint32_t shortest_of(tsl__space *space, tsl__stack at, bool is_new, uint32_t depth) {
   if (at == 0) return 0;
   const tsl__stack_rec *r = tsl__stack_at(space, at);
-  uint32_t best = UINT32_MAX, known, by = is_new ? TSL__MOVE_FEWEST_NEW : TSL__MOVE_FEWEST;
-  if (r->remembers && space->watches & TSL__SAME_ITEM)
-    return shortest_repeating(space, tsl__remembered_at(space, at), depth);
+  uint32_t best = UINT32_MAX, known;
+  tsl__move_key by = is_new ? tsl__key_fewest_new() : tsl__key_fewest();
+  if (r->has_distinct && space->watches & TSL__SAME_ITEM)
+    return shortest_repeating(space, tsl__with_distinct_at(space, at), depth);
   /* its frames are the same */
-  if (r->remembers) return shortest_of(space, tsl__remembered_at(space, at)->plain, false, depth);
+  if (r->has_distinct)
+    return shortest_of(space, tsl__with_distinct_at(space, at)->plain, false, depth);
   bool keeps = !is_new || depth; /* nothing comes back to the frames that are under way */
   if (keeps && tsl__move_find(space, at, by, &known)) return known;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
@@ -336,7 +338,7 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, bool is_new, uint3
 /* What lies below the first of the frames. */
 static tsl__stack first_below(const tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
-  if (r->remembers) return tsl__remembered_at(space, at)->plain;
+  if (r->has_distinct) return tsl__with_distinct_at(space, at)->plain;
   const tsl__cell *c = tsl__stack_cell(space, r, 0);
   bool named = tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED;
   return named ? tsl__stack_cell(space, tsl__stack_at(space, c->tail), 0)->tail : c->tail;
@@ -352,7 +354,7 @@ static tsl__stack first_below(const tsl__space *space, tsl__stack at) {
 static void ask_below(tsl__space *space, tsl__stack at) {
   TSL__VEC(tsl__stack) marks = {0};
   for (uint32_t i = 1, fewest; (at = first_below(space, at)) && space->status == TSL_OK; i++) {
-    if (i % SHORTEST_LOOK == 0 && tsl__move_find(space, at, TSL__MOVE_FEWEST, &fewest)) break;
+    if (i % SHORTEST_LOOK == 0 && tsl__move_find(space, at, tsl__key_fewest(), &fewest)) break;
     if (i % SHORTEST_STRIDE == 0 && !tsl__vec_push(&space->alloc, &marks, at))
       tsl__space_no_memory(space);
   }

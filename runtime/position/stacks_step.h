@@ -1,5 +1,31 @@
-/* stacks_step.h - of stepping (stacks.c) what those need that follow frames by something else than
- * a byte: by tokens' names, and by all bytes at once.
+/* stacks_step.h - the inside of stepping: how the frames of a position read a byte.
+ *
+ * Problem   A byte may end a frame and begin another: in {"a":1} the `}` ends the frame of the
+ *           number, and the frame of the object below it reads the byte. Which frames have a say
+ *           is known only when the byte is there.
+ * Idea      stacks_step.c does it in two movements.
+ *             step  goes down and up from each frame on top: the frame itself reads the byte; if it
+ *                   is nullable, the frames below it read the byte as well; for each rule that it
+ *                   may call, a frame of that rule reads the byte, with this frame below.
+ *             land  puts each frame that has read the byte into the list of the next position
+ *                   (tsl__stepping.landed). A frame that is over gives way to the frames below it,
+ *                   a fork to its branches. Equal frames share one cell, whose tail is the union
+ *                   of both tails.
+ *           The list becomes a number only after the last byte of a token (tsl__step_collect).
+ * Example   root ::= "[" item "]"    item ::= [0-9]+ | root        after "[1", written with the top
+ *           frame first: ([0-9]*, "]"). The byte "2" is read by the top frame: ([0-9]*, "]"). The
+ *           byte "]" is not read by the top frame, which is nullable: the frame below reads it,
+ *           and is over.
+ * Shortcuts that need no position for what lies between two bytes:
+ *             alone  one frame alone, whose states do nothing but read, goes along them (step_alone)
+ *             fixed  frames that spell fixed texts read a run of characters at once (step_fixed)
+ *             leap   a called frame that leads a byte to one place alone: noted for the next time
+ *             over   a called frame that reads nothing and ends is not pushed (step_over)
+ *             past   a called frame that reads one byte and is over then, such as white space
+ * Limits    TSL__STEP_DEPTH_MAX frames opened and closed before one byte is read,
+ *           TSL__NESTED_MAX of them one inside another: TSL_ERR_LIMIT.
+ * Reference M. Tomita, Efficient Parsing for Natural Language (1985): the graph-structured stack.
+ * Tested by tests/engine/test_oracle.c, tests/engine/test_costs.c, tests/walk/test_calls.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,21 +34,67 @@
 
 #include "runtime/position/stacks.h"
 
-/* Something done with each frame that may come to read next: those on top, those below that end,
- * and those that they call. */
+/* ---- sets of cells (stacks.c) ---------------------------------------------------------------- */
+
+/* The number of a set of one cell that has none yet; 0 on failure (sticky). `r`: the record of the
+ * cell's state. */
+tsl__stack tsl__cell_add(tsl__space *space, const tsl__cell *c, const tsl__state_rec *r,
+                         uint64_t hash);
+/* The set of several cells, which are sorted; 0 on failure (sticky). */
+tsl__stack tsl__cells_intern(tsl__space *space, const tsl__cell *cells, size_t n);
+
+/* The set of one cell. `r`: the record of its state. */
+static inline tsl__stack tsl__cell_intern(tsl__space *space, tsl__cell c, const tsl__state_rec *r) {
+  uint64_t hash =
+      tsl__mix(((uint64_t)c.state << 32 | c.tail) + (uint64_t)c.count * 0x9e3779b97f4a7c15u);
+  tsl__index_iter it = tsl__index_first(&space->stacks.index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const tsl__stack_rec *s = tsl__stack_at(space, i);
+    if (s->cell.state == c.state && s->cell.count == c.count && s->cell.tail == c.tail &&
+        s->n == 1 && !s->has_distinct)
+      return i;
+  }
+  return tsl__cell_add(space, &c, r, hash);
+}
+
+/* ---- lists for steps (stacks.c) -------------------------------------------------------------- */
+
+/* Steps that are over leave their lists for the next: a step allocates nothing as a rule. */
+#define TSL__SPARE_STEPS 4u
+
+/* A frame that begins in `state` and reads `byte` goes on in `to`, and nowhere else. */
+typedef struct tsl__leap {
+  tsl__state state, to;
+  uint8_t byte;
+} tsl__leap;
+#define TSL__LEAPS 16u /* a power of two */
+
+struct tsl__spare_steps {
+  uint32_t n; /* of `at` that are there */
+  tsl__stepping at[TSL__SPARE_STEPS];
+  tsl__stepping text; /* of tsl__step_text, which only one caller uses at a time */
+  /* leaps of frames that call others: few are called again and again, by colons and commas */
+  tsl__leap leaps[TSL__LEAPS];
+};
+
+/* ---- frames that something else than a byte moves -------------------------------------------- */
+
+/* Something done with each frame that may be next to read: those on top, those below a frame that
+ * may end, and those that are called. */
 typedef struct tsl__visit {
-  /* `r`: of its state, expanded */
+  /* `r`: the record of its state, expanded */
   void (*frame)(tsl__space *space, tsl__stepping *s, const tsl__state_rec *r, uint32_t count,
                 tsl__stack tail, void *ctx);
   void *ctx;
-  const char *endless; /* why it fails where they open and close without end */
+  const char *endless; /* the message where frames open and close without end */
 } tsl__visit;
-/* Of a position; `s` has no frames yet, what `frame` lands is in it. Failures are sticky. */
+/* Visit the frames of a position. `s` has no frames yet; what `frame` lands is in it. Failures are
+ * sticky. */
 void tsl__step_visit(tsl__space *space, tsl__stepping *s, tsl__stack at, const tsl__visit *v);
-/* The one to step from a plain position by its bytes, loaded; NULL on failure. */
+/* A step loaded with the frames of a plain position, to read bytes with; NULL on failure. */
 tsl__stepping *tsl__step_text(tsl__space *space, const tsl__stack_rec *at);
-/* What lies below a frame of names: those RESUME cells that let one of its names through; 0 if none
- * does. */
+/* What lies below a frame that spells names: those RESUME cells that let one of its names through;
+ * 0 if none does. */
 tsl__stack tsl__names_below(tsl__space *space, const struct tsl__keyed *names, tsl__stack tail);
 
 #endif

@@ -95,8 +95,8 @@
   DO(stepped, tsl__step_byte, bool, (tsl__space * space, tsl__stepping * s, uint8_t byte),         \
      (space, s, byte), 1)                                                                          \
   DO(found, tsl__move_find, bool,                                                                  \
-     (const tsl__space *space, tsl__stack from, uint32_t by, tsl__stack *to),                      \
-     (space, from, by, to), 1)                                                                     \
+     (const tsl__space *space, tsl__stack from, tsl__move_key by, uint32_t *value),                \
+     (space, from, by, value), 1)                                                                  \
   DO(allowed, tsl__resume_any, bool,                                                               \
      (tsl__space * space, tsl__state resume, const tsl__keyed *names), (space, resume, names), 1)  \
   DO(naming, tsl__named_walk_over, const tsl__named_walk *,                                        \
@@ -1003,8 +1003,8 @@ static void count_vocab(const char *where, line *l) {
   if (x) {
     line_add(l, "comma", x->comma.n);
     line_add(l, "quoted", x->quoted.n);
-    line_add(l, "dull", bits_of(x->dull));
-    line_add(l, "dull_quoted", bits_of(x->dull_quoted));
+    line_add(l, "dull", bits_of(x->unstructured));
+    line_add(l, "dull_quoted", bits_of(x->unstructured_quoted));
     line_add(l, "space", bits_of(x->space));
     line_add(l, "first", x->first.n);
     line_add(l, "whole", x->whole.n);

@@ -51,14 +51,14 @@ static uint64_t key_of_class(const void *p) {
 }
 static uint64_t key_of_stack(const void *p) {
   const tsl__stack_rec *r = p;
-  if (r->n == 1 && !r->remembers)
+  if (r->n == 1 && !r->has_distinct)
     return add(add(add(1, r->cell.state), r->cell.count), r->cell.tail);
-  return r->remembers ? add_all(2, &r->remembered, sizeof r->remembered)
-                      : add_all(0, r->cells, r->n * sizeof *r->cells);
+  return r->has_distinct ? add_all(2, &r->with_distinct, sizeof r->with_distinct)
+                         : add_all(0, r->cells, r->n * sizeof *r->cells);
 }
 static uint64_t key_of_move(const void *p) {
   const tsl__move *m = p;
-  return add(add(0, m->from), m->by);
+  return add(add(0, m->from), m->by.bits);
 }
 static uint64_t key_of_named(const void *p) {
   const tsl__named_walk *w = p;
