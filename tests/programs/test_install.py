@@ -131,7 +131,7 @@ def test_runtime(folder):
 
 def follow_artifacts(folder, runtime):
     """The same program over both libraries: the full one writes artifacts, and both print the same for each byte of a text."""
-    source = ROOT / "tests" / "artifact_program.c"
+    source = ROOT / "tests" / "support" / "artifact_program.c"
     programs = {}
     for name, library, libraries, flags in (("full", BUILD, ["yajl", "libpcre2-8"], ["-DWITH_COMPILER"]), ("alone", runtime, [], [])):
         found = run("pkg-config", "--libs", *libraries, "libxxhash").stdout.split()
