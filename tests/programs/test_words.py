@@ -126,7 +126,7 @@ def units(text):
     text = re.sub(r"^```.*?^```$|<!--.*?-->", lambda m: "\n" * m[0].count("\n"), text, flags=re.M | re.S)
     unit, first = [], 0
     for number, line in enumerate(text.split("\n") + [""], 1):
-        row = line.startswith("|")
+        row = line.lstrip().startswith("|")
         begins = row or not line.strip() or re.match(r"\s*(?:[-*]|\d+\.) |#|>|    ", line)
         if begins and unit:
             yield first, " ".join(unit)
@@ -185,6 +185,7 @@ def test_self():
     check(len(long_sentences(f"{long}.")) == 1 and not long_sentences(" ".join(["word"] * 25) + "."), "self: 26 words are too many, 25 are not")
     check(not long_sentences(f"Short one. {' '.join(['word'] * 20)}. Another `a b c d e f g` ends."), "self: sentences end, code is one word")
     check(len(long_sentences(f"| a | {long} |")) == 1 and not long_sentences(f"| {' '.join(['w'] * 20)} | {' '.join(['w'] * 20)} |"), "self: cells")
+    check(not long_sentences(f"- a\n   | {' '.join(['w'] * 20)} | {' '.join(['w'] * 20)} |\n"), "self: cells of a table within an item")
     check(not long_sentences(f"```sh\n{long}\n```\n\n    {long}\n"), "self: blocks of code are no prose")
     check([line for line, _, _ in long_sentences(f"One.\n\n- {long}\n")] == [3], "self: lines are counted")
     check(not long_sentences(f"- {' '.join(['w'] * 20)}\n- {' '.join(['w'] * 20)}\n"), "self: items")
