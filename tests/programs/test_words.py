@@ -3,7 +3,7 @@
 
   words      no retired word (docs/glossary.md) stands in what CHECKED names: as a word, as a part of an identifier, or in a file's name
   glossary   each retired word that is looked for stands in the table of docs/glossary.md, so that a reader finds its successor
-  sentences  no sentence of README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md and docs/ has more than 25 words
+  sentences  no sentence of README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md, docs/ and bindings/*/README.md has more than 25 words
 
 A word is looked for in any case, and identifiers are split: `tsl__walk_kin`, `walkKin` and `Kin` all hold "kin". `wide` is an English word: it is
 looked for in C's identifiers alone, outside of comments and texts. A sentence ends with a full stop, a question or exclamation mark, a paragraph,
@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RETIRED = ("asked beyond brief crossing dull kin laid plenty surely taken tell tells told united zone zones").split()
 IN_IDENTIFIERS = ["wide"]
 # Files and folders without retired words. A folder that is clean is added here, and stays clean.
-CHECKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs"]
+CHECKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs", "bindings/node/README.md", "bindings/rust/README.md"]
 # Quotations: {file: words that it quotes}. A word that the file no longer has is an error, too.
 ALLOWED = {
     "docs/limits.md": {"tell", "united"},  # messages of the engine, word for word
@@ -36,7 +36,7 @@ DATA = re.compile(r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc
 THIS = "tests/programs/test_words.py"
 
 MOST = 25
-PROSE = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/"]
+PROSE = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/", "bindings/"]
 MADE = re.compile(r"^Made by `[^`]+`", re.M)  # such a report is a program's
 
 results = []
