@@ -93,7 +93,7 @@ def railroads():
     """Every rule of every shipped grammar, drawn by page/railroad.js."""
     if not shutil.which("node"):
         return "# Railroads\n\nNode was not there when this site was built, so the rules of the shipped grammars were not drawn.\n"
-    out = ["# Railroads", "", "The rules of the grammars in `schemas/examples`, as `turnstile explain --rules` tells them.", ""]
+    out = ["# Railroads", "", "The rules of the grammars in `schemas/examples`, as `turnstile explain --rules` writes them.", ""]
     script = "const R = require('./page/railroad.js'); console.log(JSON.stringify(JSON.parse(require('fs').readFileSync(0)).rules.map((r) => [r.name, R.draw(r)])))"
     for path in sorted((ROOT / "schemas" / "examples").glob("*.gbnf")):
         rules = subprocess.run([str(ROOT / "build" / "turnstile"), "explain", "--grammar", str(path), "--rules"], check=True, capture_output=True).stdout

@@ -71,7 +71,7 @@ def draw():
         y += height
         if folder == "compiler":
             parts.append(arrow(WIDTH / 2, y, WIDTH / 2, y + 22))
-    parts.append(f'<text x="{MARGIN}" y="{y + 20}" font-size="11">An arrow points to what may be included. Within a folder a room may include rooms with lower numbers.</text>')
+    parts.append(f'<text x="{MARGIN}" y="{y + 20}" font-size="11">An arrow points to what may be included; everything may include the header. Within a folder a room may include rooms with lower numbers.</text>')
     height = y + 20 + MARGIN
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" fill="#111">',

@@ -192,6 +192,12 @@ def keywords():
     check(len(wanted) > 40 and wanted == listed, f"docs/schema.md: keywords otherwise: {sorted(word for word in wanted.keys() | listed.keys() if wanted.get(word) != listed.get(word))}")
 
 
+def defined(function):
+    """The files that define a function: for whoever renamed or moved it."""
+    return [path.relative_to(ROOT).as_posix() for folder in ("runtime", "compiler") for path in sorted((ROOT / folder).rglob("*.c"))
+            if re.search(rf"^[a-zA-Z][^;#=\n]*\b{function}\([^;{{]*\)\s*\{{", path.read_text(encoding="utf-8"), re.M)]
+
+
 def rooms():
     """Rooms, their picture, and where functions are."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -211,7 +217,7 @@ def rooms():
             found = re.search(rf"\b{function}\b", text)
         else:  # a definition: its parameters are followed by a body; a header may declare what a kernel's file defines
             found = re.search(rf"^[a-zA-Z][^;#=\n]*\b{function}\([^;{{]*\)\s*\{{", text, re.M) or (name.endswith(".h") and re.search(rf"\b{function}\(", text))
-        check(found, f"docs/architecture.md: {what}: {function} is defined in {name}")
+        check(found, f"docs/architecture.md: {what}: {function} is not in {name}" + ("" if found else f", but in {', '.join(defined(function)) or 'no file'}"))
 
 
 def anchors(path):

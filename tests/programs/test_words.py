@@ -3,7 +3,7 @@
 
   words      no retired word (docs/glossary.md) stands in what CHECKED names: as a word, as a part of an identifier, or in a file's name
   glossary   each retired word that is looked for stands in the table of docs/glossary.md, so that a reader finds its successor
-  sentences  no sentence of README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md and docs/ has more than 25 words
+  sentences  no sentence of README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md, docs/ and bindings/*/README.md has more than 25 words
 
 A word is looked for in any case, and identifiers are split: `tsl__walk_kin`, `walkKin` and `Kin` all hold "kin". `wide` is an English word: it is
 looked for in C's identifiers alone, outside of comments and texts. A sentence ends with a full stop, a question or exclamation mark, a paragraph,
@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RETIRED = ("asked beyond brief crossing dull kin laid plenty surely taken tell tells told united zone zones").split()
 IN_IDENTIFIERS = ["wide"]
 # Files and folders without retired words. A folder that is clean is added here, and stays clean.
-CHECKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs"]
+CHECKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs", "bindings/node/README.md", "bindings/rust/README.md"]
 # Quotations: {file: words that it quotes}. A word that the file no longer has is an error, too.
 ALLOWED = {
     "docs/limits.md": {"tell", "united"},  # messages of the engine, word for word
@@ -36,7 +36,7 @@ DATA = re.compile(r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc
 THIS = "tests/programs/test_words.py"
 
 MOST = 25
-PROSE = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/"]
+PROSE = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/", "bindings/"]
 MADE = re.compile(r"^Made by `[^`]+`", re.M)  # such a report is a program's
 
 results = []
@@ -126,7 +126,7 @@ def units(text):
     text = re.sub(r"^```.*?^```$|<!--.*?-->", lambda m: "\n" * m[0].count("\n"), text, flags=re.M | re.S)
     unit, first = [], 0
     for number, line in enumerate(text.split("\n") + [""], 1):
-        row = line.startswith("|")
+        row = line.lstrip().startswith("|")
         begins = row or not line.strip() or re.match(r"\s*(?:[-*]|\d+\.) |#|>|    ", line)
         if begins and unit:
             yield first, " ".join(unit)
@@ -185,6 +185,7 @@ def test_self():
     check(len(long_sentences(f"{long}.")) == 1 and not long_sentences(" ".join(["word"] * 25) + "."), "self: 26 words are too many, 25 are not")
     check(not long_sentences(f"Short one. {' '.join(['word'] * 20)}. Another `a b c d e f g` ends."), "self: sentences end, code is one word")
     check(len(long_sentences(f"| a | {long} |")) == 1 and not long_sentences(f"| {' '.join(['w'] * 20)} | {' '.join(['w'] * 20)} |"), "self: cells")
+    check(not long_sentences(f"- a\n   | {' '.join(['w'] * 20)} | {' '.join(['w'] * 20)} |\n"), "self: cells of a table within an item")
     check(not long_sentences(f"```sh\n{long}\n```\n\n    {long}\n"), "self: blocks of code are no prose")
     check([line for line, _, _ in long_sentences(f"One.\n\n- {long}\n")] == [3], "self: lines are counted")
     check(not long_sentences(f"- {' '.join(['w'] * 20)}\n- {' '.join(['w'] * 20)}\n"), "self: items")
