@@ -10,7 +10,7 @@
 #include "compiler/grammar/compile.h"
 #include "compiler/gbnf/gbnf.h"
 #include "compiler/regex/regex.h"
-#include "compiler/schema/ahead.h"
+#include "compiler/schema/schema.h"
 #include "compiler/grammar/base_layer.h"
 #include "compiler/tools/tools.h"
 #include "runtime/matcher/grammar.h"

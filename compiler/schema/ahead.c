@@ -26,8 +26,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/ahead.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/object.h"
 
 #define SUBSCHEMAS 14u
 #define PLACES 32u

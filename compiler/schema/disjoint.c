@@ -8,13 +8,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/goal.h"
 
 const tsl__json *tsl__schema_listed(const struct schema *s, sid id, uint32_t *n) {
   const struct node *node = tsl__schema_plain_node(s, id);
   for (int steps = 0; steps < 8 && tsl__has(node, KW_REF); steps++) {
     if (tsl__has(node, KW_CONST) || tsl__has(node, KW_ENUM)) break;
-    node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
+    node = tsl__node_of(s, tsl__subschema(node, KW_REF));
   }
   *n = 1;
   if (tsl__has(node, KW_CONST)) return tsl__keyword(node, KW_CONST)->value;
@@ -119,10 +119,10 @@ static sid held_part(const struct schema *s, const struct node *n, uint32_t i) {
     if (v) i -= v->count;
   }
   if (i > 1 || !tsl__has(n, KW_IF) || !tsl__has(n, KW_ELSE) ||
-      !tsl__schema_impossible(s, T_OBJECT, POS(tsl__keyword(n, KW_ELSE)->children[0])))
+      !tsl__schema_impossible(s, T_OBJECT, POS(tsl__subschema(n, KW_ELSE))))
     return UINT32_MAX;
-  if (i == 0) return tsl__keyword(n, KW_IF)->children[0];
-  return tsl__has(n, KW_THEN) ? tsl__keyword(n, KW_THEN)->children[0] : UINT32_MAX;
+  if (i == 0) return tsl__subschema(n, KW_IF);
+  return tsl__has(n, KW_THEN) ? tsl__subschema(n, KW_THEN) : UINT32_MAX;
 }
 
 /* The nodes that hold where a subschema does, of objects: its own first, then those of its parts,
@@ -330,6 +330,25 @@ static bool apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
 
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
   return apart(s, type, a, b, true);
+}
+
+/* Does the node say nothing but of objects, and is the type another? */
+static bool of_objects_alone(const struct node *n, uint8_t type) {
+  return type != T_OBJECT && !(n->mask & ~tsl__keyword_sets.objects) && (n->types & type) == type &&
+         !n->integer;
+}
+
+/* Is it plain that no value of the type satisfies l? */
+bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l) {
+  l = tsl__schema_simplify(s, l);
+  if (l == POS(SID_FALSE)) return true;
+  const struct node *n = tsl__node_of(s, l >> 1);
+  return l & 1 ? of_objects_alone(n, type) : !(n->possible & type);
+}
+
+/* Is it plain that every value of the type satisfies l? */
+bool tsl__expand_certain(const struct schema *s, uint8_t type, lit l) {
+  return tsl__schema_impossible(s, type, l ^ 1);
 }
 
 /* ---- the same in another place --------------------------------------------------------------- */

@@ -12,7 +12,7 @@
  */
 #include "compiler/formats/formats.h"
 #include "compiler/regex/regex.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/goal.h"
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 

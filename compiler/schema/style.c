@@ -30,7 +30,8 @@
  */
 #include <stdio.h>
 
-#include "compiler/schema/parts.h"
+#include "compiler/schema/array.h"
+#include "compiler/schema/object.h"
 
 /* subschemas inside one another; deeper ones are opened to see whether all has a spelling */
 #define NESTS_MAX 64u

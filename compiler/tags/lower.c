@@ -15,7 +15,7 @@
 #include "compiler/expr/node.h"
 #include "compiler/gbnf/gbnf.h"
 #include "compiler/regex/regex.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/object.h"
 #include "compiler/tags/tags.h"
 
 /* ---- marks ----------------------------------------------------------------------------------- */
