@@ -1,23 +1,32 @@
-/* array.c - a conjunction of parts about arrays, and how it is followed.
+/* array.c - how arrays are followed: plain ones, counters, lists of values, equal items.
  *
- * Plain arrays (items by position, then all alike, a length) are regular expressions over the
- * items' rules:
- *     BEGIN ( ] | first ITEM ( NEXT ITEM ){m,n} END )
- * with large m and n left to the core's counters. BEGIN, NEXT and END, with the brackets, comma and
- * white space, are frames that all arrays share. Where any number of items may follow, what stands
- * after one is a rule that is nothing but calls of these (TAIL: END | NEXT ITEM TAIL): there is no
- * expression of it, and no walk that is not mostly theirs.
- *
- * contains and the negation of items count: "between min and max of the items satisfy S". A state
- * is the position and the counts, both clamped; an item is an alternative of "satisfies S, counted"
- * and, where a maximum makes it matter, "does not", else "not counted, whatever it is".
- *
- * uniqueItems over items out of a finite list of scalars (enum, const, booleans): the state is the
- * set of values used. Otherwise items are marked, and the runtime compares them (unique.c); where
- * some of them have few values, the state knows which of those were used, and only the others are
- * marked. Negated, it asks for an item that is one of the earlier ones: ITEM NEW ( NEXT ITEM NEW )*
- * NEXT ITEM SAME, then any others. The runtime tells which of the two marks holds. Any number of
- * items must be allowed, so that what was begun can always be repeated.
+ * Problem   What items may stand in an array depends on their place, on their number, on how many
+ *           satisfy `contains`, and on which values were there before.
+ * Plain     arrays (items by position, then all alike, a length) are regular expressions over the
+ *           items' rules:
+ *             BEGIN ( ] | first ITEM ( NEXT ITEM ){m,n} END )
+ *           with large m and n left to the core's counters. BEGIN, NEXT and END, with the brackets,
+ *           comma and white space, are frames that all arrays share. Where any number of items may
+ *           follow, what stands after one is a rule that is nothing but calls of these:
+ *             TAIL = END | NEXT ITEM TAIL
+ *           The rule has no expression, and its walks are mostly those of the shared frames.
+ * Counted   contains and the negation of items count: "between min and max of the items satisfy S".
+ *           A state is the position and the counts, both clamped. An item is an alternative of
+ *           "satisfies S, counted" and, where a maximum makes it matter, "does not", else "not
+ *           counted, whatever it is".
+ * Unique    uniqueItems over items out of a finite list of scalars (enum, const, booleans): the state
+ *           is the set of values used. Otherwise items get a guard, and the runtime compares them
+ *           (unique.c). Where some items have few values, the state knows which of those were used,
+ *           and only the others get a guard.
+ * Repeats   The negation of uniqueItems asks for an item that is one of the earlier ones:
+ *             ITEM NEW ( NEXT ITEM NEW )* NEXT ITEM SAME, then any others
+ *           The runtime decides which of the two guards holds. Any number of items must be allowed,
+ *           so that what was begun can always be repeated.
+ * Example   {"items": {"type": "integer"}, "contains": {"const": 7}} has one counter, of at least one
+ *           7. In the state [index 0, count 0] an item is 7, counted, or any integer, not counted; "]"
+ *           is allowed from count 1 on.
+ * Cost      States: places times counts, both clamped; for lists the sets of values used.
+ * Tested by tests/schema/test_schema.c, tests/position/test_repeats.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -190,7 +190,8 @@ static lit value_in(const struct saying *y, sid branch, const tsl__json *key) {
 }
 
 /* Do the branches list values for the member, each others? */
-static bool told_apart_by(struct saying *y, const struct keyword_value *v, const tsl__json *key) {
+static bool distinguished_by(struct saying *y, const struct keyword_value *v,
+                             const tsl__json *key) {
   for (uint32_t i = 0; i < v->count; i++)
     for (uint32_t j = 0; j < i; j++)
       if (!tsl__schema_work(y->e->s, 16) ||
@@ -200,7 +201,7 @@ static bool told_apart_by(struct saying *y, const struct keyword_value *v, const
   return v->count > 1;
 }
 
-/* Branches that are told apart by a member are not multiplied out: its value is one of theirs, and
+/* Branches that a member distinguishes are not multiplied out: its value is one of theirs, and
  * where it is one of a branch's, the branch holds. `absent`: the member may be absent, and then
  * nothing else is asked; else all branches require it. */
 static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__json *key,
@@ -232,7 +233,7 @@ static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__j
 }
 
 /* The member of which each branch requires a value of its own; NULL: there is none. */
-static const tsl__json *telling(struct saying *y, const struct keyword_value *v) {
+static const tsl__json *deciding_member(struct saying *y, const struct keyword_value *v) {
   const struct keyword_value *members =
       v->count
           ? tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, v->children[0]), KW_PROPERTIES)
@@ -243,14 +244,14 @@ static const tsl__json *telling(struct saying *y, const struct keyword_value *v)
     while (n < v->count && tsl__node_requires(tsl__schema_plain_node(y->e->s, v->children[n]),
                                               key->key, key->key_length))
       n++;
-    if (n == v->count && told_apart_by(y, v, key)) return key;
+    if (n == v->count && distinguished_by(y, v, key)) return key;
   }
   return NULL;
 }
 
 static bool say_any_of(struct saying *y, const struct keyword_value *v, struct clauses *out) {
   if (v->count > CLAUSES_MAX) return false;
-  const tsl__json *key = telling(y, v);
+  const tsl__json *key = deciding_member(y, v);
   struct clauses any = never;
   if (key) return say_by(y, v, key, NULL, out);
   for (uint32_t i = 0; i < v->count; i++)
@@ -277,9 +278,9 @@ static bool say_dependency(struct saying *y, const tsl__json *m, sid id, const s
                            struct clauses *out) {
   const struct node *n = tsl__schema_plain_node(y->e->s, id);
   struct clauses one = {.at = {absent}, .n = 1};
-  if (n->mask == OF(ONE_OF) || n->mask == OF(ANY_OF)) { /* often told apart by the member itself */
+  if (n->mask == OF(ONE_OF) || n->mask == OF(ANY_OF)) { /* the member itself often decides */
     const struct keyword_value *v = &n->values[0];
-    if (told_apart_by(y, v, m)) return say_by(y, v, m, absent, out);
+    if (distinguished_by(y, v, m)) return say_by(y, v, m, absent, out);
   }
   return or_lit(y, &one, POS(id)) && and_all(out, &one);
 }
@@ -439,7 +440,7 @@ static bool see(struct saying *y, sid id, const struct where *where, const tsl__
 /* Of branches that a member tells apart it tells which one holds. `there`: one that is there. */
 static bool see_branches(struct saying *y, const struct keyword_value *v, const struct where *where,
                          const tsl__json *there) {
-  const tsl__json *key = there && told_apart_by(y, v, there) ? there : telling(y, v);
+  const tsl__json *key = there && distinguished_by(y, v, there) ? there : deciding_member(y, v);
   for (uint32_t i = 0; i < v->count; i++) {
     struct where here = {where, NULL, POS(v->children[i])};
     if (key)
@@ -678,8 +679,9 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   if (tracker && !see_keyword(&y, n, k, NULL, NULL)) return false;
   *last = NULL;
   b->seen = y.seen;
-  const tsl__json *key =
-      tracker && (k == KW_ANY_OF || k == KW_ONE_OF) ? telling(&y, tsl__keyword(n, k)) : NULL;
+  const tsl__json *key = tracker && (k == KW_ANY_OF || k == KW_ONE_OF)
+                             ? deciding_member(&y, tsl__keyword(n, k))
+                             : NULL;
   /* whichever of the branches holds */
   struct part *evaluated =
       key && all_name(e->s, tsl__keyword(n, k), key) ? tsl__expand_part(e, b, PART_SEEN) : NULL;

@@ -27,14 +27,14 @@
  */
 #include "compiler/schema/goal.h"
 
-/* Alternatives of objects that are taken as they are: some, and for each branch of each choice two.
+/* Alternatives of objects that stay as they are: some, and for each branch of each choice two.
  * More of them are a product of choices. */
 #define FEW_LEAVES 8u
 #define LEAVES_EACH 2u
 /* The same of ways that are gone for them. */
 #define FEW_WAYS 512u
 #define WAYS_EACH 16u
-#define MET_MAX 64u /* choices that are told from each other */
+#define MET_MAX 64u /* choices that are counted */
 
 /* ---- expansion ------------------------------------------------------------------------------- */
 
@@ -214,15 +214,15 @@ bool tsl__expand_narrow(struct expansion *e, struct branch *b, const tsl__number
 
 /* Remember that s holds; false if that is plainly at odds with what else holds. */
 static bool take(struct expansion *e, struct branch *b, sid s) {
-  const uint64_t telling = OF(PROPERTIES) | OF(REQUIRED);
-  if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & telling &&
-      tsl__schema_clash(e->s, b->taken, s))
+  const uint64_t comparable = OF(PROPERTIES) | OF(REQUIRED);
+  if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & comparable &&
+      tsl__schema_clash(e->s, b->facts, s))
     return false;
-  struct taken *t = cell(e, sizeof *t);
+  struct fact *t = cell(e, sizeof *t);
   if (!t) return false;
-  t->next = b->taken;
+  t->next = b->facts;
   t->s = s;
-  b->taken = t;
+  b->facts = t;
   return true;
 }
 
@@ -253,13 +253,13 @@ void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom
     tsl__expand_clause_part(e, b, atoms);
     return;
   }
-  struct taken *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
+  struct fact *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
   key_part(e, b, atoms, atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE));
   if (!t) return;
   tsl__expand_required_part(e, b, atoms->key, atoms->key_length);
-  *t = (struct taken){
-      .next = b->taken, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
-  b->taken = t;
+  *t = (struct fact){
+      .next = b->facts, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
+  b->facts = t;
 }
 
 static bool evaluates(const struct expansion *e, const struct node *n) {
@@ -283,7 +283,7 @@ struct tracker *tsl__expand_new_tracker(struct expansion *e, const struct tracke
   return t;
 }
 
-/* The last one that is wanted is taken first: so the members of an allOf come in the order of the
+/* The last one that is wanted comes first: so the members of an allOf come in the order of the
  * text. */
 static void subschemas(struct expansion *e, struct branch *b, sid s, const struct node *n,
                        const struct tracker *tracker) {
@@ -325,7 +325,7 @@ static bool take_node(struct expansion *e, struct branch *b, sid s, const struct
   if (!n->mask) return true;
   const struct keyword_value *rest = tsl__expand_unevaluated(e, n);
   /* else allOf of what is the same would double */
-  if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->taken, s)) return true;
+  if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->facts, s)) return true;
   if (!rest) return tsl__expand_take_rest(e, b, s, tracker);
   const struct tracker *own = tsl__expand_new_tracker(e, tracker, false);
   struct part *p = own ? tsl__expand_part(e, b, PART_REST) : NULL;
@@ -436,7 +436,7 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
   }
   for (uint32_t i = 0; i < v->count; i++) {
     if (!tsl__expand_certain(e->s, e->type, POS(v->children[i])) &&
-        !tsl__schema_held(e->s, b->taken, v->children[i]))
+        !tsl__schema_held(e->s, b->facts, v->children[i]))
       continue;
     expand(e, *b);
     return;
@@ -520,7 +520,7 @@ static void expand_dependencies(struct expansion *e, const struct branch *b,
 }
 
 static void expand_negation(struct expansion *e, struct branch *b, sid s) {
-  if (tsl__schema_excluded(e->s, e->type, b->taken, s)) {
+  if (tsl__schema_excluded(e->s, e->type, b->facts, s)) {
     expand(e, *b);
     return;
   }
@@ -531,7 +531,7 @@ static void expand_negation(struct expansion *e, struct branch *b, sid s) {
   } else {
     struct branch next = *b;
     bool certain_now = false;
-    if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->taken, w.atoms, &certain_now);
+    if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->facts, w.atoms, &certain_now);
     if (w.atoms && !certain_now) tsl__expand_clause(e, &next, w.atoms);
     if (w.atoms || certain_now) expand(e, next);
     if (certain_now) w.more.n = 0;
@@ -650,7 +650,7 @@ done:
 }
 
 /* Most objects are asked for by one node that says nothing but which members there are: its parts
- * are told at once. */
+ * are known at once. */
 static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__schema_leaf *leaf,
                            void *ctx) {
   const uint64_t members = tsl__keyword_sets.members, known = members | OF(TYPE) | OF(REQUIRED);

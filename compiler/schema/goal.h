@@ -33,7 +33,7 @@ struct goal_entry {
   tsl__expr tail;
   uint32_t shortest; /* bytes; TSL__INF: none (or not known yet: `final`) */
   uint32_t round;    /* of the fixed point in which `shortest` was last computed */
-  bool told;         /* scalars, strings and numbers are known */
+  bool simple_known; /* scalars, strings and numbers are known */
   bool opened, final, active;
   bool spelled;      /* it is known that the style can write it */
   bool asked;        /* whether it is possible is being asked further out */
@@ -255,7 +255,7 @@ struct seen {
 };
 
 struct branch {                   /* one way to go on */
-  const struct taken *taken;      /* nodes that hold */
+  const struct fact *facts;       /* nodes that hold */
   const tsl__number_spec *number; /* numbers: all parts so far together; NULL: none */
   const struct part *parts;
   const struct pending *pending;

@@ -21,7 +21,7 @@
  * next to nothing. "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a
  * continuation only for a key that is reached, or a call of an extra key's frame. A state is the
  * set of keys seen, the clauses fulfilled and the number of members as far as it matters; equal
- * states are one, so the order in which keys came is forgotten. With order `schema` the bits mean
+ * states are one, so the order of the keys is forgotten. With order `schema` the bits mean
  * "passed": a key and all that stand before it.
  *
  * No dead ends: a key is offered if its value is possible and the object can still be completed

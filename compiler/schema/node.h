@@ -35,7 +35,7 @@ struct node {
   /* dynamic scope: index into schema.scopes; 0 where that can't matter */
   uint32_t scope;
   uint8_t types;    /* T_...: what `type` allows, T_ALL without */
-  uint8_t possible; /* T_...: values of other types are surely invalid */
+  uint8_t possible; /* T_...: values of other types are always invalid */
   bool integer;     /* numbers must be integers */
   bool digits;      /* and spelled without fraction or exponent: drafts 3 and 4 */
   bool has_scalars; /* `scalars` is known */
@@ -160,20 +160,20 @@ static inline uint8_t tsl__json_type(const tsl__json *v) {
 }
 
 /* ---- disjoint.c ------------------------------------------------------------------------------ */
-struct taken { /* nodes that hold, and keys that are demanded otherwise */
-  const struct taken *next;
+struct fact { /* nodes that hold, and keys that are demanded otherwise */
+  const struct fact *next;
   sid s;           /* SID_TRUE with a key */
   const char *key; /* NULL: a node */
   uint32_t length;
 };
 /* The values that a node lists, *n of them, or NULL: enum, const, through references. */
 const tsl__json *tsl__schema_listed(const struct schema *s, sid id, uint32_t *n);
-/* Is the node among those taken? */
-bool tsl__schema_held(const struct schema *s, const struct taken *taken, sid id);
+/* Is the node among the facts? */
+bool tsl__schema_held(const struct schema *s, const struct fact *facts, sid id);
 /* Is it plain that no value of the type satisfies both? */
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
-/* Is it plain that no value of the type satisfies it and all that are taken? */
-bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id);
+/* Is it plain that no value of the type satisfies it and all facts? */
+bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct fact *facts, sid id);
 /* Is it plain that the two say the same: one text in two places? */
 bool tsl__schema_alike(struct schema *s, lit a, lit b);
 /* Is it plain that a says all that b says, and maybe more? */
@@ -181,8 +181,8 @@ bool tsl__schema_says_all(struct schema *s, sid a, sid b);
 /* The first of those, among all for which this was asked; l itself where that can't matter. `l` is
  * simplified. */
 lit tsl__schema_first_alike(struct schema *s, lit l);
-/* Is it plain that no object satisfies `next` and all that are taken? */
-bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next);
+/* Is it plain that no object satisfies `next` and all facts? */
+bool tsl__schema_clash(struct schema *s, const struct fact *facts, sid next);
 /* Is it plain that every value of the goal satisfies l, or none? */
 bool tsl__schema_implies(struct schema *s, goal g, lit l);
 bool tsl__schema_excludes(struct schema *s, goal g, lit l);
@@ -191,9 +191,9 @@ bool tsl__schema_excludes(struct schema *s, goal g, lit l);
 bool tsl__schema_denies(struct schema *s, lit l);
 /* Is it plain that what satisfies a satisfies l? */
 bool tsl__schema_lit_implies(struct schema *s, lit a, lit l);
-/* The atoms of a clause that what is taken leaves open; *sure becomes true if one certainly
+/* The atoms of a clause that the facts leave open; *sure becomes true if one certainly
  * holds. */
-const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *taken,
+const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *facts,
                                           const struct atom *atoms, bool *sure);
 
 /* ---- scalar.c -------------------------------------------------------------------------------- */

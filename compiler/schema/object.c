@@ -1,22 +1,23 @@
 /* object.c - a conjunction of parts about objects, made ready to be followed.
  *
- * Known keys are those that any part names; each gets the goal of its value: what properties,
- * matching patternProperties and additionalProperties of all parts ask of it, together. All other
- * keys are extra. The patterns in sight split them into cells, so that all keys of a cell have the
- * same goal; empty cells and cells whose value nothing satisfies are dropped, cells with equal
- * goals are joined.
- *
+ * Problem   Several subschemas constrain one object: by the names of members, by patterns of names,
+ *           by how many there are. A frame of the matcher must know at each key what its value has
+ *           to satisfy, and which keys may still come.
+ * Idea      Known keys are those that any part names. Each gets one goal: what properties, matching
+ *           patternProperties and additionalProperties of all parts ask of its value, together. All
+ *           other keys are extra, and cells.c sorts them. Clauses become bits over keys and cells.
  * Names     No two members have the same name, so a cell of finitely many keys can be used up: the
  *           keys of a small one become known keys, those of a larger one are counted. Those of a
  *           pattern that plainly is a list, as ^a$ or ^(a|b)$, are known from the beginning. And
  *           where more than one extra member may be needed, the empty name is a known key: it is
- *           shorter than all others, but comes once.
- *
- * Example   {"patternProperties": {"^x": A, "y$": B}, "additionalProperties": false} has three
- *           cells: ^x and y$ with goal A ∧ B, ^x only with A, y$ only with B; the fourth is
- *           dropped.
+ *           shorter than all others, but may stand only once.
+ * Example   {"allOf": [{"properties": {"a": A}}, {"patternProperties": {"^a": B}, "required": ["c"]}]}
+ *           has the known keys "a" with the goal A ∧ B, and "c", which is required, with any value.
+ *           Of extra keys there are two cells: those that begin with a, with the goal B, and others.
+ * Cost      Keys times parts, and the cells. A goal is made once for equal lits.
  * Limits    64 different patterns, TSL__SCHEMA_CELLS cells, TSL__SCHEMA_CLAUSES clauses of one
  *           object.
+ * Tested by tests/schema/test_schema.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -299,14 +300,16 @@ static lit one_lit(struct maker *m, uint32_t key, lit l) {
   if (l >> 1 <= SID_FALSE) return l;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_alike(m->s, e->lits[i] | 1u, l | 1u)) return (e->lits[i] & ~1u) | (l & 1u);
-  if (!m->last_told && !(m->last_told = tsl__schema_alloc(m->s, m->o->n * sizeof *m->last_told)))
+  if (!m->last_demand &&
+      !(m->last_demand = tsl__schema_alloc(m->s, m->o->n * sizeof *m->last_demand)))
     return l;
-  for (uint32_t i = m->last_told[key]; i && tsl__schema_work(m->s, 1); i = m->told.at[i - 1].before)
-    if (tsl__schema_alike(m->s, m->told.at[i - 1].l | 1u, l | 1u))
-      return (m->told.at[i - 1].l & ~1u) | (l & 1u);
-  struct told told = {l, m->last_told[key]};
-  if (!tsl__vec_push(m->s->alloc, &m->told, told)) return tsl__maker_out_of_memory(m), l;
-  m->last_told[key] = (uint32_t)m->told.n;
+  for (uint32_t i = m->last_demand[key]; i && tsl__schema_work(m->s, 1);
+       i = m->demands.at[i - 1].before)
+    if (tsl__schema_alike(m->s, m->demands.at[i - 1].l | 1u, l | 1u))
+      return (m->demands.at[i - 1].l & ~1u) | (l & 1u);
+  struct demand demand = {l, m->last_demand[key]};
+  if (!tsl__vec_push(m->s->alloc, &m->demands, demand)) return tsl__maker_out_of_memory(m), l;
+  m->last_demand[key] = (uint32_t)m->demands.n;
   return l;
 }
 
@@ -590,8 +593,8 @@ static bool make(struct maker *m) {
 
 /* Once more from the beginning, with the keys that were listed. */
 static bool start(struct maker *m, uint32_t level) {
-  m->s->names.n = m->s->asked.n = m->cells.n = m->told.n = 0;
-  m->last_told = NULL;
+  m->s->names.n = m->s->asked.n = m->cells.n = m->demands.n = 0;
+  m->last_demand = NULL;
   m->cursor = m->splitter_count = 0;
   m->listed_before = m->listed.n;
   m->o = tsl__schema_alloc(m->s, sizeof *m->o);
@@ -611,7 +614,7 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
     do made = start(&m, level) && make(&m);
     while (!made && m.listed.n > m.listed_before && tsl__schema_ok(s));
   }
-  tsl__vec_free(s->alloc, &m.told);
+  tsl__vec_free(s->alloc, &m.demands);
   tsl__vec_free(s->alloc, &m.cells);
   tsl__vec_free(s->alloc, &m.listed);
   return made ? m.o : NULL;

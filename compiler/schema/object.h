@@ -64,7 +64,7 @@ struct object {
   tsl__stringset set; /* the known keys */
   uint32_t n, words, cell_count, clause_count, placed_count;
   /* cells with a count and, where clauses ask that no key of a list comes, a set of these clauses:
-   * of which some came */
+   * of which some was seen */
   uint32_t counted;
   uint32_t spoilt;     /* the index of that set; UINT32_MAX: no clause asks so */
   uint32_t begun;      /* memo: the state before the first member, plus 1 */
@@ -84,7 +84,7 @@ struct object {
   /* keys of which it is known that they may come wherever they have not yet; NULL: none is, so
    * far */
   uint64_t *sure;
-  /* how one of its states came to the end, as it was found last; NULL: none was looked for */
+  /* the way from one of its states to the end that was found last; NULL: none was looked for */
   struct ending *ending;
   bool any;    /* no constraint at all */
   bool styled; /* its members are written in the schema's style */
@@ -125,7 +125,7 @@ static inline uint32_t tsl__cell_left(const struct object *o, const struct cell 
 #define FEW_ASKED 16u /* lits that need no memory */
 
 /* What a clause says of a key. */
-struct told {
+struct demand {
   lit l;
   uint32_t before; /* what another said of the same key: number + 1; 0: nothing */
 };
@@ -142,10 +142,10 @@ struct maker {
   uint32_t splitter_count;
   uint64_t *masks; /* by known key: splitters that match it */
   TSL__VEC(struct cell) cells;
-  TSL__VEC(struct told) told;   /* what clauses say of keys, */
-  uint32_t *last_told;          /* and by known key the last of it; NULL: nothing yet */
-  TSL__VEC(tsl__string) listed; /* keys of finite cells */
-  size_t listed_before;         /* of these were known when the maker began */
+  TSL__VEC(struct demand) demands; /* what clauses say of keys, */
+  uint32_t *last_demand;           /* and by known key the last of it; NULL: nothing yet */
+  TSL__VEC(tsl__string) listed;    /* keys of finite cells */
+  size_t listed_before;            /* of these were known when the maker began */
 };
 
 /* ---- object.c -------------------------------------------------------------------------------- */
@@ -233,9 +233,9 @@ struct tsl__schema_style {
   bool python; /* strings are JSON's too; True, False and None for JSON's words */
   /* A value's frame, so that it can be found in a text. `key` NULL: the key stands before it in a
    * frame of its own. */
-  tsl__expr (*mark_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length,
-                          enum tsl__spelling spelling);
-  tsl__expr (*mark_key)(void *ctx, tsl__expr body);
+  tsl__expr (*capture_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length,
+                             enum tsl__spelling spelling);
+  tsl__expr (*capture_key)(void *ctx, tsl__expr body);
   /* one of the texts above: special tokens in it may be written as such */
   tsl__expr (*text)(void *ctx, const char *text);
   /* the texts of `text` in which `close` does not occur */

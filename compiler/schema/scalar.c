@@ -292,7 +292,9 @@ static struct strings positive(struct schema *s, const struct node *n) {
   return a;
 }
 
-static void widen(struct schema *s, struct strings *a, struct strings b) { *a = either(s, a, &b); }
+static void add_strings(struct schema *s, struct strings *a, struct strings b) {
+  *a = either(s, a, &b);
+}
 
 /* De Morgan: a complement is taken of single keywords only. */
 static struct strings negative(struct schema *s, const struct node *n) {
@@ -304,13 +306,13 @@ static struct strings negative(struct schema *s, const struct node *n) {
     struct strings all = any_string;
     const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
     for (uint32_t i = 0; i < v->count; i++) all = narrowed(s, &all, NEG(v->children[i]));
-    widen(s, &a, all);
+    add_strings(s, &a, all);
   }
   if (tsl__has(n, KW_ONE_OF)) {
     struct strings one = one_of_strings(s, tsl__keyword(n, KW_ONE_OF));
-    widen(s, &a, inverse(s, &one));
+    add_strings(s, &a, inverse(s, &one));
   }
-  if (tsl__has(n, KW_IF)) widen(s, &a, if_strings(s, n, 1));
+  if (tsl__has(n, KW_IF)) add_strings(s, &a, if_strings(s, n, 1));
   return a;
 }
 

@@ -215,7 +215,7 @@ struct schema {
   tsl_error *error;
   const tsl__json *at;     /* the subschema being looked at: blamed where nothing better is known */
   const tsl__json *blamed; /* that of the first failure of an expression */
-  const char *noted;       /* after the compile: the message that tells the place of the last one */
+  const char *noted;       /* after the compile: the message with the place of the last one */
 
   TSL__VEC(struct resource) resources;
   TSL__VEC(struct anchor) anchors;
@@ -234,10 +234,10 @@ struct schema {
 
   /* objects of several alternatives were made: what says the same in different places is to be one
    * goal */
-  bool unites;
+  bool joins_alike;
   struct table alike_table; /* nodes that are the first to say what they say */
   /* what was asked last of pairs of subschemas (disjoint.c); NULL: nothing yet */
-  struct told_apart *apart;
+  struct compared *apart;
   /* of the object that is being made, with doubles; kept for the next one */
   TSL__VEC(tsl__string) names;
   TSL__VEC(struct asked) asked; /* of its keys; the same */

@@ -4,7 +4,7 @@
  * unique are marked for it. What is decided here is that there are enough values, so that the
  * runtime need only look at the item that is under way: every kind of item (of a position, or of
  * the rest, with what contains asks for or without) must have as many values as items are needed.
- * Then whatever came before, some value is left for the next item. Kinds with fewer are made to
+ * Then whatever stands before, some value is left for the next item. Kinds with fewer are made to
  * have none: their values, out of const, enum and type, are listed, the states of the array know
  * which of them were used (array.c), and what is left for the runtime are the others. Whether the
  * array can be completed at all is then found by trying. Items out of a short list of scalars alone

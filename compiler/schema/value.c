@@ -169,7 +169,7 @@ static void object_leaf(void *ctx, const struct part *parts, const tsl__number_s
   (void)number;
   struct collecting *c = ctx;
   /* each member of each alternative is a way of its own, and within it each of its alternatives */
-  c->s->unites |= c->object_count > 0;
+  c->s->joins_alike |= c->object_count > 0;
   struct object *o = tsl__object_new(c->s, c->level, parts);
   if (o && (c->objects = widened(c->s, c->objects, c->object_count)))
     c->objects[c->object_count++] = o;
@@ -228,8 +228,8 @@ static void open_scalars(struct schema *s, goal g, uint8_t types) {
 /* What is neither array nor object. */
 static void open_simple(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->told) return;
-  e->told = true;
+  if (e->simple_known) return;
+  e->simple_known = true;
   e->scalars = types & (T_NULL | T_FALSE | T_TRUE);
   for (uint32_t i = 0; i < e->n && e->scalars; i++)
     e->scalars &= tsl__schema_scalars(s, e->lits[i]);
