@@ -10,7 +10,7 @@
 #include "compiler/grammar/compile.h"
 #include "compiler/gbnf/gbnf.h"
 #include "compiler/regex/regex.h"
-#include "compiler/schema/ahead.h"
+#include "compiler/schema/schema.h"
 #include "compiler/grammar/base_layer.h"
 #include "compiler/tools/tools.h"
 #include "runtime/matcher/grammar.h"
@@ -115,18 +115,18 @@ typedef struct request {
 static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
   tsl__space *space = g->space;
   uint32_t n = tagged->counted_count;
-  tsl__quota *zones = n ? tsl__arena_alloc(&space->arena, n * sizeof *zones) : NULL;
+  tsl__quota *quotas = n ? tsl__arena_alloc(&space->arena, n * sizeof *quotas) : NULL;
   g->front = tagged;
-  if (n && !zones) return tsl__space_no_memory(space);
+  if (n && !quotas) return tsl__space_no_memory(space);
   for (uint32_t i = 0; i < n; i++) {
-    zones[i] = (tsl__quota){.max_tokens = tagged->counted[i].max_tokens};
-    zones[i].first = tsl__state_of(space, tagged->counted[i].rule);
-    zones[i].over = tsl__state_of(space, tagged->marks->nothing);
-    if (!zones[i].first || !zones[i].over || !tsl__state_expanded(space, zones[i].over) ||
-        !tsl__quota_explore(space, &zones[i]))
+    quotas[i] = (tsl__quota){.max_tokens = tagged->counted[i].max_tokens};
+    quotas[i].first = tsl__state_of(space, tagged->counted[i].rule);
+    quotas[i].over = tsl__state_of(space, tagged->captures->nothing);
+    if (!quotas[i].first || !quotas[i].over || !tsl__state_expanded(space, quotas[i].over) ||
+        !tsl__quota_explore(space, &quotas[i]))
       return false;
   }
-  g->quotas = zones;
+  g->quotas = quotas;
   g->quota_count = n;
   return true;
 }
@@ -169,20 +169,20 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   tsl_grammar *over = r->over;
   const tsl__tagged *before = over ? over->front : NULL;
   if (!before || over->vocab != r->vocab ||
-      !same_options(r->schema ? r->schema : &defaults, &before->marks->schema))
+      !same_options(r->schema ? r->schema : &defaults, &before->captures->schema))
     return false;
   tsl_error unused, *error = t->error;
   tsl__tagged *tagged = NULL;
   pthread_mutex_lock(over->lock);
   tsl__space_begin(over->space);
-  tsl__exprs *x = before->marks->x;
+  tsl__exprs *x = before->captures->x;
   /* what is left is for those who use it already */
   if (tsl__space_memory(over->space) > over->space->max_memory / 2) {
     pthread_mutex_unlock(over->lock);
     return false;
   }
   t->error = &unused;
-  tsl__expr e = tsl__tags_lower(t, x, root, before->marks, NULL, r->limits, &tagged);
+  tsl__expr e = tsl__tags_lower(t, x, root, before->captures, NULL, r->limits, &tagged);
   bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK &&
               tsl__exprs_watches(x) == over->space->watches;
   tsl__state start = fits ? tsl__state_of(over->space, e) : 0;

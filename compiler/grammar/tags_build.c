@@ -190,7 +190,7 @@ tsl_format *tsl_tags_tag(tsl_tags *t, const char *begin, tsl_format *content,
     if (!ends[i] || !copy_text(t, ends[i], strlen(ends[i]), &n->ends[i].text))
       return ends[i] ? NULL : refused(t, "an end is NULL");
   n->end_count = (uint32_t)end_count;
-  n->mark = TSL__CAPTURE_TAG;
+  n->capture = TSL__CAPTURE_TAG;
   return format_of(n);
 }
 
@@ -261,7 +261,7 @@ tsl_format *tsl_tags_as(tsl_tags *t, tsl_format *format, tsl_as as, const char *
   if (!n || (size_t)as >= sizeof kinds / sizeof *kinds)
     return refused(t, "no format, or no such kind of part");
   if (name && !copy_text(t, name, strlen(name), &text)) return NULL;
-  n->mark = kinds[as];
+  n->capture = kinds[as];
   if (name) n->name = text.at, n->name_length = text.length;
   return format;
 }

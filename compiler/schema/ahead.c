@@ -17,7 +17,7 @@
  *           LETTERS positions of a string; STATES, STEPS and DERIVATIVES of work; half of
  *           max_memory. Of schemas of fewer than SUBSCHEMAS only the strings are looked at, if a
  *           pattern is among them: two masks more take as long as their compile does. To run into a
- *           bound or a failure ends it and fails nothing: a text that comes there is told.
+ *           bound or a failure ends it and fails nothing: the text that gets there has the failure.
  * Cost      On schemas of MaskBench as long again as the compile itself, and longer; some 300 µs at
  *           most, but for a single mask that takes more. Half of it is saved by the first texts.
  * Not       Names that need an escape; indented objects; by order `schema`, what comes after the
@@ -26,8 +26,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/ahead.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/object.h"
 
 #define SUBSCHEMAS 14u
 #define PLACES 32u
@@ -52,16 +51,16 @@ typedef struct ahead {
   uint32_t last_state, left, seen_count, found_count, string_count;
   tsl__expr seen[PLACES]; /* frames that members begin with */
   entered found[PLACES];
-  tsl__stack strings[PLACES]; /* behind the quotes of those that are told by their letters */
+  tsl__stack strings[PLACES]; /* behind the quotes of those that are known by their letters */
 } ahead;
 
 /* Begin a piece of work; false: it is over. */
 static bool go_on(ahead *a) {
-  uint64_t steps = tsl__space_steps(a->space), taken = tsl__exprs_steps(a->s->x);
-  if (a->space->status != TSL_OK || steps >= a->last_step || taken >= a->derivatives ||
+  uint64_t steps = tsl__space_steps(a->space), used = tsl__exprs_steps(a->s->x);
+  if (a->space->status != TSL_OK || steps >= a->last_step || used >= a->derivatives ||
       tsl__space_count(a->space, states) >= a->last_state)
     return false;
-  a->derivatives -= taken;
+  a->derivatives -= used;
   tsl__space_begin(a->space);
   a->space->max_steps = a->last_step - steps;
   tsl__exprs_bound(a->s->x, a->derivatives);
@@ -114,8 +113,8 @@ static bool is_open(ahead *a, tsl__stack in) {
 static void look_into_string(ahead *a, tsl__stack in, goal values) {
   const struct goal_entry *g = tsl__goal_of(a->s, values);
   look_at_place(a, in);
-  if (in && g->told && g->string != TSL__NONE && !g->any_string && a->string_count < PLACES &&
-      is_open(a, in))
+  if (in && g->simple_known && g->string != TSL__NONE && !g->any_string &&
+      a->string_count < PLACES && is_open(a, in))
     a->strings[a->string_count++] = in;
 }
 

@@ -20,7 +20,8 @@
 #include <stdio.h>
 
 #include "compiler/expr/deriv.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/array.h"
+#include "compiler/schema/object.h"
 #include "runtime/automaton/state.h"
 
 /* The outermost value, which everybody enters, is opened with the first mask; values that are
@@ -228,4 +229,53 @@ static const tsl__rule_ops extra_ops = {unfold_extra, print_extra, NULL, extra_s
 tsl__expr tsl__schema_extra(struct schema *s, struct cell *c, tsl__expr member) {
   if (member != TSL__NONE && c->alone) return tsl__expr_rule(s->x, &extra_ops, c, member, 0, 1);
   return tsl__schema_frame(s, tsl__expr_seq(s->x, c->rest, new_member(s->x, member)));
+}
+
+/* ---- an object that is not opened yet -------------------------------------------------------- */
+
+/* After the quote of the first key: now the object is. */
+static tsl__expr unfold_first(tsl__exprs *x, void *ctx, uint32_t g) {
+  struct schema *s = ctx;
+  (void)x;
+  if (!tsl__schema_open(s, g)) return TSL__NONE;
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->first == TSL__NONE && e->object_count) {
+    uint32_t id = tsl__object_first_state(e->objects[0]);
+    tsl__expr first = id == UINT32_MAX ? TSL__NONE : tsl__object_keys(s, id);
+    if (tsl__schema_ok(s)) e->first = first;
+  }
+  return e->first;
+}
+
+static void print_first(void *ctx, uint32_t g, char *out, size_t n) {
+  (void)ctx;
+  snprintf(out, n, "first#%u", (unsigned)g);
+}
+
+static uint32_t first_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
+  tsl__expr first = unfold_first(x, ctx, g);
+  return first == TSL__NONE ? TSL__INF : tsl__expr_shortest(x, first);
+}
+
+static bool first_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
+  struct schema *s = ctx;
+  if (!tsl__schema_open(s, g)) return false;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->first != TSL__NONE || !e->object_count) return false;
+  uint32_t id = tsl__object_first_state(e->objects[0]);
+  return id != UINT32_MAX && tsl__object_keys_calls(x, s, id, out);
+}
+
+static const tsl__rule_ops first_ops = {unfold_first, print_first, NULL, first_shortest,
+                                        first_calls};
+
+tsl__expr tsl__object_first(struct schema *s, goal g) {
+  struct goal_entry *e = tsl__goal_of(s, g);
+  if (e->unopened == TSL__NONE)
+    e->unopened = tsl__expr_rule(s->x, &first_ops, s, g, TSL__RULE_INLINE, 1);
+  return e->unopened;
+}
+
+tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends) {
+  return tsl__object_braces(s, tsl__goal_of(s, g)->level, ends, tsl__object_first(s, g));
 }

@@ -2,34 +2,34 @@
  *
  * Problem   {"allOf": [if/then, if/then, …]}, or dependentSchemas, or several anyOf, about members
  *           that have nothing to do with each other: each is a choice, and the alternatives of the
- *           object are the product of all. Twelve make 4,096 of them.
- * Idea      A choice whose branches ask for nothing but members, required names and counts is a
- *           conjunction of clauses ("a is absent, or not 1, or b is present"), of which a state
- *           only has to know which are fulfilled (members.c). if C then T is ¬C ∨ T, and so on:
- *           every keyword that combines is written as and, or, not, and the ors are multiplied out.
- * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]} then {"properties": {"b": B},
- *           "required": ["b"]} = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not
- *           1 ∨ b present)
- * Seen      Beside unevaluatedProperties it matters which branches hold, too: a member that only
- *           they name is absent, or is what unevaluatedProperties asks, or one of them holds. That
- *           is one clause more, where a branch's condition is one, and members that the same
- *           branches name share it (ATOM_NONE). Where a single branch names a member, and else it
- *           is not to come, what the branch asks of it holds wherever it comes, and is no clause. A
- *           member that tells the branches apart is evaluated whichever of them holds. In the
- *           example b is absent unless a is 1, and B in any case: (b absent ∨ a is 1) ∧ (a absent ∨
- *           a is not 1 ∨ b present).
- * When      Where an object has many alternatives otherwise (conj.c). Few are better as
- *           alternatives: each may close its list of members, and most are told apart by one
- *           member.
- * Left      Branches that say something about members they do not name, or that list objects;
- *           unevaluatedProperties under a negation; more than PRODUCT_MAX clauses that are
- *           multiplied out, or CLAUSES_MAX of one object: these stay choices.
- *
+ *           object are the product of all. Twelve choices make 4,096 alternatives.
+ * Idea      Some choices have branches that ask for nothing but members, required names and counts.
+ *           Such a choice is a conjunction of clauses ("a is absent, or not 1, or b is present"), and
+ *           a state only has to know which clauses are fulfilled (members.c). "if C then T" is
+ *           ¬C ∨ T, and so on: every keyword that combines is written with and, or, not, and the
+ *           ors are multiplied out.
+ * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]}
+ *           then {"properties": {"b": B}, "required": ["b"]}
+ *           = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not 1 ∨ b present)
+ * Seen      Beside unevaluatedProperties it also matters which branches hold: a member that only they
+ *           name is absent, or is what unevaluatedProperties asks, or one of the branches holds. That
+ *           is one more clause where a branch's condition is one clause, and members that the same
+ *           branches name share it (ATOM_NONE). Where a single branch names a member that must be
+ *           absent otherwise, what the branch asks of the member needs no clause. A member that
+ *           tells the branches apart is evaluated whichever of them holds. In the example b is absent
+ *           unless a is 1, and B in any case:
+ *           (b absent ∨ a is 1) ∧ (a absent ∨ a is not 1 ∨ b present)
+ * When      Where an object has many alternatives otherwise (conj.c). Few are better as alternatives:
+ *           each may close its list of members, and one member mostly tells them apart.
+ * Left      These stay choices: branches about members that they do not name, or that list objects;
+ *           unevaluatedProperties under a negation; more than PRODUCT_MAX clauses of one product, or
+ *           CLAUSES_MAX of one object.
+ * Cost      The clauses of the branches, multiplied; at most PRODUCT_MAX for a choice.
  * Tested by tests/schema/test_choices.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/expand.h"
+#include "compiler/schema/goal.h"
 
 #define CLAUSES_MAX (TSL__SCHEMA_CLAUSES - 4) /* of one object; negations make some as well */
 #define PRODUCT_MAX 16u                       /* of what is multiplied out */
@@ -190,7 +190,8 @@ static lit value_in(const struct saying *y, sid branch, const tsl__json *key) {
 }
 
 /* Do the branches list values for the member, each others? */
-static bool told_apart_by(struct saying *y, const struct keyword_value *v, const tsl__json *key) {
+static bool distinguished_by(struct saying *y, const struct keyword_value *v,
+                             const tsl__json *key) {
   for (uint32_t i = 0; i < v->count; i++)
     for (uint32_t j = 0; j < i; j++)
       if (!tsl__schema_work(y->e->s, 16) ||
@@ -200,7 +201,7 @@ static bool told_apart_by(struct saying *y, const struct keyword_value *v, const
   return v->count > 1;
 }
 
-/* Branches that are told apart by a member are not multiplied out: its value is one of theirs, and
+/* Branches that a member distinguishes are not multiplied out: its value is one of theirs, and
  * where it is one of a branch's, the branch holds. `absent`: the member may be absent, and then
  * nothing else is asked; else all branches require it. */
 static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__json *key,
@@ -232,7 +233,7 @@ static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__j
 }
 
 /* The member of which each branch requires a value of its own; NULL: there is none. */
-static const tsl__json *telling(struct saying *y, const struct keyword_value *v) {
+static const tsl__json *deciding_member(struct saying *y, const struct keyword_value *v) {
   const struct keyword_value *members =
       v->count
           ? tsl__keyword_or_null(tsl__schema_plain_node(y->e->s, v->children[0]), KW_PROPERTIES)
@@ -243,14 +244,14 @@ static const tsl__json *telling(struct saying *y, const struct keyword_value *v)
     while (n < v->count && tsl__node_requires(tsl__schema_plain_node(y->e->s, v->children[n]),
                                               key->key, key->key_length))
       n++;
-    if (n == v->count && told_apart_by(y, v, key)) return key;
+    if (n == v->count && distinguished_by(y, v, key)) return key;
   }
   return NULL;
 }
 
 static bool say_any_of(struct saying *y, const struct keyword_value *v, struct clauses *out) {
   if (v->count > CLAUSES_MAX) return false;
-  const tsl__json *key = telling(y, v);
+  const tsl__json *key = deciding_member(y, v);
   struct clauses any = never;
   if (key) return say_by(y, v, key, NULL, out);
   for (uint32_t i = 0; i < v->count; i++)
@@ -277,9 +278,9 @@ static bool say_dependency(struct saying *y, const tsl__json *m, sid id, const s
                            struct clauses *out) {
   const struct node *n = tsl__schema_plain_node(y->e->s, id);
   struct clauses one = {.at = {absent}, .n = 1};
-  if (n->mask == OF(ONE_OF) || n->mask == OF(ANY_OF)) { /* often told apart by the member itself */
+  if (n->mask == OF(ONE_OF) || n->mask == OF(ANY_OF)) { /* the member itself often decides */
     const struct keyword_value *v = &n->values[0];
-    if (told_apart_by(y, v, m)) return say_by(y, v, m, absent, out);
+    if (distinguished_by(y, v, m)) return say_by(y, v, m, absent, out);
   }
   return or_lit(y, &one, POS(id)) && and_all(out, &one);
 }
@@ -302,19 +303,18 @@ static bool say_dependencies(struct saying *y, const struct keyword_value *v, bo
 
 /* Members of the condition come before those of its consequence, also where it is only denied. */
 static bool say_if(struct saying *y, const struct node *n, struct clauses *out) {
-  lit condition = tsl__schema_simplify(y->e->s, POS(tsl__keyword(n, KW_IF)->children[0]));
+  lit condition = tsl__schema_simplify(y->e->s, POS(tsl__subschema(n, KW_IF)));
   struct clauses then = never, otherwise = never;
   if (!(condition & 1) && tsl__has(tsl__node_of(y->e->s, condition >> 1), KW_PROPERTIES) &&
       !place(y, condition >> 1))
     return false;
   if (tsl__has(n, KW_THEN) &&
-      !(or_lit(y, &then, condition ^ 1) &&
-        or_lit(y, &then, POS(tsl__keyword(n, KW_THEN)->children[0])) && and_all(out, &then)))
+      !(or_lit(y, &then, condition ^ 1) && or_lit(y, &then, POS(tsl__subschema(n, KW_THEN))) &&
+        and_all(out, &then)))
     return false;
   return !tsl__has(n, KW_ELSE) ||
          (or_lit(y, &otherwise, condition) &&
-          or_lit(y, &otherwise, POS(tsl__keyword(n, KW_ELSE)->children[0])) &&
-          and_all(out, &otherwise));
+          or_lit(y, &otherwise, POS(tsl__subschema(n, KW_ELSE))) && and_all(out, &otherwise));
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -346,12 +346,9 @@ static bool say_own(struct saying *y, sid id, const struct node *n, struct claus
 static bool say_node(struct saying *y, sid id, struct clauses *out) {
   const struct node *n = tsl__node_of(y->e->s, id);
   if (n->mask & tsl__keyword_sets.not_clause || !say_own(y, id, n, out)) return false;
-  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++)
-      if (!say(y, POS(v->children[i]), out)) return false;
-  }
-  if (tsl__has(n, KW_NOT) && !say(y, NEG(tsl__keyword(n, KW_NOT)->children[0]), out)) return false;
+  for (struct conjuncts c = {.n = n}; tsl__next_conjunct(&c);)
+    if (!say(y, POS(c.s), out)) return false;
+  if (tsl__has(n, KW_NOT) && !say(y, NEG(tsl__subschema(n, KW_NOT)), out)) return false;
   if (tsl__has(n, KW_ANY_OF) && !say_any_of(y, tsl__keyword(n, KW_ANY_OF), out)) return false;
   if (tsl__has(n, KW_ONE_OF) && !say_one_of(y, tsl__keyword(n, KW_ONE_OF), out)) return false;
   return !tsl__has(n, KW_IF) || say_if(y, n, out);
@@ -365,13 +362,9 @@ static bool say_not(struct saying *y, sid id, struct clauses *out) {
   if (n->mask & tsl__keyword_sets.not_negated_clause || !tsl__expand_negated(y->e, id, &atoms))
     return false;
   if (atoms) any = (struct clauses){.at = {atoms}, .n = 1};
-  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++)
-      if (!or_lit(y, &any, NEG(v->children[i]))) return false;
-  }
-  if (tsl__has(n, KW_NOT) && !or_lit(y, &any, POS(tsl__keyword(n, KW_NOT)->children[0])))
-    return false;
+  for (struct conjuncts c = {.n = n}; tsl__next_conjunct(&c);)
+    if (!or_lit(y, &any, NEG(c.s))) return false;
+  if (tsl__has(n, KW_NOT) && !or_lit(y, &any, POS(tsl__subschema(n, KW_NOT)))) return false;
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_ANY_OF);
   for (uint32_t i = 0; v && i < v->count; i++)
     if (!say(y, NEG(v->children[i]), &none)) return false;
@@ -447,7 +440,7 @@ static bool see(struct saying *y, sid id, const struct where *where, const tsl__
 /* Of branches that a member tells apart it tells which one holds. `there`: one that is there. */
 static bool see_branches(struct saying *y, const struct keyword_value *v, const struct where *where,
                          const tsl__json *there) {
-  const tsl__json *key = there && told_apart_by(y, v, there) ? there : telling(y, v);
+  const tsl__json *key = there && distinguished_by(y, v, there) ? there : deciding_member(y, v);
   for (uint32_t i = 0; i < v->count; i++) {
     struct where here = {where, NULL, POS(v->children[i])};
     if (key)
@@ -473,11 +466,11 @@ static bool see_dependencies(struct saying *y, const struct keyword_value *v,
 
 static bool see_if(struct saying *y, const struct node *n, const struct where *where,
                    const tsl__json *there) {
-  sid condition = tsl__keyword(n, KW_IF)->children[0];
+  sid condition = tsl__subschema(n, KW_IF);
   const struct where holds = {where, NULL, POS(condition)}, fails = {where, NULL, NEG(condition)};
   return see(y, condition, &holds, there) &&
-         see(y, tsl__child_or_true(n, KW_THEN), &holds, there) &&
-         see(y, tsl__child_or_true(n, KW_ELSE), &fails, there);
+         see(y, tsl__subschema_or_true(n, KW_THEN), &holds, there) &&
+         see(y, tsl__subschema_or_true(n, KW_ELSE), &fails, there);
 }
 
 static bool see_keyword(struct saying *y, const struct node *n, enum keyword k,
@@ -497,10 +490,8 @@ static bool see(struct saying *y, sid id, const struct where *where, const tsl__
   if (tsl__has(n, KW_PROPERTIES) && !note_seen(y, id, where)) return false;
   bool all = true;
   y->depth++;
-  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count && all; i++) all = see(y, v->children[i], where, there);
-  }
+  for (struct conjuncts c = {.n = n}; all && tsl__next_conjunct(&c);)
+    all = see(y, c.s, where, there);
   for (size_t k = 0; k < sizeof choices && all; k++)
     all = !tsl__has(n, choices[k]) || see_keyword(y, n, choices[k], where, there);
   y->depth--;
@@ -688,8 +679,9 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   if (tracker && !see_keyword(&y, n, k, NULL, NULL)) return false;
   *last = NULL;
   b->seen = y.seen;
-  const tsl__json *key =
-      tracker && (k == KW_ANY_OF || k == KW_ONE_OF) ? telling(&y, tsl__keyword(n, k)) : NULL;
+  const tsl__json *key = tracker && (k == KW_ANY_OF || k == KW_ONE_OF)
+                             ? deciding_member(&y, tsl__keyword(n, k))
+                             : NULL;
   /* whichever of the branches holds */
   struct part *evaluated =
       key && all_name(e->s, tsl__keyword(n, k), key) ? tsl__expand_part(e, b, PART_SEEN) : NULL;

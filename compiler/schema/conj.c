@@ -2,41 +2,45 @@
  *
  * Problem   allOf, anyOf, oneOf, not, if, dependentSchemas and references combine subschemas in
  *           place. A frame of the matcher can follow a conjunction of atomic constraints, and
- *           alternatives of such.
- * Idea      Expand per *type*: of {"anyOf": [string, object A, object B]} only A and B concern
- *           objects, and `not: {"type": "object", …}` is simply true for strings. Negation is
- *           pushed down while expanding; each keyword has a dual. Strings and scalars need none of
- *           this: their constraints are closed under and, or, not (scalar.c).
+ *           alternatives of such conjunctions.
+ * Idea      Expand for each *type*: of {"anyOf": [string, object A, object B]} only A and B concern
+ *           objects, and `not: {"type": "object", …}` is simply true for strings. Negation is pushed
+ *           down while expanding; each keyword has a dual (negate.c). Strings and scalars need none
+ *           of this: their constraints are closed under and, or, not (scalar.c).
  * Clauses   A negated object schema is a disjunction of atoms ("some key of properties has a bad
- *           value, or a required one is absent, or …"). Atoms are followed by a bit of the object's
- *           state instead of an alternative each, so oneOf of n object schemas gives n alternatives
- *           with at most n - 1 clauses, not a product. The same goes for anyOf of `required`.
+ *           value, or a required one is absent, or …"). Each clause is a bit of the object's state
+ *           instead of an alternative for each atom. So oneOf of n object schemas gives n
+ *           alternatives with at most n - 1 clauses, not a product. The same goes for anyOf of
+ *           `required`.
  * Example   oneOf: [{required: [a]}, {required: [b]}]  =  a ∧ (¬b)  ∪  b ∧ (¬a).
- * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ, where ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by
- *           const or enum of a member that both require.
+ * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ
+ *           ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by const or enum of a
+ *           member that both require.
  * Products  Where the alternatives of an object are many more than its choices have branches, it is
  *           expanded once more, and choices become clauses where they can (clause.c).
  * Order     Everything conjunctive first, alternatives last, so that dead alternatives die early.
- * Limits    TSL__SCHEMA_ALTERNATIVES.
+ * Cost      The number of alternatives, each with the keywords of its nodes;
+ *           TSL__SCHEMA_ALTERNATIVES at most.
+ * Tested by tests/schema/test_schema.c, tests/schema/test_choices.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/expand.h"
+#include "compiler/schema/goal.h"
 
-/* Alternatives of objects that are taken as they are: some, and for each branch of each choice two.
+/* Alternatives of objects that stay as they are: some, and for each branch of each choice two.
  * More of them are a product of choices. */
 #define FEW_LEAVES 8u
 #define LEAVES_EACH 2u
 /* The same of ways that are gone for them. */
 #define FEW_WAYS 512u
 #define WAYS_EACH 16u
-#define MET_MAX 64u /* choices that are told from each other */
+#define MET_MAX 64u /* choices that are counted */
 
 /* ---- expansion ------------------------------------------------------------------------------- */
 
 static void *cell(struct expansion *e, size_t size) { return tsl__schema_alloc(e->s, size); }
 
-static bool want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker) {
+bool tsl__expand_want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker) {
   struct pending *p = cell(e, sizeof *p);
   if (!p) return false;
   p->next = b->pending;
@@ -73,25 +77,6 @@ static void negate_later(struct expansion *e, struct branch *b, sid s) {
   b->negations = n;
 }
 
-/* Does the node say nothing but of objects, and is the type another? */
-static bool of_objects_alone(const struct node *n, uint8_t type) {
-  return type != T_OBJECT && !(n->mask & ~tsl__keyword_sets.objects) && (n->types & type) == type &&
-         !n->integer;
-}
-
-/* Is it plain that no value of the type satisfies l? */
-bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l) {
-  l = tsl__schema_simplify(s, l);
-  if (l == POS(SID_FALSE)) return true;
-  const struct node *n = tsl__node_of(s, l >> 1);
-  return l & 1 ? of_objects_alone(n, type) : !(n->possible & type);
-}
-
-/* Is it plain that every value of the type satisfies l? */
-static bool certain(const struct schema *s, uint8_t type, lit l) {
-  return tsl__schema_impossible(s, type, l ^ 1);
-}
-
 /* -- positive: what a node's own keywords say about the type -- */
 
 static void size_part(struct expansion *e, struct branch *b, const struct node *n, enum keyword low,
@@ -105,7 +90,8 @@ static void size_part(struct expansion *e, struct branch *b, const struct node *
   p->max = max ? max->count : TSL__INF;
 }
 
-static void required_part(struct expansion *e, struct branch *b, const char *key, uint32_t length) {
+void tsl__expand_required_part(struct expansion *e, struct branch *b, const char *key,
+                               uint32_t length) {
   struct part *p = tsl__expand_part(e, b, PART_REQUIRED);
   if (!p) return;
   p->key = key;
@@ -120,7 +106,7 @@ struct atom *tsl__expand_atom(struct expansion *e, const struct atom *next, enum
   return a;
 }
 
-static void clause_part(struct expansion *e, struct branch *b, const struct atom *atoms) {
+void tsl__expand_clause_part(struct expansion *e, struct branch *b, const struct atom *atoms) {
   struct part *p = tsl__expand_part(e, b, PART_CLAUSE);
   if (p) p->atoms = atoms;
 }
@@ -132,7 +118,7 @@ static void dependency_parts(struct expansion *e, struct branch *b, const tsl__j
   for (uint32_t i = 0; i < n; i++) {
     const struct atom *a =
         tsl__expand_atom(e, NULL, ATOM_KEY, names[i].text, names[i].length, POS(SID_TRUE));
-    clause_part(e, b, tsl__expand_atom(e, a, ATOM_ABSENT, v->key, v->key_length, 0));
+    tsl__expand_clause_part(e, b, tsl__expand_atom(e, a, ATOM_ABSENT, v->key, v->key_length, 0));
   }
 }
 
@@ -156,7 +142,7 @@ static void object_parts(struct expansion *e, struct branch *b, sid s, const str
   if (n->mask & tsl__keyword_sets.members && (p = tsl__expand_part(e, b, PART_MEMBERS)) != NULL)
     p->s = s;
   if (tsl__has(n, KW_PROPERTY_NAMES) && (p = tsl__expand_part(e, b, PART_NAMES)) != NULL)
-    p->l = POS(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]);
+    p->l = POS(tsl__subschema(n, KW_PROPERTY_NAMES));
   if (tsl__has(n, KW_REQUIRED) && (p = tsl__expand_part(e, b, PART_REQUIRED)) != NULL) p->s = s;
   size_part(e, b, n, KW_MIN_PROPERTIES, KW_MAX_PROPERTIES);
   dependencies(e, b, s, n, KW_DEPENDENCIES, tracker);
@@ -164,7 +150,8 @@ static void object_parts(struct expansion *e, struct branch *b, sid s, const str
   dependencies(e, b, s, n, KW_DEPENDENT_SCHEMAS, tracker);
 }
 
-static void items_part(struct expansion *e, struct branch *b, uint32_t from, uint32_t to, lit l) {
+void tsl__expand_items_part(struct expansion *e, struct branch *b, uint32_t from, uint32_t to,
+                            lit l) {
   struct part *p = tsl__expand_part(e, b, PART_ITEMS);
   if (!p) return;
   p->min = from;
@@ -172,8 +159,8 @@ static void items_part(struct expansion *e, struct branch *b, uint32_t from, uin
   p->l = l;
 }
 
-static void contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from, uint32_t min,
-                          uint32_t max) {
+void tsl__expand_contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from,
+                               uint32_t min, uint32_t max) {
   struct part *p = tsl__expand_part(e, b, PART_CONTAINS);
   if (!p) return;
   p->l = l;
@@ -184,36 +171,37 @@ static void contains_part(struct expansion *e, struct branch *b, lit l, uint32_t
 
 /* The list of schemas for the first items, and the schema for the rest, by the rules of the draft
  * (any of the three may be NULL). */
-static void item_keywords(const struct node *n, const struct keyword_value **prefix,
-                          const struct keyword_value **rest) {
+void tsl__expand_item_keywords(const struct node *n, const struct keyword_value **prefix,
+                               const struct keyword_value **rest) {
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
   bool list = items && items->value->kind == TSL__JSON_ARRAY;
   *prefix = tsl__has(n, KW_PREFIX_ITEMS) ? tsl__keyword(n, KW_PREFIX_ITEMS) : list ? items : NULL;
   *rest = list ? tsl__keyword_or_null(n, KW_ADDITIONAL_ITEMS) : items;
 }
 
-static void contains_bounds(const struct node *n, uint32_t *min, uint32_t *max) {
+void tsl__expand_contains_bounds(const struct node *n, uint32_t *min, uint32_t *max) {
   *min = tsl__has(n, KW_MIN_CONTAINS) ? tsl__keyword(n, KW_MIN_CONTAINS)->count : 1;
   *max = tsl__has(n, KW_MAX_CONTAINS) ? tsl__keyword(n, KW_MAX_CONTAINS)->count : TSL__INF;
 }
 
 static void array_parts(struct expansion *e, struct branch *b, sid s, const struct node *n) {
   const struct keyword_value *prefix, *rest;
-  item_keywords(n, &prefix, &rest);
+  tsl__expand_item_keywords(n, &prefix, &rest);
   uint32_t length = prefix ? prefix->count : 0, min, max;
-  for (uint32_t i = 0; i < length; i++) items_part(e, b, i, i + 1, POS(prefix->children[i]));
-  if (rest) items_part(e, b, length, TSL__INF, POS(rest->children[0]));
+  for (uint32_t i = 0; i < length; i++)
+    tsl__expand_items_part(e, b, i, i + 1, POS(prefix->children[i]));
+  if (rest) tsl__expand_items_part(e, b, length, TSL__INF, POS(rest->children[0]));
   size_part(e, b, n, KW_MIN_ITEMS, KW_MAX_ITEMS);
   struct part *p = tsl__has(n, KW_UNIQUE_ITEMS) ? tsl__expand_part(e, b, PART_UNIQUE) : NULL;
   if (p) p->s = s;
   if (!tsl__has(n, KW_CONTAINS)) return;
-  contains_bounds(n, &min, &max);
-  contains_part(e, b, POS(tsl__keyword(n, KW_CONTAINS)->children[0]), 0, min, max);
+  tsl__expand_contains_bounds(n, &min, &max);
+  tsl__expand_contains_part(e, b, POS(tsl__subschema(n, KW_CONTAINS)), 0, min, max);
 }
 
 /* False: no number is left. `at` asks for it. */
-static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec *spec,
-                   const tsl__json *at) {
+bool tsl__expand_narrow(struct expansion *e, struct branch *b, const tsl__number_spec *spec,
+                        const tsl__json *at) {
   const tsl__number_spec *so_far = b->number ? b->number : spec;
   tsl__number_spec both;
   tsl_status status = tsl__number_intersect(&e->s->arena, so_far, spec, &both);
@@ -226,15 +214,15 @@ static bool narrow(struct expansion *e, struct branch *b, const tsl__number_spec
 
 /* Remember that s holds; false if that is plainly at odds with what else holds. */
 static bool take(struct expansion *e, struct branch *b, sid s) {
-  const uint64_t telling = OF(PROPERTIES) | OF(REQUIRED);
-  if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & telling &&
-      tsl__schema_clash(e->s, b->taken, s))
+  const uint64_t comparable = OF(PROPERTIES) | OF(REQUIRED);
+  if (e->type == T_OBJECT && tsl__node_of(e->s, s)->mask & comparable &&
+      tsl__schema_clash(e->s, b->facts, s))
     return false;
-  struct taken *t = cell(e, sizeof *t);
+  struct fact *t = cell(e, sizeof *t);
   if (!t) return false;
-  t->next = b->taken;
+  t->next = b->facts;
   t->s = s;
-  b->taken = t;
+  b->facts = t;
   return true;
 }
 
@@ -262,16 +250,16 @@ void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom
     return;
   }
   if (!atoms || atoms->next || atoms->kind > ATOM_KEY) {
-    clause_part(e, b, atoms);
+    tsl__expand_clause_part(e, b, atoms);
     return;
   }
-  struct taken *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
+  struct fact *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
   key_part(e, b, atoms, atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE));
   if (!t) return;
-  required_part(e, b, atoms->key, atoms->key_length);
-  *t = (struct taken){
-      .next = b->taken, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
-  b->taken = t;
+  tsl__expand_required_part(e, b, atoms->key, atoms->key_length);
+  *t = (struct fact){
+      .next = b->facts, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
+  b->facts = t;
 }
 
 static bool evaluates(const struct expansion *e, const struct node *n) {
@@ -279,13 +267,15 @@ static bool evaluates(const struct expansion *e, const struct node *n) {
                                         : tsl__keyword_sets.evaluates_items);
 }
 
-static const struct keyword_value *unevaluated(const struct expansion *e, const struct node *n) {
+const struct keyword_value *tsl__expand_unevaluated(const struct expansion *e,
+                                                    const struct node *n) {
   return e->type == T_OBJECT  ? tsl__keyword_or_null(n, KW_UNEVALUATED_PROPERTIES)
          : e->type == T_ARRAY ? tsl__keyword_or_null(n, KW_UNEVALUATED_ITEMS)
                               : NULL;
 }
 
-static struct tracker *new_tracker(struct expansion *e, const struct tracker *outer, bool exact) {
+struct tracker *tsl__expand_new_tracker(struct expansion *e, const struct tracker *outer,
+                                        bool exact) {
   struct tracker *t = cell(e, sizeof *t);
   if (!t) return NULL;
   t->outer = outer;
@@ -293,22 +283,24 @@ static struct tracker *new_tracker(struct expansion *e, const struct tracker *ou
   return t;
 }
 
-/* The last one that is wanted is taken first: so the members of an allOf come in the order of the
+/* The last one that is wanted comes first: so the members of an allOf come in the order of the
  * text. */
 static void subschemas(struct expansion *e, struct branch *b, sid s, const struct node *n,
                        const struct tracker *tracker) {
   for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = v ? v->count : 0; i-- > 0;) want(e, b, POS(v->children[i]), tracker);
+    for (uint32_t i = v ? v->count : 0; i-- > 0;)
+      tsl__expand_want(e, b, POS(v->children[i]), tracker);
   }
-  if (tsl__has(n, KW_NOT)) want(e, b, NEG(tsl__keyword(n, KW_NOT)->children[0]), NULL);
+  if (tsl__has(n, KW_NOT)) tsl__expand_want(e, b, NEG(tsl__subschema(n, KW_NOT)), NULL);
   static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_CONST, KW_ENUM};
   for (size_t i = 0; i < sizeof choices; i++)
     if (tsl__has(n, choices[i])) choose_later(e, b, s, choices[i], tracker);
 }
 
 /* Add what node s says but for its own unevaluated…. False: no value of the type satisfies it. */
-static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct tracker *tracker) {
+bool tsl__expand_take_rest(struct expansion *e, struct branch *b, sid s,
+                           const struct tracker *tracker) {
   const struct node *n = tsl__node_of(e->s, s);
   struct part *p = tracker && evaluates(e, n) ? tsl__expand_part(e, b, PART_SEEN) : NULL;
   if (p) {
@@ -321,7 +313,7 @@ static bool take_rest(struct expansion *e, struct branch *b, sid s, const struct
   if (!take(e, b, s)) return false;
   tsl__number_spec spec;
   return e->type != T_NUMBER ||
-         (tsl__schema_number_spec(e->s, n, &spec) && narrow(e, b, &spec, n->at));
+         (tsl__schema_number_spec(e->s, n, &spec) && tsl__expand_narrow(e, b, &spec, n->at));
 }
 
 static bool combines(const struct node *n) { return n->mask & tsl__keyword_sets.conjunctive; }
@@ -331,305 +323,16 @@ static bool take_node(struct expansion *e, struct branch *b, sid s, const struct
   const struct node *n = tsl__node_of(e->s, s);
   if (s == SID_FALSE || !(n->possible & e->type)) return false;
   if (!n->mask) return true;
-  const struct keyword_value *rest = unevaluated(e, n);
+  const struct keyword_value *rest = tsl__expand_unevaluated(e, n);
   /* else allOf of what is the same would double */
-  if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->taken, s)) return true;
-  if (!rest) return take_rest(e, b, s, tracker);
-  const struct tracker *own = new_tracker(e, tracker, false);
+  if (!tracker && !rest && combines(n) && tsl__schema_held(e->s, b->facts, s)) return true;
+  if (!rest) return tsl__expand_take_rest(e, b, s, tracker);
+  const struct tracker *own = tsl__expand_new_tracker(e, tracker, false);
   struct part *p = own ? tsl__expand_part(e, b, PART_REST) : NULL;
   if (!p) return false;
   p->l = POS(rest->children[0]);
   p->tracker = own;
-  return take_rest(e, b, s, own);
-}
-
-/* -- negative: a disjunction of atoms and of longer ways -- */
-
-struct ways {
-  struct expansion *e;
-  const struct atom *atoms; /* objects only */
-  struct branch base;
-  TSL__VEC(struct branch) more;
-  bool always; /* one way is always open: nothing is asked */
-};
-
-static struct branch *way(struct ways *w) {
-  struct branch b = w->base;
-  if (!tsl__vec_push(w->e->s->alloc, &w->more, b)) {
-    tsl__schema_fail(w->e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
-    return NULL;
-  }
-  return &w->more.at[w->more.n - 1];
-}
-
-static void way_of_lits(struct ways *w, const lit *lits, uint32_t n) {
-  bool sure = true;
-  for (uint32_t i = 0; i < n; i++) {
-    if (tsl__schema_impossible(w->e->s, w->e->type, lits[i])) return;
-    sure = sure && certain(w->e->s, w->e->type, lits[i]);
-  }
-  if (sure) {
-    w->always = true;
-    return;
-  }
-  struct branch *b = way(w);
-  for (uint32_t i = 0; b && i < n; i++) want(w->e, b, lits[i], NULL);
-}
-
-static void atom(struct ways *w, enum atom_kind kind, const char *key, uint32_t length, lit l) {
-  struct atom *a = tsl__expand_atom(w->e, w->atoms, kind, key, length, l);
-  if (a) w->atoms = a;
-}
-
-static void negate_members(struct ways *w, sid s, const struct node *n) {
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
-  for (uint32_t i = 0; v && i < v->count; i++) {
-    lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
-    if (l != POS(SID_FALSE))
-      atom(w, ATOM_KEY, v->value->items[i].key, v->value->items[i].key_length, l);
-  }
-  v = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
-  for (uint32_t i = 0; v && i < v->count; i++) {
-    lit l = tsl__schema_simplify(w->e->s, NEG(v->children[i]));
-    if (l == POS(SID_FALSE)) continue;
-    struct atom *a = tsl__expand_atom(w->e, w->atoms, ATOM_PATTERN, NULL, 0, l);
-    if (!a) return;
-    a->s = s;
-    a->index = i;
-    w->atoms = a;
-  }
-  if (!tsl__has(n, KW_ADDITIONAL_PROPERTIES)) return;
-  lit l =
-      tsl__schema_simplify(w->e->s, NEG(tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->children[0]));
-  if (l == POS(SID_FALSE)) return;
-  struct atom *a = tsl__expand_atom(w->e, w->atoms, ATOM_EXTRA, NULL, 0, l);
-  if (!a) return;
-  a->s = s;
-  w->atoms = a;
-}
-
-static void count_atom(struct ways *w, enum atom_kind kind, uint32_t count) {
-  struct atom *a = tsl__expand_atom(w->e, w->atoms, kind, NULL, 0, 0);
-  if (!a) return;
-  a->count = count;
-  w->atoms = a;
-}
-
-static void negate_dependencies(struct ways *w, const struct node *n, enum keyword k) {
-  const struct keyword_value *v = tsl__keyword_or_null(n, k);
-  for (uint32_t i = 0; v && i < v->count; i++) {
-    const tsl__json *m = &v->value->items[i];
-    if (v->children[i] != UINT32_MAX) { /* m is there, and its schema fails */
-      struct branch *b = way(w);
-      if (!b) return;
-      required_part(w->e, b, m->key, m->key_length);
-      want(w->e, b, NEG(v->children[i]), NULL);
-      continue;
-    }
-    const tsl__json *names = m->kind == TSL__JSON_ARRAY ? m->items : m;
-    for (uint32_t j = 0; j < (m->kind == TSL__JSON_ARRAY ? m->length : 1); j++) {
-      struct branch *b = way(w);
-      if (!b) return;
-      required_part(w->e, b, m->key, m->key_length);
-      clause_part(w->e, b,
-                  tsl__expand_atom(w->e, NULL, ATOM_ABSENT, names[j].text, names[j].length, 0));
-    }
-  }
-}
-
-static void negate_object(struct ways *w, sid s, const struct node *n) {
-  negate_members(w, s, n);
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
-  for (uint32_t i = 0; v && i < v->value->length; i++)
-    atom(w, ATOM_ABSENT, v->value->items[i].text, v->value->items[i].length, 0);
-  if (tsl__has(n, KW_PROPERTY_NAMES))
-    atom(w, ATOM_NAME, NULL, 0, NEG(tsl__keyword(n, KW_PROPERTY_NAMES)->children[0]));
-  if (tsl__has(n, KW_MIN_PROPERTIES) && tsl__keyword(n, KW_MIN_PROPERTIES)->count)
-    count_atom(w, ATOM_MAX, tsl__keyword(n, KW_MIN_PROPERTIES)->count - 1);
-  if (tsl__has(n, KW_MAX_PROPERTIES))
-    count_atom(w, ATOM_MIN, tsl__keyword(n, KW_MAX_PROPERTIES)->count + 1);
-  negate_dependencies(w, n, KW_DEPENDENCIES);
-  negate_dependencies(w, n, KW_DEPENDENT_REQUIRED);
-  negate_dependencies(w, n, KW_DEPENDENT_SCHEMAS);
-}
-
-bool tsl__expand_negated(struct expansion *e, sid s, const struct atom **atoms) {
-  struct ways w = {.e = e, .atoms = *atoms};
-  negate_object(&w, s, tsl__node_of(e->s, s));
-  bool all = !w.more.n;
-  tsl__vec_free(e->s->alloc, &w.more);
-  *atoms = w.atoms;
-  return all && tsl__schema_ok(e->s);
-}
-
-static void size_way(struct ways *w, uint32_t min, uint32_t max) {
-  struct branch *b = way(w);
-  struct part *p = b ? tsl__expand_part(w->e, b, PART_SIZE) : NULL;
-  if (!p) return;
-  p->min = min;
-  p->max = max;
-}
-
-static void negate_array(struct ways *w, sid s, const struct node *n) {
-  const struct keyword_value *prefix, *rest;
-  struct branch *b;
-  item_keywords(n, &prefix, &rest);
-  uint32_t length = prefix ? prefix->count : 0, min, max;
-  for (uint32_t i = 0; i < length; i++) {
-    if (!(b = way(w))) return;
-    items_part(w->e, b, i, i + 1, NEG(prefix->children[i]));
-    struct part *p = tsl__expand_part(w->e, b, PART_SIZE);
-    if (!p) return;
-    p->min = i + 1;
-    p->max = TSL__INF;
-  }
-  if (rest && (b = way(w)) != NULL)
-    contains_part(w->e, b, NEG(rest->children[0]), length, 1, TSL__INF);
-  if (tsl__has(n, KW_MIN_ITEMS) && tsl__keyword(n, KW_MIN_ITEMS)->count)
-    size_way(w, 0, tsl__keyword(n, KW_MIN_ITEMS)->count - 1);
-  if (tsl__has(n, KW_MAX_ITEMS)) size_way(w, tsl__keyword(n, KW_MAX_ITEMS)->count + 1, TSL__INF);
-  if (tsl__has(n, KW_UNIQUE_ITEMS) && (b = way(w)) != NULL) {
-    struct part *p = tsl__expand_part(w->e, b, PART_REPEATS);
-    if (p) p->s = s;
-  }
-  if (!tsl__has(n, KW_CONTAINS)) return;
-  lit l = POS(tsl__keyword(n, KW_CONTAINS)->children[0]);
-  contains_bounds(n, &min, &max);
-  if (min && (b = way(w)) != NULL) contains_part(w->e, b, l, 0, 0, min - 1);
-  if (max != TSL__INF && (b = way(w)) != NULL) contains_part(w->e, b, l, 0, max + 1, TSL__INF);
-}
-
-static void spec_way(struct ways *w, const tsl__number_spec *spec, const tsl__json *at) {
-  struct branch *b = way(w);
-  if (b && !narrow(w->e, b, spec, at)) w->more.n--;
-}
-
-static void negate_number(struct ways *w, const struct node *n) {
-  tsl__number_spec own;
-  if (!tsl__schema_number_spec(w->e->s, n, &own)) return;
-  if (own.has_min)
-    spec_way(
-        w,
-        &(tsl__number_spec){.has_max = true, .max = own.min, .max_exclusive = !own.min_exclusive},
-        n->at);
-  if (own.has_max)
-    spec_way(
-        w,
-        &(tsl__number_spec){.has_min = true, .min = own.max, .min_exclusive = !own.max_exclusive},
-        n->at);
-  if (own.spelling & TSL__SPELL_DIGITS)
-    spec_way(w, &(tsl__number_spec){.spelling = TSL__SPELL_MARKED}, n->at);
-  else if (own.integer)
-    spec_way(w, &(tsl__number_spec){.not_integer = true}, n->at);
-  for (uint32_t i = 0; i < own.multiple_count; i++)
-    spec_way(w, &(tsl__number_spec){.non_multiples = &own.multiples[i], .non_multiple_count = 1},
-             n->at);
-}
-
-/* Not in enum (or const): for containers, not equal to each of the listed ones; numbers
- * likewise. */
-static void negate_list(struct ways *w, const tsl__json *values, uint32_t n, const tsl__json *at) {
-  struct schema *s = w->e->s;
-  struct branch *b = way(w);
-  tsl__decimal *excluded =
-      w->e->type == T_NUMBER ? tsl__schema_alloc(s, (n + 1) * sizeof *excluded) : NULL;
-  uint32_t count = 0;
-  for (uint32_t i = 0; b && i < n; i++) {
-    if (tsl__json_type(&values[i]) != w->e->type) continue;
-    if (w->e->type != T_NUMBER) {
-      tsl__json *value = (tsl__json *)(uintptr_t)&values[i];
-      sid id = tsl__schema_const(s, value);
-      b = &w->more.at[w->more.n - 1];
-      want(w->e, b, NEG(id), NULL);
-    } else if (excluded && tsl__schema_decimal(s, &values[i], &excluded[count])) {
-      count++;
-    }
-  }
-  if (!b || !excluded) return;
-  if (!narrow(w->e, b, &(tsl__number_spec){.excluded = excluded, .excluded_count = count}, at))
-    w->more.n--;
-}
-
-static void negate_node(struct ways *w, sid s);
-
-/* One of several must fail: their ways together, so that their atoms share one clause. */
-static void negate_lit(struct ways *w, lit l) {
-  l = tsl__schema_simplify(w->e->s, l);
-  if (w->always || certain(w->e->s, w->e->type, l)) return;
-  if (tsl__schema_impossible(w->e->s, w->e->type, l))
-    w->always = true;
-  else if (l & 1)
-    way_of_lits(w, (lit[]){l ^ 1}, 1);
-  else
-    negate_node(w, l >> 1);
-}
-
-static void negate_one_of(struct ways *w, const struct keyword_value *v) {
-  struct branch *none = way(w);
-  for (uint32_t i = 0; none && i < v->count; i++) want(w->e, none, NEG(v->children[i]), NULL);
-  for (uint32_t i = 0; i < v->count && tsl__schema_ok(w->e->s); i++)
-    for (uint32_t j = i + 1; j < v->count && tsl__schema_work(w->e->s, 16); j++)
-      if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j]))
-        way_of_lits(w, (lit[]){POS(v->children[i]), POS(v->children[j])}, 2);
-}
-
-/* All else holds, and something that nothing evaluates fails. */
-static void negate_unevaluated(struct ways *w, sid s, const struct keyword_value *rest) {
-  struct branch *b = way(w);
-  const struct tracker *own = new_tracker(w->e, NULL, true);
-  if (!b || !own) return;
-  if (w->e->type == T_OBJECT) {
-    struct atom *a = tsl__expand_atom(w->e, NULL, ATOM_REST, NULL, 0, NEG(rest->children[0]));
-    if (!a) return;
-    a->tracker = own;
-    clause_part(w->e, b, a);
-  } else {
-    struct part *p = tsl__expand_part(w->e, b, PART_REST_SOME);
-    if (!p) return;
-    p->l = POS(rest->children[0]);
-    p->tracker = own;
-  }
-  if (!take_rest(w->e, b, s, own)) w->more.n--;
-}
-
-/* Recursion follows references and allOf, which cannot be cyclic (checked), as deep as they are
- * nested. */
-static void negate_node(struct ways *w, sid s) {
-  const struct node *n = tsl__node_of(w->e->s, s);
-  if (s == SID_FALSE || !(n->types & w->e->type)) {
-    w->always = true;
-    return;
-  }
-  if (tsl__has(n, KW_DISALLOW) && tsl__keyword(n, KW_DISALLOW)->count & w->e->type) {
-    w->always = true;
-    return;
-  }
-  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++) negate_lit(w, POS(v->children[i]));
-  }
-  if (tsl__has(n, KW_NOT)) negate_lit(w, NEG(tsl__keyword(n, KW_NOT)->children[0]));
-  if (tsl__has(n, KW_CONST))
-    negate_list(w, tsl__keyword(n, KW_CONST)->value, 1, tsl__keyword(n, KW_CONST)->value);
-  if (tsl__has(n, KW_ENUM))
-    negate_list(w, tsl__keyword(n, KW_ENUM)->value->items, tsl__keyword(n, KW_ENUM)->value->length,
-                tsl__keyword(n, KW_ENUM)->value);
-  if (tsl__has(n, KW_ANY_OF)) {
-    const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
-    lit *all = tsl__schema_alloc(w->e->s, (v->count + 1) * sizeof *all);
-    for (uint32_t i = 0; all && i < v->count; i++) all[i] = NEG(v->children[i]);
-    if (all) way_of_lits(w, all, v->count);
-  }
-  if (tsl__has(n, KW_ONE_OF)) negate_one_of(w, tsl__keyword(n, KW_ONE_OF));
-  if (tsl__has(n, KW_IF)) {
-    lit condition = POS(tsl__keyword(n, KW_IF)->children[0]);
-    way_of_lits(w, (lit[]){condition, NEG(tsl__child_or_true(n, KW_THEN))}, 2);
-    way_of_lits(w, (lit[]){condition ^ 1, NEG(tsl__child_or_true(n, KW_ELSE))}, 2);
-  }
-  if (unevaluated(w->e, n)) negate_unevaluated(w, s, unevaluated(w->e, n));
-  if (w->e->type == T_OBJECT) negate_object(w, s, n);
-  if (w->e->type == T_ARRAY) negate_array(w, s, n);
-  if (w->e->type == T_NUMBER) negate_number(w, n);
+  return tsl__expand_take_rest(e, b, s, own);
 }
 
 /* ---- the recursion --------------------------------------------------------------------------- */
@@ -642,7 +345,7 @@ static void expand_with(struct expansion *e, const struct branch *b, const lit *
   struct branch next = *b;
   for (uint32_t i = n; i-- > 0;) {
     if (tsl__schema_impossible(e->s, e->type, lits[i])) return;
-    want(e, &next, lits[i], lits[i] & 1 ? NULL : tracker);
+    tsl__expand_want(e, &next, lits[i], lits[i] & 1 ? NULL : tracker);
   }
   expand(e, next);
 }
@@ -652,7 +355,7 @@ static void expand_with(struct expansion *e, const struct branch *b, const lit *
 static bool as_atom(struct expansion *e, lit l, const struct atom *next, struct atom **out) {
   l = tsl__schema_simplify(e->s, l);
   const struct node *n = tsl__node_of(e->s, l >> 1);
-  if ((n->mask & ~(OF(TYPE))) != OF(REQUIRED) || !(n->types & T_OBJECT)) return false;
+  if ((n->mask & ~OF(TYPE)) != OF(REQUIRED) || !(n->types & T_OBJECT)) return false;
   const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
   if (names->length != 1) return false;
   *out = tsl__expand_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text,
@@ -668,12 +371,10 @@ static bool any_of_clause(struct expansion *e, struct branch *b, const struct ke
     if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i])) &&
         !as_atom(e, POS(v->children[i]), atoms, &atoms))
       return false;
-  clause_part(e, b, atoms);
+  tsl__expand_clause_part(e, b, atoms);
   return true;
 }
 
-/* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is
- * asked, so the other branches need not fail; under a negation they must. */
 /* The alternatives that were chosen so far, where somebody looks at what they evaluate: one or
  * several hold. */
 struct chosen {
@@ -694,6 +395,8 @@ static bool deeper(struct expansion *e) {
   return !e->many && tsl__schema_ok(e->s);
 }
 
+/* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is
+ * asked, so the other branches need not fail; under a negation they must. */
 static void expand_tracked_any_of(struct expansion *e, const struct branch *b,
                                   const struct keyword_value *v, uint32_t i,
                                   const struct chosen *before, const struct tracker *tracker) {
@@ -704,10 +407,10 @@ static void expand_tracked_any_of(struct expansion *e, const struct branch *b,
     if (tsl__schema_impossible(e->s, e->type, l) || apart_from(e, before, v->children[i])) continue;
     struct branch with = without;
     const struct chosen now = {before, v->children[i]};
-    want(e, &with, l, tracker);
+    tsl__expand_want(e, &with, l, tracker);
     expand_tracked_any_of(e, &with, v, i + 1, &now, tracker);
-    sure = tracker->exact && certain(e->s, e->type, l);
-    if (tracker->exact) want(e, &without, l ^ 1, NULL);
+    sure = tracker->exact && tsl__expand_certain(e->s, e->type, l);
+    if (tracker->exact) tsl__expand_want(e, &without, l ^ 1, NULL);
   }
   if (before && !sure && tsl__schema_ok(e->s)) expand(e, without);
   e->depth--;
@@ -732,8 +435,8 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
     return;
   }
   for (uint32_t i = 0; i < v->count; i++) {
-    if (!certain(e->s, e->type, POS(v->children[i])) &&
-        !tsl__schema_held(e->s, b->taken, v->children[i]))
+    if (!tsl__expand_certain(e->s, e->type, POS(v->children[i])) &&
+        !tsl__schema_held(e->s, b->facts, v->children[i]))
       continue;
     expand(e, *b);
     return;
@@ -782,7 +485,7 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
     struct branch next = *b;
     if (!tsl__schema_decimal(e->s, v, &spec.min)) return;
     spec.max = spec.min;
-    if (!narrow(e, &next, &spec, v)) continue;
+    if (!tsl__expand_narrow(e, &next, &spec, v)) continue;
     expand(e, next);
   }
 }
@@ -792,8 +495,9 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
 static void expand_dependencies(struct expansion *e, const struct branch *b,
                                 const struct keyword_value *v, uint32_t from,
                                 const struct tracker *tracker) {
-  while (from < v->count && (v->children[from] == UINT32_MAX ||
-                             (!tracker && certain(e->s, e->type, POS(v->children[from])))))
+  while (from < v->count &&
+         (v->children[from] == UINT32_MAX ||
+          (!tracker && tsl__expand_certain(e->s, e->type, POS(v->children[from])))))
     from++;
   if (from == v->count) {
     expand(e, *b);
@@ -808,26 +512,26 @@ static void expand_dependencies(struct expansion *e, const struct branch *b,
     expand_dependencies(e, &without, v, from + 1, tracker);
   }
   if (absent && !tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) {
-    required_part(e, &with, m->key, m->key_length);
-    want(e, &with, POS(v->children[from]), tracker);
+    tsl__expand_required_part(e, &with, m->key, m->key_length);
+    tsl__expand_want(e, &with, POS(v->children[from]), tracker);
     expand_dependencies(e, &with, v, from + 1, tracker);
   }
   e->depth--;
 }
 
 static void expand_negation(struct expansion *e, struct branch *b, sid s) {
-  if (tsl__schema_excluded(e->s, e->type, b->taken, s)) {
+  if (tsl__schema_excluded(e->s, e->type, b->facts, s)) {
     expand(e, *b);
     return;
   }
   struct ways w = {.e = e, .base = *b};
-  negate_node(&w, s);
+  tsl__expand_negate(&w, s);
   if (w.always) {
     expand(e, *b);
   } else {
     struct branch next = *b;
     bool certain_now = false;
-    if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->taken, w.atoms, &certain_now);
+    if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->facts, w.atoms, &certain_now);
     if (w.atoms && !certain_now) tsl__expand_clause(e, &next, w.atoms);
     if (w.atoms || certain_now) expand(e, next);
     if (certain_now) w.more.n = 0;
@@ -863,9 +567,9 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
       expand(e, *b);
       break;
     }
-    expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__child_or_true(n, KW_THEN))}, 2,
+    expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__subschema_or_true(n, KW_THEN))}, 2,
                 c->tracker);
-    expand_with(e, b, (lit[]){NEG(v->children[0]), POS(tsl__child_or_true(n, KW_ELSE))}, 2,
+    expand_with(e, b, (lit[]){NEG(v->children[0]), POS(tsl__subschema_or_true(n, KW_ELSE))}, 2,
                 c->tracker);
     break;
   case KW_CONST: expand_list(e, b, v->value, 1); break;
@@ -923,7 +627,7 @@ static void expand(struct expansion *e, struct branch b) {
     b.pending = b.pending->next;
     if (l & 1) {
       if (tsl__schema_impossible(e->s, e->type, l)) goto done;
-      if (!certain(e->s, e->type, l)) negate_later(e, &b, l >> 1);
+      if (!tsl__expand_certain(e->s, e->type, l)) negate_later(e, &b, l >> 1);
     } else if (!take_node(e, &b, l >> 1, tracker)) {
       goto done;
     }
@@ -946,7 +650,7 @@ done:
 }
 
 /* Most objects are asked for by one node that says nothing but which members there are: its parts
- * are told at once. */
+ * are known at once. */
 static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__schema_leaf *leaf,
                            void *ctx) {
   const uint64_t members = tsl__keyword_sets.members, known = members | OF(TYPE) | OF(REQUIRED);
@@ -963,7 +667,7 @@ static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__sc
 static void expand_goal(struct expansion *e, goal g) {
   const struct goal_entry *entry = tsl__goal_of(e->s, g);
   struct branch b = {0};
-  for (uint32_t i = entry->n; i-- > 0;) want(e, &b, entry->lits[i], NULL);
+  for (uint32_t i = entry->n; i-- > 0;) tsl__expand_want(e, &b, entry->lits[i], NULL);
   expand(e, b);
 }
 

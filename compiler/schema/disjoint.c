@@ -8,13 +8,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/goal.h"
 
 const tsl__json *tsl__schema_listed(const struct schema *s, sid id, uint32_t *n) {
   const struct node *node = tsl__schema_plain_node(s, id);
   for (int steps = 0; steps < 8 && tsl__has(node, KW_REF); steps++) {
     if (tsl__has(node, KW_CONST) || tsl__has(node, KW_ENUM)) break;
-    node = tsl__node_of(s, tsl__keyword(node, KW_REF)->children[0]);
+    node = tsl__node_of(s, tsl__subschema(node, KW_REF));
   }
   *n = 1;
   if (tsl__has(node, KW_CONST)) return tsl__keyword(node, KW_CONST)->value;
@@ -30,7 +30,7 @@ static bool patterned(const struct schema *s, sid id) {
 }
 
 /* Does the subschema tell values apart: by a list, or by a pattern of strings? */
-static bool telling(const struct schema *s, sid id) {
+static bool is_value_list(const struct schema *s, sid id) {
   uint32_t ignored;
   return tsl__schema_listed(s, id, &ignored) || patterned(s, id);
 }
@@ -119,10 +119,10 @@ static sid held_part(const struct schema *s, const struct node *n, uint32_t i) {
     if (v) i -= v->count;
   }
   if (i > 1 || !tsl__has(n, KW_IF) || !tsl__has(n, KW_ELSE) ||
-      !tsl__schema_impossible(s, T_OBJECT, POS(tsl__keyword(n, KW_ELSE)->children[0])))
+      !tsl__schema_impossible(s, T_OBJECT, POS(tsl__subschema(n, KW_ELSE))))
     return UINT32_MAX;
-  if (i == 0) return tsl__keyword(n, KW_IF)->children[0];
-  return tsl__has(n, KW_THEN) ? tsl__keyword(n, KW_THEN)->children[0] : UINT32_MAX;
+  if (i == 0) return tsl__subschema(n, KW_IF);
+  return tsl__has(n, KW_THEN) ? tsl__subschema(n, KW_THEN) : UINT32_MAX;
 }
 
 /* The nodes that hold where a subschema does, of objects: its own first, then those of its parts,
@@ -158,7 +158,7 @@ static sid member_schema(const struct schema *s, sid id, const char *key, uint32
     const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
     for (uint32_t i = 0; v && i < v->count; i++)
       if (v->value->items[i].key_length == length && !memcmp(v->value->items[i].key, key, length) &&
-          telling(s, v->children[i]))
+          is_value_list(s, v->children[i]))
         return v->children[i];
   }
   return UINT32_MAX;
@@ -180,7 +180,7 @@ static bool tags_disjoint(struct schema *s, sid a, sid b) {
     const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
     for (uint32_t i = 0; v && i < v->count; i++) {
       const tsl__json *m = &v->value->items[i];
-      if (!telling(s, v->children[i])) continue;
+      if (!is_value_list(s, v->children[i])) continue;
       sid other = member_schema(s, b, m->key, m->key_length);
       if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
       if (requires(s, a, m->key, m->key_length) || requires(s, b, m->key, m->key_length))
@@ -252,10 +252,10 @@ static bool members_apart(struct schema *s, sid a, sid b) {
   return false;
 }
 
-bool tsl__schema_held(const struct schema *s, const struct taken *taken, sid id) {
+bool tsl__schema_held(const struct schema *s, const struct fact *facts, sid id) {
   lit l = tsl__schema_simplify(s, POS(id));
-  for (; taken; taken = taken->next)
-    if (!taken->key && POS(taken->s) == l) return true;
+  for (; facts; facts = facts->next)
+    if (!facts->key && POS(facts->s) == l) return true;
   return false;
 }
 
@@ -289,20 +289,20 @@ static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
 }
 
 /* A goal's alternatives ask for most pairs again, and so do goals of the same subschemas. */
-struct told_apart {
+struct compared {
   sid a, b;
-  uint8_t type; /* 0: nothing is told */
+  uint8_t type; /* 0: nothing is known */
   bool within;  /* alternatives were looked through */
   bool apart;
 };
 /* pairs that are kept, a power of two: one gives way to another with the same number */
 #define TOLD_MAX 256u
 
-static struct told_apart *told_of(const struct schema *s, uint8_t type, sid a, sid b, bool within) {
+static struct compared *memo_of(const struct schema *s, uint8_t type, sid a, sid b, bool within) {
   return &s->apart[tsl__mix(((uint64_t)a << 32 | b) + type + within) & (TOLD_MAX - 1)];
 }
 
-static bool is_told(const struct told_apart *t, uint8_t type, sid a, sid b, bool within) {
+static bool is_known(const struct compared *t, uint8_t type, sid a, sid b, bool within) {
   return t->type == type && t->a == a && t->b == b && t->within == within;
 }
 
@@ -319,17 +319,36 @@ static bool apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
   a = without_detours(s, a);
   b = without_detours(s, b);
   sid low = a < b ? a : b, high = a < b ? b : a;
-  struct told_apart *t = told_of(s, type, low, high, within);
-  const struct told_apart *other = told_of(s, type, low, high, !within);
-  if (is_told(t, type, low, high, within)) return t->apart;
-  if (is_told(other, type, low, high, !within) && other->apart == within) return within;
+  struct compared *t = memo_of(s, type, low, high, within);
+  const struct compared *other = memo_of(s, type, low, high, !within);
+  if (is_known(t, type, low, high, within)) return t->apart;
+  if (is_known(other, type, low, high, !within) && other->apart == within) return within;
   bool found = disjoint(s, type, a, b, within ? 0 : BRANCHES_DEPTH);
-  if (tsl__schema_ok(s)) *t = (struct told_apart){low, high, type, within, found};
+  if (tsl__schema_ok(s)) *t = (struct compared){low, high, type, within, found};
   return found;
 }
 
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
   return apart(s, type, a, b, true);
+}
+
+/* Does the node say nothing but of objects, and is the type another? */
+static bool of_objects_alone(const struct node *n, uint8_t type) {
+  return type != T_OBJECT && !(n->mask & ~tsl__keyword_sets.objects) && (n->types & type) == type &&
+         !n->integer;
+}
+
+/* Is it plain that no value of the type satisfies l? */
+bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l) {
+  l = tsl__schema_simplify(s, l);
+  if (l == POS(SID_FALSE)) return true;
+  const struct node *n = tsl__node_of(s, l >> 1);
+  return l & 1 ? of_objects_alone(n, type) : !(n->possible & type);
+}
+
+/* Is it plain that every value of the type satisfies l? */
+bool tsl__expand_certain(const struct schema *s, uint8_t type, lit l) {
+  return tsl__schema_impossible(s, type, l ^ 1);
 }
 
 /* ---- the same in another place --------------------------------------------------------------- */
@@ -442,30 +461,30 @@ lit tsl__schema_first_alike(struct schema *s, lit l) {
 
 /* ---- within one alternative ------------------------------------------------------------------ */
 
-static bool demanded(const struct schema *s, const struct taken *taken, const char *key,
+static bool demanded(const struct schema *s, const struct fact *facts, const char *key,
                      uint32_t length) {
-  for (; taken; taken = taken->next) {
-    if (taken->key && taken->length == length && !memcmp(taken->key, key, length)) return true;
-    if (tsl__node_requires(tsl__node_of(s, taken->s), key, length)) return true;
+  for (; facts; facts = facts->next) {
+    if (facts->key && facts->length == length && !memcmp(facts->key, key, length)) return true;
+    if (tsl__node_requires(tsl__node_of(s, facts->s), key, length)) return true;
   }
   return false;
 }
 
-static bool excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id, int depth) {
+static bool excluded(struct schema *s, uint8_t type, const struct fact *facts, sid id, int depth) {
   const struct node *n = tsl__schema_plain_node(s, id);
   const struct keyword_value *v =
       tsl__keyword_or_null(n, tsl__has(n, KW_ANY_OF) ? KW_ANY_OF : KW_ONE_OF);
-  for (const struct taken *t = taken; t; t = t->next)
+  for (const struct fact *t = facts; t; t = t->next)
     if (!t->key && tsl__schema_work(s, 16) && apart(s, type, t->s, id, false)) return true;
   uint32_t i = 0;
   while (v && depth < BRANCHES_DEPTH && i < v->count &&
-         excluded(s, type, taken, v->children[i], depth + 1))
+         excluded(s, type, facts, v->children[i], depth + 1))
     i++;
   return v && v->count && i == v->count;
 }
 
-bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct taken *taken, sid id) {
-  return excluded(s, type, taken, id, 0) && tsl__schema_ok(s);
+bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct fact *facts, sid id) {
+  return excluded(s, type, facts, id, 0) && tsl__schema_ok(s);
 }
 
 /* The subschema of a member in one node if it lists its values, or UINT32_MAX. */
@@ -478,16 +497,16 @@ static sid listed_member(const struct schema *s, sid at, const char *key, uint32
   return tsl__schema_listed(s, child, &ignored) ? child : UINT32_MAX;
 }
 
-bool tsl__schema_clash(struct schema *s, const struct taken *taken, sid next) {
+bool tsl__schema_clash(struct schema *s, const struct fact *facts, sid next) {
   const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, next), KW_PROPERTIES);
-  const struct taken all = {.next = taken, .s = next};
+  const struct fact all = {.next = facts, .s = next};
   uint32_t ignored;
-  for (uint32_t i = 0; v && taken && i < v->count; i++) {
+  for (uint32_t i = 0; v && facts && i < v->count; i++) {
     const tsl__json *m = &v->value->items[i];
     if (!tsl__schema_listed(s, v->children[i], &ignored) ||
         !demanded(s, &all, m->key, m->key_length))
       continue;
-    for (const struct taken *t = taken; t; t = t->next) {
+    for (const struct fact *t = facts; t; t = t->next) {
       sid other = listed_member(s, t->s, m->key, m->key_length);
       if (other != UINT32_MAX && lists_disjoint(s, v->children[i], other)) return true;
     }
@@ -514,12 +533,12 @@ static bool only_lists(const struct schema *s, sid id) {
 enum atom_state { DEAD, SURE, LIVE };
 
 /* Do two nodes list values for a member that have none in common? Then it can only be absent. */
-static bool impossible_member(struct schema *s, const struct taken *taken, const char *key,
+static bool impossible_member(struct schema *s, const struct fact *facts, const char *key,
                               uint32_t length) {
-  for (const struct taken *t = taken; t; t = t->next) {
+  for (const struct fact *t = facts; t; t = t->next) {
     sid a = listed_member(s, t->s, key, length);
     if (a == UINT32_MAX) continue;
-    for (const struct taken *u = t->next; u; u = u->next) {
+    for (const struct fact *u = t->next; u; u = u->next) {
       sid b = listed_member(s, u->s, key, length);
       if (b != UINT32_MAX && lists_disjoint(s, a, b)) return true;
     }
@@ -527,25 +546,25 @@ static bool impossible_member(struct schema *s, const struct taken *taken, const
   return false;
 }
 
-static enum atom_state look(struct schema *s, const struct taken *taken, const struct atom *a) {
-  if (a->kind == ATOM_ABSENT) return demanded(s, taken, a->key, a->key_length) ? DEAD : LIVE;
-  if (a->kind == ATOM_KEY && impossible_member(s, taken, a->key, a->key_length)) return DEAD;
+static enum atom_state look(struct schema *s, const struct fact *facts, const struct atom *a) {
+  if (a->kind == ATOM_ABSENT) return demanded(s, facts, a->key, a->key_length) ? DEAD : LIVE;
+  if (a->kind == ATOM_KEY && impossible_member(s, facts, a->key, a->key_length)) return DEAD;
   if (a->kind != ATOM_KEY || !(a->l & 1) || !only_lists(s, a->l >> 1)) return LIVE;
-  for (const struct taken *t = taken; t; t = t->next) {
+  for (const struct fact *t = facts; t; t = t->next) {
     sid other = listed_member(s, t->s, a->key, a->key_length);
     if (other == UINT32_MAX) continue;
     if (list_within(s, other, a->l >> 1)) return DEAD;
-    if (lists_disjoint(s, other, a->l >> 1) && demanded(s, taken, a->key, a->key_length))
+    if (lists_disjoint(s, other, a->l >> 1) && demanded(s, facts, a->key, a->key_length))
       return SURE;
   }
   return LIVE;
 }
 
-const struct atom *tsl__schema_live_atoms(struct schema *s, const struct taken *taken,
+const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *facts,
                                           const struct atom *atoms, bool *sure) {
   const struct atom *live = NULL;
   for (; atoms; atoms = atoms->next) {
-    enum atom_state state = look(s, taken, atoms);
+    enum atom_state state = look(s, facts, atoms);
     if (state == SURE) *sure = true;
     if (state != LIVE) continue;
     struct atom *copy = tsl__arena_copy(&s->arena, atoms, sizeof *atoms);

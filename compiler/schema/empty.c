@@ -20,7 +20,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/parts.h"
+#include "compiler/schema/array.h"
+#include "compiler/schema/object.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/goal.h"
 
 #include <stdlib.h>
 
@@ -100,7 +100,7 @@ static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t 
  * tell apart. */
 static lit as_one(struct schema *s, lit l) {
   l = tsl__schema_simplify(s, l);
-  return s->unites && l >> 1 > SID_FALSE ? tsl__schema_first_alike(s, l) : l;
+  return s->joins_alike && l >> 1 > SID_FALSE ? tsl__schema_first_alike(s, l) : l;
 }
 
 /* What one lit asks where the level does not matter, as most goals do. */

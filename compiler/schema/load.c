@@ -18,8 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/metaschemas.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/goal.h"
 
 /* ---- URIs ------------------------------------------------------------------------------------ */
 

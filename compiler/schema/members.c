@@ -13,7 +13,7 @@
  *            plain object begins is known without it
  *
  * What may come after a member, and after the opening quote of the next key, is nothing but calls.
- * Where an object has no clauses these are made at once (next_calls, keys_calls), and there is no
+ * Where an object has no clauses these are made at once (next_calls, tsl__object_keys_calls), and there is no
  * expression of them: nobody would find it again. What stands behind a quote is a rule until
  * somebody gets there.
  *
@@ -21,7 +21,7 @@
  * next to nothing. "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a
  * continuation only for a key that is reached, or a call of an extra key's frame. A state is the
  * set of keys seen, the clauses fulfilled and the number of members as far as it matters; equal
- * states are one, so the order in which keys came is forgotten. With order `schema` the bits mean
+ * states are one, so the order of the keys is forgotten. With order `schema` the bits mean
  * "passed": a key and all that stand before it.
  *
  * No dead ends: a key is offered if its value is possible and the object can still be completed
@@ -32,7 +32,7 @@
 #include <stdio.h>
 
 #include "compiler/expr/deriv.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/object.h"
 #include "runtime/automaton/state.h"
 
 #define OPTIONS_MAX 1024u /* ways in which one member can fulfil open clauses */
@@ -173,7 +173,6 @@ static bool can_end(struct object_state *st) {
 
 /* ---- the rule that goes on after a member ---------------------------------------------------- */
 
-static tsl__expr keys(struct schema *s, uint32_t id);
 static tsl__expr keys_rule(struct schema *s, uint32_t id);
 static bool some_key(struct schema *s, uint32_t id);
 static bool some_extra(struct schema *s, uint32_t id);
@@ -186,7 +185,7 @@ static tsl__expr unfold_next(tsl__exprs *x, void *ctx, uint32_t id) {
   if (!g) return TSL__NONE;
   if (st->object->styled) return styled_members(s, id);
   return tsl__expr_alt_alone(x, complete(st) ? g->end : TSL__NONE,
-                             tsl__expr_seq_alone(x, g->more, keys(s, id)));
+                             tsl__expr_seq_alone(x, g->more, tsl__object_keys(s, id)));
 }
 
 static void print_next(void *ctx, uint32_t id, char *out, size_t n) {
@@ -598,7 +597,7 @@ static bool some_extra(struct schema *s, uint32_t id) {
 }
 
 /* Everything that may follow the opening quote of a key. */
-static tsl__expr keys(struct schema *s, uint32_t id) {
+tsl__expr tsl__object_keys(struct schema *s, uint32_t id) {
   const struct object *o = s->states.at[id]->object;
   tsl__expr all = TSL__NONE;
   if (some_key(s, id)) all = tsl__expr_keys(s->x, o->set, &keys_ops, s, id);
@@ -609,7 +608,7 @@ static tsl__expr keys(struct schema *s, uint32_t id) {
 
 /* The same as calls, of an object without clauses: one spells the known keys, the others the extra
  * ones. */
-static bool keys_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
+bool tsl__object_keys_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
   struct schema *s = ctx;
   const struct object_state *st = s->states.at[id];
   const struct object *o = st->object;
@@ -630,7 +629,7 @@ static bool keys_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
 
 static tsl__expr unfold_keys(tsl__exprs *x, void *ctx, uint32_t id) {
   (void)x;
-  return keys(ctx, id);
+  return tsl__object_keys(ctx, id);
 }
 
 static void print_keys(void *ctx, uint32_t id, char *out, size_t n) {
@@ -645,7 +644,8 @@ static uint32_t keys_shortest(tsl__exprs *x, void *ctx, uint32_t id) {
 }
 
 static tsl__expr keys_rule(struct schema *s, uint32_t id) {
-  static const tsl__rule_ops ops = {unfold_keys, print_keys, NULL, keys_shortest, keys_calls};
+  static const tsl__rule_ops ops = {unfold_keys, print_keys, NULL, keys_shortest,
+                                    tsl__object_keys_calls};
   struct object_state *st = s->states.at[id];
   if (st->keys == TSL__NONE) st->keys = tsl__expr_rule(s->x, &ops, s, id, TSL__RULE_INLINE, 1);
   return st->keys;
@@ -667,7 +667,7 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
 }
 
 /* The state before the first member, which is asked for here alone; UINT32_MAX on failure. */
-static uint32_t first_state(struct object *o) {
+uint32_t tsl__object_first_state(struct object *o) {
   struct schema *s = o->schema;
   if (o->begun) return o->begun - 1;
   struct object_state *st = tsl__schema_alloc(s, state_size(o));
@@ -682,7 +682,7 @@ static uint32_t first_state(struct object *o) {
 }
 
 /* From the opening brace on; `members` follow the quote of the first key. */
-static tsl__expr braces(struct schema *s, uint32_t level, bool ends, tsl__expr members) {
+tsl__expr tsl__object_braces(struct schema *s, uint32_t level, bool ends, tsl__expr members) {
   const struct gaps *g = tsl__schema_gaps(s, level);
   return g ? tsl__expr_alt(s->x, ends ? g->empty : TSL__NONE,
                            tsl__expr_seq(s->x, g->begin, members))
@@ -691,57 +691,8 @@ static tsl__expr braces(struct schema *s, uint32_t level, bool ends, tsl__expr m
 
 tsl__expr tsl__object_body(struct object *o) {
   struct schema *s = o->schema;
-  uint32_t id = first_state(o);
+  uint32_t id = tsl__object_first_state(o);
   if (id == UINT32_MAX) return TSL__NONE;
   if (o->styled) return next_rule(s, id);
-  return braces(s, o->level, complete(s->states.at[id]), keys(s, id));
-}
-
-/* ---- an object that is not opened yet -------------------------------------------------------- */
-
-/* After the quote of the first key: now the object is. */
-static tsl__expr unfold_first(tsl__exprs *x, void *ctx, uint32_t g) {
-  struct schema *s = ctx;
-  (void)x;
-  if (!tsl__schema_open(s, g)) return TSL__NONE;
-  struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->first == TSL__NONE && e->object_count) {
-    uint32_t id = first_state(e->objects[0]);
-    tsl__expr first = id == UINT32_MAX ? TSL__NONE : keys(s, id);
-    if (tsl__schema_ok(s)) e->first = first;
-  }
-  return e->first;
-}
-
-static void print_first(void *ctx, uint32_t g, char *out, size_t n) {
-  (void)ctx;
-  snprintf(out, n, "first#%u", (unsigned)g);
-}
-
-static uint32_t first_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
-  tsl__expr first = unfold_first(x, ctx, g);
-  return first == TSL__NONE ? TSL__INF : tsl__expr_shortest(x, first);
-}
-
-static bool first_calls(tsl__exprs *x, void *ctx, uint32_t g, tsl__calls *out) {
-  struct schema *s = ctx;
-  if (!tsl__schema_open(s, g)) return false;
-  const struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->first != TSL__NONE || !e->object_count) return false;
-  uint32_t id = first_state(e->objects[0]);
-  return id != UINT32_MAX && keys_calls(x, s, id, out);
-}
-
-static const tsl__rule_ops first_ops = {unfold_first, print_first, NULL, first_shortest,
-                                        first_calls};
-
-tsl__expr tsl__object_first(struct schema *s, goal g) {
-  struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->unopened == TSL__NONE)
-    e->unopened = tsl__expr_rule(s->x, &first_ops, s, g, TSL__RULE_INLINE, 1);
-  return e->unopened;
-}
-
-tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends) {
-  return braces(s, tsl__goal_of(s, g)->level, ends, tsl__object_first(s, g));
+  return tsl__object_braces(s, o->level, complete(s->states.at[id]), tsl__object_keys(s, id));
 }

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/metaschemas.h"
+#include "compiler/schema/node.h"
 
 #include <string.h>
 

@@ -1,56 +1,30 @@
 /* object.c - a conjunction of parts about objects, made ready to be followed.
  *
- * Known keys are those that any part names; each gets the goal of its value: what properties,
- * matching patternProperties and additionalProperties of all parts ask of it, together. All other
- * keys are extra. The patterns in sight split them into cells, so that all keys of a cell have the
- * same goal; empty cells and cells whose value nothing satisfies are dropped, cells with equal
- * goals are joined.
- *
+ * Problem   Several subschemas constrain one object: by the names of members, by patterns of names,
+ *           by how many there are. A frame of the matcher must know at each key what its value has
+ *           to satisfy, and which keys may still come.
+ * Idea      Known keys are those that any part names. Each gets one goal: what properties, matching
+ *           patternProperties and additionalProperties of all parts ask of its value, together. All
+ *           other keys are extra, and cells.c sorts them. Clauses become bits over keys and cells.
  * Names     No two members have the same name, so a cell of finitely many keys can be used up: the
  *           keys of a small one become known keys, those of a larger one are counted. Those of a
  *           pattern that plainly is a list, as ^a$ or ^(a|b)$, are known from the beginning. And
  *           where more than one extra member may be needed, the empty name is a known key: it is
- *           shorter than all others, but comes once.
- *
- * Example   {"patternProperties": {"^x": A, "y$": B}, "additionalProperties": false} has three
- *           cells: ^x and y$ with goal A ∧ B, ^x only with A, y$ only with B; the fourth is
- *           dropped.
+ *           shorter than all others, but may stand only once.
+ * Example   {"allOf": [{"properties": {"a": A}}, {"patternProperties": {"^a": B}, "required": ["c"]}]}
+ *           has the known keys "a" with the goal A ∧ B, and "c", which is required, with any value.
+ *           Of extra keys there are two cells: those that begin with a, with the goal B, and others.
+ * Cost      Keys times parts, and the cells. A goal is made once for equal lits.
  * Limits    64 different patterns, TSL__SCHEMA_CELLS cells, TSL__SCHEMA_CLAUSES clauses of one
  *           object.
+ * Tested by tests/schema/test_schema.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/object.h"
 
-#define SPLITTERS 64u
-#define FEW_ASKED 16u /* lits that need no memory */
-
-/* What a clause says of a key. */
-struct told {
-  lit l;
-  uint32_t before; /* what another said of the same key: number + 1; 0: nothing */
-};
-
-struct maker {
-  struct schema *s;
-  struct object *o;
-  const struct part **parts; /* in the order they were found */
-  uint32_t part_count;
-  size_t *first_names; /* by part: where the names of a clause begin */
-  uint32_t *order;     /* names -> known */
-  size_t cursor;       /* of the second pass over the names */
-  tsl__expr splitters[SPLITTERS];
-  uint32_t splitter_count;
-  uint64_t *masks; /* by known key: splitters that match it */
-  TSL__VEC(struct cell) cells;
-  TSL__VEC(struct told) told;   /* what clauses say of keys, */
-  uint32_t *last_told;          /* and by known key the last of it; NULL: nothing yet */
-  TSL__VEC(tsl__string) listed; /* keys of finite cells */
-  size_t listed_before;         /* of these were known when the maker began */
-};
-
-static void out_of_memory(struct maker *m) {
+void tsl__maker_out_of_memory(struct maker *m) {
   tsl__schema_fail(m->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
@@ -69,16 +43,16 @@ static bool flatten(struct maker *m, const struct part *parts) {
 
 static void name(struct maker *m, const char *key, uint32_t length) {
   tsl__string n = {key, length};
-  if (!tsl__vec_push(m->s->alloc, &m->s->names, n)) out_of_memory(m);
+  if (!tsl__vec_push(m->s->alloc, &m->s->names, n)) tsl__maker_out_of_memory(m);
 }
 
-static const struct keyword_value *properties(const struct maker *m, const struct part *p) {
+const struct keyword_value *tsl__maker_properties(const struct maker *m, const struct part *p) {
   return tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PROPERTIES);
 }
 
 /* Those that have a place in the order of members. */
 static const struct keyword_value *placed(const struct maker *m, const struct part *p) {
-  return p->kind == PART_MEMBERS || p->kind == PART_ORDER ? properties(m, p) : NULL;
+  return p->kind == PART_MEMBERS || p->kind == PART_ORDER ? tsl__maker_properties(m, p) : NULL;
 }
 
 /* The names of a part that requires all that its node does; NULL: it is another. */
@@ -159,7 +133,7 @@ static void make_room(struct maker *m) {
   }
   if (!tsl__vec_reserve(m->s->alloc, &m->s->names, n) ||
       !tsl__vec_reserve(m->s->alloc, &m->s->asked, n))
-    out_of_memory(m);
+    tsl__maker_out_of_memory(m);
 }
 
 static bool make_known(struct maker *m) {
@@ -186,7 +160,7 @@ static bool make_known(struct maker *m) {
   return true;
 }
 
-static uint32_t index_of(const struct maker *m, const char *key, uint32_t length) {
+uint32_t tsl__maker_index_of(const struct maker *m, const char *key, uint32_t length) {
   uint32_t lo = 0, hi = m->o->n;
   while (lo < hi) {
     uint32_t mid = (lo + hi) / 2;
@@ -201,345 +175,11 @@ static uint32_t index_of(const struct maker *m, const char *key, uint32_t length
   return UINT32_MAX;
 }
 
-/* ---- patterns that are lists ----------------------------------------------------------------- */
-
-struct texts {
-  const tsl__string *at;
-  uint32_t n;
-  tsl__string one;
-};
-
-/* The texts of an expression that is one text, or a short list. */
-static bool few_texts(const struct maker *m, tsl__expr e, struct texts *out) {
-  tsl__node n = tsl__node_at(m->s->x, e);
-  if (n.kind == TSL__K_LIT) {
-    out->one = (tsl__string){(const char *)tsl__literal_at(m->s->x, n.a), n.b};
-    out->at = &out->one;
-    out->n = 1;
-    return true;
-  }
-  if (n.kind != TSL__K_STRSET || n.d || n.c - n.b > TSL__SCHEMA_LISTED) return false;
-  out->at = tsl__strings_at(m->s->x, n.a)->at + n.b;
-  out->n = n.c - n.b;
-  return true;
-}
-
-static bool all_known(const struct maker *m, tsl__expr e) {
-  struct texts few;
-  if (!few_texts(m, e, &few)) return false;
-  for (uint32_t i = 0; i < few.n; i++)
-    if (index_of(m, few.at[i].at, few.at[i].length) == UINT32_MAX) return false;
-  return true;
-}
-
-static void list_name(void *ctx, const uint8_t *at, uint32_t n);
-
-static void list_patterns(struct maker *m) {
-  for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct keyword_value *v =
-        m->parts[i]->kind == PART_MEMBERS
-            ? tsl__keyword_or_null(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES)
-            : NULL;
-    struct texts few;
-    for (uint32_t j = 0; v && j < v->count; j++)
-      for (uint32_t k = 0; few_texts(m, v->exprs[j], &few) && k < few.n; k++)
-        list_name(m, (const uint8_t *)few.at[k].at, few.at[k].length);
-  }
-}
-
-/* ---- splitters ------------------------------------------------------------------------------- */
-
-static uint32_t splitter_index(const struct maker *m, tsl__expr e) {
-  for (uint32_t i = 0; i < m->splitter_count; i++)
-    if (m->splitters[i] == e) return i;
-  return UINT32_MAX;
-}
-
-static void add_splitter(struct maker *m, tsl__expr e, const struct node *culprit) {
-  if (splitter_index(m, e) != UINT32_MAX) return;
-  if (m->splitter_count == SPLITTERS) {
-    tsl__schema_fail(m->s, TSL_ERR_LIMIT, culprit ? culprit->at : NULL,
-                     "more than %u different patterns of keys for one object", SPLITTERS);
-    return;
-  }
-  struct texts few;
-  bool list = few_texts(m, e, &few);
-  for (uint32_t i = 0; list && i < few.n; i++) {
-    uint32_t key = index_of(m, few.at[i].at, few.at[i].length);
-    if (key != UINT32_MAX) m->masks[key] |= (uint64_t)1 << m->splitter_count;
-  }
-  for (uint32_t i = 0; i < m->o->n && !list; i++) {
-    tsl__string key = tsl__stringset_at(m->s->x, m->o->set, i);
-    if (tsl__expr_matches(m->s->x, e, key.at, key.length))
-      m->masks[i] |= (uint64_t)1 << m->splitter_count;
-  }
-  m->splitters[m->splitter_count++] = e;
-}
-
-static void add_node_patterns(struct maker *m, sid id) {
-  const struct node *n = tsl__node_of(m->s, id);
-  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PATTERN_PROPERTIES);
-  for (uint32_t i = 0; v && i < v->count; i++) add_splitter(m, v->exprs[i], n);
-}
-
-static tsl__expr name_text(const struct maker *m, lit l) {
-  bool any;
-  return tsl__schema_text(m->s, &l, 1, &any);
-}
-
-static void collect_splitters(struct maker *m) {
-  for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct part *p = m->parts[i];
-    if (p->kind == PART_MEMBERS) add_node_patterns(m, p->s);
-    if (p->kind == PART_NAMES && !tsl__schema_string_list(m->s, p->l))
-      add_splitter(m, name_text(m, p->l), NULL);
-    if (p->kind != PART_CLAUSE) continue;
-    for (const struct atom *a = p->atoms; a; a = a->next) {
-      if (a->kind == ATOM_PATTERN || a->kind == ATOM_EXTRA) add_node_patterns(m, a->s);
-      if (a->kind == ATOM_NAME) add_splitter(m, name_text(m, a->l), NULL);
-    }
-  }
-}
-
-/* The splitters of a node's patterns. */
-static uint64_t pattern_mask(const struct maker *m, sid id) {
-  const struct keyword_value *v =
-      tsl__keyword_or_null(tsl__node_of(m->s, id), KW_PATTERN_PROPERTIES);
-  uint64_t mask = 0;
-  for (uint32_t i = 0; v && i < v->count; i++)
-    mask |= (uint64_t)1 << splitter_index(m, v->exprs[i]);
-  return mask;
-}
-
-static lit additional(const struct maker *m, sid id) {
-  const struct keyword_value *v =
-      tsl__keyword_or_null(tsl__node_of(m->s, id), KW_ADDITIONAL_PROPERTIES);
-  return POS(v ? v->children[0] : SID_TRUE);
-}
-
-/* Is it plain, when splitters up to `decided` are, that no part allows extra keys with this
- * mask? */
-static bool hopeless(const struct maker *m, uint64_t mask, uint32_t decided) {
-  const uint64_t later = decided + 1 >= 64 ? 0 : ~(uint64_t)0 << (decided + 1);
-  for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct part *p = m->parts[i];
-    if (p->kind == PART_NAMES) {
-      uint32_t own =
-          tsl__schema_string_list(m->s, p->l) ? UINT32_MAX : splitter_index(m, name_text(m, p->l));
-      if (own == UINT32_MAX || (own <= decided && !((mask >> own) & 1u))) return true;
-    }
-    if (p->kind != PART_MEMBERS || additional(m, p->s) != POS(SID_FALSE)) continue;
-    uint64_t own = pattern_mask(m, p->s);
-    if (!(own & mask) && !(own & later)) return true;
-  }
-  return false;
-}
-
-/* ---- cells ----------------------------------------------------------------------------------- */
-
-static void push_cell(struct maker *m, tsl__expr key, uint64_t mask, bool all) {
-  struct cell c = {.key = key, .mask = mask, .all = all};
-  if (key == TSL__NONE) return;
-  if (m->cells.n >= TSL__SCHEMA_CELLS)
-    tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "patterns tell more than %u groups of keys apart",
-                     TSL__SCHEMA_CELLS);
-  else if (!tsl__vec_push(m->s->alloc, &m->cells, c))
-    out_of_memory(m);
-}
-
-static void split(struct maker *m, uint32_t splitter) {
-  tsl__exprs *x = m->s->x;
-  tsl__expr e = m->splitters[splitter];
-  size_t n = m->cells.n;
-  if (all_known(m, e)) return; /* no cell has any of them */
-  for (size_t i = 0; i < n && tsl__schema_ok(m->s); i++) {
-    struct cell c = m->cells.at[i];
-    uint64_t in = c.mask | (uint64_t)1 << splitter;
-    bool out_lives = !hopeless(m, c.mask, splitter), in_lives = !hopeless(m, in, splitter);
-    m->cells.at[i].key = TSL__NONE;
-    if (in_lives) push_cell(m, c.all ? e : tsl__expr_and(x, c.key, e), in, false);
-    if (!out_lives) continue;
-    tsl__expr not_e = tsl__expr_text_not(x, e);
-    push_cell(m, c.all ? not_e : tsl__expr_and(x, not_e, c.key), c.mask, false);
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < m->cells.n; i++)
-    if (m->cells.at[i].key != TSL__NONE) m->cells.at[kept++] = m->cells.at[i];
-  m->cells.n = kept;
-}
-
-/* Has a node whose evaluations count for `tracker` evaluated keys with this mask (or the known key
- * `index`)? */
-static bool evaluated(const struct maker *m, const struct tracker *tracker, uint64_t mask,
-                      uint32_t index) {
-  for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct part *p = m->parts[i];
-    if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, tracker)) continue;
-    if (p->key && index != UINT32_MAX && index_of(m, p->key, p->key_length) == index) return true;
-    const struct node *n = tsl__node_of(m->s, p->s);
-    if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) ||
-        (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker))
-      return true;
-    if (mask & pattern_mask(m, p->s)) return true;
-    if (index == UINT32_MAX || !tsl__has(n, KW_PROPERTIES)) continue;
-    tsl__string key = tsl__stringset_at(m->s->x, m->o->set, index);
-    if (tsl__json_get(tsl__keyword(n, KW_PROPERTIES)->value, key.at, key.length)) return true;
-  }
-  return false;
-}
-
-/* Is it left to clauses whether the known key `index` is evaluated for `tracker`? */
-static bool evaluated_if(const struct maker *m, const struct tracker *tracker, uint32_t index) {
-  for (uint32_t i = 0; i < m->part_count && index != UINT32_MAX; i++) {
-    const struct part *p = m->parts[i];
-    if (p->kind == PART_SEEN_IF && p->tracker == tracker &&
-        index_of(m, p->key, p->key_length) == index)
-      return true;
-  }
-  return false;
-}
-
-/* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties
- * name the key itself. */
-static uint32_t asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct part *p = m->parts[i];
-    if (p->kind != PART_MEMBERS) continue;
-    const struct keyword_value *v =
-        tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PATTERN_PROPERTIES);
-    bool covered = false;
-    for (uint32_t j = 0; v && j < v->count; j++) {
-      if (!((mask >> splitter_index(m, v->exprs[j])) & 1u)) continue;
-      lits[n++] = POS(v->children[j]);
-      covered = true;
-    }
-    const struct keyword_value *named = covered || index == UINT32_MAX ? NULL : properties(m, p);
-    if (named) {
-      tsl__string key = tsl__stringset_at(m->s->x, m->o->set, index);
-      covered = tsl__json_get(named->value, key.at, key.length) != NULL;
-    }
-    if (!covered) lits[n++] = additional(m, p->s);
-  }
-  for (uint32_t i = 0; i < m->part_count; i++)
-    if (m->parts[i]->kind == PART_REST && !evaluated(m, m->parts[i]->tracker, mask, index) &&
-        !evaluated_if(m, m->parts[i]->tracker, index))
-      lits[n++] = m->parts[i]->l;
-  return n;
-}
-
-static uint32_t most_asked(const struct maker *m) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct keyword_value *v =
-        m->parts[i]->kind == PART_MEMBERS
-            ? tsl__keyword_or_null(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES)
-            : NULL;
-    n += 1 + (v ? v->count : 0);
-  }
-  return n;
-}
-
-static uint32_t child_level(const struct maker *m) { return m->o->level + 1; }
-
-/* Nothing tells extra keys apart: they are all but the known ones, and a frame of these is made
- * without their texts, which a style alone wants. */
-static bool make_cell(struct maker *m) {
-  struct schema *s = m->s;
-  struct object *o = m->o;
-  if (hopeless(m, 0, 0)) return true;
-  lit few[FEW_ASKED],
-      *lits = most_asked(m) <= FEW_ASKED ? few : tsl__schema_alloc(s, most_asked(m) * sizeof *lits);
-  goal value = lits ? tsl__schema_goal(s, lits, asked_of(m, 0, UINT32_MAX, lits), child_level(m))
-                    : GOAL_NONE;
-  if (value == GOAL_NONE) return tsl__schema_ok(s);
-  struct cell *c = tsl__schema_alloc(s, sizeof *c);
-  if (!c) return false;
-  *c = (struct cell){.key = tsl__expr_text(s->x),
-                     .value = value,
-                     .count = TSL__INF,
-                     .all = !o->n,
-                     .rest = s->shared.string_rest};
-  if (o->n && s->style) c->key = tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set));
-  if (o->n) c->rest = tsl__expr_others(s->x, o->set), c->alone = true;
-  o->cells = c;
-  o->cell_count = 1;
-  return tsl__schema_ok(s);
-}
-
-static bool make_cells(struct maker *m) {
-  struct schema *s = m->s;
-  struct object *o = m->o;
-  lit *lits = tsl__schema_alloc(s, (most_asked(m) + 1) * sizeof *lits);
-  if (!lits) return false;
-  push_cell(
-      m, o->n ? tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set)) : tsl__expr_text(s->x),
-      0, !o->n);
-  for (uint32_t i = 0; i < m->splitter_count && tsl__schema_ok(s); i++) split(m, i);
-  size_t kept = 0;
-  for (size_t i = 0; i < m->cells.n && tsl__schema_ok(s); i++) {
-    struct cell c = m->cells.at[i];
-    c.value =
-        hopeless(m, c.mask, 63)
-            ? GOAL_NONE
-            : tsl__schema_goal(s, lits, asked_of(m, c.mask, UINT32_MAX, lits), child_level(m));
-    if (c.value != GOAL_NONE) m->cells.at[kept++] = c;
-  }
-  m->cells.n = kept;
-  return tsl__schema_ok(s);
-}
-
-static void list_name(void *ctx, const uint8_t *at, uint32_t n) {
-  struct maker *m = ctx;
-  tsl__string key = {tsl__arena_copy(&m->s->arena, at, n), n};
-  if (!key.at || !tsl__vec_push(m->s->alloc, &m->listed, key)) out_of_memory(m);
-}
-
-/* Can the keys of the cell be used up? */
-static void count_names(struct maker *m, struct cell *c) {
-  struct schema *s = m->s;
-  c->count = TSL__INF;
-  if (s->options.repeated_names || !tsl__expr_count(s->x, c->key, TSL__SCHEMA_NAMES, &c->count) ||
-      c->count > TSL__SCHEMA_NAMES)
-    c->count = TSL__INF;
-  else if (c->count <= TSL__SCHEMA_LISTED)
-    tsl__expr_members(s->x, c->key, list_name, m);
-  else
-    c->slot = m->o->counted++;
-}
-
-/* Cells that no clause tells apart are joined if their goals are equal. */
-static bool finish_cells(struct maker *m, uint64_t splitters) {
-  struct schema *s = m->s;
-  struct object *o = m->o;
-  o->cells = tsl__schema_alloc(s, (m->cells.n + 1) * sizeof *o->cells);
-  if (!o->cells) return false;
-  for (size_t i = 0; i < m->cells.n; i++) {
-    struct cell c = m->cells.at[i];
-    uint32_t j = 0;
-    while (j < o->cell_count &&
-           (o->cells[j].value != c.value || ((o->cells[j].mask ^ c.mask) & splitters)))
-      j++;
-    if (j < o->cell_count)
-      o->cells[j].key = tsl__expr_alt(s->x, o->cells[j].key, c.key);
-    else
-      o->cells[o->cell_count++] = c;
-  }
-  for (uint32_t j = 0; j < o->cell_count; j++) {
-    struct cell *c = &o->cells[j];
-    c->all = c->key == tsl__expr_text(s->x);
-    c->rest =
-        c->all ? s->shared.string_rest : tsl__schema_frame(s, tsl__expr_json_string(s->x, c->key));
-    count_names(m, c);
-  }
-  return tsl__schema_ok(s);
-}
-
 /* ---- values of known keys -------------------------------------------------------------------- */
 
 static void ask(struct maker *m, uint32_t index, lit l) {
   struct asked a = {index, l};
-  if (!tsl__vec_push(m->s->alloc, &m->s->asked, a)) out_of_memory(m);
+  if (!tsl__vec_push(m->s->alloc, &m->s->asked, a)) tsl__maker_out_of_memory(m);
 }
 
 /* m->order has the names in the order in which visit_names goes: those of all properties come
@@ -553,13 +193,14 @@ static void ask_named(struct maker *m) {
   }
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
-    if (p->kind == PART_KEY) ask(m, index_of(m, p->key, p->key_length), p->l);
+    if (p->kind == PART_KEY) ask(m, tsl__maker_index_of(m, p->key, p->key_length), p->l);
     if (p->kind != PART_NAMES) continue;
     const struct strings *list = tsl__schema_string_list(m->s, p->l);
-    uint32_t splitter = list ? UINT32_MAX : splitter_index(m, name_text(m, p->l));
+    uint32_t splitter =
+        list ? UINT32_MAX : tsl__maker_splitter_index(m, tsl__maker_name_text(m, p->l));
     bool *listed = list ? tsl__schema_alloc(m->s, (m->o->n + 1) * sizeof *listed) : NULL;
     for (uint32_t j = 0; listed && j < list->count; j++)
-      listed[index_of(m, list->set[j].at, list->set[j].length)] = true;
+      listed[tsl__maker_index_of(m, list->set[j].at, list->set[j].length)] = true;
     for (uint32_t k = 0; k < m->o->n; k++)
       if (list ? !listed || !listed[k] : !((m->masks[k] >> splitter) & 1u))
         m->o->known[k].forbidden = true;
@@ -571,7 +212,8 @@ static bool plain_members(const struct maker *m) {
     if (m->parts[i]->kind == PART_REST) return false;
   for (uint32_t i = 0; i < m->part_count; i++)
     if (m->parts[i]->kind == PART_MEMBERS &&
-        (additional(m, m->parts[i]->s) != POS(SID_TRUE) || pattern_mask(m, m->parts[i]->s)))
+        (tsl__maker_additional(m, m->parts[i]->s) != POS(SID_TRUE) ||
+         tsl__maker_pattern_mask(m, m->parts[i]->s)))
       return false;
   return true;
 }
@@ -592,7 +234,8 @@ static bool make_own_values(struct maker *m) {
   for (size_t i = 0; i < m->s->asked.n; i++) {
     const struct asked *a = &m->s->asked.at[i];
     struct known *k = &m->o->known[a->index];
-    k->value = k->forbidden ? GOAL_NONE : tsl__schema_goal(m->s, &a->l, 1, child_level(m));
+    k->value =
+        k->forbidden ? GOAL_NONE : tsl__schema_goal(m->s, &a->l, 1, tsl__maker_child_level(m));
   }
   return tsl__schema_ok(m->s);
 }
@@ -605,7 +248,7 @@ static bool make_values(struct maker *m) {
   if (!tsl__schema_ok(s)) return false;
   if (s->asked.n == o->n && !m->splitter_count && all_named(m)) return make_own_values(m);
   bool named_only = plain_members(m) || (all_named(m) && !m->splitter_count);
-  uint32_t most = named_only ? 0 : most_asked(m);
+  uint32_t most = named_only ? 0 : tsl__maker_most_asked(m);
   uint32_t *begin =
       tsl__schema_alloc(s, (o->n + 2) * sizeof *begin + (2 * s->asked.n + most + 1) * sizeof(lit));
   if (!begin) return false;
@@ -617,9 +260,9 @@ static bool make_values(struct maker *m) {
   for (uint32_t k = 0; k < o->n; k++) {
     uint32_t n = begin[k + 1] - begin[k];
     memcpy(lits, sorted + begin[k], n * sizeof *lits);
-    if (!named_only) n += asked_of(m, m->masks[k], k, lits + n);
+    if (!named_only) n += tsl__maker_asked_of(m, m->masks[k], k, lits + n);
     o->known[k].value =
-        o->known[k].forbidden ? GOAL_NONE : tsl__schema_goal(s, lits, n, child_level(m));
+        o->known[k].forbidden ? GOAL_NONE : tsl__schema_goal(s, lits, n, tsl__maker_child_level(m));
   }
   return tsl__schema_ok(s);
 }
@@ -637,12 +280,15 @@ static uint64_t all_splitters_or_none(const struct maker *m) {
 }
 
 static bool atom_holds_for(struct maker *m, const struct atom *a, uint64_t mask, uint32_t known) {
-  if (a->kind == ATOM_REST) return !evaluated(m, a->tracker, mask, known);
-  if (a->kind == ATOM_NAME) return (mask >> splitter_index(m, name_text(m, a->l))) & 1u;
+  if (a->kind == ATOM_REST) return !tsl__maker_evaluated(m, a->tracker, mask, known);
+  if (a->kind == ATOM_NAME)
+    return (mask >> tsl__maker_splitter_index(m, tsl__maker_name_text(m, a->l))) & 1u;
   const struct keyword_value *v =
       tsl__keyword_or_null(tsl__node_of(m->s, a->s), KW_PATTERN_PROPERTIES);
-  if (a->kind == ATOM_PATTERN) return (mask >> splitter_index(m, v->exprs[a->index])) & 1u;
-  return !(mask & pattern_mask(m, a->s)); /* and it is none of those that the atom leaves alone */
+  if (a->kind == ATOM_PATTERN)
+    return (mask >> tsl__maker_splitter_index(m, v->exprs[a->index])) & 1u;
+  return !(mask & tsl__maker_pattern_mask(
+                      m, a->s)); /* and it is none of those that the atom leaves alone */
 }
 
 /* Alternatives often say the same of a member, each in its own place. It is to be one lit: then a
@@ -654,14 +300,16 @@ static lit one_lit(struct maker *m, uint32_t key, lit l) {
   if (l >> 1 <= SID_FALSE) return l;
   for (uint32_t i = 0; i < e->n; i++)
     if (tsl__schema_alike(m->s, e->lits[i] | 1u, l | 1u)) return (e->lits[i] & ~1u) | (l & 1u);
-  if (!m->last_told && !(m->last_told = tsl__schema_alloc(m->s, m->o->n * sizeof *m->last_told)))
+  if (!m->last_demand &&
+      !(m->last_demand = tsl__schema_alloc(m->s, m->o->n * sizeof *m->last_demand)))
     return l;
-  for (uint32_t i = m->last_told[key]; i && tsl__schema_work(m->s, 1); i = m->told.at[i - 1].before)
-    if (tsl__schema_alike(m->s, m->told.at[i - 1].l | 1u, l | 1u))
-      return (m->told.at[i - 1].l & ~1u) | (l & 1u);
-  struct told told = {l, m->last_told[key]};
-  if (!tsl__vec_push(m->s->alloc, &m->told, told)) return out_of_memory(m), l;
-  m->last_told[key] = (uint32_t)m->told.n;
+  for (uint32_t i = m->last_demand[key]; i && tsl__schema_work(m->s, 1);
+       i = m->demands.at[i - 1].before)
+    if (tsl__schema_alike(m->s, m->demands.at[i - 1].l | 1u, l | 1u))
+      return (m->demands.at[i - 1].l & ~1u) | (l & 1u);
+  struct demand demand = {l, m->last_demand[key]};
+  if (!tsl__vec_push(m->s->alloc, &m->demands, demand)) return tsl__maker_out_of_memory(m), l;
+  m->last_demand[key] = (uint32_t)m->demands.n;
   return l;
 }
 
@@ -922,10 +570,11 @@ static bool required_possible(const struct object *o) {
 static bool make(struct maker *m) {
   if (!make_known(m)) return false;
   sizes(m);
-  collect_splitters(m);
+  tsl__maker_collect_splitters(m);
   if (!tsl__schema_ok(m->s) ||
-      !(m->splitter_count ? make_cells(m) && finish_cells(m, all_splitters_or_none(m))
-                          : make_cell(m)))
+      !(m->splitter_count
+            ? tsl__maker_cells(m) && tsl__maker_finish_cells(m, all_splitters_or_none(m))
+            : tsl__maker_one_cell(m)))
     return false;
   if (m->listed.n > m->listed_before) return false; /* made anew with them */
   if (tsl__schema_nests(m->s)) {
@@ -944,8 +593,8 @@ static bool make(struct maker *m) {
 
 /* Once more from the beginning, with the keys that were listed. */
 static bool start(struct maker *m, uint32_t level) {
-  m->s->names.n = m->s->asked.n = m->cells.n = m->told.n = 0;
-  m->last_told = NULL;
+  m->s->names.n = m->s->asked.n = m->cells.n = m->demands.n = 0;
+  m->last_demand = NULL;
   m->cursor = m->splitter_count = 0;
   m->listed_before = m->listed.n;
   m->o = tsl__schema_alloc(m->s, sizeof *m->o);
@@ -960,12 +609,12 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
   bool made = false;
   if (flatten(&m, parts)) {
     if (!s->options.repeated_names && !tsl__schema_nests(s) && needs_extra(&m))
-      list_name(&m, NULL, 0);
-    if (!s->options.repeated_names) list_patterns(&m);
+      tsl__maker_list_name(&m, NULL, 0);
+    if (!s->options.repeated_names) tsl__maker_list_patterns(&m);
     do made = start(&m, level) && make(&m);
     while (!made && m.listed.n > m.listed_before && tsl__schema_ok(s));
   }
-  tsl__vec_free(s->alloc, &m.told);
+  tsl__vec_free(s->alloc, &m.demands);
   tsl__vec_free(s->alloc, &m.cells);
   tsl__vec_free(s->alloc, &m.listed);
   return made ? m.o : NULL;

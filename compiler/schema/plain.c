@@ -25,7 +25,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/object.h"
 
 #define DEPTH_MAX 64u /* subschemas inside one another; deeper ones are not plain */
 /* properties looked at for names that are not required in their order */

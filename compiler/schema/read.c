@@ -1,7 +1,7 @@
 /* read.c - from the tree to nodes: keywords by number, their values checked.
  *
  * A node is made when something leads to it and read when its turn comes, so neither long chains of
- * references nor wide schemas cost stack. What nothing leads to (an unused definition) is never
+ * references nor broad schemas cost stack. What nothing leads to (an unused definition) is never
  * looked at.
  *
  * Drafts differ in which keywords assert and in a few shapes; keywords.def says which. A keyword
@@ -12,7 +12,7 @@
  */
 #include "compiler/formats/formats.h"
 #include "compiler/regex/regex.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/goal.h"
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 

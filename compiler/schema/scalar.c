@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/parts.h"
+#include "compiler/schema/object.h"
 
 /* ---- null, false, true ----------------------------------------------------------------------- */
 
@@ -35,10 +35,9 @@ static uint8_t any_of_bits(struct schema *s, const struct keyword_value *v) {
 }
 
 static uint8_t if_bits(struct schema *s, const struct node *n) {
-  uint8_t condition = bits_of(s, tsl__keyword(n, KW_IF)->children[0]);
-  uint8_t then = tsl__has(n, KW_THEN) ? bits_of(s, tsl__keyword(n, KW_THEN)->children[0]) : SCALARS;
-  uint8_t otherwise =
-      tsl__has(n, KW_ELSE) ? bits_of(s, tsl__keyword(n, KW_ELSE)->children[0]) : SCALARS;
+  uint8_t condition = bits_of(s, tsl__subschema(n, KW_IF));
+  uint8_t then = tsl__has(n, KW_THEN) ? bits_of(s, tsl__subschema(n, KW_THEN)) : SCALARS;
+  uint8_t otherwise = tsl__has(n, KW_ELSE) ? bits_of(s, tsl__subschema(n, KW_ELSE)) : SCALARS;
   return (uint8_t)((condition & then) | (~condition & otherwise));
 }
 
@@ -46,12 +45,8 @@ static uint8_t compute_bits(struct schema *s, sid id) {
   const struct node *n = tsl__node_of(s, id);
   uint8_t bits = n->possible & SCALARS;
   if (id == SID_FALSE) return 0;
-  for (size_t k = 0; k < sizeof tsl__conjunctive && bits; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++) bits &= bits_of(s, v->children[i]);
-  }
-  if (bits && tsl__has(n, KW_NOT))
-    bits &= (uint8_t)~bits_of(s, tsl__keyword(n, KW_NOT)->children[0]);
+  for (struct conjuncts c = {.n = n}; bits && tsl__next_conjunct(&c);) bits &= bits_of(s, c.s);
+  if (bits && tsl__has(n, KW_NOT)) bits &= (uint8_t)~bits_of(s, tsl__subschema(n, KW_NOT));
   if (bits && tsl__has(n, KW_ANY_OF)) bits &= any_of_bits(s, tsl__keyword(n, KW_ANY_OF));
   if (bits && tsl__has(n, KW_ONE_OF)) bits &= one_of_bits(s, tsl__keyword(n, KW_ONE_OF));
   if (bits && tsl__has(n, KW_IF)) bits &= if_bits(s, n);
@@ -261,10 +256,9 @@ static struct strings one_of_strings(struct schema *s, const struct keyword_valu
 
 /* (if and then) or (not if and else), or with `sign` 1 the same of not then and not else. */
 static struct strings if_strings(struct schema *s, const struct node *n, lit sign) {
-  lit condition = POS(tsl__keyword(n, KW_IF)->children[0]);
-  lit then = POS(tsl__has(n, KW_THEN) ? tsl__keyword(n, KW_THEN)->children[0] : SID_TRUE) ^ sign;
-  lit otherwise =
-      POS(tsl__has(n, KW_ELSE) ? tsl__keyword(n, KW_ELSE)->children[0] : SID_TRUE) ^ sign;
+  lit condition = POS(tsl__subschema(n, KW_IF));
+  lit then = POS(tsl__subschema_or_true(n, KW_THEN)) ^ sign;
+  lit otherwise = POS(tsl__subschema_or_true(n, KW_ELSE)) ^ sign;
   struct strings yes = narrowed(s, strings_of(s, condition), then),
                  no = narrowed(s, strings_of(s, condition ^ 1), otherwise);
   return either(s, &yes, &no);
@@ -290,40 +284,35 @@ static struct strings own_strings(struct schema *s, const struct node *n) {
 
 static struct strings positive(struct schema *s, const struct node *n) {
   struct strings a = own_strings(s, n);
-  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++) a = narrowed(s, &a, POS(v->children[i]));
-  }
-  if (tsl__has(n, KW_NOT)) a = narrowed(s, &a, NEG(tsl__keyword(n, KW_NOT)->children[0]));
+  for (struct conjuncts c = {.n = n}; tsl__next_conjunct(&c);) a = narrowed(s, &a, POS(c.s));
+  if (tsl__has(n, KW_NOT)) a = narrowed(s, &a, NEG(tsl__subschema(n, KW_NOT)));
   if (tsl__has(n, KW_ANY_OF)) narrow(s, &a, any_of_strings(s, tsl__keyword(n, KW_ANY_OF)));
   if (tsl__has(n, KW_ONE_OF)) narrow(s, &a, one_of_strings(s, tsl__keyword(n, KW_ONE_OF)));
   if (tsl__has(n, KW_IF)) narrow(s, &a, if_strings(s, n, 0));
   return a;
 }
 
-static void widen(struct schema *s, struct strings *a, struct strings b) { *a = either(s, a, &b); }
+static void add_strings(struct schema *s, struct strings *a, struct strings b) {
+  *a = either(s, a, &b);
+}
 
 /* De Morgan: a complement is taken of single keywords only. */
 static struct strings negative(struct schema *s, const struct node *n) {
   struct strings own = own_strings(s, n), a = inverse(s, &own);
-  for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
-    const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
-    for (uint32_t i = 0; v && i < v->count; i++)
-      a = either(s, &a, strings_of(s, NEG(v->children[i])));
-  }
-  if (tsl__has(n, KW_NOT))
-    a = either(s, &a, strings_of(s, POS(tsl__keyword(n, KW_NOT)->children[0])));
+  for (struct conjuncts c = {.n = n}; tsl__next_conjunct(&c);)
+    a = either(s, &a, strings_of(s, NEG(c.s)));
+  if (tsl__has(n, KW_NOT)) a = either(s, &a, strings_of(s, POS(tsl__subschema(n, KW_NOT))));
   if (tsl__has(n, KW_ANY_OF)) {
     struct strings all = any_string;
     const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
     for (uint32_t i = 0; i < v->count; i++) all = narrowed(s, &all, NEG(v->children[i]));
-    widen(s, &a, all);
+    add_strings(s, &a, all);
   }
   if (tsl__has(n, KW_ONE_OF)) {
     struct strings one = one_of_strings(s, tsl__keyword(n, KW_ONE_OF));
-    widen(s, &a, inverse(s, &one));
+    add_strings(s, &a, inverse(s, &one));
   }
-  if (tsl__has(n, KW_IF)) widen(s, &a, if_strings(s, n, 1));
+  if (tsl__has(n, KW_IF)) add_strings(s, &a, if_strings(s, n, 1));
   return a;
 }
 

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 #include "compiler/expr/node.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/array.h"
+#include "compiler/schema/object.h"
 
 #define FIRST 16u          /* room for subschemas, and for goals, at first */
 #define WORK_OF_CELL 4u    /* in nodes of expressions */

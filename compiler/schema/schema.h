@@ -21,8 +21,7 @@
  *   begin.c    how arrays and objects begin, and members
  *   ahead.c    what the first text will ask, looked at by the compile
  *   style.c    the members of an object in the styles of tool calls, which are not JSON
- *   blame.c    which keywords of an unsatisfiable schema clash
- *   report.c   what is enforced, as JSON
+ *   report.c   what is enforced, as JSON; which keywords of an unsatisfiable schema clash
  *
  * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a
  * conjunction, one after the other), all other keys after them in any order.
@@ -42,6 +41,7 @@
 
 #include "compiler/expr/expr.h"
 #include "compiler/json/json.h"
+#include "runtime/position/stacks.h"
 
 struct tsl__schema_result {
   tsl__expr root;
@@ -87,5 +87,10 @@ tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common);
 /* which of them is the frame of a member of any name and any value (tsl__schema_extra) */
 #define TSL__SCHEMA_EXTRA 10u
 uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN]);
+
+/* What the first text of a larger schema is likely to ask, looked at while it is compiled (ahead.c).
+ * `begin` is the position before a text of the schema. The caller has the lock. Cannot fail; on
+ * return a new piece of work has begun. */
+void tsl__schema_look_ahead(struct schema *s, tsl__space *space, tsl__stack begin);
 
 #endif

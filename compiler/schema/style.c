@@ -30,7 +30,8 @@
  */
 #include <stdio.h>
 
-#include "compiler/schema/parts.h"
+#include "compiler/schema/array.h"
+#include "compiler/schema/object.h"
 
 /* subschemas inside one another; deeper ones are opened to see whether all has a spelling */
 #define NESTS_MAX 64u
@@ -110,8 +111,8 @@ static tsl__expr key_text(struct schema *s, const struct object *o, uint32_t key
   for (const char *c = style->key_stops; *c; c++) tsl__bytes_add(&stops, (uint8_t)*c);
   tsl__expr stop = holding(s, tsl__expr_bytes(s->x, &stops)),
             text = tsl__expr_text_not(s->x, tsl__expr_alt(s->x, stop, TSL__EPS));
-  return style->mark_key(style->ctx,
-                         o->cells[cell].all ? text : tsl__expr_and(s->x, o->cells[cell].key, text));
+  return style->capture_key(
+      style->ctx, o->cells[cell].all ? text : tsl__expr_and(s->x, o->cells[cell].key, text));
 }
 
 static tsl__expr maybe(struct schema *s, const char *text) {
@@ -124,7 +125,7 @@ static tsl__expr written(struct schema *s, tsl__expr body, tsl__string key,
   const struct tsl__schema_style *style = s->style;
   if (body == TSL__NONE) return body;
   tsl__expr value = seq3(s, maybe(s, style->padding),
-                         style->mark_value(style->ctx, body, key.at, key.length, spelling),
+                         style->capture_value(style->ctx, body, key.at, key.length, spelling),
                          maybe(s, style->padding));
   tsl__expr inner =
       *style->inner ? tsl__expr_seq(s->x, maybe(s, style->gap), styled(s, style->inner)) : TSL__EPS;
@@ -193,7 +194,7 @@ static tsl__expr objects_of(struct schema *s, const struct goal_entry *e, bool o
 /* A value, and the marker of its element's closing tag: so the frame of an empty one is entered. */
 static tsl__expr spelled(struct schema *s, tsl__expr body, enum tsl__spelling spelling) {
   if (body == TSL__NONE) return body;
-  return tsl__expr_seq(s->x, s->style->mark_value(s->style->ctx, body, NULL, 0, spelling),
+  return tsl__expr_seq(s->x, s->style->capture_value(s->style->ctx, body, NULL, 0, spelling),
                        styled(s, s->style->close));
 }
 
@@ -250,7 +251,7 @@ tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, ui
   tsl__string known = {NULL, 0};
   tsl__expr name = key_text(s, o, key, cell, &known), bare = TSL__NONE, json;
   if (name == TSL__NONE || !tsl__schema_open(s, value)) return TSL__NONE;
-  if (style->nested) return element(s, name, style->mark_key(style->ctx, name), value);
+  if (style->nested) return element(s, name, style->capture_key(style->ctx, name), value);
   tsl__expr open = styled(s, style->open), between = styled(s, style->between);
   if (style->python)
     return seq3(s, open, name, tsl__expr_seq(s->x, between, python_values(s, value, known)));

@@ -4,7 +4,7 @@
  * unique are marked for it. What is decided here is that there are enough values, so that the
  * runtime need only look at the item that is under way: every kind of item (of a position, or of
  * the rest, with what contains asks for or without) must have as many values as items are needed.
- * Then whatever came before, some value is left for the next item. Kinds with fewer are made to
+ * Then whatever stands before, some value is left for the next item. Kinds with fewer are made to
  * have none: their values, out of const, enum and type, are listed, the states of the array know
  * which of them were used (array.c), and what is left for the runtime are the others. Whether the
  * array can be completed at all is then found by trying. Items out of a short list of scalars alone
@@ -18,7 +18,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/parts.h"
+#include "compiler/schema/array.h"
+#include "compiler/schema/object.h"
 
 #define COUNT_DEPTH 8u /* values inside values that are looked at to count them */
 
@@ -44,8 +45,6 @@ static void count_numbers(void *ctx, const struct part *parts, const tsl__number
 
 static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t depth, bool *exact);
 
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
-
 static uint32_t count_object(struct schema *s, const struct object *o, uint32_t limit,
                              uint32_t depth) {
   uint32_t required = 0, most = 1;
@@ -54,11 +53,11 @@ static uint32_t count_object(struct schema *s, const struct object *o, uint32_t 
   for (uint32_t k = 0; k < o->n; k++) required += o->known[k].required;
   for (uint32_t k = 0; k < o->n && most < limit; k++)
     if (o->known[k].value != GOAL_NONE && (o->known[k].required || required < o->max))
-      most = larger(most, count_values(s, o->known[k].value, limit, depth, &exact));
+      most = tsl__larger(most, count_values(s, o->known[k].value, limit, depth, &exact));
   for (uint32_t c = 0; c < o->cell_count && most < limit && required < o->max; c++) {
     uint32_t n;
     if (tsl__schema_shortest(s, o->cells[c].value) == TSL__INF) continue;
-    most = larger(
+    most = tsl__larger(
         most, o->cells[c].all || !tsl__expr_count(s->x, o->cells[c].key, limit, &n) ? limit : n);
   }
   return most;
@@ -102,10 +101,10 @@ static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t 
   uint32_t most = 0;
   for (uint32_t i = 0; i < e->object_count; i++)
     if (tsl__object_shortest(e->objects[i]) != TSL__INF)
-      most = larger(most, count_object(s, e->objects[i], limit, depth + 1)), *exact = false;
+      most = tsl__larger(most, count_object(s, e->objects[i], limit, depth + 1)), *exact = false;
   for (uint32_t i = 0; i < e->array_count; i++)
     if (tsl__array_shortest(e->arrays[i]) != TSL__INF)
-      most = larger(most, count_array(s, e->arrays[i], limit, depth + 1)), *exact = false;
+      most = tsl__larger(most, count_array(s, e->arrays[i], limit, depth + 1)), *exact = false;
   total = tsl__add(total, most);
   return total < limit ? total : limit;
 }

@@ -15,7 +15,8 @@
 #include "compiler/formats/formats.h"
 #include "compiler/states/hints.h"
 #include "compiler/states/meaning.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/array.h"
+#include "compiler/schema/object.h"
 #include "runtime/automaton/state.h"
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -37,14 +38,14 @@ static bool frame_meaning(tsl__meaning *m, void *ctx, uint32_t body, tsl__digest
 }
 
 /* The shared format whose strings are these; NULL: they are of none. */
-static const struct shared_format *format_of(const struct schema *s, tsl__expr value) {
+const struct shared_format *tsl__schema_format_of(const struct schema *s, tsl__expr value) {
   for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++)
     if (s->shared.formats[i].value == value) return &s->shared.formats[i];
   return NULL;
 }
 
 static uint32_t frame_shortest(tsl__exprs *x, void *ctx, uint32_t body) {
-  const struct shared_format *f = format_of(ctx, body);
+  const struct shared_format *f = tsl__schema_format_of(ctx, body);
   return f ? f->shortest : tsl__expr_shortest(x, body);
 }
 
@@ -80,7 +81,7 @@ tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
 
 /* ---- white space ----------------------------------------------------------------------------- */
 
-static tsl__expr sequence(tsl__exprs *x, const tsl__expr *e, size_t n) {
+tsl__expr tsl__schema_sequence(tsl__exprs *x, const tsl__expr *e, size_t n) {
   tsl__expr all = TSL__EPS;
   while (n-- > 0) all = tsl__expr_seq(x, e[n], all);
   return all;
@@ -126,7 +127,8 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->colon_cost = 2;
   g->more = tsl__schema_frame(s, tsl__expr_seq(x, comma, s->shared.quote));
   g->end = tsl__schema_frame(s, tsl__expr_seq(x, close, s->shared.right_brace));
-  g->begin = sequence(x, (tsl__expr[]){s->shared.left_brace, g->first, s->shared.quote}, 3);
+  g->begin =
+      tsl__schema_sequence(x, (tsl__expr[]){s->shared.left_brace, g->first, s->shared.quote}, 3);
   g->empty = tsl__expr_seq(x, s->shared.left_brace, s->shared.right_brace);
   g->begin_array = s->shared.left_bracket;
   g->next_item = tsl__schema_frame(s, comma);
@@ -143,358 +145,6 @@ const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level) {
     if (!tsl__schema_ok(s)) return s->gaps.n--, NULL;
   }
   return s->gaps.at[level];
-}
-
-/* ---- what all schemas share
- * ---------------------------------------------------------------------------------------
- *
- * What has finitely many states is expanded ahead in the vocabulary's layer; of integers
- * (1.500e3 counts its zeros) those that a token leads to, others are made by each grammar that
- * comes there. */
-
-enum {
-  SHARED_SPACE,
-  SHARED_VALUE,
-  SHARED_OBJECT,
-  SHARED_ARRAY,
-  SHARED_STRING,
-  SHARED_REST,
-  SHARED_NUMBER,
-  SHARED_INTEGER,
-  SHARED_DIGITS,
-  SHARED_COLON,
-  SHARED_MORE,
-  SHARED_END,
-  SHARED_NEXT_ITEM,
-  SHARED_END_ARRAY,
-  SHARED_BEGIN,
-  SHARED_EMPTY,
-  SHARED_MEMBER_BEGIN,
-  SHARED_MEMBER_EMPTY,
-  SHARED_MEMBER_OBJECT,
-  SHARED_BEGIN_ARRAY,
-  SHARED_MEMBER_ARRAY,
-  SHARED_MEMBER_STRING,
-  SHARED_STRINGS,
-  SHARED_NUMBERS,
-  SHARED_INTEGERS,
-  SHARED_FROM,
-  SHARED_MIXED = SHARED_FROM + TSL__SHARED_FROM,
-  SHARED_FORMAT = SHARED_MIXED + TSL__SHARED_MIXED,
-  SHARED_MEMBER = SHARED_FORMAT + TSL__SHARED_FORMATS
-};
-
-static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
-  tsl__bytes set = {{0}};
-  for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&set, (uint8_t)*p);
-  return tsl__expr_repeat(x, tsl__expr_bytes(x, &set), 0, max);
-}
-
-/* open space ( close | one space ("," space one space)* close ) */
-static tsl__expr container(tsl__exprs *x, const struct shared *c, tsl__expr open, tsl__expr end,
-                           tsl__expr one) {
-  tsl__expr element[] = {one, c->space};
-  one = sequence(x, element, 2);
-  tsl__expr more[] = {tsl__expr_literal(x, ",", 1), c->space, one};
-  tsl__expr inner[] = {one, tsl__expr_star(x, sequence(x, more, 3)), end};
-  tsl__expr all[] = {open, c->space, tsl__expr_alt(x, end, sequence(x, inner, 3))};
-  return sequence(x, all, 3);
-}
-
-struct shared_context {
-  struct shared shared;
-  uint32_t space_max;
-  /* rules that are walked over what anything leaves over (compiler/grammar/base_layer.c);
-   * beginnings, which few things come before, and formats are not */
-  uint32_t common;
-};
-
-static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
-  const struct shared_context *context = ctx;
-  const struct shared *c = &context->shared;
-  tsl__expr quote = c->quote, colon = tsl__expr_literal(x, ":", 1),
-            comma = tsl__expr_literal(x, ",", 1);
-  tsl__expr more[] = {c->space, comma, c->space, quote};
-  tsl__expr member[] = {quote,    c->string_rest, tsl__expr_guard(x, TSL__NEW_NAME),
-                        c->space, colon,          c->space,
-                        c->value};
-  tsl__expr value[] = {c->null, c->yes, c->no, c->number, c->string, c->array, c->object};
-  switch (which) {
-  case SHARED_SPACE: return space_body(x, context->space_max);
-  case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
-  case SHARED_OBJECT:
-    return container(x, c, c->left_brace, c->right_brace,
-                     sequence(x, member, sizeof member / sizeof *member));
-  case SHARED_ARRAY: return container(x, c, c->left_bracket, c->right_bracket, c->value);
-  case SHARED_STRING: return tsl__expr_seq(x, quote, tsl__expr_json_string(x, tsl__expr_text(x)));
-  case SHARED_REST: return tsl__expr_json_string(x, tsl__expr_text(x));
-  case SHARED_NUMBER: return c->number_text;
-  case SHARED_INTEGER: return c->integer_text;
-  case SHARED_DIGITS: return c->digits_text;
-  case SHARED_STRINGS: return container(x, c, c->left_bracket, c->right_bracket, c->string);
-  case SHARED_NUMBERS: return container(x, c, c->left_bracket, c->right_bracket, c->number);
-  case SHARED_INTEGERS: return container(x, c, c->left_bracket, c->right_bracket, c->integer);
-  case SHARED_COLON: return sequence(x, (tsl__expr[]){c->space, colon, c->space}, 3);
-  case SHARED_MORE: return sequence(x, more, sizeof more / sizeof *more);
-  case SHARED_END: return tsl__expr_seq(x, c->space, c->right_brace);
-  case SHARED_NEXT_ITEM: return sequence(x, (tsl__expr[]){c->space, comma, c->space}, 3);
-  case SHARED_END_ARRAY: return tsl__expr_seq(x, c->space, c->right_bracket);
-  case SHARED_BEGIN: return sequence(x, (tsl__expr[]){c->left_brace, c->space, quote}, 3);
-  case SHARED_EMPTY: return sequence(x, (tsl__expr[]){c->left_brace, c->space, c->right_brace}, 3);
-  case SHARED_MEMBER_BEGIN: return tsl__expr_seq(x, c->colon, c->begin);
-  case SHARED_MEMBER_EMPTY: return tsl__expr_seq(x, c->colon, c->empty);
-  case SHARED_BEGIN_ARRAY: return tsl__expr_seq(x, c->left_bracket, c->space);
-  case SHARED_MEMBER_ARRAY: return tsl__expr_seq(x, c->colon, c->begin_array);
-  case SHARED_MEMBER_STRING: return tsl__expr_seq(x, c->colon, quote);
-  case SHARED_MEMBER_OBJECT:
-    return sequence(
-        x,
-        (tsl__expr[]){c->colon, c->left_brace, c->space, tsl__expr_alt(x, quote, c->right_brace)},
-        4);
-  default: {
-    if (which < SHARED_MIXED) return c->from[which - SHARED_FROM].text;
-    if (which < SHARED_FORMAT) return c->mixed[which - SHARED_MIXED].value;
-    if (which < SHARED_MEMBER) return c->formats[which - SHARED_FORMAT].value;
-    return tsl__expr_seq(x, c->colon, c->members[which - SHARED_MEMBER].value);
-  }
-  }
-}
-
-static const char *const shared_formats[] = {
-    "date-time", "date", "time",     "email",    "uri",          "uri-reference", "uuid",
-    "ipv4",      "ipv6", "hostname", "duration", "json-pointer", "iri",           "uri-template"};
-_Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FORMATS,
-               "one entry for each");
-
-static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {
-      "space",        "value",         "object",       "array",         "string",
-      "string-rest",  "number",        "integer",      "digits",        "colon",
-      "more",         "end",           "next-item",    "end-array",     "begin",
-      "empty",        "member-begin",  "member-empty", "member-object", "begin-array",
-      "member-array", "member-string", "strings",      "numbers",       "integers"};
-  (void)ctx;
-  snprintf(out, n, "%s",
-           which < SHARED_FROM     ? names[which]
-           : which < SHARED_MIXED  ? "from"
-           : which < SHARED_FORMAT ? "mixed"
-           : which < SHARED_MEMBER ? shared_formats[which - SHARED_FORMAT]
-                                   : "member");
-}
-
-static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL, NULL};
-
-static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value,
-                       uint32_t shortest) {
-  struct shared *h = &c->shared;
-  h->members[h->member_count] = (struct shared_member){
-      value, tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER + h->member_count, 0, 1 + shortest)};
-  h->member_count++;
-}
-
-static void make_members(tsl__exprs *x, struct shared_context *c) {
-  const struct shared *h = &c->shared;
-  tsl__expr boolean = tsl__expr_alt(x, h->no, h->yes);
-  const struct {
-    tsl__expr value;
-    uint32_t shortest;
-  } kinds[TSL__SHARED_KINDS] = {{h->value, 1},  {h->string, 2}, {h->number, 1}, {h->integer, 1},
-                                {h->digits, 1}, {boolean, 4},   {h->object, 2}, {h->array, 2}};
-  tsl__expr nullable[TSL__SHARED_NULLABLE][3] = {{h->null, h->string, TSL__NONE},
-                                                 {h->null, h->number, TSL__NONE},
-                                                 {h->null, h->integer, TSL__NONE},
-                                                 {h->null, h->digits, TSL__NONE},
-                                                 {h->null, h->no, h->yes}};
-  for (uint32_t i = 0; i < TSL__SHARED_KINDS; i++)
-    add_member(x, c, kinds[i].value, kinds[i].shortest);
-  for (uint32_t i = 0; i < TSL__SHARED_NULLABLE; i++) {
-    tsl__expr value = tsl__expr_alt_n(x, nullable[i], nullable[i][2] ? 3 : 2);
-    add_member(x, c, value, tsl__expr_shortest(x, value));
-  }
-}
-
-/* How objects and arrays begin, and members that have such values; arrays of one type. */
-static void make_begins(tsl__exprs *x, struct shared_context *c) {
-  struct shared *h = &c->shared;
-  h->begin = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN, 0, 2);
-  h->empty = tsl__expr_rule(x, &shared_ops, c, SHARED_EMPTY, 0, 2);
-  h->member_begin = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_BEGIN, 0, 3);
-  h->member_empty = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_EMPTY, 0, 3);
-  h->member_object = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_OBJECT, 0, 3);
-  h->begin_array = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN_ARRAY, 0, 1);
-  h->member_array = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_ARRAY, 0, 2);
-  h->member_string = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_STRING, 0, 2);
-  h->strings = tsl__expr_rule(x, &shared_ops, c, SHARED_STRINGS, 0, 2);
-  h->numbers = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBERS, 0, 2);
-  h->integers = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGERS, 0, 2);
-  add_member(x, c, h->strings, 2);
-  add_member(x, c, h->numbers, 2);
-  add_member(x, c, h->integers, 2);
-}
-
-#define INTEGERS_FROM(least, how)  \
-  {.integer = true,                \
-   .spelling = how,                \
-   .multiples = &tsl__decimal_one, \
-   .multiple_count = 1,            \
-   .has_min = true,                \
-   .min = least}
-#define ZERO {.count = 0}
-#define ONE {.digits = "1", .count = 1}
-const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM] = {INTEGERS_FROM(ZERO, 0),
-                                                             INTEGERS_FROM(ONE, 0),
-                                                             INTEGERS_FROM(ZERO, TSL__SPELL_DIGITS),
-                                                             INTEGERS_FROM(ONE, TSL__SPELL_DIGITS),
-                                                             {.has_min = true}};
-
-/* These too are not walked over what anything leaves over. */
-static void make_from(tsl__exprs *x, struct shared_context *c) {
-  for (uint32_t i = 0; i < TSL__SHARED_FROM && tsl__exprs_status(x) == TSL_OK; i++) {
-    struct shared_from *f = &c->shared.from[i];
-    f->text = tsl__number_expr(x, &tsl__shared_from[i]);
-    f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FROM + i, 0, 1);
-    add_member(x, c, f->rule, 1);
-  }
-}
-
-/* Nor these: a string, or a number. */
-static void make_mixed(tsl__exprs *x, struct shared_context *c) {
-  struct shared *h = &c->shared;
-  const tsl__expr numbers[TSL__SHARED_MIXED] = {h->number, h->integer, h->digits};
-  for (uint32_t i = 0; i < TSL__SHARED_MIXED && tsl__exprs_status(x) == TSL_OK; i++) {
-    h->mixed[i] = (struct shared_mixed){tsl__expr_alt(x, numbers[i], h->string),
-                                        tsl__expr_rule(x, &shared_ops, c, SHARED_MIXED + i, 0, 1)};
-    add_member(x, c, h->mixed[i].rule, 1);
-  }
-}
-
-/* Their rules come after all others. */
-static void make_formats(tsl__exprs *x, struct shared_context *c) {
-  for (uint32_t i = 0; i < TSL__SHARED_FORMATS && tsl__exprs_status(x) == TSL_OK; i++) {
-    struct shared_format *f = &c->shared.formats[i];
-    bool known;
-    f->text = tsl__format_expr(x, shared_formats[i], strlen(shared_formats[i]), &known);
-    if (f->text == TSL__NONE) continue;
-    tsl__need_ahead(x, f->text);
-    f->value = tsl__expr_seq(x, c->shared.quote, tsl__expr_json_string(x, f->text));
-    f->shortest = tsl__expr_shortest(x, f->value);
-    f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FORMAT + i, 0, f->shortest);
-    add_member(x, c, f->rule, f->shortest);
-  }
-}
-
-tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length, bool *known) {
-  for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++) {
-    const struct shared_format *f = &s->shared.formats[i];
-    if (f->text == TSL__NONE || strlen(shared_formats[i]) != length ||
-        memcmp(shared_formats[i], name, length) != 0)
-      continue;
-    *known = true;
-    return f->text;
-  }
-  return tsl__format_expr(s->x, name, length, known);
-}
-
-uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *e) {
-  if (e->any_string) return 2;
-  if (tsl__schema_nests(s)) {
-    tsl__expr text = tsl__schema_text_without(s, e->lits, e->n, s->style->close);
-    return text == TSL__NONE ? TSL__INF : tsl__add(2, tsl__expr_shortest(s->x, text));
-  }
-  const struct shared_format *f = format_of(s, e->string);
-  return f ? f->shortest : tsl__expr_shortest(s->x, e->string);
-}
-
-static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
-  struct shared_context *c = tsl__exprs_alloc(x, sizeof *c);
-  if (!c) return NULL;
-  static const tsl__number_spec number = {0}, integer = {.integer = true},
-                                digits = {.spelling = TSL__SPELL_DIGITS};
-  struct shared *h = &c->shared;
-  memset(c, 0, sizeof *c);
-  c->space_max = space_max;
-  h->number_text = tsl__number_expr(x, &number);
-  h->integer_text = tsl__number_expr(x, &integer);
-  h->digits_text = tsl__number_expr(x, &digits);
-  h->quote = tsl__expr_literal(x, "\"", 1);
-  h->left_brace = tsl__expr_literal(x, "{", 1);
-  h->right_brace = tsl__expr_literal(x, "}", 1);
-  h->left_bracket = tsl__expr_literal(x, "[", 1);
-  h->right_bracket = tsl__expr_literal(x, "]", 1);
-  h->null = tsl__expr_literal(x, "null", 4);
-  h->no = tsl__expr_literal(x, "false", 5);
-  h->yes = tsl__expr_literal(x, "true", 4);
-  h->space =
-      space_max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
-  h->value = tsl__expr_rule(x, &shared_ops, c, SHARED_VALUE, 0, 1);
-  h->object = tsl__expr_rule(x, &shared_ops, c, SHARED_OBJECT, 0, 2);
-  h->array = tsl__expr_rule(x, &shared_ops, c, SHARED_ARRAY, 0, 2);
-  h->string = tsl__expr_rule(x, &shared_ops, c, SHARED_STRING, 0, 2);
-  h->string_rest = tsl__expr_rule(x, &shared_ops, c, SHARED_REST, 0, 1);
-  h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
-  h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
-  h->digits = tsl__expr_rule(x, &shared_ops, c, SHARED_DIGITS, 0, 1);
-  h->colon = tsl__expr_rule(x, &shared_ops, c, SHARED_COLON, 0, 1);
-  h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
-  h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
-  h->next_item = tsl__expr_rule(x, &shared_ops, c, SHARED_NEXT_ITEM, 0, 1);
-  h->end_array = tsl__expr_rule(x, &shared_ops, c, SHARED_END_ARRAY, 0, 1);
-  make_members(x, c);
-  c->common = (uint32_t)x->rules.n;
-  make_begins(x, c);
-  return tsl__exprs_status(x) == TSL_OK ? c : NULL;
-}
-
-tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common) {
-  struct shared_context *c = make_shared(base, TSL__INF);
-  *common = c ? c->common : 0;
-  if (c) make_from(base, c);
-  if (c) make_mixed(base, c);
-  if (c) make_formats(base, c);
-  if (c) tsl__exprs_set_user(base, c);
-  return tsl__exprs_status(base);
-}
-
-uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN]) {
-  const struct shared *h = &((const struct shared_context *)tsl__exprs_user(base))->shared;
-  tsl__expr rest = tsl__expr_json_string(base, tsl__expr_text(base));
-  tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, h->quote};
-  /* what an object that takes further members of any value goes on with: from the end of a name on,
-   * of a quote, and of a member, which may be the last */
-  tsl__expr named = tsl__expr_seq(base, tsl__expr_guard(base, TSL__NEW_NAME), h->members[0].rule),
-            extra = tsl__expr_seq(base, h->string_rest, named),
-            next = tsl__expr_seq(base, h->more, extra);
-  const tsl__expr all[TSL__SCHEMA_BETWEEN] = {h->space,
-                                              h->colon,
-                                              h->members[0].rule,
-                                              h->more,
-                                              h->end,
-                                              h->next_item,
-                                              h->end_array,
-                                              sequence(base, comma, 3),
-                                              h->right_brace,
-                                              named,
-                                              extra,
-                                              next,
-                                              tsl__expr_alt(base, h->end, next),
-                                              rest};
-  memcpy(out, all, sizeof all);
-  return TSL__SCHEMA_BETWEEN;
-}
-
-uint32_t tsl__schema_space_max(const struct schema *s) {
-  return s->options.whitespace == TSL_WS_ANY       ? TSL__INF
-         : s->options.whitespace == TSL_WS_BOUNDED ? s->options.whitespace_max
-                                                   : 0;
-}
-
-bool tsl__schema_share(struct schema *s) {
-  const tsl__exprs *parent = tsl__exprs_parent(s->x);
-  const struct shared_context *c =
-      s->options.whitespace == TSL_WS_ANY && parent ? tsl__exprs_user(parent) : NULL;
-  if (!c) c = make_shared(s->x, tsl__schema_space_max(s));
-  if (c) s->shared = c->shared;
-  return c != NULL;
 }
 
 /* ---- goals ----------------------------------------------------------------------------------- */
@@ -519,7 +169,7 @@ static void object_leaf(void *ctx, const struct part *parts, const tsl__number_s
   (void)number;
   struct collecting *c = ctx;
   /* each member of each alternative is a way of its own, and within it each of its alternatives */
-  c->s->unites |= c->object_count > 0;
+  c->s->joins_alike |= c->object_count > 0;
   struct object *o = tsl__object_new(c->s, c->level, parts);
   if (o && (c->objects = widened(c->s, c->objects, c->object_count)))
     c->objects[c->object_count++] = o;
@@ -578,8 +228,8 @@ static void open_scalars(struct schema *s, goal g, uint8_t types) {
 /* What is neither array nor object. */
 static void open_simple(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->told) return;
-  e->told = true;
+  if (e->simple_known) return;
+  e->simple_known = true;
   e->scalars = types & (T_NULL | T_FALSE | T_TRUE);
   for (uint32_t i = 0; i < e->n && e->scalars; i++)
     e->scalars &= tsl__schema_scalars(s, e->lits[i]);
@@ -646,7 +296,7 @@ bool tsl__goal_listed(struct schema *s, const struct goal_entry *e) {
 static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return s->shared.string;
   if (tsl__goal_listed(s, e)) return e->string;
-  const struct shared_format *f = format_of(s, e->string);
+  const struct shared_format *f = tsl__schema_format_of(s, e->string);
   return f ? f->rule : tsl__schema_frame(s, e->string);
 }
 

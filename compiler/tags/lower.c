@@ -1,11 +1,22 @@
-/* lower.c - formats to expressions, and the marks in them. See tags.h.
+/* lower.c - formats to expressions, and the captures in them. See tags.h.
  *
+ * Problem   A tree of formats says where text is free, where tags stand in it, and what of it a
+ *           caller wants back. The matcher follows expressions, and ends a rule in tail position
+ *           without a trace.
+ * Idea      The tree is walked once, from the root down, with the strings at which a format must
+ *           stop. What a caller wants back becomes a rule of its own (a capture).
  * Stops     A format that can go on for ever (any text, triggered tags) stops at the ends of the
  *           tag that it is the last part of: these are handed down.
  * Loops     "free text, a tag, free text, ..." is a rule in tail position: constant stack, one
  *           frame.
- * Tails     A marked rule that ends a frame would be a tail call and leave no trace; then a rule
+ * Tails     A captured rule that ends a frame would be a tail call and leave no trace. Then a rule
  *           for the empty text stands behind it.
+ * Example   A tag "<t>" any text "</t>" that is a call lowers to
+ *           "<t>" CAPTURE(text & !(.* "</t>" .*) · "</t>") NOTHING
+ *           where NOTHING, the rule for the empty text, keeps CAPTURE from being a tail call.
+ * Cost      Linear in the tree, but for schemas, patterns and grammars, which cost what their front
+ *           ends cost. Equal parts of a tree are lowered once.
+ * Tested by tests/tags/test_tags.c, tests/tags/test_tags_built.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,17 +26,17 @@
 #include "compiler/expr/node.h"
 #include "compiler/gbnf/gbnf.h"
 #include "compiler/regex/regex.h"
-#include "compiler/schema/parts.h"
-#include "compiler/tags/tags.h"
+#include "compiler/schema/object.h"
+#include "compiler/tags/lower.h"
 
-/* ---- marks ----------------------------------------------------------------------------------- */
+/* ---- captures ----------------------------------------------------------------------------------- */
 
-static tsl__expr unfold_mark(tsl__exprs *x, void *ctx, uint32_t index) {
+static tsl__expr unfold_capture(tsl__exprs *x, void *ctx, uint32_t index) {
   (void)x;
   return ((tsl__captures *)ctx)->at.at[index].body;
 }
 
-static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
+static void print_capture(void *ctx, uint32_t index, char *out, size_t n) {
   static const char *const names[] = {"",      "text",      "reasoning", "call",  "tag",   "markup",
                                       "id",    "arguments", "members",   "key",   "value", "bare",
                                       "array", "object",    "true",      "false", "null"};
@@ -34,25 +45,26 @@ static void print_mark(void *ctx, uint32_t index, char *out, size_t n) {
            (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
 }
 
-static uint32_t mark_shortest(tsl__exprs *x, void *ctx, uint32_t index) {
+static uint32_t capture_shortest(tsl__exprs *x, void *ctx, uint32_t index) {
   return tsl__expr_shortest(x, ((tsl__captures *)ctx)->at.at[index].body);
 }
 
-static const tsl__rule_ops mark_ops = {unfold_mark, print_mark, NULL, mark_shortest, NULL};
+static const tsl__rule_ops capture_ops = {unfold_capture, print_capture, NULL, capture_shortest,
+                                          NULL};
 
 const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind != TSL__K_RULE) return NULL;
   const tsl__rule *r = tsl__rule_at(x, n.a);
-  return r->ops == &mark_ops ? &((const tsl__captures *)r->ctx)->at.at[r->param] : NULL;
+  return r->ops == &capture_ops ? &((const tsl__captures *)r->ctx)->at.at[r->param] : NULL;
 }
 
-static uint64_t mark_hash(const tsl__capture *m) {
+static uint64_t capture_hash(const tsl__capture *m) {
   return tsl__mix(((uint64_t)m->kind << 56) + ((uint64_t)m->back << 32) + m->body) ^
          (m->name ? tsl__hash(m->name, m->name_length) : 0);
 }
 
-static bool mark_equal(const tsl__capture *a, const tsl__capture *b) {
+static bool capture_equal(const tsl__capture *a, const tsl__capture *b) {
   if (a->kind != b->kind || a->body != b->body || a->back != b->back ||
       a->name_length != b->name_length || !a->name != !b->name || a->end_count != b->end_count)
     return false;
@@ -65,44 +77,45 @@ static bool mark_equal(const tsl__capture *a, const tsl__capture *b) {
 }
 
 /* Copies that live as long as the expressions. */
-static bool keep_texts(tsl__captures *m, tsl__capture *mark) {
-  char *name = mark->name ? tsl__exprs_alloc(m->x, mark->name_length + 1) : NULL;
+static bool keep_texts(tsl__captures *m, tsl__capture *capture) {
+  char *name = capture->name ? tsl__exprs_alloc(m->x, capture->name_length + 1) : NULL;
   tsl__string *ends =
-      mark->end_count ? tsl__exprs_alloc(m->x, mark->end_count * sizeof *ends) : NULL;
-  if ((mark->name && !name) || (mark->end_count && !ends)) return false;
-  if (name) mark->name = memcpy(name, mark->name, mark->name_length);
-  for (uint32_t i = 0; i < mark->end_count; i++) {
-    char *text = tsl__exprs_alloc(m->x, mark->ends[i].length + 1);
+      capture->end_count ? tsl__exprs_alloc(m->x, capture->end_count * sizeof *ends) : NULL;
+  if ((capture->name && !name) || (capture->end_count && !ends)) return false;
+  if (name) capture->name = memcpy(name, capture->name, capture->name_length);
+  for (uint32_t i = 0; i < capture->end_count; i++) {
+    char *text = tsl__exprs_alloc(m->x, capture->ends[i].length + 1);
     if (!text) return false;
-    ends[i] =
-        (tsl__string){memcpy(text, mark->ends[i].at, mark->ends[i].length), mark->ends[i].length};
+    ends[i] = (tsl__string){memcpy(text, capture->ends[i].at, capture->ends[i].length),
+                            capture->ends[i].length};
   }
-  mark->ends = ends;
+  capture->ends = ends;
   return true;
 }
 
-/* A marked rule around `body`. */
-static tsl__expr marked_rule(tsl__captures *m, tsl__capture_kind kind, tsl__expr body,
-                             const char *name, uint32_t name_length, uint32_t back,
-                             const tsl__string *ends, uint32_t end_count) {
-  tsl__capture mark = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
+/* A captured rule around `body`. */
+tsl__expr tsl__lower_capture_rule(tsl__captures *m, tsl__capture_kind kind, tsl__expr body,
+                                  const char *name, uint32_t name_length, uint32_t back,
+                                  const tsl__string *ends, uint32_t end_count) {
+  tsl__capture capture = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
   if (body == TSL__NONE) return TSL__NONE;
-  uint64_t hash = mark_hash(&mark);
+  uint64_t hash = capture_hash(&capture);
   uint32_t i;
   for (tsl__index_iter it = tsl__index_first(&m->index, hash);
        (i = tsl__index_next(&it)) != UINT32_MAX;)
-    if (mark_equal(&m->at.at[i], &mark)) return m->at.at[i].rule;
+    if (capture_equal(&m->at.at[i], &capture)) return m->at.at[i].rule;
   uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0;
-  mark.rule = tsl__expr_rule(m->x, &mark_ops, m, (uint32_t)m->at.n, flags,
-                             tsl__node_at(m->x, body).shortest);
-  if (mark.rule == TSL__NONE || !keep_texts(m, &mark) || !tsl__vec_push(m->alloc, &m->at, mark))
+  capture.rule = tsl__expr_rule(m->x, &capture_ops, m, (uint32_t)m->at.n, flags,
+                                tsl__node_at(m->x, body).shortest);
+  if (capture.rule == TSL__NONE || !keep_texts(m, &capture) ||
+      !tsl__vec_push(m->alloc, &m->at, capture))
     return tsl__expr_no_memory(m->x);
   if (!tsl__index_add(&m->index, m->alloc, hash, (uint32_t)m->at.n - 1))
     return tsl__expr_no_memory(m->x);
-  return mark.rule;
+  return capture.rule;
 }
 
-static void free_marks(void *ctx) {
+static void free_captures(void *ctx) {
   tsl__captures *m = ctx;
   const tsl_allocator *a = m->alloc;
   tsl__vec_free(a, &m->at);
@@ -150,15 +163,15 @@ static bool find_specials(tsl__captures *m) {
   return fine;
 }
 
-static tsl__captures *new_marks(tsl__exprs *x, const tsl_vocab *vocab) {
+static tsl__captures *new_captures(tsl__exprs *x, const tsl_vocab *vocab) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
   tsl__captures *m = tsl__alloc_zero(a, sizeof *m);
   if (!m) return NULL;
   m->alloc = a;
   m->x = x;
   m->vocab = vocab;
-  if (!tsl__exprs_own(x, m, free_marks) || !find_specials(m)) return NULL;
-  m->nothing = marked_rule(m, TSL__CAPTURE_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
+  if (!tsl__exprs_own(x, m, free_captures) || !find_specials(m)) return NULL;
+  m->nothing = tsl__lower_capture_rule(m, TSL__CAPTURE_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
   return m;
 }
 
@@ -202,25 +215,18 @@ static tsl__expr new_loop(tsl__tags_lowering *l, const char *name, loop **out) {
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
-/* What is handed down: where unbounded formats stop, and whether the format ends its frame. */
-typedef struct stops {
-  const tsl__string *text;
-  const tsl_token *tokens;
-  uint32_t text_count, token_count;
-  bool last;
-} stops;
-
 static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s);
 
 #define NODE_WORK 16u /* of one format, in things touched (compiler/expr/expr.h) */
 
-/* A mark around a part, kept from being a tail call. */
-static tsl__expr marked(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr e, stops s) {
-  tsl__expr rule = marked_rule(l->marks, n->mark, e, n->name, n->name_length, 0, NULL, 0);
-  return s.last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
+/* A capture around a part, kept from being a tail call. */
+tsl__expr tsl__lower_captured(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr e, stops s) {
+  tsl__expr rule =
+      tsl__lower_capture_rule(l->captures, n->capture, e, n->name, n->name_length, 0, NULL, 0);
+  return s.last ? tsl__expr_seq(l->x, rule, l->captures->nothing) : rule;
 }
 
-static bool same_text(tsl__string a, tsl__string b) {
+bool tsl__lower_same_text(tsl__string a, tsl__string b) {
   return a.length == b.length && !tsl__tags_order(a, b);
 }
 
@@ -228,11 +234,11 @@ static bool same_text(tsl__string a, tsl__string b) {
 static bool hold(tsl__tags_lowering *l, tsl__string text) {
   if (!text.length) return true;
   for (size_t i = l->held.n, k = 0; i-- > 0 && k < 4; k++)
-    if (same_text(l->held.at[i], text)) return true;
+    if (tsl__lower_same_text(l->held.at[i], text)) return true;
   char *copy = tsl__exprs_alloc(l->x, text.length);
   if (!copy) return false;
   tsl__string kept = {memcpy(copy, text.at, text.length), text.length};
-  return tsl__vec_push(l->marks->alloc, &l->held, kept) || (tsl__expr_no_memory(l->x), false);
+  return tsl__vec_push(l->captures->alloc, &l->held, kept) || (tsl__expr_no_memory(l->x), false);
 }
 
 static bool keep_held(tsl__tags_lowering *l) {
@@ -258,8 +264,9 @@ static bool keep_counted(tsl__tags_lowering *l) {
 }
 
 /* Triggers, the stops handed down, then what is excluded, as one list. */
-static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers,
-                            uint32_t trigger_count, stops s, const tsl__tag *n, uint32_t *count) {
+tsl__string *tsl__lower_without(tsl__tags_lowering *l, const tsl__string *triggers,
+                                uint32_t trigger_count, stops s, const tsl__tag *n,
+                                uint32_t *count) {
   uint32_t total = trigger_count + s.text_count + n->exclude_count, at = 0;
   tsl__string *all = tsl__tags_alloc(l->tags, total * sizeof *all + 1);
   *count = 0;
@@ -271,334 +278,10 @@ static tsl__string *without(tsl__tags_lowering *l, const tsl__string *triggers,
   return all;
 }
 
-/* ---- leaves ---------------------------------------------------------------------------------- */
-
-static tsl__expr mark_value(void *ctx, tsl__expr body, const char *key, uint32_t key_length,
-                            enum tsl__spelling spelling) {
-  static const tsl__capture_kind kinds[] = {
-      [TSL__AS_JSON] = TSL__CAPTURE_VALUE,    [TSL__AS_BARE] = TSL__CAPTURE_BARE,
-      [TSL__AS_OBJECT] = TSL__CAPTURE_OBJECT, [TSL__AS_ARRAY] = TSL__CAPTURE_ARRAY,
-      [TSL__AS_TRUE] = TSL__CAPTURE_TRUE,     [TSL__AS_FALSE] = TSL__CAPTURE_FALSE,
-      [TSL__AS_NULL] = TSL__CAPTURE_NULL};
-  return marked_rule(ctx, kinds[spelling], body, key, key_length, 0, NULL, 0);
-}
-
-static tsl__expr style_text(void *ctx, const char *text) {
-  tsl__captures *m = ctx;
-  for (size_t i = 0; i < m->style_texts.n; i++)
-    if (m->style_texts.at[i].text == text) return m->style_texts.at[i].e;
-  tsl__style_text made = {text,
-                          tsl__captures_constant(m, (tsl__string){text, (uint32_t)strlen(text)})};
-  return made.e == TSL__NONE || tsl__vec_push(m->alloc, &m->style_texts, made)
-             ? made.e
-             : tsl__expr_no_memory(m->x);
-}
-
-static tsl__expr text_without(void *ctx, tsl__expr text, const char *close) {
-  return tsl__captures_without(ctx, text, close);
-}
-
-static tsl__expr mark_key(void *ctx, tsl__expr body) {
-  return marked_rule(ctx, TSL__CAPTURE_KEY, body, NULL, 0, 0, NULL, 0);
-}
-
-static const struct tsl__schema_style styles[] = {
-    {.name = "qwen_xml",
-     .open = "<parameter=",
-     .between = ">",
-     .inner = "",
-     .close = "</parameter>",
-     .gap = "\n",
-     .padding = "\n",
-     .key_stops = "<>\n"},
-    {.name = "minimax_xml",
-     .open = "<parameter name=\"",
-     .between = "\">",
-     .inner = "",
-     .close = "</parameter>",
-     .gap = "\n",
-     .padding = "",
-     .key_stops = "<>\"\n"},
-    {.name = "minimax_m3_xml",
-     .open = "]<]minimax[>[<",
-     .between = ">",
-     .inner = "",
-     .close = "]<]minimax[>[",
-     .gap = "\n",
-     .padding = "",
-     .nested = true,
-     .key_stops = ">"},
-    {.name = "deepseek_xml",
-     .open = "<｜DSML｜parameter name=\"",
-     .between = "\" string=\"true\">",
-     .inner = "",
-     .json_open = "<｜DSML｜parameter name=\"",
-     .json_between = "\" string=\"false\">",
-     .close = "</｜DSML｜parameter>",
-     .gap = "\n",
-     .padding = "",
-     .key_stops = "<>\"\n"},
-    {.name = "deepseek_v4_1_xml",
-     .open = "<｜DSML｜ parameter name=\"",
-     .between = "\" string=\"true\">",
-     .inner = "",
-     .json_open = "<｜DSML｜ parameter name=\"",
-     .json_between = "\" string=\"false\">",
-     .close = "</｜DSML｜ parameter>",
-     .gap = "\n",
-     .padding = "",
-     .key_stops = "<>\"\n"},
-    {.name = "glm_xml",
-     .open = "<arg_key>",
-     .between = "</arg_key>",
-     .inner = "<arg_value>",
-     .close = "</arg_value>",
-     .gap = "\n",
-     .padding = "",
-     .key_stops = "<>\n"},
-    {.name = "cohere_xml",
-     .open = "<cofl:value name=\"",
-     .between = "\" type=\"raw\">",
-     .inner = "",
-     .json_open = "<cofl:value name=\"",
-     .json_between = "\" type=\"json\">",
-     .close = "</cofl:value>",
-     .gap = "\n",
-     .padding = "",
-     .key_stops = "<>\"\n"},
-    {.name = "kimi_k3_xml",
-     .open = "<|open|>argument key=\"",
-     .between = "\" type=\"string\"<|sep|>",
-     .inner = "",
-     .json_open = "<|open|>argument key=\"",
-     .json_between = "\" type=\"",
-     .typed = true,
-     .typed_between = "\"<|sep|>",
-     .close = "<|close|>argument<|sep|>",
-     .gap = "",
-     .padding = "",
-     .key_stops = "<>\"&\n"},
-    {.name = "pythonic",
-     .open = "",
-     .between = "=",
-     .inner = "",
-     .close = "",
-     .gap = "",
-     .padding = "",
-     .separator = ", ",
-     .python = true,
-     .key_stops = "\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"},
-};
-
-static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl__tag *n) {
-  _Static_assert(sizeof styles / sizeof *styles <= TSL__STYLES_MAX, "room for every style");
-  for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
-    if (strcmp(styles[i].name, n->style)) continue;
-    struct tsl__schema_style *own =
-        l->marks->styles[i] ? NULL : tsl__exprs_alloc(l->x, sizeof *own);
-    if (!own) return l->marks->styles[i];
-    *own = styles[i];
-    for (const char *c = own->key_stops;; c++) {
-      tsl__bytes_add(&own->stops, (uint8_t)*c);
-      if (!*c) break;
-    }
-    own->mark_value = mark_value;
-    own->mark_key = mark_key;
-    own->text = style_text;
-    own->without = text_without;
-    own->ctx = l->marks;
-    return l->marks->styles[i] = own;
-  }
-  return tsl__tags_fail(l->tags, TSL_ERR_UNSUPPORTED, n->at, "the style \"%.60s\" is not supported",
-                        n->style);
-}
-
-/* The schema's error, at its place in the whole text. */
-static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_error *error) {
-  char pointer[sizeof error->pointer] = "", whole[2 * sizeof error->pointer];
-  const tsl__json *root = l->tags->root;
-  if (root && n->detached && n->at) { /* the schema is made up: what it was made of is to blame */
-    tsl__tags_fail(l->tags, error->status, n->at, "%s", error->message);
-    return;
-  }
-  tsl__tags_fail(l->tags, error->status, NULL, "%s", error->message);
-  if (!l->tags->error) return;
-  l->tags->error->offset = error->offset;
-  l->tags->error->line = error->line;
-  l->tags->error->column = error->column;
-  if (root && tsl__json_pointer(root, n->schema, pointer, sizeof pointer) == SIZE_MAX)
-    pointer[0] = 0;
-  snprintf(whole, sizeof whole, "%s%s", pointer, error->pointer);
-  tsl__error_pointer(l->tags->error, whole, strlen(whole));
-}
-
-static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n,
-                                const struct tsl__schema_style *style) {
-  tsl_schema_options options = l->marks->schema;
-  struct tsl__schema_result result = {0};
-  tsl_error error;
-  if (n->any_order) options.order = TSL_ORDER_ANY;
-  if (n->max_whitespace != TSL__INF) {
-    options.whitespace = n->max_whitespace ? TSL_WS_BOUNDED : TSL_WS_COMPACT;
-    options.whitespace_max = n->max_whitespace;
-  }
-  const tsl_allocator *lent = l->tags->lent;
-  /* another compile has used it */
-  tsl__json *tree =
-      lent && n->schema->user ? tsl__json_copy(&l->tags->arena, n->schema) : n->schema;
-  if (!tree) return tsl__expr_no_memory(l->x);
-  const char *text = n->detached ? "" : l->tags->text;
-  tsl_status status =
-      tsl__schema_compile_tree(l->x, tree, lent, style, text, n->detached ? 0 : l->tags->length,
-                               &options, l->limits, &result, &error);
-  if (status != TSL_OK) schema_failed(l, n, &error);
-  return result.root;
-}
-
-/* The text that a schema was read from: what it is known by. */
-static tsl__string source_of(const tsl__tags_lowering *l, const tsl__tag *n) {
-  const tsl__json *j = n->schema;
-  if (n->source.at || n->detached || !l->tags->text ||
-      (j->kind != TSL__JSON_OBJECT && j->kind != TSL__JSON_ARRAY))
-    return n->source;
-  return (tsl__string){l->tags->text + j->offset, j->end - j->offset};
-}
-
-static tsl__expr find_part(const tsl__tags_lowering *l, const tsl__tag *n,
-                           const struct tsl__schema_style *style, tsl__string source,
-                           uint64_t hash) {
-  tsl__index_iter it = tsl__index_first(&l->marks->part_index, hash);
-  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    const tsl__schema_part *p = &l->marks->parts.at[i];
-    if (p->style == style && p->any_order == n->any_order &&
-        p->max_whitespace == n->max_whitespace && same_text(p->source, source))
-      return p->e;
-  }
-  return TSL__NONE;
-}
-
-static bool keep_part(tsl__tags_lowering *l, tsl__schema_part part, uint64_t hash) {
-  tsl__captures *m = l->marks;
-  if (!l->tags->lent) { /* the text will go */
-    char *copy = tsl__exprs_alloc(l->x, part.source.length);
-    if (!copy) return false;
-    part.source.at = memcpy(copy, part.source.at, part.source.length);
-  }
-  if (tsl__vec_push(m->alloc, &m->parts, part) &&
-      tsl__index_add(&m->part_index, m->alloc, hash, (uint32_t)m->parts.n - 1))
-    return true;
-  return tsl__expr_no_memory(l->x), false;
-}
-
-static tsl__expr lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
-  const struct tsl__schema_style *style = n->style ? style_of(l, n) : NULL;
-  if (n->style && !style) return TSL__NONE;
-  tsl__string source = source_of(l, n);
-  uint64_t hash = source.at ? tsl__hash(source.at, source.length) : 0;
-  tsl__expr e = source.at ? find_part(l, n, style, source, hash) : TSL__NONE;
-  if (e == TSL__NONE) {
-    e = compile_schema(l, n, style);
-    tsl__schema_part part = {source, style, n->max_whitespace, n->any_order, e};
-    if (e == TSL__NONE || (source.at && !keep_part(l, part, hash))) return TSL__NONE;
-  }
-  tsl__tag as = *n;
-  if (n->mark == TSL__CAPTURE_ARGUMENTS && n->style) as.mark = TSL__CAPTURE_MEMBERS;
-  return as.mark ? marked(l, &as, e, s) : e;
-}
-
-/* Many tags have the same pattern: the last one is remembered. */
-static tsl__expr lower_regex(tsl__tags_lowering *l, const tsl__tag *n) {
-  tsl_error error;
-  tsl__expr e = TSL__NONE;
-  const struct tsl__constant *last = &l->pattern;
-  if (last->e != TSL__NONE && last->text.length == n->text.length &&
-      !memcmp(last->text.at, n->text.at, n->text.length))
-    return last->e;
-  tsl_status status = tsl__regex_compile(l->x, n->text.at, n->text.length, NULL, &e, &error);
-  if (status != TSL_OK)
-    tsl__tags_fail(l->tags, status, n->at, "in the pattern, at byte %zu: %s", error.offset,
-                   error.message);
-  else
-    l->pattern = (struct tsl__constant){n->text, e};
-  return e;
-}
-
-static tsl__expr lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
-  tsl_error error;
-  tsl__expr e = TSL__NONE;
-  tsl_status status = tsl__gbnf_compile(l->x, l->tags->vocab, n->text.at, n->text.length, NULL,
-                                        l->limits ? l->limits->max_depth : 0, &e, &error);
-  if (status != TSL_OK)
-    tsl__tags_fail(l->tags, status, n->at, "in the grammar, line %u: %s", error.line,
-                   error.message);
-  return e;
-}
-
-/* The frame of a text that is counted: with something empty at its end that no other one has. */
-static tsl__expr zone_rule(tsl__tags_lowering *l, tsl__expr text, size_t k) {
-  return marked_rule(l->marks, TSL__CAPTURE_NONE, tsl__expr_seq(l->x, text, l->marks->zones.at[k]),
-                     NULL, 0, 0, NULL, 0);
-}
-
-/* A text whose tokens are counted (runtime/matcher/quota.h). A format in several places is one
- * text, as it may be read in two of them at once: found among the last ones. */
-static tsl__expr counted(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr text) {
-  tsl__captures *m = l->marks;
-  size_t k = l->counted.n;
-  char name[32];
-  for (size_t i = k > 64 ? k - 64 : 0; i < k; i++)
-    if (l->counted.at[i].of == n && zone_rule(l, text, i) == l->counted.at[i].rule)
-      return l->counted.at[i].rule;
-  snprintf(name, sizeof name, "counted#%zu", k);
-  if (k == m->zones.n) {
-    tsl__expr own =
-        marked_rule(m, TSL__CAPTURE_NONE, TSL__EPS, name, (uint32_t)strlen(name), 0, NULL, 0);
-    if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own))
-      return tsl__expr_no_memory(l->x);
-  }
-  tsl__counted c = {zone_rule(l, text, k), n->max_tokens, n};
-  return tsl__vec_push(m->alloc, &l->counted, c) ? c.rule : tsl__expr_no_memory(l->x);
-}
-
-static tsl__expr lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
-  uint32_t count;
-  if (n->max_tokens == 0) return TSL__EPS;
-  const tsl__string *list = without(l, NULL, 0, s, n, &count);
-  if (!list) return TSL__NONE;
-  tsl__expr text = tsl__tags_free_text(l, list, count, n->max_chars);
-  return n->max_tokens == TSL__INF ? text : counted(l, n, text);
-}
-
-/* One of these tokens, or of all others. Those that no text can have count for nothing. */
-static tsl__expr named(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *tokens,
-                       size_t count, bool others) {
-  if (tsl__vocab_names_some(l->tags->vocab, tokens, count, others))
-    return tsl__expr_token(l->x, tokens, count, others);
-  tsl__tags_fail(
-      l->tags, TSL_ERR_EMPTY, n->at,
-      "no token can stand here: one that ends a generation, or has no bytes, is no part of a text");
-  return TSL__NONE;
-}
-
-static tsl__expr token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more,
-                           uint32_t more_count) {
-  tsl_token *all = tsl__tags_alloc(l->tags, (n->token_count + more_count) * sizeof *all + 1);
-  if (!all) return TSL__NONE;
-  for (uint32_t i = 0; i < n->token_count; i++) all[i] = n->tokens[i];
-  for (uint32_t i = 0; i < more_count; i++) all[n->token_count + i] = more[i];
-  size_t count = tsl__sort_unique(all, n->token_count + more_count);
-  return named(l, n, all, count, n->complement);
-}
-
-static tsl__expr lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
-  tsl__expr one = token_set(l, n, s.tokens, n->complement ? s.token_count : 0);
-  return tsl__expr_repeat(l->x, one, n->min, n->max);
-}
-
 /* ---- tags ------------------------------------------------------------------------------------ */
 
 static tsl__expr delimiter(tsl__tags_lowering *l, const tsl__tag *n, const tsl__delimiter *d) {
-  return d->is_token ? named(l, n, &d->token, 1, false) : tsl__tags_constant(l, d->text);
+  return d->is_token ? tsl__lower_named(l, n, &d->token, 1, false) : tsl__tags_constant(l, d->text);
 }
 
 /* A tag may end without it: it is empty, or a token that ends the generation, which comes after the
@@ -612,7 +295,7 @@ static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl
                            uint32_t end_count, stops inner) {
   uint32_t count, text = 0;
   tsl__cut cut;
-  const tsl__string *list = without(l, NULL, 0, inner, any, &count);
+  const tsl__string *list = tsl__lower_without(l, NULL, 0, inner, any, &count);
   tsl__expr *all = tsl__tags_alloc(l->tags, end_count * sizeof *all + 1);
   if (!list || !all || !tsl__tags_cut(l, list, count, inner.text_count, &cut)) return TSL__NONE;
   for (uint32_t i = 0; i < end_count; i++)
@@ -621,7 +304,7 @@ static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl
   return tsl__expr_alt_n(l->x, all, end_count);
 }
 
-/* A tag after its begin: content and end, in a frame that bears its mark. */
+/* A tag after its begin: content and end, in a frame that bears its capture. */
 static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last) {
   tsl__string *texts = tsl__tags_alloc(l->tags, n->end_count * sizeof *texts),
               *spelled = tsl__tags_alloc(l->tags, n->end_count * sizeof *spelled);
@@ -645,7 +328,7 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
     ends[i] = left_out ? TSL__EPS : delimiter(l, n, &n->ends[i]);
   }
   const tsl__tag *content = n->items[0];
-  bool free_text = content->kind == TSL__TAG_ANY && !content->mark &&
+  bool free_text = content->kind == TSL__TAG_ANY && !content->capture &&
                    content->max_chars == TSL__INF && content->max_tokens == TSL__INF && !inner.last;
   if (free_text) {
     all = any_until(l, content, n->ends, n->end_count, inner);
@@ -653,12 +336,12 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
     tsl__expr end = tsl__expr_alt_n(l->x, ends, n->end_count);
     all = tsl__expr_seq(l->x, lower(l, content, inner), end);
   }
-  const tsl__string *name = n->name || n->mark != TSL__CAPTURE_TAG
+  const tsl__string *name = n->name || n->capture != TSL__CAPTURE_TAG
                                 ? &(tsl__string){n->name, n->name_length}
                                 : &n->begin.text;
-  tsl__expr rule = marked_rule(l->marks, n->mark, all, name->at, name->length, n->begin.text.length,
-                               spelled, spelled_count);
-  return last ? tsl__expr_seq(l->x, rule, l->marks->nothing) : rule;
+  tsl__expr rule = tsl__lower_capture_rule(l->captures, n->capture, all, name->at, name->length,
+                                           n->begin.text.length, spelled, spelled_count);
+  return last ? tsl__expr_seq(l->x, rule, l->captures->nothing) : rule;
 }
 
 static tsl__expr lower_tag(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
@@ -705,7 +388,7 @@ static uint32_t *by_trigger(tsl__tags_lowering *l, const tsl__tag *n, uint32_t *
 
 /* `first` = the tags at once, without text before. */
 static tsl__expr with_first(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr loop_rule) {
-  return tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : loop_rule);
+  return tags_after(l, n, NULL, n->item_count, 0, n->once ? l->captures->nothing : loop_rule);
 }
 
 /* Those of the tags whose begin has a special token that reaches over the end of the trigger: the
@@ -737,9 +420,9 @@ static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops
   tsl__cut cut;
   const uint32_t *tags = by_trigger(l, n, &from);
   if (!tags) return TSL__NONE;
-  tsl__string *list = without(l, n->triggers, n->trigger_count, s, n, &count);
+  tsl__string *list = tsl__lower_without(l, n->triggers, n->trigger_count, s, n, &count);
   tsl__expr again = new_loop(l, "triggered-tags", &body),
-            then = n->once ? l->marks->nothing : again,
+            then = n->once ? l->captures->nothing : again,
             *all = tsl__tags_alloc(l->tags, (n->trigger_count + 1) * sizeof *all);
   if (!list || !all || again == TSL__NONE ||
       !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut))
@@ -764,16 +447,16 @@ static tsl__expr lower_by_token(tsl__tags_lowering *l, const tsl__tag *n, stops 
   const tsl__tag *excluded = n->items[n->item_count];
   tsl_token *stop = tsl__tags_alloc(l->tags, (n->token_count + s.token_count) * sizeof *stop + 1);
   tsl__expr again = new_loop(l, "token-triggered", &body),
-            then = n->once ? l->marks->nothing : again, tags = TSL__NONE;
+            then = n->once ? l->captures->nothing : again, tags = TSL__NONE;
   if (!stop || again == TSL__NONE) return TSL__NONE;
   for (uint32_t i = 0; i < n->token_count; i++) stop[i] = n->tokens[i];
   for (uint32_t i = 0; i < s.token_count; i++) stop[n->token_count + i] = s.tokens[i];
   tsl__expr free =
-      tsl__expr_star(l->x, token_set(l, excluded, stop, n->token_count + s.token_count));
+      tsl__expr_star(l->x, tsl__lower_token_set(l, excluded, stop, n->token_count + s.token_count));
   if (n->kind == TSL__TAG_TRIGGERED) tags = tags_after(l, n, NULL, n->item_count, 0, then);
   for (uint32_t i = 0; n->kind == TSL__TAG_DISPATCH && i < n->item_count; i++) {
     stops inner = {.last = false};
-    tsl__expr token = named(l, n, &n->tokens[i], 1, false),
+    tsl__expr token = tsl__lower_named(l, n, &n->tokens[i], 1, false),
               rest = tsl__expr_seq(l->x, lower(l, n->items[i], inner), then);
     tags = tsl__expr_alt(l->x, tags, tsl__expr_seq(l->x, token, rest));
   }
@@ -785,8 +468,8 @@ static tsl__expr lower_dispatch(tsl__tags_lowering *l, const tsl__tag *n, stops 
   uint32_t count;
   loop *body;
   tsl__cut cut;
-  tsl__string *list = without(l, n->triggers, n->trigger_count, s, n, &count);
-  tsl__expr again = new_loop(l, "dispatch", &body), then = n->once ? l->marks->nothing : again,
+  tsl__string *list = tsl__lower_without(l, n->triggers, n->trigger_count, s, n, &count);
+  tsl__expr again = new_loop(l, "dispatch", &body), then = n->once ? l->captures->nothing : again,
             *all = tsl__tags_alloc(l->tags, (n->item_count + 1) * sizeof *all);
   if (!list || !all || again == TSL__NONE ||
       !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut))
@@ -808,9 +491,10 @@ static tsl__expr lower_separated(tsl__tags_lowering *l, const tsl__tag *n) {
   loop *body;
   tsl__expr more = new_loop(l, "more-tags", &body), separator = tsl__tags_constant(l, n->text);
   if (more == TSL__NONE) return TSL__NONE;
-  tsl__expr tags = tags_after(l, n, NULL, n->item_count, 0, n->once ? l->marks->nothing : more);
+  tsl__expr tags = tags_after(l, n, NULL, n->item_count, 0, n->once ? l->captures->nothing : more);
   if (n->text.length)
-    separator = marked_rule(l->marks, TSL__CAPTURE_MARKUP, separator, NULL, 0, 0, NULL, 0);
+    separator =
+        tsl__lower_capture_rule(l->captures, TSL__CAPTURE_MARKUP, separator, NULL, 0, 0, NULL, 0);
   if (!n->once) body->body = tsl__expr_opt(l->x, tsl__expr_seq(l->x, separator, tags));
   return n->at_least_one ? tags : tsl__expr_opt(l->x, tags);
 }
@@ -850,10 +534,10 @@ static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   if (tsl__exprs_status(l->x) != TSL_OK) return TSL__NONE;
   switch (n->kind) {
   case TSL__TAG_CONST: e = tsl__tags_constant(l, n->text); break;
-  case TSL__TAG_SCHEMA: return lower_schema(l, n, s);
-  case TSL__TAG_REGEX: e = lower_regex(l, n); break;
-  case TSL__TAG_GBNF: e = lower_gbnf(l, n); break;
-  case TSL__TAG_ANY: e = lower_any(l, n, s); break;
+  case TSL__TAG_SCHEMA: return tsl__lower_schema(l, n, s);
+  case TSL__TAG_REGEX: e = tsl__lower_regex(l, n); break;
+  case TSL__TAG_GBNF: e = tsl__lower_gbnf(l, n); break;
+  case TSL__TAG_ANY: e = tsl__lower_any(l, n, s); break;
   case TSL__TAG_SEQUENCE:
   case TSL__TAG_OR: e = lower_items(l, n, s); break;
   case TSL__TAG_REPEAT: e = lower_repeat(l, n, s); break;
@@ -865,28 +549,28 @@ static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   case TSL__TAG_DISPATCH:
     e = n->by_token ? lower_by_token(l, n, s) : lower_dispatch(l, n, s);
     break;
-  case TSL__TAG_TOKENS: e = lower_tokens(l, n, s); break;
+  case TSL__TAG_TOKENS: e = tsl__lower_tokens(l, n, s); break;
   }
-  if (e == TSL__EPS || e == TSL__NONE || !n->mark) return e;
-  return marked(l, n, e, s);
+  if (e == TSL__EPS || e == TSL__NONE || !n->capture) return e;
+  return tsl__lower_captured(l, n, e, s);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__captures *marks,
-                          const tsl_schema_options *schema, const tsl_limits *limits,
-                          tsl__tagged **out) {
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
+                          tsl__captures *captures, const tsl_schema_options *schema,
+                          const tsl_limits *limits, tsl__tagged **out) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
   tsl__tags_lowering l = {.tags = t,
                           .x = x,
-                          .marks = marks ? marks : new_marks(x, t->vocab),
+                          .captures = captures ? captures : new_captures(x, t->vocab),
                           .limits = limits,
                           .out = tsl__exprs_alloc(x, sizeof **out)};
   tsl__expr e = TSL__NONE;
   *out = l.out;
-  bool kept = marks || !schema || (l.marks && keep_options(l.marks, schema));
-  if (l.out) *l.out = (tsl__tagged){.marks = l.marks};
-  if (!l.marks || !l.out || !kept)
+  bool kept = captures || !schema || (l.captures && keep_options(l.captures, schema));
+  if (l.out) *l.out = (tsl__tagged){.captures = l.captures};
+  if (!l.captures || !l.out || !kept)
     tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   else
     e = lower(&l, root, (stops){.last = true});

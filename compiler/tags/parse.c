@@ -1,8 +1,8 @@
 /* parse.c - from text back to calls: following a text through the grammar's own states, and noting
- * where marked frames begin and end.
+ * where captured frames begin and end.
  *
  * Idea       A thread is one way to read the text so far: its stack of frames, and a list of notes
- *            "frame with mark M begins / ends at byte n". Stacks and notes are lists with shared
+ *            "frame with capture M begins / ends at byte n". Stacks and notes are lists with shared
  *            tails, stacks are interned. A byte moves every thread through the states that the
  *            matcher uses; equal stacks are one thread.
  * Ambiguity  Threads are ordered, and of equal stacks the first stays, but for values: what is JSON
@@ -22,109 +22,48 @@
  */
 #include <stdio.h>
 
-#include "compiler/states/states.h"
-#include "compiler/tags/tags.h"
+#include "compiler/tags/parser.h"
 #include "runtime/walk/names.h"
-#include "runtime/automaton/state.h"
 
 #define THREADS_MAX 4096u
 #define DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
 
-typedef struct frame {
-  tsl__state state;
-  uint32_t count, parent; /* parent: frame + 1; 0: the bottom */
-  uint32_t mark;          /* + 1; 0: none */
-} frame;
-
-typedef struct note {
-  uint32_t before; /* note + 1; 0: the first */
-  uint32_t depth;
-  uint32_t mark;
-  bool begin;
-  size_t at;
-} note;
-
-typedef struct thread {
-  uint32_t frame, notes; /* notes: the last one + 1 */
-} thread;
-
-typedef TSL__VEC(thread) threads;
-typedef TSL__VEC(char) text_vec;
-
-typedef struct part { /* its text lies in parser.parts_text */
-  tsl_part_kind kind;
-  uint32_t call;
-  size_t from, length;
-  size_t next; /* the next part of the same call, + 1; 0: none. Of parts of calls alone */
-} part;
-
-typedef struct call_parts { /* + 1 */
-  size_t first, last;
-} call_parts;
-
-struct tsl_parser {
-  tsl_allocator alloc;
-  tsl_grammar *grammar;
-  const tsl__tagged *tagged;
-  const tsl__captures *marks;
-  TSL__VEC(frame) frames;
-  tsl__index index;
-  TSL__VEC(note) notes;
-  threads now, next, saved;
-  threads entered; /* stepped from, for this byte */
-  uint32_t depth;
-  text_vec text;
-  /* What was said so far. */
-  uint32_t told; /* last note + 1 */
-  size_t told_to;
-  TSL__VEC(uint32_t) open; /* marks, + 1 */
-  TSL__VEC(part) parts;
-  TSL__VEC(call_parts) call_parts; /* of each call that has a part, and of those before it */
-  size_t parts_read;
-  text_vec parts_text, key, json;
-  /* the end of what was given: the beginning of a special token's text that is no text here */
-  text_vec held;
-  uint32_t calls, members;
-  bool finished;
-  tsl_status status; /* sticky: no memory, a limit */
-};
-
 /* ---- frames and notes ------------------------------------------------------------------------ */
 
-static void *failed(tsl_parser *p, tsl_status status) {
+void *tsl__parser_failed(tsl_parser *p, tsl_status status) {
   if (p->status == TSL_OK) p->status = status;
   return NULL;
 }
 
 static uint32_t frame_of(tsl_parser *p, frame f) {
   uint64_t hash = tsl__mix(((uint64_t)f.state << 32 | f.parent) +
-                           (uint64_t)f.count * 0x9e3779b97f4a7c15u + f.mark);
+                           (uint64_t)f.count * 0x9e3779b97f4a7c15u + f.capture);
   tsl__index_iter it = tsl__index_first(&p->index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (!memcmp(&p->frames.at[i], &f, sizeof f)) return i;
   if (!tsl__vec_push(&p->alloc, &p->frames, f) ||
       !tsl__index_add(&p->index, &p->alloc, hash, (uint32_t)p->frames.n - 1))
-    failed(p, TSL_ERR_NO_MEMORY);
+    tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
   return (uint32_t)p->frames.n - 1;
 }
 
-static uint32_t note_add(tsl_parser *p, uint32_t before, uint32_t mark, bool begin) {
-  note n = {before, before ? p->notes.at[before - 1].depth + 1 : 1, mark, begin, p->text.n};
-  if (!tsl__vec_push(&p->alloc, &p->notes, n)) failed(p, TSL_ERR_NO_MEMORY);
+static uint32_t note_add(tsl_parser *p, uint32_t before, uint32_t capture, bool begin) {
+  note n = {before, before ? p->notes.at[before - 1].depth + 1 : 1, capture, begin, p->text.n};
+  if (!tsl__vec_push(&p->alloc, &p->notes, n)) tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
   return (uint32_t)p->notes.n;
 }
 
 static tsl__space *space_of(const tsl_parser *p) { return p->grammar->space; }
-static const tsl__capture *mark_at(const tsl_parser *p, uint32_t mark) {
-  return &p->marks->at.at[mark - 1];
+const tsl__capture *tsl__parser_capture_at(const tsl_parser *p, uint32_t capture) {
+  return &p->captures->at.at[capture - 1];
 }
 
-/* The mark of a frame that begins in this state, + 1. */
-static uint32_t mark_of_state(const tsl_parser *p, tsl__state state) {
+/* The capture of a frame that begins in this state, + 1. */
+static uint32_t capture_of_state(const tsl_parser *p, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space_of(p), state);
   if (r->flags & TSL__STATE_FORK) return 0;
   const tsl__capture *m = tsl__capture_of(tsl__states_exprs(space_of(p)), r->handle);
-  return m && m->kind != TSL__CAPTURE_NONE ? (uint32_t)(m - p->marks->at.at) + 1 : 0;
+  return m && m->kind != TSL__CAPTURE_NONE ? (uint32_t)(m - p->captures->at.at) + 1 : 0;
 }
 
 static uint32_t depth_of(const tsl_parser *p, uint32_t n) {
@@ -132,7 +71,7 @@ static uint32_t depth_of(const tsl_parser *p, uint32_t n) {
 }
 
 /* The last note that both lists have. */
-static uint32_t common(const tsl_parser *p, uint32_t a, uint32_t b) {
+uint32_t tsl__parser_common(const tsl_parser *p, uint32_t a, uint32_t b) {
   while (a != b) {
     if (depth_of(p, a) >= depth_of(p, b))
       a = p->notes.at[a - 1].before;
@@ -145,10 +84,12 @@ static uint32_t common(const tsl_parser *p, uint32_t a, uint32_t b) {
 /* Of two ways to the same stack: does `a` begin with a kind of value that goes before that of
  * `b`? */
 static bool goes_before(const tsl_parser *p, uint32_t a, uint32_t b) {
-  uint32_t before = common(p, a, b), kinds[2] = {0, 0}, at[2] = {a, b};
+  uint32_t before = tsl__parser_common(p, a, b), kinds[2] = {0, 0}, at[2] = {a, b};
   for (int i = 0; i < 2; i++)
     for (; at[i] != before; at[i] = p->notes.at[at[i] - 1].before)
-      kinds[i] = p->notes.at[at[i] - 1].begin ? mark_at(p, p->notes.at[at[i] - 1].mark)->kind : 0;
+      kinds[i] = p->notes.at[at[i] - 1].begin
+                     ? tsl__parser_capture_at(p, p->notes.at[at[i] - 1].capture)->kind
+                     : 0;
   return kinds[0] >= TSL__CAPTURE_VALUE && kinds[0] < kinds[1] && kinds[1] <= TSL__CAPTURE_OBJECT;
 }
 
@@ -162,7 +103,7 @@ static void land_below(tsl_parser *p, const frame *from, const tsl__keyed *names
   const frame below = p->frames.at[from->parent - 1];
   tsl__state state = below.state;
   uint32_t count = below.count;
-  if (from->mark) notes = note_add(p, notes, from->mark, false);
+  if (from->capture) notes = note_add(p, notes, from->capture, false);
   if (names) {
     tsl__target to = tsl__resume_to(space_of(p), state, names->range[0].lo);
     if (!to) return;
@@ -191,16 +132,16 @@ static void land(tsl_parser *p, tsl__state state, uint32_t count, const frame *f
     land_below(p, from, names, notes);
     return;
   }
-  thread t = {frame_of(p, (frame){state, count, from->parent, from->mark}), notes};
+  thread t = {frame_of(p, (frame){state, count, from->parent, from->capture}), notes};
   for (size_t i = 0; i < p->next.n; i++) {
     if (p->next.at[i].frame != t.frame) continue;
     if (goes_before(p, t.notes, p->next.at[i].notes)) p->next.at[i].notes = t.notes;
     return;
   }
   if (p->next.n >= THREADS_MAX)
-    failed(p, TSL_ERR_LIMIT);
+    tsl__parser_failed(p, TSL_ERR_LIMIT);
   else if (!tsl__vec_push(&p->alloc, &p->next, t))
-    failed(p, TSL_ERR_NO_MEMORY);
+    tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
 }
 
 static bool entered(tsl_parser *p, thread t) {
@@ -210,7 +151,7 @@ static bool entered(tsl_parser *p, thread t) {
     p->entered.at[i].notes = t.notes;
     return false;
   }
-  if (!tsl__vec_push(&p->alloc, &p->entered, t)) failed(p, TSL_ERR_NO_MEMORY);
+  if (!tsl__vec_push(&p->alloc, &p->entered, t)) tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
   return false;
 }
 
@@ -220,7 +161,7 @@ static bool takes(const tsl__token_edge *e, tsl_token token) {
   return listed != e->complement;
 }
 
-/* May it be empty without any marked frame in it? */
+/* May it be empty without any captured frame in it? */
 static bool empty_by_itself(const tsl__exprs *x, tsl__expr e) {
   for (;;) {
     const tsl__node n = tsl__node_at(x, e);
@@ -239,7 +180,7 @@ static bool empty_by_itself(const tsl__exprs *x, tsl__expr e) {
   }
 }
 
-/* Where a frame ends in this state: the notes of the marked frames that begin and end there, with
+/* Where a frame ends in this state: the notes of the captured frames that begin and end there, with
  * nothing in them, if it cannot end without. */
 static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, uint32_t notes,
                                uint32_t depth) {
@@ -255,10 +196,10 @@ static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, 
     const tsl__state_rec *called = tsl__state_expanded(space_of(p), callee),
                          *back = tsl__state_expanded(space_of(p), to);
     if (!called || !back || !(called->flags & back->flags & TSL__STATE_NULLABLE)) continue;
-    uint32_t mark = mark_of_state(p, callee);
-    if (mark) notes = note_add(p, notes, mark, true);
+    uint32_t capture = capture_of_state(p, callee);
+    if (capture) notes = note_add(p, notes, capture, true);
     notes = notes_of_empty(p, callee, c, notes, depth + 1);
-    if (mark) notes = note_add(p, notes, mark, false);
+    if (capture) notes = note_add(p, notes, capture, false);
     return notes_of_empty(p, to, to_count, notes, depth + 1);
   }
   return notes;
@@ -267,7 +208,7 @@ static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, 
 /* The notes of a frame that ends here. */
 static uint32_t notes_of_end(tsl_parser *p, const frame *f, uint32_t notes) {
   notes = notes_of_empty(p, f->state, f->count, notes, 0);
-  return f->mark ? note_add(p, notes, f->mark, false) : notes;
+  return f->capture ? note_add(p, notes, f->capture, false) : notes;
 }
 
 /* A byte, or a token as one step (token other than TSL_NO_TOKEN); p->text already holds what is
@@ -277,7 +218,7 @@ static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_t
   const tsl__state_rec *r = tsl__state_expanded(space_of(p), f.state);
   if (!r || p->status != TSL_OK || entered(p, (thread){at, notes})) return;
   if (++p->depth > DEPTH_MAX) {
-    failed(p, TSL_ERR_LIMIT);
+    tsl__parser_failed(p, TSL_ERR_LIMIT);
     return;
   }
   if ((r->flags & TSL__STATE_NULLABLE) && f.parent)
@@ -316,10 +257,10 @@ static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_t
       tsl__state to = back;
       if (b->flags & TSL__STATE_FORK)
         to = tsl__target_resolve(space_of(p), tsl__state_edges(b)[k].to, back_count, &count);
-      uint32_t below = frame_of(p, (frame){to, count, f.parent, f.mark}),
-               mark = mark_of_state(p, callee);
-      uint32_t called_frame = frame_of(p, (frame){callee, c, below + 1, mark});
-      step(p, called_frame, mark ? note_add(p, notes, mark, true) : notes, byte, token);
+      uint32_t below = frame_of(p, (frame){to, count, f.parent, f.capture}),
+               capture = capture_of_state(p, callee);
+      uint32_t called_frame = frame_of(p, (frame){callee, c, below + 1, capture});
+      step(p, called_frame, capture ? note_add(p, notes, capture, true) : notes, byte, token);
     }
   }
 }
@@ -346,242 +287,15 @@ static bool read_byte(tsl_parser *p, uint8_t byte) {
 }
 
 /* Threads at the beginning. */
-static void begin(tsl_parser *p) {
+void tsl__parser_begin(tsl_parser *p) {
   const tsl__stack_rec *r = tsl__stack_at(space_of(p), p->grammar->begin);
   for (uint32_t i = 0; i < r->n; i++) {
     const tsl__cell *c = tsl__stack_cell(space_of(p), r, i);
-    uint32_t mark = mark_of_state(p, c->state);
-    thread t = {frame_of(p, (frame){c->state, c->count, 0, mark}), 0};
-    if (mark) t.notes = note_add(p, 0, mark, true);
-    if (!tsl__vec_push(&p->alloc, &p->now, t)) failed(p, TSL_ERR_NO_MEMORY);
+    uint32_t capture = capture_of_state(p, c->state);
+    thread t = {frame_of(p, (frame){c->state, c->count, 0, capture}), 0};
+    if (capture) t.notes = note_add(p, 0, capture, true);
+    if (!tsl__vec_push(&p->alloc, &p->now, t)) tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
   }
-}
-
-/* ---- telling: text --------------------------------------------------------------------------- */
-
-static void put(tsl_parser *p, text_vec *to, const char *text, size_t n) {
-  if (!n) return;
-  if (!tsl__vec_reserve(&p->alloc, to, n)) {
-    failed(p, TSL_ERR_NO_MEMORY);
-    return;
-  }
-  memcpy(to->at + to->n, text, n);
-  to->n += n;
-}
-
-/* JSON string contents; bytes that are no UTF-8 (tokens may be anything) as U+FFFD. */
-static void put_escaped(tsl_parser *p, text_vec *to, const char *text, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    char buffer[8];
-    uint8_t c = (uint8_t)text[i];
-    size_t length = c < 0x80 ? 0 : tsl__json_sequence(text + i, text + n);
-    if (length)
-      put(p, to, text + i, length), i += length - 1;
-    else if (c >= 0x80)
-      put(p, to, "\xEF\xBF\xBD", 3);
-    else if (c == '"' || c == '\\')
-      put(p, to, (char[]){'\\', (char)c}, 2);
-    else if (c == '\n')
-      put(p, to, "\\n", 2);
-    else if (c < 0x20)
-      put(p, to, buffer, (size_t)snprintf(buffer, sizeof buffer, "\\u%04x", c));
-    else
-      put(p, to, (const char *)&c, 1);
-  }
-}
-
-static bool in_call(const tsl_parser *p) {
-  for (size_t i = 0; i < p->open.n; i++)
-    if (mark_at(p, p->open.at[i])->kind == TSL__CAPTURE_CALL) return true;
-  return false;
-}
-
-/* The last part is one of its call: so the whole is written in one pass over each call's. */
-static void chain(tsl_parser *p) {
-  const part *last = &p->parts.at[p->parts.n - 1];
-  if (last->kind < TSL_PART_CALL || last->kind > TSL_PART_CALL_END) return;
-  while (p->call_parts.n <= last->call)
-    if (!tsl__vec_push(&p->alloc, &p->call_parts, (call_parts){0})) {
-      failed(p, TSL_ERR_NO_MEMORY);
-      return;
-    }
-  call_parts *all = &p->call_parts.at[last->call];
-  if (all->last)
-    p->parts.at[all->last - 1].next = p->parts.n;
-  else
-    all->first = p->parts.n;
-  all->last = p->parts.n;
-}
-
-/* A part; pieces of the same thing in a row are one. */
-static void tell(tsl_parser *p, tsl_part_kind kind, const char *text, size_t n, bool escape) {
-  bool stream = kind == TSL_PART_TEXT || kind == TSL_PART_REASONING || kind == TSL_PART_ARGUMENTS ||
-                kind == TSL_PART_TAG_TEXT || kind == TSL_PART_ID;
-  part *last = p->parts.n ? &p->parts.at[p->parts.n - 1] : NULL;
-  bool ahead = kind == TSL_PART_ID && !in_call(p); /* the id of the call to come */
-  part fresh = {kind, p->calls && !ahead ? p->calls - 1 : p->calls, p->parts_text.n, 0, 0};
-  if (stream && !n) return;
-  if (!stream || !last || last->kind != kind || p->parts_read == p->parts.n) {
-    if (!tsl__vec_push(&p->alloc, &p->parts, fresh)) {
-      failed(p, TSL_ERR_NO_MEMORY);
-      return;
-    }
-    chain(p);
-    last = &p->parts.at[p->parts.n - 1];
-  }
-  if (escape)
-    put_escaped(p, &p->parts_text, text, n);
-  else
-    put(p, &p->parts_text, text, n);
-  last->length = p->parts_text.n - last->from;
-}
-
-/* Text between two notes, as what the innermost open mark makes of it. */
-static void tell_text(tsl_parser *p, size_t to) {
-  tsl__capture_kind kind =
-      p->open.n ? mark_at(p, p->open.at[p->open.n - 1])->kind : TSL__CAPTURE_TEXT;
-  if (to <= p->told_to) return;
-  const char *text = p->text.at + p->told_to;
-  size_t n = to - p->told_to;
-  p->told_to = to;
-  switch (kind) {
-  case TSL__CAPTURE_TEXT: tell(p, TSL_PART_TEXT, text, n, false); break;
-  case TSL__CAPTURE_REASONING: tell(p, TSL_PART_REASONING, text, n, false); break;
-  case TSL__CAPTURE_TAG: tell(p, TSL_PART_TAG_TEXT, text, n, false); break;
-  case TSL__CAPTURE_ID: tell(p, TSL_PART_ID, text, n, false); break;
-  case TSL__CAPTURE_ARGUMENTS:
-  case TSL__CAPTURE_VALUE: tell(p, TSL_PART_ARGUMENTS, text, n, false); break;
-  case TSL__CAPTURE_BARE: tell(p, TSL_PART_ARGUMENTS, text, n, true); break;
-  case TSL__CAPTURE_KEY: put(p, &p->key, text, n); break;
-  default: break;
-  }
-}
-
-/* ---- telling: notes -------------------------------------------------------------------------- */
-
-/* What stands before a value: a comma, and its key if it is no item. The value's mark is open
- * already. */
-static void tell_key(tsl_parser *p, const tsl__capture *m) {
-  bool item = p->open.n > 1 && mark_at(p, p->open.at[p->open.n - 2])->kind == TSL__CAPTURE_ARRAY;
-  if (p->members++) tell(p, TSL_PART_ARGUMENTS, ", ", 2, false);
-  tell(p, TSL_PART_ARGUMENTS, "\"", item ? m->kind == TSL__CAPTURE_BARE : 1, false);
-  if (item) return;
-  tell(p, TSL_PART_ARGUMENTS, m->name ? m->name : p->key.at, m->name ? m->name_length : p->key.n,
-       true);
-  tell(p, TSL_PART_ARGUMENTS, "\": \"", m->kind == TSL__CAPTURE_BARE ? 4 : 3, false);
-}
-
-static void tell_begin(tsl_parser *p, const note *n) {
-  static const char *const words[] = {"true", "false", "null"};
-  const tsl__capture *m = mark_at(p, n->mark);
-  tell_text(p, n->at - (m->back < n->at - p->told_to ? m->back : n->at - p->told_to));
-  p->told_to = n->at;
-  if (!tsl__vec_push(&p->alloc, &p->open, n->mark)) failed(p, TSL_ERR_NO_MEMORY);
-  if (m->kind == TSL__CAPTURE_CALL)
-    p->calls++, tell(p, TSL_PART_CALL, m->name, m->name_length, false);
-  if (m->kind == TSL__CAPTURE_ID && m->name) tell(p, TSL_PART_ID, m->name, m->name_length, false);
-  if (m->kind == TSL__CAPTURE_TAG) tell(p, TSL_PART_TAG, m->name, m->name_length, false);
-  if (m->kind == TSL__CAPTURE_MEMBERS) p->members = 0, tell(p, TSL_PART_ARGUMENTS, "{", 1, false);
-  if (m->kind == TSL__CAPTURE_KEY) p->key.n = 0;
-  if (m->kind >= TSL__CAPTURE_VALUE) tell_key(p, m);
-  if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY)
-    p->members = 0,
-    tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__CAPTURE_OBJECT ? "{" : "[", 1, false);
-  if (m->kind >= TSL__CAPTURE_TRUE)
-    tell(p, TSL_PART_ARGUMENTS, words[m->kind - TSL__CAPTURE_TRUE],
-         strlen(words[m->kind - TSL__CAPTURE_TRUE]), false);
-}
-
-static void tell_end(tsl_parser *p, const note *n) {
-  const tsl__capture *m = mark_at(p, n->mark);
-  uint32_t end = 0;
-  for (uint32_t i = 0; i < m->end_count; i++) {
-    const tsl__string e = m->ends[i];
-    if (e.length > end && n->at >= p->told_to + e.length &&
-        !memcmp(p->text.at + n->at - e.length, e.at, e.length))
-      end = e.length;
-  }
-  tell_text(p, n->at - end);
-  p->told_to = n->at;
-  if (p->open.n) p->open.n--;
-  if (m->kind == TSL__CAPTURE_CALL) tell(p, TSL_PART_CALL_END, "", 0, false);
-  if (m->kind == TSL__CAPTURE_TAG) tell(p, TSL_PART_TAG_END, "", 0, false);
-  if (m->kind == TSL__CAPTURE_MEMBERS) tell(p, TSL_PART_ARGUMENTS, "}", 1, false);
-  if (m->kind == TSL__CAPTURE_BARE) tell(p, TSL_PART_ARGUMENTS, "\"", 1, false);
-  if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY)
-    p->members = 1,
-    tell(p, TSL_PART_ARGUMENTS, m->kind == TSL__CAPTURE_OBJECT ? "}" : "]", 1, false);
-}
-
-/* Notes after `told` up to `last`, in their order. */
-static void tell_notes(tsl_parser *p, uint32_t last) {
-  uint32_t count = 0, at = last;
-  for (; at != p->told; at = p->notes.at[at - 1].before) count++;
-  uint32_t *list = tsl__alloc(&p->alloc, (count + 1) * sizeof *list);
-  if (!list) {
-    failed(p, TSL_ERR_NO_MEMORY);
-    return;
-  }
-  for (uint32_t i = count, k = last; i-- > 0; k = p->notes.at[k - 1].before) list[i] = k;
-  for (uint32_t i = 0; i < count; i++) {
-    const note n = p->notes.at[list[i] - 1];
-    if (n.begin)
-      tell_begin(p, &n);
-    else
-      tell_end(p, &n);
-  }
-  tsl__free(&p->alloc, list, (count + 1) * sizeof *list);
-  p->told = last;
-}
-
-/* ---- telling: how far ------------------------------------------------------------------------ */
-
-/* Where the first note after `last` begins to count, of all threads. */
-static size_t first_open(const tsl_parser *p, uint32_t last) {
-  size_t to = p->text.n;
-  for (size_t i = 0; i < p->now.n; i++) {
-    const note *first = NULL;
-    for (uint32_t n = p->now.at[i].notes; n != last; n = first->before) first = &p->notes.at[n - 1];
-    if (!first) continue;
-    const tsl__capture *m = mark_at(p, first->mark);
-    size_t back = first->begin ? m->back : 0, at;
-    for (uint32_t k = 0; !first->begin && k < m->end_count; k++)
-      if (m->ends[k].length > back) back = m->ends[k].length;
-    at = first->at > back ? first->at - back : 0;
-    if (at < to) to = at;
-  }
-  return to;
-}
-
-/* Not into what may be the beginning of a tag's begin or end. */
-static size_t not_held(const tsl_parser *p, size_t to) {
-  const tsl__tagged *t = p->tagged;
-  size_t from = to > t->held_longest ? to - t->held_longest : 0;
-  for (size_t k = from > p->told_to ? from : p->told_to; k < to; k++) {
-    if (!tsl__bytes_has(&t->held_first, (uint8_t)p->text.at[k])) continue;
-    for (uint32_t i = 0; i < t->held_count; i++)
-      if (to - k <= t->held[i].length && !memcmp(p->text.at + k, t->held[i].at, to - k)) return k;
-  }
-  return to;
-}
-
-static size_t whole_characters(const tsl_parser *p, size_t to) {
-  for (size_t k = 1; k <= 3 && k <= to - p->told_to; k++) {
-    uint8_t c = (uint8_t)p->text.at[to - k];
-    if (c < 0x80) return to;
-    if (c >= 0xC0) return (c >= 0xF0 ? 4u : c >= 0xE0 ? 3u : 2u) > k ? to - k : to;
-  }
-  return to;
-}
-
-static void tell_all(tsl_parser *p) {
-  uint32_t last = p->now.n ? p->now.at[0].notes : p->told;
-  for (size_t i = 1; i < p->now.n; i++) last = common(p, last, p->now.at[i].notes);
-  tell_notes(p, last);
-  size_t to = first_open(p, last);
-  if (to > p->told_to) to = not_held(p, to);
-  if (to > p->told_to) to = whole_characters(p, to);
-  if (to > p->told_to) tell_text(p, to);
 }
 
 /* ---- the public calls ------------------------------------------------------------------------ */
@@ -597,7 +311,7 @@ tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, 
   p->alloc = *allocator;
   p->grammar = grammar;
   p->tagged = tagged;
-  p->marks = tagged->marks;
+  p->captures = tagged->captures;
   tsl_grammar_retain(grammar);
   tsl_parser_reset(p);
   if (p->status != TSL_OK) {
@@ -641,12 +355,12 @@ static tsl_status unlock(tsl_parser *p) {
 
 void tsl_parser_reset(tsl_parser *p) {
   p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->call_parts.n =
-      p->parts_read = p->parts_text.n = p->told = p->calls = p->members = 0;
-  p->told_to = 0;
+      p->parts_read = p->parts_text.n = p->reported = p->calls = p->members = 0;
+  p->reported_to = 0;
   p->finished = false;
   p->status = TSL_OK;
   lock(p);
-  begin(p);
+  tsl__parser_begin(p);
   unlock(p);
 }
 
@@ -654,10 +368,10 @@ void tsl_parser_reset(tsl_parser *p) {
 static bool save(tsl_parser *p, size_t more) {
   p->saved.n = 0;
   /* a failure at the beginning left no way */
-  if (!p->now.n) return failed(p, TSL_ERR_STATE), false;
+  if (!p->now.n) return tsl__parser_failed(p, TSL_ERR_STATE), false;
   if (!tsl__vec_reserve(&p->alloc, &p->saved, p->now.n) ||
       !tsl__vec_reserve(&p->alloc, &p->text, more))
-    return failed(p, TSL_ERR_NO_MEMORY), false;
+    return tsl__parser_failed(p, TSL_ERR_NO_MEMORY), false;
   memcpy(p->saved.at, p->now.at, p->now.n * sizeof *p->now.at);
   p->saved.n = p->now.n;
   return true;
@@ -690,7 +404,7 @@ static size_t spelled_token(tsl_parser *p, const char *text, size_t n, bool *beg
 /* What was held back, and then the text. */
 static const char *with_held(tsl_parser *p, const char *text, size_t *length) {
   if (!p->held.n) return text;
-  put(p, &p->held, text, *length);
+  tsl__parser_put(p, &p->held, text, *length);
   *length = p->held.n;
   return p->held.at;
 }
@@ -730,9 +444,9 @@ tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
     memmove(p->held.at, text + i, length - i);
     p->held.n = length - i;
   } else {
-    put(p, &p->held, text + i, length - i);
+    tsl__parser_put(p, &p->held, text + i, length - i);
   }
-  tell_all(p);
+  tsl__parser_report_all(p);
   return p->status;
 }
 
@@ -772,7 +486,7 @@ tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
   if (status != TSL_OK)
     restore(p, before);
   else
-    tell_all(p);
+    tsl__parser_report_all(p);
   return status != TSL_OK ? status : p->status;
 }
 
@@ -796,8 +510,8 @@ tsl_status tsl_parser_finish(tsl_parser *p) {
     notes = notes_of_end(p, &over, notes);
   }
   if (unlock(p) != TSL_OK) return p->status;
-  tell_notes(p, notes);
-  tell_text(p, p->text.n);
+  tsl__parser_report_notes(p, notes);
+  tsl__parser_report_text(p, p->text.n);
   p->finished = p->status == TSL_OK;
   return p->status;
 }
@@ -807,130 +521,4 @@ bool tsl_parser_next(tsl_parser *p, tsl_part *out) {
   const part *q = &p->parts.at[p->parts_read++];
   *out = (tsl_part){q->kind, q->call, p->parts_text.at + q->from, q->length};
   return true;
-}
-
-/* ---- the whole as JSON ----------------------------------------------------------------------- */
-
-static void put_string(tsl_parser *p, const char *text) { put(p, &p->json, text, strlen(text)); }
-
-/* All parts of a kind, as one string. */
-static void put_parts(tsl_parser *p, tsl_part_kind kind) {
-  put_string(p, "\"");
-  for (size_t i = 0; i < p->parts.n; i++)
-    if (p->parts.at[i].kind == kind)
-      put_escaped(p, &p->json, p->parts_text.at + p->parts.at[i].from, p->parts.at[i].length);
-  put_string(p, "\"");
-}
-
-/* The first part of a call, + 1. */
-static size_t first_of(const tsl_parser *p, uint32_t call) {
-  return call < p->call_parts.n ? p->call_parts.at[call].first : 0;
-}
-
-/* The parts of one call: as string contents, or as they are. */
-static bool put_call_parts(tsl_parser *p, uint32_t call, tsl_part_kind kind, bool escape) {
-  bool any = false;
-  for (size_t i = first_of(p, call); i; i = p->parts.at[i - 1].next) {
-    const part *q = &p->parts.at[i - 1];
-    if (q->kind != kind) continue;
-    any = true;
-    if (escape)
-      put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
-    else
-      put(p, &p->json, p->parts_text.at + q->from, q->length);
-  }
-  return any;
-}
-
-static bool has_part(const tsl_parser *p, uint32_t call, tsl_part_kind kind) {
-  for (size_t i = first_of(p, call); i; i = p->parts.at[i - 1].next)
-    if (p->parts.at[i - 1].kind == kind) return true;
-  return false;
-}
-
-static bool is_json(tsl_parser *p, const char *text, size_t n) {
-  tsl__arena arena;
-  tsl__json *root;
-  tsl__arena_init(&arena, &p->alloc);
-  tsl_status status = tsl__json_parse_in_place(&arena, text, n, UINT32_MAX, &root, NULL);
-  tsl__arena_free(&arena);
-  if (status == TSL_ERR_NO_MEMORY) failed(p, status);
-  return status == TSL_OK;
-}
-
-/* As they are if they are JSON, with white space as spaces (no other control character stands
- * there): one line. What is not over, or no JSON, as a string. */
-static void put_arguments(tsl_parser *p, uint32_t call, bool over) {
-  size_t from = p->json.n;
-  if (over && !put_call_parts(p, call, TSL_PART_ARGUMENTS, false)) {
-    put_string(p, "{}");
-    return;
-  }
-  if (over && p->status == TSL_OK && is_json(p, p->json.at + from, p->json.n - from)) {
-    for (size_t i = from; i < p->json.n; i++)
-      if ((uint8_t)p->json.at[i] < 0x20) p->json.at[i] = ' ';
-    return;
-  }
-  p->json.n = from;
-  put_string(p, "\"");
-  put_call_parts(p, call, TSL_PART_ARGUMENTS, true);
-  put_string(p, "\"");
-}
-
-static void put_call(tsl_parser *p, uint32_t call) {
-  char id[24];
-  put_string(p, call ? ", {\"id\": \"" : "{\"id\": \"");
-  snprintf(id, sizeof id, "call_%u", call);
-  if (!put_call_parts(p, call, TSL_PART_ID, true)) put_string(p, id);
-  put_string(p, "\", \"name\": \"");
-  put_call_parts(p, call, TSL_PART_CALL, true);
-  put_string(p, "\", \"arguments\": ");
-  bool over = has_part(p, call, TSL_PART_CALL_END);
-  put_arguments(p, call, over);
-  put_string(p, over ? "}" : ", \"incomplete\": true}");
-}
-
-/* The text of the tag that begins with this part, without that of tags in it. */
-static void put_tag_text(tsl_parser *p, size_t begin) {
-  for (size_t i = begin + 1, depth = 1; i < p->parts.n && depth; i++) {
-    const part *q = &p->parts.at[i];
-    if (q->kind == TSL_PART_TAG) depth++;
-    if (q->kind == TSL_PART_TAG_END) depth--;
-    if (q->kind == TSL_PART_TAG_TEXT && depth == 1)
-      put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
-  }
-}
-
-/* In the order in which they begin. */
-static void put_tags(tsl_parser *p) {
-  const char *separator = "";
-  for (size_t i = 0; i < p->parts.n; i++) {
-    const part *q = &p->parts.at[i];
-    if (q->kind == TSL_PART_TAG) {
-      put_string(p, separator);
-      put_string(p, "{\"begin\": \"");
-      put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
-      put_string(p, "\", \"content\": \"");
-      put_tag_text(p, i);
-      put_string(p, "\"}");
-      separator = ", ";
-    }
-  }
-}
-
-const char *tsl_parser_json(tsl_parser *p) {
-  if (p->status != TSL_OK) return NULL;
-  p->json.n = 0;
-  put_string(p, "{\"content\": ");
-  put_parts(p, TSL_PART_TEXT);
-  put_string(p, ", \"reasoning\": ");
-  put_parts(p, TSL_PART_REASONING);
-  put_string(p, ", \"calls\": [");
-  for (uint32_t i = 0; i < p->calls; i++) put_call(p, i);
-  put_string(p, "], \"tags\": [");
-  put_tags(p);
-  put(p, &p->json, "]}", 3); /* its NUL too */
-  bool fine = p->status == TSL_OK;
-  p->status = TSL_OK; /* nothing was read */
-  return fine ? p->json.at : NULL;
 }

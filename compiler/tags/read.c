@@ -283,7 +283,7 @@ static bool read_tag(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t dep
     return false;
   for (uint32_t i = 0; i < n->end_count; i++)
     if (!read_delimiter(t, several ? &end->items[i] : end, &n->ends[i])) return false;
-  n->mark = TSL__CAPTURE_TAG;
+  n->capture = TSL__CAPTURE_TAG;
   return read_child(t, o, "content", n, depth);
 }
 
@@ -454,7 +454,7 @@ static bool read_as(tsl__tags *t, const tsl__json *o, tsl__tag *n) {
   if (!read_string(t, o, "as", &text)) return false;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (tsl__json_is(as, words[i].word, strlen(words[i].word)))
-      return n->mark = words[i].kind, true;
+      return n->capture = words[i].kind, true;
   return tsl__tags_fail(t, TSL_ERR_SCHEMA, as,
                         "\"as\" is text, reasoning, call, id, arguments or markup"),
          false;
@@ -502,7 +502,7 @@ static tsl__tag *read_structure(tsl__tags *t, const tsl__json *o) {
   if (o->kind != TSL__JSON_OBJECT)
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "a structure is an object");
   tag->end_count = tag->item_count = 1;
-  tag->mark = TSL__CAPTURE_TAG;
+  tag->capture = TSL__CAPTURE_TAG;
   tag->ends = tsl__tags_alloc(t, sizeof *tag->ends);
   tag->items = new_items(t, 1);
   if (!tag->ends || !tag->items || !only(t, o, keys) ||

@@ -1,29 +1,32 @@
 /* tags.h - text with structure in it: what an assistant writes.
  *
  * Problem   A model writes prose, may think first, and at some moment calls tools. The prose is
- *           free; from the first byte of a call on everything is fixed.
+ *           free. From the first byte of a call on everything is fixed.
  * Idea      A tree of formats (constant, JSON Schema, regex, GBNF, any text, sequence, or, repeat,
  *           tag, triggered tags, ...), read from the structural-tag JSON that XGrammar publishes,
- *           or built in C. Each format is an expression (compiler/expr/expr.h); the matcher knows
- *           of nothing new.
- *             free text          text & !(.* T .*)                     never holds a trigger T
- *             up to a trigger    (.* T) & !(.* T .+)                   the first trigger ends it,
- *             however tokens split it: an incomplete one is still text
- *             triggered tags     W = free | until(T) · rest of a tag's begin · content · end · W
- *             begins of tags     a trie, so that 500 tools cost as many steps as one
+ *           or built in C. Each format is an expression (compiler/expr/expr.h); the matcher needs
+ *           nothing new.
+ *             free text        text & !(.* T .*)    never holds a trigger T
+ *             up to a trigger  (.* T) & !(.* T .+)  the first trigger ends it, however tokens split
+ *                                                   it: an incomplete trigger is still text
+ *             triggered tags   W = free | until(T) · rest of a tag's begin · content · end · W
+ *             begins of tags   a trie, so that 500 tools cost as many steps as one
  *           Where constant text spells a special token of the vocabulary, the token itself is
  *           allowed too, as one step.
- * Marks     What a caller wants back (free text, reasoning, a call, its name, its arguments) is a
- *           rule of its own, that is, a frame: parse.c follows a text through the same states and
+ * Captures  What a caller wants back (free text, reasoning, a call, its name, its arguments) is a
+ *           rule of its own, that is, a frame. parse.c follows a text through the same states and
  *           sees these frames begin and end. There is no second parser.
  *
- * Files     read.c   JSON -> nodes
- *           build.c  nodes from C
- *           text.c   constants, free text, tries of begins
- *           stops.c  which of many strings ends a text first, which tag has which trigger
- *           lower.c  nodes -> expressions; styles of arguments; marks
- *           parse.c  text -> events
- *           tags.c        memory and errors of a tree
+ * Files     read.c    JSON -> nodes
+ *           build.c   nodes from C
+ *           write.c   nodes -> JSON
+ *           text.c    constants, free text, tries of begins
+ *           stops.c   which of many strings ends a text first, which tag has which trigger
+ *           lower.c   nodes -> expressions: tags, loops, captures
+ *           leaves.c  nodes -> expressions: schemas and their styles, patterns, text, tokens
+ *           parse.c   text -> notes of where captures begin and end
+ *           events.c  notes -> parts, which a caller reads; the whole as JSON
+ *           tags.c    memory and errors of a tree
  * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is
  *           written
  * Tested by tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py
@@ -66,7 +69,7 @@ typedef enum tsl__capture_kind {
   TSL__CAPTURE_REASONING, /* likewise around thinking */
   TSL__CAPTURE_CALL,      /* a tag around a call; `name` is the tool */
   TSL__CAPTURE_TAG,       /* any other tag; `name` is its begin */
-  TSL__CAPTURE_MARKUP,    /* nothing that a reader wants, but for what other marks in it take */
+  TSL__CAPTURE_MARKUP,    /* nothing that a reader wants, but for what other captures in it take */
   TSL__CAPTURE_ID,        /* the id of a call */
   TSL__CAPTURE_ARGUMENTS, /* JSON */
   TSL__CAPTURE_MEMBERS,   /* arguments in another style: made of keys and values */
@@ -86,7 +89,7 @@ typedef struct tsl__capture {
   tsl__capture_kind kind;
   const char *name; /* NULL if there is none */
   uint32_t name_length;
-  uint32_t back;           /* bytes before the frame that belong to the mark: the begin of a tag */
+  uint32_t back; /* bytes before the frame that belong to the capture: the begin of a tag */
   const tsl__string *ends; /* of a tag: one of them ends the frame and is no content */
   uint32_t end_count;
   tsl__expr body, rule;
@@ -108,8 +111,8 @@ typedef struct tsl__delimiter { /* a string or one token */
 typedef struct tsl__tag tsl__tag;
 struct tsl__tag {
   tsl__tag_kind kind;
-  tsl__capture_kind mark;
-  const char *name; /* of the mark: NULL, or the tool's name */
+  tsl__capture_kind capture;
+  const char *name; /* of the capture: NULL, or the tool's name */
   uint32_t name_length;
   const tsl__json *at; /* where it stands, for errors; NULL: built in C */
   tsl__string text;
@@ -171,15 +174,16 @@ typedef struct tsl__captures {
   const tsl_allocator *alloc;
   tsl__exprs *x;
   TSL__VEC(tsl__capture) at;
-  tsl__index index;  /* of `at` */
-  tsl__expr nothing; /* a rule for the empty text: keeps a mark before it from being a tail call */
+  tsl__index index; /* of `at` */
+  tsl__expr
+      nothing; /* a rule for the empty text: keeps a capture before it from being a tail call */
   TSL__VEC(tsl__schema_part) parts;
   tsl__index part_index;                 /* by source */
   TSL__VEC(tsl__style_text) style_texts; /* a handful for each style in use */
   TSL__VEC(tsl__bare) bares;
   tsl__index bare_index; /* by text */
-  /* what makes the states of a tree's zones (runtime/matcher/quota.h) their own, in the order of
-   * the zones */
+  /* what makes the states of a tree's quotas (runtime/matcher/quota.h) their own, in the order of
+   * the quotas */
   TSL__VEC(tsl__expr) zones;
   const tsl_vocab *vocab;
   tsl__strings special_texts; /* of special tokens with text, sorted */
@@ -198,7 +202,7 @@ typedef struct tsl__counted {
 
 /* What a grammar of a tree knows besides: belongs to the expressions. */
 typedef struct tsl__tagged {
-  tsl__captures *marks;
+  tsl__captures *captures;
   /* begins and ends of tags: text that may become one is held back by a streaming reader */
   tsl__string *held;
   uint32_t held_count, held_longest;
@@ -267,7 +271,7 @@ uint32_t *tsl__tags_triggers(struct tsl__tags_lowering *l, const tsl__tag *n);
 typedef struct tsl__tags_lowering {
   tsl__tags *tags;
   tsl__exprs *x;
-  tsl__captures *marks;
+  tsl__captures *captures;
   const tsl_schema_options *schema;
   const tsl_limits *limits;
   tsl__tagged *out;
@@ -286,12 +290,12 @@ typedef struct tsl__tags_lowering {
   } choice;
   TSL__VEC(tsl__counted) counted;
 } tsl__tags_lowering;
-/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `marks`: those
+/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `captures`: those
  * of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
-tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root, tsl__captures *marks,
-                          const tsl_schema_options *schema, const tsl_limits *limits,
-                          tsl__tagged **out);
-/* The mark that a rule's expression bears, or NULL. */
+tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
+                          tsl__captures *captures, const tsl_schema_options *schema,
+                          const tsl_limits *limits, tsl__tagged **out);
+/* The capture that a rule's expression bears, or NULL. */
 const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr rule);
 
 /* write.c: a tree as structural-tag JSON, NUL-terminated, in t's arena. NULL on failure. */

@@ -34,7 +34,7 @@ static tsl_token special_at(const tsl__captures *m, const char *at, size_t n, ui
 static bool names_tokens(tsl__tags_lowering *l, tsl__string text) {
   uint32_t length;
   for (uint32_t i = 0; i < text.length; i++)
-    if (special_at(l->marks, text.at + i, text.length - i, &length) != TSL_NO_TOKEN) return true;
+    if (special_at(l->captures, text.at + i, text.length - i, &length) != TSL_NO_TOKEN) return true;
   return false;
 }
 
@@ -74,10 +74,10 @@ tsl_token tsl__tags_across(const tsl__tags_lowering *l, tsl__string text, uint32
                            uint32_t *from, uint32_t *to) {
   uint32_t length;
   for (*from = 0; *from < at; *from += length ? length : 1) {
-    tsl_token token = special_at(l->marks, text.at + *from, text.length - *from, &length);
+    tsl_token token = special_at(l->captures, text.at + *from, text.length - *from, &length);
     *to = *from + length;
     if (token != TSL_NO_TOKEN && *to > at)
-      return tsl_vocab_is_eog(l->marks->vocab, token) ? TSL_NO_TOKEN : token;
+      return tsl_vocab_is_eog(l->captures->vocab, token) ? TSL_NO_TOKEN : token;
   }
   return TSL_NO_TOKEN;
 }
@@ -90,7 +90,7 @@ tsl__expr tsl__tags_constant(tsl__tags_lowering *l, tsl__string text) {
     if (l->constants[i].text.length == text.length &&
         !memcmp(l->constants[i].text.at, text.at, text.length))
       return l->constants[i].e;
-  tsl__expr e = tsl__captures_constant(l->marks, text);
+  tsl__expr e = tsl__captures_constant(l->captures, text);
   l->constants[l->constant_count++ % TSL__CONSTANTS] = (struct tsl__constant){text, e};
   return e;
 }
@@ -157,7 +157,7 @@ bool tsl__tags_cut(tsl__tags_lowering *l, const tsl__string *without, uint32_t n
 tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end, bool trigger) {
   tsl__exprs *x = l->x;
   tsl__expr all = tsl__expr_seq(x, cut->text,
-                                trigger ? constant(l->marks, cut->stops[end], true)
+                                trigger ? constant(l->captures, cut->stops[end], true)
                                         : tsl__tags_constant(l, cut->stops[end]));
   if (cut->apart[end] || names_tokens(l, cut->stops[end])) return all;
   if (cut->late == TSL__NONE) {
@@ -188,7 +188,7 @@ static uint32_t common(const tsl__tags_lowering *l, const branch *at, uint32_t n
   while (whole < a.length && whole < b.length && a.at[whole] == b.at[whole]) whole++;
   for (uint32_t i = 0; i < n && whole > skip; i++)
     for (uint32_t from = skip, length; from < whole; from += length ? length : 1)
-      if (special_at(l->marks, at[i].text.at + from, at[i].text.length - from, &length) !=
+      if (special_at(l->captures, at[i].text.at + from, at[i].text.length - from, &length) !=
               TSL_NO_TOKEN &&
           length > whole - from)
         whole = from;

@@ -277,9 +277,9 @@ static void format(writer *w, const tsl__tag *n) {
   case TSL__TAG_DISPATCH: write_dispatch(w, n); break;
   case TSL__TAG_TOKENS: write_tokens(w, n); break;
   }
-  if (n->mark && n->mark != TSL__CAPTURE_TAG)
-    text_member(w, "as", (tsl__string){as[n->mark], (uint32_t)strlen(as[n->mark])});
-  if (n->mark && n->mark != TSL__CAPTURE_TAG && n->name)
+  if (n->capture && n->capture != TSL__CAPTURE_TAG)
+    text_member(w, "as", (tsl__string){as[n->capture], (uint32_t)strlen(as[n->capture])});
+  if (n->capture && n->capture != TSL__CAPTURE_TAG && n->name)
     text_member(w, "name", (tsl__string){n->name, n->name_length});
   word(w, "}");
 }

@@ -55,7 +55,7 @@ static tsl__tag *constant(build *b, tsl__string text) {
   tsl__tag *n = node(b, TSL__TAG_CONST, 0);
   if (!n) return NULL;
   n->text = text;
-  n->mark = TSL__CAPTURE_MARKUP;
+  n->capture = TSL__CAPTURE_MARKUP;
   return n;
 }
 
@@ -81,11 +81,11 @@ static tsl__tag *thoughts(build *b) {
   return n;
 }
 
-static tsl__tag *tag(build *b, tsl__capture_kind mark, tsl__string begin, tsl__tag *content,
+static tsl__tag *tag(build *b, tsl__capture_kind capture, tsl__string begin, tsl__tag *content,
                      tsl__string end) {
   tsl__tag *n = node(b, TSL__TAG_TAG, 1);
   if (!n || !content || !(n->ends = tsl__tags_alloc(b->tags, sizeof *n->ends))) return NULL;
-  n->mark = mark;
+  n->capture = capture;
   n->begin.text = begin;
   n->items[0] = content;
   n->ends[0].text = end;
@@ -142,7 +142,7 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   static const char any_object[] = "{\"type\":\"object\"}";
   tsl__tag *n = node(b, TSL__TAG_SCHEMA, 0);
   if (!n) return NULL;
-  n->mark = TSL__CAPTURE_ARGUMENTS;
+  n->capture = TSL__CAPTURE_ARGUMENTS;
   n->schema = tool->parameters;
   n->source = tool->source;
   n->detached = tool->made_up;
@@ -179,7 +179,7 @@ static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
   tsl__string prefix = named(b, text_of(form, "id_prefix"), name);
   if (!n) return NULL;
   n->text = text_of(form, "id");
-  n->mark = TSL__CAPTURE_ID;
+  n->capture = TSL__CAPTURE_ID;
   n->name = prefix.at;
   n->name_length = prefix.length;
   return n;
@@ -321,7 +321,7 @@ static tsl__tag *text_with_calls(build *b) {
   return n;
 }
 
-/* Text between the marks that the model puts around it, or without them. */
+/* Text between the words that the model puts around it, or without them. */
 static tsl__tag *said(build *b, tsl__tag *(*content)(build *b), tsl__tag *bare) {
   const tsl__json *form = object_of(b->preset, "text");
   return form ? of_two(b, TSL__TAG_OR,

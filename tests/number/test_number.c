@@ -12,7 +12,7 @@
 #include "compiler/number/number.h"
 #include "compiler/number/parts.h"
 #include "compiler/expr/print.h"
-#include "compiler/schema/parts.h"
+#include "compiler/schema/goal.h"
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
 

@@ -1,0 +1,261 @@
+/* object.h - objects as a frame of the matcher follows them: keys, cells, clauses, states.
+ *
+ * Of {"properties": {"a": A}, "patternProperties": {"^x": X}, "additionalProperties": false,
+ * "required": ["a"]} the known key "a" has the goal A and is required. The keys that begin with x are
+ * one cell with the goal X. No other key exists. A state says whether "a" was seen.
+ *
+ * object.c makes an object out of parts and cells.c the cells of keys that no part names. members.c
+ * follows states from member to member, and style.c writes members otherwise than JSON does.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_SCHEMA_OBJECT_H
+#define TSL_COMPILER_SCHEMA_OBJECT_H
+
+#include "compiler/schema/goal.h"
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+struct known {
+  goal value;
+  uint32_t place; /* by order `schema`: index among the ordered keys, or UINT32_MAX */
+  /* bytes of the key, quotes included, in its shortest spelling, once asked for (0: not yet) */
+  uint32_t length;
+  bool required;
+  bool forbidden;
+};
+
+struct cell { /* extra keys that the same constraints apply to */
+  /* their texts; any text if they are all but the known ones, and nobody wants to know */
+  tsl__expr key;
+  tsl__expr rest;  /* frame: the rest of the key's JSON string after the opening quote */
+  tsl__expr extra; /* memo: the same and the member's colon and value, as a frame */
+  uint64_t mask;   /* splitters that hold them */
+  goal value;
+  /* bytes of the shortest such key, quotes included, once asked for (0: not yet); it can take a
+   * search */
+  uint32_t length;
+  uint32_t count; /* of such keys; TSL__INF: more than can be used up */
+  uint32_t slot;  /* with a count: index among the counted cells */
+  bool all;       /* every text */
+  bool alone;     /* no other object's: `rest` is of this one's names */
+};
+
+/* One way to fulfil a clause. */
+struct target {
+  /* ATOM_ABSENT, ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN, ATOM_MAX
+   * (count), ATOM_NONE (of the `count` keys of the list; at most one in a clause) */
+  uint8_t kind;
+  uint32_t key, count;
+  const uint32_t *list;
+  lit l;                 /* what the member's value must satisfy too */
+  const uint64_t *keys;  /* bits over known keys */
+  const uint64_t *cells; /* bits over cells */
+};
+
+struct clause {
+  struct target *targets;
+  uint32_t n;
+};
+
+struct object {
+  struct schema *schema;
+  uint32_t level;
+  tsl__stringset set; /* the known keys */
+  uint32_t n, words, cell_count, clause_count, placed_count;
+  /* cells with a count and, where clauses ask that no key of a list comes, a set of these clauses:
+   * of which some was seen */
+  uint32_t counted;
+  uint32_t spoilt;     /* the index of that set; UINT32_MAX: no clause asks so */
+  uint32_t begun;      /* memo: the state before the first member, plus 1 */
+  struct known *known; /* n, in the order of the set */
+  uint32_t *placed;    /* known keys by place */
+  struct cell *cells;
+  struct clause *clauses;
+  uint32_t min, max;    /* members */
+  uint32_t clamp;       /* counts from here on are alike */
+  bool simple;          /* no clauses and no counts: a key can be taken whenever its value can be */
+  bool capped;          /* members may become too many */
+  const uint64_t *tied; /* keys that a clause asks about; NULL: none does */
+  /* clauses, as bits, that share keys with each other and none with the rest; NULL: all are one
+   * group */
+  const uint64_t *groups;
+  uint32_t group_count;
+  /* keys of which it is known that they may come wherever they have not yet; NULL: none is, so
+   * far */
+  uint64_t *sure;
+  /* the way from one of its states to the end that was found last; NULL: none was looked for */
+  struct ending *ending;
+  bool any;    /* no constraint at all */
+  bool styled; /* its members are written in the schema's style */
+  /* it could have keys that the schema does not name, and the style cannot write them */
+  bool unnamed;
+};
+
+struct object_state {
+  struct object *object;
+  uint64_t done;     /* clauses fulfilled */
+  uint32_t count;    /* members, clamped */
+  uint32_t shortest; /* bytes to the end of the object; UNKNOWN: not asked yet */
+  tsl__expr next;    /* memo: the rule that goes on after a member */
+  tsl__expr keys;    /* memo: the rule of what follows the opening quote of the next key */
+  bool first;        /* no member yet */
+  uint8_t ends;      /* memo: can the object end from here? 0: not asked yet, 1: no, 2: yes */
+  /* words: keys seen or, with order `schema`, passed; then of each counted cell: how many of its
+   * keys were used; clauses spoilt */
+  uint64_t bits[];
+};
+
+static inline bool tsl__clause_spoilt(const struct object *o, const uint64_t *bits,
+                                      const struct clause *c) {
+  return bits && bits[o->spoilt] >> (c - o->clauses) & 1u;
+}
+
+#define UNKNOWN (TSL__INF - 1)
+
+/* How many keys of the cell are left? Those of a small one are known keys. */
+static inline uint32_t tsl__cell_left(const struct object *o, const struct cell *c,
+                                      const uint64_t *bits) {
+  if (c->count <= TSL__SCHEMA_LISTED) return 0;
+  return c->count == TSL__INF ? TSL__INF : c->count - (uint32_t)bits[o->words + c->slot];
+}
+
+/* ---- what makes an object (object.c and cells.c) --------------------------------------------- */
+#define SPLITTERS 64u
+#define FEW_ASKED 16u /* lits that need no memory */
+
+/* What a clause says of a key. */
+struct demand {
+  lit l;
+  uint32_t before; /* what another said of the same key: number + 1; 0: nothing */
+};
+
+struct maker {
+  struct schema *s;
+  struct object *o;
+  const struct part **parts; /* in the order they were found */
+  uint32_t part_count;
+  size_t *first_names; /* by part: where the names of a clause begin */
+  uint32_t *order;     /* names -> known */
+  size_t cursor;       /* of the second pass over the names */
+  tsl__expr splitters[SPLITTERS];
+  uint32_t splitter_count;
+  uint64_t *masks; /* by known key: splitters that match it */
+  TSL__VEC(struct cell) cells;
+  TSL__VEC(struct demand) demands; /* what clauses say of keys, */
+  uint32_t *last_demand;           /* and by known key the last of it; NULL: nothing yet */
+  TSL__VEC(tsl__string) listed;    /* keys of finite cells */
+  size_t listed_before;            /* of these were known when the maker began */
+};
+
+/* ---- object.c -------------------------------------------------------------------------------- */
+/* NULL: nothing can satisfy the parts (or failure). */
+struct object *tsl__object_new(struct schema *s, uint32_t level, const struct part *parts);
+/* known.length, found if it is not yet. */
+uint32_t tsl__object_key_length(const struct object *o, uint32_t key);
+
+void tsl__maker_out_of_memory(struct maker *m);
+const struct keyword_value *tsl__maker_properties(const struct maker *m, const struct part *p);
+uint32_t tsl__maker_index_of(const struct maker *m, const char *key, uint32_t length);
+
+/* ---- cells.c --------------------------------------------------------------------------------- */
+void tsl__maker_list_patterns(struct maker *m);
+uint32_t tsl__maker_splitter_index(const struct maker *m, tsl__expr e);
+tsl__expr tsl__maker_name_text(const struct maker *m, lit l);
+void tsl__maker_collect_splitters(struct maker *m);
+/* The splitters of a node's patterns. */
+uint64_t tsl__maker_pattern_mask(const struct maker *m, sid id);
+lit tsl__maker_additional(const struct maker *m, sid id);
+/* Has a node whose evaluations count for `tracker` evaluated keys with this mask (or the known key
+ * `index`)? */
+bool tsl__maker_evaluated(const struct maker *m, const struct tracker *tracker, uint64_t mask,
+                          uint32_t index);
+/* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties
+ * name the key itself. */
+uint32_t tsl__maker_asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits);
+uint32_t tsl__maker_most_asked(const struct maker *m);
+uint32_t tsl__maker_child_level(const struct maker *m);
+/* Nothing tells extra keys apart: they are all but the known ones, and a frame of these is made
+ * without their texts, which a style alone wants. */
+bool tsl__maker_one_cell(struct maker *m);
+bool tsl__maker_cells(struct maker *m);
+void tsl__maker_list_name(void *ctx, const uint8_t *at, uint32_t n);
+/* Cells that no clause tells apart are joined if their goals are equal. */
+bool tsl__maker_finish_cells(struct maker *m, uint64_t splitters);
+
+/* ---- members.c ------------------------------------------------------------------------------- */
+tsl__expr tsl__object_body(struct object *o);
+/* Everything that may follow the opening quote of a key, in state `id`. */
+tsl__expr tsl__object_keys(struct schema *s, uint32_t id);
+/* The same as calls, of an object without clauses: one spells the known keys, the others the extra
+ * ones. */
+bool tsl__object_keys_calls(tsl__exprs *x, void *ctx, uint32_t id, struct tsl__calls *out);
+/* The state before the first member; UINT32_MAX on failure. */
+uint32_t tsl__object_first_state(struct object *o);
+/* From the opening brace on; `members` follow the quote of the first key. */
+tsl__expr tsl__object_braces(struct schema *s, uint32_t level, bool ends, tsl__expr members);
+/* The same of the one object of a goal that plainly has some member (tsl__schema_plain_containers):
+ * opened where the first key begins. `ends`: it may be empty. */
+tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends);
+/* What follows the opening quote of that key. */
+tsl__expr tsl__object_first(struct schema *s, goal g);
+
+/* ---- style.c --------------------------------------------------------------------------------- */
+/* What tells a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding]
+ * close [gap]. All texts are NUL-terminated. */
+/* the last three: another word for this value */
+enum tsl__spelling {
+  TSL__AS_JSON,
+  TSL__AS_BARE,
+  TSL__AS_OBJECT,
+  TSL__AS_ARRAY,
+  TSL__AS_TRUE,
+  TSL__AS_FALSE,
+  TSL__AS_NULL
+};
+
+struct tsl__schema_style {
+  const char *name;
+  /* of a member whose value is a bare string: its text, without quotes and escapes */
+  const char *open, *between, *inner;
+  const char *json_open, *json_between; /* and of one whose value is JSON; NULL: the same */
+  const char *close;
+  const char *gap, *padding; /* may stand there, once each; "" for none */
+  const char *key_stops;     /* characters that no key may have */
+  tsl__bytes stops;          /* the same, and NUL */
+  const char *separator;     /* between members; NULL for none */
+  /* `json_between` is followed by the name of the value's type, and that by `typed_between` */
+  bool typed;
+  const char *typed_between;
+  /* an element of its own for each member and item, at every depth; `close` is followed by / key
+   * `between` */
+  bool nested;
+  bool python; /* strings are JSON's too; True, False and None for JSON's words */
+  /* A value's frame, so that it can be found in a text. `key` NULL: the key stands before it in a
+   * frame of its own. */
+  tsl__expr (*capture_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length,
+                             enum tsl__spelling spelling);
+  tsl__expr (*capture_key)(void *ctx, tsl__expr body);
+  /* one of the texts above: special tokens in it may be written as such */
+  tsl__expr (*text)(void *ctx, const char *text);
+  /* the texts of `text` in which `close` does not occur */
+  tsl__expr (*without)(void *ctx, tsl__expr text, const char *close);
+  void *ctx;
+};
+/* All objects of a goal, members only. */
+tsl__expr tsl__schema_styled(struct schema *s, goal g);
+/* Is every object and array written in the style? */
+static inline bool tsl__schema_nests(const struct schema *s) {
+  return s->style && s->style->nested;
+}
+/* Then: the bytes of an element, but for its content and twice its key; an item of an array. */
+uint32_t tsl__schema_element_cost(const struct schema *s);
+/* Can the key be written in the schema's style? */
+bool tsl__schema_writes_key(const struct schema *s, tsl__string key);
+tsl__expr tsl__schema_styled_item(struct schema *s, goal value);
+/* What follows a member's opening in its style: key (known key k, or a cell's), value, close. NONE:
+ * it cannot be written. */
+tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, uint32_t key,
+                                    uint32_t cell, goal value);
+
+#endif

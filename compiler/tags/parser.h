@@ -1,0 +1,93 @@
+/* parser.h - what parse.c, which follows a text, and events.c, which reports what is in it, share.
+ *
+ * A parser has one thread for each way to read the text so far. A thread is a stack of frames and a
+ * list of notes; both are lists with shared tails, kept as indices: 0 is none, i + 1 is entry i. Of
+ * "<think>a" a thread has the note "capture 0 begins at byte 7", and its stack the frame of that
+ * capture on top. `reported` is the last note that was turned into parts, `reported_to` the byte up
+ * to which the text was.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_TAGS_PARSER_H
+#define TSL_COMPILER_TAGS_PARSER_H
+
+#include "compiler/states/states.h"
+#include "compiler/tags/tags.h"
+#include "runtime/automaton/state.h"
+
+typedef struct frame {
+  tsl__state state;
+  uint32_t count, parent; /* parent: frame + 1; 0: the bottom */
+  uint32_t capture;       /* + 1; 0: none */
+} frame;
+
+typedef struct note {
+  uint32_t before; /* note + 1; 0: the first */
+  uint32_t depth;
+  uint32_t capture;
+  bool begin;
+  size_t at;
+} note;
+
+typedef struct thread {
+  uint32_t frame, notes; /* notes: the last one + 1 */
+} thread;
+
+typedef TSL__VEC(thread) threads;
+typedef TSL__VEC(char) text_vec;
+
+typedef struct part { /* its text lies in parser.parts_text */
+  tsl_part_kind kind;
+  uint32_t call;
+  size_t from, length;
+  size_t next; /* the next part of the same call, + 1; 0: none. Of parts of calls alone */
+} part;
+
+typedef struct call_parts { /* + 1 */
+  size_t first, last;
+} call_parts;
+
+struct tsl_parser {
+  tsl_allocator alloc;
+  tsl_grammar *grammar;
+  const tsl__tagged *tagged;
+  const tsl__captures *captures;
+  TSL__VEC(frame) frames;
+  tsl__index index;
+  TSL__VEC(note) notes;
+  threads now, next, saved;
+  threads entered; /* stepped from, for this byte */
+  uint32_t depth;
+  text_vec text;
+  /* What was reported so far. */
+  uint32_t reported; /* last note + 1 */
+  size_t reported_to;
+  TSL__VEC(uint32_t) open; /* captures, + 1 */
+  TSL__VEC(part) parts;
+  TSL__VEC(call_parts) call_parts; /* of each call that has a part, and of those before it */
+  size_t parts_read;
+  text_vec parts_text, key, json;
+  /* the end of what was given: the beginning of a special token's text that is no text here */
+  text_vec held;
+  uint32_t calls, members;
+  bool finished;
+  tsl_status status; /* sticky: no memory, a limit */
+};
+
+/* ---- parse.c --------------------------------------------------------------------------------- */
+void *tsl__parser_failed(tsl_parser *p, tsl_status status);
+const tsl__capture *tsl__parser_capture_at(const tsl_parser *p, uint32_t capture);
+/* The last note that both lists have. */
+uint32_t tsl__parser_common(const tsl_parser *p, uint32_t a, uint32_t b);
+/* Threads at the beginning. */
+void tsl__parser_begin(tsl_parser *p);
+
+/* ---- events.c -------------------------------------------------------------------------------- */
+void tsl__parser_put(tsl_parser *p, text_vec *to, const char *text, size_t n);
+/* Text between two notes, as what the innermost open capture makes of it. */
+void tsl__parser_report_text(tsl_parser *p, size_t to);
+/* Notes after `reported` up to `last`, in their order. */
+void tsl__parser_report_notes(tsl_parser *p, uint32_t last);
+void tsl__parser_report_all(tsl_parser *p);
+
+#endif
