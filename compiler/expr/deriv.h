@@ -80,6 +80,12 @@ void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d);
 /* unless it is there; where memory is short there is none */
 void tsl__known_steps_make(tsl__exprs *x);
 
+/* A loop that is entered: the node carries itself as its active loop. */
+tsl__expr tsl__counted(tsl__exprs *x, const tsl__node *repeat);
+/* Is a loop counted by a register? */
+static inline bool tsl__node_is_big(const tsl__node *n) {
+  return (n->c != TSL__INF && n->c > TSL__UNROLL_MAX) || n->b > TSL__UNROLL_MAX;
+}
 /* r{m,n} after its first iteration has begun and ended. */
 tsl__expr tsl__one_fewer(tsl__exprs *x, const tsl__node *n);
 /* What can be told of derivatives without taking one. */
@@ -139,9 +145,5 @@ typedef struct tsl__step {
   bool last;      /* is the expression last in its frame? */
 } tsl__step;
 void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out);
-/* json_string.c: the step of JSTR, JESC and JHEX. */
-void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out);
-/* adds to what is there */
-void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out);
 
 #endif

@@ -213,15 +213,29 @@ void tsl__exprs_work(tsl__exprs *x, uint64_t things) {
   if (work >= TSL__WORK) spend(x, work / TSL__WORK);
 }
 
+/* What two nodes of a kind must have in common to be one (kind.def). */
+typedef enum content { NUMBERS, LIST, SET, TEXT } content;
+/* Which field of a node is of the newest layer, if the node is made of something of that layer. */
+typedef enum owner { ANY, PART, PARTS, LAST, RULE, STRINGS } owner;
+
+#define TSL__KIND(name, functions, content, layer, text) content,
+static const uint8_t content_of[TSL__KIND_COUNT] = {
+#include "compiler/expr/kind.def"
+};
+#undef TSL__KIND
+#define TSL__KIND(name, functions, content, layer, text) layer,
+static const uint8_t owner_of[TSL__KIND_COUNT] = {
+#include "compiler/expr/kind.def"
+};
+#undef TSL__KIND
+
 static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
   uint64_t h = n->kind;
-  switch (n->kind) {
-  case TSL__K_LIT: h ^= tsl__hash(tsl__literal_at(x, n->a), n->b) << 5; break;
-  case TSL__K_BYTES: h ^= tsl__hash(tsl__set_at(x, n->a), sizeof(tsl__bytes)) << 5; break;
-  case TSL__K_ALT:
-  case TSL__K_AND:
-  case TSL__K_TOKEN: h ^= (tsl__hash(tsl__list_at(x, n->a), n->b * 4u) << 5) + n->c; break;
-  default:
+  switch ((content)content_of[n->kind]) {
+  case TEXT: h ^= tsl__hash(tsl__literal_at(x, n->a), n->b) << 5; break;
+  case SET: h ^= tsl__hash(tsl__set_at(x, n->a), sizeof(tsl__bytes)) << 5; break;
+  case LIST: h ^= (tsl__hash(tsl__list_at(x, n->a), n->b * 4u) << 5) + n->c; break;
+  case NUMBERS:
     h ^= (((uint64_t)n->a << 32 | n->b) * 0x9e3779b97f4a7c15u) +
          ((uint64_t)n->c << 32 | n->d) * 0xc2b2ae3d27d4eb4fu;
   }
@@ -231,17 +245,16 @@ static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
 /* Of two with the same hash. */
 static TSL__SELDOM bool node_equal(const tsl__exprs *x, const tsl__node *m, const tsl__node *n) {
   if (m->kind != n->kind) return false;
-  switch (n->kind) {
-  case TSL__K_LIT:
+  switch ((content)content_of[n->kind]) {
+  case TEXT:
     return m->b == n->b && !memcmp(tsl__literal_at(x, m->a), tsl__literal_at(x, n->a), n->b);
-  case TSL__K_BYTES: return tsl__bytes_equal(tsl__set_at(x, m->a), tsl__set_at(x, n->a));
-  case TSL__K_ALT:
-  case TSL__K_AND:
-  case TSL__K_TOKEN:
+  case SET: return tsl__bytes_equal(tsl__set_at(x, m->a), tsl__set_at(x, n->a));
+  case LIST:
     return m->b == n->b && m->c == n->c &&
            !memcmp(tsl__list_at(x, m->a), tsl__list_at(x, n->a), n->b * 4u);
-  default: return m->a == n->a && m->b == n->b && m->c == n->c && m->d == n->d;
+  case NUMBERS: break;
   }
+  return m->a == n->a && m->b == n->b && m->c == n->c && m->d == n->d;
 }
 
 /* Look in one layer; `x` resolves content of both. */
@@ -258,21 +271,15 @@ static inline tsl__expr find(const tsl__exprs *layer, const tsl__exprs *x, const
 
 /* Is the node made of one of this layer's? Then no other layer has it. */
 static bool is_own(const tsl__exprs *x, const tsl__node *n) {
-  switch ((tsl__kind)n->kind) {
-  case TSL__K_SEQ: return n->a >= x->base || n->b >= x->base;
-  case TSL__K_RULE: return n->a >= x->rule_base;
-  case TSL__K_REPEAT:
-  case TSL__K_COUNTED:
-  case TSL__K_NOT:
-  case TSL__K_JSTR:
-  case TSL__K_JESC:
-  case TSL__K_JHEX: return n->a >= x->base;
-  case TSL__K_STRSET:
-  case TSL__K_KEYS: return n->a >= x->strings_base;
-  case TSL__K_ALT:
-  case TSL__K_AND: return tsl__list_at(x, n->a)[n->b - 1] >= x->base; /* they are sorted */
-  default: return false;
+  switch ((owner)owner_of[n->kind]) {
+  case PARTS: return n->a >= x->base || n->b >= x->base;
+  case PART: return n->a >= x->base;
+  case RULE: return n->a >= x->rule_base;
+  case STRINGS: return n->a >= x->strings_base;
+  case LAST: return tsl__list_at(x, n->a)[n->b - 1] >= x->base; /* lists are sorted */
+  case ANY: break;
   }
+  return false;
 }
 
 /* Node number `i` of this layer into the first free slot from its home on. */

@@ -22,7 +22,7 @@
 #include "compiler/expr/expr.h"
 
 typedef enum tsl__kind {
-#define TSL__KIND(name, text) TSL__##name,
+#define TSL__KIND(name, functions, content, layer, text) TSL__##name,
 #include "compiler/expr/kind.def"
 #undef TSL__KIND
   TSL__KIND_COUNT

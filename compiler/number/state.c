@@ -1,139 +1,49 @@
 /* state.c - what has been read of a number, and what may follow.
  *
- * Problem   `[0-9.eE+-]*` says little: after 12 an exponent may still move the value anywhere, `99`
- *           may be the beginning of 99e-2, and a bound or a multiple must never be missed or lead
- *           into a dead end. There are infinitely many prefixes; a mask looks at all those of three
- *           digits.
+ * Problem   `[0-9.eE+-]*` says little. After 12 an exponent may still move the value anywhere, and
+ *           `99` may be the beginning of 99e-2. A bound or a multiple must never be missed or lead
+ *           into a dead end. There are infinitely many prefixes, and a mask looks at all those of
+ *           three digits.
  * Idea      Read M, the digits so far as an integer. What follows is more digits r (j of them) and
- *           an exponent: the value is (M + 0.r) × 10^E with E counted at the present place. So all
- *           that matters of the prefix is, for each constraint, at which E it holds:
- *   bounds    as long as M agrees with the digits of a bound, the bound is open: decided for every
+ *           an exponent. The value is (M + 0.r) × 10^E, with E counted at the present place. So
+ *           all that matters of the prefix is, for each constraint, at which E the constraint holds:
+ *
+ *   bounds    As long as M agrees with the digits of a bound, the bound is open: decided for every
  *             E but one, where the rest of the bound's digits decides. After the first different
- *             digit it is a plain limit on E. An appended digit moves the limits of E by one
- *             (before the point) or not at all (behind it).
+ *             digit it is a plain limit on E. An appended digit moves the limits of E by one (before
+ *             the point) or not at all (behind it).
  *   multiples M × 10^E is a multiple of u × 10^b (u not divisible by 10) from some E on ("ready"),
- *   or never. M mod u gives it after a digit
- *             other than 0; a zero only shifts it. u = 1 (integers) has one residue, 7 has seven.
- *   excluded  a value is live while M agrees with its digits; it then forbids one E.
+ *             or never. M mod u gives that E after a digit other than 0; a zero only shifts it.
+ *             u = 1 (integers) has one residue, 7 has seven.
+ *   excluded  A value is live while M agrees with its digits. It then forbids one E.
+ *
  *           Equal records have equal futures. Constraints that can't fail any more are taken out of
  *           the record, so that prefixes meet.
- * Example   integers in [1, 100]: after 2…9 low is gone (a positive integer is at least 1), high =
- *           1, ready = 0: `5`, `50`, `5e1`. After 12: high = 0, so 120 may only come with an
- *           exponent (120e-1, ready = -1), and 123 is refused: high = -1 < ready = 0, and no
- *           further digit mends that.
+ * Example   Integers in [1, 100], M as the digits are read:
+ *
+ *             read   low    high   ready
+ *             5      gone   1      0       `5`, `50`, `5e1`; a positive integer is at least 1
+ *             12     gone   0      0       `12`, and 120 only with an exponent: 120e-1
+ *             120    gone   -1     -1      `120e-1`
+ *             123    gone   -1     0       refused: high < ready, and no further digit mends that
+ *
  * Dead ends A prefix lives if for some E some r gives a member. r = 0 is a question about intervals
- * of E. Without a multiple any interval of positive length will do (finite
- *           decimals are dense). With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j
- *           = E - b digits: one step of modular arithmetic for each E up to a width at which there
- *           is always one ("wide").
+ *           of E. Without a multiple any interval of positive length will do, because finite decimals
+ *           are dense. With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j = E - b
+ *           digits: one step of modular arithmetic for each E, up to a width at which there is
+ *           always a candidate ("wide").
+ * Files     side.c: the constraints of one sign. shortest.c: the fewest bytes to finish.
  * Cost      A digit costs time in the size of u and of the bounds; a state is some 10 words.
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/number/state.h"
+#include "compiler/number/inner.h"
 
 #define INF TSL__EXPONENT_INF
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t one_less(int64_t exponent) {
   return exponent == INF || exponent == -INF ? exponent : exponent - 1;
-}
-
-/* ---- one sign of a spec ---------------------------------------------------------------------- */
-
-/* `odd`: what is left of tracker 0's unit without its factors 2 and 5, or 1; set by tracker 0. */
-static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal *d, bool multiple,
-                         tsl__nat *odd) {
-  tsl__nat unit, rest, left;
-  if (!tsl__nat_from_digits(&unit, d->digits, d->count)) return false;
-  tsl__nat_copy(&rest, &unit);
-  uint32_t twos = tsl__nat_strip(&rest, 2), fives = tsl__nat_strip(&rest, 5);
-  t->depth = twos > fives ? twos : fives;
-  if (multiple) tsl__nat_copy(odd, &rest);
-  tsl__nat_divide(odd, &rest, NULL, &left);
-  t->implied = tsl__nat_is_zero(&left);
-  t->exponent = d->exponent;
-  t->unit = tsl__arena_copy(arena, &unit, offsetof(tsl__nat, limb) + unit.n * sizeof unit.limb[0]);
-  return t->unit != NULL;
-}
-
-static void make_bounds(tsl__side *side, const tsl__number_spec *spec, bool negative) {
-  bool has_low = negative ? spec->has_max : spec->has_min,
-       has_high = negative ? spec->has_min : spec->has_max;
-  tsl__decimal low = negative ? tsl__decimal_negate(spec->max) : spec->min,
-               high = negative ? tsl__decimal_negate(spec->min) : spec->max;
-  side->has_low = has_low && tsl__decimal_compare(&low, &tsl__decimal_zero) > 0;
-  side->low = low;
-  side->low_exclusive = negative ? spec->max_exclusive : spec->min_exclusive;
-  side->positive = !has_high || tsl__decimal_compare(&high, &tsl__decimal_zero) > 0;
-  side->has_high = has_high && side->positive;
-  side->high = high;
-  side->high_exclusive = negative ? spec->min_exclusive : spec->max_exclusive;
-  if (!side->has_low || !spec->multiple_count) return;
-  /* m is the least member anyway */
-  int order = tsl__decimal_compare(&side->low, &spec->multiples[0]);
-  if (order < 0 || (!order && !side->low_exclusive)) side->has_low = false;
-}
-
-static tsl_status make_excluded(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec,
-                                bool negative) {
-  if (!spec->excluded_count) return TSL_OK;
-  tsl__decimal *list = tsl__arena_alloc(arena, spec->excluded_count * sizeof *list);
-  if (!list) return TSL_ERR_NO_MEMORY;
-  for (uint32_t i = 0; i < spec->excluded_count; i++)
-    if (spec->excluded[i].count && spec->excluded[i].negative == negative)
-      list[side->excluded_count++] = tsl__decimal_abs(spec->excluded[i]);
-  side->excluded = list;
-  return TSL_OK;
-}
-
-tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec,
-                          bool negative) {
-  memset(side, 0, sizeof *side);
-  side->spelling = spec->spelling;
-  side->zero = tsl__number_admits(spec, &tsl__decimal_zero);
-  make_bounds(side, spec, negative);
-  side->has_multiple = spec->multiple_count > 0;
-  tsl__nat odd;
-  tsl__nat_set(&odd, 1);
-  if (spec->multiple_count &&
-      !make_tracker(&side->trackers[side->tracker_count++], arena, &spec->multiples[0], true, &odd))
-    return TSL_ERR_NO_MEMORY;
-  for (uint32_t i = 0; i < spec->non_multiple_count; i++)
-    if (!make_tracker(&side->trackers[side->tracker_count++], arena, &spec->non_multiples[i], false,
-                      &odd))
-      return TSL_ERR_NO_MEMORY;
-  /* 2^16 × 1,025 multiples in a row are never all ruled out (number.c): 8 digits */
-  if (side->has_multiple)
-    side->wide = (uint32_t)tsl__nat_digit_count(side->trackers[0].unit) +
-                 (spec->non_multiple_count || spec->excluded_count ? 9 : 0);
-  return make_excluded(side, arena, spec, negative);
-}
-
-static bool lists_equal(const tsl__decimal *a, const tsl__decimal *b, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++)
-    if (!tsl__decimal_equal(&a[i], &b[i])) return false;
-  return true;
-}
-
-bool tsl__side_equal(const tsl__side *a, const tsl__side *b) {
-  if (a->spelling != b->spelling || a->zero != b->zero || a->positive != b->positive ||
-      a->has_low != b->has_low || a->has_high != b->has_high ||
-      a->has_multiple != b->has_multiple || a->tracker_count != b->tracker_count ||
-      a->excluded_count != b->excluded_count)
-    return false;
-  if (a->has_low && (a->low_exclusive != b->low_exclusive || !tsl__decimal_equal(&a->low, &b->low)))
-    return false;
-  if (a->has_high &&
-      (a->high_exclusive != b->high_exclusive || !tsl__decimal_equal(&a->high, &b->high)))
-    return false;
-  for (uint32_t k = 0; k < a->tracker_count; k++)
-    if (a->trackers[k].exponent != b->trackers[k].exponent ||
-        tsl__nat_compare(a->trackers[k].unit, b->trackers[k].unit))
-      return false;
-  return lists_equal(a->excluded, b->excluded, a->excluded_count);
 }
 
 /* ---- reading a digit ------------------------------------------------------------------------- */
@@ -142,18 +52,13 @@ static uint32_t digit_at(const tsl__decimal *d, int64_t position) {
   return position < (int64_t)d->count ? (uint32_t)(d->digits[position] - '0') : 0;
 }
 
-/* Where tracker k's unit lies, as an exponent at the present place. */
-static int64_t unit_exponent(const tsl__side *side, const tsl__number_state *st, uint32_t k) {
-  return side->trackers[k].exponent + st->fraction;
-}
-
 /* From which exponent M is a multiple, M not ending in 0: its residue has to vanish after a few
  * factors of ten. */
 static int64_t ready_from(const tsl__side *side, const tsl__number_state *st, uint32_t k) {
   tsl__nat rest;
   tsl__nat_copy(&rest, st->residue[k]);
   for (uint32_t i = 0; i <= side->trackers[k].depth; i++) {
-    if (tsl__nat_is_zero(&rest)) return unit_exponent(side, st, k) + i;
+    if (tsl__nat_is_zero(&rest)) return tsl__unit_exponent(side, st, k) + i;
     tsl__nat_push_digit_mod(&rest, 0, side->trackers[k].unit);
   }
   return INF;
@@ -194,7 +99,7 @@ static void compare(const tsl__side *side, tsl__number_state *st, uint32_t digit
   }
 }
 
-static void first_digit(const tsl__side *side, tsl__number_state *st, uint32_t digit) {
+void tsl__number_state_first(const tsl__side *side, tsl__number_state *st, uint32_t digit) {
   st->significant = true;
   st->position = 0;
   st->low_open = side->has_low;
@@ -223,10 +128,6 @@ static void next_digit(const tsl__side *side, tsl__number_state *st, uint32_t di
 
 /* ---- canonical records ----------------------------------------------------------------------- */
 
-static bool no_exponent(const tsl__side *side) {
-  return (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)) != 0;
-}
-
 /* Without exponents only E = 0 counts at the end: limits that hold there for good are taken out. */
 static void settle_plain(const tsl__side *side, tsl__number_state *st) {
   bool fraction = st->phase != TSL__NUMBER_WHOLE;
@@ -238,26 +139,26 @@ static void settle_plain(const tsl__side *side, tsl__number_state *st) {
       st->ready[k] = -INF;
     else if (fraction)
       st->ready[k] = INF;
-    enough = most(enough, -side->trackers[k].exponent);
+    enough = tsl__most(enough, -side->trackers[k].exponent);
   }
   /* no digit other than 0 can be part of a multiple from there on */
-  st->fraction = least(st->fraction, enough);
+  st->fraction = tsl__least(st->fraction, enough);
 }
 
 /* Take out of the record what has no influence on any future. */
-static void settle(const tsl__side *side, tsl__number_state *st) {
+void tsl__number_state_settle(const tsl__side *side, tsl__number_state *st) {
   int64_t longest = 0;
   if (!st->significant) return;
-  if (no_exponent(side)) settle_plain(side, st);
+  if (tsl__no_exponent(side)) settle_plain(side, st);
   /* A multiple is far enough from 0 for this lower bound, now and after any further digit. */
   if (side->has_multiple && !st->low_open &&
-      st->low <= least(st->ready[0], unit_exponent(side, st, 0) + 1))
+      st->low <= tsl__least(st->ready[0], tsl__unit_exponent(side, st, 0) + 1))
     st->low = -INF;
   if (st->low_open) longest = side->low.count;
-  if (st->high_open) longest = most(longest, side->high.count);
+  if (st->high_open) longest = tsl__most(longest, side->high.count);
   for (uint32_t i = 0; i < st->live_count; i++)
-    longest = most(longest, side->excluded[st->live[i].index].count);
-  st->position = least(st->position, longest);
+    longest = tsl__most(longest, side->excluded[st->live[i].index].count);
+  st->position = tsl__least(st->position, longest);
   if (!side->tracker_count) st->fraction = 0;
 }
 
@@ -275,9 +176,9 @@ void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state 
   out->high = st->high;
   for (uint32_t k = 0; k < side->tracker_count; k++) {
     if (k == 0 && side->has_multiple)
-      out->low = most(out->low, st->ready[0]);
+      out->low = tsl__most(out->low, st->ready[0]);
     else
-      out->high = least(out->high, one_less(st->ready[k]));
+      out->high = tsl__least(out->high, one_less(st->ready[k]));
   }
   if (out->low == INF || out->high == -INF) out->low = INF, out->high = -INF; /* never */
   for (uint32_t i = 0; i < st->live_count; i++) {
@@ -290,7 +191,7 @@ void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state 
 
 /* Is one of the exponents in from … to? */
 static bool exponents_meet(const tsl__exponents *e, int64_t from, int64_t to) {
-  from = most(from, e->low), to = least(to, e->high);
+  from = tsl__most(from, e->low), to = tsl__least(to, e->high);
   if (from > to) return false;
   uint32_t inside = 0;
   for (uint32_t i = 0; i < e->hole_count; i++) inside += e->holes[i] >= from && e->holes[i] <= to;
@@ -311,7 +212,7 @@ bool tsl__number_state_nullable(const tsl__side *side, const tsl__number_state *
 
 /* The first j digits of d after `position`; *exact: no others follow. */
 static void suffix(const tsl__decimal *d, int64_t position, int64_t j, tsl__nat *out, bool *exact) {
-  int64_t there = most(0, (int64_t)d->count - position), take = least(there, j);
+  int64_t there = tsl__most(0, (int64_t)d->count - position), take = tsl__least(there, j);
   tsl__nat_from_digits(out, d->digits + (there ? position : 0), (size_t)take);
   tsl__nat_scale10(out, (uint64_t)(j - take));
   *exact = there <= j;
@@ -325,7 +226,7 @@ static void shift_mod(tsl__nat *a, int64_t power, const tsl__nat *m) {
   }
   for (int64_t part; power > 0; power -= part) {
     tsl__nat scaled;
-    part = least(power, 4000); /* with the 1,000 digits of a modulus within a tsl__nat */
+    part = tsl__least(power, 4000); /* with the 1,000 digits of a modulus within a tsl__nat */
     tsl__nat_copy(&scaled, a);
     tsl__nat_scale10(&scaled, (uint64_t)part);
     tsl__nat_divide(&scaled, m, NULL, a);
@@ -338,7 +239,7 @@ static bool progression(const tsl__side *side, const tsl__number_state *st, uint
                         int64_t exponent, tsl__nat *step, tsl__nat *rest) {
   const tsl__tracker *t = &side->trackers[k];
   /* digits of r that lie below the unit: they must be 0 */
-  int64_t below = j - (exponent - unit_exponent(side, st, k));
+  int64_t below = j - (exponent - tsl__unit_exponent(side, st, k));
   tsl__nat power, common;
   if (below > j) { /* all of them, and M itself has to be a multiple */
     tsl__nat_set(step, 1);
@@ -349,12 +250,12 @@ static bool progression(const tsl__side *side, const tsl__number_state *st, uint
   tsl__nat_copy(step, t->unit);
   if (below < 0) {
     tsl__nat_set(&power, 1);
-    tsl__nat_scale10(&power, (uint64_t)least(-below, t->depth));
+    tsl__nat_scale10(&power, (uint64_t)tsl__least(-below, t->depth));
     tsl__nat_gcd(&common, t->unit, &power);
     tsl__nat_divide(t->unit, &common, step, NULL);
   }
   tsl__nat_divide(st->residue[k], step, NULL, rest);
-  shift_mod(rest, j - most(below, 0), step);
+  shift_mod(rest, j - tsl__most(below, 0), step);
   if (!tsl__nat_is_zero(rest)) tsl__nat_sub(rest, step, rest);
   if (below > 0) {
     tsl__nat_scale10(step, (uint64_t)below);
@@ -422,14 +323,14 @@ static bool too_coarse(const tsl__side *side, const tsl__number_state *st, int64
                        int64_t exponent) {
   for (uint32_t k = side->has_multiple; k < side->tracker_count; k++)
     if (side->trackers[k].implied &&
-        exponent - unit_exponent(side, st, k) - j >= side->trackers[k].depth)
+        exponent - tsl__unit_exponent(side, st, k) - j >= side->trackers[k].depth)
       return true;
   return false;
 }
 
 /* Do j more digits and then this exponent (at the present place) make a member? */
-static bool reaches(const tsl__side *side, const tsl__number_state *st, int64_t j,
-                    int64_t exponent) {
+bool tsl__number_state_reaches(const tsl__side *side, const tsl__number_state *st, int64_t j,
+                               int64_t exponent) {
   tsl__nat r, to, step, rest, left;
   if (too_coarse(side, st, j, exponent) || !digit_range(side, st, j, exponent, &r, &to))
     return false;
@@ -453,11 +354,11 @@ static bool reaches(const tsl__side *side, const tsl__number_state *st, int64_t 
 static bool open_bound_lives(const tsl__side *side, const tsl__number_state *st, int64_t exponent) {
   bool low = st->low_open && exponent == st->low, high = st->high_open && exponent == st->high,
        exact;
-  int64_t digits = most(low ? (int64_t)side->low.count - st->position : 0,
-                        high ? (int64_t)side->high.count - st->position : 0);
+  int64_t digits = tsl__most(low ? (int64_t)side->low.count - st->position : 0,
+                             high ? (int64_t)side->high.count - st->position : 0);
   tsl__nat from, to;
   if (exponent < st->low || exponent > st->high) return false;
-  digits = most(digits, 0);
+  digits = tsl__most(digits, 0);
   from.n = 0;
   if (low) suffix(&side->low, st->position, digits, &from, &exact);
   if (high) {
@@ -468,8 +369,9 @@ static bool open_bound_lives(const tsl__side *side, const tsl__number_state *st,
     if (order == 0) return low;
   }
   if (!side->has_multiple) return true;
-  int64_t units = exponent - unit_exponent(side, st, 0);
-  return units > 0 && (units >= digits + side->wide || reaches(side, st, units, exponent));
+  int64_t units = exponent - tsl__unit_exponent(side, st, 0);
+  return units > 0 &&
+         (units >= digits + side->wide || tsl__number_state_reaches(side, st, units, exponent));
 }
 
 /* Can the prefix be finished with an exponent (at the present place) in from … to? */
@@ -481,14 +383,15 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
     return true;
   if (st->high_open && st->high >= from && st->high <= to && open_bound_lives(side, st, st->high))
     return true;
-  from = most(from, st->low_open ? st->low + 1 : st->low);
-  to = least(to, st->high_open ? st->high - 1 : st->high);
+  from = tsl__most(from, st->low_open ? st->low + 1 : st->low);
+  to = tsl__least(to, st->high_open ? st->high - 1 : st->high);
   if (from > to || !side->has_multiple) return from <= to;
-  int64_t unit = unit_exponent(side, st, 0);
-  from = most(from, unit + 1); /* further down no digit but 0 can follow, which was asked above */
+  int64_t unit = tsl__unit_exponent(side, st, 0);
+  from =
+      tsl__most(from, unit + 1); /* further down no digit but 0 can follow, which was asked above */
   if (from > to || to >= unit + side->wide) return from <= to;
   for (; to >= from; to--)
-    if (reaches(side, st, to - unit, to)) return true;
+    if (tsl__number_state_reaches(side, st, to - unit, to)) return true;
   return false;
 }
 
@@ -521,18 +424,16 @@ void tsl__number_state_begin(const tsl__side *side, tsl__number_state *st) {
   for (uint32_t k = 0; k < side->tracker_count; k++) st->residue[k]->n = 0, st->ready[k] = 0;
 }
 
-/* "0.00": can a digit other than 0 still come, after `fraction` zeros? Uses *st, of which nothing
- * but phase and fraction matters then, and puts it back. */
-static bool small_values_live(const tsl__side *side, tsl__number_state *st, int64_t fraction) {
+bool tsl__number_small_lives(const tsl__side *side, tsl__number_state *st, int64_t fraction) {
   tsl__number_phase phase = st->phase;
   int64_t before = st->fraction;
   bool live = false;
-  if (!no_exponent(side)) return side->positive;
+  if (!tsl__no_exponent(side)) return side->positive;
   for (uint32_t digit = 1; digit <= 9 && !live; digit++) {
     tsl__number_state_begin(side, st);
     st->phase = TSL__NUMBER_FRACTION;
     st->fraction = fraction + 1;
-    first_digit(side, st, digit);
+    tsl__number_state_first(side, st, digit);
     live = lives(side, st, -INF, 0);
   }
   tsl__number_state_begin(side, st);
@@ -541,12 +442,12 @@ static bool small_values_live(const tsl__side *side, tsl__number_state *st, int6
   return live;
 }
 
-static bool viable(const tsl__side *side, tsl__number_state *st) {
+bool tsl__number_state_viable(const tsl__side *side, tsl__number_state *st) {
   bool whole = st->phase == TSL__NUMBER_ZERO || st->phase == TSL__NUMBER_WHOLE;
   if (!st->significant)
-    return side->zero ||
-           (!(side->spelling & TSL__SPELL_DIGITS) && small_values_live(side, st, st->fraction));
-  if (!no_exponent(side)) return lives(side, st, -INF, INF);
+    return side->zero || (!(side->spelling & TSL__SPELL_DIGITS) &&
+                          tsl__number_small_lives(side, st, st->fraction));
+  if (!tsl__no_exponent(side)) return lives(side, st, -INF, INF);
   return lives(side, st, 0, whole ? INF : 0);
 }
 
@@ -560,7 +461,7 @@ static bool push_digit(const tsl__side *side, tsl__number_state *st, uint32_t di
   if (st->significant)
     next_digit(side, st, digit);
   else if (digit)
-    first_digit(side, st, digit);
+    tsl__number_state_first(side, st, digit);
   return true;
 }
 
@@ -574,8 +475,8 @@ bool tsl__number_state_push(const tsl__side *side, tsl__number_state *st, uint8_
     return false;
   }
   if (st->significant && !side->positive) return false;
-  settle(side, st);
-  return viable(side, st);
+  tsl__number_state_settle(side, st);
+  return tsl__number_state_viable(side, st);
 }
 
 bool tsl__number_state_free(const tsl__side *side, const tsl__number_state *st) {
@@ -584,155 +485,4 @@ bool tsl__number_state_free(const tsl__side *side, const tsl__number_state *st) 
     return side->zero && side->positive && !side->has_low && !side->has_high &&
            !side->excluded_count;
   return !st->low_open && !st->high_open && st->low == -INF && st->high == INF && !st->live_count;
-}
-
-/* ---- the shortest way to finish -------------------------------------------------------------- */
-
-/* bytes: longer completions (a number without exponent above 1e4400) are reported as this */
-#define LONGEST 4400
-/* limbs looked at for one state: then what is proved so far is reported */
-#define SEARCH_EFFORT 200000
-
-/* The exponents that `cost` bytes spell, 'e' included, on one side of zero: 2: 0 … 9; 3: 10 … 99
- * and -9 … -1. False: none. */
-static bool exponents_of_cost(int64_t cost, bool negative, int64_t *from, int64_t *to) {
-  int64_t power = 1;
-  *from = *to = 0;
-  if (cost == 0) return !negative;
-  if (cost < (negative ? 3 : 2) || cost > 18) return false;
-  for (int64_t i = negative ? 3 : 2; i < cost; i++) power *= 10;
-  *from = negative ? -(power * 10 - 1) : power == 1 ? 0 : power;
-  *to = negative ? -power : power * 10 - 1;
-  return true;
-}
-
-/* Do j more digits and one of the exponents from … to make a member? With a multiple, large
- * exponents are the easier ones, and beyond `same` all are alike; else small ones are. Exponents at
- * which a bound is open or a value excluded are special: hence a few more. */
-static bool reaches_any(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t from,
-                        int64_t to) {
-  int64_t special = (int64_t)st->live_count + 2;
-  from = most(from, st->low), to = least(to, st->high);
-  if (from > to) return false;
-  if (!side->has_multiple) {
-    for (int64_t e = from; e <= least(to, from + special); e++)
-      if (reaches(side, st, j, e)) return true;
-    return false;
-  }
-  if (to == st->high && reaches(side, st, j, to)) return true;
-  int64_t same = from;
-  for (uint32_t k = 0; k < side->tracker_count; k++)
-    same = most(same, unit_exponent(side, st, k) + side->trackers[k].depth + j);
-  from = most(from, least(unit_exponent(side, st, 0), st->ready[0]));
-  for (int64_t e = least(to, same + special); e >= from; e--)
-    if (reaches(side, st, j, e)) return true;
-  return false;
-}
-
-/* Can it end with j more digits and an exponent part of `cost` bytes? `points`: how many of the
- * digits may stand before a point that is still to come, plus one; with 0 there is none to come,
- * and all stand before it (whole) or behind it. */
-static bool ends_with(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t cost,
-                      bool whole, int64_t points) {
-  int64_t from, to, least_place = whole && !points ? j : 0,
-                    most_place = points ? points - 1 : least_place;
-  /* a digit before the point moves the place at which exponents count */
-  for (int negative = 0; negative < 2; negative++)
-    if (exponents_of_cost(cost, negative, &from, &to) &&
-        reaches_any(side, st, j, from + least_place, to + most_place))
-      return true;
-  return false;
-}
-
-/* Can it be finished in exactly `bytes` bytes? */
-static bool ends_in(const tsl__side *side, const tsl__number_state *st, int64_t bytes) {
-  bool whole = st->phase == TSL__NUMBER_WHOLE, marked = (side->spelling & TSL__SPELL_MARKED) != 0,
-       digits = (side->spelling & TSL__SPELL_DIGITS) != 0;
-  int64_t most_cost = no_exponent(side) ? 0 : least(bytes, 18);
-  for (int64_t cost = 0; cost <= most_cost; cost++) {
-    int64_t j = bytes - cost;
-    if (whole && (cost || !marked) && ends_with(side, st, j, cost, true, 0)) return true;
-    if (whole && j >= 2 && !digits && ends_with(side, st, j - 1, cost, true, j - 1)) return true;
-    if (!whole && (j || st->phase == TSL__NUMBER_FRACTION) &&
-        ends_with(side, st, j, cost, false, 0))
-      return true;
-  }
-  return false;
-}
-
-/* What one look at all ways to end in so many bytes costs: some hundred questions, each the size of
- * the digits times that of the units. Only long units count. */
-static int64_t effort_of(const tsl__side *side, int64_t bytes) {
-  int64_t limbs = 0;
-  for (uint32_t k = 0; k < side->tracker_count; k++)
-    limbs += side->trackers[k].unit->n > 12 ? side->trackers[k].unit->n : 0;
-  return 100 * limbs * (1 + bytes / 9);
-}
-
-/* Between at_least and at_most; a lower bound if *effort is used up. */
-static int64_t shortest_significant(const tsl__side *side, const tsl__number_state *st,
-                                    int64_t at_least, int64_t at_most, int64_t *effort) {
-  int64_t bytes = most(at_least, 0);
-  if (bytes == 0 && tsl__number_state_nullable(side, st)) return 0;
-  at_most = least(at_most, LONGEST);
-  for (bytes = most(bytes, 1); bytes < at_most && *effort > 0; bytes++) {
-    if (ends_in(side, st, bytes)) return bytes;
-    *effort -= effort_of(side, bytes);
-  }
-  return least(bytes, at_most);
-}
-
-/* From "." or "0.00" to a member above 0: some zeros, a digit, the rest. Where exponents are
- * allowed they are soon shorter than zeros. */
-static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t at_least,
-                              tsl__number_state *scratch, int64_t *effort) {
-  int64_t best = TSL__INF, zeros = 0, most_zeros = no_exponent(side) ? TSL__INF : 18;
-  if (no_exponent(side) && side->has_high)
-    zeros = most(0, -tsl__decimal_magnitude(&side->high) - 1 - fraction);
-  for (; zeros < least(best - 1, most_zeros) && small_values_live(side, scratch, fraction + zeros);
-       zeros++) {
-    for (uint32_t digit = 1; digit <= 9; digit++) {
-      tsl__number_state_begin(side, scratch);
-      scratch->phase = TSL__NUMBER_FRACTION;
-      scratch->fraction = fraction + zeros + 1;
-      first_digit(side, scratch, digit);
-      settle(side, scratch);
-      if (viable(side, scratch))
-        best = least(best, zeros + 1 +
-                               shortest_significant(side, scratch, at_least - zeros - 1,
-                                                    best - zeros - 1, effort));
-    }
-  }
-  return *effort > 0 ? best : most(at_least, 1);
-}
-
-static int64_t shortest_from_begin(const tsl__side *side, tsl__number_state *scratch,
-                                   int64_t *effort) {
-  bool marked = (side->spelling & TSL__SPELL_MARKED) != 0;
-  int64_t best = TSL__INF;
-  if (side->zero) best = marked ? 3 : 1;
-  for (uint32_t digit = 1; side->positive && digit <= 9; digit++) {
-    tsl__number_state_begin(side, scratch);
-    if (tsl__number_state_push(side, scratch, (uint8_t)('0' + digit)))
-      best = least(best, 1 + shortest_significant(side, scratch, 0, best - 1, effort));
-  }
-  if (side->positive && !(side->spelling & TSL__SPELL_DIGITS) && best > 3)
-    best = least(best, 2 + shortest_small(side, 0, 0, scratch, effort));
-  return *effort > 0 ? best : 1;
-}
-
-uint32_t tsl__number_state_shortest(const tsl__side *side, const tsl__number_state *st,
-                                    uint32_t at_least, tsl__number_state *scratch) {
-  int64_t best = TSL__INF, zero = st->phase == TSL__NUMBER_ZERO /* the point is still to come */,
-          effort = SEARCH_EFFORT;
-  if (tsl__number_state_nullable(side, st)) return 0;
-  if (st->significant)
-    best = shortest_significant(side, st, at_least, TSL__INF, &effort);
-  else if (st->phase == TSL__NUMBER_BEGIN)
-    best = shortest_from_begin(side, scratch, &effort);
-  else if (side->zero)
-    best = 1 + zero; /* ".0" or "e0"; "0" */
-  else
-    best = zero + shortest_small(side, st->fraction, (int64_t)at_least - zero, scratch, &effort);
-  return (uint32_t)least(best, TSL__INF);
 }

@@ -1,4 +1,4 @@
-/* state.h - what has been read of a number, and what may follow. See number_state.c.
+/* state.h - what has been read of a number, and what may follow. See state.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -20,13 +20,11 @@
  */
 #include "compiler/states/meaning.h"
 
-#include "compiler/expr/node.h"
-#include "compiler/states/outline.h"
+#include "compiler/expr/kind.h"
 #include "runtime/kernels/digest.h"
 
 #define NODES_MAX 2000u
 #define DEPTH_MAX 200u
-#define WORDS_MAX 256u /* of an automaton */
 
 static bool within(tsl__meaning *m, tsl__expr e, tsl__digest *out);
 
@@ -44,15 +42,14 @@ bool tsl__meaning_data(tsl__meaning *m, uint32_t kind, const void *data, size_t 
   return digest(m, &of, sizeof of, out);
 }
 
-static bool spend(tsl__meaning *m, uint64_t nodes) {
+bool tsl__meaning_spend(tsl__meaning *m, uint64_t nodes) {
   bool enough = m->room >= nodes;
   m->room = enough ? m->room - (uint32_t)nodes : 0;
   return enough;
 }
 
-/* A node made of numbers and at most two parts. */
-static bool node(tsl__meaning *m, const tsl__node *n, uint32_t b, uint32_t c, uint32_t d,
-                 tsl__expr left, tsl__expr right, tsl__digest *out) {
+bool tsl__meaning_node(tsl__meaning *m, const tsl__node *n, uint32_t b, uint32_t c, uint32_t d,
+                       tsl__expr left, tsl__expr right, tsl__digest *out) {
   struct {
     uint32_t kind, b, c, d;
     tsl__digest left, right;
@@ -63,12 +60,12 @@ static bool node(tsl__meaning *m, const tsl__node *n, uint32_t b, uint32_t c, ui
   return digest(m, &of, sizeof of, out);
 }
 
-static bool list(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
+bool tsl__meaning_list(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
   struct {
     uint32_t kind, count;
     tsl__digest sum;
   } of = {.kind = n->kind, .count = n->b};
-  if (!spend(m, n->b)) return false;
+  if (!tsl__meaning_spend(m, n->b)) return false;
   for (uint32_t i = n->b; i-- > 0;) { /* the last first: what a grammar has for itself is newer */
     tsl__digest part;
     if (!within(m, tsl__list_at(m->x, n->a)[i], &part)) return false;
@@ -78,107 +75,14 @@ static bool list(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
   return digest(m, &of, sizeof of, out);
 }
 
-static bool bytes(tsl__meaning *m, const tsl__node *n, const void *data, size_t size,
-                  tsl__digest *out) {
+bool tsl__meaning_bytes(tsl__meaning *m, const tsl__node *n, const void *data, size_t size,
+                        tsl__digest *out) {
   struct {
     uint64_t kind, size;
     tsl__digest data;
   } of = {n->kind, size, {0, 0}};
-  return spend(m, size / 64) && digest(m, data, size, &of.data) && digest(m, &of, sizeof of, out);
-}
-
-/* What is left of each of the strings. */
-static bool strings(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
-  struct {
-    uint32_t kind, count;
-    tsl__digest sum;
-  } of = {.kind = n->kind, .count = n->c - n->b};
-  const tsl__strings *s = tsl__strings_at(m->x, n->a);
-  for (uint32_t i = n->b; i < n->c; i++) {
-    uint32_t length = s->at[i].length - n->d;
-    tsl__digest one;
-    if (!spend(m, 1 + length / 64) || !digest(m, s->at[i].at + n->d, length, &one)) return false;
-    of.sum.lo += one.lo;
-    of.sum.hi += one.hi;
-  }
-  return digest(m, &of, sizeof of, out);
-}
-
-/* An iteration takes a byte at least. */
-static bool repeat(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
-  bool far = !m->bounded;
-  uint32_t least = far && n->b > m->height ? m->height + 1 : n->b,
-           most = far && n->c > m->height ? TSL__INF : n->c;
-  return node(m, n, least, most, 0, n->a, TSL__NONE, out);
-}
-
-typedef struct words {
-  uint32_t at[WORDS_MAX], n;
-} words;
-
-static bool put_word(void *to, uint32_t word) {
-  words *w = to;
-  if (w->n == WORDS_MAX) return false;
-  w->at[w->n++] = word;
-  return true;
-}
-
-static bool automaton(tsl__meaning *m, const tsl__node *n, tsl__expr e, tsl__digest *out) {
-  const tsl__native *native = tsl__native_at(m->x, n->a);
-  struct {
-    uint32_t kind, param;
-    uint64_t ops, context;
-  } of = {n->kind, n->b, (uintptr_t)native->ops, native->ctx != NULL};
-  if (native->ops->plain) return digest(m, &of, sizeof of, out);
-  words w;
-  w.n = 0;
-  return spend(m, 16) && tsl__outline_write(m->x, e, &w, put_word) &&
-         bytes(m, n, w.at, w.n * sizeof *w.at, out);
-}
-
-static bool rule(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
-  const tsl__rule *r = tsl__rule_at(m->x, n->a);
-  struct {
-    uint32_t kind, flags;
-    tsl__digest body;
-  } of = {.kind = n->kind, .flags = r->flags & ~TSL__RULE_MEASURED};
-  return r->ops->meaning && r->ops->meaning(m, r->ctx, r->param, &of.body) &&
+  return tsl__meaning_spend(m, size / 64) && digest(m, data, size, &of.data) &&
          digest(m, &of, sizeof of, out);
-}
-
-static bool bounded(tsl__meaning *m, const tsl__node *n, tsl__digest *out) {
-  m->bounded++;
-  bool fine = n->kind == TSL__K_NOT ? node(m, n, 0, 0, 0, n->a, TSL__NONE, out) : list(m, n, out);
-  m->bounded--;
-  return fine;
-}
-
-static bool meaning(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
-  tsl__node n = tsl__node_at(m->x, e);
-  switch ((tsl__kind)n.kind) {
-  case TSL__K_NONE:
-  case TSL__K_EPS: return node(m, &n, 0, 0, 0, TSL__NONE, TSL__NONE, out);
-  case TSL__K_BYTES: return bytes(m, &n, tsl__set_at(m->x, n.a), sizeof(tsl__bytes), out);
-  case TSL__K_LIT: return bytes(m, &n, tsl__literal_at(m->x, n.a), n.b, out);
-  case TSL__K_SEQ: return node(m, &n, 0, 0, 0, n.a, n.b, out);
-  case TSL__K_REPEAT: return repeat(m, &n, out);
-  case TSL__K_COUNTED: return node(m, &n, 0, 0, 0, n.a, TSL__NONE, out);
-  case TSL__K_JSTR:
-  case TSL__K_JESC: return node(m, &n, 0, 0, 0, n.a, TSL__NONE, out);
-  case TSL__K_JHEX: return node(m, &n, n.b, n.c, n.d, n.a, TSL__NONE, out);
-  case TSL__K_ALT: return list(m, &n, out);
-  case TSL__K_AND:
-  case TSL__K_NOT: return bounded(m, &n, out);
-  case TSL__K_STRSET: return strings(m, &n, out);
-  case TSL__K_NATIVE: return automaton(m, &n, e, out);
-  case TSL__K_RULE: return rule(m, &n, out);
-  case TSL__K_TOKEN:
-  case TSL__K_KEYS:
-  case TSL__K_NAME:
-  case TSL__K_RESUME:
-  case TSL__KIND_COUNT: break;
-  }
-  return false;
 }
 
 /* The place where the last answer for an expression of this slot is; NULL when out of memory. */
@@ -199,9 +103,11 @@ static bool within(tsl__meaning *m, tsl__expr e, tsl__digest *out) {
     *out = known->digest;
     return known->digest.lo || known->digest.hi;
   }
-  if (m->depth == DEPTH_MAX || !spend(m, 1)) return false;
+  if (m->depth == DEPTH_MAX || !tsl__meaning_spend(m, 1)) return false;
   m->depth++;
-  bool fine = meaning(m, e, out);
+  tsl__node n = tsl__node_at(m->x, e);
+  const tsl__kind_ops *kind = tsl__kinds[n.kind];
+  bool fine = kind->meaning && kind->meaning(m, e, &n, out);
   m->depth--;
   if (known) *known = (tsl__known_meaning){e, m->bounded != 0, fine ? *out : (tsl__digest){0, 0}};
   return fine;

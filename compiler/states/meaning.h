@@ -6,7 +6,7 @@
 #ifndef TSL_COMPILER_STATES_MEANING_H
 #define TSL_COMPILER_STATES_MEANING_H
 
-#include "compiler/expr/expr.h"
+#include "compiler/expr/node.h"
 
 /* One digest being made. */
 typedef struct tsl__meaning {
@@ -33,5 +33,17 @@ enum {
 };
 bool tsl__meaning_data(tsl__meaning *m, uint32_t kind, const void *data, size_t size,
                        tsl__digest *out);
+
+/* ---- for the kinds of expressions (compiler/expr/kind.h) ------------------------------------- */
+
+/* Takes nodes from the room; false: too few are left. */
+bool tsl__meaning_spend(tsl__meaning *m, uint64_t nodes);
+/* Of a node made of numbers and at most two parts; of a list in any order; of a node made of
+ * bytes. */
+bool tsl__meaning_node(tsl__meaning *m, const tsl__node *n, uint32_t b, uint32_t c, uint32_t d,
+                       tsl__expr left, tsl__expr right, tsl__digest *out);
+bool tsl__meaning_list(tsl__meaning *m, const tsl__node *n, tsl__digest *out);
+bool tsl__meaning_bytes(tsl__meaning *m, const tsl__node *n, const void *data, size_t size,
+                        tsl__digest *out);
 
 #endif

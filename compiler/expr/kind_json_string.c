@@ -1,4 +1,4 @@
-/* json_string.c - the rest of a JSON string whose decoded text matches an expression.
+/* kind_json_string.c - the rest of a JSON string whose decoded text matches an expression.
  *
  * Problem   A pattern or key speaks about decoded text; the bytes on the wire may spell a character
  *           raw, as \n, as \u0041 or as a pair of surrogates.
@@ -19,8 +19,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/expr/kind.h"
 #include "compiler/expr/nonascii.h"
-#include "compiler/expr/deriv.h"
+#include "compiler/states/meaning.h"
 
 /* ---- constructors ---------------------------------------------------------------------------- */
 
@@ -406,7 +407,7 @@ static void step_quote(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *ou
   tsl__parts_add(x, out, TSL__COUNT_CLEAR, n.kind == TSL__K_KEYS ? tsl__intern(x, name) : TSL__EPS);
 }
 
-void tsl__derive_json(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
+static void derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
   tsl__node n = tsl__node_at(x, e);
   how.last = false;
   if (n.kind == TSL__K_JHEX) {
@@ -470,16 +471,19 @@ static void read_digits(const tsl__node *n, const tsl__reads *inner, tsl__reads 
   }
 }
 
-void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
+static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *last,
+                       tsl__reads *out) {
   tsl__reads inner;
+  (void)e, (void)last;
+  out->guessed = true;
   tsl__reads_of(x, n->a, &inner);
   if (n->kind == TSL__K_JESC) {
     read_escape(&inner, out);
-    return;
+    return TSL__NONE;
   }
   if (n->kind == TSL__K_JHEX) {
     read_digits(n, &inner, out);
-    return;
+    return TSL__NONE;
   }
   /* an escape spells what begins a character */
   bool whole = inner.live.w[0] | inner.live.w[1] | inner.live.w[3];
@@ -496,4 +500,86 @@ void tsl__reads_json(tsl__exprs *x, const tsl__node *n, tsl__reads *out) {
     tsl__bytes_add(&out->edges, (uint8_t)*c + 1u);
   }
   tsl__bytes_add(&out->edges, 0x20);
+  return TSL__NONE;
 }
+
+static tsl__expr derive(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint8_t byte, bool last) {
+  tsl__parts parts = {0};
+  (void)n;
+  derive_parts(x, e, byte, (tsl__step){TSL__PHASE_LOW, false, last}, &parts);
+  return parts.n ? parts.at[0].e : TSL__NONE;
+}
+
+/* A raw byte steps the decoded text; control characters, the quote and the backslash do not. */
+static bool alike(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *last, tsl__alike *out,
+                  tsl__expr *next) {
+  tsl__bytes control = {{0xFFFFFFFFu, 0, 0, 0}};
+  (void)x, (void)e;
+  tsl__alike_split(out, &control);
+  tsl__alike_split_byte(out, '"');
+  tsl__alike_split_byte(out, '\\');
+  *last = false;
+  *next = n->a;
+  return true;
+}
+
+/* ---- what other files ask -------------------------------------------------------------------- */
+
+static uint32_t shortest_string(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool spelled,
+                                unsigned depth) {
+  (void)e, (void)spelled;
+  return tsl__add(1, tsl__shortest_in(x, n->a, true, depth + 1));
+}
+
+/* Only a search finds out which characters an escape can be. */
+static uint32_t shortest_escape(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool spelled,
+                                unsigned depth) {
+  (void)spelled, (void)depth;
+  return n->loop || n->flags & TSL__CALLS ? n->shortest : tsl__shortest_by_search(x, e, false);
+}
+
+static void print(const tsl__exprs *x, const tsl__node *n, tsl__printer *w, unsigned depth) {
+  if (n->kind == TSL__K_JHEX)
+    tsl__print_format(w, "j\\u%u:%X:%X ", n->b, n->c, n->d);
+  else
+    tsl__print_text(w, n->kind == TSL__K_JSTR ? "j\"" : "j\\");
+  tsl__print_expr(x, n->a, w, depth + 1);
+  tsl__print_char(w, '"');
+}
+
+/* The end of a string, and what escapes are made of, besides the decoded text. */
+static tsl__expr alphabet(tsl__alphabet *a, const tsl__node *n, unsigned depth, tsl__bytes *out) {
+  static const char spelled[] = TSL__ESCAPE_LETTERS "u0123456789abcdefABCDEF";
+  (void)a, (void)depth;
+  tsl__alphabet_text(out, spelled, sizeof spelled - 1);
+  return n->a;
+}
+
+/* The fields b, c and d are 0 but for JHEX. */
+static bool meaning(tsl__meaning *m, tsl__expr e, const tsl__node *n, tsl__digest *out) {
+  (void)e;
+  return tsl__meaning_node(m, n, n->b, n->c, n->d, n->a, TSL__NONE, out);
+}
+
+const tsl__kind_ops tsl__kind_json_string = {.derive = derive,
+                                             .derive_parts = derive_parts,
+                                             .reads = reads,
+                                             .alike = alike,
+                                             .shortest = shortest_string,
+                                             .print = print,
+                                             .alphabet = alphabet,
+                                             .meaning = meaning};
+const tsl__kind_ops tsl__kind_json_escape = {.derive = derive,
+                                             .derive_parts = derive_parts,
+                                             .reads = reads,
+                                             .shortest = shortest_escape,
+                                             .print = print,
+                                             .alphabet = alphabet,
+                                             .meaning = meaning};
+const tsl__kind_ops tsl__kind_json_hex = {.derive = derive,
+                                          .derive_parts = derive_parts,
+                                          .reads = reads,
+                                          .shortest = shortest_escape,
+                                          .print = print,
+                                          .alphabet = alphabet,
+                                          .meaning = meaning};

@@ -1,0 +1,118 @@
+/* kind_native.c - NATIVE: an automaton that is written in C, as numbers within bounds are.
+ *
+ * The automaton has functions of its own (tsl__native_ops in expr.h), and its position is the
+ * number `b`. What it does not say is anything: an automaton without `ascii` may hold any byte.
+ *
+ * Tested by tests/expr/test_expr.c, tests/number/test_number.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/expr/kind.h"
+#include "compiler/states/meaning.h"
+#include "compiler/states/outline.h"
+
+#define WORDS_MAX 256u /* of an automaton's outline */
+
+static tsl__expr derive(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint8_t byte, bool last) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  (void)e, (void)last;
+  return native->ops->step(x, native->ctx, n->b, byte);
+}
+
+/* Live is what the automaton says, or its ASCII characters and every byte past ASCII. */
+static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *last,
+                       tsl__reads *out) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  (void)e, (void)last;
+  out->guessed = true;
+  native->ops->boundaries(native->ctx, n->b, &out->edges);
+  out->edges.w[0] &= ~(uint64_t)1;
+  if (native->ops->live) {
+    native->ops->live(native->ctx, n->b, &out->live);
+  } else if (!native->ops->ascii) {
+    out->live = TSL__BYTES_ALL;
+  } else {
+    for (const char *c = native->ops->ascii; *c; c++) tsl__bytes_add(&out->live, (uint8_t)*c);
+    out->live.w[2] = out->live.w[3] = UINT64_MAX;
+  }
+  return TSL__NONE;
+}
+
+uint32_t tsl__native_shortest(const tsl__exprs *x, const tsl__node *n) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  return native->ops->shortest(native->ctx, n->b);
+}
+
+static uint32_t shortest(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool spelled,
+                         unsigned depth) {
+  (void)e, (void)spelled, (void)depth;
+  return tsl__native_shortest(x, n);
+}
+
+static void print(const tsl__exprs *x, const tsl__node *n, tsl__printer *w, unsigned depth) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  char name[TSL__PRINT_NAME_MAX] = "";
+  (void)depth;
+  if (native->ops->print) native->ops->print(native->ctx, n->b, name, sizeof name);
+  tsl__print_name(w, name);
+}
+
+static tsl__expr alphabet(tsl__alphabet *a, const tsl__node *n, unsigned depth, tsl__bytes *out) {
+  const char *ascii = tsl__native_at(a->x, n->a)->ops->ascii;
+  (void)depth;
+  if (!ascii) {
+    *out = TSL__BYTES_ALL;
+  } else {
+    tsl__alphabet_text(out, ascii, strlen(ascii));
+    tsl__bytes_add_range(out, 0x80, 0xFF);
+  }
+  return TSL__NONE;
+}
+
+uint32_t tsl__native_characters(const tsl__exprs *x, const tsl__node *n) {
+  const tsl__native *native = tsl__native_at(x, n->a);
+  bool texts;
+  if (native->ops->characters) return native->ops->characters(native->ctx, n->b, &texts);
+  uint32_t bytes = tsl__native_shortest(x, n);
+  return bytes / 4 + (bytes % 4 != 0); /* a character has at most four of them */
+}
+
+static tsl__length characters(const tsl__exprs *x, const tsl__node *n, unsigned depth) {
+  (void)depth;
+  return (tsl__length){tsl__native_characters(x, n), TSL__INF};
+}
+
+typedef struct words {
+  uint32_t at[WORDS_MAX], n;
+} words;
+
+static bool put_word(void *to, uint32_t word) {
+  words *w = to;
+  if (w->n == WORDS_MAX) return false;
+  w->at[w->n++] = word;
+  return true;
+}
+
+static bool meaning(tsl__meaning *m, tsl__expr e, const tsl__node *n, tsl__digest *out) {
+  const tsl__native *native = tsl__native_at(m->x, n->a);
+  struct {
+    uint32_t kind, param;
+    uint64_t ops, context;
+  } of = {n->kind, n->b, (uintptr_t)native->ops, native->ctx != NULL};
+  if (native->ops->plain) {
+    *out = tsl__digest_of(m->secret, &of, sizeof of);
+    return true;
+  }
+  words w;
+  w.n = 0;
+  return tsl__meaning_spend(m, 16) && tsl__outline_write(m->x, e, &w, put_word) &&
+         tsl__meaning_bytes(m, n, w.at, w.n * sizeof *w.at, out);
+}
+
+const tsl__kind_ops tsl__kind_native = {.derive = derive,
+                                        .reads = reads,
+                                        .shortest = shortest,
+                                        .print = print,
+                                        .alphabet = alphabet,
+                                        .characters = characters,
+                                        .meaning = meaning};

@@ -1,0 +1,101 @@
+/* kind_sequence.c - SEQ: one expression, then another.
+ *
+ * The derivative of a·b is D(a)·b, and D(b) as well where a matches the empty text: D_x((x|ε)·x) =
+ * x|ε. A sequence is a chain of SEQs with the long part behind, so loops follow `b` and only `a` is
+ * looked at by recursion.
+ *
+ * Tested by tests/expr/test_expr.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/expr/kind.h"
+#include "compiler/states/meaning.h"
+
+static tsl__expr compute(tsl__exprs *x, const tsl__node *node, uint8_t byte, bool last) {
+  tsl__node n = *node;
+  tsl__expr result = TSL__NONE;
+  for (;;) {
+    tsl__node h = tsl__node_at(x, n.a);
+    tsl__expr d = tsl__derive_in(x, n.a, byte, false);
+    if (d) result = tsl__expr_alt(x, result, tsl__expr_seq(x, d, n.b));
+    if (!(h.flags & TSL__NULLABLE_LOW) || tsl__node_is_call(x, &h)) return result;
+    tsl__node t = tsl__node_at(x, n.b);
+    if (t.kind != TSL__K_SEQ) return tsl__expr_alt(x, result, tsl__derive_in(x, n.b, byte, last));
+    n = t;
+  }
+}
+
+static tsl__expr derive(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint8_t byte, bool last) {
+  uint8_t head = tsl__node_at(x, n->a).kind;
+  if (head == TSL__K_BYTES || head == TSL__K_LIT) return compute(x, n, byte, last);
+  return tsl__derive_remembered(x, e, n, byte, last, compute);
+}
+
+/* Does the sequence read what its second part reads? */
+static bool reads_second(const tsl__exprs *x, const tsl__node *n) {
+  tsl__node h = tsl__node_at(x, n->a);
+  return h.flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH) && !tsl__node_is_call(x, &h);
+}
+
+static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *last,
+                       tsl__reads *out) {
+  bool both = reads_second(x, n);
+  (void)e, (void)last;
+  tsl__reads_add(x, n->a, false, out);
+  return both ? n->b : TSL__NONE;
+}
+
+static bool alike(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *last, tsl__alike *out,
+                  tsl__expr *next) {
+  (void)e, (void)last;
+  bool both = reads_second(x, n);
+  if (!tsl__alike_in(x, n->a, false, out)) return false;
+  *next = both ? n->b : TSL__NONE;
+  return true;
+}
+
+static uint32_t shortest(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool spelled,
+                         unsigned depth) {
+  (void)n;
+  return tsl__shortest_in(x, e, spelled, depth + 1);
+}
+
+static void print(const tsl__exprs *x, const tsl__node *node, tsl__printer *w, unsigned depth) {
+  tsl__node n = *node;
+  tsl__expr e = TSL__NONE;
+  while (n.kind == TSL__K_SEQ && w->length <= w->size) {
+    tsl__print_expr(x, n.a, w, depth + 1);
+    e = n.b;
+    n = tsl__node_at(x, e);
+  }
+  tsl__print_expr(x, e, w, depth + 1);
+}
+
+static tsl__expr alphabet(tsl__alphabet *a, const tsl__node *n, unsigned depth, tsl__bytes *out) {
+  tsl__alphabet_add(a, n->a, depth + 1, out);
+  return n->b;
+}
+
+static tsl__length characters(const tsl__exprs *x, const tsl__node *node, unsigned depth) {
+  tsl__length sum = {0, 0};
+  tsl__node n = *node;
+  for (tsl__expr e = TSL__NONE;; e = n.b, n = tsl__node_at(x, e)) {
+    tsl__length one = tsl__characters_in(x, n.kind == TSL__K_SEQ ? n.a : e, depth + 1);
+    sum = (tsl__length){tsl__add(sum.least, one.least), tsl__add(sum.most, one.most)};
+    if (n.kind != TSL__K_SEQ) return sum;
+  }
+}
+
+static bool meaning(tsl__meaning *m, tsl__expr e, const tsl__node *n, tsl__digest *out) {
+  (void)e;
+  return tsl__meaning_node(m, n, 0, 0, 0, n->a, n->b, out);
+}
+
+const tsl__kind_ops tsl__kind_sequence = {.derive = derive,
+                                          .reads = reads,
+                                          .alike = alike,
+                                          .shortest = shortest,
+                                          .print = print,
+                                          .alphabet = alphabet,
+                                          .characters = characters,
+                                          .meaning = meaning};

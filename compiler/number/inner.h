@@ -1,0 +1,40 @@
+/* inner.h - what the files of a number's state share. See state.c.
+ *
+ * Positions and exponents are 64-bit numbers. A bound of TSL__EXPONENT_INF, or of its negative, is
+ * none, and stays so when a digit moves the bounds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_NUMBER_INNER_H
+#define TSL_COMPILER_NUMBER_INNER_H
+
+#include "compiler/number/state.h"
+
+static inline int64_t tsl__least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t tsl__most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Where tracker k's unit lies, as an exponent at the present place. */
+static inline int64_t tsl__unit_exponent(const tsl__side *side, const tsl__number_state *st,
+                                         uint32_t k) {
+  return side->trackers[k].exponent + st->fraction;
+}
+
+/* Are exponents not allowed? */
+static inline bool tsl__no_exponent(const tsl__side *side) {
+  return (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)) != 0;
+}
+
+/* The first digit other than 0, which decides where the bounds and excluded values begin. */
+void tsl__number_state_first(const tsl__side *side, tsl__number_state *st, uint32_t digit);
+/* Takes out of the record what has no influence on any future. */
+void tsl__number_state_settle(const tsl__side *side, tsl__number_state *st);
+/* Is there a member with j more digits and the exponent e? */
+bool tsl__number_state_reaches(const tsl__side *side, const tsl__number_state *st, int64_t j,
+                               int64_t e);
+/* Can the prefix be finished? */
+bool tsl__number_state_viable(const tsl__side *side, tsl__number_state *st);
+/* After "0." and `fraction` zeros in all: can a digit other than 0 still come? Uses *st, of which
+ * nothing but phase and fraction matters then, and puts these back. */
+bool tsl__number_small_lives(const tsl__side *side, tsl__number_state *st, int64_t fraction);
+
+#endif
