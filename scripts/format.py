@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Lay out all C and C++ of the tree: python3 scripts/format.py [--check] [FILE...]
 
-clang-format 18.1.8 (PyPI) does it, by .clang-format. --check changes nothing, lists what would change, and ends with status 1 if
-anything would. Made data (tables that a script writes) is left as it is.
+clang-format 18.1.8 (PyPI) does it, by .clang-format. --check changes nothing, lists what would
+change, and ends with status 1 if anything would. Made data (tables that a script writes) is left as
+it is.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import re
 import shutil
@@ -19,7 +21,10 @@ MADE = re.compile(r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc
 
 def tool():
     """The program of that version: beside this Python, or on the path."""
-    for candidate in (pathlib.Path(sys.executable).parent / "clang-format", shutil.which("clang-format")):
+    for candidate in (
+        pathlib.Path(sys.executable).parent / "clang-format",
+        shutil.which("clang-format"),
+    ):
         if candidate and pathlib.Path(candidate).exists():
             said = subprocess.run([candidate, "--version"], capture_output=True, text=True).stdout
             if VERSION in said:
@@ -28,8 +33,13 @@ def tool():
 
 
 def sources():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", "*.c", "*.h", "*.cpp", "*.hpp"], cwd=ROOT, capture_output=True,
-                            text=True, check=True).stdout.split("\n")
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "--", "*.c", "*.h", "*.cpp", "*.hpp"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split("\n")
     return [name for name in listed if name and not MADE.search(name) and (ROOT / name).is_file()]
 
 

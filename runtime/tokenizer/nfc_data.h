@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* Full canonical decompositions, by code point: `count` points at decomposed[at]. Hangul is left out. */
+/* Full canonical decompositions, by code point: `count` points at decomposed[at]. Hangul is left
+ * out. */
 static const struct { uint32_t cp; uint16_t at; uint8_t count; } decompositions[] = {
   {0xC0, 0, 2}, {0xC1, 2, 2}, {0xC2, 4, 2}, {0xC3, 6, 2}, {0xC4, 8, 2}, {0xC5, 10, 2}, {0xC7, 12, 2}, {0xC8, 14, 2},
   {0xC9, 16, 2}, {0xCA, 18, 2}, {0xCB, 20, 2}, {0xCC, 22, 2}, {0xCD, 24, 2}, {0xCE, 26, 2}, {0xCF, 28, 2}, {0xD1, 30, 2},
@@ -697,7 +698,8 @@ static const struct { uint32_t first, second, composite; } composites[] = {
   {0x114B9, 0x114BA, 0x114BB}, {0x114B9, 0x114BD, 0x114BE}, {0x115B8, 0x115AF, 0x115BA}, {0x115B9, 0x115AF, 0x115BB}, {0x11935, 0x11930, 0x11938},
 };
 
-/* Code points that NFC changes, may change, or that have a combining class: anything else is a border that nothing crosses. */
+/* Code points that NFC changes or may change, or that have a combining class. Any other code point
+ * is a border: nothing crosses it. */
 static const struct { uint32_t lo, hi; } unsafe[] = {
   {0x300, 0x34E}, {0x350, 0x36F}, {0x374, 0x374}, {0x37E, 0x37E}, {0x387, 0x387}, {0x483, 0x487}, {0x591, 0x5BD}, {0x5BF, 0x5BF},
   {0x5C1, 0x5C2}, {0x5C4, 0x5C5}, {0x5C7, 0x5C7}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x670, 0x670}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4},
