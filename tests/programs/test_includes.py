@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Includes point one way: include/ <- runtime/ <- compiler/; cli/, bench/, bindings/ and examples/ see include/ alone.
+"""Includes point one way: include/ <- runtime/ <- compiler/; cli/, bench/, bindings/ and examples/
+see include/ alone.
 
-Every #include line of every C file is looked at. A quoted name must be written from the root of the tree (or be "turnstile.h", or stand
-in the same folder for the programs), must exist, and must lie in a folder that the including file may see. yajl and PCRE2 stay out of the
-plain runtime, so that a program that links runtime/ alone needs neither; the trie of the vocabulary stays out of compiler/.
+Every #include line of every C file is looked at. A quoted name must be written from the root of the
+tree (or be "turnstile.h", or stand in the same folder for the programs), must exist, and must lie
+in a folder that the including file may see. yajl and PCRE2 stay out of the plain runtime, so that a
+program that links runtime/ alone needs neither; the trie of the vocabulary stays out of compiler/.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import re
 import subprocess
@@ -30,21 +33,45 @@ MAY_SEE = {
 }
 # System headers that need a library which not every part may need.
 LIBRARIES = {
-    "yajl/": ["compiler/", "runtime/tokenizer/", "runtime/vocab_files/", "cli/", "bench/", "tests/", "fuzz/"],
-    "pcre2.h": ["compiler/", "runtime/tokenizer/", "runtime/vocab_files/", "cli/", "tests/", "fuzz/"],
+    "yajl/": [
+        "compiler/",
+        "runtime/tokenizer/",
+        "runtime/vocab_files/",
+        "cli/",
+        "bench/",
+        "tests/",
+        "fuzz/",
+    ],
+    "pcre2.h": [
+        "compiler/",
+        "runtime/tokenizer/",
+        "runtime/vocab_files/",
+        "cli/",
+        "tests/",
+        "fuzz/",
+    ],
     "xxhash.h": ["runtime/", "compiler/", "tests/", "fuzz/"],
 }
-# Headers of runtime/ that compiler/ never sees: it makes states, and the walk (runtime/) is where they meet the vocabulary.
+# Headers of runtime/ that compiler/ never sees: it makes states, and the walk (runtime/) is where
+# they meet the vocabulary.
 NOT_FOR_COMPILER = ["runtime/core/trie.h"]
 
 
 def sources():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", "*.c", "*.h", "*.def"], cwd=ROOT,
-                            capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "--", "*.c", "*.h", "*.def"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     if listed.returncode == 0:
         return [name for name in listed.stdout.split("\n") if name and (ROOT / name).is_file()]
-    return [str(p.relative_to(ROOT)) for ext in ("c", "h", "def") for p in ROOT.rglob("*." + ext)
-            if not p.relative_to(ROOT).parts[0].startswith(("build", "."))]
+    return [
+        str(p.relative_to(ROOT))
+        for ext in ("c", "h", "def")
+        for p in ROOT.rglob("*." + ext)
+        if not p.relative_to(ROOT).parts[0].startswith(("build", "."))
+    ]
 
 
 def find(name, includer):
@@ -80,11 +107,23 @@ def complaint(includer, kind, name):
 
 def self_check():
     """The rules catch what they are for."""
-    cases = [("runtime/core/base.c", '"', "compiler/expr/expr.h"), ("cli/main.c", '"', "runtime/core/base.h"),
-             ("runtime/core/base.c", "<", "yajl/yajl_parse.h"), ("compiler/expr/expr.c", '"', "runtime/core/trie.h"),
-             ("runtime/core/base.c", '"', "base.h"), ("compiler/expr/expr.c", '"', "runtime/absent.h"), ("odd/file.c", '"', "turnstile.h")]
-    good = [("compiler/expr/expr.c", '"', "runtime/core/base.h"), ("cli/main.c", '"', "turnstile.h"), ("runtime/core/base.c", "<", "xxhash.h")]
-    return [c for c in cases if complaint(*c) is None] + [c for c in good if complaint(*c) is not None], len(cases) + len(good)
+    cases = [
+        ("runtime/core/base.c", '"', "compiler/expr/expr.h"),
+        ("cli/main.c", '"', "runtime/core/base.h"),
+        ("runtime/core/base.c", "<", "yajl/yajl_parse.h"),
+        ("compiler/expr/expr.c", '"', "runtime/core/trie.h"),
+        ("runtime/core/base.c", '"', "base.h"),
+        ("compiler/expr/expr.c", '"', "runtime/absent.h"),
+        ("odd/file.c", '"', "turnstile.h"),
+    ]
+    good = [
+        ("compiler/expr/expr.c", '"', "runtime/core/base.h"),
+        ("cli/main.c", '"', "turnstile.h"),
+        ("runtime/core/base.c", "<", "xxhash.h"),
+    ]
+    return [c for c in cases if complaint(*c) is None] + [
+        c for c in good if complaint(*c) is not None
+    ], len(cases) + len(good)
 
 
 def main():
@@ -102,7 +141,10 @@ def main():
             else:
                 failed += 1
                 print(f"  {includer}:{text.count(chr(10), 0, match.start()) + 1}: {why}")
-    print(f"  {'ok  ' if not failed else 'FAIL'} includes of {len(files)} files point include/ <- runtime/ <- compiler/")
+    print(
+        f"  {'ok  ' if not failed else 'FAIL'} includes of {len(files)} files point include/ <- "
+        "runtime/ <- compiler/"
+    )
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
