@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
-"""Masks on a GPU: what a step of a batch costs there, and what it costs the processor that drives it.
+"""Masks on a GPU: what a step of a batch costs there, and what it costs the processor that drives
+it.
 
     PYTHON=P ./dev bench gpu [--data F] [--vocab F] [--out DIR] [--seconds S]
 
-P is a Python with torch for GPUs; where it has XGrammar too, that is driven beside it as its documentation says (BatchGrammarMatcher, its Triton kernel; its rows are pinned). F are lines as MaskBench has
-them (docs/bench.md); without it, bench/own.jsonl. Each of N sequences follows texts of the data, token by token, from one schema to the next; all sequences are at other places. Before each step the
-device is given work that takes longer than the step does on the processor, as a model's forward pass would, so that events on the device's stream time what the step adds there.
+P is a Python with torch for GPUs; where it has XGrammar too, that is driven beside it as its
+documentation says (BatchGrammarMatcher, its Triton kernel; its rows are pinned). F are lines as
+MaskBench has them (docs/bench.md); without it, bench/own.jsonl. Each of N sequences follows texts
+of the data, token by token, from one schema to the next; all sequences are at other places. Before
+each step the device is given work that takes longer than the step does on the processor, as a
+model's forward pass would, so that events on the device's stream time what the step adds there.
 
-Device time is what masks add to the latency of a step; host time is hidden behind the model unless it is longer than that. Every fourth step is checked: the logits are those that masks applied in
+Device time is what masks add to the latency of a step; host time is hidden behind the model unless
+it is longer than that. Every fourth step is checked: the logits are those that masks applied in
 host memory give. Writes DIR/gpu.md, or prints it.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import argparse
 import datetime
 import importlib.metadata
@@ -31,7 +37,10 @@ from turnstile.mirror import Mirror
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATCHES = (1, 16, 64, 256)
-SLEEP, MOST_SLEEP = 500_000, 100_000_000  # cycles of the device before a step: at first, and where that was too short, at most
+SLEEP, MOST_SLEEP = (
+    500_000,
+    100_000_000,
+)  # cycles of the device before a step: at first, and where that was too short, at most
 WARM_UP = 100  # steps that are not counted: kernels are compiled, grammars too
 
 
@@ -44,11 +53,13 @@ def tokens_of(vocab, lines):
     out = []
     for line in lines:
         row = json.loads(line)
-        out += [(row["schema"], vocab.encode(test["text"])) for test in row["tests"] if test["valid"]]
+        out += [
+            (row["schema"], vocab.encode(test["text"])) for test in row["tests"] if test["valid"]
+        ]
     return out
 
 
-# ---- engines -------------------------------------------------------------------------------------------------------------
+# ---- engines -------------------------------------------------------------------------------------
 
 
 class Turnstile:
@@ -79,9 +90,17 @@ class Turnstile:
 class XGrammar:
     def __init__(self, vocab, width):
         import xgrammar
+
         self.name, self.xgrammar, self.width, self.grammars = "XGrammar", xgrammar, width, {}
         raw = [vocab.token_bytes(t) for t in range(len(vocab))]
-        self.compiler = xgrammar.GrammarCompiler(xgrammar.TokenizerInfo(raw, vocab_type=xgrammar.VocabType.RAW, vocab_size=width, stop_token_ids=list(vocab.eog_tokens)))
+        self.compiler = xgrammar.GrammarCompiler(
+            xgrammar.TokenizerInfo(
+                raw,
+                vocab_type=xgrammar.VocabType.RAW,
+                vocab_size=width,
+                stop_token_ids=list(vocab.eog_tokens),
+            )
+        )
         self.batch = xgrammar.BatchGrammarMatcher()
         self.masks = {}
 
@@ -96,9 +115,13 @@ class XGrammar:
     def step(self, matchers, logits):
         masks = self.masks.get(len(matchers))
         if masks is None:
-            masks = self.masks[len(matchers)] = self.xgrammar.allocate_token_bitmask(len(matchers), self.width).pin_memory()
+            masks = self.masks[len(matchers)] = self.xgrammar.allocate_token_bitmask(
+                len(matchers), self.width
+            ).pin_memory()
         self.batch.batch_fill_next_token_bitmask(matchers, masks)
-        self.xgrammar.apply_token_bitmask_inplace(logits, masks.to(logits.device, non_blocking=True))
+        self.xgrammar.apply_token_bitmask_inplace(
+            logits, masks.to(logits.device, non_blocking=True)
+        )
 
 
 class Sequence:
@@ -133,13 +156,17 @@ def follows(engine, schema, tokens):
         return False
 
 
-# ---- measuring -----------------------------------------------------------------------------------------------------------
+# ---- measuring -----------------------------------------------------------------------------------
 
 
 def measure(engine, texts, rows, width, seconds, check):
-    """Medians in microseconds: (host, device), and how many steps were compared with masks in host memory."""
+    """Medians in microseconds: (host, device), and how many steps were compared with masks in host
+    memory.
+    """
     rng = random.Random(rows)
-    sequences = [Sequence(engine, texts, rng.randrange(len(texts)), rng.randrange(40)) for _ in range(rows)]
+    sequences = [
+        Sequence(engine, texts, rng.randrange(len(texts)), rng.randrange(40)) for _ in range(rows)
+    ]
     logits = torch.randn((rows, width), device="cuda")
     host, device, compared, sleep, step, end = [], [], 0, SLEEP, 0, float("inf")
     while time.perf_counter() < end:
@@ -190,26 +217,50 @@ def masks_of(rows, width, allowed):
 
 def apply_alone(rows, width, allowed, dtype):
     """Microseconds on the device of each way to apply masks that are there already, caches cold."""
-    masks, logits = masks_of(rows, width, allowed), torch.randn((rows, width), device="cuda").to(dtype)
-    ways = {"Turnstile": lambda: kernel.refuse_(logits, masks), "torch alone": lambda: tensors.by_torch_(logits, masks)}
+    masks, logits = (
+        masks_of(rows, width, allowed),
+        torch.randn((rows, width), device="cuda").to(dtype),
+    )
+    ways = {
+        "Turnstile": lambda: kernel.refuse_(logits, masks),
+        "torch alone": lambda: tensors.by_torch_(logits, masks),
+    }
     try:
-        from xgrammar.kernels.apply_token_bitmask_inplace_triton import apply_token_bitmask_inplace_triton
+        from xgrammar.kernels.apply_token_bitmask_inplace_triton import (
+            apply_token_bitmask_inplace_triton,
+        )
+
         ways["XGrammar"] = lambda: apply_token_bitmask_inplace_triton(logits, masks)
     except ImportError:
         pass
-    return {name: triton.testing.do_bench(way, warmup=10, rep=60, return_mode="median") * 1e3 for name, way in ways.items()}
+    return {
+        name: triton.testing.do_bench(way, warmup=10, rep=60, return_mode="median") * 1e3
+        for name, way in ways.items()
+    }
 
 
 def table(head, rows):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "|".join(["---"] + ["---:"] * (len(head) - 1)) + "|", *("| " + " | ".join(row) + " |" for row in rows)])
+    return "\n".join(
+        [
+            "| " + " | ".join(head) + " |",
+            "|" + "|".join(["---"] + ["---:"] * (len(head) - 1)) + "|",
+            *("| " + " | ".join(row) + " |" for row in rows),
+        ]
+    )
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "bench" / "own.jsonl")
-    parser.add_argument("--vocab", type=pathlib.Path, default=ROOT / "build" / "vocabs" / "llama3_1" / "tokenizer.json")
+    parser.add_argument(
+        "--vocab",
+        type=pathlib.Path,
+        default=ROOT / "build" / "vocabs" / "llama3_1" / "tokenizer.json",
+    )
     parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=6, help="for each engine and size of batch")
+    parser.add_argument(
+        "--seconds", type=float, default=6, help="for each engine and size of batch"
+    )
     given = parser.parse_args()
     vocab = turnstile.Vocab.from_file(given.vocab)
     width = vocab.logits_width
@@ -223,8 +274,18 @@ def main():
     steps = []
     for rows in BATCHES:
         for engine in engines:
-            host, device, compared = measure(engine, taken, rows, width, given.seconds, isinstance(engine, Turnstile))
-            steps.append([str(rows), engine.name, f"{host:.0f}", f"{device:.1f}", str(compared) if compared else ""])
+            host, device, compared = measure(
+                engine, taken, rows, width, given.seconds, isinstance(engine, Turnstile)
+            )
+            steps.append(
+                [
+                    str(rows),
+                    engine.name,
+                    f"{host:.0f}",
+                    f"{device:.1f}",
+                    str(compared) if compared else "",
+                ]
+            )
             print(*steps[-1], file=sys.stderr, flush=True)
     stats = engines[0].mirror.stats()
     alone = []
@@ -232,21 +293,39 @@ def main():
         for rows in (1, 16, 256):
             for allowed in (10, width // 2, width - 100):
                 times = apply_alone(rows, width, allowed, dtype)
-                alone.append([str(dtype).removeprefix("torch."), str(rows), f"{allowed:,}", *(f"{times[name]:.1f}" if name in times else "" for name in ("Turnstile", "XGrammar", "torch alone"))])
-    version = f"XGrammar {importlib.metadata.version('xgrammar')}" if len(engines) > 2 else "XGrammar was not there"
+                alone.append(
+                    [
+                        str(dtype).removeprefix("torch."),
+                        str(rows),
+                        f"{allowed:,}",
+                        *(
+                            f"{times[name]:.1f}" if name in times else ""
+                            for name in ("Turnstile", "XGrammar", "torch alone")
+                        ),
+                    ]
+                )
+    version = (
+        f"XGrammar {importlib.metadata.version('xgrammar')}"
+        if len(engines) > 2
+        else "XGrammar was not there"
+    )
     text = f"""# On a GPU
 
-Made by `./dev bench gpu`, {datetime.date.today()}: {torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, {version}; {width:,} columns of float32. {len(taken)} of {len(texts)} texts, those
-that all engines follow. Microseconds, medians.
+Made by `./dev bench gpu`, {datetime.date.today()}: {torch.cuda.get_device_name()},
+torch {torch.__version__}, triton {triton.__version__}, {version}; {width:,} columns of float32.
+{len(taken)} of {len(texts)} texts, those that all engines follow. Microseconds, medians.
 
 ## A step
 
-Host: until the call returns, masks included. Device: what it adds there. Compared: steps whose logits were compared with masks applied in host memory; all were equal.
+Host: until the call returns, masks included. Device: what it adds there. Compared: steps whose
+logits were compared with masks applied in host memory; all were equal.
 
 {table(["sequences", "engine", "host", "device", "compared"], steps)}
 
-Mirror: `turnstile.mirror.Mirror`, {stats["hits"] + stats["copies"]:,} masks in all, of which {stats["copies"]:,} had to be copied. Copy: masks in pinned memory, sent each step, `turnstile.tensors.apply_`. XGrammar:
-`BatchGrammarMatcher` with its threads, pinned memory, `apply_token_bitmask_inplace`.
+Mirror: `turnstile.mirror.Mirror`, {stats["hits"] + stats["copies"]:,} masks in all, of which
+{stats["copies"]:,} had to be copied. Copy: masks in pinned memory, sent each step,
+`turnstile.tensors.apply_`. XGrammar: `BatchGrammarMatcher` with its threads, pinned
+memory, `apply_token_bitmask_inplace`.
 
 ## Applied alone
 

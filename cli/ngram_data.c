@@ -1,4 +1,5 @@
-/* ngram_data.c - the language model of the tool, made by scripts/train_ngram.py, which says what the numbers mean.
+/* ngram_data.c - the language model of the tool. scripts/train_ngram.py makes it, and says what the
+ * numbers mean.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

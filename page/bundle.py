@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Put a page into one file: every <link rel="stylesheet" href="F"> and <script src="F"> becomes what the file F beside the page holds, and <!-- F: NAME="TEXT" … --> that file with each
-{NAME} replaced.
+"""Put a page into one file: every <link rel="stylesheet" href="F"> and <script src="F"> becomes
+what the file F beside the page holds, and <!-- F: NAME="TEXT" … --> that file with each {NAME}
+replaced.
 
-    page/bundle.py PAGE OUT            the page as one HTML file
-    page/bundle.py --c OUT PAGE        as C, cut in two at @TRACE@, where the record goes (cli/trace_page.h)
+    page/bundle.py PAGE OUT            the page as one HTML file page/bundle.py --c OUT PAGE
+    as C, cut in two at @TRACE@, where the record goes (cli/trace_page.h)
 
-The pages have a content security policy that lets nothing be loaded; so a file that was left out would show at once.
+The pages have a content security policy that lets nothing be loaded; so a file that was left out
+would show at once.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import re
 import sys
@@ -17,7 +20,9 @@ MARK = "@TRACE@"
 
 
 def bundle(page, extra=()):
-    """The page with its styles and scripts in it. `extra`: folders besides the page's own to look for them in."""
+    """The page with its styles and scripts in it. `extra`: folders besides the page's own to look
+    for them in.
+    """
     folders = [page.parent, *map(pathlib.Path, extra)]
 
     def content(name):
@@ -39,8 +44,12 @@ def bundle(page, extra=()):
         return text
 
     text = page.read_text(encoding="utf-8")
-    text = re.sub(r'<!-- ([\w.]+\.html): (.*) -->\n', part, text)
-    text = re.sub(r'<link rel="stylesheet" href="([^"]+)">', lambda match: f"<style>\n{content(match[1])}\n</style>", text)
+    text = re.sub(r"<!-- ([\w.]+\.html): (.*) -->\n", part, text)
+    text = re.sub(
+        r'<link rel="stylesheet" href="([^"]+)">',
+        lambda match: f"<style>\n{content(match[1])}\n</style>",
+        text,
+    )
     return re.sub(r'<script src="([^"]+)"></script>', script, text)
 
 
@@ -48,8 +57,20 @@ def c_string(text):
     """The text as C string literals, a line each; the "?" of a trigraph is escaped."""
     lines = []
     for line in text.splitlines(keepends=True):
-        body = line.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("??", "?\\?")
-        lines.append('  "' + "".join(c if " " <= c <= "~" else "".join(f"\\{byte:03o}" for byte in c.encode()) for c in body) + '"')
+        body = (
+            line.replace("\\", "\\\\")
+            .replace('"', '\\"')
+            .replace("\n", "\\n")
+            .replace("??", "?\\?")
+        )
+        lines.append(
+            '  "'
+            + "".join(
+                c if " " <= c <= "~" else "".join(f"\\{byte:03o}" for byte in c.encode())
+                for c in body
+            )
+            + '"'
+        )
     return "\n".join(lines) or '  ""'
 
 
@@ -57,9 +78,12 @@ def as_c(text):
     head, mark, tail = text.partition(MARK)
     if not mark or MARK in tail:
         sys.exit(f"the page must have {MARK} once")
-    parts = [f'/* Made by page/bundle.py; do not edit. */\n#include "trace_page.h"\n']
+    parts = ['/* Made by page/bundle.py; do not edit. */\n#include "trace_page.h"\n']
     for name, part in (("head", head), ("tail", tail)):
-        parts.append(f"const char trace_page_{name}[] =\n{c_string(part)};\nconst size_t trace_page_{name}_length = sizeof trace_page_{name} - 1;\n")
+        parts.append(
+            f"const char trace_page_{name}[] =\n{c_string(part)};\nconst size_t "
+            f"trace_page_{name}_length = sizeof trace_page_{name} - 1;\n"
+        )
     return "\n".join(parts)
 
 

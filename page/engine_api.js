@@ -1,13 +1,15 @@
 /* engine_api.js - the engine for the page: numbers and pointers become objects and errors.
  *
- * Everything is freed by hand: a grammar and its engine when the next one takes their place, a vocabulary likewise.
+ * Everything is freed by hand: a grammar and its engine when the next one takes their place, a
+ * vocabulary likewise.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 'use strict';
 
 const KINDS = {schema: 0, regex: 1, gbnf: 2};
-const REJECTED = 1, DEADLINE_MS = 2000;
+const REJECTED = 1,
+  DEADLINE_MS = 2000;
 
 class EngineError extends Error {
   constructor(status, message, {pointer = '', line = 0, column = 0} = {}) {
@@ -19,7 +21,9 @@ class EngineError extends Error {
 class EngineApi {
   static async start() {
     const packed = Uint8Array.from(atob(ENGINE_PACKED), (c) => c.charCodeAt(0));
-    const wasmBinary = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+    const wasmBinary = await new Response(
+      new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip')),
+    ).arrayBuffer();
     return new EngineApi(await createEngine({wasmBinary, printErr: (text) => console.warn(text)}));
   }
 
@@ -30,13 +34,22 @@ class EngineApi {
     this.decoder = new TextDecoder('utf-8', {fatal: true});
   }
 
-  get version() { return this.m.UTF8ToString(this.m._tsl_version()); }
+  get version() {
+    return this.m.UTF8ToString(this.m._tsl_version());
+  }
 
   check(status) {
     if (!status) return;
     const {m, outcome} = this;
-    throw new EngineError(m.UTF8ToString(m._tsl_status_name(status)), m.UTF8ToString(m._tp_message(outcome)), {pointer: m.UTF8ToString(m._tp_pointer(outcome)), line: m._tp_line(outcome),
-      column: m._tp_column(outcome)});
+    throw new EngineError(
+      m.UTF8ToString(m._tsl_status_name(status)),
+      m.UTF8ToString(m._tp_message(outcome)),
+      {
+        pointer: m.UTF8ToString(m._tp_pointer(outcome)),
+        line: m._tp_line(outcome),
+        column: m._tp_column(outcome),
+      },
+    );
   }
 
   /* Call with a copy of bytes in the engine's memory. */
@@ -51,7 +64,9 @@ class EngineApi {
     }
   }
 
-  withText(text, use) { return this.withBytes(this.encoder.encode(text), use); }
+  withText(text, use) {
+    return this.withBytes(this.encoder.encode(text), use);
+  }
 
   /* ---- vocabularies ---- */
 
@@ -61,12 +76,19 @@ class EngineApi {
   }
 
   loadVocab(bytes, name) {
-    this.withBytes(bytes, (at, length) => this.withText(`${name}\0`, (text) => this.check(this.m._tp_vocab_load(this.outcome, at, length, text))));
+    this.withBytes(bytes, (at, length) =>
+      this.withText(`${name}\0`, (text) =>
+        this.check(this.m._tp_vocab_load(this.outcome, at, length, text)),
+      ),
+    );
     return this.vocabulary(name);
   }
 
   vocabulary(name) {
-    const pointer = this.m._tp_vocab(this.outcome), size = this.m._tsl_vocab_size(pointer), first = new Int16Array(size).fill(-1), kinds = new Uint8Array(size);
+    const pointer = this.m._tp_vocab(this.outcome),
+      size = this.m._tsl_vocab_size(pointer),
+      first = new Int16Array(size).fill(-1),
+      kinds = new Uint8Array(size);
     for (let i = 0; i < size; i++) {
       const at = this.m._tp_bytes(this.outcome, pointer, i);
       if (this.m._tp_length(this.outcome)) first[i] = this.m.HEAPU8[at];
@@ -103,11 +125,13 @@ class EngineApi {
   }
 
   encode(vocab, text) {
-    return this.withText(text, (at, length) => this.withBytes(new Uint8Array(4 * (length + 16)), (ids) => {
-      this.outcomeMessage('this vocabulary cannot spell the text');
-      this.check(this.m._tp_encode(this.outcome, vocab.pointer, at, length, ids, length + 16));
-      return [...new Uint32Array(this.m.HEAPU8.buffer, ids, this.m._tp_length(this.outcome))];
-    }));
+    return this.withText(text, (at, length) =>
+      this.withBytes(new Uint8Array(4 * (length + 16)), (ids) => {
+        this.outcomeMessage('this vocabulary cannot spell the text');
+        this.check(this.m._tp_encode(this.outcome, vocab.pointer, at, length, ids, length + 16));
+        return [...new Uint32Array(this.m.HEAPU8.buffer, ids, this.m._tp_length(this.outcome))];
+      }),
+    );
   }
 
   /* Calls that fill no error: what to say if they fail. */
@@ -120,15 +144,32 @@ class EngineApi {
   /* ---- grammars ---- */
 
   compile(vocab, kind, text, {order = 0, whitespace = 1} = {}) {
-    this.withText(text, (at, length) => this.check(this.m._tp_compile(this.outcome, vocab.pointer, KINDS[kind], at, length, order, whitespace, DEADLINE_MS)));
+    this.withText(text, (at, length) =>
+      this.check(
+        this.m._tp_compile(
+          this.outcome,
+          vocab.pointer,
+          KINDS[kind],
+          at,
+          length,
+          order,
+          whitespace,
+          DEADLINE_MS,
+        ),
+      ),
+    );
     return this.m._tp_grammar(this.outcome);
   }
 
-  freeGrammar(grammar) { this.m._tsl_grammar_release(grammar); }
+  freeGrammar(grammar) {
+    this.m._tsl_grammar_release(grammar);
+  }
 
   /* The rules of a GBNF grammar. */
   rules(vocab, text) {
-    this.withText(text, (at, length) => this.check(this.m._tp_read_rules(this.outcome, vocab.pointer, at, length)));
+    this.withText(text, (at, length) =>
+      this.check(this.m._tp_read_rules(this.outcome, vocab.pointer, at, length)),
+    );
     return JSON.parse(this.m.UTF8ToString(this.m._tp_rules(this.outcome))).rules;
   }
 
@@ -136,19 +177,43 @@ class EngineApi {
 
   open(vocab, grammar, kind, seed, s) {
     if (!vocab.model) vocab.model = this.m._tp_model_new(vocab.pointer);
-    const engine = vocab.model && this.m._tp_open(vocab.pointer, vocab.model, grammar, KINDS[kind], seed, s.temperature, s.topK, s.topP, s.minP, s.penalty, 0);
+    const engine =
+      vocab.model &&
+      this.m._tp_open(
+        vocab.pointer,
+        vocab.model,
+        grammar,
+        KINDS[kind],
+        seed,
+        s.temperature,
+        s.topK,
+        s.topP,
+        s.minP,
+        s.penalty,
+        0,
+      );
     if (!engine) throw new EngineError('TSL_ERR_NO_MEMORY', 'no text can be begun: out of memory');
     return engine;
   }
 
-  close(engine) { this.m._tp_close(engine); }
-  restart(engine) { this.m._tp_restart(engine); }
+  close(engine) {
+    this.m._tp_close(engine);
+  }
+  restart(engine) {
+    this.m._tp_restart(engine);
+  }
 
-  json(pointer) { return JSON.parse(this.m.UTF8ToString(pointer)); }
+  json(pointer) {
+    return JSON.parse(this.m.UTF8ToString(pointer));
+  }
 
   here(engine, measured) {
     const at = this.m._tp_here(engine, measured ? 1 : 0);
-    if (!at) throw new EngineError(this.m.UTF8ToString(this.m._tsl_status_name(this.m._tp_status(engine))), 'the mask could not be computed here');
+    if (!at)
+      throw new EngineError(
+        this.m.UTF8ToString(this.m._tsl_status_name(this.m._tp_status(engine))),
+        'the mask could not be computed here',
+      );
     return this.json(at);
   }
 
@@ -160,7 +225,11 @@ class EngineApi {
   /* false if the grammar does not allow it. */
   write(engine, token) {
     const status = this.m._tp_write(engine, token);
-    if (status && status !== REJECTED) throw new EngineError(this.m.UTF8ToString(this.m._tsl_status_name(status)), 'the token could not be written');
+    if (status && status !== REJECTED)
+      throw new EngineError(
+        this.m.UTF8ToString(this.m._tsl_status_name(status)),
+        'the token could not be written',
+      );
     return !status;
   }
 
@@ -169,8 +238,12 @@ class EngineApi {
     return at ? this.json(at) : null;
   }
 
-  isOver(engine) { return Boolean(this.m._tp_is_over(engine)); }
-  follows(engine, bytes) { return this.withBytes(bytes, (at, length) => this.m._tp_follows(engine, at, length)); }
+  isOver(engine) {
+    return Boolean(this.m._tp_is_over(engine));
+  }
+  follows(engine, bytes) {
+    return this.withBytes(bytes, (at, length) => this.m._tp_follows(engine, at, length));
+  }
   states(engine) {
     const at = this.m._tp_states(engine);
     return at ? this.json(at).states : [];

@@ -1,6 +1,8 @@
-/* playground.js - the playground: what is typed is compiled at once, what is written is a record that the inspector shows.
+/* playground.js - the playground: what is typed is compiled at once, what is written is a record
+ * that the inspector shows.
  *
- * One function for each thing that can happen: the grammar was edited, the vocabulary changed, the text was typed, a token was written or taken back. Each ends in show(), which fills the page from
+ * One function for each thing that can happen: the grammar was edited, the vocabulary changed, the
+ * text was typed, a token was written or taken back. Each ends in show(), which fills the page from
  * the state below. Times that a person sees are taken here, from the event to the mask.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,11 +12,19 @@
 (async () => {
   const $ = (id) => document.getElementById(id);
   const {make, percent, label, tokenLabel, count} = Inspector;
-  const LISTED = 300, STATES = 400, CHUNK_MS = 12;
+  const LISTED = 300,
+    STATES = 400,
+    CHUNK_MS = 12;
 
   const api = await EngineApi.start();
   const inspector = new Inspector($('inspector'), {take});
-  let vocab = null, grammar = 0, engine = 0, opened = '', record = null, writing = false, kind = 'schema';
+  let vocab = null,
+    grammar = 0,
+    engine = 0,
+    opened = '',
+    record = null,
+    writing = false,
+    kind = 'schema';
 
   /* ---- the text ---- */
 
@@ -22,7 +32,8 @@
   const settings = () => inspector.sliders.values;
 
   function bytesOf(tokens) {
-    const parts = tokens.filter((id) => !vocab.kinds[id]).map((id) => api.bytes(vocab, id)), all = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
+    const parts = tokens.filter((id) => !vocab.kinds[id]).map((id) => api.bytes(vocab, id)),
+      all = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
     let at = 0;
     for (const part of parts) {
       all.set(part, at);
@@ -49,13 +60,28 @@
       if (!api.write(engine, id)) break;
       steps.push({...step, token: api.token(vocab, id)});
     }
-    record = {format: 'turnstile-trace', version: 1, tool: `turnstile ${api.version}`, grammar: {kind, name: '', source: $('editor').value}, vocabulary: {name: vocab.name, size: vocab.size},
-      model: 'n-gram', captured: 16, sampling: samplingOf(settings()), steps};
+    record = {
+      format: 'turnstile-trace',
+      version: 1,
+      tool: `turnstile ${api.version}`,
+      grammar: {kind, name: '', source: $('editor').value},
+      vocabulary: {name: vocab.name, size: vocab.size},
+      model: 'n-gram',
+      captured: 16,
+      sampling: samplingOf(settings()),
+      steps,
+    };
     steps.push(api.here(engine, true));
     return steps.length - 1;
   }
 
-  const samplingOf = (s) => ({temperature: s.temperature, top_k: s.topK, top_p: s.topP, min_p: s.minP, repetition_penalty: s.penalty});
+  const samplingOf = (s) => ({
+    temperature: s.temperature,
+    top_k: s.topK,
+    top_p: s.topP,
+    min_p: s.minP,
+    repetition_penalty: s.penalty,
+  });
 
   /* Put a token at the end that is allowed there. */
   function take(id) {
@@ -126,17 +152,27 @@
 
   /* The line of a JSON text where the value at a pointer begins; 0 if it is not found. */
   function lineOfPointer(text, pointer) {
-    const parts = pointer.split('/').slice(1).map((p) => p.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const parts = pointer
+      .split('/')
+      .slice(1)
+      .map((p) => p.replaceAll('~1', '/').replaceAll('~0', '~'));
     let at = 0;
-    const space = () => { while (/\s/.test(text[at] ?? '')) at++; };
+    const space = () => {
+      while (/\s/.test(text[at] ?? '')) at++;
+    };
     const string = () => {
       const start = at++;
       while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
       at++;
-      try { return JSON.parse(text.slice(start, at)); } catch { return ''; }
+      try {
+        return JSON.parse(text.slice(start, at));
+      } catch {
+        return '';
+      }
     };
-    const skip = () => { /* a value, without recursion */
-      for (let depth = 0; at < text.length;) {
+    const skip = () => {
+      /* a value, without recursion */
+      for (let depth = 0; at < text.length; ) {
         const c = text[at];
         if (c === '"') string();
         else {
@@ -169,14 +205,21 @@
 
   function gutter(bad = 0) {
     const lines = $('editor').value.split('\n').length;
-    $('gutter').replaceChildren(...Array.from({length: lines}, (_, i) => make(i + 1 === bad ? 'b' : 'span', {}, `${i + 1}${i + 1 === bad ? ' ✗' : ''}\n`)));
+    $('gutter').replaceChildren(
+      ...Array.from({length: lines}, (_, i) =>
+        make(i + 1 === bad ? 'b' : 'span', {}, `${i + 1}${i + 1 === bad ? ' ✗' : ''}\n`),
+      ),
+    );
     $('gutter').scrollTop = $('editor').scrollTop;
   }
 
   function complain(error) {
-    const line = error.line || (kind === 'schema' && error.pointer ? lineOfPointer($('editor').value, error.pointer) : 0);
+    const line =
+      error.line ||
+      (kind === 'schema' && error.pointer ? lineOfPointer($('editor').value, error.pointer) : 0);
     $('verdict').className = 'verdict bad';
-    $('verdict').textContent = `${line ? `Line ${line}${error.column ? `, column ${error.column}` : ''}: ` : ''}${error.message}${error.pointer ? ` (at ${error.pointer})` : ''}`;
+    $('verdict').textContent =
+      `${line ? `Line ${line}${error.column ? `, column ${error.column}` : ''}: ` : ''}${error.message}${error.pointer ? ` (at ${error.pointer})` : ''}`;
     $('editor').setAttribute('aria-invalid', 'true');
     $('to-error').hidden = !line;
     $('stale').hidden = !grammar;
@@ -188,21 +231,35 @@
   function drawRules() {
     $('rules-box').hidden = kind !== 'gbnf';
     if (kind !== 'gbnf') return;
-    $('rules').replaceChildren(...api.rules(vocab, $('editor').value).sort((a, b) => a.line - b.line).map((rule) => {
-      const box = make('div', {class: 'railroad', tabindex: 0, role: 'region', 'aria-label': `Rule ${rule.name}`});
-      box.innerHTML = Railroad.draw(rule); /* all text in it is escaped */
-      return make('div', {}, make('h3', {}, rule.name), box);
-    }));
+    $('rules').replaceChildren(
+      ...api
+        .rules(vocab, $('editor').value)
+        .sort((a, b) => a.line - b.line)
+        .map((rule) => {
+          const box = make('div', {
+            class: 'railroad',
+            tabindex: 0,
+            role: 'region',
+            'aria-label': `Rule ${rule.name}`,
+          });
+          box.innerHTML = Railroad.draw(rule); /* all text in it is escaped */
+          return make('div', {}, make('h3', {}, rule.name), box);
+        }),
+    );
   }
 
   /* The grammar, or what it is compiled with, has changed. */
   function edited() {
-    const start = performance.now(), tokens = record ? written() : [];
+    const start = performance.now(),
+      tokens = record ? written() : [];
     writing = false;
     kind = $('kind').value;
     let fresh;
     try {
-      fresh = api.compile(vocab, kind, $('editor').value, {order: Number($('order').value), whitespace: Number($('whitespace').value)});
+      fresh = api.compile(vocab, kind, $('editor').value, {
+        order: Number($('order').value),
+        whitespace: Number($('whitespace').value),
+      });
     } catch (error) {
       complain(error);
       return;
@@ -219,7 +276,8 @@
     $('editor').removeAttribute('aria-invalid');
     $('to-error').hidden = $('stale').hidden = true;
     $('verdict').className = 'verdict';
-    $('verdict').textContent = `Compiled in ${(compiled - start).toFixed(1)} ms, first mask after ${(masked - start).toFixed(1)} ms.`;
+    $('verdict').textContent =
+      `Compiled in ${(compiled - start).toFixed(1)} ms, first mask after ${(masked - start).toFixed(1)} ms.`;
     Object.assign($('verdict').dataset, {compile: compiled - start, first: masked - start});
     textFromTokens();
     show();
@@ -231,7 +289,9 @@
   /* ---- the vocabulary ---- */
 
   function useVocab(load) {
-    const start = performance.now(), before = vocab, text = record ? new TextDecoder().decode(bytesOf(written())) : '';
+    const start = performance.now(),
+      before = vocab,
+      text = record ? new TextDecoder().decode(bytesOf(written())) : '';
     let fresh;
     try {
       fresh = load();
@@ -248,7 +308,8 @@
     vocab = fresh;
     if (before) api.freeVocab(before);
     $('vocab').className = 'verdict';
-    $('vocab').textContent = `${vocab.name}: ${count(vocab.size)} tokens, loaded in ${loaded.toFixed(0)} ms.`;
+    $('vocab').textContent =
+      `${vocab.name}: ${count(vocab.size)} tokens, loaded in ${loaded.toFixed(0)} ms.`;
     $('vocab').dataset.loaded = loaded;
     edited();
     if (engine && text) typed(text);
@@ -263,7 +324,8 @@
 
   function typed(text) {
     if (!engine) return;
-    let tokens, why = '';
+    let tokens,
+      why = '';
     try {
       tokens = api.encode(vocab, text);
     } catch (error) {
@@ -272,7 +334,9 @@
     }
     const reached = replay(tokens);
     if (!why && reached < tokens.length) {
-      const good = bytesOf(tokens.slice(0, reached)), rest = bytesOf(tokens.slice(reached)), offset = good.length + api.follows(engine, rest);
+      const good = bytesOf(tokens.slice(0, reached)),
+        rest = bytesOf(tokens.slice(reached)),
+        offset = good.length + api.follows(engine, rest);
       why = `Not allowed from byte ${offset} on; the text is read up to byte ${good.length}.`;
     }
     $('prefix-verdict').textContent = why;
@@ -286,46 +350,119 @@
 
   /* What is allowed at the end of the text, by the search and the first byte. */
   function listAllowed() {
-    const words = api.mask(engine, vocab), query = $('search').value.toLowerCase(), number = /^\d+$/.test(query) ? Number(query) : -1, leading = $('leading').value, found = [];
+    const words = api.mask(engine, vocab),
+      query = $('search').value.toLowerCase(),
+      number = /^\d+$/.test(query) ? Number(query) : -1,
+      leading = $('leading').value,
+      found = [];
     let matching = 0;
     for (let w = 0; w < words.length; w++) {
       for (let bits = words[w]; bits; bits &= bits - 1) {
         const id = w * 32 + 31 - Math.clz32(bits & -bits);
         if (leading !== '' && vocab.first[id] !== Number(leading)) continue;
-        if (query && id !== number && !(api.token(vocab, id).text ?? '').toLowerCase().includes(query)) continue;
+        if (
+          query &&
+          id !== number &&
+          !(api.token(vocab, id).text ?? '').toLowerCase().includes(query)
+        )
+          continue;
         matching++;
         if (found.length < LISTED) found.push(id);
       }
     }
     const over = api.isOver(engine);
-    $('allowed-count').textContent = over ? 'The text is over: nothing comes after the end.' : `${count(matching)} tokens${matching > found.length ? `; the first ${found.length} are listed` : ''}.`;
-    $('allowed').replaceChildren(...found.map((id) => make('button', {type: 'button', title: `token ${id}`, 'data-id': id}, vocab.kinds[id] > 1 ? 'end' : tokenLabel(api.token(vocab, id)))));
+    $('allowed-count').textContent = over
+      ? 'The text is over: nothing comes after the end.'
+      : `${count(matching)} tokens${matching > found.length ? `; the first ${found.length} are listed` : ''}.`;
+    $('allowed').replaceChildren(
+      ...found.map((id) =>
+        make(
+          'button',
+          {type: 'button', title: `token ${id}`, 'data-id': id},
+          vocab.kinds[id] > 1 ? 'end' : tokenLabel(api.token(vocab, id)),
+        ),
+      ),
+    );
   }
 
   function listLeading() {
-    const words = api.mask(engine, vocab), counts = new Map(), chosen = $('leading').value;
+    const words = api.mask(engine, vocab),
+      counts = new Map(),
+      chosen = $('leading').value;
     for (let w = 0; w < words.length; w++) {
       for (let bits = words[w]; bits; bits &= bits - 1) {
         const id = w * 32 + 31 - Math.clz32(bits & -bits);
-        if (vocab.first[id] >= 0 && !vocab.kinds[id]) counts.set(vocab.first[id], (counts.get(vocab.first[id]) || 0) + 1);
+        if (vocab.first[id] >= 0 && !vocab.kinds[id])
+          counts.set(vocab.first[id], (counts.get(vocab.first[id]) || 0) + 1);
       }
     }
-    const name = (b) => (b > 0x20 && b < 0x7f ? String.fromCharCode(b) : b === 0x20 ? 'space' : b.toString(16).toUpperCase().padStart(2, '0'));
-    $('leading').replaceChildren(make('option', {value: ''}, 'any'), ...[...counts].sort((a, b) => a[0] - b[0]).map(([b, n]) => make('option', {value: b, selected: String(b) === chosen}, `${name(b)}  (${count(n)})`)));
+    const name = (b) =>
+      b > 0x20 && b < 0x7f
+        ? String.fromCharCode(b)
+        : b === 0x20
+          ? 'space'
+          : b.toString(16).toUpperCase().padStart(2, '0');
+    $('leading').replaceChildren(
+      make('option', {value: ''}, 'any'),
+      ...[...counts]
+        .sort((a, b) => a[0] - b[0])
+        .map(([b, n]) =>
+          make('option', {value: b, selected: String(b) === chosen}, `${name(b)}  (${count(n)})`),
+        ),
+    );
   }
 
   function listStates() {
-    const here = new Set((record.steps[record.steps.length - 1].frames || []).map((f) => f.state)), states = api.states(engine);
-    const bytes = (ranges) => ranges.slice(0, 6).map(([a, b]) => label({text: String.fromCharCode(a)}).trim() + (b > a ? `–${label({text: String.fromCharCode(b)})}` : '')).join(' ') + (ranges.length > 6 ? ' …' : '');
-    const goes = (e) => (e.kind === 'bytes' ? `${bytes(e.bytes)} → ${e.to}` : e.kind === 'call' ? `call ${e.to}, then ${e.then}` : e.kind === 'or' ? `or ${e.to}` : `${e.complement ? 'any but' : 'one of'} ${e.tokens} tokens → ${e.to}`);
-    $('states').replaceChildren(...states.slice(0, STATES).map((s) => make('tr', {class: here.has(s.state) ? 'here' : ''}, make('th', {scope: 'row'}, `${s.state}${s.nullable ? ' ●' : ''}${here.has(s.state) ? ' ← here' : ''}`),
-      make('td', {}, make('code', {}, s.expression || '(a choice)')), make('td', {}, ...s.edges.map((e) => make('span', {class: 'goes'}, make('code', {}, goes(e))))))));
-    if (states.length > STATES) $('states').append(make('tr', {}, make('td', {colspan: 3}, `and ${count(states.length - STATES)} more`)));
+    const here = new Set((record.steps[record.steps.length - 1].frames || []).map((f) => f.state)),
+      states = api.states(engine);
+    const bytes = (ranges) =>
+      ranges
+        .slice(0, 6)
+        .map(
+          ([a, b]) =>
+            label({text: String.fromCharCode(a)}).trim() +
+            (b > a ? `–${label({text: String.fromCharCode(b)})}` : ''),
+        )
+        .join(' ') + (ranges.length > 6 ? ' …' : '');
+    const goes = (e) =>
+      e.kind === 'bytes'
+        ? `${bytes(e.bytes)} → ${e.to}`
+        : e.kind === 'call'
+          ? `call ${e.to}, then ${e.then}`
+          : e.kind === 'or'
+            ? `or ${e.to}`
+            : `${e.complement ? 'any but' : 'one of'} ${e.tokens} tokens → ${e.to}`;
+    $('states').replaceChildren(
+      ...states
+        .slice(0, STATES)
+        .map((s) =>
+          make(
+            'tr',
+            {class: here.has(s.state) ? 'here' : ''},
+            make(
+              'th',
+              {scope: 'row'},
+              `${s.state}${s.nullable ? ' ●' : ''}${here.has(s.state) ? ' ← here' : ''}`,
+            ),
+            make('td', {}, make('code', {}, s.expression || '(a choice)')),
+            make(
+              'td',
+              {},
+              ...s.edges.map((e) => make('span', {class: 'goes'}, make('code', {}, goes(e)))),
+            ),
+          ),
+        ),
+    );
+    if (states.length > STATES)
+      $('states').append(
+        make('tr', {}, make('td', {colspan: 3}, `and ${count(states.length - STATES)} more`)),
+      );
   }
 
   function show() {
     inspector.show(record, record.steps.length - 1, true);
-    $('about').textContent = `Turnstile ${api.version} in WebAssembly · ${vocab.name}, ${count(vocab.size)} tokens`;
+    $('about').textContent =
+      `Turnstile ${api.version} in WebAssembly · ${vocab.name}, ${count(vocab.size)} tokens`;
     $('back').disabled = record.steps.length < 2;
     for (const id of ['one', 'all']) $(id).disabled = api.isOver(engine);
     listLeading();
@@ -337,9 +474,12 @@
   /* ---- the page's events ---- */
 
   $('editor').addEventListener('input', edited);
-  $('editor').addEventListener('scroll', () => { $('gutter').scrollTop = $('editor').scrollTop; });
+  $('editor').addEventListener('scroll', () => {
+    $('gutter').scrollTop = $('editor').scrollTop;
+  });
   $('kind').addEventListener('change', () => {
-    for (const element of document.querySelectorAll('.of-schema')) element.hidden = $('kind').value !== 'schema';
+    for (const element of document.querySelectorAll('.of-schema'))
+      element.hidden = $('kind').value !== 'schema';
     edited();
   });
   for (const id of ['order', 'whitespace']) $(id).addEventListener('change', edited);
@@ -352,7 +492,9 @@
     $('kind').dispatchEvent(new Event('change'));
   });
   $('to-error').addEventListener('click', () => {
-    const lines = $('editor').value.split('\n'), line = Number($('to-error').dataset.line), start = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0);
+    const lines = $('editor').value.split('\n'),
+      line = Number($('to-error').dataset.line),
+      start = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0);
     $('editor').focus();
     $('editor').setSelectionRange(start, start + lines[line - 1].length);
   });
@@ -393,7 +535,11 @@
     $('search').focus();
   });
   $('save').addEventListener('click', () => {
-    const url = URL.createObjectURL(new Blob([JSON.stringify({...record, steps: record.steps.filter((s) => s.token)})], {type: 'application/json'}));
+    const url = URL.createObjectURL(
+      new Blob([JSON.stringify({...record, steps: record.steps.filter((s) => s.token)})], {
+        type: 'application/json',
+      }),
+    );
     make('a', {href: url, download: 'record.json'}).click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   });

@@ -1,4 +1,5 @@
-/* trace.js - the inspector's page: shows the record that stands in it, or another one that is opened.
+/* trace.js - the inspector's page: shows the record that stands in it, or another one that is
+ * opened.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,8 @@
     let record;
     try {
       record = JSON.parse(text);
-      if (record.format !== 'turnstile-trace' || record.version !== 1) throw new Error('this is no record of a generation (format turnstile-trace, version 1)');
+      if (record.format !== 'turnstile-trace' || record.version !== 1)
+        throw new Error('this is no record of a generation (format turnstile-trace, version 1)');
     } catch (error) {
       about.textContent = `Cannot be shown: ${error.message}`;
       about.setAttribute('role', 'alert');

@@ -1,76 +1,66 @@
 /* view.js - the inspector: the text with its tokens, one step of it, the sliders.
  *
- * `new Inspector(element)` builds the page's parts once; show(record) fills them; go(i) goes to a step. A record is what docs/inspector.md describes; a step without a
- * token is the position that has been reached: nothing is drawn there yet. In the playground candidates are buttons (`take`, a function of a token's id).
+ * `new Inspector(element)` builds the page's parts once; show(record) fills them; go(i) goes to a
+ * step. A record is what docs/inspector.md describes; a step without a token is the position that
+ * has been reached: nothing is drawn there yet. In the playground candidates are buttons (`take`, a
+ * function of a token's id).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 'use strict';
 
 const Inspector = (() => {
-  const LEAST = 1e-5; /* legal mass at which the heat strip is hottest */
-
-  /* ---- small things ---- */
-
-  /* An element: make('p', {class: 'x', onclick: f}, child, 'text', …). */
-  function make(name, attributes = {}, ...children) {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (value === null || value === undefined || value === false) continue;
-      if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
-      else element.setAttribute(key, value === true ? '' : value);
-    }
-    element.append(...children.filter((c) => c !== null && c !== undefined));
-    return element;
-  }
-
-  const percent = (p) => (p === null || p === undefined ? '–' : p === 0 ? '0 %' : p < 0.0001 ? `${(p * 100).toExponential(1)} %` : `${(p * 100).toFixed(2)} %`);
-  const count = (n) => n.toLocaleString('en-US');
-  const hexOf = (byte) => byte.toString(16).toUpperCase().padStart(2, '0');
-
-  const MARKS = {' ': '·', '\n': '⏎', '\r': '␍', '\t': '⇥', '\u00a0': '⍽'};
-  /* Text for reading: white space and control characters visible. */
-  const visible = (text) => [...text].map((c) => MARKS[c] || (c < ' ' || c === '\u007f' ? String.fromCharCode(0x2400 + (c === '\u007f' ? 0x21 : c.charCodeAt(0))) : c)).join('');
-  const bytesShown = (hex) => `⟨${hex.toUpperCase().replace(/(..)(?=.)/g, '$1 ')}⟩`;
-  /* What a token (or any {text} or {hex}) looks like. */
-  const label = (t) => (t.hex !== undefined ? bytesShown(t.hex) : t.text === '' ? '(empty)' : visible(t.text));
-  const tokenLabel = (t) => (t.special && t.text === '' ? `<${t.id}>` : label(t));
-
-  const byteShown = (b) => (b === 0x20 ? 'space' : b > 0x20 && b < 0x7f ? String.fromCharCode(b) : hexOf(b));
-  const rangeShown = ([low, high]) => (low === high ? byteShown(low) : high === low + 1 ? `${byteShown(low)} ${byteShown(high)}` : `${byteShown(low)}–${byteShown(high)}`);
-
-  /* 0: all was allowed; 1: nearly nothing. */
-  const heat = (mass) => (mass === null || mass === undefined ? 0 : Math.min(1, Math.log(Math.max(mass, LEAST)) / Math.log(LEAST)));
-
-  const describe = (record) => {
-    const s = record.sampling || {};
-    return [`${record.grammar.kind === 'schema' ? 'JSON Schema' : record.grammar.kind === 'regex' ? 'regular expression' : record.grammar.kind === 'gbnf' ? 'GBNF grammar' : 'compiled grammar'}${record.grammar.name ? ` ${record.grammar.name}` : ''}`,
-      `vocabulary ${record.vocabulary.name}, ${count(record.vocabulary.size)} tokens`, record.model && `model: ${record.model}`,
-      s.temperature !== undefined && `drawn at temperature ${s.temperature}${s.top_k ? `, top-k ${s.top_k}` : ''}${s.top_p && s.top_p < 1 ? `, top-p ${s.top_p}` : ''}${s.min_p ? `, min-p ${s.min_p}` : ''}`,
-      record.result === 'cut' && 'cut: the text is not complete'].filter(Boolean).join(' · ');
-  };
-
-  /* A button that switches between light and dark; at first as the system has it. */
-  function theme(button) {
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    let dark = system.matches;
-    const set = () => {
-      document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-      button.setAttribute('aria-pressed', String(dark));
-    };
-    button.addEventListener('click', () => { dark = !dark; set(); });
-    system.addEventListener('change', (event) => { dark = event.matches; set(); });
-    set();
-  }
+  const {LEAST, make, percent, count, label, tokenLabel, rangeShown, heat, describe, theme} =
+    Labels;
 
   /* ---- sliders ---- */
 
   const SLIDERS = [
-    {key: 'temperature', name: 'Temperature', min: 0, max: 3, step: 0.05, plain: 1, help: 'logits are divided by it; 0 takes the most likely'},
-    {key: 'topK', name: 'Top-k', min: 0, max: 32, step: 1, plain: 0, help: 'keep the k most likely; 0 keeps all'},
-    {key: 'topP', name: 'Top-p', min: 0, max: 1, step: 0.01, plain: 1, help: 'keep the most likely that make up p; 1 keeps all'},
-    {key: 'minP', name: 'Min-p', min: 0, max: 1, step: 0.01, plain: 0, help: 'keep what has at least this share of the most likely; 0 keeps all'},
-    {key: 'penalty', name: 'Repetition penalty', min: 1, max: 2, step: 0.05, plain: 1, help: 'for tokens that came before; 1 is off'},
+    {
+      key: 'temperature',
+      name: 'Temperature',
+      min: 0,
+      max: 3,
+      step: 0.05,
+      plain: 1,
+      help: 'logits are divided by it; 0 takes the most likely',
+    },
+    {
+      key: 'topK',
+      name: 'Top-k',
+      min: 0,
+      max: 32,
+      step: 1,
+      plain: 0,
+      help: 'keep the k most likely; 0 keeps all',
+    },
+    {
+      key: 'topP',
+      name: 'Top-p',
+      min: 0,
+      max: 1,
+      step: 0.01,
+      plain: 1,
+      help: 'keep the most likely that make up p; 1 keeps all',
+    },
+    {
+      key: 'minP',
+      name: 'Min-p',
+      min: 0,
+      max: 1,
+      step: 0.01,
+      plain: 0,
+      help: 'keep what has at least this share of the most likely; 0 keeps all',
+    },
+    {
+      key: 'penalty',
+      name: 'Repetition penalty',
+      min: 1,
+      max: 2,
+      step: 0.05,
+      plain: 1,
+      help: 'for tokens that came before; 1 is off',
+    },
   ];
 
   class Sliders {
@@ -78,13 +68,40 @@ const Inspector = (() => {
       this.values = {...Numbers.PLAIN};
       this.inputs = {};
       this.changed = changed;
-      this.element = make('fieldset', {class: 'sliders'}, make('legend', {}, 'Try other settings on this step'), ...SLIDERS.map((s) => this.slider(s)), this.order(),
-        make('button', {type: 'button', id: 'as-recorded', onclick: () => this.recorded()}, 'As drawn'));
+      this.element = make(
+        'fieldset',
+        {class: 'sliders'},
+        make('legend', {}, 'Try other settings on this step'),
+        ...SLIDERS.map((s) => this.slider(s)),
+        this.order(),
+        make(
+          'button',
+          {type: 'button', id: 'as-recorded', onclick: () => this.recorded()},
+          'As drawn',
+        ),
+      );
     }
 
     slider(s) {
-      const id = `slider-${s.key}`, number = make('input', {type: 'number', id: `${id}-number`, min: s.min, max: s.max, step: 'any', value: s.plain, 'aria-label': `${s.name}, as a number`});
-      const range = make('input', {type: 'range', id, min: s.min, max: s.max, step: s.step, value: s.plain, 'aria-describedby': `${id}-help`});
+      const id = `slider-${s.key}`,
+        number = make('input', {
+          type: 'number',
+          id: `${id}-number`,
+          min: s.min,
+          max: s.max,
+          step: 'any',
+          value: s.plain,
+          'aria-label': `${s.name}, as a number`,
+        });
+      const range = make('input', {
+        type: 'range',
+        id,
+        min: s.min,
+        max: s.max,
+        step: s.step,
+        value: s.plain,
+        'aria-describedby': `${id}-help`,
+      });
       const take = (value) => {
         if (value === '' || !Number.isFinite(Number(value))) return;
         this.set(s.key, Math.min(s.max, Math.max(s.min, Number(value))));
@@ -93,15 +110,39 @@ const Inspector = (() => {
       range.addEventListener('input', () => take(range.value));
       number.addEventListener('change', () => take(number.value));
       this.inputs[s.key] = {range, number};
-      return make('div', {class: 'slider'}, make('label', {for: id}, s.name), range, number, make('span', {id: `${id}-help`, class: 'help'}, s.help));
+      return make(
+        'div',
+        {class: 'slider'},
+        make('label', {for: id}, s.name),
+        range,
+        number,
+        make('span', {id: `${id}-help`, class: 'help'}, s.help),
+      );
     }
 
     order() {
-      const radio = (value, text) => make('label', {}, make('input', {type: 'radio', name: 'order', value, checked: value === 'mask', onchange: (event) => {
-        this.values.maskFirst = event.target.value === 'mask';
-        this.changed();
-      }}), ` ${text}`);
-      this.radios = make('div', {class: 'order', role: 'radiogroup', 'aria-label': 'Order of mask and cut-off'}, radio('mask', 'mask, then cut-off (as Turnstile draws)'), radio('cut', 'cut-off, then mask'));
+      const radio = (value, text) =>
+        make(
+          'label',
+          {},
+          make('input', {
+            type: 'radio',
+            name: 'order',
+            value,
+            checked: value === 'mask',
+            onchange: (event) => {
+              this.values.maskFirst = event.target.value === 'mask';
+              this.changed();
+            },
+          }),
+          ` ${text}`,
+        );
+      this.radios = make(
+        'div',
+        {class: 'order', role: 'radiogroup', 'aria-label': 'Order of mask and cut-off'},
+        radio('mask', 'mask, then cut-off (as Turnstile draws)'),
+        radio('cut', 'cut-off, then mask'),
+      );
       return this.radios;
     }
 
@@ -114,7 +155,13 @@ const Inspector = (() => {
     /* The settings that the text was drawn with. */
     start(sampling = {}) {
       this.sampling = sampling;
-      const given = {temperature: sampling.temperature, topK: sampling.top_k, topP: sampling.top_p || 1, minP: sampling.min_p, penalty: sampling.repetition_penalty};
+      const given = {
+        temperature: sampling.temperature,
+        topK: sampling.top_k,
+        topP: sampling.top_p || 1,
+        minP: sampling.min_p,
+        penalty: sampling.repetition_penalty,
+      };
       for (const s of SLIDERS) this.set(s.key, given[s.key] ?? s.plain);
       this.values.maskFirst = true;
       this.radios.querySelector('input').checked = true;
@@ -128,10 +175,22 @@ const Inspector = (() => {
 
   /* ---- the page's parts ---- */
 
-  const OUT = {mask: 'not allowed', odd: 'odd spelling, left out', greedy: 'not the most likely', 'top-k': 'cut by top-k', 'top-p': 'cut by top-p', 'min-p': 'cut by min-p'};
+  const OUT = {
+    mask: 'not allowed',
+    odd: 'odd spelling, left out',
+    greedy: 'not the most likely',
+    'top-k': 'cut by top-k',
+    'top-p': 'cut by top-p',
+    'min-p': 'cut by min-p',
+  };
 
   /* A number with a bar behind it. `share`: 0 to 1. */
-  const bar = (share, text, kind) => make('td', {class: `bar ${kind}`, style: `--share:${share.toFixed(4)}`}, make('span', {}, text));
+  const bar = (share, text, kind) =>
+    make(
+      'td',
+      {class: `bar ${kind}`, style: `--share:${share.toFixed(4)}`},
+      make('span', {}, text),
+    );
 
   class View {
     constructor(root, {take = null} = {}) {
@@ -140,34 +199,124 @@ const Inspector = (() => {
       this.record = null;
       this.index = 0;
       this.sliders = new Sliders(() => this.step());
-      this.strip = make('div', {class: 'strip', role: 'img', onclick: (event) => this.stripClicked(event)});
-      this.text = make('div', {class: 'text', role: 'listbox', 'aria-label': 'Tokens of the text', onclick: (event) => this.tokenClicked(event)});
-      this.range = make('input', {type: 'range', id: 'step-range', min: 1, value: 1, oninput: () => this.go(Number(this.range.value) - 1)});
+      this.strip = make('div', {
+        class: 'strip',
+        role: 'img',
+        onclick: (event) => this.stripClicked(event),
+      });
+      this.text = make('div', {
+        class: 'text',
+        role: 'listbox',
+        'aria-label': 'Tokens of the text',
+        onclick: (event) => this.tokenClicked(event),
+      });
+      this.range = make('input', {
+        type: 'range',
+        id: 'step-range',
+        min: 1,
+        value: 1,
+        oninput: () => this.go(Number(this.range.value) - 1),
+      });
       this.rangeLabel = make('output', {for: 'step-range', id: 'step-number'});
-      this.previous = make('button', {type: 'button', onclick: () => this.go(this.index - 1)}, '← Back');
+      this.previous = make(
+        'button',
+        {type: 'button', onclick: () => this.go(this.index - 1)},
+        '← Back',
+      );
       this.next = make('button', {type: 'button', onclick: () => this.go(this.index + 1)}, 'On →');
       this.headline = make('p', {class: 'headline', 'aria-live': 'polite'});
       this.stages = make('ol', {class: 'stages', 'aria-label': 'Stages'});
       this.table = make('tbody');
       this.caption = make('caption');
       this.facts = make('dl', {class: 'facts'});
-      this.frames = make('ol', {class: 'frames', 'aria-label': 'Stack, the frame that reads on first'});
-      this.source = make('pre', {class: 'source', tabindex: 0, role: 'region', 'aria-label': 'The grammar'});
+      this.frames = make('ol', {
+        class: 'frames',
+        'aria-label': 'Stack, the frame that reads on first',
+      });
+      this.source = make('pre', {
+        class: 'source',
+        tabindex: 0,
+        role: 'region',
+        'aria-label': 'The grammar',
+      });
       const head = (text, kind) => make('th', {scope: 'col', class: kind}, text);
       root.replaceChildren(
-        make('section', {class: 'output', 'aria-labelledby': 'output-title'}, make('h2', {id: 'output-title'}, 'The text'),
-          make('p', {class: 'legend'}, 'One cell a token; the warmer, the less of the model’s probability the grammar allowed: ',
-            ...[[1, '100 %'], [0.1, '10 %'], [0.01, '1 %'], [0.001, '0.1 %'], [LEAST, '0.001 %']].map(([mass, text]) => make('span', {class: 'swatch', style: `--heat:${heat(mass)}`}, text))),
-          this.strip, this.text,
-          make('div', {class: 'steps'}, this.previous, make('label', {for: 'step-range', class: 'hidden'}, 'Step'), this.range, this.rangeLabel, this.next)),
-        make('div', {class: 'columns', id: 'step'},
-          make('section', {class: 'numbers', 'aria-labelledby': 'numbers-title'}, make('h2', {id: 'numbers-title'}, 'What the model wanted, and what it got'), this.headline, this.sliders.element,
+        make(
+          'section',
+          {class: 'output', 'aria-labelledby': 'output-title'},
+          make('h2', {id: 'output-title'}, 'The text'),
+          make(
+            'p',
+            {class: 'legend'},
+            'One cell a token; the warmer, the less of the model’s probability the grammar allowed: ',
+            ...[
+              [1, '100 %'],
+              [0.1, '10 %'],
+              [0.01, '1 %'],
+              [0.001, '0.1 %'],
+              [LEAST, '0.001 %'],
+            ].map(([mass, text]) =>
+              make('span', {class: 'swatch', style: `--heat:${heat(mass)}`}, text),
+            ),
+          ),
+          this.strip,
+          this.text,
+          make(
+            'div',
+            {class: 'steps'},
+            this.previous,
+            make('label', {for: 'step-range', class: 'hidden'}, 'Step'),
+            this.range,
+            this.rangeLabel,
+            this.next,
+          ),
+        ),
+        make(
+          'div',
+          {class: 'columns', id: 'step'},
+          make(
+            'section',
+            {class: 'numbers', 'aria-labelledby': 'numbers-title'},
+            make('h2', {id: 'numbers-title'}, 'What the model wanted, and what it got'),
+            this.headline,
+            this.sliders.element,
             this.stages,
-            make('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Candidates'}, make('table', {class: 'candidates'}, this.caption,
-              make('thead', {}, make('tr', {}, head('Token'), head('Logit', 'number'), head('Of all tokens', 'number'), head('At this temperature', 'number'), head('Mask and cut-offs'),
-                head('Drawn from, renormalised', 'number'))), this.table))),
-          make('section', {class: 'grammar', 'aria-labelledby': 'grammar-title'}, make('h2', {id: 'grammar-title'}, 'Where in the grammar'), this.facts, make('h3', {}, 'Stack'), this.frames,
-            make('details', {}, make('summary', {}, 'The grammar'), this.source))));
+            make(
+              'div',
+              {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Candidates'},
+              make(
+                'table',
+                {class: 'candidates'},
+                this.caption,
+                make(
+                  'thead',
+                  {},
+                  make(
+                    'tr',
+                    {},
+                    head('Token'),
+                    head('Logit', 'number'),
+                    head('Of all tokens', 'number'),
+                    head('At this temperature', 'number'),
+                    head('Mask and cut-offs'),
+                    head('Drawn from, renormalised', 'number'),
+                  ),
+                ),
+                this.table,
+              ),
+            ),
+          ),
+          make(
+            'section',
+            {class: 'grammar', 'aria-labelledby': 'grammar-title'},
+            make('h2', {id: 'grammar-title'}, 'Where in the grammar'),
+            this.facts,
+            make('h3', {}, 'Stack'),
+            this.frames,
+            make('details', {}, make('summary', {}, 'The grammar'), this.source),
+          ),
+        ),
+      );
     }
 
     /* Show a record; `keep`: the sliders stay where they are. */
@@ -190,8 +339,21 @@ const Inspector = (() => {
 
     listen(target) {
       target.addEventListener('keydown', (event) => {
-        if (event.altKey || event.ctrlKey || event.metaKey || !this.record || event.target.matches('input, textarea, select, [contenteditable]')) return;
-        const to = {ArrowLeft: this.index - 1, ArrowRight: this.index + 1, Home: 0, End: this.record.steps.length - 1, l: this.leastAllowed()}[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+        if (
+          event.altKey ||
+          event.ctrlKey ||
+          event.metaKey ||
+          !this.record ||
+          event.target.matches('input, textarea, select, [contenteditable]')
+        )
+          return;
+        const to = {
+          ArrowLeft: this.index - 1,
+          ArrowRight: this.index + 1,
+          Home: 0,
+          End: this.record.steps.length - 1,
+          l: this.leastAllowed(),
+        }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
         if (to === undefined || to < 0) return;
         event.preventDefault();
         const inText = this.text.contains(document.activeElement);
@@ -202,13 +364,19 @@ const Inspector = (() => {
 
     leastAllowed() {
       let least = -1;
-      this.record.steps.forEach((s, i) => { if (Number.isFinite(s.legal_mass) && (least < 0 || s.legal_mass < this.record.steps[least].legal_mass)) least = i; });
+      this.record.steps.forEach((s, i) => {
+        if (
+          Number.isFinite(s.legal_mass) &&
+          (least < 0 || s.legal_mass < this.record.steps[least].legal_mass)
+        )
+          least = i;
+      });
       return least;
     }
 
     stripClicked(event) {
       const box = this.strip.getBoundingClientRect();
-      this.go(Math.floor((event.clientX - box.left) / box.width * this.record.steps.length));
+      this.go(Math.floor(((event.clientX - box.left) / box.width) * this.record.steps.length));
     }
 
     tokenClicked(event) {
@@ -220,30 +388,73 @@ const Inspector = (() => {
 
     writeText() {
       const {steps} = this.record;
-      this.strip.replaceChildren(...steps.map((s) => make('i', {style: `--heat:${heat(s.legal_mass)}`, class: s.closing ? 'closing' : ''})));
+      this.strip.replaceChildren(
+        ...steps.map((s) =>
+          make('i', {style: `--heat:${heat(s.legal_mass)}`, class: s.closing ? 'closing' : ''}),
+        ),
+      );
       const least = this.leastAllowed();
-      this.strip.setAttribute('aria-label', least < 0 ? 'Legal mass: nothing was measured' : `Legal mass of ${steps.length} steps; least at step ${least + 1}: ${percent(steps[least].legal_mass)}`);
+      this.strip.setAttribute(
+        'aria-label',
+        least < 0
+          ? 'Legal mass: nothing was measured'
+          : `Legal mass of ${steps.length} steps; least at step ${least + 1}: ${percent(steps[least].legal_mass)}`,
+      );
       this.text.replaceChildren(...steps.map((s, i) => this.tokenElement(s, i)));
     }
 
     tokenElement(s, i) {
-      const kinds = ['token', s.closing && 'closing', View.isForced(s) && 'forced', s.token && s.token.special && 'special', !s.token && 'pending'].filter(Boolean);
+      const kinds = [
+        'token',
+        s.closing && 'closing',
+        View.isForced(s) && 'forced',
+        s.token && s.token.special && 'special',
+        !s.token && 'pending',
+      ].filter(Boolean);
       const text = !s.token ? '▏' : s.token.end ? 'end' : tokenLabel(s.token);
-      const told = [s.closing ? 'written to end in time' : s.legal_mass !== undefined ? `legal mass ${percent(s.legal_mass)}` : '', View.isForced(s) ? 'forced' : ''].filter(Boolean).join(', ');
-      const element = make('span', {class: kinds.join(' '), role: 'option', 'data-step': i, tabindex: -1, 'aria-selected': 'false', title: told, style: `--heat:${heat(s.legal_mass)}`}, text);
+      const told = [
+        s.closing
+          ? 'written to end in time'
+          : s.legal_mass !== undefined
+            ? `legal mass ${percent(s.legal_mass)}`
+            : '',
+        View.isForced(s) ? 'forced' : '',
+      ]
+        .filter(Boolean)
+        .join(', ');
+      const element = make(
+        'span',
+        {
+          class: kinds.join(' '),
+          role: 'option',
+          'data-step': i,
+          tabindex: -1,
+          'aria-selected': 'false',
+          title: told,
+          style: `--heat:${heat(s.legal_mass)}`,
+        },
+        text,
+      );
       if (s.token && s.token.text && s.token.text.includes('\n')) element.classList.add('breaks');
       return element;
     }
 
     /* Must the token's bytes have come whatever is chosen? */
     static isForced(s) {
-      return Boolean(s.token && s.forced && s.token.text && s.forced.text && s.forced.text.startsWith(s.token.text));
+      return Boolean(
+        s.token &&
+          s.forced &&
+          s.token.text &&
+          s.forced.text &&
+          s.forced.text.startsWith(s.token.text),
+      );
     }
 
     /* ---- one step ---- */
 
     step() {
-      const {steps} = this.record, s = steps[this.index];
+      const {steps} = this.record,
+        s = steps[this.index];
       this.range.value = this.index + 1;
       this.rangeLabel.textContent = `Step ${steps.length ? this.index + 1 : 0} of ${steps.length}`;
       this.previous.disabled = this.index === 0;
@@ -253,7 +464,9 @@ const Inspector = (() => {
         element.setAttribute('aria-selected', String(selected));
         element.tabIndex = selected ? 0 : -1;
       }
-      [...this.strip.children].forEach((cell, i) => cell.classList.toggle('here', i === this.index));
+      [...this.strip.children].forEach((cell, i) =>
+        cell.classList.toggle('here', i === this.index),
+      );
       if (!s) return;
       this.root.dataset.mask = s.mask_us;
       this.writeHeadline(s);
@@ -263,54 +476,166 @@ const Inspector = (() => {
 
     writeHeadline(s) {
       const of = `${count(s.allowed)} of ${count(this.record.vocabulary.size)} tokens were allowed`;
-      const mass = Number.isFinite(s.legal_mass) ? `; they had ${percent(s.legal_mass)} of the model’s probability` : '';
-      const took = !s.token ? 'Nothing is drawn here yet.' : s.closing ? `Written to end the text in time: ${tokenLabel(s.token)}. The model was not asked.`
-        : `Drawn: ${s.token.end ? 'the end' : tokenLabel(s.token)}${Number.isFinite(s.probability) ? `, with probability ${percent(s.probability)}` : ''}.`;
+      const mass = Number.isFinite(s.legal_mass)
+        ? `; they had ${percent(s.legal_mass)} of the model’s probability`
+        : '';
+      const took = !s.token
+        ? 'Nothing is drawn here yet.'
+        : s.closing
+          ? `Written to end the text in time: ${tokenLabel(s.token)}. The model was not asked.`
+          : `Drawn: ${s.token.end ? 'the end' : tokenLabel(s.token)}${Number.isFinite(s.probability) ? `, with probability ${percent(s.probability)}` : ''}.`;
       this.headline.textContent = `${of}${mass}. ${took}`;
     }
 
     seenBefore() {
-      return new Set(this.record.steps.slice(0, this.index).filter((s) => s.token).map((s) => s.token.id));
+      return new Set(
+        this.record.steps
+          .slice(0, this.index)
+          .filter((s) => s.token)
+          .map((s) => s.token.id),
+      );
     }
 
     writeCandidates(s) {
       const candidates = (s.candidates || []).filter((c) => Number.isFinite(c.logit));
-      const {rows, stages, left} = Numbers.apply(candidates, this.sliders.values, this.seenBefore());
+      const {rows, stages, left} = Numbers.apply(
+        candidates,
+        this.sliders.values,
+        this.seenBefore(),
+      );
       const captured = candidates.length;
-      this.caption.textContent = !captured ? 'No logits were recorded at this step.'
-        : `Probabilities are renormalised over the ${captured} captured tokens (the ${this.record.captured || captured} most likely before the mask, as many of those that may be drawn), `
-          + `except “of all tokens”: that is the model’s own, at temperature 1.${left ? '' : ' Nothing is left to draw from.'}`;
+      this.caption.textContent = !captured
+        ? 'No logits were recorded at this step.'
+        : `Probabilities are renormalised over the ${captured} captured tokens (the ${this.record.captured || captured} most likely before the mask, as many of those that may be drawn), ` +
+          `except “of all tokens”: that is the model’s own, at temperature 1.${left ? '' : ' Nothing is left to draw from.'}`;
       this.stages.hidden = !captured;
-      this.stages.replaceChildren(...stages.map((stage) => make('li', {'data-stage': stage.name, class: stage.kept ? '' : 'empty'}, make('b', {}, stage.name),
-        ` keeps ${stage.kept}, mass ${percent(stage.mass)}${stage.bar === null ? '' : `, bar ${percent(stage.bar)}`}`)));
-      const low = Math.min(...rows.map((r) => r.logit)), high = Math.max(...rows.map((r) => r.logit));
-      this.table.replaceChildren(...rows.map((row) => this.candidateRow(s, row, high > low ? (row.logit - low) / (high - low) : 1)));
+      this.stages.replaceChildren(
+        ...stages.map((stage) =>
+          make(
+            'li',
+            {'data-stage': stage.name, class: stage.kept ? '' : 'empty'},
+            make('b', {}, stage.name),
+            ` keeps ${stage.kept}, mass ${percent(stage.mass)}${stage.bar === null ? '' : `, bar ${percent(stage.bar)}`}`,
+          ),
+        ),
+      );
+      const low = Math.min(...rows.map((r) => r.logit)),
+        high = Math.max(...rows.map((r) => r.logit));
+      this.table.replaceChildren(
+        ...rows.map((row) =>
+          this.candidateRow(s, row, high > low ? (row.logit - low) / (high - low) : 1),
+        ),
+      );
     }
 
     candidateRow(s, row, logitShare) {
-      const c = row.candidate, all = Number.isFinite(s.log_sum) ? Math.exp(c.logit - s.log_sum) : null, drawn = s.token && s.token.id === c.id;
-      const name = c.end ? 'end of the text' : tokenLabel(c), title = `token ${c.id}`;
-      const token = this.take && c.allowed && !s.token ? make('button', {type: 'button', class: 'take', title: `${title}: write it`, onclick: () => this.take(c.id)}, name) : make('span', {title}, name);
-      const state = row.out ? OUT[row.out] : `kept${row.sum === null ? '' : `, sum ${percent(row.sum)}`}`;
-      return make('tr', {class: [row.out ? 'out' : 'in', `by-${row.out || 'none'}`, drawn && 'drawn'].filter(Boolean).join(' '), 'data-id': c.id},
-        make('th', {scope: 'row', class: 'name'}, token, drawn ? make('span', {class: 'badge'}, 'drawn') : null),
-        bar(logitShare, row.logit.toFixed(2).replace(/^-0\.00$/, '0.00'), 'logit'), bar(all || 0, percent(all), 'all'), bar(row.before, percent(row.before), 'before'), make('td', {class: 'state'}, state), bar(row.p, percent(row.p), 'final'));
+      const c = row.candidate,
+        all = Number.isFinite(s.log_sum) ? Math.exp(c.logit - s.log_sum) : null,
+        drawn = s.token && s.token.id === c.id;
+      const name = c.end ? 'end of the text' : tokenLabel(c),
+        title = `token ${c.id}`;
+      const token =
+        this.take && c.allowed && !s.token
+          ? make(
+              'button',
+              {
+                type: 'button',
+                class: 'take',
+                title: `${title}: write it`,
+                onclick: () => this.take(c.id),
+              },
+              name,
+            )
+          : make('span', {title}, name);
+      const state = row.out
+        ? OUT[row.out]
+        : `kept${row.sum === null ? '' : `, sum ${percent(row.sum)}`}`;
+      return make(
+        'tr',
+        {
+          class: [row.out ? 'out' : 'in', `by-${row.out || 'none'}`, drawn && 'drawn']
+            .filter(Boolean)
+            .join(' '),
+          'data-id': c.id,
+        },
+        make(
+          'th',
+          {scope: 'row', class: 'name'},
+          token,
+          drawn ? make('span', {class: 'badge'}, 'drawn') : null,
+        ),
+        bar(logitShare, row.logit.toFixed(2).replace(/^-0\.00$/, '0.00'), 'logit'),
+        bar(all || 0, percent(all), 'all'),
+        bar(row.before, percent(row.before), 'before'),
+        make('td', {class: 'state'}, state),
+        bar(row.p, percent(row.p), 'final'),
+      );
     }
 
     /* ---- the position ---- */
 
     writeFacts(s) {
-      const facts = [['Allowed', `${count(s.allowed)} tokens${s.drawable !== undefined && s.drawable !== s.allowed ? `, ${count(s.drawable)} of them plain` : ''}`]];
-      if (Number.isFinite(s.legal_mass)) facts.push(['Legal mass', make('span', {class: 'mass', style: `--share:${s.legal_mass};--heat:${heat(s.legal_mass)}`}, percent(s.legal_mass))]);
-      if (Number.isFinite(s.entropy)) facts.push(['Entropy', `${s.entropy.toFixed(2)} nats before the mask${Number.isFinite(s.masked_entropy) ? `, ${s.masked_entropy.toFixed(2)} after` : ''}`]);
-      if (s.mask_us !== undefined) facts.push(['Mask took', s.mask_us === 0 ? 'less than the page’s clock can tell (0.1 ms)' : s.mask_us < 1000 ? `${s.mask_us.toFixed(1)} µs` : `${(s.mask_us / 1000).toFixed(2)} ms`]);
-      if (s.pointer !== undefined) facts.push(['JSON pointer', make('code', {}, s.pointer === '' ? '"" (the whole text)' : s.pointer)]);
+      const facts = [
+        [
+          'Allowed',
+          `${count(s.allowed)} tokens${s.drawable !== undefined && s.drawable !== s.allowed ? `, ${count(s.drawable)} of them plain` : ''}`,
+        ],
+      ];
+      if (Number.isFinite(s.legal_mass))
+        facts.push([
+          'Legal mass',
+          make(
+            'span',
+            {class: 'mass', style: `--share:${s.legal_mass};--heat:${heat(s.legal_mass)}`},
+            percent(s.legal_mass),
+          ),
+        ]);
+      if (Number.isFinite(s.entropy))
+        facts.push([
+          'Entropy',
+          `${s.entropy.toFixed(2)} nats before the mask${Number.isFinite(s.masked_entropy) ? `, ${s.masked_entropy.toFixed(2)} after` : ''}`,
+        ]);
+      if (s.mask_us !== undefined)
+        facts.push([
+          'Mask took',
+          s.mask_us === 0
+            ? 'less than the page’s clock can tell (0.1 ms)'
+            : s.mask_us < 1000
+              ? `${s.mask_us.toFixed(1)} µs`
+              : `${(s.mask_us / 1000).toFixed(2)} ms`,
+        ]);
+      if (s.pointer !== undefined)
+        facts.push([
+          'JSON pointer',
+          make('code', {}, s.pointer === '' ? '"" (the whole text)' : s.pointer),
+        ]);
       const path = View.rulePath(s.frames || []);
       if (path) facts.push(['Rules', make('code', {}, path)]);
       facts.push(['May end here', s.complete ? 'yes' : 'no']);
-      if (s.next) facts.push(['Next byte', make('code', {class: 'next'}, s.next.length ? s.next.map(rangeShown).join('  ') : s.complete ? 'none: the text is over' : 'none: a special token')]);
-      facts.push(['Must come next', s.forced ? make('code', {class: 'forced-text'}, label(s.forced)) : 'nothing: it is a choice']);
-      this.facts.replaceChildren(...facts.map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, value))));
+      if (s.next)
+        facts.push([
+          'Next byte',
+          make(
+            'code',
+            {class: 'next'},
+            s.next.length
+              ? s.next.map(rangeShown).join('  ')
+              : s.complete
+                ? 'none: the text is over'
+                : 'none: a special token',
+          ),
+        ]);
+      facts.push([
+        'Must come next',
+        s.forced
+          ? make('code', {class: 'forced-text'}, label(s.forced))
+          : 'nothing: it is a choice',
+      ]);
+      this.facts.replaceChildren(
+        ...facts.map(([name, value]) =>
+          make('div', {}, make('dt', {}, name), make('dd', {}, value)),
+        ),
+      );
       this.writeFrames(s);
     }
 
@@ -326,12 +651,30 @@ const Inspector = (() => {
     }
 
     writeFrames(s) {
-      const frames = s.frames || [], shown = frames.map((f) => make('li', {style: `--depth:${Math.min(f.depth, 8)}`},
-        make('span', {class: 'rule'}, f.rule ? f.rule.slice(1, -1) : `state ${f.state}`), make('code', {}, f.expression || `state ${f.state}`), f.count ? make('span', {class: 'times'}, `× ${f.count}`) : null,
-        f.nullable ? make('span', {class: 'times'}, 'may end') : null));
+      const frames = s.frames || [],
+        shown = frames.map((f) =>
+          make(
+            'li',
+            {style: `--depth:${Math.min(f.depth, 8)}`},
+            make('span', {class: 'rule'}, f.rule ? f.rule.slice(1, -1) : `state ${f.state}`),
+            make('code', {}, f.expression || `state ${f.state}`),
+            f.count ? make('span', {class: 'times'}, `× ${f.count}`) : null,
+            f.nullable ? make('span', {class: 'times'}, 'may end') : null,
+          ),
+        );
       const tops = frames.filter((f) => f.depth === 0).length;
-      if (tops > 1) shown.unshift(make('li', {class: 'note'}, `ambiguous: ${tops} frames read on side by side`));
-      if (s.frames_total > frames.length) shown.push(make('li', {class: 'note'}, `and ${s.frames_total - frames.length}${s.frames_total === 1024 ? ' or more' : ''} below`));
+      if (tops > 1)
+        shown.unshift(
+          make('li', {class: 'note'}, `ambiguous: ${tops} frames read on side by side`),
+        );
+      if (s.frames_total > frames.length)
+        shown.push(
+          make(
+            'li',
+            {class: 'note'},
+            `and ${s.frames_total - frames.length}${s.frames_total === 1024 ? ' or more' : ''} below`,
+          ),
+        );
       if (!frames.length) shown.push(make('li', {class: 'note'}, 'empty: the text is over'));
       this.frames.replaceChildren(...shown);
     }

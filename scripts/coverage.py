@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Add up what gcov counted: lines and branches of runtime/ and compiler/, a file a line, the least covered first.
+"""Add up what gcov counted: lines and branches of runtime/ and compiler/, a file a line, the least
+covered first.
 
-    scripts/coverage.py BUILD        a build folder configured with -Db_coverage=true in which the tests were run
+    scripts/coverage.py BUILD        a build folder configured with -Db_coverage=true in which the
+                                     tests were run
 
 Branches are those of the source as gcc sees it, branches that only lead to exceptions left out.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import collections
 import json
 import pathlib
@@ -21,7 +24,13 @@ def reports(build):
     for data in sorted(build.rglob("*.gcda")):
         if "libturnstile" not in str(data) and "kernel" not in str(data):
             continue
-        out = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", str(data)], check=True, capture_output=True, text=True, cwd=build)
+        out = subprocess.run(
+            ["gcov", "--json-format", "--stdout", "--branch-probabilities", str(data)],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=build,
+        )
         for line in out.stdout.splitlines():
             if line:
                 yield json.loads(line)
@@ -33,7 +42,10 @@ def main():
     for report in reports(build):
         for file in report["files"]:
             path = (build / file["file"]).resolve()
-            if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in ("runtime", "compiler"):
+            if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in (
+                "runtime",
+                "compiler",
+            ):
                 continue
             name = str(path.relative_to(ROOT))
             for line in file["lines"]:
@@ -47,8 +59,14 @@ def main():
     for name in sorted(share, key=share.get):
         b = branches[name]
         hit = sum(c > 0 for c in b.values())
-        print(f"{name:40} {100 * share[name]:6.1f} % of {len(lines[name]):5} lines  {100 * hit / max(len(b), 1):6.1f} % of {len(b):5} branches")
-    every = [c for n in lines.values() for c in n.values()], [c for n in branches.values() for c in n.values()]
+        print(
+            f"{name:40} {100 * share[name]:6.1f} % of {len(lines[name]):5} lines  "
+            f"{100 * hit / max(len(b), 1):6.1f} % of {len(b):5} branches"
+        )
+    every = (
+        [c for n in lines.values() for c in n.values()],
+        [c for n in branches.values() for c in n.values()],
+    )
     for what, counts in zip(("lines", "branches"), every, strict=True):
         print(f"{100 * sum(c > 0 for c in counts) / len(counts):.1f} % of {len(counts)} {what}")
 

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""The whole library, front ends included, on processors that are not this one: cross compiled, and its unit tests run by qemu.
+"""The whole library, front ends included, on processors that are not this one: cross compiled, and
+its unit tests run by qemu.
 
     scripts/cross.py MACHINE [TEST...]        MACHINE: s390x (big-endian), arm64 or i386 (32 bits)
 
-The libraries that Turnstile stands on are Debian's packages for that machine, fetched by apt (which checks them) into build-cross/MACHINE and unpacked there; nothing of
-the system is changed. Needs the cross compiler and qemu-user (Debian: gcc-s390x-linux-gnu libc6-dev-s390x-cross, gcc-aarch64-linux-gnu libc6-dev-arm64-cross, gcc-multilib for
-i386, which runs without qemu). Without TEST those of TESTS are run, each as the ordinary tests are; the last line adds them up.
+The libraries that Turnstile stands on are Debian's packages for that machine, fetched by apt (which
+checks them) into build-cross/MACHINE and unpacked there; nothing of the system is changed. Needs
+the cross compiler and qemu-user (Debian: gcc-s390x-linux-gnu libc6-dev-s390x-cross,
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross, gcc-multilib for i386, which runs without qemu).
+Without TEST those of TESTS are run, each as the ordinary tests are; the last line adds them up.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import json
 import os
 import pathlib
@@ -18,16 +22,72 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PACKAGES = ["libyajl-dev", "libyajl2", "libpcre2-dev", "libpcre2-8-0", "libxxhash-dev", "libxxhash0"]
-# Debian's name: of the compiler, its flags, meson's cpu family, endianness, Debian's folder of libraries, the emulator, where the C library lies.
+PACKAGES = [
+    "libyajl-dev",
+    "libyajl2",
+    "libpcre2-dev",
+    "libpcre2-8-0",
+    "libxxhash-dev",
+    "libxxhash0",
+]
+# Debian's name: of the compiler, its flags, meson's cpu family, endianness, Debian's folder of
+# libraries, the emulator, where the C library lies.
 MACHINES = {
-    "s390x": ("s390x-linux-gnu-gcc", [], "s390x", "big", "s390x-linux-gnu", ["qemu-s390x", "-L", "/usr/s390x-linux-gnu"]),
-    "arm64": ("aarch64-linux-gnu-gcc", [], "aarch64", "little", "aarch64-linux-gnu", ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]),
+    "s390x": (
+        "s390x-linux-gnu-gcc",
+        [],
+        "s390x",
+        "big",
+        "s390x-linux-gnu",
+        ["qemu-s390x", "-L", "/usr/s390x-linux-gnu"],
+    ),
+    "arm64": (
+        "aarch64-linux-gnu-gcc",
+        [],
+        "aarch64",
+        "little",
+        "aarch64-linux-gnu",
+        ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
+    ),
     "i386": ("gcc", ["-m32"], "x86", "little", "i386-linux-gnu", []),
 }
 # What is quick enough under emulation.
-TESTS = ["json", "expr", "charset", "number", "regex", "gbnf", "schema", "validator", "oracle", "memory", "tags", "trie", "listing", "mask_table", "mask", "leftover", "taken", "artifact", "store", "vocab", "vocab_files", "vocab_cache", "encode", "step",
-         "fuzz_mask", "fuzz_walk", "fuzz_judge", "fuzz_api", "fuzz_schema", "fuzz_gbnf", "fuzz_regex", "fuzz_tags", "fuzz_artifact", *(f"fuzz_vocab_{n}" for n in ("cache", "gguf", "hf", "sentencepiece", "tekken", "tiktoken"))]
+TESTS = [
+    "json",
+    "expr",
+    "charset",
+    "number",
+    "regex",
+    "gbnf",
+    "schema",
+    "validator",
+    "oracle",
+    "memory",
+    "tags",
+    "trie",
+    "listing",
+    "mask_table",
+    "mask",
+    "leftover",
+    "taken",
+    "artifact",
+    "store",
+    "vocab",
+    "vocab_files",
+    "vocab_cache",
+    "encode",
+    "step",
+    "fuzz_mask",
+    "fuzz_walk",
+    "fuzz_judge",
+    "fuzz_api",
+    "fuzz_schema",
+    "fuzz_gbnf",
+    "fuzz_regex",
+    "fuzz_tags",
+    "fuzz_artifact",
+    *(f"fuzz_vocab_{n}" for n in ("cache", "gguf", "hf", "sentencepiece", "tekken", "tiktoken")),
+]
 PATIENCE = 20  # times the ordinary limit of a test
 
 
@@ -38,9 +98,22 @@ def fetch(machine, folder):
         return root
     for name in ("lists/partial", "cache/archives/partial", "debs", "root"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    options = [f"-oAPT::Architecture={machine}", f"-oAPT::Architectures={machine}", f"-oDir::State::Lists={folder}/lists", f"-oDir::Cache={folder}/cache", "-q"]
-    subprocess.run(["apt-get", *options, "update"], check=False, stdout=subprocess.DEVNULL)  # a list that fails is no harm if the packages are in another
-    subprocess.run(["apt-get", *options, "download", *PACKAGES], cwd=folder / "debs", check=True, stdout=subprocess.DEVNULL)
+    options = [
+        f"-oAPT::Architecture={machine}",
+        f"-oAPT::Architectures={machine}",
+        f"-oDir::State::Lists={folder}/lists",
+        f"-oDir::Cache={folder}/cache",
+        "-q",
+    ]
+    subprocess.run(
+        ["apt-get", *options, "update"], check=False, stdout=subprocess.DEVNULL
+    )  # a list that fails is no harm if the packages are in another
+    subprocess.run(
+        ["apt-get", *options, "download", *PACKAGES],
+        cwd=folder / "debs",
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     for package in sorted((folder / "debs").glob("*.deb")):
         subprocess.run(["dpkg", "-x", package, root], check=True)
     return root
@@ -52,7 +125,8 @@ def configure(machine, folder, root):
     libraries = root / "usr" / "lib" / triple
     cross = folder / "cross.ini"
     quoted = lambda words: "[" + ", ".join(f"'{w}'" for w in words) + "]"  # noqa: E731
-    cross.write_text(f"""[binaries]
+    cross.write_text(
+        f"""[binaries]
 c = {quoted([compiler, *flags])}
 ar = 'ar'
 pkgconfig = 'pkg-config'
@@ -68,12 +142,33 @@ system = 'linux'
 cpu_family = '{family}'
 cpu = '{family}'
 endian = '{endian}'
-""", encoding="utf-8")
+""",
+        encoding="utf-8",
+    )
     build = folder / "build"
     if not (build / "build.ninja").exists():
-        subprocess.run(["meson", "setup", build, "--cross-file", cross, "--buildtype=plain", "-Doptimization=1", "-Dwerror=true", "-Dcli=false", "-Dbench=false"], cwd=ROOT,
-                       check=True, stdout=subprocess.DEVNULL)
-    return build, [*emulator, *(["-E", f"LD_LIBRARY_PATH={libraries}"] if emulator else [])], libraries
+        subprocess.run(
+            [
+                "meson",
+                "setup",
+                build,
+                "--cross-file",
+                cross,
+                "--buildtype=plain",
+                "-Doptimization=1",
+                "-Dwerror=true",
+                "-Dcli=false",
+                "-Dbench=false",
+            ],
+            cwd=ROOT,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+    return (
+        build,
+        [*emulator, *(["-E", f"LD_LIBRARY_PATH={libraries}"] if emulator else [])],
+        libraries,
+    )
 
 
 def main():
@@ -82,21 +177,44 @@ def main():
     machine, wanted = sys.argv[1], sys.argv[2:] or TESTS
     folder = ROOT / "build-cross" / machine
     build, emulator, libraries = configure(machine, folder, fetch(machine, folder))
-    subprocess.run(["ninja", "-C", build, "--quiet", "build.ninja"], check=True)  # tests that were added since it was set up
-    listing = json.loads(subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True).stdout)
+    subprocess.run(
+        ["ninja", "-C", build, "--quiet", "build.ninja"], check=True
+    )  # tests that were added since it was set up
+    listing = json.loads(
+        subprocess.run(
+            ["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True
+        ).stdout
+    )
     tests = {t["name"]: t for t in listing if t["name"] in wanted}
     if missing := set(wanted) - set(tests):
         sys.exit(f"no such test: {' '.join(sorted(missing))}")
     programs = [next(w for w in t["cmd"] if str(build) in w) for t in tests.values()]
-    subprocess.run(["ninja", "-C", build, "--quiet", *[os.path.relpath(p, build) for p in programs]], check=True)
+    subprocess.run(
+        ["ninja", "-C", build, "--quiet", *[os.path.relpath(p, build) for p in programs]],
+        check=True,
+    )
     sums = [0, 0, 0]
     for name, program in zip(tests, programs, strict=True):
-        arguments = tests[name]["cmd"][tests[name]["cmd"].index(program) + 1:]
-        environment = {**os.environ, **tests[name]["env"], **({} if emulator else {"LD_LIBRARY_PATH": str(libraries)})}
+        arguments = tests[name]["cmd"][tests[name]["cmd"].index(program) + 1 :]
+        environment = {
+            **os.environ,
+            **tests[name]["env"],
+            **({} if emulator else {"LD_LIBRARY_PATH": str(libraries)}),
+        }
         start = time.monotonic()
         try:
-            done = subprocess.run([*emulator, program, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, errors="replace", timeout=tests[name]["timeout"] * PATIENCE)
-            counts = re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", done.stdout, re.M)
+            done = subprocess.run(
+                [*emulator, program, *arguments],
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=tests[name]["timeout"] * PATIENCE,
+            )
+            counts = re.findall(
+                r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", done.stdout, re.M
+            )
             got = [int(g or 0) for g in counts[-1]] if counts else [0, 0, 0]
             got[1] += done.returncode != 0 and not got[1]
             said = done.stdout + done.stderr
@@ -104,7 +222,11 @@ def main():
             got, said = [0, 1, 0], "ran past its limit"
         if got[1]:
             print(said[-3000:])
-        print(f"  {'FAIL' if got[1] else 'ok  '} {name} on {machine}: {got[0]} passed, {got[1]} failed, {got[2]} skipped, {time.monotonic() - start:.0f} s", flush=True)
+        print(
+            f"  {'FAIL' if got[1] else 'ok  '} {name} on {machine}: {got[0]} passed, {got[1]} "
+            f"failed, {got[2]} skipped, {time.monotonic() - start:.0f} s",
+            flush=True,
+        )
         sums = [a + b for a, b in zip(sums, got, strict=True)]
     print("{} passed, {} failed, {} skipped".format(*sums))
     return sums[1] > 0 or not sums[0]

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""`./dev demo`: one constrained generation, step by step, and what an independent validator says of the result.
+"""`./dev demo`: one constrained generation, step by step, and what an independent validator says of
+the result.
 
     scripts/demo.py TURNSTILE [ARGUMENT]...
 
-Runs `turnstile demo` on schemas/examples/tool-call.json (further arguments are handed on), takes the last line that it prints as the result, and
-has PyPI jsonschema judge it against the same schema, formats asserted. Exit status 0 if the result is valid.
+Runs `turnstile demo` on schemas/examples/tool-call.json (further arguments are handed on), takes
+the last line that it prints as the result, and has PyPI jsonschema judge it against the same
+schema, formats asserted. Exit status 0 if the result is valid.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import json
 import pathlib
 import subprocess
@@ -22,7 +25,9 @@ SCHEMA = ROOT / "schemas" / "examples" / "tool-call.json"
 def main():
     command = [sys.argv[1], "demo", "--schema", str(SCHEMA.relative_to(ROOT)), *sys.argv[2:]]
     print("$ " + " ".join(command), flush=True)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=ROOT, text=True)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=ROOT, text=True
+    )
     print(done.stdout, end="", flush=True)
     if done.returncode:
         print(f"demo: turnstile ended with status {done.returncode}", file=sys.stderr)
@@ -30,10 +35,15 @@ def main():
     text = done.stdout.rstrip("\n").split("\n")[-1]
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
-    errors = list(validator(schema, format_checker=validator.FORMAT_CHECKER).iter_errors(json.loads(text)))
+    errors = list(
+        validator(schema, format_checker=validator.FORMAT_CHECKER).iter_errors(json.loads(text))
+    )
     for error in errors:
         print(f"jsonschema: {error.json_path}: {error.message}")
-    print(f"PyPI jsonschema says: {'not valid' if errors else 'valid'} against {SCHEMA.relative_to(ROOT)}")
+    print(
+        f"PyPI jsonschema says: {'not valid' if errors else 'valid'} against "
+        f"{SCHEMA.relative_to(ROOT)}"
+    )
     return 1 if errors else 0
 
 

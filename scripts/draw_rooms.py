@@ -6,6 +6,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import re
 import sys
@@ -23,16 +24,26 @@ COLOURS = {"programs": "#f3e9d8", "header": "#e6e6e6", "runtime": "#dcebf7", "co
 
 def rooms():
     """[(folder, room, caption)] in the order of the table; the caption is the third cell."""
-    rows = re.findall(r"^\| `(runtime|compiler)/([a-z_]+)/` \| [^|]* \| ([^|]+) \|", PAGE.read_text(encoding="utf-8"), re.M)
+    rows = re.findall(
+        r"^\| `(runtime|compiler)/([a-z_]+)/` \| [^|]* \| ([^|]+) \|",
+        PAGE.read_text(encoding="utf-8"),
+        re.M,
+    )
     return [(folder, room, caption.strip()) for folder, room, caption in rows]
 
 
 def box(x, y, width, height, colour, title, caption):
     def text(dy, size, weight, words):
-        return (f'<text x="{x + width / 2:g}" y="{y + dy:g}" text-anchor="middle" font-size="{size}" font-weight="{weight}">'
-                f"{xml.sax.saxutils.escape(words)}</text>")
-    return [f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="5" fill="{colour}" stroke="#555"/>',
-            text(height / 2 - 3, 13, "bold", title), text(height / 2 + 13, 11, "normal", caption)]
+        return (
+            f'<text x="{x + width / 2:g}" y="{y + dy:g}" text-anchor="middle" font-size="{size}" font-weight="{weight}">'
+            f"{xml.sax.saxutils.escape(words)}</text>"
+        )
+
+    return [
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="5" fill="{colour}" stroke="#555"/>',
+        text(height / 2 - 3, 13, "bold", title),
+        text(height / 2 + 13, 11, "normal", caption),
+    ]
 
 
 def arrow(x1, y1, x2, y2):
@@ -43,8 +54,10 @@ def panel(folder, names, y):
     """One folder: its rooms from left to right, row by row, each after those that it may include."""
     count = -(-len(names) // PER_ROW)
     height = 30 + count * ROW
-    out = [f'<rect x="{MARGIN}" y="{y}" width="{WIDTH - 2 * MARGIN}" height="{height}" rx="8" fill="none" stroke="#999"/>',
-           f'<text x="{MARGIN + 12}" y="{y + 19}" font-size="13" font-weight="bold">{folder}/</text>']
+    out = [
+        f'<rect x="{MARGIN}" y="{y}" width="{WIDTH - 2 * MARGIN}" height="{height}" rx="8" fill="none" stroke="#999"/>',
+        f'<text x="{MARGIN + 12}" y="{y + 19}" font-size="13" font-weight="bold">{folder}/</text>',
+    ]
     for i, (room, caption) in enumerate(names):
         x = MARGIN + 12 + (i % PER_ROW) * (BOX_WIDTH + GAP)
         top = y + 28 + (i // PER_ROW) * ROW
@@ -55,11 +68,27 @@ def panel(folder, names, y):
 def draw():
     listed = rooms()
     parts, y = [], MARGIN
-    parts += box(MARGIN, y, WIDTH - 2 * MARGIN, BOX_HEIGHT, COLOURS["programs"], "cli/  bench/  bindings/", "programs and languages: they see the public header alone")
+    parts += box(
+        MARGIN,
+        y,
+        WIDTH - 2 * MARGIN,
+        BOX_HEIGHT,
+        COLOURS["programs"],
+        "cli/  bench/  bindings/",
+        "programs and languages: they see the public header alone",
+    )
     y += BOX_HEIGHT
     parts.append(arrow(WIDTH / 2, y, WIDTH / 2, y + 22))
     y += 24
-    parts += box(MARGIN, y, WIDTH - 2 * MARGIN, BOX_HEIGHT, COLOURS["header"], "include/turnstile.h", "the whole interface")
+    parts += box(
+        MARGIN,
+        y,
+        WIDTH - 2 * MARGIN,
+        BOX_HEIGHT,
+        COLOURS["header"],
+        "include/turnstile.h",
+        "the whole interface",
+    )
     y += BOX_HEIGHT
     middle = []
     for folder in ("compiler", "runtime"):
@@ -71,20 +100,30 @@ def draw():
         y += height
         if folder == "compiler":
             parts.append(arrow(WIDTH / 2, y, WIDTH / 2, y + 22))
-    parts.append(f'<text x="{MARGIN}" y="{y + 20}" font-size="11">An arrow points to what may be included; everything may include the header. Within a folder a room may include rooms with lower numbers.</text>')
+    parts.append(
+        f'<text x="{MARGIN}" y="{y + 20}" font-size="11">An arrow points to what may be included; everything may include the header. Within a folder a room may include rooms with lower numbers.</text>'
+    )
     height = y + 20 + MARGIN
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" fill="#111">',
-        "<title>The rooms of Turnstile</title>",
-        '<defs><marker id="tip" markerWidth="9" markerHeight="9" refX="7" refY="4" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="#555"/></marker></defs>',
-        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>', *parts, "</svg>", ""])
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" fill="#111">',
+            "<title>The rooms of Turnstile</title>",
+            '<defs><marker id="tip" markerWidth="9" markerHeight="9" refX="7" refY="4" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="#555"/></marker></defs>',
+            f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )
 
 
 def main():
     picture = draw()
     if sys.argv[1:] == ["--check"]:
         if not PICTURE.is_file() or PICTURE.read_text(encoding="utf-8") != picture:
-            sys.exit("docs/pictures/rooms.svg is not that of docs/architecture.md: run python3 scripts/draw_rooms.py")
+            sys.exit(
+                "docs/pictures/rooms.svg is not that of docs/architecture.md: run python3 scripts/draw_rooms.py"
+            )
         return
     PICTURE.write_text(picture, encoding="utf-8")
 

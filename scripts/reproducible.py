@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Is the build reproducible? Builds the library and the tool twice, from copies of the tree in folders of different names, one after the other and without a
-compiler cache, and compares what came out byte by byte.
+"""Is the build reproducible? Builds the library and the tool twice, from copies of the tree in
+folders of different names, one after the other and without a compiler cache, and compares what came
+out byte by byte.
 
     scripts/reproducible.py
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import os
 import pathlib
 import shutil
@@ -18,7 +20,9 @@ BUILT = ["libturnstile.so", "libturnstile.a", "turnstile"]
 
 
 def copy(folder):
-    for name in subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n"):
+    for name in subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split("\n"):
         if name and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
@@ -27,9 +31,20 @@ def copy(folder):
 
 def build(folder):
     environment = {**os.environ, "CCACHE_DISABLE": "1"}
-    subprocess.run(["meson", "setup", "out", "--buildtype=release", "-Dtests=false", "-Dbench=false"], cwd=folder, check=True, env=environment,
-                   stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-C", "out", "--quiet"], cwd=folder, check=True, env=environment, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["meson", "setup", "out", "--buildtype=release", "-Dtests=false", "-Dbench=false"],
+        cwd=folder,
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    subprocess.run(
+        ["ninja", "-C", "out", "--quiet"],
+        cwd=folder,
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
     return {name: (folder / "out" / name).read_bytes() for name in BUILT}
 
 
@@ -40,7 +55,10 @@ def main():
             copy(folder)
         one, two = [build(folder) for folder in folders]
     for name in BUILT:
-        print(f"  {'ok  ' if one[name] == two[name] else 'FAIL'} {name}: {len(one[name])} bytes, {'the same' if one[name] == two[name] else 'not the same'} twice")
+        print(
+            f"  {'ok  ' if one[name] == two[name] else 'FAIL'} {name}: {len(one[name])} bytes, "
+            f"{'the same' if one[name] == two[name] else 'not the same'} twice"
+        )
     return 0 if one == two else 1
 
 

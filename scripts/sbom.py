@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""The bill of materials of a build, as SPDX 2.3 JSON: Turnstile, what its library links or takes in as a header, and the checksums of what was built.
+"""The bill of materials of a build, as SPDX 2.3 JSON: Turnstile, what its library links or takes in
+as a header, and the checksums of what was built.
 
     scripts/sbom.py BUILD > turnstile.spdx.json
 
-Versions are those that pkg-config gives for the machine that built it. The result says nothing about when or where: the same tree and libraries give the
-same bytes, unless SOURCE_DATE_EPOCH says otherwise. What benchmarks and tests use beside is in scripts/packages.lock and scripts/requirements.lock.
+Versions are those that pkg-config gives for the machine that built it. The result says nothing
+about when or where: the same tree and libraries give the same bytes, unless SOURCE_DATE_EPOCH says
+otherwise. What benchmarks and tests use beside is in scripts/packages.lock and
+scripts/requirements.lock.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import datetime
 import hashlib
 import json
@@ -27,12 +31,22 @@ BUILT = ["libturnstile.so", "libturnstile.a", "turnstile"]
 
 
 def version_of(module):
-    return subprocess.run(["pkg-config", "--modversion", module], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["pkg-config", "--modversion", module], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def package(name, version, licence, note=None):
-    out = {"SPDXID": f"SPDXRef-{name}", "name": name, "versionInfo": version, "licenseConcluded": licence, "licenseDeclared": licence,
-           "downloadLocation": "NOASSERTION", "copyrightText": "NOASSERTION", "filesAnalyzed": False}
+    out = {
+        "SPDXID": f"SPDXRef-{name}",
+        "name": name,
+        "versionInfo": version,
+        "licenseConcluded": licence,
+        "licenseDeclared": licence,
+        "downloadLocation": "NOASSERTION",
+        "copyrightText": "NOASSERTION",
+        "filesAnalyzed": False,
+    }
     return {**out, "comment": note} if note else out
 
 
@@ -48,19 +62,50 @@ def main():
         path = build / name
         if not path.exists():
             continue
-        files.append({"SPDXID": f"SPDXRef-file-{name}", "fileName": name, "licenseConcluded": "Apache-2.0", "copyrightText": "NOASSERTION",
-                      "checksums": [{"algorithm": "SHA256", "checksumValue": hashlib.sha256(path.read_bytes()).hexdigest()},
-                                    {"algorithm": "SHA1", "checksumValue": hashlib.sha1(path.read_bytes()).hexdigest()}]})
+        files.append(
+            {
+                "SPDXID": f"SPDXRef-file-{name}",
+                "fileName": name,
+                "licenseConcluded": "Apache-2.0",
+                "copyrightText": "NOASSERTION",
+                "checksums": [
+                    {
+                        "algorithm": "SHA256",
+                        "checksumValue": hashlib.sha256(path.read_bytes()).hexdigest(),
+                    },
+                    {
+                        "algorithm": "SHA1",
+                        "checksumValue": hashlib.sha1(path.read_bytes()).hexdigest(),
+                    },
+                ],
+            }
+        )
         relations.append((own["SPDXID"], "GENERATES", files[-1]["SPDXID"]))
     digest = hashlib.sha256(json.dumps([packages, files]).encode()).hexdigest()
-    created = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc)
-    json.dump({
-        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"turnstile-{project['version']}",
-        "documentNamespace": f"urn:sha256:{digest}",
-        "creationInfo": {"created": created.strftime("%Y-%m-%dT%H:%M:%SZ"), "creators": ["Tool: scripts/sbom.py"]},
-        "packages": packages, "files": files,
-        "relationships": [{"spdxElementId": a, "relationshipType": r, "relatedSpdxElement": b} for a, r, b in relations],
-    }, sys.stdout, indent=1)
+    created = datetime.datetime.fromtimestamp(
+        int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc
+    )
+    json.dump(
+        {
+            "spdxVersion": "SPDX-2.3",
+            "dataLicense": "CC0-1.0",
+            "SPDXID": "SPDXRef-DOCUMENT",
+            "name": f"turnstile-{project['version']}",
+            "documentNamespace": f"urn:sha256:{digest}",
+            "creationInfo": {
+                "created": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "creators": ["Tool: scripts/sbom.py"],
+            },
+            "packages": packages,
+            "files": files,
+            "relationships": [
+                {"spdxElementId": a, "relationshipType": r, "relatedSpdxElement": b}
+                for a, r, b in relations
+            ],
+        },
+        sys.stdout,
+        indent=1,
+    )
     print()
 
 

@@ -3,14 +3,17 @@
 
     tests/run.py BUILD [NAME...] [--build BUILD]... [--jobs N] [--patience N] [--without NAME]...
 
-The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command, environment, time limit. Every test prints what it
-checked and ends with the line "N passed, N failed, N skipped"; a test that ends without that line, with a status other than 0, on a
-signal, or past its limit counts as one failure more. A NAME runs the tests of that name, or of that suite (unit, python).
+The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command, environment, time
+limit. Every test prints what it checked and ends with the line "N passed, N failed, N skipped"; a
+test that ends without that line, with a status other than 0, on a signal, or past its limit counts
+as one failure more. A NAME runs the tests of that name, or of that suite (unit, python).
 
-The last line is the sum over all tests, in the same form; the reason of every skip and what failed are said again above it.
+The last line is the sum over all tests, in the same form; the reason of every skip and what failed
+are said again above it.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import argparse
 import concurrent.futures
 import json
@@ -23,16 +26,25 @@ import time
 
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 SKIP = re.compile(r"^\s*skipped: (.*)$", re.M)
-FAILED = re.compile(r"^.*(?:\bfailed: |\bFAIL\b|WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|runtime error: ).*$", re.M)
+FAILED = re.compile(
+    r"^.*(?:\bfailed: |\bFAIL\b|WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|runtime error: ).*$",
+    re.M,
+)
 MANY = 20  # lines of one test that are said again
 
 
 def tests_of(build, names):
     """Meson's description of the tests of a build folder, those that were asked for."""
-    listing = subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True).stdout
+    listing = subprocess.run(
+        ["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True
+    ).stdout
     tests = json.loads(listing)
     if names:
-        tests = [t for t in tests if t["name"] in names or any(s.split(":")[-1] in names for s in t["suite"])]
+        tests = [
+            t
+            for t in tests
+            if t["name"] in names or any(s.split(":")[-1] in names for s in t["suite"])
+        ]
     return sorted(tests, key=lambda t: t["name"])
 
 
@@ -42,8 +54,17 @@ def run_one(build, test, patience):
     command = test["cmd"]
     output, status, why = "", 0, None
     try:
-        process = subprocess.Popen(command, cwd=test["workdir"], env={**os.environ, **test["env"]}, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            cwd=test["workdir"],
+            env={**os.environ, **test["env"]},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
         try:
             output, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
@@ -63,8 +84,17 @@ def run_one(build, test, patience):
         why = f"ended with status {status}"
     elif why is None and passed + failed + skipped == 0:
         why = "checked nothing"
-    return {"build": build, "name": test["name"], "output": output, "passed": passed, "failed": failed + (why is not None),
-            "skipped": skipped, "why": why, "reasons": SKIP.findall(output), "seconds": time.monotonic() - start}
+    return {
+        "build": build,
+        "name": test["name"],
+        "output": output,
+        "passed": passed,
+        "failed": failed + (why is not None),
+        "skipped": skipped,
+        "why": why,
+        "reasons": SKIP.findall(output),
+        "seconds": time.monotonic() - start,
+    }
 
 
 def show(result):
@@ -72,8 +102,13 @@ def show(result):
     print(f"== {result['build']}: {result['name']} ({verdict}, {result['seconds']:.1f} s)")
     body = result["output"].rstrip("\n")
     lines = body.split("\n") if body else []
-    # The test's own closing line is part of the sum below; showing it indented keeps it from being read as the total.
-    for line in lines if len(lines) <= 400 else lines[:200] + [f"... {len(lines) - 400} lines left out ..."] + lines[-200:]:
+    # The test's own closing line is part of the sum below; showing it indented keeps it from being
+    # read as the total.
+    for line in (
+        lines
+        if len(lines) <= 400
+        else lines[:200] + [f"... {len(lines) - 400} lines left out ..."] + lines[-200:]
+    ):
         print("   " + line)
     if result["why"]:
         print(f"   FAIL: {result['name']} {result['why']}")
@@ -83,16 +118,33 @@ def show(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", help="a build folder")
-    parser.add_argument("--build", dest="more", action="append", default=[], help="another build folder; its tests are run too")
+    parser.add_argument(
+        "--build",
+        dest="more",
+        action="append",
+        default=[],
+        help="another build folder; its tests are run too",
+    )
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
-    parser.add_argument("--patience", type=int, default=1, help="each test may take so many times its limit: on machines that are slow or busy")
-    parser.add_argument("--without", action="append", default=[], metavar="NAME", help="leave this test out")
+    parser.add_argument(
+        "--patience",
+        type=int,
+        default=1,
+        help="each test may take so many times its limit: on machines that are slow or busy",
+    )
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="NAME", help="leave this test out"
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="tests or suites; none: all")
     options = parser.parse_args()
 
     work = []
     for build in [options.build] + options.more:
-        work += [(build, test) for test in tests_of(build, options.names) if test["name"] not in options.without]
+        work += [
+            (build, test)
+            for test in tests_of(build, options.names)
+            if test["name"] not in options.without
+        ]
     work.sort(key=lambda item: -item[1]["priority"])  # what takes longest starts first
     if not work:
         print(f"no test is called {', '.join(options.names)}")
@@ -101,17 +153,23 @@ def main():
 
     results = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for future in concurrent.futures.as_completed([pool.submit(run_one, *item, options.patience) for item in work]):
+        for future in concurrent.futures.as_completed(
+            [pool.submit(run_one, *item, options.patience) for item in work]
+        ):
             results.append(future.result())
             show(results[-1])
 
-    passed, failed, skipped = (sum(r[key] for r in results) for key in ("passed", "failed", "skipped"))
+    passed, failed, skipped = (
+        sum(r[key] for r in results) for key in ("passed", "failed", "skipped")
+    )
     print(f"== summary: {len(results)} test programs")
     for r in sorted(results, key=lambda r: (r["build"], r["name"])):
         for reason in r["reasons"]:
             print(f"   skipped in {r['build']}: {r['name']}: {reason}")
         if r["failed"]:
-            print(f"   FAILED {r['build']}: {r['name']}: {r['why'] or str(r['failed']) + ' checks'}")
+            print(
+                f"   FAILED {r['build']}: {r['name']}: {r['why'] or str(r['failed']) + ' checks'}"
+            )
             for line in FAILED.findall(r["output"])[:MANY]:
                 print(f"   FAILED     {line.strip()}")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

@@ -1,9 +1,12 @@
-"""A GGUF file that holds a byte-level BPE vocabulary and nothing else, for the llama.cpp worker: gguf.py TOKENIZER.JSON EOS OUT.
+"""A GGUF file that holds a byte-level BPE vocabulary and nothing else, for the llama.cpp worker:
+gguf.py TOKENIZER.JSON EOS OUT.
 
-Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, version 3: magic, version, counts of tensors and of keys, then each key with its type and value.
+Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, version 3: magic, version, counts
+of tensors and of keys, then each key with its type and value.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import struct
 import sys
@@ -25,11 +28,24 @@ def strings(values):
 
 def write(vocab, eos, path):
     types = [CONTROL if i in vocab.special else NORMAL for i in range(len(vocab.letters))]
-    keys = [("general.architecture", STRING, text("llama")), ("tokenizer.ggml.model", STRING, text("gpt2")), ("tokenizer.ggml.pre", STRING, text("llama-bpe")),
-            ("tokenizer.ggml.tokens", ARRAY, strings(vocab.letters)), ("tokenizer.ggml.merges", ARRAY, strings(vocab.merges)),
-            ("tokenizer.ggml.token_type", ARRAY, struct.pack(f"<IQ{len(types)}i", I32, len(types), *types)),
-            ("tokenizer.ggml.eos_token_id", U32, struct.pack("<I", eos))]
-    data = b"GGUF" + struct.pack("<IQQ", 3, 0, len(keys)) + b"".join(text(k) + struct.pack("<I", t) + v for k, t, v in keys)
+    keys = [
+        ("general.architecture", STRING, text("llama")),
+        ("tokenizer.ggml.model", STRING, text("gpt2")),
+        ("tokenizer.ggml.pre", STRING, text("llama-bpe")),
+        ("tokenizer.ggml.tokens", ARRAY, strings(vocab.letters)),
+        ("tokenizer.ggml.merges", ARRAY, strings(vocab.merges)),
+        (
+            "tokenizer.ggml.token_type",
+            ARRAY,
+            struct.pack(f"<IQ{len(types)}i", I32, len(types), *types),
+        ),
+        ("tokenizer.ggml.eos_token_id", U32, struct.pack("<I", eos)),
+    ]
+    data = (
+        b"GGUF"
+        + struct.pack("<IQQ", 3, 0, len(keys))
+        + b"".join(text(k) + struct.pack("<I", t) + v for k, t, v in keys)
+    )
     pathlib.Path(path).write_bytes(data)
 
 

@@ -1,16 +1,17 @@
 """The outlines-core worker of `./dev bench peers`: peer_outlines.py VOCAB EOS.
 
-Driven as its documentation says: the schema becomes a regular expression, that an Index over the whole vocabulary; a Guide per text, write_mask_into and advance per token.
+Driven as its documentation says: the schema becomes a regular expression, that an Index over the
+whole vocabulary; a Guide per text, write_mask_into and advance per token.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import sys
 
 import numpy
+import worker
 from outlines_core import Guide, Index, Vocabulary
 from outlines_core.json_schema import build_regex_from_schema
-
-import worker
 
 if __name__ == "__main__":
     vocab, eos = worker.Vocabulary(sys.argv[1]), int(sys.argv[2])
@@ -38,4 +39,6 @@ if __name__ == "__main__":
         def has_end(self):
             return self.has(eos)
 
-    worker.serve("outlines-core 0.2.14", lambda text: Index(build_regex_from_schema(text), tokens), Matcher)
+    worker.serve(
+        "outlines-core 0.2.14", lambda text: Index(build_regex_from_schema(text), tokens), Matcher
+    )

@@ -1,18 +1,21 @@
 """The XGrammar worker of `./dev bench peers`: peer_xgrammar.py VOCAB EOS [cache].
 
-Driven as its documentation says: one GrammarCompiler per vocabulary, per schema compile_json_schema with the defaults (any whitespace, strict mode), a GrammarMatcher per
-text, fill_next_token_bitmask and accept_token per token. One thread. With `cache` its cache across grammars is on, as by default.
+Driven as its documentation says: one GrammarCompiler per vocabulary, per schema compile_json_schema
+with the defaults (any whitespace, strict mode), a GrammarMatcher per text, fill_next_token_bitmask
+and accept_token per token. One thread. With `cache` its cache across grammars is on, as by default.
 
-The wheel imports torch and transformers for conveniences that are not used here; instead of 5 GB of packages, two empty modules stand in, and the bitmask is a NumPy array, which the compiled core takes as it is.
+The wheel imports torch and transformers for conveniences that are not used here; instead of 5 GB of
+packages, two empty modules stand in, and the bitmask is a NumPy array, which the compiled core
+takes as it is.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import sys
 import types
 
 import numpy
 import tvm_ffi  # noqa: F401 - before the stand-ins: it would take them for the real thing
-
 import worker
 
 
@@ -32,7 +35,9 @@ if __name__ == "__main__":
     import xgrammar
 
     vocab, eos = worker.Vocabulary(sys.argv[1]), int(sys.argv[2])
-    info = xgrammar.TokenizerInfo(vocab.letters, vocab_type=xgrammar.VocabType.BYTE_LEVEL, stop_token_ids=[eos])
+    info = xgrammar.TokenizerInfo(
+        vocab.letters, vocab_type=xgrammar.VocabType.BYTE_LEVEL, stop_token_ids=[eos]
+    )
     compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled="cache" in sys.argv[3:])
     bits = numpy.zeros((1, (len(vocab.letters) + 31) // 32), dtype=numpy.int32)
 
@@ -51,4 +56,8 @@ if __name__ == "__main__":
         def has_end(self):
             return self.has(eos)
 
-    worker.serve(f"XGrammar {xgrammar.__version__}" if hasattr(xgrammar, "__version__") else "XGrammar", compiler.compile_json_schema, Matcher)
+    worker.serve(
+        f"XGrammar {xgrammar.__version__}" if hasattr(xgrammar, "__version__") else "XGrammar",
+        compiler.compile_json_schema,
+        Matcher,
+    )

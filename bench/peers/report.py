@@ -2,12 +2,25 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import json
 import math
 
-COLOURS = {"Turnstile": "#c0392b", "llguidance": "#2471a3", "XGrammar": "#1e8449", "XGrammar, cache": "#82c99b", "outlines-core": "#8e44ad", "llama.cpp": "#b9770e"}
-OUTCOMES = [("pass", "pass", "#4c9a5b"), ("refused", "refused", "#b8c4cc"), ("validation_error", "valid rejected", "#e0a030"),
-            ("invalidation_error", "invalid accepted", "#c0392b"), ("timeout", "timeout, limit or crash", "#5d6d7e")]
+COLOURS = {
+    "Turnstile": "#c0392b",
+    "llguidance": "#2471a3",
+    "XGrammar": "#1e8449",
+    "XGrammar, cache": "#82c99b",
+    "outlines-core": "#8e44ad",
+    "llama.cpp": "#b9770e",
+}
+OUTCOMES = [
+    ("pass", "pass", "#4c9a5b"),
+    ("refused", "refused", "#b8c4cc"),
+    ("validation_error", "valid rejected", "#e0a030"),
+    ("invalidation_error", "invalid accepted", "#c0392b"),
+    ("timeout", "timeout, limit or crash", "#5d6d7e"),
+]
 POINTS = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)]
 
 
@@ -41,12 +54,17 @@ def number(value):
 
 
 def table(data, key):
-    lines = ["| | avg | " + " | ".join(name for name, _ in POINTS) + " | max | samples |", "|---" * (len(POINTS) + 4) + "|"]
+    lines = [
+        "| | avg | " + " | ".join(name for name, _ in POINTS) + " | max | samples |",
+        "|---" * (len(POINTS) + 4) + "|",
+    ]
     for engine, d in data.items():
         s = d[key]
         if s:
             cells = [sum(s) / len(s), *(percentile(s, p) for _, p in POINTS), s[-1]]
-            lines.append(f"| {engine} | " + " | ".join(number(c) for c in cells) + f" | {len(s):,} |")
+            lines.append(
+                f"| {engine} | " + " | ".join(number(c) for c in cells) + f" | {len(s):,} |"
+            )
     return "\n".join(lines)
 
 
@@ -59,17 +77,22 @@ def common(results, engines):
     return [r for r in results if len(passed.get(r["id"], ())) == len(engines)]
 
 
-# ---- plots ------------------------------------------------------------------------------------------------------------
+# ---- plots ---------------------------------------------------------------------------------------
 
 
 def text(x, y, content, anchor="start", size=12):
     content = content.replace("&", "&amp;").replace("<", "&lt;")
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">{content}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">{content}</text>'
+    )
 
 
 def svg(width, height, body):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="sans-serif" fill="#222">'
-            f'<rect width="{width}" height="{height}" fill="#fff"/>' + "\n".join(body) + "</svg>\n")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" font-family="sans-serif" fill="#222">'
+        f'<rect width="{width}" height="{height}" fill="#fff"/>' + "\n".join(body) + "</svg>\n"
+    )
 
 
 def label(us):
@@ -81,7 +104,10 @@ def axis_x(low, high, left, width, top, bottom):
     out = []
     for power in range(low, high + 1):
         x = left + width * (power - low) / (high - low)
-        out += [f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="#ddd"/>', text(x, bottom + 18, label(10.0 ** power), "middle")]
+        out += [
+            f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="#ddd"/>',
+            text(x, bottom + 18, label(10.0**power), "middle"),
+        ]
     return out
 
 
@@ -94,17 +120,28 @@ def cdf(data, key, title):
     body = [text(left, 22, title, size=15), *axis_x(low, high, left, width, top, top + height)]
     for share in (0, 25, 50, 75, 100):
         y = top + height * (1 - share / 100)
-        body += [f'<line x1="{left}" y1="{y}" x2="{left + width}" y2="{y}" stroke="#ddd"/>', text(left - 8, y + 4, f"{share} %", "end")]
+        body += [
+            f'<line x1="{left}" y1="{y}" x2="{left + width}" y2="{y}" stroke="#ddd"/>',
+            text(left - 8, y + 4, f"{share} %", "end"),
+        ]
     for i, (engine, d) in enumerate(data.items()):
         s = d[key]
         if not s:
             continue
         points = []
         for step in range(401):
-            us = max(s[min(len(s) - 1, step * len(s) // 400)], 10.0 ** low)
-            points.append(f"{left + width * (math.log10(us) - low) / (high - low):.1f},{top + height * (1 - step / 400):.1f}")
-        body.append(f'<polyline points="{" ".join(points)}" fill="none" stroke="{COLOURS[engine]}" stroke-width="2"/>')
-        body += [f'<rect x="{left + width + 16}" y="{top + 22 * i}" width="14" height="14" fill="{COLOURS[engine]}"/>', text(left + width + 36, top + 12 + 22 * i, engine)]
+            us = max(s[min(len(s) - 1, step * len(s) // 400)], 10.0**low)
+            x = left + width * (math.log10(us) - low) / (high - low)
+            points.append(f"{x:.1f},{top + height * (1 - step / 400):.1f}")
+        body.append(
+            f'<polyline points="{" ".join(points)}" fill="none" stroke="{COLOURS[engine]}" '
+            'stroke-width="2"/>'
+        )
+        body += [
+            f'<rect x="{left + width + 16}" y="{top + 22 * i}" width="14" height="14" '
+            f'fill="{COLOURS[engine]}"/>',
+            text(left + width + 36, top + 12 + 22 * i, engine),
+        ]
     return svg(left + width + 170, top + height + 40, body)
 
 
@@ -118,34 +155,51 @@ def bars(data, schemas):
             n = d["outcomes"].get(outcome, 0)
             w = width * n / schemas
             if n:
-                body.append(f'<rect x="{x:.1f}" y="{y}" width="{w:.1f}" height="24" fill="{colour}"/>')
+                body.append(
+                    f'<rect x="{x:.1f}" y="{y}" width="{w:.1f}" height="24" fill="{colour}"/>'
+                )
             if w > 26:
                 body.append(text(x + w / 2, y + 17, str(n), "middle"))
             x += w
     y = 40 + row * len(data) + 10
     for i, (_, name, colour) in enumerate(OUTCOMES):
         x = left + i * 120
-        body += [f'<rect x="{x}" y="{y}" width="12" height="12" fill="{colour}"/>', text(x + 17, y + 11, name, size=11)]
+        body += [
+            f'<rect x="{x}" y="{y}" width="12" height="12" fill="{colour}"/>',
+            text(x + 17, y + 11, name, size=11),
+        ]
     return svg(left + width + 120, y + 30, body)
 
 
-# ---- the report -------------------------------------------------------------------------------------------------------
+# ---- the report ----------------------------------------------------------------------------------
 
 
 def outcomes(data):
-    lines = ["| | " + " | ".join(name for _, name, _ in OUTCOMES) + " |", "|---" * (len(OUTCOMES) + 1) + "|"]
-    lines += [f"| {e} | " + " | ".join(str(d["outcomes"].get(o, 0)) for o, _, _ in OUTCOMES) + " |" for e, d in data.items()]
+    lines = [
+        "| | " + " | ".join(name for _, name, _ in OUTCOMES) + " |",
+        "|---" * (len(OUTCOMES) + 1) + "|",
+    ]
+    lines += [
+        f"| {e} | " + " | ".join(str(d["outcomes"].get(o, 0)) for o, _, _ in OUTCOMES) + " |"
+        for e, d in data.items()
+    ]
     return "\n".join(lines)
 
 
 def ratios(data):
     own = data["Turnstile"]
-    lines = ["| peer ÷ Turnstile | mask + commit, avg | p50 | p99 | first mask, p50 | p99 |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| peer ÷ Turnstile | mask + commit, avg | p50 | p99 | first mask, p50 | p99 |",
+        "|---|---|---|---|---|---|",
+    ]
     for engine, d in data.items():
         if engine == "Turnstile" or not d["both"]:
             continue
         average = [sum(x["both"]) / len(x["both"]) for x in (d, own)]
-        cells = [average[0] / average[1]] + [percentile(d[k], p) / percentile(own[k], p) for k, p in (("both", .5), ("both", .99), ("first", .5), ("first", .99))]
+        cells = [average[0] / average[1]] + [
+            percentile(d[k], p) / percentile(own[k], p)
+            for k, p in (("both", 0.5), ("both", 0.99), ("first", 0.5), ("first", 0.99))
+        ]
         lines.append(f"| {engine} | " + " | ".join(number(c) + " ×" for c in cells) + " |")
     return "\n".join(lines)
 
@@ -154,24 +208,75 @@ def write(folder, results, engines, about):
     data = gather(results, engines)
     shared = gather(common(results, engines), engines)
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    lines = ["# Turnstile beside other engines", "",
-             f"Made by `./dev bench peers` on {about['date']}: {about['machine']}; {versions}. {about['schemas']:,} schemas of {about['data']}"
-             + (", a sample spread evenly over the file" if about["limit"] else "")
-             + f"; Llama-3.1's vocabulary (128,256 tokens); every mask complete; one thread, all on the same core, in turns schema by schema; at most {about['timeout']} s "
-             f"a schema. Times in µs. The whole run took {about['wall_s']} s. Figures of Python workers hold the call through their binding (0.2 to 0.5 µs), as their users see it. The other engines run in between and leave the caches cold, so that a figure is higher here than where one engine runs alone.",
-             *([about["note"]] if about["note"] else []), "", f"Turnstile's masks, checked: {about['verified']}.", ""]
+    lines = [
+        "# Turnstile beside other engines",
+        "",
+        f"Made by `./dev bench peers` on {about['date']}: {about['machine']}; {versions}. "
+        f"{about['schemas']:,} schemas of {about['data']}"
+        + (", a sample spread evenly over the file" if about["limit"] else "")
+        + "; Llama-3.1's vocabulary (128,256 tokens); every mask complete; one thread, all "
+        f"on the same core, in turns schema by schema; at most {about['timeout']} s "
+        f"a schema. Times in µs. The whole run took {about['wall_s']} s. Figures of Python "
+        "workers hold the call through their binding (0.2 to 0.5 µs), as their users see it. The "
+        "other engines run in between and leave the caches cold, so that a figure is higher here "
+        "than where one engine runs alone.",
+        *([about["note"]] if about["note"] else []),
+        "",
+        f"Turnstile's masks, checked: {about['verified']}.",
+        "",
+    ]
     lines += [f"Missing in this run: {name} ({why})." for name, why in about["missing"].items()]
-    lines += ["", "## Outcomes", "", "![outcomes](peers-outcomes.svg)", "", outcomes(data), "", "## Mask + commit", "", "![mask](peers-mask.svg)", "", table(data, "both"), "",
-              "## Schema to first mask", "", "![first mask](peers-first.svg)", "", table(data, "first"), ""]
+    lines += [
+        "",
+        "## Outcomes",
+        "",
+        "![outcomes](peers-outcomes.svg)",
+        "",
+        outcomes(data),
+        "",
+        "## Mask + commit",
+        "",
+        "![mask](peers-mask.svg)",
+        "",
+        table(data, "both"),
+        "",
+        "## Schema to first mask",
+        "",
+        "![first mask](peers-first.svg)",
+        "",
+        table(data, "first"),
+        "",
+    ]
     if "Turnstile" in data and len(data) > 1:
         lines += ["## Ratios", "", ratios(data), ""]
         some = sum(1 for r in common(results, engines) if r["engine"] == "Turnstile")
         if some:
-            lines += [f"## The {some} schemas that all pass", "", "Mask + commit:", "", table(shared, "both"), "", "Schema to first mask:", "", table(shared, "first"), ""]
-    lines += ["How each engine is driven stands at the top of its worker in `bench/peers/`. Turnstile takes members in any order here, llguidance, XGrammar and outlines-core "
-              "in the schema's, llama.cpp required ones first: that is among their rejections of valid texts.", ""]
+            lines += [
+                f"## The {some} schemas that all pass",
+                "",
+                "Mask + commit:",
+                "",
+                table(shared, "both"),
+                "",
+                "Schema to first mask:",
+                "",
+                table(shared, "first"),
+                "",
+            ]
+    lines += [
+        "How each engine is driven stands at the top of its worker in `bench/peers/`. Turnstile "
+        "takes members in any order here, llguidance, XGrammar and outlines-core "
+        "in the schema's, llama.cpp required ones first: that is among their rejections of valid "
+        "texts.",
+        "",
+    ]
     (folder / "peers.md").write_text("\n".join(lines), encoding="utf-8")
     (folder / "peers-outcomes.svg").write_text(bars(data, about["schemas"]), encoding="utf-8")
-    (folder / "peers-mask.svg").write_text(cdf(data, "both", "Mask + commit: share of tokens that take at most this long"), encoding="utf-8")
-    (folder / "peers-first.svg").write_text(cdf(data, "first", "Schema to first mask: share of schemas"), encoding="utf-8")
+    (folder / "peers-mask.svg").write_text(
+        cdf(data, "both", "Mask + commit: share of tokens that take at most this long"),
+        encoding="utf-8",
+    )
+    (folder / "peers-first.svg").write_text(
+        cdf(data, "first", "Schema to first mask: share of schemas"), encoding="utf-8"
+    )
     (folder / "peers-summary.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

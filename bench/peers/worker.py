@@ -1,11 +1,14 @@
 """What the workers of `./dev bench peers` have in common.
 
-A worker is a program: vocabulary file and end-of-generation id as arguments; when it is ready, one line {"ready": "name version"}; then for each line of standard
-input, {"id", "schema": text, "tests": [{"valid", "tokens"}]}, one line {"id", "outcome", "message", "ttfm_us", "mask_samples_us", "commit_samples_us"}.
-Times are microseconds. Outcomes are those of `turnstile-bench maskbench`. Everything that serves all schemas is made before the first line.
+A worker is a program: vocabulary file and end-of-generation id as arguments; when it is ready, one
+line {"ready": "name version"}; then for each line of standard input, {"id", "schema": text,
+"tests": [{"valid", "tokens"}]}, one line {"id", "outcome", "message", "ttfm_us", "mask_samples_us",
+"commit_samples_us"}. Times are microseconds. Outcomes are those of `turnstile-bench maskbench`.
+Everything that serves all schemas is made before the first line.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import json
 import pathlib
 import sys
@@ -15,15 +18,21 @@ now = time.perf_counter_ns
 
 
 def byte_of_letter():
-    """The byte-level alphabet of GPT-2's BPE: printable Latin-1 stands for itself, the other bytes for letters from U+0100 on."""
+    """The byte-level alphabet of GPT-2's BPE: printable Latin-1 stands for itself, the other bytes
+    for letters from U+0100 on.
+    """
     plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     table = {chr(b): b for b in plain}
-    table.update({chr(0x100 + i): b for i, b in enumerate(b for b in range(256) if b not in set(plain))})
+    table.update(
+        {chr(0x100 + i): b for i, b in enumerate(b for b in range(256) if b not in set(plain))}
+    )
     return table
 
 
 class Vocabulary:
-    """A byte-level BPE tokenizer.json: the spelling of every id in the file's letters, and which ids are special."""
+    """A byte-level BPE tokenizer.json: the spelling of every id in the file's letters, and which
+    ids are special.
+    """
 
     def __init__(self, path):
         tree = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
@@ -40,7 +49,9 @@ class Vocabulary:
 
 
 def run_case(case, compile_schema, begin, samples):
-    """compile_schema(text) -> grammar; begin(grammar) -> object with mask(), has(token), accept(token), all as quick as can be."""
+    """compile_schema(text) -> grammar; begin(grammar) -> object with mask(), has(token),
+    accept(token), all as quick as can be.
+    """
     start = now()
     try:
         grammar = compile_schema(case["schema"])

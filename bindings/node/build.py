@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Build turnstile.js and turnstile.wasm with Emscripten, from the C sources of the library and of what it needs; and browser.js, a script for pages.
+"""Build turnstile.js and turnstile.wasm with Emscripten, from the C sources of the library and of
+what it needs; and browser.js, a script for pages.
 
-    bindings/node/build.py OUT      writes OUT/turnstile.js, OUT/turnstile.wasm, OUT/browser.js; objects are kept in OUT/objects
+    bindings/node/build.py OUT      writes OUT/turnstile.js, OUT/turnstile.wasm, OUT/browser.js;
+                                    objects are kept in OUT/objects
 
-yajl and PCRE2 are Debian's source packages, which `./dev fetch wasm` brings to build/wasm; xxHash is a header (libxxhash-dev).
+yajl and PCRE2 are Debian's source packages, which `./dev fetch wasm` brings to build/wasm; xxHash
+is a header (libxxhash-dev).
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import concurrent.futures
 import contextlib
 import fcntl
@@ -20,26 +24,62 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 YAJL = ROOT / "build" / "wasm" / "yajl"
 PCRE2 = ROOT / "build" / "wasm" / "pcre2"
-NATIVE = {"logits_avx2.c", "logits_avx512.c", "logits_neon.c", "trie_avx2.c"}  # vector kernels of other machines
+NATIVE = {
+    "logits_avx2.c",
+    "logits_avx512.c",
+    "logits_neon.c",
+    "trie_avx2.c",
+}  # vector kernels of other machines
 INDEX = ROOT / "bindings" / "node" / "index.js"
 PRODUCTS = ("turnstile.wasm", "turnstile.js", "browser.js")
 ALONE = {"alone.c"}  # of a library without a compiler
-PCRE2_SOURCES = ("auto_possess chkdint chartables compile config context convert dfa_match error extuni find_bracket jit_compile maketables match match_data "
-                 "newline ord2utf pattern_info script_run serialize string_utils study substitute substring tables ucd valid_utf xclass").split()
-YAJL_VERSION = "#define YAJL_MAJOR 2\n#define YAJL_MINOR 1\n#define YAJL_MICRO 0\n#define YAJL_VERSION 20100\nextern int yajl_version(void);\n"
-# Beside the stack in WebAssembly's memory, which overflows unseen into other data, there is one of about 1 MB that the host keeps, and of which calls take more.
+PCRE2_SOURCES = (
+    "auto_possess chkdint chartables compile config context convert dfa_match error extuni "
+    "find_bracket jit_compile maketables match match_data "
+    "newline ord2utf pattern_info script_run serialize string_utils study substitute substring "
+    "tables ucd valid_utf xclass"
+).split()
+YAJL_VERSION = (
+    "#define YAJL_MAJOR 2\n#define YAJL_MINOR 1\n#define YAJL_MICRO 0\n#define YAJL_VERSION "
+    "20100\nextern int yajl_version(void);\n"
+)
+# Beside the stack in WebAssembly's memory, which overflows unseen into other data, there is one of
+# about 1 MB that the host keeps, and of which calls take more.
 FLAGS = ["-O2", "-DNDEBUG", "-DTSL__NESTED_MAX=1000"]
 STACK = 1 << 22
-LINK = ["-O2", "-sMODULARIZE=1", "-sEXPORT_NAME=createTurnstile", "-sALLOW_MEMORY_GROWTH=1", "-sABORTING_MALLOC=0", "-sENVIRONMENT=web,worker,node",
-        f"-sTOTAL_STACK={STACK}", "-sFILESYSTEM=0", "-sNODEJS_CATCH_EXIT=0", "-sNODEJS_CATCH_REJECTION=0", "-sEXPORTED_RUNTIME_METHODS=UTF8ToString", "-sINITIAL_MEMORY=33554432"]
-EXPORTS = ("malloc free tsl_vocab_release tsl_vocab_size tsl_vocab_logits_width tsl_vocab_mask_words tsl_vocab_is_special tsl_vocab_is_eog "
-           "tsl_vocab_find_special tn_grammar_load tn_artifact tn_artifact_data tn_artifact_size tsl_artifact_free tsl_grammar_release tsl_grammar_report tsl_matcher_free tsl_matcher_reset tsl_matcher_mask tsl_matcher_accept "
-           "tsl_matcher_accept_bytes tsl_matcher_rollback tsl_matcher_history tsl_matcher_is_complete tsl_matcher_is_terminated tsl_mask_apply "
-           "tsl_parser_free tsl_parser_reset tsl_parser_text tsl_parser_token tsl_parser_finish tsl_parser_json tsl_status_name tsl_version").split()
+LINK = [
+    "-O2",
+    "-sMODULARIZE=1",
+    "-sEXPORT_NAME=createTurnstile",
+    "-sALLOW_MEMORY_GROWTH=1",
+    "-sABORTING_MALLOC=0",
+    "-sENVIRONMENT=web,worker,node",
+    f"-sTOTAL_STACK={STACK}",
+    "-sFILESYSTEM=0",
+    "-sNODEJS_CATCH_EXIT=0",
+    "-sNODEJS_CATCH_REJECTION=0",
+    "-sEXPORTED_RUNTIME_METHODS=UTF8ToString",
+    "-sINITIAL_MEMORY=33554432",
+]
+EXPORTS = (
+    "malloc free tsl_vocab_release tsl_vocab_size tsl_vocab_logits_width tsl_vocab_mask_words "
+    "tsl_vocab_is_special tsl_vocab_is_eog "
+    "tsl_vocab_find_special tn_grammar_load tn_artifact tn_artifact_data tn_artifact_size "
+    "tsl_artifact_free tsl_grammar_release tsl_grammar_report tsl_matcher_free tsl_matcher_reset "
+    "tsl_matcher_mask tsl_matcher_accept "
+    "tsl_matcher_accept_bytes tsl_matcher_rollback tsl_matcher_history tsl_matcher_is_complete "
+    "tsl_matcher_is_terminated tsl_mask_apply "
+    "tsl_parser_free tsl_parser_reset tsl_parser_text tsl_parser_token tsl_parser_finish "
+    "tsl_parser_json tsl_status_name tsl_version"
+).split()
 
 
-# Debian keeps Emscripten's JavaScript libraries where Debian's own Node finds them; others are told.
-ENVIRONMENT = {**os.environ, "NODE_PATH": ":".join(filter(None, (os.environ.get("NODE_PATH"), "/usr/share/nodejs")))}
+# Debian keeps Emscripten's JavaScript libraries where Debian's own Node finds them; others are
+# told.
+ENVIRONMENT = {
+    **os.environ,
+    "NODE_PATH": ":".join(filter(None, (os.environ.get("NODE_PATH"), "/usr/share/nodejs"))),
+}
 
 
 def headers(folder):
@@ -56,14 +96,44 @@ def headers(folder):
 
 
 def jobs(made):
-    ours = [f for folder in ("runtime", "compiler") for f in sorted((ROOT / folder).rglob("*.c")) if f.name not in NATIVE | ALONE and f.parent.name != "decode"]
+    ours = [
+        f
+        for folder in ("runtime", "compiler")
+        for f in sorted((ROOT / folder).rglob("*.c"))
+        if f.name not in NATIVE | ALONE and f.parent.name != "decode"
+    ]
     ours.append(ROOT / "bindings" / "node" / "glue.c")
     for source in ours:
-        yield source, [*FLAGS, "-std=c11", "-D_POSIX_C_SOURCE=200809L", f"-I{ROOT}", f"-I{ROOT}/include", f"-I{made}"]
+        yield (
+            source,
+            [
+                *FLAGS,
+                "-std=c11",
+                "-D_POSIX_C_SOURCE=200809L",
+                f"-I{ROOT}",
+                f"-I{ROOT}/include",
+                f"-I{made}",
+            ],
+        )
     for name in PCRE2_SOURCES:
-        source = made / "pcre2_chartables.c" if name == "chartables" else PCRE2 / "src" / f"pcre2_{name}.c"
+        source = (
+            made / "pcre2_chartables.c"
+            if name == "chartables"
+            else PCRE2 / "src" / f"pcre2_{name}.c"
+        )
         if source.is_file():
-            yield source, [*FLAGS, "-DHAVE_CONFIG_H", "-DPCRE2_CODE_UNIT_WIDTH=8", "-DSUPPORT_UNICODE", "-DPCRE2_STATIC", f"-I{made}", f"-I{PCRE2}/src"]
+            yield (
+                source,
+                [
+                    *FLAGS,
+                    "-DHAVE_CONFIG_H",
+                    "-DPCRE2_CODE_UNIT_WIDTH=8",
+                    "-DSUPPORT_UNICODE",
+                    "-DPCRE2_STATIC",
+                    f"-I{made}",
+                    f"-I{PCRE2}/src",
+                ],
+            )
     for source in sorted((YAJL / "src").glob("*.c")):
         yield source, [*FLAGS, "-w", f"-I{made}", f"-I{YAJL}/src"]
 
@@ -87,7 +157,13 @@ def is_made(source, out, newest):
 def compile_some(flags, some):
     """Compile sources, none of which is called as another one: [(source, out)]."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["emcc", "-c", *flags, *(str(source) for source, _ in some)], cwd=folder, capture_output=True, text=True, env=ENVIRONMENT)
+        done = subprocess.run(
+            ["emcc", "-c", *flags, *(str(source) for source, _ in some)],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+        )
         if done.returncode:
             sys.exit(done.stderr)
         for source, out in some:
@@ -95,7 +171,9 @@ def compile_some(flags, some):
 
 
 def compile_all(work, objects, newest):
-    """Compile what of [(source, flags)] is older than itself or `newest`; the objects of all, in order."""
+    """Compile what of [(source, flags)] is older than itself or `newest`; the objects of all, in
+    order.
+    """
     batches, outs = [], []
     for source, flags in work:
         out = objects / (source.parent.name + "-" + source.stem + ".o")
@@ -103,7 +181,11 @@ def compile_all(work, objects, newest):
         if is_made(source, out, newest):
             continue
         for of_batch, some in batches:
-            if of_batch == flags and len(some) < AT_ONCE and all(source.stem != other.stem for other, _ in some):
+            if (
+                of_batch == flags
+                and len(some) < AT_ONCE
+                and all(source.stem != other.stem for other, _ in some)
+            ):
                 some.append((source, out))
                 break
         else:
@@ -114,11 +196,25 @@ def compile_all(work, objects, newest):
 
 
 def link(files, out):
-    """turnstile.js, turnstile.wasm and browser.js, moved to OUT when they are whole: a program beside this one may read them."""
+    """turnstile.js, turnstile.wasm and browser.js, moved to OUT when they are whole: a program
+    beside this one may read them.
+    """
     exported = ",".join("_" + name for name in EXPORTS)
     with tempfile.TemporaryDirectory(dir=out) as name:
         made = pathlib.Path(name)
-        done = subprocess.run(["emcc", *LINK, f"-sEXPORTED_FUNCTIONS={exported}", *map(str, files), "-o", str(made / "turnstile.js")], capture_output=True, text=True, env=ENVIRONMENT)
+        done = subprocess.run(
+            [
+                "emcc",
+                *LINK,
+                f"-sEXPORTED_FUNCTIONS={exported}",
+                *map(str, files),
+                "-o",
+                str(made / "turnstile.js"),
+            ],
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+        )
         if done.returncode:
             sys.exit(done.stderr)
         write_browser(made)
@@ -129,7 +225,10 @@ def link(files, out):
 def write_browser(made):
     """turnstile.js and index.js as one script, which defines `turnstile`."""
     loader, package = (made / "turnstile.js").read_text(), INDEX.read_text()
-    (made / "browser.js").write_text(f"/* Made by bindings/node/build.py */\nvar turnstile = (() => {{\n{loader}\nreturn ((module) => {{\n{package}\nreturn module.exports;\n}})({{}});\n}})();\n")
+    (made / "browser.js").write_text(
+        f"/* Made by bindings/node/build.py */\nvar turnstile = (() => {{\n{loader}\nreturn "
+        f"((module) => {{\n{package}\nreturn module.exports;\n}})({{}});\n}})();\n"
+    )
 
 
 def main(out):
@@ -137,13 +236,20 @@ def main(out):
         if not folder.is_dir():
             sys.exit(f"{folder} is not there: ./dev fetch wasm")
     objects, made = out / "objects", out / "include"
-    newest = max(h.stat().st_mtime for pattern in ("include/*.h", "runtime/**/*.h", "compiler/**/*.h") for h in ROOT.glob(pattern))
+    newest = max(
+        h.stat().st_mtime
+        for pattern in ("include/*.h", "runtime/**/*.h", "compiler/**/*.h")
+        for h in ROOT.glob(pattern)
+    )
     with alone(objects):
         if not made.is_dir():
             headers(made)
         files = compile_all(list(jobs(made)), objects, newest)
         of_link = max(path.stat().st_mtime for path in (*files, INDEX, pathlib.Path(__file__)))
-        if not all((out / product).is_file() and (out / product).stat().st_mtime > of_link for product in PRODUCTS):
+        if not all(
+            (out / product).is_file() and (out / product).stat().st_mtime > of_link
+            for product in PRODUCTS
+        ):
             link(files, out)
 
 

@@ -1,4 +1,5 @@
-/* One constrained generation from random logits, which stand in for a model's: node example.js [DIST]
+/* One constrained generation from random logits, which stand in for a model's: node example.js
+ * [DIST]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +9,12 @@ const {load} = require('.');
 async function main() {
   const turnstile = await load(process.argv[2] ? {folder: process.argv[2]} : {});
   const vocab = turnstile.embeddedVocab();
-  const schema = {type: 'object', properties: {name: {enum: ['Ada', 'Alan']}, age: {type: 'integer', minimum: 0, maximum: 99}}, required: ['name', 'age'],
-    additionalProperties: false};
+  const schema = {
+    type: 'object',
+    properties: {name: {enum: ['Ada', 'Alan']}, age: {type: 'integer', minimum: 0, maximum: 99}},
+    required: ['name', 'age'],
+    additionalProperties: false,
+  };
   const matcher = turnstile.matcher(turnstile.jsonSchema(vocab, schema, {whitespace: 'compact'}));
   const parts = [];
   while (!matcher.isTerminated) {

@@ -1,9 +1,12 @@
-// Turnstile in WebAssembly. What each call means and costs is said at length in turnstile.h. Every call throws TurnstileError for what the library refuses; also for a string, wherever
-// one is given, that has half a surrogate pair in it (TSL_ERR_SYNTAX), which UTF-8 cannot say, or a name with a NUL in it (TSL_ERR_ARGUMENT).
+// Turnstile in WebAssembly. What each call means and costs is said at length in turnstile.h. Every
+// call throws TurnstileError for what the library refuses; also for a string, wherever one is
+// given, that has half a surrogate pair in it (TSL_ERR_SYNTAX), which UTF-8 cannot say, or a name
+// with a NUL in it (TSL_ERR_ARGUMENT).
 //
 // SPDX-License-Identifier: Apache-2.0
 
-/** Why a call failed: `status` is the name of a tsl_status, `pointer` the JSON pointer of the keyword to blame ("": none). */
+/** Why a call failed: `status` is the name of a tsl_status, `pointer` the JSON pointer of the
+ * keyword to blame ("": none). */
 export class TurnstileError extends Error {
   status: string;
   pointer: string;
@@ -57,7 +60,16 @@ export interface Matcher extends Freed {
 }
 
 export interface Part {
-  kind: 'text' | 'reasoning' | 'call' | 'id' | 'arguments' | 'call_end' | 'tag' | 'tag_text' | 'tag_end';
+  kind:
+    | 'text'
+    | 'reasoning'
+    | 'call'
+    | 'id'
+    | 'arguments'
+    | 'call_end'
+    | 'tag'
+    | 'tag_text'
+    | 'tag_end';
   /** 0 for the first call. */
   call: number;
   /** Of 'call': the tool's name; of 'arguments': a piece of JSON, whatever the format. */
@@ -75,7 +87,12 @@ export interface Parser extends Freed {
   /** What became certain since the last time. */
   parts(): Part[];
   /** All parts so far. */
-  readonly answer: {content: string; reasoning: string; calls: {id: string; name: string; arguments?: unknown; incomplete?: true}[]; tags: {begin: string; content: string}[]};
+  readonly answer: {
+    content: string;
+    reasoning: string;
+    calls: {id: string; name: string; arguments?: unknown; incomplete?: true}[];
+    tags: {begin: string; content: string}[];
+  };
 }
 
 export interface ToolsOptions {
@@ -87,7 +104,8 @@ export interface ToolsOptions {
   thinking?: 'auto' | 'on' | 'off';
   /** Of a thinking block; 0: what the request says, else any number. */
   maxThinkingTokens?: number;
-  /** An earlier grammar of tags or tools of this vocabulary: what was found out about equal schemas is taken over. */
+  /** An earlier grammar of tags or tools of this vocabulary: what was found out about equal schemas
+   * is taken over. */
   over?: Grammar | null;
 }
 
@@ -109,18 +127,21 @@ export interface Turnstile {
   gbnf(vocab: Vocab, text: string): Grammar;
   /** A structural tag: free text with JSON or other formats between tags. */
   tags(vocab: Vocab, tag: string | object, options?: {over?: Grammar | null}): Grammar;
-  /** What a model may answer to a request: its body (OpenAI, Anthropic), MCP's tools/list, or an array of tools. */
+  /** What a model may answer to a request: its body (OpenAI, Anthropic), MCP's tools/list, or an
+   * array of tools. */
   tools(vocab: Vocab, request: string | object, options: ToolsOptions): Grammar;
   readonly toolPresets: string[];
   parser(grammar: Grammar): Parser;
-  /** The content of a file that `turnstile compile` or saveGrammar wrote for the same vocabulary. */
+  /** The content of a file that `turnstile compile` or saveGrammar wrote for the same vocabulary.
+   * */
   loadGrammar(vocab: Vocab, data: Uint8Array | ArrayBuffer): Grammar;
   /** A grammar as the content of such a file. */
   saveGrammar(grammar: Grammar): Uint8Array;
   matcher(grammar: Grammar): Matcher;
 }
 
-/** Load turnstile.js and turnstile.wasm from `folder` (default: the package's dist); in a browser turnstile.wasm from that address (default: that of the script dist/browser.js). */
+/** Load turnstile.js and turnstile.wasm from `folder` (default: the package's dist); in a browser
+ * turnstile.wasm from that address (default: that of the script dist/browser.js). */
 export function load(options?: {folder?: string}): Promise<Turnstile>;
 
 /** What <script src="dist/browser.js"> defines. */

@@ -99,4 +99,6 @@ static const char *const presets[] = {
     "\": \",\"style\":\"json\",\"end\":\"}\\n</tool_call>\"}]}",
 };
 
-const char *tsl__tools_preset_text(size_t index) { return index < sizeof presets / sizeof *presets ? presets[index] : NULL; }
+const char *tsl__tools_preset_text(size_t index) {
+  return index < sizeof presets / sizeof *presets ? presets[index] : NULL;
+}

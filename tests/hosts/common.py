@@ -1,7 +1,9 @@
-"""What the scripts host_*.py share: running programs, counting, an environment of pinned Python packages for each host.
+"""What the scripts host_*.py share: running programs, counting, an environment of pinned Python
+packages for each host.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import contextlib
 import fcntl
 import hashlib
@@ -13,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "programs"))
 BUILD = ROOT / "build"
 
 
@@ -23,8 +25,15 @@ def say(text):
 
 def run(command, **more):
     """Run a program that must succeed; its output is shown if it does not."""
-    done = subprocess.run([str(part) for part in command], cwd=more.pop("cwd", ROOT), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=more.pop("stderr", subprocess.STDOUT), text=True, **more)
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=more.pop("cwd", ROOT),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=more.pop("stderr", subprocess.STDOUT),
+        text=True,
+        **more,
+    )
     if done.returncode:
         print(done.stdout[-6000:], file=sys.stderr)
         sys.exit(f"{command[0]} ended with status {done.returncode}")
@@ -32,8 +41,17 @@ def run(command, **more):
 
 
 def program(command, **more):
-    """Run a test program; its lines, failures included. What it says on standard error is passed on."""
-    done = subprocess.run([str(part) for part in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, **more)
+    """Run a test program; its lines, failures included. What it says on standard error is passed
+    on.
+    """
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        **more,
+    )
     if done.returncode not in (0, 1):
         print(done.stdout[-2000:], file=sys.stderr)
         sys.exit(f"{command[0]} {command[1]} ended with status {done.returncode}")
@@ -62,7 +80,9 @@ def one_at_a_time(name):
 
 
 def venv(name):
-    """Python of build/hosts/NAME, which has the packages of scripts/hosts-NAME.lock; pip checks their hashes."""
+    """Python of build/hosts/NAME, which has the packages of scripts/hosts-NAME.lock; pip checks
+    their hashes.
+    """
     lock = ROOT / "scripts" / f"hosts-{name}.lock"
     folder = BUILD / "hosts" / name
     stamp = f"{hashlib.sha256(lock.read_bytes()).hexdigest()} {sys.version}"
@@ -72,19 +92,43 @@ def venv(name):
             say(f"installing Python packages into {folder.relative_to(ROOT)}")
             shutil.rmtree(folder, ignore_errors=True)
             run([sys.executable, "-m", "venv", folder])
-            run([folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--no-compile", "--retries", "10", "--no-deps",
-                 "--only-binary", ":all:", "--require-hashes", "-r", lock])
+            run(
+                [
+                    folder / "bin" / "python",
+                    "-m",
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--disable-pip-version-check",
+                    "--no-cache-dir",
+                    "--no-compile",
+                    "--retries",
+                    "10",
+                    "--no-deps",
+                    "--only-binary",
+                    ":all:",
+                    "--require-hashes",
+                    "-r",
+                    lock,
+                ]
+            )
             mark.write_text(stamp)
     return folder / "bin" / "python"
 
 
 @contextlib.contextmanager
 def kept_objects():
-    """Variables with which pip builds this tree in build/hosts/objects, for one caller at a time: the library is compiled once for all that are built there, only the module anew for each Python."""
+    """Variables with which pip builds this tree in build/hosts/objects, for one caller at a time:
+    the library is compiled once for all that are built there, only the module anew for each Python.
+    """
     folder = BUILD / "hosts" / "objects"
     with one_at_a_time("objects"):
         folder.mkdir(exist_ok=True)
-        yield {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_SETTINGS": f"builddir={folder}"}
+        yield {
+            **os.environ,
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PIP_CONFIG_SETTINGS": f"builddir={folder}",
+        }
 
 
 def missing(what):

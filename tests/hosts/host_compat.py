@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The stand-ins for llguidance and XGrammar: tests/hosts/python/test_compat.py, in the environment of the hosts in Python.
+"""The stand-ins for llguidance and XGrammar: tests/hosts/python/test_compat.py, in the environment
+of the hosts in Python.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import sys
 

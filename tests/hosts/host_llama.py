@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""llama.cpp: Turnstile as a sampler (bindings/llama.cpp), against the llama.cpp that PyPI's llama-cpp-python carries.
+"""llama.cpp: Turnstile as a sampler (bindings/llama.cpp), against the llama.cpp that PyPI's
+llama-cpp-python carries.
 
-Builds its CPU library once into build/llama.cpp-lib (three minutes of one core, kept there), makes a tiny random model with a real vocabulary (Llama
-3), and runs tests/hosts/llama.c: vocabularies, the sampler's interface, chat completions under JSON Schemas, and the same grammars in
-llama.cpp's own engine; then chat completions through llama-cpp-python and turnstile.llama_cpp, and llama.cpp's own integration of llguidance, as it is, over
-bindings/compat/llguidance. What was generated is judged by PyPI's jsonschema.
+Builds its CPU library once into build/llama.cpp-lib (three minutes of one core, kept there), makes
+a tiny random model with a real vocabulary (Llama 3), and runs tests/hosts/llama.c: vocabularies,
+the sampler's interface, chat completions under JSON Schemas, and the same grammars in llama.cpp's
+own engine; then chat completions through llama-cpp-python and turnstile.llama_cpp, and llama.cpp's
+own integration of llguidance, as it is, over bindings/compat/llguidance. What was generated is
+judged by PyPI's jsonschema.
 
     python tests/hosts/host_llama.py     (./dev test hosts runs it; needs ./dev fetch llama)
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import importlib.util
 import json
 import os
@@ -29,45 +33,140 @@ SOURCE = common.BUILD / "llama.cpp"
 PYTHON = common.BUILD / "llama-cpp-python"
 LIBRARY = common.BUILD / "llama.cpp-lib"
 VOCABULARY = SOURCE / "models" / "ggml-vocab-llama-bpe.gguf"
-# -O1 takes two thirds of the time that a release's -O3 takes to compile. Speeds that are printed are of this build.
-OPTIONS = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
-           "-DBUILD_SHARED_LIBS=ON", "-DGGML_OPENMP=OFF", "-DGGML_LLAMAFILE=OFF", "-DLLAMA_BUILD_COMMON=OFF", "-DLLAMA_BUILD_TESTS=OFF",
-           "-DLLAMA_BUILD_EXAMPLES=OFF", "-DLLAMA_BUILD_TOOLS=OFF", "-DLLAMA_BUILD_SERVER=OFF", "-DLLAMA_CURL=OFF"]
+# -O1 takes two thirds of the time that a release's -O3 takes to compile. Speeds that are printed
+# are of this build.
+OPTIONS = [
+    "-DCMAKE_BUILD_TYPE=Release",
+    "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG",
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
+    "-DBUILD_SHARED_LIBS=ON",
+    "-DGGML_OPENMP=OFF",
+    "-DGGML_LLAMAFILE=OFF",
+    "-DLLAMA_BUILD_COMMON=OFF",
+    "-DLLAMA_BUILD_TESTS=OFF",
+    "-DLLAMA_BUILD_EXAMPLES=OFF",
+    "-DLLAMA_BUILD_TOOLS=OFF",
+    "-DLLAMA_BUILD_SERVER=OFF",
+    "-DLLAMA_CURL=OFF",
+]
 
 SCHEMAS = {
-    "person": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer", "minimum": 0, "maximum": 130},
-                                                "email": {"enum": ["a@example.org", "b@example.org", None]}},
-               "required": ["name", "age", "email"], "additionalProperties": False},
-    "list": {"type": "array", "items": {"type": "string", "maxLength": 6}, "minItems": 2, "maxItems": 4},
-    "choice": {"anyOf": [{"const": "yes"}, {"const": "no"}, {"type": "object", "properties": {"why": {"type": "string", "minLength": 1, "maxLength": 20}},
-                                                             "required": ["why"], "additionalProperties": False}]},
-    "numbers": {"type": "object", "properties": {"x": {"type": "array", "items": {"type": "integer", "minimum": -99, "maximum": 99}, "minItems": 3, "maxItems": 5},
-                                                 "ok": {"type": "boolean"}}, "required": ["x", "ok"], "additionalProperties": False},
+    "person": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "maxLength": 12},
+            "age": {"type": "integer", "minimum": 0, "maximum": 130},
+            "email": {"enum": ["a@example.org", "b@example.org", None]},
+        },
+        "required": ["name", "age", "email"],
+        "additionalProperties": False,
+    },
+    "list": {
+        "type": "array",
+        "items": {"type": "string", "maxLength": 6},
+        "minItems": 2,
+        "maxItems": 4,
+    },
+    "choice": {
+        "anyOf": [
+            {"const": "yes"},
+            {"const": "no"},
+            {
+                "type": "object",
+                "properties": {"why": {"type": "string", "minLength": 1, "maxLength": 20}},
+                "required": ["why"],
+                "additionalProperties": False,
+            },
+        ]
+    },
+    "numbers": {
+        "type": "object",
+        "properties": {
+            "x": {
+                "type": "array",
+                "items": {"type": "integer", "minimum": -99, "maximum": 99},
+                "minItems": 3,
+                "maxItems": 5,
+            },
+            "ok": {"type": "boolean"},
+        },
+        "required": ["x", "ok"],
+        "additionalProperties": False,
+    },
 }
 
 
 def build_library():
     if not (LIBRARY / "build.ninja").is_file():
         common.run(["cmake", "-B", LIBRARY, "-S", SOURCE, "-G", "Ninja", *OPTIONS])
-    common.say("building llama.cpp (once; three minutes of one core)" if not (LIBRARY / "bin" / "libllama.so").exists() else "llama.cpp is built")
+    common.say(
+        "building llama.cpp (once; three minutes of one core)"
+        if not (LIBRARY / "bin" / "libllama.so").exists()
+        else "llama.cpp is built"
+    )
     common.run(["ninja", "-C", LIBRARY, "-j2", "llama"])
     text = (SOURCE / "CMakeLists.txt").read_text()
-    return ".".join(re.search(rf"set\(LLAMA_VERSION_{part}\s+(\d+)\)", text)[1] for part in ("MAJOR", "MINOR", "PATCH")) if "LLAMA_VERSION_MAJOR" in text else "?"
+    return (
+        ".".join(
+            re.search(rf"set\(LLAMA_VERSION_{part}\s+(\d+)\)", text)[1]
+            for part in ("MAJOR", "MINOR", "PATCH")
+        )
+        if "LLAMA_VERSION_MAJOR" in text
+        else "?"
+    )
 
 
 def build_program(name, source):
     program = LIBRARY / name
-    flags = subprocess.run(["pkg-config", "--libs", "yajl", "libpcre2-8", "libxxhash"], check=True, capture_output=True, text=True).stdout.split()
-    common.run(["gcc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", "-Iinclude", "-Ibindings/llama.cpp",
-                f"-I{SOURCE}/include", f"-I{SOURCE}/ggml/include", source, "bindings/llama.cpp/turnstile-llama.c", "-o", program,
-                common.BUILD / "libturnstile.a", f"-L{LIBRARY}/bin", f"-Wl,-rpath,{LIBRARY}/bin", "-lllama", "-lggml", "-lggml-base", *flags, "-lm", "-lpthread"])
+    flags = subprocess.run(
+        ["pkg-config", "--libs", "yajl", "libpcre2-8", "libxxhash"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    common.run(
+        [
+            "gcc",
+            "-std=c11",
+            "-D_POSIX_C_SOURCE=200809L",
+            "-O2",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-I.",
+            "-Iinclude",
+            "-Ibindings/llama.cpp",
+            f"-I{SOURCE}/include",
+            f"-I{SOURCE}/ggml/include",
+            source,
+            "bindings/llama.cpp/turnstile-llama.c",
+            "-o",
+            program,
+            common.BUILD / "libturnstile.a",
+            f"-L{LIBRARY}/bin",
+            f"-Wl,-rpath,{LIBRARY}/bin",
+            "-lllama",
+            "-lggml",
+            "-lggml-base",
+            *flags,
+            "-lm",
+            "-lpthread",
+        ]
+    )
     return program
 
 
 def try_example(counts, model):
     example = build_program("turnstile-example", "bindings/llama.cpp/example.c")
     schema = SCHEMAS["numbers"]
-    done = subprocess.run([example, model, "Which numbers?", json.dumps(schema)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    done = subprocess.run(
+        [example, model, "Which numbers?", json.dumps(schema)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=True,
+    )
     jsonschema.validate(json.loads(done.stdout), schema)
     counts["passed"] += 1
 
@@ -77,16 +176,22 @@ BLOCK = """#include <stdio.h>
 #include <turnstile-llama.h>
 
 int main(int argc, char **argv) {{
-  struct llama_model *model = argc == 3 ? llama_model_load_from_file(argv[1], llama_model_default_params()) : NULL;
-  struct llama_context *context = model ? llama_init_from_model(model, llama_context_default_params()) : NULL;
+  struct llama_model *model =
+      argc == 3 ? llama_model_load_from_file(argv[1], llama_model_default_params()) : NULL;
+  struct llama_context *context =
+      model ? llama_init_from_model(model, llama_context_default_params()) : NULL;
   const char *schema = argv[2];
   uint32_t seed = 1;
   tsl_error error;
   llama_token first = 0;
-  if (!context || llama_tokenize(llama_model_get_vocab(model), "a", 1, &first, 1, false, false) != 1 || llama_decode(context, llama_batch_get_one(&first, 1))) return 2;
+  if (!context) return 2;
+  const struct llama_vocab *words = llama_model_get_vocab(model);
+  if (llama_tokenize(words, "a", 1, &first, 1, false, false) != 1) return 2;
+  if (llama_decode(context, llama_batch_get_one(&first, 1))) return 2;
 {block}
   char piece[64];
-  fwrite(piece, 1, (size_t)llama_token_to_piece(llama_model_get_vocab(model), token, piece, sizeof piece, 0, false), stdout);
+  int length = llama_token_to_piece(words, token, piece, sizeof piece, 0, false);
+  fwrite(piece, 1, (size_t)length, stdout);
   tsl_grammar_release(grammar);
   tsl_vocab_release(vocab);
   llama_free(context);
@@ -97,43 +202,131 @@ int main(int argc, char **argv) {{
 
 
 def run_manual(counts, folder, python, environment):
-    """The blocks of docs/llama.cpp.md, in C and in Python: one token under {"enum": [7]}, and a chat completion."""
+    """The blocks of docs/llama.cpp.md, in C and in Python: one token under {"enum": [7]}, and a
+    chat completion.
+    """
     source = pathlib.Path(folder, "manual.c")
     source.write_text(BLOCK.format(block=doc_blocks.of_host("docs/llama.cpp.md", "llama", "c")))
-    done = subprocess.run([build_program("turnstile-manual", source), pathlib.Path(folder, "tiny.gguf"), '{"enum": [7]}'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    done = subprocess.run(
+        [
+            build_program("turnstile-manual", source),
+            pathlib.Path(folder, "tiny.gguf"),
+            '{"enum": [7]}',
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     counts["passed" if done.returncode == 0 and done.stdout.strip() == "7" else "failed"] += 1
+    shown = doc_blocks.of_host("docs/llama.cpp.md", "llama", "python").replace(
+        "llama.create_chat_completion(", "answer = llama.create_chat_completion("
+    )
     script = f"""import json, llama_cpp, turnstile.llama_cpp
 schema, messages = {{"enum": ["yes", "no"]}}, [{{"role": "user", "content": "Well?"}}]
 load = llama_cpp.Llama
 llama_cpp.Llama = lambda path: load(path, n_ctx=512, verbose=False)
-{doc_blocks.of_host("docs/llama.cpp.md", "llama", "python").replace("llama.create_chat_completion(", "answer = llama.create_chat_completion(")}
+{shown}
 print(answer["choices"][0]["message"]["content"])
 """
     pathlib.Path(folder, "model.gguf").symlink_to(pathlib.Path(folder, "tiny.gguf").resolve())
-    done = subprocess.run([python, "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    counts["passed" if done.returncode == 0 and json.loads(done.stdout) in ("yes", "no") else "failed"] += 1
+    done = subprocess.run(
+        [python, "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    counts[
+        "passed" if done.returncode == 0 and json.loads(done.stdout) in ("yes", "no") else "failed"
+    ] += 1
     if done.returncode:
         print(f"  FAILED: docs/llama.cpp.md: {done.stderr[-1500:]}")
 
 
 # Without places for white space, of which a random model writes a lot.
-LLGUIDANCE = {"enum": ("json", {"enum": ["yes", "no", 12]}), "string": ("json_schema", {"type": "string", "minLength": 3, "maxLength": 12}),
-              "number": ("json", {"type": "integer", "minimum": -500, "maximum": 1000}), "regex": ("regex", "(ab|cd){2,4}-[0-9]{3}")}
+LLGUIDANCE = {
+    "enum": ("json", {"enum": ["yes", "no", 12]}),
+    "string": ("json_schema", {"type": "string", "minLength": 3, "maxLength": 12}),
+    "number": ("json", {"type": "integer", "minimum": -500, "maximum": 1000}),
+    "regex": ("regex", "(ab|cd){2,4}-[0-9]{3}"),
+}
 
 
 def try_llguidance(counts, model):
-    """llama.cpp's common/llguidance.cpp, compiled as it is, with the stand-in's header and calls; the number of tokens."""
+    """llama.cpp's common/llguidance.cpp, compiled as it is, with the stand-in's header and calls;
+    the number of tokens.
+    """
     folder = pathlib.Path("bindings/compat/llguidance")
     shim, program = LIBRARY / "turnstile-llguidance.o", LIBRARY / "turnstile-llama-llguidance"
-    flags = subprocess.run(["pkg-config", "--libs", "yajl", "libpcre2-8", "libxxhash"], check=True, capture_output=True, text=True).stdout.split()
-    common.run(["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Iinclude", f"-I{folder}", "-c", folder / "llguidance.c", "-o", shim])
-    common.run(["g++", "-std=c++17", "-O1", "-w", "-DLLAMA_USE_LLGUIDANCE", f"-I{folder}", f"-I{SOURCE}/common", f"-I{SOURCE}/include", f"-I{SOURCE}/ggml/include",
-                f"-I{SOURCE}/vendor", "tests/hosts/llama_llguidance.cpp", SOURCE / "common" / "llguidance.cpp", shim, "-o", program, common.BUILD / "libturnstile.a",
-                f"-L{LIBRARY}/bin", f"-Wl,-rpath,{LIBRARY}/bin", f"-Wl,-rpath-link,{LIBRARY}/bin", "-lllama", "-lggml", "-lggml-base", *flags, "-lm", "-lpthread"])
+    flags = subprocess.run(
+        ["pkg-config", "--libs", "yajl", "libpcre2-8", "libxxhash"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    common.run(
+        [
+            "gcc",
+            "-std=c11",
+            "-O2",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-Iinclude",
+            f"-I{folder}",
+            "-c",
+            folder / "llguidance.c",
+            "-o",
+            shim,
+        ]
+    )
+    common.run(
+        [
+            "g++",
+            "-std=c++17",
+            "-O1",
+            "-w",
+            "-DLLAMA_USE_LLGUIDANCE",
+            f"-I{folder}",
+            f"-I{SOURCE}/common",
+            f"-I{SOURCE}/include",
+            f"-I{SOURCE}/ggml/include",
+            f"-I{SOURCE}/vendor",
+            "tests/hosts/llama_llguidance.cpp",
+            SOURCE / "common" / "llguidance.cpp",
+            shim,
+            "-o",
+            program,
+            common.BUILD / "libturnstile.a",
+            f"-L{LIBRARY}/bin",
+            f"-Wl,-rpath,{LIBRARY}/bin",
+            f"-Wl,-rpath-link,{LIBRARY}/bin",
+            "-lllama",
+            "-lggml",
+            "-lggml-base",
+            *flags,
+            "-lm",
+            "-lpthread",
+        ]
+    )
     tokens = 0
-    for name, (kind, grammar) in LLGUIDANCE.items():
+    for kind, grammar in LLGUIDANCE.values():
         for seed in range(3):
-            done = subprocess.run([program, model, kind, grammar if kind == "regex" else json.dumps(grammar), str(seed)], stdout=subprocess.PIPE, text=True, check=True)
+            done = subprocess.run(
+                [
+                    program,
+                    model,
+                    kind,
+                    grammar if kind == "regex" else json.dumps(grammar),
+                    str(seed),
+                ],
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
             count, digits = done.stdout.split()
             text = bytes.fromhex(digits).decode()
             if kind == "regex":
@@ -147,7 +340,9 @@ def try_llguidance(counts, model):
 
 def to_gbnf(schema):
     """What llama-cpp-python makes of a schema for llama.cpp's own grammar."""
-    spec = importlib.util.spec_from_file_location("llama_grammar", PYTHON / "llama_cpp" / "llama_grammar.py")
+    spec = importlib.util.spec_from_file_location(
+        "llama_grammar", PYTHON / "llama_cpp" / "llama_grammar.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.json_schema_to_gbnf(json.dumps(schema))
@@ -174,34 +369,58 @@ def judge(counts, lines):
                 counts["failed"] += who == "turnstile"
                 invalid[who] = invalid.get(who, 0) + 1
                 if who == "turnstile" or invalid[who] == 1:
-                    print(f"  {who}, {name}: {bytes.fromhex(text)[:200]!r}: {str(error).splitlines()[0]}")
+                    print(
+                        f"  {who}, {name}: {bytes.fromhex(text)[:200]!r}: "
+                        f"{str(error).splitlines()[0]}"
+                    )
             tokens[who] = tokens.get(who, 0) + int(count)
         elif what == "time":
             times.setdefault(rest[0], []).append((int(rest[1]), int(rest[2])))
         elif what == "masks":
-            print(f"  {name}: in {rest[0]} places the same GBNF allows the same tokens in both but for {rest[1]}; "
-                  f"{rest[2]} times llama.cpp allows bytes that are not UTF-8 or a control token for the text of its name, or refuses NUL")
+            print(
+                f"  {name}: in {rest[0]} places the same GBNF allows the same tokens in both but "
+                f"for {rest[1]}; "
+                f"{rest[2]} times llama.cpp allows bytes that are not UTF-8 or a control token "
+                "for the text of its name, or refuses NUL"
+            )
     return tokens, times, invalid
 
 
 def chat_in_python(counts, python, model, folder):
     """The same through llama-cpp-python, over the library that was built; the number of tokens."""
-    environment = {**os.environ, "LLAMA_CPP_LIB_PATH": str(LIBRARY / "bin"), "PYTHONPATH": f"{PYTHON}:{common.BUILD / 'bindings' / 'python'}"}
+    environment = {
+        **os.environ,
+        "LLAMA_CPP_LIB_PATH": str(LIBRARY / "bin"),
+        "PYTHONPATH": f"{PYTHON}:{common.BUILD / 'bindings' / 'python'}",
+    }
     if not (common.BUILD / "bindings" / "python" / "turnstile" / "_core.abi3.so").is_file():
         print("  FAILED: llama-cpp-python was not tried: the Python package is not built")
         counts["failed"] += 1
         return 0
     tokens = 0
     for name, schema in SCHEMAS.items():
-        for line in common.program([python, "tests/hosts/llama_python.py", model, pathlib.Path(folder, f"{name}.json")], env=environment):
+        for line in common.program(
+            [python, "tests/hosts/llama_python.py", model, pathlib.Path(folder, f"{name}.json")],
+            env=environment,
+        ):
             answer = json.loads(line)
             jsonschema.validate(json.loads(answer["text"]), schema)
             counts["passed" if answer["finish"] == "stop" else "failed"] += 1
             tokens += answer["tokens"]
-    example = common.run([python, "bindings/python/examples/llama_cpp_json.py", model], env=environment, stderr=subprocess.DEVNULL)
+    example = common.run(
+        [python, "bindings/python/examples/llama_cpp_json.py", model],
+        env=environment,
+        stderr=subprocess.DEVNULL,
+    )
     person = json.loads(example)
     run_manual(counts, folder, python, environment)
-    counts["passed" if set(person) == {"name", "age"} and len(person["name"]) <= 4 and person["age"] in ("18", "19") else "failed"] += 1
+    counts[
+        "passed"
+        if set(person) == {"name", "age"}
+        and len(person["name"]) <= 4
+        and person["age"] in ("18", "19")
+        else "failed"
+    ] += 1
     return tokens
 
 
@@ -216,7 +435,12 @@ def main():
         model = pathlib.Path(folder, "tiny.gguf")
         common.run([python, "tests/hosts/tiny_gguf.py", VOCABULARY, model])
         write_cases(folder)
-        common.add(counts, common.program([program, "vocab", *sorted((SOURCE / "models").glob("ggml-vocab-*.gguf"))]))
+        common.add(
+            counts,
+            common.program(
+                [program, "vocab", *sorted((SOURCE / "models").glob("ggml-vocab-*.gguf"))]
+            ),
+        )
         common.add(counts, common.program([program, "interface", model]))
         lines = common.program([program, "chat", model, folder])
         common.add(counts, lines)
@@ -227,9 +451,18 @@ def main():
     for who, rows in times.items():
         median = sorted(m for m, _ in rows)[len(rows) // 2] / 1000
         mean = sum(m for _, m in rows) / len(rows) / 1000
-        print(f"  {who}: {tokens[who]} tokens in {len(rows)} texts, {invalid.get(who, 0)} of them not valid against the schema, {median:.1f} µs a token (median of the texts' medians), {mean:.1f} µs on average")
-    common.end(counts, f"llama.cpp {version} (llama-cpp-python 0.3.36): vocabularies, sampler interface, chat completion with {len(SCHEMAS)} schemas, "
-                       f"{tokens.get('turnstile', 0)} tokens generated; from llama-cpp-python {in_python}; through llama.cpp's integration of llguidance {in_llguidance}")
+        print(
+            f"  {who}: {tokens[who]} tokens in {len(rows)} texts, {invalid.get(who, 0)} of them "
+            f"not valid against the schema, {median:.1f} µs a token (median of the texts' "
+            f"medians), {mean:.1f} µs on average"
+        )
+    common.end(
+        counts,
+        f"llama.cpp {version} (llama-cpp-python 0.3.36): vocabularies, sampler interface, chat "
+        f"completion with {len(SCHEMAS)} schemas, "
+        f"{tokens.get('turnstile', 0)} tokens generated; from llama-cpp-python {in_python}; "
+        f"through llama.cpp's integration of llguidance {in_llguidance}",
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Hugging Face transformers: tests/hosts/python/test_transformers.py, in the environment of the hosts in Python.
+"""Hugging Face transformers: tests/hosts/python/test_transformers.py, in the environment of the
+hosts in Python.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import sys
 

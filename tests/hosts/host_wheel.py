@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here, and tests/programs/test_package.py on that wheel, installed by pip into an empty
-environment of every CPython that is here (one for each version; Debian 12 has 3.11 alone, pyenv's are found too).
+"""The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here, and
+tests/programs/test_package.py on that wheel, installed by pip into an empty environment of every
+CPython that is here (one for each version; Debian 12 has 3.11 alone, pyenv's are found too).
 
     python tests/hosts/host_wheel.py     (./dev test hosts runs it)
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import os
 import pathlib
 import re
@@ -18,18 +20,29 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import common
 import doc_blocks
 
-PROBE = "import sys, ensurepip, sysconfig; print(sys.implementation.name, '-' + sys.abiflags, *sys.version_info[:3])"
+PROBE = (
+    "import sys, ensurepip, sysconfig; print(sys.implementation.name, '-' + sys.abiflags, "
+    "*sys.version_info[:3])"
+)
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
 def interpreters():
-    """{(3, minor): python} of the CPythons here with the stable ABI that the package is built for."""
+    """{(3, minor): python} of the CPythons here that have the stable ABI of the package."""
     found = {}
-    names = [shutil.which(f"python3.{minor}") for minor in range(9, 30)] + sorted(map(str, pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python"))) + [sys.executable]
+    names = (
+        [shutil.which(f"python3.{minor}") for minor in range(9, 30)]
+        + sorted(map(str, pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python")))
+        + [sys.executable]
+    )
     for name in filter(None, names):
-        done = subprocess.run([name, "-c", PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(
+            [name, "-c", PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
         words = done.stdout.split()
-        if done.returncode or words[0] != "cpython" or "t" in words[1]:  # free-threaded builds have no stable ABI
+        if (
+            done.returncode or words[0] != "cpython" or "t" in words[1]
+        ):  # free-threaded builds have no stable ABI
             continue
         version = tuple(map(int, words[2:]))
         if version[:2] >= (3, 9):
@@ -46,13 +59,23 @@ def try_wheel(counts, python, wheel, folder):
     """The package's own test, with the installed wheel in the place of the build folder's."""
     inside = environment(python, folder)
     common.run([inside, *PIP, "install", "--no-deps", "--no-index", wheel])
-    where = common.run([inside, "-c", "import turnstile; print(turnstile.__path__[0])"], cwd=folder).strip()
+    where = common.run(
+        [inside, "-c", "import turnstile; print(turnstile.__path__[0])"], cwd=folder
+    ).strip()
     package = folder / "build" / "bindings" / "python" / "turnstile"
     package.parent.mkdir(parents=True)
     package.symlink_to(where)
-    lines = common.program([inside, "tests/programs/test_package.py"],
-                           env={**os.environ, "TSL_BUILD": str(folder / "build"), "TSL_VOCABS": str(common.BUILD / "vocabs")})
-    closing = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", lines[-1] if lines else "")
+    lines = common.program(
+        [inside, "tests/programs/test_package.py"],
+        env={
+            **os.environ,
+            "TSL_BUILD": str(folder / "build"),
+            "TSL_VOCABS": str(common.BUILD / "vocabs"),
+        },
+    )
+    closing = re.fullmatch(
+        r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", lines[-1] if lines else ""
+    )
     if not closing:
         sys.exit("tests/programs/test_package.py has no closing line")
     for name, value in zip(("passed", "failed", "skipped"), closing.groups()):
@@ -61,12 +84,27 @@ def try_wheel(counts, python, wheel, folder):
 
 
 def try_manual(counts, folder):
-    """The commands of docs/python.md, word for word but for where the environment is made; then the module is there."""
+    """The commands of docs/python.md, word for word but for where the environment is made; then the
+    module is there.
+    """
     for command in doc_blocks.commands(common.ROOT / "docs/python.md"):
         if command.startswith("python3 "):
             with common.kept_objects() as variables:
-                common.run(["bash", "-euo", "pipefail", "-c", re.sub(r"\benv\b", str(folder), command)], env=variables)
-    done = subprocess.run([folder / "bin" / "python", "-c", "import turnstile; print(turnstile.Vocab.embedded().size)"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+                common.run(
+                    ["bash", "-euo", "pipefail", "-c", re.sub(r"\benv\b", str(folder), command)],
+                    env=variables,
+                )
+    done = subprocess.run(
+        [
+            folder / "bin" / "python",
+            "-c",
+            "import turnstile; print(turnstile.Vocab.embedded().size)",
+        ],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     counts["passed" if done.stdout == "4096\n" else "failed"] += 1
 
 
@@ -80,13 +118,19 @@ def main():
         oldest = environment(next(iter(found.values()))[0], folder / "builder")
         common.say(f"building the wheel with CPython {next(iter(found.values()))[1]}")
         with common.kept_objects() as variables:
-            common.run([oldest, *PIP, "wheel", "--no-deps", "-w", folder / "wheels", common.ROOT], env=variables)
+            common.run(
+                [oldest, *PIP, "wheel", "--no-deps", "-w", folder / "wheels", common.ROOT],
+                env=variables,
+            )
         try_manual(counts, folder / "manual")
         wheel = next((folder / "wheels").glob("*.whl"))
         for version, (python, _) in found.items():
             try_wheel(counts, python, wheel, folder / "{}.{}".format(*version))
     versions = ", ".join(text for _, text in found.values())
-    common.end(counts, f"CPython {versions}: {wheel.name}, built once, installed in each; the package's own tests")
+    common.end(
+        counts,
+        f"CPython {versions}: {wheel.name}, built once, installed in each; the package's own tests",
+    )
 
 
 if __name__ == "__main__":

@@ -1,15 +1,27 @@
-/* The package bindings/node against the library. host_node.py runs it, and validates the texts that it prints.
+/* The package bindings/node against the library. host_node.py runs it, and validates the texts that
+ * it prints.
  *
- *     node --test node_test.js      $TURNSTILE_DIST: the folder of turnstile.wasm; $TURNSTILE_GGUF: a vocabulary of llama.cpp, or unset
+ *     node --test node_test.js      $TURNSTILE_DIST: the folder of turnstile.wasm; $TURNSTILE_GGUF:
+ *     a vocabulary of llama.cpp, or unset
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 'use strict';
-const assert = require('assert'), fs = require('fs'), test = require('node:test');
+const assert = require('assert'),
+  fs = require('fs'),
+  test = require('node:test');
 const {load, TurnstileError} = require('../../bindings/node');
 
-const SCHEMA = {type: 'object', properties: {name: {type: 'string', maxLength: 20}, tags: {type: 'array', items: {enum: ['a', 'b', 'é']}, minItems: 1, maxItems: 4},
-  when: {type: 'string', format: 'date'}}, required: ['name', 'tags', 'when'], additionalProperties: false};
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    name: {type: 'string', maxLength: 20},
+    tags: {type: 'array', items: {enum: ['a', 'b', 'é']}, minItems: 1, maxItems: 4},
+    when: {type: 'string', format: 'date'},
+  },
+  required: ['name', 'tags', 'when'],
+  additionalProperties: false,
+};
 
 const loaded = load({folder: process.env.TURNSTILE_DIST});
 
@@ -20,7 +32,8 @@ function generate(vocab, matcher, random) {
   for (; !matcher.isTerminated; tokens++) {
     const logits = new Float32Array(vocab.logitsWidth);
     matcher.applyMask(logits);
-    const allowed = [...logits.keys()].filter((token) => logits[token] === 0), token = allowed[Math.floor(random() * allowed.length)];
+    const allowed = [...logits.keys()].filter((token) => logits[token] === 0),
+      token = allowed[Math.floor(random() * allowed.length)];
     assert(matcher.accept(token) && tokens < 1000);
     if (!vocab.isEog(token)) parts.push(Buffer.from(vocab.bytes(token)));
   }
@@ -32,10 +45,13 @@ function generator(seed) {
 }
 
 test('texts of a schema', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab(), grammar = turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'});
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab(),
+    grammar = turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'});
   const random = generator(7);
   for (let i = 0; i < 20; i++) {
-    const matcher = turnstile.matcher(grammar), [text, tokens] = generate(vocab, matcher, random);
+    const matcher = turnstile.matcher(grammar),
+      [text, tokens] = generate(vocab, matcher, random);
     console.log(`text ${tokens} ${Buffer.from(text).toString('hex')}`);
     matcher.reset();
     assert(matcher.acceptBytes(text) && matcher.isComplete);
@@ -45,9 +61,12 @@ test('texts of a schema', async () => {
 });
 
 test('moves of a matcher', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
-  const matcher = turnstile.matcher(turnstile.regex(vocab, '(ab)+')), [a, b] = [97, 98], end = vocab.eog[0];
-  const allows = (m, token) => Boolean(m.mask()[token >> 5] >>> (token & 31) & 1);
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab();
+  const matcher = turnstile.matcher(turnstile.regex(vocab, '(ab)+')),
+    [a, b] = [97, 98],
+    end = vocab.eog[0];
+  const allows = (m, token) => Boolean((m.mask()[token >> 5] >>> (token & 31)) & 1);
   assert(allows(matcher, a) && !allows(matcher, b) && !allows(matcher, end));
   assert(!matcher.accept(b) && matcher.accept(a));
   assert.deepStrictEqual([...matcher.forcedBytes()], [b]);
@@ -66,10 +85,12 @@ test('moves of a matcher', async () => {
 });
 
 test('vocabulary and GBNF', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab();
   assert.strictEqual(vocab.size, 4096);
   assert.strictEqual(vocab.maskWords, 128);
-  const ids = vocab.encode('Hello, wörld'), text = Buffer.concat([...ids].map((id) => Buffer.from(vocab.bytes(id)))).toString();
+  const ids = vocab.encode('Hello, wörld'),
+    text = Buffer.concat([...ids].map((id) => Buffer.from(vocab.bytes(id)))).toString();
   assert.strictEqual(text, 'Hello, wörld');
   assert.strictEqual(vocab.encode('').length, 0);
   assert.strictEqual(vocab.bytes(4096), null);
@@ -79,32 +100,60 @@ test('vocabulary and GBNF', async () => {
 });
 
 test('artifacts', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
-  const compiled = turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'}), data = turnstile.saveGrammar(compiled);
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab();
+  const compiled = turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'}),
+    data = turnstile.saveGrammar(compiled);
   assert.strictEqual(new TextDecoder().decode(data.slice(0, 7)), 'TSLGRAM');
-  const one = turnstile.matcher(compiled), other = turnstile.matcher(turnstile.loadGrammar(vocab, data));
+  const one = turnstile.matcher(compiled),
+    other = turnstile.matcher(turnstile.loadGrammar(vocab, data));
   for (const character of '{"') {
     assert.deepStrictEqual(other.mask(), one.mask());
     assert(one.acceptBytes(character) && other.acceptBytes(character));
   }
-  assert.throws(() => turnstile.loadGrammar(vocab, data.slice(0, data.length - 1)), {status: 'TSL_ERR_FORMAT'});
+  assert.throws(() => turnstile.loadGrammar(vocab, data.slice(0, data.length - 1)), {
+    status: 'TSL_ERR_FORMAT',
+  });
 });
 
 test('errors say where', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
-  assert.throws(() => turnstile.jsonSchema(vocab, {properties: {a: {minimum: 'x'}}}),
-    (e) => e instanceof TurnstileError && e.status === 'TSL_ERR_SCHEMA' && e.pointer === '/properties/a/minimum');
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab();
+  assert.throws(
+    () => turnstile.jsonSchema(vocab, {properties: {a: {minimum: 'x'}}}),
+    (e) =>
+      e instanceof TurnstileError &&
+      e.status === 'TSL_ERR_SCHEMA' &&
+      e.pointer === '/properties/a/minimum',
+  );
   assert.throws(() => turnstile.jsonSchema(vocab, '{\n  ]'), {status: 'TSL_ERR_SYNTAX', line: 2});
   assert.throws(() => turnstile.loadVocab(Buffer.from('hello')), {status: 'TSL_ERR_FORMAT'});
-  assert.throws(() => turnstile.jsonSchema(vocab, true, {whitespace: 'none'}), {status: 'TSL_ERR_ARGUMENT'});
+  assert.throws(() => turnstile.jsonSchema(vocab, true, {whitespace: 'none'}), {
+    status: 'TSL_ERR_ARGUMENT',
+  });
 });
 
 test('values of the wrong type', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab(), grammar = turnstile.regex(vocab, 'a+'), matcher = turnstile.matcher(grammar), [token] = vocab.encode('a');
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab(),
+    grammar = turnstile.regex(vocab, 'a+'),
+    matcher = turnstile.matcher(grammar),
+    [token] = vocab.encode('a');
   const refused = (call) => assert.throws(call, {status: 'TSL_ERR_ARGUMENT'}, String(call));
   for (const bad of [undefined, null, NaN, -1, 1.5, 2 ** 32, 2 ** 32 + token, '1', [token], {}]) {
-    for (const call of [() => matcher.accept(bad), () => matcher.validate([bad]), () => matcher.rollback(bad), () => vocab.isEog(bad), () => vocab.bytes(bad),
-      () => turnstile.jsonSchema(vocab, true, {whitespace: 'bounded', amount: bad === undefined ? -1 : bad})]) refused(call);
+    for (const call of [
+      () => matcher.accept(bad),
+      () => matcher.validate([bad]),
+      () => matcher.rollback(bad),
+      () => vocab.isEog(bad),
+      () => vocab.bytes(bad),
+      () =>
+        turnstile.jsonSchema(vocab, true, {
+          whitespace: 'bounded',
+          amount: bad === undefined ? -1 : bad,
+        }),
+    ])
+      refused(call);
   }
   for (const bad of [undefined, null, 0, grammar.pointer, matcher, {live: vocab.live}]) {
     refused(() => turnstile.regex(bad, 'a'));
@@ -112,94 +161,205 @@ test('values of the wrong type', async () => {
     refused(() => turnstile.parser(bad));
     refused(() => matcher.acceptBytes(bad));
   }
-  for (const name of ['toString', '__proto__', 'constructor']) refused(() => turnstile.jsonSchema(vocab, true, {whitespace: name}));
+  for (const name of ['toString', '__proto__', 'constructor'])
+    refused(() => turnstile.jsonSchema(vocab, true, {whitespace: name}));
   refused(() => turnstile.jsonSchema(vocab, undefined));
   refused(() => turnstile.regex(vocab, /a/));
-  assert(matcher.acceptBytes(Uint8Array.of(97).buffer) && matcher.acceptBytes(Buffer.from('a')) && matcher.accept(token));
+  assert(
+    matcher.acceptBytes(Uint8Array.of(97).buffer) &&
+      matcher.acceptBytes(Buffer.from('a')) &&
+      matcher.accept(token),
+  );
   vocab.free(); // the grammar holds what it needs
-  const other = turnstile.matcher(grammar), logits = new Float32Array(matcher.width);
+  const other = turnstile.matcher(grammar),
+    logits = new Float32Array(matcher.width);
   other.applyMask(logits);
   assert(logits[token] === 0 && logits.includes(-Infinity) && other.mask().length === other.words);
 });
 
 test('text that is none, and texts with what a decoder would leave out', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab(), any = turnstile.tags(vocab, {type: 'any_text'}), parser = turnstile.parser(any);
-  const half = '\ud83d', matcher = turnstile.matcher(turnstile.regex(vocab, '.'));
-  for (const call of [() => turnstile.regex(vocab, half), () => turnstile.gbnf(vocab, `root ::= "${half}"`), () => turnstile.jsonSchema(vocab, `{"const": "${half}"}`),
-    () => turnstile.jsonSchema(vocab, {const: half}), () => matcher.acceptBytes(half), () => vocab.encode(half), () => parser.text(half)]) assert.throws(call, {status: 'TSL_ERR_SYNTAX'}, String(call));
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab(),
+    any = turnstile.tags(vocab, {type: 'any_text'}),
+    parser = turnstile.parser(any);
+  const half = '\ud83d',
+    matcher = turnstile.matcher(turnstile.regex(vocab, '.'));
+  for (const call of [
+    () => turnstile.regex(vocab, half),
+    () => turnstile.gbnf(vocab, `root ::= "${half}"`),
+    () => turnstile.jsonSchema(vocab, `{"const": "${half}"}`),
+    () => turnstile.jsonSchema(vocab, {const: half}),
+    () => matcher.acceptBytes(half),
+    () => vocab.encode(half),
+    () => parser.text(half),
+  ])
+    assert.throws(call, {status: 'TSL_ERR_SYNTAX'}, String(call));
   assert(matcher.acceptBytes('\u{1f600}'));
   for (const text of ['\ufeffa', '\ufeff', '\0']) {
     parser.reset();
     assert(parser.text(text) && parser.finish());
-    assert.strictEqual(parser.parts().map((part) => part.text).join(''), text);
+    assert.strictEqual(
+      parser
+        .parts()
+        .map((part) => part.text)
+        .join(''),
+      text,
+    );
     assert.strictEqual(parser.answer.content, text);
   }
   const tools = [{type: 'function', function: {name: 'look', parameters: {}}}];
-  for (const options of [{preset: 'qwen3\0'}, {preset: 'qwen3', toolChoice: 'look\0'}]) assert.throws(() => turnstile.tools(vocab, tools, options), {status: 'TSL_ERR_ARGUMENT'});
+  for (const options of [{preset: 'qwen3\0'}, {preset: 'qwen3', toolChoice: 'look\0'}])
+    assert.throws(() => turnstile.tools(vocab, tools, options), {status: 'TSL_ERR_ARGUMENT'});
 });
 
 test('grammars of another vocabulary', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab(), ranks = Array.from({length: 256}, (_, i) => `${Buffer.of(i).toString('base64')} ${i}\n`);
-  const wide = turnstile.loadVocab(Buffer.from(ranks.join('')), 'cl100k_base.tiktoken'), over = turnstile.tags(wide, {type: 'any_text'});
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab(),
+    ranks = Array.from({length: 256}, (_, i) => `${Buffer.of(i).toString('base64')} ${i}\n`);
+  const wide = turnstile.loadVocab(Buffer.from(ranks.join('')), 'cl100k_base.tiktoken'),
+    over = turnstile.tags(wide, {type: 'any_text'});
   assert(wide.maskWords > vocab.maskWords);
   const refused = {status: 'TSL_ERR_ARGUMENT', message: /another vocabulary/};
   assert.throws(() => turnstile.tags(vocab, {type: 'any_text'}, {over}), refused);
   assert.throws(() => turnstile.tools(vocab, [], {preset: 'qwen3', over}), refused);
-  assert.strictEqual(turnstile.matcher(turnstile.tags(wide, {type: 'any_text'}, {over})).mask().length, wide.maskWords);
+  assert.strictEqual(
+    turnstile.matcher(turnstile.tags(wide, {type: 'any_text'}, {over})).mask().length,
+    wide.maskWords,
+  );
 });
 
 test('the program goes on as it did', async () => {
-  const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)]), before = listeners();
+  const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)]),
+    before = listeners();
   await load({folder: process.env.TURNSTILE_DIST});
   assert.deepStrictEqual(listeners(), before);
 });
 
 test('stacks are large enough', async () => {
-  const turnstile = await load({folder: process.env.TURNSTILE_DIST}), vocab = turnstile.embeddedVocab(), limit = {status: 'TSL_ERR_LIMIT'};
+  const turnstile = await load({folder: process.env.TURNSTILE_DIST}),
+    vocab = turnstile.embeddedVocab(),
+    limit = {status: 'TSL_ERR_LIMIT'};
   const nested = (n, open) => `${open.repeat(n)}{"type": "integer"}${'}'.repeat(n)}`;
-  for (const open of ['{"contains":', '{"items":', '{"not":', '{"additionalProperties":', '{"unevaluatedItems":']) {
+  for (const open of [
+    '{"contains":',
+    '{"items":',
+    '{"not":',
+    '{"additionalProperties":',
+    '{"unevaluatedItems":',
+  ]) {
     assert(turnstile.matcher(turnstile.jsonSchema(vocab, nested(400, open))).mask().length);
-    assert.throws(() => turnstile.matcher(turnstile.jsonSchema(vocab, nested(511, open))).mask() && turnstile.jsonSchema(vocab, nested(512, open)), limit);
+    assert.throws(
+      () =>
+        turnstile.matcher(turnstile.jsonSchema(vocab, nested(511, open))).mask() &&
+        turnstile.jsonSchema(vocab, nested(512, open)),
+      limit,
+    );
   }
-  const matcher = turnstile.matcher(turnstile.gbnf(vocab, 'root ::= "a" root root? | ""')), [a] = vocab.encode('a');
-  assert.throws(() => { for (let n = 0; n < 3000; n++) matcher.accept(a); }, limit);
+  const matcher = turnstile.matcher(turnstile.gbnf(vocab, 'root ::= "a" root root? | ""')),
+    [a] = vocab.encode('a');
+  assert.throws(() => {
+    for (let n = 0; n < 3000; n++) matcher.accept(a);
+  }, limit);
   // What the last call said is not said again of one that says nothing.
   assert.throws(() => turnstile.regex(vocab, 'a'.repeat(200000)), {...limit, message: /too long/});
-  assert.throws(() => matcher.validate([a]), {...limit, message: 'TSL_ERR_LIMIT (TSL_ERR_LIMIT)', pointer: '', line: 0});
+  assert.throws(() => matcher.validate([a]), {
+    ...limit,
+    message: 'TSL_ERR_LIMIT (TSL_ERR_LIMIT)',
+    pointer: '',
+    line: 0,
+  });
 });
 
-test('a GGUF vocabulary', {skip: !process.env.TURNSTILE_GGUF && 'TURNSTILE_GGUF is not set'}, async () => {
-  const turnstile = await loaded, vocab = turnstile.loadVocab(fs.readFileSync(process.env.TURNSTILE_GGUF), 'x.gguf');
-  const [texts, lines] = ['inp', 'out'].map((end) => fs.readFileSync(`${process.env.TURNSTILE_GGUF}.${end}`, 'utf8'));
-  texts.split('\n__ggml_vocab_test__\n').slice(0, -1).forEach((text, i) => {
-    assert.deepStrictEqual([...vocab.encode(text, {special: true})], lines.split('\n')[i].split(' ').filter(Boolean).map(Number));
-  });
-  const [text, tokens] = generate(vocab, turnstile.matcher(turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'})), generator(1));
-  console.log(`text ${tokens} ${Buffer.from(text).toString('hex')}`);
-});
+test(
+  'a GGUF vocabulary',
+  {skip: !process.env.TURNSTILE_GGUF && 'TURNSTILE_GGUF is not set'},
+  async () => {
+    const turnstile = await loaded,
+      vocab = turnstile.loadVocab(fs.readFileSync(process.env.TURNSTILE_GGUF), 'x.gguf');
+    const [texts, lines] = ['inp', 'out'].map((end) =>
+      fs.readFileSync(`${process.env.TURNSTILE_GGUF}.${end}`, 'utf8'),
+    );
+    texts
+      .split('\n__ggml_vocab_test__\n')
+      .slice(0, -1)
+      .forEach((text, i) => {
+        assert.deepStrictEqual(
+          [...vocab.encode(text, {special: true})],
+          lines.split('\n')[i].split(' ').filter(Boolean).map(Number),
+        );
+      });
+    const [text, tokens] = generate(
+      vocab,
+      turnstile.matcher(turnstile.jsonSchema(vocab, SCHEMA, {whitespace: 'compact'})),
+      generator(1),
+    );
+    console.log(`text ${tokens} ${Buffer.from(text).toString('hex')}`);
+  },
+);
 
 test('tools, and an answer read back', async () => {
-  const turnstile = await loaded, vocab = turnstile.embeddedVocab();
-  const tools = [{type: 'function', function: {name: 'look', parameters: {type: 'object', properties: {a: {type: 'integer'}}, required: ['a'], additionalProperties: false}}}];
-  const call = '<tool_call>\n{"name": "look", "arguments": {"a": 1}}\n</tool_call>', free = turnstile.tools(vocab, {tools}, {preset: 'qwen3'});
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab();
+  const tools = [
+    {
+      type: 'function',
+      function: {
+        name: 'look',
+        parameters: {
+          type: 'object',
+          properties: {a: {type: 'integer'}},
+          required: ['a'],
+          additionalProperties: false,
+        },
+      },
+    },
+  ];
+  const call = '<tool_call>\n{"name": "look", "arguments": {"a": 1}}\n</tool_call>',
+    free = turnstile.tools(vocab, {tools}, {preset: 'qwen3'});
   const accepts = (grammar, text) => turnstile.matcher(grammar).acceptBytes(text);
   assert(turnstile.toolPresets.includes('qwen3') && accepts(free, 'Well. ') && accepts(free, call));
-  const forced = turnstile.tools(vocab, tools, {preset: 'qwen3', toolChoice: 'look', thinking: 'off', over: free});
+  const forced = turnstile.tools(vocab, tools, {
+    preset: 'qwen3',
+    toolChoice: 'look',
+    thinking: 'off',
+    over: free,
+  });
   assert(!accepts(forced, 'Well. ') && accepts(forced, call) && !accepts(forced, '<think>'));
-  const short = turnstile.matcher(turnstile.tools(vocab, tools, {preset: 'qwen3', maxThinkingTokens: 1})), [word] = vocab.encode(' a');
+  const short = turnstile.matcher(
+      turnstile.tools(vocab, tools, {preset: 'qwen3', maxThinkingTokens: 1}),
+    ),
+    [word] = vocab.encode(' a');
   assert(short.acceptBytes('<think>') && short.accept(word) && !short.accept(word));
-  assert.throws(() => turnstile.tools(vocab, tools, {preset: "nobody's"}), {status: 'TSL_ERR_ARGUMENT'});
-  const parser = turnstile.parser(free), parts = [];
+  assert.throws(() => turnstile.tools(vocab, tools, {preset: "nobody's"}), {
+    status: 'TSL_ERR_ARGUMENT',
+  });
+  const parser = turnstile.parser(free),
+    parts = [];
   for (const byte of Buffer.from(`Wéll. ${call}`)) {
     assert(parser.text(Uint8Array.of(byte)));
     parts.push(...parser.parts());
   }
-  const joined = (kind) => parts.filter((p) => p.kind === kind).map((p) => p.text).join('');
-  assert.deepStrictEqual([joined('text'), joined('call'), joined('arguments')], ['Wéll. ', 'look', '{"a": 1}']);
-  assert(parser.finish() && parser.answer.calls[0].arguments.a === 1 && parser.answer.content === 'Wéll. ');
+  const joined = (kind) =>
+    parts
+      .filter((p) => p.kind === kind)
+      .map((p) => p.text)
+      .join('');
+  assert.deepStrictEqual(
+    [joined('text'), joined('call'), joined('arguments')],
+    ['Wéll. ', 'look', '{"a": 1}'],
+  );
+  assert(
+    parser.finish() &&
+      parser.answer.calls[0].arguments.a === 1 &&
+      parser.answer.content === 'Wéll. ',
+  );
   parser.reset();
   assert(parser.text('<tool_call>\n') && !parser.text('x') && !parser.finish());
-  const tag = turnstile.tags(vocab, {structures: [{begin: '<f>', schema: {type: 'integer'}, end: '</f>'}], triggers: ['<f']}, {over: free});
+  const tag = turnstile.tags(
+    vocab,
+    {structures: [{begin: '<f>', schema: {type: 'integer'}, end: '</f>'}], triggers: ['<f']},
+    {over: free},
+  );
   assert(accepts(tag, 'a <f>12</f> b') && !accepts(tag, '<f>x'));
   assert.throws(() => turnstile.parser(turnstile.regex(vocab, 'a')), TurnstileError);
 });

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Run the hosts' scripts, or those that are named: tests/hosts/run.py [--page] [NAME...], host_NAME.py being the script. --prepare: only make the environments of Python.
+"""Run the hosts' scripts, or those that are named: tests/hosts/run.py [--page] [NAME...],
+host_NAME.py being the script. --prepare: only make the environments of Python.
 
-Each prints a line that says which version of the host was there, what was exercised and how many tokens were generated, and closes with
-"N passed, N failed, N skipped". So does this. ./dev test hosts has built and fetched what they need.
+Each prints a line that says which version of the host was there, what was exercised and how many
+tokens were generated, and closes with "N passed, N failed, N skipped". So does this. ./dev test
+hosts has built and fetched what they need.
 
-Three run at a time, since most of what they do is one processor's work, or waits for the network; what they share is made by the first (common.one_at_a_time).
-What a host prints comes when it is done. With --page the test of the pages in a browser, which is as slow and as idle, runs among them.
+Three run at a time, since most of what they do is one processor's work, or waits for the network;
+what they share is made by the first (common.one_at_a_time). What a host prints comes when it is
+done. With --page the test of the pages in a browser, which is as slow and as idle, runs among them.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import concurrent.futures
 import pathlib
 import re
@@ -19,15 +23,23 @@ import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 AT_A_TIME = 3
-LONGEST = ("vllm", "page", "llama")  # begin first; what the page compiles to WebAssembly the package for Node takes over
+LONGEST = (
+    "vllm",
+    "page",
+    "llama",
+)  # begin first; what the page compiles to WebAssembly the package for Node takes over
 PAGE = [FOLDER.parent / "run.py", "build", "page"]
 printing = threading.Lock()
 
 
 def run_host(name, command):
-    """Run one script of Python; its counts (failed is not 0 if it did not end as it should), and its line in the summary."""
+    """Run one script of Python; its counts (failed is not 0 if it did not end as it should), and
+    its line in the summary.
+    """
     start = time.monotonic()
-    done = subprocess.run([sys.executable, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [sys.executable, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    )
     lines = done.stdout.splitlines()
     closing = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
     counts = [int(count) for count in closing.groups()] if closing else [0, 0, 0]
@@ -36,7 +48,11 @@ def run_host(name, command):
         counts[1] = 1
     with printing:
         print(f"== {name}\n{done.stdout}", end="", flush=True)
-    return counts, f"   {name:<12} {'ok' if good else 'FAILED':<6} {time.monotonic() - start:6.1f} s  {lines[-2] if len(lines) > 1 else ''}"
+    return (
+        counts,
+        f"   {name:<12} {'ok' if good else 'FAILED':<6} {time.monotonic() - start:6.1f} s  "
+        f"{lines[-2] if len(lines) > 1 else ''}",
+    )
 
 
 def main(names, page):
@@ -47,7 +63,9 @@ def main(names, page):
     commands = {name: [scripts[name]] for name in names or scripts}
     if page:
         commands["page"] = PAGE
-    order = sorted(commands, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
+    order = sorted(
+        commands, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST)
+    )
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
         results = list(pool.map(lambda name: run_host(name, commands[name]), order))
     total = [sum(counts[i] for counts, _ in results) for i in range(3)]

@@ -3,18 +3,23 @@
 
     tiny_gguf.py VOCABULARY.gguf OUT.gguf
 
-Needs PyPI `gguf`. The model is a Llama of 2 layers and width 64 in float16; its texts make no sense, but every code path is that of a real model.
+Needs PyPI `gguf`. The model is a Llama of 2 layers and width 64 in float16; its texts make no
+sense, but every code path is that of a real model.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import sys
 
 import gguf
 import numpy
 
 WIDTH, HEADS, LAYERS, INNER, CONTEXT = 64, 4, 2, 128, 2048
-TEMPLATE = ("{% for message in messages %}<|start_header_id|>{{ message['role'] }}<|end_header_id|>\n\n{{ message['content'] }}<|eot_id|>{% endfor %}"
-            "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}")
+TEMPLATE = (
+    "{% for message in messages %}<|start_header_id|>{{ message['role'] }}<|end_header_id|>\n\n{{ "
+    "message['content'] }}<|eot_id|>{% endfor %}"
+    "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
+)
 
 
 def copy_vocabulary(path, writer):
@@ -32,6 +37,7 @@ def copy_vocabulary(path, writer):
 def tensors(count, random):
     def weights(*shape):
         return (random.standard_normal(shape) / shape[-1] ** 0.5).astype(numpy.float16)
+
     yield "token_embd.weight", weights(count, WIDTH)
     yield "output.weight", 3 * weights(count, WIDTH)
     yield "output_norm.weight", numpy.ones(WIDTH, numpy.float32)

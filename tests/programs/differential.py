@@ -1,23 +1,32 @@
 #!/usr/bin/env python3
-"""Long runs against other validators: `./dev test differential [--pairs N] [--schemas N] [--texts N] [--seed N]`.
+"""Long runs against other validators: `./dev test differential [--pairs N] [--schemas N] [--texts
+N] [--seed N]`.
 
-  texts  N (1,000) random schemas that something satisfies, N (100) texts each, drawn under masks in any spelling by `turnstile-bench texts` (bench/texts.h): every
-         text comes to its end, with no mask empty and no limit reached, and is valid for the two other validators. No name comes twice in an object (the default), as the
-         validators see the last one only. Texts that they cannot judge do not count: more schemas are taken until N times N are judged.
-  pairs  random schemas (drafts 4 to 2020-12, all keywords, nested) × random and mutated instances in any spelling, at least N pairs (1,000,000): each instance, token by
-         token with masks, is accepted exactly if PyPI jsonschema and jsonschema-rs say that it is valid. Pairs on which these two differ are left out of that count, and told
-         by class: draft, the keyword at which the one that rejects does, and who rejects; Turnstile's own answer stands beside.
+  texts  N (1,000) random schemas that something satisfies, N (100) texts each, drawn under masks in
+         any spelling by `turnstile-bench texts` (bench/texts.h): every text comes to its end, with
+         no mask empty and no limit reached, and is valid for the two other validators. No name
+         comes twice in an object (the default), as the validators see the last one only. Texts that
+         they cannot judge do not count: more schemas are taken until N times N are judged.
+  pairs  random schemas (drafts 4 to 2020-12, all keywords, nested) × random and mutated instances
+         in any spelling, at least N pairs (1,000,000): each instance, token by token with masks, is
+         accepted exactly if PyPI jsonschema and jsonschema-rs say that it is valid. Pairs on which
+         these two differ are left out of that count, and told by class: draft, the keyword at which
+         the one that rejects does, and who rejects; Turnstile's own answer stands beside.
 
-The patterns are given to the other two with `.`, `$`, `\\b` and `\\S` spelled out, as neither of them reads these as ECMA-262 does; and relative JSON pointers by the ABNF of
+The patterns are given to the other two with `.`, `$`, `\\b` and `\\S` spelled out, as neither of
+them reads these as ECMA-262 does; and relative JSON pointers by the ABNF of
 draft-bhutton-relative-json-pointer-00, as neither knows its index manipulation.
 
-Prints the counts; every disagreement is printed in full. A refused schema counts as agreement where none of its instances is valid, or where the reason is one of
-the two that uniqueItems has (under a negation, and with few values); both are counted, and so are schemas for which that is met only behind the first 2,000 combinations of
-subschemas, as an error when a text gets there. A run of many pairs can be cut into pieces by --seed: a piece takes the seeds from there on, 16 at a
-time, and the last line of its counts says with which one the next piece begins.
+Prints the counts; every disagreement is printed in full. A refused schema counts as agreement where
+none of its instances is valid, or where the reason is one of the two that uniqueItems has (under a
+negation, and with few values); both are counted, and so are schemas for which that is met only
+behind the first 2,000 combinations of subschemas, as an error when a text gets there. A run of many
+pairs can be cut into pieces by --seed: a piece takes the seeds from there on, 16 at a time, and the
+last line of its counts says with which one the next piece begins.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import argparse
 import collections
 import concurrent.futures
@@ -52,7 +61,9 @@ def is_relative(text):
 
 
 def checker_of(validator):
-    """What a validator of jsonschema knows of formats, with ours of the relative JSON pointer where it has one."""
+    """What a validator of jsonschema knows of formats, with ours of the relative JSON pointer where
+    it has one.
+    """
     checker = jsonschema.FormatChecker(formats=())
     checker.checkers = dict(validator.FORMAT_CHECKER.checkers)
     if "relative-json-pointer" in checker.checkers:
@@ -103,11 +114,19 @@ def mutate(random, value):
 
 SPACES = r"\t\n\x0b\x0c\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 WORD = "[0-9A-Za-z_]"
-ECMA = {".": r"[^\n\r\u2028\u2029]", "$": r"(?![\s\S])", r"\b": f"(?:(?<={WORD})(?!{WORD})|(?<!{WORD})(?={WORD}))", r"\S": f"[^{SPACES}]", r"\s": f"[{SPACES}]"}
+ECMA = {
+    ".": r"[^\n\r\u2028\u2029]",
+    "$": r"(?![\s\S])",
+    r"\b": f"(?:(?<={WORD})(?!{WORD})|(?<!{WORD})(?={WORD}))",
+    r"\S": f"[^{SPACES}]",
+    r"\s": f"[{SPACES}]",
+}
 
 
 def spelled_out(pattern):
-    """The pattern with what Python and Rust read otherwise than ECMA-262 spelled out: line ends, the end, words and spaces. Nothing of that is in a class."""
+    """The pattern with what Python and Rust read otherwise than ECMA-262 spelled out: line ends,
+    the end, words and spaces. Nothing of that is in a class.
+    """
     return re.sub(r"\[[^]]*\]|\\.|[.$]", lambda m: ECMA.get(m[0], m[0]), pattern)
 
 
@@ -126,7 +145,9 @@ def for_others(schema):
 
 
 def attempt(who, f):
-    """f(); Unjudged with the reason if a validator gives up, be it by a panic of jsonschema-rs, which is no Exception."""
+    """f(); Unjudged with the reason if a validator gives up, be it by a panic of jsonschema-rs,
+    which is no Exception.
+    """
     try:
         return f()
     except (KeyboardInterrupt, SystemExit, Unjudged, json.JSONDecodeError):
@@ -142,17 +163,31 @@ class Judge:
         name = "Draft" + draft.replace("-", "") + "Validator"
         own = getattr(jsonschema, name)
         self.draft = draft
-        self.read = (lambda t: fractions.Fraction(exact(t))) if draft == "4" else exact  # 1.0 is no integer there
-        self.one = own(for_others(json.loads(text, parse_float=self.read)), format_checker=checker_of(own))
-        self.other = getattr(jsonschema_rs, name)(for_others(json.loads(text, parse_float=decimal.Decimal)), validate_formats=True,
-                                                    formats={"relative-json-pointer": is_relative})
+        self.read = (
+            (lambda t: fractions.Fraction(exact(t))) if draft == "4" else exact
+        )  # 1.0 is no integer there
+        self.one = own(
+            for_others(json.loads(text, parse_float=self.read)), format_checker=checker_of(own)
+        )
+        self.other = getattr(jsonschema_rs, name)(
+            for_others(json.loads(text, parse_float=decimal.Decimal)),
+            validate_formats=True,
+            formats={"relative-json-pointer": is_relative},
+        )
 
     def says(self, text):
-        """(True or False, ""), or (None, why): they differ, or one gives up. What is no JSON is not valid."""
+        """(True or False, ""), or (None, why): they differ, or one gives up. What is no JSON is not
+        valid.
+        """
         answers, why = {}, ""
-        for who, read, validator in ("jsonschema", self.read, self.one), ("jsonschema-rs", decimal.Decimal, self.other):
+        for who, read, validator in (
+            ("jsonschema", self.read, self.one),
+            ("jsonschema-rs", decimal.Decimal, self.other),
+        ):
             try:
-                answers[who] = attempt(who, lambda: validator.is_valid(json.loads(text, parse_float=read)))
+                answers[who] = attempt(
+                    who, lambda: validator.is_valid(json.loads(text, parse_float=read))
+                )
             except json.JSONDecodeError:
                 answers[who] = False
             except Unjudged as reason:
@@ -165,30 +200,49 @@ class Judge:
         if not answers:
             return None, why
         try:
-            return None, attempt("a validator", lambda: self.difference(text, answers["jsonschema"]))
+            return None, attempt(
+                "a validator", lambda: self.difference(text, answers["jsonschema"])
+            )
         except Unjudged as reason:  # it judged the instance, but cannot list what is wrong with it
             return None, str(reason)
 
     def difference(self, text, good):
         """The class of an instance on which they differ: draft, who rejects it, and where."""
         if good:
-            errors = [f"{e.schema_path[-1]}" for e in self.other.iter_errors(json.loads(text, parse_float=decimal.Decimal))]
+            errors = [
+                f"{e.schema_path[-1]}"
+                for e in self.other.iter_errors(json.loads(text, parse_float=decimal.Decimal))
+            ]
         else:
-            errors = [str(e.relative_schema_path[-1]) for e in self.one.iter_errors(json.loads(text, parse_float=self.read))]
-        return f"draft {self.draft}, {'jsonschema-rs' if good else 'jsonschema'} alone rejects: {', '.join(sorted(set(errors)))}"
+            errors = [
+                str(e.relative_schema_path[-1])
+                for e in self.one.iter_errors(json.loads(text, parse_float=self.read))
+            ]
+        return (
+            f"draft {self.draft}, {'jsonschema-rs' if good else 'jsonschema'} alone rejects: "
+            f"{', '.join(sorted(set(errors)))}"
+        )
 
 
 def narrow_case(maker):
     """A schema of draft 2020-12, its text, and texts of instances."""
     schema = maker.document()
     instances = maker.instances()
-    return "2020-12", json.dumps(schema), [json.dumps(v) for v in instances + [mutate(maker.random, v) for v in instances]]
+    return (
+        "2020-12",
+        json.dumps(schema),
+        [json.dumps(v) for v in instances + [mutate(maker.random, v) for v in instances]],
+    )
 
 
 def wide_case(maker):
     schema = maker.document()
     instances = maker.instances()
-    return maker.draft, json.dumps(schema), [maker.text(v) for v in instances + [mutate(maker.random, v) for v in instances]]
+    return (
+        maker.draft,
+        json.dumps(schema),
+        [maker.text(v) for v in instances + [mutate(maker.random, v) for v in instances]],
+    )
 
 
 def make_cases(maker, wide, n, counts):
@@ -198,8 +252,12 @@ def make_cases(maker, wide, n, counts):
         draft, schema, texts = (wide_case if wide else narrow_case)(maker)
         counts["schemas"] += 1
         try:
-            cases.append((draft, schema, texts, attempt("a validator", lambda: Judge(draft, schema))))
-        except Unjudged as why:  # a reference in a circle, a regular expression that one of them does not know
+            cases.append(
+                (draft, schema, texts, attempt("a validator", lambda: Judge(draft, schema)))
+            )
+        except (
+            Unjudged
+        ) as why:  # a reference in a circle, a regular expression that one of them does not know
             counts[f"not taken: {why}"] += 1
     return cases
 
@@ -209,15 +267,37 @@ def run_bench(command, lines, *arguments):
     with tempfile.TemporaryDirectory() as folder:
         data, out = pathlib.Path(folder, "in.jsonl"), pathlib.Path(folder, "out.jsonl")
         data.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        call = [fuzz.BENCH, command, "--vocab", "embedded", "--data", str(data), "--order", "any", *arguments]
+        call = [
+            fuzz.BENCH,
+            command,
+            "--vocab",
+            "embedded",
+            "--data",
+            str(data),
+            "--order",
+            "any",
+            *arguments,
+        ]
         if command == "maskbench":
-            subprocess.run([*call, "--out", str(out)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                [*call, "--out", str(out)],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-        return [json.loads(line) for line in subprocess.run(call, check=True, stdout=subprocess.PIPE).stdout.decode(errors="replace").split("\n")[:-1]]  # a text that did not end may stop within a character
+        return [
+            json.loads(line)
+            for line in subprocess.run(call, check=True, stdout=subprocess.PIPE)
+            .stdout.decode(errors="replace")
+            .split("\n")[:-1]
+        ]  # a text that did not end may stop within a character
 
 
 def refusal(result, schema):
-    """Why a schema was refused where that is fine, or None. Whether nothing satisfies it indeed is for the caller to see."""
+    """Why a schema was refused where that is fine, or None. Whether nothing satisfies it indeed is
+    for the caller to see.
+    """
     status, message = result["status"], result["message"]
     if status == "TSL_ERR_EMPTY":
         return "refused as empty"
@@ -230,22 +310,30 @@ def refusal(result, schema):
     return None
 
 
-# ---- texts under masks ---------------------------------------------------------------------------------------------
+# ---- texts under masks ---------------------------------------------------------------------------
 
 
 def chunk_of_texts(seed, texts):
     """Texts of CHUNK_OF_TEXTS schemas: (counts, what failed)."""
     counts, failed = collections.Counter(), []
-    cases = make_cases((WideMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK_OF_TEXTS, counts)
-    lines = [{"id": str(i), "schema": schema, "tests": []} for i, (_, schema, _, _) in enumerate(cases)]
-    for (_, schema, _, judge), result in zip(cases, run_bench("texts", lines, "--texts", str(texts), "--seed", str(seed)), strict=True):
+    cases = make_cases(
+        (WideMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK_OF_TEXTS, counts
+    )
+    lines = [
+        {"id": str(i), "schema": schema, "tests": []} for i, (_, schema, _, _) in enumerate(cases)
+    ]
+    for (_, schema, _, judge), result in zip(
+        cases, run_bench("texts", lines, "--texts", str(texts), "--seed", str(seed)), strict=True
+    ):
         if "texts" not in result:
             why = refusal(result, schema)
             counts[why or "refused"] += 1
             if not why:
                 failed.append(f"seed {seed}: {result['status']}: {result['message']}\n    {schema}")
             continue
-        if "TSL_ERR_UNSUPPORTED" in result["why"][1::2]:  # uniqueItems under a negation that is met late: an error, not an answer
+        if (
+            "TSL_ERR_UNSUPPORTED" in result["why"][1::2]
+        ):  # uniqueItems under a negation that is met late: an error, not an answer
             counts["refused while a text was written"] += 1
             continue
         counts["used"] += 1
@@ -267,7 +355,11 @@ def run_texts(pool, schemas, texts, seed):
             counts += c
             failed += show(f)
         seed += 8
-    print(f"  {counts['judged']} texts of {counts['used']} schemas, {counts['ended']} of them ended by a draw: {failed} not valid or not ended", flush=True)
+    print(
+        f"  {counts['judged']} texts of {counts['used']} schemas, {counts['ended']} of them ended "
+        f"by a draw: {failed} not valid or not ended",
+        flush=True,
+    )
     tell(counts, {"schemas", "used", "judged", "ended"})
     return failed
 
@@ -282,26 +374,51 @@ def show(failed):
 def tell(counts, told):
     for what, n in sorted(counts.items(), key=lambda item: (item[0].split(":")[0], -item[1])):
         if what not in told:
-            print(f"    {n} {'' if ': draft' in what or what.startswith('left out') else 'schemas '}{what}", flush=True)
+            print(
+                f"    {n} "
+                f"{'' if ': draft' in what or what.startswith('left out') else 'schemas '}{what}",
+                flush=True,
+            )
 
 
-# ---- pairs of schema and instance ----------------------------------------------------------------------------------
+# ---- pairs of schema and instance ----------------------------------------------------------------
 
 
 def judge_pairs(cases, counts):
-    """Lines for the driver: one for each schema, and one for each pair that is left out (there "class" says why)."""
+    """Lines for the driver: one for each schema, and one for each pair that is left out (there
+    "class" says why).
+    """
     lines, apart = [], []
-    for draft, schema, texts, judge in cases:
+    for _, schema, texts, judge in cases:
         verdicts = [(text, *judge.says(text)) for text in texts]
-        lines.append({"id": f"s{len(lines)}", "schema": schema, "tests": [{"valid": good, "text": t} for t, good, _ in verdicts if good is not None]})
-        apart += [{"id": "left out", "schema": schema, "tests": [{"valid": True, "text": t}], "class": why} for t, good, why in verdicts if good is None]
+        lines.append(
+            {
+                "id": f"s{len(lines)}",
+                "schema": schema,
+                "tests": [
+                    {"valid": good, "text": t} for t, good, _ in verdicts if good is not None
+                ],
+            }
+        )
+        apart += [
+            {
+                "id": "left out",
+                "schema": schema,
+                "tests": [{"valid": True, "text": t}],
+                "class": why,
+            }
+            for t, good, why in verdicts
+            if good is None
+        ]
     return lines, apart
 
 
 def chunk_of_pairs(seed, keep):
-    """One run: (counts, what failed). With `keep`, pairs that are left out are added to that file."""
+    """One run: (counts, what failed). Pairs that are left out are added to the file `keep`."""
     counts, failed = collections.Counter(), []
-    lines, apart = judge_pairs(make_cases((WideMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK, counts), counts)
+    lines, apart = judge_pairs(
+        make_cases((WideMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK, counts), counts
+    )
     results = run_bench("maskbench", lines + apart)
     for line, result in zip(lines, results):
         valid, outcome = sum(t["valid"] for t in line["tests"]), result["outcome"]
@@ -312,18 +429,34 @@ def chunk_of_pairs(seed, keep):
             counts["refused as empty"] += result.get("status") == "TSL_ERR_EMPTY"
         elif why:
             counts[why] += 1
-        elif outcome == "limit" and result["status"] == "TSL_ERR_UNSUPPORTED":  # uniqueItems under a negation that is met late: an error, not an answer
+        elif (
+            outcome == "limit" and result["status"] == "TSL_ERR_UNSUPPORTED"
+        ):  # uniqueItems under a negation that is met late: an error, not an answer
             counts["refused while a text was followed"] += 1
         else:
-            what = {k: result[k] for k in ("outcome", "status", "pointer", "message") if k in result}
+            what = {
+                k: result[k] for k in ("outcome", "status", "pointer", "message") if k in result
+            }
             text = line["tests"][result["test"]]["text"] if "test" in result else ""
             failed.append(f"seed {seed}: {json.dumps(what)} {text}\n    {line['schema']}")
-    for line, result in zip(apart, results[len(lines):], strict=True):
-        answer = {"pass": "Turnstile accepts", "validation_error": "Turnstile rejects"}.get(result["outcome"], "Turnstile refuses")
+    for line, result in zip(apart, results[len(lines) :], strict=True):
+        answer = {"pass": "Turnstile accepts", "validation_error": "Turnstile rejects"}.get(
+            result["outcome"], "Turnstile refuses"
+        )
         counts[f"left out: {line['class']}; {answer}"] += 1
         if keep:
             with open(keep, "a", encoding="utf-8") as f:
-                f.write(json.dumps({"class": line["class"], "turnstile": answer, "text": line["tests"][0]["text"], "schema": line["schema"]}) + "\n")
+                f.write(
+                    json.dumps(
+                        {
+                            "class": line["class"],
+                            "turnstile": answer,
+                            "text": line["tests"][0]["text"],
+                            "schema": line["schema"],
+                        }
+                    )
+                    + "\n"
+                )
     return counts, failed
 
 
@@ -335,7 +468,10 @@ def run_pairs(pool, wanted, seed, keep):
             failed += show(f)
         seed += 16
         print(f"  {counts['pairs']} pairs so far, {failed} disagreements", flush=True)
-    print(f"  {counts['schemas']} schemas, {counts['pairs']} pairs of schema and instance, {counts['valid']} valid: {failed} schemas with a disagreement")
+    print(
+        f"  {counts['schemas']} schemas, {counts['pairs']} pairs of schema and instance, "
+        f"{counts['valid']} valid: {failed} schemas with a disagreement"
+    )
     tell(counts, {"schemas", "pairs", "valid"})
     print(f"  the next piece: --seed {seed}")
     return failed
@@ -348,13 +484,19 @@ def main():
     arguments.add_argument("--texts", type=int, default=100)
     arguments.add_argument("--seed", type=int, default=1000)
     arguments.add_argument("--jobs", type=int, default=2)
-    arguments.add_argument("--left-out", metavar="FILE", help="add the pairs that are left out to this file, one JSON object a line")
+    arguments.add_argument(
+        "--left-out",
+        metavar="FILE",
+        help="add the pairs that are left out to this file, one JSON object a line",
+    )
     asked = arguments.parse_args()
     os.nice(10)
     os.environ["RUST_BACKTRACE"] = "0"  # of panics of jsonschema-rs and rpds, which are caught
     warnings.simplefilter("ignore")  # Python's re, of patterns that it reads as is meant
     with concurrent.futures.ProcessPoolExecutor(asked.jobs) as pool:
-        failed = run_texts(pool, asked.schemas, asked.texts, asked.seed) + run_pairs(pool, asked.pairs, asked.seed, asked.left_out)
+        failed = run_texts(pool, asked.schemas, asked.texts, asked.seed) + run_pairs(
+            pool, asked.pairs, asked.seed, asked.left_out
+        )
     print(f"{1 if not failed else 0} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

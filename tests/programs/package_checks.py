@@ -1,7 +1,9 @@
-"""What the tests of the Python package share: the package from the build folder, what is checked, the closing line. A test is skipped where there is no package.
+"""What the tests of the Python package share: the package from the build folder, what is checked,
+the closing line. A test is skipped where there is no package.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import os
 import pathlib
 import sys
@@ -25,7 +27,11 @@ def raises(kind, call, what, **fields):
     try:
         value = call()
     except BaseException as error:  # whatever it is, it is compared
-        wrong = {name: getattr(error, name, None) for name, want in fields.items() if getattr(error, name, None) != want}
+        wrong = {
+            name: getattr(error, name, None)
+            for name, want in fields.items()
+            if getattr(error, name, None) != want
+        }
         check(type(error) is kind and not wrong, f"{what}: {type(error).__name__} {error} {wrong}")
         return error
     check(False, f"{what}: returned {value!r}")

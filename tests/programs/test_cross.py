@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""The kernels on logits, and the sampler on top of them, on machines that are not this one: cross compiled and run under qemu.
+"""The kernels on logits, and the sampler on top of them, on machines that are not this one: cross
+compiled and run under qemu.
 
-aarch64: the NEON kernels, compared with the portable ones bit for bit. s390x: the portable ones where the most significant byte comes first, and where C carries out
-floats as doubles within an expression. The pinned draws of test_sampler must be those of x86-64 on both, which shows that a seed draws the same tokens. Needs
-<machine>-linux-gnu-gcc and qemu-<machine> (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user); what is
-absent is said and counted as skipped. On such a machine itself the ordinary tests do all this.
+aarch64: the NEON kernels, compared with the portable ones bit for bit. s390x: the portable ones
+where the most significant byte comes first, and where C carries out floats as doubles within an
+expression. The pinned draws of test_sampler must be those of x86-64 on both, which shows that a
+seed draws the same tokens. Needs <machine>-linux-gnu-gcc and qemu-<machine> (Debian:
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user);
+what is absent is said and counted as skipped. On such a machine itself the ordinary tests do all
+this.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import pathlib
 import platform
 import re
@@ -18,19 +23,55 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINES = {"aarch64": "neon", "s390x": "portable"}  # and the kernels that it should choose
-TESTS = [["logits"], ["sampler", "bits"], ["keep", "bits"], ["step"], ["guidance"]]  # name, arguments
+TESTS = [
+    ["logits"],
+    ["sampler", "bits"],
+    ["keep", "bits"],
+    ["step"],
+    ["guidance"],
+]  # name, arguments
 # What the sampler is made of, without the engine above it.
-SOURCES = ["core/base", "sample/candidates", "sample/candidates_keep", "sample/guidance", "kernels/logits", "kernels/logits_dispatch", "kernels/logits_neon", "kernels/logits_portable", "core/rng", "sample/sampler",
-           "sample/history", "sample/stages", "sample/step", "kernels/trie_sound"]
-# xxHash is taken from its header (base.c asks for that), as there is no library for the other processor.
-FLAGS = ["-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L", "-I.", "-Iinclude",
-         "-idirafter", "/usr/include"]
+SOURCES = [
+    "core/base",
+    "sample/candidates",
+    "sample/candidates_keep",
+    "sample/guidance",
+    "kernels/logits",
+    "kernels/logits_dispatch",
+    "kernels/logits_neon",
+    "kernels/logits_portable",
+    "core/rng",
+    "sample/sampler",
+    "sample/history",
+    "sample/stages",
+    "sample/step",
+    "kernels/trie_sound",
+]
+# xxHash is taken from its header (base.c asks for that), as there is no library for the other
+# processor.
+FLAGS = [
+    "-std=c11",
+    "-O2",
+    "-static",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-D_POSIX_C_SOURCE=200809L",
+    "-I.",
+    "-Iinclude",
+    "-idirafter",
+    "/usr/include",
+]
 
 
 def run_test(gcc, qemu, folder, objects, name, arguments, kernels):
     """Counts of one test: passed, failed."""
     program = f"{folder}/test_{name}"
-    subprocess.run([gcc, *FLAGS, f"tests/test_{name}.c", *objects, "-lm", "-lpthread", "-o", program], cwd=ROOT, check=True)
+    subprocess.run(
+        [gcc, *FLAGS, f"tests/test_{name}.c", *objects, "-lm", "-lpthread", "-o", program],
+        cwd=ROOT,
+        check=True,
+    )
     done = subprocess.run([qemu, program, *arguments], cwd=ROOT, capture_output=True, text=True)
     counts = re.search(r"^(\d+) passed, (\d+) failed", done.stdout, re.M)
     good, bad = (int(counts.group(1)), int(counts.group(2))) if counts else (0, 1)
@@ -40,7 +81,9 @@ def run_test(gcc, qemu, folder, objects, name, arguments, kernels):
     if done.returncode or bad:
         sys.stderr.write(done.stdout + done.stderr)
         bad = max(bad, 1)
-    print(f"  {'FAIL' if bad else 'ok  '} test_{name} under {pathlib.Path(qemu).name}: {good} checks")
+    print(
+        f"  {'FAIL' if bad else 'ok  '} test_{name} under {pathlib.Path(qemu).name}: {good} checks"
+    )
     return good, bad
 
 
@@ -59,7 +102,9 @@ def run_machine(machine, kernels):
         objects = []
         for name in SOURCES:
             objects.append(f"{folder}/{pathlib.Path(name).name}.o")
-            subprocess.run([gcc, *FLAGS, "-c", f"runtime/{name}.c", "-o", objects[-1]], cwd=ROOT, check=True)
+            subprocess.run(
+                [gcc, *FLAGS, "-c", f"runtime/{name}.c", "-o", objects[-1]], cwd=ROOT, check=True
+            )
         for name, *arguments in TESTS:
             good, bad = run_test(gcc, qemu, folder, objects, name, arguments, kernels)
             passed, failed = passed + good, failed + bad

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What is linked is hardened: no executable stack, relocations read-only and bound at load, no text relocations; the programs are position independent; functions guard their frames, and calls of the
-C library check sizes where these are known.
+"""What is linked is hardened: no executable stack, relocations read-only and bound at load, no text
+relocations; the programs are position independent; functions guard their frames, and calls of the C
+library check sizes where these are known.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import os
 import pathlib
 import re
@@ -16,7 +18,9 @@ BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
 
 
 def readelf(flags, path):
-    return subprocess.run(["readelf", flags, str(path)], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        ["readelf", flags, str(path)], check=True, capture_output=True, text=True
+    ).stdout
 
 
 def main():
@@ -28,10 +32,18 @@ def main():
         path = BUILD / name
         segments, dynamic, header = readelf("-lW", path), readelf("-dW", path), readelf("-hW", path)
         stack = re.search(r"GNU_STACK.*?\s([RWE]+)\s+0x\w+$", segments, re.M)
-        imports = subprocess.run(["nm", "--dynamic", "--undefined-only", str(path)], check=True, capture_output=True, text=True).stdout
+        imports = subprocess.run(
+            ["nm", "--dynamic", "--undefined-only", str(path)],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         checks = {
             "frames are guarded": "__stack_chk_fail" in imports,
-            "sizes are checked where they are known": re.search(r"__\w+_chk\b", imports.replace("__stack_chk_fail", "")) is not None,
+            "sizes are checked where they are known": re.search(
+                r"__\w+_chk\b", imports.replace("__stack_chk_fail", "")
+            )
+            is not None,
             "the stack is not executable": stack is not None and "E" not in stack[1],
             "relocations are read-only after loading": "GNU_RELRO" in segments,
             "everything is bound at load": "BIND_NOW" in dynamic or "Flags: NOW" in dynamic,

@@ -9,6 +9,7 @@ that a program that links runtime/ alone needs neither; the trie of the vocabula
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import collections
 import os
 import pathlib
@@ -28,13 +29,30 @@ ROOMS = {
     "runtime/vocab_files": [],
     "runtime/automaton": ["space.h", "state.h", "leftover.h", "seen_names.h", "frames.h"],
     "runtime/masks": ["mask.h", "borrow.h", "union_memo.h"],
-    "runtime/walk": ["walk.h", "names.h", "fixed.h", "nonascii.h", "classes.h", "shared_walks.h", "follow.h", "any_text.h"],
+    "runtime/walk": [
+        "walk.h",
+        "names.h",
+        "fixed.h",
+        "nonascii.h",
+        "classes.h",
+        "shared_walks.h",
+        "follow.h",
+        "any_text.h",
+    ],
     "runtime/position": ["stacks.h", "distinct.h", "distinct_run.h", "layer.h"],
     "runtime/matcher": ["matcher.h", "grammar.h", "quota.h"],
     "runtime/sample": [],
     "runtime/decode": [],
     "runtime/artifact": ["artifact.h"],
-    "compiler/expr": ["expr.h", "node.h", "deriv.h", "charset.h", "unicode_cache.h", "nonascii.h", "print.h"],
+    "compiler/expr": [
+        "expr.h",
+        "node.h",
+        "deriv.h",
+        "charset.h",
+        "unicode_cache.h",
+        "nonascii.h",
+        "print.h",
+    ],
     "compiler/number": ["number.h", "decimal.h", "outline.h", "parts.h"],
     "compiler/states": ["states.h", "meaning.h", "hints.h", "outline.h"],
     "compiler/json": ["json.h"],
@@ -63,21 +81,45 @@ MAY_SEE = {
 }
 # System headers that need a library which not every part may need.
 LIBRARIES = {
-    "yajl/": ["compiler/", "runtime/tokenizer/", "runtime/vocab_files/", "cli/", "bench/", "tests/", "fuzz/"],
-    "pcre2.h": ["compiler/", "runtime/tokenizer/", "runtime/vocab_files/", "cli/", "tests/", "fuzz/"],
+    "yajl/": [
+        "compiler/",
+        "runtime/tokenizer/",
+        "runtime/vocab_files/",
+        "cli/",
+        "bench/",
+        "tests/",
+        "fuzz/",
+    ],
+    "pcre2.h": [
+        "compiler/",
+        "runtime/tokenizer/",
+        "runtime/vocab_files/",
+        "cli/",
+        "tests/",
+        "fuzz/",
+    ],
     "xxhash.h": ["runtime/", "compiler/", "tests/", "fuzz/"],
 }
-# Headers of runtime/ that compiler/ never sees: it makes states, and the walk (runtime/) is where they meet the vocabulary.
+# Headers of runtime/ that compiler/ never sees: it makes states, and the walk (runtime/) is where
+# they meet the vocabulary.
 NOT_FOR_COMPILER = ["runtime/core/trie.h"]
 
 
 def sources():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", "*.c", "*.h", "*.def"], cwd=ROOT,
-                            capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "--", "*.c", "*.h", "*.def"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     if listed.returncode == 0:
         return [name for name in listed.stdout.split("\n") if name and (ROOT / name).is_file()]
-    return [str(p.relative_to(ROOT)) for ext in ("c", "h", "def") for p in ROOT.rglob("*." + ext)
-            if not p.relative_to(ROOT).parts[0].startswith(("build", "."))]
+    return [
+        str(p.relative_to(ROOT))
+        for ext in ("c", "h", "def")
+        for p in ROOT.rglob("*." + ext)
+        if not p.relative_to(ROOT).parts[0].startswith(("build", "."))
+    ]
 
 
 def find(name, includer):
@@ -133,11 +175,15 @@ def symbols(build):
     defined, used = {}, collections.defaultdict(set)
     for path in sorted(pathlib.Path(build).glob("lib*.p/*.o")):
         name = path.name.removesuffix(".c.o").replace("_", "/", 1)
-        room = next((r for r in sorted(ROOMS, key=len, reverse=True) if name.startswith(r + "_")), None)
-        if room is None or not (ROOT / room / f"{name[len(room) + 1:]}.c").is_file():
+        room = next(
+            (r for r in sorted(ROOMS, key=len, reverse=True) if name.startswith(r + "_")), None
+        )
+        if room is None or not (ROOT / room / f"{name[len(room) + 1 :]}.c").is_file():
             continue  # of no room, or of a source that is gone: its object lies there still
-        place = (room, name[len(room) + 1:])
-        listed = subprocess.run(["nm", "-P", path], capture_output=True, text=True, check=True).stdout
+        place = (room, name[len(room) + 1 :])
+        listed = subprocess.run(
+            ["nm", "-P", path], capture_output=True, text=True, check=True
+        ).stdout
         for line in listed.splitlines():
             symbol, kind = line.split()[:2]
             if symbol.startswith("tsl") and kind in "TDBRVW":
@@ -158,14 +204,26 @@ def symbol_arrows(defined, used):
 
 def self_check():
     """The rules catch what they are for."""
-    cases = [("runtime/core/base.c", '"', "compiler/expr/expr.h"), ("cli/main.c", '"', "runtime/core/base.h"),
-             ("runtime/masks/mask.c", '"', "runtime/walk/walk.h"), ("compiler/schema/conj.c", '"', "compiler/regex/ast.h"),
-             ("runtime/core/base.c", "<", "yajl/yajl_parse.h"), ("compiler/expr/expr.c", '"', "runtime/core/trie.h"),
-             ("runtime/core/base.c", '"', "base.h"), ("compiler/expr/expr.c", '"', "runtime/core/absent.h"),
-             ("odd/file.c", '"', "turnstile.h")]
-    good = [("compiler/expr/expr.c", '"', "runtime/core/base.h"), ("cli/main.c", '"', "turnstile.h"),
-            ("runtime/core/base.c", "<", "xxhash.h"), ("compiler/regex/lower.c", '"', "compiler/regex/ast.h")]
-    return [c for c in cases if complaint(*c) is None] + [c for c in good if complaint(*c) is not None], len(cases) + len(good)
+    cases = [
+        ("runtime/core/base.c", '"', "compiler/expr/expr.h"),
+        ("cli/main.c", '"', "runtime/core/base.h"),
+        ("runtime/masks/mask.c", '"', "runtime/walk/walk.h"),
+        ("compiler/schema/conj.c", '"', "compiler/regex/ast.h"),
+        ("runtime/core/base.c", "<", "yajl/yajl_parse.h"),
+        ("compiler/expr/expr.c", '"', "runtime/core/trie.h"),
+        ("runtime/core/base.c", '"', "base.h"),
+        ("compiler/expr/expr.c", '"', "runtime/core/absent.h"),
+        ("odd/file.c", '"', "turnstile.h"),
+    ]
+    good = [
+        ("compiler/expr/expr.c", '"', "runtime/core/base.h"),
+        ("cli/main.c", '"', "turnstile.h"),
+        ("runtime/core/base.c", "<", "xxhash.h"),
+        ("compiler/regex/lower.c", '"', "compiler/regex/ast.h"),
+    ]
+    return [c for c in cases if complaint(*c) is None] + [
+        c for c in good if complaint(*c) is not None
+    ], len(cases) + len(good)
 
 
 def main():
@@ -194,7 +252,9 @@ def main():
             else:
                 failed += 1
                 print(f"  {includer}:{text.count(chr(10), 0, match.start()) + 1}: {why}")
-    print(f"  {'ok  ' if not failed else 'FAIL'} includes of {len(files)} files and {len(defined)} names of object files point one way")
+    print(
+        f"  {'ok  ' if not failed else 'FAIL'} includes of {len(files)} files and {len(defined)} names of object files point one way"
+    )
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

@@ -2,16 +2,20 @@
 """turnstile-bench maskbench, and the project's own benchmark schemas (bench/own.jsonl).
 
   labels    every label of bench/own.jsonl agrees with PyPI jsonschema, formats asserted
-  outcomes  the engine passes every schema of it, with the embedded vocabulary and with Llama-3.1's where that was fetched
-  shared    of MaskBench's schemas, where they lie beside the tree, no instance is judged wrongly and nothing is inconsistent; none
-            reaches a limit or the time-out, and every refusal says why
+  outcomes  the engine passes every schema of it, with the embedded vocabulary and with Llama-3.1's
+            where that was fetched
+  shared    of MaskBench's schemas, where they lie beside the tree, no instance is judged wrongly
+            and nothing is inconsistent; none reaches a limit or the time-out, and every refusal
+            says why
   wrong     labels turned round give validation and invalidation errors: the driver does tell them
   report    the last line of stdout is one JSON object with the promised keys, and its counts add up
   folder    files as MaskBench's repository has them are read as such lines (bench/run_bench.py)
-  input     .xz data, "tokens" given, --id, --skip, --limit, --flush; bad lines, files and options end with a message and a status
+  input     .xz data, "tokens" given, --id, --skip, --limit, --flush; bad lines, files and options
+            end with a message and a status
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import json
 import lzma
 import os
@@ -22,14 +26,36 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = os.environ.get("TSL_BENCH", str(ROOT / "build" / "turnstile-bench"))
-LLAMA = pathlib.Path(os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs"), "llama3_1", "tokenizer.json")
-MASKBENCH = pathlib.Path(os.environ.get("TSL_SHARED", ROOT.parent / "shared"), "maskbench", "maskbench-dev.jsonl.xz")
+LLAMA = pathlib.Path(
+    os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs"), "llama3_1", "tokenizer.json"
+)
+MASKBENCH = pathlib.Path(
+    os.environ.get("TSL_SHARED", ROOT.parent / "shared"), "maskbench", "maskbench-dev.jsonl.xz"
+)
 OWN = ROOT / "bench" / "own.jsonl"
-# Of MaskBench's 3,471 development schemas: so many must pass, and so many may reach a limit or the time-out of TIMEOUT_S. None is refused; one that nothing satisfies is to be told as such.
+# Of MaskBench's 3,471 development schemas: so many must pass, and so many may reach a limit or the
+# time-out of TIMEOUT_S. None is refused; one that nothing satisfies is to be told as such.
 MUST_PASS, MAY_BREAK_OFF, TIMEOUT_S = 3471, 0, 20
 UNSATISFIABLE = {"Glaiveai2K---calculate_area_d402e1cc"}
-TIMES = ["mask_us", "commit_us", "mask_commit_us", "ttfm_us", "second_pass_us", "mask_borrow_us", "memory_per_schema_kb"]
-COUNTS = ["schemas", "pass", "refused", "validation_errors", "invalidation_errors", "limits", "timeouts", "inconsistent"]
+TIMES = [
+    "mask_us",
+    "commit_us",
+    "mask_commit_us",
+    "ttfm_us",
+    "second_pass_us",
+    "mask_borrow_us",
+    "memory_per_schema_kb",
+]
+COUNTS = [
+    "schemas",
+    "pass",
+    "refused",
+    "validation_errors",
+    "invalidation_errors",
+    "limits",
+    "timeouts",
+    "inconsistent",
+]
 
 counts = {"passed": 0, "failed": 0, "skipped": 0}
 
@@ -46,7 +72,12 @@ def skip(reason):
 
 
 def bench(*arguments):
-    return subprocess.run([BENCH, "maskbench", *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        [BENCH, "maskbench", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def totals(done):
@@ -77,13 +108,31 @@ def test_labels():
         draft.check_schema(schema)
         validator = draft(schema, format_checker=draft.FORMAT_CHECKER)
         for test in case["tests"]:
-            check(is_valid(validator, test["text"]) == test["valid"], f"{case['id']}: {test['text']} is labelled {test['valid']}")
+            check(
+                is_valid(validator, test["text"]) == test["valid"],
+                f"{case['id']}: {test['text']} is labelled {test['valid']}",
+            )
 
 
 def run_own(folder, vocab, order):
-    """Every schema of own.jsonl passes. In schema order, valid instances with members in another order are rejected, rightly."""
+    """Every schema of own.jsonl passes. In schema order, valid instances with members in another
+    order are rejected, rightly.
+    """
     out = pathlib.Path(folder, "own.out")
-    done = bench("--vocab", vocab, "--data", OWN, "--order", order, "--verify", 8, "--samples", "yes", "--out", out)
+    done = bench(
+        "--vocab",
+        vocab,
+        "--data",
+        OWN,
+        "--order",
+        order,
+        "--verify",
+        8,
+        "--samples",
+        "yes",
+        "--out",
+        out,
+    )
     check(done.returncode == 0, f"{vocab}: status {done.returncode}: {done.stderr[-300:]}")
     if done.returncode:
         return
@@ -92,17 +141,36 @@ def run_own(folder, vocab, order):
     allowed = {"pass"} if order == "any" else {"pass", "validation_error"}
     for line in lines:
         check(line["outcome"] in allowed, f"{vocab}, order {order}: {line}")
-        check((line["outcome"] == "validation_error") == ("why" in line), f"a validation error here is one of the order of members, and is told as one: {line}")
+        check(
+            (line["outcome"] == "validation_error") == ("why" in line),
+            f"a validation error here is one of the order of members, and is told as one: {line}",
+        )
         mask, commit = line["mask_samples_us"], line["commit_samples_us"]
-        check(len(mask) == len(commit) == line["tokens"] and (not mask or abs(sum(mask) / len(mask) - line["mask_us"]) < 0.01), f"samples: {line['id']}")
+        check(
+            len(mask) == len(commit) == line["tokens"]
+            and (not mask or abs(sum(mask) / len(mask) - line["mask_us"]) < 0.01),
+            f"samples: {line['id']}",
+        )
     result = totals(done)
-    check(sum(result.get(key, 0) for key in COUNTS[1:]) == result.get("schemas"), "the outcomes add up to the schemas")
+    check(
+        sum(result.get(key, 0) for key in COUNTS[1:]) == result.get("schemas"),
+        "the outcomes add up to the schemas",
+    )
     for key in TIMES:
-        check(set(result.get(key, {})) >= {"avg", "p50", "p90", "p99", "p99.9", "max"}, f"{key} is reported")
+        check(
+            set(result.get(key, {})) >= {"avg", "p50", "p90", "p99", "p99.9", "max"},
+            f"{key} is reported",
+        )
         values = [result.get(key, {}).get(p, 0) for p in ("p50", "p90", "p99", "p99.9", "max")]
         check(values == sorted(values), f"{key}: percentiles rise: {values}")
-    check(result.get("verified_masks", 0) > 0 and result.get("verified_wrong") == 0, f"{vocab}: masks are compared with the naive ones: {result}")
-    check(result.get("peak_rss_mb", 0) > 0 and result.get("tokens", 0) > 1000, "memory and tokens are reported")
+    check(
+        result.get("verified_masks", 0) > 0 and result.get("verified_wrong") == 0,
+        f"{vocab}: masks are compared with the naive ones: {result}",
+    )
+    check(
+        result.get("peak_rss_mb", 0) > 0 and result.get("tokens", 0) > 1000,
+        "memory and tokens are reported",
+    )
 
 
 def test_outcomes(folder):
@@ -116,21 +184,37 @@ def test_outcomes(folder):
 
 def test_shared(folder):
     if not MASKBENCH.is_file() or not LLAMA.is_file():
-        skip(f"shared: {'MaskBench is not beside the tree' if LLAMA.is_file() else 'the Llama-3.1 vocabulary was not fetched'}")
+        skip(
+            "shared: MaskBench is not beside the tree"
+            if LLAMA.is_file()
+            else "shared: the Llama-3.1 vocabulary was not fetched"
+        )
         return
     out = pathlib.Path(folder, "shared.out")
     done = bench("--vocab", LLAMA, "--data", MASKBENCH, "--timeout", TIMEOUT_S, "--out", out)
     check(done.returncode == 0, f"MaskBench: status {done.returncode}: {done.stderr[-300:]}")
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     broken_off = [line["id"] for line in lines if line["outcome"] in ("limit", "timeout")]
-    check(len(broken_off) <= MAY_BREAK_OFF, f"MaskBench: {len(broken_off)} schemas reach a limit: {broken_off}")
-    check(sum(line["outcome"] == "pass" for line in lines) >= MUST_PASS, f"MaskBench: at least {MUST_PASS} schemas pass")
+    check(
+        len(broken_off) <= MAY_BREAK_OFF,
+        f"MaskBench: {len(broken_off)} schemas reach a limit: {broken_off}",
+    )
+    check(
+        sum(line["outcome"] == "pass" for line in lines) >= MUST_PASS,
+        f"MaskBench: at least {MUST_PASS} schemas pass",
+    )
     for line in lines:
         check(line["outcome"] in ("pass", "limit", "timeout"), f"MaskBench: {line}")
-    check({line["id"] for line in lines if line.get("status") == "TSL_ERR_EMPTY"} == UNSATISFIABLE, "MaskBench: what nothing satisfies")
+    check(
+        {line["id"] for line in lines if line.get("status") == "TSL_ERR_EMPTY"} == UNSATISFIABLE,
+        "MaskBench: what nothing satisfies",
+    )
     result = totals(done)
-    print(f"  MaskBench: {result.get('pass')} of {result.get('schemas')} schemas pass, {result.get('refused')} are refused, {len(broken_off)} reach a limit, "
-          f"mask + commit p50 {result.get('mask_commit_us', {}).get('p50')} us")
+    print(
+        f"  MaskBench: {result.get('pass')} of {result.get('schemas')} schemas pass, "
+        f"{result.get('refused')} are refused, {len(broken_off)} reach a limit, "
+        f"mask + commit p50 {result.get('mask_commit_us', {}).get('p50')} us"
+    )
 
 
 def write_lines(folder, name, values):
@@ -142,28 +226,67 @@ def write_lines(folder, name, values):
 def test_wrong(folder):
     def one(schema, text, valid, **more):
         return {"id": "x", "schema": schema, "tests": [{"valid": valid, "text": text, **more}]}
-    expected = [(one('{"type":"integer"}', "1", True), "pass"), (one('{"type":"integer"}', "1", False), "invalidation_errors"),
-                (one('{"type":"integer"}', '"1"', True), "validation_errors"), (one('{"type":"integer"}', '"1"', False), "pass"),
-                (one('{"minLength":2}', '"a', True), "validation_errors"), (one('{"minLength":2}', '"a', False), "pass"),
-                (one('{"type":3}', "1", True), "refused"), (one("{", "1", True), "refused"), (one("false", "1", True), "validation_errors"), (one("false", "1", False), "pass"), (one('{"type":"string","enum":[1]}', "1", False), "unsatisfiable"),
-                (one('{"type":"string"}', '""', True, tokens=[4000000]), "limits")]
+
+    expected = [
+        (one('{"type":"integer"}', "1", True), "pass"),
+        (one('{"type":"integer"}', "1", False), "invalidation_errors"),
+        (one('{"type":"integer"}', '"1"', True), "validation_errors"),
+        (one('{"type":"integer"}', '"1"', False), "pass"),
+        (one('{"minLength":2}', '"a', True), "validation_errors"),
+        (one('{"minLength":2}', '"a', False), "pass"),
+        (one('{"type":3}', "1", True), "refused"),
+        (one("{", "1", True), "refused"),
+        (one("false", "1", True), "validation_errors"),
+        (one("false", "1", False), "pass"),
+        (one('{"type":"string","enum":[1]}', "1", False), "unsatisfiable"),
+        (one('{"type":"string"}', '""', True, tokens=[4000000]), "limits"),
+    ]
     for case, outcome in expected:
-        result = totals(bench("--vocab", "embedded", "--data", write_lines(folder, "wrong.jsonl", [case])))
-        check(result.get(outcome) == 1 and result.get("schemas") == 1, f"{case} is to be {outcome}: {result}")
+        result = totals(
+            bench("--vocab", "embedded", "--data", write_lines(folder, "wrong.jsonl", [case]))
+        )
+        check(
+            result.get(outcome) == 1 and result.get("schemas") == 1,
+            f"{case} is to be {outcome}: {result}",
+        )
 
 
 def test_folder(folder):
     sys.path.insert(0, str(ROOT / "bench"))
     import run_bench
+
     files = pathlib.Path(folder, "files")
     files.mkdir()
-    (files / "b.json").write_text('{"description": "x", "schema": {"type": "string"}, "tests": [{"description": "y", "valid": true, "data": "\\u00e9"}, {"valid": false, "data": [1.5, null]}]}')
+    (files / "b.json").write_text(
+        '{"description": "x", "schema": {"type": "string"}, "tests": [{"description": "y", '
+        '"valid": true, "data": "\\u00e9"}, {"valid": false, "data": [1.5, null]}]}'
+    )
     (files / "a.json").write_text('{"schema": false, "tests": []}')
     lines = [json.loads(line) for line in run_bench.lines_of(files)]
-    check(lines == [{"id": "a", "schema": "false", "tests": []},
-                    {"id": "b", "schema": '{"type": "string"}', "tests": [{"valid": True, "text": '"\u00e9"'}, {"valid": False, "text": "[1.5, null]"}]}], f"files as lines: {lines}")
-    done = subprocess.run([sys.executable, ROOT / "bench" / "run_bench.py", "--maskbench", folder + "/none"], capture_output=True, text=True)
-    check(done.returncode == 1 and "no JSON file" in done.stderr, f"a folder without files: {done.stderr}")
+    check(
+        lines
+        == [
+            {"id": "a", "schema": "false", "tests": []},
+            {
+                "id": "b",
+                "schema": '{"type": "string"}',
+                "tests": [
+                    {"valid": True, "text": '"\u00e9"'},
+                    {"valid": False, "text": "[1.5, null]"},
+                ],
+            },
+        ],
+        f"files as lines: {lines}",
+    )
+    done = subprocess.run(
+        [sys.executable, ROOT / "bench" / "run_bench.py", "--maskbench", folder + "/none"],
+        capture_output=True,
+        text=True,
+    )
+    check(
+        done.returncode == 1 and "no JSON file" in done.stderr,
+        f"a folder without files: {done.stderr}",
+    )
 
 
 def test_input(folder):
@@ -174,12 +297,47 @@ def test_input(folder):
     result = totals(bench("--vocab", "embedded", "--data", OWN, "--id", "enum", "--id", "const"))
     check(result.get("schemas") == 2, "--id")
     result = totals(bench("--vocab", "embedded", "--data", OWN, "--limit", 2, "--flush", 5))
-    check(0 < result.get("flushed_mask_us", {}).get("n", 0) < 40, "--flush measures some positions with empty caches")
+    check(
+        0 < result.get("flushed_mask_us", {}).get("n", 0) < 40,
+        "--flush measures some positions with empty caches",
+    )
     check(0 < result.get("flushed_seen_us", {}).get("n", 0) < 40, "and some that were seen before")
-    check(result["flushed_copy_us"]["n"] == result["flushed_mask_us"]["n"], "and beside each the copy of a row")
-    once = totals(bench("--vocab", "embedded", "--data", OWN, "--limit", 8, "--flush", 2, "--flush-before", "step"))
-    each = totals(bench("--vocab", "embedded", "--data", OWN, "--limit", 8, "--flush", 2, "--flush-before", "call"))
-    check(once["flushed_seen_commit_us"]["p50"] < each["flushed_seen_commit_us"]["p50"], "before the mask alone: the commit finds what the mask has read")
+    check(
+        result["flushed_copy_us"]["n"] == result["flushed_mask_us"]["n"],
+        "and beside each the copy of a row",
+    )
+    once = totals(
+        bench(
+            "--vocab",
+            "embedded",
+            "--data",
+            OWN,
+            "--limit",
+            8,
+            "--flush",
+            2,
+            "--flush-before",
+            "step",
+        )
+    )
+    each = totals(
+        bench(
+            "--vocab",
+            "embedded",
+            "--data",
+            OWN,
+            "--limit",
+            8,
+            "--flush",
+            2,
+            "--flush-before",
+            "call",
+        )
+    )
+    check(
+        once["flushed_seen_commit_us"]["p50"] < each["flushed_seen_commit_us"]["p50"],
+        "before the mask alone: the commit finds what the mask has read",
+    )
 
     broken = pathlib.Path(folder, "broken.jsonl.xz")
     broken.write_bytes(packed.read_bytes()[:-40])
@@ -188,23 +346,40 @@ def test_input(folder):
     bad_form = write_lines(folder, "form.jsonl", [{"id": "x", "schema": {}, "tests": []}])
     empty = write_lines(folder, "empty.jsonl", [])
     for arguments, status, message in [
-            (["--vocab", "embedded", "--data", broken], 1, "xz could not"), (["--vocab", "embedded", "--data", bad_line], 1, "bad.jsonl:1:"),
-            (["--vocab", "embedded", "--data", bad_form], 1, "not of the form"), (["--vocab", "embedded", "--data", empty], 1, "no schema"),
-            (["--vocab", "embedded", "--data", folder + "/absent"], 1, "No such file"),
-            (["--vocab", folder + "/absent", "--data", OWN], 1, "TSL_ERR_IO"),
-            (["--vocab", "embedded"], 2, "needed"), (["--limit", "-1"], 2, "cannot use --limit -1"), (["--order"], 2, "without a value")]:
+        (["--vocab", "embedded", "--data", broken], 1, "xz could not"),
+        (["--vocab", "embedded", "--data", bad_line], 1, "bad.jsonl:1:"),
+        (["--vocab", "embedded", "--data", bad_form], 1, "not of the form"),
+        (["--vocab", "embedded", "--data", empty], 1, "no schema"),
+        (["--vocab", "embedded", "--data", folder + "/absent"], 1, "No such file"),
+        (["--vocab", folder + "/absent", "--data", OWN], 1, "TSL_ERR_IO"),
+        (["--vocab", "embedded"], 2, "needed"),
+        (["--limit", "-1"], 2, "cannot use --limit -1"),
+        (["--order"], 2, "without a value"),
+    ]:
         done = bench(*arguments)
-        check(done.returncode == status and message in done.stderr, f"{arguments}: status {done.returncode}: {done.stderr[:200]}")
+        check(
+            done.returncode == status and message in done.stderr,
+            f"{arguments}: status {done.returncode}: {done.stderr[:200]}",
+        )
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for name, test in [("labels", test_labels), ("outcomes", lambda: test_outcomes(folder)), ("wrong", lambda: test_wrong(folder)),
-                           ("shared", lambda: test_shared(folder)), ("folder", lambda: test_folder(folder)), ("input", lambda: test_input(folder))]:
+        for name, test in [
+            ("labels", test_labels),
+            ("outcomes", lambda: test_outcomes(folder)),
+            ("wrong", lambda: test_wrong(folder)),
+            ("shared", lambda: test_shared(folder)),
+            ("folder", lambda: test_folder(folder)),
+            ("input", lambda: test_input(folder)),
+        ]:
             before = dict(counts)
             test()
             failed = counts["failed"] - before["failed"]
-            print(f"  {'FAIL' if failed else 'ok  '} {name} ({counts['passed'] - before['passed'] + failed} checks)")
+            print(
+                f"  {'FAIL' if failed else 'ok  '} {name} "
+                f"({counts['passed'] - before['passed'] + failed} checks)"
+            )
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if counts["failed"] else 0
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""The inspector and the playground in a browser, and the package for Node: Debian's Chromium, driven by playwright-core; pages are judged by axe-core too (tests/page/*.js).
+"""The inspector and the playground in a browser, and the package for Node: Debian's Chromium,
+driven by playwright-core; pages are judged by axe-core too (tests/page/*.js).
 
-`./dev test page` installs and fetches what it needs. Run with the other tests, this runs where those things are there already; what is not there is skipped, counted, and named.
+`./dev test page` installs and fetches what it needs. Run with the other tests, this runs where
+those things are there already; what is not there is skipped, counted, and named.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import os
 import pathlib
 import re
@@ -31,37 +34,67 @@ def add(passed, failed, skipped, what=None):
 
 
 def chromium():
-    return next((path for path in (os.environ.get("TURNSTILE_CHROMIUM"), shutil.which("chromium")) if path), None)
+    return next(
+        (path for path in (os.environ.get("TURNSTILE_CHROMIUM"), shutil.which("chromium")) if path),
+        None,
+    )
 
 
 def missing(*wanted):
     """What of these is not there."""
-    there = {"node": shutil.which("node"), "chromium": chromium(), "emcc": shutil.which("emcc"), "build/page (./dev fetch page)": MODULES.is_dir(),
-             "build/wasm (./dev fetch wasm)": (ROOT / "build" / "wasm" / "pcre2").is_dir()}
+    there = {
+        "node": shutil.which("node"),
+        "chromium": chromium(),
+        "emcc": shutil.which("emcc"),
+        "build/page (./dev fetch page)": MODULES.is_dir(),
+        "build/wasm (./dev fetch wasm)": (ROOT / "build" / "wasm" / "pcre2").is_dir(),
+    }
     return [name for name in wanted if not there[name]]
 
 
 def browser(script, *arguments):
     """Run a script of tests/page and count what it says."""
-    done = subprocess.run(["node", ROOT / "tests" / "page" / script, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env={**os.environ, "TURNSTILE_PAGE_MODULES": str(MODULES), "TURNSTILE_CHROMIUM": chromium()})
+    done = subprocess.run(
+        ["node", ROOT / "tests" / "page" / script, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={
+            **os.environ,
+            "TURNSTILE_PAGE_MODULES": str(MODULES),
+            "TURNSTILE_CHROMIUM": chromium(),
+        },
+    )
     lines = done.stdout.rstrip("\n").split("\n")
     closing = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1])
     print("\n".join(lines[:-1] if closing else lines))
     if closing:
         add(*map(int, closing.groups()))
     if not closing or (done.returncode and not int(closing[2])):
-        add(0, 1, 0, f"  FAIL {script} ended with status {done.returncode} and without a closing line")
+        add(
+            0,
+            1,
+            0,
+            f"  FAIL {script} ended with status {done.returncode} and without a closing line",
+        )
 
 
 def test_trace(pictures):
     gone = missing("node", "chromium", "build/page (./dev fetch page)")
     if gone:
-        add(0, 0, 1, f"  skipped: the inspector in a browser: {', '.join(gone)} not there; ./dev test page")
+        add(
+            0,
+            0,
+            1,
+            f"  skipped: the inspector in a browser: {', '.join(gone)} not there; ./dev test page",
+        )
         return
     with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder, "trace.html")
-        schema = pathlib.Path(folder, "a_folder_whose_name_is_wider_than_a_telephone" * 3, "invoice.json")  # the page says where the schema was, and fits all the same
+        schema = pathlib.Path(
+            folder, "a_folder_whose_name_is_wider_than_a_telephone" * 3, "invoice.json"
+        )  # the page says where the schema was, and fits all the same
         schema.parent.mkdir()
         shutil.copy(ROOT / "schemas" / "examples" / "invoice.json", schema)
         subprocess.run([CLI, "trace", "--schema", schema, "--seed", "3", "-o", page], check=True)
@@ -69,18 +102,33 @@ def test_trace(pictures):
 
 
 def test_playground(pictures):
-    gone = missing("node", "chromium", "build/page (./dev fetch page)", "emcc", "build/wasm (./dev fetch wasm)")
+    gone = missing(
+        "node", "chromium", "build/page (./dev fetch page)", "emcc", "build/wasm (./dev fetch wasm)"
+    )
     if gone:
-        add(0, 0, 1, f"  skipped: the playground in a browser: {', '.join(gone)} not there; ./dev test page")
+        add(
+            0,
+            0,
+            1,
+            f"  skipped: the playground in a browser: {', '.join(gone)} not there; ./dev test page",
+        )
         return
     subprocess.run([sys.executable, ROOT / "page" / "build.py", PLAYGROUND], check=True)
     browser("playground_test.js", PLAYGROUND / "index.html", VOCABS, *pictures)
 
 
 def test_package():
-    gone = missing("node", "chromium", "build/page (./dev fetch page)", "emcc", "build/wasm (./dev fetch wasm)")
+    gone = missing(
+        "node", "chromium", "build/page (./dev fetch page)", "emcc", "build/wasm (./dev fetch wasm)"
+    )
     if gone:
-        add(0, 0, 1, f"  skipped: the package for Node in a browser: {', '.join(gone)} not there; ./dev test page")
+        add(
+            0,
+            0,
+            1,
+            f"  skipped: the package for Node in a browser: {', '.join(gone)} not there; ./dev "
+            "test page",
+        )
         return
     subprocess.run([sys.executable, ROOT / "bindings" / "node" / "build.py", PACKAGE], check=True)
     browser("package_test.js", PACKAGE)

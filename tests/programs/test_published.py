@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Schemas that other people have published: those of some npm packages (scripts/packages.lock), which nobody wrote to test a validator.
+"""Schemas that other people have published: those of some npm packages (scripts/packages.lock),
+which nobody wrote to test a validator.
 
   compile   each compiles, but for those of tests/cases/published.json, whose reason stands there
   texts     texts drawn under the masks of each are valid for jsonschema-rs
-  changed   the same texts with members left out, added and exchanged: each is accepted, token by token with masks, exactly if jsonschema-rs says that it is valid
+  changed   the same texts with members left out, added and exchanged: each is accepted, token by
+            token with masks, exactly if jsonschema-rs says that it is valid
 
-Formats are left aside, since jsonschema-rs and ECMA-262 differ in some. What jsonschema-rs cannot judge does not count, and how much that is is said: schemas that it does not take, and
-numbers beyond a double. Nor are values changed to ones with a list "enum" of equal values, which draft 4's metaschema forbids, and its own copy of that does not.
+Formats are left aside, since jsonschema-rs and ECMA-262 differ in some. What jsonschema-rs cannot
+judge does not count, and how much that is is said: schemas that it does not take, and numbers
+beyond a double. Nor are values changed to ones with a list "enum" of equal values, which draft 4's
+metaschema forbids, and its own copy of that does not.
 
     test_published.py [SEED [CHANGES]]      (1, 20) CHANGES: changed texts of each schema
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import copy
 import functools
 import json
@@ -30,7 +35,26 @@ EXPECTED = ROOT / "tests" / "cases" / "published.json"
 TEXTS = 3
 MAX_TEXT = 20000  # characters
 NAMES = ["x-q", "zz", "$ref", "type"]
-POOL = [None, True, False, 0, 1, -1, 1.5, "", "a", "x-a", "https://a.b/c", [], {}, ["a"], ["a", "a"], [1, 1.0], {"a": 1}, {"$ref": "#/a"}]
+POOL = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    1.5,
+    "",
+    "a",
+    "x-a",
+    "https://a.b/c",
+    [],
+    {},
+    ["a"],
+    ["a", "a"],
+    [1, 1.0],
+    {"a": 1},
+    {"$ref": "#/a"},
+]
 
 passed = failed = 0
 
@@ -53,20 +77,45 @@ def lines_of(text):
 def served():
     """{URL: folder} of the documents that the packages have for each other's references."""
     entries = json.loads((ROOT / "scripts" / "packages.lock").read_text())["schemas"]
-    return {url: FOLDER / entry["package"].rpartition("@")[0] / below for entry in entries for url, below in entry.get("serves", {}).items()}
+    return {
+        url: FOLDER / entry["package"].rpartition("@")[0] / below
+        for entry in entries
+        for url, below in entry.get("serves", {}).items()
+    }
 
 
 def bench(command, data, *arguments):
-    """Run the benchmark driver over a file, without formats and with the served documents; its output."""
-    resolve = [part for url, folder in served().items() for part in ("--resolve", f"{url}={folder}")]
-    return subprocess.run([BENCH, command, "--vocab", "embedded", "--data", str(data), "--formats", "ignore", *resolve, *map(str, arguments)], check=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    """Run the benchmark driver over a file, without formats and with the served documents; its
+    output.
+    """
+    resolve = [
+        part for url, folder in served().items() for part in ("--resolve", f"{url}={folder}")
+    ]
+    return subprocess.run(
+        [
+            BENCH,
+            command,
+            "--vocab",
+            "embedded",
+            "--data",
+            str(data),
+            "--formats",
+            "ignore",
+            *resolve,
+            *map(str, arguments),
+        ],
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ).stdout
 
 
 def retrieve(url):
     for base, folder in served().items():
         if url.startswith(base):
-            return json.loads((folder / url[len(base):]).read_text(encoding="utf-8"))
+            return json.loads((folder / url[len(base) :]).read_text(encoding="utf-8"))
     raise ValueError(url)
 
 
@@ -92,12 +141,14 @@ def finite(text):
     return number
 
 
-# ---- changing texts ----------------------------------------------------------------------------------------------------
+# ---- changing texts ------------------------------------------------------------------------------
 
 
 def paths(value, path=()):
     yield path
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+    for key in (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    ):
         yield from paths(value[key], path + (key,))
 
 
@@ -140,9 +191,18 @@ def change(rng, value, names, parts):
 def has_equal_enum(value):
     """Is there a member "enum" with a list of which two are equal?"""
     listed = value.get("enum") if isinstance(value, dict) else None
-    if isinstance(listed, list) and any(a == b and isinstance(a, bool) == isinstance(b, bool) for i, a in enumerate(listed) for b in listed[:i]):
+    if isinstance(listed, list) and any(
+        a == b and isinstance(a, bool) == isinstance(b, bool)
+        for i, a in enumerate(listed)
+        for b in listed[:i]
+    ):
         return True
-    return any(map(has_equal_enum, value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()))
+    return any(
+        map(
+            has_equal_enum,
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else (),
+        )
+    )
 
 
 def changed(rng, schema, validator, values, count):
@@ -158,24 +218,35 @@ def changed(rng, schema, validator, values, count):
             text = json.dumps(value, ensure_ascii=rng.random() < 0.5, allow_nan=False)
         except ValueError:  # a number beyond a double
             continue
-        valid = is_valid(validator, text) if len(text) <= MAX_TEXT and not has_equal_enum(value) else None
+        valid = (
+            is_valid(validator, text)
+            if len(text) <= MAX_TEXT and not has_equal_enum(value)
+            else None
+        )
         if valid is not None:
             tests.append({"valid": valid, "text": text})
     return tests
 
 
-# ---- the test ----------------------------------------------------------------------------------------------------------
+# ---- the test ------------------------------------------------------------------------------------
 
 
 def main():
-    seed, changes = (int(given) for given in (sys.argv[1:] + ["1", "20"][len(sys.argv) - 1:]))
+    seed, changes = (int(given) for given in (sys.argv[1:] + ["1", "20"][len(sys.argv) - 1 :]))
     data = FOLDER / "published.jsonl"
     rows = lines_of(data.read_text(encoding="utf-8"))
     drawn = lines_of(bench("texts", data, "--texts", TEXTS, "--seed", seed))
-    expected, refused = json.loads(EXPECTED.read_text()), {row["id"]: row["message"] for row in drawn if row["status"] != "TSL_OK"}
+    expected, refused = (
+        json.loads(EXPECTED.read_text()),
+        {row["id"]: row["message"] for row in drawn if row["status"] != "TSL_OK"},
+    )
     check(len(drawn) == len(rows), f"{len(drawn)} of {len(rows)} schemas were looked at")
     for name in {**expected, **refused}:
-        check(expected.get(name) == refused.get(name), f"{name}: {refused.get(name, 'compiles')}; expected: {expected.get(name, 'that it compiles')}")
+        check(
+            expected.get(name) == refused.get(name),
+            f"{name}: {refused.get(name, 'compiles')}; expected: "
+            f"{expected.get(name, 'that it compiles')}",
+        )
     judged, passed_over, out = 0, 0, []
     for row, texts in zip(rows, drawn):
         if row["id"] in refused:
@@ -188,9 +259,20 @@ def main():
         passed_over += verdicts.count(None)
         for text, verdict in zip(texts["texts"], verdicts):
             check(verdict is not False, f"{row['id']}: not valid: {text[:400]}")
-        values = [json.loads(text) for text, verdict in zip(texts["texts"], verdicts) if verdict is not None]
+        values = [
+            json.loads(text)
+            for text, verdict in zip(texts["texts"], verdicts)
+            if verdict is not None
+        ]
         if values:
-            out.append({**row, "tests": changed(random.Random(f"{seed} {row['id']}"), schema, validator, values, changes)})
+            out.append(
+                {
+                    **row,
+                    "tests": changed(
+                        random.Random(f"{seed} {row['id']}"), schema, validator, values, changes
+                    ),
+                }
+            )
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "changed.jsonl")
         path.write_text("".join(json.dumps(row) + "\n" for row in out), encoding="utf-8")
@@ -199,10 +281,17 @@ def main():
         results = lines_of(result.read_text(encoding="utf-8"))
     pairs = sum(len(row["tests"]) for row in out)
     valid = sum(test["valid"] for row in out for test in row["tests"])
-    check(len(results) == len(out), f"{len(results)} of {len(out)} schemas with changed texts were judged")
+    check(
+        len(results) == len(out),
+        f"{len(results)} of {len(out)} schemas with changed texts were judged",
+    )
     for row in results:
         check(row["outcome"] == "pass", f"{row['id']}: {row}")
-    print(f"  {len(rows) - len(refused)} of {len(rows)} schemas compile; {judged} texts and {pairs} changed ones ({valid} of them valid) of {len(out)} schemas judged, {passed_over} texts not")
+    print(
+        f"  {len(rows) - len(refused)} of {len(rows)} schemas compile; {judged} texts and {pairs} "
+        f"changed ones ({valid} of them valid) of {len(out)} schemas judged, {passed_over} texts "
+        "not"
+    )
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 

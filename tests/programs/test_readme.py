@@ -13,6 +13,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import json
 import os
 import pathlib
@@ -38,7 +39,9 @@ def check(condition, what):
 
 
 def run(*command):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT)
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT
+    )
 
 
 def test_example():
@@ -50,14 +53,31 @@ def test_example():
         source, program = pathlib.Path(folder, "example.c"), pathlib.Path(folder, "example")
         source.write_text(blocks[0], encoding="utf-8")
         compiler = next(c for c in ("gcc", "cc", "clang") if shutil.which(c))
-        done = run(compiler, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}", str(source), "-o", str(program),
-                   f"-L{BUILD}", "-lturnstile", f"-Wl,-rpath,{BUILD}")
+        done = run(
+            compiler,
+            "-std=c11",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            f"-I{ROOT / 'include'}",
+            str(source),
+            "-o",
+            str(program),
+            f"-L{BUILD}",
+            "-lturnstile",
+            f"-Wl,-rpath,{BUILD}",
+        )
         check(done.returncode == 0, f"the example compiles: {done.stderr}")
         if done.returncode:
             return
         done = run(str(program))
-        check(done.returncode == 0, f"the example ends with status {done.returncode}: {done.stderr}")
-        number = re.fullmatch(r"[1-9][0-9]*(\.[0-9]+)?([eE][-+]?[0-9]+)?|0\.[0-9]+[eE]\+?[0-9]+", done.stdout)
+        check(
+            done.returncode == 0, f"the example ends with status {done.returncode}: {done.stderr}"
+        )
+        number = re.fullmatch(
+            r"[1-9][0-9]*(\.[0-9]+)?([eE][-+]?[0-9]+)?|0\.[0-9]+[eE]\+?[0-9]+", done.stdout
+        )
         check(number and 18 <= float(done.stdout) <= 120, f"the example prints {done.stdout!r}")
 
 
@@ -65,7 +85,10 @@ def test_size():
     lines = README.split("\n")
     check(len(lines) <= 121, f"README.md has {len(lines) - 1} lines")
     blocks = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
-    check(len(blocks) == 1 and blocks[0].count("\n") <= 14, "README.md has one Python example of at most 14 lines")
+    check(
+        len(blocks) == 1 and blocks[0].count("\n") <= 14,
+        "README.md has one Python example of at most 14 lines",
+    )
 
 
 def test_step():
@@ -74,22 +97,39 @@ def test_step():
     (command,) = re.findall(r"^    (build/turnstile .*)$", section, re.M)
     done = run(os.environ.get("TSL_CLI", str(BUILD / "turnstile")), *shlex.split(command)[1:])
     printed = {json.loads(line.split("\t")[1]) for line in done.stdout.splitlines() if "\t" in line}
-    shown = {token for cell in re.findall(r"^\| ((?:`[^`]+` ?)+)\|", section, re.M) for token in re.findall(r"`([^`]+)`", cell)}
-    check(len(printed) > 4 and printed == shown, f"the tool prints {sorted(printed)}, README.md shows {sorted(shown)}")
+    shown = {
+        token
+        for cell in re.findall(r"^\| ((?:`[^`]+` ?)+)\|", section, re.M)
+        for token in re.findall(r"`([^`]+)`", cell)
+    }
+    check(
+        len(printed) > 4 and printed == shown,
+        f"the tool prints {sorted(printed)}, README.md shows {sorted(shown)}",
+    )
     counted = re.search(r"(\d+) of (\d+) tokens", done.stderr + done.stdout)
     check(counted and int(counted[1]) == len(shown), f"{counted and counted[0]} are allowed")
-    check(counted and f"The other {int(counted[2]) - len(shown):,} of {int(counted[2]):,} tokens" in section, "README.md says how many are not")
+    check(
+        counted
+        and f"The other {int(counted[2]) - len(shown):,} of {int(counted[2]):,} tokens" in section,
+        "README.md says how many are not",
+    )
 
 
 def test_commands():
-    pages = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md", "docs/guide.md"))
+    pages = "".join(
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("README.md", "CONTRIBUTING.md", "docs/guide.md")
+    )
     commands = set(re.findall(r"\./dev ([a-z]+)", pages))
     offered = run("./dev", "help").stdout
     check(len(commands) > 8, f"./dev commands that are named: {sorted(commands)}")
     for command in sorted(commands - {"help"}):
         check(re.search(rf"^\./dev {command}\b", offered, re.M), f"./dev {command} exists")
     done = run("./dev", "test", "docs", "nonsuch")
-    check(done.returncode == 1 and done.stderr.startswith("dev: there is no test nonsuch:"), f"./dev test nonsuch: {done.stderr}")
+    check(
+        done.returncode == 1 and done.stderr.startswith("dev: there is no test nonsuch:"),
+        f"./dev test nonsuch: {done.stderr}",
+    )
     tool = run(os.environ.get("TSL_CLI", str(BUILD / "turnstile")), "help").stdout
     for command in sorted(set(re.findall(r"build/turnstile ([a-z]+)", pages))):
         check(re.search(rf"^\s*{command}\b", tool, re.M), f"turnstile {command} exists")
@@ -97,10 +137,20 @@ def test_commands():
 
 def test_header():
     header = (ROOT / "include" / "turnstile.h").read_text(encoding="utf-8")
-    titles = [title.lower() for title in re.findall(r"^/\* -{4} [0-9]+\. ([^:\n]*?)(?::.*)? -{4,} \*/$", header, re.M)]
+    titles = [
+        title.lower()
+        for title in re.findall(r"^/\* -{4} [0-9]+\. ([^:\n]*?)(?::.*)? -{4,} \*/$", header, re.M)
+    ]
     guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-    named = re.findall(r"^\d+\. (.*)$", guide.partition("in the order in which a user meets them:\n\n")[2].partition("\n\n")[0], re.M)
-    check(len(titles) >= 12 and named == titles, f"docs/guide.md names the subjects of the header, {', '.join(titles)}")
+    named = re.findall(
+        r"^\d+\. (.*)$",
+        guide.partition("in the order in which a user meets them:\n\n")[2].partition("\n\n")[0],
+        re.M,
+    )
+    check(
+        len(titles) >= 12 and named == titles,
+        f"docs/guide.md names the subjects of the header, {', '.join(titles)}",
+    )
 
 
 def test_figures():
@@ -108,27 +158,59 @@ def test_figures():
 
     def rows(text, heading):
         section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-        return {cells[0]: cells[1:] for cells in ([c.strip() for c in line.strip("|").split("|")] for line in section.split("\n") if line.startswith("| "))}
+        return {
+            cells[0]: cells[1:]
+            for cells in (
+                [c.strip() for c in line.strip("|").split("|")]
+                for line in section.split("\n")
+                if line.startswith("| ")
+            )
+        }
 
     def rounded(text, digits):
         return f"{float(text.replace(',', '')):,.{digits}f}"
 
-    outcomes, masks, first = rows(report, "Outcomes"), rows(report, "Mask + commit"), rows(report, "Schema to first mask")
+    outcomes, masks, first = (
+        rows(report, "Outcomes"),
+        rows(report, "Mask + commit"),
+        rows(report, "Schema to first mask"),
+    )
     shown = rows(README, "Why not another engine")
     check(len(shown) >= 6, f"engines in README.md: {sorted(shown)}")
     for engine, cells in shown.items():
-        name = next((name for name in outcomes if name and engine.split()[0].removesuffix("'s") == name.split()[0]), None)
+        name = next(
+            (
+                name
+                for name in outcomes
+                if name and engine.split()[0].removesuffix("'s") == name.split()[0]
+            ),
+            None,
+        )
         if engine == "engine":
             continue
         if not check(name, f"README.md: {engine} stands in docs/bench/peers.md"):
             continue
         passed, wrong = outcomes[name][0], int(outcomes[name][2]) + int(outcomes[name][3])
-        check(cells[:2] == [passed, str(wrong)], f"README.md: {engine}: {cells[:2]}, the report has {passed}, {wrong}")
-        for cell, exact in ((cells[2], masks[name][1]), (cells[3], masks[name][3]), (cells[4], first[name][1])):
+        check(
+            cells[:2] == [passed, str(wrong)],
+            f"README.md: {engine}: {cells[:2]}, the report has {passed}, {wrong}",
+        )
+        for cell, exact in (
+            (cells[2], masks[name][1]),
+            (cells[3], masks[name][3]),
+            (cells[4], first[name][1]),
+        ):
             value = cell.removesuffix(" µs")
             digits = len(value.partition(".")[2])
-            check(value == rounded(exact, digits), f"README.md: {engine}: {cell}, the report has {exact}")
-    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8").partition("## Figures of long runs")[2]
+            check(
+                value == rounded(exact, digits),
+                f"README.md: {engine}: {cell}, the report has {exact}",
+            )
+    page = (
+        (ROOT / "docs" / "testing.md")
+        .read_text(encoding="utf-8")
+        .partition("## Figures of long runs")[2]
+    )
     log = (ROOT / "docs" / "testing-log.md").read_text(encoding="utf-8")
     numbers = re.findall(r"\b\d{1,3}(?:,\d{3})+\b", page)
     check(len(numbers) >= 4, f"figures: {numbers}")
@@ -138,13 +220,17 @@ def test_figures():
 
 def test_links():
     for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / name).read_text(encoding="utf-8")):
+        for target in re.findall(
+            r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / name).read_text(encoding="utf-8")
+        ):
             check((ROOT / target).exists(), f"{name}: {target} exists")
 
 
 def test_hosts():
     text = (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "hosts").rglob("*.py"))
+    tests = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "hosts").rglob("*.py")
+    )
     table = text.partition("\n| host (as tried) |")[2].partition("\n\n")[0]
     rows = [line for line in table.split("\n")[1:] if line.startswith("| ")]
     check(len(rows) >= 11, f"there are {len(rows)} hosts")
@@ -153,13 +239,25 @@ def test_hosts():
         path = ROOT / "docs" / re.search(r"\]\(([^)]+)\)", example)[1]
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         check(0 < len(lines) <= 50, f"{host}: {example} has {len(lines)} lines")
-        check(path.name in tests or (path.suffix == ".rs" and f'"{path.stem}"' in tests), f"{host}: no test runs {path.name}")
+        check(
+            path.name in tests or (path.suffix == ".rs" and f'"{path.stem}"' in tests),
+            f"{host}: no test runs {path.name}",
+        )
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         check((ROOT / "docs" / target).exists(), f"docs/hosts.md: {target} exists")
 
 
 def main():
-    for name, test in [("size", test_size), ("step", test_step), ("example", test_example), ("commands", test_commands), ("header", test_header), ("figures", test_figures), ("links", test_links), ("hosts", test_hosts)]:
+    for name, test in [
+        ("size", test_size),
+        ("step", test_step),
+        ("example", test_example),
+        ("commands", test_commands),
+        ("header", test_header),
+        ("figures", test_figures),
+        ("links", test_links),
+        ("hosts", test_hosts),
+    ]:
         before = len(results)
         test()
         made = results[before:]

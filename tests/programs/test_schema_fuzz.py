@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Random schemas and instances: turnstile-bench maskbench must agree with PyPI jsonschema (draft 2020-12) on every pair.
+"""Random schemas and instances: turnstile-bench maskbench must agree with PyPI jsonschema (draft
+2020-12) on every pair.
 
-  pairs     every instance is accepted exactly if it is valid, property order `any`, token by token with the embedded vocabulary
+  pairs     every instance is accepted exactly if it is valid, property order `any`, token by token
+            with the embedded vocabulary
   empty     a schema is refused as unsatisfiable only if none of its instances is valid
   unique    uniqueItems is refused only under a negation, and where few values are told to be enough
   refused   nothing else is refused
 
-TSL_FUZZ_SCHEMAS sets how many schemas (default 300, 45 instances each), TSL_FUZZ_SEED the seed (default 1).
+TSL_FUZZ_SCHEMAS sets how many schemas (default 300, 45 instances each), TSL_FUZZ_SEED the seed
+(default 1).
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import json
 import os
 import pathlib
@@ -30,14 +34,34 @@ SCALARS = [None, True, False, 0, 1, 2, 3, 1.5, -1, 10, "", "a", "b", "ab", "abc"
 KEYWORDS = (
     ["type", "properties", "not"] * 3
     + ["required", "oneOf", "propertyNames", "patternProperties", "enum", "if"] * 2
-    + """additionalProperties patternProperties propertyNames minProperties maxProperties items prefixItems minItems maxItems contains minContains
-    maxContains enum const allOf anyOf not if then else dependentRequired dependentSchemas unevaluatedProperties unevaluatedItems minLength maxLength
-    pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf $ref uniqueItems uniqueItems""".split()
+    + """additionalProperties patternProperties propertyNames minProperties maxProperties items
+        prefixItems minItems maxItems contains minContains maxContains enum const allOf anyOf
+        not if then else dependentRequired dependentSchemas unevaluatedProperties
+        unevaluatedItems minLength maxLength pattern minimum maximum exclusiveMinimum
+        exclusiveMaximum multipleOf $ref uniqueItems uniqueItems""".split()
 )
 TYPES = ["object"] * 3 + ["array"] * 2 + ["string", "integer", "number", "null", "boolean"]
 UNIONS = [["object", "string"], ["array", "integer", "null"], ["object", "array"]]
-ONE_SCHEMA = {"additionalProperties", "propertyNames", "items", "contains", "not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems"}
-LEAVES = [{"type": "string"}, {"type": "integer"}, {"type": ["null", "boolean"]}, {"minimum": 1}, {"maxLength": 1}, {}]
+ONE_SCHEMA = {
+    "additionalProperties",
+    "propertyNames",
+    "items",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+}
+LEAVES = [
+    {"type": "string"},
+    {"type": "integer"},
+    {"type": ["null", "boolean"]},
+    {"minimum": 1},
+    {"maxLength": 1},
+    {},
+]
 
 
 class Maker:
@@ -74,7 +98,9 @@ class Maker:
             "prefixItems": lambda: self.list(depth, 3),
             "enum": lambda: [self.value() for _ in range(self.random.randrange(1, 4))],
             "const": self.value,
-            "dependentRequired": lambda: {key: self.some(KEYS, 1, 3) for key in self.some(KEYS, 1, 3)},
+            "dependentRequired": lambda: {
+                key: self.some(KEYS, 1, 3) for key in self.some(KEYS, 1, 3)
+            },
             "pattern": lambda: self.random.choice(PATTERNS),
             "multipleOf": lambda: self.random.choice([1, 2, 0.5]),
             "$ref": lambda: self.random.choice(["#/$defs/p", "#/$defs/q"]),
@@ -92,8 +118,12 @@ class Maker:
         if r < 0.06:
             return self.random.random() < 0.8
         if depth > 2 and r < 0.6:
-            return self.random.choice(LEAVES + [{"const": self.value(2)}, {"enum": [self.value(2)]}])
-        names = {self.random.choice(KEYWORDS) for _ in range(self.random.choice([1, 1, 2, 2, 3, 4]))}
+            return self.random.choice(
+                LEAVES + [{"const": self.value(2)}, {"enum": [self.value(2)]}]
+            )
+        names = {
+            self.random.choice(KEYWORDS) for _ in range(self.random.choice([1, 1, 2, 2, 3, 4]))
+        }
         return {k: self.keyword(k, depth) for k in sorted(names)}
 
     def document(self):
@@ -101,8 +131,16 @@ class Maker:
         while not isinstance(schema, dict):
             schema = self.schema()
         schema["$defs"] = {
-            "p": {"type": "object", "properties": {"a": {"$ref": "#/$defs/p"}, "b": self.random.choice(LEAVES)}},
-            "q": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/q"}, "maxItems": 2}]},
+            "p": {
+                "type": "object",
+                "properties": {"a": {"$ref": "#/$defs/p"}, "b": self.random.choice(LEAVES)},
+            },
+            "q": {
+                "anyOf": [
+                    {"type": "integer"},
+                    {"type": "array", "items": {"$ref": "#/$defs/q"}, "maxItems": 2},
+                ]
+            },
         }
         return schema
 
@@ -116,7 +154,10 @@ def main():
     try:
         from jsonschema import Draft202012Validator
     except ImportError:
-        print("  skipped: PyPI jsonschema is not installed (./dev test installs it)\n0 passed, 0 failed, 1 skipped")
+        print(
+            "  skipped: PyPI jsonschema is not installed (./dev test installs it)\n0 passed, 0 "
+            "failed, 1 skipped"
+        )
         return 0
     maker, lines, valid = Maker(SEED), [], 0
     for i in range(SCHEMAS):
@@ -128,14 +169,29 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         data, out = pathlib.Path(folder, "in.jsonl"), pathlib.Path(folder, "out.jsonl")
         data.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        command = [BENCH, "maskbench", "--vocab", "embedded", "--data", str(data), "--order", "any", "--out", str(out)]
+        command = [
+            BENCH,
+            "maskbench",
+            "--vocab",
+            "embedded",
+            "--data",
+            str(data),
+            "--order",
+            "any",
+            "--out",
+            str(out),
+        ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         results = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     passed = failed = empty = refused = 0
     for line, result in zip(lines, results, strict=True):
         good = result["outcome"] == "pass"
         empty += good and result.get("status") == "TSL_ERR_EMPTY"  # a pass if no instance is valid
-        if not good and result["outcome"] == "refused" and re.search("uniqueItems (under a negation|where )", result["message"]):
+        if (
+            not good
+            and result["outcome"] == "refused"
+            and re.search("uniqueItems (under a negation|where )", result["message"])
+        ):
             good = True
             refused += 1
         passed += good
@@ -143,8 +199,11 @@ def main():
         if not good:
             print(f"  failed: {json.dumps(result)[:300]}\n    {line['schema']}")
     pairs = sum(len(line["tests"]) for line in lines)
-    print(f"  {SCHEMAS} schemas (seed {SEED}), {pairs} pairs of schema and instance, {valid} valid; {empty} schemas rightly refused as empty, "
-          f"{refused} for uniqueItems")
+    print(
+        f"  {SCHEMAS} schemas (seed {SEED}), {pairs} pairs of schema and instance, {valid} valid; "
+        f"{empty} schemas rightly refused as empty, "
+        f"{refused} for uniqueItems"
+    )
     if refused > SCHEMAS // 10:
         print(f"  failed: {refused} schemas refused for uniqueItems")
         failed += 1

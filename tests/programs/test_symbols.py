@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The shared library exports the public functions and nothing else.
 
-The names that the dynamic symbol table defines must be exactly the functions that include/turnstile.h declares with TSL_API; a name
-declared but not defined is a failure too. In the static library every global name starts with tsl_, so that it can be linked into any
-program without a clash.
+The names that the dynamic symbol table defines must be exactly the functions that
+include/turnstile.h declares with TSL_API; a name declared but not defined is a failure too. In the
+static library every global name starts with tsl_, so that it can be linked into any program without
+a clash.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import os
 import pathlib
 import re
@@ -25,8 +27,12 @@ def declared():
 
 def defined(library, *flags):
     """Global names that a library defines."""
-    out = subprocess.run(["nm", "--defined-only", "--extern-only", "--format=posix", *flags, str(library)], check=True, capture_output=True,
-                         text=True).stdout
+    out = subprocess.run(
+        ["nm", "--defined-only", "--extern-only", "--format=posix", *flags, str(library)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     return {line.split()[0] for line in out.split("\n") if len(line.split()) >= 3}
 
 
@@ -34,16 +40,29 @@ def main():
     public = declared()
     shared = defined(BUILD / "libturnstile.so", "--dynamic")
     static = defined(BUILD / "libturnstile.a")
-    problems = [f"the header declares {name}, the shared library does not define it" for name in sorted(public - shared)]
-    problems += [f"the shared library exports {name}, which the header does not declare" for name in sorted(shared - public)]
-    problems += [f"the static library defines the global name {name}" for name in sorted(static) if not name.startswith("tsl_")]
+    problems = [
+        f"the header declares {name}, the shared library does not define it"
+        for name in sorted(public - shared)
+    ]
+    problems += [
+        f"the shared library exports {name}, which the header does not declare"
+        for name in sorted(shared - public)
+    ]
+    problems += [
+        f"the static library defines the global name {name}"
+        for name in sorted(static)
+        if not name.startswith("tsl_")
+    ]
     if not public:
         problems.append("no declaration was found in include/turnstile.h")
     for problem in problems:
         print("  " + problem)
     passed = len(public & shared) + len([name for name in static if name.startswith("tsl_")])
-    print(f"  {'ok  ' if not problems else 'FAIL'} {len(public)} public functions are exported and nothing else; "
-          f"{len(static)} global names of the static library start with tsl_")
+    print(
+        f"  {'ok  ' if not problems else 'FAIL'} {len(public)} public functions are exported and "
+        "nothing else; "
+        f"{len(static)} global names of the static library start with tsl_"
+    )
     print(f"{passed} passed, {len(problems)} failed, 0 skipped")
     return 1 if problems else 0
 

@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
-"""Answers with tool calls, for every preset: random answers under the masks, read back by the grammar, must hold calls that are valid.
+"""Answers with tool calls, for every preset: random answers under the masks, read back by the
+grammar, must hold calls that are valid.
 
-  embedded   the sources that scripts/embed.py writes are those in the tree; a second preset of one name is an error
-  requests   a request file of each API (tests/cases/tools) compiles as it is, and the tool choice in it is obeyed
-  round      with two vocabularies: answers drawn under the masks, with triggers and beginnings of triggers nudged in, read back to calls whose arguments are
-             valid under PyPI jsonschema; read token by token while drawing, as one text, and byte by byte, they are the same
+  embedded   the sources that scripts/embed.py writes are those in the tree; a second preset of one
+             name is an error
+  requests   a request file of each API (tests/cases/tools) compiles as it is, and the tool choice
+             in it is obeyed
+  round      with two vocabularies: answers drawn under the masks, with triggers and beginnings of
+             triggers nudged in, read back to calls whose arguments are valid under PyPI jsonschema;
+             read token by token while drawing, as one text, and byte by byte, they are the same
              (the tool compares these three itself)
   choice     auto, required, none and a name; one call or several; thinking on and off
-  nested     random schemas in the style minimax_m3_xml: what is drawn under the masks comes back as arguments that are valid, and these, written down
-             again by a few lines of Python, are the text
-  free       texts without a trigger, near-triggers and any Unicode included, are accepted and come back unaltered
+  nested     random schemas in the style minimax_m3_xml: what is drawn under the masks comes back as
+             arguments that are valid, and these, written down again by a few lines of Python, are
+             the text
+  free       texts without a trigger, near-triggers and any Unicode included, are accepted and come
+             back unaltered
 
 TSL_TOOLS_ANSWERS sets how many answers each combination draws (default 2).
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import decimal
 import json
 import os
@@ -49,9 +56,21 @@ def check(good, *what):
 
 
 def run(*arguments, expect=0):
-    done = subprocess.run([CLI, "tools", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=ROOT)
+    done = subprocess.run(
+        [CLI, "tools", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        cwd=ROOT,
+    )
     out = done.stdout.decode("utf-8", "replace")
-    check(done.returncode == expect, "status", done.returncode, *arguments, done.stderr.decode("utf-8", "replace")[-600:])
+    check(
+        done.returncode == expect,
+        "status",
+        done.returncode,
+        *arguments,
+        done.stderr.decode("utf-8", "replace")[-600:],
+    )
     return out if done.returncode == expect else None
 
 
@@ -71,10 +90,17 @@ def lines(text):
 
 def vocabularies():
     global skipped
-    found = [path for name in ("llama3_1", "qwen3") if (path := VOCABS / name / "tokenizer.json").exists()]
+    found = [
+        path
+        for name in ("llama3_1", "qwen3")
+        if (path := VOCABS / name / "tokenizer.json").exists()
+    ]
     if len(found) < 2:
         skipped += 2 - len(found)
-        print(f"  skipped: {2 - len(found)} of 2 real vocabularies are not there: ./dev fetch vocabs; going on with the embedded one")
+        print(
+            f"  skipped: {2 - len(found)} of 2 real vocabularies are not there: ./dev fetch "
+            "vocabs; going on with the embedded one"
+        )
         found.append(None)
     return found
 
@@ -83,11 +109,23 @@ def schemas_of(request):
     out = {}
     for tool in request.get("tools") or request.get("functions", []):
         inner = tool.get("function") or tool.get("custom") or tool
-        out[inner["name"]] = inner.get("parameters") or inner.get("input_schema") or inner.get("inputSchema") or {"type": "object"}
+        out[inner["name"]] = (
+            inner.get("parameters")
+            or inner.get("input_schema")
+            or inner.get("inputSchema")
+            or {"type": "object"}
+        )
         if tool.get("type") == "custom" and "input_schema" not in inner:
             grammar = (inner.get("format") or {}).get("grammar") or inner.get("format") or {}
-            text = {"type": "string"} | ({"pattern": f"^(?:{grammar['definition']})$"} if "definition" in grammar else {})
-            out[inner["name"]] = {"type": "object", "properties": {"input": text}, "required": ["input"], "additionalProperties": False}
+            text = {"type": "string"} | (
+                {"pattern": f"^(?:{grammar['definition']})$"} if "definition" in grammar else {}
+            )
+            out[inner["name"]] = {
+                "type": "object",
+                "properties": {"input": text},
+                "required": ["input"],
+                "additionalProperties": False,
+            }
     return out
 
 
@@ -96,7 +134,9 @@ def judge(parsed, schemas, *where):
         schema = schemas.get(call["name"])
         if not check(schema is not None and "incomplete" not in call, "call", call, *where):
             continue
-        validator = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+        validator = jsonschema.Draft202012Validator(
+            schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+        )
         errors = [e.message for e in validator.iter_errors(call["arguments"])]
         check(not errors, "arguments", call["arguments"], errors, *where)
 
@@ -142,7 +182,14 @@ def round_trip():
     request = CASES / "chat_completions.json"
     schemas = schemas_of(json.loads(request.read_text(encoding="utf-8")))
     files = vocabularies()
-    LONGEST.update({f: 1024 if f is None else max(map(len, json.loads(f.read_text(encoding="utf-8"))["model"]["vocab"])) for f in files})
+    LONGEST.update(
+        {
+            f: 1024
+            if f is None
+            else max(map(len, json.loads(f.read_text(encoding="utf-8"))["model"]["vocab"]))
+            for f in files
+        }
+    )
     total = calls = several = 0
     for path in PRESETS:
         preset = json.loads(path.read_text(encoding="utf-8"))
@@ -151,7 +198,19 @@ def round_trip():
         for case, (file, *arguments) in enumerate(CHOICES):
             file = files[file % len(files)]
             vocab = ["--vocab", file, "--vocab-cache", VOCABS] if file else []
-            out = run("--preset", name, "--tools", request, *vocab, *arguments, *nudge, "--generate", ANSWERS, "--seed", case)
+            out = run(
+                "--preset",
+                name,
+                "--tools",
+                request,
+                *vocab,
+                *arguments,
+                *nudge,
+                "--generate",
+                ANSWERS,
+                "--seed",
+                case,
+            )
             answers = lines(out)
             check(len(answers) == ANSWERS, "answers", name, arguments, len(answers))
             for answer in answers:
@@ -165,21 +224,40 @@ def round_trip():
                 if "--no-parallel" in arguments or "get_weather" in arguments:
                     check(len(parsed["calls"]) <= 1, "one call", name, arguments, repr(text))
                 if "get_weather" in arguments:
-                    check([c["name"] for c in parsed["calls"]] == ["get_weather"], "the tool asked for", name, repr(text))
-                if "--max-thinking" in arguments and not preset.get("messages"):  # exactly how many: tests/tags/test_tags.c
-                    check(len(parsed["reasoning"].encode()) <= 6 * LONGEST[file], "short thinking", name, repr(text))
+                    check(
+                        [c["name"] for c in parsed["calls"]] == ["get_weather"],
+                        "the tool asked for",
+                        name,
+                        repr(text),
+                    )
+                if "--max-thinking" in arguments and not preset.get(
+                    "messages"
+                ):  # exactly how many: tests/tags/test_tags.c
+                    check(
+                        len(parsed["reasoning"].encode()) <= 6 * LONGEST[file],
+                        "short thinking",
+                        name,
+                        repr(text),
+                    )
                 if "none" in arguments:
                     check(not parsed["calls"], "no call", name, repr(text))
                     if preset.get("text") and text.startswith(preset["text"]["begin"]):
-                        text = text.removeprefix(preset["text"]["begin"]).removesuffix(preset["text"]["end"])
+                        text = text.removeprefix(preset["text"]["begin"]).removesuffix(
+                            preset["text"]["end"]
+                        )
                     if not preset.get("messages"):
                         check(parsed["content"] == text, "free text", name, repr(text), parsed)
-    print(f"  round: {len(PRESETS)} presets, {total} answers, {calls} calls, {several} answers with several")
+    print(
+        f"  round: {len(PRESETS)} presets, {total} answers, {calls} calls, {several} answers with "
+        "several"
+    )
     check(calls > total // 2 and several > total // 10, "few calls", calls, several)
 
 
 def demands(request):
-    """What the tool choice of a request demands: the names of the tools that may be called, whether one must be, whether several may be."""
+    """What the tool choice of a request demands: the names of the tools that may be called, whether
+    one must be, whether several may be.
+    """
     choice = request.get("tool_choice")
     schemas = schemas_of(request)
     one = request.get("parallel_tool_calls") is False
@@ -200,7 +278,11 @@ def demands(request):
 
 
 def format_of(request):
-    found = request.get("response_format") or request.get("text", {}).get("format") or request.get("output_format")
+    found = (
+        request.get("response_format")
+        or request.get("text", {}).get("format")
+        or request.get("output_format")
+    )
     return found and (found.get("json_schema", found).get("schema"))
 
 
@@ -214,7 +296,18 @@ def requests():
         for preset in ("qwen3", "qwen3-coder", "gpt-oss", "llama4-pythonic"):
             out = run("--preset", preset, "--tools", path, "--compile")
             check(out is not None and out.startswith("compiled in"), "compiles", path, preset)
-            out = run("--preset", preset, "--tools", path, "--thinking", "off", "--generate", 6, "--nudge", "<tool_call>")
+            out = run(
+                "--preset",
+                preset,
+                "--tools",
+                path,
+                "--thinking",
+                "off",
+                "--generate",
+                6,
+                "--nudge",
+                "<tool_call>",
+            )
             for line in lines(out):
                 parsed = line["parsed"]
                 judge(parsed, schemas, path, line)
@@ -222,20 +315,52 @@ def requests():
                 check(not required or parsed["calls"], "a call is required", path, line)
                 check(not one or len(parsed["calls"]) <= 1, "one call", path, line)
                 if wanted and not parsed["calls"]:
-                    errors = [e.message for e in jsonschema.Draft202012Validator(wanted).iter_errors(json.loads(parsed["content"]))]
+                    errors = [
+                        e.message
+                        for e in jsonschema.Draft202012Validator(wanted).iter_errors(
+                            json.loads(parsed["content"])
+                        )
+                    ]
                     check(not errors, "the response format", path, line, errors)
     print(f"  requests: {len(list(CASES.glob('*.json')))} files, {called} calls")
 
 
 def mismatches(folder):
     """An answer that does not match is told once: where, or that it is not complete."""
-    for content, message in ((b"x\xff", "does not match from byte 1 on"), (b"\xffx", "does not match from byte 0 on"), (b"x<tool_call>", "is not complete")):
+    for content, message in (
+        (b"x\xff", "does not match from byte 1 on"),
+        (b"\xffx", "does not match from byte 0 on"),
+        (b"x<tool_call>", "is not complete"),
+    ):
         answer = folder / "answer.txt"
         answer.write_bytes(content)
         for stream in ([], ["--stream"]):
-            done = subprocess.run([CLI, "tools", "--preset", "qwen3", "--tools", CASES / "chat_completions.json", "--thinking", "off", *stream, "--parse", answer], capture_output=True, cwd=ROOT)
+            done = subprocess.run(
+                [
+                    CLI,
+                    "tools",
+                    "--preset",
+                    "qwen3",
+                    "--tools",
+                    CASES / "chat_completions.json",
+                    "--thinking",
+                    "off",
+                    *stream,
+                    "--parse",
+                    answer,
+                ],
+                capture_output=True,
+                cwd=ROOT,
+            )
             err = done.stderr.decode("utf-8", "replace")
-            check(done.returncode == 1 and message in err and err.count("the answer") == 1, "one message", content, stream, done.returncode, err)
+            check(
+                done.returncode == 1 and message in err and err.count("the answer") == 1,
+                "one message",
+                content,
+                stream,
+                done.returncode,
+                err,
+            )
 
 
 def free_text(folder):
@@ -246,23 +371,52 @@ def free_text(folder):
         preset = json.loads(path.read_text(encoding="utf-8"))
         if preset.get("messages"):
             continue
-        triggers = listed(preset["section"]["begin"] if preset.get("section") else preset["trigger"])
+        triggers = listed(
+            preset["section"]["begin"] if preset.get("section") else preset["trigger"]
+        )
         forbidden = [*triggers, *preset["exclude"]]
         texts = []
         while len(texts) < 60:
             trigger = maker.choice(triggers)
-            pieces = [trigger[: maker.randrange(len(trigger))], trigger[maker.randrange(1, len(trigger)) :], "".join(chr(maker.choice((65, 0xE4, 0x4E2D, 0x1F600, 10, 92, 34, 60)) + maker.randrange(9)) for _ in range(maker.randrange(8))), " "]
+            pieces = [
+                trigger[: maker.randrange(len(trigger))],
+                trigger[maker.randrange(1, len(trigger)) :],
+                "".join(
+                    chr(
+                        maker.choice((65, 0xE4, 0x4E2D, 0x1F600, 10, 92, 34, 60))
+                        + maker.randrange(9)
+                    )
+                    for _ in range(maker.randrange(8))
+                ),
+                " ",
+            ]
             text = "".join(maker.choice(pieces) for _ in range(maker.randrange(1, 12)))
             if not any(f in text for f in forbidden):
                 texts.append(text)
         batch = folder / "free.bin"
         batch.write_bytes(b"".join(t.encode("utf-8") + b"\0" for t in texts))
         for thinking in ("off", "auto"):
-            out = run("--preset", preset["name"], "--tools", request, "--thinking", thinking, "--parse", batch, "--null") or "\n" * len(texts)
+            out = run(
+                "--preset",
+                preset["name"],
+                "--tools",
+                request,
+                "--thinking",
+                thinking,
+                "--parse",
+                batch,
+                "--null",
+            ) or "\n" * len(texts)
             for text, line in zip(texts, out.split("\n")[:-1], strict=True):
                 parsed = json.loads(line or "null")
                 count += 1
-                check(parsed and parsed["content"] == text and not parsed["calls"], "unaltered", preset["name"], repr(text), line)
+                check(
+                    parsed and parsed["content"] == text and not parsed["calls"],
+                    "unaltered",
+                    preset["name"],
+                    repr(text),
+                    line,
+                )
     print(f"  free: {count} texts")
 
 
@@ -285,9 +439,15 @@ def nested_schema(draw, depth):
     if kind < 2:
         return draw.choice(LEAVES)
     if kind == 2:
-        return {"type": "array", "items": nested_schema(draw, depth - 1)} | draw.choice(({}, {"minItems": 1}, {"maxItems": 2}, {"contains": {"type": "array"}}))
-    names = draw.sample(("a", "b", "x y", "q\"", "ключ", "item"), draw.randint(1, 3))
-    return {"type": "object", "properties": {n: nested_schema(draw, depth - 1) for n in names}, "required": [n for n in names if draw.random() < 0.4]}
+        return {"type": "array", "items": nested_schema(draw, depth - 1)} | draw.choice(
+            ({}, {"minItems": 1}, {"maxItems": 2}, {"contains": {"type": "array"}})
+        )
+    names = draw.sample(("a", "b", "x y", 'q"', "ключ", "item"), draw.randint(1, 3))
+    return {
+        "type": "object",
+        "properties": {n: nested_schema(draw, depth - 1) for n in names},
+        "required": [n for n in names if draw.random() < 0.4],
+    }
 
 
 def elements(value):
@@ -300,26 +460,70 @@ def elements(value):
 
 def nested(folder):
     draw, answers, inside, empty = random.Random(4), 0, 0, 0
-    nudge = [a for text in (MARKER + "<", MARKER + "</", MARKER, "item>", MARKER + "<item>", ">", "\n") for a in ("--nudge", text)]
+    nudge = [
+        a
+        for text in (MARKER + "<", MARKER + "</", MARKER, "item>", MARKER + "<item>", ">", "\n")
+        for a in ("--nudge", text)
+    ]
     for case in range(40):
-        schema = {"type": "object", "properties": {"x": nested_schema(draw, 3), "y": nested_schema(draw, 2)}, "required": ["x"]}
-        content = {"type": "json_schema", "as": "arguments", "style": "minimax_m3_xml", "json_schema": schema, "any_order": case % 2 == 0}
+        schema = {
+            "type": "object",
+            "properties": {"x": nested_schema(draw, 3), "y": nested_schema(draw, 2)},
+            "required": ["x"],
+        }
+        content = {
+            "type": "json_schema",
+            "as": "arguments",
+            "style": "minimax_m3_xml",
+            "json_schema": schema,
+            "any_order": case % 2 == 0,
+        }
         file = folder / "nested.json"
-        file.write_text(json.dumps({"type": "tag", "as": "call", "name": "f", "begin": "<f>", "content": content, "end": "</f>"}), encoding="utf-8")
-        done = subprocess.run([CLI, "tools", "--tags", file, *nudge, "--generate", "5", "--seed", str(case)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-        if done.returncode and b"TSL_ERR_EMPTY" in done.stderr:  # x has itself in it, or an array that nothing satisfies
+        file.write_text(
+            json.dumps(
+                {
+                    "type": "tag",
+                    "as": "call",
+                    "name": "f",
+                    "begin": "<f>",
+                    "content": content,
+                    "end": "</f>",
+                }
+            ),
+            encoding="utf-8",
+        )
+        done = subprocess.run(
+            [CLI, "tools", "--tags", file, *nudge, "--generate", "5", "--seed", str(case)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        if (
+            done.returncode and b"TSL_ERR_EMPTY" in done.stderr
+        ):  # x has itself in it, or an array that nothing satisfies
             empty += 1
             continue
-        check(done.returncode == 0, "status", done.returncode, schema, done.stderr.decode("utf-8", "replace")[-600:])
+        check(
+            done.returncode == 0,
+            "status",
+            done.returncode,
+            schema,
+            done.stderr.decode("utf-8", "replace")[-600:],
+        )
         for line in done.stdout.decode("utf-8", "replace").split("\n")[:-1]:
             answer = json.loads(line)
             judge({"calls": lines(line)[0]["parsed"]["calls"]}, {"f": schema}, repr(answer["text"]))
-            spelled = json.loads(line, parse_int=str, parse_float=str)["parsed"]["calls"][0]["arguments"]  # as they stand in the text
+            spelled = json.loads(line, parse_int=str, parse_float=str)["parsed"]["calls"][0][
+                "arguments"
+            ]  # as they stand in the text
             text = re.sub(r"(\]<\]minimax\[>\[</[^>]*>)\n", r"\1", answer["text"])
             check(text == f"<f>{elements(spelled)}</f>", "elements", repr(answer["text"]), spelled)
             answers += 1
             inside += any(isinstance(v, (dict, list)) and v for v in spelled.values())
-    print(f"  nested: {answers} answers, {inside} with elements inside elements; {empty} schemas that nothing satisfies")
+    print(
+        f"  nested: {answers} answers, {inside} with elements inside elements; {empty} schemas "
+        "that nothing satisfies"
+    )
     check(answers > 100 and inside > 30, "few elements", answers, inside, empty)
 
 
@@ -332,10 +536,21 @@ def embedded(folder):
     embed = [sys.executable, str(copy / "scripts" / "embed.py")]
     subprocess.run(embed, check=True)
     for name in names:
-        check((copy / "compiler" / name).read_bytes() == (ROOT / "compiler" / name).read_bytes(), "scripts/embed.py writes what is in the tree", name)
-    (copy / "schemas" / "tools" / "zz.json").write_bytes((copy / "schemas" / "tools" / "qwen3.json").read_bytes())
+        check(
+            (copy / "compiler" / name).read_bytes() == (ROOT / "compiler" / name).read_bytes(),
+            "scripts/embed.py writes what is in the tree",
+            name,
+        )
+    (copy / "schemas" / "tools" / "zz.json").write_bytes(
+        (copy / "schemas" / "tools" / "qwen3.json").read_bytes()
+    )
     done = subprocess.run(embed, capture_output=True, text=True)
-    check(done.returncode == 1 and "zz.json: there is a preset qwen3 already, in qwen3.json" in done.stderr, "a preset of a name that there is", done.stderr)
+    check(
+        done.returncode == 1
+        and "zz.json: there is a preset qwen3 already, in qwen3.json" in done.stderr,
+        "a preset of a name that there is",
+        done.stderr,
+    )
 
 
 def main():

@@ -11,6 +11,7 @@ The library's file name, turnstile.pc, the Python package and the bill of materi
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import ctypes
 import json
 import os
@@ -35,40 +36,77 @@ def text_of(name):
 
 
 def project_version():
-    return re.search(r"^project\('turnstile',.*?\bversion: '([0-9.]+)'", text_of("meson.build"), re.M | re.S)[1]
+    return re.search(
+        r"^project\('turnstile',.*?\bversion: '([0-9.]+)'", text_of("meson.build"), re.M | re.S
+    )[1]
 
 
 def found(name, text):
     """Every version of Turnstile's own that a file names."""
     if name.endswith(".h"):
-        return [".".join(re.search(rf"^#define TSL_VERSION_{part} (\d+)$", text, re.M)[1] for part in ("MAJOR", "MINOR", "PATCH"))]
+        return [
+            ".".join(
+                re.search(rf"^#define TSL_VERSION_{part} (\d+)$", text, re.M)[1]
+                for part in ("MAJOR", "MINOR", "PATCH")
+            )
+        ]
     if name.endswith(".json"):
         return [json.loads(text)["version"]]
     if name.endswith(".lock"):
         return re.findall(r'^name = "turnstile(?:-sys)?"\nversion = "([^"]+)"', text, re.M)
-    return re.findall(r'^version = "([^"]+)"', text, re.M) + re.findall(r'^turnstile-sys = .*\bversion = "([^"]+)"', text, re.M)
+    return re.findall(r'^version = "([^"]+)"', text, re.M) + re.findall(
+        r'^turnstile-sys = .*\bversion = "([^"]+)"', text, re.M
+    )
 
 
-FILES = {"include/turnstile.h": 1, "bindings/node/package.json": 1, "bindings/rust/turnstile-sys/Cargo.toml": 1, "bindings/rust/turnstile/Cargo.toml": 3,
-         "bindings/rust/Cargo.lock": 2}
+FILES = {
+    "include/turnstile.h": 1,
+    "bindings/node/package.json": 1,
+    "bindings/rust/turnstile-sys/Cargo.toml": 1,
+    "bindings/rust/turnstile/Cargo.toml": 3,
+    "bindings/rust/Cargo.lock": 2,
+}
 
 
 def main():
     version = project_version()
-    check(re.fullmatch(r"\d+\.\d+\.\d+", version), f"meson.build: {version} is not MAJOR.MINOR.PATCH")
-    check(found("a.h", "#define TSL_VERSION_MAJOR 4\n#define TSL_VERSION_MINOR 5\n#define TSL_VERSION_PATCH 6\n") == ["4.5.6"], "self check: a header")
-    check(found("Cargo.toml", 'version = "4.5.6"\nturnstile-sys = { path = "x", version = "7.8.9" }\n') == ["4.5.6", "7.8.9"], "self check: a crate")
+    check(
+        re.fullmatch(r"\d+\.\d+\.\d+", version), f"meson.build: {version} is not MAJOR.MINOR.PATCH"
+    )
+    check(
+        found(
+            "a.h",
+            "#define TSL_VERSION_MAJOR 4\n#define TSL_VERSION_MINOR 5\n#define TSL_VERSION_PATCH 6\n",
+        )
+        == ["4.5.6"],
+        "self check: a header",
+    )
+    check(
+        found(
+            "Cargo.toml", 'version = "4.5.6"\nturnstile-sys = { path = "x", version = "7.8.9" }\n'
+        )
+        == ["4.5.6", "7.8.9"],
+        "self check: a crate",
+    )
     for name, count in FILES.items():
         versions = found(name, text_of(name))
-        check(len(versions) == count and set(versions) == {version}, f"{name}: {versions}, but meson.build says {version}")
+        check(
+            len(versions) == count and set(versions) == {version},
+            f"{name}: {versions}, but meson.build says {version}",
+        )
     project = text_of("pyproject.toml")
-    check('dynamic = ["version"]' in project and not re.search(r"^version\s*=", project, re.M), "pyproject.toml takes its version from meson")
+    check(
+        'dynamic = ["version"]' in project and not re.search(r"^version\s*=", project, re.M),
+        "pyproject.toml takes its version from meson",
+    )
     check(f"\n## [{version}]" in text_of("CHANGELOG.md"), f"CHANGELOG.md has a section [{version}]")
     shared = BUILD / "libturnstile.so"
     if shared.is_file():
         library = ctypes.CDLL(str(shared))
         library.tsl_version.restype = ctypes.c_char_p
-        check(library.tsl_version() == version.encode(), f"{shared.name} says {library.tsl_version()}")
+        check(
+            library.tsl_version() == version.encode(), f"{shared.name} says {library.tsl_version()}"
+        )
     skipped = 0 if shared.is_file() else 1
     if skipped:
         print(f"  skipped: {shared} is not there")

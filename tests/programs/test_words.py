@@ -14,6 +14,7 @@ an item of a list or a cell of a table. A piece of code counts as one word; bloc
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import collections
 import pathlib
 import re
@@ -22,17 +23,46 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-RETIRED = ("asked beyond brief crossing dull kin laid plenty surely taken tell tells told united zone zones").split()
+RETIRED = (
+    "asked beyond brief crossing dull kin laid plenty surely taken tell tells told united zone zones"
+).split()
 IN_IDENTIFIERS = ["wide"]
 # Files and folders without retired words. A folder that is clean is added here, and stays clean.
-CHECKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs", "bindings/node/README.md", "bindings/rust/README.md"]
+CHECKED = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "docs",
+    "bindings/node/README.md",
+    "bindings/rust/README.md",
+]
 # Quotations: {file: words that it quotes}. A word that the file no longer has is an error, too.
 ALLOWED = {
-    "docs/limits.md": {"tell", "united"},  # messages of the engine, word for word
+    "docs/limits.md": {"tell", "united"}  # messages of the engine, word for word
 }
 # The words are looked for in files of these kinds. Not in data: texts, schemas, published vocabularies.
-KINDS = {".c", ".h", ".def", ".cpp", ".hpp", ".py", ".js", ".mjs", ".ts", ".rs", ".html", ".css", ".md", ".build", ".pyi", ""}
-DATA = re.compile(r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc_expected\.h$|^LICENSE$|^tests/cases/|^fuzz/corpus/|^fuzz/dict/|^schemas/")
+KINDS = {
+    ".c",
+    ".h",
+    ".def",
+    ".cpp",
+    ".hpp",
+    ".py",
+    ".js",
+    ".mjs",
+    ".ts",
+    ".rs",
+    ".html",
+    ".css",
+    ".md",
+    ".build",
+    ".pyi",
+    "",
+}
+DATA = re.compile(
+    r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc_expected\.h$|^LICENSE$|^tests/cases/|^fuzz/corpus/|^fuzz/dict/|^schemas/"
+)
 THIS = "tests/programs/test_words.py"
 
 MOST = 25
@@ -49,11 +79,17 @@ def check(condition, what):
 
 
 def tracked():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
     if listed.returncode == 0:
         names = listed.stdout.split("\n")
     else:
-        names = [p.relative_to(ROOT).as_posix() for p in ROOT.rglob("*") if not p.relative_to(ROOT).parts[0].startswith(("build", "."))]
+        names = [
+            p.relative_to(ROOT).as_posix()
+            for p in ROOT.rglob("*")
+            if not p.relative_to(ROOT).parts[0].startswith(("build", "."))
+        ]
     return sorted(name for name in names if name and (ROOT / name).is_file())
 
 
@@ -66,12 +102,21 @@ def kept(name):
 
 def parts(text):
     """The words of a text, identifiers split: walk_kin, walkKin, WalkKin -> walk, kin."""
-    return [word.lower() for run in re.findall(r"[A-Za-z]+", text) for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", run)]
+    return [
+        word.lower()
+        for run in re.findall(r"[A-Za-z]+", text)
+        for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", run)
+    ]
 
 
 def bare_code(text):
     """C without its comments and texts; the lines stay."""
-    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
+    return re.sub(
+        r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"',
+        lambda m: "\n" * m[0].count("\n"),
+        text,
+        flags=re.S,
+    )
 
 
 def retired_in(name, text):
@@ -103,19 +148,28 @@ def test_words():
             if word in ALLOWED.get(name, ()):
                 needed[name].add(word)
             else:
-                check(False, f"{name}:{line}: \"{word}\" is a retired word; docs/glossary.md has the one for it")
+                check(
+                    False,
+                    f'{name}:{line}: "{word}" is a retired word; docs/glossary.md has the one for it',
+                )
         results.append(True)
     for name, words in ALLOWED.items():
-        check(words == needed[name], f"ALLOWED: {name} no longer has {sorted(words - needed[name])}")
+        check(
+            words == needed[name], f"ALLOWED: {name} no longer has {sorted(words - needed[name])}"
+        )
 
 
 def test_glossary():
-    table = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").partition("\n## Retired words")[2]
+    table = (
+        (ROOT / "docs" / "glossary.md")
+        .read_text(encoding="utf-8")
+        .partition("\n## Retired words")[2]
+    )
     listed = {word for row in re.findall(r"^\| ([^|]+) \|", table, re.M) for word in parts(row)}
     for word in RETIRED + IN_IDENTIFIERS:
         known = {word, word.removesuffix("s")}
         known |= {"tells"} if word == "tell" else {"told"} if word.startswith("tell") else set()
-        check(listed & known, f"docs/glossary.md: \"{word}\" stands in the table of retired words")
+        check(listed & known, f'docs/glossary.md: "{word}" stands in the table of retired words')
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
@@ -123,7 +177,9 @@ def test_glossary():
 
 def units(text):
     """(line, prose) of each paragraph, item and cell of a Markdown text, without code."""
-    text = re.sub(r"^```.*?^```$|<!--.*?-->", lambda m: "\n" * m[0].count("\n"), text, flags=re.M | re.S)
+    text = re.sub(
+        r"^```.*?^```$|<!--.*?-->", lambda m: "\n" * m[0].count("\n"), text, flags=re.M | re.S
+    )
     unit, first = [], 0
     for number, line in enumerate(text.split("\n") + [""], 1):
         row = line.lstrip().startswith("|")
@@ -154,7 +210,12 @@ def length(sentence):
 
 
 def long_sentences(text):
-    return [(line, length(s), s.strip()) for line, prose in units(text) for s in sentences(prose) if length(s) > MOST]
+    return [
+        (line, length(s), s.strip())
+        for line, prose in units(text)
+        for s in sentences(prose)
+        if length(s) > MOST
+    ]
 
 
 def test_sentences():
@@ -176,19 +237,53 @@ def test_self():
     def words(name, text):
         return sorted({word for _, word in retired_in(name, text)})
 
-    check(words("a/b.c", "int walk_kin; /* it was Told */ int aZone;") == ["kin", "told", "zone"], "self: words and parts of identifiers")
-    check(words("a/b.c", "int kind, akin, telling, zonesX0;") == ["zones"], "self: words that hold one are others")
-    check(words("a/b.c", 'int is_wide; /* wide */ char *t = "wide";') == ["wide"] and words("a/b.c", "/* wide_x */") == [], "self: wide in identifiers alone")
+    check(
+        words("a/b.c", "int walk_kin; /* it was Told */ int aZone;") == ["kin", "told", "zone"],
+        "self: words and parts of identifiers",
+    )
+    check(
+        words("a/b.c", "int kind, akin, telling, zonesX0;") == ["zones"],
+        "self: words that hold one are others",
+    )
+    check(
+        words("a/b.c", 'int is_wide; /* wide */ char *t = "wide";') == ["wide"]
+        and words("a/b.c", "/* wide_x */") == [],
+        "self: wide in identifiers alone",
+    )
     check(words("a/wide_zone.py", "") == ["wide", "zone"], "self: file names")
-    check(words("docs/glossary.md", "x\n## Retired words\n| kin | delta |") == [], "self: the glossary lists them")
+    check(
+        words("docs/glossary.md", "x\n## Retired words\n| kin | delta |") == [],
+        "self: the glossary lists them",
+    )
     long = " ".join(["word"] * 26)
-    check(len(long_sentences(f"{long}.")) == 1 and not long_sentences(" ".join(["word"] * 25) + "."), "self: 26 words are too many, 25 are not")
-    check(not long_sentences(f"Short one. {' '.join(['word'] * 20)}. Another `a b c d e f g` ends."), "self: sentences end, code is one word")
-    check(len(long_sentences(f"| a | {long} |")) == 1 and not long_sentences(f"| {' '.join(['w'] * 20)} | {' '.join(['w'] * 20)} |"), "self: cells")
-    check(not long_sentences(f"- a\n   | {' '.join(['w'] * 20)} | {' '.join(['w'] * 20)} |\n"), "self: cells of a table within an item")
-    check(not long_sentences(f"```sh\n{long}\n```\n\n    {long}\n"), "self: blocks of code are no prose")
-    check([line for line, _, _ in long_sentences(f"One.\n\n- {long}\n")] == [3], "self: lines are counted")
-    check(not long_sentences(f"- {' '.join(['w'] * 20)}\n- {' '.join(['w'] * 20)}\n"), "self: items")
+    check(
+        len(long_sentences(f"{long}.")) == 1 and not long_sentences(" ".join(["word"] * 25) + "."),
+        "self: 26 words are too many, 25 are not",
+    )
+    check(
+        not long_sentences(f"Short one. {' '.join(['word'] * 20)}. Another `a b c d e f g` ends."),
+        "self: sentences end, code is one word",
+    )
+    check(
+        len(long_sentences(f"| a | {long} |")) == 1
+        and not long_sentences(f"| {' '.join(['w'] * 20)} | {' '.join(['w'] * 20)} |"),
+        "self: cells",
+    )
+    check(
+        not long_sentences(f"- a\n   | {' '.join(['w'] * 20)} | {' '.join(['w'] * 20)} |\n"),
+        "self: cells of a table within an item",
+    )
+    check(
+        not long_sentences(f"```sh\n{long}\n```\n\n    {long}\n"),
+        "self: blocks of code are no prose",
+    )
+    check(
+        [line for line, _, _ in long_sentences(f"One.\n\n- {long}\n")] == [3],
+        "self: lines are counted",
+    )
+    check(
+        not long_sentences(f"- {' '.join(['w'] * 20)}\n- {' '.join(['w'] * 20)}\n"), "self: items"
+    )
 
 
 def list_all(place):
@@ -198,20 +293,33 @@ def list_all(place):
             continue
         text = (ROOT / name).read_text(encoding="utf-8", errors="replace")
         for line, word in retired_in(name, text):
-            counts["/".join(name.split("/")[:2]) if name.startswith(("runtime/", "compiler/", "tests/", "bindings/")) else name.split("/")[0]][word] += 1
+            counts[
+                "/".join(name.split("/")[:2])
+                if name.startswith(("runtime/", "compiler/", "tests/", "bindings/"))
+                else name.split("/")[0]
+            ][word] += 1
             if place and (name == place or name.startswith(place.rstrip("/") + "/")):
-                print(f"{name}:{line}: {word}: {text.splitlines()[line - 1].strip()[:120] if line else name}")
+                print(
+                    f"{name}:{line}: {word}: {text.splitlines()[line - 1].strip()[:120] if line else name}"
+                )
     if not place:
         for folder in sorted(counts):
-            print(f"{'checked' if is_checked(folder) else '       '} {folder:28} {sum(counts[folder].values()):5}  "
-                  + ", ".join(f"{word} {n}" for word, n in counts[folder].most_common()))
+            print(
+                f"{'checked' if is_checked(folder) else '       '} {folder:28} {sum(counts[folder].values()):5}  "
+                + ", ".join(f"{word} {n}" for word, n in counts[folder].most_common())
+            )
     return 0
 
 
 def main():
     if sys.argv[1:2] == ["--list"]:
         return list_all(sys.argv[2] if len(sys.argv) > 2 else None)
-    for name, test in [("self", test_self), ("words", test_words), ("glossary", test_glossary), ("sentences", test_sentences)]:
+    for name, test in [
+        ("self", test_self),
+        ("words", test_words),
+        ("glossary", test_glossary),
+        ("sentences", test_sentences),
+    ]:
         before = len(results)
         test()
         made = results[before:]

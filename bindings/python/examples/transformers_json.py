@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import sys
 
 import transformers
@@ -24,4 +25,4 @@ grammar = turnstile.Grammar.json_schema(vocab, SCHEMA, whitespace="compact")
 inputs = tokenizer(["Tell me about a person, as JSON:"], return_tensors="pt")
 processor = turnstile.hf.LogitsProcessor(grammar)
 out = model.generate(**inputs, max_new_tokens=100, do_sample=True, logits_processor=[processor])
-print(tokenizer.decode(out[0, inputs["input_ids"].shape[1]:], skip_special_tokens=True))
+print(tokenizer.decode(out[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))

@@ -2,10 +2,13 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import os
 import sys
 
-os.environ["TURNSTILE_VLLM"] = "1"  # every process of vLLM registers Turnstile: this is all that it takes
+os.environ["TURNSTILE_VLLM"] = (
+    "1"  # every process of vLLM registers Turnstile: this is all that it takes
+)
 
 from vllm import LLM, SamplingParams  # noqa: E402
 from vllm.sampling_params import StructuredOutputsParams  # noqa: E402
@@ -18,7 +21,14 @@ SCHEMA = {
 }
 
 if __name__ == "__main__":
-    llm = LLM(sys.argv[1], max_model_len=512, enforce_eager=True, block_size=32,
-              structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True})  # the backend that Turnstile replaces
+    llm = LLM(
+        sys.argv[1],
+        max_model_len=512,
+        enforce_eager=True,
+        block_size=32,
+        structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True},
+    )  # the backend that Turnstile replaces
     asked = SamplingParams(max_tokens=100, structured_outputs=StructuredOutputsParams(json=SCHEMA))
-    print(llm.generate(["Tell me about a person, as JSON:"], asked, use_tqdm=False)[0].outputs[0].text)
+    print(
+        llm.generate(["Tell me about a person, as JSON:"], asked, use_tqdm=False)[0].outputs[0].text
+    )

@@ -1,7 +1,10 @@
-"""A program for XGrammar, on Turnstile: its import is all that changed.    python xgrammar_json.py MODEL
+"""A program for XGrammar, on Turnstile: only its import has changed.
+
+    python xgrammar_json.py MODEL
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import sys
 
 import torch
@@ -9,15 +12,21 @@ import transformers
 
 import turnstile.compat_xgrammar as xgrammar  # was: import xgrammar
 
-SCHEMA = '{"type": "object", "properties": {"name": {"enum": ["Ada", "Alan"]}, "age": {"enum": ["18", "19"]}}, "required": ["name", "age"]}'
+SCHEMA = """{"type": "object", "required": ["name", "age"], "properties":
+            {"name": {"enum": ["Ada", "Alan"]}, "age": {"enum": ["18", "19"]}}}"""
 
 tokenizer = transformers.AutoTokenizer.from_pretrained(sys.argv[1])
 model = transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1])
-info = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=model.config.vocab_size, stop_token_ids=model.generation_config.eos_token_id)
-compiled = xgrammar.GrammarCompiler(info).compile_json_schema(SCHEMA, any_whitespace=False, separators=(",", ":"))
+info = xgrammar.TokenizerInfo.from_huggingface(
+    tokenizer,
+    stop_token_ids=model.generation_config.eos_token_id,
+    vocab_size=model.config.vocab_size,
+)
+compiled = xgrammar.GrammarCompiler(info).compile_json_schema(
+    SCHEMA, any_whitespace=False, separators=(",", ":")
+)
 matcher = xgrammar.GrammarMatcher(compiled)
 bitmask = xgrammar.allocate_token_bitmask(1, info.vocab_size)
-
 ids = tokenizer.encode("Tell me about a person, as JSON:", return_tensors="pt")
 start = ids.shape[1]
 while not matcher.is_terminated():

@@ -17,13 +17,20 @@ class Vocab:
     def token_bytes(self, token: int, /) -> bytes: ...
     def find_special(self, text: Union[str, bytes], /) -> Optional[int]: ...
     def set_walk_cache(self, max_bytes: int, /) -> None: ...
-    def encode(self, text: Union[str, bytes], special: bool = False, bos: bool = False, /) -> List[int]: ...
+    def encode(
+        self, text: Union[str, bytes], special: bool = False, bos: bool = False, /
+    ) -> List[int]: ...
 
 class Grammar:
     vocab: Any
     def stats(self) -> Dict[str, int]: ...
     def dump(self) -> List[str]: ...
-    def save(self, path: Union[str, bytes, "os.PathLike[str]"], max_states: int = 0, max_walk_steps: int = 0) -> None: ...
+    def save(
+        self,
+        path: Union[str, bytes, "os.PathLike[str]"],
+        max_states: int = 0,
+        max_walk_steps: int = 0,
+    ) -> None: ...
 
 class Cancel:
     is_set: bool
@@ -71,22 +78,55 @@ class Budget:
     def completion(self, matcher: Matcher, /) -> List[int]: ...
     def allows(self, matcher: Matcher, left: int, token: int, /) -> bool: ...
     def mask(self, matcher: Matcher, left: int, out: Any, row: int = 0, /) -> None: ...
-    def wind_down(self, matcher: Matcher, left: int, soft: int, bias: float, logits: Any, /) -> None: ...
+    def wind_down(
+        self, matcher: Matcher, left: int, soft: int, bias: float, logits: Any, /
+    ) -> None: ...
 
 class MaskTable:
     def __init__(self, vocab: Vocab, rows: int) -> None: ...
-    def fill(self, matchers: Sequence[Matcher], rows: Any, fresh: Any, fresh_rows: Any, /) -> int: ...
+    def fill(
+        self, matchers: Sequence[Matcher], rows: Any, fresh: Any, fresh_rows: Any, /
+    ) -> int: ...
     def stats(self) -> Dict[str, int]: ...
 
 class Sampler:
-    def __init__(self, seed: int = 0, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, legal_mass: bool = True, *,
-                 stages: Optional[Sequence[str]] = None, dynamic_range: float = 0.0, dynamic_exponent: float = 0.0, top_n_sigma: float = 0.0,
-                 typical_p: float = 0.0, epsilon: float = 0.0, eta: float = 0.0, xtc_probability: float = 0.0, xtc_threshold: float = 0.0,
-                 mirostat_tau: float = 0.0, mirostat_eta: float = 0.0, repetition_penalty: float = 0.0, frequency_penalty: float = 0.0,
-                 presence_penalty: float = 0.0, penalty_window: int = 0, dry_multiplier: float = 0.0, dry_base: float = 0.0, dry_allowed: int = 0,
-                 dry_window: int = 0, dry_breakers: Optional[Sequence[int]] = None, bias: Optional[Dict[int, float]] = None,
-                 allowed: Optional[Sequence[int]] = None, banned: Optional[Sequence[int]] = None, no_repeat_ngram: int = 0, min_tokens: int = 0,
-                 max_tokens: int = 0, eog: Optional[Sequence[int]] = None) -> None: ...
+    def __init__(
+        self,
+        seed: int = 0,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        legal_mass: bool = True,
+        *,
+        stages: Optional[Sequence[str]] = None,
+        dynamic_range: float = 0.0,
+        dynamic_exponent: float = 0.0,
+        top_n_sigma: float = 0.0,
+        typical_p: float = 0.0,
+        epsilon: float = 0.0,
+        eta: float = 0.0,
+        xtc_probability: float = 0.0,
+        xtc_threshold: float = 0.0,
+        mirostat_tau: float = 0.0,
+        mirostat_eta: float = 0.0,
+        repetition_penalty: float = 0.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
+        penalty_window: int = 0,
+        dry_multiplier: float = 0.0,
+        dry_base: float = 0.0,
+        dry_allowed: int = 0,
+        dry_window: int = 0,
+        dry_breakers: Optional[Sequence[int]] = None,
+        bias: Optional[Dict[int, float]] = None,
+        allowed: Optional[Sequence[int]] = None,
+        banned: Optional[Sequence[int]] = None,
+        no_repeat_ngram: int = 0,
+        min_tokens: int = 0,
+        max_tokens: int = 0,
+        eog: Optional[Sequence[int]] = None,
+    ) -> None: ...
     def draw(self, logits: Any, mask: Any = None, /) -> Tuple[int, float, float, int, int]: ...
     def accept(self, token: int, /) -> None: ...
     def prompt(self, tokens: Sequence[int], /) -> None: ...
@@ -111,24 +151,73 @@ class Parser:
 
 class Align:
     mass: float
-    def __init__(self, grammar: Grammar, model: Callable[[List[List[int]]], Any], max_tokens: int, seed: int = 0) -> None: ...
+    def __init__(
+        self,
+        grammar: Grammar,
+        model: Callable[[List[List[int]]], Any],
+        max_tokens: int,
+        seed: int = 0,
+    ) -> None: ...
     def sample(self) -> Tuple[List[int], float]: ...
     def probability(self, tokens: Sequence[int], /) -> float: ...
 
-def fill_batch(matchers: Sequence[Optional[Matcher]], out: Any, rows: Optional[Sequence[int]] = None,
-               threads: Optional[Threads] = None) -> None: ...
+def fill_batch(
+    matchers: Sequence[Optional[Matcher]],
+    out: Any,
+    rows: Optional[Sequence[int]] = None,
+    threads: Optional[Threads] = None,
+) -> None: ...
 def apply_mask(mask: Any, logits: Any, /) -> None: ...
 def count_mask(mask: Any, /) -> int: ...
 def tool_presets() -> Dict[str, str]: ...
-def measure_step(logits: Any, mask: Any = None, token: Optional[int] = None, top_n: int = 0) -> Dict[str, Any]: ...
-def guide_classifier_free(conditional: Any, unconditional: Any, scale: float, out: Any, /) -> None: ...
-def guide_contrastive(strong: Any, weak: Any, alpha: float, beta: float, out: Any, mask: Any = None, /) -> None: ...
-def beam_search(grammar: Grammar, model: Callable[[List[List[int]]], Any], width: int, max_tokens: int, n_best: int = 0,
-                length_penalty: float = 0.0) -> List[Tuple[bytes, List[int], float, float]]: ...
-def score_all(grammar: Grammar, model: Callable[[List[List[int]]], Any], *, max_outputs: int = 0, max_prefixes: int = 0, batch: int = 0,
-              all_tokenisations: bool = False, plain_json: bool = False, open_end: bool = False) -> Tuple[List[Tuple[bytes, float, float]], float]: ...
-def mask_drafts(matcher: Matcher, tokens: Sequence[int], out: Any, parents: Optional[Sequence[Optional[int]]] = None) -> List[bool]: ...
-def speculate(matcher: Matcher, tokens: Sequence[int], logits: Any, draft_logits: Any = None, parents: Optional[Sequence[Optional[int]]] = None, *,
-              temperature: float = 1.0, draft_temperature: float = 1.0, draft_masked: bool = False, distinct: bool = False, seed: int = 0,
-              draws: int = 0) -> Tuple[List[int], Optional[int], int]: ...
-def draft_forced(matcher: Matcher, tail: Sequence[int], max_retract: int = 0, capacity: int = 64) -> Tuple[List[int], int]: ...
+def measure_step(
+    logits: Any, mask: Any = None, token: Optional[int] = None, top_n: int = 0
+) -> Dict[str, Any]: ...
+def guide_classifier_free(
+    conditional: Any, unconditional: Any, scale: float, out: Any, /
+) -> None: ...
+def guide_contrastive(
+    strong: Any, weak: Any, alpha: float, beta: float, out: Any, mask: Any = None, /
+) -> None: ...
+def beam_search(
+    grammar: Grammar,
+    model: Callable[[List[List[int]]], Any],
+    width: int,
+    max_tokens: int,
+    n_best: int = 0,
+    length_penalty: float = 0.0,
+) -> List[Tuple[bytes, List[int], float, float]]: ...
+def score_all(
+    grammar: Grammar,
+    model: Callable[[List[List[int]]], Any],
+    *,
+    max_outputs: int = 0,
+    max_prefixes: int = 0,
+    batch: int = 0,
+    all_tokenisations: bool = False,
+    plain_json: bool = False,
+    open_end: bool = False,
+) -> Tuple[List[Tuple[bytes, float, float]], float]: ...
+def mask_drafts(
+    matcher: Matcher,
+    tokens: Sequence[int],
+    out: Any,
+    parents: Optional[Sequence[Optional[int]]] = None,
+) -> List[bool]: ...
+def speculate(
+    matcher: Matcher,
+    tokens: Sequence[int],
+    logits: Any,
+    draft_logits: Any = None,
+    parents: Optional[Sequence[Optional[int]]] = None,
+    *,
+    temperature: float = 1.0,
+    draft_temperature: float = 1.0,
+    draft_masked: bool = False,
+    distinct: bool = False,
+    seed: int = 0,
+    draws: int = 0,
+) -> Tuple[List[int], Optional[int], int]: ...
+def draft_forced(
+    matcher: Matcher, tail: Sequence[int], max_retract: int = 0, capacity: int = 64
+) -> Tuple[List[int], int]: ...

@@ -1,17 +1,21 @@
-"""A cache of compiled things, for adapters. Grammars of JSON Schemas, regular expressions and GBNF have one in the library too (turnstile.Cache); this one also
-holds vocabularies and grammars of tags, and is asked with the request's own text, before anything is made of it.
+"""A cache of compiled things, for adapters. Grammars of JSON Schemas, regular expressions and GBNF
+have one in the library too (turnstile.Cache); this one also holds vocabularies and grammars of
+tags, and is asked with the request's own text, before anything is made of it.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import collections
 import threading
 
 
 class Cache:
-    """The most recently used values by key; from any thread. Two threads that miss at once both make the value, and one of the two is kept.
+    """The most recently used values by key; from any thread. Two threads that miss at once both
+    make the value, and one of the two is kept.
 
-    At most `most` values are held and, where `size` measures one in bytes, as many as together have `max_bytes`: each is measured whenever it is given out, as
-    grammars grow while they are used. The one that is given out is kept, however large it is.
+    At most `most` values are held and, where `size` measures one in bytes, as many as together have
+    `max_bytes`: each is measured whenever it is given out, as grammars grow while they are used.
+    The one that is given out is kept, however large it is.
     """
 
     def __init__(self, most, max_bytes=None, size=None):
@@ -22,7 +26,9 @@ class Cache:
         self._lock = threading.Lock()
 
     def get(self, key, make):
-        """The value of a key; `make` is called, without the lock, where there is none. What it raises is not remembered."""
+        """The value of a key; `make` is called, without the lock, where there is none. What it
+        raises is not remembered.
+        """
         with self._lock:
             if key in self._values:
                 return self._use(key)
@@ -38,7 +44,9 @@ class Cache:
             size = self._size(value)
             self._bytes += size - self._sizes.get(key, 0)
             self._sizes[key] = size
-        while len(self._values) > self._most or (len(self._values) > 1 and self._max_bytes is not None and self._bytes > self._max_bytes):
+        while len(self._values) > self._most or (
+            len(self._values) > 1 and self._max_bytes is not None and self._bytes > self._max_bytes
+        ):
             oldest, _ = self._values.popitem(last=False)
             self._bytes -= self._sizes.pop(oldest, 0)
         return value

@@ -2,19 +2,26 @@
 
     import turnstile.compat_llguidance as llguidance
 
-    tokenizer = llguidance.LLTokenizer("tokenizer.json", n_vocab=128512, eos_token=128009)     # or llguidance.from_tokenizer(hf_tokenizer, ...)
-    matcher = llguidance.LLMatcher(tokenizer, llguidance.LLMatcher.grammar_from_json_schema(schema))
+    tokenizer = llguidance.LLTokenizer("tokenizer.json", n_vocab=128512, eos_token=128009)     # or
+    llguidance.from_tokenizer(hf_tokenizer, ...) matcher = llguidance.LLMatcher(tokenizer,
+    llguidance.LLMatcher.grammar_from_json_schema(schema))
 
-There are LLTokenizer and LLMatcher, the helpers of llguidance.hf and llguidance.torch (from_tokenizer, allocate_token_bitmask, fill_next_token_bitmask,
-apply_token_bitmask_inplace), and grammars from JSON Schema and regular expressions. What there is not: Lark grammars, captures, LLInterpreter, slices. As with
-llguidance, a grammar that is refused gives a matcher in error, whose get_error() says why; it takes no tokens but the end-of-sequence ones, which its mask has alone.
+There are LLTokenizer and LLMatcher, the helpers of llguidance.hf and llguidance.torch
+(from_tokenizer, allocate_token_bitmask, fill_next_token_bitmask, apply_token_bitmask_inplace), and
+grammars from JSON Schema and regular expressions. What there is not: Lark grammars, captures,
+LLInterpreter, slices. As with llguidance, a grammar that is refused gives a matcher in error, whose
+get_error() says why; it takes no tokens but the end-of-sequence ones, which its mask has alone.
 
-Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes whitespace_flexible alone, and refuses the rest, and so does a
-schema's own x-guidance, where the matcher is in error. A grammar that has ended by an end-of-sequence token says EndOfSentence, and is complete again after a rollback of it. compute_ff_tokens leaves out the last token of the forced bytes. Text of special tokens
-is encoded as text, unless parse_special is given. compute_bitmask has mask_words words; negative tokens and counts are ValueError.
+Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes
+whitespace_flexible alone, and refuses the rest, and so does a schema's own x-guidance, where the
+matcher is in error. A grammar that has ended by an end-of-sequence token says EndOfSentence, and is
+complete again after a rollback of it. compute_ff_tokens leaves out the last token of the forced
+bytes. Text of special tokens is encoded as text, unless parse_special is given. compute_bitmask has
+mask_words words; negative tokens and counts are ValueError.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import json
 import os
 
@@ -23,7 +30,14 @@ from turnstile.errors import TurnstileError, UnsupportedError
 from turnstile.grammar import Grammar
 from turnstile.vocab import Vocab, _ids
 
-__all__ = ["LLMatcher", "LLTokenizer", "allocate_token_bitmask", "apply_token_bitmask_inplace", "fill_next_token_bitmask", "from_tokenizer"]
+__all__ = [
+    "LLMatcher",
+    "LLTokenizer",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "fill_next_token_bitmask",
+    "from_tokenizer",
+]
 
 
 class LLTokenizer:
@@ -34,7 +48,11 @@ class LLTokenizer:
             raise UnsupportedError("Turnstile has no slices, nor any need of them")
         options = {"logits_width": n_vocab or 0, "eog": _ids(eos_token)}
         text = str(tokenizer)
-        self.vocab = (Vocab.from_memory(text.encode(), **options) if text.lstrip().startswith("{") else Vocab.from_file(os.fspath(tokenizer), **options))
+        self.vocab = (
+            Vocab.from_memory(text.encode(), **options)
+            if text.lstrip().startswith("{")
+            else Vocab.from_file(os.fspath(tokenizer), **options)
+        )
 
     @classmethod
     def _of(cls, vocab):
@@ -61,8 +79,13 @@ class LLTokenizer:
         return self.vocab.encode(utf8bytes, parse_special)
 
     def decode_bytes(self, tokens):
-        """Tokens beyond the tokenizer's, which a model's logits may have, are shown as their numbers."""
-        return b"".join(b"<[%d]>" % token if token >= self.vocab.size else self.vocab.token_bytes(token) for token in tokens)
+        """Tokens beyond the tokenizer's, which a model's logits may have, are shown as their
+        numbers.
+        """
+        return b"".join(
+            b"<[%d]>" % token if token >= self.vocab.size else self.vocab.token_bytes(token)
+            for token in tokens
+        )
 
     def decode_str(self, tokens):
         return self.decode_bytes(tokens).decode(errors="replace")
@@ -75,11 +98,13 @@ def from_tokenizer(hf_tokenizer, n_vocab=None, eos_token=None, slices=None):
     """llguidance.hf.from_tokenizer."""
     if slices:
         raise UnsupportedError("Turnstile has no slices, nor any need of them")
-    return LLTokenizer._of(Vocab.from_transformers(hf_tokenizer, logits_width=n_vocab or 0, eog=_ids(eos_token)))
+    return LLTokenizer._of(
+        Vocab.from_transformers(hf_tokenizer, logits_width=n_vocab or 0, eog=_ids(eos_token))
+    )
 
 
 class LLMatcher:
-    """A matcher. After the end only the end-of-sequence tokens are in its mask, as with llguidance."""
+    """A matcher. After the end its mask has the end-of-sequence tokens only, as llguidance's."""
 
     def __init__(self, tokenizer, grammar, log_level=1):
         self._tokenizer = tokenizer
@@ -96,7 +121,13 @@ class LLMatcher:
         if given.keys() - {"whitespace_flexible"}:
             raise UnsupportedError(_unknown(given.keys() - {"whitespace_flexible"}))
         text = schema if isinstance(schema, str) else json.dumps(schema)
-        return json.dumps({"turnstile": "json_schema", "text": text, "options": {**(defaults or {}), **_own_options(text), **(overrides or {})}})
+        return json.dumps(
+            {
+                "turnstile": "json_schema",
+                "text": text,
+                "options": {**(defaults or {}), **_own_options(text), **(overrides or {})},
+            }
+        )
 
     @staticmethod
     def grammar_from_regex(regex):
@@ -104,11 +135,13 @@ class LLMatcher:
 
     @staticmethod
     def grammar_from_lark(lark):
-        raise UnsupportedError("Turnstile does not read Lark grammars; GBNF is what it has in their place")
+        raise UnsupportedError(
+            "Turnstile does not read Lark grammars; GBNF is what it has in their place"
+        )
 
     @staticmethod
     def validate_grammar(grammar, tokenizer=None):
-        """"" if the grammar compiles, else why not."""
+        """ "" if the grammar compiles, else why not."""
         try:
             _compile(tokenizer.vocab if tokenizer else Vocab.embedded(), grammar)
         except (TurnstileError, ValueError) as error:
@@ -132,7 +165,11 @@ class LLMatcher:
 
     def is_stopped(self):
         """After the end, in error, and where the text is complete and cannot go on."""
-        return bool(self._error) or self._matcher.is_terminated or (self._matcher.is_complete and not self._matcher.next_bytes())
+        return (
+            bool(self._error)
+            or self._matcher.is_terminated
+            or (self._matcher.is_complete and not self._matcher.next_bytes())
+        )
 
     def stop_reason(self):
         if self._error:
@@ -142,7 +179,9 @@ class LLMatcher:
         return "NoExtension" if self.is_stopped() else "NotStopped"
 
     def consume_token(self, sampled_token):
-        """True; or False, and the matcher is in error, if the token is not allowed. After the end and in error True, and nothing happens, for the tokens that end."""
+        """True; or False, and the matcher is in error, if the token is not allowed. After the end
+        and in error True, and nothing happens, for the tokens that end.
+        """
         vocab = self._tokenizer.vocab
         if (self._error or self._matcher.is_terminated) and vocab.is_eog(sampled_token):
             return True
@@ -197,7 +236,9 @@ class LLMatcher:
     def compute_logit_bias(self):
         """A byte per token: 200 where it is allowed, 0 where not."""
         bits = self.compute_bitmask()
-        return bytes(200 if bits[i // 8] >> (i % 8) & 1 else 0 for i in range(self._tokenizer.vocab_size))
+        return bytes(
+            200 if bits[i // 8] >> (i % 8) & 1 else 0 for i in range(self._tokenizer.vocab_size)
+        )
 
 
 def _unknown(options):
@@ -216,19 +257,28 @@ def _own_options(text):
 
 def _compile(vocab, grammar):
     if not isinstance(grammar, str):
-        raise UnsupportedError("a grammar is what LLMatcher.grammar_from_json_schema or grammar_from_regex returns")
+        raise UnsupportedError(
+            "a grammar is what LLMatcher.grammar_from_json_schema or grammar_from_regex returns"
+        )
     try:
         asked = json.loads(grammar)
     except ValueError:
         asked = None
     if not isinstance(asked, dict) or "turnstile" not in asked:
-        raise UnsupportedError("Turnstile does not read Lark grammars; use LLMatcher.grammar_from_json_schema or grammar_from_regex")
+        raise UnsupportedError(
+            "Turnstile does not read Lark grammars; use LLMatcher.grammar_from_json_schema or "
+            "grammar_from_regex"
+        )
     if asked["turnstile"] == "regex":
         return Grammar.regex(vocab, asked["text"])
     options = dict(asked["options"])
     flexible = options.pop("whitespace_flexible", True)
     if options or not isinstance(flexible, bool):
-        raise UnsupportedError(_unknown(options) if options else f"whitespace_flexible is true or false, not {flexible!r}")
+        raise UnsupportedError(
+            _unknown(options)
+            if options
+            else f"whitespace_flexible is true or false, not {flexible!r}"
+        )
     return Grammar.json_schema(vocab, asked["text"], whitespace="any" if flexible else "compact")
 
 
@@ -249,6 +299,7 @@ def _ended(vocab):
 
 def allocate_token_bitmask(batch_size, vocab_size):
     from turnstile import tensors
+
     return tensors.allocate(batch_size, vocab_size)
 
 
@@ -258,4 +309,8 @@ def fill_next_token_bitmask(interp, bitmask, index=0):
 
 def apply_token_bitmask_inplace(logits, mask):
     from turnstile import tensors
-    tensors.apply_(logits if logits.dim() == 2 else logits.unsqueeze(0), mask if mask.dim() == 2 else mask.unsqueeze(0))
+
+    tensors.apply_(
+        logits if logits.dim() == 2 else logits.unsqueeze(0),
+        mask if mask.dim() == 2 else mask.unsqueeze(0),
+    )

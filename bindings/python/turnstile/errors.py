@@ -26,7 +26,14 @@ class TurnstileError(Exception):
         self.column = column
 
     def __reduce__(self):
-        return type(self), (self.message, self.status, self.pointer, self.offset, self.line, self.column)
+        return type(self), (
+            self.message,
+            self.status,
+            self.pointer,
+            self.offset,
+            self.line,
+            self.column,
+        )
 
     def __str__(self):
         where = [f"at {self.pointer}"] if self.pointer else []
@@ -56,7 +63,9 @@ class LimitError(TurnstileError):
 
 
 class StateError(TurnstileError, RuntimeError):
-    """The call does not fit the object's state: accept after the end, rollback too far, in use by another thread."""
+    """The call does not fit the object's state: accept after the end, rollback too far, in use by
+    another thread.
+    """
 
 
 class LogitsError(TurnstileError, ValueError):

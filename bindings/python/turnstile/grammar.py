@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import atexit
 import functools
 import json
@@ -20,7 +21,8 @@ atexit.register(_core._end_compiles)  # resolvers are asked while there is an in
 
 
 class Grammar(_core.Grammar):
-    """A compiled grammar bound to a vocabulary. Immutable to its users, shared by threads; compiling lets other Python threads run.
+    """A compiled grammar bound to a vocabulary. Immutable to its users, shared by threads;
+    compiling lets other Python threads run.
 
     What every constructor takes (0: the default in brackets); reaching a limit raises LimitError:
 
@@ -28,57 +30,103 @@ class Grammar(_core.Grammar):
     max_stacks   parallel stacks of a matcher, for ambiguous grammars [4096]
     max_depth    nesting of the grammar's text [512]
     max_steps    work of one compile or one mask [4,000,000]
-    deadline     seconds after which one compile, mask or token gives up with CancelledError [None, math.inf: never]
+    deadline     seconds after which one compile, mask or token gives up with CancelledError [None,
+                 math.inf: never]
     cancel       a Cancel, polled: CancelledError once it is set
 
     and all but tags and tools
 
-    cache        a Cache: an equal grammar that it holds is given out in its place; or the path of a folder of artifacts that processes share: one of them
-                 compiles, the others map what it has written (docs/scale-out.md). Deadline and cancel then end with the compile
+    cache        a Cache: an equal grammar that it holds is given out in its place; or the path of a
+                 folder of artifacts that processes share: one of them compiles, the others map what
+                 it has written (docs/scale-out.md). Deadline and cancel then end with the compile
     """
 
     @classmethod
-    def json_schema(cls, vocab, schema, *, order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False,
-                    repeated_names=False, lazy=False, max_nesting=0, resolver=None, base_uri=None, **limits):
-        """Compile a JSON Schema: JSON text as str or bytes, or the schema as dict or bool. Of what JSON cannot hold in a dict (NaN, a lone surrogate) GrammarError names the
-        place; objects of types that it does not have are json.dumps's TypeError.
+    def json_schema(
+        cls,
+        vocab,
+        schema,
+        *,
+        order="schema",
+        whitespace="any",
+        indent=2,
+        draft="auto",
+        ignore_formats=False,
+        nullable=False,
+        repeated_names=False,
+        lazy=False,
+        max_nesting=0,
+        resolver=None,
+        base_uri=None,
+        **limits,
+    ):
+        """Compile a JSON Schema: JSON text as str or bytes, or the schema as dict or bool. Of what
+        JSON cannot hold in a dict (NaN, a lone surrogate) GrammarError names the place; objects of
+        types that it does not have are json.dumps's TypeError.
 
         order           of the members of an object: "schema" (as listed in `properties`) or "any"
-        whitespace      "any" that JSON allows, "compact" (none), "pretty" (newlines and `indent` spaces), or an int: at most so many at each place
+        whitespace      "any" that JSON allows, "compact" (none), "pretty" (newlines and `indent`
+                        spaces), or an int: at most so many at each place
         draft           "auto" (by $schema), "3", "4", "6", "7", "2019-09" or "2020-12"
         ignore_formats  do not assert `format`
         nullable        OpenAPI 3.0's `nullable: true` adds null to the `type` beside it
         repeated_names  members that the schema does not name may come again in an object
-        lazy            compile no more than the first mask needs; else, for larger schemas and those with patterns, also masks that most texts come by
+        lazy            compile no more than the first mask needs; else, for larger schemas and
+                        those with patterns, also masks that most texts come by
         max_nesting     levels of arrays and objects in the output; 0 = unbounded
-        resolver        called with the URI of a document that the schema refers to; returns its text, or None if there is none
+        resolver        called with the URI of a document that the schema refers to; returns its
+                        text, or None if there is none
         base_uri        of the schema, for relative references
 
-        Every keyword is enforced or the call raises, with `pointer` naming it: GrammarError (malformed, or nothing satisfies it), UnsupportedError.
+        Every keyword is enforced or the call raises, with `pointer` naming it: GrammarError
+        (malformed, or nothing satisfies it), UnsupportedError.
         """
-        options = (_style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), lazy, resolver, base_uri)
+        options = (
+            _style(
+                order,
+                whitespace,
+                indent,
+                draft,
+                ignore_formats,
+                nullable,
+                repeated_names,
+                max_nesting,
+            ),
+            lazy,
+            resolver,
+            base_uri,
+        )
         return cls._make("json_schema", vocab, _text(schema), options, limits)
 
     @classmethod
     def pydantic(cls, vocab, model, **options):
-        """The grammar of the JSON form of a pydantic (2) model, dataclass, type or TypeAdapter; options as for json_schema."""
+        """The grammar of the JSON form of a pydantic (2) model, dataclass, type or TypeAdapter;
+        options as for json_schema.
+        """
         if hasattr(model, "model_json_schema"):
             return cls.json_schema(vocab, model.model_json_schema(), **options)
         from pydantic import TypeAdapter
+
         adapter = model if isinstance(model, TypeAdapter) else TypeAdapter(model)
         return cls.json_schema(vocab, adapter.json_schema(), **options)
 
     @classmethod
-    def regex(cls, vocab, pattern, *, case_insensitive=False, dot_all=False, search=False, **limits):
-        """Compile a regular expression (ECMA-262 and the PCRE syntax that does not clash with it) that the whole text must match; with `search`,
-        some part of it."""
+    def regex(
+        cls, vocab, pattern, *, case_insensitive=False, dot_all=False, search=False, **limits
+    ):
+        """Compile a regular expression (ECMA-262 and the PCRE syntax that does not clash with it)
+        that the whole text must match; with `search`, some part of it.
+        """
         return cls._make("regex", vocab, pattern, (case_insensitive, dot_all, search), limits)
 
     @classmethod
     def choice(cls, vocab, choices, **limits):
         """One of several texts, as it stands; `choices` holds them, and is no text itself."""
         if isinstance(choices, (str, bytes)):
-            raise TypeError("choices are several texts, in a list or the like, not one text, which is a sequence of its characters")
+            raise TypeError(
+                "choices are several texts, in a list or the like, not one text, which is a "
+                "sequence of its characters"
+            )
         choices = list(choices)
         if not choices:
             raise ValueError("choices must not be empty")
@@ -86,55 +134,145 @@ class Grammar(_core.Grammar):
 
     @classmethod
     def gbnf(cls, vocab, text, *, root="root", **limits):
-        """Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed, and lines that begin with "|" going on with the rule before; `root` is its start rule."""
+        """Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed, and lines that
+        begin with "|" going on with the rule before; `root` is its start rule.
+        """
         return cls._make("gbnf", vocab, text, (root,), limits)
 
     @classmethod
-    def tags(cls, vocab, structure, *, over=None, order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False, repeated_names=False,
-             lazy=False, max_nesting=0, resolver=None, base_uri=None, **limits):
-        """Compile a structural tag (JSON text, or a dict): free text with JSON or other formats between tags; docs/tools.md describes the formats.
-        The options from `order` to `base_uri` hold for the schemas in it, as for json_schema.
+    def tags(
+        cls,
+        vocab,
+        structure,
+        *,
+        over=None,
+        order="schema",
+        whitespace="any",
+        indent=2,
+        draft="auto",
+        ignore_formats=False,
+        nullable=False,
+        repeated_names=False,
+        lazy=False,
+        max_nesting=0,
+        resolver=None,
+        base_uri=None,
+        **limits,
+    ):
+        """Compile a structural tag (JSON text, or a dict): free text with JSON or other formats
+        between tags; docs/tools.md describes the formats. The options from `order` to `base_uri`
+        hold for the schemas in it, as for json_schema.
 
-        over  an earlier Grammar of tags or tools of this vocabulary: what was found out about schemas with the same text is taken over, so that another set costs
-              what is new in it, but not where a resolver is asked. The grammars share memory and one lock, and may be dropped in any order. What every constructor
-              takes is then what it was for the first of them, `cancel` included
+        over  an earlier Grammar of tags or tools of this vocabulary: what was found out about
+              schemas with the same text is taken over, so that another set costs what is new in it,
+              but not where a resolver is asked. The grammars share memory and one lock, and may be
+              dropped in any order. What every constructor takes is then what it was for the first
+              of them, `cancel` included
         """
-        schema = _style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), lazy, resolver, base_uri
+        schema = (
+            _style(
+                order,
+                whitespace,
+                indent,
+                draft,
+                ignore_formats,
+                nullable,
+                repeated_names,
+                max_nesting,
+            ),
+            lazy,
+            resolver,
+            base_uri,
+        )
         return cls._make("tags", vocab, _text(structure), (schema, over), limits)
 
     @classmethod
-    def tools(cls, vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", max_thinking_tokens=0, over=None, order="schema", whitespace="any", indent=2,
-              draft="auto", ignore_formats=False, nullable=False, repeated_names=False, lazy=False, max_nesting=0, resolver=None, base_uri=None, **limits):
+    def tools(
+        cls,
+        vocab,
+        request,
+        *,
+        preset,
+        tool_choice=None,
+        parallel=None,
+        thinking="auto",
+        max_thinking_tokens=0,
+        over=None,
+        order="schema",
+        whitespace="any",
+        indent=2,
+        draft="auto",
+        ignore_formats=False,
+        nullable=False,
+        repeated_names=False,
+        lazy=False,
+        max_nesting=0,
+        resolver=None,
+        base_uri=None,
+        **limits,
+    ):
         """What a model may answer to a request with tools.
 
-        request      the body as it is sent (JSON text, or a dict or list): OpenAI's chat completions or responses, Anthropic's messages, MCP's tools/list, or
-                     a bare array of tools
-        preset       how the model writes calls: a name out of tool_presets(), or the JSON text of a preset
-        tool_choice  "auto", "required", "none" or a tool's name; None: what the request says, else auto
+        request      the body as it is sent (JSON text, or a dict or list): OpenAI's chat
+                     completions or responses, Anthropic's messages, MCP's tools/list, or a bare
+                     array of tools
+        preset       how the model writes calls: a name out of tool_presets(), or the JSON text of a
+                     preset
+        tool_choice  "auto", "required", "none" or a tool's name; None: what the request says, else
+                     auto
         parallel     may there be several calls; None: what the request says, else yes
-        thinking     "auto": the text may begin with a thinking block; "on": it must; "off": it must not
-        max_thinking_tokens  of a thinking block; 0: what the request says (thinking.budget_tokens), else any number
+        thinking     "auto": the text may begin with a thinking block; "on": it must; "off": it must
+                     not
+        max_thinking_tokens  of a thinking block; 0: what the request says (thinking.budget_tokens),
+                             else any number
         over         as in tags()
 
-        The options from `order` to `base_uri` hold for the schemas of the tools and of the response format, as for json_schema.
+        The options from `order` to `base_uri` hold for the schemas of the tools and of the response
+        format, as for json_schema.
         """
-        schema = _style(order, whitespace, indent, draft, ignore_formats, nullable, repeated_names, max_nesting), lazy, resolver, base_uri
-        return cls._make("tools", vocab, _text(request), _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, over), limits)
+        schema = (
+            _style(
+                order,
+                whitespace,
+                indent,
+                draft,
+                ignore_formats,
+                nullable,
+                repeated_names,
+                max_nesting,
+            ),
+            lazy,
+            resolver,
+            base_uri,
+        )
+        return cls._make(
+            "tools",
+            vocab,
+            _text(request),
+            _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, over),
+            limits,
+        )
 
     @classmethod
     def start(cls, kind, vocab, text, *, threads=None, **options):
-        """Begin to compile in the background: a Compile, whose result() is the grammar. It needs no Python thread and does not wait for the interpreter's lock.
+        """Begin to compile in the background: a Compile, whose result() is the grammar. It needs no
+        Python thread and does not wait for the interpreter's lock.
 
-        kind     "json_schema", "regex", "choice", "gbnf" or "pydantic": the constructor whose arguments follow
+        kind     "json_schema", "regex", "choice", "gbnf" or "pydantic": the constructor whose
+                 arguments follow
         threads  a Threads, whose workers compile; None: a thread of its own
         """
         if kind not in ("json_schema", "regex", "choice", "gbnf", "pydantic"):
-            raise ValueError(f"kind is 'json_schema', 'regex', 'choice', 'gbnf' or 'pydantic', not {kind!r}")
+            raise ValueError(
+                f"kind is 'json_schema', 'regex', 'choice', 'gbnf' or 'pydantic', not {kind!r}"
+            )
         return getattr(_Starting(cls, threads), kind)(vocab, text, **options)
 
     @classmethod
     def load(cls, vocab, path):
-        """Map a grammar that save() or `turnstile compile` has written, for the same vocabulary. FormatError: it is not sound, or made for another vocabulary."""
+        """Map a grammar that save() or `turnstile compile` has written, for the same vocabulary.
+        FormatError: it is not sound, or made for another vocabulary.
+        """
         return cls._load(vocab, path)
 
     @classmethod
@@ -142,7 +280,9 @@ class Grammar(_core.Grammar):
         return cls._compile(*_arguments(kind, vocab, text, options, **limits))
 
     def report(self):
-        """What of a JSON Schema is enforced: a list of dicts with pointer, keyword, status ("enforced" or "no effect") and reason."""
+        """What of a JSON Schema is enforced: a list of dicts with pointer, keyword, status
+        ("enforced" or "no effect") and reason.
+        """
         return json.loads(self._report())
 
     def matcher(self):
@@ -163,7 +303,20 @@ class _Starting:
         return self._cls._start(_arguments(kind, vocab, text, options, **limits), self._threads)
 
 
-def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth=0, max_steps=0, deadline=None, cancel=None, cache=None, **others):
+def _arguments(
+    kind,
+    vocab,
+    text,
+    options,
+    max_memory=0,
+    max_stacks=0,
+    max_depth=0,
+    max_steps=0,
+    deadline=None,
+    cancel=None,
+    cache=None,
+    **others,
+):
     """What the extension takes."""
     for name in others:
         raise TypeError(f"there is no option {name!r}")
@@ -174,17 +327,48 @@ def _arguments(kind, vocab, text, options, max_memory=0, max_stacks=0, max_depth
     microseconds = 0 if deadline is None or deadline == math.inf else max(1, int(deadline * 1e6))
     if isinstance(cache, os.PathLike):
         cache = os.fspath(cache)
-    return _KINDS[kind], vocab, text, options, (max_memory, max_stacks, max_depth, max_steps, microseconds, cancel, cache)
+    return (
+        _KINDS[kind],
+        vocab,
+        text,
+        options,
+        (max_memory, max_stacks, max_depth, max_steps, microseconds, cancel, cache),
+    )
 
 
 def _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, over):
     several = 0 if parallel is None else 1 if parallel else -1
-    return schema, preset, tool_choice, several, _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"), max_thinking_tokens, over
+    return (
+        schema,
+        preset,
+        tool_choice,
+        several,
+        _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"),
+        max_thinking_tokens,
+        over,
+    )
 
 
-def write_tools(vocab, request, *, preset, tool_choice=None, parallel=None, thinking="auto", max_thinking_tokens=0):
+def write_tools(
+    vocab,
+    request,
+    *,
+    preset,
+    tool_choice=None,
+    parallel=None,
+    thinking="auto",
+    max_thinking_tokens=0,
+):
     """The structural tag, as JSON text, that Grammar.tools compiles: the same arguments."""
-    options = _tools((_style(), False, None, None), preset, tool_choice, parallel, thinking, max_thinking_tokens, None)
+    options = _tools(
+        (_style(), False, None, None),
+        preset,
+        tool_choice,
+        parallel,
+        thinking,
+        max_thinking_tokens,
+        None,
+    )
     return _core._write_tools(*_arguments("tools", vocab, _text(request), options))
 
 
@@ -201,27 +385,54 @@ def _whitespace(whitespace):
     return _one_of({"any": 0, "compact": 1, "pretty": 3}, whitespace, "whitespace (or an int)"), 0
 
 
-def _style(order="schema", whitespace="any", indent=2, draft="auto", ignore_formats=False, nullable=False, repeated_names=False, max_nesting=0):
-    return (_one_of(_ORDERS, order, "order"), *_whitespace(whitespace), indent, _one_of(_DRAFTS, str(draft), "draft"), ignore_formats, nullable, repeated_names,
-            max_nesting)
+def _style(
+    order="schema",
+    whitespace="any",
+    indent=2,
+    draft="auto",
+    ignore_formats=False,
+    nullable=False,
+    repeated_names=False,
+    max_nesting=0,
+):
+    return (
+        _one_of(_ORDERS, order, "order"),
+        *_whitespace(whitespace),
+        indent,
+        _one_of(_DRAFTS, str(draft), "draft"),
+        ignore_formats,
+        nullable,
+        repeated_names,
+        max_nesting,
+    )
 
 
 def _text(value):
     """JSON text as it stands, or that of a dict or list."""
-    if isinstance(value, (bytes, _core.Vocab)):  # a vocabulary stands in the wrong place: _arguments says so
+    if isinstance(
+        value, (bytes, _core.Vocab)
+    ):  # a vocabulary stands in the wrong place: _arguments says so
         return value
     try:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = (
+            value
+            if isinstance(value, str)
+            else json.dumps(value, ensure_ascii=False, allow_nan=False)
+        )
         return text if text.isascii() else text.encode()
     except RecursionError as error:
-        raise LimitError("max_depth: the dict or list nests too deep for json.dumps", "TSL_ERR_LIMIT") from error
+        raise LimitError(
+            "max_depth: the dict or list nests too deep for json.dumps", "TSL_ERR_LIMIT"
+        ) from error
     except ValueError as error:
         reason, pointer = (None, "") if isinstance(value, str) else _no_json(value)
         raise GrammarError(f"not JSON: {reason or error}", "TSL_ERR_SYNTAX", pointer) from error
 
 
 def _no_json(value):
-    """What of a dict or list JSON cannot hold, and its pointer: the first, outer ones before inner ones. (None, "") if that is something else."""
+    """What of a dict or list JSON cannot hold, and its pointer: the first, outer ones before inner
+    ones. (None, "") if that is something else.
+    """
     waiting, seen = [(value, "")], set()
     for one, pointer in waiting:
         if isinstance(one, float) and not math.isfinite(one):
@@ -234,13 +445,18 @@ def _no_json(value):
         for key, inner in one.items() if isinstance(one, dict) else enumerate(one):
             token = str(key).replace("~", "~0").replace("/", "~1")
             if _SURROGATE.search(token):
-                return f"the key of a member must not have lone surrogates: {ascii(key)[:80]}", pointer
+                return (
+                    f"the key of a member must not have lone surrogates: {ascii(key)[:80]}",
+                    pointer,
+                )
             waiting.append((inner, f"{pointer}/{token}"))
     return None, ""
 
 
 def _literal(text):
-    """A text as a pattern that matches it alone; control characters are written as escapes of both dialects."""
+    """A text as a pattern that matches it alone; control characters are written as escapes of both
+    dialects.
+    """
     return re.sub(r"[\x00-\x1f\x7f]|[^\w\s]", _escape, text, flags=re.ASCII)
 
 

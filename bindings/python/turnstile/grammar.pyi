@@ -7,41 +7,155 @@ from turnstile.vocab import Vocab
 class Grammar(_core.Grammar):
     vocab: Vocab
     @classmethod
-    def json_schema(cls, vocab: Vocab, schema: Union[str, bytes, bool, Dict[str, Any]], *, order: str = "schema", whitespace: Union[str, int] = "any",
-                    indent: int = 2, draft: str = "auto", ignore_formats: bool = False, nullable: bool = False, repeated_names: bool = False, lazy: bool = False, max_nesting: int = 0,
-                    resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None, base_uri: Optional[str] = None, max_memory: int = 0,
-                    max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
-                    cancel: Optional[_core.Cancel] = None, cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None) -> Grammar: ...
+    def json_schema(
+        cls,
+        vocab: Vocab,
+        schema: Union[str, bytes, bool, Dict[str, Any]],
+        *,
+        order: str = "schema",
+        whitespace: Union[str, int] = "any",
+        indent: int = 2,
+        draft: str = "auto",
+        ignore_formats: bool = False,
+        nullable: bool = False,
+        repeated_names: bool = False,
+        lazy: bool = False,
+        max_nesting: int = 0,
+        resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None,
+        base_uri: Optional[str] = None,
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+        cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
+    ) -> Grammar: ...
     @classmethod
     def pydantic(cls, vocab: Vocab, model: Any, **options: Any) -> Grammar: ...
     @classmethod
-    def regex(cls, vocab: Vocab, pattern: Union[str, bytes], *, case_insensitive: bool = False, dot_all: bool = False, search: bool = False,
-              max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
-              cancel: Optional[_core.Cancel] = None, cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None) -> Grammar: ...
+    def regex(
+        cls,
+        vocab: Vocab,
+        pattern: Union[str, bytes],
+        *,
+        case_insensitive: bool = False,
+        dot_all: bool = False,
+        search: bool = False,
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+        cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
+    ) -> Grammar: ...
     @classmethod
-    def choice(cls, vocab: Vocab, choices: Iterable[str], *, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0,
-               deadline: Optional[float] = None, cancel: Optional[_core.Cancel] = None, cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None) -> Grammar: ...
+    def choice(
+        cls,
+        vocab: Vocab,
+        choices: Iterable[str],
+        *,
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+        cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
+    ) -> Grammar: ...
     @classmethod
-    def gbnf(cls, vocab: Vocab, text: Union[str, bytes], *, root: Optional[str] = "root", max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0,
-             max_steps: int = 0, deadline: Optional[float] = None,
-             cancel: Optional[_core.Cancel] = None, cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None) -> Grammar: ...
+    def gbnf(
+        cls,
+        vocab: Vocab,
+        text: Union[str, bytes],
+        *,
+        root: Optional[str] = "root",
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+        cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
+    ) -> Grammar: ...
     @classmethod
-    def tags(cls, vocab: Vocab, structure: Union[str, bytes, Dict[str, Any]], *, over: Optional[_core.Grammar] = None, order: str = "schema", whitespace: Union[str, int] = "any", indent: int = 2, draft: str = "auto", ignore_formats: bool = False,
-             nullable: bool = False, repeated_names: bool = False, lazy: bool = False, max_nesting: int = 0,
-             resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None, base_uri: Optional[str] = None, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
-             cancel: Optional[_core.Cancel] = None) -> Grammar: ...
+    def tags(
+        cls,
+        vocab: Vocab,
+        structure: Union[str, bytes, Dict[str, Any]],
+        *,
+        over: Optional[_core.Grammar] = None,
+        order: str = "schema",
+        whitespace: Union[str, int] = "any",
+        indent: int = 2,
+        draft: str = "auto",
+        ignore_formats: bool = False,
+        nullable: bool = False,
+        repeated_names: bool = False,
+        lazy: bool = False,
+        max_nesting: int = 0,
+        resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None,
+        base_uri: Optional[str] = None,
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+    ) -> Grammar: ...
     @classmethod
-    def tools(cls, vocab: Vocab, request: Union[str, bytes, Dict[str, Any], List[Any]], *, preset: str, tool_choice: Optional[str] = None,
-              parallel: Optional[bool] = None, thinking: str = "auto", max_thinking_tokens: int = 0, over: Optional[_core.Grammar] = None, order: str = "schema", whitespace: Union[str, int] = "any", indent: int = 2, draft: str = "auto", ignore_formats: bool = False,
-              nullable: bool = False, repeated_names: bool = False, lazy: bool = False, max_nesting: int = 0,
-              resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None, base_uri: Optional[str] = None, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
-              cancel: Optional[_core.Cancel] = None) -> Grammar: ...
+    def tools(
+        cls,
+        vocab: Vocab,
+        request: Union[str, bytes, Dict[str, Any], List[Any]],
+        *,
+        preset: str,
+        tool_choice: Optional[str] = None,
+        parallel: Optional[bool] = None,
+        thinking: str = "auto",
+        max_thinking_tokens: int = 0,
+        over: Optional[_core.Grammar] = None,
+        order: str = "schema",
+        whitespace: Union[str, int] = "any",
+        indent: int = 2,
+        draft: str = "auto",
+        ignore_formats: bool = False,
+        nullable: bool = False,
+        repeated_names: bool = False,
+        lazy: bool = False,
+        max_nesting: int = 0,
+        resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None,
+        base_uri: Optional[str] = None,
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+    ) -> Grammar: ...
     @classmethod
-    def start(cls, kind: str, vocab: Vocab, text: Any, *, threads: Optional[_core.Threads] = None, **options: Any) -> _core.Compile: ...
+    def start(
+        cls,
+        kind: str,
+        vocab: Vocab,
+        text: Any,
+        *,
+        threads: Optional[_core.Threads] = None,
+        **options: Any,
+    ) -> _core.Compile: ...
     @classmethod
     def load(cls, vocab: Vocab, path: Union[str, bytes, "os.PathLike[str]"]) -> Grammar: ...
     def report(self) -> List[Dict[str, str]]: ...
     def matcher(self) -> _core.Matcher: ...
 
-def write_tools(vocab: Vocab, request: Union[str, bytes, Dict[str, Any], List[Any]], *, preset: str, tool_choice: Optional[str] = None,
-                parallel: Optional[bool] = None, thinking: str = "auto", max_thinking_tokens: int = 0) -> str: ...
+def write_tools(
+    vocab: Vocab,
+    request: Union[str, bytes, Dict[str, Any], List[Any]],
+    *,
+    preset: str,
+    tool_choice: Optional[str] = None,
+    parallel: Optional[bool] = None,
+    thinking: str = "auto",
+    max_thinking_tokens: int = 0,
+) -> str: ...

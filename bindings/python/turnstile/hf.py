@@ -3,14 +3,17 @@
     processor = turnstile.hf.LogitsProcessor(grammar)
     model.generate(**inputs, logits_processor=[processor])
 
-Beam search reorders, copies and drops rows between two steps without telling anybody. A matcher per row would go wrong there; so rows are followed
-by what is written in them: the tokens after the prompt are the key under which the matcher of the step before is found. A row whose history
-has a token that was nobody's choice (a beam of probability zero, which beam search keeps where a grammar allows fewer tokens than there are beams;
-the padding after a stop string, which is no end of the grammar's) is dead: only the tokens that end a generation are left to it, with finite scores,
-as sampling fails on a row without any. A beam of probability zero stays one.
+Beam search reorders, copies and drops rows between two steps without telling anybody. A matcher per
+row would go wrong there; so rows are followed by what is written in them: the tokens after the
+prompt are the key under which the matcher of the step before is found. A row whose history has a
+token that was nobody's choice (a beam of probability zero, which beam search keeps where a grammar
+allows fewer tokens than there are beams; the padding after a stop string, which is no end of the
+grammar's) is dead: only the tokens that end a generation are left to it, with finite scores, as
+sampling fails on a row without any. A beam of probability zero stays one.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import torch
 import transformers
 
@@ -22,25 +25,41 @@ __all__ = ["LogitsProcessor", "vocab_of"]
 
 
 def vocab_of(tokenizer, model):
-    """The vocabulary of a tokenizer, as wide as the model's logits (wider where the tokenizer has more tokens), ended by the tokens that end the model's generations."""
+    """The vocabulary of a tokenizer, as wide as the model's logits (wider where the tokenizer has
+    more tokens), ended by the tokens that end the model's generations.
+    """
     config = model.config.get_text_config()
-    return Vocab.from_transformers(tokenizer, logits_width=max(config.vocab_size, len(tokenizer)), eog=model.generation_config.eos_token_id)
+    return Vocab.from_transformers(
+        tokenizer,
+        logits_width=max(config.vocab_size, len(tokenizer)),
+        eog=model.generation_config.eos_token_id,
+    )
 
 
 class LogitsProcessor(transformers.LogitsProcessor):
-    """Constrains one `generate()` call: greedy, sampling, beams, batches of unequal prompts (padded on the left, as generate() wants them).
+    """Constrains one `generate()` call: greedy, sampling, beams, batches of unequal prompts (padded
+    on the left, as generate() wants them).
 
-    grammars    a Grammar for all prompts, or a sequence with one Grammar or None (unconstrained) per prompt
-    max_tokens  every text is complete within so many tokens (give generate() the same max_new_tokens): what could not be ended in time is not allowed.
-                LimitError at the first step if no text is that short. None: texts may be cut off by max_new_tokens
+    grammars    a Grammar for all prompts, or a sequence with one Grammar or None (unconstrained)
+                per prompt
+    max_tokens  every text is complete within so many tokens (give generate() the same
+                max_new_tokens): what could not be ended in time is not allowed. LimitError at the
+                first step if no text is that short. None: texts may be cut off by max_new_tokens
 
-    Use one processor per call of generate(), or reset() in between. Scores are not changed in place.
+    Use one processor per call of generate(), or reset() in between. Scores are not changed in
+    place.
     """
 
     def __init__(self, grammars, max_tokens=None):
         self._grammars = [grammars] if isinstance(grammars, _core.Grammar) else list(grammars)
         self._max_tokens = max_tokens
-        self._budgets = {} if max_tokens is None else {grammar: _core.Budget(grammar) for grammar in self._grammars if grammar is not None}
+        self._budgets = (
+            {}
+            if max_tokens is None
+            else {
+                grammar: _core.Budget(grammar) for grammar in self._grammars if grammar is not None
+            }
+        )
         if not self._grammars:
             raise ValueError("there is no grammar")
         self.reset()
@@ -55,9 +74,12 @@ class LogitsProcessor(transformers.LogitsProcessor):
         if self._start is None:
             self._start = input_ids.shape[1]
         elif input_ids.shape[1] != self._width + 1:
-            raise StateError("this is not the next step of the generation that the processor follows; use a new one, or reset()")
+            raise StateError(
+                "this is not the next step of the generation that the processor follows; use a "
+                "new one, or reset()"
+            )
         self._width = input_ids.shape[1]
-        rows = self._follow(input_ids[:, self._start:].cpu().numpy())
+        rows = self._follow(input_ids[:, self._start :].cpu().numpy())
         return self._mask(rows, scores)
 
     def _prompt_of(self, row, rows):
@@ -99,7 +121,11 @@ class LogitsProcessor(transformers.LogitsProcessor):
 
     def _mask(self, rows, scores):
         width = scores.shape[-1]
-        masks = tensors.allocate(len(rows), max([width] + [row.grammar.vocab.logits_width for row in rows if row]), pin=scores.is_cuda)
+        masks = tensors.allocate(
+            len(rows),
+            max([width] + [row.grammar.vocab.logits_width for row in rows if row]),
+            pin=scores.is_cuda,
+        )
         first = {}  # rows with the same text share a matcher: it is asked once
         for i, row in enumerate(rows):
             if row is False:

@@ -1,12 +1,16 @@
 """A mask over logits on a GPU, in one pass: what tensors.apply_ does there where Triton is.
 
-What is refused must be written, what is allowed must not be read or written; so the floor is the bytes of what is refused. Two things cost more: a store
-that leaves out some elements is not one of 16 bytes, and a thread per word of a mask is too few. So a program takes 64 words, 2,048 logits. With none refused it
-ends; with few words that refuse anything it writes those logits alone; else it reads what is allowed and writes all, in whole vectors. On an H200 256 rows of 128,256 float32 take
-42 us with 10 tokens allowed, 74 with half and 21 with all but 100; the torch calls in tensors.py take 265.
+What is refused must be written, what is allowed must not be read or written; so the floor is the
+bytes of what is refused. Two things cost more: a store that leaves out some elements is not one of
+16 bytes, and a thread per word of a mask is too few. So a program takes 64 words, 2,048 logits.
+With none refused it ends; with few words that refuse anything it writes those logits alone; else it
+reads what is allowed and writes all, in whole vectors. On an H200 256 rows of 128,256 float32 take
+42 us with 10 tokens allowed, 74 with half and 21 with all but 100; the torch calls in tensors.py
+take 265.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import torch
 import triton
 import triton.language as tl
@@ -16,7 +20,17 @@ _FEW = 8  # words that refuse anything: written one by one up to _FEW of 64
 
 
 @triton.jit
-def _refuse(logits, logits_stride, masks, masks_stride, sources, targets, width, WORDS: tl.constexpr, FEW: tl.constexpr):
+def _refuse(
+    logits,
+    logits_stride,
+    masks,
+    masks_stride,
+    sources,
+    targets,
+    width,
+    WORDS: tl.constexpr,
+    FEW: tl.constexpr,
+):
     row = tl.program_id(0)
     first = tl.program_id(1) * WORDS
     source = row.to(tl.int64) if sources is None else tl.load(sources + row)
@@ -37,14 +51,31 @@ def _refuse(logits, logits_stride, masks, masks_stride, sources, targets, width,
 
 
 def refuse_(logits, masks, sources=None, targets=None):
-    """Set to -inf in row targets[i] of `logits` (rows, width) what row sources[i] of `masks` (rows, >= ceil(width / 32)) does not allow.
+    """Set to -inf in row targets[i] of `logits` (rows, width) what row sources[i] of `masks` (rows,
+    >= ceil(width / 32)) does not allow.
 
-    `masks` is int32, `sources` and `targets` are int64 of one length, no target twice; without one of them it is i, for each row of the other, or of `masks`. All are on the same
-    device, on whose current stream this is done; the elements of a row lie side by side. Nothing is checked: indices outside are undefined behaviour.
+    `masks` is int32, `sources` and `targets` are int64 of one length, no target twice; without one
+    of them it is i, for each row of the other, or of `masks`. All are on the same device, on whose
+    current stream this is done; the elements of a row lie side by side. Nothing is checked: indices
+    outside are undefined behaviour.
     """
     width = logits.shape[1]
-    rows = len(masks) if sources is None and targets is None else len(targets if sources is None else sources)
+    rows = (
+        len(masks)
+        if sources is None and targets is None
+        else len(targets if sources is None else sources)
+    )
     if not rows or not width:
         return
     with torch.cuda.device_of(logits):  # Triton launches on the device that is current
-        _refuse[(rows, triton.cdiv(width, 32 * _WORDS))](logits, logits.stride(0), masks, masks.stride(0), sources, targets, width, WORDS=_WORDS, FEW=_FEW)
+        _refuse[(rows, triton.cdiv(width, 32 * _WORDS))](
+            logits,
+            logits.stride(0),
+            masks,
+            masks.stride(0),
+            sources,
+            targets,
+            width,
+            WORDS=_WORDS,
+            FEW=_FEW,
+        )

@@ -6,12 +6,16 @@
     processors = llama_cpp.LogitsProcessorList([turnstile.llama_cpp.LogitsProcessor(grammar)])
     llama.create_chat_completion(messages, logits_processor=processors)
 
-It is called before llama.cpp's own samplers, so that top-k and its like choose among what is allowed. What a processor raises llama-cpp-python prints and forgets, and goes on
-with the logits as they are; so where something goes wrong (a limit, another generation's tokens) only the tokens that end a text are left in them, and the text ends there.
-A draft model can't be used beside it, as processors are then shown tokens that may yet be dropped: that ends the text too. Programs in C and C++ use bindings/llama.cpp instead.
+It is called before llama.cpp's own samplers, so that top-k and its like choose among what is
+allowed. What a processor raises llama-cpp-python prints and forgets, and goes on with the logits as
+they are; so where something goes wrong (a limit, another generation's tokens) only the tokens that
+end a text are left in them, and the text ends there. A draft model can't be used beside it, as
+processors are then shown tokens that may yet be dropped: that ends the text too. Programs in C and
+C++ use bindings/llama.cpp instead.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import numpy
 
 from turnstile import _core
@@ -36,8 +40,11 @@ class LogitsProcessor:
         self._error = None
 
     def __call__(self, input_ids, scores):
-        """`input_ids`: all tokens so far, the prompt's at the first call, one more at each that follows; `scores`: the logits, one for each token of the model. A new array. An
-        exception ends the generation: until reset() every call raises it, and leaves the tokens that end a text alone in `scores`, all as likely."""
+        """`input_ids`: all tokens so far, the prompt's at the first call, one more at each that
+        follows; `scores`: the logits, one for each token of the model. A new array. An exception
+        ends the generation: until reset() every call raises it, and leaves the tokens that end a
+        text alone in `scores`, all as likely.
+        """
         try:
             if self._error:
                 raise self._error
@@ -64,8 +71,14 @@ class LogitsProcessor:
     def _follow(self, input_ids):
         if self._length is not None:
             if len(input_ids) != self._length + 1:
-                raise StateError(f"{len(input_ids)} tokens after {self._length}: the processor follows another generation, or a draft model; use a new one, or reset()")
+                raise StateError(
+                    f"{len(input_ids)} tokens after {self._length}: the processor follows another "
+                    "generation, or a draft model; use a new one, or reset()"
+                )
             token = int(input_ids[-1])
             if not self._matcher.is_terminated and not self._matcher.accept(token):
-                raise StateError(f"the token {token} is not allowed here: the processor follows another generation; use a new one, or reset()")
+                raise StateError(
+                    f"the token {token} is not allowed here: the processor follows another "
+                    "generation; use a new one, or reset()"
+                )
         self._length = len(input_ids)

@@ -4,12 +4,15 @@
     turnstile.sglang.register()     # before the server starts, in the process that starts it
     # then: --grammar-backend turnstile
 
-Requests with `json_schema`, `regex`, `ebnf` (GBNF) and `structural_tag` are served. A grammar that can't be compiled becomes SGLang's
-InvalidGrammarObject, with the JSON pointer and the reason, which fails that request alone; so does one that reaches a limit later. Reasoning models: a backend that is registered has to
-see to the thinking part itself; that is done by SGLang's own wrapper, ReasonerGrammarBackend, as for the built-in backends.
+Requests with `json_schema`, `regex`, `ebnf` (GBNF) and `structural_tag` are served. A grammar that
+can't be compiled becomes SGLang's InvalidGrammarObject, with the JSON pointer and the reason, which
+fails that request alone; so does one that reaches a limit later. Reasoning models: a backend that
+is registered has to see to the thinking part itself; that is done by SGLang's own wrapper,
+ReasonerGrammarBackend, as for the built-in backends.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import dataclasses
 
 from sglang.srt.constrained import base_grammar_backend as host
@@ -21,14 +24,17 @@ from turnstile.vocab import Vocab
 
 __all__ = ["Backend", "RequestGrammar", "create", "register"]
 
-MAX_WHITESPACE = 32  # characters at each place between tokens of JSON, unless the server's options say otherwise
+MAX_WHITESPACE = (
+    32  # characters at each place between tokens of JSON, unless the server's options say otherwise
+)
 
 
 class RequestGrammar(host.BaseGrammarObject):
     """One request's place in its grammar.
 
-    A mask that can't be made (a limit) would end the scheduler, with all its requests: it has the tokens that end a text alone, and the next token is refused, for which
-    SGLang aborts the request.
+    A mask that can't be made (a limit) would end the scheduler, with all its requests: it has the
+    tokens that end a text alone, and the next token is refused, for which SGLang aborts the
+    request.
     """
 
     def __init__(self, matcher, stats=None):
@@ -47,7 +53,10 @@ class RequestGrammar(host.BaseGrammarObject):
         except TurnstileError as error:  # SGLang knows ValueError alone
             raise ValueError(str(error)) from error
         if not accepted:
-            raise ValueError(f"token {token} is not allowed here; allowed next bytes: {self._matcher.next_bytes()[:64]!r}")
+            raise ValueError(
+                f"token {token} is not allowed here; allowed next bytes: "
+                f"{self._matcher.next_bytes()[:64]!r}"
+            )
         self.current_token = token
 
     def rollback(self, k):
@@ -57,7 +66,11 @@ class RequestGrammar(host.BaseGrammarObject):
         return self._matcher.is_terminated
 
     def allocate_vocab_mask(self, vocab_size, batch_size, device):
-        return tensors.allocate(batch_size, max(vocab_size, self._matcher.grammar.vocab.logits_width), pin=str(device) != "cpu")
+        return tensors.allocate(
+            batch_size,
+            max(vocab_size, self._matcher.grammar.vocab.logits_width),
+            pin=str(device) != "cpu",
+        )
 
     def fill_vocab_mask(self, vocab_mask, idx):
         try:
@@ -70,7 +83,11 @@ class RequestGrammar(host.BaseGrammarObject):
     def fill_vocab_mask_batched(entries, vocab_mask):
         ours = [entry for entry in entries if isinstance(entry.grammar, RequestGrammar)]
         try:
-            _core.fill_batch([entry.grammar._matcher for entry in ours], vocab_mask, [entry.row for entry in ours])
+            _core.fill_batch(
+                [entry.grammar._matcher for entry in ours],
+                vocab_mask,
+                [entry.row for entry in ours],
+            )
             left = [entry for entry in entries if not isinstance(entry.grammar, RequestGrammar)]
         except TurnstileError:
             left = entries  # one by one, to see which it is
@@ -92,10 +109,15 @@ class RequestGrammar(host.BaseGrammarObject):
     def copy(self):
         """A request's own object, out of a cached one: at the beginning."""
         stats = self.grammar_stats
-        return RequestGrammar(_core.Matcher(self._matcher.grammar), stats and dataclasses.replace(stats, is_cache_hit=True, tree_traversal_time=[]))
+        return RequestGrammar(
+            _core.Matcher(self._matcher.grammar),
+            stats and dataclasses.replace(stats, is_cache_hit=True, tree_traversal_time=[]),
+        )
 
     def try_jump_forward(self, tokenizer):
-        """The text that must come next, whole characters of it, or None. The tokens are left to SGLang, which tokenises anew."""
+        """The text that must come next, whole characters of it, or None. The tokens are left to
+        SGLang, which tokenises anew.
+        """
         try:
             text = self._matcher.forced_bytes().decode(errors="replace")
         except TurnstileError:
@@ -107,9 +129,14 @@ class RequestGrammar(host.BaseGrammarObject):
         return helper[1], -1
 
     def jump_and_retokenize(self, old_output_ids, new_output_ids, next_state):
-        """Put `new_output_ids` in the place of `old_output_ids`. If they are not allowed, nothing changes and ValueError is raised."""
+        """Put `new_output_ids` in the place of `old_output_ids`. If they are not allowed, nothing
+        changes and ValueError is raised.
+        """
         same = 0
-        while same < min(len(old_output_ids), len(new_output_ids)) and old_output_ids[same] == new_output_ids[same]:
+        while (
+            same < min(len(old_output_ids), len(new_output_ids))
+            and old_output_ids[same] == new_output_ids[same]
+        ):
             same += 1
         fork = self._matcher.fork()
         fork.rollback(len(old_output_ids) - same)
@@ -120,16 +147,32 @@ class RequestGrammar(host.BaseGrammarObject):
 
 
 class Backend(host.BaseGrammarBackend):
-    """Compiles the grammars of a server. `any_whitespace` and `max_whitespace` are the server's options for whitespace between tokens of JSON."""
+    """Compiles the grammars of a server. `any_whitespace` and `max_whitespace` are the server's
+    options for whitespace between tokens of JSON.
+    """
 
-    def __init__(self, tokenizer, vocab_size, eos_token_ids=None, any_whitespace=True, max_whitespace=None):
+    def __init__(
+        self, tokenizer, vocab_size, eos_token_ids=None, any_whitespace=True, max_whitespace=None
+    ):
         super().__init__()
-        self._vocab = Vocab.from_transformers(tokenizer, logits_width=max(vocab_size, len(tokenizer)), eog=sorted(eos_token_ids or ()))
-        self._whitespace = "compact" if not any_whitespace else MAX_WHITESPACE if max_whitespace is None else max_whitespace
+        self._vocab = Vocab.from_transformers(
+            tokenizer, logits_width=max(vocab_size, len(tokenizer)), eog=sorted(eos_token_ids or ())
+        )
+        self._whitespace = (
+            "compact"
+            if not any_whitespace
+            else MAX_WHITESPACE
+            if max_whitespace is None
+            else max_whitespace
+        )
 
     def allocate_vocab_mask(self, vocab_size, batch_size, device):
-        """A mask for requests that are not in a grammar yet, which SGLang's wrapper for reasoning asks the backend for."""
-        return tensors.allocate(batch_size, max(vocab_size, self._vocab.logits_width), pin=str(device) != "cpu")
+        """A mask for requests that are not in a grammar yet, which SGLang's wrapper for reasoning
+        asks the backend for.
+        """
+        return tensors.allocate(
+            batch_size, max(vocab_size, self._vocab.logits_width), pin=str(device) != "cpu"
+        )
 
     move_vocab_mask = staticmethod(RequestGrammar.move_vocab_mask)
     apply_vocab_mask = staticmethod(RequestGrammar.apply_vocab_mask)
@@ -137,7 +180,9 @@ class Backend(host.BaseGrammarBackend):
 
     @staticmethod
     def set_token_filter(vocab_mask, token_ids, batch_idx, is_allowed=True, reset_vocab_mask=True):
-        """Allow or refuse tokens in one row of a mask, with `reset_vocab_mask` as its only ones: what strict thinking asks for before a grammar begins."""
+        """Allow or refuse tokens in one row of a mask, with `reset_vocab_mask` as its only ones:
+        what strict thinking asks for before a grammar begins.
+        """
         row, words = vocab_mask[batch_idx], {}
         if reset_vocab_mask:
             row.fill_(0 if is_allowed else -1)
@@ -156,7 +201,9 @@ class Backend(host.BaseGrammarBackend):
 
     def dispatch_json(self, key_string):
         schema = {"type": "object"} if key_string == "$$ANY$$" else key_string
-        return self._dispatch("json", lambda: Grammar.json_schema(self._vocab, schema, whitespace=self._whitespace))
+        return self._dispatch(
+            "json", lambda: Grammar.json_schema(self._vocab, schema, whitespace=self._whitespace)
+        )
 
     def dispatch_regex(self, key_string):
         return self._dispatch("regex", lambda: Grammar.regex(self._vocab, key_string))
@@ -165,25 +212,39 @@ class Backend(host.BaseGrammarBackend):
         return self._dispatch("ebnf", lambda: Grammar.gbnf(self._vocab, key_string))
 
     def dispatch_structural_tag(self, key_string):
-        return self._dispatch("structural tag", lambda: Grammar.tags(self._vocab, key_string, whitespace=self._whitespace))
+        return self._dispatch(
+            "structural tag",
+            lambda: Grammar.tags(self._vocab, key_string, whitespace=self._whitespace),
+        )
 
 
 def create(server_args, tokenizer, vocab_size, eos_token_ids=None):
     """What SGLang calls to make the backend: registered under its name by register()."""
     serving = host.get_serving()
-    backend = Backend(tokenizer, vocab_size, eos_token_ids, any_whitespace=not serving.constrained_json_disable_any_whitespace,
-                      max_whitespace=getattr(serving, "constrained_json_max_whitespace_cnt", None))
+    backend = Backend(
+        tokenizer,
+        vocab_size,
+        eos_token_ids,
+        any_whitespace=not serving.constrained_json_disable_any_whitespace,
+        max_whitespace=getattr(serving, "constrained_json_max_whitespace_cnt", None),
+    )
     if not serving.reasoning_parser:
         return backend
     from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend
-    parser = host.ReasoningParser(model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer)
-    return ReasonerGrammarBackend(backend, parser, tokenizer, enable_strict_thinking=serving.enable_strict_thinking)
+
+    parser = host.ReasoningParser(
+        model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer
+    )
+    return ReasonerGrammarBackend(
+        backend, parser, tokenizer, enable_strict_thinking=serving.enable_strict_thinking
+    )
 
 
 def register(name="turnstile"):
     """Make `--grammar-backend NAME` known to SGLang."""
     host.register_grammar_backend(name, create)
     from sglang.srt import server_args
+
     choices = getattr(server_args, "GRAMMAR_BACKEND_CHOICES", None)
     if choices is not None and name not in choices:
         choices.append(name)

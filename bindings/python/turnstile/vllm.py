@@ -1,24 +1,34 @@
 """vLLM: a structured-output backend, and a logits processor.
 
-The backend serves `SamplingParams(structured_outputs=...)` and the `response_format` and `structured_outputs` of the OpenAI-compatible server. vLLM has no
-plug-in point for backends, so it is put in place of the built-in ones, in one of two ways:
+The backend serves `SamplingParams(structured_outputs=...)` and the `response_format` and
+`structured_outputs` of the OpenAI-compatible server. vLLM has no plug-in point for backends, so it
+is put in place of the built-in ones, in one of two ways:
 
-    export TURNSTILE_VLLM=1             # every process of vLLM then does it, through the entry point vllm.general_plugins of this package
-    turnstile.vllm.register()           # before the first LLM or engine is made, in programs with VLLM_ENABLE_V1_MULTIPROCESSING=0
+    export TURNSTILE_VLLM=1             # every process of vLLM then does it, through the entry
+                                        point vllm.general_plugins of this package
+    turnstile.vllm.register()           # before the first LLM or engine is made, in programs with
+                                        VLLM_ENABLE_V1_MULTIPROCESSING=0
 
-A request that Turnstile can't compile is refused with the JSON pointer and the reason (HTTP 400), and never handed to another backend. "grammar" is GBNF,
-which vLLM calls EBNF. A request that goes wrong in the engine (its grammar reaches a limit) is logged and ended by vLLM with an error; others go on. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
+A request that Turnstile can't compile is refused with the JSON pointer and the reason (HTTP 400),
+and never handed to another backend. "grammar" is GBNF, which vLLM calls EBNF. A request that goes
+wrong in the engine (its grammar reaches a limit) is logged and ended by vLLM with an error; others
+go on. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's
+option disable_any_whitespace.
 
-The logits processor needs no registration at all: vLLM finds it by the entry point vllm.logits_processors. It is asked for per request,
+The logits processor needs no registration at all: vLLM finds it by the entry point
+vllm.logits_processors. It is asked for per request,
 
     SamplingParams(extra_args={"turnstile": {"json_schema": {...}}})
 
-with one of json_schema, regex, gbnf, choice, and beside it the options of turnstile.Grammar's constructor of that name that say what a text is (OPTIONS; limits and
-caches are the server's), and "in_time": true for texts that are complete within the request's max_tokens (where no text is that short, it is cut off as ever). A request
-that goes wrong in the engine is logged and ended, others go on. It works with what vLLM allows logits processors to do, which excludes speculative decoding.
+with one of json_schema, regex, gbnf, choice, and beside it the options of turnstile.Grammar's
+constructor of that name that say what a text is (OPTIONS; limits and caches are the server's), and
+"in_time": true for texts that are complete within the request's max_tokens (where no text is that
+short, it is cut off as ever). A request that goes wrong in the engine is logged and ended, others
+go on. It works with what vLLM allows logits processors to do, which excludes speculative decoding.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import dataclasses
 import functools
 import json
@@ -27,7 +37,11 @@ import os
 
 from vllm.v1.sample.logits_processor import LogitsProcessor as _LogitsProcessor
 from vllm.v1.sample.logits_processor import MoveDirectionality
-from vllm.v1.structured_output.backend_types import StructuredOutputBackend, StructuredOutputGrammar, StructuredOutputOptions
+from vllm.v1.structured_output.backend_types import (
+    StructuredOutputBackend,
+    StructuredOutputGrammar,
+    StructuredOutputOptions,
+)
 
 from turnstile import _core, tensors
 from turnstile.cache import Cache
@@ -39,9 +53,11 @@ __all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register
 
 MAX_GRAMMARS = 256  # compiled grammars that a cache keeps,
 MAX_BYTES = 1 << 30  # and their memory together
-MAX_VOCABS = 8      # vocabularies: one per set of stop tokens that requests name
+MAX_VOCABS = 8  # vocabularies: one per set of stop tokens that requests name
 MIRROR_ROWS = 1024  # masks that a GPU keeps: 16 MB for a vocabulary of 128,000 tokens
-MAX_WHITESPACE = 32  # characters at each place between tokens of JSON: a model can't write blanks for ever, and texts stay as readable as they were
+# characters at each place between tokens of JSON: a model can't write blanks for ever, and texts
+# stay as readable as they were
+MAX_WHITESPACE = 32
 
 _log = logging.getLogger(__name__)
 
@@ -50,11 +66,13 @@ def _memory(grammar):
     return grammar.stats()["memory"]
 
 
-# ---- the structured-output backend ---------------------------------------------------------------------------------------
+# ---- the structured-output backend ---------------------------------------------------------------
 
 
 def compile_request(vocab, request_type, spec, compact=False):
-    """The grammar of a request of vLLM's; `compact` leaves out all whitespace between tokens of JSON."""
+    """The grammar of a request of vLLM's; `compact` leaves out all whitespace between tokens of
+    JSON.
+    """
     options = {"whitespace": "compact" if compact else MAX_WHITESPACE}
     if request_type == StructuredOutputOptions.JSON:
         return Grammar.json_schema(vocab, spec, **options)
@@ -76,7 +94,9 @@ class Backend(StructuredOutputBackend):
     """Compiles the grammars of an engine; vLLM calls compile_grammar from several threads."""
 
     def __post_init__(self):
-        self._compact = bool(self.vllm_config and self.vllm_config.structured_outputs_config.disable_any_whitespace)
+        self._compact = bool(
+            self.vllm_config and self.vllm_config.structured_outputs_config.disable_any_whitespace
+        )
         self._cache = Cache(MAX_GRAMMARS, MAX_BYTES, _memory)
         self._vocabs = Cache(MAX_VOCABS)
 
@@ -86,12 +106,16 @@ class Backend(StructuredOutputBackend):
         own = getattr(self.tokenizer, "eos_token_id", None)
         eog = sorted({*key, own} - {None}) if key else ()
         width = max(self.vocab_size, len(self.tokenizer))
-        return self._vocabs.get(key, lambda: Vocab.from_transformers(self.tokenizer, logits_width=width, eog=eog))
+        return self._vocabs.get(
+            key, lambda: Vocab.from_transformers(self.tokenizer, logits_width=width, eog=eog)
+        )
 
     def compile_grammar(self, request_type, grammar_spec, stop_token_ids=None):
         vocab = self._vocab(stop_token_ids)
-        grammar = self._cache.get((request_type, grammar_spec, vocab.eog_tokens),
-                                  lambda: compile_request(vocab, request_type, grammar_spec, self._compact))
+        grammar = self._cache.get(
+            (request_type, grammar_spec, vocab.eog_tokens),
+            lambda: compile_request(vocab, request_type, grammar_spec, self._compact),
+        )
         return RequestGrammar(grammar)
 
     def allocate_token_bitmask(self, max_num_seqs):
@@ -105,8 +129,10 @@ class Backend(StructuredOutputBackend):
 class RequestGrammar(StructuredOutputGrammar):
     """One request's place in its grammar.
 
-    Tokens after the end are ignored, as vLLM hands them over where a draft ran past it; rollback knows how many they were. What the library raises would end the engine,
-    with all its requests: so it is logged, the mask has the end's tokens alone from there on, and none is accepted, for which vLLM ends the request.
+    Tokens after the end are ignored, as vLLM hands them over where a draft ran past it; rollback
+    knows how many they were. What the library raises would end the engine, with all its requests:
+    so it is logged, the mask has the end's tokens alone from there on, and none is accepted, for
+    which vLLM ends the request.
     """
 
     def __init__(self, grammar):
@@ -136,7 +162,11 @@ class RequestGrammar(StructuredOutputGrammar):
     def validate_tokens(self, tokens):
         tokens = list(tokens)
         padding = next((i for i, token in enumerate(tokens) if token < 0), len(tokens))
-        return tokens[: self._attempt(self._matcher.validate, tokens[:padding]) or 0] if not self._matcher.is_terminated else []
+        return (
+            tokens[: self._attempt(self._matcher.validate, tokens[:padding]) or 0]
+            if not self._matcher.is_terminated
+            else []
+        )
 
     def rollback(self, num_tokens):
         ignored = min(self._ignored, num_tokens)
@@ -162,20 +192,28 @@ class RequestGrammar(StructuredOutputGrammar):
 
 
 class _Validator:
-    """Refuses a request where it comes in, with a message, rather than in the engine: with the vocabulary of the tokenizer, whose tokens a grammar may name."""
+    """Refuses a request where it comes in, with a message, rather than in the engine: with the
+    vocabulary of the tokenizer, whose tokens a grammar may name.
+    """
 
     def __init__(self):
         self._vocabs = Cache(MAX_VOCABS)
 
     def _vocab(self, tokenizer):
         # With the tokenizer beside it, whose id is then not given to another.
-        return self._vocabs.get(id(tokenizer), lambda: (Vocab.from_transformers(tokenizer, logits_width=len(tokenizer)), tokenizer))[0]
+        return self._vocabs.get(
+            id(tokenizer),
+            lambda: (Vocab.from_transformers(tokenizer, logits_width=len(tokenizer)), tokenizer),
+        )[0]
 
     def check(self, params, tokenizer):
         from vllm.exceptions import VLLMValidationError
         from vllm.v1.structured_output.request import get_structured_output_key
+
         if tokenizer is None:
-            raise VLLMValidationError("Turnstile needs the tokenizer, which skip_tokenizer_init leaves out")
+            raise VLLMValidationError(
+                "Turnstile needs the tokenizer, which skip_tokenizer_init leaves out"
+            )
         try:
             compile_request(self._vocab(tokenizer), *get_structured_output_key(params))
         except (TurnstileError, ValueError, TypeError) as error:
@@ -183,7 +221,9 @@ class _Validator:
 
 
 def register():
-    """Put Turnstile in place of vLLM's own structured-output backends in this process. Doing so twice is doing so once."""
+    """Put Turnstile in place of vLLM's own structured-output backends in this process. Doing so
+    twice is doing so once.
+    """
     import vllm.sampling_params
     import vllm.v1.structured_output as host
 
@@ -196,7 +236,11 @@ def register():
     @functools.wraps(grammar_init)
     def grammar_init_with_turnstile(self, request):
         if request.structured_output_request is not None and self.backend is None:
-            self.backend = Backend(self.vllm_config, tokenizer=self.tokenizer, vocab_size=self.vllm_config.model_config.get_vocab_size())
+            self.backend = Backend(
+                self.vllm_config,
+                tokenizer=self.tokenizer,
+                vocab_size=self.vllm_config.model_config.get_vocab_size(),
+            )
         return grammar_init(self, request)
 
     @functools.wraps(validate)
@@ -218,16 +262,39 @@ def register_if_asked():
         register()
 
 
-# ---- the logits processor ------------------------------------------------------------------------------------------------
+# ---- the logits processor ------------------------------------------------------------------------
 
-_KINDS = {"json_schema": Grammar.json_schema, "regex": Grammar.regex, "gbnf": Grammar.gbnf, "choice": Grammar.choice}
-# What a request may say beside its grammar: what texts there are, and nothing of limits, files or other things of the server's.
-OPTIONS = {"json_schema": ("order", "whitespace", "indent", "draft", "ignore_formats", "nullable", "repeated_names", "lazy", "max_nesting", "base_uri"),
-           "regex": ("case_insensitive", "dot_all", "search"), "gbnf": ("root",), "choice": ()}
+_KINDS = {
+    "json_schema": Grammar.json_schema,
+    "regex": Grammar.regex,
+    "gbnf": Grammar.gbnf,
+    "choice": Grammar.choice,
+}
+# What a request may say beside its grammar: what texts there are, and nothing of limits, files or
+# other things of the server's.
+OPTIONS = {
+    "json_schema": (
+        "order",
+        "whitespace",
+        "indent",
+        "draft",
+        "ignore_formats",
+        "nullable",
+        "repeated_names",
+        "lazy",
+        "max_nesting",
+        "base_uri",
+    ),
+    "regex": ("case_insensitive", "dot_all", "search"),
+    "gbnf": ("root",),
+    "choice": (),
+}
 
 
 def _request_of(params):
-    """(kind, text, options), and the tokens within which the text must be complete or None, of what a request asks of the logits processor; or None."""
+    """(kind, text, options), and the tokens within which the text must be complete or None, of what
+    a request asks of the logits processor; or None.
+    """
     asked = (params.extra_args or {}).get("turnstile")
     if asked is None:
         return None
@@ -237,7 +304,9 @@ def _request_of(params):
     kind, options = kinds[0], dict(asked)
     text, in_time = options.pop(kind), options.pop("in_time", False)
     if unknown := sorted(map(str, options.keys() - set(OPTIONS[kind]))):
-        raise ValueError(f"extra_args['turnstile'] does not take {', '.join(unknown)} beside {kind}")
+        raise ValueError(
+            f"extra_args['turnstile'] does not take {', '.join(unknown)} beside {kind}"
+        )
     if in_time and params.max_tokens is None:
         raise ValueError("in_time needs the request's max_tokens")
     return (kind, text, options), params.max_tokens if in_time else None
@@ -248,7 +317,9 @@ def _key(request):
 
 
 class LogitsProcessor(_LogitsProcessor):
-    """Follows the rows of vLLM's persistent batch: requests are added, removed and moved, and a request's output tokens are a list that grows."""
+    """Follows the rows of vLLM's persistent batch: requests are added, removed and moved, and a
+    request's output tokens are a list that grows.
+    """
 
     @classmethod
     def validate_params(cls, sampling_params):
@@ -260,7 +331,9 @@ class LogitsProcessor(_LogitsProcessor):
             _KINDS[kind](_small_vocab(), text, **options)
         except GrammarError as error:
             if kind != "gbnf" or "vocabulary" not in str(error):
-                raise  # a token that a grammar names is looked up in the engine, as the model's tokenizer is not known here
+                # a token that a grammar names is looked up in the engine, as the model's tokenizer
+                # is not known here
+                raise
         except (LimitError, TypeError) as error:
             raise ValueError(str(error)) from error  # what vLLM takes for a request's fault
 
@@ -268,7 +341,11 @@ class LogitsProcessor(_LogitsProcessor):
         from vllm.tokenizers import cached_tokenizer_from_config
 
         config = vllm_config.model_config
-        self._tokenizer = None if config.skip_tokenizer_init else cached_tokenizer_from_config(model_config=config)
+        self._tokenizer = (
+            None
+            if config.skip_tokenizer_init
+            else cached_tokenizer_from_config(model_config=config)
+        )
         self._width = max(config.get_vocab_size(), len(self._tokenizer) if self._tokenizer else 0)
         self._generation = config.try_get_generation_config() or {}
         self._pin = is_pin_memory
@@ -284,19 +361,31 @@ class LogitsProcessor(_LogitsProcessor):
     def _vocabulary(self):
         if self._vocab is None:
             if self._tokenizer is None:
-                raise ValueError("Turnstile needs the tokenizer, which skip_tokenizer_init leaves out")
-            self._vocab = Vocab.from_transformers(self._tokenizer, logits_width=self._width, eog=self._generation.get("eos_token_id"))
+                raise ValueError(
+                    "Turnstile needs the tokenizer, which skip_tokenizer_init leaves out"
+                )
+            self._vocab = Vocab.from_transformers(
+                self._tokenizer, logits_width=self._width, eog=self._generation.get("eos_token_id")
+            )
         return self._vocab
 
     def _make_row(self, params, output):
-        """A row, a failed one where something goes wrong, or None for a request that asks for nothing."""
+        """A row, a failed one where something goes wrong, or None for a request that asks for
+        nothing.
+        """
         try:
             asked = _request_of(params)
             if asked is None:
                 return None
             request, most = asked
             kind, text, options = request
-            return _Row(self._cache.get(_key(request), lambda: _KINDS[kind](self._vocabulary(), text, **options)), output, most)
+            return _Row(
+                self._cache.get(
+                    _key(request), lambda: _KINDS[kind](self._vocabulary(), text, **options)
+                ),
+                output,
+                most,
+            )
         except Exception as error:  # whatever it is, the engine serves others
             row = _Row(None, output, None)
             row.fail(error)
@@ -349,29 +438,45 @@ class LogitsProcessor(_LogitsProcessor):
                 row.attempt(row.keep_in_time, masks, i)
 
     def _end(self, logits):
-        """Leave the tokens that end a text, and those of other processors that come before too: a row must have one that is finite."""
+        """Leave the tokens that end a text, and those of other processors that come before too: a
+        row must have one that is finite.
+        """
         width = logits.shape[0]
-        ends = [token for token in (self._vocab.eog_tokens if self._vocab else _ids(self._generation.get("eos_token_id"))
-                                    or _ids(getattr(self._tokenizer, "eos_token_id", None))) if token < width]
+        ends = [
+            token
+            for token in (
+                self._vocab.eog_tokens
+                if self._vocab
+                else _ids(self._generation.get("eos_token_id"))
+                or _ids(getattr(self._tokenizer, "eos_token_id", None))
+            )
+            if token < width
+        ]
         if ends:
             logits.fill_(float("-inf"))
             logits[ends] = 0.0
 
     def _apply_mirrored(self, logits, live):
-        """Masks that are what the grammar allows, by their row in the table that the GPU keeps. False, and nothing is done, if one of them can't be made."""
+        """Masks that are what the grammar allows, by their row in the table that the GPU keeps.
+        False, and nothing is done, if one of them can't be made.
+        """
         if not live:
             return True
         if self._mirror is None or self._mirror.rows < len(live):
             from turnstile.mirror import Mirror
+
             self._mirror = Mirror(self._vocab, logits.device, max(MIRROR_ROWS, 2 * len(live)))
         try:
-            self._mirror.apply_(logits, [row.matcher for _, row in live], [index for index, _ in live])
+            self._mirror.apply_(
+                logits, [row.matcher for _, row in live], [index for index, _ in live]
+            )
             return True
         except TurnstileError:
             return False
 
     def _take_masks(self, count):
-        if self._pin:  # the GPU may still be copying from those of the step before; torch knows when that is done
+        # the GPU may still be copying from those of the step before; torch knows when that is done
+        if self._pin:
             return tensors.allocate(count, self._width, pin=True)
         if self._masks is None or len(self._masks) < count:
             self._masks = tensors.allocate(2 * count, self._width)
@@ -379,7 +484,9 @@ class LogitsProcessor(_LogitsProcessor):
 
 
 class _Row:
-    """One request of the batch: its matcher, and how much of its output the matcher has seen. One that failed is only ended."""
+    """One request of the batch: its matcher, and how much of its output the matcher has seen. One
+    that failed is only ended.
+    """
 
     def __init__(self, grammar, output, most):
         self.failed = False
@@ -389,7 +496,9 @@ class _Row:
         self.matcher = grammar and _core.Matcher(grammar)
         self._budget = None if most is None else _core.Budget(grammar)
         if self._budget and not self._fits():
-            self._budget = None  # no text is that short, or none is known to be: it may be cut off, as it would be without a budget
+            # no text is that short, or none is known to be: it may be cut off, as it would be
+            # without a budget
+            self._budget = None
 
     def fail(self, error):
         self.failed = True

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+
 import array
 import operator
 import os
@@ -11,22 +12,32 @@ from turnstile.errors import ArgumentError, UnsupportedError
 
 
 class Vocab(_core.Vocab):
-    """The tokens of a model: their bytes, which are special, which end a generation. Immutable, shared by threads.
+    """The tokens of a model: their bytes, which are special, which end a generation. Immutable,
+    shared by threads.
 
     What every constructor takes:
 
-    logits_width  columns of a row of logits where it is wider than the tokenizer's vocabulary (0: as wide); columns beyond are never allowed
+    logits_width  columns of a row of logits where it is wider than the tokenizer's vocabulary (0:
+                  as wide); columns beyond are never allowed
     eog           ids of the tokens that end a generation, in place of those that the file names
     """
 
     @classmethod
     def from_file(cls, path, *, logits_width=0, eog=(), cache_dir=None, pattern=None):
-        """Load a vocabulary from a file; which formats there are, tsl_vocab_load_file in turnstile.h says.
+        """Load a vocabulary from a file; which formats there are, tsl_vocab_load_file in
+        turnstile.h says.
 
-        `cache_dir` keeps a content-addressed cache file there, which loads in milliseconds. `pattern` is the pre-tokenisation pattern of a tiktoken
-        rank file that is not one of the well-known ones.
+        `cache_dir` keeps a content-addressed cache file there, which loads in milliseconds.
+        `pattern` is the pre-tokenisation pattern of a tiktoken rank file that is not one of the
+        well-known ones.
         """
-        return cls._load_file(path, logits_width, tuple(eog), None if cache_dir is None else os.fspath(cache_dir), pattern)
+        return cls._load_file(
+            path,
+            logits_width,
+            tuple(eog),
+            None if cache_dir is None else os.fspath(cache_dir),
+            pattern,
+        )
 
     @classmethod
     def from_memory(cls, data, *, name=None, logits_width=0, eog=(), pattern=None):
@@ -35,29 +46,40 @@ class Vocab(_core.Vocab):
 
     @classmethod
     def from_tokens(cls, tokens, *, special=(), eog=(), logits_width=0):
-        """A vocabulary from a sequence of bytes, one per id. A token without bytes is never allowed; the ids in `special` only where named."""
+        """A vocabulary from a sequence of bytes, one per id. A token without bytes is never
+        allowed; the ids in `special` only where named.
+        """
         if not len(tokens):
             raise ArgumentError("a vocabulary has at least one token", "TSL_ERR_ARGUMENT")
         flags = bytearray(len(tokens))
         for token in special:
             if not 0 <= token < len(tokens):
-                raise ArgumentError(f"special token {token} is not below the size {len(tokens)}", "TSL_ERR_ARGUMENT")
+                raise ArgumentError(
+                    f"special token {token} is not below the size {len(tokens)}", "TSL_ERR_ARGUMENT"
+                )
             flags[token] = 1
         offsets = array.array("I", [0])
         for token in tokens:
             offsets.append(offsets[-1] + len(token))
-        return cls._from_arrays(b"".join(tokens), offsets.tobytes(), bytes(flags), logits_width, tuple(eog))
+        return cls._from_arrays(
+            b"".join(tokens), offsets.tobytes(), bytes(flags), logits_width, tuple(eog)
+        )
 
     @classmethod
     def from_transformers(cls, tokenizer, *, logits_width=0, eog=()):
-        """The vocabulary of a tokenizer of Hugging Face transformers, fast ones (those over the package tokenizers).
+        """The vocabulary of a tokenizer of Hugging Face transformers, fast ones (those over the
+        package tokenizers).
 
-        `logits_width` should be the model's `config.vocab_size`, `eog` the `eos_token_id` of its generation config; without `eog` the tokenizer's own
-        end-of-sequence token counts, together with the well-known names of such tokens.
+        `logits_width` should be the model's `config.vocab_size`, `eog` the `eos_token_id` of its
+        generation config; without `eog` the tokenizer's own end-of-sequence token counts, together
+        with the well-known names of such tokens.
         """
         backend = getattr(tokenizer, "backend_tokenizer", None)
         if backend is None:
-            raise UnsupportedError(f"{type(tokenizer).__name__} has no backend_tokenizer; load its file with Vocab.from_file")
+            raise UnsupportedError(
+                f"{type(tokenizer).__name__} has no backend_tokenizer; load its file with "
+                "Vocab.from_file"
+            )
         data = backend.to_str().encode()
         vocab = cls.from_memory(data, logits_width=logits_width, eog=_ids(eog))
         own = getattr(tokenizer, "eos_token_id", None)
@@ -67,20 +89,33 @@ class Vocab(_core.Vocab):
 
     @classmethod
     def from_tiktoken(cls, encoding, *, logits_width=0, eog=()):
-        """The vocabulary of a `tiktoken.Encoding`. Its special tokens keep their ids; <|endoftext|> and <|return|> end a generation unless `eog` says otherwise."""
+        """The vocabulary of a `tiktoken.Encoding`. Its special tokens keep their ids; <|endoftext|>
+        and <|return|> end a generation unless `eog` says otherwise.
+        """
         if not hasattr(encoding, "token_byte_values"):
-            raise UnsupportedError(f"{type(encoding).__name__} is no tiktoken.Encoding; tiktoken.get_encoding(name) makes one")
-        ranks = {encoding.encode_single_token(token): token for token in encoding.token_byte_values()}
+            raise UnsupportedError(
+                f"{type(encoding).__name__} is no tiktoken.Encoding; tiktoken.get_encoding(name) "
+                "makes one"
+            )
+        ranks = {
+            encoding.encode_single_token(token): token for token in encoding.token_byte_values()
+        }
         special = {encoding.encode_single_token(text): text for text in encoding.special_tokens_set}
         if not eog:
-            eog = [id for id, text in special.items() if text in ("<|endoftext|>", "<|return|>", "<|call|>")]
+            eog = [
+                id
+                for id, text in special.items()
+                if text in ("<|endoftext|>", "<|return|>", "<|call|>")
+            ]
         tokens = [ranks.get(i) or special.get(i, "").encode() for i in range(encoding.n_vocab)]
         return cls.from_tokens(tokens, special=special, eog=eog, logits_width=logits_width)
 
     @classmethod
     def from_gguf(cls, path, *, logits_width=0, eog=(), cache_dir=None):
         """The vocabulary inside a GGUF file. The weights are not read."""
-        if os.path.isfile(path) and os.access(path, os.R_OK):  # what else there may be, from_file refuses, and does not wait for
+        if os.path.isfile(path) and os.access(
+            path, os.R_OK
+        ):  # what else there may be, from_file refuses, and does not wait for
             with open(path, "rb") as file:
                 if file.read(4) != b"GGUF":
                     raise UnsupportedError(f"{path} is not a GGUF file")

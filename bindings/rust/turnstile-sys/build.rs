@@ -13,13 +13,17 @@ fn main() {
         let output = Command::new("pkg-config").args(["--libs", "turnstile"]).output();
         let flags = match output {
             Ok(o) if o.status.success() => String::from_utf8_lossy(&o.stdout).into_owned(),
-            _ => panic!("turnstile is not installed (pkg-config does not know it); install it, or set TURNSTILE_LIB_DIR"),
+            _ => panic!(
+                "turnstile is not installed (pkg-config does not know it): \
+                 install it, or set TURNSTILE_LIB_DIR"
+            ),
         };
         for flag in flags.split_whitespace() {
             if let Some(folder) = flag.strip_prefix("-L") {
                 println!("cargo:rustc-link-search=native={folder}");
             } else if let Some(library) = flag.strip_prefix("-l") {
-                println!("cargo:rustc-link-lib={library}"); // of a static library what it needs, too
+                // of a static library what it needs, too
+                println!("cargo:rustc-link-lib={library}");
             }
         }
     }

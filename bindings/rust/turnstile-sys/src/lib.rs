@@ -1,4 +1,5 @@
-//! Declarations of `turnstile.h`, as far as the crate `turnstile` uses them. What each function does, owns and costs is said there.
+//! Declarations of `turnstile.h`, as far as the crate `turnstile` uses them. What each function
+//! does, owns and costs is said there.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 #![allow(non_camel_case_types)]
@@ -35,7 +36,8 @@ macro_rules! opaque {
         }
     )* };
 }
-opaque!(tsl_vocab tsl_grammar tsl_matcher tsl_sampler tsl_budget tsl_events tsl_beams tsl_align tsl_scores);
+opaque!(tsl_vocab tsl_grammar tsl_matcher tsl_sampler tsl_budget);
+opaque!(tsl_events tsl_beams tsl_align tsl_scores);
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -51,7 +53,14 @@ pub struct tsl_error {
 #[repr(C)]
 pub struct tsl_allocator {
     pub ctx: *mut c_void,
-    pub reallocate: Option<unsafe extern "C" fn(ctx: *mut c_void, block: *mut c_void, old_size: usize, new_size: usize) -> *mut c_void>,
+    pub reallocate: Option<
+        unsafe extern "C" fn(
+            ctx: *mut c_void,
+            block: *mut c_void,
+            old_size: usize,
+            new_size: usize,
+        ) -> *mut c_void,
+    >,
 }
 
 #[repr(C)]
@@ -74,8 +83,14 @@ pub struct tsl_vocab_options {
     pub pattern: *const c_char,
 }
 
-pub type tsl_resolver =
-    Option<unsafe extern "C" fn(ctx: *mut c_void, uri: *const c_char, text: *mut *const c_char, length: *mut usize) -> bool>;
+pub type tsl_resolver = Option<
+    unsafe extern "C" fn(
+        ctx: *mut c_void,
+        uri: *const c_char,
+        text: *mut *const c_char,
+        length: *mut usize,
+    ) -> bool,
+>;
 
 #[repr(C)]
 pub struct tsl_limits {
@@ -233,7 +248,14 @@ pub struct tsl_prefix {
     pub tokens: *const tsl_token,
     pub count: usize,
 }
-pub type tsl_model = Option<unsafe extern "C" fn(ctx: *mut c_void, prefixes: *const tsl_prefix, n: usize, logits: *mut f32) -> tsl_status>;
+pub type tsl_model = Option<
+    unsafe extern "C" fn(
+        ctx: *mut c_void,
+        prefixes: *const tsl_prefix,
+        n: usize,
+        logits: *mut f32,
+    ) -> tsl_status,
+>;
 
 #[repr(C)]
 pub struct tsl_beam_options {
@@ -288,12 +310,21 @@ pub type tsl_line_sink = unsafe extern "C" fn(ctx: *mut c_void, line: *const c_c
 extern "C" {
     pub fn tsl_status_name(status: tsl_status) -> *const c_char;
 
-    pub fn tsl_vocab_new(desc: *const tsl_vocab_desc, allocator: *const tsl_allocator, out: *mut *mut tsl_vocab, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_vocab_load_file(path: *const c_char, options: *const tsl_vocab_options, allocator: *const tsl_allocator, out: *mut *mut tsl_vocab,
-        error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_vocab_load_memory(data: *const c_void, size: usize, name: *const c_char, options: *const tsl_vocab_options,
-        allocator: *const tsl_allocator, out: *mut *mut tsl_vocab, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_vocab_embedded(allocator: *const tsl_allocator, out: *mut *mut tsl_vocab, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_vocab_new(
+        desc: *const tsl_vocab_desc, allocator: *const tsl_allocator, out: *mut *mut tsl_vocab,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_vocab_load_file(
+        path: *const c_char, options: *const tsl_vocab_options, allocator: *const tsl_allocator,
+        out: *mut *mut tsl_vocab, error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_vocab_load_memory(
+        data: *const c_void, size: usize, name: *const c_char, options: *const tsl_vocab_options,
+        allocator: *const tsl_allocator, out: *mut *mut tsl_vocab, error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_vocab_embedded(
+        allocator: *const tsl_allocator, out: *mut *mut tsl_vocab, error: *mut tsl_error,
+    ) -> tsl_status;
     pub fn tsl_vocab_retain(vocab: *mut tsl_vocab);
     pub fn tsl_vocab_release(vocab: *mut tsl_vocab);
     pub fn tsl_vocab_size(vocab: *const tsl_vocab) -> u32;
@@ -302,118 +333,225 @@ extern "C" {
     pub fn tsl_vocab_is_special(vocab: *const tsl_vocab, token: tsl_token) -> bool;
     pub fn tsl_vocab_is_eog(vocab: *const tsl_vocab, token: tsl_token) -> bool;
     pub fn tsl_vocab_eog(vocab: *const tsl_vocab, count: *mut u32) -> *const tsl_token;
-    pub fn tsl_vocab_bytes(vocab: *const tsl_vocab, token: tsl_token, length: *mut usize) -> *const u8;
+    pub fn tsl_vocab_bytes(
+        vocab: *const tsl_vocab, token: tsl_token, length: *mut usize,
+    ) -> *const u8;
     pub fn tsl_vocab_set_walk_cache(vocab: *mut tsl_vocab, max_bytes: usize);
-    pub fn tsl_vocab_find_special(vocab: *const tsl_vocab, text: *const c_char, length: usize) -> tsl_token;
-    pub fn tsl_vocab_encode(vocab: *const tsl_vocab, text: *const c_char, length: usize, flags: u32, ids: *mut tsl_token, capacity: usize,
-        count: *mut usize) -> tsl_status;
+    pub fn tsl_vocab_find_special(
+        vocab: *const tsl_vocab, text: *const c_char, length: usize,
+    ) -> tsl_token;
+    pub fn tsl_vocab_encode(
+        vocab: *const tsl_vocab, text: *const c_char, length: usize, flags: u32,
+        ids: *mut tsl_token, capacity: usize, count: *mut usize,
+    ) -> tsl_status;
 
-    pub fn tsl_grammar_json_schema(vocab: *mut tsl_vocab, schema: *const c_char, length: usize, options: *const tsl_schema_options,
-        limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_grammar_regex(vocab: *mut tsl_vocab, pattern: *const c_char, length: usize, options: *const tsl_regex_options,
-        limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_grammar_gbnf(vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char, limits: *const tsl_limits,
-        out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_grammar_tags(vocab: *mut tsl_vocab, json: *const c_char, length: usize, schema: *const tsl_schema_options, limits: *const tsl_limits,
-        out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_grammar_tags_over(over: *mut tsl_grammar, json: *const c_char, length: usize, schema: *const tsl_schema_options, limits: *const tsl_limits,
-        out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_grammar_tools(vocab: *mut tsl_vocab, request: *const c_char, length: usize, options: *const tsl_tools_options, limits: *const tsl_limits,
-        out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_tools_write(vocab: *mut tsl_vocab, request: *const c_char, length: usize, options: *const tsl_tools_options, sink: tsl_line_sink, ctx: *mut c_void,
-        error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_tools_preset(index: usize, name: *mut *const c_char, json: *mut *const c_char) -> bool;
-    pub fn tsl_parser_new(grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_parser) -> tsl_status;
+    pub fn tsl_grammar_json_schema(
+        vocab: *mut tsl_vocab, schema: *const c_char, length: usize,
+        options: *const tsl_schema_options, limits: *const tsl_limits, out: *mut *mut tsl_grammar,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_grammar_regex(
+        vocab: *mut tsl_vocab, pattern: *const c_char, length: usize,
+        options: *const tsl_regex_options, limits: *const tsl_limits, out: *mut *mut tsl_grammar,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_grammar_gbnf(
+        vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char,
+        limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_grammar_tags(
+        vocab: *mut tsl_vocab, json: *const c_char, length: usize,
+        schema: *const tsl_schema_options, limits: *const tsl_limits, out: *mut *mut tsl_grammar,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_grammar_tags_over(
+        over: *mut tsl_grammar, json: *const c_char, length: usize,
+        schema: *const tsl_schema_options, limits: *const tsl_limits, out: *mut *mut tsl_grammar,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_grammar_tools(
+        vocab: *mut tsl_vocab, request: *const c_char, length: usize,
+        options: *const tsl_tools_options, limits: *const tsl_limits, out: *mut *mut tsl_grammar,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_tools_write(
+        vocab: *mut tsl_vocab, request: *const c_char, length: usize,
+        options: *const tsl_tools_options, sink: tsl_line_sink, ctx: *mut c_void,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_tools_preset(
+        index: usize, name: *mut *const c_char, json: *mut *const c_char,
+    ) -> bool;
+    pub fn tsl_parser_new(
+        grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_parser,
+    ) -> tsl_status;
     pub fn tsl_parser_free(parser: *mut tsl_parser);
     pub fn tsl_parser_reset(parser: *mut tsl_parser);
-    pub fn tsl_parser_text(parser: *mut tsl_parser, text: *const c_char, length: usize) -> tsl_status;
+    pub fn tsl_parser_text(
+        parser: *mut tsl_parser, text: *const c_char, length: usize,
+    ) -> tsl_status;
     pub fn tsl_parser_token(parser: *mut tsl_parser, token: tsl_token) -> tsl_status;
     pub fn tsl_parser_finish(parser: *mut tsl_parser) -> tsl_status;
     pub fn tsl_parser_next(parser: *mut tsl_parser, part: *mut tsl_part) -> bool;
     pub fn tsl_parser_json(parser: *mut tsl_parser) -> *const c_char;
-    pub fn tsl_grammar_load(vocab: *mut tsl_vocab, path: *const c_char, limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_artifact_make(grammar: *mut tsl_grammar, options: *const tsl_artifact_options, allocator: *const tsl_allocator, out: *mut *mut tsl_artifact,
-        error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_artifact_write(artifact: *const tsl_artifact, path: *const c_char, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_grammar_load(
+        vocab: *mut tsl_vocab, path: *const c_char, limits: *const tsl_limits,
+        out: *mut *mut tsl_grammar, error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_artifact_make(
+        grammar: *mut tsl_grammar, options: *const tsl_artifact_options,
+        allocator: *const tsl_allocator, out: *mut *mut tsl_artifact, error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_artifact_write(
+        artifact: *const tsl_artifact, path: *const c_char, error: *mut tsl_error,
+    ) -> tsl_status;
     pub fn tsl_artifact_free(artifact: *mut tsl_artifact);
     pub fn tsl_grammar_retain(grammar: *mut tsl_grammar);
     pub fn tsl_grammar_release(grammar: *mut tsl_grammar);
     pub fn tsl_grammar_vocab(grammar: *const tsl_grammar) -> *mut tsl_vocab;
     pub fn tsl_grammar_report(grammar: *const tsl_grammar) -> *const c_char;
 
-    pub fn tsl_matcher_new(grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_matcher) -> tsl_status;
+    pub fn tsl_matcher_new(
+        grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_matcher,
+    ) -> tsl_status;
     pub fn tsl_matcher_free(matcher: *mut tsl_matcher);
     pub fn tsl_matcher_reset(matcher: *mut tsl_matcher);
     pub fn tsl_matcher_fork(matcher: *const tsl_matcher, out: *mut *mut tsl_matcher) -> tsl_status;
     pub fn tsl_matcher_mask(matcher: *mut tsl_matcher, mask: *mut u32) -> tsl_status;
     pub fn tsl_matcher_accept(matcher: *mut tsl_matcher, token: tsl_token) -> tsl_status;
-    pub fn tsl_matcher_accept_bytes(matcher: *mut tsl_matcher, bytes: *const c_void, length: usize, accepted: *mut usize) -> tsl_status;
-    pub fn tsl_matcher_validate(matcher: *mut tsl_matcher, tokens: *const tsl_token, count: usize, valid: *mut usize) -> tsl_status;
+    pub fn tsl_matcher_accept_bytes(
+        matcher: *mut tsl_matcher, bytes: *const c_void, length: usize, accepted: *mut usize,
+    ) -> tsl_status;
+    pub fn tsl_matcher_validate(
+        matcher: *mut tsl_matcher, tokens: *const tsl_token, count: usize, valid: *mut usize,
+    ) -> tsl_status;
     pub fn tsl_matcher_rollback(matcher: *mut tsl_matcher, count: usize) -> tsl_status;
     pub fn tsl_matcher_history(matcher: *const tsl_matcher) -> usize;
     pub fn tsl_matcher_is_complete(matcher: *const tsl_matcher) -> bool;
     pub fn tsl_matcher_is_terminated(matcher: *const tsl_matcher) -> bool;
-    pub fn tsl_matcher_forced_bytes(matcher: *mut tsl_matcher, bytes: *mut u8, capacity: usize, length: *mut usize) -> tsl_status;
+    pub fn tsl_matcher_forced_bytes(
+        matcher: *mut tsl_matcher, bytes: *mut u8, capacity: usize, length: *mut usize,
+    ) -> tsl_status;
 
-    pub fn tsl_mask_apply(mask: *const u32, logits: *mut c_void, width: usize, dtype: c_int) -> tsl_status;
+    pub fn tsl_mask_apply(
+        mask: *const u32, logits: *mut c_void, width: usize, dtype: c_int,
+    ) -> tsl_status;
 
-    pub fn tsl_sampler_new(options: *const tsl_sampler_options, allocator: *const tsl_allocator, out: *mut *mut tsl_sampler) -> tsl_status;
+    pub fn tsl_sampler_new(
+        options: *const tsl_sampler_options, allocator: *const tsl_allocator,
+        out: *mut *mut tsl_sampler,
+    ) -> tsl_status;
     pub fn tsl_sampler_free(sampler: *mut tsl_sampler);
-    pub fn tsl_sampler_draw(sampler: *mut tsl_sampler, logits: *const f32, width: usize, mask: *const u32, out: *mut tsl_draw) -> tsl_status;
+    pub fn tsl_sampler_draw(
+        sampler: *mut tsl_sampler, logits: *const f32, width: usize, mask: *const u32,
+        out: *mut tsl_draw,
+    ) -> tsl_status;
     pub fn tsl_sampler_accept(sampler: *mut tsl_sampler, token: tsl_token) -> tsl_status;
-    pub fn tsl_sampler_prompt(sampler: *mut tsl_sampler, tokens: *const tsl_token, count: usize) -> tsl_status;
+    pub fn tsl_sampler_prompt(
+        sampler: *mut tsl_sampler, tokens: *const tsl_token, count: usize,
+    ) -> tsl_status;
     pub fn tsl_sampler_rollback(sampler: *mut tsl_sampler, count: usize) -> tsl_status;
     pub fn tsl_sampler_restart(sampler: *mut tsl_sampler);
-    pub fn tsl_sampler_fork(sampler: *const tsl_sampler, seed: u64, out: *mut *mut tsl_sampler) -> tsl_status;
-    pub fn tsl_step_measure(logits: *const f32, width: usize, mask: *const u32, token: tsl_token, top_n: u32, top: *mut tsl_token_logprob,
-        masked_top: *mut tsl_token_logprob, out: *mut tsl_step) -> tsl_status;
-    pub fn tsl_guide_classifier_free(with: *const f32, without: *const f32, width: usize, scale: f32, out: *mut f32) -> tsl_status;
-    pub fn tsl_guide_contrastive(strong: *const f32, weak: *const f32, width: usize, mask: *const u32, alpha: f32, beta: f32, out: *mut f32)
-        -> tsl_status;
+    pub fn tsl_sampler_fork(
+        sampler: *const tsl_sampler, seed: u64, out: *mut *mut tsl_sampler,
+    ) -> tsl_status;
+    pub fn tsl_step_measure(
+        logits: *const f32, width: usize, mask: *const u32, token: tsl_token, top_n: u32,
+        top: *mut tsl_token_logprob, masked_top: *mut tsl_token_logprob, out: *mut tsl_step,
+    ) -> tsl_status;
+    pub fn tsl_guide_classifier_free(
+        with: *const f32, without: *const f32, width: usize, scale: f32, out: *mut f32,
+    ) -> tsl_status;
+    pub fn tsl_guide_contrastive(
+        strong: *const f32, weak: *const f32, width: usize, mask: *const u32, alpha: f32,
+        beta: f32, out: *mut f32,
+    ) -> tsl_status;
 
-    pub fn tsl_budget_new(grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_budget) -> tsl_status;
+    pub fn tsl_budget_new(
+        grammar: *mut tsl_grammar, allocator: *const tsl_allocator, out: *mut *mut tsl_budget,
+    ) -> tsl_status;
     pub fn tsl_budget_free(budget: *mut tsl_budget);
-    pub fn tsl_budget_start(budget: *mut tsl_budget, matcher: *const tsl_matcher, max_tokens: u64, error: *mut tsl_error) -> tsl_status;
-    pub fn tsl_budget_completion(budget: *mut tsl_budget, matcher: *const tsl_matcher, tokens: *mut tsl_token, capacity: usize, count: *mut usize)
-        -> tsl_status;
-    pub fn tsl_budget_allows(budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, token: tsl_token) -> tsl_status;
-    pub fn tsl_budget_mask(budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, mask: *mut u32) -> tsl_status;
-    pub fn tsl_budget_wind_down(budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, soft: u64, bias: f32, logits: *mut f32) -> tsl_status;
+    pub fn tsl_budget_start(
+        budget: *mut tsl_budget, matcher: *const tsl_matcher, max_tokens: u64,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_budget_completion(
+        budget: *mut tsl_budget, matcher: *const tsl_matcher, tokens: *mut tsl_token,
+        capacity: usize, count: *mut usize,
+    ) -> tsl_status;
+    pub fn tsl_budget_allows(
+        budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, token: tsl_token,
+    ) -> tsl_status;
+    pub fn tsl_budget_mask(
+        budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, mask: *mut u32,
+    ) -> tsl_status;
+    pub fn tsl_budget_wind_down(
+        budget: *mut tsl_budget, matcher: *const tsl_matcher, left: u64, soft: u64, bias: f32,
+        logits: *mut f32,
+    ) -> tsl_status;
 
-    pub fn tsl_events_new(sink: tsl_event_sink, ctx: *mut c_void, allocator: *const tsl_allocator, out: *mut *mut tsl_events) -> tsl_status;
+    pub fn tsl_events_new(
+        sink: tsl_event_sink, ctx: *mut c_void, allocator: *const tsl_allocator,
+        out: *mut *mut tsl_events,
+    ) -> tsl_status;
     pub fn tsl_events_free(events: *mut tsl_events);
     pub fn tsl_events_reset(events: *mut tsl_events);
-    pub fn tsl_events_feed(events: *mut tsl_events, bytes: *const c_void, length: usize, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_events_feed(
+        events: *mut tsl_events, bytes: *const c_void, length: usize, error: *mut tsl_error,
+    ) -> tsl_status;
     pub fn tsl_events_end(events: *mut tsl_events, error: *mut tsl_error) -> tsl_status;
 
-    pub fn tsl_matcher_mask_drafts(matcher: *mut tsl_matcher, tokens: *const tsl_token, parents: *const u32, count: usize, masks: *mut u32,
-        allowed: *mut bool) -> tsl_status;
-    pub fn tsl_speculate(matcher: *mut tsl_matcher, drafts: *const tsl_drafts, seed: u64, draws: *mut u64, path: *mut u32, accepted: *mut usize,
-        next: *mut tsl_token) -> tsl_status;
-    pub fn tsl_matcher_draft_forced(matcher: *mut tsl_matcher, tail: *const tsl_token, tail_count: usize, max_retract: usize, tokens: *mut tsl_token,
-        capacity: usize, count: *mut usize, retract: *mut usize) -> tsl_status;
+    pub fn tsl_matcher_mask_drafts(
+        matcher: *mut tsl_matcher, tokens: *const tsl_token, parents: *const u32, count: usize,
+        masks: *mut u32, allowed: *mut bool,
+    ) -> tsl_status;
+    pub fn tsl_speculate(
+        matcher: *mut tsl_matcher, drafts: *const tsl_drafts, seed: u64, draws: *mut u64,
+        path: *mut u32, accepted: *mut usize, next: *mut tsl_token,
+    ) -> tsl_status;
+    pub fn tsl_matcher_draft_forced(
+        matcher: *mut tsl_matcher, tail: *const tsl_token, tail_count: usize, max_retract: usize,
+        tokens: *mut tsl_token, capacity: usize, count: *mut usize, retract: *mut usize,
+    ) -> tsl_status;
 
-    pub fn tsl_beam_search(grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void, options: *const tsl_beam_options,
-        allocator: *const tsl_allocator, out: *mut *mut tsl_beams, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_beam_search(
+        grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void,
+        options: *const tsl_beam_options, allocator: *const tsl_allocator,
+        out: *mut *mut tsl_beams, error: *mut tsl_error,
+    ) -> tsl_status;
     pub fn tsl_beams_free(beams: *mut tsl_beams);
     pub fn tsl_beams_count(beams: *const tsl_beams) -> usize;
-    pub fn tsl_beams_tokens(beams: *const tsl_beams, i: usize, count: *mut usize) -> *const tsl_token;
+    pub fn tsl_beams_tokens(
+        beams: *const tsl_beams, i: usize, count: *mut usize,
+    ) -> *const tsl_token;
     pub fn tsl_beams_text(beams: *const tsl_beams, i: usize, length: *mut usize) -> *const c_char;
     pub fn tsl_beams_log_probability(beams: *const tsl_beams, i: usize) -> f64;
     pub fn tsl_beams_score(beams: *const tsl_beams, i: usize) -> f64;
 
-    pub fn tsl_align_new(grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void, options: *const tsl_align_options,
-        allocator: *const tsl_allocator, out: *mut *mut tsl_align, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_align_new(
+        grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void,
+        options: *const tsl_align_options, allocator: *const tsl_allocator,
+        out: *mut *mut tsl_align, error: *mut tsl_error,
+    ) -> tsl_status;
     pub fn tsl_align_free(align: *mut tsl_align);
-    pub fn tsl_align_sample(align: *mut tsl_align, tokens: *mut tsl_token, count: *mut usize, log_probability: *mut f64) -> tsl_status;
-    pub fn tsl_align_probability(align: *mut tsl_align, tokens: *const tsl_token, count: usize, probability: *mut f64) -> tsl_status;
+    pub fn tsl_align_sample(
+        align: *mut tsl_align, tokens: *mut tsl_token, count: *mut usize, log_probability: *mut f64,
+    ) -> tsl_status;
+    pub fn tsl_align_probability(
+        align: *mut tsl_align, tokens: *const tsl_token, count: usize, probability: *mut f64,
+    ) -> tsl_status;
     pub fn tsl_align_mass(align: *const tsl_align) -> f64;
 
-    pub fn tsl_score_all(grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void, options: *const tsl_score_options,
-        allocator: *const tsl_allocator, out: *mut *mut tsl_scores, error: *mut tsl_error) -> tsl_status;
+    pub fn tsl_score_all(
+        grammar: *mut tsl_grammar, model: tsl_model, ctx: *mut c_void,
+        options: *const tsl_score_options, allocator: *const tsl_allocator,
+        out: *mut *mut tsl_scores, error: *mut tsl_error,
+    ) -> tsl_status;
     pub fn tsl_scores_free(scores: *mut tsl_scores);
     pub fn tsl_scores_count(scores: *const tsl_scores) -> usize;
-    pub fn tsl_scores_text(scores: *const tsl_scores, i: usize, length: *mut usize) -> *const c_char;
+    pub fn tsl_scores_text(
+        scores: *const tsl_scores, i: usize, length: *mut usize,
+    ) -> *const c_char;
     pub fn tsl_scores_log_probability(scores: *const tsl_scores, i: usize) -> f64;
     pub fn tsl_scores_probability(scores: *const tsl_scores, i: usize) -> f64;
     pub fn tsl_scores_missing(scores: *const tsl_scores) -> f64;

@@ -8,12 +8,15 @@ fn main() -> turnstile::Result<()> {
         Some(path) => Vocab::from_file(path)?,
         None => Vocab::embedded()?,
     };
-    let schema = r#"{"properties": {"name": {"enum": ["Ada", "Alan"]}, "age": {"type": "integer", "minimum": 0, "maximum": 99}},
-                     "required": ["name", "age"], "additionalProperties": false, "type": "object"}"#;
+    let schema = r#"{"properties": {"name": {"enum": ["Ada", "Alan"]},
+                                     "age": {"type": "integer", "minimum": 0, "maximum": 99}},
+                     "required": ["name", "age"], "additionalProperties": false,
+                     "type": "object"}"#;
     let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
     let grammar = Grammar::json_schema(&vocab, schema, &options)?;
     let mut matcher = Matcher::new(&grammar)?;
-    let mut sampler = Sampler::new(&SamplerOptions { seed: 1, temperature: 1.0, ..Default::default() })?;
+    let mut sampler =
+        Sampler::new(&SamplerOptions { seed: 1, temperature: 1.0, ..Default::default() })?;
     let mut mask = vec![0; vocab.mask_words()];
     let mut text = Vec::new();
     while !matcher.is_terminated() {

@@ -1,6 +1,8 @@
-//! Decoders that know the grammar: budgets, events, drafts, beams, the model's own distribution, probabilities of all outputs.
+//! Decoders that know the grammar: budgets, events, drafts, beams, the model's own distribution,
+//! probabilities of all outputs.
 //!
-//! A model is a closure: it gets the tokens of some texts after the prompt, and writes a row of logits for each.
+//! A model is a closure: it gets the tokens of some texts after the prompt, and writes a row of
+//! logits for each.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::any::Any;
@@ -13,7 +15,7 @@ use turnstile_sys as sys;
 
 use crate::{argument, check, make, told, Error, Grammar, Matcher, Result, Token};
 
-// ---- budgets ----------------------------------------------------------------------------------------------------------
+// ---- budgets ------------------------------------------------------------------------------------
 
 /// Texts that are complete within a number of tokens.
 pub struct Budget {
@@ -22,7 +24,8 @@ pub struct Budget {
     width: usize,
 }
 
-// SAFETY: it has no ties to a thread; it is used by one at a time, since what changes it takes &mut.
+// SAFETY: it has no ties to a thread; it is used by one at a time, since what changes it takes
+// &mut.
 unsafe impl Send for Budget {}
 
 impl Drop for Budget {
@@ -34,26 +37,51 @@ impl Drop for Budget {
 impl Budget {
     pub fn new(grammar: &Grammar) -> Result<Self> {
         let raw = make(|out, _| unsafe { sys::tsl_budget_new(grammar.0.as_ptr(), null(), out) })?;
-        Ok(Budget { raw, words: grammar.vocab().mask_words(), width: grammar.vocab().logits_width() })
+        Ok(Budget {
+            raw,
+            words: grammar.vocab().mask_words(),
+            width: grammar.vocab().logits_width(),
+        })
     }
 
-    /// `TSL_ERR_LIMIT`, with the number in the message, if the text cannot be completed with so many more tokens.
+    /// `TSL_ERR_LIMIT`, with the number in the message, if the text cannot be completed with so
+    /// many more tokens.
     pub fn start(&mut self, matcher: &Matcher, max_tokens: u64) -> Result<()> {
-        told(|error| unsafe { sys::tsl_budget_start(self.raw.as_ptr(), matcher.raw.as_ptr(), max_tokens, error) })
+        told(|error| unsafe {
+            sys::tsl_budget_start(self.raw.as_ptr(), matcher.raw.as_ptr(), max_tokens, error)
+        })
     }
 
     /// The tokens of a short completion; empty where the text may end.
     pub fn completion(&mut self, matcher: &Matcher) -> Result<Vec<Token>> {
         let mut count = 0;
-        check(unsafe { sys::tsl_budget_completion(self.raw.as_ptr(), matcher.raw.as_ptr(), null_mut(), 0, &mut count) })?;
+        check(unsafe {
+            sys::tsl_budget_completion(
+                self.raw.as_ptr(),
+                matcher.raw.as_ptr(),
+                null_mut(),
+                0,
+                &mut count,
+            )
+        })?;
         let mut tokens = vec![0; count];
-        check(unsafe { sys::tsl_budget_completion(self.raw.as_ptr(), matcher.raw.as_ptr(), tokens.as_mut_ptr(), count, &mut count) })?;
+        check(unsafe {
+            sys::tsl_budget_completion(
+                self.raw.as_ptr(),
+                matcher.raw.as_ptr(),
+                tokens.as_mut_ptr(),
+                count,
+                &mut count,
+            )
+        })?;
         Ok(tokens)
     }
 
     /// May the token be taken with `left` tokens to go, itself included?
     pub fn allows(&mut self, matcher: &Matcher, left: u64, token: Token) -> Result<bool> {
-        Matcher::accepted(unsafe { sys::tsl_budget_allows(self.raw.as_ptr(), matcher.raw.as_ptr(), left, token) })
+        Matcher::accepted(unsafe {
+            sys::tsl_budget_allows(self.raw.as_ptr(), matcher.raw.as_ptr(), left, token)
+        })
     }
 
     /// All such tokens.
@@ -61,19 +89,33 @@ impl Budget {
         if mask.len() != self.words {
             return Err(argument("the mask does not have Vocab::mask_words() words"));
         }
-        check(unsafe { sys::tsl_budget_mask(self.raw.as_ptr(), matcher.raw.as_ptr(), left, mask.as_mut_ptr()) })
+        check(unsafe {
+            sys::tsl_budget_mask(self.raw.as_ptr(), matcher.raw.as_ptr(), left, mask.as_mut_ptr())
+        })
     }
 
-    /// From `soft` tokens left on, make closing what is open likelier: by up to `bias`, and not inside strings.
-    pub fn wind_down(&mut self, matcher: &Matcher, left: u64, soft: u64, bias: f32, logits: &mut [f32]) -> Result<()> {
+    /// From `soft` tokens left on, make closing what is open likelier: by up to `bias`, and not
+    /// inside strings.
+    pub fn wind_down(
+        &mut self, matcher: &Matcher, left: u64, soft: u64, bias: f32, logits: &mut [f32],
+    ) -> Result<()> {
         if logits.len() != self.width {
             return Err(argument("the logits do not have Vocab::logits_width() elements"));
         }
-        check(unsafe { sys::tsl_budget_wind_down(self.raw.as_ptr(), matcher.raw.as_ptr(), left, soft, bias, logits.as_mut_ptr()) })
+        check(unsafe {
+            sys::tsl_budget_wind_down(
+                self.raw.as_ptr(),
+                matcher.raw.as_ptr(),
+                left,
+                soft,
+                bias,
+                logits.as_mut_ptr(),
+            )
+        })
     }
 }
 
-// ---- events -----------------------------------------------------------------------------------------------------------
+// ---- events -------------------------------------------------------------------------------------
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
@@ -125,20 +167,39 @@ impl Drop for Events {
 
 /// SAFETY: `at` leads to `length` bytes, or the length is 0.
 unsafe fn text(at: *const c_char, length: usize) -> String {
-    if length == 0 { String::new() } else { String::from_utf8_lossy(slice::from_raw_parts(at.cast(), length)).into_owned() }
+    if length == 0 {
+        String::new()
+    } else {
+        String::from_utf8_lossy(slice::from_raw_parts(at.cast(), length)).into_owned()
+    }
 }
 
 unsafe extern "C" fn take_event(ctx: *mut c_void, event: *const sys::tsl_event) {
     let (found, e) = (&mut *ctx.cast::<Vec<Event>>(), &*event);
     let kind = [EventKind::Begin, EventKind::Text, EventKind::End][e.kind as usize - 1];
-    let value = [Value::Object, Value::Array, Value::String, Value::Number, Value::True, Value::False, Value::Null][e.value as usize - 1];
-    found.push(Event { kind, value, pointer: text(e.pointer, e.pointer_length), text: text(e.text, e.text_length) });
+    let value = [
+        Value::Object,
+        Value::Array,
+        Value::String,
+        Value::Number,
+        Value::True,
+        Value::False,
+        Value::Null,
+    ][e.value as usize - 1];
+    found.push(Event {
+        kind,
+        value,
+        pointer: text(e.pointer, e.pointer_length),
+        text: text(e.text, e.text_length),
+    });
 }
 
 impl Events {
     pub fn new() -> Result<Self> {
         let found: *mut Vec<Event> = Box::into_raw(Box::default());
-        match make(|out, _| unsafe { sys::tsl_events_new(Some(take_event), found.cast(), null(), out) }) {
+        match make(|out, _| unsafe {
+            sys::tsl_events_new(Some(take_event), found.cast(), null(), out)
+        }) {
             Ok(raw) => Ok(Events { raw, found }),
             Err(error) => {
                 drop(unsafe { Box::from_raw(found) });
@@ -152,7 +213,9 @@ impl Events {
         unsafe { sys::tsl_events_reset(self.raw.as_ptr()) }
     }
 
-    fn collect(&mut self, call: impl FnOnce(*mut sys::tsl_events, *mut sys::tsl_error) -> sys::tsl_status) -> Result<Vec<Event>> {
+    fn collect(
+        &mut self, call: impl FnOnce(*mut sys::tsl_events, *mut sys::tsl_error) -> sys::tsl_status,
+    ) -> Result<Vec<Event>> {
         let raw = self.raw.as_ptr();
         let done = told(|error| call(raw, error));
         // SAFETY: the library is done with it.
@@ -162,7 +225,9 @@ impl Events {
 
     /// Read on: the bytes of each accepted token.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event>> {
-        self.collect(|raw, error| unsafe { sys::tsl_events_feed(raw, bytes.as_ptr().cast(), bytes.len(), error) })
+        self.collect(|raw, error| unsafe {
+            sys::tsl_events_feed(raw, bytes.as_ptr().cast(), bytes.len(), error)
+        })
     }
 
     /// The text is over.
@@ -171,13 +236,15 @@ impl Events {
     }
 }
 
-// ---- drafts -----------------------------------------------------------------------------------------------------------
+// ---- drafts -------------------------------------------------------------------------------------
 
-/// Drafted tokens and what both models say of them. Rows of logits have `Vocab::logits_width()` elements.
+/// Drafted tokens and what both models say of them. Rows of logits have `Vocab::logits_width()`
+/// elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Drafts<'a> {
     pub tokens: &'a [Token],
-    /// The index of the draft before each, `None` where it follows the text; without them each follows the one before.
+    /// The index of the draft before each, `None` where it follows the text; without them each
+    /// follows the one before.
     pub parents: Option<&'a [Option<u32>]>,
     /// The model's: `tokens.len() + 1` rows, after the text and after each draft.
     pub logits: &'a [f32],
@@ -207,53 +274,99 @@ fn raw_parents(parents: Option<&[Option<u32>]>, count: usize) -> Result<Option<V
 }
 
 impl Matcher {
-    /// The masks of all positions of a chain or tree of drafts, `tokens.len() + 1` rows one after the other: of the matcher's own position and after each
-    /// draft. Says which drafts are allowed. The matcher does not move.
-    pub fn mask_drafts(&mut self, tokens: &[Token], parents: Option<&[Option<u32>]>, masks: &mut [u32]) -> Result<Vec<bool>> {
+    /// The masks of all positions of a chain or tree of drafts, `tokens.len() + 1` rows one after
+    /// the other: of the matcher's own position and after each draft. Says which drafts are
+    /// allowed. The matcher does not move.
+    pub fn mask_drafts(
+        &mut self, tokens: &[Token], parents: Option<&[Option<u32>]>, masks: &mut [u32],
+    ) -> Result<Vec<bool>> {
         let parents = raw_parents(parents, tokens.len())?;
         if masks.len() != (tokens.len() + 1) * self.words {
-            return Err(argument("the masks are not a row of Vocab::mask_words() words for each draft and one more"));
+            return Err(argument(
+                "the masks are not a row of Vocab::mask_words() words for each draft and one more",
+            ));
         }
         let mut allowed = vec![false; tokens.len()];
         let at = parents.as_ref().map_or(null(), |p| p.as_ptr());
         check(unsafe {
-            sys::tsl_matcher_mask_drafts(self.raw.as_ptr(), tokens.as_ptr(), at, tokens.len(), masks.as_mut_ptr(), allowed.as_mut_ptr())
+            sys::tsl_matcher_mask_drafts(
+                self.raw.as_ptr(),
+                tokens.as_ptr(),
+                at,
+                tokens.len(),
+                masks.as_mut_ptr(),
+                allowed.as_mut_ptr(),
+            )
         })?;
         Ok(allowed)
     }
 
-    /// Accept drafts, and draw one token after them, so that tokens are distributed exactly as without drafts. `draws` counts the random numbers of `seed`
-    /// that were used: keep it, and start it at 0.
+    /// Accept drafts, and draw one token after them, so that tokens are distributed exactly as
+    /// without drafts. `draws` counts the random numbers of `seed` that were used: keep it, and
+    /// start it at 0.
     pub fn speculate(&mut self, drafts: &Drafts, seed: u64, draws: &mut u64) -> Result<Speculated> {
         let (n, width) = (drafts.tokens.len(), self.width);
         let parents = raw_parents(drafts.parents, n)?;
-        if drafts.logits.len() != (n + 1) * width || drafts.draft_logits.map_or(false, |l| l.len() != (n + 1) * width) {
-            return Err(argument("the logits are not a row of Vocab::logits_width() elements for each draft and one more"));
+        if drafts.logits.len() != (n + 1) * width
+            || drafts.draft_logits.map_or(false, |l| l.len() != (n + 1) * width)
+        {
+            return Err(argument(
+                "the logits are not a row of Vocab::logits_width() elements \
+                 for each draft and one more",
+            ));
         }
         let raw = sys::tsl_drafts {
-            tokens: drafts.tokens.as_ptr(), parents: parents.as_ref().map_or(null(), |p| p.as_ptr()), count: n, logits: drafts.logits.as_ptr(),
-            draft_logits: drafts.draft_logits.map_or(null(), |l| l.as_ptr()), temperature: drafts.temperature,
-            draft_temperature: drafts.draft_temperature, draft_masked: drafts.draft_masked, distinct: drafts.distinct,
+            tokens: drafts.tokens.as_ptr(),
+            parents: parents.as_ref().map_or(null(), |p| p.as_ptr()),
+            count: n,
+            logits: drafts.logits.as_ptr(),
+            draft_logits: drafts.draft_logits.map_or(null(), |l| l.as_ptr()),
+            temperature: drafts.temperature,
+            draft_temperature: drafts.draft_temperature,
+            draft_masked: drafts.draft_masked,
+            distinct: drafts.distinct,
         };
         let (mut path, mut accepted, mut next) = (vec![0; n + 1], 0, sys::TSL_NO_TOKEN);
-        check(unsafe { sys::tsl_speculate(self.raw.as_ptr(), &raw, seed, draws, path.as_mut_ptr(), &mut accepted, &mut next) })?;
+        check(unsafe {
+            sys::tsl_speculate(
+                self.raw.as_ptr(),
+                &raw,
+                seed,
+                draws,
+                path.as_mut_ptr(),
+                &mut accepted,
+                &mut next,
+            )
+        })?;
         path.truncate(accepted);
         Ok(Speculated { path, next: if next == sys::TSL_NO_TOKEN { None } else { Some(next) } })
     }
 
-    /// Drafts that the grammar itself makes, in the tokens that the tokenizer would use, at most `limit`; and how many of the last tokens of `tail` (the last ones
-    /// accepted) they replace, at most `max_retract`: roll back by so many first.
-    pub fn draft_forced(&mut self, tail: &[Token], max_retract: usize, limit: usize) -> Result<(Vec<Token>, usize)> {
+    /// Drafts that the grammar itself makes, in the tokens that the tokenizer would use, at most
+    /// `limit`; and how many of the last tokens of `tail` (the last ones accepted) they replace, at
+    /// most `max_retract`: roll back by so many first.
+    pub fn draft_forced(
+        &mut self, tail: &[Token], max_retract: usize, limit: usize,
+    ) -> Result<(Vec<Token>, usize)> {
         let (mut tokens, mut count, mut retract) = (vec![0; limit], 0, 0);
         check(unsafe {
-            sys::tsl_matcher_draft_forced(self.raw.as_ptr(), tail.as_ptr(), tail.len(), max_retract, tokens.as_mut_ptr(), limit, &mut count, &mut retract)
+            sys::tsl_matcher_draft_forced(
+                self.raw.as_ptr(),
+                tail.as_ptr(),
+                tail.len(),
+                max_retract,
+                tokens.as_mut_ptr(),
+                limit,
+                &mut count,
+                &mut retract,
+            )
         })?;
         tokens.truncate(count);
         Ok((tokens, retract))
     }
 }
 
-// ---- the model --------------------------------------------------------------------------------------------------------
+// ---- the model ----------------------------------------------------------------------------------
 
 type Model<'m> = dyn FnMut(&[&[Token]], &mut [f32]) -> Result<()> + 'm;
 
@@ -265,10 +378,14 @@ struct Caller<'m> {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-unsafe extern "C" fn ask(ctx: *mut c_void, prefixes: *const sys::tsl_prefix, n: usize, logits: *mut f32) -> sys::tsl_status {
+unsafe extern "C" fn ask(
+    ctx: *mut c_void, prefixes: *const sys::tsl_prefix, n: usize, logits: *mut f32,
+) -> sys::tsl_status {
     let caller = &mut *ctx.cast::<Caller>();
-    let texts: Vec<&[Token]> =
-        slice::from_raw_parts(prefixes, n).iter().map(|p| if p.count == 0 { &[][..] } else { slice::from_raw_parts(p.tokens, p.count) }).collect();
+    let texts: Vec<&[Token]> = slice::from_raw_parts(prefixes, n)
+        .iter()
+        .map(|p| if p.count == 0 { &[][..] } else { slice::from_raw_parts(p.tokens, p.count) })
+        .collect();
     let rows = slice::from_raw_parts_mut(logits, n * caller.width);
     rows.fill(0.0);
     let model = &mut caller.model;
@@ -281,8 +398,15 @@ unsafe extern "C" fn ask(ctx: *mut c_void, prefixes: *const sys::tsl_prefix, n: 
 }
 
 impl<'m> Caller<'m> {
-    fn new(grammar: &Grammar, model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()> + 'm) -> Box<Self> {
-        Box::new(Caller { model: Box::new(model), width: grammar.vocab().logits_width(), error: None, panic: None })
+    fn new(
+        grammar: &Grammar, model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()> + 'm,
+    ) -> Box<Self> {
+        Box::new(Caller {
+            model: Box::new(model),
+            width: grammar.vocab().logits_width(),
+            error: None,
+            panic: None,
+        })
     }
 
     fn ctx(&mut self) -> *mut c_void {
@@ -302,7 +426,7 @@ impl<'m> Caller<'m> {
     }
 }
 
-// ---- beams ------------------------------------------------------------------------------------------------------------
+// ---- beams --------------------------------------------------------------------------------------
 
 #[derive(Clone, Copy, Debug)]
 pub struct BeamOptions {
@@ -323,33 +447,53 @@ pub struct Beam {
     pub score: f64,
 }
 
-/// The most probable texts of a grammar, the best first; `model` writes a row of logits for each text.
-pub fn beam_search(grammar: &Grammar, options: &BeamOptions, model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()>) -> Result<Vec<Beam>> {
+/// The most probable texts of a grammar, the best first; `model` writes a row of logits for each
+/// text.
+pub fn beam_search(
+    grammar: &Grammar, options: &BeamOptions,
+    model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()>,
+) -> Result<Vec<Beam>> {
     let o = sys::tsl_beam_options {
-        width: options.width, n_best: options.n_best, max_tokens: options.max_tokens, length_penalty: options.length_penalty,
+        width: options.width,
+        n_best: options.n_best,
+        max_tokens: options.max_tokens,
+        length_penalty: options.length_penalty,
     };
     let mut caller = Caller::new(grammar, model);
     let ctx = caller.ctx();
-    let made = make(|out, error| unsafe { sys::tsl_beam_search(grammar.0.as_ptr(), Some(ask), ctx, &o, null(), out, error) });
+    let made = make(|out, error| unsafe {
+        sys::tsl_beam_search(grammar.0.as_ptr(), Some(ask), ctx, &o, null(), out, error)
+    });
     let beams = caller.result(made)?.as_ptr();
-    let list = (0..unsafe { sys::tsl_beams_count(beams) }).map(|i| unsafe {
-        let (mut count, mut length) = (0, 0);
-        let tokens = sys::tsl_beams_tokens(beams, i, &mut count);
-        let text = sys::tsl_beams_text(beams, i, &mut length);
-        Beam {
-            text: if length == 0 { Vec::new() } else { slice::from_raw_parts(text.cast(), length).to_vec() },
-            tokens: if count == 0 { Vec::new() } else { slice::from_raw_parts(tokens, count).to_vec() },
-            log_probability: sys::tsl_beams_log_probability(beams, i),
-            score: sys::tsl_beams_score(beams, i),
-        }
-    }).collect();
+    let list = (0..unsafe { sys::tsl_beams_count(beams) })
+        .map(|i| unsafe {
+            let (mut count, mut length) = (0, 0);
+            let tokens = sys::tsl_beams_tokens(beams, i, &mut count);
+            let text = sys::tsl_beams_text(beams, i, &mut length);
+            Beam {
+                text: if length == 0 {
+                    Vec::new()
+                } else {
+                    slice::from_raw_parts(text.cast(), length).to_vec()
+                },
+                tokens: if count == 0 {
+                    Vec::new()
+                } else {
+                    slice::from_raw_parts(tokens, count).to_vec()
+                },
+                log_probability: sys::tsl_beams_log_probability(beams, i),
+                score: sys::tsl_beams_score(beams, i),
+            }
+        })
+        .collect();
     unsafe { sys::tsl_beams_free(beams) };
     Ok(list)
 }
 
-// ---- the model's own distribution -------------------------------------------------------------------------------------
+// ---- the model's own distribution ---------------------------------------------------------------
 
-/// Draws texts of one prompt so that they converge to the model's own distribution given the grammar.
+/// Draws texts of one prompt so that they converge to the model's own distribution given the
+/// grammar.
 pub struct Align<'m> {
     raw: NonNull<sys::tsl_align>,
     caller: *mut Caller<'m>, // ours; the library leads to it
@@ -366,10 +510,15 @@ impl Drop for Align<'_> {
 }
 
 impl<'m> Align<'m> {
-    pub fn new(grammar: &Grammar, max_tokens: u32, seed: u64, model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()> + 'm) -> Result<Self> {
+    pub fn new(
+        grammar: &Grammar, max_tokens: u32, seed: u64,
+        model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()> + 'm,
+    ) -> Result<Self> {
         let o = sys::tsl_align_options { seed, max_tokens };
         let caller = Box::into_raw(Caller::new(grammar, model));
-        match make(|out, error| unsafe { sys::tsl_align_new(grammar.0.as_ptr(), Some(ask), caller.cast(), &o, null(), out, error) }) {
+        match make(|out, error| unsafe {
+            sys::tsl_align_new(grammar.0.as_ptr(), Some(ask), caller.cast(), &o, null(), out, error)
+        }) {
             Ok(raw) => Ok(Align { raw, caller, max_tokens: max_tokens as usize }),
             Err(error) => {
                 drop(unsafe { Box::from_raw(caller) });
@@ -381,7 +530,9 @@ impl<'m> Align<'m> {
     /// Draw a text: its tokens, the end included, and the model's own log-probability of it.
     pub fn sample(&mut self) -> Result<(Vec<Token>, f64)> {
         let (mut tokens, mut count, mut p) = (vec![0; self.max_tokens + 1], 0, 0.0);
-        let done = check(unsafe { sys::tsl_align_sample(self.raw.as_ptr(), tokens.as_mut_ptr(), &mut count, &mut p) });
+        let done = check(unsafe {
+            sys::tsl_align_sample(self.raw.as_ptr(), tokens.as_mut_ptr(), &mut count, &mut p)
+        });
         // SAFETY: the library is done with it.
         unsafe { &mut *self.caller }.result(done)?;
         tokens.truncate(count);
@@ -391,7 +542,9 @@ impl<'m> Align<'m> {
     /// The probability that the next sample is this text, tokens and all.
     pub fn probability(&mut self, tokens: &[Token]) -> Result<f64> {
         let mut p = 0.0;
-        let done = check(unsafe { sys::tsl_align_probability(self.raw.as_ptr(), tokens.as_ptr(), tokens.len(), &mut p) });
+        let done = check(unsafe {
+            sys::tsl_align_probability(self.raw.as_ptr(), tokens.as_ptr(), tokens.len(), &mut p)
+        });
         // SAFETY: the library is done with it.
         unsafe { &mut *self.caller }.result(done)?;
         Ok(p)
@@ -403,7 +556,7 @@ impl<'m> Align<'m> {
     }
 }
 
-// ---- all outputs ------------------------------------------------------------------------------------------------------
+// ---- all outputs --------------------------------------------------------------------------------
 
 /// Zeros mean the defaults: 1,000 outputs, 100,000 prefixes, 32 in one call of the model.
 #[derive(Clone, Copy, Debug, Default)]
@@ -437,24 +590,39 @@ pub struct Scores {
 }
 
 /// The probabilities of all texts of a grammar that has finitely many.
-pub fn score_all(grammar: &Grammar, options: &ScoreOptions, model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()>) -> Result<Scores> {
+pub fn score_all(
+    grammar: &Grammar, options: &ScoreOptions,
+    model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()>,
+) -> Result<Scores> {
     let o = sys::tsl_score_options {
-        max_outputs: options.max_outputs, max_prefixes: options.max_prefixes, batch: options.batch, all_tokenisations: options.all_tokenisations,
-        plain_json: options.plain_json, open_end: options.open_end,
+        max_outputs: options.max_outputs,
+        max_prefixes: options.max_prefixes,
+        batch: options.batch,
+        all_tokenisations: options.all_tokenisations,
+        plain_json: options.plain_json,
+        open_end: options.open_end,
     };
     let mut caller = Caller::new(grammar, model);
     let ctx = caller.ctx();
-    let made = make(|out, error| unsafe { sys::tsl_score_all(grammar.0.as_ptr(), Some(ask), ctx, &o, null(), out, error) });
+    let made = make(|out, error| unsafe {
+        sys::tsl_score_all(grammar.0.as_ptr(), Some(ask), ctx, &o, null(), out, error)
+    });
     let scores = caller.result(made)?.as_ptr();
-    let texts = (0..unsafe { sys::tsl_scores_count(scores) }).map(|i| unsafe {
-        let mut length = 0;
-        let text = sys::tsl_scores_text(scores, i, &mut length);
-        Score {
-            text: if length == 0 { Vec::new() } else { slice::from_raw_parts(text.cast(), length).to_vec() },
-            log_probability: sys::tsl_scores_log_probability(scores, i),
-            probability: sys::tsl_scores_probability(scores, i),
-        }
-    }).collect();
+    let texts = (0..unsafe { sys::tsl_scores_count(scores) })
+        .map(|i| unsafe {
+            let mut length = 0;
+            let text = sys::tsl_scores_text(scores, i, &mut length);
+            Score {
+                text: if length == 0 {
+                    Vec::new()
+                } else {
+                    slice::from_raw_parts(text.cast(), length).to_vec()
+                },
+                log_probability: sys::tsl_scores_log_probability(scores, i),
+                probability: sys::tsl_scores_probability(scores, i),
+            }
+        })
+        .collect();
     let missing = unsafe { sys::tsl_scores_missing(scores) };
     unsafe { sys::tsl_scores_free(scores) };
     Ok(Scores { texts, missing })

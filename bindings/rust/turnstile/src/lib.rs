@@ -1,13 +1,13 @@
-//! Constrained decoding for language models: JSON Schema, regular expressions and GBNF as token masks.
+//! Constrained decoding for language models: JSON Schema, regular expressions and GBNF as token
+//! masks.
 //!
 //! ```no_run
 //! use turnstile::{Grammar, Matcher, SchemaOptions, Vocab};
 //!
 //! let vocab = Vocab::from_file("model.gguf")?;
-//! let grammar = Grammar::json_schema(&vocab, r#"{"type": "integer"}"#, &SchemaOptions::default())?;
-//! let mut matcher = Matcher::new(&grammar)?;
-//! let mut mask = vec![0u32; vocab.mask_words()];
-//! while !matcher.is_terminated() {
+//! let grammar = Grammar::json_schema(&vocab, r#"{"type": "integer"}"#,
+//! &SchemaOptions::default())?; let mut matcher = Matcher::new(&grammar)?; let mut mask =
+//! vec![0u32; vocab.mask_words()]; while !matcher.is_terminated() {
 //!     let mut logits = vec![0f32; vocab.logits_width()]; // the model's
 //!     matcher.mask(&mut mask)?;
 //!     turnstile::apply_mask(&mask, &mut logits)?;
@@ -17,8 +17,9 @@
 //! # Ok::<(), turnstile::Error>(())
 //! ```
 //!
-//! Vocabularies and grammars are immutable, cheap to clone and shared by threads; a matcher is one generation in progress and may move
-//! from thread to thread. What each call means and costs is said at length in `turnstile.h`.
+//! Vocabularies and grammars are immutable, cheap to clone and shared by threads; a matcher is one
+//! generation in progress and may move from thread to thread. What each call means and costs is
+//! said at length in `turnstile.h`.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::ffi::{CStr, CString};
@@ -34,14 +35,18 @@ mod decode;
 mod sample;
 mod tools;
 pub use decode::{
-    beam_search, score_all, Align, Beam, BeamOptions, Budget, Drafts, Event, EventKind, Events, Score, ScoreOptions, Scores, Speculated, Value,
+    beam_search, score_all, Align, Beam, BeamOptions, Budget, Drafts, Event, EventKind, Events,
+    Score, ScoreOptions, Scores, Speculated, Value,
 };
-pub use sample::{guide_classifier_free, guide_contrastive, measure_step, Draw, Sampler, SamplerOptions, Stage, Step};
-pub use tools::{tool_presets, write_tools, Part, PartKind, Parser, Thinking, ToolsOptions};
+pub use sample::{
+    guide_classifier_free, guide_contrastive, measure_step, Draw, Sampler, SamplerOptions, Stage,
+    Step,
+};
+pub use tools::{tool_presets, write_tools, Parser, Part, PartKind, Thinking, ToolsOptions};
 
 pub type Token = sys::tsl_token;
 
-// ---- errors ---------------------------------------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------
 
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +89,14 @@ fn status_name(status: sys::tsl_status) -> &'static str {
 
 fn plain(status: sys::tsl_status) -> Error {
     let name = status_name(status);
-    Error { status: name, message: name.into(), pointer: String::new(), offset: 0, line: 0, column: 0 }
+    Error {
+        status: name,
+        message: name.into(),
+        pointer: String::new(),
+        offset: 0,
+        line: 0,
+        column: 0,
+    }
 }
 
 fn text_of(field: &[c_char]) -> String {
@@ -93,12 +105,23 @@ fn text_of(field: &[c_char]) -> String {
 }
 
 fn check(status: sys::tsl_status) -> Result<()> {
-    if status == sys::TSL_OK { Ok(()) } else { Err(plain(status)) }
+    if status == sys::TSL_OK {
+        Ok(())
+    } else {
+        Err(plain(status))
+    }
 }
 
 /// Call a function that fills an error.
 fn told(call: impl FnOnce(*mut sys::tsl_error) -> sys::tsl_status) -> Result<()> {
-    let mut error = sys::tsl_error { status: 0, offset: 0, line: 0, column: 0, pointer: [0; 256], message: [0; 512] };
+    let mut error = sys::tsl_error {
+        status: 0,
+        offset: 0,
+        line: 0,
+        column: 0,
+        pointer: [0; 256],
+        message: [0; 512],
+    };
     let status = call(&mut error);
     if status == sys::TSL_OK || error.status == sys::TSL_OK {
         return check(status);
@@ -114,21 +137,26 @@ fn told(call: impl FnOnce(*mut sys::tsl_error) -> sys::tsl_status) -> Result<()>
 }
 
 /// Call a function that makes an object or fills an error.
-fn make<T>(call: impl FnOnce(*mut *mut T, *mut sys::tsl_error) -> sys::tsl_status) -> Result<NonNull<T>> {
+fn make<T>(
+    call: impl FnOnce(*mut *mut T, *mut sys::tsl_error) -> sys::tsl_status,
+) -> Result<NonNull<T>> {
     let mut out = null_mut();
     told(|error| call(&mut out, error))?;
     Ok(NonNull::new(out).expect("a successful call hands out an object"))
 }
 
 fn c_string(bytes: &[u8]) -> Result<CString> {
-    CString::new(bytes).map_err(|_| Error { message: "a NUL byte in a name".into(), ..plain(sys::TSL_ERR_ARGUMENT) })
+    CString::new(bytes).map_err(|_| Error {
+        message: "a NUL byte in a name".into(),
+        ..plain(sys::TSL_ERR_ARGUMENT)
+    })
 }
 
 fn argument(message: &str) -> Error {
     Error { message: message.into(), ..plain(sys::TSL_ERR_ARGUMENT) }
 }
 
-// ---- vocabularies -----------------------------------------------------------------------------------------------------
+// ---- vocabularies -------------------------------------------------------------------------------
 
 /// The tokens of a model.
 pub struct Vocab(NonNull<sys::tsl_vocab>);
@@ -154,13 +182,27 @@ impl Vocab {
     /// From a tokenizer.json, *.gguf, tokenizer.model, tekken.json or *.tiktoken file.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = c_string(path.as_ref().as_os_str().as_bytes())?;
-        make(|out, error| unsafe { sys::tsl_vocab_load_file(path.as_ptr(), null(), null(), out, error) }).map(Vocab)
+        make(|out, error| unsafe {
+            sys::tsl_vocab_load_file(path.as_ptr(), null(), null(), out, error)
+        })
+        .map(Vocab)
     }
 
     /// The same from memory. `name` stands in for the file's name.
     pub fn from_bytes(data: &[u8], name: &str) -> Result<Self> {
         let name = c_string(name.as_bytes())?;
-        make(|out, error| unsafe { sys::tsl_vocab_load_memory(data.as_ptr().cast(), data.len(), name.as_ptr(), null(), null(), out, error) }).map(Vocab)
+        make(|out, error| unsafe {
+            sys::tsl_vocab_load_memory(
+                data.as_ptr().cast(),
+                data.len(),
+                name.as_ptr(),
+                null(),
+                null(),
+                out,
+                error,
+            )
+        })
+        .map(Vocab)
     }
 
     /// The vocabulary of 4,096 tokens that the library carries.
@@ -168,8 +210,11 @@ impl Vocab {
         make(|out, error| unsafe { sys::tsl_vocab_embedded(null(), out, error) }).map(Vocab)
     }
 
-    /// From what each token spells, in the order of ids; `special` and `eog` are ids. Encodes by the greedy longest token.
-    pub fn from_tokens<T: AsRef<[u8]>>(tokens: &[T], special: &[Token], eog: &[Token]) -> Result<Self> {
+    /// From what each token spells, in the order of ids; `special` and `eog` are ids. Encodes by
+    /// the greedy longest token.
+    pub fn from_tokens<T: AsRef<[u8]>>(
+        tokens: &[T], special: &[Token], eog: &[Token],
+    ) -> Result<Self> {
         let too_large = || argument("more tokens, or bytes in them, than 32 bits count");
         let size = u32::try_from(tokens.len()).map_err(|_| too_large())?;
         let (mut bytes, mut offsets, mut flags) = (Vec::new(), vec![0u32], vec![0u8; tokens.len()]);
@@ -183,7 +228,13 @@ impl Vocab {
         let eog_count = u32::try_from(eog.len()).map_err(|_| too_large())?;
         bytes.push(0); // never an empty block
         let desc = sys::tsl_vocab_desc {
-            bytes: bytes.as_ptr(), offsets: offsets.as_ptr(), size, logits_width: 0, special: flags.as_ptr(), eog: eog.as_ptr(), eog_count,
+            bytes: bytes.as_ptr(),
+            offsets: offsets.as_ptr(),
+            size,
+            logits_width: 0,
+            special: flags.as_ptr(),
+            eog: eog.as_ptr(),
+            eog_count,
         };
         make(|out, error| unsafe { sys::tsl_vocab_new(&desc, null(), out, error) }).map(Vocab)
     }
@@ -215,28 +266,40 @@ impl Vocab {
     pub fn eog(&self) -> &[Token] {
         let mut count = 0;
         let ids = unsafe { sys::tsl_vocab_eog(self.0.as_ptr(), &mut count) };
-        if count == 0 { &[] } else { unsafe { slice::from_raw_parts(ids, count as usize) } }
+        if count == 0 {
+            &[]
+        } else {
+            unsafe { slice::from_raw_parts(ids, count as usize) }
+        }
     }
 
     /// What a token spells; `None` for an id that is no token's.
     pub fn bytes(&self, token: Token) -> Option<&[u8]> {
         let mut length = 0;
         let bytes = unsafe { sys::tsl_vocab_bytes(self.0.as_ptr(), token, &mut length) };
-        if bytes.is_null() { None } else { Some(unsafe { slice::from_raw_parts(bytes, length) }) }
+        if bytes.is_null() {
+            None
+        } else {
+            Some(unsafe { slice::from_raw_parts(bytes, length) })
+        }
     }
 
-    /// Bound what grammars of the vocabulary learn from one another (9 MiB unless set; 0: nothing, and what there is goes). Masks are the same with and without.
+    /// Bound what grammars of the vocabulary learn from one another (9 MiB unless set; 0: nothing,
+    /// and what there is goes). Masks are the same with and without.
     pub fn set_walk_cache(&self, max_bytes: usize) {
         unsafe { sys::tsl_vocab_set_walk_cache(self.0.as_ptr(), max_bytes) }
     }
 
     /// The special or added token of exactly that text.
     pub fn find_special(&self, text: &str) -> Option<Token> {
-        let id = unsafe { sys::tsl_vocab_find_special(self.0.as_ptr(), text.as_ptr().cast(), text.len()) };
+        let id = unsafe {
+            sys::tsl_vocab_find_special(self.0.as_ptr(), text.as_ptr().cast(), text.len())
+        };
         (id != sys::TSL_NO_TOKEN).then_some(id)
     }
 
-    /// Encode text as the model's tokenizer does. With `special`, special tokens that are written out become those tokens.
+    /// Encode text as the model's tokenizer does. With `special`, special tokens that are written
+    /// out become those tokens.
     pub fn encode(&self, text: impl AsRef<[u8]>, special: bool) -> Result<Vec<Token>> {
         let text = text.as_ref();
         let flags = if special { sys::TSL_ENCODE_SPECIAL } else { 0 };
@@ -244,7 +307,15 @@ impl Vocab {
         loop {
             let mut count = 0;
             let status = unsafe {
-                sys::tsl_vocab_encode(self.0.as_ptr(), text.as_ptr().cast(), text.len(), flags, ids.as_mut_ptr(), ids.len(), &mut count)
+                sys::tsl_vocab_encode(
+                    self.0.as_ptr(),
+                    text.as_ptr().cast(),
+                    text.len(),
+                    flags,
+                    ids.as_mut_ptr(),
+                    ids.len(),
+                    &mut count,
+                )
             };
             if status == sys::TSL_ERR_LIMIT && count > ids.len() {
                 ids.resize(count, 0);
@@ -257,7 +328,7 @@ impl Vocab {
     }
 }
 
-// ---- grammars ---------------------------------------------------------------------------------------------------------
+// ---- grammars -----------------------------------------------------------------------------------
 
 /// Where white space may stand between the parts of a JSON text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -293,8 +364,19 @@ impl SchemaOptions {
             Whitespace::Pretty(n) => (3, 0, n),
         };
         sys::tsl_schema_options {
-            order: self.any_order.into(), whitespace, whitespace_max, indent, draft: 0, ignore_formats: self.ignore_formats, nullable: false,
-            repeated_names: false, lazy: false, max_nesting: self.max_nesting, resolver: None, resolver_ctx: null_mut(), base_uri: null(),
+            order: self.any_order.into(),
+            whitespace,
+            whitespace_max,
+            indent,
+            draft: 0,
+            ignore_formats: self.ignore_formats,
+            nullable: false,
+            repeated_names: false,
+            lazy: false,
+            max_nesting: self.max_nesting,
+            resolver: None,
+            resolver_ctx: null_mut(),
+            base_uri: null(),
         }
     }
 }
@@ -324,32 +406,69 @@ impl Grammar {
     pub fn json_schema(vocab: &Vocab, schema: &str, options: &SchemaOptions) -> Result<Self> {
         let raw = options.raw();
         make(|out, error| unsafe {
-            sys::tsl_grammar_json_schema(vocab.0.as_ptr(), schema.as_ptr().cast(), schema.len(), &raw, null(), out, error)
-        }).map(Grammar)
+            sys::tsl_grammar_json_schema(
+                vocab.0.as_ptr(),
+                schema.as_ptr().cast(),
+                schema.len(),
+                &raw,
+                null(),
+                out,
+                error,
+            )
+        })
+        .map(Grammar)
     }
 
     /// The texts that a regular expression (ECMA-262) matches as a whole.
     pub fn regex(vocab: &Vocab, pattern: &str) -> Result<Self> {
-        make(|out, error| unsafe { sys::tsl_grammar_regex(vocab.0.as_ptr(), pattern.as_ptr().cast(), pattern.len(), null(), null(), out, error) })
-            .map(Grammar)
+        make(|out, error| unsafe {
+            sys::tsl_grammar_regex(
+                vocab.0.as_ptr(),
+                pattern.as_ptr().cast(),
+                pattern.len(),
+                null(),
+                null(),
+                out,
+                error,
+            )
+        })
+        .map(Grammar)
     }
 
     /// The sentences of a GBNF grammar, from its rule `root`.
     pub fn gbnf(vocab: &Vocab, text: &str) -> Result<Self> {
-        make(|out, error| unsafe { sys::tsl_grammar_gbnf(vocab.0.as_ptr(), text.as_ptr().cast(), text.len(), null(), null(), out, error) }).map(Grammar)
+        make(|out, error| unsafe {
+            sys::tsl_grammar_gbnf(
+                vocab.0.as_ptr(),
+                text.as_ptr().cast(),
+                text.len(),
+                null(),
+                null(),
+                out,
+                error,
+            )
+        })
+        .map(Grammar)
     }
 
     /// Map a grammar that `save` or `turnstile compile` has written, for the same vocabulary.
     pub fn load(vocab: &Vocab, path: &str) -> Result<Self> {
         let path = c_string(path.as_bytes())?;
-        make(|out, error| unsafe { sys::tsl_grammar_load(vocab.0.as_ptr(), path.as_ptr(), null(), out, error) }).map(Grammar)
+        make(|out, error| unsafe {
+            sys::tsl_grammar_load(vocab.0.as_ptr(), path.as_ptr(), null(), out, error)
+        })
+        .map(Grammar)
     }
 
     /// Write the grammar as an artifact, for `load`. Fails where its states cannot be listed.
     pub fn save(&self, path: &str) -> Result<()> {
         let path = c_string(path.as_bytes())?;
-        let artifact = make(|out, error| unsafe { sys::tsl_artifact_make(self.0.as_ptr(), null(), null(), out, error) })?;
-        let written = told(|error| unsafe { sys::tsl_artifact_write(artifact.as_ptr(), path.as_ptr(), error) });
+        let artifact = make(|out, error| unsafe {
+            sys::tsl_artifact_make(self.0.as_ptr(), null(), null(), out, error)
+        })?;
+        let written = told(|error| unsafe {
+            sys::tsl_artifact_write(artifact.as_ptr(), path.as_ptr(), error)
+        });
         unsafe { sys::tsl_artifact_free(artifact.as_ptr()) };
         written
     }
@@ -368,7 +487,7 @@ impl Grammar {
     }
 }
 
-// ---- matchers ---------------------------------------------------------------------------------------------------------
+// ---- matchers -----------------------------------------------------------------------------------
 
 /// One generation in progress.
 pub struct Matcher {
@@ -377,7 +496,8 @@ pub struct Matcher {
     width: usize,
 }
 
-// SAFETY: a matcher has no ties to a thread; it is used by one at a time, since what changes it takes &mut.
+// SAFETY: a matcher has no ties to a thread; it is used by one at a time, since what changes it
+// takes &mut.
 unsafe impl Send for Matcher {}
 
 impl Drop for Matcher {
@@ -390,7 +510,11 @@ impl Matcher {
     /// At the beginning of the grammar.
     pub fn new(grammar: &Grammar) -> Result<Self> {
         let raw = make(|out, _| unsafe { sys::tsl_matcher_new(grammar.0.as_ptr(), null(), out) })?;
-        Ok(Matcher { raw, words: grammar.vocab().mask_words(), width: grammar.vocab().logits_width() })
+        Ok(Matcher {
+            raw,
+            words: grammar.vocab().mask_words(),
+            width: grammar.vocab().logits_width(),
+        })
     }
 
     /// An independent copy with the same text behind it.
@@ -417,19 +541,33 @@ impl Matcher {
         Self::accepted(unsafe { sys::tsl_matcher_accept(self.raw.as_ptr(), token) })
     }
 
-    /// Advance by bytes; false, and no change, if they are not allowed. They count as one token for rollback.
+    /// Advance by bytes; false, and no change, if they are not allowed. They count as one token for
+    /// rollback.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
-        Self::accepted(unsafe { sys::tsl_matcher_accept_bytes(self.raw.as_ptr(), bytes.as_ptr().cast(), bytes.len(), null_mut()) })
+        Self::accepted(unsafe {
+            sys::tsl_matcher_accept_bytes(
+                self.raw.as_ptr(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                null_mut(),
+            )
+        })
     }
 
     fn accepted(status: sys::tsl_status) -> Result<bool> {
-        if status == sys::TSL_REJECTED { Ok(false) } else { check(status).map(|()| true) }
+        if status == sys::TSL_REJECTED {
+            Ok(false)
+        } else {
+            check(status).map(|()| true)
+        }
     }
 
     /// How many of the leading tokens could be accepted one after the other.
     pub fn validate(&mut self, tokens: &[Token]) -> Result<usize> {
         let mut valid = 0;
-        check(unsafe { sys::tsl_matcher_validate(self.raw.as_ptr(), tokens.as_ptr(), tokens.len(), &mut valid) })?;
+        check(unsafe {
+            sys::tsl_matcher_validate(self.raw.as_ptr(), tokens.as_ptr(), tokens.len(), &mut valid)
+        })?;
         Ok(valid)
     }
 
@@ -457,18 +595,22 @@ impl Matcher {
     pub fn forced_bytes(&mut self, limit: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; limit];
         let mut length = 0;
-        check(unsafe { sys::tsl_matcher_forced_bytes(self.raw.as_ptr(), bytes.as_mut_ptr(), limit, &mut length) })?;
+        check(unsafe {
+            sys::tsl_matcher_forced_bytes(self.raw.as_ptr(), bytes.as_mut_ptr(), limit, &mut length)
+        })?;
         bytes.truncate(length);
         Ok(bytes)
     }
 }
 
-// ---- logits -----------------------------------------------------------------------------------------------------------
+// ---- logits -------------------------------------------------------------------------------------
 
 /// Set the logits of tokens that are not in the mask to -inf.
 pub fn apply_mask(mask: &[u32], logits: &mut [f32]) -> Result<()> {
     if mask.len() != (logits.len() + 31) / 32 {
         return Err(argument("a mask has a word for each 32 logits"));
     }
-    check(unsafe { sys::tsl_mask_apply(mask.as_ptr(), logits.as_mut_ptr().cast(), logits.len(), 0) })
+    check(unsafe {
+        sys::tsl_mask_apply(mask.as_ptr(), logits.as_mut_ptr().cast(), logits.len(), 0)
+    })
 }

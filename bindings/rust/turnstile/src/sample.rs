@@ -26,7 +26,8 @@ pub enum Stage {
     Mirostat = 13,
 }
 
-/// How to draw. What is zero or empty is off, so that the default is greedy; `temperature: 1.0` draws from the model's own distribution under the mask.
+/// How to draw. What is zero or empty is off, so that the default is greedy; `temperature: 1.0`
+/// draws from the model's own distribution under the mask.
 #[derive(Clone, Debug, Default)]
 pub struct SamplerOptions {
     pub seed: u64,
@@ -82,10 +83,12 @@ pub struct Draw {
     pub kept: u32,
 }
 
-/// Draws tokens from logits under a mask; equal seeds, options and inputs give equal tokens everywhere.
+/// Draws tokens from logits under a mask; equal seeds, options and inputs give equal tokens
+/// everywhere.
 pub struct Sampler(NonNull<sys::tsl_sampler>);
 
-// SAFETY: it has no ties to a thread; it is used by one at a time, since what changes it takes &mut.
+// SAFETY: it has no ties to a thread; it is used by one at a time, since what changes it takes
+// &mut.
 unsafe impl Send for Sampler {}
 
 impl Drop for Sampler {
@@ -99,37 +102,90 @@ fn count<T>(list: &[T]) -> Result<u32> {
 }
 
 fn fits(logits: &[f32], mask: &[u32]) -> Result<()> {
-    if mask.len() == (logits.len() + 31) / 32 { Ok(()) } else { Err(argument("a mask has a word for each 32 logits")) }
+    if mask.len() == (logits.len() + 31) / 32 {
+        Ok(())
+    } else {
+        Err(argument("a mask has a word for each 32 logits"))
+    }
 }
 
 impl Sampler {
     pub fn new(options: &SamplerOptions) -> Result<Self> {
         let o = options;
         let stages: Vec<c_int> = o.stages.iter().map(|s| *s as c_int).collect();
-        let bias: Vec<sys::tsl_token_bias> = o.bias.iter().map(|(token, bias)| sys::tsl_token_bias { token: *token, bias: *bias }).collect();
+        let bias: Vec<sys::tsl_token_bias> = o
+            .bias
+            .iter()
+            .map(|(token, bias)| sys::tsl_token_bias { token: *token, bias: *bias })
+            .collect();
         let raw = sys::tsl_sampler_options {
-            seed: o.seed, temperature: o.temperature, top_k: o.top_k, top_p: o.top_p, min_p: o.min_p, legal_mass: o.legal_mass,
-            stages: if stages.is_empty() { null() } else { stages.as_ptr() }, stage_count: count(&stages)?, dynamic_range: o.dynamic_range,
-            dynamic_exponent: o.dynamic_exponent, top_n_sigma: o.top_n_sigma, typical_p: o.typical_p, epsilon: o.epsilon, eta: o.eta,
-            xtc_probability: o.xtc_probability, xtc_threshold: o.xtc_threshold, mirostat_tau: o.mirostat_tau, mirostat_eta: o.mirostat_eta,
-            repetition_penalty: o.repetition_penalty, frequency_penalty: o.frequency_penalty, presence_penalty: o.presence_penalty,
-            penalty_window: o.penalty_window, dry_multiplier: o.dry_multiplier, dry_base: o.dry_base, dry_allowed: o.dry_allowed,
-            dry_window: o.dry_window, dry_breakers: o.dry_breakers.as_ptr(), dry_breaker_count: count(&o.dry_breakers)?, bias: bias.as_ptr(),
-            bias_count: count(&bias)?, allowed: o.allowed.as_ptr(), allowed_count: count(&o.allowed)?, banned: o.banned.as_ptr(),
-            banned_count: count(&o.banned)?, no_repeat_ngram: o.no_repeat_ngram, min_tokens: o.min_tokens, max_tokens: o.max_tokens,
-            eog: o.eog.as_ptr(), eog_count: count(&o.eog)?,
+            seed: o.seed,
+            temperature: o.temperature,
+            top_k: o.top_k,
+            top_p: o.top_p,
+            min_p: o.min_p,
+            legal_mass: o.legal_mass,
+            stages: if stages.is_empty() { null() } else { stages.as_ptr() },
+            stage_count: count(&stages)?,
+            dynamic_range: o.dynamic_range,
+            dynamic_exponent: o.dynamic_exponent,
+            top_n_sigma: o.top_n_sigma,
+            typical_p: o.typical_p,
+            epsilon: o.epsilon,
+            eta: o.eta,
+            xtc_probability: o.xtc_probability,
+            xtc_threshold: o.xtc_threshold,
+            mirostat_tau: o.mirostat_tau,
+            mirostat_eta: o.mirostat_eta,
+            repetition_penalty: o.repetition_penalty,
+            frequency_penalty: o.frequency_penalty,
+            presence_penalty: o.presence_penalty,
+            penalty_window: o.penalty_window,
+            dry_multiplier: o.dry_multiplier,
+            dry_base: o.dry_base,
+            dry_allowed: o.dry_allowed,
+            dry_window: o.dry_window,
+            dry_breakers: o.dry_breakers.as_ptr(),
+            dry_breaker_count: count(&o.dry_breakers)?,
+            bias: bias.as_ptr(),
+            bias_count: count(&bias)?,
+            allowed: o.allowed.as_ptr(),
+            allowed_count: count(&o.allowed)?,
+            banned: o.banned.as_ptr(),
+            banned_count: count(&o.banned)?,
+            no_repeat_ngram: o.no_repeat_ngram,
+            min_tokens: o.min_tokens,
+            max_tokens: o.max_tokens,
+            eog: o.eog.as_ptr(),
+            eog_count: count(&o.eog)?,
         };
         make(|out, _| unsafe { sys::tsl_sampler_new(&raw, null(), out) }).map(Sampler)
     }
 
     pub fn draw(&mut self, logits: &[f32], mask: &[u32]) -> Result<Draw> {
         fits(logits, mask)?;
-        let mut d = sys::tsl_draw { token: 0, probability: 0.0, legal_mass: 0.0, allowed: 0, kept: 0 };
-        check(unsafe { sys::tsl_sampler_draw(self.0.as_ptr(), logits.as_ptr(), logits.len(), mask.as_ptr(), &mut d) })?;
-        Ok(Draw { token: d.token, probability: d.probability, legal_mass: d.legal_mass, allowed: d.allowed, kept: d.kept })
+        let mut d =
+            sys::tsl_draw { token: 0, probability: 0.0, legal_mass: 0.0, allowed: 0, kept: 0 };
+        check(unsafe {
+            sys::tsl_sampler_draw(
+                self.0.as_ptr(),
+                logits.as_ptr(),
+                logits.len(),
+                mask.as_ptr(),
+                &mut d,
+            )
+        })?;
+        Ok(Draw {
+            token: d.token,
+            probability: d.probability,
+            legal_mass: d.legal_mass,
+            allowed: d.allowed,
+            kept: d.kept,
+        })
     }
 
-    /// Tell it of a token that became part of the text: for penalties, DRY, n-grams, mirostat, `min_tokens` and `max_tokens`.
+    /// Tell it of a token that became part of the text: for penalties, DRY, n-grams, mirostat,
+    /// `min_tokens` and `max_tokens`.
     pub fn accept(&mut self, token: Token) -> Result<()> {
         check(unsafe { sys::tsl_sampler_accept(self.0.as_ptr(), token) })
     }
@@ -171,19 +227,40 @@ pub struct Step {
 }
 
 /// Measure a step. `token` is the one that was chosen, if one was.
-pub fn measure_step(logits: &[f32], mask: &[u32], token: Option<Token>, top_n: usize) -> Result<Step> {
+pub fn measure_step(
+    logits: &[f32], mask: &[u32], token: Option<Token>, top_n: usize,
+) -> Result<Step> {
     fits(logits, mask)?;
     let n = top_n.min(logits.len());
-    let (mut top, mut masked) = (vec![sys::tsl_token_logprob::default(); n], vec![sys::tsl_token_logprob::default(); n]);
+    let (mut top, mut masked) =
+        (vec![sys::tsl_token_logprob::default(); n], vec![sys::tsl_token_logprob::default(); n]);
     let mut s = sys::tsl_step::default();
-    let (at, masked_at) = if n == 0 { (null_mut(), null_mut()) } else { (top.as_mut_ptr(), masked.as_mut_ptr()) };
+    let (at, masked_at) =
+        if n == 0 { (null_mut(), null_mut()) } else { (top.as_mut_ptr(), masked.as_mut_ptr()) };
     check(unsafe {
-        sys::tsl_step_measure(logits.as_ptr(), logits.len(), mask.as_ptr(), token.unwrap_or(sys::TSL_NO_TOKEN), n as u32, at, masked_at, &mut s)
+        sys::tsl_step_measure(
+            logits.as_ptr(),
+            logits.len(),
+            mask.as_ptr(),
+            token.unwrap_or(sys::TSL_NO_TOKEN),
+            n as u32,
+            at,
+            masked_at,
+            &mut s,
+        )
     })?;
-    let list = |from: &[sys::tsl_token_logprob], n: u32| from[..n as usize].iter().map(|t| (t.token, t.logprob)).collect();
+    let list = |from: &[sys::tsl_token_logprob], n: u32| {
+        from[..n as usize].iter().map(|t| (t.token, t.logprob)).collect()
+    };
     Ok(Step {
-        legal_mass: s.legal_mass, logprob: s.logprob, masked_logprob: s.masked_logprob, entropy: s.entropy, masked_entropy: s.masked_entropy,
-        allowed: s.allowed, top: list(&top, s.top_count), masked_top: list(&masked, s.masked_top_count),
+        legal_mass: s.legal_mass,
+        logprob: s.logprob,
+        masked_logprob: s.masked_logprob,
+        entropy: s.entropy,
+        masked_entropy: s.masked_entropy,
+        allowed: s.allowed,
+        top: list(&top, s.top_count),
+        masked_top: list(&masked, s.masked_top_count),
     })
 }
 
@@ -192,11 +269,22 @@ pub fn guide_classifier_free(with: &mut [f32], without: &[f32], scale: f32) -> R
     if with.len() != without.len() {
         return Err(argument("the rows differ in length"));
     }
-    check(unsafe { sys::tsl_guide_classifier_free(with.as_ptr(), without.as_ptr(), with.len(), scale, with.as_mut_ptr()) })
+    check(unsafe {
+        sys::tsl_guide_classifier_free(
+            with.as_ptr(),
+            without.as_ptr(),
+            with.len(),
+            scale,
+            with.as_mut_ptr(),
+        )
+    })
 }
 
-/// strong = strong - beta * weak where the strong model gives at least alpha times its largest probability under the mask, -inf elsewhere; in place.
-pub fn guide_contrastive(strong: &mut [f32], weak: &[f32], mask: Option<&[u32]>, alpha: f32, beta: f32) -> Result<()> {
+/// strong = strong - beta * weak where the strong model gives at least alpha times its largest
+/// probability under the mask, -inf elsewhere; in place.
+pub fn guide_contrastive(
+    strong: &mut [f32], weak: &[f32], mask: Option<&[u32]>, alpha: f32, beta: f32,
+) -> Result<()> {
     if strong.len() != weak.len() {
         return Err(argument("the rows differ in length"));
     }
@@ -204,5 +292,15 @@ pub fn guide_contrastive(strong: &mut [f32], weak: &[f32], mask: Option<&[u32]>,
         fits(strong, mask)?;
     }
     let mask = mask.map_or(null(), |m| m.as_ptr());
-    check(unsafe { sys::tsl_guide_contrastive(strong.as_ptr(), weak.as_ptr(), strong.len(), mask, alpha, beta, strong.as_mut_ptr()) })
+    check(unsafe {
+        sys::tsl_guide_contrastive(
+            strong.as_ptr(),
+            weak.as_ptr(),
+            strong.len(),
+            mask,
+            alpha,
+            beta,
+            strong.as_mut_ptr(),
+        )
+    })
 }

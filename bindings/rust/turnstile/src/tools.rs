@@ -8,9 +8,11 @@ use std::slice;
 
 use turnstile_sys as sys;
 
-use crate::{argument, c_string, check, make, plain, told, Grammar, Result, SchemaOptions, Token, Vocab};
+use crate::{
+    argument, c_string, check, make, plain, told, Grammar, Result, SchemaOptions, Token, Vocab,
+};
 
-// ---- grammars ---------------------------------------------------------------------------------------------------------
+// ---- grammars -----------------------------------------------------------------------------------
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Thinking {
@@ -50,12 +52,20 @@ struct Raw {
 impl ToolsOptions {
     fn raw(&self) -> Result<Raw> {
         let preset = c_string(self.preset.as_bytes())?;
-        let choice = self.tool_choice.as_ref().map(|choice| c_string(choice.as_bytes())).transpose()?;
+        let choice =
+            self.tool_choice.as_ref().map(|choice| c_string(choice.as_bytes())).transpose()?;
         let schema = Box::new(self.schema.raw());
         let options = sys::tsl_tools_options {
-            preset: preset.as_ptr(), tool_choice: choice.as_ref().map_or(null(), |choice| choice.as_ptr()),
-            parallel: match self.parallel { None => 0, Some(true) => 1, Some(false) => -1 },
-            thinking: self.thinking as c_int, max_thinking_tokens: self.max_thinking_tokens, schema: &*schema,
+            preset: preset.as_ptr(),
+            tool_choice: choice.as_ref().map_or(null(), |choice| choice.as_ptr()),
+            parallel: match self.parallel {
+                None => 0,
+                Some(true) => 1,
+                Some(false) => -1,
+            },
+            thinking: self.thinking as c_int,
+            max_thinking_tokens: self.max_thinking_tokens,
+            schema: &*schema,
             over: self.over.as_ref().map_or(null_mut(), |over| over.0.as_ptr()),
         };
         Ok(Raw { options, _texts: (preset, choice), _schema: schema })
@@ -63,25 +73,54 @@ impl ToolsOptions {
 }
 
 impl Grammar {
-    /// A structural tag in JSON: free text with JSON or other formats between tags. `over`: see `ToolsOptions`; of the same vocabulary.
-    pub fn tags(vocab: &Vocab, json: &str, options: &SchemaOptions, over: Option<&Grammar>) -> Result<Self> {
-        if over.map_or(false, |over| unsafe { sys::tsl_grammar_vocab(over.0.as_ptr()) } != vocab.0.as_ptr()) {
+    /// A structural tag in JSON: free text with JSON or other formats between tags. `over`: see
+    /// `ToolsOptions`; of the same vocabulary.
+    pub fn tags(
+        vocab: &Vocab, json: &str, options: &SchemaOptions, over: Option<&Grammar>,
+    ) -> Result<Self> {
+        if over.map_or(
+            false,
+            |over| unsafe { sys::tsl_grammar_vocab(over.0.as_ptr()) } != vocab.0.as_ptr(),
+        ) {
             return Err(argument("`over` is a grammar of another vocabulary"));
         }
         let raw = options.raw();
         let text = json.as_ptr().cast();
         make(|out, error| match over {
-            Some(over) => unsafe { sys::tsl_grammar_tags_over(over.0.as_ptr(), text, json.len(), &raw, null(), out, error) },
-            None => unsafe { sys::tsl_grammar_tags(vocab.0.as_ptr(), text, json.len(), &raw, null(), out, error) },
-        }).map(Grammar)
+            Some(over) => unsafe {
+                sys::tsl_grammar_tags_over(
+                    over.0.as_ptr(),
+                    text,
+                    json.len(),
+                    &raw,
+                    null(),
+                    out,
+                    error,
+                )
+            },
+            None => unsafe {
+                sys::tsl_grammar_tags(vocab.0.as_ptr(), text, json.len(), &raw, null(), out, error)
+            },
+        })
+        .map(Grammar)
     }
 
-    /// What a model may answer to a request: the body as it is sent (OpenAI's chat completions or responses, Anthropic's messages), MCP's tools/list, or an array of tools.
+    /// What a model may answer to a request: the body as it is sent (OpenAI's chat completions or
+    /// responses, Anthropic's messages), MCP's tools/list, or an array of tools.
     pub fn tools(vocab: &Vocab, request: &str, options: &ToolsOptions) -> Result<Self> {
         let raw = options.raw()?;
         make(|out, error| unsafe {
-            sys::tsl_grammar_tools(vocab.0.as_ptr(), request.as_ptr().cast(), request.len(), &raw.options, null(), out, error)
-        }).map(Grammar)
+            sys::tsl_grammar_tools(
+                vocab.0.as_ptr(),
+                request.as_ptr().cast(),
+                request.len(),
+                &raw.options,
+                null(),
+                out,
+                error,
+            )
+        })
+        .map(Grammar)
     }
 }
 
@@ -94,7 +133,15 @@ pub fn write_tools(vocab: &Vocab, request: &str, options: &ToolsOptions) -> Resu
     let raw = options.raw()?;
     let mut json = String::new();
     told(|error| unsafe {
-        sys::tsl_tools_write(vocab.0.as_ptr(), request.as_ptr().cast(), request.len(), &raw.options, keep_line, (&mut json as *mut String).cast(), error)
+        sys::tsl_tools_write(
+            vocab.0.as_ptr(),
+            request.as_ptr().cast(),
+            request.len(),
+            &raw.options,
+            keep_line,
+            (&mut json as *mut String).cast(),
+            error,
+        )
     })?;
     Ok(json)
 }
@@ -110,7 +157,7 @@ pub fn tool_presets() -> Vec<(String, String)> {
     found
 }
 
-// ---- reading back -----------------------------------------------------------------------------------------------------
+// ---- reading back -------------------------------------------------------------------------------
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
@@ -138,10 +185,12 @@ pub struct Part {
     pub text: String,
 }
 
-/// Reads an answer back by the states of its own grammar, of `Grammar::tags` or `Grammar::tools`: text or tokens in, parts out as soon as they are certain.
+/// Reads an answer back by the states of its own grammar, of `Grammar::tags` or `Grammar::tools`:
+/// text or tokens in, parts out as soon as they are certain.
 pub struct Parser(NonNull<sys::tsl_parser>);
 
-// SAFETY: it has no ties to a thread; it is used by one at a time, since what changes it takes &mut.
+// SAFETY: it has no ties to a thread; it is used by one at a time, since what changes it takes
+// &mut.
 unsafe impl Send for Parser {}
 
 impl Drop for Parser {
@@ -151,7 +200,11 @@ impl Drop for Parser {
 }
 
 fn taken(status: sys::tsl_status) -> Result<bool> {
-    if status == sys::TSL_REJECTED { Ok(false) } else { check(status).map(|()| true) }
+    if status == sys::TSL_REJECTED {
+        Ok(false)
+    } else {
+        check(status).map(|()| true)
+    }
 }
 
 impl Parser {
@@ -176,18 +229,36 @@ impl Parser {
 
     /// The next part that is certain.
     pub fn next_part(&mut self) -> Option<Part> {
-        const KINDS: [PartKind; 9] = [PartKind::Text, PartKind::Reasoning, PartKind::Call, PartKind::Id, PartKind::Arguments, PartKind::CallEnd, PartKind::Tag,
-            PartKind::TagText, PartKind::TagEnd];
+        const KINDS: [PartKind; 9] = [
+            PartKind::Text,
+            PartKind::Reasoning,
+            PartKind::Call,
+            PartKind::Id,
+            PartKind::Arguments,
+            PartKind::CallEnd,
+            PartKind::Tag,
+            PartKind::TagText,
+            PartKind::TagEnd,
+        ];
         let mut part = sys::tsl_part { kind: 0, call: 0, text: null(), length: 0 };
         if !unsafe { sys::tsl_parser_next(self.0.as_ptr(), &mut part) } {
             return None;
         }
         // SAFETY: the bytes are valid until the next call on the parser.
-        let bytes = if part.length == 0 { &[] } else { unsafe { slice::from_raw_parts(part.text.cast::<u8>(), part.length) } };
-        Some(Part { kind: KINDS[part.kind as usize], call: part.call, text: String::from_utf8_lossy(bytes).into_owned() })
+        let bytes = if part.length == 0 {
+            &[]
+        } else {
+            unsafe { slice::from_raw_parts(part.text.cast::<u8>(), part.length) }
+        };
+        Some(Part {
+            kind: KINDS[part.kind as usize],
+            call: part.call,
+            text: String::from_utf8_lossy(bytes).into_owned(),
+        })
     }
 
-    /// All parts so far as JSON: `{"content", "reasoning", "calls": [{"id", "name", "arguments"}], "tags"}`.
+    /// All parts so far as JSON: `{"content", "reasoning", "calls": [{"id", "name", "arguments"}],
+    /// "tags"}`.
     pub fn json(&mut self) -> Result<String> {
         let json = unsafe { sys::tsl_parser_json(self.0.as_ptr()) };
         if json.is_null() {

@@ -1,10 +1,12 @@
-//! Decoders through the wrapper, with a model of even and of odd logits. tests/hosts/host_rust.py runs it.
+//! Decoders through the wrapper, with a model of even and of odd logits. tests/hosts/host_rust.py
+//! runs it.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use turnstile::*;
 
 fn grammar(pattern: &str) -> (Vocab, Grammar) {
-    let vocab = Vocab::from_tokens(&["y", "e", "s", "n", "o", "yes", "es", "</s>"], &[7], &[7]).unwrap();
+    let vocab =
+        Vocab::from_tokens(&["y", "e", "s", "n", "o", "yes", "es", "</s>"], &[7], &[7]).unwrap();
     let grammar = Grammar::regex(&vocab, pattern).unwrap();
     (vocab, grammar)
 }
@@ -29,12 +31,22 @@ fn all_outputs() {
     assert_eq!(scores.missing, 0.0);
     let (no, yes) = (&scores.texts[0], &scores.texts[1]);
     assert_eq!((&no.text[..], &yes.text[..]), (&b"no"[..], &b"yes"[..]));
-    assert!((no.log_probability - log_p(&[3, 4, 7])).abs() < 1e-9 && (yes.log_probability - log_p(&[5, 7])).abs() < 1e-9);
+    assert!(
+        (no.log_probability - log_p(&[3, 4, 7])).abs() < 1e-9
+            && (yes.log_probability - log_p(&[5, 7])).abs() < 1e-9
+    );
     assert!((no.probability + yes.probability - 1.0).abs() < 1e-12);
-    let all = score_all(&grammar, &ScoreOptions { all_tokenisations: true, ..Default::default() }, model).unwrap();
+    let all =
+        score_all(&grammar, &ScoreOptions { all_tokenisations: true, ..Default::default() }, model)
+            .unwrap();
     let want = (log_p(&[5, 7]).exp() + log_p(&[0, 6, 7]).exp() + log_p(&[0, 1, 2, 7]).exp()).ln();
     assert!((all.texts[1].log_probability - want).abs() < 1e-9);
-    assert_eq!(score_all(&grammar, &ScoreOptions { max_outputs: 1, ..Default::default() }, model).unwrap_err().status, "TSL_ERR_LIMIT");
+    assert_eq!(
+        score_all(&grammar, &ScoreOptions { max_outputs: 1, ..Default::default() }, model)
+            .unwrap_err()
+            .status,
+        "TSL_ERR_LIMIT"
+    );
 }
 
 #[test]
@@ -45,7 +57,10 @@ fn beams() {
     assert_eq!(beams.len(), 3);
     assert_eq!((&beams[0].text[..], &beams[0].tokens[..]), (&b"yes"[..], &[5, 7][..]));
     for beam in &beams {
-        assert!((beam.log_probability - log_p(&beam.tokens)).abs() < 1e-9 && beam.score == beam.log_probability);
+        assert!(
+            (beam.log_probability - log_p(&beam.tokens)).abs() < 1e-9
+                && beam.score == beam.log_probability
+        );
     }
 }
 
@@ -56,7 +71,8 @@ fn aligned() {
     let mut align = Align::new(&grammar, 3, 9, |texts, rows| {
         calls += texts.len();
         model(texts, rows)
-    }).unwrap();
+    })
+    .unwrap();
     assert_eq!(align.mass(), 1.0);
     for _ in 0..200 {
         let (tokens, p) = align.sample().unwrap();
@@ -75,9 +91,17 @@ fn aligned() {
 #[test]
 fn what_a_model_says_is_handed_on() {
     let (_vocab, grammar) = grammar("yes|no");
-    let refuse = |_: &[&[Token]], _: &mut [f32]| -> Result<()> { Err(Grammar::regex(&Vocab::embedded().unwrap(), "(").err().unwrap()) };
-    assert_eq!(score_all(&grammar, &ScoreOptions::default(), refuse).unwrap_err().status, "TSL_ERR_SYNTAX");
-    assert_eq!(Align::new(&grammar, 3, 9, refuse).unwrap().sample().unwrap_err().status, "TSL_ERR_SYNTAX");
+    let refuse = |_: &[&[Token]], _: &mut [f32]| -> Result<()> {
+        Err(Grammar::regex(&Vocab::embedded().unwrap(), "(").err().unwrap())
+    };
+    assert_eq!(
+        score_all(&grammar, &ScoreOptions::default(), refuse).unwrap_err().status,
+        "TSL_ERR_SYNTAX"
+    );
+    assert_eq!(
+        Align::new(&grammar, 3, 9, refuse).unwrap().sample().unwrap_err().status,
+        "TSL_ERR_SYNTAX"
+    );
     let caught = std::panic::catch_unwind(|| {
         let options = BeamOptions { width: 2, n_best: 0, max_tokens: 4, length_penalty: 0.0 };
         beam_search(&grammar, &options, |_, _| panic!("no model")).map(|_| ())
@@ -88,12 +112,17 @@ fn what_a_model_says_is_handed_on() {
 #[test]
 fn budgets() {
     let (vocab, grammar) = grammar("(yes)*no");
-    let (mut budget, mut matcher) = (Budget::new(&grammar).unwrap(), Matcher::new(&grammar).unwrap());
+    let (mut budget, mut matcher) =
+        (Budget::new(&grammar).unwrap(), Matcher::new(&grammar).unwrap());
     let error = budget.start(&matcher, 1).unwrap_err();
     assert!(error.status == "TSL_ERR_LIMIT" && error.message.contains("2 tokens"), "{error}");
     budget.start(&matcher, 2).unwrap();
     assert_eq!(budget.completion(&matcher).unwrap(), [3, 4]);
-    assert!(budget.allows(&matcher, 2, 3).unwrap() && !budget.allows(&matcher, 2, 5).unwrap() && budget.allows(&matcher, 3, 5).unwrap());
+    assert!(
+        budget.allows(&matcher, 2, 3).unwrap()
+            && !budget.allows(&matcher, 2, 5).unwrap()
+            && budget.allows(&matcher, 3, 5).unwrap()
+    );
     let mut mask = vec![0; vocab.mask_words()];
     budget.mask(&matcher, 2, &mut mask).unwrap();
     assert_eq!(mask, [1 << 3]);
@@ -101,7 +130,10 @@ fn budgets() {
     matcher.accept(0).unwrap();
     budget.wind_down(&matcher, 1, 10, 5.0, &mut logits).unwrap();
     assert!(logits[6] > 0.0 && logits[3] == 0.0);
-    assert!(budget.mask(&matcher, 2, &mut []).is_err() && budget.wind_down(&matcher, 1, 1, 1.0, &mut [0.0]).is_err());
+    assert!(
+        budget.mask(&matcher, 2, &mut []).is_err()
+            && budget.wind_down(&matcher, 1, 1, 1.0, &mut [0.0]).is_err()
+    );
 }
 
 #[test]
@@ -110,9 +142,15 @@ fn events() {
     let mut all = events.feed(br#"{"a": [1, "x\u00"#).unwrap();
     all.extend(events.feed(br#"e9y"]}"#).unwrap());
     all.extend(events.end().unwrap());
-    let texts: String = all.iter().filter(|e| e.kind == EventKind::Text).map(|e| e.text.as_str()).collect();
+    let texts: String =
+        all.iter().filter(|e| e.kind == EventKind::Text).map(|e| e.text.as_str()).collect();
     assert_eq!(texts, "x\u{e9}y");
-    assert!(all.contains(&Event { kind: EventKind::End, value: Value::Number, pointer: "/a/0".into(), text: "1".into() }));
+    assert!(all.contains(&Event {
+        kind: EventKind::End,
+        value: Value::Number,
+        pointer: "/a/0".into(),
+        text: "1".into()
+    }));
     assert_eq!(all.last().unwrap().value, Value::Object);
     events.reset();
     assert_eq!(events.feed(b"[}").unwrap_err().status, "TSL_ERR_SYNTAX");
@@ -126,11 +164,24 @@ fn drafts() {
     let mut masks = [0; 3];
     assert_eq!(matcher.mask_drafts(&[5, 4], None, &mut masks).unwrap(), [true, false]);
     assert_eq!(masks, [1 << 5 | 1, 1 << 3, 0]);
-    assert_eq!(matcher.mask_drafts(&[5, 0], Some(&[None, None]), &mut masks).unwrap(), [true, true]);
-    assert!(matcher.mask_drafts(&[5], None, &mut masks).is_err() && matcher.mask_drafts(&[5, 0], Some(&[None]), &mut masks).is_err());
+    assert_eq!(
+        matcher.mask_drafts(&[5, 0], Some(&[None, None]), &mut masks).unwrap(),
+        [true, true]
+    );
+    assert!(
+        matcher.mask_drafts(&[5], None, &mut masks).is_err()
+            && matcher.mask_drafts(&[5, 0], Some(&[None]), &mut masks).is_err()
+    );
     let logits = [0.0; 24];
     let drafts = Drafts {
-        tokens: &[5, 3], parents: None, logits: &logits, draft_logits: None, temperature: 1.0, draft_temperature: 1.0, draft_masked: false, distinct: false,
+        tokens: &[5, 3],
+        parents: None,
+        logits: &logits,
+        draft_logits: None,
+        temperature: 1.0,
+        draft_temperature: 1.0,
+        draft_masked: false,
+        distinct: false,
     };
     let mut draws = 0;
     let done = matcher.speculate(&drafts, 1, &mut draws).unwrap();
@@ -151,19 +202,49 @@ fn sampling() {
     let mut fork = sampler.fork(7).unwrap();
     assert_eq!(sampler.draw(&logits, &mask).unwrap().token, 1);
     sampler.rollback(1).unwrap();
-    assert_eq!((sampler.draw(&logits, &mask).unwrap().token, fork.draw(&logits, &mask).unwrap().token), (0, 1));
+    assert_eq!(
+        (sampler.draw(&logits, &mask).unwrap().token, fork.draw(&logits, &mask).unwrap().token),
+        (0, 1)
+    );
     fork.restart();
     fork.prompt(&[0]).unwrap();
     assert_eq!(fork.draw(&logits, &mask).unwrap().token, 1);
     assert_eq!(sampler.rollback(1).unwrap_err().status, "TSL_ERR_STATE");
     let options = SamplerOptions {
-        temperature: 1.0, top_k: 3, bias: vec![(3, 10.0)], banned: vec![0], stages: vec![Stage::Bias, Stage::TopK], legal_mass: true, ..Default::default()
+        temperature: 1.0,
+        top_k: 3,
+        bias: vec![(3, 10.0)],
+        banned: vec![0],
+        stages: vec![Stage::Bias, Stage::TopK],
+        legal_mass: true,
+        ..Default::default()
     };
     let draw = Sampler::new(&options).unwrap().draw(&logits, &[0b1011]).unwrap();
-    assert!(draw.token == 3 && draw.kept == 2 && draw.allowed == 3 && (draw.legal_mass - 0.913).abs() < 1e-3, "{draw:?}");
-    assert_eq!(Sampler::new(&SamplerOptions { top_p: 0.5, stages: vec![Stage::TopK], ..Default::default() }).err().unwrap().status, "TSL_ERR_ARGUMENT");
+    assert!(
+        draw.token == 3
+            && draw.kept == 2
+            && draw.allowed == 3
+            && (draw.legal_mass - 0.913).abs() < 1e-3,
+        "{draw:?}"
+    );
+    assert_eq!(
+        Sampler::new(&SamplerOptions {
+            top_p: 0.5,
+            stages: vec![Stage::TopK],
+            ..Default::default()
+        })
+        .err()
+        .unwrap()
+        .status,
+        "TSL_ERR_ARGUMENT"
+    );
     let step = measure_step(&logits, &[0b0111], Some(0), 2).unwrap();
-    assert!(step.allowed == 3 && step.top.len() == 2 && step.top[0].0 == 0 && (step.logprob - step.top[0].1).abs() < 1e-12);
+    assert!(
+        step.allowed == 3
+            && step.top.len() == 2
+            && step.top[0].0 == 0
+            && (step.logprob - step.top[0].1).abs() < 1e-12
+    );
     assert!((step.logprob - step.masked_logprob - step.legal_mass.ln()).abs() < 1e-9);
     let mut with = logits;
     guide_classifier_free(&mut with, &[1.0; 4], 2.0).unwrap();
@@ -171,5 +252,8 @@ fn sampling() {
     let mut strong = logits;
     guide_contrastive(&mut strong, &logits, Some(&mask), 0.3, 1.0).unwrap();
     assert_eq!(strong, [0.0, 0.0, f32::NEG_INFINITY, f32::NEG_INFINITY]);
-    assert!(guide_classifier_free(&mut with, &[1.0], 2.0).is_err() && measure_step(&logits, &[], None, 0).is_err());
+    assert!(
+        guide_classifier_free(&mut with, &[1.0], 2.0).is_err()
+            && measure_step(&logits, &[], None, 0).is_err()
+    );
 }

@@ -1,12 +1,17 @@
-//! The wrapper against the library. tests/hosts/host_rust.py runs it, and validates the texts that it prints.
+//! The wrapper against the library. tests/hosts/host_rust.py runs it, and validates the texts that
+//! it prints.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::mem::size_of;
-use turnstile::{apply_mask, Grammar, Matcher, Sampler, SamplerOptions, SchemaOptions, Vocab, Whitespace};
+use turnstile::{
+    apply_mask, Grammar, Matcher, Sampler, SamplerOptions, SchemaOptions, Vocab, Whitespace,
+};
 use turnstile_sys as sys;
 
-const SCHEMA: &str = r#"{"type": "object", "properties": {"name": {"type": "string", "maxLength": 20}, "tags": {"type": "array", "items":
-    {"enum": ["a", "b", "c"]}, "minItems": 1, "maxItems": 4}, "n": {"type": "integer", "minimum": -9, "maximum": 99}},
+const SCHEMA: &str = r#"{"type": "object", "properties": {
+    "name": {"type": "string", "maxLength": 20}, "tags": {
+    "type": "array", "items": {"enum": ["a", "b", "c"]}, "minItems": 1, "maxItems": 4},
+    "n": {"type": "integer", "minimum": -9, "maximum": 99}},
     "required": ["name", "tags", "n"], "additionalProperties": false}"#;
 
 fn compact() -> SchemaOptions {
@@ -17,7 +22,8 @@ fn compact() -> SchemaOptions {
 fn generate(grammar: &Grammar, seed: u64) -> (String, usize) {
     let vocab = grammar.vocab();
     let mut matcher = Matcher::new(grammar).unwrap();
-    let mut sampler = Sampler::new(&SamplerOptions { seed, temperature: 1.0, ..Default::default() }).unwrap();
+    let mut sampler =
+        Sampler::new(&SamplerOptions { seed, temperature: 1.0, ..Default::default() }).unwrap();
     let mut mask = vec![0; vocab.mask_words()];
     let logits = vec![0f32; vocab.logits_width()];
     let (mut text, mut tokens) = (Vec::new(), 0);
@@ -41,7 +47,9 @@ fn texts_of_a_schema() {
     let threads: Vec<_> = (0..4)
         .map(|t| {
             let grammar = grammar.clone();
-            std::thread::spawn(move || (0..10).map(|i| generate(&grammar, 10 * t + i)).collect::<Vec<_>>())
+            std::thread::spawn(move || {
+                (0..10).map(|i| generate(&grammar, 10 * t + i)).collect::<Vec<_>>()
+            })
         })
         .collect();
     for (text, tokens) in threads.into_iter().flat_map(|t| t.join().unwrap()) {
@@ -55,8 +63,13 @@ fn texts_of_a_schema() {
 #[test]
 fn moves_of_a_matcher() {
     let vocab = Vocab::from_tokens(&["a", "b", "ab", "</s>"], &[3], &[3]).unwrap();
-    assert_eq!((vocab.size(), vocab.logits_width(), vocab.mask_words(), vocab.eog()), (4, 4, 1, &[3u32][..]));
-    assert!(vocab.is_special(3) && vocab.is_eog(3) && !vocab.is_special(0) && vocab.bytes(4).is_none());
+    assert_eq!(
+        (vocab.size(), vocab.logits_width(), vocab.mask_words(), vocab.eog()),
+        (4, 4, 1, &[3u32][..])
+    );
+    assert!(
+        vocab.is_special(3) && vocab.is_eog(3) && !vocab.is_special(0) && vocab.bytes(4).is_none()
+    );
     assert_eq!(vocab.bytes(2), Some(&b"ab"[..]));
     assert_eq!(vocab.find_special("</s>"), Some(3));
     assert_eq!(vocab.find_special("a"), None);
@@ -123,11 +136,16 @@ fn gbnf_and_encoding() {
 #[test]
 fn errors_say_where() {
     let vocab = Vocab::embedded().unwrap();
-    let error = Grammar::json_schema(&vocab, r#"{"properties": {"a": {"minimum": "x"}}}"#, &compact()).err().unwrap();
+    let error =
+        Grammar::json_schema(&vocab, r#"{"properties": {"a": {"minimum": "x"}}}"#, &compact())
+            .err()
+            .unwrap();
     assert_eq!((error.status, error.pointer.as_str()), ("TSL_ERR_SCHEMA", "/properties/a/minimum"));
     let error = Grammar::json_schema(&vocab, "{\n  ]", &compact()).err().unwrap();
     assert_eq!((error.status, error.line, error.column), ("TSL_ERR_SYNTAX", 2, 3));
-    assert!(error.to_string().starts_with("2:3: ") && error.to_string().ends_with("(TSL_ERR_SYNTAX)"));
+    assert!(
+        error.to_string().starts_with("2:3: ") && error.to_string().ends_with("(TSL_ERR_SYNTAX)")
+    );
     assert_eq!(Grammar::regex(&vocab, "(").err().unwrap().status, "TSL_ERR_SYNTAX");
     assert_eq!(Vocab::from_file("/nowhere").err().unwrap().status, "TSL_ERR_IO");
     assert_eq!(Vocab::from_file("a\0b").err().unwrap().status, "TSL_ERR_ARGUMENT");
@@ -145,26 +163,54 @@ macro_rules! offset_of {
     }};
 }
 
-/// The structs have the layout that the C compiler gives them: $TURNSTILE_LAYOUT, which the C program in host_rust.py prints.
+/// The structs have the layout that the C compiler gives them: $TURNSTILE_LAYOUT, which the C
+/// program in host_rust.py prints.
 #[test]
 fn layout() {
     let ours = format!(
-        "error {} {} {} desc {} {} {} options {} {} limits {} {} {} schema {} {} {} {} {} regex {} sampler {} {} draw {} {} step {} {} \
-        event {} {} drafts {} {} beam {} align {} score {} {} artifact {} {} tools {} {} part {} {}",
-        size_of::<sys::tsl_error>(), offset_of!(sys::tsl_error, pointer), offset_of!(sys::tsl_error, message),
-        size_of::<sys::tsl_vocab_desc>(), offset_of!(sys::tsl_vocab_desc, special), offset_of!(sys::tsl_vocab_desc, eog_count),
-        size_of::<sys::tsl_vocab_options>(), offset_of!(sys::tsl_vocab_options, pattern),
-        size_of::<sys::tsl_limits>(), offset_of!(sys::tsl_limits, cancel), offset_of!(sys::tsl_limits, deadline_us),
-        size_of::<sys::tsl_schema_options>(), offset_of!(sys::tsl_schema_options, draft), offset_of!(sys::tsl_schema_options, nullable),
-        offset_of!(sys::tsl_schema_options, max_nesting), offset_of!(sys::tsl_schema_options, base_uri),
+        "error {} {} {} desc {} {} {} options {} {} limits {} {} {} schema {} {} {} {} {} \
+         regex {} sampler {} {} draw {} {} step {} {} \
+         event {} {} drafts {} {} beam {} align {} score {} {} \
+         artifact {} {} tools {} {} part {} {}",
+        size_of::<sys::tsl_error>(),
+        offset_of!(sys::tsl_error, pointer),
+        offset_of!(sys::tsl_error, message),
+        size_of::<sys::tsl_vocab_desc>(),
+        offset_of!(sys::tsl_vocab_desc, special),
+        offset_of!(sys::tsl_vocab_desc, eog_count),
+        size_of::<sys::tsl_vocab_options>(),
+        offset_of!(sys::tsl_vocab_options, pattern),
+        size_of::<sys::tsl_limits>(),
+        offset_of!(sys::tsl_limits, cancel),
+        offset_of!(sys::tsl_limits, deadline_us),
+        size_of::<sys::tsl_schema_options>(),
+        offset_of!(sys::tsl_schema_options, draft),
+        offset_of!(sys::tsl_schema_options, nullable),
+        offset_of!(sys::tsl_schema_options, max_nesting),
+        offset_of!(sys::tsl_schema_options, base_uri),
         size_of::<sys::tsl_regex_options>(),
-        size_of::<sys::tsl_sampler_options>(), offset_of!(sys::tsl_sampler_options, eog_count),
-        size_of::<sys::tsl_draw>(), offset_of!(sys::tsl_draw, kept), size_of::<sys::tsl_step>(), offset_of!(sys::tsl_step, allowed),
-        size_of::<sys::tsl_event>(), offset_of!(sys::tsl_event, text_length), size_of::<sys::tsl_drafts>(), offset_of!(sys::tsl_drafts, distinct),
-        size_of::<sys::tsl_beam_options>(), size_of::<sys::tsl_align_options>(), size_of::<sys::tsl_score_options>(),
-        offset_of!(sys::tsl_score_options, open_end), size_of::<sys::tsl_artifact_options>(), offset_of!(sys::tsl_artifact_options, source),
-        size_of::<sys::tsl_tools_options>(), offset_of!(sys::tsl_tools_options, over), size_of::<sys::tsl_part>(), offset_of!(sys::tsl_part, length),
+        size_of::<sys::tsl_sampler_options>(),
+        offset_of!(sys::tsl_sampler_options, eog_count),
+        size_of::<sys::tsl_draw>(),
+        offset_of!(sys::tsl_draw, kept),
+        size_of::<sys::tsl_step>(),
+        offset_of!(sys::tsl_step, allowed),
+        size_of::<sys::tsl_event>(),
+        offset_of!(sys::tsl_event, text_length),
+        size_of::<sys::tsl_drafts>(),
+        offset_of!(sys::tsl_drafts, distinct),
+        size_of::<sys::tsl_beam_options>(),
+        size_of::<sys::tsl_align_options>(),
+        size_of::<sys::tsl_score_options>(),
+        offset_of!(sys::tsl_score_options, open_end),
+        size_of::<sys::tsl_artifact_options>(),
+        offset_of!(sys::tsl_artifact_options, source),
+        size_of::<sys::tsl_tools_options>(),
+        offset_of!(sys::tsl_tools_options, over),
+        size_of::<sys::tsl_part>(),
+        offset_of!(sys::tsl_part, length),
     );
-    let theirs = std::env::var("TURNSTILE_LAYOUT").expect("TURNSTILE_LAYOUT: run tests/hosts/host_rust.py");
+    let theirs =
+        std::env::var("TURNSTILE_LAYOUT").expect("TURNSTILE_LAYOUT: run tests/hosts/host_rust.py");
     assert_eq!(ours, theirs);
 }

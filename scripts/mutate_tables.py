@@ -1,0 +1,365 @@
+"""What scripts/mutate.py changes, the tests it runs, and the changes that nothing can notice.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import re
+
+FILES = """
+    walk/walk walk/near_limit walk/search walk/linear masks/mask position/stacks
+    position/stacks_mask automaton/state matcher/matcher matcher/quota matcher/batch
+    matcher/mask_table automaton/leftover walk/classes walk/nonascii walk/fixed walk/names
+    walk/shared_walks masks/borrow position/boundary position/distinct position/distinct_items
+    position/distinct_mask position/distinct_names position/distinct_unbounded
+    position/distinct_search position/distinct_token automaton/seen_names kernels/logits
+    kernels/logits_portable kernels/logits_avx2
+""".split()
+# Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
+KERNELS = {"kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"}
+MEMORY = set(
+    """
+        position/boundary position/distinct position/distinct_items position/distinct_mask
+        position/distinct_names position/distinct_unbounded position/distinct_search
+        position/distinct_token automaton/seen_names masks/borrow
+    """.split()
+)
+WALKS = set(
+    """
+        walk/walk walk/near_limit walk/search walk/linear walk/classes walk/nonascii
+        automaton/leftover walk/fixed walk/shared_walks masks/mask automaton/state
+    """.split()
+)
+TESTS = [
+    ("tests/test_logits", [], KERNELS),
+    ("tests/test_mask", [], {"masks/mask"}),
+    ("tests/test_leftover", [], {"automaton/leftover"}),
+    ("tests/test_seen_names", [], {"automaton/seen_names"}),
+    ("tests/test_mask_table", [], None),
+    ("tests/test_listing", [], {"position/stacks", "automaton/state", "walk/names"}),
+    ("tests/test_matcher", [], None),
+    ("tests/test_fixed", [], None),
+    ("tests/test_borrow", [], None),
+    ("fuzz/replay_artifact", ["corpus/artifact", "fuzz/corpus/artifact"], None),
+    ("fuzz/replay_api", ["corpus/api", "fuzz/corpus/api"], None),
+    ("fuzz/replay_judge", ["corpus/judge", "fuzz/corpus/judge"], None),
+    ("fuzz/replay_tags", ["corpus/tags", "fuzz/corpus/tags"], None),
+    ("fuzz/replay_walk", ["corpus/walk", "fuzz/corpus/walk"], None),
+    ("fuzz/replay_mask", ["corpus/mask", "fuzz/corpus/mask"], None),
+    ("tests/test_flat", [], None),
+    ("tests/test_oracle", [], None),
+    ("tests/test_trie", [], {"masks/mask", "automaton/leftover"}),
+    (
+        "tests/test_tags",
+        [],
+        {
+            "walk/walk",
+            "walk/search",
+            "position/stacks",
+            "matcher/matcher",
+            "walk/names",
+            "walk/fixed",
+            "matcher/quota",
+            "automaton/state",
+            "masks/borrow",
+            "position/distinct",
+        },
+    ),
+    (
+        "tests/test_shared_walks",
+        [],
+        {"walk/walk", "walk/search", "automaton/leftover", "walk/shared_walks"},
+    ),
+    ("tests/test_linear", [], WALKS),
+    ("tests/test_near_limit", [], WALKS),
+    ("tests/test_heavy", [], None),
+    ("tests/test_threads", [], {"matcher/batch", "masks/borrow", "matcher/matcher"}),
+    ("tests/test_distinct", [], MEMORY),
+    ("tests/test_repeats", [], MEMORY),
+    ("tests/test_limits", [], {"position/stacks", "matcher/matcher", "automaton/state"} | MEMORY),
+    (
+        "tests/test_schema",
+        [],
+        {"position/stacks", "matcher/matcher", "walk/names", "walk/fixed", "automaton/state"}
+        | MEMORY,
+    ),
+    ("tests/test_budget", [], {"position/stacks", "walk/names", "position/distinct_search"}),
+    ("tests/test_costs", [], None),
+    ("tests/test_fault_sites", [], None),
+]
+ASKS = {
+    "tests/test_fault_sites": re.compile(
+        "out_of_memory|alloc|reserve|push|copy|status|load|fine|made|fresh|number|lengths"
+    )
+}  # the slowest, is for lines that ask for memory
+WRAPPED = {
+    "tests/test_costs",
+    "tests/test_fault_sites",
+}  # wrap functions of the library, and are linked to its objects for each mutant
+SANITIZED = {
+    "tests/test_logits",
+    "tests/test_oracle",
+    "fuzz/replay_walk",
+    "fuzz/replay_mask",
+    "tests/test_distinct",
+    "tests/test_costs",
+    "tests/test_fixed",
+    "tests/test_linear",
+    "tests/test_seen_names",
+    "tests/test_leftover",
+}  # those that are run in the second copy
+# File, a pattern of lines, why no change of an operator there changes what is allowed, and, where
+# that holds of some changes alone, what those put there.
+HASH = (
+    "a hash says where an entry is looked for and put, by one and the same expression; what "
+    "is found there is compared in full"
+)
+WAYS = "chooses between two ways to the same result"
+STICKY = "the failure is sticky, and who calls asks for it"
+SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
+EQUIVALENT = [
+    ("walk/walk", r"(?<=return )tsl__mix\(.*", HASH),
+    (
+        "walk/search",
+        r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN",
+        WAYS + ": a class's mask, or the search that made it",
+    ),
+    (
+        "walk/search",
+        r"r->live_count \* 8u (<|>=) n->children",
+        WAYS + ": each live byte looked up, or each child",
+    ),
+    ("walk/walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
+    (
+        "position/distinct_token",
+        r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\))",
+        WAYS + ": frames are stepped where it is false",
+    ),
+    (
+        "position/distinct_token",
+        r"(?<=plain) & (?=TSL__MOVE_CALLED\))",
+        WAYS + ": frames are stepped where it is false",
+    ),
+    (
+        "kernels/logits_avx2",
+        r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)",
+        "where they are equal both ends are the same",
+    ),
+    (
+        "walk/search",
+        r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN",
+        WAYS + ": node by node, or merged",
+    ),
+    ("position/stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    ("walk/names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    ("position/distinct", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
+    ("automaton/leftover", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
+    (
+        "automaton/leftover",
+        r"layer != space && t >= space->leftovers\.first",
+        "whether the layer below is looked at, which knows no such set",
+    ),
+    ("automaton/seen_names", r"(?<=hash = ).*", HASH),
+    ("masks/mask", r"(?<=hash = )tsl__hash\(p\.at.*", HASH),
+    ("masks/mask", r"n < MARKED_MIN", WAYS + ": sorted by comparing, or by marking"),
+    (
+        "masks/mask",
+        r"g->minus\.n \+ g->plus\.n > (4 \* )?TSL__PATCH_MAX",
+        WAYS + ": a mask as lists, or as a bitset",
+    ),
+    ("position/distinct_search", r"\(uint32_t\)tsl__mix\(.*(?= & mask)", HASH),
+    (
+        "position/distinct_search",
+        r"looks > 1",
+        "whether an answer is remembered that is found again as fast",
+    ),
+    (
+        "position/distinct_search",
+        r"(?<=if \()!(?=known_alive\(space, at, &known\)\))",
+        "whether an answer is remembered that would be found again",
+    ),
+    (
+        "position/distinct_search",
+        r"(?<== 'e') \|\| (?=at\[n - 1\] == 'E')|(?<== 'E') \|\| (?=\(byte == 'E')",
+        SPELLS,
+        {" && "},
+    ),
+    ("position/distinct_search", r" \+ 1(?=\] != 'u')", SPELLS, {""}),
+    (
+        "position/distinct_search",
+        r" & (?=\(part)",
+        "bytes are tried besides that cannot come next, and are not taken",
+        {" | "},
+    ),
+    (
+        "walk/fixed",
+        r"(?<=p\.depth\)) < (?=0x80\) return reach)",
+        "the texts are between two characters, and none begins with the byte 0x80",
+        {" <= "},
+    ),
+    ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\))", WAYS + ": letters, or the search"),
+    (
+        "automaton/seen_names",
+        r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false",
+        STICKY,
+    ),
+    (
+        "walk/near_limit",
+        r"(?<=known) == (?=UNCLEAR \? take_token)",
+        WAYS + ": as `like`, or in full; a token that leaves early is in neither mask",
+    ),
+    ("walk/classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
+    ("walk/fixed", r"(?<=space->status != TSL_OK\) )return false", STICKY),
+    (
+        "position/distinct_token",
+        r"(?<=if \(!tsl__run_load_memory\(space, r, p\)\) )return false",
+        STICKY,
+    ),
+    (
+        "position/distinct_unbounded",
+        r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)",
+        "what is not known to be endless is searched",
+        {" != "},
+    ),
+    (
+        "position/distinct_unbounded",
+        r"(?<=verdict == PLENTY && space->status) == (?=TSL_OK)",
+        "what is not known to be plenty is searched",
+        {" != "},
+    ),
+    ("matcher/quota", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
+    (
+        "position/distinct_mask",
+        r"(?<=space->watches) & (?=TSL__NEW_ITEM\) && harmless)",
+        "looks for tokens to take out where there are none",
+        {" | "},
+    ),
+    (
+        "position/distinct_items",
+        r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\|)",
+        "more tokens are tried, of which none more is taken out",
+        {" | "},
+    ),
+    ("position/distinct_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
+    (
+        "walk/nonascii",
+        r"(?<=pairs\[2 \* i\]) - (?=1\))",
+        "more nodes are exits: the walk enters what the class would have told",
+        {" + "},
+    ),
+    (
+        "walk/walk",
+        r"(?<=if \(need) > (?=height\) need)",
+        "a token of the whole height can reach the minimum, and not pass it",
+        {" >= "},
+    ),
+    (
+        "automaton/state",
+        r"(?<=r->ranges) > (?=1 && part\()",
+        "a hint holds wherever it is given",
+        {" >= "},
+    ),
+    (
+        "position/boundary",
+        r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')",
+        "in no bytes none is found",
+        {" <= "},
+    ),
+    (
+        "position/distinct_items",
+        r"(?<=hash && i) < (?=t->tried_count)",
+        "what was tried before is tried again",
+        {" > "},
+    ),
+    ("walk/classes", r"(?<=tsl__bitset_new\(base, &number\)\)\) )return false", STICKY),
+    (
+        "walk/linear",
+        r"(?<=h->exits\.w\[w\]) & (?=r->live\.w\[w\])",
+        WAYS + ": letters, or the table",
+    ),
+    (
+        "walk/linear",
+        r"entered \* ENTERED > t->n && tokens >= t->least",
+        WAYS + ": letters, or the table",
+    ),
+    (
+        "walk/linear",
+        r"(?<=n->own_end) >= (?=t->least)|(?<=t->least) && (?=r->live_count)|(?<=r->live_count) "
+        r">= (?=TSL__LINEAR_BYTES)",
+        WAYS + ": the table, or the search",
+    ),
+    (
+        "matcher/batch",
+        r"(?<=end = \(block \+ 1\) \* BLOCK) < (?=b->count)",
+        "where they are equal both ends are the same",
+        {" <= "},
+    ),
+    (
+        "masks/borrow",
+        r"(?<=\(i) \+ (?=1\) % TSL__BORROWED)",
+        "around the four the other way, which is the oldest as well",
+        {" - "},
+    ),
+    (
+        "position/distinct_names",
+        r"(?<=!first && n->begin) < (?=n->own_end)",
+        "no token is tried where there is none",
+        {" <= "},
+    ),
+    (
+        "position/distinct_names",
+        r"(?<=passes && i) < (?=at->depth)",
+        WAYS + ": a subtree at once, or token by token",
+        {" > "},
+    ),
+    ("masks/mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
+    (
+        "automaton/seen_names",
+        r"(?<=s->decoded\.n\) != 0\)\n        )break",
+        "the names are sorted: none after one that does not begin with the text does",
+    ),
+    (
+        "walk/nonascii",
+        r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)",
+        "more nodes are exits: the walk enters what the class would have told",
+        {" > "},
+    ),
+    (
+        "kernels/logits_avx2",
+        r"(?<=i \+ 16) <= (?=width)|(?<=i \+ 32) <= (?=width)|(?<=i \+ 8) <= (?=words)|(?<=if \(w "
+        r"\+ 16) <= (?=words)",
+        WAYS + ": a last piece at once, or element by element",
+    ),
+]
+# What is searched for, what it becomes.
+MUTATIONS = [
+    (r" < ", " <= "),
+    (r" <= ", " < "),
+    (r" > ", " >= "),
+    (r" >= ", " > "),
+    (r" < ", " > "),
+    (r" == ", " != "),
+    (r" != ", " == "),
+    (r" && ", " || "),
+    (r" \|\| ", " && "),
+    (r" \+ ", " - "),
+    (r" - ", " + "),
+    (r" \+ 1\b", ""),
+    (r" - 1\b", ""),
+    (r" & ", " | "),
+    (r" \| ", " & "),
+    (r" \|= ", " &= "),
+    (r" &= ", " |= "),
+    (r" \^ ", " | "),
+    (r" << ", " >> "),
+    (r" >> ", " << "),
+    (r"\breturn true;", "return false;"),
+    (r"\breturn false;", "return true;"),
+    (r"\bcontinue;", "break;"),
+    (r"\bbreak;", "continue;"),
+    (r"(?<=[(& |])!(?=[a-z(*])", ""),
+    (r" = true;", " = false;"),
+    (r" = false;", " = true;"),
+    (r" \+= ", " -= "),
+    (r" -= ", " += "),
+    (r"\? ", "? !"),
+]
