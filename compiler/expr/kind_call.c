@@ -12,6 +12,7 @@
  */
 #include "compiler/expr/kind.h"
 #include "compiler/states/meaning.h"
+#include "runtime/kernels/digest.h"
 
 /* ---- RULE ------------------------------------------------------------------------------------ */
 

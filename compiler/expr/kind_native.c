@@ -9,6 +9,7 @@
  */
 #include "compiler/expr/kind.h"
 #include "compiler/states/meaning.h"
+#include "runtime/kernels/digest.h"
 #include "compiler/states/outline.h"
 
 #define WORDS_MAX 256u /* of an automaton's outline */

@@ -11,6 +11,7 @@
  */
 #include "compiler/expr/kind.h"
 #include "compiler/states/meaning.h"
+#include "runtime/kernels/digest.h"
 
 #define PRINTED 8u   /* strings of a set that are printed */
 #define MEASURED 64u /* strings of a set that are measured one by one */
