@@ -232,7 +232,6 @@ WAYS = "chooses between two ways to the same result"
 STICKY = "the failure is sticky, and who calls asks for it"
 SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
 EQUIVALENT = [
-    ("walk/walk", r"(?<=return )tsl__mix\(.*", HASH),
     (
         "walk/search",
         r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN",
@@ -243,7 +242,6 @@ EQUIVALENT = [
         r"r->live_count \* 8u (<|>=) n->children",
         WAYS + ": each live byte looked up, or each child",
     ),
-    ("walk/walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
     (
         "position/distinct_token",
         r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\))",
@@ -259,11 +257,7 @@ EQUIVALENT = [
         r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN",
         WAYS + ": node by node, or merged",
     ),
-    ("position/stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
-    ("walk/names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     ("position/distinct_intern", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
-    ("position/moves", r"(?<=return )tsl__mix\(.*", HASH),
-    ("automaton/leftover", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     (
         "automaton/leftover",
         r"layer != space && t >= space->leftovers\.first",
@@ -307,12 +301,6 @@ EQUIVALENT = [
         "the texts are between two characters, and none begins with the byte 0x80",
         {" <= "},
     ),
-    (
-        "walk/search",
-        r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\) return NULL)",
-        WAYS + ": letters, or the search",
-    ),
-    ("walk/walk", r'(?<="out of memory"\);\n  )return false', STICKY),
     (
         "automaton/seen_names",
         r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false",
@@ -361,12 +349,6 @@ EQUIVALENT = [
         r"(?<=pairs\[2 \* i\]) - (?=1\))",
         "more nodes are exits: the walk enters what the class would have told",
         {" + "},
-    ),
-    (
-        "walk/walk",
-        r"(?<=if \(need) > (?=height\) need)",
-        "a token of the whole height can reach the minimum, and not pass it",
-        {" >= "},
     ),
     (
         "automaton/state",
@@ -427,11 +409,6 @@ EQUIVALENT = [
         {" > "},
     ),
     ("masks/mask", r"(?<=words) > (?=MARKS\))", WAYS + ": sorted by comparing, or by marking"),
-    (
-        "automaton/seen_names",
-        r"(?<=s->decoded\.n\) != 0\) )break",
-        "the names are sorted: none after one that does not begin with the text does",
-    ),
     (
         "walk/nonascii",
         r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)",

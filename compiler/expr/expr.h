@@ -235,6 +235,9 @@ typedef struct tsl__native_ops {
   /* Add the bytes that may lead somewhere: no other does. NULL: those of `ascii`, and any from 0x80
    * on. */
   void (*live)(void *ctx, uint32_t param, tsl__bytes *out);
+  /* Hand over the words that describe an expression around such automata; false: it has no
+   * description. NULL: none has. Its meaning is a digest of these words. */
+  bool (*outline)(tsl__exprs *x, tsl__expr e, void *to, bool (*put)(void *to, uint32_t word));
 } tsl__native_ops;
 tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
 
@@ -252,7 +255,7 @@ typedef struct tsl__rule_ops {
   tsl__expr (*unfold)(tsl__exprs *x, void *ctx, uint32_t param);
   /* For listings: writes at most n bytes with NUL. */
   void (*print)(void *ctx, uint32_t param, char *out, size_t n);
-  /* What it stands for (compiler/states/meaning.h); NULL, or false: nothing that can be said
+  /* What it stands for (compiler/expr/meaning.h); NULL, or false: nothing that can be said
    * without its grammar. */
   bool (*meaning)(struct tsl__meaning *m, void *ctx, uint32_t param, tsl__digest *out);
   /* The fewest bytes of a member, saturating at TSL__INF; asked once, when somebody wants to know.

@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/kind.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 
 #define ALTERNATIVES 32u /* derivatives of so many are joined at once */
 

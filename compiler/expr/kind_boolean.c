@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/kind.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 
 #define CONJUNCTS 16u /* derivatives of so many are met at once; more than that is rare */
 

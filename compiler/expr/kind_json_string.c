@@ -21,7 +21,7 @@
  */
 #include "compiler/expr/kind.h"
 #include "compiler/expr/nonascii.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 
 /* ---- constructors ---------------------------------------------------------------------------- */
 

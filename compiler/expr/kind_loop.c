@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/kind.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 
 static tsl__expr compute(tsl__exprs *x, const tsl__node *n, uint8_t byte, bool last) {
   tsl__expr d = tsl__derive_in(x, n->a, byte, false);

@@ -8,9 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/kind.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 #include "runtime/kernels/digest.h"
-#include "compiler/states/outline.h"
 
 #define WORDS_MAX 256u /* of an automaton's outline */
 
@@ -106,7 +105,8 @@ static bool meaning(tsl__meaning *m, tsl__expr e, const tsl__node *n, tsl__diges
   }
   words w;
   w.n = 0;
-  return tsl__meaning_spend(m, 16) && tsl__outline_write(m->x, e, &w, put_word) &&
+  return native->ops->outline && tsl__meaning_spend(m, 16) &&
+         native->ops->outline(m->x, e, &w, put_word) &&
          tsl__meaning_bytes(m, n, w.at, w.n * sizeof *w.at, out);
 }
 

@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/kind.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 #include "runtime/kernels/digest.h"
 
 #define PRINTED 8u   /* strings of a set that are printed */

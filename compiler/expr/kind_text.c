@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/kind.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 
 /* ---- NONE and EPS ---------------------------------------------------------------------------- */
 

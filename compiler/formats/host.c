@@ -180,6 +180,7 @@ static const tsl__native_ops host_ops = {
     true,
     NULL,
     NULL,
+    NULL,
     NULL};
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {

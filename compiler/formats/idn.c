@@ -355,6 +355,7 @@ static const tsl__native_ops u_ops = {
     true,
     NULL,
     NULL,
+    NULL,
     NULL};
 
 /* Can a state be left before the limits? */

@@ -561,7 +561,7 @@ static bool letters(void *ctx, uint32_t param, tsl__bytes *out, uint32_t *need) 
 }
 
 static const tsl__native_ops ops = {nullable, boundaries, step,    shortest,   print, NULL,
-                                    NULL,     false,      letters, characters, NULL};
+                                    NULL,     false,      letters, characters, NULL,  NULL};
 
 tsl__expr tsl__format_regex(tsl__exprs *x) {
   table *t = tsl__alloc_zero(tsl__exprs_allocator(x), sizeof *t);

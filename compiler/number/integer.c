@@ -108,7 +108,7 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
 }
 
 static const tsl__native_ops ops = {nullable,          boundaries, step, shortest, print, NULL,
-                                    "+-.0123456789Ee", true,       NULL, NULL,     live};
+                                    "+-.0123456789Ee", true,       NULL, NULL,     live,  NULL};
 
 tsl__expr tsl__integer_whole(tsl__exprs *x, int64_t zeros) {
   return zeros > (int64_t)WHOLE_MAX ? TSL__NONE : tsl__expr_native(x, &ops, NULL, (uint32_t)zeros);

@@ -30,4 +30,31 @@ tsl__expr tsl__number_from(tsl__numbers *numbers, const tsl__number_at *at);
 bool tsl__integer_is(const tsl__native *native);
 tsl__expr tsl__integer_from(tsl__exprs *x, uint32_t param);
 
+/* The words of a description: a word for each kind of expression, and flags of a number
+ * (compiler/states/outline.c says what follows each). */
+enum {
+  TSL__OUTLINE_EPS = 1,
+  TSL__OUTLINE_BYTES,
+  TSL__OUTLINE_LIT,
+  TSL__OUTLINE_SEQ,
+  TSL__OUTLINE_ALT,
+  TSL__OUTLINE_REPEAT,
+  TSL__OUTLINE_INTEGER,
+  TSL__OUTLINE_NUMBER
+};
+enum {
+  TSL__OUTLINE_F_NEGATIVE = 1,
+  TSL__OUTLINE_F_INTEGER = 2,
+  TSL__OUTLINE_F_NOT_INTEGER = 4,
+  TSL__OUTLINE_F_MIN_EXCLUSIVE = 8,
+  TSL__OUTLINE_F_MAX_EXCLUSIVE = 16,
+  TSL__OUTLINE_F_SPELLING = 5 /* shift */
+};
+#define TSL__OUTLINE_DEPTH 128u
+#define TSL__OUTLINE_WORDS 8192u
+
+/* Hand the words of e to `put` (NULL: only ask). False if it is not a rule-free expression around
+ * automata of numbers, or `put` says so. */
+bool tsl__outline_write(tsl__exprs *x, tsl__expr e, void *to, bool (*put)(void *to, uint32_t word));
+
 #endif

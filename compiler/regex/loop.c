@@ -75,7 +75,7 @@ static void loop_print(void *ctx, uint32_t param, char *out, size_t n) {
 
 static const tsl__native_ops loop_ops = {
     loop_nullable, loop_boundaries, loop_step, loop_shortest, loop_print, NULL,
-    NULL,          false,           NULL,      NULL,          NULL};
+    NULL,          false,           NULL,      NULL,          NULL,       NULL};
 
 /* ---- iterations that take no text ------------------------------------------------------------ */
 

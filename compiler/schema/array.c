@@ -33,7 +33,7 @@
 #include <stdio.h>
 
 #include "compiler/expr/deriv.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 #include "compiler/schema/array.h"
 #include "compiler/schema/object.h"
 #include "runtime/automaton/state.h"

@@ -18,7 +18,7 @@
 #include "compiler/expr/node.h"
 #include "compiler/formats/formats.h"
 #include "compiler/states/hints.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 #include "compiler/schema/object.h"
 #include "runtime/automaton/state.h"
 

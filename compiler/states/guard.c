@@ -12,7 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 #include "runtime/automaton/state.h"
 
 #include <stdio.h>

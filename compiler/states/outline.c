@@ -28,126 +28,8 @@
 #include "compiler/states/states.h"
 #include "runtime/artifact/artifact.h"
 
-#define DEPTH_MAX 128u
-#define WORDS_MAX 8192u
 #define LIST_MAX 1100u /* decimals of a list */
 #define TEXT_MAX 1200u /* bytes of a decimal that is written down */
-
-enum { O_EPS = 1, O_BYTES, O_LIT, O_SEQ, O_ALT, O_REPEAT, O_INTEGER, O_NUMBER };
-enum {
-  F_NEGATIVE = 1,
-  F_INTEGER = 2,
-  F_NOT_INTEGER = 4,
-  F_MIN_EXCLUSIVE = 8,
-  F_MAX_EXCLUSIVE = 16,
-  F_SPELLING = 5 /* shift */
-};
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-typedef struct writer {
-  tsl__exprs *x;
-  void *to;
-  bool (*put)(void *to, uint32_t word);
-  uint32_t words;
-  bool fine, numbers; /* numbers: some automaton was met */
-} writer;
-
-static void put(writer *w, uint32_t word) {
-  w->fine = w->fine && ++w->words <= WORDS_MAX && (!w->put || w->put(w->to, word));
-}
-
-static void put_bytes(writer *w, const void *bytes, uint32_t n) {
-  put(w, n);
-  for (uint32_t i = 0; i < n; i += 4) {
-    uint32_t word = 0;
-    memcpy(&word, (const char *)bytes + i, n - i < 4 ? n - i : 4);
-    put(w, word);
-  }
-}
-
-static void put_decimals(writer *w, const tsl__decimal *at, uint32_t n) {
-  char text[TEXT_MAX];
-  put(w, n);
-  for (uint32_t i = 0; i < n && w->fine; i++) {
-    size_t length = tsl__decimal_print(&at[i], text, sizeof text);
-    w->fine = length < sizeof text;
-    if (w->fine) put_bytes(w, text, (uint32_t)length);
-  }
-}
-
-static void put_number(writer *w, const tsl__number_at *at) {
-  const tsl__number_spec *s = &at->spec;
-  put(w, O_NUMBER);
-  put(w, (uint32_t)(at->negative ? F_NEGATIVE : 0) | (s->integer ? F_INTEGER : 0) |
-             (s->not_integer ? F_NOT_INTEGER : 0) | (s->min_exclusive ? F_MIN_EXCLUSIVE : 0) |
-             (s->max_exclusive ? F_MAX_EXCLUSIVE : 0) | s->spelling << F_SPELLING);
-  put_bytes(w, at->prefix, at->length);
-  put_decimals(w, &s->min, s->has_min);
-  put_decimals(w, &s->max, s->has_max);
-  put_decimals(w, s->multiples, s->multiple_count);
-  put_decimals(w, s->non_multiples, s->non_multiple_count);
-  put_decimals(w, s->excluded, s->excluded_count);
-}
-
-static void put_native(writer *w, const tsl__node *n) {
-  const tsl__native native = *tsl__native_at(w->x, n->a);
-  tsl__number_at at;
-  w->numbers = true;
-  if (tsl__integer_is(&native)) {
-    put(w, O_INTEGER);
-    put(w, n->b);
-  } else if (tsl__number_place(&native, n->b, &at)) {
-    put_number(w, &at);
-  } else {
-    w->fine = false;
-  }
-}
-
-static void put_expr(writer *w, tsl__expr e, uint32_t depth) {
-  tsl__node n = tsl__node_at(w->x, e);
-  if (depth > DEPTH_MAX) w->fine = false;
-  if (!w->fine) return;
-  switch ((tsl__kind)n.kind) {
-  case TSL__K_EPS: put(w, O_EPS); return;
-  case TSL__K_BYTES:
-    put(w, O_BYTES);
-    for (int i = 0; i < 4; i++) {
-      put(w, (uint32_t)tsl__set_at(w->x, n.a)->w[i]);
-      put(w, (uint32_t)(tsl__set_at(w->x, n.a)->w[i] >> 32));
-    }
-    return;
-  case TSL__K_LIT:
-    put(w, O_LIT);
-    put_bytes(w, tsl__literal_at(w->x, n.a), n.b);
-    return;
-  case TSL__K_SEQ:
-    put(w, O_SEQ);
-    put_expr(w, n.a, depth + 1);
-    put_expr(w, n.b, depth + 1);
-    return;
-  case TSL__K_ALT:
-    put(w, O_ALT);
-    put(w, n.b);
-    for (uint32_t i = 0; i < n.b; i++) put_expr(w, tsl__list_at(w->x, n.a)[i], depth + 1);
-    return;
-  case TSL__K_REPEAT:
-    put(w, O_REPEAT);
-    put(w, n.b);
-    put(w, n.c);
-    put_expr(w, n.a, depth + 1);
-    return;
-  case TSL__K_NATIVE: put_native(w, &n); return;
-  default: w->fine = false; return;
-  }
-}
-
-bool tsl__outline_write(tsl__exprs *x, tsl__expr e, void *to,
-                        bool (*sink)(void *to, uint32_t word)) {
-  writer w = {.x = x, .to = to, .put = sink, .fine = tsl__node_at(x, e).loop == 0};
-  put_expr(&w, e, 0);
-  return w.fine && w.numbers;
-}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -209,7 +91,7 @@ static bool positive(const tsl__decimal *at, uint32_t n) {
 
 static tsl__expr take_number(reader *r) {
   uint32_t flags = take(r), n, has_min, has_max;
-  tsl__number_at at = {.negative = flags & F_NEGATIVE};
+  tsl__number_at at = {.negative = flags & TSL__OUTLINE_F_NEGATIVE};
   tsl__number_spec *s = &at.spec;
   const char *prefix = take_bytes(r, TSL__NUMBER_PREFIX, &n);
   if (n) memcpy(at.prefix, prefix, n);
@@ -223,11 +105,11 @@ static tsl__expr take_number(reader *r) {
     return r->fine = false, TSL__NONE;
   if ((s->has_min = has_min) != 0) s->min = *min;
   if ((s->has_max = has_max) != 0) s->max = *max;
-  s->integer = flags & F_INTEGER;
-  s->not_integer = flags & F_NOT_INTEGER;
-  s->min_exclusive = s->has_min && (flags & F_MIN_EXCLUSIVE);
-  s->max_exclusive = s->has_max && (flags & F_MAX_EXCLUSIVE);
-  s->spelling = flags >> F_SPELLING & 7;
+  s->integer = flags & TSL__OUTLINE_F_INTEGER;
+  s->not_integer = flags & TSL__OUTLINE_F_NOT_INTEGER;
+  s->min_exclusive = s->has_min && (flags & TSL__OUTLINE_F_MIN_EXCLUSIVE);
+  s->max_exclusive = s->has_max && (flags & TSL__OUTLINE_F_MAX_EXCLUSIVE);
+  s->spelling = flags >> TSL__OUTLINE_F_SPELLING & 7;
   if (!r->o->numbers && !(r->o->numbers = tsl__numbers_new(r->o->x))) return TSL__NONE;
   return tsl__number_from(r->o->numbers, &at);
 }
@@ -237,7 +119,7 @@ static tsl__expr take_expr(reader *r, uint32_t depth);
 static tsl__expr take_alt(reader *r, uint32_t depth) {
   tsl__expr all = TSL__NONE;
   uint32_t n = take(r);
-  if (n > WORDS_MAX) r->fine = false;
+  if (n > TSL__OUTLINE_WORDS) r->fine = false;
   tsl__expr *parts = r->fine ? tsl__arena_alloc(&r->o->scratch, (n + 1) * sizeof *parts) : NULL;
   if (!parts) return give_up(r), TSL__NONE;
   for (uint32_t i = 0; i < n && r->fine; i++) parts[i] = take_expr(r, depth);
@@ -257,25 +139,25 @@ static tsl__expr take_expr(reader *r, uint32_t depth) {
   tsl__expr a, b;
   uint32_t n, min, max;
   const char *bytes;
-  if (depth > DEPTH_MAX) r->fine = false;
+  if (depth > TSL__OUTLINE_DEPTH) r->fine = false;
   switch (take(r)) {
-  case O_EPS: return TSL__EPS;
-  case O_BYTES: return take_bytes_set(r);
-  case O_LIT:
-    bytes = take_bytes(r, WORDS_MAX, &n);
+  case TSL__OUTLINE_EPS: return TSL__EPS;
+  case TSL__OUTLINE_BYTES: return take_bytes_set(r);
+  case TSL__OUTLINE_LIT:
+    bytes = take_bytes(r, TSL__OUTLINE_WORDS, &n);
     return n ? tsl__expr_literal(x, bytes, n) : TSL__NONE;
-  case O_SEQ:
+  case TSL__OUTLINE_SEQ:
     a = take_expr(r, depth + 1);
     b = take_expr(r, depth + 1);
     return tsl__expr_seq(x, a, b);
-  case O_ALT: return take_alt(r, depth + 1);
-  case O_REPEAT:
+  case TSL__OUTLINE_ALT: return take_alt(r, depth + 1);
+  case TSL__OUTLINE_REPEAT:
     min = take(r);
     max = take(r);
     a = take_expr(r, depth + 1);
     return r->fine && min <= max ? tsl__expr_repeat(x, a, min, max) : TSL__NONE;
-  case O_INTEGER: return tsl__integer_from(x, take(r));
-  case O_NUMBER: return take_number(r);
+  case TSL__OUTLINE_INTEGER: return tsl__integer_from(x, take(r));
+  case TSL__OUTLINE_NUMBER: return take_number(r);
   default: r->fine = false; return TSL__NONE;
   }
 }

@@ -9,10 +9,6 @@
 #include "compiler/states/states.h"
 #include "runtime/artifact/artifact.h"
 
-/* Hand the words of e to `put` (NULL: only ask). False if it is not a rule-free expression around
- * automata of numbers, or `put` says so. */
-bool tsl__outline_write(tsl__exprs *x, tsl__expr e, void *to, bool (*put)(void *to, uint32_t word));
-
 /* Expressions of a loaded grammar's own, from which outlines grow: see tsl__growth. */
 tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void **outlines);
 void *tsl__outline_states(void *outlines);

@@ -17,8 +17,8 @@
 #include "compiler/states/states.h"
 
 #include "compiler/states/grow.h"
-#include "compiler/states/meaning.h"
-#include "compiler/states/outline.h"
+#include "compiler/expr/meaning.h"
+#include "compiler/number/outline.h"
 #include "runtime/position/distinct.h"
 #include "runtime/position/layer.h"
 #include "runtime/vocab/vocab.h"

@@ -36,9 +36,7 @@
 #ifndef TSL_RUNTIME_POSITION_MOVES_H
 #define TSL_RUNTIME_POSITION_MOVES_H
 
-#include "runtime/automaton/space.h"
-
-typedef uint32_t tsl__stack; /* a position: see stacks.h. Bit 31 is never set; 0 is the bottom */
+#include "runtime/automaton/frames.h"
 
 /* ---- values: where a token leads ------------------------------------------------------------- */
 

@@ -3,7 +3,8 @@
  */
 #include "runtime/walk/follow.h"
 
-#include "runtime/position/stacks.h"
+#include "runtime/automaton/frames.h"
+#include "runtime/walk/walk.h"
 
 #define BEGINS_MAX 64u /* states that are looked at for what something may begin with */
 /* frames inside one another, from which on nobody asks what follows them all */

@@ -5,7 +5,7 @@
  *           characters, lists of the same three words. Each grammar has tables of its own, and did
  *           anew the walks that another had done before.
  * Idea      Where a state can be described without anything that only its grammar has, it has a
- *           meaning: a digest of what it stands for (compiler/states/meaning.c). A walk of the same
+ *           meaning: a digest of what it stands for (compiler/expr/meaning.c). A walk of the same
  *           meaning over the same leftover gives the same answer in each grammar of the vocabulary.
  *           Who has done a costly one leaves a copy here; who would have to do it takes the copy.
  * Classes   The same for masks of classes of letters, which patterns share more often than walks.

@@ -18,7 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/states/meaning.h"
+#include "compiler/expr/meaning.h"
 
 #include "compiler/expr/kind.h"
 #include "runtime/kernels/digest.h"

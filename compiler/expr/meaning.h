@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_COMPILER_STATES_MEANING_H
-#define TSL_COMPILER_STATES_MEANING_H
+#ifndef TSL_COMPILER_EXPR_MEANING_H
+#define TSL_COMPILER_EXPR_MEANING_H
 
 #include "compiler/expr/node.h"
 
