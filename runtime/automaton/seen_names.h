@@ -1,8 +1,8 @@
-/* seen_names.h - the names that members of an object have taken, and what is spelled of the next
+/* seen_names.h - the names that an object has so far, and what is spelled of the next
  * one.
  *
  * Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted groups
- * whose sizes are powers of two, as the digits of a binary number: n names take O(n log n) memory
+ * whose sizes are powers of two, as the digits of a binary number: n names cost O(n log n) bytes
  * in all, and those that begin with a prefix are found in O(log² n). A spelling is what was decoded
  * so far, and an escape that is not complete; a name is a rival of it if the spelling may still
  * become that name.

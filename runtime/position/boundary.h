@@ -15,11 +15,11 @@ typedef TSL__VEC(tsl_token) tsl__tokens;
 typedef struct tsl__passing {
   tsl_token token;
   /* those of one kind have the same outline, begin one item at most and spell no text of it; 0:
-   * none is told */
+   * there is no kind */
   uint32_t kind;
 } tsl__passing;
 
-#define TSL__PASSING_KINDS 256u /* that are told apart, 0 among them */
+#define TSL__PASSING_KINDS 256u /* that are distinguished, 0 among them */
 
 typedef TSL__VEC(tsl__passing) tsl__passings;
 

@@ -8,13 +8,13 @@
  *           value, or the name of an additional member, that must be new. JSON itself says what was
  *           spelled: its structure does not depend on which alternatives of the schema are alive.
  *           So a position becomes two things: the plain position of stacks.h, which knows nothing
- *           of repetitions, and a memory, which is a function of the text alone:
+ *           of repetitions, and a distinct record, which is a function of the text alone:
  *             open      the containers that are open from the outermost one of which something is
  *             remembered, innermost first: the values or names used, and
  *                       where the current item begins
  *             name      the name under way, as it is spelled, in an object of which that matters;
  *             while it may still become one that the schema knows, the frame that
- *                       spells those tells it (runtime/walk/names.h), and nothing is remembered. A
+ *                       spells those has it (runtime/walk/names.h), and nothing is recorded. A
  *                       name that the schema knows comes once as it is, and is not kept
  *             text      the bytes since the outermost item that is watched began
  *             denies    for each open container whose current item could still become a repetition:
@@ -28,8 +28,9 @@
  *           (runtime/automaton/seen_names.h).
  * Contrary  Where some two items must be equal (uniqueItems negated) a state is guarded the other
  *           way: a frame that comes back to it with a new item goes on where it `differs`, in
- *           general nowhere. Frames that are stepped without a memory go on as if it were both. Any
- *           number of items may follow there, so what was begun can be repeated: no dead ends.
+ *           general nowhere. Frames that are stepped without a distinct record go on as if it were
+ *           both. Any number of items may follow there, so what was begun can be repeated: no dead
+ *           ends.
  * Dead ends A position whose denies are dead, and whose name under way is nobody's beginning, can
  * be completed: what is begun is new, and the compiler saw to it that there
  *           are enough values and names. Otherwise a search looks for one way on
@@ -38,12 +39,12 @@
  *           distinct_items.c, distinct_names.c): the plain one allows what is allowed to new items
  *           and to repeated ones.
  * Moves     While an object's names are all there is to remember, tokens move the plain position as
- *           they do without memory, and the bytes of those that hold JSON's punctuation are looked
- *           at; only where something begins that must be new, an additional name ends, or one is
- *           under way that can become a repetition and nothing else, frames are stepped byte by
- *           byte.
+ *           they do without a record, and the bytes of those that hold JSON's punctuation are
+ *           looked at; only where something begins that must be new, an additional name ends, or
+ *           one is under way that can become a repetition and nothing else, frames are stepped byte
+ *           by byte.
  * Example   After `["a", "` of unique strings the deny stands in `a"`: candidates `a`, `a"`, `a",`
- *           …: `a` can go on, the others are taken out.
+ *           …: `a` can go on, the others are removed.
  * Merging   Values used are kept in groups of 1, 2, 4 … so that n items make O(log n) denies and
  *           O(n log n) work.
  * Cost      A grammar that guards nothing pays one test. Where nothing is remembered, positions are
@@ -83,7 +84,7 @@ typedef struct tsl__used {
 /* An open container. */
 typedef struct tsl__open {
   uint32_t below, depth; /* depth: open containers, this one included */
-  /* of an array: number of its values (used), of an object: of its names (taken); 0: nothing */
+  /* of an array: number of its values (used), of an object: of its names (seen); 0: nothing */
   uint32_t used;
   /* of an array's current item, as an offset into the text; NONE: not watched */
   uint32_t start;
@@ -119,13 +120,13 @@ static inline const tsl__distinct *tsl__distinct_at(const tsl__space *space, uin
   return tsl__space_at_of(space, distinct, i, sizeof(tsl__distinct));
 }
 
-/* the frame that spells the names that the schema knows tells it */
+/* the name is known from the frame that spells the names of the schema */
 #define TSL__NAME_IMPLIED UINT32_MAX
 
-/* ---- positions with a memory; all need the lock, and fail as those of stacks.h do ------------ */
+/* ---- positions with a record; all need the lock, and fail as those of stacks.h do ------------ */
 
-/* After some bytes from a plain position: must something be remembered that the frames don't
- * tell? */
+/* After some bytes from a plain position: must something be recorded that the frames do
+ * not know? */
 bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s);
 /* `accepted` may be NULL. */
 tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
@@ -139,7 +140,7 @@ tsl__lead tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token toke
 /* What is left of the plain position's mask. */
 tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain);
 bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
-/* The position `plain` with the memory of `at`. */
+/* The position `plain` with the distinct record of `at`. */
 tsl__stack tsl__distinct_of(tsl__space *space, tsl__stack plain, tsl__stack at);
 
 /* A position from which a text can go on in the same ways, and which many share: a name under way
@@ -172,7 +173,8 @@ uint32_t tsl__distinct_watched_within(const tsl__space *space, const tsl__distin
 void tsl__distinct_free(tsl__space *space);
 size_t tsl__distinct_kept(const tsl__space *space); /* bytes of that */
 
-/* Without the lock: where a token leads that means nothing to the memory; false: not known. */
+/* Without the lock: where a token leads that means nothing to the distinct record; false: not
+ * known. */
 bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
 
 /* May the mask of a position be less than that of its frames? Mostly it is plain to see that it is

@@ -1,9 +1,9 @@
 /* distinct_items.c - see distinct_tokens.h: tokens that end one item of an array, or begin one,
  * that would be there twice.
  *
- * Candidates are the tokens that some deny takes too (its own mask tells, or they are spelled to it
- * where they are few) and those that pass the end of one item and enter the next: they must hold a
- * comma, and in a string a quote before it: the vocabulary has them as lists (boundary.h). Each
+ * Candidates are the tokens that some deny takes too (its own mask says so, or they are spelled to
+ * it where they are few) and those that pass the end of one item and enter the next: they must hold
+ * a comma, and in a string a quote before it: the vocabulary has them as lists (boundary.h). Each
  * candidate is tried, but:
  *   - the others repeat nothing that is under way. Those whose commas are none of an array's lead
  *     somewhere; of the rest one of each outline (`",` with any text before it) is tried: if any
@@ -153,8 +153,8 @@ typedef struct trials {
   tsl__probed_mask *plain;
   tsl__tokens *gone;
   const tsl__distinct *distinct;
-  bool known; /* the memory tells where in the text this is */
-  bool ahead; /* it does not, but that an item may begin here: nothing is under way */
+  bool known; /* the distinct record says where in the text this is */
+  bool ahead; /* it says nothing, but that an item may begin here: nothing is under way */
   bool begun; /* white space would end what is under way */
   /* a string is under way that any text of raw ASCII characters leaves one of any number */
   bool endless;
@@ -199,8 +199,8 @@ static bool feeds_line(tsl__space *space, tsl__run *r) {
           (!tsl__run_seen(space, r) && tsl__run_unbounded(space, r)));
 }
 
-/* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may
- * come, or nothing need be new, whatever was read. */
+/* As `leads`, for a token that begins one item at most. *unbounded: after it any number of values
+ * may come, or nothing need be new, whatever was read. */
 static bool leads_dropping(tsl__space *space, trials *t, tsl_token token, bool *unbounded) {
   tsl__run *r = t->run;
   /* else whether the array may end depends on what the token ends */
@@ -325,7 +325,7 @@ static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token, uint3
   bool one = tsl__begins_one(at, end, t->distinct->in_string), unbounded;
   if (!t->known && one_comma(at, end)) return leads_as_others(space, t, token, true);
   if (t->known && !one && passes_empty(space, t, token)) return true;
-  /* whether an item in it is a repetition, the text tells */
+  /* the text decides whether an item in it is a repetition */
   if (t->distinct->escaped || !t->known || !one) return leads_as_others(space, t, token, false);
   if (!passes_on(space, t->distinct->open, at, end, t->distinct->in_string)) return true;
   uint64_t made = tsl__outline(at, end, t->distinct->in_string, &rest);

@@ -1,10 +1,10 @@
 /* distinct_search.c - can a text end from here, where what is under way may still become a
  * repetition?
  *
- * A search over bytes, over pairs of plain position and memory, until what is under way is watched
- * no more (distinct.h). Mostly the first byte that is looked at differs already. The language of
- * what must not be repeated is finite up to spelling, and of the endless spellings of numbers
- * (1.000, 1e00) those with few zeros in a row are tried only, so it ends; what it found is
+ * A search over bytes, over pairs of plain position and distinct record, until what is under way is
+ * watched no more (distinct.h). Mostly the first byte that is looked at differs already. The
+ * language of what must not be repeated is finite up to spelling, and of the endless spellings of
+ * numbers (1.000, 1e00) those with few zeros in a row are tried only, so it ends; what it found is
  * remembered.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@ typedef struct seen {
 
 typedef struct looking {
   TSL__VEC(uint32_t) queue; /* of seen */
-  TSL__VEC(seen) seen;      /* one for each pair of plain position and memory */
+  TSL__VEC(seen) seen;      /* one for each pair of plain position and distinct record */
   uint32_t *slots;          /* of seen, by pair: index + 1 */
   uint32_t slot_count;
   uint32_t begun; /* bytes of the text where the search began */

@@ -4,13 +4,13 @@
  * Then it can become one that was not there before, whatever was read; no search for a text that
  * differs (distinct_search.c) is needed, and what is found holds for the frames alone: it is
  * remembered for the plain position. So is what does not hold, or would take too long to find out:
- * that is no answer, and the search has to tell.
+ * that is no answer, and the search decides.
  *
  * Looked for is a string with any number of texts, or a number that may have any number of digits,
  * that the frames may come to before the item is over: depth first over plain positions, a byte at
- * a time, the way into members and their values first; the next way on from a place is not taken
- * before that one was followed to its end. What must be new on that way may not be: it never leads
- * through a name that must be, unless there are any number of them, nor beyond the first item of an
+ * a time, the way into members and their values first; the next way on from a place waits
+ * until that one was followed to its end. What must be new on that way may not be: it never leads
+ * through a name that must be, unless there are any number of them, nor past the first item of an
  * array within whose items must be.
  *
  * Tested by tests/position/test_distinct.c
@@ -147,7 +147,7 @@ enum { UNBOUNDED = 1, NOT_KNOWN = 2 };
 typedef struct place {
   tsl__stack at;
   uint16_t from;                 /* which place led here */
-  uint16_t tried;                /* ways on that were taken */
+  uint16_t tried;                /* ways on that were tried */
   uint16_t level;                /* containers of the item that are open */
   bool in_string, digits, comma; /* digits: the last byte was one; comma: that */
 } place;

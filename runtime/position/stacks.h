@@ -32,7 +32,8 @@ typedef struct tsl__cell {
   tsl__stack tail;
 } tsl__cell;
 
-/* Of a position with a memory: the position without, and the memory (distinct.h); of others 0. */
+/* Of a position with a distinct record (distinct.h): the position without it, the record, and the
+ * text since the outermost watched item began. Of other positions all are 0. */
 typedef struct tsl__with_distinct {
   uint32_t plain, distinct, text;
 } tsl__with_distinct;
@@ -47,7 +48,7 @@ typedef struct tsl__stack_rec {
     struct {
       union {
         tsl__cell cell; /* the only one */
-        /* of a position with a memory: its cells are those of the position without */
+        /* of a position with a distinct record: its cells are those of the position without */
         tsl__with_distinct with_distinct;
       };
       uint32_t n : 28;
@@ -61,8 +62,8 @@ typedef struct tsl__stack_rec {
     };
   };
   _Atomic(const tsl__mask_rec *) mask; /* NULL: not asked for yet */
-  /* where the first token leads that was asked for: TSL__FIRST of it above, as tsl__move has it
-   * below; 0: none was. Most positions see no other */
+  /* where the first token leads that was asked for: TSL__FIRST of it above, then the
+   * tsl__lead (moves.h); 0: none was. Most positions see no other */
   _Atomic(uint64_t) first;
 } tsl__stack_rec;
 #define TSL__FIRST(token) ((token) + UINT64_C(1))
@@ -103,7 +104,7 @@ tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token t
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at);
 /* The bytes that may come next. */
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
-/* Whether tokens may be taken there by their names: none (TSL_NO_TOKEN), one alone, which is told,
+/* Which tokens may be named there: none (TSL_NO_TOKEN), one alone, which is returned,
  * or several. Of a position whose next bytes were asked for. */
 #define TSL__SEVERAL_TOKENS (TSL_NO_TOKEN - 1)
 tsl_token tsl__stack_named(tsl__space *space, tsl__stack at);

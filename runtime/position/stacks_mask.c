@@ -152,7 +152,7 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
   }
 }
 
-/* The mask of a plain position as its frames tell it. */
+/* The mask of a plain position as its frames make it. */
 static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   tsl__gather *g = space->gather;
@@ -164,8 +164,8 @@ static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
   return tsl__gather_joined(space, g);
 }
 
-/* What a position without a memory denies, one with it does, too; but where items must be repeated,
- * which were not there without it. */
+/* What a position without a distinct record denies, one with a record denies too; but where items
+ * must be repeated, which were not there without it. */
 static tsl__mask plain_mask(tsl__space *space, tsl__stack plain) {
   return space->watches & TSL__SAME_ITEM ? frames_mask(space, plain)
                                          : tsl__stack_mask(space, plain);
@@ -289,8 +289,8 @@ static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, 
   return best;
 }
 
-/* Of a position with a memory, where some items must be repeated: what is under way may become one
- * of the earlier ones, or is new. */
+/* Of a position with a distinct record, where some items must be repeated: what is under way may
+ * become one of the earlier ones, or is new. */
 static uint32_t shortest_repeating(tsl__space *space, const tsl__with_distinct *p, uint32_t depth) {
   const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   uint32_t best = shortest_of(space, p->plain, true, depth);
