@@ -1,5 +1,19 @@
-/* distinct_token.c - where bytes and tokens lead from a position with a distinct record: see
+/* distinct_token.c - where bytes and tokens lead from a position with a distinct record. See
  * distinct.h.
+ *
+ * A token is followed in the first of four ways that applies:
+ *   unstructured  the token has nothing of JSON's structure and no name is under way: the plain
+ *                 position moves, and the record stays (without the lock: tsl__distinct_find)
+ *   in a name     the plain position moves, and the name grows by the token's bytes
+ *   beside        the plain position moves, and the bytes are read for their structure (`follow`):
+ *                 no item that must be new begins in the token, and nothing is repeated
+ *   stepped       frames and record go byte by byte (tsl__run_token); then, if something is still
+ *                 watched, a search decides whether a text can end (tsl__run_alive)
+ *
+ * Example   After {"a":1,"b": the token `true` is unstructured. The token `2,"` is followed beside:
+ *           its comma makes the object expect a name, and its quote begins one.
+ * Cost      The first three cost one plain move and the bytes of the token.
+ * Tested by tests/position/test_distinct.c, tests/position/test_distinct_tokens.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
