@@ -1,17 +1,17 @@
-/* seen_names.h - the names that members of an object have taken, and what is spelled of the next
- * one.
+/* seen_names.h - the names that an object has so far, and what is spelled of the next one.
  *
- * Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted groups
- * whose sizes are powers of two, as the digits of a binary number: n names take O(n log n) memory
- * in all, and those that begin with a prefix are found in O(log² n). A spelling is what was decoded
- * so far, and an escape that is not complete; a name is a rival of it if the spelling may still
- * become that name.
- *
- * Example   after {"ab":1,"b":2,"\u006 the decoded part is empty and \u006 is open: ab and b are
+ * Problem   An object may have 100,000 members. Whether the name under way is there already, or may
+ *           become one that is, must be known at every byte, in every spelling of the name.
+ * Idea      Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted
+ *           groups whose sizes are powers of two, as the digits of a binary number. n names cost
+ *           O(n log n) bytes in all, and those with a given beginning are found in O(log² n).
+ *           A spelling is what was decoded so far, and an escape that is not complete. A name is a
+ *           rival of a spelling if the spelling may still become that name.
+ * Example   After {"ab":1,"b":2,"\u006 nothing is decoded yet and \u006 is open. Both ab and b are
  *           rivals (\u0061, \u0062).
  * Limits    TSL__SEEN_MAX names in one object: TSL_ERR_LIMIT.
- * Tested by tests/automaton/test_seen_names.c, tests/position/test_distinct.c,
- * tests/engine/test_oracle.c
+ * Tested by tests/automaton/test_seen_names.c, tests/position/test_distinct_names.c,
+ *           tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

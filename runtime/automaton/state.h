@@ -69,13 +69,13 @@ typedef struct tsl__hint {
   /* Letters: while only these bytes are read (those from 0x80 on in valid UTF-8), the frame neither
    * dies nor ends nor calls. Empty: no hint. */
   tsl__bytes letters;
-  /* letters beyond ASCII: those of a class (runtime/walk/nonascii.h); 0: as the bytes say, all or
+  /* letters past ASCII: those of a class (runtime/walk/nonascii.h); 0: as the bytes say, all or
    * none */
   uint32_t wide;
   /* Bytes other than letters that may be legal somewhere among them. */
   tsl__bytes exits;
   bool counted; /* each letter is one iteration of the active loop (its maximum limits them) */
-  /* the most letters that can be read, where the register does not tell; TSL__COUNT_INF: any
+  /* the most letters that can be read, where the register does not say; TSL__COUNT_INF: any
    * number */
   uint32_t limit;
   /* of more letters than this none is read, with a limit; TSL__COUNT_INF: that is not known */
@@ -112,7 +112,7 @@ enum { TSL__WALKED_ALONE = 1, TSL__WALKED_BEFORE = 2 };
 /* What of a state's hint was asked for. */
 enum { TSL__HINTED_NOT, TSL__HINTED_FORM, TSL__HINTED_ALL };
 
-/* What a state of a JSON string is, as far as that is told at once (space.h). */
+/* What a state of a JSON string is, as far as that is known at once (space.h). */
 enum {
   TSL__TEXT_OTHER,
   TSL__TEXT_OPEN,    /* any raw characters leave it open, for ever */
@@ -287,7 +287,7 @@ static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t,
   const tsl__state_rec *r = tsl__state_at(s, state);
   count = op == TSL__OP_KEEP ? count : op == TSL__OP_NEXT ? count + 1 : 1;
   if (r->flags & TSL__STATE_LOOP) {
-    /* beyond the minimum nothing changes */
+    /* above the minimum nothing changes */
     if (r->loop_max == TSL__COUNT_INF && count > r->loop_min) count = r->loop_min;
     state += count < r->loop_min ? 0 : count < r->loop_max ? 1 : 2;
   }

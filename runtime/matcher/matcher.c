@@ -3,7 +3,7 @@
  *
  * The position is a number (runtime/position/stacks.h). What is asked of it was usually asked
  * before, by this sequence or another one: then the answer is read without a lock. Otherwise the
- * grammar's lock is taken and the tables grow.
+ * matcher takes the grammar's lock, and the tables grow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -287,7 +287,7 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_to
 /* The first token that was asked for here is known to end nothing, and where it leads is noted with
  * the position: no more than that is looked at. */
 TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
-  /* on their way while it is looked at where the token leads: what tells the next record's place */
+  /* fetched while the token is looked up: they say where the next record is */
   TSL__PREFETCH(&m->space->stacks.pool);
   TSL__PREFETCH(tsl__pool_chunk_of);
   uint64_t first = tsl__stack_first(m->record);

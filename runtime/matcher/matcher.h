@@ -1,4 +1,39 @@
-/* matcher.h - the inside of a matcher, for what decodes on top of it (runtime/decode/).
+/* matcher.h - the inside of a matcher, for what decodes on top of it (runtime/decode/), and the
+ * trip of a token through tsl_matcher_accept.
+ *
+ * Problem   A token must be accepted in a few ns where it was accepted before, by any sequence, and
+ *           must be read byte by byte only the first time.
+ * Idea      A position is a number (runtime/position/stacks.h), and where a token leads is kept
+ *           with it. What is kept is read without the lock. What is not there yet is found under
+ *           the grammar's lock, and written down for everybody.
+ *
+ * The trip of a known token
+ *
+ *     tsl_matcher_accept         matcher.c   the record's first token is this one: done
+ *     accept_kept                matcher.c   the frame `stays` and the token keeps it: done
+ *
+ * The trip of a token that is not the record's first; the lines with + only if it is new
+ *
+ *     accept_looked_up           matcher.c             is it a token, does it end the text
+ *     tsl__grammar_lead          matcher.c             without the lock first
+ *     tsl__stack_find_token      stacks_token.c        the record, `stays`, the table of moves
+ *   + tsl__grammar_lock          grammar.h, space.c    lock; a new budget of steps
+ *   + tsl__stack_token_anew      stacks_token.c        spelled, or named, or both
+ *   + tsl__step_bytes            stacks_step.c         the bytes, one by one or in runs
+ *   + tsl__step_collect          stacks_step.c         the frames become one number
+ *   + note_token                 stacks_token.c        first token of the record, or moves.c
+ *     advance                    matcher.c             history, position, record
+ *
+ * A known token stays in this room. A new one goes to runtime/vocab (does it end the text?), to
+ * runtime/position, to runtime/automaton (the budget), to runtime/position, and comes back: seven
+ * changes of room, if no state has to be expanded and no name is spelled. A state that is visited
+ * first is expanded by the compiler (space->hook), from within step_bytes.
+ *
+ * Example   After {"a": the token `1` is new. Its byte is read by the frame of the number, whose
+ *           set of cells is interned as position 31, say. The record of the position before gets
+ *           (1, 31) as its first token. The next sequence that is there reads it in one load.
+ * Cost      Known: some ns. New: the lock, and 5 to 45 ns a byte.
+ * Tested by tests/matcher/test_matcher.c, tests/matcher/test_race.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,14 +55,14 @@ struct tsl_matcher {
   uint32_t *history;
   uint32_t history_cap, history_n, history_next;
   bool terminated; /* an end-of-generation token was accepted */
-  bool has_quotas; /* the grammar has zones */
+  bool has_quotas; /* the grammar has quotas */
   bool kept;       /* `keeps` is known */
   /* a token of these bytes alone leaves the position as it is, which `stays` */
   tsl__bytes keeps;
   tsl_grammar *grammar;
   tsl_allocator alloc;
-  uint32_t counted;          /* tokens in the zone that the text is in (quota.h) */
-  uint32_t *counted_history; /* ring like `history`; NULL where the grammar has no zones */
+  uint32_t counted;          /* tokens in the quota that the text is in (quota.h) */
+  uint32_t *counted_history; /* ring like `history`; NULL where the grammar has no quotas */
   tsl__borrowed borrowed;    /* what tsl_matcher_mask_borrow hands out */
 };
 
@@ -53,7 +88,7 @@ static inline tsl_matcher tsl__matcher_of(tsl_grammar *grammar, const tsl_alloca
 /* Where a token that does not end the generation leads from a position; *to = 0 if it is rejected.
  * Takes the lock where it must. */
 tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to);
-/* The same where tokens are counted: with *counted of them behind it in its zone (quota.h). */
+/* The same where tokens are counted: with *counted of them behind it in its quota (quota.h). */
 tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token,
                                      tsl__stack *to, uint32_t *counted);
 /* The mask of a position. Takes the lock where it must. */

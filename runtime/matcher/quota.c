@@ -1,4 +1,4 @@
-/* quota.c - see zones.h.
+/* quota.c - see quota.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/matcher/quota.h"
@@ -67,20 +67,20 @@ static bool has(const tsl__quota *quota, tsl__state state) {
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
-/* The zone that a cell is the frame of, + 1; 0: none. */
+/* The quota whose frame a cell is, + 1; 0: none. */
 static uint32_t quota_of(const tsl_grammar *g, const tsl__cell *c) {
   for (uint32_t z = 0; z < g->quota_count; z++)
     if (has(&g->quotas[z], c->state)) return z + 1;
   return 0;
 }
 
-/* A position without its memory (runtime/position/distinct.h). */
+/* A position without its distinct record (runtime/position/distinct.h). */
 static tsl__stack plain_of(const tsl_grammar *g, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(g->space, at);
   return r->has_distinct ? tsl__with_distinct_at(g->space, at)->plain : at;
 }
 
-/* The zone of a position, + 1. */
+/* The quota of a position, + 1. */
 static uint32_t quota_at(const tsl_grammar *g, tsl__stack at) {
   uint32_t quota = 0;
   at = plain_of(g, at);
@@ -93,7 +93,7 @@ static bool whole(const tsl__space *s, const tsl__cell *c) {
   return tsl__state_at(s, c->state)->flags & TSL__STATE_NULLABLE;
 }
 
-/* No frame of the zone may stay; can it go? */
+/* No frame of the quota may stay. Can all of them end here? */
 static bool may_leave(const tsl_grammar *g, tsl__stack at, uint32_t quota) {
   at = plain_of(g, at);
   const tsl__stack_rec *r = tsl__stack_at(g->space, at);
@@ -104,7 +104,7 @@ static bool may_leave(const tsl_grammar *g, tsl__stack at, uint32_t quota) {
   return true;
 }
 
-/* The position without the zone's frames: what lies below them instead. Needs the lock. */
+/* The position without the quota's frames: what lies below them instead. Needs the lock. */
 static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t quota) {
   tsl__space *space = g->space;
   tsl__stepping s = tsl__step_new(space);
@@ -121,7 +121,7 @@ static tsl__stack leave(const tsl_grammar *g, tsl__stack at, uint32_t quota) {
   return to; /* free text holds no open array or object: nothing is remembered */
 }
 
-/* Does the zone begin with the token, or later in it? A frame is entered when its first byte is
+/* Does the quota begin with the token, or later in it? A frame is entered when its first byte is
  * read. */
 static bool begins_with(tsl_grammar *g, tsl__stack from, uint8_t first, uint32_t quota) {
   if (quota_at(g, from) == quota) return true;

@@ -1,15 +1,18 @@
-/* quota.h - stretches of text whose tokens are counted: thinking that must end in time.
+/* quota.h - quotas: stretches of text whose tokens are counted, such as thinking that must end in
+ * time.
  *
- * Problem   "At most 2,000 tokens of thinking" speaks of tokens, which states of bytes do not see,
- *           and a counter in every position would make every position a new one.
- * Idea      The stretch is a frame of its own, in states that nothing else has. A matcher counts
- *           the tokens that it takes while such a frame is on top. When they are spent, the frame
- *           is taken off: what follows the stretch is all that is left, and masks are those of an
- *           ordinary position.
- * Exact     A token that brings the text into the stretch, or out of it, is not counted. Where the
- *           last token leaves a character unfinished, it may still be finished, by tokens that hold
- *           nothing else: three at most.
- *
+ * Problem   "At most 2,000 tokens of thinking" speaks of tokens, which states of bytes do not see.
+ *           A counter within each position would make every position a new one.
+ * Idea      The stretch is a frame of its own, in states that no other frame has. A matcher counts
+ *           the tokens that it accepts while such a frame is there. When they are spent, the
+ *           matcher removes the frame. What follows the stretch is then all that is left, and masks
+ *           are those of an ordinary position.
+ * Exact     A token that brings the text into the stretch, or out of it, is not counted. If the
+ *           last token leaves a character unfinished, tokens of continuation bytes alone may finish
+ *           it: three at most.
+ * Example   max_tokens 2 in <think>...</think>: after `<think>` the tokens ` I` and ` see` are
+ *           accepted. The frame is removed, and the mask allows only what spells `</think>`.
+ * Cost      A grammar without quotas pays one test for each token.
  * Tested by tests/tags/test_tags.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,12 +30,12 @@ typedef struct tsl__quota {
   uint32_t count;
 } tsl__quota;
 
-/* Find the states of a zone whose `first` is set, into the space's memory; false on failure
+/* Find the states of a quota whose `first` is set, into the space's arena; false on failure
  * (sticky). Needs the lock. */
 bool tsl__quota_explore(tsl__space *space, tsl__quota *quota);
 
-/* A token that begins with the byte `first` led from a position with `*count` tokens of its zone
- * behind it to *to: count it, and take the zone's frame off if that was the last one. Takes the
+/* A token that begins with the byte `first` led from a position with `*count` tokens of its quota
+ * behind it to *to: count it, and remove the quota's frame if that was the last one. Takes the
  * lock where it must. */
 tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to,
                            uint32_t *count);

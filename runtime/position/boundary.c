@@ -160,8 +160,8 @@ static uint64_t closed_sign(const uint8_t *at, const uint8_t *end) {
   return UINT64_MAX; /* no escape that is complete */
 }
 
-/* What of the name that comes next a token that holds a comma tells, if it begins outside strings,
- * or within one. */
+/* What a token with a comma says about the next name, if the token begins outside strings, or
+ * within one. */
 static tsl__next_name next_name(tsl_token token, const uint8_t *from, const uint8_t *end,
                                 bool in_string) {
   const uint8_t *at = from;

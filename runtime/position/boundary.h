@@ -1,6 +1,18 @@
-/* boundary.h - tokens that may pass from one item or member into the next, found once for a
- * vocabulary: what can repeat an item or a name is among them. Tested by
- * tests/position/test_distinct.c, tests/engine/test_costs.c
+/* boundary.h - boundary tokens: those that may pass from one item or member into the next, found
+ * once for a vocabulary.
+ *
+ * Problem   A mask of distinct items must try the tokens that can repeat an item or a name. Only a
+ *           few thousand of 128k tokens can; to look at all of them for each mask costs too much.
+ * Idea      Which tokens these are depends on their bytes alone: they hold a comma, outside strings
+ *           or after a quote. So they are listed once, by where the text is: outside strings or
+ *           within one, in an array or an object, before the first item or after it.
+ * Kinds     Tokens with the same outline (tsl__outline: brackets, commas, colons and quotes only)
+ *           do the same to the structure of the text. They get one number, so that one trial can
+ *           stand for all of a kind.
+ * Example   `","` closes a string, passes a comma and opens a string: it is in `quoted`. `"},{"` is
+ *           in `quoted` and `closed_quoted`: in an object it must be closed before the comma.
+ * Cost      One pass over the bytes of the vocabulary. Memory: three bitsets and the lists.
+ * Tested by tests/position/test_distinct.c, tests/engine/test_costs.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +27,11 @@ typedef TSL__VEC(tsl_token) tsl__tokens;
 typedef struct tsl__passing {
   tsl_token token;
   /* those of one kind have the same outline, begin one item at most and spell no text of it; 0:
-   * none is told */
+   * there is no kind */
   uint32_t kind;
 } tsl__passing;
 
-#define TSL__PASSING_KINDS 256u /* that are told apart, 0 among them */
+#define TSL__PASSING_KINDS 256u /* that are distinguished, 0 among them */
 
 typedef TSL__VEC(tsl__passing) tsl__passings;
 

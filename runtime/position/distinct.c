@@ -1,4 +1,19 @@
-/* distinct.c - see memory.h.
+/* distinct.c - runs: a text followed byte by byte, and what must differ in it. See distinct.h.
+ *
+ * Each byte goes through three stations (tsl__run_byte):
+ *   1. tsl__run_look_ahead steps the denies, and so knows whether an item or a name that ends at
+ *      this byte is a repetition;
+ *   2. tsl__step_byte steps the frames, which look at that where a guarded state is on their way;
+ *   3. tsl__run_note follows JSON's structure: strings, commas and brackets open and close
+ *      containers, end items and names, and begin new ones.
+ *
+ * Example   After [1, the byte , ends the item: `1` joins the used items of the array, and a deny
+ *           of all spellings of 1 begins. The byte 1 leaves the deny at its end. So the byte ]
+ *           finds a repetition, and the guarded state rejects it; the byte 2 kills the deny
+ *           instead.
+ * Cost      A step of the frames for each byte, and one for each deny that is alive.
+ * Tested by tests/position/test_distinct.c, tests/position/test_distinct_names.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/position/distinct_run.h"
@@ -46,7 +61,7 @@ size_t tsl__distinct_kept(const tsl__space *space) {
   return n;
 }
 
-/* ---- names that frames tell ------------------------------------------------------------------ */
+/* ---- names known from frames ----------------------------------------------------------------- */
 
 /* What is spelled of a name that the schema may know: the frame that spells such names has it in
  * its table, between two characters. */
@@ -87,12 +102,12 @@ bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s) {
   return named && !known;
 }
 
-/* Is a name under way that the frames tell, and that may become an additional one? */
+/* Is a name under way that is known from the frames, and that may become an additional one? */
 static bool infers_name(const tsl__space *space, tsl__stack plain) {
   return (space->watches & TSL__NEW_NAME) && tsl__name_implied(space, plain) && names(space, plain);
 }
 
-/* What is spelled of a name, as the frames tell it. */
+/* What is spelled of a name, as the frames have it. */
 static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
   const tsl__fixed *f = tsl__name_implied(space, plain);
   for (uint32_t i = 0; f && i < f->depth; i++) {
@@ -114,7 +129,7 @@ bool tsl__run_load_distinct(tsl__space *space, tsl__run *r, const tsl__with_dist
   r->in_name = m->name != 0;
   r->name_text = m->name && m->name != TSL__NAME_IMPLIED ? m->name - 1 : 0;
   r->denies.n = r->bytes.n = r->name_bytes.n = 0;
-  /* the object's first: no comma told of it */
+  /* the object's first name, which no comma announced */
   if (p->distinct && !m->name && m->in_string) r->in_name = infers_name(space, p->plain);
   if (r->in_name && r->name_text == 0 && !load_implied(space, r, p->plain)) return false;
   if (!tsl__vec_reserve(&space->alloc, &r->denies, m->n)) return tsl__space_no_memory(space);

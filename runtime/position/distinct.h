@@ -1,58 +1,57 @@
-/* distinct.h - what was spelled before and must not be spelled again, or must be: equal items under
- * uniqueItems, names that an object has already.
+/* distinct.h - items and names that must differ from earlier ones, or must be equal to one: items
+ * under uniqueItems, and the names of an object.
  *
- * Problem   A grammar of stacks cannot compare. Whether `[1, 1.0` may end here, or `{"a":1,"a"` go
- *           on, depends on what was spelled any number of bytes ago, in other spellings, and
- *           objects among it in another order of members.
+ * Problem   A grammar of stacks cannot compare. May `[1, 1.0` end here? May `{"a":1,"a"` go on? The
+ *           answer depends on what was spelled any number of bytes ago, perhaps in another
+ *           spelling, and of an object perhaps in another order of members.
  * Idea      The grammar says where to look: a state is `guarded` if a frame comes back to it with a
- *           value, or the name of an additional member, that must be new. JSON itself says what was
- *           spelled: its structure does not depend on which alternatives of the schema are alive.
- *           So a position becomes two things: the plain position of stacks.h, which knows nothing
- *           of repetitions, and a memory, which is a function of the text alone:
- *             open      the containers that are open from the outermost one of which something is
- *             remembered, innermost first: the values or names used, and
- *                       where the current item begins
- *             name      the name under way, as it is spelled, in an object of which that matters;
- *             while it may still become one that the schema knows, the frame that
- *                       spells those tells it (runtime/walk/names.h), and nothing is remembered. A
- *                       name that the schema knows comes once as it is, and is not kept
- *             text      the bytes since the outermost item that is watched began
- *             denies    for each open container whose current item could still become a repetition:
- *             where it stands in the spellings of what was used
- *           Where there is nothing to remember a position is the plain one.
- *           A deny is a plain position itself, in a grammar that the compiler makes of the values
- *           used: all spellings of all of them. It dies as soon as the item differs from each of
- *           them; then nothing is left to watch. It ends exactly where the item is a repetition; a
- *           guarded state that a frame comes back to at such a place is replaced by what it is
- *           `otherwise`, mostly nothing. Names are compared as bytes
- *           (runtime/automaton/seen_names.h).
- * Contrary  Where some two items must be equal (uniqueItems negated) a state is guarded the other
- *           way: a frame that comes back to it with a new item goes on where it `differs`, in
- *           general nowhere. Frames that are stepped without a memory go on as if it were both. Any
- *           number of items may follow there, so what was begun can be repeated: no dead ends.
- * Dead ends A position whose denies are dead, and whose name under way is nobody's beginning, can
- * be completed: what is begun is new, and the compiler saw to it that there
- *           are enough values and names. Otherwise a search looks for one way on
+ *           value, or with the name of an additional member, that must be new. JSON itself says
+ *           what was spelled: its structure does not depend on the alternatives of the schema that
+ *           are alive. So a position has two parts. One is the plain position of stacks.h, which
+ *           knows nothing of repetitions. The other is a distinct record, a function of the text
+ *           alone.
+ * Record    open    the open containers, innermost first, from the outermost one that matters. Each
+ *                   has its used values or its seen names, and where its current item begins.
+ *           name    the name under way, in an object where names matter. While it may still become
+ *                   a name of the schema, the frame that spells those has it already
+ *                   (runtime/walk/names.h), and nothing is recorded. A name of the schema comes
+ *                   once by the grammar, so it is not added to the seen names.
+ *           text    the bytes since the outermost watched item began
+ *           denies  one for each open container whose current item may still become a repetition
+ *           Where nothing is to be recorded, the position is the plain one.
+ * Denies    A deny is a plain position in a grammar of all spellings of the used values
+ *           (distinct_deny.c). It dies as soon as the item differs from each of them. It is at its
+ *           end exactly where the item is a repetition. A frame that comes back to a guarded state
+ *           at such a place goes on in the state's `otherwise`, mostly nowhere. Names need no deny:
+ *           they are decoded and compared as bytes (runtime/automaton/seen_names.h).
+ * Contrary  Where two items must be equal (uniqueItems negated) a state is guarded the other way
+ *           (TSL__SAME_ITEM). A frame that comes back with a new item goes on where it `differs`.
+ *           Frames that step without a record go on as if the item were both. Any number of items
+ *           may follow there, so what was begun can be repeated, and there are no dead ends.
+ * Dead ends A position can be completed if its denies are dead and no seen name begins
+ *           with the name under way. What is begun is new then, and the compiler made sure that
+ *           there are enough values and names. Otherwise a search looks for one way on
  *           (distinct_search.c).
- * Masks     The mask is the plain one less the tokens that lead nowhere (distinct_mask.c,
- *           distinct_items.c, distinct_names.c): the plain one allows what is allowed to new items
- *           and to repeated ones.
- * Moves     While an object's names are all there is to remember, tokens move the plain position as
- *           they do without memory, and the bytes of those that hold JSON's punctuation are looked
- *           at; only where something begins that must be new, an additional name ends, or one is
- *           under way that can become a repetition and nothing else, frames are stepped byte by
- *           byte.
- * Example   After `["a", "` of unique strings the deny stands in `a"`: candidates `a`, `a"`, `a",`
- *           …: `a` can go on, the others are taken out.
- * Merging   Values used are kept in groups of 1, 2, 4 … so that n items make O(log n) denies and
+ * Masks     The mask is the plain one minus the tokens that lead nowhere (distinct_mask.c,
+ *           distinct_items.c, distinct_names.c). The plain mask has what new items allow and what
+ *           repeated items allow.
+ * Moves     Where only an object's names are recorded, tokens move the plain position as if there
+ *           were no record. Of tokens with JSON's punctuation the bytes are looked at. Frames are
+ *           stepped byte by byte in three cases: something begins that must be new, an additional
+ *           name ends, or the name under way can become nothing but a repetition.
+ * Example   After `["a", "` of unique strings the deny has read `"`, the first byte of `"a"`. The
+ *           token `b` kills the deny and is allowed. The token `a` moves it, and is allowed, since
+ *           `ab` is new. The tokens `a"` and `a",` bring the deny to its end, and are removed.
+ * Groups    Used values are kept in groups of 1, 2, 4 ... so n items make O(log n) denies and
  *           O(n log n) work.
- * Cost      A grammar that guards nothing pays one test. Where nothing is remembered, positions are
- *           as many as before. Names used make positions of their own, shared by all texts that use
- *           the same names in the same order. While an item is watched every text is a position of
- *           its own: some 200 bytes a token.
- * Limits    max_steps bounds the search, max_memory what is kept: TSL_ERR_LIMIT. The shortest
- *           completion ignores repetitions: a lower bound.
- * Tested by tests/position/test_distinct.c, tests/engine/test_oracle.c
+ * Cost      A grammar that guards nothing pays one test. Where nothing is recorded, there are as
+ *           many positions as before. All texts with the same names in the same order share
+ *           positions. While an item is watched every text is a position of its own: some 200 bytes
+ *           a token.
+ * Limits    max_steps bounds the search, max_memory the records: TSL_ERR_LIMIT. The shortest
+ *           completion ignores repetitions: it is a lower bound.
+ * Tested by tests/position/test_distinct.c, tests/position/test_distinct_names.c,
+ *           tests/position/test_distinct_tokens.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,7 +82,7 @@ typedef struct tsl__used {
 /* An open container. */
 typedef struct tsl__open {
   uint32_t below, depth; /* depth: open containers, this one included */
-  /* of an array: number of its values (used), of an object: of its names (taken); 0: nothing */
+  /* of an array: number of its values (used), of an object: of its names (seen); 0: nothing */
   uint32_t used;
   /* of an array's current item, as an offset into the text; NONE: not watched */
   uint32_t start;
@@ -119,13 +118,13 @@ static inline const tsl__distinct *tsl__distinct_at(const tsl__space *space, uin
   return tsl__space_at_of(space, distinct, i, sizeof(tsl__distinct));
 }
 
-/* the frame that spells the names that the schema knows tells it */
+/* the name is known from the frame that spells the names of the schema */
 #define TSL__NAME_IMPLIED UINT32_MAX
 
-/* ---- positions with a memory; all need the lock, and fail as those of stacks.h do ------------ */
+/* ---- positions with a record; all need the lock, and fail as those of stacks.h do ------------ */
 
-/* After some bytes from a plain position: must something be remembered that the frames don't
- * tell? */
+/* After some bytes from a plain position: must something be recorded that the frames do
+ * not know? */
 bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s);
 /* `accepted` may be NULL. */
 tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
@@ -139,7 +138,7 @@ tsl__lead tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token toke
 /* What is left of the plain position's mask. */
 tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain);
 bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
-/* The position `plain` with the memory of `at`. */
+/* The position `plain` with the distinct record of `at`. */
 tsl__stack tsl__distinct_of(tsl__space *space, tsl__stack plain, tsl__stack at);
 
 /* A position from which a text can go on in the same ways, and which many share: a name under way
@@ -172,7 +171,8 @@ uint32_t tsl__distinct_watched_within(const tsl__space *space, const tsl__distin
 void tsl__distinct_free(tsl__space *space);
 size_t tsl__distinct_kept(const tsl__space *space); /* bytes of that */
 
-/* Without the lock: where a token leads that means nothing to the memory; false: not known. */
+/* Without the lock: where a token leads that means nothing to the distinct record; false: not
+ * known. */
 bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
 
 /* May the mask of a position be less than that of its frames? Mostly it is plain to see that it is

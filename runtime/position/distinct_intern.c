@@ -5,9 +5,9 @@
  *           found again by the next text that comes to the same situation.
  * Idea      Each kind of record has a pool and an index over the hash of its content. A record that
  *           is there already is returned instead of a second one.
- * Texts     are cut into parts of TSL__TEXT_PART bytes, counted from the beginning of the text. So a
- *           text of n bytes costs n / 32 records, texts with a common beginning share its parts, and
- *           a text is the same number whether it arrived in one piece or byte by byte.
+ * Texts     are cut into parts of TSL__TEXT_PART bytes, counted from the beginning of the text. So
+ *           a text of n bytes costs n / 32 records, texts with a common beginning share its parts,
+ *           and a text is the same number whether it arrived in one piece or byte by byte.
  * Groups    of used items have 1, 2, 4 ... items, the larger ones behind the smaller ones, as the
  *           digits of a binary number. n items cost O(n log n) copies of texts in all, and a deny
  *           looks at O(log n) groups.
@@ -22,7 +22,8 @@
  */
 #include "runtime/position/distinct_run.h"
 
-/* ---- records ------------------------------------------------------------------------------------- */
+/* ---- records
+ * ------------------------------------------------------------------------------------- */
 
 static uint64_t hash_open(const tsl__open *o) { return tsl__hash(o, sizeof *o) ^ 0x6F70656Eu; }
 
@@ -115,7 +116,7 @@ tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plai
   return 0;
 }
 
-/* The position of a plain one with a memory. */
+/* The position of a plain one with a distinct record. */
 tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t distinct,
                                   uint32_t text) {
   tsl__stack known = tsl__distinct_position_known(space, plain, distinct, text);
@@ -197,7 +198,8 @@ uint32_t tsl__used_add(tsl__space *space, uint32_t used, tsl__spelled text) {
   return made;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------- */
+/* ---- shapes
+ * -------------------------------------------------------------------------------------- */
 
 /* The open containers, innermost first; 0: they are too many. */
 uint32_t tsl__open_chain(const tsl__space *space, uint32_t open, uint32_t chain[TSL__CHAIN_MAX]) {

@@ -1,25 +1,32 @@
-/* distinct_items.c - see distinct_tokens.h: tokens that end one item of an array, or begin one,
- * that would be there twice.
+/* distinct_items.c - the tokens that end an item which would be a repetition, or lead to nothing
+ * but one. See distinct_tokens.h.
  *
- * Candidates are the tokens that some deny takes too (its own mask tells, or they are spelled to it
- * where they are few) and those that pass the end of one item and enter the next: they must hold a
- * comma, and in a string a quote before it: the vocabulary has them as lists (boundary.h). Each
- * candidate is tried, but:
- *   - the others repeat nothing that is under way. Those whose commas are none of an array's lead
- *     somewhere; of the rest one of each outline (`",` with any text before it) is tried: if any
- *     number of values may come after it (distinct_unbounded.c), so they may after the others, and
- *     where it begins a string of any text, after those with some of that;
- *   - for that nothing need be compared: what such a token ends is not put to what was used, unless
- *     few values may come next;
- *   - of those that differ in white space between values alone, one is;
- *   - of those that a deny takes and that begin alike the longest is, if it leads somewhere: so
- *     then do the others;
- *   - text that lengthens a string of which there are any number is not, the beginning of an escape
- *     with it; nor one that lengthens a name, where all but a few may come;
- *   - where all led to any number of values, none is at the same frames, whichever items were read
- *     (tsl__key_unbounded, tsl__distinct_shape);
- * but those that spell a whole item, which may repeat what was read just before, are tried each,
- * unless that is the empty string, which is spelled in one way.
+ * Problem   Each token of the plain mask could be tried: its bytes are read, and a search looks for
+ *           a way on. The plain mask may have 100,000 tokens.
+ * Idea      Only two kinds of tokens can fail. A deny takes the first kind too: the deny's own mask
+ *           has them, or they are spelled to the deny where they are few. The second kind passes
+ *           from one item into the next. Such a token holds a comma, and within a string a quote
+ *           before it; the vocabulary has lists of them (boundary.h).
+ * Fewer     Of these candidates most need no trial of their own:
+ *           - Commas of objects alone: the token repeats no item, and leads somewhere.
+ *           - One token is tried for each outline (`",` with any text before it). If any number of
+ *             values may come after it (distinct_unbounded.c), they may come after the others. If
+ *             it begins a string of any text, this also holds after some of that text.
+ *           - For that, the item that the token ends is not compared with the used ones, unless few
+ *             values may come next (tsl__run.drops_items).
+ *           - Of tokens that differ in white space between values alone, one is tried.
+ *           - Of denied tokens that begin alike, the longest is tried. If it leads somewhere, its
+ *             beginnings do too.
+ *           - Text that lengthens a string with any number of texts is not tried. Nor is the
+ *             beginning of an escape there, or text in a name where all but a few names may come.
+ *           - If all tokens led to any number of values, none is tried again at the same frames,
+ *             whichever items were read (tsl__key_unbounded, tsl__distinct_shape).
+ *           A token that spells a whole item may repeat the item before it, so each of these is
+ *           tried, unless the item is the empty string, which has one spelling.
+ * Example   After ["a","b the deny of "a" is dead. The token `",` is tried: any number of strings
+ *           may come next. So `x",` and `yz",` are not tried. The token `","a",` is: it is removed.
+ * Cost      One trial where one outline decides, a search for each candidate at worst.
+ * Tested by tests/position/test_distinct.c, tests/position/test_distinct_tokens.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -153,8 +160,8 @@ typedef struct trials {
   tsl__probed_mask *plain;
   tsl__tokens *gone;
   const tsl__distinct *distinct;
-  bool known; /* the memory tells where in the text this is */
-  bool ahead; /* it does not, but that an item may begin here: nothing is under way */
+  bool known; /* the distinct record says where in the text this is */
+  bool ahead; /* it says nothing, but that an item may begin here: nothing is under way */
   bool begun; /* white space would end what is under way */
   /* a string is under way that any text of raw ASCII characters leaves one of any number */
   bool endless;
@@ -199,8 +206,8 @@ static bool feeds_line(tsl__space *space, tsl__run *r) {
           (!tsl__run_seen(space, r) && tsl__run_unbounded(space, r)));
 }
 
-/* As `leads`, for a token that begins one item at most. *plenty: after it any number of values may
- * come, or nothing need be new, whatever was read. */
+/* As `leads`, for a token that begins one item at most. *unbounded: after it any number of values
+ * may come, or nothing need be new, whatever was read. */
 static bool leads_dropping(tsl__space *space, trials *t, tsl_token token, bool *unbounded) {
   tsl__run *r = t->run;
   /* else whether the array may end depends on what the token ends */
@@ -325,7 +332,7 @@ static bool leads_somewhere(tsl__space *space, trials *t, tsl_token token, uint3
   bool one = tsl__begins_one(at, end, t->distinct->in_string), unbounded;
   if (!t->known && one_comma(at, end)) return leads_as_others(space, t, token, true);
   if (t->known && !one && passes_empty(space, t, token)) return true;
-  /* whether an item in it is a repetition, the text tells */
+  /* the text decides whether an item in it is a repetition */
   if (t->distinct->escaped || !t->known || !one) return leads_as_others(space, t, token, false);
   if (!passes_on(space, t->distinct->open, at, end, t->distinct->in_string)) return true;
   uint64_t made = tsl__outline(at, end, t->distinct->in_string, &rest);

@@ -1,13 +1,23 @@
-/* distinct_names.c - see distinct_tokens.h: tokens that spell, or begin, a name that an object has
- * already.
+/* distinct_names.c - the tokens that spell a name which the object has already, or begin one that
+ * can become no other. See distinct_tokens.h.
  *
- * In the middle of a name the vocabulary's trie and the names used are gone down together: a token
- * that ends in between may lead nowhere only where names are constrained; an escape is read once it
- * is known which character it is, unless that may matter before; where a name that was used is
- * closed, the whole subtree goes. After a comma the same begins at the few nodes of the trie that
- * are white space and a quote. Tokens that hold a comma and a whole string after it are tried (most
- * vocabularies have none), and where the schema constrains names also those with a beginning of
- * one, unless it is none of the names used (boundary.h).
+ * Problem   An object may have seen thousands of names, and a vocabulary has thousands of tokens
+ *           that begin or end a name, in many spellings.
+ * Idea      In the middle of a name the vocabulary's trie and the sorted seen names are descended
+ *           together. A node of the trie is entered only while some seen name goes on that way.
+ *           Where a seen name is closed by a quote, the whole subtree is removed from the mask.
+ *           A token that ends in between can fail only where the schema constrains names. Then the
+ *           frame that spells the name follows the descent (`speller`).
+ * Escapes   A speller reads an escape once its character is known, unless the beginning of the
+ *           escape may matter before.
+ * Before    a name the descent begins at the few nodes of the trie after white space and a quote.
+ *           Tokens with a comma and a whole string behind it are tried; most vocabularies have
+ *           none. Where names are constrained, so are tokens with a comma and the beginning of a
+ *           name, unless no seen name begins so (boundary.h).
+ * Example   Seen: "ab", "b". After {"ab":1,"b":2,"a the tokens `b"` and `b":` are removed, since
+ *           they close "ab". The token `b` stays: `abc` is new.
+ * Cost      The nodes of the trie that are a beginning of a seen name, and those below a closed
+ * one. Tested by tests/position/test_distinct_names.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* distinct_run.h - a text followed byte by byte from a position with a memory: what distinct.c and
- * the files beside it share.
+/* distinct_run.h - a text followed byte by byte from a position with a distinct record: what
+ * distinct.c and the files beside it share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@ typedef struct tsl__run {
   uint32_t open, text;
   bool in_string, escaped, in_name; /* in_name: a name is under way that matters */
   /* asked for before loading: what a comma ends is not kept, nor is what comes after it compared;
-   * `fresh` tells of it */
+   * `fresh` says where */
   bool drops_items;
   /* depth of the array whose item began after such a comma; 0: there was none */
   uint32_t fresh;
@@ -27,7 +27,8 @@ typedef struct tsl__run {
   struct tsl__run *next;  /* of those that are free */
 } tsl__run;
 
-/* ---- records (distinct_intern.c); all return 0 on failure, which is sticky --------------------- */
+/* ---- records (distinct_intern.c); all return 0 on failure, which is sticky ---------------------
+ * */
 
 uint32_t tsl__open_intern(tsl__space *space, const tsl__open *o);
 /* The text that has `n` more bytes than `text`. It is cut into parts where its own length says, so
@@ -75,16 +76,16 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
 tsl__stack tsl__run_position(tsl__space *space, tsl__run *r);
 /* That of these frames with what the run remembers. */
 tsl__stack tsl__run_position_of(tsl__space *space, tsl__run *r, tsl__stack plain);
-/* The position of a plain one with a memory; 0 on failure. The same if there is one already; else
- * 0. */
+/* The position of a plain one with a distinct record; 0 on failure. The same if there is one
+ * already; else 0. */
 tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t distinct,
                                   uint32_t text);
 tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plain,
                                         uint32_t distinct, uint32_t text);
-/* What is spelled of a name that the frames tell; NULL: none is. */
+/* What is spelled of a name that is known from the frames; NULL: none is. */
 const struct tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain);
-/* A memory that positions share whose text, and whose arrays' items so far, differ, but nothing
- * else of what is remembered. 0 on failure. */
+/* A distinct record that positions share whose text, and whose arrays' items so far, differ, but
+ * nothing else of what is remembered. 0 on failure. */
 uint32_t tsl__distinct_shape(tsl__space *space, uint32_t distinct);
 /* The text since an item began, into r->raw. */
 bool tsl__run_item(tsl__space *space, tsl__run *r, uint32_t start);
@@ -99,21 +100,21 @@ static inline bool tsl__run_name_empty(const tsl__run *r) {
 }
 /* Is the cell's frame one that spells a name that must be new? */
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
-/* Surely at least so many texts, ENDLESS: any number, are there of what a frame in this state
- * spells. (distinct_unbounded.c, as are those down to tsl__run_watched) */
+/* A lower bound of the texts that a frame in this state can spell; ENDLESS: any number.
+ * (distinct_unbounded.c, as are those down to tsl__run_watched) */
 #define TSL__ENDLESS UINT32_MAX
 uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count);
-/* Does some frame spell a new name for which there are more texts than `taken`? */
+/* Does some frame spell a new name for which there are more texts than `seen_names`? */
 bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names);
 /* Is a string under way that can become any number of texts? Then its item can be new. */
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
-/* Can what is under way still become a repetition in such a way that a search must tell whether
+/* Can what is under way still become a repetition in such a way that a search must find out whether
  * there is a way on? */
 bool tsl__run_watched(tsl__space *space, tsl__run *r);
 /* Bytes that the frames of a position may read, added to *out; others they do not.
  * (distinct_search.c) */
 void tsl__may_read(tsl__space *space, tsl__stack at, tsl__bytes *out);
-/* Can the innermost item under way that must be new surely become any number of values?
+/* Can the innermost item under way that must be new always become any number of values?
  * (distinct_unbounded.c) */
 bool tsl__run_unbounded(tsl__space *space, tsl__run *r);
 /* Can a text end from where the run is? (distinct_search.c) */

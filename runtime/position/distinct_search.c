@@ -1,11 +1,21 @@
 /* distinct_search.c - can a text end from here, where what is under way may still become a
  * repetition?
  *
- * A search over bytes, over pairs of plain position and memory, until what is under way is watched
- * no more (distinct.h). Mostly the first byte that is looked at differs already. The language of
- * what must not be repeated is finite up to spelling, and of the endless spellings of numbers
- * (1.000, 1e00) those with few zeros in a row are tried only, so it ends; what it found is
- * remembered.
+ * Problem   A frame may allow nothing but what was used already: of the items true and false, after
+ *           [true, false, there is no third. Such a position must not be reached.
+ * Idea      Search over bytes, depth first, from the position. The places of the search are pairs
+ *           of a plain position and a distinct record. The search succeeds at the first place where
+ *           nothing under way is watched any more (distinct.h). Bytes that no deny takes are tried
+ *           first; often the first of them succeeds.
+ * Ends      The values that must not be repeated are finitely many, but their spellings are not:
+ *           1.000, 1e00. Of endless spellings the search tries only those with few zeros in a row,
+ *           and of an escape only the shortest forms. What it found is kept for every place on the
+ *           way (tsl__key_alive).
+ * Example   Items "a" and "ab" are allowed, "a" is used. At `["a","a` the deny is alive. The byte b
+ *           kills it: a way on is found after one byte. If "ab" is used too, each byte leads to a
+ *           repetition, the queue runs empty, and the position is dead.
+ * Cost      A step for each place and byte; max_steps bounds it.
+ * Tested by tests/position/test_distinct.c, tests/position/test_distinct_tokens.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +30,7 @@ typedef struct seen {
 
 typedef struct looking {
   TSL__VEC(uint32_t) queue; /* of seen */
-  TSL__VEC(seen) seen;      /* one for each pair of plain position and memory */
+  TSL__VEC(seen) seen;      /* one for each pair of plain position and distinct record */
   uint32_t *slots;          /* of seen, by pair: index + 1 */
   uint32_t slot_count;
   uint32_t begun; /* bytes of the text where the search began */

@@ -1,4 +1,20 @@
-/* distinct_token.c - where bytes and tokens lead from a position with a memory: see memory.h.
+/* distinct_token.c - where bytes and tokens lead from a position with a distinct record. See
+ * distinct.h.
+ *
+ * A token is followed in the first of four ways that applies:
+ *   unstructured  the token has nothing of JSON's structure and no name is under way: the plain
+ *                 position moves, and the record stays (without the lock: tsl__distinct_find)
+ *   in a name     the plain position moves, and the name grows by the token's bytes
+ *   beside        the plain position moves, and the bytes are read for their structure (`follow`):
+ *                 no item that must be new begins in the token, and nothing is repeated
+ *   stepped       frames and record go byte by byte (tsl__run_token); then, if something is still
+ *                 watched, a search decides whether a text can end (tsl__run_alive)
+ *
+ * Example   After {"a":1,"b": the token `true` is unstructured. The token `2,"` is followed beside:
+ *           its comma makes the object expect a name, and its quote begins one.
+ * Cost      The first three cost one plain move and the bytes of the token.
+ * Tested by tests/position/test_distinct.c, tests/position/test_distinct_tokens.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/position/distinct_run.h"
@@ -28,8 +44,8 @@ bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token t
   return true;
 }
 
-/* Has the token nothing in it that means anything to the memory, unless it begins or ends something
- * new? */
+/* Has the token nothing in it that means anything to the distinct record, unless it begins or ends
+ * something new? */
 static bool is_unstructured(const tsl__space *space, const tsl__with_distinct *p, tsl_token token) {
   const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   const tsl__boundary *c = tsl__boundary_known(space);
@@ -57,7 +73,7 @@ bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token toke
   return *to || !plain;
 }
 
-/* The plain position moves as it does without memory; what of it is remembered, the bytes tell.
+/* The plain position moves as it does without a record; the bytes say what is recorded.
  * false: an item begins that must be new, or something is repeated. */
 static bool follow(tsl__space *space, tsl__run *r, const tsl__with_distinct *p, tsl_token token) {
   const tsl_vocab *v = space->vocab;
@@ -120,7 +136,8 @@ static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__with_distin
   return *to = tsl__run_position_of(space, r, plain), true;
 }
 
-/* From a position with a memory; *to = 0: rejected. false: frames must be stepped to know. */
+/* From a position with a distinct record; *to = 0: rejected. false: frames must be stepped to know.
+ * */
 static bool token_beside(tsl__space *space, tsl__run *r, const tsl__with_distinct *p,
                          tsl_token token, tsl__stack *to, bool *keep) {
   const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
@@ -159,8 +176,8 @@ tsl__lead tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token toke
 }
 
 /* From a plain position: did one additional name begin in the token, or go on there, or end, and
- * nothing else that matters? Nothing was used before it, so nothing is repeated, and what is to be
- * remembered the bytes tell. false: frames must be stepped to know. */
+ * nothing else that matters? Nothing was used before it, so nothing is repeated, and the bytes say
+ * what is to be recorded. false: frames must be stepped to know. */
 static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token,
                          const tsl__stepping *s) {
   const tsl_vocab *v = space->vocab;

@@ -1,5 +1,5 @@
 /* distinct_tokens.h - what distinct_items.c and distinct_names.c share: each tries tokens that the
- * plain mask of a position with a memory has, and lists those that lead nowhere.
+ * plain mask of a position with a distinct record has, and lists those that lead nowhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

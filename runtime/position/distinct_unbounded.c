@@ -1,19 +1,20 @@
-/* distinct_unbounded.c - can what is under way, a name or a string or a number, still become any
- * number of texts, and an item any number of values?
+/* distinct_unbounded.c - can the name, string or number under way still become any number of texts,
+ * and an item any number of values?
  *
- * Then it can become one that was not there before, whatever was read; no search for a text that
- * differs (distinct_search.c) is needed, and what is found holds for the frames alone: it is
- * remembered for the plain position. So is what does not hold, or would take too long to find out:
- * that is no answer, and the search has to tell.
- *
- * Looked for is a string with any number of texts, or a number that may have any number of digits,
- * that the frames may come to before the item is over: depth first over plain positions, a byte at
- * a time, the way into members and their values first; the next way on from a place is not taken
- * before that one was followed to its end. What must be new on that way may not be: it never leads
- * through a name that must be, unless there are any number of them, nor beyond the first item of an
- * array within whose items must be.
- *
- * Tested by tests/position/test_distinct.c
+ * Problem   A search for one text that differs (distinct_search.c) depends on what was used, so its
+ *           result is of use for one text only.
+ * Idea      If any number of texts may come, one of them is new, whatever was read. This depends on
+ *           the frames alone, and is kept for the plain position (tsl__key_endless,
+ *           tsl__key_texts). "Not known" is kept as well: then the search decides.
+ * Search    looks for a string with any number of texts, or a number with any number of digits,
+ *           that the frames may come to before the item is over. It goes depth first over plain
+ *           positions, a byte at a time, into members and their values first. It never goes through
+ *           a name that must be new, unless there are any number of these names. In an array within
+ *           whose items must be new it does not go past the first item.
+ * Example   Items {"id": integer}. At `[` the bytes `{"id":1` lead to a digit that may be followed
+ *           by any digits: UNBOUNDED. Items true or false: nothing is found, NOT_KNOWN.
+ * Cost      At most LOOKS_MAX places, once for each plain position.
+ * Tested by tests/position/test_distinct.c, tests/position/test_distinct_tokens.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -147,7 +148,7 @@ enum { UNBOUNDED = 1, NOT_KNOWN = 2 };
 typedef struct place {
   tsl__stack at;
   uint16_t from;                 /* which place led here */
-  uint16_t tried;                /* ways on that were taken */
+  uint16_t tried;                /* ways on that were tried */
   uint16_t level;                /* containers of the item that are open */
   bool in_string, digits, comma; /* digits: the last byte was one; comma: that */
 } place;

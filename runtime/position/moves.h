@@ -20,7 +20,7 @@
  *             0000 0100 ...   fewest new   0              bytes
  *             0000 00xx ...   token        a token        a tsl__lead
  *
- *           A position is never united with 0, so union and fewest do not meet.
+ *           There is no union with position 0, so union and fewest do not meet.
  * Example   Position 12 is reached inside a JSON string. Token 917 spells `"}` and leads to 15.
  *           The table has (12, 917) -> 15. The shortest completion from 12 is `"}`:
  *           (12, 0x80000000) -> 2.

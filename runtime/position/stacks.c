@@ -69,7 +69,7 @@ tsl__stack tsl__cells_intern(tsl__space *space, const tsl__cell *cells, size_t n
     return tsl__space_no_memory(space), 0;
   return number;
 }
-/* ---- lists for steps -------------------------------------------------------------------------- */
+/* ---- lists for steps ------------------------------------------------------------------------- */
 
 typedef tsl__stepping step;
 

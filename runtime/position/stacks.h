@@ -1,22 +1,25 @@
-/* stacks.h - where a generation stands: sets of frames with shared tails.
+/* stacks.h - positions: where a generation stands, as sets of frames with shared tails.
  *
- * A cell is a frame (state, register) on top of a set of cells, any of which may be what follows
- * it; 0 is the bottom. A position is a set of cells. Usually each set has one cell: then it is a
- * plain stack. Where a grammar is ambiguous, stacks that end in the same frame share one cell whose
- * tail is the union of theirs (Tomita's graph-structured stack), so their number stays bounded by
- * the number of states. Of frames that differ in the register alone those are left that take all
- * that the others take: in ([a-z]{2,20} ?)+ any letter may begin a word, and that which began last
- * leaves most to come.
- *
- * Sets are interned: a position is a number, equal positions are equal numbers, a fork copies it,
- * rollback goes back to it, and what was found out about it (its mask, where a token leads) is kept
- * with it for everybody who uses the grammar.
- *
- * Memory  All of this is a cache over the matchers' positions. When it outgrows its limit
- *         (max_memory), TSL_ERR_LIMIT is returned.
- * Cost    A step of one byte is 5 to 45 ns. The first token that a position sees is read from its
- *         record afterwards, another one seen before is one probe.
- * Tested by tests/engine/test_oracle.c
+ * Problem   An ambiguous grammar can have 2^n stacks after n bytes. Each sequence of a server has a
+ *           position of its own, and most sequences come to the same positions.
+ * Idea      A cell is a frame (state, register) on top of a set of cells, any of which may follow
+ *           it; 0 is the bottom. A position is a set of cells. Usually each set has one cell: then
+ *           it is a plain stack. Stacks that end in the same frame share one cell, whose tail is
+ *           the union of their tails. So their number is bounded by the number of states.
+ * Loops     Of frames that differ in the register alone, those are kept that take all that the
+ *           others take. In ([a-z]{2,20} ?)+ any letter may begin a word, and the word that began
+ *           last leaves most to come.
+ * Numbers   Sets are interned: a position is a number, and equal positions are equal numbers. A
+ *           fork copies the number, and rollback returns to it. What was found out about a position
+ *           (its mask, where a token leads) is kept with it, for everybody who uses the grammar.
+ * Example   s ::= "a" s "b" | "a" s "c" | ""     after "aa" there are four stacks, from b b to c c.
+ *           As sets they are two: {b, c} on top of {b, c}.
+ * Memory    All of this is a cache over the matchers' positions. When it outgrows max_memory, the
+ *           result is TSL_ERR_LIMIT.
+ * Cost      A step of one byte is 5 to 45 ns. The first token that a position sees is read from its
+ *           record afterwards; another token that was seen before is one probe.
+ * Reference M. Tomita, Efficient Parsing for Natural Language (1985): the graph-structured stack.
+ * Tested by tests/engine/test_oracle.c, tests/engine/test_costs.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +53,7 @@ tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token t
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at);
 /* The bytes that may come next. */
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
-/* Whether tokens may be taken there by their names: none (TSL_NO_TOKEN), one alone, which is told,
+/* Which tokens may be named there: none (TSL_NO_TOKEN), one alone, which is returned,
  * or several. Of a position whose next bytes were asked for. */
 #define TSL__SEVERAL_TOKENS (TSL_NO_TOKEN - 1)
 tsl_token tsl__stack_named(tsl__space *space, tsl__stack at);

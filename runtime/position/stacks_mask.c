@@ -1,5 +1,22 @@
 /* stacks_mask.c - what may come after a position: its mask, the bytes that may be next, and the
- * fewest to a complete text. See stacks.h. SPDX-License-Identifier: Apache-2.0
+ * fewest bytes to a complete text. See stacks.h.
+ *
+ * Masks     The top frame is walked over the whole vocabulary. The walk says which tokens stay
+ *           within the frame, and gives a leftover: what remains to spell of tokens that ran past
+ *           the end of the frame. The frame below is walked over that leftover, and so on down
+ *           (gather_chain). The mask is the union of all these walks.
+ * Bytes     tsl__stack_next visits the frames that may be next to read, and joins the bytes that
+ *           they can read.
+ * Fewest    The shortest completion of a stack is the sum over its frames; of a set, the least of
+ *           its stacks. Each set keeps its answer in the table of moves (tsl__key_fewest).
+ * Example   After {"a":1 the top frame is the number. Its walk allows `2` and `.5`, and leaves `}`
+ *           and `,"` to the frame of the object, which allows them.
+ * Cost      A mask that is known: one load. Otherwise a walk for each frame that a token can reach;
+ *           walks are kept by state and leftover (runtime/walk/walk.h).
+ * Limits    A stack that is deeper than TSL__NESTED_MAX is summed in parts, from below.
+ * Tested by tests/engine/test_oracle.c, tests/matcher/test_matcher.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/position/stacks.h"
 
@@ -152,7 +169,7 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
   }
 }
 
-/* The mask of a plain position as its frames tell it. */
+/* The mask of a plain position as its frames make it. */
 static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   tsl__gather *g = space->gather;
@@ -164,8 +181,8 @@ static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
   return tsl__gather_joined(space, g);
 }
 
-/* What a position without a memory denies, one with it does, too; but where items must be repeated,
- * which were not there without it. */
+/* What a position without a distinct record denies, one with a record denies too; but where items
+ * must be repeated, which were not there without it. */
 static tsl__mask plain_mask(tsl__space *space, tsl__stack plain) {
   return space->watches & TSL__SAME_ITEM ? frames_mask(space, plain)
                                          : tsl__stack_mask(space, plain);
@@ -289,8 +306,8 @@ static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, 
   return best;
 }
 
-/* Of a position with a memory, where some items must be repeated: what is under way may become one
- * of the earlier ones, or is new. */
+/* Of a position with a distinct record, where some items must be repeated: what is under way may
+ * become one of the earlier ones, or is new. */
 static uint32_t shortest_repeating(tsl__space *space, const tsl__with_distinct *p, uint32_t depth) {
   const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   uint32_t best = shortest_of(space, p->plain, true, depth);

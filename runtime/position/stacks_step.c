@@ -173,8 +173,8 @@ tsl__stack tsl__step_collect(tsl__space *space, step *s) {
   return collect_several(space, s);
 }
 
-/* Unions are remembered: without that, tails that share tails would be united again along every
- * path to them. */
+/* Unions are kept in the table of moves. Otherwise the union of two tails that share tails would be
+ * made again along every path to them. */
 static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   tsl__stack low = a < b ? a : b, high = a < b ? b : a, u = 0;
   if (a == b) return a;

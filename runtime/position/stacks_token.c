@@ -8,7 +8,7 @@
  * Otherwise tsl__stack_token_anew reads its bytes, and writes down where they lead, in 1 if that
  * is free, else in 3.
  *
- * A token may also be taken by its name, where a grammar names it (<[7]>, <eot>). Then no byte of
+ * A token may also be named, where a grammar names it (<[7]>, <eot>). Then no byte of
  * it is read: each frame with an edge for the token goes along this edge. A token that is spelled
  * and named leads to the union of both.
  *
@@ -49,7 +49,7 @@ static void name_token(tsl__space *space, step *s, const tsl__state_rec *r, uint
   }
 }
 
-/* A token that has a name to be taken by, and those known so far. */
+/* A token that may be named, and those known so far. */
 static tsl_token with_token(const tsl_vocab *v, tsl_token known, tsl_token t) {
   if (!tsl__vocab_has_name(v, t)) return known;
   return known == TSL_NO_TOKEN || known == t ? t : TSL__SEVERAL_TOKENS;
@@ -114,8 +114,8 @@ static bool note_token(tsl__space *space, tsl__stack from, const tsl__stack_rec 
   return true;
 }
 
-/* Land on all frames of a position again: to unite the ways of a token that can be spelled and
- * named. */
+/* Land on all frames of a position again: for the union of the ways of a token that can be spelled
+ * and named. */
 static void land_all(tsl__space *space, step *s, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n; i++) {
