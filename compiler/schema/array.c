@@ -14,17 +14,17 @@
  *           A state is the position and the counts, both clamped. An item is an alternative of
  *           "satisfies S, counted" and, where a maximum makes it matter, "does not", else "not
  *           counted, whatever it is".
- * Unique    uniqueItems over items out of a finite list of scalars (enum, const, booleans): the state
- *           is the set of values used. Otherwise items get a guard, and the runtime compares them
- *           (unique.c). Where some items have few values, the state knows which of those were used,
- *           and only the others get a guard.
+ * Unique    uniqueItems over items out of a finite list of scalars (enum, const, booleans): the
+ *           state is the set of values used. Otherwise items get a guard, and the runtime compares
+ *           them (unique.c). Where some items have few values, the state knows which of those were
+ *           used, and only the others get a guard.
  * Repeats   The negation of uniqueItems asks for an item that is one of the earlier ones:
  *             ITEM NEW ( NEXT ITEM NEW )* NEXT ITEM SAME, then any others
  *           The runtime decides which of the two guards holds. Any number of items must be allowed,
  *           so that what was begun can always be repeated.
- * Example   {"items": {"type": "integer"}, "contains": {"const": 7}} has one counter, of at least one
- *           7. In the state [index 0, count 0] an item is 7, counted, or any integer, not counted; "]"
- *           is allowed from count 1 on.
+ * Example   {"items": {"type": "integer"}, "contains": {"const": 7}} has one counter, of at least
+ *           one 7. In the state [index 0, count 0] an item is 7, counted, or any integer, not
+ *           counted; "]" is allowed from count 1 on.
  * Cost      States: places times counts, both clamped; for lists the sets of values used.
  * Tested by tests/schema/test_schema.c, tests/position/test_repeats.c
  *

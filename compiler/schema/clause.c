@@ -4,26 +4,24 @@
  *           that have nothing to do with each other: each is a choice, and the alternatives of the
  *           object are the product of all. Twelve choices make 4,096 alternatives.
  * Idea      Some choices have branches that ask for nothing but members, required names and counts.
- *           Such a choice is a conjunction of clauses ("a is absent, or not 1, or b is present"), and
- *           a state only has to know which clauses are fulfilled (members.c). "if C then T" is
+ *           Such a choice is a conjunction of clauses ("a is absent, or not 1, or b is present"),
+ *           and a state only has to know which clauses are fulfilled (members.c). "if C then T" is
  *           ¬C ∨ T, and so on: every keyword that combines is written with and, or, not, and the
  *           ors are multiplied out.
  * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]}
  *           then {"properties": {"b": B}, "required": ["b"]}
  *           = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not 1 ∨ b present)
- * Seen      Beside unevaluatedProperties it also matters which branches hold: a member that only they
- *           name is absent, or is what unevaluatedProperties asks, or one of the branches holds. That
- *           is one more clause where a branch's condition is one clause, and members that the same
- *           branches name share it (ATOM_NONE). Where a single branch names a member that must be
- *           absent otherwise, what the branch asks of the member needs no clause. A member that
- *           tells the branches apart is evaluated whichever of them holds. In the example b is absent
- *           unless a is 1, and B in any case:
+ * Seen      Beside unevaluatedProperties it also matters which branches hold: a member that only
+ *           they name is absent, or is what unevaluatedProperties asks, or one of the branches
+ *           holds. That is one more clause where a branch's condition is one clause. Members
+ *           that the same branches name share it (ATOM_NONE). Where a single branch names a member
+ *           that must be absent otherwise, what the branch asks of the member needs no clause. A
+ *           member that tells the branches apart is evaluated whichever of them holds. In the
+ *           example b is absent unless a is 1, and B in any case:
  *           (b absent ∨ a is 1) ∧ (a absent ∨ a is not 1 ∨ b present)
- * When      Where an object has many alternatives otherwise (conj.c). Few are better as alternatives:
- *           each may close its list of members, and one member mostly tells them apart.
+ * When      Where an object has many alternatives otherwise (conj.c); few stay as they are.
  * Left      These stay choices: branches about members that they do not name, or that list objects;
- *           unevaluatedProperties under a negation; more than PRODUCT_MAX clauses of one product, or
- *           CLAUSES_MAX of one object.
+ *           unevaluatedProperties under a negation; more clauses than PRODUCT_MAX, CLAUSES_MAX.
  * Cost      The clauses of the branches, multiplied; at most PRODUCT_MAX for a choice.
  * Tested by tests/schema/test_choices.c
  *

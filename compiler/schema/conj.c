@@ -4,9 +4,9 @@
  *           place. A frame of the matcher can follow a conjunction of atomic constraints, and
  *           alternatives of such conjunctions.
  * Idea      Expand for each *type*: of {"anyOf": [string, object A, object B]} only A and B concern
- *           objects, and `not: {"type": "object", …}` is simply true for strings. Negation is pushed
- *           down while expanding; each keyword has a dual (negate.c). Strings and scalars need none
- *           of this: their constraints are closed under and, or, not (scalar.c).
+ *           objects, and `not: {"type": "object", …}` is simply true for strings. Negation is
+ *           pushed down while expanding; each keyword has a dual (negate.c). Strings and scalars
+ *           need none of this: their constraints are closed under and, or, not (scalar.c).
  * Clauses   A negated object schema is a disjunction of atoms ("some key of properties has a bad
  *           value, or a required one is absent, or …"). Each clause is a bit of the object's state
  *           instead of an alternative for each atom. So oneOf of n object schemas gives n

@@ -1,7 +1,7 @@
 /* items.c - a conjunction of parts about arrays, made ready to be followed (array.c).
  *
- * Problem   The parts of a conjunction come from several subschemas: each says something of items at
- *           some places, of how many there are, of how many satisfy S, or that none are equal.
+ * Problem   The parts of a conjunction come from several subschemas: each says something of items
+ *           at some places, of how many there are, of how many satisfy S, or that none are equal.
  * Idea      A struct array has one goal for each of the first places, one for all others, bounds of
  *           the length, and counters for `contains`. The parts are put together place by place.
  * Example   {"allOf": [{"prefixItems": [A, B]}, {"items": C, "minItems": 1}, {"contains": D}]} has

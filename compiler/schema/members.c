@@ -13,9 +13,9 @@
  *            plain object begins is known without it
  *
  * What may come after a member, and after the opening quote of the next key, is nothing but calls.
- * Where an object has no clauses these are made at once (next_calls, tsl__object_keys_calls), and there is no
- * expression of them: nobody would find it again. What stands behind a quote is a rule until
- * somebody gets there.
+ * Where an object has no clauses these are made at once (next_calls, tsl__object_keys_calls), and
+ * there is no expression of them: nobody would find it again. What stands behind a quote is a rule
+ * until somebody gets there.
  *
  * What does not depend on the state has frames of its own: those are walked once, and a state adds
  * next to nothing. "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a

@@ -1,11 +1,12 @@
 /* negate.c - the ways in which a node can fail.
  *
- * Problem   not, oneOf and `if` need the values that do not satisfy a node. What the matcher follows
- *           is conjunctions of parts, so the failure of a node has to be said as alternatives.
- * Idea      De Morgan: a node is a conjunction of keywords, so it fails where one keyword fails. Each
- *           keyword has its dual. A failure that one member shows ("some key of properties has a bad
- *           value") is an atom, and all atoms of a node share one clause. Everything else is a way:
- *           a branch of its own with the parts that say it.
+ * Problem   not, oneOf and `if` need the values that do not satisfy a node. What the matcher
+ *           follows is conjunctions of parts, so the failure of a node has to be said as
+ *           alternatives.
+ * Idea      De Morgan: a node is a conjunction of keywords, so it fails where one keyword fails.
+ *           Each keyword has its dual. A failure that one member shows ("some key of properties has
+ *           a bad value") is an atom, and all atoms of a node share one clause. Everything else is
+ *           a way: a branch of its own with the parts that say it.
  * Example   {"required": ["a"], "properties": {"b": {"type": "null"}}, "minProperties": 2} fails
  *           where one of these atoms holds: "a" is absent; "b" is there and no null; there is at
  *           most one member. That is one clause of three atoms, and no way besides.

@@ -1,12 +1,12 @@
 /* node.h - a subschema as it was read, and what passes find out about one without a goal.
  *
  * A node is made when something leads to it and read when its turn comes (read.c). Its keywords are
- * a mask, their values an array in keyword order: the value of keyword k is at the index that is the
- * number of keywords below k in the mask. Of {"type": "string", "maxLength": 3} the mask has the bits
- * of TYPE and MAX_LENGTH, and values[1] is that of maxLength, with the count 3.
+ * a mask, their values an array in keyword order: the value of keyword k is at the index that is
+ * the number of keywords below k in the mask. Of {"type": "string", "maxLength": 3} the mask has
+ * the bits of TYPE and MAX_LENGTH, and values[1] is that of maxLength, with the count 3.
  *
- * Nodes 0 and 1 are the schemas `true` and `false`. Nodes never move and are never changed once they
- * are read, but for their memos.
+ * Nodes 0 and 1 are the schemas `true` and `false`. Nodes never move and are never changed once
+ * they are read, but for their memos.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,9 +11,10 @@
  *           pattern that plainly is a list, as ^a$ or ^(a|b)$, are known from the beginning. And
  *           where more than one extra member may be needed, the empty name is a known key: it is
  *           shorter than all others, but may stand only once.
- * Example   {"allOf": [{"properties": {"a": A}}, {"patternProperties": {"^a": B}, "required": ["c"]}]}
- *           has the known keys "a" with the goal A ∧ B, and "c", which is required, with any value.
- *           Of extra keys there are two cells: those that begin with a, with the goal B, and others.
+ * Example   {"allOf": [{"properties": {"a": A}}, {"patternProperties": {"^a": B}, "required":
+ *           ["c"]}]} has the known keys "a" with the goal A ∧ B, and "c", which is required, with
+ *           any value. Of extra keys there are two cells: those that begin with a, with the goal B,
+ *           and others.
  * Cost      Keys times parts, and the cells. A goal is made once for equal lits.
  * Limits    64 different patterns, TSL__SCHEMA_CELLS cells, TSL__SCHEMA_CLAUSES clauses of one
  *           object.

@@ -1,8 +1,8 @@
 /* object.h - objects as a frame of the matcher follows them: keys, cells, clauses, states.
  *
  * Of {"properties": {"a": A}, "patternProperties": {"^x": X}, "additionalProperties": false,
- * "required": ["a"]} the known key "a" has the goal A and is required. The keys that begin with x are
- * one cell with the goal X. No other key exists. A state says whether "a" was seen.
+ * "required": ["a"]} the known key "a" has the goal A and is required. The keys that begin with x
+ * are one cell with the goal X. No other key exists. A state says whether "a" was seen.
  *
  * object.c makes an object out of parts and cells.c the cells of keys that no part names. members.c
  * follows states from member to member, and style.c writes members otherwise than JSON does.

@@ -1,12 +1,20 @@
 /* read.c - from the tree to nodes: keywords by number, their values checked.
  *
- * A node is made when something leads to it and read when its turn comes, so neither long chains of
- * references nor broad schemas cost stack. What nothing leads to (an unused definition) is never
- * looked at.
- *
- * Drafts differ in which keywords assert and in a few shapes; keywords.def says which. A keyword
- * that does not assert in the draft at hand is an annotation like any unknown word, and the report
- * says so. Up to draft 7 a $ref hides everything beside it.
+ * Problem   A schema is a tree of JSON in which any place may be referred to from any other. Later
+ *           passes ask for keywords many times, and must not meet a value of the wrong kind.
+ * Idea      A node is made when something leads to it and read when its turn comes, so neither long
+ *           chains of references nor broad schemas cost stack. Its keywords are sorted by number
+ *           and checked by shape (keywords.def). What nothing leads to (an unused definition) is
+ *           never looked at.
+ * Drafts    differ in which keywords assert and in a few shapes. A keyword that does not assert in
+ *           the draft at hand is an annotation like any unknown word, and the report says so. Up to
+ *           draft 7 a $ref hides everything beside it.
+ * Example   {"maxLength": 3, "title": "T", "type": "string"} has the mask TYPE | MAX_LENGTH and two
+ *           values in that order; "title" asserts nothing. {"maxLength": "3"} is an error with the
+ *           pointer /maxLength: "maxLength must be a non-negative integer".
+ * Cost      Linear in the schemas that are led to. A regular expression is compiled once, however
+ *           often it stands in the schema.
+ * Tested by tests/schema/test_schema.c, tests/programs/test_report.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,11 +11,11 @@
  * That is done when somebody asks. Tested by tests/schema/test_schema.c and
  * tests/programs/test_report.py, which walks schemas in its own way and compares.
  *
- * Where nothing satisfies a schema, the error names the keywords that clash: a copy of the subschema
- * loses one keyword after the other, as long as it stays unsatisfiable. What is left is a smallest
- * set that clashes. Where that set only leads to another subschema that nothing satisfies by itself
- * (a reference, a required member, items that must be there), the search goes on there. Cost does not
- * matter: it is the way to an error.
+ * Where nothing satisfies a schema, the error names the keywords that clash: a copy of the
+ * subschema loses one keyword after the other, as long as it stays unsatisfiable. What is left is a
+ * smallest set that clashes. Where that set only leads to another subschema that nothing satisfies
+ * by itself (a reference, a required member, items that must be there), the search goes on there.
+ * Cost does not matter: it is the way to an error.
  *
  * Example   {"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2, "title": "A"}},
  *           "required": ["a"], "type": "object"} -> "/properties/a/minimum clashes with

@@ -1,12 +1,20 @@
 /* scalar.c - what goals say of null, booleans, strings and numbers.
  *
- * Null and the booleans are three values: a bit each, and every keyword is a boolean operation on
- * bits. Strings are closed under and, or, not as expressions over the decoded text, so no
- * alternatives are needed: a subschema is one set of texts. Two forms are kept apart as long as
- * possible: a list of strings (enum), which is filtered instead of intersected, and lengths, which
- * are intersected last. Numbers are alternatives of conjunctions (conj.c), each a tsl__number_spec.
- *
- * Recursion follows in-place subschemas, which cannot be cyclic (checked).
+ * Problem   allOf, anyOf, oneOf, not and `if` combine constraints of scalars as they do those of
+ *           objects. Alternatives of conjunctions (conj.c) would be many and mostly needless.
+ * Idea      Null and the booleans are three values: a bit each, and every keyword is a boolean
+ *           operation on bits. Strings are closed under and, or, not as expressions over the
+ *           decoded text: a subschema is one set of texts. Two forms stay apart as long as
+ *           possible: a list of strings (enum), which is filtered instead of intersected, and
+ *           lengths, which are intersected last. Numbers are alternatives of conjunctions, each a
+ *           tsl__number_spec.
+ * Example   {"enum": ["a", "bb", "c"], "not": {"const": "c"}, "maxLength": 1}: the list is filtered
+ *           by "not c", which leaves "a" and "bb", and then by the length, which leaves "a". No
+ *           expression is made before that.
+ * Cost      Each node's set of strings is found once (and that of its negation), then kept. A list
+ *           costs one match for each of its strings. Recursion follows in-place subschemas, which
+ *           cannot be cyclic (checked).
+ * Tested by tests/schema/test_schema.c, tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,18 +6,24 @@
  * Passes, one file each
  *   compiler/json/json.c            text -> tree
  *   load.c     documents, $schema, $id, $anchor, references (RFC 3986)
+ *   keywords.c the tables that are made of keywords.def
  *   read.c     tree -> nodes: one per subschema, keywords checked and found by number
  *   goal.c     sets of signed subschemas that one value must satisfy ("goals"), interned
- *   conj.c     their expansion by type into alternatives of conjunctions; negation
+ *   conj.c     their expansion by type into alternatives of conjunctions
+ *   negate.c   the ways in which a node can fail
  *   clause.c   choices whose product would be too many alternatives, as clauses
  *   disjoint.c which subschemas plainly exclude each other
  *   scalar.c   what a goal says of null, booleans, numbers and strings
- *   object.c   conjunctions about objects: keys, cells of extra keys, clauses
+ *   object.c   conjunctions about objects: known keys, clauses
+ *   cells.c    the keys that a schema does not name
  *   members.c  following an object: states and expressions
- *   array.c    conjunctions about arrays, and following one
- *   plain.c    what the keywords tell before a goal is opened
+ *   items.c    conjunctions about arrays
+ *   array.c    following an array
+ *   unique.c   arrays whose items must differ, left to the runtime
+ *   plain.c    what the keywords say before a goal is opened
  *   empty.c    the fewest bytes of a goal; none = nothing satisfies it
  *   value.c    goals -> rules
+ *   shared.c   the values that all schemas share
  *   begin.c    how arrays and objects begin, and members
  *   ahead.c    what the first text will ask, looked at by the compile
  *   style.c    the members of an object in the styles of tool calls, which are not JSON
@@ -88,9 +94,9 @@ tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common);
 #define TSL__SCHEMA_EXTRA 10u
 uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN]);
 
-/* What the first text of a larger schema is likely to ask, looked at while it is compiled (ahead.c).
- * `begin` is the position before a text of the schema. The caller has the lock. Cannot fail; on
- * return a new piece of work has begun. */
+/* What the first text of a larger schema is likely to ask, looked at while it is compiled
+ * (ahead.c). `begin` is the position before a text of the schema. The caller has the lock. Cannot
+ * fail; on return a new piece of work has begun. */
 void tsl__schema_look_ahead(struct schema *s, tsl__space *space, tsl__stack begin);
 
 #endif

@@ -1,12 +1,13 @@
 /* shared.c - the values that all schemas share, made once for a vocabulary.
  *
- * Problem   Most schemas ask for the same things: a string, an integer, a date, an array of strings.
- *           Each compile would make their expressions again, and the walks of their states would be
- *           found anew for each grammar.
+ * Problem   Most schemas ask for the same things: a string, an integer, a date, an array of
+ *           strings. Each compile would make their expressions again, and the walks of their states
+ *           would be found anew for each grammar.
  * Idea      The base layer makes them once. A compile takes them by number, so that the states, and
  *           with them the masks, are those of all other grammars of the vocabulary.
- * Example   {"type": "object", "properties": {"id": {"type": "integer"}}} makes an object of its own.
- *           What follows the key "id" is members[…].rule of the base layer: colon, integer, end.
+ * Example   {"type": "object", "properties": {"id": {"type": "integer"}}} makes an object of its
+ *           own. What follows the key "id" is members[…].rule of the base layer: colon, integer,
+ *           end.
  * Cost      A few hundred expressions for a vocabulary. With white space of its own, or without a
  *           base layer, a compile makes them for itself.
  * Tested by tests/schema/test_schema.c, tests/grammar/test_store.c

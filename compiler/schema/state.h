@@ -4,10 +4,10 @@
  *   node    node.h    a subschema as it was read: keywords by number, values checked. One place in
  *                     the text is one node, and its number is a sid.
  *   lit     here      a node with a sign: the value satisfies it, or does not
- *   goal    goal.h    a set of lits that one value must satisfy together. Goals are interned, so two
- *                     are compared by number. Goal 0 asks for nothing.
- *   part    goal.h    an atomic constraint on objects, arrays or numbers. A goal is expanded, type by
- *                     type, into alternatives of conjunctions of parts.
+ *   goal    goal.h    a set of lits that one value must satisfy together. Goals are interned, so
+ *                     two are compared by number. Goal 0 asks for nothing.
+ *   part    goal.h    an atomic constraint on objects, arrays or numbers. A goal is expanded, type
+ *                     by type, into alternatives of conjunctions of parts.
  *   object  object.h  a conjunction of parts about objects, made ready for a frame to follow
  *   array   array.h   the same for arrays
  *   state   there     where a frame is inside an object or array: keys seen, counts, clauses
@@ -15,8 +15,8 @@
  *
  * Passes    load.c, read.c: text to nodes. goal.c, conj.c, negate.c, clause.c: goals to parts.
  *           object.c, cells.c, items.c, unique.c: parts to objects and arrays. members.c, array.c,
- *           value.c, scalar.c, shared.c, begin.c, style.c: those to expressions. empty.c: which have
- *           values. plain.c and disjoint.c answer without any of that, where it is plain.
+ *           value.c, scalar.c, shared.c, begin.c, style.c: those to expressions. empty.c: which
+ *           have values. plain.c and disjoint.c answer without any of that, where it is plain.
  * Failure   is sticky: the first one stays in struct schema, and every pass looks at
  *           tsl__schema_ok before it goes on.
  *

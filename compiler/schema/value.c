@@ -1,11 +1,18 @@
 /* value.c - from goals to expressions.
  *
- * A value is an alternation over its types. Small things stand in place: null, true, false, strings
- * out of a list. A string with constraints, a number, and anything with arrays or objects is a
- * rule, that is a frame of its own, so that its states are shared by all places that ask the same.
- * Goals are opened when that is needed, those of most objects when a generation enters them. All
- * alternatives of a goal that are arrays or objects are unfolded in one frame, where they share
- * prefixes and run in lockstep.
+ * Problem   A goal says what a value must satisfy. The matcher follows expressions and frames, and
+ *           masks are shared where states are the same.
+ * Idea      A value is an alternation over its types. Small things stand in place: null, true,
+ *           false, strings out of a list. A string with constraints, a number, and anything with
+ *           arrays or objects is a rule, that is a frame of its own. All places that ask the same
+ *           then share its states. All alternatives of a goal that are arrays or objects are
+ *           unfolded in one frame, where they share prefixes and run in lockstep.
+ * Late      Goals are opened when that is needed, those of most objects when a generation enters
+ *           them.
+ * Example   {"type": ["null", "boolean", "integer"]} is null | false | true | <integer>, where the
+ *           last one is the rule that all schemas share (shared.c).
+ * Cost      One expression for each goal; opening it costs what its parts cost (conj.c).
+ * Tested by tests/schema/test_schema.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

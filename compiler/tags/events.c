@@ -2,12 +2,12 @@
  *
  * Problem   Threads (parse.c) note where captured frames begin and end. A caller wants parts in the
  *           order of the text, each as soon as no other reading can take it back.
- * Idea      The notes of all threads are lists with shared tails. What lies before the last note that
- *           they have in common is final, and so is the text before the first note in which they
- *           differ. That much is turned into parts; the rest waits.
- * Example   Of `Hi <tool_call>{"na` in a grammar with that tag, "Hi " is final once "<tool_call>" is
- *           complete: until then the text might go on as prose. The call is reported as begun, and
- *           its name once its frame has ended.
+ * Idea      The notes of all threads are lists with shared tails. What lies before the last note
+ *           that they have in common is final, and so is the text before the first note in which
+ *           they differ. That much is turned into parts; the rest waits.
+ * Example   Of `Hi <tool_call>{"na` in a grammar with that tag, "Hi " is final once "<tool_call>"
+ *           is complete: until then the text might go on as prose. The call is reported as begun,
+ *           and its name once its frame has ended.
  * Cost      Linear in the notes and bytes that become final. Each byte of text is copied once.
  * Tested by tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py
  *

@@ -1,18 +1,19 @@
 /* stops.c - of many strings that may end a free text: which can be cut in one way only, and which
  * tag has which trigger. See tags.h.
  *
- * Problem   Free text up to a string T is free · T where no other string S ends first. Two cases are
- *           in the way: S lies in T, or a beginning of T (a proper one, T's own included) ends S. To
- *           compare each with each takes n² comparisons, and a request may have 100,000 strings.
+ * Problem   Free text up to a string T is free · T where no other string S ends first. Two cases
+ *           are in the way: S lies in T, or a beginning of T (a proper one, T's own included) ends
+ *           S. To compare each with each takes n² comparisons, and a request may have 100,000
+ *           strings.
  * Idea      All of them in one trie with failure links (Aho, Corasick 1975): the link of a node
  *           leads to the longest proper suffix of it that some string begins with.
  *             S in T         on the way of T stands another string's node, or a node whose links
  *                            lead to one
  *             T begins in S  a node on the way of T, before its last, is reached over links from
  *                            the end of some S: those nodes are noted once
- * Example   Of the strings "ab", "cabd" and "bc": "ab" lies in "cabd", as the link of the node "cab"
- *           leads to the node "ab", which ends a string. "bc" begins in "ab", as the link of the end
- *           "ab" leads to the node "b", on the way of "bc".
+ * Example   Of the strings "ab", "cabd" and "bc": "ab" lies in "cabd", as the link of the node
+ *           "cab" leads to the node "ab", which ends a string. "bc" begins in "ab", as the link of
+ *           the end "ab" leads to the node "b", on the way of "bc".
  * Cost      Linear in the bytes of the strings (times the bytes that may follow at one node),
  *           counted as work of the front end.
  * Tested by tests/tags/test_tags.c (all short texts, against a naive search),
@@ -121,8 +122,8 @@ static int by_text(const void *a, const void *b) {
   return c ? c : (p->index > q->index) - (p->index < q->index);
 }
 
-/* How many triggers a begin starts with; *index: one of them. All of these are captured in `used`, of
- * equal ones the first. */
+/* How many triggers a begin starts with; *index: one of them. All of these are noted in `used`,
+ * of equal ones the first. */
 static uint32_t matching(tsl__tags_lowering *l, const tsl__strings *sorted, const trigger *all,
                          tsl__string begin, bool *used, uint32_t *index) {
   uint32_t lo = 0, hi = sorted->n, count = 0;

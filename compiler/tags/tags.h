@@ -290,8 +290,8 @@ typedef struct tsl__tags_lowering {
   } choice;
   TSL__VEC(tsl__counted) counted;
 } tsl__tags_lowering;
-/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `captures`: those
- * of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
+/* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `captures`:
+ * those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
 tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
                           tsl__captures *captures, const tsl_schema_options *schema,
                           const tsl_limits *limits, tsl__tagged **out);

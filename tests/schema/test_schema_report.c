@@ -1,0 +1,257 @@
+/* test_schema_report.c - schemas: memory that runs out, long chains, large unions, reports.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/json/json.h"
+#include "compiler/schema/keywords.h"
+#include "tests/support/byte_vocab.h"
+#include "tests/support/folder.h"
+#include "tests/support/text.h"
+#include "turnstile.h"
+
+/* ---- memory that runs out, and reports ------------------------------------------------------- */
+
+struct budget {
+  long left;
+  long held; /* blocks */
+};
+
+static void *counted(void *ctx, void *block, size_t old_size, size_t new_size) {
+  struct budget *b = ctx;
+  (void)old_size;
+  if (!new_size) {
+    b->held -= block != NULL;
+    free(block);
+    return NULL;
+  }
+  if (b->left-- <= 0) return NULL;
+  void *p = realloc(block, new_size);
+  if (p && !block) b->held++;
+  return p;
+}
+
+static void test_out_of_memory(void) {
+  static const char schema[] =
+      "{\"$defs\":{\"n\":{\"type\":\"object\",\"properties\":{\"v\":{\"type\":\"integer\","
+      "\"minimum\":3},\"next\":{\"$ref\":\"#/$defs/n\"}},"
+      "\"required\":[\"v\"]}},\"oneOf\":[{\"$ref\":\"#/$defs/"
+      "n\"},{\"enum\":[1,\"a\",{\"v\":2,\"w\":[1,2]}]},{\"type\":\"array\",\"contains\":{\"const\":"
+      "1},"
+      "\"maxContains\":2}],\"not\":{\"required\":[\"x\"]},\"patternProperties\":{\"^p\":{"
+      "\"pattern\":\"^a+$\",\"minLength\":2}}}";
+  struct budget b = {1000000, 0};
+  tsl_allocator a = {&b, counted};
+  uint8_t bytes[2] = {'{', '}'};
+  uint32_t offsets[3] = {0, 1, 2};
+  tsl_vocab_desc desc = {.bytes = bytes, .offsets = offsets, .size = 2};
+  tsl_vocab *v;
+  tsl_grammar *g;
+  tsl_error error;
+  CHECK(tsl_vocab_new(&desc, &a, &v, &error) == TSL_OK);
+  CHECK(tsl_grammar_json_schema(v, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK);
+  tsl_grammar_release(g);
+  long held = b.held, failures = 0;
+  for (long n = 0;; n++) {
+    b.left = n;
+    tsl_status status = tsl_grammar_json_schema(v, schema, strlen(schema), NULL, NULL, &g, &error);
+    if (status == TSL_OK) break;
+    failures++;
+    CHECKF(status == TSL_ERR_NO_MEMORY && !g && error.status == status, "allocation %ld: %s, %s", n,
+           tsl_status_name(status), error.message);
+    CHECKF(b.held == held, "allocation %ld: %ld blocks leaked", n, b.held - held);
+  }
+  const char *report = NULL;
+  for (long n = 0; !report; n++) { /* made when it is asked for */
+    b.left = n;
+    report = tsl_grammar_report(g);
+    CHECK(report || n < 100);
+  }
+  CHECK(report[0] == '[' && strstr(report, "maxContains") && tsl_grammar_report(g) == report);
+  tsl_grammar_release(g);
+  CHECKF(failures > 10, "%ld allocations failed", failures);
+  b.left = 1000000;
+  tsl_vocab_release(v);
+  CHECK(b.held == 0);
+}
+
+/* Chains of `n` definitions, each made by `format` from its number and the next one's. */
+static tsl_status compile_chain(const char *format, unsigned n, tsl_error *error) {
+  struct text t = {0};
+  char piece[200];
+  tsl_grammar *g;
+  text_put(&t, "{\"$ref\":\"#/$defs/0\",\"$defs\":{",
+           strlen("{\"$ref\":\"#/$defs/0\",\"$defs\":{"));
+  for (unsigned i = 0; i < n; i++)
+    text_put(&t, piece, (size_t)snprintf(piece, sizeof piece, format, i, i + 1));
+  text_put(&t, piece, (size_t)snprintf(piece, sizeof piece, "\"%u\":{\"type\":\"null\"}}}", n));
+  tsl_status status = tsl_grammar_json_schema(vocab, t.at, t.n, NULL, NULL, &g, error);
+  if (g) tsl_grammar_release(g);
+  free(t.at);
+  return status;
+}
+
+static void test_chains(void) {
+  static const char *const formats[] = {
+      "\"%u\":{\"$ref\":\"#/$defs/%u\"},",
+      "\"%u\":{\"allOf\":[{\"$ref\":\"#/$defs/%u\"}]},",
+      "\"%u\":{\"not\":{\"not\":{\"$ref\":\"#/$defs/%u\"}},\"title\":\"\"},",
+      "\"%u\":{\"anyOf\":[{\"$ref\":\"#/$defs/%u\"},false]},",
+      "\"%u\":{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/"
+      "%u\"}},\"required\":[\"a\"]},",
+      "\"%u\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/%u\"},\"minItems\":1},",
+  };
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    tsl_error error = {0};
+    tsl_status status = compile_chain(formats[i], 120, &error);
+    CHECKF(status == TSL_OK, "%s 120 times: %s, %s", formats[i], tsl_status_name(status),
+           error.message);
+    status = compile_chain(formats[i], 20000, &error);
+    CHECKF(status == TSL_OK || (status == TSL_ERR_LIMIT && error.message[0]),
+           "%s 20000 times: %s, %s", formats[i], tsl_status_name(status), error.message);
+  }
+}
+
+/* What generators write for a union whose tag comes last: each of 60 objects says in its own place
+ * what "value" may be, between `before` and `after`. It is one goal, or each of the 60 would be
+ * followed with each of the 60 within it. */
+static void check_union(const char *before, const char *after, const char *text) {
+  struct text schema = {0};
+  tsl_limits limits = {.max_memory = 4u << 20};
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {0};
+  size_t accepted = 0;
+  text_add(&schema, "{\"$ref\":\"#/$defs/U\",\"$defs\":{\"U\":{\"oneOf\":[");
+  for (unsigned i = 0; i < 60; i++) {
+    text_add(&schema, i ? ",{\"type\":\"object\",\"properties\":{\"value\":"
+                        : "{\"type\":\"object\",\"properties\":{\"value\":");
+    text_add(&schema, before);
+    text_add(&schema,
+             "{\"anyOf\":[{\"$ref\":\"#/$defs/U\"},{\"type\":\"null\"}],\"default\":null}");
+    text_add(&schema, after);
+    text_add(&schema, ",\"kind\":{\"const\":\"k");
+    text_add_number(&schema, i);
+    text_add(&schema, "\"}},\"required\":[\"kind\"],\"additionalProperties\":false}");
+  }
+  text_add(&schema, "]}}}");
+  CHECKF(tsl_grammar_json_schema(vocab, schema.at, schema.n, NULL, &limits, &g, &error) == TSL_OK,
+         "%s", error.message);
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  if (m) {
+    CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), &accepted) == TSL_OK, "%s: %zu bytes",
+           text, accepted);
+    CHECK(tsl_matcher_is_complete(m));
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  text_free(&schema);
+}
+
+static void test_unions(void) {
+  check_union(
+      "", "",
+      "{\"value\":{\"value\":{\"value\":null,\"kind\":\"k7\"},\"kind\":\"k0\"},\"kind\":\"k59\"}");
+  check_union("{\"type\":\"array\",\"items\":", "}",
+              "{\"value\":[{\"value\":[null,{\"kind\":\"k1\"}],\"kind\":\"k7\"}],\"kind\":\"k3\"}");
+  check_union("{\"type\":\"object\",\"additionalProperties\":", "}",
+              "{\"value\":{\"a\":{\"value\":{\"b\":null},\"kind\":\"k7\"}},\"kind\":\"k3\"}");
+}
+
+static void test_report(void) {
+  static const char schema[] =
+      "{\"type\":\"object\",\"properties\":{\"a/"
+      "b\":{\"type\":\"string\",\"format\":\"no-such-format\",\"title\":\"T\"}},\"divisibleBy\":2}";
+  static const char *const wanted[] = {
+      "{\"pointer\":\"/type\",\"keyword\":\"type\",\"status\":\"enforced\",\"reason\":\"\"}",
+      "{\"pointer\":\"/properties/a~1b/format\",\"keyword\":\"format\",\"status\":\"no "
+      "effect\",\"reason\":\"unknown format\"}",
+      "{\"pointer\":\"/divisibleBy\",\"keyword\":\"divisibleBy\",\"status\":\"no "
+      "effect\",\"reason\":\"no keyword of this draft\"}",
+  };
+  tsl_grammar *g;
+  tsl__arena arena;
+  tsl__json *list;
+  CHECK(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, NULL) == TSL_OK);
+  if (!g) return;
+  const char *report = tsl_grammar_report(g);
+  tsl__arena_init(&arena, &tsl__malloc);
+  CHECK(tsl__json_parse(&arena, report, strlen(report), 100, &list, NULL) == TSL_OK);
+  CHECK(list && list->length == 5);
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    CHECKF(strstr(report, wanted[i]) != NULL, "%s in %s", wanted[i], report);
+  CHECK(!strstr(report, "title"));
+  tsl__arena_free(&arena);
+  tsl_grammar_release(g);
+}
+
+/* The reason for each `nullable`, with the option. */
+static void test_report_of_nullable(void) {
+  static const char schema[] = "{\"type\":\"object\",\"nullable\":true,\"properties\":{\"a\":{"
+                               "\"nullable\":true},\"b\":{\"type\":\"null\",\"nullable\":false}}}";
+  static const char *const wanted[] = {
+      "{\"pointer\":\"/"
+      "nullable\",\"keyword\":\"nullable\",\"status\":\"enforced\",\"reason\":\"\"}",
+      "{\"pointer\":\"/properties/a/nullable\",\"keyword\":\"nullable\",\"status\":\"no "
+      "effect\",\"reason\":\"no type beside it\"}",
+      "{\"pointer\":\"/properties/b/nullable\",\"keyword\":\"nullable\",\"status\":\"no "
+      "effect\",\"reason\":\"false asks for nothing\"}",
+  };
+  tsl_schema_options o = {.nullable = true};
+  tsl_grammar *g;
+  CHECK(tsl_grammar_json_schema(vocab, schema, strlen(schema), &o, NULL, &g, NULL) == TSL_OK);
+  if (!g) return;
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    CHECKF(strstr(tsl_grammar_report(g), wanted[i]) != NULL, "%s in %s", wanted[i],
+           tsl_grammar_report(g));
+  tsl_grammar_release(g);
+}
+
+/* A metaschema that leaves a vocabulary out. */
+static bool without_validation(void *ctx, const char *uri, const char **text, size_t *length) {
+  static const char meta[] =
+      "{\"$vocabulary\":{\"https://json-schema.org/draft/2020-12/vocab/core\":true,\"https://"
+      "json-schema.org/draft/2020-12/vocab/applicator\":true}}";
+  (void)ctx;
+  *text = meta;
+  *length = sizeof meta - 1;
+  return !strcmp(uri, "http://m/a");
+}
+
+static void test_report_of_vocabularies(void) {
+  static const char schema[] = "{\"$schema\":\"http://m/"
+                               "a\",\"properties\":{\"a\":{\"$id\":\"b\",\"minimum\":1,\"format\":"
+                               "\"date\",\"unevaluatedItems\":false}}}";
+  static const struct {
+    const char *keyword, *status;
+  } wanted[] = {
+      {"minimum", "no effect\",\"reason\":\"not in the vocabularies of this metaschema"},
+      {"unevaluatedItems", "no effect\",\"reason\":\"not in the vocabularies of this metaschema"},
+      {"format", "enforced\",\"reason\":\""},
+      {"properties", "enforced\",\"reason\":\""},
+  };
+  tsl_schema_options o = {.resolver = without_validation};
+  tsl_grammar *g;
+  CHECK(tsl_grammar_json_schema(vocab, schema, strlen(schema), &o, NULL, &g, NULL) == TSL_OK);
+  if (!g) return;
+  const char *report = tsl_grammar_report(g);
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    char line[200];
+    snprintf(line, sizeof line, "\"keyword\":\"%s\",\"status\":\"%s\"", wanted[i].keyword,
+             wanted[i].status);
+    CHECKF(strstr(report, line) != NULL, "%s in %s", line, report);
+  }
+  tsl_grammar_release(g);
+}
+
+int main(void) {
+  make_vocab();
+  RUN(test_out_of_memory, "every allocation may fail");
+  RUN(test_chains, "long chains: compiled or a limit, never a crash");
+  RUN(test_unions,
+      "unions whose tag comes last, and in another place for each object the same before it");
+  RUN(test_report, "the report");
+  RUN(test_report_of_nullable, "the report: OpenAPI's nullable");
+  RUN(test_report_of_vocabularies, "the report: what a metaschema leaves out");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
