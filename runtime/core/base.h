@@ -39,7 +39,7 @@
 #define TSL__PREFETCH_WRITE(at) ((void)(at))
 #endif
 
-/* Before a loop of which several turns are done at once: the compiler is told to make vectors of
+/* Before a loop of which several turns are done at once: the compiler then makes vectors of
  * these loops and of no others (meson.build). None of its turns depends on another, but for what
  * they all are or-ed or added into. */
 #ifdef TSL__SIMD
@@ -334,7 +334,7 @@ void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length);
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
-/* First bytes of characters beyond ASCII as a set: bit 0 for 0xC2, to 0xF4. */
+/* First bytes of non-ASCII characters as a set: bit 0 for 0xC2, to 0xF4. */
 #define TSL__LEAD 0xC2u
 #define TSL__LEADS 51u
 #define TSL__ALL_LEADS (((uint64_t)1 << TSL__LEADS) - 1)

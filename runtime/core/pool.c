@@ -78,14 +78,15 @@ void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
 
 /* ---- index ----------------------------------------------------------------------------------- */
 
-static size_t table_bytes(uint32_t count, bool wide) {
-  return sizeof(tsl__index_table) + (size_t)count * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
+static size_t table_bytes(uint32_t count, bool slots_64) {
+  return sizeof(tsl__index_table) +
+         (size_t)count * (slots_64 ? sizeof(uint64_t) : sizeof(uint32_t));
 }
 
 /* A slot into its home or the first free one behind it. */
 static inline void put(tsl__index_table *t, uint32_t tag, uint32_t held) {
   uint32_t i = tsl__index_home(t, tag), last = t->count - 1;
-  if (TSL__UNLIKELY(t->wide)) {
+  if (TSL__UNLIKELY(t->slots_64)) {
     while (atomic_load_explicit(&tsl__index_big(t)[i], memory_order_relaxed)) i = (i + 1) & last;
     atomic_store_explicit(&tsl__index_big(t)[i], (uint64_t)tag << 32 | held, memory_order_release);
   } else {
@@ -130,7 +131,7 @@ static void move_narrow(const tsl__index_table *from, tsl__index_table *to, uint
 
 static void move_entries(const tsl__index_table *from, tsl__index_table *to, uint32_t i,
                          uint32_t all) {
-  if (!to->wide) {
+  if (!to->slots_64) {
     move_narrow(from, to, i, all);
     return;
   }
@@ -149,10 +150,10 @@ static void move_on(tsl__index *ix, const tsl_allocator *a, tsl__index_table *t,
   atomic_store_explicit(&ix->moved, all, memory_order_relaxed);
   if (all < old->count) return;
   atomic_store_explicit(&t->moving, false, memory_order_release);
-  atomic_store_explicit(&t->seldom, t->wide, memory_order_release);
+  atomic_store_explicit(&t->seldom, t->slots_64, memory_order_release);
   if (ix->read_unlocked) return;
   t->older = old->older;
-  tsl__free(a, old, table_bytes(old->count, old->wide));
+  tsl__free(a, old, table_bytes(old->count, old->slots_64));
 }
 
 static inline bool is_moving(const tsl__index_table *t) {
@@ -193,21 +194,21 @@ static bool is_full(const tsl__index *ix, const tsl__index_table *t) {
 }
 
 static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old,
-                              bool wide) {
+                              bool slots_64) {
   uint32_t count = ix->read_unlocked ? KEPT_FIRST : FIRST;
   tsl__index_settle(ix, a);
   if (old)
     count = !is_full(ix, old)       ? old->count
             : old->count < FOURFOLD ? old->count * 4
                                     : old->count * 2;
-  tsl__index_table *t = tsl__alloc_zero(a, table_bytes(count, wide));
+  tsl__index_table *t = tsl__alloc_zero(a, table_bytes(count, slots_64));
   if (!t) return NULL;
   t->count = count;
-  t->wide = wide;
+  t->slots_64 = slots_64;
   t->older = old;
   atomic_store_explicit(&ix->moved, 0, memory_order_relaxed);
   atomic_store_explicit(&t->moving, old != NULL, memory_order_relaxed);
-  atomic_store_explicit(&t->seldom, wide || old, memory_order_relaxed);
+  atomic_store_explicit(&t->seldom, slots_64 || old, memory_order_relaxed);
   if (old && old->count < GRADUAL) move_on(ix, a, t, old->count);
   atomic_store_explicit(&ix->table, t, memory_order_release);
   return t;
@@ -215,7 +216,7 @@ static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index
 
 static TSL__SELDOM bool add_grown(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old,
                                   uint64_t hash, uint32_t held) {
-  tsl__index_table *t = grow(ix, a, old, held > TSL__INDEX_NUMBERS || (old && old->wide));
+  tsl__index_table *t = grow(ix, a, old, held > TSL__INDEX_NUMBERS || (old && old->slots_64));
   if (!t) return false;
   put(t, tsl__index_tag(hash), held);
   ix->n++;
@@ -225,7 +226,7 @@ static TSL__SELDOM bool add_grown(tsl__index *ix, const tsl_allocator *a, tsl__i
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number) {
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
   uint32_t held = number - ix->first + 1;
-  if (TSL__UNLIKELY(!t || is_full(ix, t) || (held > TSL__INDEX_NUMBERS && !t->wide)))
+  if (TSL__UNLIKELY(!t || is_full(ix, t) || (held > TSL__INDEX_NUMBERS && !t->slots_64)))
     return add_grown(ix, a, t, hash, held);
   if (TSL__UNLIKELY(is_moving(t))) move_on(ix, a, t, MOVED_EACH);
   put(t, tsl__index_tag(hash), held);
@@ -236,7 +237,7 @@ bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint3
 void tsl__index_free(tsl__index *ix, const tsl_allocator *a) {
   for (tsl__index_table *t = atomic_load(&ix->table), *older; t; t = older) {
     older = t->older;
-    tsl__free(a, t, table_bytes(t->count, t->wide));
+    tsl__free(a, t, table_bytes(t->count, t->slots_64));
   }
   memset(ix, 0, sizeof *ix);
 }
@@ -245,11 +246,11 @@ size_t tsl__index_memory(const tsl__index *ix) {
   size_t n = 0;
   for (const tsl__index_table *t = atomic_load(&((tsl__index *)(uintptr_t)ix)->table); t;
        t = t->older)
-    n += table_bytes(t->count, t->wide);
+    n += table_bytes(t->count, t->slots_64);
   return n;
 }
 
-/* ---- laid ------------------------------------------------------------------------------------ */
+/* ---- frozen ---------------------------------------------------------------------------------- */
 
 #define LAID_LEAST 16u
 

@@ -6,7 +6,7 @@
  * written.
  *
  *   pool   chunks of 8, 8, 16, 16, 32, … elements: at most a third is held and not used. The chunk
- *          of element i is told by one count of leading zeros, that of the first ones by a table,
+ *          of element i is found by one count of leading zeros, that of the first ones by a table,
  *          which is half the work: kept of a chunk is where element 0 would be before it.
  *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's
  *          number + 1. The tag gives the home slot too, as a fraction of the table: elements are
@@ -57,7 +57,7 @@ static inline uint32_t tsl__pool_chunk(uint32_t i) {
 /* the same of the first ones, eight by eight, in one cache line: most are such */
 extern const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW / 8];
 
-/* `element`: the pool's, for who can tell it without looking. */
+/* `element`: the pool's, for a caller that knows it without a search. */
 static inline void *tsl__pool_at_of(const tsl__pool *p, uint32_t i, size_t element) {
   uintptr_t first = TSL__LIKELY(i < TSL__POOL_FEW) ? p->near[tsl__pool_chunk_of[i / 8]]
                                                    : p->far[tsl__pool_chunk(i) - TSL__POOL_NEAR];
@@ -75,13 +75,13 @@ void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a);
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a);
 
 /* Its slots follow: 32 bits each, number + 1 in the lower TSL__INDEX_NUMBER of them and the tag
- * above; in a wide one 64, number + 1 in the lower half and the tag in the upper one. */
+ * above; in one with `slots_64`, 64, number + 1 in the lower half and the tag in the upper one. */
 typedef struct tsl__index_table {
   struct tsl__index_table *older;
   uint32_t count; /* of slots: a power of two */
-  bool wide;
+  bool slots_64;
   _Atomic(bool) moving; /* not all of the older one's entries are here */
-  _Atomic(bool) seldom; /* wide, or moving */
+  _Atomic(bool) seldom; /* slots_64, or moving */
 } tsl__index_table;
 
 #define TSL__INDEX_TAG 19u    /* bits of a tag */
@@ -109,9 +109,9 @@ static inline _Atomic(uint32_t) *tsl__index_narrow(const tsl__index_table *t) {
 static inline _Atomic(uint64_t) *tsl__index_big(const tsl__index_table *t) {
   return (_Atomic(uint64_t) *)(uintptr_t)(t + 1);
 }
-/* A slot as a wide one; 0: free. */
+/* A slot in the form of 64 bits; 0: free. */
 static inline uint64_t tsl__index_slot(const tsl__index_table *t, uint32_t i) {
-  if (TSL__UNLIKELY(t->wide))
+  if (TSL__UNLIKELY(t->slots_64))
     return atomic_load_explicit(&tsl__index_big(t)[i], memory_order_acquire);
   uint32_t slot = atomic_load_explicit(&tsl__index_narrow(t)[i], memory_order_acquire);
   return (uint64_t)(slot >> TSL__INDEX_NUMBER) << 32 | (slot & TSL__INDEX_NUMBERS);

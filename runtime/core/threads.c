@@ -23,7 +23,7 @@ struct tsl_threads {
   pthread_mutex_t mutex;    /* guards what follows */
   pthread_cond_t work, left;
   loop *loop; /* that workers may join; NULL: none */
-  bool taken; /* a caller's loop has the workers */
+  bool busy;  /* a caller's loop has the workers */
   bool ending;
   tsl__task *first, **last; /* the queue */
   uint32_t workers;
@@ -191,9 +191,9 @@ static void run_on_host(tsl_threads *t, loop *l) {
 
 static void run_on_workers(tsl_threads *t, loop *l) {
   pthread_mutex_lock(&t->mutex);
-  bool mine = !t->taken;
+  bool mine = !t->busy;
   if (mine) {
-    t->taken = true;
+    t->busy = true;
     t->loop = l;
     if (l->n - 1 >= t->workers)
       pthread_cond_broadcast(&t->work);
@@ -206,7 +206,7 @@ static void run_on_workers(tsl_threads *t, loop *l) {
   pthread_mutex_lock(&t->mutex);
   t->loop = NULL;
   while (l->joined) pthread_cond_wait(&t->left, &t->mutex);
-  t->taken = false;
+  t->busy = false;
   pthread_mutex_unlock(&t->mutex);
 }
 

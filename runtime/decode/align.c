@@ -4,15 +4,22 @@
  * Problem   Let the model say a:0.9, b:0.1 first, and after a hardly ever anything that the grammar
  *           allows, after b always. Under masks nine in ten texts begin with a; but of the model's
  *           texts that satisfy the grammar, nearly all begin with b.
- * Idea      c(prefix) = the probability that the model, going on from the prefix, satisfies the
- *           grammar. Drawing t with p(t) c(prefix t), normalised, is drawing from the conditional.
- *           c is not known, but Σ p(t) c(prefix t) over the allowed t, with 1 where nothing is
- *           known, is an upper bound of it, and each sample makes it better along its way.
- * Stored    A tree of the prefixes drawn so far: of each its token's p and its c. A prefix's own
- *           sum needs no row kept: when the sample comes by, the model's row is at hand; and going
- *           back up, a parent's sum changes by p (c_new - c_old).
- * Example   Above: the first sample through a finds c(a) = 0.001; from then on a weighs 0.9 × 0.001
- *           against 0.1 × 1.
+ * Idea      c(prefix) is the probability that the model, going on from the prefix, satisfies the
+ *           grammar. To draw token t with weight
+ *
+ *             p(t) c(prefix t)     (normalised over the allowed t)
+ *
+ *           is to draw from the conditional distribution. c is not known. But
+ *
+ *             Σ p(t) c(prefix t)   over the allowed t, with c = 1 where nothing is known,
+ *
+ *           is an upper bound of c(prefix), and each sample makes it better along its way.
+ * Stored    A tree of the prefixes drawn so far: of each its token's p and its c. The sum of a
+ *           prefix needs no row of logits kept: when a sample passes, the model's row is at hand.
+ *           On the way back up, a parent's sum changes by p (c_new - c_old).
+ * Example   As above: the first sample through a finds c(a) = 0.001. From then on a weighs
+ *           0.9 × 0.001 = 0.0009 against 0.1 × 1 for b.
+ * Cost      A sample is one text under masks; then one step up the tree for each of its tokens.
  * Ref       Park, Wang, Berg-Kirkpatrick, Polikarpova, D'Antoni 2024 "Grammar-Aligned Decoding".
  * Tested by tests/decode/test_align.c
  *

@@ -58,7 +58,7 @@ typedef struct search {
   TSL__VEC(tsl_token) flat; /* the tokens of all open beams */
   beam *open, *next;        /* `width` each */
   candidate *heap;          /* `width`: the worst on top */
-  tsl_prefix *asked;
+  tsl_prefix *requested;
   float *rows;
   uint32_t *mask;
   uint32_t open_n, heap_n;
@@ -196,13 +196,13 @@ static tsl_status ask(search *s, uint32_t depth) {
   if (!tsl__vec_reserve(&s->out->alloc, &s->flat, (size_t)depth * s->open_n + 1))
     return TSL_ERR_NO_MEMORY;
   for (uint32_t i = 0; i < s->open_n; i++) {
-    s->asked[i] = (tsl_prefix){s->flat.at + s->flat.n, depth};
+    s->requested[i] = (tsl_prefix){s->flat.at + s->flat.n, depth};
     s->flat.n += depth;
     size_t at = s->flat.n;
     for (uint32_t l = s->open[i].last; l != NO_LINK; l = s->links.at[l].before)
       s->flat.at[--at] = s->links.at[l].token;
   }
-  return s->model(s->ctx, s->asked, s->open_n, s->rows);
+  return s->model(s->ctx, s->requested, s->open_n, s->rows);
 }
 
 /* The allowed tokens after a beam: ends are finished, others offered. */
@@ -267,7 +267,7 @@ static void search_free(search *s) {
   tsl__free(a, s->open, s->o.width * sizeof *s->open);
   tsl__free(a, s->next, s->o.width * sizeof *s->next);
   tsl__free(a, s->heap, s->o.width * sizeof *s->heap);
-  tsl__free(a, s->asked, s->o.width * sizeof *s->asked);
+  tsl__free(a, s->requested, s->o.width * sizeof *s->requested);
   tsl__free(a, s->rows, (size_t)s->o.width * s->vocab->logits_width * sizeof *s->rows);
   tsl__free(a, s->mask, tsl_vocab_mask_words(s->vocab) * sizeof *s->mask);
   tsl__vec_free(a, &s->links);
@@ -280,10 +280,10 @@ static tsl_status prepare(search *s) {
   s->open = tsl__alloc(a, s->o.width * sizeof *s->open);
   s->next = tsl__alloc(a, s->o.width * sizeof *s->next);
   s->heap = tsl__alloc(a, s->o.width * sizeof *s->heap);
-  s->asked = tsl__alloc(a, s->o.width * sizeof *s->asked);
+  s->requested = tsl__alloc(a, s->o.width * sizeof *s->requested);
   s->rows = tsl__alloc(a, (size_t)s->o.width * s->vocab->logits_width * sizeof *s->rows);
   s->mask = tsl__alloc(a, tsl_vocab_mask_words(s->vocab) * sizeof *s->mask);
-  if (!s->open || !s->next || !s->heap || !s->asked || !s->rows || !s->mask)
+  if (!s->open || !s->next || !s->heap || !s->requested || !s->rows || !s->mask)
     return TSL_ERR_NO_MEMORY;
   return tsl_budget_new(s->grammar, a, &s->budget);
 }

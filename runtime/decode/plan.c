@@ -1,8 +1,7 @@
 /* plan.c - see plan.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/decode/plan.h"
-
+#include "runtime/decode/plan_table.h"
 #include "runtime/position/distinct_run.h"
 
 #define NEAR_MAX 1500u
@@ -27,39 +26,24 @@ void tsl__planner_free(tsl__planner *p) {
   tsl_grammar_release(p->grammar);
 }
 
-static tsl__space *space_of(const tsl__planner *p) { return p->grammar->space; }
-static bool fine(const tsl__planner *p) { return space_of(p)->status == TSL_OK; }
-static void out_of_memory(const tsl__planner *p) {
-  tsl__space_fail(space_of(p), TSL_ERR_NO_MEMORY, "out of memory");
-}
-
-static tsl__plan *find(const tsl__planner *p, tsl__stack at) {
-  tsl__index_iter it = tsl__index_first(&p->index, tsl__mix(at));
-  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
-    tsl__plan *plan = tsl__pool_at(&p->plans, i);
-    if (plan->at == at) return plan;
-  }
-  return NULL;
-}
-
 static bool is_end(const tsl__planner *p, tsl__stack at) {
-  return tsl__stack_at(space_of(p), at)->complete;
+  return tsl__stack_at(tsl__plan_space(p), at)->complete;
 }
 
 /* The plan of a position, made if it was not there: then without any way, or none is needed. NULL
  * on failure. */
 static tsl__plan *entry(tsl__planner *p, tsl__stack at) {
-  tsl__plan *plan = find(p, at);
+  tsl__plan *plan = tsl__plan_find(p, at);
   if (plan) return plan;
-  uint32_t missing = tsl__stack_shortest(space_of(p), at),
+  uint32_t missing = tsl__stack_shortest(tsl__plan_space(p), at),
            known = is_end(p, at) ? 0 : TSL__PLAN_NONE;
-  if (!fine(p)) return NULL;
+  if (!tsl__plan_fine(p)) return NULL;
   plan = tsl__pool_add(&p->plans, &p->alloc);
   if (plan)
     *plan = (tsl__plan){
         .at = at, .token = TSL_NO_TOKEN, .bytes = known, .tokens = known, .missing = missing};
   if (plan && tsl__index_add(&p->index, &p->alloc, tsl__mix(at), p->plans.n - 1)) return plan;
-  out_of_memory(p);
+  tsl__plan_no_memory(p);
   return NULL;
 }
 
@@ -69,7 +53,7 @@ static void note_first(const tsl__planner *p, tsl__plan *plan, uint32_t tokens, 
   plan->tokens = tokens;
   plan->token = token;
   plan->after = after;
-  plan->unfollowed = space_of(p)->names_tokens;
+  plan->unfollowed = tsl__plan_space(p)->names_tokens;
 }
 
 /* The fewest bytes to the end, at least. */
@@ -135,15 +119,15 @@ static void open_place(search *s, tsl__stack at, tsl__stack like, uint32_t paren
     *known = fresh;
   else if (!tsl__vec_push(&s->p->alloc, &s->places, fresh) ||
            !tsl__index_add(&s->index, &s->p->alloc, tsl__mix(like), number)) {
-    out_of_memory(s->p);
+    tsl__plan_no_memory(s->p);
     return;
   }
-  if (!tsl__heap_push(&s->p->alloc, &s->open, number, before, s)) out_of_memory(s->p);
+  if (!tsl__heap_push(&s->p->alloc, &s->open, number, before, s)) tsl__plan_no_memory(s->p);
 }
 
 /* The next position to look at, closed now; UINT32_MAX: none is left. */
 static uint32_t next_place(search *s) {
-  while (s->open.n && fine(s->p)) {
+  while (s->open.n && tsl__plan_fine(s->p)) {
     uint32_t n = tsl__heap_pop(&s->open, before, s);
     if (s->places.at[n].closed) continue;
     s->places.at[n].closed = true;
@@ -170,9 +154,9 @@ static uint8_t byte_in_order(unsigned i) {
 
 /* May what is spelled become a name that the object has? Then there are better ways. */
 static bool rivalled(const tsl__planner *p, tsl__stack at) {
-  const tsl__space *space = space_of(p);
+  const tsl__space *space = tsl__plan_space(p);
   return tsl__distinct_at(space, tsl__with_distinct_at(space, at)->distinct)->name &&
-         tsl__distinct_blank(space_of(p), at) == at;
+         tsl__distinct_blank(tsl__plan_space(p), at) == at;
 }
 
 /* Is a byte of white space between values asked for, as a line break before a closing bracket is?
@@ -203,7 +187,7 @@ static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl
  * when that one has begun: where no byte leaves fewer, one that leaves the least is taken, more or
  * not. */
 static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
-  tsl__space *space = space_of(p);
+  tsl__space *space = tsl__plan_space(p);
   uint32_t missing = missing_at(p, at), least = UINT32_MAX;
   bool found = false, may_rise = (space->watches & TSL__SAME_ITEM) &&
                                  tsl__with_distinct_at(space, at)->distinct && p->rises < RISES_MAX;
@@ -243,7 +227,7 @@ static bool trace(search *s, uint32_t n, hops *way) {
   for (; s->places.at[n].parent != n; n = s->places.at[n].parent) {
     const place *to = &s->places.at[n];
     hop l = {s->places.at[to->parent].at, to->at, (uint8_t)to->by};
-    if (!tsl__vec_push(&s->p->alloc, way, l)) return out_of_memory(s->p), false;
+    if (!tsl__vec_push(&s->p->alloc, way, l)) return tsl__plan_no_memory(s->p), false;
   }
   for (size_t i = first, j = way->n; i + 1 < j; i++) {
     hop l = way->at[i];
@@ -256,7 +240,7 @@ static bool trace(search *s, uint32_t n, hops *way) {
 /* Is the way to a place one to keep: to an end, to a position whose way is known, or, for `ahead`,
  * to one from which fewer bytes are missing than where the search began? */
 static bool arrives(search *s, uint32_t n, bool ahead) {
-  const tsl__plan *plan = find(s->p, s->places.at[n].at);
+  const tsl__plan *plan = tsl__plan_find(s->p, s->places.at[n].at);
   return is_end(s->p, s->places.at[n].at) || (plan && plan->bytes != TSL__PLAN_NONE) ||
          (ahead && s->places.at[n].hope < s->places.at[0].hope);
 }
@@ -265,7 +249,7 @@ static bool arrives(search *s, uint32_t n, bool ahead) {
  * yet. */
 static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool exponents, uint64_t *most,
                        hops *way) {
-  tsl__space *space = space_of(p);
+  tsl__space *space = tsl__plan_space(p);
   search s = {.p = p};
   bool found = false, items = (space->watches & (TSL__NEW_ITEM | TSL__SAME_ITEM)) == TSL__NEW_ITEM;
   open_place(&s, from, from, 0, 0, hope_in_bytes(&s, from), 0);
@@ -281,7 +265,7 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool expone
     if (s.steps % 64 == 0) tsl__space_go_on(space);
     if (!tsl__stack_next(space, at, &next)) break;
     drop_spellings(space, at, exponents, &next);
-    for (unsigned i = 0; i < BYTES_IN_ORDER && fine(p); i++) {
+    for (unsigned i = 0; i < BYTES_IN_ORDER && tsl__plan_fine(p); i++) {
       uint8_t byte = byte_in_order(i);
       bool forgot = false;
       if (!tsl__bytes_has(&next, byte)) continue;
@@ -307,22 +291,22 @@ static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
   uint64_t near = p->near, some = NEAR_MAX, far = TSL__PLAN_POSITIONS;
   bool found = search_way(p, from, false, true, &near, way);
   if (found && p->near < NEAR_MAX) p->near *= 2;
-  if (found || near || !fine(p)) return found;
+  if (found || near || !tsl__plan_fine(p)) return found;
   /* what all these looks leave in the tables is more than a few bytes are worth */
   if (p->near > NEAR_MIN) p->near /= 2;
   return search_way(p, from, true, true, &some, way) ||
-         (fine(p) && !some && search_way(p, from, true, false, &far, way));
+         (tsl__plan_fine(p) && !some && search_way(p, from, true, false, &far, way));
 }
 
 /* The fewest tokens that spell the way from a plan on: those after it are known. */
 static void count_tokens(const tsl__planner *p, tsl__plan *plan) {
-  const tsl__trie *trie = &space_of(p)->vocab->trie;
+  const tsl__trie *trie = &tsl__plan_space(p)->vocab->trie;
   uint32_t node = 0;
   for (const tsl__plan *at = plan; at->next;) {
     node = tsl__trie_child(trie, node, at->byte);
     if (!node) return;
     const tsl__trie_node *t = &trie->nodes[node];
-    at = find(p, at->next);
+    at = tsl__plan_find(p, at->next);
     if (t->begin == t->own_end || at->tokens == TSL__PLAN_NONE || at->tokens + 1 >= plan->tokens)
       continue;
     note_first(p, plan, at->tokens + 1, trie->order[t->begin], at->at);
@@ -332,7 +316,7 @@ static void count_tokens(const tsl__planner *p, tsl__plan *plan) {
 /* Note the way, its end first. */
 static bool keep_way(tsl__planner *p, const hops *way) {
   for (size_t i = way->n; i-- > 0;) {
-    const tsl__plan *then = find(p, way->at[i].next);
+    const tsl__plan *then = tsl__plan_find(p, way->at[i].next);
     tsl__plan *plan = then ? entry(p, way->at[i].at) : NULL;
     if (!plan) return false;
     if (plan->bytes != TSL__PLAN_NONE) continue; /* the search came by here on another way */
@@ -346,7 +330,7 @@ static bool keep_way(tsl__planner *p, const hops *way) {
 
 /* Is this position an end, or is its way known? An end's plan is made. */
 static bool arrived(tsl__planner *p, tsl__stack at) {
-  const tsl__plan *plan = is_end(p, at) ? entry(p, at) : find(p, at);
+  const tsl__plan *plan = is_end(p, at) ? entry(p, at) : tsl__plan_find(p, at);
   return plan && plan->bytes != TSL__PLAN_NONE;
 }
 
@@ -357,140 +341,17 @@ static void plan_bytes(tsl__planner *p, tsl__stack at) {
   bool found = true;
   p->rises = 0;
   /* who asks whether it is an end may have found no memory to note that */
-  while (found && !arrived(p, l.next) && fine(p)) {
-    if (way.n % 1024 == 0) tsl__space_go_on(space_of(p));
+  while (found && !arrived(p, l.next) && tsl__plan_fine(p)) {
+    if (way.n % 1024 == 0) tsl__space_go_on(tsl__plan_space(p));
     if (descend(p, l.next, &l)) {
-      if (!tsl__vec_push(&p->alloc, &way, l)) out_of_memory(p);
+      if (!tsl__vec_push(&p->alloc, &way, l)) tsl__plan_no_memory(p);
       continue;
     }
     found = search_bytes(p, l.next, &way);
     if (found) l = way.at[way.n - 1];
   }
-  if (fine(p) && found) keep_way(p, &way);
+  if (tsl__plan_fine(p) && found) keep_way(p, &way);
   tsl__vec_free(&p->alloc, &way);
-}
-
-/* ---- where tokens lead ----------------------------------------------------------------------- */
-
-typedef struct spelled {
-  uint32_t node;
-  tsl__stack at; /* after the bytes up to the node */
-  bool whole;    /* no item that was under way has been forgotten, or has ended */
-} spelled;
-
-/* Whether items may be forgotten at the beginning of a token. */
-static bool begins_whole(const tsl__planner *p) {
-  return !p->exactly && (space_of(p)->watches & TSL__NEW_ITEM);
-}
-
-/* One byte on in a token; 0 on failure, or where it leads nowhere after all. */
-static tsl__stack land(tsl__planner *p, tsl__stack at, uint8_t byte, bool *whole) {
-  tsl__space *space = space_of(p);
-  bool forgot = false;
-  *whole = *whole && !tsl__distinct_passes(space, at, byte);
-  tsl__stack to = *whole ? tsl__distinct_byte_forget(space, at, byte, &forgot)
-                         : tsl__stack_byte(space, at, byte);
-  *whole = *whole && !forgot;
-  return to ? tsl__distinct_blank(space, to) : 0;
-}
-
-/* The row of a position, which another may have had; NULL on failure. */
-static tsl__byte_row *row_of(tsl__planner *p, const spelled *s) {
-  if (!p->rows && !(p->rows = tsl__alloc_zero(&p->alloc, TSL__BYTE_ROWS * sizeof *p->rows)))
-    return out_of_memory(p), NULL;
-  tsl__byte_row *row = &p->rows[tsl__mix(s->at) % TSL__BYTE_ROWS];
-  if (row->at == s->at && row->whole == s->whole) return row;
-  row->at = 0;
-  row->whole = s->whole;
-  row->told = row->stays = row->wholes = (tsl__bytes){0};
-  if (!tsl__stack_next(space_of(p), s->at, &row->next)) return NULL;
-  row->at = s->at;
-  return row;
-}
-
-/* Where one of the bytes leads that may follow; 0 on failure, or where it leads nowhere after
- * all. */
-static tsl__stack row_byte(tsl__planner *p, tsl__byte_row *row, uint8_t byte) {
-  if (tsl__bytes_has(&row->told, byte)) return row->to[byte];
-  bool whole = row->whole;
-  tsl__stack to = land(p, row->at, byte, &whole);
-  if (!fine(p)) return 0;
-  row->to[byte] = to;
-  tsl__bytes_add(&row->told, byte);
-  if (whole) tsl__bytes_add(&row->wholes, byte);
-  if (to == row->at && whole == row->whole) tsl__bytes_add(&row->stays, byte);
-  return to;
-}
-
-/* Do all bytes below a node lead from a position back to it? */
-static bool stays(tsl__planner *p, tsl__byte_row *row, const tsl__trie_node *node) {
-  if (node->below == UINT16_MAX) return false;
-  const tsl__bytes *below = &space_of(p)->vocab->trie.sets[node->below];
-  for (int i = 0; i < 4; i++)
-    if (below->w[i] & (~row->next.w[i] | (row->told.w[i] & ~row->stays.w[i]))) return false;
-  for (int i = 0; i < 4; i++)
-    for (uint64_t left = below->w[i] & ~row->stays.w[i]; left; left &= left - 1) {
-      uint8_t byte = (uint8_t)(i * 64 + __builtin_ctzll(left));
-      if (!row_byte(p, row, byte) || !tsl__bytes_has(&row->stays, byte)) return false;
-    }
-  return fine(p);
-}
-
-bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx) {
-  tsl__space *space = space_of(p);
-  const tsl__trie *trie = &space->vocab->trie;
-  TSL__VEC(spelled) todo = {0};
-  spelled s = {0, tsl__distinct_blank(space, at), begins_whole(p)};
-  bool more = true;
-  if (!tsl__vec_push(&p->alloc, &todo, s)) out_of_memory(p);
-  for (uint32_t steps = 0; more && todo.n && fine(p); steps++) {
-    if (steps % 1024 == 0) tsl__space_go_on(space);
-    s = todo.at[--todo.n];
-    const tsl__trie_node *node = &trie->nodes[s.node];
-    tsl__byte_row *row = node->children ? row_of(p, &s) : NULL;
-    if (s.node && row && stays(p, row, node)) {
-      more = visit(ctx, s.at, trie->order + node->begin, node->end - node->begin);
-      continue;
-    }
-    if (s.node && node->begin < node->own_end)
-      more = visit(ctx, s.at, trie->order + node->begin, node->own_end - node->begin);
-    /* what was visited may have asked for others */
-    row = node->children && more && fine(p) ? row_of(p, &s) : NULL;
-    for (uint32_t c = node->first_child; row && c < node->first_child + node->children && fine(p);
-         c++) {
-      uint8_t byte = trie->nodes[c].byte;
-      spelled t = {c, tsl__bytes_has(&row->next, byte) ? row_byte(p, row, byte) : 0, false};
-      t.whole = tsl__bytes_has(&row->wholes, byte);
-      if (t.at && !tsl__vec_push(&p->alloc, &todo, t)) out_of_memory(p);
-    }
-  }
-  tsl__vec_free(&p->alloc, &todo);
-  return fine(p);
-}
-
-tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token) {
-  tsl__space *space = space_of(p);
-  const tsl_vocab *v = space->vocab;
-  bool whole = begins_whole(p);
-  if (space->names_tokens) return tsl__stack_token(space, at, token);
-  at = tsl__distinct_blank(space, at);
-  for (uint32_t i = v->offsets[token]; at && i < v->offsets[token + 1]; i++)
-    at = land(p, at, v->bytes[i], &whole);
-  return at;
-}
-
-bool tsl__planner_named_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx) {
-  tsl__space *space = space_of(p);
-  const tsl_vocab *v = space->vocab;
-  if (!space->names_tokens) return true;
-  tsl__mask mask = tsl__stack_mask(space, at);
-  for (tsl_token t = 0; t < v->size && fine(p); t++) {
-    if (t % 1024 == 0) tsl__space_go_on(space);
-    if (!tsl__mask_has(space, mask, t) || tsl_vocab_is_eog(v, t)) continue;
-    tsl__stack to = tsl__stack_token(space, at, t);
-    if (to && !visit(ctx, to, &t, 1)) break;
-  }
-  return fine(p);
 }
 
 /* ---- a way in tokens ------------------------------------------------------------------------- */
@@ -507,7 +368,7 @@ typedef struct token_search {
 
 /* A token spells at most so many bytes; one that is named may stand for none. */
 static uint32_t hope_in_tokens(tsl__planner *p, tsl__stack at) {
-  const tsl__space *space = space_of(p);
+  const tsl__space *space = tsl__plan_space(p);
   uint32_t longest = space->vocab->trie.nodes[0].height, missing = missing_at(p, at);
   if (is_end(p, at) || space->names_tokens || longest == 0) return 0;
   return missing / longest + (missing % longest != 0);
@@ -531,9 +392,9 @@ typedef TSL__VEC(taking) takings;
 /* The way to a place, as it is if nothing is forgotten; 0: it leads nowhere, or on failure. Else
  * the position that it leads to. */
 static tsl__stack follow_way(const search *s, uint32_t n, takings *way) {
-  tsl__space *space = space_of(s->p);
+  tsl__space *space = tsl__plan_space(s->p);
   uint32_t tokens = s->places.at[n].cost;
-  if (!tsl__vec_reserve(&s->p->alloc, way, tokens)) return out_of_memory(s->p), 0;
+  if (!tsl__vec_reserve(&s->p->alloc, way, tokens)) return tsl__plan_no_memory(s->p), 0;
   for (way->n = tokens; s->places.at[n].parent != n; n = s->places.at[n].parent)
     way->at[s->places.at[n].cost - 1].token = s->places.at[n].by;
   tsl__stack at = s->places.at[n].at;
@@ -546,7 +407,7 @@ static tsl__stack follow_way(const search *s, uint32_t n, takings *way) {
 
 /* Note a way in tokens whose end has a plan, its end first. */
 static void note_way(tsl__planner *p, const takings *way, tsl__stack end) {
-  const tsl__plan *then = find(p, end);
+  const tsl__plan *then = tsl__plan_find(p, end);
   for (size_t i = way->n; then && i-- > 0;) {
     tsl__plan *own = entry(p, way->at[i].at);
     if (own && own->tokens > then->tokens + 1) {
@@ -561,7 +422,7 @@ static void note_way(tsl__planner *p, const takings *way, tsl__stack end) {
  * it. */
 static void keep_tokens(search *s, uint32_t n) {
   uint32_t total = s->places.at[n].cost;
-  for (; fine(s->p) && s->places.at[n].parent != n; n = s->places.at[n].parent) {
+  for (; tsl__plan_fine(s->p) && s->places.at[n].parent != n; n = s->places.at[n].parent) {
     const place *to = &s->places.at[n], *from = &s->places.at[to->parent];
     tsl__plan *plan = entry(s->p, from->at);
     if (!plan || plan->tokens <= total - from->cost) continue;
@@ -575,9 +436,9 @@ static void keep_tokens(search *s, uint32_t n) {
 static bool keep_true_way(search *s, uint32_t n) {
   tsl__planner *p = s->p;
   takings way = {0};
-  tsl__stack end = space_of(p)->watches ? follow_way(s, n, &way) : s->places.at[n].at;
+  tsl__stack end = tsl__plan_space(p)->watches ? follow_way(s, n, &way) : s->places.at[n].at;
   bool ends = end && is_end(p, end);
-  if (ends && space_of(p)->watches & TSL__NEW_ITEM && arrived(p, end))
+  if (ends && tsl__plan_space(p)->watches & TSL__NEW_ITEM && arrived(p, end))
     note_way(p, &way, end);
   else if (ends)
     keep_tokens(s, n);
@@ -604,138 +465,41 @@ static bool search_tokens_once(tsl__planner *p, tsl__stack at, uint64_t limit, b
       break;
   }
   search_free(&t.s);
-  return certain && fine(p);
+  return certain && tsl__plan_fine(p);
 }
 
 /* The same, with certainty where that can be had: where items were forgotten on ways that are none,
  * without forgetting any. */
 static bool search_tokens(tsl__planner *p, tsl__stack at, uint64_t limit) {
   bool forgot, certain = search_tokens_once(p, at, limit, &forgot);
-  if (!forgot || !begins_whole(p) || !fine(p)) return certain && !forgot;
+  if (!forgot || !tsl__plan_begins_whole(p) || !tsl__plan_fine(p)) return certain && !forgot;
   p->exactly = true;
   certain = search_tokens_once(p, at, limit, &forgot);
   p->exactly = false;
   return certain && !forgot;
 }
 
-/* ---- names that landings forget -------------------------------------------------------------- */
-
-static bool add_bytes(tsl__planner *p, tsl__name_list *out, const void *bytes, size_t n) {
-  if (!tsl__vec_reserve(&p->alloc, out, n)) return out_of_memory(p), false;
-  if (n) memcpy(out->at + out->n, bytes, n);
-  out->n += n;
-  return true;
-}
-
-bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out) {
-  tsl__space *space = space_of(p);
-  tsl__run *r = tsl__run_take(space);
-  const tsl__spelling *s =
-      r && tsl__run_load(space, r, at) && r->in_name ? tsl__run_spelling(space, r) : NULL;
-  out->under_way = s != NULL;
-  out->escape = s && s->open_count;
-  out->written.n = 0;
-  out->known = fine(p) && (!s || add_bytes(p, &out->written, s->decoded.at, s->decoded.n));
-  tsl__run_give(space, r);
-  return out->known;
-}
-
-/* Which bytes of the plan's way end names: from its end on, or from where that is known. */
-static void find_names(tsl__planner *p, tsl__plan *plan) {
-  TSL__VEC(tsl__plan *) way = {0};
-  tsl__naming now = {0};
-  tsl__plan *at = plan;
-  for (tsl__plan *next;
-       fine(p) && at->names == TSL__NAMES_UNKNOWN && at->next && (next = find(p, at->next));
-       at = next)
-    if (!tsl__vec_push(&p->alloc, &way, at)) out_of_memory(p);
-  bool naming = fine(p) && tsl__planner_naming(p, at->at, &now) && now.under_way;
-  if (fine(p) && at->names == TSL__NAMES_UNKNOWN)
-    at->names = at->bytes == 0 ? TSL__NAMES_NONE : TSL__NAMES_ANY;
-  for (uint8_t names = at->names; way.n-- > 0 && fine(p); at->names = names) {
-    bool named_then = naming;
-    at = way.at[way.n];
-    naming = tsl__planner_naming(p, at->at, &now) && now.under_way;
-    at->ends_name = naming && !named_then;
-    if (at->ends_name && names == TSL__NAMES_NONE) names = TSL__NAMES_SOME;
-    if (!fine(p)) names = TSL__NAMES_UNKNOWN;
-  }
-  tsl__vec_free(&p->alloc, &now.written);
-  tsl__vec_free(&p->alloc, &way);
-}
-
-tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack from, tsl__name_list *out) {
-  tsl__plan *plan = find(p, from);
-  tsl__naming now = {0};
-  out->n = 0;
-  if (!plan) return TSL__NAMES_UNKNOWN;
-  if (plan->names == TSL__NAMES_UNKNOWN) find_names(p, plan);
-  tsl__later_names names = plan->names;
-  for (const tsl__plan *at = plan;
-       names == TSL__NAMES_SOME && fine(p) && at->names == TSL__NAMES_SOME;
-       at = find(p, at->next)) {
-    if (!at->ends_name || !tsl__planner_naming(p, at->at, &now)) continue;
-    uint32_t n = (uint32_t)now.written.n;
-    if (!add_bytes(p, out, &n, sizeof n) || !add_bytes(p, out, now.written.at, n)) break;
-  }
-  tsl__vec_free(&p->alloc, &now.written);
-  return fine(p) ? names : TSL__NAMES_UNKNOWN;
-}
-
-/* Is there a name that begins with two pieces, or, `whole`, is them? */
-static bool one_begins(const tsl__name_list *names, const tsl__name_list *first,
-                       const uint8_t *then, size_t n, bool whole) {
-  uint32_t length;
-  for (size_t i = 0; i < names->n; i += length) {
-    memcpy(&length, names->at + i, sizeof length);
-    const uint8_t *name = names->at + (i += sizeof length);
-    size_t all = first->n + n;
-    if (whole ? length != all : length < all) continue;
-    if ((!first->n || !memcmp(name, first->at, first->n)) &&
-        (!n || !memcmp(name + first->n, then, n)))
-      return true;
-  }
-  return false;
-}
-
-bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token,
-                   const tsl__name_list *names) {
-  const uint8_t *bytes = v->bytes + v->offsets[token], *quote = NULL;
-  size_t n = v->offsets[token + 1] - v->offsets[token], quotes = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (bytes[i] == '\\') return true;
-    if (bytes[i] == '"') quotes++, quote = bytes + i;
-  }
-  if (quotes > 1 || begun->escape) return true;
-  /* right after its opening quote it need not be known that one is under way */
-  const tsl__name_list none = {0}, *written = begun->under_way ? &begun->written : &none;
-  if (one_begins(names, written, bytes, quote ? (size_t)(quote - bytes) : n, quote != NULL))
-    return true;
-  return !begun->under_way && quote &&
-         one_begins(names, &none, quote + 1, n - (size_t)(quote + 1 - bytes), false);
-}
-
 /* ---- plans ----------------------------------------------------------------------------------- */
 
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
   takings way = {0};
-  const tsl__plan *plan = find(p, like);
-  while (fine(p) && at && tsl__plan_leads(plan)) {
-    if (!tsl__vec_push(&p->alloc, &way, ((taking){at, plan->token}))) out_of_memory(p);
-    at = tsl__stack_token(space_of(p), at, plan->token);
-    plan = find(p, plan->after);
+  const tsl__plan *plan = tsl__plan_find(p, like);
+  while (tsl__plan_fine(p) && at && tsl__plan_leads(plan)) {
+    if (!tsl__vec_push(&p->alloc, &way, ((taking){at, plan->token}))) tsl__plan_no_memory(p);
+    at = tsl__stack_token(tsl__plan_space(p), at, plan->token);
+    plan = tsl__plan_find(p, plan->after);
   }
-  if (fine(p) && at && plan && arrived(p, at) && is_end(p, at)) note_way(p, &way, at);
+  if (tsl__plan_fine(p) && at && plan && arrived(p, at) && is_end(p, at)) note_way(p, &way, at);
   tsl__vec_free(&p->alloc, &way);
 }
 
 /* Where tokens can be taken by their names, a token may lead to more than its spelling does: such a
  * position has at least the ways of the one in the plan. */
 static void follow_names(tsl__planner *p, tsl__plan *plan) {
-  if (!space_of(p)->names_tokens) return;
-  while (fine(p) && tsl__plan_leads(plan)) {
-    tsl__stack to = tsl__stack_token(space_of(p), plan->at, plan->token);
-    const tsl__plan *then = find(p, plan->after);
+  if (!tsl__plan_space(p)->names_tokens) return;
+  while (tsl__plan_fine(p) && tsl__plan_leads(plan)) {
+    tsl__stack to = tsl__stack_token(tsl__plan_space(p), plan->at, plan->token);
+    const tsl__plan *then = tsl__plan_find(p, plan->after);
     tsl__plan *wider = to && then ? entry(p, to) : NULL;
     if (!wider) return;
     if (wider->tokens > then->tokens) note_first(p, wider, then->tokens, then->token, then->after);
@@ -746,26 +510,26 @@ static void follow_names(tsl__planner *p, tsl__plan *plan) {
 
 static void follow(tsl__planner *p, tsl__plan *plan) {
   follow_names(p, plan);
-  plan->unfollowed = !fine(p);
+  plan->unfollowed = !tsl__plan_fine(p);
 }
 
 const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at) {
-  const tsl__plan *known = find(p, at);
+  const tsl__plan *known = tsl__plan_find(p, at);
   if (known && !known->unfollowed && (known->tokens != TSL__PLAN_NONE || known->searched))
     return known;
   if (!known || known->bytes == TSL__PLAN_NONE) plan_bytes(p, at);
-  tsl__plan *plan = fine(p) ? entry(p, at) : NULL;
+  tsl__plan *plan = tsl__plan_fine(p) ? entry(p, at) : NULL;
   if (plan && plan->tokens == TSL__PLAN_NONE) {
     search_tokens(p, at, TSL__PLAN_NONE - 1);
     /* what was cut short is begun anew when it is asked for again */
-    if (fine(p)) plan->searched = true;
+    if (tsl__plan_fine(p)) plan->searched = true;
   }
-  if (plan && fine(p)) follow(p, plan);
-  return fine(p) ? plan : NULL;
+  if (plan && tsl__plan_fine(p)) follow(p, plan);
+  return tsl__plan_fine(p) ? plan : NULL;
 }
 
 bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens) {
-  const tsl__plan *plan = find(p, at);
+  const tsl__plan *plan = tsl__plan_find(p, at);
   if (plan && plan->tokens <= tokens && !plan->unfollowed) return true;
   if (hope_in_tokens(p, at) > tokens) return false;
   plan = tsl__planner_plan(p, at);
@@ -779,11 +543,11 @@ const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t to
   if (!known || known->tokens <= tokens) return known;
   uint64_t limit = known->tokens == TSL__PLAN_NONE ? tokens : (uint64_t)known->tokens - 1;
   bool certain = search_tokens(p, at, limit); /* notes a shorter way, if there is one */
-  tsl__plan *plan = find(p, at);
-  if (fine(p))
+  tsl__plan *plan = tsl__plan_find(p, at);
+  if (tsl__plan_fine(p))
     follow(p, plan);
   else
     plan->unfollowed = true;
   *proven = certain;
-  return fine(p) ? plan : NULL;
+  return tsl__plan_fine(p) ? plan : NULL;
 }

@@ -71,7 +71,7 @@ typedef struct tsl__byte_row {
   bool whole;        /* items under way may be forgotten after it */
   tsl__bytes wholes; /* bytes after which they may be yet */
   tsl__bytes next;   /* bytes that may follow */
-  tsl__bytes told;   /* those of them that were asked about */
+  tsl__bytes known;  /* those of them whose `to` is known */
   tsl__bytes stays;  /* those of them that lead back */
   tsl__stack to[256];
 } tsl__byte_row;
@@ -169,7 +169,7 @@ bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_i
  * as well. */
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like);
 
-/* Where one of them leads, as tsl__planner_landings tells it. */
+/* Where one of them leads, as tsl__planner_landings reports it. */
 tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token);
 
 #endif

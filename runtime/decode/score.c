@@ -55,7 +55,7 @@ typedef struct search {
   tsl__heap queue;          /* numbers of prefixes */
   TSL__VEC(tsl_token) flat; /* the tokens of one batch */
   uint32_t *batch;
-  tsl_prefix *asked;
+  tsl_prefix *requested;
   float *rows;
   uint32_t rows_asked;
 } search;
@@ -177,7 +177,7 @@ static tsl_status spell_batch(search *s, uint32_t n) {
   if (!tsl__vec_reserve(&s->s->alloc, &s->flat, total + 1)) return TSL_ERR_NO_MEMORY;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t k = s->batch[i], tokens = s->prefixes.at[k].tokens;
-    s->asked[i] = (tsl_prefix){s->flat.at + s->flat.n, tokens};
+    s->requested[i] = (tsl_prefix){s->flat.at + s->flat.n, tokens};
     s->flat.n += tokens;
     for (size_t at = s->flat.n; tokens--; k = s->prefixes.at[k].parent)
       s->flat.at[--at] = s->prefixes.at[k].token;
@@ -194,7 +194,7 @@ static tsl_status run(search *s) {
     while (n < s->o.batch && s->queue.n && s->rows_asked < s->o.max_prefixes)
       s->batch[n++] = tsl__heap_pop(&s->queue, before, s), s->rows_asked++;
     status = spell_batch(s, n);
-    if (status == TSL_OK) status = s->model(s->ctx, s->asked, n, s->rows);
+    if (status == TSL_OK) status = s->model(s->ctx, s->requested, n, s->rows);
     for (uint32_t i = 0; i < n && status == TSL_OK; i++) {
       const float *row = s->rows + i * width;
       double log_sum;
@@ -297,17 +297,17 @@ static void search_free(search *s) {
   tsl__vec_free(a, &s->queue);
   tsl__vec_free(a, &s->flat);
   tsl__free(a, s->batch, s->o.batch * sizeof *s->batch);
-  tsl__free(a, s->asked, s->o.batch * sizeof *s->asked);
+  tsl__free(a, s->requested, s->o.batch * sizeof *s->requested);
   tsl__free(a, s->rows, (size_t)s->o.batch * s->vocab->logits_width * sizeof *s->rows);
 }
 
 static tsl_status prepare(search *s, tsl_error *error) {
   const tsl_allocator *a = &s->s->alloc;
   s->batch = tsl__alloc(a, s->o.batch * sizeof *s->batch);
-  s->asked = tsl__alloc(a, s->o.batch * sizeof *s->asked);
+  s->requested = tsl__alloc(a, s->o.batch * sizeof *s->requested);
   s->rows = tsl__alloc(a, (size_t)s->o.batch * s->vocab->logits_width * sizeof *s->rows);
   s->s->log_p = tsl__alloc(a, s->s->outputs.list.n * sizeof *s->s->log_p);
-  if (!s->batch || !s->asked || !s->rows || !s->s->log_p)
+  if (!s->batch || !s->requested || !s->rows || !s->s->log_p)
     return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   for (size_t i = 0; i < s->s->outputs.list.n; i++) s->s->log_p[i] = -INFINITY;
   return s->o.all_tokenisations ? TSL_OK : spell_all(s, error);

@@ -5,12 +5,22 @@
  *           small model (or the grammar) drafts, and the large one checks. Done carelessly, the
  *           drafter's taste shows in the text; done under a grammar, p and q must both be what the
  *           tokens were really drawn from.
- * Idea      p and q at a position, t drawn from q. Accept t with min(1, p(t)/q(t)); else draw from
- *           max(0, p - q), normalised. Then t comes out with q(t) min(1, p(t)/q(t)) + P(rejected)
- *           (p(t) - q(t))⁺ / Σ(p - q)⁺ = min(q, p) + (p - q)⁺ = p(t), as P(rejected) = 1 - Σ min(p,
- *           q) = Σ(p - q)⁺. Siblings: what is left after a rejection is the same problem with p' =
- *           (p - q)⁺ normalised and the next sibling, drawn from q (or, without replacement, from q
- *           without the first, normalised). A chosen draft is one drawn from a q that is 1 there.
+ * Idea      p and q are the distributions of both models at a position, and t was drawn from q.
+ *           Accept t with probability min(1, p(t)/q(t)). Otherwise draw from max(0, p - q),
+ *           normalised. With (x)⁺ for max(0, x), t then comes out with probability
+ *
+ *             q(t) min(1, p(t)/q(t)) + P(rejected) (p(t) - q(t))⁺ / Σ(p - q)⁺
+ *               = min(q(t), p(t)) + (p(t) - q(t))⁺
+ *               = p(t),
+ *
+ *           because P(rejected) = 1 - Σ min(p, q) = Σ(p - q)⁺.
+ * Example   Two tokens, p = (0.2, 0.8), q = (0.6, 0.4). The draft is the first token: it is
+ *           accepted with 0.2/0.6 = 1/3. (p - q)⁺ = (0, 0.4), so after a rejection the second token
+ *           is drawn. The first comes out with 0.6 × 1/3 = 0.2, the second with 0.4 + 0.6 × 2/3 =
+ *           0.8: that is p.
+ * Siblings  What is left after a rejection is the same problem, with p' = (p - q)⁺ normalised and
+ *           the next sibling. That one was drawn from q, or, without replacement, from q without
+ *           the first, normalised. A chosen draft is one drawn from a q that is 1 there.
  * Grammar   p is masked, so a draft that the grammar forbids is never accepted. q is masked only if
  *           the drafts were drawn so.
  * Cost      Doubles throughout: distributions agree to 1e-15. A softmax of p per position on the

@@ -11,7 +11,7 @@
  *             - exp is ours (tsl__logits_weight below), made of operations that IEEE 754 defines
  *               exactly: additions, multiplications, and fused multiply-adds where they are
  *               written, nowhere else. Files that use it must not be compiled with contraction
- *               (gcc: -std=c11 or -ffp-contract=off; clang is told by a pragma). Where the
+ *               (gcc: -std=c11 or -ffp-contract=off; a pragma does it for clang). Where the
  *               processor cannot fuse, tsl__fma does it in integers and doubles;
  *             - every operation of floats is stored before it is used, and constants are exact:
  *               some platforms (s390x) carry out floats as doubles within an expression;

@@ -36,7 +36,7 @@ typedef struct checker {
 } checker;
 
 /* Write what the parent `n` says to the places [from, to) of its children in the block. */
-static void tell(tsl__trie_block *b, const tsl__trie_node *n, uint64_t from, uint64_t to) {
+static void note_span(tsl__trie_block *b, const tsl__trie_node *n, uint64_t from, uint64_t to) {
   for (uint64_t i = from; i < to; i++) {
     b->above[i] = n->height;
     b->end[i + 1] = n->end;
@@ -54,7 +54,7 @@ static bool meet_parents(checker *c, tsl__trie_block *b, uint32_t from, uint32_t
   memset(b->first, 0, sizeof b->first);
   if (parent) {
     b->end[0] = nodes[parent - 1].end;
-    tell(b, &nodes[parent - 1], 0, least(known, to) - from);
+    note_span(b, &nodes[parent - 1], 0, least(known, to) - from);
   } else {
     b->end[0] = nodes[0].end; /* as if the root were some node's last child */
   }
@@ -70,7 +70,7 @@ static bool meet_parents(checker *c, tsl__trie_block *b, uint32_t from, uint32_t
     memcpy(b->end + at + 1, end, sizeof end);
     known += n->children;
     if (TSL__UNLIKELY(n->children > TSL__SOUND_SPREAD))
-      tell(b, n, at + TSL__SOUND_SPREAD, least(known, to) - from);
+      note_span(b, n, at + TSL__SOUND_SPREAD, least(known, to) - from);
   }
   c->parent = parent;
   c->known = known;

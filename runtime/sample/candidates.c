@@ -14,7 +14,7 @@
 
 #define SAMPLE 16 /* blocks from which a floor is guessed */
 
-/* What the wide part knows of a block: its mass, peak, base and lift. */
+/* What the dense part knows of a block: its mass, peak, base and lift. */
 #define BLOCK_BYTES (sizeof(double) + 3 * sizeof(float))
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32
   c->block_count = (width + TSL__BLOCK - 1) / TSL__BLOCK;
   if (!tsl__candidates_reserve(c, TSL__SPARSE + 32) || !reserve_blocks(c, c->block_count))
     return false;
-  c->wide = !list_tokens(c);
+  c->dense = !list_tokens(c);
   return true;
 }
 
@@ -194,14 +194,14 @@ static float find_peaks_and_masses(tsl__candidates *c, float scale) {
 
 tsl_status tsl__candidates_anchor(tsl__candidates *c) {
   float top = survey_entries(c);
-  if (c->wide && !(c->wide_top <= top)) top = isnan(top) ? top : c->wide_top;
+  if (c->dense && !(c->dense_top <= top)) top = isnan(top) ? top : c->dense_top;
   if (!(top >= -FLT_MAX && top <= FLT_MAX)) return TSL_ERR_LOGITS;
   c->anchor = top;
   return TSL_OK;
 }
 
 tsl_status tsl__candidates_survey(tsl__candidates *c, float scale) {
-  if (c->wide) c->wide_top = isnan(scale) ? find_peaks(c) : find_peaks_and_masses(c, scale);
+  if (c->dense) c->dense_top = isnan(scale) ? find_peaks(c) : find_peaks_and_masses(c, scale);
   c->mass_scale = scale;
   return tsl__candidates_anchor(c);
 }
@@ -227,7 +227,7 @@ static void sum_blocks(tsl__candidates *c) {
 
 double tsl__candidates_mass(tsl__candidates *c) {
   double mass = 0;
-  if (c->wide) {
+  if (c->dense) {
     if (c->mass_scale != c->scale) sum_blocks(c);
     c->kernels->weigh(c->base, c->block_count, c->anchor, c->scale, c->lift);
     for (size_t b = 0; b < c->block_count; b++) mass += c->mass[b] * (double)c->lift[b];
@@ -237,7 +237,7 @@ double tsl__candidates_mass(tsl__candidates *c) {
 
 tsl__logits_moments tsl__candidates_moments(const tsl__candidates *c) {
   tsl__logits_moments m = {0, 0};
-  if (c->wide) m = c->kernels->moments(c->logits, c->mask, c->width, c->anchor, c->scale);
+  if (c->dense) m = c->kernels->moments(c->logits, c->mask, c->width, c->anchor, c->scale);
   c->kernels->weigh(c->logit, c->n, c->anchor, c->scale, c->weight);
   for (size_t i = 0; i < c->n; i++) {
     double w = (double)c->weight[i];
@@ -249,7 +249,7 @@ tsl__logits_moments tsl__candidates_moments(const tsl__candidates *c) {
 
 tsl__logits_spread tsl__candidates_spread(const tsl__candidates *c) {
   tsl__logits_spread s = {0, 0, 0};
-  if (c->wide) s = c->kernels->spread(c->logits, c->mask, c->width, c->anchor);
+  if (c->dense) s = c->kernels->spread(c->logits, c->mask, c->width, c->anchor);
   for (size_t i = 0; i < c->n; i++) {
     double d = (double)c->logit[i] - (double)c->anchor;
     s.count += 1;
@@ -259,12 +259,12 @@ tsl__logits_spread tsl__candidates_spread(const tsl__candidates *c) {
   return s;
 }
 
-/* ---- from wide to narrow --------------------------------------------------------------------- */
+/* ---- from dense to narrow --------------------------------------------------------------------- */
 
 bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *all) {
   size_t before = c->n;
   *all = true;
-  if (!c->wide) return true;
+  if (!c->dense) return true;
   bool room = tsl__candidates_scratch(c, before); /* for the merge */
   for (size_t b = 0; room && *all && b < c->block_count; b++) {
     if (!(c->peak[b] >= floor)) continue;
@@ -308,12 +308,12 @@ static void merge(tsl__candidates *c) {
 void tsl__candidates_close(tsl__candidates *c) {
   merge(c);
   c->gathered = 0;
-  c->wide = false;
+  c->dense = false;
 }
 
 tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor) {
   bool all;
-  if (!c->wide) return TSL_OK;
+  if (!c->dense) return TSL_OK;
   if (!tsl__candidates_gather(c, floor, TSL__NARROW, &all)) return TSL_ERR_NO_MEMORY;
   if (!all) return tsl__candidates_cut(c, c->logits, floor, TSL_NO_TOKEN);
   tsl__candidates_close(c);
@@ -371,17 +371,17 @@ static uint64_t count_above(const tsl__candidates *c, float floor) {
 
 /* Guess from every SAMPLE-th of the blocks, and count; twice as deep until it is enough. */
 static bool floor_by_sample(tsl__candidates *c, size_t k, float *floor) {
-  size_t step = c->block_count / SAMPLE + 1, before = c->n, taken = 0;
+  size_t step = c->block_count / SAMPLE + 1, before = c->n, drawn = 0;
   if (!tsl__candidates_reserve(c, c->n + (c->block_count / step + 1) * TSL__BLOCK)) return false;
   for (size_t b = step / 2; b < c->block_count; b += step)
-    taken += c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), -FLT_MAX,
-                                (uint32_t)block_start(b), c->logit + before + taken,
-                                c->id + before + taken);
-  if (!tsl__candidates_scratch(c, taken + 1)) return false;
-  for (size_t deep = k / step + k / step / 8 + 8; deep < taken; deep *= 2) {
-    for (size_t i = 0; i < taken; i++)
+    drawn += c->kernels->gather(block_logits(c, b), block_mask(c, b), block_length(c, b), -FLT_MAX,
+                                (uint32_t)block_start(b), c->logit + before + drawn,
+                                c->id + before + drawn);
+  if (!tsl__candidates_scratch(c, drawn + 1)) return false;
+  for (size_t deep = k / step + k / step / 8 + 8; deep < drawn; deep *= 2) {
+    for (size_t i = 0; i < drawn; i++)
       c->scratch[i] = (tsl__ranked){tsl__rank_key(c->logit[before + i], (tsl_token)i), 0};
-    uint64_t key = tsl__rank_select(c->scratch, taken, (tsl__goal){.count = deep});
+    uint64_t key = tsl__rank_select(c->scratch, drawn, (tsl__goal){.count = deep});
     *floor = c->logit[before + (UINT32_MAX - (uint32_t)key)];
     if (count_above(c, *floor) >= k) return true;
   }
@@ -415,7 +415,7 @@ void tsl__candidates_filter(tsl__candidates *c, tsl__entry_test keep, const void
     kept++;
   }
   c->n = kept;
-  c->anchor = c->wide && c->wide_top > top ? c->wide_top : top;
+  c->anchor = c->dense && c->dense_top > top ? c->dense_top : top;
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -454,7 +454,7 @@ static size_t find_block(const tsl__candidates *c, double target, double *before
 
 tsl_token tsl__candidates_pick(const tsl__candidates *c, double target, double *weight) {
   double before = 0, sum = 0;
-  size_t b = c->wide ? find_block(c, target, &before, &sum) : SIZE_MAX, last = SIZE_MAX;
+  size_t b = c->dense ? find_block(c, target, &before, &sum) : SIZE_MAX, last = SIZE_MAX;
   if (b != SIZE_MAX && sum > target) return pick_in_block(c, b, target, before, weight);
   for (size_t i = 0; i < c->n; i++) {
     if (c->weight[i] == 0) continue;

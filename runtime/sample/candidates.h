@@ -3,17 +3,17 @@
  * Problem   A sampler's stages each look at all candidates and drop some. Sorting and copying
  *           128,256 of them takes milliseconds, and most are thrown away by the first stage.
  * Idea      The set has two parts, and a token is in one of them at most:
- *             wide    the host's row of logits under a mask, neither copied nor changed. It is
+ *             dense   the host's row of logits under a mask, neither copied nor changed. It is
  *             known by blocks of 512: the largest logit of each, and
  *                     on demand its weight. Where a sum over all will be wanted, both come from one
  *                     look at the row (the kernel `survey`).
  *             narrow  a list (logit, id), by id: tokens whose logit was changed (penalties, bias),
  *             and after the first cut-off all that are left.
- *           A cut-off mostly ends the wide part: it finds a floor that what it keeps can't lie
+ *           A cut-off mostly ends the dense part: it finds a floor that what it keeps can't lie
  *           below, the tokens at or above it move to the list, and blocks whose peak is lower are
  *           never looked at again. What remains is arithmetic on a list of, mostly, less than a
  *           hundred. A mask of few tokens makes a list at once.
- * Flat rows Where more than TSL__NARROW tokens are left, the wide part stays, under a mask of the
+ * Flat rows Where more than TSL__NARROW tokens are left, the dense part stays, under a mask of the
  * candidates' own. The place where the first tokens of
  *           the ranking reach a mass (or count) is found by guessing from a thousand tokens between
  *           which logits it lies, summing up all that lie above each guess in one pass (the kernel
@@ -24,7 +24,7 @@
  *           largest logit is still being looked for.
  * Rank      larger logit first, then lower id. A rank is a 64-bit key, so that a cut-off is one
  *           comparison (tsl__rank_key).
- * Draws     go by id (first the wide part, then the list), so they do not depend on the way in
+ * Draws     go by id (first the dense part, then the list), so they do not depend on the way in
  *           which a cut-off was found.
  * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: survey 4.5, with masses 15;
  *           gathering the 50 first 1.5; top-p or typical that keep tens of thousands 80 to 240.
@@ -41,7 +41,7 @@
 #define TSL__BLOCK 512u                    /* tokens of a block, a multiple of 64 */
 #define TSL__BLOCK_WORDS (TSL__BLOCK / 32) /* words of its mask */
 #define TSL__SPARSE 1024u                  /* a mask of at most that many tokens makes a list */
-#define TSL__NARROW 4096u                  /* a cut-off that leaves more than so many stays wide */
+#define TSL__NARROW 4096u                  /* a cut-off that leaves more than so many stays dense */
 
 /* One thing to be ranked. */
 typedef struct tsl__ranked {
@@ -59,8 +59,8 @@ typedef struct tsl__goal {
 typedef struct tsl__candidates {
   tsl_allocator alloc;
   const tsl__logits_kernels *kernels;
-  /* the wide part */
-  bool wide;
+  /* the dense part */
+  bool dense;
   const float *logits;
   const uint32_t *mask; /* ceil(width / 32) words */
   size_t width;
@@ -83,9 +83,9 @@ typedef struct tsl__candidates {
   size_t n, cap;
   /* of the n, how many at the end come from tsl__candidates_gather and are not merged yet */
   size_t gathered;
-  float wide_top; /* largest logit of the wide part; NaN if it has one */
-  float anchor;   /* largest logit of both parts, once surveyed; finite */
-  float scale;    /* 1 / temperature, so far; 0 to FLT_MAX */
+  float dense_top; /* largest logit of the dense part; NaN if it has one */
+  float anchor;    /* largest logit of both parts, once surveyed; finite */
+  float scale;     /* 1 / temperature, so far; 0 to FLT_MAX */
   tsl__ranked *scratch;
   size_t scratch_cap;
 } tsl__candidates;
@@ -93,7 +93,7 @@ typedef struct tsl__candidates {
 void tsl__candidates_init(tsl__candidates *c, const tsl_allocator *alloc);
 void tsl__candidates_free(tsl__candidates *c);
 
-/* Begin with a row under a mask (not NULL), scale 1: wide, or a list where the mask has few tokens.
+/* Begin with a row under a mask (not NULL), scale 1: dense, or a list where the mask has few.
  * False when out of memory. */
 bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32_t *mask,
                            size_t width);
@@ -119,19 +119,19 @@ double tsl__candidates_list_mass(tsl__candidates *c);
 tsl__logits_moments tsl__candidates_moments(const tsl__candidates *c);
 tsl__logits_spread tsl__candidates_spread(const tsl__candidates *c);
 
-/* Append the wide part's tokens with a logit of at least `floor` to the entries, not merged;
+/* Append the dense part's tokens with a logit of at least `floor` to the entries, not merged;
  * nothing else changes. If there are more than `most`, none is, and *all is false. For a second
  * try, tsl__candidates_ungather first. False when out of memory. */
 bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *all);
 void tsl__candidates_ungather(tsl__candidates *c);
-/* The wide part ends; what was gathered is merged into the list. */
+/* The dense part ends; what was gathered is merged into the list. */
 void tsl__candidates_close(tsl__candidates *c);
 /* Everything below the floor, which at least one token reaches, is gone. The errors of a survey. */
 tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor);
-/* Keep of the wide part the tokens that `by` (the logits, or a row like them) gives more than
+/* Keep of the dense part the tokens that `by` (the logits, or a row like them) gives more than
  * `value`, or just that and an id of at most `last`. The errors of a survey. */
 tsl_status tsl__candidates_cut(tsl__candidates *c, const float *by, float value, tsl_token last);
-/* A floor that at least the `k` first tokens of the wide part reach, if it has as many; -FLT_MAX if
+/* A floor that at least the `k` first tokens of the dense part reach, if it has them; -FLT_MAX if
  * none better is known. False when out of memory. */
 bool tsl__candidates_floor(tsl__candidates *c, size_t k, float *floor);
 

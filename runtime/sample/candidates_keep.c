@@ -2,7 +2,7 @@
  * candidates.h.
  *
  * A list is put into buckets by rank, of which one is put into buckets again, until few are left to
- * be sorted. A wide part is never listed: a guess from a sample gives four values; one pass sums up
+ * be sorted. A dense part is never listed: a guess from a sample gives four values; one pass sums up
  * what lies at or above each; between two of them lies the answer. Guess again there, or list what
  * is left. Tested by tests/sample/test_stages.c, against sorting everything;
  * tests/sample/test_keep.c, where thousands are kept
@@ -147,9 +147,9 @@ static tsl_status keep_in_list(tsl__candidates *c, cut k, tsl__goal goal) {
   return TSL_OK;
 }
 
-/* ---- wide parts ------------------------------------------------------------------------------ */
+/* ---- dense parts ------------------------------------------------------------------------------ */
 
-/* A search in the wide part and the list beside it. A count is a mass where every token weighs
+/* A search in the dense part and the list beside it. A count is a mass where every token weighs
  * 1. */
 typedef struct search {
   tsl__candidates *c;
@@ -182,14 +182,14 @@ static size_t take_sample(const search *s, size_t step, tsl__ranked *at) {
   size_t n = 0;
   for (size_t i = step / 2; i < c->width;) {
     float x[TSL__BLOCK], w[TSL__BLOCK + TSL__LOGITS_SLACK];
-    size_t taken = 0;
-    for (; i < c->width && taken < TSL__BLOCK; i += step)
+    size_t drawn = 0;
+    for (; i < c->width && drawn < TSL__BLOCK; i += step)
       if (tsl_mask_has(c->mask, (tsl_token)i) && in_window(s, s->by[i])) {
-        at[n + taken].key = tsl__rank_key(s->by[i], (tsl_token)i);
-        x[taken++] = c->logits[i];
+        at[n + drawn].key = tsl__rank_key(s->by[i], (tsl_token)i);
+        x[drawn++] = c->logits[i];
       }
-    c->kernels->weigh(x, taken, s->anchor, s->scale, w);
-    for (size_t k = 0; k < taken; k++) at[n++].weight = (double)w[k];
+    c->kernels->weigh(x, drawn, s->anchor, s->scale, w);
+    for (size_t k = 0; k < drawn; k++) at[n++].weight = (double)w[k];
   }
   return n;
 }
@@ -370,7 +370,7 @@ static bool measure_distances(tsl__candidates *c, float middle) {
   return true;
 }
 
-static tsl_status keep_in_wide(tsl__candidates *c, cut k, tsl__goal goal) {
+static tsl_status keep_in_dense(tsl__candidates *c, cut k, tsl__goal goal) {
   search s = {c, k, c->logits, c->anchor, c->scale, goal.mass, -FLT_MAX, INFINITY, 0, goal.whole};
   if (!goal.by_mass) {
     s.anchor = s.scale = 0;
@@ -390,5 +390,5 @@ static tsl_status keep_in_wide(tsl__candidates *c, cut k, tsl__goal goal) {
 
 tsl_status tsl__candidates_keep(tsl__candidates *c, tsl__ranking by, float middle, tsl__goal goal) {
   cut k = {by, middle, 0};
-  return c->wide ? keep_in_wide(c, k, goal) : keep_in_list(c, k, goal);
+  return c->dense ? keep_in_dense(c, k, goal) : keep_in_list(c, k, goal);
 }

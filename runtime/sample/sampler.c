@@ -390,10 +390,10 @@ static bool find_changed(tsl_sampler *s) {
   return true;
 }
 
-/* They leave the wide part for the list. */
+/* They leave the dense part for the list. */
 static bool move_changed(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
-  if (!c->wide || !s->tokens.n) return true;
+  if (!c->dense || !s->tokens.n) return true;
   uint32_t *mask = tsl__candidates_own_mask(c, c->mask, c->width);
   if (!mask || !tsl__candidates_reserve(c, s->tokens.n)) return false;
   for (size_t i = 0; i < s->tokens.n && s->tokens.at[i] < c->width; i++) {
@@ -449,8 +449,8 @@ static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const
   if (!mask)
     *allowed = (uint32_t)width;
   else
-    *allowed = (uint32_t)(left == mask && !s->candidates.wide ? s->candidates.n
-                                                              : tsl_mask_count(mask, width));
+    *allowed = (uint32_t)(left == mask && !s->candidates.dense ? s->candidates.n
+                                                               : tsl_mask_count(mask, width));
   if (!find_changed(s) || !move_changed(s)) return TSL_ERR_NO_MEMORY;
   return tsl__candidates_survey(&s->candidates, first_sum(s, width));
 }
@@ -468,7 +468,7 @@ static void draw(tsl_sampler *s, tsl_draw *d) {
   d->token = tsl__candidates_pick(c, tsl__rng_uniform(s->options.seed, s->draws) * mass, &weight);
   d->probability = weight / mass;
   d->kept = (uint32_t)c->n;
-  if (c->wide)
+  if (c->dense)
     d->kept += (uint32_t)(c->mask == c->own ? tsl_mask_count(c->mask, c->width) : d->allowed);
 }
 

@@ -1,7 +1,7 @@
 /* stages.c - what each stage does to the candidates.
  *
  * Stages that change logits find their tokens in the list already (sampler.c put them there).
- * Cut-offs end the wide part of the candidates: each knows a floor that it can't keep anything
+ * Cut-offs end the dense part of the candidates: each knows a floor that it can't keep anything
  * below (exactly, or by trying lower and lower ones), takes what lies above, and then works on a
  * list.
  * Ref       top-p: Holtzman et al. 2020. Typical: Meister et al. 2023. Epsilon, eta: Hewitt,
@@ -144,7 +144,7 @@ static tsl_status top_k(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   size_t k = s->options.top_k;
   if (k >= c->width) return TSL_OK;
-  if (c->wide && k <= TSL__NARROW / 2) {
+  if (c->dense && k <= TSL__NARROW / 2) {
     float floor;
     if (!tsl__candidates_floor(c, k, &floor)) return TSL_ERR_NO_MEMORY;
     tsl_status status = tsl__candidates_narrow(c, floor);
@@ -162,7 +162,7 @@ static tsl_status top_p(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   double whole = tsl__candidates_mass(c), goal = (double)s->options.top_p * whole;
   bool all = true;
-  for (size_t i = 0; c->wide && all && i < DEPTHS; i++) {
+  for (size_t i = 0; c->dense && all && i < DEPTHS; i++) {
     tsl__candidates_ungather(c);
     if (!tsl__candidates_gather(c, tsl__candidates_level(c, -depths[i]), TSL__NARROW, &all))
       return TSL_ERR_NO_MEMORY;
@@ -218,7 +218,7 @@ static tsl_status typical_p(tsl_sampler *s) {
   double goal = (double)s->options.typical_p * m.mass;
   float middle = (float)(m.moment / m.mass);
   bool all = true;
-  for (size_t i = 0; c->wide && all && i < DEPTHS; i++) {
+  for (size_t i = 0; c->dense && all && i < DEPTHS; i++) {
     double reach = depths[i] / 3;
     tsl__candidates_ungather(c);
     if (!tsl__candidates_gather(c, tsl__candidates_level(c, ((double)middle - reach) * TSL__LN2),
@@ -279,7 +279,7 @@ static tsl_status exclude_top(tsl_sampler *s) {
   tsl__candidates_list_mass(c);
   likely l = find_likely(c, bar);
   tsl_status status = TSL_OK;
-  if (l.count >= 2 && c->wide) status = exclude_from_mask(c, &l);
+  if (l.count >= 2 && c->dense) status = exclude_from_mask(c, &l);
   tsl__candidates_ungather(c);
   if (status != TSL_OK || l.count < 2) return status;
   tsl__candidates_filter(c, not_excluded, &l);

@@ -121,13 +121,13 @@ tsl_status tsl_step_measure(const float *logits, size_t width, const uint32_t *m
   tsl__logits_peak legal = find_peak(logits, width, mask),
                    all = mask ? find_peak(logits, width, NULL) : legal;
   if (legal.nan || !(legal.top >= -FLT_MAX && legal.top <= FLT_MAX)) return TSL_ERR_LOGITS;
-  bool taken = all.top == INFINITY; /* by illegal infinities */
+  bool infinite = all.top == INFINITY; /* by illegal infinities */
   tsl_step s = {.allowed = (uint32_t)(mask ? tsl_mask_count(mask, width) : width)};
   tsl__logits_moments after = find_moments(logits, width, mask, legal.top), before = after;
-  if (mask && !taken) before = find_moments(logits, width, NULL, all.top);
+  if (mask && !infinite) before = find_moments(logits, width, NULL, all.top);
   double log_after = log_sum(after, legal.top, &s.masked_entropy), log_before = INFINITY;
-  if (!taken) log_before = log_sum(before, all.top, &s.entropy);
-  s.legal_mass = !mask ? 1 : taken ? 0 : tsl__exp(log_after - log_before);
+  if (!infinite) log_before = log_sum(before, all.top, &s.entropy);
+  s.legal_mass = !mask ? 1 : infinite ? 0 : tsl__exp(log_after - log_before);
   if (s.legal_mass > 1) s.legal_mass = 1;
   s.logprob = s.masked_logprob = NAN;
   if (token != TSL_NO_TOKEN) {
@@ -136,7 +136,7 @@ tsl_status tsl_step_measure(const float *logits, size_t width, const uint32_t *m
     s.logprob = x == INFINITY ? 0 : isnan(x) ? -INFINITY : x - log_before;
     s.masked_logprob = open ? x - log_after : -INFINITY;
   }
-  if (top && !taken) s.top_count = find_top(logits, width, NULL, log_before, top_n, top);
+  if (top && !infinite) s.top_count = find_top(logits, width, NULL, log_before, top_n, top);
   if (masked_top) s.masked_top_count = find_top(logits, width, mask, log_after, top_n, masked_top);
   *out = s;
   return TSL_OK;

@@ -14,7 +14,7 @@
  *           thirds. A slot index is a 32-bit hash times the number of slots, shifted down, so that
  *           tables need not be powers of two.
  * Crowds    Whoever knows the hash can write a file whose tokens all want the same few slots. In a
- *           table of real tokens hardly 200 neighbouring slots are taken; one where a search passes
+ *           table of real tokens at most 200 neighbouring slots are full; one where a search passes
  *           CROWD of them, or would, is filled anew with random numbers in its hashes. So the
  *           tables of real files are the same each time, and no file makes a search long.
  *
@@ -35,7 +35,7 @@ static uint32_t slot_of(uint64_t hash, uint32_t slots) {
 }
 static uint32_t after(uint32_t slot, uint32_t slots) { return slot + 1 == slots ? 0 : slot + 1; }
 
-#define CROWD 512u /* taken slots in a row that no table of real tokens has */
+#define CROWD 512u /* occupied slots in a row that no table of real tokens has */
 
 void tsl__slot_key_draw(tsl__slot_key *key) {
   uint8_t secret[TSL__SECRET];
@@ -51,13 +51,13 @@ static uint64_t mix(const tsl__slot_key *key, uint64_t x) {
   return is_drawn(key) ? tsl__mix(h ^ key->second) : h;
 }
 
-/* Are CROWD neighbouring slots taken, the first of which is a multiple of that? A slot has `step`
+/* Are CROWD neighbouring slots full, the first of which is a multiple of that? A slot has `step`
  * numbers, whose first is `vacant` in a free one. */
 static bool is_crowded(const uint32_t *slots, uint32_t n, size_t step, uint32_t vacant) {
   for (size_t first = 0; first + CROWD <= n; first += CROWD) {
-    size_t taken = 0;
-    while (taken < CROWD && slots[(first + taken) * step] != vacant) taken++;
-    if (taken == CROWD) return true;
+    size_t occupied = 0;
+    while (occupied < CROWD && slots[(first + occupied) * step] != vacant) occupied++;
+    if (occupied == CROWD) return true;
   }
   return false;
 }
@@ -173,10 +173,10 @@ static bool fill_lookup(const tsl__vocab_builder *b, uint32_t *slots, uint32_t n
 }
 
 bool tsl__lookup_build(tsl__vocab_builder *b, uint32_t size, const uint8_t *take) {
-  size_t taken = 0;
+  size_t occupied = 0;
   for (uint32_t id = 0; id < size; id++)
-    taken += take[id] && b->offsets.at[id + 1] > b->offsets.at[id];
-  uint32_t n = tsl__slots_for(taken), *slots = tsl__alloc(b->alloc, n * sizeof *slots);
+    occupied += take[id] && b->offsets.at[id + 1] > b->offsets.at[id];
+  uint32_t n = tsl__slots_for(occupied), *slots = tsl__alloc(b->alloc, n * sizeof *slots);
   if (!slots) return false;
   while (!fill_lookup(b, slots, n, size, take)) tsl__slot_key_draw(&b->facts.lookup_key);
   b->tables.span[TSL__SPAN_LOOKUP] = (tsl__span){slots, n * sizeof *slots};

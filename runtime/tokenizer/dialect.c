@@ -3,29 +3,21 @@
  * Most of a pattern means the same to Oniguruma (HF's Split; its default syntax), to Rust's
  * fancy-regex (tiktoken, HF elsewhere) and to PCRE2, and is copied. What does not:
  *
- *                               Oniguruma                       Rust
- *                               PCRE2, if it were copied
- *   \p{Han}                     script                          script
- *                               script extensions
- *   \w                          Alphabetic, M, Nd, Pc; out of   Alphabetic, M, Nd, Pc,         L,
- *                               N, "_" sets also six No below U+100    U+200C, U+200D
- *   \s \h \v                    white space; hex digit; U+000B  as Oniguruma
- *   U+180E too; and blanks, line ends [\W] [\S] [[:^alpha:]]      complement
- *   complement                     complement of its own
- *   [[:punct:]]                 P, S                            ASCII                          P
- *                               and ASCII's S
- *   x{2}? x{1,2}+               a group, repeated               lazy, possessive
- *                               lazy, possessive
- *   x{,2}                       {0,2}                           {0,2}
- *                               literal before 10.43
- *   (?m)                        "." matches a line feed too     lines
- *                               lines
- *   a(?i)b|c                    a(?i:b|c)                       a(?i:b)|(?i:c)
- *                               a(?i:b)|(?i:c)
- *   (?i:ss)                     matches "ß"                     does not                       does
- *                               not
- *   (?i:\p{L})                  as it is; in a set, folded      folded                         as
- *                               it is, in 10.42
+ *                  Oniguruma                       Rust                    PCRE2, if it were copied
+ *   \p{Han}        script                          script                  script extensions
+ *   \w             Alphabetic, M, Nd, Pc; out of   Alphabetic, M, Nd, Pc,  L, N, "_"
+ *                  sets also six No below U+100    U+200C, U+200D
+ *   \s \h \v       white space; hex digit; U+000B  as Oniguruma            \s has U+180E; \h: blanks;
+ *                                                                          \v: line ends
+ *   [\W] [\S]      complement                      complement              complement of its own
+ *   [[:^alpha:]]   the same                        the same                the same
+ *   [[:punct:]]    P, S                            ASCII                   P and ASCII's S
+ *   x{2}? x{1,2}+  a group, repeated               lazy, possessive        lazy, possessive
+ *   x{,2}          {0,2}                           {0,2}                   literal before 10.43
+ *   (?m)           "." matches a line feed too     lines                   lines
+ *   a(?i)b|c       a(?i:b|c)                       a(?i:b)|(?i:c)          a(?i:b)|(?i:c)
+ *   (?i:ss)        matches "ß"                     does not                does not
+ *   (?i:\p{L})     as it is; in a set, folded      folded                  as it is, in 10.42
  *
  * Sets      PCRE2 has no set within a set. One with complements or sets in it becomes alternatives,
  *           [a\W] -> (?:[a]|[^words]), and if it is negated itself, what none of them matches:

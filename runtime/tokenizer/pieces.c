@@ -5,7 +5,7 @@
  *           TSL__UNITS_SCORES). Scores become ranks here: the best is 0, equal scores share one.
  * Spaces    The model writes a space as "▁". Here pieces spell real spaces and text keeps them; a
  *           "▁" in the text becomes a space first, as it does in the model, where the two can't be
- *           told apart.
+ *           distinguished.
  * User      SentencePiece finds pieces of type "user" in any text that it encodes, after the prefix
  *           and before it merges. llama.cpp looks for them where it looks for other special tokens,
  *           in the text as it is, and puts a prefix after each.

@@ -24,10 +24,10 @@ static bool check_merges(const tsl__span *span, uint32_t size) {
   size_t n = span->size / sizeof *m, used = 0;
   uint32_t bad = 0;
   for (size_t i = 0; i < n; i++) {
-    uint32_t taken = m[i].left != TSL_NO_TOKEN;
-    used += taken;
-    bad |= taken & ((uint32_t)(m[i].left >= size) | (uint32_t)(m[i].right >= size) |
-                    (uint32_t)(m[i].result >= size));
+    uint32_t occupied = m[i].left != TSL_NO_TOKEN;
+    used += occupied;
+    bad |= occupied & ((uint32_t)(m[i].left >= size) | (uint32_t)(m[i].right >= size) |
+                       (uint32_t)(m[i].result >= size));
   }
   return !bad && span->size % sizeof *m == 0 && n <= UINT32_MAX && (!n || used < n);
 }
@@ -48,9 +48,9 @@ static bool check_points(const tsl__span *span, uint32_t size) {
   size_t n = span->size / sizeof *p, used = 0;
   uint32_t bad = 0;
   for (size_t i = 0; i < n; i++) {
-    uint32_t taken = p[i].id != TSL_NO_TOKEN;
-    used += taken;
-    bad |= taken & (uint32_t)(p[i].id >= size);
+    uint32_t occupied = p[i].id != TSL_NO_TOKEN;
+    used += occupied;
+    bad |= occupied & (uint32_t)(p[i].id >= size);
   }
   return !bad && span->size % sizeof *p == 0 && n <= UINT32_MAX && (!n || used < n);
 }

@@ -12,7 +12,7 @@
  *           with ("[PAD" and the id "]"), spell nothing and so are never allowed.
  * Ends      eos, eot and eom, and control or user-defined tokens with a well-known name.
  * As there  Text is encoded as llama.cpp does it: without the normalisation (NFC) that some models'
- *           own tokenizers begin with, which GGUF does not tell. Two things differ: added tokens
+ *           own tokenizers begin with, which GGUF does not say. Two things differ: added tokens
  *           are found leftmost first, not longest first, and white space that Phi-3's tokens take
  *           along stays.
  *
@@ -145,12 +145,12 @@ static tsl_status add_ends(loader *l) {
   return TSL_OK;
 }
 
-/* `asked`: what the kind of tokenizer does if the file does not say whether the
+/* `adds`: what the kind of tokenizer does if the file does not say whether the
  * beginning-of-sequence token comes first. */
-static tsl_status read_bos(loader *l, bool asked) {
+static tsl_status read_bos(loader *l, bool adds) {
   tsl_status status = read_id(l, TSL__GGUF_KEY_BOS, &l->bos);
-  if (!status) status = read_flag(l, TSL__GGUF_KEY_ADD_BOS, &asked);
-  if (!asked) l->bos = TSL_NO_TOKEN;
+  if (!status) status = read_flag(l, TSL__GGUF_KEY_ADD_BOS, &adds);
+  if (!adds) l->bos = TSL_NO_TOKEN;
   return status;
 }
 

@@ -16,7 +16,7 @@
 
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define GPT2 "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
-/* Llama 3 and its kin differ in how many digits are one piece, and in little else. */
+/* Llama 3 and its relatives differ in how many digits are one piece, and in little else. */
 #define WORDS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+"
 #define REST " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 #define LLAMA3 CONTRACTIONS "|" WORDS "|\\p{N}{1,3}|" REST

@@ -41,7 +41,7 @@
 #include "runtime/vocab_files/cache.h"
 
 #define VERSION 1u
-#define MARK 0x01020304u /* tells notes of machines with another order of bytes apart */
+#define MARK 0x01020304u /* differs in notes of machines with another order of bytes */
 #define RACY 2           /* seconds */
 /* bytes to read at once: as many as stay in the cache till they are hashed (9 MB: 0.6 ms, with a
  * quarter 1.1) */

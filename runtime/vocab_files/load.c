@@ -1,6 +1,6 @@
 /* load.c - vocabularies from files: which reader, and the cache in front of it.
  *
- * The format is told from the content: "GGUF" is that, a protocol buffer that begins with a piece
+ * The format is known from the content: "GGUF" is that, a protocol buffer that begins with a piece
  * is SentencePiece's, an object is a tokenizer.json (or Mistral's tekken.json, which hf.c passes
  * on), lines of base64 and numbers are a tiktoken rank file.
  *

@@ -390,6 +390,111 @@ static void every_allocation_fails(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- completions ----------------------------------------------------------------------------- */
+
+/* Of a completion: it is there, and completes the text. */
+static void check_completion(tsl_vocab *v, const char *schema, const char *text) {
+  tsl_grammar *g = toy_schema(v, schema);
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  tsl_token way[200];
+  size_t n = 0;
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+  CHECKF(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK, "%s %s", schema, text);
+  CHECKF(tsl_budget_completion(b, m, way, sizeof way / sizeof *way, &n) == TSL_OK && n > 0, "%s %s",
+         schema, text);
+  for (size_t k = 0; k < n; k++) CHECK(tsl_matcher_accept(m, way[k]) == TSL_OK);
+  CHECKF(tsl_matcher_is_complete(m), "%s %s after %zu tokens", schema, text, n);
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
+/* Items of which some must be equal: the same the other way round. There are completions, but no
+ * budgets. */
+static void items_that_repeat(void) {
+#define REPEATED(items) "{\"type\":\"array\",\"not\":{\"uniqueItems\":true},\"items\":" items "}"
+  static const char *const letters = REPEATED("{\"type\":\"string\",\"pattern\":\"^[ab]{20}$\"}"),
+                           *const nested = REPEATED(REPEATED("{\"type\":\"number\"}"));
+  static const struct {
+    const char *schema, *text;
+  } rows[] = {
+      {REPEATED("true"), ""},
+      {REPEATED("true"), "[\"a long text\\n\",{\"a\":[1]},"},
+      {REPEATED("{\"type\":\"integer\"}"), "[-252"},
+  };
+  tsl_vocab *v = NULL;
+  tsl_error e;
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL;
+  uint32_t mask[8192 / 32];
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  for (size_t i = 0; v && i < sizeof rows / sizeof *rows; i++)
+    check_completion(v, rows[i].schema, rows[i].text);
+  check_completion(v, letters, "[\"abababababbababababa\",\"abababababb");
+  check_completion(v, letters, "[\"abababababbababababa\",\"bb");
+  check_completion(v, nested, "[[-252");
+  check_completion(v, nested, "[[12.5,1,12.5],[1");
+  check_completion(v,
+                   REPEATED("{\"type\":\"object\",\"required\":[\"n\",\"m\"],\"properties\":{\"n\":"
+                            "{\"type\":\"string\",\"minLength\":5},\"m\":{\"type\":\"integer\"}}}"),
+                   "[{\"n\":\"12345678901234567890\",\"m\":1,\"some other name\":{\"a\":1");
+  tsl_grammar *g = toy_schema(v, letters);
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
+  CHECK(tsl_budget_start(b, m, 1000, &e) == TSL_ERR_UNSUPPORTED &&
+        strstr(e.message, "uniqueItems"));
+  CHECK(tsl_budget_mask(b, m, 1000, mask) == TSL_ERR_UNSUPPORTED &&
+        tsl_budget_allows(b, m, 1000, 0) == TSL_ERR_UNSUPPORTED);
+  tsl_budget_free(b);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
+/* Items that must differ: a lower bound of what is missing does not know of it, and there are very
+ * many texts that are as near to the end as the shortest. */
+static void items_that_differ(void) {
+#define UNIQUE(items, least) \
+  "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":" #least ",\"items\":" items "}"
+#define LETTERS                                                               \
+  UNIQUE("{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\"}}," \
+         "\"additionalProperties\":false}",                                   \
+         3)
+#define NUMBERS                                                                          \
+  UNIQUE("{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[ab]$\"},"              \
+         "\"additionalProperties\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":3}}", \
+         3)
+  static const struct {
+    const char *schema, *text;
+  } rows[] = {
+      {UNIQUE("{\"type\":\"string\"}", 6), ""},
+      {UNIQUE("{\"type\":\"array\"}", 6), ""},
+      {UNIQUE("{\"type\":\"object\",\"required\":[\"id\"],\"properties\":{\"id\":{\"type\":"
+              "\"integer\"}}}",
+              4),
+       ""},
+      {UNIQUE("{\"enum\":[false,\"a\",2,{\"x\":1}]}", 4), ""},
+      /* the fewest bytes would repeat {}, and what the next items need is more than what the last
+       * letters of these are */
+      {LETTERS, ""},
+      {LETTERS, "[{},"},
+      {LETTERS, "[{},{\"b\":\"\"},{"},
+      {LETTERS, "[{},{\"b\":\"\"},{\"b\":\""},
+      {NUMBERS, "[{\"b\":-0},{\"b\":-0"}, /* numbers have endless spellings */
+      {NUMBERS, "[{\"b\":3E+0},{\"b\":3"},
+      {NUMBERS, "[{\"a\":1},{\"b\":1},{\"a\":1"},
+      {UNIQUE("{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":2,\"items\":{\"type\":["
+              "\"string\",\"null\"]}}",
+              3),
+       "[[null,\"\"],[null"},
+  };
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
+  for (size_t i = 0; v && i < sizeof rows / sizeof *rows; i++)
+    check_completion(v, rows[i].schema, rows[i].text);
+  tsl_vocab_release(v);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
   if (argc > 2) seed = strtoull(argv[2], NULL, 10);
@@ -398,5 +503,7 @@ int main(int argc, char **argv) {
   RUN(random_texts, "texts end in time");
   RUN(white_space, "the same between items");
   RUN(every_allocation_fails, "every nth allocation fails");
+  RUN(items_that_differ, "items that must differ");
+  RUN(items_that_repeat, "items of which some must be equal");
   return tsl_test_end();
 }

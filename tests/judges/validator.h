@@ -58,6 +58,8 @@ typedef struct json_document {
 bool json_document_read(json_document *d, const char *text, size_t n);
 /* The member of that name, or NULL. */
 const json_value *json_member(const json_value *object, const char *name);
+/* Are two texts of so many bytes equal? */
+bool json_same_text(const char *a, uint32_t an, const char *b, uint32_t bn);
 /* Both must have been read, the schema from the beginning of a document of its own. */
 verdict validator_judge(const json_document *schema, const json_value *root,
                         const json_value *instance);

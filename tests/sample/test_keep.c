@@ -89,7 +89,7 @@ static int by_rank(const void *a, const void *b) {
 
 /* Is the token in the sampler's candidates? */
 static bool is_left(const tsl__candidates *c, tsl_token id) {
-  if (c->wide && tsl_mask_has(c->mask, id)) return true;
+  if (c->dense && tsl_mask_has(c->mask, id)) return true;
   return tsl__sorted_has(c->id, c->n, id);
 }
 

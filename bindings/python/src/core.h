@@ -124,6 +124,7 @@ int core_check_mask(const core_span *span, Py_ssize_t columns);
 /* Make the types of a file and add them to the module; -1 with an exception set on failure. */
 int core_vocab_init(PyObject *module);
 int core_compile_init(PyObject *module);
+int core_compile_types_init(PyObject *module);
 int core_budget_init(PyObject *module);
 int core_grammar_init(PyObject *module);
 int core_matcher_init(PyObject *module);
@@ -146,6 +147,10 @@ PyObject *core_end_compiles(PyObject *module, PyObject *unused);
 /* Do these threads run in this process, which may be a fork of theirs? false with an exception set
  * otherwise. */
 bool core_threads_are_ours(PyObject *threads);
+/* The number of this process. */
+long core_this_process(void);
+/* Is that this process? If not, a Python exception with the text `what` is set. */
+bool core_is_ours(long process, const char *what);
 
 /* matcher.c: what other files ask of a matcher. */
 /* Is nobody using it? false with an exception set otherwise. Every call of the library's on a

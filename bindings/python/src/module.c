@@ -200,10 +200,10 @@ static int fill_module(PyObject *module) {
   core.errors = errors ? PyObject_GetAttrString(errors, "from_status") : NULL;
   Py_XDECREF(errors);
   if (!core.errors || PyModule_AddStringConstant(module, "version", tsl_version()) < 0) return -1;
-  int (*const inits[])(PyObject *) = {core_vocab_init,     core_compile_init, core_grammar_init,
-                                      core_matcher_init,   core_budget_init,  core_sampler_init,
-                                      core_decode_init,    core_events_init,  core_parser_init,
-                                      core_mask_table_init};
+  int (*const inits[])(PyObject *) = {core_vocab_init,   core_compile_types_init, core_compile_init,
+                                      core_grammar_init, core_matcher_init,       core_budget_init,
+                                      core_sampler_init, core_decode_init,        core_events_init,
+                                      core_parser_init,  core_mask_table_init};
   for (size_t i = 0; i < sizeof inits / sizeof *inits; i++)
     if (inits[i](module) < 0) return -1;
   return 0;
