@@ -6,14 +6,13 @@
  *           between characters, JESC(e) after a backslash, JHEX(e,k,v) after \u and k hex digits of
  *           value v. A raw byte steps e by itself; an escape, once whole, steps e by the UTF-8 of
  *           its character.
- * No dead end  A hex digit is allowed only if some character in the range that its prefix still
- * stands for is allowed: \uD8 needs a low surrogate to
- *           follow that makes a legal character.
+ * Dead ends A hex digit is allowed only if some character in the range that its prefix still stands
+ *           for is allowed: \uD8 needs a low surrogate to follow that makes a legal character.
  * Collapse  Where all characters of that range lead to the same expression (inside a free string:
  *           always), the digits' value is not kept: JHEX becomes "so many hex digits, then
  *           JSTR(e')". So the free string has a handful of states, not 65,536.
  * Example   JSTR(a) = a" | \u0061".
- * Lone surrogates are no characters: they are refused.
+ * Lone      Lone surrogates are no characters: they are refused.
  * Ref       RFC 8259, section 7.
  * Tested by tests/expr/test_expr.c
  *

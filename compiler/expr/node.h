@@ -1,18 +1,18 @@
 /* node.h - the inside of an expression, shared by the files that make, derive and search
  * expressions.
  *
- * A node is 32 bytes and immutable; its number is its identity. Canonical form (what the
- *   constructors in expr.c guarantee):
- *   SEQ(a, b)     a is no SEQ, neither is EPS; a literal is never followed by a literal
- *   ALT(list)     sorted ids, at least two, no ALT, no NONE inside; no two with the same head
- *                 (left-factored); single bytes merged; JSTRs merged
- *   AND(list)     sorted ids, at least two, no AND inside; known not to be empty
- *   LIT           at least one byte; a single byte is a LIT, never a BYTES
- *   BYTES         at least two bytes
- *   REPEAT(a,m,n) n >= 2 or infinite; a not nullable unless m is 0
- *   COUNTED(a,m,n) the same loop once entered: the register of the frame counts begun iterations.
- *   One loop at most is active in an
- *                 expression, its node is `loop`.
+ * A node is 32 bytes and immutable; its number is its identity. What the constructors guarantee of
+ * each kind (the canonical form):
+ *
+ *   SEQ(a, b)       a is no SEQ, neither is EPS; a literal is never followed by a literal
+ *   ALT(list)       sorted ids, at least two, no ALT and no NONE inside; no two with the same head
+ *                   (left-factored); single bytes merged; JSTRs merged
+ *   AND(list)       sorted ids, at least two, no AND inside; known not to be empty
+ *   LIT             at least one byte; a single byte is a LIT, never a BYTES
+ *   BYTES           at least two bytes
+ *   REPEAT(a,m,n)   n >= 2 or infinite; a not nullable unless m is 0
+ *   COUNTED(a,m,n)  the same loop once entered: the register of the frame counts begun iterations.
+ *                   One loop at most is active in an expression, its node is `loop`
  *
  * SPDX-License-Identifier: Apache-2.0
  */

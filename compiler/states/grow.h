@@ -2,9 +2,9 @@
  * expression has), fixed_texts.c (states that spell listed texts) and expand.c (the transitions of
  * a state).
  *
- * One tsl__states belongs to each layer. It holds the layer's expressions, the list of their states,
- * and vectors that one expansion after the other reuses, so that most expansions allocate nothing.
- * Failures are sticky, in the expressions or in the space; tsl__states_fine joins the two.
+ * One tsl__states belongs to each layer. It holds the layer's expressions, the list of their
+ * states, and vectors that one expansion after the other reuses, so that most expansions allocate
+ * nothing. Failures are sticky, in the expressions or in the space; tsl__states_fine joins the two.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -24,8 +24,8 @@ tsl__state tsl__state_of(tsl__space *space, tsl__expr e);
 void *tsl__states_open(tsl__space *space, tsl__exprs *x);
 tsl__state tsl__states_of(void *states, tsl__expr e);
 extern const tsl__hook tsl__states_hook; /* declared for runtime/ in runtime/artifact/artifact.h */
-/* Makes the hints of all states of a layer that have transitions. A layer above reads the hints of a
- * state below, but cannot store them: so this is called before a layer gets another one above.
+/* Makes the hints of all states of a layer that have transitions. A layer above reads the hints of
+ * a state below, but cannot store them: so this is called before a layer gets another one above.
  * Failures are sticky. */
 void tsl__states_hint(tsl__space *space);
 /* NULL: the space was loaded, there are none. */
