@@ -388,8 +388,8 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
   to = tsl__least(to, st->high_open ? st->high - 1 : st->high);
   if (from > to || !side->has_multiple) return from <= to;
   int64_t unit = tsl__unit_exponent(side, st, 0);
-  from =
-      tsl__most(from, unit + 1); /* further down no digit but 0 can follow, which was asked above */
+  from = tsl__most(from,
+                   unit + 1); /* further down no digit but 0 can follow, which was checked above */
   if (from > to || to >= unit + side->wide) return from <= to;
   for (; to >= from; to--)
     if (tsl__number_state_reaches(side, st, to - unit, to)) return true;

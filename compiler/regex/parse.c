@@ -125,7 +125,7 @@ static tsl__rx *numbered_back(tsl__rx_cursor *c, size_t offset) {
   return back(c, offset, number);
 }
 
-/* A name up to `close`; letters, digits, _ and $, and any code point beyond ASCII. */
+/* A name up to `close`; letters, digits, _ and $, and any code point past ASCII. */
 static bool read_name(tsl__rx_cursor *c, char close, tsl__rx_name *name) {
   size_t start = c->at;
   while (tsl__rx_more(c) && tsl__rx_peek(c, 0) != (uint8_t)close) {

@@ -148,7 +148,7 @@ static void note_guard(tsl__states *c, tsl__expr e, tsl__state first, uint32_t c
     r->guarded = kinds;
     r->otherwise = otherwise ? otherwise + (loop ? i : 0) : 0;
     if (kinds & TSL__SAME_ITEM) r->differs = differs ? differs + (loops ? i : 0) : 0;
-    r->run = 0; /* it is not told of such, whose place that may be */
+    r->run = 0; /* it is not known of such, whose place that may be */
   }
 }
 
