@@ -183,7 +183,7 @@ static tsl__expr rest_of(tsl__states *c, const tsl__state_rec *from, uint32_t lo
 }
 
 tsl__state tsl__states_fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi,
-                            uint32_t depth) {
+                             uint32_t depth) {
   tsl__states *c = ctx;
   const tsl__listed_texts *t = tsl__texts_of(from);
   bool others = t->fixed.others, ended = lo >= hi || is_at_end(t->fixed.texts, lo, hi, depth);

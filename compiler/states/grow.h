@@ -84,7 +84,7 @@ tsl__state tsl__spelled_state(tsl__states *c, tsl__stringset set, uint32_t lo, u
 
 /* Functions of the hook (runtime/automaton/state.h); ctx is the tsl__states. */
 tsl__state tsl__states_fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi,
-                            uint32_t depth);
+                             uint32_t depth);
 /* expand.c */
 tsl_status tsl__states_expand(void *ctx, tsl__state state);
 tsl__target tsl__states_derive(void *ctx, const tsl__state_rec *r, uint8_t byte);
