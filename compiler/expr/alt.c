@@ -428,8 +428,8 @@ static bool has_all_beyond(const parts *p) {
          at[3] == TSL__CP_MAX;
 }
 
-/* The expression of a set that was asked for before: to split one into UTF-8 costs microseconds,
- * and patterns have few different ones. */
+/* The expression of a set that was made before: to split one into UTF-8 costs
+ * microseconds, and patterns have few different ones. */
 static tsl__expr known_set(const tsl__exprs *x, const parts *p) {
   for (; x; x = x->parent)
     for (size_t i = 0; i < x->nonascii_sets.n; i++) {
@@ -441,7 +441,7 @@ static tsl__expr known_set(const tsl__exprs *x, const parts *p) {
   return TSL__NONE;
 }
 
-/* Notes what e has beyond ASCII, which is neither nothing nor everything. */
+/* Notes what e has past ASCII, which is neither nothing nor everything. */
 static bool note_wide(tsl__exprs *x, tsl__expr e, const parts *p) {
   if (e == TSL__NONE || tsl__nonascii_class_of(x, e)) return true;
   tsl__nonascii_class w = {

@@ -1,4 +1,4 @@
-/* charset.c - sets of code points as sorted ranges; Unicode is asked of PCRE2.
+/* charset.c - sets of code points as sorted ranges; Unicode is looked up in PCRE2.
  *
  * Problem   \p{Lu} and case-insensitive matching need Unicode's tables, which change every year.
  * Idea      PCRE2 has them. A property is a pattern; run it over a text that holds every code point

@@ -1,6 +1,6 @@
 /* charset.h - sets of code points as sorted ranges, and where they come from.
  *
- * Unicode properties and case folding are asked of PCRE2, never copied into tables of our own.
+ * Unicode properties and case folding are looked up in PCRE2, never copied into tables of our own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ bool tsl__charset_fold(const tsl_allocator *a, tsl__charset *s);
  * "Lu", "Script=Greek", "Greek", "Alphabetic"): TSL_ERR_SYNTAX if nobody knows it. */
 tsl_status tsl__charset_add_property(const tsl_allocator *a, tsl__charset *s, const char *name,
                                      size_t length);
-/* No code point beyond ASCII. */
+/* No code point past ASCII. */
 bool tsl__charset_is_ascii(const tsl__charset *s);
 bool tsl__charset_has(const tsl__charset *s, uint32_t cp);
 void tsl__charset_free(const tsl_allocator *a, tsl__charset *s);

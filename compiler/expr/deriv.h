@@ -118,7 +118,7 @@ typedef struct tsl__alike {
   uint8_t range[256];            /* by the byte that it begins with; undefined of others */
   tsl__expr met[TSL__ALIKE_MET]; /* classes of characters that were looked at; NONE: free */
 } tsl__alike;
-/* False: there are too many, or it is not told; each may lead elsewhere, then. */
+/* False: there are too many, or it is not known; each may lead elsewhere, then. */
 bool tsl__alike_of(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, tsl__alike *out);
 /* The first range that is in one part with each, in the order of the ranges. */
 void tsl__alike_firsts(const tsl__alike *a, uint8_t *first);

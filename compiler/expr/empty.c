@@ -334,21 +334,21 @@ static void note_path(tsl__exprs *x, const tsl__graph *g, uint32_t index, uint32
 static uint32_t find_characters(tsl__exprs *x, tsl__expr e, tsl__order by, uint32_t most) {
   tsl__graph g = {0};
   uint32_t found = TSL__INF;
-  bool beyond = false;
+  bool too_long = false;
   if (!tsl__graph_add(&x->alloc, &g, (tsl__visit){e, 0, 0, 0}, 0)) tsl__expr_no_memory(x);
-  while (x->status == TSL_OK && g.queue.n && found == TSL__INF && !beyond) {
+  while (x->status == TSL_OK && g.queue.n && found == TSL__INF && !too_long) {
     uint32_t index = tsl__graph_pop(&g),
              left = known_characters(x, g.visits.at[index].e, by == TSL__BY_CHARACTERS);
     if (by == TSL__BY_CHARACTERS &&
         tsl__add(g.visits.at[index].cost, least_characters(x, g.visits.at[index].e)) > most)
-      beyond = true;
+      too_long = true;
     else if (left == TSL__INF)
       search_on(x, &g, index, by);
     else
       note_path(x, &g, index, found = tsl__add(left, g.visits.at[index].cost),
                 by == TSL__BY_CHARACTERS);
   }
-  if (beyond) found = most + 1;
+  if (too_long) found = most + 1;
   for (size_t i = 0;
        by == TSL__BY_CHARACTERS && found != TSL__INF && i < g.visits.n && x->status == TSL_OK; i++)
     note_characters(x, g.visits.at[i].e,

@@ -1,13 +1,14 @@
 /* kind.h - what the compiler must know of a kind of expression, in one table.
  *
  * Problem   An operator such as REPEAT has a derivative, a notation, an alphabet, a length, a
- *           digest. With a `switch` for each of these, a new operator means a case in a dozen files.
+ *           digest. With a `switch` for each of these, a new operator means a case in a dozen
+ *           files.
  * Idea      Each kind has a struct of functions, in a file of its own (kind_<what>.c). kind.def
  *           lists the kinds and names their structs; whoever asks a question looks up the function
  *           by the node's kind. A function that is NULL stands for the answer that is always right,
  *           "nothing is known", so a new kind begins with `derive`, `reads` and `print`.
- * Example   tsl__derive_in of REPEAT(a, 0, 3) by 'a' looks up tsl__kind_repeat.derive (kind_loop.c),
- *           which answers REPEAT(a, 0, 2).
+ * Example   tsl__derive_in of REPEAT(a, 0, 3) by 'a' looks up tsl__kind_repeat.derive
+ *           (kind_loop.c), which answers REPEAT(a, 0, 2).
  * Long      An expression can be a sequence of thousands, and no function may recurse along it.
  *           Functions that look at a whole expression return the part with which the caller goes
  *           on, as `n->b` of a SEQ; TSL__NONE: there is none.

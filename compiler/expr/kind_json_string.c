@@ -6,14 +6,13 @@
  *           between characters, JESC(e) after a backslash, JHEX(e,k,v) after \u and k hex digits of
  *           value v. A raw byte steps e by itself; an escape, once whole, steps e by the UTF-8 of
  *           its character.
- * No dead end  A hex digit is allowed only if some character in the range that its prefix still
- * stands for is allowed: \uD8 needs a low surrogate to
- *           follow that makes a legal character.
+ * Dead ends A hex digit is allowed only if some character in the range that its prefix still stands
+ *           for is allowed: \uD8 needs a low surrogate to follow that makes a legal character.
  * Collapse  Where all characters of that range lead to the same expression (inside a free string:
  *           always), the digits' value is not kept: JHEX becomes "so many hex digits, then
  *           JSTR(e')". So the free string has a handful of states, not 65,536.
  * Example   JSTR(a) = a" | \u0061".
- * Lone surrogates are no characters: they are refused.
+ * Lone      Lone surrogates are no characters: they are refused.
  * Ref       RFC 8259, section 7.
  * Tested by tests/expr/test_expr.c
  *
@@ -140,7 +139,7 @@ static void follow(tsl__exprs *x, tsl__part from, const tsl__reads *r, const uin
 /* An expression of which several ranges of characters are followed: what is asked of it is found
  * out once. */
 typedef struct source {
-  tsl__expr e, beyond; /* beyond: where any character beyond ASCII leads, if `alike` */
+  tsl__expr e, beyond; /* beyond: where any non-ASCII character leads, if `alike` */
   bool read, asked, alike;
   tsl__reads reads; /* if `read` */
 } source;
@@ -151,7 +150,7 @@ static const tsl__reads *source_reads(tsl__exprs *x, source *s) {
   return &s->reads;
 }
 
-/* Do all characters beyond ASCII lead to one place? Most expressions do not tell them apart. */
+/* Do all non-ASCII characters lead to one place? Most expressions do not keep them apart. */
 static bool is_alike_beyond(tsl__exprs *x, source *s) {
   tsl__node n = tsl__node_at(x, s->e);
   if (!s->asked)
@@ -174,7 +173,7 @@ static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl
       return;
     }
     const tsl__reads *r = source_reads(x, s);
-    if (lo >= 0x80 && !r->live.w[3]) { /* it begins with no character beyond ASCII */
+    if (lo >= 0x80 && !r->live.w[3]) { /* it begins with no non-ASCII character */
       v->same = false;
       return;
     }
@@ -447,7 +446,7 @@ static void read_escape(const tsl__reads *inner, tsl__reads *out) {
 static bool may_be_units(const tsl__bytes *live, bool all, uint32_t lo, uint32_t hi,
                          uint32_t high) {
   uint32_t from, to;
-  if (lo >= 0x80 && !live->w[3]) return false; /* no character beyond ASCII begins */
+  if (lo >= 0x80 && !live->w[3]) return false; /* no non-ASCII character begins */
   for (int astral = 0; astral < 2; astral++) {
     tsl__bytes first = {{0}};
     if (!characters_of_units(lo, hi, high, astral, &from, &to)) continue;

@@ -1,18 +1,18 @@
 /* node.h - the inside of an expression, shared by the files that make, derive and search
  * expressions.
  *
- * A node is 32 bytes and immutable; its number is its identity. Canonical form (what the
- *   constructors in expr.c guarantee):
- *   SEQ(a, b)     a is no SEQ, neither is EPS; a literal is never followed by a literal
- *   ALT(list)     sorted ids, at least two, no ALT, no NONE inside; no two with the same head
- *                 (left-factored); single bytes merged; JSTRs merged
- *   AND(list)     sorted ids, at least two, no AND inside; known not to be empty
- *   LIT           at least one byte; a single byte is a LIT, never a BYTES
- *   BYTES         at least two bytes
- *   REPEAT(a,m,n) n >= 2 or infinite; a not nullable unless m is 0
- *   COUNTED(a,m,n) the same loop once entered: the register of the frame counts begun iterations.
- *   One loop at most is active in an
- *                 expression, its node is `loop`.
+ * A node is 32 bytes and immutable; its number is its identity. What the constructors guarantee of
+ * each kind (the canonical form):
+ *
+ *   SEQ(a, b)       a is no SEQ, neither is EPS; a literal is never followed by a literal
+ *   ALT(list)       sorted ids, at least two, no ALT and no NONE inside; no two with the same head
+ *                   (left-factored); single bytes merged; JSTRs merged
+ *   AND(list)       sorted ids, at least two, no AND inside; known not to be empty
+ *   LIT             at least one byte; a single byte is a LIT, never a BYTES
+ *   BYTES           at least two bytes
+ *   REPEAT(a,m,n)   n >= 2 or infinite; a not nullable unless m is 0
+ *   COUNTED(a,m,n)  the same loop once entered: the register of the frame counts begun iterations.
+ *                   One loop at most is active in an expression, its node is `loop`
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +57,7 @@ typedef struct tsl__node {
  * recursion in. */
 #define TSL__UNFOLD_MAX 4096u
 
-#define TSL__RULE_MEASURED 8u /* ops->shortest was asked */
+#define TSL__RULE_MEASURED 8u /* ops->shortest has said it */
 /* A frame of the rest of a JSON string that spells one of the set that is its parameter, as a name
  * (set by tsl__expr_names alone), or any text but these (by tsl__expr_others). What state it has is
  * told without its body. */
@@ -92,11 +92,11 @@ typedef struct tsl__native {
 typedef struct tsl__strings {
   const tsl__string *at;
   uint32_t n;
-  tsl__expr names; /* the frame in which they are spelled as names; NONE: not asked for yet */
+  tsl__expr names; /* the frame in which they are spelled as names; NONE: not made yet */
   uint64_t hash;   /* of their first eight bytes and their lengths */
 } tsl__strings;
 
-/* A set of single characters that has some of those beyond ASCII, but not all: the expression, and
+/* A set of single characters that has some of those past ASCII, but not all: the expression, and
  * those characters. */
 typedef struct tsl__nonascii_class {
   tsl__expr e;
@@ -143,7 +143,7 @@ typedef struct tsl__known_length {
   bool told;
 } tsl__known_length;
 
-/* The last classes of characters beyond ASCII of which it was asked what they read (deriv.c). */
+/* The last classes of non-ASCII characters that were looked at, and what they read (deriv.c). */
 #define TSL__KNOWN_READS 32u
 typedef struct tsl__known_reads {
   tsl__expr e; /* NONE: free */
@@ -160,7 +160,7 @@ typedef struct tsl__known_bound {
 } tsl__known_bound;
 
 /* In characters: no text of an expression has fewer than `least`, and one has no more than `some`
- * (TSL__INF: that is not known); of the last ones of which it was asked (empty.c). */
+ * (TSL__INF: that is not known); of the last ones that were searched (empty.c). */
 #define TSL__KNOWN_FEWEST 2048u
 typedef struct tsl__known_fewest {
   tsl__expr e; /* NONE: free */
@@ -175,7 +175,7 @@ typedef struct tsl__explored {
   tsl__expr at[TSL__EXPLORED_MAX];
   uint32_t n;
   bool json;
-  tsl__expr wide; /* letters beyond ASCII: those of this class; NONE: as the bytes say */
+  tsl__expr wide; /* non-ASCII letters: those of this class; NONE: as the bytes say */
   tsl__bytes letters, live;
 } tsl__explored;
 
@@ -243,8 +243,8 @@ struct tsl__exprs {
   tsl__known_step *search_steps;
   tsl__known_meaning *meanings; /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;
-  struct tsl__unicode_cache *asked; /* see unicode_cache.c */
-  tsl__expr any_char, text, hex;    /* made on first use */
+  struct tsl__unicode_cache *unicode; /* see unicode_cache.c */
+  tsl__expr any_char, text, hex;      /* made on first use */
   /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
   tsl__expr number_tails[5];
   tsl__known_exponent known_exponent; /* the last */
@@ -365,7 +365,7 @@ bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint
                          uint8_t byte);
 /* The body of a rule, unfolded if need be. */
 tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t rule);
-/* The characters beyond ASCII of a set of single characters that has some of them, but not all;
+/* The non-ASCII characters of a set of single characters that has some of them, but not all;
  * NULL for other expressions. Valid until the next such set is made. */
 const tsl__nonascii_class *tsl__nonascii_class_of(const tsl__exprs *x, tsl__expr e);
 /* empty.c: is an and/not node (interned, not yet searched) empty? Marks what it finds. */

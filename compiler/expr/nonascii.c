@@ -40,7 +40,7 @@ static bool has_row(tsl__exprs *x, tsl__expr e, const uint8_t (*row)[2], unsigne
   return true;
 }
 
-/* Has it all characters beyond ASCII? */
+/* Has it all non-ASCII characters? */
 static bool has_all(tsl__exprs *x, tsl__expr e) {
   static const uint8_t rows[][4][2] = {
       {{0xC2, 0xDF}, {0x80, 0xBF}},

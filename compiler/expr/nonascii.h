@@ -1,12 +1,12 @@
-/* nonascii.h - one step by any character beyond ASCII.
+/* nonascii.h - one step by any non-ASCII character.
  *
- * Problem   A character beyond ASCII is up to four bytes, and its first one of some 50: what a text
+ * Problem   A non-ASCII character is up to four bytes, and its first one of some 50: what a text
  *           may go on with after any of them takes twenty derivatives and as many expressions on
  *           the way.
  * Idea      Most patterns tell such characters apart no more than one class of theirs does. Where
  *           each class in an expression has all of them or none, one derivative by a whole
- *           character is that of them all. Else the characters are split by the class that tells
- *           them apart, and each part is tried. Or they are told by their first bytes: `.` in a
+ *           character is that of them all. Else the characters are split by the class that keeps
+ *           them apart, and each part is tried. Or they are known by their first bytes: `.` in a
  *           pattern lacks but two characters, and both begin with 0xE2.
  * Example   After any of é, 漢 and 😀 what is left of [^x]*ab is [^x]*ab; what is left of
  *           [^x]ab|[0-9] is ab.
@@ -19,12 +19,12 @@
 
 #include "compiler/expr/deriv.h"
 
-/* What is left of an expression without calls, loops counted down, after any character beyond ASCII
+/* What is left of an expression without calls, loops counted down, after any non-ASCII character
  * of a class (NULL: of any of all); NONE: none is legal. False: that depends on the character, or
  * is not known. */
 bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
                           tsl__expr *out);
-/* The same where that depends on the character: by sets of characters that are not told apart.
+/* The same where that depends on the character: by sets of characters that are kept together.
  * False: of some it is not known, or there are more than TSL__NONASCII_MAX sets. */
 #define TSL__NONASCII_MAX 8u
 bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,

@@ -55,12 +55,12 @@ static void forget(void *ctx) {
 
 /* What x remembers; NULL when out of memory. */
 static struct tsl__unicode_cache *asked_of(tsl__exprs *x) {
-  if (x->asked) return x->asked;
+  if (x->unicode) return x->unicode;
   struct tsl__unicode_cache *asked = tsl__alloc_zero(&x->alloc, sizeof *asked);
   if (!asked) return NULL;
   asked->alloc = &x->alloc;
   if (!tsl__exprs_own(x, asked, forget)) return NULL;
-  return x->asked = asked;
+  return x->unicode = asked;
 }
 
 static const answer *look(const struct tsl__unicode_cache *asked, const answer *q) {
@@ -109,7 +109,7 @@ static tsl_status learn(struct tsl__unicode_cache *asked, answer q) {
 /* The answers of the layer that x and others are on top of; NULL: there are none. */
 static struct tsl__unicode_cache *common_of(const tsl__exprs *x) {
   for (const tsl__exprs *p = x->parent; p; p = p->parent)
-    if (p->asked && p->asked->common) return p->asked;
+    if (p->unicode && p->unicode->common) return p->unicode;
   return NULL;
 }
 

@@ -16,7 +16,7 @@
  *                  that stand together, that the A-label has at most 63 octets (a U-label has at
  *                  most 59 code points), joining types (U+200C is allowed after a virama and
  *                  between letters of Arabic, Syriac, N'Ko and Mongolian).
- *   idn-email      RFC 6531: any code point beyond ASCII in the local part; the domain as
+ *   idn-email      RFC 6531: any code point past ASCII in the local part; the domain as
  *                  idn-hostname or an address literal.
  *   regex          ECMA-262 (2024) with the flag u, names of groups, references, ranges, counts and
  *                  properties included; its limits are in formats_regex.c.

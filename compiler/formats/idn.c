@@ -9,7 +9,7 @@
  *           now of (derivative of the class) · (state after it).
  * State     count of code points; what stood before; what must follow; which decimal digits of
  *           Arabic were seen; whether a Katakana middle dot waits for Hiragana, Katakana or Han;
- *           whether there was a code point beyond ASCII (else it is no U-label). A state that can't
+ *           whether there was a code point past ASCII (else it is no U-label). A state that can't
  *           end within U_LABEL_MAX code points is not entered, so no state is dead.
  * Limits    See formats.h for what is not checked.
  * Tested by tests/formats/test_formats.c
@@ -218,7 +218,7 @@ enum { DOT_NONE, DOT_WAITS, DOT_FINE }; /* DOT_FINE: a letter that justifies it 
 
 typedef struct state {
   uint32_t count, after, need, digits, dot;
-  bool beyond;    /* a code point beyond ASCII was seen */
+  bool beyond;    /* a code point past ASCII was seen */
   uint32_t total; /* code points of the name so far, this label included */
 } state;
 

@@ -306,7 +306,7 @@ static bool in_class(rx *s, uint8_t b) {
   }
   s->ranged = s->at == AT_RANGE;
   if (s->ranged && s->low == SET) return false; /* only the bracket */
-  /* what came before is no end of a range: forgotten, so that the ways to the next atom meet */
+  /* what arrived before is no end of a range: forgotten, so that the ways to the next atom meet */
   if (!s->ranged) s->low = 0;
   s->digits = 0;
   if (b == '\\') return s->at = AT_CLASS_ESCAPE, true;
@@ -439,7 +439,7 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   table *t = ctx;
   rx s = t->states.at[param];
   if (s.at == AT_ESCAPE) return escaped(t, s, byte);
-  if (s.at <= AT_GROUP && byte >= 0x80) { /* any character beyond ASCII is an atom */
+  if (s.at <= AT_GROUP && byte >= 0x80) { /* any non-ASCII character is an atom */
     tsl__expr rest = rest_of_character(x, byte);
     if (rest == TSL__NONE || !after_term(&s, 'x')) return TSL__NONE;
     return tsl__expr_seq(x, rest, state(t, &s));

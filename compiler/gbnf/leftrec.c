@@ -1,39 +1,47 @@
 /* leftrec.c - left recursion, removed exactly.
  *
  * Problem   expr ::= expr "+" term | term  calls itself before any text is read: a matcher that
- *           unfolds calls would never stop. It can be indirect (a calls b calls a) and hidden
- *           (after something that may be empty: a ::= opt a "x").
+ *           unfolds calls would never stop. Left recursion can be indirect (a calls b calls a) and
+ *           hidden (after something that may be empty: a ::= opt a "x").
  * Idea      Take the rules A1 … An that lead to one another at the left edge (a strongly connected
  *           component of "may be the first thing read"), and speak of their texts that are not
  *           empty, A⁺. Every body, less the empty text, is a sum of terms
- *               A⁺i = Σ A⁺j · X  +  Σ B        (each B not empty and beginning with nothing of the
- *               cycle)
- *           which is found by walking along its left edge, through what may be empty. Read
- *           backwards, a text of Ai begins with some B of some Aj; then it goes on, from "an Aj is
- *           finished" to "an Ai is finished":
- *               A⁺i = Σj Bj · Tji,             Tji = ε (if j = i)  +  Σ over terms A⁺j·X of Al:  X
- *               · Tli.
+ *
+ *               A⁺i = Σ A⁺j · X  +  Σ B
+ *
+ *           where each B is not empty and begins with nothing of the cycle. The terms are found by
+ *           walking along the body's left edge, through what may be empty. Read backwards, a text
+ *           of Ai begins with some B of some Aj. Then it goes on, from "an Aj is finished" to "an
+ *           Ai is finished":
+ *
+ *               A⁺i = Σj Bj · Tji
+ *               Tji = ε (if j = i)  +  Σ over terms A⁺j·X of Al:  X · Tli
+ *
  *           This is the left-corner transform (Rosenkrantz and Lewis 1970) on regular right-hand
  *           sides. The T are right-recursive. Where an X may be empty, T would call T without
  *           reading (a ::= a b with b empty): such steps are closed over beforehand,
- *               Tji = ε (if i is reached from j by empty X)  +  Σ over k reached from j by empty X,
- *               terms A⁺k·X of Al:  X⁺ · Tli.
+ *
+ *               Tji = ε (if i is reached from j by empty X)
+ *                   + Σ over k reached from j by empty X, terms A⁺k·X of Al:  X⁺ · Tli
+ *
  *           Now nothing of the cycle is at the left edge of anything: Bj and X⁺ begin with text, or
  *           with rules outside.
- * Example   expr⁺ = B·T with B = term, X = "+" term: term ("+" term)*. A cycle of one rule needs no
- *           rule for T: T = (X⁺)*. expr ::= expr "+" expr | "-" expr | [0-9]+  says nothing of what
- *           binds first: each text of n signs has as many readings as trees have shapes. What is
- *           read does not depend on it, so A at the end of a term of a cycle of one rule is cut to
- *           what T does not read:
- *               A⁺ = H·(X⁺ + Y·H)*,            H = D*·B           (terms A⁺·X, A⁺·Y·A, B, D·A;
- *               where A may be empty H may end in a D, and Y·H be Y⁺)
- *           for H·T is all of A⁺, and D·H·T, or H·T·Y·H·T, read the same as D·A, or A⁺·Y·A. What is
- *           left of A in H·T is read in one way.
- * Cost      n² tails, each made when it is first reached; the distances (shortest texts) take n³
- *           steps once. Hence TSL__GBNF_CYCLE_MAX. The terms of a body are as many as there are
- *           ways along its left edge; nothing is multiplied out, and terms share what follows the
- *           groups that they begin in. All of it counts as steps, so it ends with the time that
- *           there is (tsl__gbnf_look).
+ * Example   expr ::= expr "+" term | term  has B = term and X = "+" term, so expr⁺ = B·T is
+ *           term ("+" term)*. A cycle of one rule needs no rule for T: T = (X⁺)*.
+ * Ambiguous expr ::= expr "+" expr | "-" expr | [0-9]+  does not say what binds first: a text of n
+ *           signs has as many readings as trees have shapes. What is read does not depend on that,
+ *           so A at the end of a term of a cycle of one rule is cut to what T does not read:
+ *
+ *               A⁺ = H·(X⁺ + Y·H)*,   H = D*·B   for terms A⁺·X, A⁺·Y·A, B, D·A
+ *
+ *           Where A may be empty, H may end in a D, and Y·H be Y⁺. H·T is all of A⁺, and D·H·T, or
+ *           H·T·Y·H·T, read the same as D·A, or A⁺·Y·A. What is left of A in H·T is read in one
+ *           way.
+ * Cost      n² tails, each made when it is first reached. The distances (shortest texts) take n³
+ *           steps once, hence TSL__GBNF_CYCLE_MAX. A body has as many terms as ways along its left
+ *           edge; nothing is multiplied out, and terms share what follows the groups that they
+ *           begin in. All of this counts as steps, so it ends when the time is used up
+ *           (tsl__gbnf_look).
  * Tested by tests/gbnf/test_gbnf.c, against an Earley recogniser on the grammar as it was written
  *
  * SPDX-License-Identifier: Apache-2.0

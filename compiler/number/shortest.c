@@ -1,7 +1,7 @@
 /* shortest.c - the fewest bytes that finish a number.
  *
- * Problem   A budget must know how many bytes a number still takes. More digits, or an exponent of a
- *           few bytes, may be the shorter way: 1000000 has seven bytes, 1e6 has three.
+ * Problem   A budget must know how many bytes a number still takes. More digits, or an exponent of
+ *           a few bytes, may be the shorter way: 1000000 has seven bytes, 1e6 has three.
  * Idea      Try lengths from the least on. For each, split the bytes into j digits and an exponent
  *           part of `cost` bytes, and ask state.c whether a member has that form. The exponents of
  *           one cost are an interval, of which few need to be tried (reaches_any).

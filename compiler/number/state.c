@@ -6,12 +6,13 @@
  *           three digits.
  * Idea      Read M, the digits so far as an integer. What follows is more digits r (j of them) and
  *           an exponent. The value is (M + 0.r) × 10^E, with E counted at the present place. So
- *           all that matters of the prefix is, for each constraint, at which E the constraint holds:
+ *           all that matters of the prefix is, for each constraint, at which E the constraint
+ *           holds:
  *
  *   bounds    As long as M agrees with the digits of a bound, the bound is open: decided for every
  *             E but one, where the rest of the bound's digits decides. After the first different
- *             digit it is a plain limit on E. An appended digit moves the limits of E by one (before
- *             the point) or not at all (behind it).
+ *             digit it is a plain limit on E. An appended digit moves the limits of E by one
+ *             (before the point) or not at all (behind it).
  *   multiples M × 10^E is a multiple of u × 10^b (u not divisible by 10) from some E on ("ready"),
  *             or never. M mod u gives that E after a digit other than 0; a zero only shifts it.
  *             u = 1 (integers) has one residue, 7 has seven.
@@ -28,10 +29,10 @@
  *             123    gone   -1     0       refused: high < ready, and no further digit mends that
  *
  * Dead ends A prefix lives if for some E some r gives a member. r = 0 is a question about intervals
- *           of E. Without a multiple any interval of positive length will do, because finite decimals
- *           are dense. With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j = E - b
- *           digits: one step of modular arithmetic for each E, up to a width at which there is
- *           always a candidate ("wide").
+ *           of E. Without a multiple any interval of positive length will do, because finite
+ *           decimals are dense. With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j
+ *           = E - b digits: one step of modular arithmetic for each E, up to a width at which there
+ *           is always a candidate ("wide").
  * Files     side.c: the constraints of one sign. shortest.c: the fewest bytes to finish.
  * Cost      A digit costs time in the size of u and of the bounds; a state is some 10 words.
  * Tested by tests/number/test_number.c
@@ -387,8 +388,8 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
   to = tsl__least(to, st->high_open ? st->high - 1 : st->high);
   if (from > to || !side->has_multiple) return from <= to;
   int64_t unit = tsl__unit_exponent(side, st, 0);
-  from =
-      tsl__most(from, unit + 1); /* further down no digit but 0 can follow, which was asked above */
+  from = tsl__most(from,
+                   unit + 1); /* further down no digit but 0 can follow, which was checked above */
   if (from > to || to >= unit + side->wide) return from <= to;
   for (; to >= from; to--)
     if (tsl__number_state_reaches(side, st, to - unit, to)) return true;

@@ -43,7 +43,7 @@ struct tsl__rx {
 
 /* Parsing and lowering share an arena, the pattern for error positions, and limits. */
 typedef struct tsl__rx_tree {
-  tsl__exprs *x; /* counts the work, and remembers what was asked of PCRE2 */
+  tsl__exprs *x; /* counts the work, and remembers what was looked up in PCRE2 */
   size_t held;   /* bytes that its front end held before */
   tsl__arena *arena;
   const char *pattern;

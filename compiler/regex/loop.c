@@ -8,7 +8,7 @@
  *           derivative of X never asks for itself. X is never empty since it holds `then`, and its
  *           shortest text is that of `then`: an iteration only makes texts longer.
  * Behind    Where the body has look-behinds of one code point (\b is one), what X means depends on
- *           the code point before. The code points fall into atoms, sets that no look-behind tells
+ *           the code point before. The code points fall into atoms, sets that no look-behind keeps
  *           apart; there is one X for each, and one for the beginning of the text.
  * Example   D_a(X) = !(…) & X with the residual of the look-ahead, which is dropped as soon as it
  *           can't match any more: X again.

@@ -2,28 +2,36 @@
  *
  * Problem   (?=…), ^ and \b say something about the text around a place, which a plain regular
  *           expression can't.
- * Idea      Lower from right to left and carry along what may follow the place: a language of
+ * Idea      Lower from right to left, and carry along what may follow the place: a language of
  *           continuations. Then a look-ahead is an intersection:
- *             (?=R)·K = R·text & K          (?!R)·K = K & !(R·text)          $·K = K & ε
- *           What a place demands of the text before it can't be told there, so the continuation is
- *           a union of items (condition, expression), where a condition is about the code point
- *           before (a set, or the beginning of the text: enough for ^, \b and all look-behinds of
- *           one code point) and about the whole text before (any other look-behind: (?<=R) is "the
- *           text before is in text·R"). A condition is discharged as soon as what stands before it
- *           is known:
- *             L·(c, K)  =  (true, (L & c)·K)    where L's members are long enough to decide c, or L
- *             begins the text; for a condition on one code point also where L may be empty: the
- *             item (c, K) itself is then kept beside it.
- *           At the beginning of the text what is left is decided by ε.
- * Example   search of \bab: text is what may follow. ab: (true, ab·text). \b splits in two,
- *           (?<=\w)(?!\w) and (?<!\w)(?=\w); the first contradicts the a and is gone, the second
- *           leaves (no \w before, ab·text). `text`, which a search puts in front of the pattern,
- *           makes of it the items (true, text·\W·ab·text) and (no \w before, ab·text), and at the
- *           beginning nothing is before: the union of both.
- * Loops     A loop whose body has conditions is written out if it has few iterations; is an
+ *
+ *             (?=R)·K = R·text & K
+ *             (?!R)·K = K & !(R·text)
+ *             $·K     = K & ε
+ *
+ *           What a place demands of the text before it is not known there. So the continuation is a
+ *           union of items (condition, expression). A condition is about the code point before (a
+ *           set, or the beginning of the text), which is enough for ^, \b and all look-behinds of
+ *           one code point; or about the whole text before: (?<=R) is "the text before is in
+ *           text·R". A condition is discharged as soon as what stands before it is known:
+ *
+ *             L·(c, K) = (true, (L & c)·K)   where L's members are long enough to decide c, or L
+ *                                            begins the text
+ *
+ *           For a condition on one code point also where L may be empty: the item (c, K) itself is
+ *           then kept beside the other. At the beginning of the text, what is left is decided by ε.
+ * Example   A search of \bab. `text` is what may follow.
+ *
+ *             ab     (true, ab·text)
+ *             \b     splits in two: (?<=\w)(?!\w) contradicts the a and is gone, (?<!\w)(?=\w)
+ *                    leaves (no \w before, ab·text)
+ *             text   which a search puts in front: (true, text·\W·ab·text), (no \w before, ab·text)
+ *             begin  nothing is before: the union of both
+ *
+ * Loops     A loop whose body has conditions is written out if it has few iterations. It is an
  *           ordinary loop if the conditions look no further than the body (local.c: the
- *           (?!-)[a-z-]{1,63}(?<!-)\. of host names); else, if it is unbounded and what follows it
- *           has no conditions on what stands before, is an automaton of its own (loop.c: the
+ *           (?!-)[a-z-]{1,63}(?<!-)\. of host names). Else, if it is unbounded and what follows it
+ *           has no conditions on what stands before, it is an automaton of its own (loop.c: the
  *           (?:(?!-->).)* of comments).
  * Refused   Look-behind of several code points where what stands before it in the pattern may be
  *           shorter than it looks; look-ahead inside a look-behind; conditions in loops of the

@@ -33,7 +33,7 @@ typedef struct tsl__rx_rests {
   uint32_t n;
 } tsl__rx_rests;
 
-#define TSL__RX_WIDE 8u /* sets beyond ASCII whose expressions are remembered */
+#define TSL__RX_WIDE 8u /* sets past ASCII whose expressions are remembered */
 
 typedef struct tsl__rx_lowering {
   tsl__rx_tree *tree;

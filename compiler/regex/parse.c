@@ -1,14 +1,24 @@
 /* parse.c - the text of a regular expression as a tree.
  *
- * Recursive descent over the grammar
- *   alternatives = sequence { "|" sequence }        sequence = { term }
- *   term = atom [ quantifier ]                      atom = character | class | escape | "(" … ")" |
- *   "^" | "$"
- * The only recursion is through groups, at most TSL__REGEX_MAX_DEPTH deep. Children of the lists
- * that are open wait on one stack (cursor.stack); a list that ends copies its own into the arena.
+ * Problem   A pattern is a text with groups inside groups, of any length, by anybody.
+ * Idea      Recursive descent over the grammar
  *
- * Example   "a|b+": alternatives pushes SET a; then SET b becomes REPEAT(b, 1, inf) and is pushed;
- *           ALT(a, REPEAT).
+ *             alternatives = sequence { "|" sequence }
+ *             sequence     = { term }
+ *             term         = atom [ quantifier ]
+ *             atom         = character | class | escape | "(" … ")" | "^" | "$"
+ *
+ *           The only recursion is through groups, at most TSL__REGEX_MAX_DEPTH deep. The children
+ *           of all lists that are open wait on one stack (cursor.stack); a list that ends copies
+ *           its own into the arena.
+ * Example   "a|b+":
+ *
+ *             read   stack                   then
+ *             a      SET a                   the sequence of one term is that term
+ *             |b     SET a, SET b
+ *             +      SET a, REPEAT(b,1,∞)    the quantifier takes the top
+ *             end    ALT(a, REPEAT(b,1,∞))   the list takes all
+ *
  * Cost      Linear; one arena node a character.
  * Tested by tests/regex/test_regex.c
  *
@@ -115,7 +125,7 @@ static tsl__rx *numbered_back(tsl__rx_cursor *c, size_t offset) {
   return back(c, offset, number);
 }
 
-/* A name up to `close`; letters, digits, _ and $, and any code point beyond ASCII. */
+/* A name up to `close`; letters, digits, _ and $, and any code point past ASCII. */
 static bool read_name(tsl__rx_cursor *c, char close, tsl__rx_name *name) {
   size_t start = c->at;
   while (tsl__rx_more(c) && tsl__rx_peek(c, 0) != (uint8_t)close) {

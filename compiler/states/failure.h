@@ -23,7 +23,7 @@
 
 /* An expression whose derivative by any byte but *but is that of e, the rest of a JSON string
  * without calls and registers; NONE: there is no other. *but has the quote and the backslash.
- * Whether the two may end here is not told. Cost: what e reads, and an expression for each part
+ * Whether the two may end here is not known. Cost: what e reads, and an expression for each part
  * that changes. */
 tsl__expr tsl__failure_of(tsl__exprs *x, tsl__expr e, tsl__bytes *but);
 

@@ -2,9 +2,9 @@
  * expression has), fixed_texts.c (states that spell listed texts) and expand.c (the transitions of
  * a state).
  *
- * One tsl__states belongs to each layer. It holds the layer's expressions, the list of their states,
- * and vectors that one expansion after the other reuses, so that most expansions allocate nothing.
- * Failures are sticky, in the expressions or in the space; tsl__states_fine joins the two.
+ * One tsl__states belongs to each layer. It holds the layer's expressions, the list of their
+ * states, and vectors that one expansion after the other reuses, so that most expansions allocate
+ * nothing. Failures are sticky, in the expressions or in the space; tsl__states_fine joins the two.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +84,7 @@ tsl__state tsl__spelled_state(tsl__states *c, tsl__stringset set, uint32_t lo, u
 
 /* Functions of the hook (runtime/automaton/state.h); ctx is the tsl__states. */
 tsl__state tsl__states_fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi,
-                            uint32_t depth);
+                             uint32_t depth);
 /* expand.c */
 tsl_status tsl__states_expand(void *ctx, tsl__state state);
 tsl__target tsl__states_derive(void *ctx, const tsl__state_rec *r, uint8_t byte);

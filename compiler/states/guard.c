@@ -3,7 +3,7 @@
  *
  * A mark is a rule that is put in place and matches ε, so that derivatives, emptiness and lengths
  * need not know of it. It stands at the head of what follows a call, and only there does it mean
- * anything: the state that the called frame comes back to is told from its expression to be
+ * anything: the state that the called frame comes back to is known from its expression to be
  * guarded, and what it is otherwise. Alternatives with and without a mark can share the call: then
  * the ones without stay.
  *

@@ -13,7 +13,7 @@
 
 typedef struct tsl__letters {
   tsl__bytes letters, exits; /* letters empty: nothing to say */
-  /* letters beyond ASCII: those of this class; NULL: as the bytes say, all or none */
+  /* non-ASCII letters: those of this class; NULL: as the bytes say, all or none */
   const tsl__nonascii_class *wide;
   bool counted, ends, calls;
   /* a character that is cut off may be one of `wide`, or of what comes where no more of these may:

@@ -18,8 +18,8 @@
 /* and of so many states: letters that meet more are seldom known in full */
 #define FOLLOWED_STATES 16u
 #define TYPICAL 'e'   /* a letter that most classes have */
-#define WIDE_TRIES 4u /* classes of characters beyond ASCII that are tried */
-/* characters beyond ASCII of a class that is worth marks on the trie; of fewer each is walked */
+#define WIDE_TRIES 4u /* classes of non-ASCII characters that are tried */
+/* non-ASCII characters of a class that is worth marks on the trie; of fewer each is walked */
 #define WIDE_MIN 2048u
 
 /* Where a frame is after a byte; NONE too where it is in several places then, or a loop is
@@ -116,7 +116,7 @@ static bool may_come_back(const tsl__exprs *x, tsl__expr e, unsigned depth) {
 
 bool tsl__may_come_back(const tsl__exprs *x, tsl__expr e) { return may_come_back(x, e, 0); }
 
-/* ---- all characters beyond ASCII ------------------------------------------------------------- */
+/* ---- all non-ASCII characters ---------------------------------------------------------------- */
 
 static void reach(tsl__reached *r, tsl__expr e) {
   if (e == TSL__NONE) {
@@ -196,7 +196,7 @@ static void spread_range(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, ui
   }
 }
 
-/* Where the characters beyond ASCII of a class (NULL: all of them) lead; dead if some are illegal.
+/* Where the non-ASCII characters of a class (NULL: all of them) lead; dead if some are illegal.
  * `edges`: those of e; NULL: they are not known yet. */
 static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges,
                         const tsl__nonascii_class *wide, tsl__reached *out) {
@@ -335,7 +335,7 @@ static bool letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, t
   return tsl__letters_enough(letters);
 }
 
-/* How many characters beyond ASCII it has. */
+/* How many non-ASCII characters it has. */
 static uint64_t characters(const tsl__nonascii_class *c) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < c->count; i++) n += c->pairs[2 * i + 1] - c->pairs[2 * i] + 1u;
@@ -368,7 +368,7 @@ static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool jso
   return NULL;
 }
 
-/* Do all characters beyond ASCII of a class lead there? False too if it is not known at once. */
+/* Do all non-ASCII characters of a class lead there? False too if it is not known at once. */
 static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr to) {
   tsl__expr there;
   tsl__reached r = {.last = UINT64_MAX};
@@ -377,7 +377,7 @@ static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
   return r.n == 1 && r.at[0] == to && !r.dead && !r.full;
 }
 
-/* A class of characters beyond ASCII that lead from two expressions to the second one: all, or one
+/* A class of non-ASCII characters that lead from two expressions to the second one: all, or one
  * that the grammar mentions. */
 static bool wide_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters) {
   unsigned tried = 0;
@@ -430,7 +430,7 @@ static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *lett
   return letters_near(x, e, letters, r);
 }
 
-/* With all characters beyond ASCII, else with those of a class that the grammar mentions, else with
+/* With all non-ASCII characters, else with those of a class that the grammar mentions, else with
  * none. */
 static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
                          tsl__reached *r) {
@@ -469,7 +469,7 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
 /* What is read in loops without an upper bound. */
 typedef struct endless {
   tsl__bytes ascii;
-  uint64_t wide; /* characters beyond ASCII */
+  uint64_t wide; /* non-ASCII characters */
 } endless;
 
 static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in);

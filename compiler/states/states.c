@@ -7,8 +7,8 @@
  *           state only later are in a hash table.
  * Loops     An expression with an active loop has three states in a row, one for each phase of its
  *           counter (compiler/expr/deriv.h).
- * Example   Of a{0,1000}, entered once, the states s, s+1 and s+2 are "below the minimum", "between"
- *           and "at the maximum".
+ * Example   Of a{0,1000}, entered once, the states s, s+1 and s+2 are "below the minimum",
+ *           "between" and "at the maximum".
  * Cost      Finding a state is one array access. Adding one is a record of some 100 bytes.
  * Tested by tests/expr/test_expr.c, tests/engine/test_oracle.c
  *
@@ -149,7 +149,7 @@ static void note_guard(tsl__states *c, tsl__expr e, tsl__state first, uint32_t c
     r->guarded = kinds;
     r->otherwise = otherwise ? otherwise + (loop ? i : 0) : 0;
     if (kinds & TSL__SAME_ITEM) r->differs = differs ? differs + (loops ? i : 0) : 0;
-    r->run = 0; /* it is not told of such, whose place that may be */
+    r->run = 0; /* it is not known of such, whose place that may be */
   }
 }
 
