@@ -316,7 +316,7 @@ static tsl_status make(tsl_vocab *vocab, layer **out, tsl_error *error) {
     if (space->status == TSL_OK) walk_between(space, x, common);
     if (space->status == TSL_OK) note_extra(space, x);
     if (space->status == TSL_OK) tsl__rehearse(space);
-    if (space->status == TSL_OK && tsl__union_freeze(space)) tsl__walks_lay(space);
+    if (space->status == TSL_OK && tsl__union_freeze(space)) tsl__walks_freeze(space);
     tsl__walk_scratch_free(space); /* a frozen layer walks no more */
     tsl__naming_free(space);
     status = space->status;

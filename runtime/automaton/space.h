@@ -192,6 +192,7 @@ struct tsl__space {
   uint32_t delta_met, delta_missed;            /* states that had such a one, or not */
   uint32_t subtract_bytes;                     /* TSL__SUBTRACT_BYTES; tests have more */
   uint32_t subtract_met;                       /* walks that were told from a class */
+  uint32_t shortcuts_off; /* TSL__SHORTCUT_... (runtime/walk/walk.h): tests turn some off */
   struct tsl__spare_steps *spare_steps;        /* and of steps (runtime/position/stacks.c) */
   tsl__joined joined[TSL__JOINED];             /* the last ones */
   TSL__VEC(struct tsl__adopted) adopted;       /* bitsets of runtime/walk/shared_walks.h */

@@ -190,19 +190,21 @@ static bool is_within(span s, uint32_t characters) {
   return characters >= s.least && characters <= s.most;
 }
 
-/* The nodes where such a string is closed. */
-static void leave_closed(tsl__space *space, tsl__level *l, const struct tsl__texts *t, span s,
-                         tsl__leftover all) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < t->ended_n; i++) n += is_within(s, t->ended[i].characters);
-  if (n == t->ended_n) tsl__level_leave_over(space, l, all);
-  for (uint32_t i = 0; i < t->ended_n && n < t->ended_n; i++)
-    if (is_within(s, t->ended[i].characters)) tsl__level_leave_node(space, l, t->ended[i].what);
+/* The nodes where such a string is not closed yet, or too late, are removed from all that close a
+ * string. They are in the order of their spelling, which is that of their tokens. */
+static bool remove_ended(tsl__space *space, const struct tsl__texts *t, span s,
+                         tsl__reference *ref) {
+  for (uint32_t i = 0; i < t->ended_n; i++)
+    if (!is_within(s, t->ended[i].characters) &&
+        !tsl__vec_push(&space->alloc, &ref->nodes, t->ended[i].what))
+      return tsl__space_no_memory(space);
+  if (ref->nodes.n == t->ended_n) ref->left = 0;
+  return true;
 }
 
-/* Tokens that a string of any characters takes, and one of these lengths does not, are added. */
-static bool find_others(tsl__space *space, const struct tsl__texts *t, span s, tsl__mask any,
-                        tsl__subtract *out) {
+/* Tokens that a string of any characters takes, and one of these lengths does not, are removed. */
+static bool remove_tokens(tsl__space *space, const struct tsl__texts *t, span s, tsl__mask any,
+                          tsl__reference *out) {
   const tsl__lengths *lengths = tsl__lengths_of(space);
   if (!lengths || !tsl__vec_reserve(&space->alloc, &out->tokens,
                                     lengths->longer_count + t->escaped_n + t->closing_n))
@@ -220,10 +222,10 @@ static bool find_others(tsl__space *space, const struct tsl__texts *t, span s, t
   return true;
 }
 
-/* Few characters: letters are told by their number, the others one by one. */
+/* Few characters: letters by a class of so many, the other tokens one by one. */
 static void gather_short(tsl__space *space, tsl__level *l, const struct tsl__texts *t, span s) {
   tsl__bytes letters = tsl__raw_letters();
-  if (s.most) tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &letters, 0, 0, s.most));
+  l->reference.mask = s.most ? tsl__class_mask(space, &letters, 0, 0, s.most) : 0;
   for (uint32_t i = 0; i < t->escaped_n; i++)
     if (t->escaped[i].characters <= s.most)
       tsl__gather_token(space, &l->gather, t->escaped[i].what);
@@ -232,21 +234,22 @@ static void gather_short(tsl__space *space, tsl__level *l, const struct tsl__tex
       tsl__gather_token(space, &l->gather, t->closing[i].what);
 }
 
+/* A string of so many characters to so many: any string, minus what is too long or ends it early. */
 static void walk_counted(tsl__space *space, tsl__level *l, const struct tsl__texts *t, span s) {
   const tsl__walk *any = tsl__walk_over(space, t->state, 0, TSL__WHOLE, false);
+  tsl__reference *ref = &l->reference;
   if (!any || !tsl__space_step(space, 1 + (t->escaped_n + t->closing_n) / PIECES)) return;
-  if (!s.least && s.most >= space->vocab->trie.nodes[0].height) {
-    tsl__gather_mask(space, &l->gather, any->mask);
-    tsl__level_leave_over(space, l, any->left);
-    return;
+  tsl__reference_clear(ref);
+  ref->mask = any->mask;
+  ref->left = any->left;
+  if (s.least || s.most < space->vocab->trie.nodes[0].height) {
+    if (s.most < TSL__SHORT_MAX)
+      gather_short(space, l, t, s);
+    else if (!remove_tokens(space, t, s, any->mask, ref))
+      return;
+    if (!remove_ended(space, t, s, ref)) return;
   }
-  l->less.tokens.n = 0;
-  if (s.most < TSL__SHORT_MAX)
-    gather_short(space, l, t, s);
-  else if (!find_others(space, t, s, any->mask, &l->less) ||
-           !tsl__level_but(space, l, any->mask, l->less.tokens.at, l->less.tokens.n))
-    return;
-  leave_closed(space, l, t, s, any->left);
+  tsl__reference_apply(space, l, ref);
 }
 
 /* Such a walk, by itself. False on failure (sticky). */
@@ -288,16 +291,19 @@ static bool make_counted(tsl__space *base, struct tsl__texts *t) {
   return fine;
 }
 
+/* A string that any characters leave open: the tokens that do, plus those that close it here. */
 static void walk_endless(tsl__space *space, tsl__level *l, const struct tsl__texts *t,
                          tsl__state state, uint32_t count) {
-  tsl__bytes letters = tsl__raw_letters();
-  tsl__gather_mask(space, &l->gather, t->open);
-  /* what must still come is more than any token closes */
-  if (space->hook->shortest(space->hook_ctx, state, count) > t->closing_bytes + 1) return;
-  size_t floor = l->stack.n;
-  tsl__search_quoted(space, l, &t->closed, &(tsl__linear_from){state, count, 0, 0, l->last},
-                     &letters, NULL);
-  tsl__search_on(space, l, floor);
+  tsl__reference *ref = &l->reference;
+  tsl__reference_clear(ref);
+  ref->mask = t->open;
+  /* unless what must still come is more than any token that closes a string has before its quote */
+  if (space->hook->shortest(space->hook_ctx, state, count) <= t->closing_bytes + 1) {
+    ref->quoted = &t->closed;
+    ref->letters = tsl__raw_letters();
+    ref->from = (tsl__linear_from){state, count, 0, 0, l->last};
+  }
+  tsl__reference_apply(space, l, ref);
 }
 
 /* Bytes that may follow the opening quote within a token of these. */
@@ -342,7 +348,8 @@ static const tsl__walk *walk_of(const tsl__space *space, const struct tsl__texts
 
 /* The tables, if the grammar tells of its states whether they are of such strings; else NULL. */
 static const struct tsl__texts *texts_of(const tsl__space *space) {
-  return space->parent && space->subtract_bytes <= UINT8_MAX && space->hook && space->hook->counted
+  return space->parent && !tsl__shortcut_is_off(space, TSL__SHORTCUT_TEXT) &&
+                 space->subtract_bytes <= UINT8_MAX && space->hook && space->hook->counted
              ? space->parent->any_text
              : NULL;
 }

@@ -5,7 +5,7 @@
 
 #include "runtime/walk/shared_walks.h"
 #include "runtime/walk/linear.h"
-#include "runtime/walk/linear_cover.h"
+#include "runtime/walk/linear.h"
 #include "runtime/kernels/logits.h"
 #include "runtime/walk/nonascii.h"
 

@@ -1,9 +1,25 @@
-/* delta.c - see walk_kin.h.
+/* delta.c - finder: the walk of a state, from that of a similar state (reference.h).
+ *
+ * Problem   What a pattern, or a list of excluded names, forbids within a text is followed through
+ *           states each of which lives on nearly any byte. The walk of each enters most of the trie,
+ *           and differs from that of the state before by a few tokens.
+ * Idea      Two states that a byte leads to the same place have the same walk below it. So compare
+ *           where each byte leads from both, from the root of the trie on. Where it differs, go on
+ *           below that node with the two places. What is left are few trees: their tokens are
+ *           removed from the known walk, and the search walks them from the new state.
+ * Known     The last eight states of a grammar whose walk over the whole vocabulary took long are
+ *           candidates; the nearest one is compared.
+ * Example   Names without `hipchat`: after `hip` and after nothing, only `c` leads to different
+ *           places; below it, only `h` does. So the walk after `hip` is the walk after nothing, but
+ *           for the tree of `ch`: its tokens are removed, and those that live after `hip` added.
+ * Cost      A comparison of two transitions for each node where the two differ; candidates that
+ *           differ over too much of the vocabulary are given up at the root.
+ * Tested by tests/walk/test_delta.c, tests/engine/test_oracle.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/walk/delta.h"
+#include "runtime/walk/reference.h"
 
-#include "runtime/walk/linear.h"
 #include "runtime/core/trie.h"
 
 #define SMALL 12u      /* tokens below a node that are walked rather than compared */
@@ -26,7 +42,7 @@ typedef struct side {
 
 typedef struct comparison {
   tsl__space *space;
-  tsl__delta *out;
+  tsl__reference *out;
   tsl__delta_reach reach;
   bool last; /* nothing follows the frames of both */
   uint32_t nodes;
@@ -55,12 +71,12 @@ static bool add_tokens(comparison *c, uint32_t begin, uint32_t end) {
 }
 
 static bool add_tree(comparison *c, uint32_t node) {
-  return tsl__vec_push(&c->space->alloc, &c->out->trees, node) || tsl__space_no_memory(c->space);
+  return tsl__vec_push(&c->space->alloc, &c->out->nodes, node) || tsl__space_no_memory(c->space);
 }
 
 static bool add_entry(comparison *c, uint32_t node, side s, uint32_t depth) {
   return tsl__vec_push(&c->space->alloc, &c->out->enter,
-                       ((tsl__delta_entry){node, s.count, depth, s.state})) ||
+                       ((tsl__reference_entry){node, s.count, depth, s.state})) ||
          tsl__space_no_memory(c->space);
 }
 
@@ -130,9 +146,13 @@ static uint32_t distance(tsl__space *space, const tsl__state_rec *r, uint32_t co
 }
 
 bool tsl__delta_find(tsl__space *space, tsl__state state, uint32_t count, bool last,
-                     tsl__delta_reach reach, tsl__delta *out) {
+                     tsl__delta_reach reach, tsl__reference *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state), *nearest = NULL;
-  if (!r || !is_plain(r, last) || space->delta_missed > MISSES_MAX + space->delta_met) return false;
+  tsl__reference_clear(out);
+  if (tsl__shortcut_is_off(space, TSL__SHORTCUT_DELTA) || !space->delta_count || !r ||
+      !tsl__linear_of(space, r, 0) || !is_plain(r, last) ||
+      space->delta_missed > MISSES_MAX + space->delta_met)
+    return false;
   uint32_t best = space->vocab->trie.order_count / bounds[reach].share, delta_count = 0;
   for (uint32_t i = 0; i < TSL__DELTA_MAX && i < space->delta_count && space->status == TSL_OK;
        i++) {
@@ -146,9 +166,9 @@ bool tsl__delta_find(tsl__space *space, tsl__state state, uint32_t count, bool l
     best = d;
     nearest = delta;
     delta_count = k->count;
-    out->walk = w;
+    out->mask = w->mask;
+    out->left = w->left;
   }
-  out->tokens.n = out->trees.n = out->enter.n = 0;
   comparison c = {space, out, reach, last, 0};
   bool met =
       nearest && space->status == TSL_OK && compare(&c, 0, r, count, nearest, delta_count, 0);
@@ -164,24 +184,4 @@ void tsl__delta_note(tsl__space *space, const tsl__walk *walk, uint32_t count) {
   if (!r || !is_plain(r, walk->context & 1) || r->live_count < TSL__LINEAR_BYTES) return;
   space->delta_bases[space->delta_count++ % TSL__DELTA_MAX] =
       (tsl__delta_base){tsl__space_count(space, walks) - 1, count};
-}
-
-bool tsl__delta_within(const tsl__space *space, const tsl__delta *delta, uint32_t node) {
-  const tsl__trie_node *nodes = space->vocab->trie.nodes, *n = &nodes[node];
-  size_t lo = 0, hi = delta->trees.n;
-  while (lo < hi) {
-    size_t mid = (lo + hi) / 2;
-    if (nodes[delta->trees.at[mid]].begin <= n->begin)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  /* a node above has a lower number: the trie is in breadth-first order */
-  return lo && delta->trees.at[lo - 1] <= node && n->end <= nodes[delta->trees.at[lo - 1]].end;
-}
-
-void tsl__delta_free(tsl__space *space, tsl__delta *delta) {
-  tsl__vec_free(&space->alloc, &delta->tokens);
-  tsl__vec_free(&space->alloc, &delta->trees);
-  tsl__vec_free(&space->alloc, &delta->enter);
 }

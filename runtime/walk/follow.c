@@ -202,7 +202,7 @@ uint32_t tsl__follow_of(tsl__space *space, tsl__after *a) {
   tsl__bytes own = {{0}}, below = {{0}};
   tsl__follow f;
   memset(&f, 0, sizeof f);
-  if (a->depth > NESTED_MOST) return 0;
+  if (a->depth > NESTED_MOST || tsl__shortcut_is_off(space, TSL__SHORTCUT_FOLLOW)) return 0;
   if (is_last_thing(space, a)) return a->number = a->outer ? tsl__follow_of(space, a->outer) : 0;
   if (!(a->then ? begin_caller(space, a, &f, &own, &below)
                 : begin_tail(space, a->tail, &f, &own, &below)) ||

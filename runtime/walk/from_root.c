@@ -135,8 +135,8 @@ static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *
 
 tsl__state tsl__leads_to_text(tsl__space *space, const tsl__state_rec *r) {
   uint32_t count;
-  if (r->live_count >= TEXT_LIVE || r->flags & TSL__STATE_LOOP ||
-      !tsl__bytes_has(&r->live, TYPICAL_LETTER))
+  if (tsl__shortcut_is_off(space, TSL__SHORTCUT_ROOT) || r->live_count >= TEXT_LIVE ||
+      r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, TYPICAL_LETTER))
     return 0;
   tsl__target t = tsl__state_step(space, r, TYPICAL_LETTER);
   tsl__state text = t ? tsl__target_resolve(space, t, 0, &count) : 0;
@@ -223,6 +223,7 @@ static void tell_escaped(tsl__space *space, tsl__level *l, const tsl__level_entr
 tsl__bytes tsl__from_root(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
                           const tsl__state_rec *r) {
   tsl__bytes told = {{0}};
+  if (tsl__shortcut_is_off(space, TSL__SHORTCUT_ROOT)) return told;
   tell_starts(space, l, e, r, &told);
   tell_digits(space, l, r, &told);
   tell_beyond(space, l, e, r, &told);

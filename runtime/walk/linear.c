@@ -4,8 +4,6 @@
 #include "runtime/walk/linear.h"
 
 #include "runtime/walk/classes.h"
-#include "runtime/walk/linear_cover.h"
-#include "runtime/walk/linear_quoted.h"
 #include "runtime/kernels/logits.h"
 #include "runtime/core/trie.h"
 #include "runtime/vocab/token_ring.h"
@@ -609,36 +607,6 @@ bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted,
     fine = read_quoted(space, quoted, rows, row_of, letters, found, aside);
   }
   tsl__free(&space->alloc, row_of, depths);
-  tsl__free(&space->alloc, rows, sizeof *rows);
-  return fine;
-}
-
-/* ---- tokens one by one ----------------------------------------------------------------------- */
-
-/* Where a token leads along the rows; DEAD, or ASIDE: it does more than being read. */
-static uint8_t run(tsl__space *space, table *rows, tsl_token token) {
-  const tsl_vocab *v = space->vocab;
-  uint8_t row = FIRST;
-  for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1] && row >= FIRST; i++) {
-    uint8_t to = rows->to[row][v->bytes[i]];
-    row = to == UNKNOWN ? find_out(space, rows, row, v->bytes[i]) : to;
-  }
-  return row;
-}
-
-bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens,
-                     uint32_t *marks) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
-  table *rows = r ? tsl__alloc(&space->alloc, sizeof *rows) : NULL;
-  bool fine = rows != NULL;
-  if (r && !rows) return tsl__space_no_memory(space);
-  if (fine) start_rows(rows, r, state, count);
-  tsl__turns turns = tsl__turns_of(space->vocab, tokens);
-  for (tsl_token t; fine && tsl__turns_next(&turns, &t);) {
-    uint8_t row = run(space, rows, t);
-    fine = row != ASIDE && space->status == TSL_OK;
-    if (row >= FIRST) tsl__mask_bit_set(marks, t);
-  }
   tsl__free(&space->alloc, rows, sizeof *rows);
   return fine;
 }

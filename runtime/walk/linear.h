@@ -14,11 +14,11 @@
  *           ones first, and what is no higher than that lives as a whole. A length of at most 12 is
  *           met by no text of 12 letters, a `,` that must come or must not by none.
  * Cover     Where all words live, or all of so many letters and no longer ones, they are told at
- *           once (linear_cover.h), and a table of half the nodes is read, which has none of them.
+ *           once (linear_parts.c), and a table of half the nodes is read, which has none of them.
  *           Where words live that hold any of most letters beyond ASCII, a still smaller one is.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
  *           backslash below: a table of these alone, some thousand, that lie side by side
- *           (linear_quoted.h).
+ *           (linear_parts.c).
  * Aside     States that do more than read (may end where something follows, call, fork), nodes
  *           below which letters are worth a class, and states beyond the 253rd are set aside: the
  *           search takes them.
@@ -33,6 +33,7 @@
 
 #include "runtime/masks/mask.h"
 #include "runtime/automaton/state.h"
+#include "runtime/walk/walk.h"
 
 #define TSL__LINEAR_TOKENS 1024u /* below a node from which its tree is read along the table */
 #define TSL__LINEAR_BYTES 48u    /* live bytes: a state that lives on few enters few nodes */
@@ -62,12 +63,12 @@ typedef struct tsl__linear {
   uint32_t least;      /* TSL__LINEAR_TOKENS; tests have less */
   uint32_t above[256]; /* of a byte: nodes that have it below */
   uint32_t space;      /* the node of a space that tokens begin with; 0: none does */
-  /* Words (linear_cover.h), and such with a space before them, as bitsets; and the table without
+  /* Words (linear_parts.c), and such with a space before them, as bitsets; and the table without
    * the nodes below which there is nothing else. The latter has none of its own, no `at` and no
    * `above`. The same of words that may hold letters beyond ASCII. */
   const uint32_t *words[2], *wide_words[2];
   const struct tsl__linear *rest, *wide_rest;
-  const struct tsl__linear *quoted; /* see linear_quoted.h; this, too, has nodes alone */
+  const struct tsl__linear *quoted; /* see linear_parts.c; this, too, has nodes alone */
 } tsl__linear;
 
 /* What the search must take from here on. */
@@ -89,10 +90,29 @@ typedef struct tsl__linear_from {
   bool last;      /* nothing follows this frame */
 } tsl__linear_from;
 
+#define TSL__WORDS_HIGH 32u /* letters of a word */
+/* ASCII letters, as the word of a set of bytes from 64 on */
+#define TSL__WORD_LETTERS 0x07FFFFFE07FFFFFEu
+
+/* Letters beyond ASCII of so many bytes, each from one to another: those whose first byte no space
+ * has, nor private or rare characters. */
+typedef struct tsl__high_letter {
+  uint8_t length, bytes[3][2];
+} tsl__high_letter;
+#define TSL__HIGH_LETTERS 4u
+extern const tsl__high_letter tsl__high_letters[TSL__HIGH_LETTERS];
+
+/* Fill in `words`, `rest` and those of wider words of a table that is complete but for them. False
+ * on failure (sticky). */
+bool tsl__cover_make(tsl__space *base, tsl__linear *l);
+/* Fill in `quoted` of a table that is complete but for it. False on failure (sticky). */
+bool tsl__quoted_make(tsl__space *base, tsl__linear *l);
+
 /* Make the table of a vocabulary's layer. */
 tsl_status tsl__linear_make(tsl__space *base);
 /* The table; NULL in a grammar that was loaded. */
 static inline const tsl__linear *tsl__linear_table(const tsl__space *space) {
+  if (tsl__shortcut_is_off(space, TSL__SHORTCUT_LINEAR)) return NULL;
   return space->linear ? space->linear : space->parent ? space->parent->linear : NULL;
 }
 /* The table, if the tree below a node is worth reading along it from this state; else NULL. */
@@ -121,9 +141,5 @@ typedef struct tsl__linear_found {
 bool tsl__linear_read_quoted(tsl__space *space, const tsl__linear *quoted,
                              const tsl__linear_from *from, const tsl__bytes *letters,
                              tsl__linear_found *found, tsl__linear_asides *aside);
-/* Tokens one by one: of those in `tokens` (mask words) the ones that live are marked. False if one
- * does more than being read, or on failure (sticky). */
-bool tsl__linear_try(tsl__space *space, tsl__state state, uint32_t count, const uint32_t *tokens,
-                     uint32_t *marks);
 
 #endif

@@ -1,7 +1,53 @@
-/* near_limit.c - see walk_near.h.
+/* near_limit.c - finder: a string near its limit, from the same string without it (reference.h).
+ *
+ * Problem   A string of a pattern and at most 64 characters is at another count after each letter.
+ *           Far from the limit each walk is that of the same string without a limit. Near it, tokens
+ *           that are longer than what is left must be looked at, and the walk would be a new one.
+ * Idea      A token shorter than what is left does not see the limit. The others are few, and are
+ *           tried one by one: by the state without the limit and by the state with it. Those that
+ *           only the former takes are removed from its walk.
+ * Fewer     Most long tokens need not be tried by the state with the limit: one with more characters
+ *           than are left dies; one after which the shortest end still fits lives; and what a part
+ *           of the texts (`low`) takes, the state takes. Tokens are tried in the order of their
+ *           spelling, so the bytes that one shares with the one before are read once.
+ * Open      Where the limit is on the whole text and the pattern is open at its end, the reference is
+ *           any string at all (`open`). It says nothing of tokens with a quote or a backslash: these
+ *           are removed, and read along a table (linear.h).
+ * Example   `^[a-z]+( [a-z]+)*$` with at most 12 characters, after `ab`: 10 are left. ` abcdefghij`
+ *           has 11 characters and is removed; `cde` is as without the limit.
+ * Exact     A token that leaves the frame in one of the two and not in the other, or in a way that
+ *           is not followed here (calls, forks), makes the finder give up.
+ * Cost      Four steps for each token longer than what is left: of Llama-3.1's some 2,000 have more
+ *           than 12 characters.
+ * Tested by tests/walk/test_near_limit.c, tests/engine/test_oracle.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/walk/near_limit.h"
+#include "runtime/walk/any_text.h"
+#include "runtime/walk/classes.h"
+#include "runtime/walk/memo.h"
+#include "runtime/walk/reference.h"
+#include "runtime/walk/search.h"
+
+#define TRY_COST 4u /* steps that trying a token is worth */
+#define TRY_MIN \
+  64u /* tokens to be tried, from which a similar state (delta.c) is looked for first */
+
+typedef struct near {
+  tsl__state state;
+  uint32_t count;
+  const tsl__hint *hint;
+  /* of the hint: `like`, or `open`, which says nothing of tokens with a quote or a backslash */
+  tsl__state like;
+  bool last;                   /* nothing follows the frame */
+  uint32_t limit;              /* characters over which the state is as `like` */
+  const tsl__lengths *lengths; /* NULL if no token is longer */
+  uint32_t longer;             /* the first so many of the long tokens are */
+  /* one of each: may it not be taken, if `like` takes it? See try_all */
+  uint8_t *denied;
+  /* tokens that the state always takes, none of which goes on past the string; 0: none are known */
+  tsl__mask low;
+} near;
 
 /* How a frame takes a token. */
 typedef enum taken { DIES, LIVES, LEAVES_EARLY, LEAVES_LATE, UNCLEAR } taken;
@@ -111,7 +157,7 @@ static taken fits(trail *t, const place *after, tsl_token token, uint32_t room) 
 
 /* Characters that a long token (by number) adds to a text that it leaves open, or closes with its
  * last byte, where it holds no backslash. */
-static uint32_t spelled(const trail *t, const tsl__near *n, uint32_t i) {
+static uint32_t spelled(const trail *t, const near *n, uint32_t i) {
   const tsl_vocab *v = t->space->vocab;
   return n->lengths->longer_length[i] -
          (v->bytes[v->offsets[n->lengths->longer[i] + 1] - 1] == '"');
@@ -119,7 +165,7 @@ static uint32_t spelled(const trail *t, const tsl__near *n, uint32_t i) {
 
 /* How the state takes a long token (by number) that is not too long, where `like` LIVES and goes to
  * *after, or leaves late. */
-static taken take_near(trail *own, const tsl__near *n, uint32_t i, taken like, const place *after) {
+static taken take_near(trail *own, const near *n, uint32_t i, taken like, const place *after) {
   tsl_token token = n->lengths->longer[i];
   taken known = like == LIVES && n->hint->like_dead != UINT32_MAX
                     ? fits(own, after, token, n->hint->like_dead - spelled(own, n, i))
@@ -129,13 +175,13 @@ static taken take_near(trail *own, const tsl__near *n, uint32_t i, taken like, c
 
 /* Is a long token (by number) more than the state can read? One that holds a backslash may spell
  * fewer characters than it has. */
-static bool is_dead(const trail *own, const tsl__near *n, uint32_t i) {
+static bool is_dead(const trail *own, const near *n, uint32_t i) {
   return spelled(own, n, i) > n->hint->like_dead &&
          !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
 }
 
 /* Each longer token, by spelling. False if one cannot be told. */
-static bool try_all(const tsl__near *n, trail *other, trail *own) {
+static bool try_all(const near *n, trail *other, trail *own) {
   for (uint32_t k = 0; k < n->lengths->longer_count; k++) {
     uint32_t i = n->lengths->longer_spelled[k], shared = n->lengths->longer_shared[k];
     if (other->shared > shared) other->shared = shared;
@@ -156,7 +202,9 @@ static bool try_all(const tsl__near *n, trail *other, trail *own) {
   return true;
 }
 
-bool tsl__near_known(tsl__space *space, const tsl__near *n) {
+/* Can each longer token be settled by trying it? And leave the frame those at most that leave `like`
+ * too, and as far. Then n->denied is filled in. */
+static bool is_known(tsl__space *space, const near *n) {
   trail other = {.space = space, .last = n->last}, own = other;
   if (n->longer == 0) return true;
   bool known = trail_new(space, &other, (place){n->like, 0}) &&
@@ -166,6 +214,70 @@ bool tsl__near_known(tsl__space *space, const tsl__near *n) {
   return known;
 }
 
-bool tsl__near_denies(tsl__space *space, const tsl__near *n, tsl__mask like, uint32_t i) {
-  return n->denied[i] && tsl__mask_has(space, like, n->lengths->longer[i]);
+/* The mask of the tokens that the state always takes, none of which goes on past the string; 0:
+ * nothing is known. */
+static tsl__mask always_taken(tsl__space *space, const near *n) {
+  const tsl__state_rec *r = tsl__state_at(space, n->state);
+  const tsl__hint *h = n->hint;
+  if (!h->low ||
+      (h->low_left && r->loop_max != TSL__COUNT_INF && r->loop_max - n->count < h->low_left))
+    return 0;
+  const tsl__walk *low = tsl__walk_over(space, h->low, 0, TSL__WHOLE, n->last);
+  return low ? low->mask : 0;
+}
+
+/* Fill in the reference: the walk of `like`, minus the longer tokens that the state denies. */
+static bool refer(tsl__space *space, const near *n, tsl__leftover over, tsl__reference *ref) {
+  const tsl__walk *known = tsl__walk_over(space, n->like, 0, over, n->last);
+  if (!known) return false;
+  ref->mask = known->mask;
+  ref->left = n->hint->open ? 0 : known->left;
+  for (uint32_t i = 0; i < n->longer; i++)
+    if (n->denied[i] &&
+        (n->hint->open || tsl__mask_has(space, known->mask, n->lengths->longer[i])) &&
+        !tsl__vec_push(&space->alloc, &ref->tokens, n->lengths->longer[i]))
+      return tsl__space_no_memory(space);
+  if (!n->hint->open) return true;
+  ref->without[0] = n->lengths->having['"'];
+  ref->without[1] = n->lengths->having['\\'];
+  ref->quoted = tsl__linear_table(space)->quoted;
+  ref->letters = tsl__raw_letters();
+  ref->from = (tsl__linear_from){n->state, n->count, 0, 0, n->last};
+  return true;
+}
+
+/* Is it worth it, and which tokens are longer than what is left? */
+static bool find_longer(tsl__space *space, near *n, const tsl__state_rec *r, tsl__leftover over) {
+  const tsl__hint *h = n->hint;
+  bool reached = n->limit < tsl__memo_height(space, over);
+  if (h->open && (over != TSL__WHOLE || !tsl__linear_of(space, r, 0) || !tsl__state_is_plain(r)))
+    return false;
+  if (reached && (h->like_far || over != TSL__WHOLE || n->limit < TSL__SHORT_MAX)) return false;
+  if ((reached || h->open) && !(n->lengths = tsl__lengths_of(space))) return false;
+  while (reached && n->longer < n->lengths->longer_count &&
+         n->lengths->longer_length[n->longer] > n->limit)
+    n->longer++;
+  return true;
+}
+
+bool tsl__near_find(tsl__space *space, const tsl__hint *h, const tsl__linear_from *from,
+                    tsl__leftover over, tsl__reference *ref) {
+  const tsl__state_rec *r = tsl__state_at(space, from->state);
+  near n = {.state = from->state,
+            .count = from->count,
+            .hint = h,
+            .like = h->open ? h->open : h->like,
+            .last = from->last,
+            .limit = tsl__like_limit(space, from->state, from->count, h)};
+  if (!find_longer(space, &n, r, over)) return false;
+  if (n.longer >= TRY_MIN && tsl__delta_find(space, n.state, n.count, n.last, TSL__DELTA_NEAR, ref))
+    return true;
+  tsl__reference_clear(ref);
+  if (!tsl__space_step(space, TRY_COST * n.longer)) return false;
+  n.low = n.longer ? always_taken(space, &n) : 0;
+  if (n.longer && !(n.denied = tsl__alloc(&space->alloc, n.longer)))
+    return tsl__space_no_memory(space);
+  bool known = is_known(space, &n) && refer(space, &n, over, ref);
+  tsl__free(&space->alloc, n.denied, n.longer);
+  return known;
 }

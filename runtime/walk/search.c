@@ -5,7 +5,6 @@
 
 #include "runtime/walk/classes.h"
 #include "runtime/walk/names.h"
-#include "runtime/walk/leaves.h"
 #include "runtime/walk/from_root.h"
 #include "runtime/walk/nonascii.h"
 
@@ -65,8 +64,7 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__vec_free(&space->alloc, &l->together);
     tsl__fixed_walk_free(space, &l->fixed);
     tsl__vec_free(&space->alloc, &l->aside);
-    tsl__delta_free(space, &l->delta);
-    tsl__subtract_free(space, &l->less);
+    tsl__reference_free(space, &l->reference);
     tsl__free(&space->alloc, l, sizeof *l);
   }
   tsl__vec_free(&space->alloc, &space->scratch->levels);
@@ -78,9 +76,7 @@ static size_t level_memory(const level *l) {
   size_t n = sizeof *l + tsl__gather_memory(&l->gather) + tsl__vec_memory(&l->left) +
              tsl__vec_memory(&l->stack) + tsl__vec_memory(&l->together) +
              tsl__fixed_walk_memory(&l->fixed);
-  return n + tsl__vec_memory(&l->aside) + tsl__vec_memory(&l->delta.tokens) +
-         tsl__vec_memory(&l->delta.trees) + tsl__vec_memory(&l->delta.enter) +
-         tsl__vec_memory(&l->less.tokens);
+  return n + tsl__vec_memory(&l->aside) + tsl__reference_memory(&l->reference);
 }
 
 size_t tsl__walk_scratch_memory(const tsl__space *space) {
@@ -342,7 +338,7 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
                                      uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   uint32_t tokens = n->end - n->own_end;
-  if (tokens < TSL__HINT_MIN ||
+  if (tokens < TSL__HINT_MIN || tsl__shortcut_is_off(space, TSL__SHORTCUT_LETTERS) ||
       (l->key.over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL))
     return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
@@ -432,7 +428,10 @@ static bool was_met(tsl__met *m, tsl__state state, uint32_t count, uint32_t node
 static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state_rec *r,
                                              const tsl__trie_node *n, tsl__state *state,
                                              uint32_t *count) {
-  const tsl__hint *h = n->end - n->own_end < TSL__HINT_MIN ? NULL : tsl__state_form(space, r);
+  const tsl__hint *h =
+      n->end - n->own_end < TSL__HINT_MIN || tsl__shortcut_is_off(space, TSL__SHORTCUT_LIMIT)
+          ? NULL
+          : tsl__state_form(space, r);
   if (!h || !h->like || tsl__like_limit(space, *state, *count, h) < n->height) return r;
   *state = h->like;
   *count = 0;
@@ -569,15 +568,6 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
     }
     const tsl__state_rec *next = tsl__state_expanded(space, to);
     if (!next) return;
-    uint32_t last =
-        child->height == 1
-            ? tsl__search_leaves(space, l, next,
-                                 (tsl__leaves){c, end, upper[range], count, e->depth + 1})
-            : 0;
-    if (last) {
-      c = last;
-      continue;
-    }
     tsl__level_tokens(space, l, trie->order + child->begin, child->own_end - child->begin);
     if (child->end - child->own_end >= TSL__HINT_MIN || !tsl__state_reads(next))
       tsl__search_below(space, l, to, count, c, e->depth + 1);

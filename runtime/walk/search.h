@@ -26,8 +26,7 @@
 #include "runtime/walk/linear.h"
 #include "runtime/walk/walk.h"
 #include "runtime/walk/follow.h"
-#include "runtime/walk/delta.h"
-#include "runtime/walk/subtract.h"
+#include "runtime/walk/reference.h"
 
 #define TSL__HINT_MIN 96u /* tokens below a node from which letters are worth a class */
 #define TSL__SIEVE_MAX 8u /* bytes other than letters that children are sifted by */
@@ -75,8 +74,7 @@ typedef struct tsl__level {
   TSL__VEC(tsl__level_entry) stack, together; /* together: of one node, being read on */
   tsl__fixed_walk fixed;
   tsl__linear_asides aside;
-  tsl__delta delta;
-  tsl__subtract less;
+  tsl__reference reference;
   tsl__sieve sieve;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;

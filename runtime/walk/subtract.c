@@ -23,7 +23,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/walk/subtract.h"
+#include "runtime/walk/reference.h"
 
 #include "runtime/walk/classes.h"
 #include "runtime/walk/fixed.h"
@@ -501,7 +501,7 @@ typedef struct place {
   uint32_t node, at;
 } place;
 
-static bool add_tokens(const graph *g, tsl__subtract *out, const tsl_token *tokens, uint32_t n) {
+static bool add_tokens(const graph *g, tsl__reference *out, const tsl_token *tokens, uint32_t n) {
   if (!tsl__vec_reserve(&g->space->alloc, &out->tokens, n)) return tsl__space_no_memory(g->space);
   memcpy(out->tokens.at + out->tokens.n, tokens, n * sizeof *tokens);
   out->tokens.n += n;
@@ -510,7 +510,7 @@ static bool add_tokens(const graph *g, tsl__subtract *out, const tsl_token *toke
 
 /* The tokens that die, by the trees that they are in. False if there is too much to look at, or on
  * failure (sticky). */
-static bool find_in_trie(const graph *g, tsl__subtract *out) {
+static bool find_in_trie(const graph *g, tsl__reference *out) {
   tsl__space *space = g->space;
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(place) stack = {0};
@@ -601,7 +601,7 @@ static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits)
 }
 
 /* Those tokens of a bitset that die. */
-static bool try_bitset(const graph *g, const uint32_t *bits, tsl__subtract *out) {
+static bool try_bitset(const graph *g, const uint32_t *bits, tsl__reference *out) {
   const tsl_vocab *v = g->space->vocab;
   size_t size = sizeof(onward) + g->n * sizeof(uint16_t[256]);
   onward *o = tsl__alloc(&g->space->alloc, size);
@@ -617,7 +617,7 @@ static bool try_bitset(const graph *g, const uint32_t *bits, tsl__subtract *out)
 
 /* The tokens that die, among those few that have all that is needed. False if they are not few, or
  * on failure (sticky). */
-static bool find_among_suspects(const graph *g, tsl__subtract *out) {
+static bool find_among_suspects(const graph *g, tsl__reference *out) {
   const tsl__lengths *l = tsl__lengths_of(g->space);
   size_t words = tsl_vocab_mask_words(g->space->vocab);
   uint32_t *bits = l ? tsl__alloc(&g->space->alloc, words * sizeof *bits) : NULL;
@@ -646,7 +646,7 @@ static tsl__bytes find_nowhere(const graph *g) {
 
 /* The tokens that are texts of letters and hold one of some ASCII characters die. False on failure
  * (sticky). */
-static bool add_holding(const graph *g, const tsl__bytes *any, tsl__subtract *out) {
+static bool add_holding(const graph *g, const tsl__bytes *any, tsl__reference *out) {
   tsl__space *space = g->space;
   const tsl__lengths *l = tsl__lengths_of(space);
   tsl__mask letters = l ? tsl__class_mask(space, &out->hint.letters, 0, 0, UINT32_MAX) : 0;
@@ -688,7 +688,7 @@ static bool look_at_deaths(graph *g) {
 
 /* The same tokens, death by death: each needs more than all have in common. False if it is too
  * much, or on failure (sticky); what they need is told anew then. */
-static bool find_by_words(graph *g, tsl__subtract *out) {
+static bool find_by_words(graph *g, tsl__reference *out) {
   way *dead[WORDS_MAX];
   uint32_t n = 0;
   for (way *w = g->ways; w < g->ways + g->way_count; w++) {
@@ -712,7 +712,7 @@ static bool find_by_words(graph *g, tsl__subtract *out) {
 
 /* The tokens that die by the ways to death that the graph has now. False if it is too much, or on
  * failure (sticky). */
-static bool find_kind(graph *g, tsl__subtract *out) {
+static bool find_kind(graph *g, tsl__reference *out) {
   return !look_at_deaths(g) || find_among_suspects(g, out) ||
          (g->space->status == TSL_OK && find_by_words(g, out)) ||
          (g->space->status == TSL_OK && find_in_trie(g, out));
@@ -728,7 +728,7 @@ static uint32_t turn_ways(graph *g, bool ascii, uint16_t from, uint16_t to) {
 
 /* The tokens that die: by ASCII, within other characters, and by what they hold. False if it is too
  * much, or on failure (sticky). */
-static bool find_dying(graph *g, tsl__subtract *out) {
+static bool find_dying(graph *g, tsl__reference *out) {
   tsl__bytes nowhere = find_nowhere(g);
   drop_nowhere(g, &nowhere);
   uint32_t others = turn_ways(g, false, DEAD, ELSEWHERE);
@@ -769,11 +769,11 @@ static void take_letters(tsl__hint *h, bool quoted, const tsl__bytes *live) {
   for (int w = 0; w < 2; w++) h->exits.w[w] = live->w[w] & ~h->letters.w[w];
 }
 
-bool tsl__subtract_find(tsl__space *space, tsl__state state, bool last, tsl__subtract *out) {
+bool tsl__subtract_find(tsl__space *space, tsl__state state, bool last, tsl__reference *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return false;
   bool quoted = tells_quote(r);
-  out->tokens.n = 0;
+  tsl__reference_clear(out);
   if (!quoted && is_class(space, r)) return false;
   take_letters(&out->hint, quoted, &r->live);
   if (tsl__linear_beats(space, tsl__linear_table(space), r, &out->hint, 0)) return false;
@@ -801,10 +801,11 @@ bool tsl__subtract_find(tsl__space *space, tsl__state state, bool last, tsl__sub
     take_letters(&out->hint, quoted, &live);
     fine = find_dying(g, out);
   }
+  if (fine) {
+    out->mask = tsl__class_mask(space, &out->hint.letters, 0, 0, UINT32_MAX);
+    out->among = true;
+    out->from = (tsl__linear_from){state, 0, 0, 0, last};
+  }
   tsl__free(&space->alloc, g, sizeof *g);
   return fine;
-}
-
-void tsl__subtract_free(tsl__space *space, tsl__subtract *less) {
-  tsl__vec_free(&space->alloc, &less->tokens);
 }

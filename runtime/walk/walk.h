@@ -53,6 +53,30 @@
 #include "runtime/masks/mask.h"
 #include "runtime/automaton/state.h"
 
+/* The shortcuts, by their bits in the space's `shortcuts_off`: tests turn each off, and masks stay
+ * the same. docs/shortcuts.md says what each is for; walk.c asks those of a whole walk in order. */
+enum {
+  TSL__SHORTCUT_TEXT = 1u << 0,       /* strings of any characters (any_text.h) */
+  TSL__SHORTCUT_LIMIT = 1u << 1,      /* far from a limit, as without it (near_limit.c) */
+  TSL__SHORTCUT_DIFFERENCE = 1u << 2, /* any text but some (reference.h) */
+  TSL__SHORTCUT_DELTA = 1u << 3,      /* the walk of a similar state (delta.c) */
+  TSL__SHORTCUT_SUBTRACT = 1u << 4,   /* a class of letters minus what dies (subtract.c) */
+  TSL__SHORTCUT_COUNTED = 1u << 5,    /* a loop over one class of letters (walk.c) */
+  TSL__SHORTCUT_LETTERS = 1u << 6,    /* a class of letters within the search (classes.h) */
+  TSL__SHORTCUT_LINEAR = 1u << 7,     /* the trie along a table (linear.h), and what reads that */
+  TSL__SHORTCUT_ROOT = 1u << 8,       /* known by the first byte (from_root.h) */
+  TSL__SHORTCUT_CALLS = 1u << 9,      /* known by what a state calls (memo.h) */
+  TSL__SHORTCUT_FOLLOW = 1u << 10,    /* only what may follow is left over (follow.h) */
+  TSL__SHORTCUT_WITHIN = 1u << 11,    /* small walks done within another, not remembered (walk.c) */
+  TSL__SHORTCUT_SHARED = 1u << 12,    /* walks of other grammars (shared_walks.h) */
+  TSL__SHORTCUT_FAR = 1u << 13,       /* a loop far from its minimum (memo.h) */
+  TSL__SHORTCUTS = (1u << 14) - 1
+};
+
+static inline bool tsl__shortcut_is_off(const tsl__space *space, uint32_t shortcut) {
+  return space->shortcuts_off & shortcut;
+}
+
 #define TSL__STARTS_LIVE 48u      /* live bytes: states that live on more are strings */
 #define TSL__WALK_DEPTH_MAX 2048u /* nested calls while one token is spelled */
 
@@ -98,7 +122,7 @@ tsl__leftover tsl__walk_after_name(tsl__space *space, struct tsl__gather *g, tsl
 
 /* The walks of a layer that will make no more, into a table where each is found at once. False: out
  * of memory (sticky). */
-bool tsl__walks_lay(tsl__space *space);
+bool tsl__walks_freeze(tsl__space *space);
 
 /* Tables for lengths of tokens, made once in the vocabulary's layer. */
 tsl_status tsl__walk_prepare(tsl__space *base);

@@ -43,7 +43,7 @@
 #include "runtime/position/distinct_run.h"
 #include "runtime/walk/names.h"
 #include "runtime/vocab/vocab.h"
-#include "runtime/walk/near_limit.h"
+#include "runtime/walk/reference.h"
 #include "runtime/walk/nonascii.h"
 #include "tests/support/check.h"
 #include "tests/support/draw.h"
@@ -88,8 +88,10 @@
      (tsl__space * space, const tsl__linear *t, const tsl__linear_from *from, uint32_t *marks,     \
       tsl__linear_asides *aside),                                                                  \
      (space, t, from, marks, aside), 1)                                                            \
-  DO(near, tsl__near_denies, bool,                                                                 \
-     (tsl__space * space, const tsl__near *n, tsl__mask like, uint32_t i), (space, n, like, i), 1) \
+  DO(near, tsl__near_find, bool,                                                                   \
+     (tsl__space * space, const tsl__hint *h, const tsl__linear_from *from, tsl__leftover over,    \
+      tsl__reference *ref),                                                                        \
+     (space, h, from, over, ref), 1)                                                               \
   DO(stepped, tsl__step_byte, bool, (tsl__space * space, tsl__stepping * s, uint8_t byte),         \
      (space, s, byte), 1)                                                                          \
   DO(found, tsl__move_find, bool,                                                                  \

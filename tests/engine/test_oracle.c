@@ -145,6 +145,7 @@ static tsl__expr random_grammar(tsl__exprs *x, rules *r, const tsl_vocab *v) {
 /* ---- one run --------------------------------------------------------------------------------- */
 
 static unsigned long masks_compared;
+static uint32_t shortcuts_off; /* TSL__SHORTCUT_... */
 
 static void report_difference(const tsl_vocab *v, const uint32_t *a, const uint32_t *b,
                               const char *where) {
@@ -205,6 +206,7 @@ static void run_grammar(const tsl_vocab *v, uint32_t generations, uint32_t steps
   tsl_limits limits = {.max_steps = 3000000};
   CHECK(tsl__states_layer(NULL, v, &limits, &space, &x) == TSL_OK);
   if (!space) return;
+  space->shortcuts_off = shortcuts_off;
   tsl__walk_prepare(space);
   tsl__expr root = random_grammar(x, &r, v);
   tsl_grammar *g = NULL;
@@ -270,6 +272,22 @@ static void many_letters(void) {
   }
 }
 
+/* Each shortcut of the walk off in turn, then all: on a tenth of the grammars. */
+static void without_shortcuts(void) {
+  uint32_t all_rounds = rounds;
+  rounds = rounds / 10 + 1;
+  for (uint32_t off = 1; off < TSL__SHORTCUTS; off <<= 1) {
+    shortcuts_off = off;
+    small_alphabet();
+    many_letters();
+  }
+  shortcuts_off = TSL__SHORTCUTS;
+  small_alphabet();
+  many_letters();
+  shortcuts_off = 0;
+  rounds = all_rounds;
+}
+
 static void masks_were_compared(void) {
   CHECKF(masks_compared > rounds * 5, "%lu masks", masks_compared);
 }
@@ -278,6 +296,7 @@ int main(int argc, char **argv) {
   if (argc > 1) rounds = (uint32_t)strtoul(argv[1], NULL, 10);
   RUN(small_alphabet, "random grammars, tiny vocabularies: engine = oracle at every step");
   RUN(many_letters, "classes, registers and differences over larger vocabularies");
+  RUN(without_shortcuts, "the same without each shortcut of the walk, and without all");
   RUN(masks_were_compared, "the comparison did happen");
   printf("  %lu masks compared with the oracle\n", masks_compared);
   return tsl_test_end();

@@ -8,7 +8,7 @@
 #include "runtime/matcher/grammar.h"
 #include "runtime/walk/linear.h"
 #include "runtime/vocab/vocab.h"
-#include "runtime/walk/delta.h"
+#include "runtime/walk/reference.h"
 
 #define STEPS 32
 
@@ -90,20 +90,21 @@ static void the_difference(void) {
   CHECK(tsl_matcher_accept_bytes(m, "t", 1, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
   CHECK(space->delta_met == 1);
   const tsl__walk *last = tsl__space_at(space, walks, tsl__space_count(space, walks) - 1);
-  tsl__delta kin = {0};
+  tsl__reference ref = {0};
   space->delta_bases[1] = space->delta_bases[0]; /* not itself */
-  CHECK(tsl__delta_find(space, last->state, 0, last->context & 1, TSL__DELTA_FAR, &kin));
-  CHECK(kin.walk != NULL && kin.trees.n > 0);
+  CHECK(tsl__delta_find(space, last->state, 0, last->context & 1, TSL__DELTA_FAR, &ref));
+  CHECK(ref.mask && ref.nodes.n > 0);
   const tsl__trie *trie = &vocab->trie;
-  for (size_t i = 1; i < kin.trees.n; i++)
-    CHECK(trie->nodes[kin.trees.at[i - 1]].end <= trie->nodes[kin.trees.at[i]].begin);
-  for (size_t i = 0; i < kin.trees.n; i++) {
-    const tsl__trie_node *n = &trie->nodes[kin.trees.at[i]];
-    CHECK(tsl__delta_within(space, &kin, kin.trees.at[i]) && !tsl__delta_within(space, &kin, 0));
+  for (size_t i = 1; i < ref.nodes.n; i++)
+    CHECK(trie->nodes[ref.nodes.at[i - 1]].end <= trie->nodes[ref.nodes.at[i]].begin);
+  for (size_t i = 0; i < ref.nodes.n; i++) {
+    const tsl__trie_node *n = &trie->nodes[ref.nodes.at[i]];
+    CHECK(tsl__reference_removes(space, &ref, ref.nodes.at[i]) &&
+          !tsl__reference_removes(space, &ref, 0));
     for (uint32_t c = n->first_child; c < n->first_child + n->children; c++)
-      CHECK(tsl__delta_within(space, &kin, c));
+      CHECK(tsl__reference_removes(space, &ref, c));
   }
-  tsl__delta_free(space, &kin);
+  tsl__reference_free(space, &ref);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   free(mask);
