@@ -114,6 +114,20 @@ bool tsl__level_but(tsl__space *space, tsl__level *l, tsl__mask mask, tsl_token 
 tsl__mask tsl__level_mask(tsl__space *space, tsl__level *l);
 void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
 
+/* Is it known what follows the frame? Then what that does not begin with is not left over from now
+ * on. */
+bool tsl__level_heed(tsl__space *space, tsl__level *l);
+
+/* The tokens that an edge names: only a grammar that names a special token lets it through. Tokens
+ * that end the generation never come this way. */
+void tsl__level_token_edge(tsl__space *space, tsl__level *l, const tsl__token_edge *e);
+
+/* A note of where the search was; NULL: out of memory (sticky). */
+tsl__met *tsl__met_new(tsl__space *space);
+void tsl__met_free(tsl__space *space, tsl__met *m);
+/* Was the search at this place before? It is noted, where no register tells more. */
+bool tsl__met_before(tsl__met *m, tsl__state state, uint32_t count, uint32_t node);
+
 static inline void tsl__level_reach(tsl__level *l, uint32_t depth, uint32_t count) {
   if (depth > l->reach) l->reach = depth;
   if (count > l->top) l->top = count;
