@@ -30,12 +30,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
-FILES = ["walk/walk", "walk/near_limit", "walk/search", "walk/linear", "masks/mask", "position/stacks", "position/stacks_mask", "automaton/state", "matcher/matcher", "matcher/quota", "matcher/batch", "matcher/mask_table", "automaton/leftover", "walk/classes", "walk/nonascii", "walk/fixed", "walk/names", "walk/shared_walks", "masks/borrow",
+FILES = ["walk/walk", "walk/memo", "walk/reference", "walk/near_limit", "walk/search", "walk/level", "walk/linear", "masks/mask", "position/stacks", "position/stacks_mask", "automaton/state", "matcher/matcher", "matcher/quota", "matcher/batch", "matcher/mask_table", "automaton/leftover", "walk/classes", "walk/nonascii", "walk/fixed", "walk/names", "walk/shared_walks", "masks/borrow",
          "position/boundary", "position/distinct", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"]
 # Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
 KERNELS = {"kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"}
 MEMORY = {"position/boundary", "position/distinct", "position/distinct_items", "position/distinct_mask", "position/distinct_names", "position/distinct_unbounded", "position/distinct_search", "position/distinct_token", "automaton/seen_names", "masks/borrow"}
-WALKS = {"walk/walk", "walk/near_limit", "walk/search", "walk/linear", "walk/classes", "walk/nonascii", "automaton/leftover", "walk/fixed", "walk/shared_walks", "masks/mask", "automaton/state"}
+WALKS = {"walk/walk", "walk/memo", "walk/reference", "walk/near_limit", "walk/search", "walk/level", "walk/linear", "walk/classes", "walk/nonascii", "automaton/leftover", "walk/fixed", "walk/shared_walks", "masks/mask", "automaton/state"}
 TESTS = [
     ("tests/test_logits", [], KERNELS),
     ("tests/test_mask", [], {"masks/mask"}),
@@ -59,6 +59,7 @@ TESTS = [
     ("tests/test_shared_walks", [], {"walk/walk", "walk/search", "automaton/leftover", "walk/shared_walks"}),
     ("tests/test_linear", [], WALKS),
     ("tests/test_near_limit", [], WALKS),
+    ("tests/test_shortcuts", [], WALKS),
     ("tests/test_heavy", [], None),
     ("tests/test_threads", [], {"matcher/batch", "masks/borrow", "matcher/matcher"}),
     ("tests/test_distinct", [], MEMORY),
@@ -78,10 +79,9 @@ WAYS = "chooses between two ways to the same result"
 STICKY = "the failure is sticky, and who calls asks for it"
 SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
 EQUIVALENT = [
-    ("walk/walk", r"(?<=return )tsl__mix\(.*", HASH),
+    ("walk/memo", r"(?<=hash = ).*", HASH),
     ("walk/search", r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN", WAYS + ": a class's mask, or the search that made it"),
     ("walk/search", r"r->live_count \* 8u (<|>=) n->children", WAYS + ": each live byte looked up, or each child"),
-    ("walk/walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
     ("position/distinct_token", r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\) return false)", WAYS + ": frames are stepped where it is false"),
     ("position/distinct_token", r"(?<=plain) & (?=TSL__MOVE_CALLED\) return false)", WAYS + ": frames are stepped where it is false"),
     ("kernels/logits_avx2", r"(?<=end = w \+ 16) <= (?=words \? w \+ 16 : words)", "where they are equal both ends are the same"),
@@ -102,8 +102,7 @@ EQUIVALENT = [
     ("position/distinct_search", r" \+ 1(?=\] != 'u')", SPELLS, {""}),
     ("position/distinct_search", r" & (?=\(part)", "bytes are tried besides that cannot come next, and are not taken", {" | "}),
     ("walk/fixed", r"(?<=p\.depth\)) < (?=0x80\) return reach)", "the texts are between two characters, and none begins with the byte 0x80", {" <= "}),
-    ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\) return NULL)", WAYS + ": letters, or the search"),
-    ("walk/walk", r'(?<="out of memory"\);\n  )return false', STICKY),
+    ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\))", WAYS + ": letters, or the search"),
     ("automaton/seen_names", r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false", STICKY),
     ("walk/near_limit", r"(?<=known) == (?=UNCLEAR \? take_token)", WAYS + ": as `like`, or in full; a token that leaves early is in neither mask"),
     ("walk/classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
@@ -116,7 +115,6 @@ EQUIVALENT = [
     ("position/distinct_items", r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\| item_ahead)", "more tokens are tried, of which none more is taken out", {" | "}),
     ("position/distinct_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
     ("walk/nonascii", r"(?<=pairs\[2 \* i\]) - (?=1\))", "more nodes are exits: the walk enters what the class would have told", {" + "}),
-    ("walk/walk", r"(?<=if \(need) > (?=height\) need)", "a token of the whole height can reach the minimum, and not pass it", {" >= "}),
     ("automaton/state", r"(?<=r->ranges) > (?=1 && part\()", "a hint holds wherever it is given", {" >= "}),
     ("position/boundary", r"(?<=while \(at) < (?=end && \(at = memchr\(at, '\[')", "in no bytes none is found", {" <= "}),
     ("position/distinct_items", r"(?<=hash && i) < (?=t->tried_count)", "what was tried before is tried again", {" > "}),

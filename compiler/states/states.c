@@ -520,7 +520,7 @@ static bool is_escape(const tsl__exprs *x, const tsl__node *n) {
 }
 
 /* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of
- * a date, of an escape, or of a meet, of which runtime/walk/subtract.c counts on that bytes are
+ * a date, of an escape, or of a meet, of which runtime/walk/text_graph.c counts on that bytes are
  * live until they are asked for; escapes are rare anywhere, and bytes beyond ASCII, none of which
  * leads to where it comes from. */
 static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out) {

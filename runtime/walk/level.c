@@ -207,8 +207,8 @@ void tsl__level_push(tsl__space *space, level *l, tsl__level_entry e) {
 
 /* ---- where the search was --------------------------------------------------------------------- */
 
-/* The nodes that the search came to in some states. Of a large set many lie below others: a loop
- * comes to them from each. */
+/* The nodes that the search was at in some states. Of a large set many lie below others: a loop
+ * reaches them from each. */
 struct tsl__met {
   tsl__state states[MET_STATES]; /* 0: not one yet */
   size_t words;                  /* of the bits of each */

@@ -188,7 +188,7 @@ static bool is_dead(const trail *own, const near *n, uint32_t i) {
          !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
 }
 
-/* Each longer token, by spelling. False if one cannot be told. */
+/* Each longer token, by spelling. False if that of one is not known. */
 static bool try_all(const near *n, trail *other, trail *own) {
   for (uint32_t k = 0; k < n->lengths->longer_count; k++) {
     uint32_t i = n->lengths->longer_spelled[k], shared = n->lengths->longer_shared[k];

@@ -1,4 +1,4 @@
-/* search.c - see walk_search.h.
+/* search.c - see search.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/search.h"
@@ -263,7 +263,7 @@ static void arrive_letter(tsl__space *space, level *l, const entry *e, tsl__stat
 }
 
 /* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on
- * along each of its branches. `from`: the state before its letter; 0: that is not told. */
+ * along each of its branches. `from`: the state before its letter; 0: that is not known. */
 static void push_letter(tsl__space *space, level *l, entry e, tsl__state from) {
   const tsl__state_rec *r = tsl__state_at(space, e.state);
   if (!(r->flags & TSL__STATE_FORK)) {
@@ -312,16 +312,16 @@ static inline void search_child(tsl__space *space, level *l, const entry *e,
                                 const tsl__state_rec *r, uint32_t c, bool sifted) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
-  bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
+  bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), too_long = false;
   const tsl__nonascii *wide =
       letter && e->hint->wide ? tsl__nonascii_at(space, e->hint->wide) : NULL;
   if (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c)) letter = false;
   /* tokens of more letters than the limit are not in the class's mask */
   if (letter && !e->hint->counted) {
     letter = e->depth + 1u <= e->hint->limit;
-    beyond = e->depth + 1u + child->height > e->hint->limit;
+    too_long = e->depth + 1u + child->height > e->hint->limit;
   }
-  if (letter && !beyond && !sifted &&
+  if (letter && !too_long && !sifted &&
       (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) &&
                             !(wide && tsl__nonascii_bit(wide->dirty, c)))))
     return;
@@ -400,16 +400,16 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   const tsl__lengths *lengths = tsl__lengths_of(space);
   const tsl__nonascii *wide = h->wide ? tsl__nonascii_at(space, h->wide) : NULL;
   tsl__bytes by = sifted_by(h, e->quoted);
-  bool beyond = by.w[2] || by.w[3];
+  bool nonascii = by.w[2] || by.w[3];
   *s = (sieve){.of = h,
                .quoted = e->quoted,
                .none =
-                   !lengths || tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + beyond > TSL__SIEVE_MAX};
+                   !lengths || tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + nonascii > TSL__SIEVE_MAX};
   if (s->none) return NULL;
   for (unsigned b = 0; b < 128; b++)
     if (tsl__bytes_has(&by, b)) s->at[s->n++] = lengths->holding[b];
-  if (beyond) s->at[s->n++] = lengths->holding[128];
-  s->exact = !beyond;
+  if (nonascii) s->at[s->n++] = lengths->holding[128];
+  s->exact = !nonascii;
   if (wide) s->at[s->n++] = wide->exit, s->at[s->n++] = wide->dirty;
   return s;
 }
@@ -576,13 +576,13 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
-    tsl__bytes told = {{0}}, rest = r->live;
+    tsl__bytes known = {{0}}, rest = r->live;
     if (e.node == 0 && !e.hint) {
-      told = tsl__from_root(space, l, &e, r);
-      tsl__bytes_remove(&rest, &told);
+      known = tsl__from_root(space, l, &e, r);
+      tsl__bytes_remove(&rest, &known);
     }
     const tsl__linear *t =
-        e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
+        e.hint || !tsl__bytes_empty(&known) ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
       search_linear(space, l, t, &e);
       continue;

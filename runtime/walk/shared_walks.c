@@ -246,7 +246,7 @@ void tsl__common_limit(tsl__common *c, size_t limit) {
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* NULL: none. What is asked for before the vocabulary's layer is whole
- * (compiler/grammar/rehearsal.h) tells nothing of what grammars will ask for. */
+ * (compiler/grammar/rehearsal.h) says nothing of what grammars will ask for. */
 static tsl__common *common_of(const tsl__space *space) {
   return space->parent && space->parent->frozen ? space->vocab->common : NULL;
 }

@@ -16,7 +16,7 @@
  *           tokens have what they need, the tokens that die by each way are looked for in turn.
  * Past ASCII  Most patterns have `.`, which U+2028 dies of, and few tokens have that. Tokens that die
  *           within a character past ASCII are looked for apart: such ways share nothing with others.
- * Letters   Where a quote is told from the characters beside it, as in JSON strings, letters are raw
+ * Letters   Where a quote is kept apart from the characters beside it, as in JSON strings, letters are raw
  *           characters; else all characters, if the text may end anywhere or nothing follows.
  * Exact     Every way to death through the letters is in the graph. A token without one of the bytes
  *           that all ways need, or with fewer bytes than the shortest way, does not die.
@@ -40,7 +40,7 @@
 
 #define NEW_MAX 96u        /* states that are made for the graph of a conjunction */
 #define NEW_FEW 2u         /* and of others: letters (runtime/automaton/state.h) are found faster */
-#define FEW_BYTES 4u       /* of a candidate: its tokens are told by bitsets */
+#define FEW_BYTES 4u       /* of a candidate: bitsets have its tokens */
 #define SUSPECTS_MAX 4096u /* tokens with all that is needed: they are tried one by one */
 #define WORDS_MAX 16u      /* ways to death that are looked at one by one */
 #define NODES_MAX 24576u   /* of the trie that are looked at for a conjunction */
@@ -108,22 +108,22 @@ static bool has_row(const tsl__bytes *set, unsigned lo, unsigned hi) {
   return tsl__bytes_within(&row, set);
 }
 
-/* What all ways need that go on from where these end. A point that needs less than before is looked
+/* What all ways need that go on from where these end. A point that needs fewer than before is looked
  * at once more. */
 static void find_needed_before(graph *g) {
-  uint16_t less[TSL__GRAPH_FIRST + TSL__GRAPH_POINTS + 1];
+  uint16_t changed[TSL__GRAPH_FIRST + TSL__GRAPH_POINTS + 1];
   bool waits[TSL__GRAPH_FIRST + TSL__GRAPH_POINTS + 1] = {false};
   uint32_t n = 0;
-  less[n++] = TSL__GRAPH_DEAD;
+  changed[n++] = TSL__GRAPH_DEAD;
   while (n) {
-    uint32_t at = less[--n], then = at == TSL__GRAPH_DEAD ? 0 : g->points[at].needed;
+    uint32_t at = changed[--n], then = at == TSL__GRAPH_DEAD ? 0 : g->points[at].needed;
     waits[at] = false;
     for (uint32_t i = g->into[at]; i < g->into[at + 1]; i++) {
       const way *w = &g->ways[g->by_end[i]];
       uint32_t needed = g->points[w->from].needed & (w->candidates | then);
       if (needed == g->points[w->from].needed) continue;
       g->points[w->from].needed = needed;
-      if (!waits[w->from]) less[n++] = w->from;
+      if (!waits[w->from]) changed[n++] = w->from;
       waits[w->from] = true;
     }
   }
@@ -246,7 +246,7 @@ static void keep_having(uint32_t *restrict bits, const uint32_t *const *having, 
   }
 }
 
-/* The tokens that have all that is needed, as far as candidates of few bytes tell. False if there
+/* The tokens that have all that is needed, as far as candidates of few bytes say. False if there
  * is no such candidate. */
 static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits) {
   size_t words = tsl_vocab_mask_words(g->space->vocab);
@@ -336,8 +336,8 @@ static bool add_holding(const graph *g, const tsl__bytes *any, tsl__reference *o
   return fine;
 }
 
-/* Ways to death by what no text may hold are none from here on: tokens that hold it are told at
- * once. */
+/* Ways to death by what no text may hold are none from here on: the tokens that hold it have a
+ * bitset. */
 static void drop_nowhere(graph *g, const tsl__bytes *nowhere) {
   for (way *w = g->ways; w < g->ways + g->way_count; w++)
     if (w->to == TSL__GRAPH_DEAD && has_row(nowhere, w->lo, w->hi)) w->to = TSL__GRAPH_ELSEWHERE;
@@ -356,7 +356,7 @@ static bool look_at_deaths(graph *g) {
 }
 
 /* The same tokens, death by death: each needs more than all have in common. False if it is too
- * much, or on failure (sticky); what they need is told anew then. */
+ * much, or on failure (sticky); what they need is found anew then. */
 static bool find_by_words(graph *g, tsl__reference *out) {
   way *dead[WORDS_MAX];
   uint32_t n = 0;
@@ -410,8 +410,8 @@ static bool find_dying(graph *g, tsl__reference *out) {
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-/* Is a quote told from the characters beside it, as in JSON strings? */
-static bool tells_quote(const tsl__state_rec *r) {
+/* Is a quote kept apart from the characters beside it, as in JSON strings? */
+static bool keeps_quote_apart(const tsl__state_rec *r) {
   const uint8_t *upper = tsl__state_upper(r);
   uint32_t i = 0;
   while (upper[i] < '"') i++;
@@ -442,7 +442,7 @@ static void take_letters(tsl__hint *h, bool quoted, const tsl__bytes *live) {
 bool tsl__subtract_find(tsl__space *space, tsl__state state, bool last, tsl__reference *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r) return false;
-  bool quoted = tells_quote(r);
+  bool quoted = keeps_quote_apart(r);
   tsl__reference_clear(out);
   if (!quoted && is_class(space, r)) return false;
   take_letters(&out->hint, quoted, &r->live);
@@ -453,7 +453,7 @@ bool tsl__subtract_find(tsl__space *space, tsl__state state, bool last, tsl__ref
                       0}}; /* as where it is TSL__GRAPH_ALIVE */
   g->space = space;
   g->quoted = quoted;
-  /* a text that may end anywhere and tells quotes apart is mostly one of a class, of which letters
+  /* a text that may end anywhere and keeps quotes apart is mostly one of a class, of which letters
    * are found faster */
   g->last = last && !quoted;
   g->n = TSL__GRAPH_FIRST;

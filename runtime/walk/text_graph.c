@@ -118,12 +118,12 @@ static uint32_t first_alike(graph *g, const tsl__state_rec *r, unsigned branch, 
   if (!space->hook || !space->hook->alike || r->ranges > TSL__GRAPH_RANGES) return i;
   if (a->of != r) {
     a->of = r;
-    a->told = space->hook->alike(space->hook_ctx, r, a->first);
+    a->known = space->hook->alike(space->hook_ctx, r, a->first);
   }
-  return a->told ? a->first[i] : i;
+  return a->known ? a->first[i] : i;
 }
 
-/* Where a point's state (by number) goes by a byte, and by all up to *end, which may become less.
+/* Where a point's state (by number) goes by a byte, and by all up to *end, which may become smaller.
  * *range: not above the one of the byte, which it becomes. */
 static tsl__target step(graph *g, const tsl__state_rec *r, unsigned branch, unsigned b,
                         uint32_t *range, unsigned *end) {
@@ -203,7 +203,7 @@ static nonascii find_nonascii(graph *g, uint32_t from, uint64_t of) {
   return b;
 }
 
-/* All ways by characters past ASCII whose first bytes are of one kind, as `b` tells: of its bytes
+/* All ways by characters past ASCII whose first bytes are of one kind, as `b` says: of its bytes
  * in a row each. */
 static bool add_leads(graph *g, uint32_t from, const part *lead, const nonascii *b, size_t n) {
   for (unsigned lo = lead->lo, hi; lo <= lead->hi; lo = hi + 1) {
@@ -219,7 +219,7 @@ static bool add_leads(graph *g, uint32_t from, const part *lead, const nonascii 
   return true;
 }
 
-/* Characters past ASCII: all at once, but for those that a class of the pattern tells apart. */
+/* Characters past ASCII: all at once, but for those that a class of the pattern keeps apart. */
 static bool add_nonascii(graph *g, uint32_t from) {
   nonascii b[NONASCII_MAX];
   size_t n = 0;

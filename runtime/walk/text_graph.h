@@ -31,7 +31,7 @@
 #define TSL__GRAPH_SLOTS 1024u
 #define TSL__GRAPH_BRANCHES 4u /* states that a text leads to at once */
 #define TSL__GRAPH_NEEDED 16u  /* candidates */
-#define TSL__GRAPH_RANGES 64u  /* of a state, to be told which are alike */
+#define TSL__GRAPH_RANGES 64u  /* of a state, for which it is looked up which are alike */
 #define TSL__GRAPH_FAR UINT32_MAX
 
 /* A point's part: its texts end between two characters. */
@@ -61,7 +61,7 @@ typedef struct tsl__graph_way {
 /* Which ranges of a state lead to the same place. */
 typedef struct tsl__graph_alikes {
   const tsl__state_rec *of; /* the one that was asked for last */
-  bool told;
+  bool known;
   uint8_t first[TSL__GRAPH_RANGES]; /* of each the first that is alike */
 } tsl__graph_alikes;
 
@@ -77,7 +77,7 @@ typedef struct tsl__graph {
   uint32_t derived; /* targets that were made */
   tsl__graph_alikes alike[TSL__GRAPH_BRANCHES];
   uint32_t stray; /* points that fall to none of the graph */
-  uint64_t leads; /* those that were told apart from no others at the last point */
+  uint64_t leads; /* those that lead where no others do at the last point */
   /* states that there may be in all; nodes of the trie that are looked at */
   uint32_t states_max, nodes_max;
   uint16_t slots[TSL__GRAPH_SLOTS]; /* by states and part; 0: empty */
