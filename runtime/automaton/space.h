@@ -121,13 +121,13 @@ typedef struct tsl__hook {
 
 #define TSL__DELTA_MAX 8u
 #define TSL__DELTA_WORK 1024u /* steps from which a walk is worth telling others from */
-/* live bytes of a state that may live on nearly all letters (runtime/walk/subtract.h) */
+/* live bytes of a state that may live on nearly all letters (runtime/walk/subtract.c) */
 #define TSL__SUBTRACT_BYTES 128u
 
 #define TSL__QUOTED 8u
 #define TSL__STARTS_MAX 16u
 
-/* A walk that others may be told from (runtime/walk/delta.h). */
+/* A walk that others may be told from (runtime/walk/delta.c). */
 typedef struct tsl__delta_base {
   uint32_t walk, count; /* its number; the register of its state */
 } tsl__delta_base;

@@ -346,7 +346,7 @@ static const tsl__walk *walk_of(const tsl__space *space, const struct tsl__texts
   return !s.least && s.most < t->rooms_n ? &t->rooms[s.most] : NULL;
 }
 
-/* The tables, if the grammar tells of its states whether they are of such strings; else NULL. */
+/* The tables, if the grammar says of its states whether they are of such strings; else NULL. */
 static const struct tsl__texts *texts_of(const tsl__space *space) {
   return space->parent && !tsl__shortcut_is_off(space, TSL__SHORTCUT_TEXT) &&
                  space->subtract_bytes <= UINT8_MAX && space->hook && space->hook->counted

@@ -1,4 +1,4 @@
-/* any_text.h - walks of JSON strings that hold any characters, as far as they can be told from that
+/* any_text.h - walks of JSON strings that hold any characters, as far as they can be taken from that
  * of a string of nothing but these.
  *
  * Problem   Most strings with a length hold any characters, and most patterns begin or go on with
@@ -10,7 +10,7 @@
  *           tokens with too many characters, and for those that close it too early. Endless: where
  *           any characters leave a string open for ever, all tokens live that leave that one open.
  *           Of those that close it the state is asked, along a table of them, unless more must
- *           still come than any of them has. What only one bound tells, as it is but at the
+ *           still come than any of them has. What has one bound only, as it is but at the
  *           beginning of most strings, is walked with the tables; and with its opening quote, which
  *           few characters follow within a token, a string is mostly as one without a bound, or of
  *           a few characters at least, or of more than any token has: of these the vocabulary's

@@ -125,7 +125,7 @@ static bool make_having(tsl__space *base, tsl__lengths *l) {
 
 typedef TSL__VEC(uint32_t) number_vec;
 
-/* All that is one character beyond ASCII or begins one, from a node on that is in the middle of
+/* All that is one character past ASCII or begins one, from a node on that is in the middle of
  * it. */
 static bool find_ones(tsl__space *base, place at, number_vec *ones, number_vec *wholes) {
   const tsl__trie *trie = &base->vocab->trie;
@@ -226,7 +226,7 @@ tsl_status tsl__lengths_make(tsl__space *base) {
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-/* Are all bytes below this node letters of the class? Where the class has all characters beyond
+/* Are all bytes below this node letters of the class? Where the class has all characters past
  * ASCII, only ASCII is looked at. */
 static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *letters,
                       const tsl__nonascii *wide) {
@@ -242,7 +242,7 @@ static const uint32_t *only_bitset(const tsl__mask_rec *r) {
   return r->base_count == 1 && !r->plus_count && !r->minus_count ? r->first : NULL;
 }
 
-/* Of the classes known by a bitset that have all the letters, and are not narrowed by others beyond
+/* Of the classes known by a bitset that have all the letters, and are not narrowed by others past
  * ASCII, that with the fewest more; NULL: there is none. */
 static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *letters,
                                     uint32_t wide) {
@@ -279,7 +279,7 @@ static void remove_having(const tsl__lengths *l, const tsl__bytes *letters, cons
     if (left[c >> 6] >> (c & 63) & 1) tsl__mask_andnot(bits, l->having[c], words);
 }
 
-/* The same from the root, for large classes: all text, or what a larger class has, less the tokens
+/* The same from the root, for large classes: all text, or what a larger class has, minus the tokens
  * that hold anything else. */
 static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
                        const tsl__bytes *letters, uint32_t wide_number) {
@@ -398,7 +398,7 @@ static bool has_words(const tsl__bytes *letters) {
          !letters->w[3];
 }
 
-/* Such a class below the space that texts begin with, which most tokens do: words are told at once,
+/* Such a class below the space that texts begin with, which most tokens do: words are taken at once,
  * what else there is along the table without them (linear_cover.h). */
 static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t,
                           const tsl__bytes *letters) {
@@ -437,7 +437,7 @@ const tsl__lengths *tsl__lengths_of(tsl__space *space) {
   return space->parent ? space->parent->lengths : lengths_of_vocab(space);
 }
 
-/* The unlimited mask, less what is longer than `limit`. */
+/* The unlimited mask, minus what is longer than `limit`. */
 static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
                            uint32_t wide, uint32_t node, uint32_t limit) {
   tsl__mask all = tsl__class_mask(space, letters, wide, node, UINT32_MAX);

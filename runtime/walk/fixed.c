@@ -73,7 +73,7 @@ static bool reach_end(tsl__space *space, tsl__fixed_walk *out, uint32_t node, ui
   return tsl__vec_push(&space->alloc, &out->ends, end) || tsl__space_no_memory(space);
 }
 
-/* Some next character lies beyond ASCII: the state after the backslash goes on from here. */
+/* Some next character lies past ASCII: the state after the backslash goes on from here. */
 static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out,
                             const tsl__fixed_place *p) {
   tsl__state raw = tsl__state_fixed(from)->others

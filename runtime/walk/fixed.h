@@ -9,7 +9,7 @@
  *           `e"` ends the first text at the node below ame.
  * Others    The same for any text but these (names of further members): there the table says what
  *           is excluded.
- * Escapes   Those of ASCII characters are followed here. Where a character beyond ASCII might be
+ * Escapes   Those of ASCII characters are followed here. Where a character past ASCII might be
  *           spelled as an escape, the states take over.
  * Tested by tests/engine/test_oracle.c, tests/expr/test_expr.c, tests/engine/test_shipped.c
  *
@@ -52,7 +52,7 @@ typedef struct tsl__fixed_walk {
   TSL__VEC(tsl__fixed_rest) rests;
   TSL__VEC(tsl__fixed_place) places;
   bool ends_only;
-  bool beyond; /* some character beyond ASCII might be spelled as an escape */
+  bool beyond; /* some character past ASCII might be spelled as an escape */
 } tsl__fixed_walk;
 
 /* Does a state spell fixed texts, no others? Or all but these? */

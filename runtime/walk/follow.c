@@ -74,9 +74,9 @@ static bool begin_state(tsl__space *space, begins *b, tsl__state state, bool *ov
 
 bool tsl__calls_begin(tsl__space *space, const tsl__state_rec *r, tsl__bytes *out) {
   begins b = {.n = 0};
-  bool over = false, told = begin_calls(space, &b, r, &over);
+  bool over = false, read = begin_calls(space, &b, r, &over);
   tsl__bytes_or(out, &b.bytes);
-  return told && !over;
+  return read && !over;
 }
 
 bool tsl__next_meets(const tsl__trie *trie, const tsl__trie_node *n, const tsl__bytes *set) {
@@ -136,7 +136,7 @@ static bool begin_tail(tsl__space *space, uint32_t tail, tsl__follow *f, tsl__by
 }
 
 /* What a state begins with, in *own, and whether it may be over at once; false if that is not
- * told. */
+ * known. */
 static bool begin_alone(tsl__space *space, tsl__state state, tsl__bytes *own, bool *over) {
   begins b = {.n = 0};
   *over = false;
@@ -365,10 +365,10 @@ const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__stat
   tsl__index_iter it = tsl__index_first(&space->letters_after.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__letters_after *a = tsl__space_at(space, letters_after, i);
-    if (a->of == h && a->follow == follow) return a->told ? a : NULL;
+    if (a->of == h && a->follow == follow) return a->known ? a : NULL;
   }
   tsl__letters_after made = {.of = h, .follow = follow, .hint = *h};
-  made.told = make_letters(space, r, &made);
+  made.known = make_letters(space, r, &made);
   tsl__letters_after *a =
       space->status == TSL_OK ? tsl__pool_add(&space->letters_after.pool, &space->kept) : NULL;
   if (!a) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
@@ -376,5 +376,5 @@ const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__stat
   if (!tsl__index_add(&space->letters_after.index, &space->alloc, hash,
                       tsl__space_count(space, letters_after) - 1))
     return tsl__space_no_memory(space), NULL;
-  return a->told ? a : NULL;
+  return a->known ? a : NULL;
 }

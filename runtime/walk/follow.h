@@ -55,7 +55,7 @@ typedef struct tsl__letters_after {
   tsl__bytes spared;
   tsl__state at;
   bool twice;
-  bool told; /* else they are of no use */
+  bool known; /* else they are of no use */
   uint32_t follow;
   const tsl__hint *of;
 } tsl__letters_after;
@@ -89,7 +89,7 @@ uint32_t tsl__follow_of(tsl__space *space, tsl__after *after);
  * they are of no use, or on failure (sticky). Needs the lock. */
 const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r,
                                               const tsl__hint *h, uint32_t follow);
-/* The bytes that calls of a state may begin with; false: that is not told, or such a call may be
+/* The bytes that calls of a state may begin with; false: that is not known, or such a call may be
  * over at once, and the frame with it. Needs the lock. */
 bool tsl__calls_begin(tsl__space *space, const tsl__state_rec *r, tsl__bytes *out);
 /* Need a frame be left at a node that letters lead to, in `state`, where it was in `from` (0: that

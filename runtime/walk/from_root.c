@@ -1,4 +1,4 @@
-/* from_root.c - see walk_tell.h.
+/* from_root.c - see from_root.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/from_root.h"
@@ -20,10 +20,10 @@ static bool is_narrow(tsl__space *space, tsl__target t, uint32_t count) {
   return !r || r->live_count < TSL__LINEAR_BYTES;
 }
 
-/* Characters beyond ASCII that all lead to one place, where few bytes are live, as where a letter
- * leads (else the table is faster). Their first bytes are told. */
-static void tell_beyond(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
-                        const tsl__state_rec *r, tsl__bytes *told) {
+/* Characters past ASCII that all lead to one place, where few bytes are live, as where a letter
+ * leads (else the table is faster). Their first bytes become known. */
+static void add_nonascii(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
+                         const tsl__state_rec *r, tsl__bytes *known) {
   uint64_t leads = TSL__ALL_LEADS;
   uint32_t count = 0;
   if (!tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook ||
@@ -38,7 +38,7 @@ static void tell_beyond(tsl__space *space, tsl__level *l, const tsl__level_entry
   tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
   for (unsigned k = 0; k < TSL__LEADS && space->status == TSL_OK; k++) {
     if (!(leads >> k & 1)) continue;
-    tsl__bytes_add(told, TSL__LEAD + k);
+    tsl__bytes_add(known, TSL__LEAD + k);
     for (uint32_t i = lengths->ones_of[k]; i < lengths->ones_of[k + 1] && to; i++)
       tsl__mask_bit_set(l->marks, lengths->ones[i]);
     for (uint32_t i = lengths->wholes_of[k]; i < lengths->wholes_of[k + 1] && to; i++)
@@ -63,19 +63,19 @@ static bool goes_as(tsl__space *space, const tsl__state_rec *r, const tsl__state
 }
 
 /* What begins as a number, a string, or any value of another kind does. The bytes that these begin
- * with are told. */
-static void tell_starts(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
-                        const tsl__state_rec *r, tsl__bytes *told) {
+ * with become known. */
+static void add_starts(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
+                       const tsl__state_rec *r, tsl__bytes *known) {
   const tsl__space *base = space->parent;
   if (!base || r->live_count >= TSL__STARTS_LIVE || e->state < base->states.first) return;
   for (unsigned i = 0; i < TSL__STARTS_MAX && base->starts[i]; i++) {
     const tsl__state_rec *start = tsl__state_at(space, base->starts[i]);
-    if (tsl__bytes_meet(&start->live, told) || !goes_as(space, r, start)) continue;
+    if (tsl__bytes_meet(&start->live, known) || !goes_as(space, r, start)) continue;
     const tsl__walk *w = tsl__walk_over(space, base->starts[i], 0, TSL__WHOLE, l->last);
     if (!w) return;
     tsl__gather_mask(space, &l->gather, w->mask);
     tsl__level_leave_over(space, l, w->left);
-    tsl__bytes_or(told, &start->live);
+    tsl__bytes_or(known, &start->live);
     l->counted = false;
   }
 }
@@ -113,13 +113,13 @@ static bool takes_digits(tsl__space *space, const tsl__state_rec *r, unsigned fi
 
 /* Numbers, where what comes next may be any digits, as many as tokens have of them: within wide
  * bounds. */
-static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
-                        tsl__bytes *told) {
+static void add_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
+                       tsl__bytes *known) {
   const tsl__space *base = space->parent;
   if (!base || !base->digits_depth || r->live_count >= TSL__STARTS_LIVE ||
-      r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, '1') || tsl__bytes_has(told, '1'))
+      r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, '1') || tsl__bytes_has(known, '1'))
     return;
-  for (unsigned first = tsl__bytes_has(&r->live, '0') && !tsl__bytes_has(told, '0') ? 0 : 1;
+  for (unsigned first = tsl__bytes_has(&r->live, '0') && !tsl__bytes_has(known, '0') ? 0 : 1;
        first < 2; first++) {
     int ends = -1;
     if (!takes_digits(space, r, '0' + first, base->digits_depth, &ends)) continue;
@@ -127,7 +127,7 @@ static void tell_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *
     if (!w) return;
     tsl__gather_mask(space, &l->gather, w->mask);
     if (ends) tsl__level_leave_over(space, l, w->left);
-    tsl__bytes_add_range(told, '0' + first, '9');
+    tsl__bytes_add_range(known, '0' + first, '9');
     l->counted = false;
     return;
   }
@@ -182,52 +182,52 @@ static void take_begun(tsl__space *space, tsl__level *l, const tsl__walk *w,
 }
 
 /* What begins with a byte that leads where it leads from the text after it: there the walk of that
- * is this one's. The bytes are told. */
-static void tell_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__bytes *told) {
+ * is this one's. The bytes become known. */
+static void add_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__bytes *known) {
   tsl__state text = tsl__leads_to_text(space, r);
   const tsl__walk *w = text ? tsl__walk_over(space, text, 0, TSL__WHOLE, l->last) : NULL;
   const tsl__state_rec *to = w ? tsl__state_at(space, text) : NULL;
   tsl__bytes same = {{0}};
   for (unsigned b = 0; to && b < 256; b++)
-    if (tsl__bytes_has(&r->live, b) && !tsl__bytes_has(told, b) &&
+    if (tsl__bytes_has(&r->live, b) && !tsl__bytes_has(known, b) &&
         tsl__state_step(space, r, (uint8_t)b) == tsl__state_step(space, to, (uint8_t)b))
       tsl__bytes_add(&same, b);
   if (!to || space->status != TSL_OK) return;
   take_begun(space, l, w, &same);
-  tsl__bytes_or(told, &same);
+  tsl__bytes_or(known, &same);
   l->counted = false;
 }
 
 /* What begins with a byte after which a string of any characters goes on, as after most escapes: in
- * one that may have one character more that byte is read alike. The bytes are told. */
-static void tell_escaped(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
-                         const tsl__state_rec *r, tsl__bytes *told) {
+ * one that may have one character more that byte is read alike. The bytes become known. */
+static void add_escaped(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
+                        const tsl__state_rec *r, tsl__bytes *known) {
   uint32_t count;
   tsl__bytes same = {{0}};
   if (r->live_count >= TSL__STARTS_LIVE || !tsl__bytes_has(&r->live, TYPICAL_ESCAPE) ||
-      tsl__bytes_has(told, TYPICAL_ESCAPE))
+      tsl__bytes_has(known, TYPICAL_ESCAPE))
     return;
   tsl__target t = tsl__state_step(space, r, TYPICAL_ESCAPE);
   tsl__state to = t ? tsl__target_resolve(space, t, e->count, &count) : 0;
   const tsl__walk *w = to ? tsl__text_before(space, to, count) : NULL;
   for (unsigned b = ' '; w && b < 0x7F; b++)
-    if (b != '"' && b != '\\' && tsl__bytes_has(&r->live, b) && !tsl__bytes_has(told, b) &&
+    if (b != '"' && b != '\\' && tsl__bytes_has(&r->live, b) && !tsl__bytes_has(known, b) &&
         tsl__state_step(space, r, (uint8_t)b) == t)
       tsl__bytes_add(&same, b);
   if (!w || space->status != TSL_OK) return;
   take_begun(space, l, w, &same);
-  tsl__bytes_or(told, &same);
+  tsl__bytes_or(known, &same);
   l->counted = false;
 }
 
 tsl__bytes tsl__from_root(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
                           const tsl__state_rec *r) {
-  tsl__bytes told = {{0}};
-  if (tsl__shortcut_is_off(space, TSL__SHORTCUT_ROOT)) return told;
-  tell_starts(space, l, e, r, &told);
-  tell_digits(space, l, r, &told);
-  tell_beyond(space, l, e, r, &told);
-  tell_text(space, l, r, &told);
-  tell_escaped(space, l, e, r, &told);
-  return told;
+  tsl__bytes known = {{0}};
+  if (tsl__shortcut_is_off(space, TSL__SHORTCUT_ROOT)) return known;
+  add_starts(space, l, e, r, &known);
+  add_digits(space, l, r, &known);
+  add_nonascii(space, l, e, r, &known);
+  add_text(space, l, r, &known);
+  add_escaped(space, l, e, r, &known);
+  return known;
 }

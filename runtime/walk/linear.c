@@ -13,7 +13,7 @@
 /* times that such a tree is met by a row, from which it is asked how many of them it takes */
 #define WORDS_MET 16u
 #define WORDS_HIGH TSL__WORDS_HIGH /* bytes that may follow a node: higher ones are read */
-/* that letters of any kind may lead to, if all words of these are to be told at once: fewer than a
+/* that letters of any kind may lead to, if all words of these are to be taken at once: fewer than a
  * loop counts that far */
 #define WIDE_ROWS 24u
 #define OFF UINT32_MAX
@@ -24,7 +24,7 @@
 #define ROWS 256u
 #define SLOTS 512u
 
-/* Numbers of rows that are none. ENDS: there the frame ends and no more, where that is told apart
+/* Numbers of rows that are none. ENDS: there the frame ends and no more, where that is kept apart
  * from ASIDE. */
 enum { DEAD, UNKNOWN, ASIDE, ENDS, FIRST };
 
@@ -37,7 +37,7 @@ typedef struct table {
   uint8_t waits[ROWS];   /* how often it is to be met yet before that is asked for; 0: it was */
   uint16_t slots[SLOTS]; /* by state and register; 0: empty */
   uint32_t n, ahead;
-  bool ends; /* ENDS is told apart */
+  bool ends; /* ENDS is kept apart */
   bool last; /* nothing follows the frame: that it may end means nothing */
 } table;
 
@@ -49,7 +49,7 @@ typedef struct reading {
   uint8_t *row_of; /* by depth */
   uint32_t *marks;
   tsl__linear_asides *aside;
-  int deeper; /* depth less that in the trie */
+  int deeper; /* depth minus that in the trie */
   bool last;
 } reading;
 
@@ -224,7 +224,7 @@ static uint8_t find_ahead(tsl__space *space, table *rows, uint8_t from, uint8_t 
   return to != UNKNOWN ? to : rows->ahead++ < AHEAD_MAX ? find_out(space, rows, from, byte) : DEAD;
 }
 
-/* How many letters can surely be read from a row, whichever they are: all rows that these lead to,
+/* How many letters can always be read from a row, whichever they are: all rows that these lead to,
  * nearest ones first, until something does not read on. */
 static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
   uint8_t met[ROWS];
@@ -248,7 +248,7 @@ static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
   return (uint8_t)most;
 }
 
-/* Is what is below a node letters, and no more of them than surely can be read from a row? That is
+/* Is what is below a node letters, and no more of them than can always be read from a row? That is
  * asked for when the row was met a few times so. */
 static inline bool lives_as_words(tsl__space *space, table *rows, uint8_t number, unsigned height) {
   if (TSL__UNLIKELY(height > rows->words[number] && rows->waits[number] && !--rows->waits[number]))
@@ -342,7 +342,7 @@ static const tsl__linear_node *take_other(const reading *at, const tsl__linear_n
 }
 
 /* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have
- * all of it loaded again. Returns where it came to; OFF on failure (sticky). */
+ * all of it loaded again. Returns where it stopped; OFF on failure (sticky). */
 static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
   const tsl__linear_node *nodes = at->table->nodes, *n = nodes + i, *stop = nodes + end;
   uint8_t(*rows)[256] = at->rows->to, *row_of = at->row_of;
@@ -373,7 +373,7 @@ static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
 
 /* ---- covers ---------------------------------------------------------------------------------- */
 
-/* Do texts of n letters live, whichever they are, and none of more? `n` is what find_words tells:
+/* Do texts of n letters live, whichever they are, and none of more? `n` is what find_words says:
  * after some of them not all letters live. */
 static bool ends_after(const table *rows, uint8_t number, unsigned n) {
   uint8_t at[ROWS] = {number};
@@ -410,7 +410,7 @@ static bool lead_there(tsl__space *space, table *rows, uint8_t from, const uint8
   return true;
 }
 
-/* The row that all letters beyond ASCII lead to which words may have (tsl__high_letters); DEAD:
+/* The row that all letters past ASCII lead to which words may have (tsl__high_letters); DEAD:
  * there is no such row. */
 static uint8_t find_beyond(tsl__space *space, table *rows, uint8_t number) {
   uint8_t there = DEAD;
@@ -434,7 +434,7 @@ static bool meet(rows_met *m, uint8_t to) {
   return m->known[to] = true;
 }
 
-/* Do all words live, with any letters beyond ASCII? All rows that letters lead to are looked at;
+/* Do all words live, with any letters past ASCII? All rows that letters lead to are looked at;
  * first those that ASCII letters do, most of which are known. */
 static bool takes_wide(tsl__space *space, table *rows, uint8_t number) {
   rows_met m = {.n = 0};
@@ -460,8 +460,8 @@ static bool mark_short(const reading *at, const tsl__linear *t, bool spaced, uns
   return few;
 }
 
-/* From a row, words are told at once if all of them live, or all of so many letters and no more;
- * then the table without them will do. `spaced`: a space came before. False on failure (sticky). */
+/* From a row, words are taken at once if all of them live, or all of so many letters and no more;
+ * then the table without them will do. `spaced`: a space stands before. False on failure (sticky). */
 static bool cover(reading *at, uint8_t row, bool spaced) {
   const tsl__linear *t = at->table;
   table *rows = at->rows;

@@ -10,17 +10,17 @@
  *           lives. Rows are filled in as bytes are met, so nearly no state is derived that the
  *           search would not have derived.
  * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of
- *           these can follow, whichever they are: how many at least is told by the rows, nearest
+ *           these can follow, whichever they are: how many at least the rows say, nearest
  *           ones first, and what is no higher than that lives as a whole. A length of at most 12 is
  *           met by no text of 12 letters, a `,` that must come or must not by none.
- * Cover     Where all words live, or all of so many letters and no longer ones, they are told at
+ * Cover     Where all words live, or all of so many letters and no longer ones, they are taken at
  *           once (linear_parts.c), and a table of half the nodes is read, which has none of them.
- *           Where words live that hold any of most letters beyond ASCII, a still smaller one is.
+ *           Where words live that hold any of most letters past ASCII, a still smaller one is.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
  *           backslash below: a table of these alone, some thousand, that lie side by side
  *           (linear_parts.c).
  * Aside     States that do more than read (may end where something follows, call, fork), nodes
- *           below which letters are worth a class, and states beyond the 253rd are set aside: the
+ *           below which letters are worth a class, and states past the 253rd are set aside: the
  *           search takes them.
  * Cost      About 5 ns a node (by the search, whose nodes lie elsewhere, 30 to 150). 16 bytes a
  *           node and 4 more to find it, 8 for the table without words, once per vocabulary.
@@ -60,12 +60,12 @@ typedef struct tsl__linear {
   tsl__linear_node *nodes;
   uint32_t *at; /* of a node of the trie: where it is */
   uint32_t n, tokens;
-  uint32_t least;      /* TSL__LINEAR_TOKENS; tests have less */
+  uint32_t least;      /* TSL__LINEAR_TOKENS; tests have a smaller one */
   uint32_t above[256]; /* of a byte: nodes that have it below */
   uint32_t space;      /* the node of a space that tokens begin with; 0: none does */
   /* Words (linear_parts.c), and such with a space before them, as bitsets; and the table without
    * the nodes below which there is nothing else. The latter has none of its own, no `at` and no
-   * `above`. The same of words that may hold letters beyond ASCII. */
+   * `above`. The same of words that may hold letters past ASCII. */
   const uint32_t *words[2], *wide_words[2];
   const struct tsl__linear *rest, *wide_rest;
   const struct tsl__linear *quoted; /* see linear_parts.c; this, too, has nodes alone */
@@ -94,7 +94,7 @@ typedef struct tsl__linear_from {
 /* ASCII letters, as the word of a set of bytes from 64 on */
 #define TSL__WORD_LETTERS 0x07FFFFFE07FFFFFEu
 
-/* Letters beyond ASCII of so many bytes, each from one to another: those whose first byte no space
+/* Letters past ASCII of so many bytes, each from one to another: those whose first byte no space
  * has, nor private or rare characters. */
 typedef struct tsl__high_letter {
   uint8_t length, bytes[3][2];

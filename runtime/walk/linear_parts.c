@@ -42,7 +42,7 @@ typedef struct path {
   uint8_t letters;
   bool spaced, wide; /* wide: letters of any kind, the last of which may be cut off; one at least */
   uint8_t read;      /* bytes of the letter under way */
-  const tsl__high_letter *under_way; /* beyond ASCII; NULL: none is */
+  const tsl__high_letter *under_way; /* past ASCII; NULL: none is */
 } path;
 
 static bool is_letter(uint8_t byte) {
@@ -59,7 +59,7 @@ static const tsl__high_letter *begun_by(uint8_t byte) {
   return NULL;
 }
 
-/* A byte that begins a letter, or one within a letter beyond ASCII. */
+/* A byte that begins a letter, or one within a letter past ASCII. */
 static void read_wide(path *p, uint8_t byte) {
   if (p->under_way) {
     p->wide &= is_between(byte, p->under_way->bytes[p->read]);
@@ -133,7 +133,7 @@ static void put_rest(const tsl__linear *l, const bool *covered, uint32_t *before
   rest->space = before[l->space];
 }
 
-/* Words of one kind, and the table without them. *covered and *before: room for what is told of
+/* Words of one kind, and the table without them. *covered and *before: room for a mark of
  * each node. NULL on failure (sticky). */
 static const tsl__linear *make_rest(tsl__space *base, const tsl__linear *l, bool wide,
                                     const uint32_t *words[2], bool *covered, uint32_t *before) {

@@ -463,13 +463,13 @@ static bool lets_less(tsl__space *space, tsl__state resume, const tsl__resume *o
   *gone = (tsl__name_range){0, 0};
   if (r->names != other->names) return false;
   for (uint32_t w = 0; w * 64 < r->names; w++) {
-    uint64_t all = first_names(r->names - w * 64), less;
+    uint64_t all = first_names(r->names - w * 64), gained;
     ask_word(space, resume, r, w);
     if (all & ~(r->known[w] & other->known[w]) || all & r->allowed[w] & ~other->allowed[w])
       return false;
-    if (!(less = all & other->allowed[w] & ~r->allowed[w])) continue;
-    if (!gone->hi) gone->lo = w * 64 + (uint32_t)__builtin_ctzll(less);
-    gone->hi = w * 64 + 64 - (uint32_t)__builtin_clzll(less);
+    if (!(gained = all & other->allowed[w] & ~r->allowed[w])) continue;
+    if (!gone->hi) gone->lo = w * 64 + (uint32_t)__builtin_ctzll(gained);
+    gone->hi = w * 64 + 64 - (uint32_t)__builtin_clzll(gained);
   }
   return true;
 }

@@ -49,6 +49,14 @@ typedef struct near {
   tsl__mask low;
 } near;
 
+uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count,
+                         const tsl__hint *h) {
+  const tsl__state_rec *r = tsl__state_at(space, state);
+  if (!h->like_unit || r->loop_max == TSL__COUNT_INF) return h->like_limit;
+  uint64_t left = (uint64_t)(r->loop_max - count) * h->like_unit;
+  return left < h->like_limit ? (uint32_t)left : h->like_limit;
+}
+
 /* How a frame takes a token. */
 typedef enum taken { DIES, LIVES, LEAVES_EARLY, LEAVES_LATE, UNCLEAR } taken;
 
@@ -180,7 +188,7 @@ static bool is_dead(const trail *own, const near *n, uint32_t i) {
          !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
 }
 
-/* Each longer token, by spelling. False if one cannot be told. */
+/* Each longer token, by spelling. False if that of one is not known. */
 static bool try_all(const near *n, trail *other, trail *own) {
   for (uint32_t k = 0; k < n->lengths->longer_count; k++) {
     uint32_t i = n->lengths->longer_spelled[k], shared = n->lengths->longer_shared[k];

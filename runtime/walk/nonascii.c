@@ -60,7 +60,7 @@ static uint32_t find_endings(const tsl__trie *trie, ending *endings, uint32_t *p
   return n;
 }
 
-/* Those beyond ASCII into their buckets, by counting; `n` of them at most. */
+/* Those past ASCII into their buckets, by counting; `n` of them at most. */
 static void sort_endings(const tsl__trie *trie, const ending *endings, tsl__endings *out) {
   for (int pass = 0; pass < 2; pass++) {
     for (uint32_t c = 0; c < trie->node_count; c++) {

@@ -1,12 +1,12 @@
-/* nonascii.h - classes of characters beyond ASCII, as marks on the trie.
+/* nonascii.h - classes of characters past ASCII, as marks on the trie.
  *
- * Problem   A class of letters such as `.` or \S has nearly all characters beyond ASCII, but not
- *           all: some line separators, some spaces. Bytes cannot tell, and so a walk would enter
+ * Problem   A class of letters such as `.` or \S has nearly all characters past ASCII, but not
+ *           all: some line separators, some spaces. Bytes do not say which, and so a walk would enter
  *           every subtree of a multi-byte character.
  * Idea      Two bits per node, made once per class. EXIT: the last character of the node's path is
  *           not in the class (or, cut off in the middle, cannot become one that is). DIRTY: some
- *           node below is an exit. ASCII has no exits here: sets of bytes tell about it. Where only
- *           so many of a class may come, and then a character beyond ASCII, what is cut off may be
+ *           node below is an exit. ASCII has no exits here: sets of bytes are enough. Where only
+ *           so many of a class may come, and then a character past ASCII, what is cut off may be
  *           the beginning of either: there the class is `whole`, and such a node is an exit, too.
  *           Which characters a path may end in does not depend on the class: that is known once per
  *           vocabulary, in buckets of 64 code points, and a class looks into those buckets that it
@@ -35,7 +35,7 @@ typedef struct tsl__nonascii {
   const uint64_t *exit, *dirty, *midway;
 } tsl__nonascii;
 
-/* A node whose path ends beyond ASCII, and what its last character may be: from lo to hi. */
+/* A node whose path ends past ASCII, and what its last character may be: from lo to hi. */
 typedef struct tsl__ending {
   uint32_t node, lo, hi;
 } tsl__ending;

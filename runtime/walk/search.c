@@ -1,4 +1,4 @@
-/* search.c - see walk_search.h.
+/* search.c - see search.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/search.h"
@@ -13,158 +13,15 @@
 #define ASK_MIN 512u
 /* nodes left over from which what follows is asked for where the frame may go on with letters */
 #define LEFT_SOME 64u
-#define LEFT_MANY 1024u /* nodes left over from which it is asked what follows */
 #define LOOPS_MIN 16u /* live bytes from which a state is worth looking whether it stays as it is */
 /* nodes of a set from which it is noted where the search was: some lie below others */
 #define MET_MIN 512u
-#define MET_STATES 4u
 /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 #define PER_NODE_MIN 48u
 
 typedef tsl__level level;
 typedef tsl__level_entry entry;
 typedef tsl__sieve sieve;
-
-/* ---- levels ---------------------------------------------------------------------------------- */
-
-level *tsl__level_open(tsl__space *space) {
-  if (!space->scratch && !(space->scratch = tsl__alloc_zero(&space->alloc, sizeof *space->scratch)))
-    return tsl__space_no_memory(space), NULL;
-  if (space->depth >= TSL__WALK_DEPTH_MAX)
-    return tsl__space_fail(space, TSL_ERR_LIMIT, "calls nest too deeply within one token"), NULL;
-  if (space->depth == space->scratch->levels.n) {
-    level *fresh = tsl__alloc_zero(&space->alloc, sizeof *fresh);
-    if (!fresh) return tsl__space_no_memory(space), NULL;
-    if (!tsl__vec_push(&space->alloc, &space->scratch->levels, fresh)) {
-      tsl__free(&space->alloc, fresh, sizeof *fresh);
-      return tsl__space_no_memory(space), NULL;
-    }
-  }
-  level *l = space->scratch->levels.at[space->depth++];
-  tsl__gather_clear(&l->gather);
-  l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
-  l->whole = l->graph = l->counted = false;
-  l->reach = l->top = l->within = 0;
-  l->only = 0;
-  l->met = NULL;
-  l->calls_of = l->loops_of = l->key.state = 0;
-  l->after = NULL;
-  l->follow = 0;
-  l->sieve.of = NULL;
-  return l;
-}
-
-void tsl__walk_scratch_free(tsl__space *space) {
-  if (!space->scratch) return;
-  for (size_t i = 0; i < space->scratch->levels.n; i++) {
-    level *l = space->scratch->levels.at[i];
-    tsl__gather_free(space, &l->gather);
-    tsl__vec_free(&space->alloc, &l->left);
-    tsl__vec_free(&space->alloc, &l->stack);
-    tsl__vec_free(&space->alloc, &l->together);
-    tsl__fixed_walk_free(space, &l->fixed);
-    tsl__vec_free(&space->alloc, &l->aside);
-    tsl__reference_free(space, &l->reference);
-    tsl__free(&space->alloc, l, sizeof *l);
-  }
-  tsl__vec_free(&space->alloc, &space->scratch->levels);
-  tsl__free(&space->alloc, space->scratch, sizeof *space->scratch);
-  space->scratch = NULL;
-}
-
-static size_t level_memory(const level *l) {
-  size_t n = sizeof *l + tsl__gather_memory(&l->gather) + tsl__vec_memory(&l->left) +
-             tsl__vec_memory(&l->stack) + tsl__vec_memory(&l->together) +
-             tsl__fixed_walk_memory(&l->fixed);
-  return n + tsl__vec_memory(&l->aside) + tsl__reference_memory(&l->reference);
-}
-
-size_t tsl__walk_scratch_memory(const tsl__space *space) {
-  const struct tsl__scratch *s = space->scratch;
-  size_t n = s ? sizeof *s + tsl__vec_memory(&s->levels) : 0;
-  for (size_t i = 0; s && i < s->levels.n; i++) n += level_memory(s->levels.at[i]);
-  return n;
-}
-
-/* ---- gathering ------------------------------------------------------------------------------- */
-
-/* Is it known what follows? Then what that does not begin with is not left over from now on. */
-static TSL__SELDOM bool heed_follow(tsl__space *space, level *l) {
-  if (!l->follow && l->after && !(l->follow = tsl__follow_of(space, l->after))) l->after = NULL;
-  return l->follow;
-}
-
-/* Is nothing of what follows next below a node? */
-static bool is_done(const tsl__space *space, const level *l, uint32_t node) {
-  const tsl__trie *trie = &space->vocab->trie;
-  return !tsl__next_meets(trie, &trie->nodes[node], &tsl__follow_at(space, l->follow)->bytes);
-}
-
-void tsl__level_leave_node(tsl__space *space, level *l, uint32_t node) {
-  if (l->last) return;
-  if (node == 0) {
-    l->whole = true;
-    return;
-  }
-  if (TSL__UNLIKELY(l->after && l->left.n >= LEFT_MANY)) heed_follow(space, l);
-  if (TSL__UNLIKELY(l->follow) && is_done(space, l, node)) return;
-  l->only = 0;
-  if (space->vocab->trie.nodes[node].children && !tsl__vec_push(&space->alloc, &l->left, node))
-    tsl__space_no_memory(space);
-}
-
-void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
-  if (l->last) return;
-  if (t & TSL__WHOLE) l->whole = true;
-  if (!tsl__leftover_set(t)) return;
-  const tsl__leftover_rec *r = tsl__leftover_at(space, t);
-  if (!tsl__vec_reserve(&space->alloc, &l->left, r->n)) {
-    tsl__space_no_memory(space);
-    return;
-  }
-  memcpy(l->left.at + l->left.n, r->nodes, r->n * sizeof *r->nodes);
-  l->only = l->left.n ? 0 : tsl__leftover_set(t);
-  l->only_count = r->n;
-  l->left.n += r->n;
-}
-
-/* Of what was left before it was known what follows, what that does not begin with. */
-static TSL__SELDOM void take_back(tsl__space *space, level *l) {
-  size_t n = l->left.n;
-  if (!heed_follow(space, l)) return;
-  l->left.n = 0;
-  for (size_t i = 0; i < n; i++)
-    if (!is_done(space, l, l->left.at[i])) l->left.at[l->left.n++] = l->left.at[i];
-}
-
-tsl__leftover tsl__level_left(tsl__space *space, level *l) {
-  tsl__leftover whole = l->whole ? TSL__WHOLE : 0;
-  if (l->follow || (l->after && l->left.n >= LEFT_MANY)) take_back(space, l);
-  if (l->left.n == 0) return whole;
-  return (l->only && l->left.n == l->only_count
-              ? l->only
-              : tsl__leftover_intern(space, l->left.at, l->left.n)) |
-         whole;
-}
-
-/* Is this token special? Only a grammar's naming it lets it through; end-of-generation tokens never
- * come this way. */
-static void gather_token_edge(tsl__space *space, level *l, const tsl__token_edge *e) {
-  const tsl_vocab *v = space->vocab;
-  if (!e->complement) {
-    for (uint32_t i = 0; i < e->count; i++)
-      if (tsl__vocab_has_name(v, e->tokens[i])) tsl__gather_token(space, &l->gather, e->tokens[i]);
-    return;
-  }
-  uint32_t number, *bits = tsl__bitset_new(space, &number), k = 0;
-  if (!bits) return;
-  for (tsl_token t = 0; t < v->size; t++) {
-    while (k < e->count && e->tokens[k] < t) k++;
-    if ((k < e->count && e->tokens[k] == t) || !tsl__vocab_has_name(v, t)) continue;
-    bits[t >> 5] |= (uint32_t)1 << (t & 31);
-  }
-  tsl__gather_base(space, &l->gather, number);
-}
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
@@ -224,14 +81,14 @@ bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, cons
   tsl__caller caller = {e->push, count, false};
   tsl__walk_within(space, l, callee, 0, over, &left, &caller);
   /* what was walked may have left no more than that */
-  if (TSL__UNLIKELY(l->after && l->after->asked)) heed_follow(space, l);
+  if (TSL__UNLIKELY(l->after && l->after->asked)) tsl__level_heed(space, l);
   if (!left || space->status != TSL_OK) return caller.heeded;
   tsl__state then = tsl__target_resolve(space, e->push, count, &c);
   if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL, NULL);
   tsl__leftover set =
       tsl__leftover_set(left) ? not_met(space, l, then, tsl__leftover_set(left)) : 0;
   if (set) tsl__walk_within(space, l, then, c, set, NULL, NULL);
-  if (TSL__UNLIKELY(l->after && l->after->asked)) heed_follow(space, l);
+  if (TSL__UNLIKELY(l->after && l->after->asked)) tsl__level_heed(space, l);
   return true;
 }
 
@@ -256,7 +113,8 @@ static bool may_call(tsl__space *space, level *l, const tsl__state_rec *r, tsl__
 static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
                       uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
-  if (TSL__LIKELY(!l->after || l->left.n < LEFT_SOME) || l->last || !node || !heed_follow(space, l))
+  if (TSL__LIKELY(!l->after || l->left.n < LEFT_SOME) || l->last || !node ||
+      !tsl__level_heed(space, l))
     return false;
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || !h->ends || h->counted || h->limit != TSL__COUNT_INF)
@@ -328,7 +186,7 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
     tsl__search_call(space, l, r, &tsl__state_edges(r)[i], count, t);
   if (node == 0)
     for (uint32_t i = 0; i < r->token_edges; i++)
-      gather_token_edge(space, l, &tsl__state_token_edges(r)[i]);
+      tsl__level_token_edge(space, l, &tsl__state_token_edges(r)[i]);
   return space->status == TSL_OK ? r : NULL;
 }
 
@@ -352,7 +210,7 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
     return NULL;
   bool ends = h->ends && !l->last;
   if (h->calls || ends) {
-    const tsl__letters_after *a = !ends || heed_follow(space, l)
+    const tsl__letters_after *a = !ends || tsl__level_heed(space, l)
                                       ? tsl__letters_before(space, r, h, ends ? l->follow : 0)
                                       : NULL;
     return a ? &a->hint : NULL;
@@ -373,57 +231,6 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   return h;
 }
 
-/* Characters over which the state is as `like`. */
-uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count,
-                         const tsl__hint *h) {
-  const tsl__state_rec *r = tsl__state_at(space, state);
-  if (!h->like_unit || r->loop_max == TSL__COUNT_INF) return h->like_limit;
-  uint64_t left = (uint64_t)(r->loop_max - count) * h->like_unit;
-  return left < h->like_limit ? (uint32_t)left : h->like_limit;
-}
-
-/* The nodes that the search came to in some states. Of a large set many lie below others: a loop
- * comes to them from each. */
-struct tsl__met {
-  tsl__state states[MET_STATES]; /* 0: not one yet */
-  size_t words;                  /* of the bits of each */
-  uint64_t bits[];
-};
-
-static size_t met_size(const tsl__trie *trie, size_t *words) {
-  *words = trie->node_count / 64u + 1;
-  return sizeof(tsl__met) + MET_STATES * *words * sizeof(uint64_t);
-}
-
-static tsl__met *met_new(tsl__space *space) {
-  size_t words, size = met_size(&space->vocab->trie, &words);
-  tsl__met *m = tsl__alloc_zero(&space->alloc, size);
-  if (m)
-    m->words = words;
-  else
-    tsl__space_no_memory(space);
-  return m;
-}
-
-static void met_free(tsl__space *space, tsl__met *m) {
-  size_t words, size = met_size(&space->vocab->trie, &words);
-  tsl__free(&space->alloc, m, size);
-}
-
-/* Was the search at this place before? It is noted where no counter tells more. */
-static bool was_met(tsl__met *m, tsl__state state, uint32_t count, uint32_t node) {
-  if (TSL__LIKELY(!m) || count) return false;
-  for (uint32_t i = 0; i < MET_STATES; i++) {
-    if (!m->states[i]) m->states[i] = state;
-    if (m->states[i] != state) continue;
-    uint64_t *word = &m->bits[i * m->words + node / 64], bit = (uint64_t)1 << node % 64;
-    bool was = *word & bit;
-    *word |= bit;
-    return was;
-  }
-  return false;
-}
-
 /* The state below a node: without its limits, if nothing there reaches them. */
 static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state_rec *r,
                                              const tsl__trie_node *n, tsl__state *state,
@@ -436,13 +243,6 @@ static const tsl__state_rec *far_from_limits(tsl__space *space, const tsl__state
   *state = h->like;
   *count = 0;
   return tsl__state_expanded(space, *state);
-}
-
-void tsl__level_push(tsl__space *space, level *l, entry e) {
-  const tsl__trie_node *nodes = space->vocab->trie.nodes;
-  tsl__level_reach(l, e.depth, e.count);
-  TSL__PREFETCH(&nodes[nodes[e.node].first_child]);
-  if (!tsl__vec_push(&space->alloc, &l->stack, e)) tsl__space_no_memory(space);
 }
 
 /* A child reached by letters among which the frame may call, or end: it does, where what begins or
@@ -463,7 +263,7 @@ static void arrive_letter(tsl__space *space, level *l, const entry *e, tsl__stat
 }
 
 /* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on
- * along each of its branches. `from`: the state before its letter; 0: that is not told. */
+ * along each of its branches. `from`: the state before its letter; 0: that is not known. */
 static void push_letter(tsl__space *space, level *l, entry e, tsl__state from) {
   const tsl__state_rec *r = tsl__state_at(space, e.state);
   if (!(r->flags & TSL__STATE_FORK)) {
@@ -483,8 +283,9 @@ void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t c
                        uint32_t depth) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
-  const tsl__state_rec *r =
-      was_met(l->met, state, count, node) ? NULL : arrive(space, l, state, count, node, 0, depth);
+  const tsl__state_rec *r = (l->met && tsl__met_before(l->met, state, count, node))
+                                ? NULL
+                                : arrive(space, l, state, count, node, 0, depth);
   if (!r || !tsl__trie_below_meets(trie, n, &r->live) ||
       !(r = far_from_limits(space, r, n, &state, &count)))
     return;
@@ -511,16 +312,16 @@ static inline void search_child(tsl__space *space, level *l, const entry *e,
                                 const tsl__state_rec *r, uint32_t c, bool sifted) {
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
-  bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), beyond = false;
+  bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), too_long = false;
   const tsl__nonascii *wide =
       letter && e->hint->wide ? tsl__nonascii_at(space, e->hint->wide) : NULL;
   if (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c)) letter = false;
   /* tokens of more letters than the limit are not in the class's mask */
   if (letter && !e->hint->counted) {
     letter = e->depth + 1u <= e->hint->limit;
-    beyond = e->depth + 1u + child->height > e->hint->limit;
+    too_long = e->depth + 1u + child->height > e->hint->limit;
   }
-  if (letter && !beyond && !sifted &&
+  if (letter && !too_long && !sifted &&
       (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) &&
                             !(wide && tsl__nonascii_bit(wide->dirty, c)))))
     return;
@@ -599,16 +400,16 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   const tsl__lengths *lengths = tsl__lengths_of(space);
   const tsl__nonascii *wide = h->wide ? tsl__nonascii_at(space, h->wide) : NULL;
   tsl__bytes by = sifted_by(h, e->quoted);
-  bool beyond = by.w[2] || by.w[3];
+  bool nonascii = by.w[2] || by.w[3];
   *s = (sieve){.of = h,
                .quoted = e->quoted,
                .none =
-                   !lengths || tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + beyond > TSL__SIEVE_MAX};
+                   !lengths || tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + nonascii > TSL__SIEVE_MAX};
   if (s->none) return NULL;
   for (unsigned b = 0; b < 128; b++)
     if (tsl__bytes_has(&by, b)) s->at[s->n++] = lengths->holding[b];
-  if (beyond) s->at[s->n++] = lengths->holding[128];
-  s->exact = !beyond;
+  if (nonascii) s->at[s->n++] = lengths->holding[128];
+  s->exact = !nonascii;
   if (wide) s->at[s->n++] = wide->exit, s->at[s->n++] = wide->dirty;
   return s;
 }
@@ -640,15 +441,6 @@ static bool is_steady(const tsl__trie *trie, const entry *e, uint32_t c, const t
   const tsl__trie_node *child = &trie->nodes[c];
   return e->depth + 1u + child->height <= e->hint->limit &&
          (!child->children || !tsl__trie_below_meets(trie, child, turns));
-}
-
-static size_t marks_size(const tsl__space *space) {
-  return (tsl_vocab_mask_words(space->vocab) + TSL__LINEAR_SPARE) * sizeof(uint32_t);
-}
-
-bool tsl__level_bits(tsl__space *space, level *l) {
-  return l->marks || (l->marks = tsl__alloc_zero(&space->alloc, marks_size(space))) ||
-         tsl__space_no_memory(space);
 }
 
 /* All that is below along the table; what that sets aside is entered as ever. */
@@ -784,13 +576,13 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1u + n->children / 8)) return;
-    tsl__bytes told = {{0}}, rest = r->live;
+    tsl__bytes known = {{0}}, rest = r->live;
     if (e.node == 0 && !e.hint) {
-      told = tsl__from_root(space, l, &e, r);
-      tsl__bytes_remove(&rest, &told);
+      known = tsl__from_root(space, l, &e, r);
+      tsl__bytes_remove(&rest, &known);
     }
     const tsl__linear *t =
-        e.hint || !tsl__bytes_empty(&told) ? NULL : tsl__linear_of(space, r, e.node);
+        e.hint || !tsl__bytes_empty(&known) ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
       search_linear(space, l, t, &e);
       continue;
@@ -826,29 +618,6 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
   }
 }
 
-bool tsl__level_but(tsl__space *space, level *l, tsl__mask mask, tsl_token *tokens, size_t n) {
-  if (n <= TSL__PATCH_MAX)
-    return tsl__gather_mask(space, &l->gather, mask) &&
-           tsl__gather_remove_all(space, &l->gather, tokens, tsl__sort_unique(tokens, n));
-  if (!tsl__level_bits(space, l)) return false;
-  tsl__mask_write(space, tsl__mask_at(space, mask), l->marks);
-  size_t fours = n / 4 * 4;
-  for (size_t i = 0; i < fours; i += 4) /* else the loop would cost half as much as the bits */
-    for (size_t k = 0; k < 4; k++) tsl__mask_bit_clear(l->marks, tokens[i + k]);
-  for (size_t i = fours; i < n; i++) tsl__mask_bit_clear(l->marks, tokens[i]);
-  return true;
-}
-
-/* What was gathered so far, as a mask; the level is ready for more. */
-tsl__mask tsl__level_mask(tsl__space *space, level *l) {
-  if (l->marks) {
-    if (space->status == TSL_OK) tsl__gather_bits(space, &l->gather, l->marks);
-    tsl__free(&space->alloc, l->marks, marks_size(space));
-    l->marks = NULL;
-  }
-  return tsl__gather_done(space, &l->gather);
-}
-
 /* From a node, nothing of it read yet. */
 void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t count,
                       uint32_t node) {
@@ -867,7 +636,7 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
 /* From each node of a set. */
 static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
                         uint32_t count, const tsl__leftover_rec *t) {
-  tsl__met *outer = l->met, *met = t->n >= MET_MIN ? met_new(space) : NULL;
+  tsl__met *outer = l->met, *met = t->n >= MET_MIN ? tsl__met_new(space) : NULL;
   size_t floor = l->stack.n;
   l->met = met;
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
@@ -876,7 +645,7 @@ static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, ts
         (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i], 0)});
   tsl__search_on(space, l, floor);
   l->met = outer;
-  if (met) met_free(space, met);
+  if (met) tsl__met_free(space, met);
 }
 
 /* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */

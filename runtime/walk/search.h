@@ -4,11 +4,11 @@
  * search. Calls open a level of their own. Levels are kept for reuse, so a walk allocates nothing
  * once warm.
  *
- * What walk.h tells as skip, sweep, letters, together and along a table is done here, at each node.
+ * What walk.h calls skip, sweep, letters, together and table is done here, at each node.
  * Of letters only those children are looked at that hold something else: bits by node and byte,
  * made with the vocabulary's tables (classes.h); and those that hold a quote or a backslash are
  * read from the root along a table of their own (linear_quoted.h). What is known from the root
- * without a search is told in walk_tell.h.
+ * without a search is in from_root.h.
  *
  * Where a letter leads back to the state itself, what lies below is entered only if it has a byte
  * that leads elsewhere: of `[a-z.-]+\.[a-z]{2,6}(/[\w/]*)?` no tree without a dot, though a slash
@@ -41,13 +41,13 @@ typedef struct tsl__level_entry {
   const tsl__hint *hint; /* not NULL: only letters so far; their tokens are in the class's mask */
 } tsl__level_entry;
 
-/* What tells the children of a node apart that hold something else than the letters of a hint: bits
+/* What marks the children of a node that hold something else than the letters of a hint: bits
  * by node. */
 typedef struct tsl__sieve {
   const tsl__hint *of;
   const uint64_t *at[TSL__SIEVE_MAX + 2];
   uint32_t n;
-  bool exact;  /* what they tell is none of those letters, not even beyond ASCII */
+  bool exact;  /* what they mark is none of those letters, not even past ASCII */
   bool quoted; /* quotes and backslashes are not among it */
   bool none;   /* too many */
 } tsl__sieve;
@@ -114,6 +114,20 @@ bool tsl__level_but(tsl__space *space, tsl__level *l, tsl__mask mask, tsl_token 
 tsl__mask tsl__level_mask(tsl__space *space, tsl__level *l);
 void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
 
+/* Is it known what follows the frame? Then what that does not begin with is not left over from now
+ * on. */
+bool tsl__level_heed(tsl__space *space, tsl__level *l);
+
+/* The tokens that an edge names: only a grammar that names a special token lets it through. Tokens
+ * that end the generation never come this way. */
+void tsl__level_token_edge(tsl__space *space, tsl__level *l, const tsl__token_edge *e);
+
+/* A note of where the search was; NULL: out of memory (sticky). */
+tsl__met *tsl__met_new(tsl__space *space);
+void tsl__met_free(tsl__space *space, tsl__met *m);
+/* Was the search at this place before? It is noted, where no register says more. */
+bool tsl__met_before(tsl__met *m, tsl__state state, uint32_t count, uint32_t node);
+
 static inline void tsl__level_reach(tsl__level *l, uint32_t depth, uint32_t count) {
   if (depth > l->reach) l->reach = depth;
   if (count > l->top) l->top = count;
@@ -132,7 +146,7 @@ static inline void tsl__level_tokens(tsl__space *space, tsl__level *l, const tsl
 
 /* A frame that a walk comes to, over what is left there, is gathered in the level of that walk.
  * What it leaves over the walk leaves; but if it was called, by `caller` (else both are NULL), that
- * is told in *left. */
+ * is in *left then. */
 void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count,
                       tsl__leftover over, tsl__leftover *left, tsl__caller *caller);
 

@@ -273,7 +273,7 @@ void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* NULL: none. What is asked for before the vocabulary's layer is whole
- * (compiler/grammar/rehearsal.h) tells nothing of what grammars will ask for. */
+ * (compiler/grammar/rehearsal.h) says nothing of what grammars will ask for. */
 static tsl__common *common_of(const tsl__space *space) {
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
   return space->parent && space->parent->frozen

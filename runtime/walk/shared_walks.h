@@ -45,12 +45,12 @@ size_t tsl__common_memory(tsl__common *c);
  * vocabulary's lock. False: out of memory. */
 bool tsl__common_attach(tsl_vocab *vocab);
 
-/* By what a walk is found; false: this state has no meaning beyond its grammar, or nothing is
+/* By what a walk is found; false: this state has no meaning outside its grammar, or nothing is
  * kept. */
 bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over,
                      tsl__digest *key);
 /* The same of the mask of a class of letters (classes.h), however long its tokens are, which is
- * kept as a walk that leaves nothing. `wide`: its class beyond ASCII, or NULL. */
+ * kept as a walk that leaves nothing. `wide`: its class past ASCII, or NULL. */
 bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__nonascii *wide,
                            uint32_t node, tsl__digest *key);
 /* Gather what a walk of that key allows and leaves; false: nobody has done it. Failures are

@@ -332,7 +332,7 @@ static const tsl__walk *recall_text(tsl__space *space, const tsl__state_rec *r, 
 }
 
 /* What is remembered of a state over a leftover; as if something followed will do: that leaves
- * something over, which nobody asks for. A grammar's state is expanded, as what it calls may tell.
+ * something over, which nobody asks for. A grammar's state is expanded, as what it calls may say so.
  * NULL: nothing, or on failure (sticky). */
 static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state,
                                uint32_t count, uint32_t context, tsl__leftover over) {
@@ -516,7 +516,7 @@ static void search_within(tsl__space *space, level *l, const tsl__level_key *key
   l->last = last;
   l->key = *key;
   l->key.outer = &outer;
-  if (called) l->after = NULL, l->follow = 0; /* what it leaves is told at once, and little */
+  if (called) l->after = NULL, l->follow = 0; /* what it leaves is asked for at once, and little */
   tsl__search_set(space, l, key->state, count, key->over);
   if (called) l->after = outer_after, l->follow = follow;
   l->key = outer;

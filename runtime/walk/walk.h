@@ -7,42 +7,23 @@
  *           memo does not mention what lies below on the stack, so "inside a JSON string" is walked
  *           once per vocabulary. A call inside a walk is a walk of its own; the state after the
  *           call goes on with what the call left over.
- * Fast      Skip: a byte that is not live is skipped with its subtree.
- *           Sweep: where all bytes below a node lead back to the same state, its whole subtree is
- *           one range of `order`. Letters: where a state lives on any text of certain letters
- *           (hint), the tokens made of letters are one bitset per class of letters, made once per
- *           vocabulary; the walk itself enters only subtrees that hold some other byte. Counted:
- *           far from the bounds of a loop the answer is that of the unbounded one (the counter is
- *           clamped to the height of the trie); near them, tokens that are too long are taken off
- *           the class's bitset. Far: a walk none of whose paths begins as many iterations as a loop
- *           still needs is that of all who need more than these. Together: states that an ambiguous
- *           loop has at one node are read on child by child, and those that become one are followed
- *           once; of those that differ in the register alone the one that takes all that the others
- *           take. Starts: where a value goes by the bytes that a number begins with as any number
- *           does, its walk has that of any number for a part. Text (from_root.h): where a letter
- *           leads to any text, what begins with one is in the walk of that text. Difference: "any
- *           text but these keys" is the walk of any text, less what the keys themselves spell;
- *           where none of them ends within a token, it is that walk. Extra: so is the frame of a
- *           further member, with any value, as that of any name, which the vocabulary's layer has
- *           walked over what anything leaves. Kin (delta.h): a state that most bytes lead where
- *           they lead from one that was walked is as that one, but for a few trees. Calls: what a
- *           state does that does nothing but call is that of any other that calls the same, if it
- *           comes back to the same wherever something is left: an object has such a state for each
- *           set of members seen. Where it calls one frame that leaves nothing, its walk is that
- *           frame's. After (follow.h): a name that may end after each letter is left only before
- *           bytes that what follows may begin with, and among these its letters are a class as in a
- *           string. Less (subtract.h): where none but few texts of letters die, these few are found
- *           and taken out of the class's bitset. Any characters (any_text.h): a string of so many
- *           characters, whichever, or that any leave open for ever, is told from what is known of a
- *           string of any. Limited (limited.h): where few letters are left, longer tokens of
- *           letters are tried one by one. Along a table (linear.h): what is left is read as one
+ * Search    (search.h) Skip: a byte that is not live is skipped with its subtree. Sweep: where all
+ *           bytes below a node lead back to the same state, its subtree is one range of `order`.
+ *           Letters: where a state lives on any text of certain letters, the tokens made of these
+ *           are one bitset, made once per vocabulary; only subtrees with some other byte are entered.
+ *           Together: states that an ambiguous loop has at one node are read on child by child, and
+ *           those that become one are followed once. Table (linear.h): what is left is read as one
  *           array.
+ * Memo      (memo.h) Far from the bounds of a loop the answer is that of the unbounded one. What a
+ *           state does that does nothing but call is that of any other that calls the same.
+ * Ways      Before the search walk.c tries shortcuts, in the order of a table there: a known walk,
+ *           minus what is removed, plus what is added (reference.h); or a loop over one class of
+ *           letters. docs/shortcuts.md has a line for each, with what is lost without it.
  * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens
  *           `"` and `":`, leftover empty.
  * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a
  *           structural state about 1 µs.
- * The search itself is told in walk_search.h.
- * Tested by tests/engine/test_oracle.c, the corpora of fuzz_walk and fuzz_mask
+ * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c, the corpora of fuzz_walk and fuzz_mask
  *
  * SPDX-License-Identifier: Apache-2.0
  */
