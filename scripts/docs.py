@@ -142,7 +142,7 @@ def railroads():
     out = [
         "# Railroads",
         "",
-        "The rules of the grammars in `schemas/examples`, as `turnstile explain --rules` tells "
+        "The rules of the grammars in `schemas/examples`, as `turnstile explain --rules` shows "
         "them.",
         "",
     ]
