@@ -1,9 +1,13 @@
-// llama_peer.cpp - llama.cpp's own sampler chain, timed on the logits and the cases of `turnstile-bench sampler`.
+// llama_peer.cpp - llama.cpp's own sampler chain, timed on the logits and the cases of
+// `turnstile-bench sampler`.
 //
-// Its sampler and its grammar are compiled as they are (src/llama-sampler.cpp, llama-grammar.cpp, unicode.cpp of the pinned source package); what they ask of
-// a vocabulary is answered here from a file of token texts, so that no model has to be loaded. Called by bench/sampler_bench.py.
+// Its sampler and its grammar are compiled as they are (src/llama-sampler.cpp, llama-grammar.cpp,
+// unicode.cpp of the pinned source package); what they ask of a vocabulary is answered here from a
+// file of token texts, so that no model has to be loaded. Called by bench/sampler_bench.py.
 //
-//   llama_peer LOGITS TOKENS GRAMMAR RUNS     LOGITS: float32; TOKENS: (uint32 length, bytes) each; prints one JSON object of medians in µs
+//   llama_peer LOGITS TOKENS GRAMMAR RUNS
+//
+// LOGITS: float32; TOKENS: (uint32 length, bytes) each. Prints one JSON object of medians in µs.
 //
 // The array of candidates is filled in every step, as llama.cpp's host does.
 //
@@ -26,7 +30,7 @@
 
 static std::vector<std::string> pieces;
 
-// ---- the vocabulary that llama.cpp's grammar sees ---------------------------------------------------------------------
+// ---- the vocabulary that llama.cpp's grammar sees -----------------------------------------------
 
 struct llama_vocab::impl {};
 llama_vocab::llama_vocab() : pimpl(new impl) {}
@@ -37,7 +41,7 @@ const std::string &llama_vocab::token_to_piece(llama_token token) const {
 }
 uint32_t llama_vocab::n_tokens() const { return (uint32_t)pieces.size(); }
 
-// ---- timing -----------------------------------------------------------------------------------------------------------
+// ---- timing -------------------------------------------------------------------------------------
 
 static double median(int runs, const std::function<void()> &step) {
   std::vector<double> us;
@@ -118,7 +122,8 @@ int main(int argc, char **argv) {
     llama_grammar_apply_impl(*grammar, &a);
   };
   double check = median(runs, [&] { check_one(0); });
-  // Draw, then check one token; where it is rejected, the whole grammar and a second draw. Rejections are forced, evenly spread, so that the rate is exact.
+  // Draw, then check one token; where it is rejected, the whole grammar and a second draw.
+  // Rejections are forced, evenly spread, so that the rate is exact.
   auto draw_first = [&](int percent, int steps) {
     auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < steps; i++) {

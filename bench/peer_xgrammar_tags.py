@@ -301,7 +301,7 @@ def compare(name, case, args, xgrammar, compiler, size, special, stop, decoded, 
         )
         steps += 1
         more, less = ordinary & ours & ~theirs, ordinary & theirs & ~ours
-        if less.any():  # what no UTF-8 text can go on with is told apart
+        if less.any():  # bytes that end every UTF-8 text are counted apart
             spoiled = [
                 int(t) for t in numpy.flatnonzero(less) if not may_be_text(tail + decoded[t])
             ]

@@ -54,7 +54,7 @@ def lines_of(folder):
 
 
 def take(arguments, name):
-    """The value of an option that is this program's own; it is taken out of the arguments."""
+    """The value of an option of this program, which is removed from the arguments."""
     if name not in arguments:
         return None
     at = arguments.index(name)

@@ -135,7 +135,7 @@ AXES = {
     "minLength": ("characters demanded of a string", [10, 100, 1000, 10**4], min_length),
     "maxItems": ("items allowed in an array", [10, 100, 1000, 10**4, 10**5, 10**6], max_items),
     "enum": ("strings in an enum", [10, 100, 1000, 10**4, 10**5], enum),
-    "anyOf": ("branches, objects that differ in one member", [2, 8, 32, 128, 500], any_of),
+    "anyOf": ("branches, objects that one member distinguishes", [2, 8, 32, 128, 500], any_of),
     "properties": ("members of an object, any order", [10, 100, 1000], properties),
     "pattern": ("optional groups of a pattern", [10, 30, 100, 300], patterns),
     "schema": ("bytes of schema", [10**3, 10**4, 10**5, 10**6], schema_bytes),

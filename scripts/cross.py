@@ -53,39 +53,12 @@ MACHINES = {
 }
 # What is quick enough under emulation.
 TESTS = [
-    "json",
-    "expr",
-    "charset",
-    "number",
-    "regex",
-    "gbnf",
-    "schema",
-    "validator",
-    "oracle",
-    "memory",
-    "tags",
-    "trie",
-    "listing",
-    "mask_table",
-    "mask",
-    "leftover",
-    "taken",
-    "artifact",
-    "store",
-    "vocab",
-    "vocab_files",
-    "vocab_cache",
-    "encode",
-    "step",
-    "fuzz_mask",
-    "fuzz_walk",
-    "fuzz_judge",
-    "fuzz_api",
-    "fuzz_schema",
-    "fuzz_gbnf",
-    "fuzz_regex",
-    "fuzz_tags",
-    "fuzz_artifact",
+    *"""
+    json expr charset number regex gbnf schema validator oracle distinct tags trie listing
+    mask_table mask leftover seen_names artifact store vocab vocab_files vocab_cache encode
+    step fuzz_mask fuzz_walk fuzz_judge fuzz_api fuzz_schema fuzz_gbnf fuzz_regex fuzz_tags
+    fuzz_artifact
+    """.split(),
     *(f"fuzz_vocab_{n}" for n in ("cache", "gguf", "hf", "sentencepiece", "tekken", "tiktoken")),
 ]
 PATIENCE = 20  # times the ordinary limit of a test

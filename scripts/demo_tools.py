@@ -109,7 +109,7 @@ def main():
             text += piece
             print("  all of it is allowed")
         good = good and legal == (n == len(piece))
-    print("\nread back while it came, parts as they became certain:")
+    print("\nthe answer, read token by token; each part as soon as it is certain:")
     _, parts, _ = parse(tool, text, "--stream")
     joined = []
     for line in parts.split("\n"):

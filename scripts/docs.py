@@ -145,7 +145,8 @@ def railroads():
     out = [
         "# Railroads",
         "",
-        "The rules of the grammars in `schemas/examples`, as `turnstile explain --rules` writes them.",
+        "The rules of the grammars in `schemas/examples`, as `turnstile explain --rules` shows "
+        "them.",
         "",
     ]
     script = (

@@ -239,9 +239,7 @@ def fetch_vocabs():
 
 
 def is_schema(value):
-    """Is it a JSON Schema, as far as can be told: does it say so, or has it what hardly anything
-    else has?
-    """
+    """Is it a JSON Schema: does it say so, or has it members that hardly anything else has?"""
     if not isinstance(value, dict):
         return False
     named = isinstance(value.get("$schema"), str) and "json-schema" in value["$schema"]

@@ -5,17 +5,17 @@ tokens, and see whether a fast part of the tests fails.
     scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE... |
     --again OUTPUT]
 
-Each mutant is one change of one operator in one line (MUTATIONS in mutate_tables.py), drawn without repetition.
-The library is built in a copy of the tree (build-mutate/) by clang, as a shared library that shows
-all its names; the tests are linked to it once. A mutant costs the compilation of one file and the
-linking of the library, then TESTS, until one fails, crashes, or takes five times as long as it
-should: killed. Those that are fast and have killed mutants of the file come first. What survives
-goes through some of them once more in a second copy, built with ASan and UBSan, so that an index
-one past the end is seen.
+Each mutant is one change of one operator in one line (MUTATIONS in mutate_tables.py), drawn
+without repetition. clang builds the library in a copy of the tree (build-mutate/), as a shared
+library that shows all its names; the tests are linked to it once. For a mutant one file is compiled
+and the library linked. Then TESTS run until one fails, crashes, or takes five times as long as it
+should: the mutant is killed. Tests that are fast and have killed mutants of the file run first.
+Some run once more on what survives, in a second copy, which is built with ASan and UBSan: those see
+an index one past the end.
 
-Left out: what does not compile; what gives the same code when compiled with optimisation; and the
-lines of EQUIVALENT, of which is said why no change there can be seen in what is allowed, only in
-what it costs. What survives is printed, one a line; docs/testing-log.md has the rates of some runs.
+Three kinds are left out: what does not compile; what gives the same code when it is optimised; and
+the changes of EQUIVALENT, which says why each changes only the cost and not what is allowed. What
+survives is printed, one a line; docs/testing-log.md has the rates of some runs.
 
 SPDX-License-Identifier: Apache-2.0
 """

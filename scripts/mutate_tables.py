@@ -187,7 +187,7 @@ EQUIVALENT = [
     (
         "position/distinct_search",
         r" & (?=\(part)",
-        "bytes are tried besides that cannot come next, and are not taken",
+        "more bytes are tried, which cannot come next and lead nowhere",
         {" | "},
     ),
     (
@@ -223,7 +223,7 @@ EQUIVALENT = [
     (
         "position/distinct_unbounded",
         r"(?<=verdict == PLENTY && space->status) == (?=TSL_OK)",
-        "what is not known to be plenty is searched",
+        "what is not known to be unbounded is searched",
         {" != "},
     ),
     ("matcher/quota", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
@@ -236,14 +236,14 @@ EQUIVALENT = [
     (
         "position/distinct_items",
         r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\|)",
-        "more tokens are tried, of which none more is taken out",
+        "more tokens are tried, and none more is removed",
         {" | "},
     ),
     ("position/distinct_search", r"(?<=&& k) <= (?=n; k\+\+)", SPELLS, {" < "}),
     (
         "walk/nonascii",
         r"(?<=pairs\[2 \* i\]) - (?=1\))",
-        "more nodes are exits: the walk enters what the class would have told",
+        "more nodes are exits: the walk enters what the class's mask has",
         {" + "},
     ),
     (
@@ -320,7 +320,7 @@ EQUIVALENT = [
     (
         "walk/nonascii",
         r"(?<=uint32_t i = 0; i) < (?=w\.count; i\+\+)",
-        "more nodes are exits: the walk enters what the class would have told",
+        "more nodes are exits: the walk enters what the class's mask has",
         {" > "},
     ),
     (

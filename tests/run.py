@@ -34,7 +34,7 @@ MANY = 20  # lines of one test that are said again
 
 
 def tests_of(build, names):
-    """Meson's description of the tests of a build folder, those that were asked for."""
+    """Meson's description of the tests of a build folder: all, or those of these names."""
     listing = subprocess.run(
         ["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True
     ).stdout

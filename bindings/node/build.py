@@ -74,8 +74,8 @@ EXPORTS = (
 ).split()
 
 
-# Debian keeps Emscripten's JavaScript libraries where Debian's own Node finds them; others are
-# told.
+# Only Debian's own Node finds Emscripten's JavaScript libraries where Debian keeps them. NODE_PATH
+# names the folder for any other.
 ENVIRONMENT = {
     **os.environ,
     "NODE_PATH": ":".join(filter(None, (os.environ.get("NODE_PATH"), "/usr/share/nodejs"))),

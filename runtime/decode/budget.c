@@ -186,7 +186,7 @@ typedef struct restriction {
 } restriction;
 
 static void restriction_free(restriction *r) {
-  tsl__vec_free(&r->budget->planner.alloc, &r->in_name.written);
+  tsl__vec_free(&r->budget->planner.alloc, &r->naming.written);
   tsl__vec_free(&r->budget->planner.alloc, &r->names);
   tsl__vec_free(&r->budget->planner.alloc, &r->rivals);
 }
@@ -211,7 +211,7 @@ static tsl__later_names later_names(restriction *r, tsl__stack to) {
   const tsl__space *space = p->grammar->space;
   if (!(space->watches & TSL__NEW_NAME) || space->names_tokens) return TSL__NAMES_NONE;
   tsl__later_names names = tsl__planner_names(p, to, &r->names);
-  return names != TSL__NAMES_SOME || r->in_name.known || tsl__planner_naming(p, r->at, &r->in_name)
+  return names != TSL__NAMES_SOME || r->naming.known || tsl__planner_naming(p, r->at, &r->naming)
              ? names
              : TSL__NAMES_UNKNOWN;
 }
@@ -274,7 +274,7 @@ static bool fits_itself(restriction *r, tsl__stack to, tsl__later_names names, b
   tsl__space *space = r->budget->planner.grammar->space;
   bool named =
       names != TSL__NAMES_NONE &&
-      !(names == TSL__NAMES_SOME && !tsl__may_name(space->vocab, &r->in_name, token, &r->names));
+      !(names == TSL__NAMES_SOME && !tsl__may_name(space->vocab, &r->naming, token, &r->names));
   if (!named && !(repeats && may_repeat(r, to, token))) return true;
   tsl__stack itself = space->status == TSL_OK ? tsl__stack_token(space, r->at, token) : 0;
   if (itself && names == TSL__NAMES_ANY) tsl__planner_copy(&r->budget->planner, itself, to);

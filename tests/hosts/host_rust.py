@@ -63,7 +63,7 @@ def layout():
 
 
 def finds_static_library():
-    """What build.rs tells cargo of an installed library that is static alone: what it needs is
+    """What build.rs says to cargo of an installed library that is static alone: what it needs is
     linked, too.
     """
     with tempfile.TemporaryDirectory() as name:

@@ -44,7 +44,7 @@ TREE = (
 # ---- libraries in place of CUDA's ----------------------------------------------------------------
 
 NO_DEVICE = 100  # cudaErrorNoDevice, CUDA_ERROR_NO_DEVICE
-# Functions that do not return a status, or are asked on every machine.
+# Functions that do not return a status, or are called on every machine.
 BODIES = {
     "cudaGetErrorString": "const char *cudaGetErrorString(int e) "
     '{ return "there is no CUDA here"; }',

@@ -6,11 +6,11 @@ N] [--seed N]`.
          any spelling by `turnstile-bench texts` (bench/texts.h): every text comes to its end, with
          no mask empty and no limit reached, and is valid for the two other validators. No name
          comes twice in an object (the default), as the validators see the last one only. Texts that
-         they cannot judge do not count: more schemas are taken until N times N are judged.
+         they cannot judge do not count: more schemas are made until N times N are judged.
   pairs  random schemas (drafts 4 to 2020-12, all keywords, nested) × random and mutated instances
          in any spelling, at least N pairs (1,000,000): each instance, token by token with masks, is
          accepted exactly if PyPI jsonschema and jsonschema-rs say that it is valid. Pairs on which
-         these two differ are left out of that count, and told by class: draft, the keyword at which
+         these two differ are left out of that count, and printed by class: draft, the keyword where
          the one that rejects does, and who rejects; Turnstile's own answer stands beside.
 
 The patterns are given to the other two with `.`, `$`, `\\b` and `\\S` spelled out, as neither of

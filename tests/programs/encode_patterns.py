@@ -6,7 +6,7 @@ PyPI's `tokenizers` and `tiktoken` find them.
 
 The first line is a tokenizer.json with PATTERN in it, the second a rank file with ";" for line
 feeds: both drop what the pattern does not match, and know every byte and some pairs, so that ids
-tell matches apart. After that a line is "O" or "R" (Oniguruma, Rust) and a pattern, or a text in
+separate matches. After that a line is "O" or "R" (Oniguruma, Rust) and a pattern, or a text in
 hex and its ids by the pattern above it.
 
 SPDX-License-Identifier: Apache-2.0

@@ -523,7 +523,7 @@ def usage():
 
 
 def cannot_write():
-    """What cannot be written is told, at once."""
+    """A file that cannot be written is an error at once."""
     for arguments in (
         ["--version"],
         ["--help"],
@@ -746,7 +746,7 @@ def generate_options():
     expect(
         1, ["generate", "--regex", "[a-z]{20}", "--max-tokens", "1"], err="was cut after 1 tokens"
     )
-    long = "a" * 20000  # whether it can be completed in time is asked at each step
+    long = "a" * 20000  # each step looks whether it can be completed in time
     expect(0, ["generate", "--schema", files("long.json", {"const": long})], out=f'"{long}"\n')
     expect(
         1,
@@ -909,7 +909,7 @@ def generate_stats():
             r"-[\d.]+ after it",
             lines[-1],
         ),
-        "the sums are told",
+        "the sums are printed",
     )
     taken = re.search(
         r"nats before the mask, (-[\d.]+) after it; the grammar took ([\d.]+)", lines[-1]
@@ -1342,7 +1342,7 @@ PARTS = [
     (extraction, "extract"),
     (messages, "what is wrong is said"),
     (artifacts, "compile, and --artifact"),
-    (cannot_write, "what cannot be written is told"),
+    (cannot_write, "a file that cannot be written is an error"),
     (strange_names, "names out of strangers' files"),
     (tool_calls, "tools"),
     (demonstration, "demo"),

@@ -47,7 +47,7 @@ SOURCES = [
     "sample/step",
     "kernels/trie_sound",
 ]
-# xxHash is taken from its header (base.c asks for that), as there is no library for the other
+# xxHash comes from its header (base.c includes it), as there is no library for the other
 # processor.
 FLAGS = [
     "-std=c11",

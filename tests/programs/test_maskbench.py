@@ -34,7 +34,7 @@ MASKBENCH = pathlib.Path(
 )
 OWN = ROOT / "bench" / "own.jsonl"
 # Of MaskBench's 3,471 development schemas: so many must pass, and so many may reach a limit or the
-# time-out of TIMEOUT_S. None is refused; one that nothing satisfies is to be told as such.
+# time-out of TIMEOUT_S. None is refused; one that nothing satisfies must be reported as such.
 MUST_PASS, MAY_BREAK_OFF, TIMEOUT_S = 3471, 0, 20
 UNSATISFIABLE = {"Glaiveai2K---calculate_area_d402e1cc"}
 TIMES = [
@@ -143,7 +143,7 @@ def run_own(folder, vocab, order):
         check(line["outcome"] in allowed, f"{vocab}, order {order}: {line}")
         check(
             (line["outcome"] == "validation_error") == ("why" in line),
-            f"a validation error here is one of the order of members, and is told as one: {line}",
+            f"a validation error here is one of the order of members, and says so: {line}",
         )
         mask, commit = line["mask_samples_us"], line["commit_samples_us"]
         check(

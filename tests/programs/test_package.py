@@ -146,7 +146,7 @@ def test_moving():
     raises(
         T.ArgumentError,
         lambda: matcher.accept(vocab.size + 5),
-        "a token beyond the vocabulary",
+        "a token past the vocabulary",
         status="TSL_ERR_ARGUMENT",
     )
     raises(TypeError, lambda: matcher.accept_tokens(3), "tokens that are no sequence")
@@ -341,7 +341,7 @@ def test_grammars():
     check(
         texts(G.json_schema(vocab, {"const": "ä€😀"}), '"ä€😀"', '"ä"') == ['"ä€😀"']
         and texts(G.json_schema(vocab, '{"const": "ä"}'), '"ä"') == ['"ä"'],
-        "beyond ASCII",
+        "past ASCII",
     )
     check(
         {"pointer": "/type", "keyword": "type", "status": "enforced", "reason": ""}
@@ -458,8 +458,8 @@ def test_tools():
 
 
 def test_resolver_of_tools():
-    """Asked for documents of schemas in tags and tools, with the base that was given; what it says
-    is never taken over from another one.
+    """Asked for documents of schemas in tags and tools, with the base that was given; and what
+    it says is never reused for another one.
     """
     asked = []
 
@@ -845,7 +845,7 @@ def test_sampling():
     raises(
         T.ArgumentError,
         lambda: T.Sampler(stages=["top_k"], top_p=0.5),
-        "a stage that is asked for and not listed",
+        "a stage that is set and not listed",
     )
     raises(T.ArgumentError, lambda: T.Sampler(stages=["top_k", "top_k"]), "a stage twice")
     raises(TypeError, lambda: T.Sampler(bias=[1]), "bias is a dict")

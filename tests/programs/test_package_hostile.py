@@ -78,7 +78,7 @@ def test_growing():
 
 
 def test_numbers():
-    """Negative and too large numbers are refused, and are not taken modulo; what has __index__ is
+    """Negative and too large numbers are refused, and do not wrap round; what has __index__ is
     an integer.
     """
     g = regex("[a-z]{5,}")
@@ -359,7 +359,7 @@ def test_cycles():
 
 
 def test_results():
-    """What a resolver raised is the result of its compile, however often it is asked for."""
+    """What a resolver raised is the result of its compile, however often the result is read."""
 
     def fails(uri):
         raise KeyError(uri)
@@ -405,7 +405,7 @@ def test_fork():
 
 
 def test_exit():
-    """The interpreter ends while a resolver is being asked, on a thread of the library's own."""
+    """The interpreter ends while a resolver runs, on a thread of the library's own."""
     program = """if True:
         import sys, threading
         sys.path.insert(0, sys.argv[1])

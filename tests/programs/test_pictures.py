@@ -66,7 +66,7 @@ def test_dot():
         )
         check(
             not arguments[-2] == "--sample" or re.search(r"\d+ tokens", dot),
-            f"{arguments[1]}: masks are told",
+            f"{arguments[1]}: masks are shown",
         )
         lines = [line for line in dot.split("\n") if "label=" in line]
         check(

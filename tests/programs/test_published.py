@@ -9,7 +9,7 @@ which nobody wrote to test a validator.
 
 Formats are left aside, since jsonschema-rs and ECMA-262 differ in some. What jsonschema-rs cannot
 judge does not count, and how much that is is said: schemas that it does not take, and numbers
-beyond a double. Nor are values changed to ones with a list "enum" of equal values, which draft 4's
+past a double. Nor are values changed to ones with a list "enum" of equal values, which draft 4's
 metaschema forbids, and its own copy of that does not.
 
     test_published.py [SEED [CHANGES]]      (1, 20) CHANGES: changed texts of each schema
@@ -137,7 +137,7 @@ def is_valid(validator, text):
 
 def finite(text):
     if abs(number := float(text)) == float("inf"):
-        raise ValueError(f"{text} is beyond a double")
+        raise ValueError(f"{text} is past the range of a double")
     return number
 
 
@@ -216,7 +216,7 @@ def changed(rng, schema, validator, values, count):
             value = change(rng, value, names, parts)
         try:
             text = json.dumps(value, ensure_ascii=rng.random() < 0.5, allow_nan=False)
-        except ValueError:  # a number beyond a double
+        except ValueError:  # a number past the range of a double
             continue
         valid = (
             is_valid(validator, text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The bill of materials (scripts/sbom.py) is true: it names every library that the shared library
-and the programs need, and none beside; the checksums are those of the files; asked twice it is the
+and the programs need, and none beside; the checksums are those of the files; made twice it is the
 same; nothing that was built names the folder that it was built in.
 
 SPDX-License-Identifier: Apache-2.0
@@ -52,7 +52,7 @@ def main():
     )  # debug information names sources
     text = make()
     bill = json.loads(text)
-    check(text == make(), "asked twice it is the same")
+    check(text == make(), "made twice it is the same")
     linked = {
         r["relatedSpdxElement"].removeprefix("SPDXRef-")
         for r in bill["relationships"]

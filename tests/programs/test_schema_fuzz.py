@@ -5,7 +5,7 @@
   pairs     every instance is accepted exactly if it is valid, property order `any`, token by token
             with the embedded vocabulary
   empty     a schema is refused as unsatisfiable only if none of its instances is valid
-  unique    uniqueItems is refused only under a negation, and where few values are told to be enough
+  unique    uniqueItems is refused only under a negation, and where few values are enough
   refused   nothing else is refused
 
 TSL_FUZZ_SCHEMAS sets how many schemas (default 300, 45 instances each), TSL_FUZZ_SEED the seed

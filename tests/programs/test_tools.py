@@ -226,7 +226,7 @@ def round_trip():
                 if "get_weather" in arguments:
                     check(
                         [c["name"] for c in parsed["calls"]] == ["get_weather"],
-                        "the tool asked for",
+                        "the tool that was named",
                         name,
                         repr(text),
                     )
@@ -326,7 +326,7 @@ def requests():
 
 
 def mismatches(folder):
-    """An answer that does not match is told once: where, or that it is not complete."""
+    """An answer that does not match is reported once: where, or as not complete."""
     for content, message in (
         (b"x\xff", "does not match from byte 1 on"),
         (b"\xffx", "does not match from byte 0 on"),

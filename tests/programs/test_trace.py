@@ -113,9 +113,7 @@ def step_is_right(name, i, step, text, options):
         f"{where}: {step['frames_total']} frames",
     )
     if step.get("closing"):
-        check(
-            "candidates" not in step, f"{where}: the model was not asked, and there are candidates"
-        )
+        check("candidates" not in step, f"{where}: the model did not run, and there are candidates")
         return token
     found = step["candidates"]
     check(
@@ -181,15 +179,15 @@ def test_record():
     )
     check(
         any(f["rule"] == "<product>" for s in records[4]["steps"] for f in s["frames"]),
-        "rules are told",
+        "rules are named",
     )
     check(
         any("bias" in c for s in records[6]["steps"] for c in s.get("candidates", [])),
-        "what was added to logits is told",
+        "what was added to logits is recorded",
     )
     check(
         any("hex" in s["token"] for s in records[5]["steps"]),
-        "bytes that are no UTF-8 are told in hexadecimal",
+        "bytes that are no UTF-8 are in hexadecimal",
     )
     return records
 

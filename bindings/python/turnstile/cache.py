@@ -1,6 +1,6 @@
 """A cache of compiled things, for adapters. Grammars of JSON Schemas, regular expressions and GBNF
 have one in the library too (turnstile.Cache); this one also holds vocabularies and grammars of
-tags, and is asked with the request's own text, before anything is made of it.
+tags. Its keys are the requests' own texts, before anything is made of them.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -79,7 +79,7 @@ class LLTokenizer:
         return self.vocab.encode(utf8bytes, parse_special)
 
     def decode_bytes(self, tokens):
-        """Tokens beyond the tokenizer's, which a model's logits may have, are shown as their
+        """Tokens past the tokenizer's, which a model's logits may have, are shown as their
         numbers.
         """
         return b"".join(

@@ -15,12 +15,12 @@ raises as RuntimeError is one here too.
 Where it differs: masks are Turnstile's, that is exact. `strict_mode` closes objects and arrays that
 list their members (unevaluatedProperties and unevaluatedItems false) where the schema says nothing
 of others, but for the parts of an allOf, which only their whole can close. Of indent and
-separators, those that Turnstile writes are taken (any_whitespace; compact; indent with (",", ":
+separators, those that Turnstile writes are accepted (any_whitespace; compact; indent with (",", ":
 ")), and others refused. In regular expressions of compile_regex "." is any character, as with
 XGrammar; in those of structural tags it is no end of a line. Stop tokens belong to the vocabulary:
 override_stop_tokens is refused. Rollbacks reach back 4,096 tokens; what can't be rolled back is
 StateError (a RuntimeError), and rows or shapes that do not fit are ValueError or IndexError. An
-empty string is no step of its own. Masks may be wider than the vocabulary, what is beyond being
+empty string is no step of its own. Masks may be wider than the vocabulary, what is past it being
 cleared, and no matcher or row may come twice in a batch. Where the forced bytes end inside a
 character, the whole ones before are the jump-forward string; where they begin inside one, it is
 empty. vocab_type and special_token_ids of from_huggingface are Turnstile's own view of the
@@ -139,7 +139,7 @@ class TokenizerInfo:
 
     @property
     def special_token_ids(self):
-        """Tokens without bytes, those beyond the tokenizer's among them, and special ones that end
+        """Tokens without bytes, those past the tokenizer's among them, and special ones that end
         nothing.
         """
         vocab = self.vocab

@@ -17,7 +17,7 @@ _KINDS = {"json_schema": 0, "regex": 1, "gbnf": 2, "tags": 3, "tools": 4}
 _ORDERS = {"schema": 0, "any": 1}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DRAFTS = {"auto": 0, "3": 3, "4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
-atexit.register(_core._end_compiles)  # resolvers are asked while there is an interpreter
+atexit.register(_core._end_compiles)  # resolvers are called only while there is an interpreter
 
 
 class Grammar(_core.Grammar):
@@ -163,11 +163,11 @@ class Grammar(_core.Grammar):
         between tags; docs/tools.md describes the formats. The options from `order` to `base_uri`
         hold for the schemas in it, as for json_schema.
 
-        over  an earlier Grammar of tags or tools of this vocabulary: what was found out about
-              schemas with the same text is taken over, so that another set costs what is new in it,
-              but not where a resolver is asked. The grammars share memory and one lock, and may be
-              dropped in any order. What every constructor takes is then what it was for the first
-              of them, `cancel` included
+        over  an earlier Grammar of tags or tools of this vocabulary. The new one uses what the
+              earlier one found out about schemas with the same text, unless a resolver is called:
+              so it costs only what is new. The grammars share memory and one lock, and may be
+              dropped in any order. The options of every constructor are those of the first of
+              them, `cancel` included
         """
         schema = (
             _style(

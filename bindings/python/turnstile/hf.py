@@ -25,7 +25,7 @@ __all__ = ["LogitsProcessor", "vocab_of"]
 
 
 def vocab_of(tokenizer, model):
-    """The vocabulary of a tokenizer, as wide as the model's logits (wider where the tokenizer has
+    """The vocabulary of a tokenizer, as large as the model's logits (larger where the tokenizer has
     more tokens), ended by the tokens that end the model's generations.
     """
     config = model.config.get_text_config()
@@ -126,7 +126,7 @@ class LogitsProcessor(transformers.LogitsProcessor):
             max([width] + [row.grammar.vocab.logits_width for row in rows if row]),
             pin=scores.is_cuda,
         )
-        first = {}  # rows with the same text share a matcher: it is asked once
+        first = {}  # rows with the same text share a matcher
         for i, row in enumerate(rows):
             if row is False:
                 masks[i].zero_()

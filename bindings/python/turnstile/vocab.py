@@ -18,7 +18,7 @@ class Vocab(_core.Vocab):
     What every constructor takes:
 
     logits_width  columns of a row of logits where it is wider than the tokenizer's vocabulary (0:
-                  as wide); columns beyond are never allowed
+                  as wide); columns past those are never allowed
     eog           ids of the tokens that end a generation, in place of those that the file names
     """
 

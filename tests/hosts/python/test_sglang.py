@@ -287,7 +287,7 @@ try:
         bool(mask[0, a // 32] >> (a % 32) & 1) and not bool(mask[0, c // 32] >> (c % 32) & 1),
         "after the thinking the grammar begins",
     )
-except Exception as error:  # told with its kind: it is SGLang's code as much as ours
+except Exception as error:  # printed with its kind: it may be SGLang's
     check(False, f"reasoning: {type(error).__name__} {error}")
 
 # Strict thinking: tokens are refused while the model thinks, through the backend's token filter.

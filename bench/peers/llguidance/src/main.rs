@@ -1,5 +1,6 @@
-//! The llguidance worker of `./dev bench peers` (protocol: ../worker.py). Driven as its documentation says: one ParserFactory with the slices for JSON
-//! per vocabulary, made before the clock starts; per schema create_parser; per token compute_mask and consume_token.
+//! The llguidance worker of `./dev bench peers` (protocol: ../worker.py). Driven as its
+//! documentation says: one ParserFactory with the slices for JSON per vocabulary, made before the
+//! clock starts; per schema create_parser; per token compute_mask and consume_token.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::io::{BufRead, Write};
@@ -20,8 +21,12 @@ fn micros(from: Instant) -> f64 {
     from.elapsed().as_nanos() as f64 / 1000.0
 }
 
-/// One instance. Ok(true): it went through and may end. `first`: the mask of the first position was timed with the compile.
-fn run_test(matcher: &mut Matcher, tokens: &[u32], eos: u32, first: &mut Option<(f64, llguidance::toktrie::SimpleVob)>, samples: &mut Samples) -> anyhow::Result<bool> {
+/// One instance. Ok(true): it went through and may end. `first`: the mask of the first position was
+/// timed with the compile.
+fn run_test(
+    matcher: &mut Matcher, tokens: &[u32], eos: u32,
+    first: &mut Option<(f64, llguidance::toktrie::SimpleVob)>, samples: &mut Samples,
+) -> anyhow::Result<bool> {
     for &token in tokens {
         let (us, mask) = match first.take() {
             Some(known) => known,
@@ -73,7 +78,9 @@ fn run_case(factory: &ParserFactory, case: &Value, eos: u32) -> Value {
             matcher = fresh.deep_clone();
             first = None;
         }
-        let tokens: Vec<u32> = test["tokens"].as_array().map_or(vec![], |t| t.iter().map(|v| v.as_u64().unwrap_or(0) as u32).collect());
+        let tokens: Vec<u32> = test["tokens"]
+            .as_array()
+            .map_or(vec![], |t| t.iter().map(|v| v.as_u64().unwrap_or(0) as u32).collect());
         let valid = test["valid"].as_bool().unwrap_or(true);
         match run_test(&mut matcher, &tokens, eos, &mut first, &mut samples) {
             Ok(accepted) if accepted == valid => {}
@@ -89,7 +96,8 @@ fn run_case(factory: &ParserFactory, case: &Value, eos: u32) -> Value {
             }
         }
     }
-    json!({"outcome": outcome, "message": message, "ttfm_us": ttfm, "mask_samples_us": samples.mask, "commit_samples_us": samples.commit})
+    json!({"outcome": outcome, "message": message, "ttfm_us": ttfm,
+        "mask_samples_us": samples.mask, "commit_samples_us": samples.commit})
 }
 
 fn main() -> anyhow::Result<()> {
@@ -98,7 +106,11 @@ fn main() -> anyhow::Result<()> {
     let mut tokenizer = toktrie_hf_tokenizers::ByteTokenizer::from_file(&arguments[1])?;
     tokenizer.set_eos_token(eos);
     let env = tokenizer.into_tok_env(None)?;
-    let mut factory = ParserFactory::new(&env, InferenceCapabilities::default(), &SlicedBiasComputer::json_slices())?;
+    let mut factory = ParserFactory::new(
+        &env,
+        InferenceCapabilities::default(),
+        &SlicedBiasComputer::json_slices(),
+    )?;
     factory.quiet();
     let mut out = std::io::stdout();
     writeln!(out, "{}", json!({"ready": "llguidance 1.9.1"}))?;
