@@ -26,6 +26,10 @@ class Grammar(_core.Grammar):
              max_steps: int = 0, deadline: Optional[float] = None,
              cancel: Optional[_core.Cancel] = None, cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None) -> Grammar: ...
     @classmethod
+    def lark(cls, vocab: Vocab, text: Union[str, bytes], *, start: Optional[str] = "start", max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0,
+             max_steps: int = 0, deadline: Optional[float] = None,
+             cancel: Optional[_core.Cancel] = None, cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None) -> Grammar: ...
+    @classmethod
     def tags(cls, vocab: Vocab, structure: Union[str, bytes, Dict[str, Any]], *, over: Optional[_core.Grammar] = None, order: str = "schema", whitespace: Union[str, int] = "any", indent: int = 2, draft: str = "auto", ignore_formats: bool = False,
              nullable: bool = False, repeated_names: bool = False, lazy: bool = False, max_nesting: int = 0,
              resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None, base_uri: Optional[str] = None, max_memory: int = 0, max_stacks: int = 0, max_depth: int = 0, max_steps: int = 0, deadline: Optional[float] = None,
