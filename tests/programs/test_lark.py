@@ -138,7 +138,7 @@ class Maker:
         parts = [self.rng.choice(atoms) + self.rng.choice(["", "", "", "*", "+", "?", "{2}", "{1,2}", "{,2}"]) for _ in range(self.rng.randint(1, 3))]
         text = "".join(parts)
         if self.rng.random() < 0.15:
-            text += "|" + self.rng.choice(atoms)
+            text = f"(?:{text}|{self.rng.choice(atoms)})"  # Lark joins without brackets: /a|b/ "c" is a|bc there, (a|b)c here
         return f"/{text}/" + self.pick("", "", "", "", "i", "s", "x", "u")
 
     def leaf(self, names):
