@@ -292,7 +292,7 @@ static uint32_t collect(parser *p, tsl__lkind kind, uint32_t at, size_t base) {
 }
 
 static bool too_deep(parser *p, size_t at) {
-  tsl__lark_fail(p->l, TSL_ERR_LIMIT, p->module, at, "nesting is too deep (limit %u)",
+  tsl__lark_fail(p->l, TSL_ERR_LIMIT, p->module, at, "%s (limit %u)", "nesting is too deep",
                  p->l->max_depth);
   return true;
 }

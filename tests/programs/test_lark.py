@@ -223,6 +223,8 @@ def compare(lark, pairs, seed):
             exact = parses(lark, judge, sample, "any split")
             count["pairs"] += 1
             count["accepted"] += ours
+            if count["pairs"] % 10000 == 0:
+                print(f"{count['pairs']} pairs, {failures} differences", flush=True)
             if ours != exact:
                 failures += 1
                 lines.append(f"{sample!r}: here {ours}, any split {exact}\n{text}")
