@@ -1,4 +1,4 @@
-/* define.c - definitions in their order: %override, %extend, %declare; and names that must be there.
+/* define.c - definitions in their order, %override, %extend, %declare; names that must be there.
  *
  * A module is done after those that it imports, so that it can change what it has from them. A
  * change is seen by the imported grammar's own rules, too.

@@ -72,6 +72,21 @@ uint32_t tsl__lark_list(tsl__lark *l, tsl__lkind kind, uint32_t at, const uint32
   return tsl__lark_node(l, kind, at, first, (uint32_t)count, 0);
 }
 
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+uint32_t tsl__lark_token(tsl__lark *l, uint32_t module, uint32_t at, uint32_t length) {
+  const char *name = tsl__lark_text(l, module, at);
+  size_t count = 0;
+  if (!l->vocab)
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, at, "a token by name needs a vocabulary"), 0;
+  tsl_token id = tsl_vocab_find_special(l->vocab, name, length);
+  if (id != TSL_NO_TOKEN) return id;
+  if (tsl_vocab_encode(l->vocab, name, length, TSL_ENCODE_SPECIAL, &id, 1, &count) || count != 1)
+    tsl__lark_fail(l, TSL_ERR_SYNTAX, module, at, "%.*s is not one token of the vocabulary",
+                   tsl__lark_shown(length), name);
+  return id;
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(uint32_t module, const char *name, uint32_t length) {

@@ -156,6 +156,8 @@ uint32_t tsl__lark_list(tsl__lark *l, tsl__lkind kind, uint32_t at, const uint32
 static inline const char *tsl__lark_text(const tsl__lark *l, uint32_t module, uint32_t at) {
   return l->modules.at[module].text + at;
 }
+/* The token of that name, brackets included; fails if there is none. */
+uint32_t tsl__lark_token(tsl__lark *l, uint32_t module, uint32_t at, uint32_t length);
 /* For messages: how much of a name is shown. */
 static inline int tsl__lark_shown(uint32_t length) { return length < 100 ? (int)length : 100; }
 /* The name in that module, or NULL. */

@@ -1,7 +1,7 @@
 /* library.c - the grammars that are built in: the terminals of Lark's common, python and unicode.
  *
- * They are written as what their texts are, without look-behinds. A string that is delimited ends at
- * its first closing delimiter. _STRING_INNER and _STRING_ESC_INNER are lazy: they end where what
+ * They are written as what their texts are, without look-behinds. A delimited string ends at its
+ * first closing delimiter. _STRING_INNER and _STRING_ESC_INNER are lazy: they end where what
  * follows them in a terminal first can.
  *
  * Tested by tests/lark/test_lark.c, tests/programs/test_lark.py

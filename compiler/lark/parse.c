@@ -202,19 +202,6 @@ static uint32_t parse_pattern(parser *p) {
 
 /* ---- tokens and JSON ------------------------------------------------------------------------- */
 
-static uint32_t token_by_name(parser *p, uint32_t start) {
-  size_t length = p->at - start, count = 0;
-  const tsl_vocab *vocab = p->l->vocab;
-  if (!vocab) return FAIL_AT(p, start, "a token by name needs a vocabulary"), 0;
-  tsl_token id = tsl_vocab_find_special(vocab, p->text + start, length);
-  if (id != TSL_NO_TOKEN) return id;
-  if (tsl_vocab_encode(vocab, p->text + start, length, TSL_ENCODE_SPECIAL, &id, 1, &count) ||
-      count != 1)
-    FAIL_AT(p, start, "%.*s is not one token of the vocabulary", tsl__lark_shown((uint32_t)length),
-            p->text + start);
-  return id;
-}
-
 /* <name>, <[id]>, <[^id]> */
 static uint32_t parse_token(parser *p) {
   uint32_t start = (uint32_t)p->at++, id, negated = 0;
@@ -232,7 +219,7 @@ static uint32_t parse_token(parser *p) {
   } else {
     while (peek(p) >= 0 && peek(p) != '>' && peek(p) != '\n') p->at++;
     if (!take(p, '>')) return FAIL_AT(p, start, "a token without its '>'"), 0;
-    id = token_by_name(p, start);
+    id = tsl__lark_token(p->l, p->module, start, (uint32_t)(p->at - start));
   }
   if (failed(p)) return 0;
   if (vocab && id >= tsl_vocab_size(vocab))
