@@ -9,7 +9,7 @@ Three judges, all of them Lark's own loader and Earley parser:
   dynamic     lexer="dynamic" as it is: what it accepts must be accepted
 The last two take what Python's search finds, which is not always the longest, so they may accept less; how often is said. Grammars that Lark
 refuses are not counted: it refuses terminals that may be empty and rules that come out twice, which have a meaning here. --pairs: pairs of a grammar and a text that are compared, some
-2,000 by default.
+2,000 by default (with a seed whose grammars Lark is quick at; some take it minutes).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -276,7 +276,7 @@ def library(lark):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--pairs", type=int, default=2000)
-    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--seed", type=int, default=22)
     options.add_argument("--show", type=int, default=10, help="differences that are printed")
     given = options.parse_args()
     try:
