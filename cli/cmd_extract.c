@@ -65,8 +65,8 @@ static int run(int argc, char **argv) {
       code = cli_complain("extract: one of --schema and --regex is needed; see --help");
     else if (s.kind == SOURCE_ARTIFACT)
       code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
-    else if (s.kind == SOURCE_GBNF)
-      code = cli_complain("extract: a GBNF grammar has no captures; give --regex or --schema");
+    else if (s.kind == SOURCE_GBNF || s.kind == SOURCE_LARK)
+      code = cli_complain("extract: a grammar has no captures; give --regex or --schema");
     else if (s.kind == SOURCE_REGEX && o.count)
       code = cli_complain("extract: --pointer goes with --schema");
     else

@@ -18,7 +18,8 @@ struct source_document {
 
 static bool set_kind(source *s, source_kind kind, const char *from) {
   if (s->kind != SOURCE_NONE)
-    return cli_refuse("one of --schema, --regex, --grammar and --artifact is given already");
+    return cli_refuse(
+        "one of --schema, --regex, --grammar, --lark and --artifact is given already");
   s->kind = kind;
   s->from = from;
   return true;
@@ -34,11 +35,14 @@ static source *of_kind(void *to, source_kind kind, const char *option) {
 static bool set_schema(void *to, const char *value) { return set_kind(to, SOURCE_SCHEMA, value); }
 static bool set_regex(void *to, const char *value) { return set_kind(to, SOURCE_REGEX, value); }
 static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURCE_GBNF, value); }
+static bool set_lark(void *to, const char *value) { return set_kind(to, SOURCE_LARK, value); }
 static bool set_artifact(void *to, const char *value) {
   return set_kind(to, SOURCE_ARTIFACT, value);
 }
 static bool set_root(void *to, const char *value) {
-  return of_kind(to, SOURCE_GBNF, "--root")->root = value, *value != 0;
+  source *s = to;
+  if (s->kind != SOURCE_LARK) of_kind(to, SOURCE_GBNF, "--root");
+  return s->root = value, *value != 0;
 }
 static bool set_vocab(void *to, const char *value) {
   return ((source *)to)->vocab_path = value, *value != 0;
@@ -142,6 +146,7 @@ static const cli_option table[] = {
     {"--regex", "R",
      "a regular expression that the whole text matches, or with --search a part of it", set_regex},
     {"--grammar", "F", "a GBNF file", set_grammar},
+    {"--lark", "F", "a Lark file", set_lark},
     {"--artifact", "F",
      "what turnstile compile wrote for the same vocabulary, in place of a schema, regex or grammar",
      set_artifact},
@@ -262,6 +267,11 @@ static tsl_status compile(source *s, tsl_error *error) {
   if (s->kind == SOURCE_GBNF)
     return tsl_grammar_gbnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar,
                             error);
+  if (s->kind == SOURCE_LARK) {
+    const tsl_lark_options options = {.start = s->root};
+    return tsl_grammar_lark(s->vocab, s->text.at, s->text.length, &options, NULL, &s->grammar,
+                            error);
+  }
   if (s->resolve_count) {
     s->schema.resolver = resolve;
     s->schema.resolver_ctx = s;
@@ -304,9 +314,10 @@ static int check_options(const source *s) {
   static const char *const names[] = {
       [SOURCE_SCHEMA] = "--schema", [SOURCE_REGEX] = "--regex", [SOURCE_GBNF] = "--grammar"};
   if (s->kind == SOURCE_NONE)
-    return cli_complain("one of --schema, --regex, --grammar and --artifact is needed; see --help");
+    return cli_complain(
+        "one of --schema, --regex, --grammar, --lark and --artifact is needed; see --help");
   for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_GBNF; k++)
-    if (k != s->kind && s->option[k])
+    if (k != s->kind && s->option[k] && !(k == SOURCE_GBNF && s->kind == SOURCE_LARK))
       return cli_complain("%s goes with %s", s->option[k], names[k]);
   return CLI_OK;
 }
@@ -331,7 +342,8 @@ int source_open(source *s) {
 bool source_kept(const source *s, tsl_source *out) {
   static const tsl_source_kind kinds[] = {[SOURCE_SCHEMA] = TSL_SOURCE_JSON_SCHEMA,
                                           [SOURCE_REGEX] = TSL_SOURCE_REGEX,
-                                          [SOURCE_GBNF] = TSL_SOURCE_GBNF};
+                                          [SOURCE_GBNF] = TSL_SOURCE_GBNF,
+                                          [SOURCE_LARK] = TSL_SOURCE_LARK};
   if (s->kind == SOURCE_ARTIFACT || s->kind == SOURCE_NONE) return false;
   *out = (tsl_source){.kind = kinds[s->kind],
                       .text = s->text.at,

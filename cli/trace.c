@@ -204,6 +204,7 @@ static const char *kind_name(source_kind kind) {
   return kind == SOURCE_SCHEMA  ? "schema"
          : kind == SOURCE_REGEX ? "regex"
          : kind == SOURCE_GBNF  ? "gbnf"
+         : kind == SOURCE_LARK  ? "lark"
                                 : "artifact";
 }
 

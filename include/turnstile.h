@@ -398,6 +398,21 @@ TSL_API tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t l
                                     const char *root, const tsl_limits *limits, tsl_grammar **out,
                                     tsl_error *error);
 
+typedef struct tsl_lark_options {
+  const char *start; /* the start rule; NULL: "start" */
+  /* asked for what %import names beyond the library: "a/b.lark"; NULL: nothing else is there. */
+  tsl_resolver resolver;
+  void *resolver_ctx;
+} tsl_lark_options;
+
+/* Compile a Lark grammar (docs/lark.md): a text is accepted if it can be cut, in any way, into
+ * terminals that parse, with what %ignore names anywhere between them. `options` and `limits` may
+ * be NULL. Errors: SYNTAX, and UNSUPPORTED for what is refused, with line and column; EMPTY, LIMIT,
+ * CANCELLED, NO_MEMORY, ARGUMENT. */
+TSL_API tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
+                                    const tsl_lark_options *options, const tsl_limits *limits,
+                                    tsl_grammar **out, tsl_error *error);
+
 TSL_API void tsl_grammar_retain(tsl_grammar *grammar);
 TSL_API void tsl_grammar_release(tsl_grammar *grammar);           /* NULL is allowed */
 TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
@@ -923,7 +938,8 @@ TSL_API tsl_status tsl_batch_mask(tsl_threads *threads, tsl_matcher *const *matc
 typedef enum tsl_source_kind {
   TSL_SOURCE_JSON_SCHEMA = 0,
   TSL_SOURCE_REGEX = 1,
-  TSL_SOURCE_GBNF = 2
+  TSL_SOURCE_GBNF = 2,
+  TSL_SOURCE_LARK = 3
 } tsl_source_kind;
 
 /* The arguments of a compile call as one value. Members that do not belong to `kind` are ignored.
@@ -934,11 +950,12 @@ typedef struct tsl_source {
   size_t length;
   const tsl_schema_options *schema;
   const tsl_regex_options *regex;
-  const char *root; /* GBNF's start rule */
+  const char *root; /* the start rule of GBNF or Lark */
   const tsl_limits *limits;
 } tsl_source;
 
-/* Call tsl_grammar_json_schema, tsl_grammar_regex or tsl_grammar_gbnf, by `kind`. */
+/* Call tsl_grammar_json_schema, tsl_grammar_regex, tsl_grammar_gbnf or, without a resolver,
+ * tsl_grammar_lark, by `kind`. */
 TSL_API tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *source,
                                        tsl_grammar **out, tsl_error *error);
 

@@ -23,7 +23,9 @@ typedef enum tsl__gkind {
   TSL__G_SEQ,    /* a: first of lists, b: count */
   TSL__G_ALT,    /* the same */
   TSL__G_REPEAT, /* a: child, b: min, c: max or TSL__INF; max > 0 */
-  TSL__G_PLUS    /* a: child; its texts but the empty one. Only made by passes */
+  TSL__G_PLUS,   /* a: child; its texts but the empty one. Only made by passes */
+  /* a: an expression, b: 1 = its rule keeps a frame of its own. Only made by compiler/lark/ */
+  TSL__G_EXPR
 } tsl__gkind;
 
 /* What a node or rule matches. */
@@ -111,10 +113,17 @@ typedef struct tsl__gbnf {
 } tsl__gbnf;
 
 #define TSL__GBNF_REPEAT 8u
-/* A counted repeat of more than that many keeps a frame of its own, which has one register. */
+/* A counted repeat of more than that many keeps a frame of its own, which has one register. So does
+ * an expression that says so. */
 static inline bool tsl__gbnf_is_long(const tsl__gnode *n) {
+  if (n->kind == TSL__G_EXPR) return n->b;
   return n->kind == TSL__G_REPEAT &&
          (n->b > TSL__GBNF_REPEAT || (n->c != TSL__INF && n->c > TSL__GBNF_REPEAT));
+}
+
+/* The texts of a nullable expression without calls, but the empty one. */
+static inline tsl__expr tsl__gbnf_not_empty(tsl__exprs *x, tsl__expr e) {
+  return tsl__expr_and(x, e, tsl__expr_not(x, TSL__EPS));
 }
 
 /* Nodes are looked at: x counts them, and they take time (tsl__exprs_work). */
@@ -165,6 +174,8 @@ tsl__expr tsl__gbnf_tail_body(tsl__gbnf *g, uint32_t param); /* of a tail */
 void tsl__gbnf_print_terms(const tsl__gbnf *g, uint32_t rule, char *out, size_t n);
 
 /* lower.c: expressions of nodes. */
+/* The expression of the rule `start`, of a grammar whose rules are all there. */
+tsl_status tsl__gbnf_finish(tsl__gbnf *g, uint32_t start, tsl__expr *out, tsl_error *error);
 tsl__expr tsl__gbnf_lower(tsl__gbnf *g, uint32_t node);
 tsl__expr tsl__gbnf_lower_plus(tsl__gbnf *g, uint32_t node); /* without the empty text */
 tsl__expr tsl__gbnf_tail(tsl__gbnf *g, uint32_t cycle, uint32_t from, uint32_t to);

@@ -69,6 +69,17 @@ static tsl__gfacts of_repeat(tsl__gbnf *g, const tsl__gnode *n) {
   return item;
 }
 
+/* Of an expression without calls, or one that is not nullable. */
+static tsl__gfacts of_expression(const tsl__gbnf *g, tsl__expr e) {
+  tsl__gfacts facts = nothing;
+  if (e == TSL__NONE) return nothing;
+  if (e == TSL__EPS) return empty_text;
+  facts.some = facts.more = true;
+  facts.shortest = facts.longer = tsl__expr_shortest(g->x, e);
+  if (!facts.shortest) facts.longer = tsl__expr_shortest(g->x, tsl__gbnf_not_empty(g->x, e));
+  return facts;
+}
+
 static tsl__gfacts of_node(tsl__gbnf *g, const tsl__gnode *n) {
   switch ((tsl__gkind)n->kind) {
   case TSL__G_EMPTY: return empty_text;
@@ -76,6 +87,7 @@ static tsl__gfacts of_node(tsl__gbnf *g, const tsl__gnode *n) {
   case TSL__G_CLASS: return of_class(g, n);
   case TSL__G_ANY: return of_length(1);
   case TSL__G_TOKEN: return n->c ? nothing : of_length(1); /* as tsl__expr_token has it */
+  case TSL__G_EXPR: return of_expression(g, n->a);
   case TSL__G_REF: return g->rules.at[n->a].facts;
   case TSL__G_SEQ: return of_sequence(g, n);
   case TSL__G_ALT: return of_alternatives(g, n);

@@ -125,6 +125,7 @@ static tsl__expr lower_node(tsl__gbnf *g, const tsl__gnode *n) {
   case TSL__G_CLASS: return lower_class(g, n);
   case TSL__G_ANY: return tsl__expr_any_char(g->x);
   case TSL__G_TOKEN: return n->c ? TSL__NONE : tsl__expr_token(g->x, &n->a, 1, n->b);
+  case TSL__G_EXPR: return n->a;
   case TSL__G_REF: return whole_of(g, n->a);
   case TSL__G_SEQ:
     for (uint32_t i = n->b; i-- > 0;)
@@ -176,6 +177,7 @@ static tsl__expr lower_plus_node(tsl__gbnf *g, uint32_t node, const tsl__gnode *
   case TSL__G_ALT: return lower_alternatives(g, n, true);
   case TSL__G_REPEAT: return plus_repeat(g, n);
   case TSL__G_PLUS: return tsl__gbnf_lower_plus(g, n->a);
+  case TSL__G_EXPR: return tsl__expr_nullable(g->x, n->a) ? tsl__gbnf_not_empty(g->x, n->a) : n->a;
   default: return tsl__gbnf_lower(g, node);
   }
 }
@@ -215,6 +217,15 @@ static tsl_status analyse(tsl__gbnf *g, uint32_t root, tsl_error *error) {
   return tsl__gbnf_left_recursion(g, error);
 }
 
+tsl_status tsl__gbnf_finish(tsl__gbnf *g, uint32_t start, tsl__expr *out, tsl_error *error) {
+  tsl_status status = analyse(g, start, error);
+  if (status) return status;
+  tsl__gbnf_place(g, start);
+  if (!tsl__gbnf_failed(g)) tsl__gbnf_run(g);
+  if (!tsl__gbnf_failed(g)) *out = whole_of(g, start);
+  return tsl__gbnf_failure(g, error);
+}
+
 tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
                              const char *root, uint32_t max_depth, tsl__expr *out,
                              tsl_error *error) {
@@ -226,10 +237,5 @@ tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   if (!g) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   tsl_status status = tsl__gbnf_parse(g, vocab, text, length, depth, error);
   if (!status) status = find_root(g, root ? root : "root", &start, error);
-  if (!status) status = analyse(g, start, error);
-  if (status) return status;
-  tsl__gbnf_place(g, start);
-  if (!tsl__gbnf_failed(g)) tsl__gbnf_run(g);
-  if (!tsl__gbnf_failed(g)) *out = whole_of(g, start);
-  return tsl__gbnf_failure(g, error);
+  return status ? status : tsl__gbnf_finish(g, start, out, error);
 }

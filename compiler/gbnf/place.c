@@ -32,6 +32,7 @@ static bool plain(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
   if (n.kind == TSL__G_TOKEN || tsl__gbnf_is_long(&n)) return false;
+  if (n.kind == TSL__G_EXPR) return n.a == TSL__NONE || is_plain(g, n.a);
   if (n.kind == TSL__G_REF)
     return !g->rules.at[n.a].facts.more || is_plain(g, g->rules.at[n.a].whole);
   if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) return plain(g, n.a);
@@ -183,7 +184,7 @@ static void look_at(placing *p, uint32_t node, bool last) {
   const tsl__gnode n = p->g->nodes.at[node];
   uint32_t before = p->rule->repeats;
   tsl__gbnf_look(p->g, 1);
-  if (n.kind == TSL__G_TOKEN) p->rule->unsure = true;
+  if (n.kind == TSL__G_TOKEN || (n.kind == TSL__G_EXPR && n.b)) p->rule->unsure = true;
   if (n.kind == TSL__G_REF) look_at_name(p, n.a, last);
   if (n.kind == TSL__G_PLUS) look_at(p, n.a, last);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT) look_at_items(p, &n, last);

@@ -66,6 +66,16 @@ static unsigned edge_of_literal(const tsl__gbnf *g, const tsl__gnode *n, bool la
   return g->bytes.at[n->a + at];
 }
 
+/* A guess: any byte of it that begins a character. */
+static void add_expression(const running *p, tsl__expr e, tsl__bytes *out) {
+  tsl__bytes all = {{0}}, begins = {{0}};
+  tsl__expr_alphabet(p->g->x, e, &all);
+  tsl__bytes_add_range(&begins, 0, 0x7F);
+  tsl__bytes_add_range(&begins, 0xC0, 0xF4);
+  for (unsigned i = 0; i < 4; i++) all.w[i] &= begins.w[i];
+  tsl__bytes_or(out, &all);
+}
+
 /* Adds what texts of a node begin with, or end with. Depth: the node's height. */
 static void add_edge(running *p, uint32_t node, bool last, tsl__bytes *out) {
   tsl__gbnf *g = p->g;
@@ -77,6 +87,7 @@ static void add_edge(running *p, uint32_t node, bool last, tsl__bytes *out) {
   case TSL__G_LITERAL: tsl__bytes_add(out, edge_of_literal(g, &n, last)); break;
   case TSL__G_CLASS: add_class(g, &n, out); break;
   case TSL__G_ANY: tsl__bytes_add_range(out, 0, 0xF4); break;
+  case TSL__G_EXPR: add_expression(p, n.a, out); break;
   case TSL__G_REF: tsl__bytes_or(out, last ? &p->rules[n.a].ends : &p->rules[n.a].begins); break;
   case TSL__G_REPEAT:
   case TSL__G_PLUS: add_edge(p, n.a, last, out); break;

@@ -9,6 +9,7 @@
  */
 #include "compiler/grammar/compile.h"
 #include "compiler/gbnf/gbnf.h"
+#include "compiler/lark/lark.h"
 #include "compiler/regex/regex.h"
 #include "compiler/schema/schema.h"
 #include "compiler/grammar/base_layer.h"
@@ -98,6 +99,38 @@ tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length,
   tsl_status status = open_layer(vocab, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__gbnf_compile(x, vocab, text, length, root_name, max_depth, &root, error);
+  return close_layer(vocab, space, x, status, root, "[]", out, error);
+}
+
+/* %json in a Lark grammar. */
+static tsl_status lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t length,
+                            tsl__expr *out, tsl_error *error) {
+  struct tsl__schema_result result = {0};
+  tsl_status status = tsl__schema_compile(x, schema, length, NULL, ctx, &result, error);
+  *out = result.root;
+  if (status == TSL_OK && *out == TSL__NONE && tsl__exprs_status(x) == TSL_OK)
+    return tsl__fail(error, TSL_ERR_EMPTY, "no text satisfies this schema");
+  return status;
+}
+
+tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
+                            const tsl_lark_options *options, const tsl_limits *limits,
+                            tsl_grammar **out, tsl_error *error) {
+  tsl__space *space;
+  tsl__exprs *x;
+  tsl__expr root = TSL__NONE;
+  tsl__lark_options o = {.max_depth = limits ? limits->max_depth : 0,
+                         .json = lark_json,
+                         .json_ctx = (void *)(uintptr_t)limits};
+  if (options) {
+    o.start = options->start;
+    o.resolver = options->resolver;
+    o.resolver_ctx = options->resolver_ctx;
+  }
+  *out = NULL;
+  tsl_status status = open_layer(vocab, limits, &space, &x, error);
+  if (status != TSL_OK) return status;
+  status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
   return close_layer(vocab, space, x, status, root, "[]", out, error);
 }
 

@@ -11,6 +11,7 @@
 
 tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *s, tsl_grammar **out,
                                tsl_error *error) {
+  const tsl_lark_options lark = {.start = s->root};
   *out = NULL;
   switch (s->kind) {
   case TSL_SOURCE_JSON_SCHEMA:
@@ -19,6 +20,8 @@ tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *s, tsl_gramma
     return tsl_grammar_regex(vocab, s->text, s->length, s->regex, s->limits, out, error);
   case TSL_SOURCE_GBNF:
     return tsl_grammar_gbnf(vocab, s->text, s->length, s->root, s->limits, out, error);
+  case TSL_SOURCE_LARK:
+    return tsl_grammar_lark(vocab, s->text, s->length, &lark, s->limits, out, error);
   }
   return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d",
                    (int)s->kind);
@@ -112,7 +115,7 @@ bool tsl__source_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allo
   put_limits(&w, s->limits);
   if (s->kind == TSL_SOURCE_JSON_SCHEMA) put_schema_options(&w, s->schema);
   if (s->kind == TSL_SOURCE_REGEX) put_regex_options(&w, s->regex);
-  if (s->kind == TSL_SOURCE_GBNF) put_string(&w, s->root);
+  if (tsl__source_has_root(s)) put_string(&w, s->root);
   put_text(&w, s->text, s->length);
   return w.fine;
 }
@@ -143,7 +146,7 @@ bool tsl__source_copy_make(const tsl_source *s, const tsl_allocator *a, tsl__sou
   if (s->regex) c->regex = *s->regex;
   if (s->limits) c->limits = *s->limits;
   c->text = copy_text(a, s->text, s->length, &fine);
-  c->root = copy_string(a, s->kind == TSL_SOURCE_GBNF ? s->root : NULL, &fine);
+  c->root = copy_string(a, tsl__source_has_root(s) ? s->root : NULL, &fine);
   c->base_uri =
       copy_string(a, s->kind == TSL_SOURCE_JSON_SCHEMA ? c->schema.base_uri : NULL, &fine);
   c->schema.base_uri = c->base_uri;

@@ -15,6 +15,10 @@ typedef TSL__VEC(uint8_t) tsl__key;
 bool tsl__source_key(const tsl_source *source, const tsl_vocab *vocab, const tsl_allocator *a,
                      tsl__key *key);
 bool tsl__source_has_resolver(const tsl_source *source);
+/* Does its kind have a start rule? */
+static inline bool tsl__source_has_root(const tsl_source *source) {
+  return source->kind == TSL_SOURCE_GBNF || source->kind == TSL_SOURCE_LARK;
+}
 
 /* A source that owns what it points at. */
 typedef struct tsl__source_copy {

@@ -79,7 +79,7 @@ static void fill_numbers(const tsl_source *s, uint32_t n[S_NUMBERS]) {
   n[S_OPTIONS] = (uint32_t)o->nullable | (uint32_t)o->repeated_names << 1 | (uint32_t)o->lazy << 2;
   n[S_MAX_NESTING] = o->max_nesting;
   n[S_REGEX] = (uint32_t)x->case_insensitive | (uint32_t)x->dot_all << 1 | (uint32_t)x->search << 2;
-  n[S_ROOT] = (uint32_t)size_of(s->kind == TSL_SOURCE_GBNF ? s->root : NULL);
+  n[S_ROOT] = (uint32_t)size_of(tsl__source_has_root(s) ? s->root : NULL);
   n[S_BASE] = (uint32_t)size_of(o->base_uri);
   n[S_TEXT] = (uint32_t)s->length;
 }
@@ -100,7 +100,7 @@ static tsl_status hash_key(const tsl_source *s, const tsl_vocab *vocab, const ts
 static tsl_status write_source(const tsl_source *s, const tsl_vocab *vocab, tsl__a_draft *d,
                                tsl_error *error) {
   uint32_t n[S_NUMBERS];
-  if ((uint32_t)s->kind > TSL_SOURCE_GBNF)
+  if ((uint32_t)s->kind > TSL_SOURCE_LARK)
     return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d",
                      (int)s->kind);
   if (tsl__source_has_resolver(s))

@@ -568,6 +568,16 @@ static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool
   return tsl__rx_failed(&l) ? TSL__NONE : at_beginning(&l, rests);
 }
 
+/* What a match within a larger text can be: no condition may look past it. */
+static tsl__expr lower_within(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root) {
+  tsl__rx_lowering l = {.tree = t, .x = x, .text = tsl__expr_text(x)};
+  tsl__expr e = TSL__NONE;
+  if (!tsl__rx_local(&l, root, &e) && !tsl__rx_failed(&l))
+    tsl__rx_fail(t, TSL_ERR_UNSUPPORTED, 0,
+                 "a look-around, anchor or boundary that may look past the match is not supported");
+  return e;
+}
+
 static void too_long(tsl__rx_tree *t) {
   tsl__rx_fail(t, TSL_ERR_LIMIT, TSL__REGEX_MAX_LENGTH,
                "the regular expression is too long (more than 131072 bytes)");
@@ -591,7 +601,8 @@ tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length,
     too_long(&tree);
   else
     root = tsl__rx_expand(&tree, tsl__rx_parse(&tree, tsl__exprs_allocator(x), flags));
-  if (root) *out = lower_whole(&tree, x, root, flags->search);
+  if (root && flags->within) *out = lower_within(&tree, x, root);
+  if (root && !flags->within) *out = lower_whole(&tree, x, root, flags->search);
   tsl__arena_free(&arena);
   tsl__exprs_hold(x, tree.held);
   if (tsl__exprs_status(x) != TSL_OK) { /* what the tree says after that is only a consequence */

@@ -57,6 +57,8 @@ typedef struct tsl__regex_flags {
   bool search;           /* match anywhere in the text, as JSON Schema's `pattern` does */
   bool counts;           /* {m,n} with nothing before it, and {,n}, are errors */
   bool very_end;         /* \Z is \z, as in Python */
+  /* the match stands within a larger text: a condition that may look past it is UNSUPPORTED */
+  bool within;
 } tsl__regex_flags;
 
 /* The expression of a pattern of `length` bytes of UTF-8, call-free; TSL__NONE with TSL_OK if

@@ -22,6 +22,7 @@ static uint64_t seed = 7;
 
 static void find_files(const char *folder) {
   name_count += folder_list(folder, ".gbnf", names + name_count, NAMES_MAX - name_count);
+  name_count += folder_list(folder, ".lark", names + name_count, NAMES_MAX - name_count);
   name_count += folder_list(folder, ".json", names + name_count, NAMES_MAX - name_count);
 }
 
@@ -31,9 +32,10 @@ static tsl_grammar *compile(tsl_vocab *v, const char *name, tsl_order order) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_schema_options options = {.order = order};
-  tsl_status status = folder_has(name, ".gbnf")
-                          ? tsl_grammar_gbnf(v, text, n, NULL, NULL, &g, &error)
-                          : tsl_grammar_json_schema(v, text, n, &options, NULL, &g, &error);
+  tsl_status status =
+      folder_has(name, ".gbnf")   ? tsl_grammar_gbnf(v, text, n, NULL, NULL, &g, &error)
+      : folder_has(name, ".lark") ? tsl_grammar_lark(v, text, n, NULL, NULL, &g, &error)
+                                  : tsl_grammar_json_schema(v, text, n, &options, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s %s", name, error.pointer, error.message);
   free(text);
   return g;
@@ -125,6 +127,7 @@ static void something_was_compared(void) {
 
 int main(void) {
   find_files("schemas/examples");
+  find_files("schemas/grammars");
   RUN(embedded, "shipped schemas and grammars, embedded vocabulary: engine = oracle, no dead end");
   RUN(real, "the same with Llama-3.1's vocabulary");
   RUN(something_was_compared, "there were files, and masks");

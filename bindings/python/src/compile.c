@@ -14,11 +14,12 @@
 #include <string.h>
 /* ---- a job ----------------------------------------------------------------------------------- */
 
-/* The numbers of turnstile/grammar.py. The first three are those of tsl_source_kind. */
+/* The numbers of turnstile/grammar.py. The first four are those of tsl_source_kind. */
 enum {
   KIND_JSON_SCHEMA = TSL_SOURCE_JSON_SCHEMA,
   KIND_REGEX = TSL_SOURCE_REGEX,
   KIND_GBNF = TSL_SOURCE_GBNF,
+  KIND_LARK = TSL_SOURCE_LARK,
   KIND_TAGS,
   KIND_TOOLS
 };
@@ -176,7 +177,8 @@ static int read_options(PyObject *options, job *j) {
   switch (j->kind) {
   case KIND_JSON_SCHEMA: return read_schema(options, j);
   case KIND_REGEX: return read_regex(options, j);
-  case KIND_GBNF: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
+  case KIND_GBNF:
+  case KIND_LARK: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
   case KIND_TAGS: return read_tags(options, j);
   default: return read_tools(options, j);
   }
@@ -355,7 +357,7 @@ static void remove_asking(core_background *b) {
 
 /* Begin the job of a Compile. */
 static int background_start(core_background *self) {
-  if (self->job.kind > KIND_GBNF)
+  if (self->job.kind > KIND_LARK)
     return PyErr_SetString(PyExc_ValueError, "tags and tools can't be compiled in the background"),
            -1;
   if (self->job.folder)

@@ -13,7 +13,7 @@ import re
 from turnstile import _core
 from turnstile.errors import GrammarError, LimitError, UnsupportedError
 
-_KINDS = {"json_schema": 0, "regex": 1, "gbnf": 2, "tags": 3, "tools": 4}
+_KINDS = {"json_schema": 0, "regex": 1, "gbnf": 2, "lark": 3, "tags": 4, "tools": 5}
 _ORDERS = {"schema": 0, "any": 1}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DRAFTS = {"auto": 0, "3": 3, "4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
@@ -140,6 +140,13 @@ class Grammar(_core.Grammar):
         return cls._make("gbnf", vocab, text, (root,), limits)
 
     @classmethod
+    def lark(cls, vocab, text, *, start="start", **limits):
+        """Compile a Lark grammar (docs/lark.md); `start` is its start rule. %import finds the
+        library alone: common, python, unicode.
+        """
+        return cls._make("lark", vocab, text, (start,), limits)
+
+    @classmethod
     def tags(
         cls,
         vocab,
@@ -258,14 +265,14 @@ class Grammar(_core.Grammar):
         """Begin to compile in the background: a Compile, whose result() is the grammar. It needs no
         Python thread and does not wait for the interpreter's lock.
 
-        kind     "json_schema", "regex", "choice", "gbnf" or "pydantic": the constructor whose
-                 arguments follow
+        kind     "json_schema", "regex", "choice", "gbnf", "lark" or "pydantic": the constructor
+                 whose arguments follow
         threads  a Threads, whose workers compile; None: a thread of its own
         """
-        if kind not in ("json_schema", "regex", "choice", "gbnf", "pydantic"):
-            raise ValueError(
-                f"kind is 'json_schema', 'regex', 'choice', 'gbnf' or 'pydantic', not {kind!r}"
-            )
+        kinds = ("json_schema", "regex", "choice", "gbnf", "lark", "pydantic")
+        if kind not in kinds:
+            known = ", ".join(map(repr, kinds))
+            raise ValueError(f"kind is one of {known}, not {kind!r}")
         return getattr(_Starting(cls, threads), kind)(vocab, text, **options)
 
     @classmethod

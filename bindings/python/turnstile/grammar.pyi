@@ -80,6 +80,21 @@ class Grammar(_core.Grammar):
         cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
     ) -> Grammar: ...
     @classmethod
+    def lark(
+        cls,
+        vocab: Vocab,
+        text: Union[str, bytes],
+        *,
+        start: Optional[str] = "start",
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+        cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
+    ) -> Grammar: ...
+    @classmethod
     def tags(
         cls,
         vocab: Vocab,

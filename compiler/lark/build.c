@@ -1,0 +1,324 @@
+/* build.c - rules to the tree of compiler/gbnf/ast.h, which lowers them.
+ *
+ * A rule becomes a rule there. A template becomes one for each list of arguments that it is used
+ * with; they wait in a list, so that templates that use templates need no recursion. Arguments are
+ * equal if they are the same rule, or terminals of the same expression.
+ *
+ * A terminal is an EXPR node, with what is ignored after it. One that counts far has a rule of its
+ * own, as its counter needs a frame.
+ *
+ * Tested by tests/lark/test_lark.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/lark/items.h"
+
+#define INSTANCES_MAX 100000u
+
+/* An argument: a rule of l->g, or an expression. */
+typedef struct argument {
+  uint32_t is_rule, value, counted;
+} argument;
+
+typedef struct instance {
+  uint32_t def, rule;
+  uint32_t first, count; /* of `arguments` */
+} instance;
+
+typedef struct builder {
+  tsl__lark *l;
+  TSL__VEC(instance) instances; /* rules to be built, in the order in which they were named */
+  TSL__VEC(argument) arguments;
+  uint32_t *slots; /* instances of templates: open addressing, index + 1 */
+  uint32_t slot_count, templates;
+  TSL__VEC(uint32_t) pending; /* children of the nodes that are open */
+  instance at;                /* what is being built */
+} builder;
+
+static bool no_memory(builder *b) { return tsl__lark_no_memory(b->l); }
+static bool failed(builder *b) {
+  if (b->l->g->no_memory) no_memory(b);
+  return tsl__lark_failed(b->l);
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+/* A new rule of l->g with the name of a definition. */
+static uint32_t new_rule(builder *b, const tsl__ldef *d) {
+  tsl__lark *l = b->l;
+  const tsl__lmodule *m = &l->modules.at[d->module];
+  const char *name = m->text + d->at;
+  if (d->module) { /* its text goes */
+    char *copy = tsl__exprs_alloc(l->x, d->length + 1);
+    if (!copy) return no_memory(b), 0;
+    memcpy(copy, name, d->length);
+    name = copy;
+  }
+  tsl__grule rule = {.name = name,
+                     .name_length = d->length,
+                     .offset = d->module ? m->import_at : d->at,
+                     .line = 1,
+                     .cycle = TSL__G_NO_CYCLE,
+                     .component = UINT32_MAX};
+  if (!tsl__vec_push(&l->alloc, &l->g->rules, rule)) return no_memory(b), 0;
+  return (uint32_t)l->g->rules.n - 1;
+}
+
+static bool same(const builder *b, const instance *i, uint32_t def, uint32_t first,
+                 uint32_t count) {
+  return i->def == def && i->count == count &&
+         !memcmp(b->arguments.at + i->first, b->arguments.at + first, count * sizeof(argument));
+}
+
+static uint32_t *slot_of(builder *b, uint32_t def, uint32_t first, uint32_t count) {
+  uint64_t h = tsl__hash(b->arguments.at + first, count * sizeof(argument)) + def;
+  for (;; h++) {
+    uint32_t *slot = &b->slots[h & (b->slot_count - 1)];
+    if (!*slot || same(b, &b->instances.at[*slot - 1], def, first, count)) return slot;
+  }
+}
+
+static bool grow_slots(builder *b) {
+  uint32_t size = b->slot_count ? b->slot_count * 2 : 64, old = b->slot_count;
+  uint32_t *slots = tsl__alloc_zero(&b->l->alloc, size * sizeof *slots), *before = b->slots;
+  if (!slots) return no_memory(b);
+  b->slots = slots;
+  b->slot_count = size;
+  for (uint32_t i = 0; i < b->instances.n; i++) {
+    const instance *at = &b->instances.at[i];
+    if (at->count) *slot_of(b, at->def, at->first, at->count) = i + 1;
+  }
+  tsl__free(&b->l->alloc, before, old * sizeof *before);
+  return true;
+}
+
+/* The rule of a definition with the arguments from `first` on, which are dropped if it is there. */
+static uint32_t rule_of(builder *b, uint32_t def, uint32_t first) {
+  tsl__ldef *d = &b->l->defs.at[def];
+  uint32_t count = (uint32_t)(b->arguments.n - first), *slot = NULL;
+  if (!count && d->rule != TSL__LARK_NOWHERE) return d->rule;
+  if (count) {
+    if (b->templates * 2 >= b->slot_count && !grow_slots(b)) return 0;
+    slot = slot_of(b, def, first, count);
+    if (*slot) return b->arguments.n = first, b->instances.at[*slot - 1].rule;
+    if (b->templates++ >= INSTANCES_MAX)
+      return tsl__lark_fail(b->l, TSL_ERR_LIMIT, d->module, d->at,
+                            "templates are used with too many lists of arguments (limit %u)",
+                            INSTANCES_MAX),
+             0;
+  }
+  instance made = {def, new_rule(b, d), first, count};
+  if (!tsl__vec_push(&b->l->alloc, &b->instances, made)) return no_memory(b), 0;
+  if (slot) *slot = (uint32_t)b->instances.n;
+  if (!count) b->l->defs.at[def].rule = made.rule;
+  return made.rule;
+}
+
+/* ---- terminals ------------------------------------------------------------------------------- */
+
+static uint32_t expression(builder *b, tsl__expr e, bool counted) {
+  e = tsl__expr_seq(b->l->x, e, b->l->skip);
+  return tsl__gbnf_node(b->l->g, TSL__G_EXPR, e, counted, 0);
+}
+
+/* The node of a terminal; `d` gives a rule its name, if it needs one. */
+static uint32_t terminal(builder *b, const tsl__ldef *d, tsl__expr e, bool counted) {
+  uint32_t node = expression(b, e, counted);
+  if (!counted) return node;
+  uint32_t rule = new_rule(b, d);
+  if (failed(b)) return 0;
+  b->l->g->rules.at[rule].body = node;
+  return tsl__gbnf_node(b->l->g, TSL__G_REF, rule, d->at, 0);
+}
+
+/* What is ignored, after something else. */
+static uint32_t and_skip(builder *b, uint32_t node) {
+  if (b->l->skip == TSL__EPS) return node;
+  return tsl__gbnf_pair(b->l->g, node, tsl__gbnf_node(b->l->g, TSL__G_EXPR, b->l->skip, 0, 0));
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+static const argument *param(const builder *b, const char *name, uint32_t length) {
+  const tsl__lark *l = b->l;
+  const tsl__ldef *d = &l->defs.at[b->at.def];
+  for (uint32_t i = 0; i < d->params; i++) {
+    const uint32_t *p = l->params.at + d->first_param + 2 * (size_t)i;
+    if (p[1] == length && !memcmp(tsl__lark_text(l, d->module, p[0]), name, length))
+      return &b->arguments.at[b->at.first + i];
+  }
+  return NULL;
+}
+
+static bool call(builder *b, uint32_t module, const tsl__lnode *n, uint32_t *rule);
+
+/* What an argument stands for. Depth: the node's height in calls, at most max_depth. */
+static bool evaluate(builder *b, uint32_t module, uint32_t node, argument *out) {
+  tsl__lark *l = b->l;
+  const tsl__lnode n = l->nodes.at[node];
+  uint8_t traits = 0;
+  *out = (argument){0};
+  if (n.kind == TSL__L_CALL) {
+    out->is_rule = 1;
+    return call(b, module, &n, &out->value);
+  }
+  if (n.kind != TSL__L_NAME) {
+    if (!tsl__lark_leaf(l, module, node, &out->value, &traits)) return false;
+    out->counted = (traits & TSL__LARK_COUNTED) != 0;
+    return true;
+  }
+  const char *name = tsl__lark_text(l, module, n.at);
+  const argument *given = param(b, name, n.a);
+  if (given) return *out = *given, true;
+  uint32_t def = tsl__lark_find(l, module, name, n.a);
+  const tsl__ldef *d = &l->defs.at[def];
+  if (tsl__lark_is_regular(d)) {
+    out->value = d->value;
+    out->counted = (d->traits & TSL__LARK_COUNTED) != 0;
+    return true;
+  }
+  out->is_rule = 1;
+  out->value = rule_of(b, def, (uint32_t)b->arguments.n);
+  return !failed(b);
+}
+
+static bool call(builder *b, uint32_t module, const tsl__lnode *n, uint32_t *rule) {
+  tsl__lark *l = b->l;
+  argument own[64], *all = own;
+  size_t size = n->b * sizeof *all;
+  if (n->b > 64 && !(all = tsl__alloc(&l->alloc, size))) return no_memory(b);
+  bool fine = true;
+  for (uint32_t i = 0; i < n->b && fine; i++)
+    fine = evaluate(b, module, l->lists.at[n->a + i], &all[i]);
+  uint32_t first = (uint32_t)b->arguments.n;
+  for (uint32_t i = 0; i < n->b && fine; i++)
+    fine = tsl__vec_push(&l->alloc, &b->arguments, all[i]) || no_memory(b);
+  if (all != own) tsl__free(&l->alloc, all, size);
+  if (!fine) return false;
+  *rule = rule_of(b, tsl__lark_find(l, module, tsl__lark_text(l, module, n->at), n->c), first);
+  return !failed(b);
+}
+
+static uint32_t leaf(builder *b, uint32_t module, uint32_t node) {
+  argument value;
+  const tsl__ldef *d = &b->l->defs.at[b->at.def];
+  if (!evaluate(b, module, node, &value)) return 0;
+  if (value.is_rule) return tsl__gbnf_node(b->l->g, TSL__G_REF, value.value, d->at, 0);
+  return terminal(b, &b->l->defs.at[b->at.def], value.value, value.counted);
+}
+
+static uint32_t json(builder *b, uint32_t module, const tsl__lnode *n) {
+  tsl__lark *l = b->l;
+  tsl__expr e = TSL__NONE;
+  tsl_error error = {0};
+  tsl_status status =
+      l->options.json(l->options.json_ctx, l->x, tsl__lark_text(l, module, n->a), n->b, &e, &error);
+  if (status) {
+    tsl__lark_fail(l, status, module, n->a + error.offset, "in %%json: %s", error.message);
+    if (l->error) tsl__error_pointer(l->error, error.pointer, strlen(error.pointer));
+    return 0;
+  }
+  return and_skip(b, tsl__gbnf_node(l->g, TSL__G_EXPR, e, 1, 0));
+}
+
+static uint32_t build(builder *b, uint32_t module, uint32_t node);
+
+static uint32_t list(builder *b, uint32_t module, const tsl__lnode *n) {
+  size_t base = b->pending.n;
+  bool sequence = n->kind == TSL__L_SEQ;
+  for (uint32_t i = 0; i < n->b && !failed(b); i++) {
+    uint32_t item = build(b, module, b->l->lists.at[n->a + i]);
+    if (!item && sequence) continue;
+    if (!tsl__vec_push(&b->l->alloc, &b->pending, item)) no_memory(b);
+  }
+  uint32_t made = 0;
+  if (!failed(b))
+    made = tsl__gbnf_list(b->l->g, sequence ? TSL__G_SEQ : TSL__G_ALT,
+                          b->pending.n > base ? b->pending.at + base : NULL,
+                          (uint32_t)(b->pending.n - base));
+  b->pending.n = base;
+  return made;
+}
+
+/* Depth: the node's height. */
+static uint32_t build(builder *b, uint32_t module, uint32_t node) {
+  const tsl__lnode n = b->l->nodes.at[node];
+  uint32_t child;
+  if (failed(b)) return 0;
+  switch ((tsl__lkind)n.kind) {
+  case TSL__L_EMPTY: return 0;
+  case TSL__L_LITERAL:
+  case TSL__L_RANGE:
+  case TSL__L_PATTERN:
+  case TSL__L_EXPR:
+  case TSL__L_NAME:
+  case TSL__L_CALL: return leaf(b, module, node);
+  case TSL__L_SEQ:
+  case TSL__L_ALT: return list(b, module, &n);
+  case TSL__L_AND:
+  case TSL__L_NOT: break; /* checked by define.c */
+  case TSL__L_TOKEN: return and_skip(b, tsl__gbnf_node(b->l->g, TSL__G_TOKEN, n.a, n.b, n.c));
+  case TSL__L_JSON: return json(b, module, &n);
+  case TSL__L_REPEAT:
+    child = build(b, module, n.a);
+    if (!child || (n.b == 1 && n.c == 1)) return child;
+    return tsl__gbnf_node(b->l->g, TSL__G_REPEAT, child, n.b, n.c);
+  }
+  return 0;
+}
+
+/* The body of an instance: of its definition, with what %extend added. */
+static bool build_instance(builder *b) {
+  tsl__lark *l = b->l;
+  size_t base = b->pending.n;
+  for (uint32_t i = l->defs.at[b->at.def].body; i != TSL__LARK_NOWHERE; i = l->bodies.at[i].next) {
+    uint32_t node = build(b, l->bodies.at[i].module, l->bodies.at[i].node);
+    if (!tsl__vec_push(&l->alloc, &b->pending, node)) return no_memory(b);
+  }
+  if (failed(b)) return false;
+  uint32_t body =
+      tsl__gbnf_list(l->g, TSL__G_ALT, b->pending.at + base, (uint32_t)(b->pending.n - base));
+  l->g->rules.at[b->at.rule].body = body;
+  b->pending.n = base;
+  return !failed(b);
+}
+
+static bool build_all(builder *b, uint32_t *root) {
+  tsl__lark *l = b->l;
+  const char *name = l->options.start ? l->options.start : "start";
+  uint32_t start = tsl__lark_find(l, 0, name, (uint32_t)strlen(name));
+  if (start == TSL__LARK_NOWHERE) {
+    l->status = tsl__fail(l->error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
+    return false;
+  }
+  const tsl__ldef d = l->defs.at[start];
+  if (d.terminal || d.params || d.declared)
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, d.module, d.at,
+                          "the start is a rule, not a terminal, a template or a declaration");
+  *root = new_rule(b, &d);
+  if (failed(b)) return false;
+  b->at = (instance){start, *root, 0, 0};
+  uint32_t body = 0;
+  if (tsl__lark_is_regular(&d))
+    body = terminal(b, &d, d.value, d.traits & TSL__LARK_COUNTED);
+  else
+    body = tsl__gbnf_node(l->g, TSL__G_REF, rule_of(b, start, 0), d.at, 0);
+  if (l->skip != TSL__EPS)
+    body = tsl__gbnf_pair(l->g, tsl__gbnf_node(l->g, TSL__G_EXPR, l->skip, 0, 0), body);
+  l->g->rules.at[*root].body = body;
+  for (size_t i = 0; i < b->instances.n && !failed(b); i++) {
+    b->at = b->instances.at[i];
+    if (!build_instance(b)) return false;
+  }
+  return !failed(b);
+}
+
+bool tsl__lark_build(tsl__lark *l, uint32_t *root) {
+  builder b = {.l = l};
+  bool fine = build_all(&b, root);
+  tsl__vec_free(&l->alloc, &b.instances);
+  tsl__vec_free(&l->alloc, &b.arguments);
+  tsl__vec_free(&l->alloc, &b.pending);
+  tsl__free(&l->alloc, b.slots, b.slot_count * sizeof *b.slots);
+  return fine;
+}

@@ -1,0 +1,166 @@
+/* items.c - nodes, names and failures of a Lark grammar as it was read.
+ *
+ * Tested by tests/lark/test_lark.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/lark/items.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool tsl__lark_fail(tsl__lark *l, tsl_status status, uint32_t module, size_t at, const char *format,
+                    ...) {
+  char message[256];
+  va_list arguments;
+  if (l->status) return false;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  const tsl__lmodule *m = &l->modules.at[module], *top = &l->modules.at[0];
+  if (module == 0) {
+    l->status = tsl__fail_at(l->error, status, m->text, m->length, at, "%s", message);
+    return false;
+  }
+  tsl_error inner;
+  tsl__fail_at(&inner, status, m->text, m->length, at, "%s", message);
+  l->status =
+      tsl__fail_at(l->error, status, top->text, top->length, m->import_at,
+                   "in the imported %.*s.lark, line %u, column %u: %s",
+                   tsl__lark_shown(m->name_length), m->name, inner.line, inner.column, message);
+  return false;
+}
+
+bool tsl__lark_no_memory(tsl__lark *l) {
+  if (!l->status) l->status = tsl__fail(l->error, TSL_ERR_NO_MEMORY, "out of memory");
+  return false;
+}
+
+bool tsl__lark_failed(tsl__lark *l) {
+  if (!l->status && tsl__exprs_status(l->x) != TSL_OK)
+    l->status = tsl__fail(l->error, tsl__exprs_status(l->x), "%s", tsl__exprs_why(l->x));
+  return l->status != TSL_OK;
+}
+
+uint32_t tsl__lark_node(tsl__lark *l, tsl__lkind kind, uint32_t at, uint32_t a, uint32_t b,
+                        uint32_t c) {
+  tsl__lnode node = {.kind = (uint8_t)kind, .a = a, .b = b, .c = c, .at = at};
+  if (kind == TSL__L_REPEAT || kind == TSL__L_NOT) node.height = l->nodes.at[a].height + 1;
+  if (kind == TSL__L_SEQ || kind == TSL__L_ALT || kind == TSL__L_AND)
+    for (uint32_t i = 0; i < b; i++) {
+      uint32_t height = l->nodes.at[l->lists.at[a + i]].height + 1;
+      if (height > node.height) node.height = height;
+    }
+  tsl__exprs_work(l->x, 1);
+  if (l->nodes.n > INT32_MAX || !tsl__vec_push(&l->alloc, &l->nodes, node)) {
+    tsl__lark_no_memory(l);
+    return 0;
+  }
+  return (uint32_t)l->nodes.n - 1;
+}
+
+uint32_t tsl__lark_list(tsl__lark *l, tsl__lkind kind, uint32_t at, const uint32_t *items,
+                        size_t count) {
+  uint32_t first = (uint32_t)l->lists.n;
+  if (count == 0) return 0;
+  if (count == 1) return items[0];
+  for (size_t i = 0; i < count; i++)
+    if (!tsl__vec_push(&l->alloc, &l->lists, items[i])) {
+      tsl__lark_no_memory(l);
+      return 0;
+    }
+  return tsl__lark_node(l, kind, at, first, (uint32_t)count, 0);
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+uint32_t tsl__lark_token(tsl__lark *l, uint32_t module, uint32_t at, uint32_t length) {
+  const char *name = tsl__lark_text(l, module, at);
+  size_t count = 0;
+  if (!l->vocab)
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, at, "a token by name needs a vocabulary"), 0;
+  tsl_token id = tsl_vocab_find_special(l->vocab, name, length);
+  if (id != TSL_NO_TOKEN) return id;
+  if (tsl_vocab_encode(l->vocab, name, length, TSL_ENCODE_SPECIAL, &id, 1, &count) || count != 1)
+    tsl__lark_fail(l, TSL_ERR_SYNTAX, module, at, "%.*s is not one token of the vocabulary",
+                   tsl__lark_shown(length), name);
+  return id;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(uint32_t module, const char *name, uint32_t length) {
+  return tsl__hash(name, length) + module * 0x9E3779B97F4A7C15u;
+}
+
+static uint32_t *slot_of(tsl__lark *l, uint32_t module, const char *name, uint32_t length) {
+  for (uint64_t h = hash_of(module, name, length);; h++) {
+    uint32_t *slot = &l->slots[h & (l->slot_count - 1)];
+    if (!*slot) return slot;
+    const tsl__lname *n = &l->names.at[*slot - 1];
+    if (n->module == module && n->length == length &&
+        !memcmp(tsl__lark_text(l, n->text_of, n->at), name, length))
+      return slot;
+  }
+}
+
+tsl__lname *tsl__lark_name(tsl__lark *l, uint32_t module, const char *name, uint32_t length) {
+  if (!l->slot_count) return NULL;
+  uint32_t *slot = slot_of(l, module, name, length);
+  return *slot ? &l->names.at[*slot - 1] : NULL;
+}
+
+static bool grow_slots(tsl__lark *l) {
+  uint32_t size = l->slot_count ? l->slot_count * 2 : 64, old = l->slot_count;
+  uint32_t *slots = tsl__alloc_zero(&l->alloc, size * sizeof *slots), *before = l->slots;
+  if (!slots) return tsl__lark_no_memory(l);
+  l->slots = slots;
+  l->slot_count = size;
+  for (uint32_t i = 0; i < l->names.n; i++) {
+    const tsl__lname *n = &l->names.at[i];
+    *slot_of(l, n->module, tsl__lark_text(l, n->text_of, n->at), n->length) = i + 1;
+  }
+  tsl__free(&l->alloc, before, old * sizeof *before);
+  return true;
+}
+
+bool tsl__lark_add_name(tsl__lark *l, tsl__lname name) {
+  if (l->names.n * 2 >= l->slot_count && !grow_slots(l)) return false;
+  if (!tsl__vec_push(&l->alloc, &l->names, name)) return tsl__lark_no_memory(l);
+  *slot_of(l, name.module, tsl__lark_text(l, name.text_of, name.at), name.length) =
+      (uint32_t)l->names.n;
+  return true;
+}
+
+uint32_t tsl__lark_find(tsl__lark *l, uint32_t module, const char *name, uint32_t length) {
+  for (size_t steps = 0; steps <= l->modules.n; steps++) {
+    const tsl__lname *n = tsl__lark_name(l, module, name, length);
+    if (!n) return TSL__LARK_NOWHERE;
+    if (n->definition != TSL__LARK_NOWHERE) return n->definition;
+    module = n->target;
+    name = tsl__lark_text(l, n->text_of, n->target_at);
+    length = n->target_length;
+  }
+  return TSL__LARK_NOWHERE;
+}
+
+void tsl__lark_free(tsl__lark *l) {
+  const tsl_allocator *a = &l->alloc;
+  for (size_t i = 0; i < l->modules.n; i++) {
+    tsl__lmodule *m = &l->modules.at[i];
+    tsl__free(a, m->own, m->own ? m->length + 1 : 0);
+    tsl__free(a, m->own_name, m->own_name ? m->name_length + 1 : 0);
+  }
+  tsl__vec_free(a, &l->nodes);
+  tsl__vec_free(a, &l->lists);
+  tsl__vec_free(a, &l->bytes);
+  tsl__vec_free(a, &l->params);
+  tsl__vec_free(a, &l->bodies);
+  tsl__vec_free(a, &l->defs);
+  tsl__vec_free(a, &l->modules);
+  tsl__vec_free(a, &l->imports);
+  tsl__vec_free(a, &l->actions);
+  tsl__vec_free(a, &l->names);
+  tsl__vec_free(a, &l->ignores);
+  tsl__free(a, l->slots, l->slot_count * sizeof *l->slots);
+}

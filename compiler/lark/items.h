@@ -1,0 +1,209 @@
+/* items.h - a Lark grammar as it was read: modules, definitions, and a tree for each body.
+ *
+ * All of it is numbers into arrays, and is freed when the compile ends. A place is a module and an
+ * offset in its text.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_LARK_ITEMS_H
+#define TSL_COMPILER_LARK_ITEMS_H
+
+#include "compiler/gbnf/ast.h"
+#include "compiler/lark/lark.h"
+
+#define TSL__LARK_NOWHERE UINT32_MAX
+
+typedef enum tsl__lkind {
+  TSL__L_EMPTY,
+  TSL__L_LITERAL, /* a: offset into bytes, b: length > 0, c: flags */
+  TSL__L_RANGE,   /* code points a … b */
+  TSL__L_PATTERN, /* a: offset into bytes, b: length, c: flags: a regular expression of Python */
+  TSL__L_NAME,    /* a: length; the name stands at `at` */
+  TSL__L_CALL,    /* of a template: a: first of lists, b: count, c: length of its name */
+  TSL__L_SEQ,     /* a: first of lists, b: count */
+  TSL__L_ALT,     /* the same */
+  TSL__L_AND,     /* the same */
+  TSL__L_NOT,     /* a: child */
+  TSL__L_REPEAT,  /* a: child, b: min, c: max or TSL__INF */
+  TSL__L_TOKEN,   /* a: id, b: 1 = any token but this, c: 1 = no token that a text may have */
+  TSL__L_JSON,    /* a: offset of the schema, b: its length */
+  TSL__L_EXPR     /* a: an expression without calls */
+} tsl__lkind;
+
+/* Of literals and regular expressions. */
+enum {
+  TSL__LARK_I = 1, /* case is ignored */
+  TSL__LARK_M = 2, /* ^ and $ at lines */
+  TSL__LARK_S = 4, /* the dot matches newlines */
+  TSL__LARK_X = 8  /* white space and comments are left out */
+};
+
+typedef struct tsl__lnode {
+  uint8_t kind;
+  uint32_t height; /* levels below */
+  uint32_t a, b, c;
+  uint32_t at; /* offset in the text of its module */
+} tsl__lnode;
+
+/* A name, and what it stands for in its module. */
+typedef struct tsl__lname {
+  uint32_t module;
+  uint32_t at, length; /* in the text of the module `text_of`, which is `module` but for aliases */
+  uint32_t text_of;
+  uint32_t definition; /* TSL__LARK_NOWHERE: it was imported */
+  uint32_t target;     /* an import: the module, and the name there, in the text of text_of */
+  uint32_t target_at, target_length;
+} tsl__lname;
+
+/* One of the bodies of a definition: %extend adds one, which speaks of names of its own module. */
+typedef struct tsl__lbody {
+  uint32_t module, node;
+  uint32_t next; /* another body, or TSL__LARK_NOWHERE */
+} tsl__lbody;
+
+typedef struct tsl__ldef {
+  uint32_t module, at, length;  /* its name */
+  bool terminal, declared;      /* `declared` only: it has no body */
+  bool lazy;                    /* [lazy] */
+  uint32_t suffix;              /* [suffix=…]: a node, or 0 */
+  uint32_t first_param, params; /* of `params`: offsets and lengths of names, in turn */
+  uint32_t body;                /* first of bodies */
+  /* of a terminal: its expression and what terminal.c knows of it */
+  uint8_t state;
+  uint8_t traits;
+  tsl__expr raw, value;
+  uint32_t rule; /* of a rule without parameters, or a terminal with a frame: the GBNF rule */
+} tsl__ldef;
+
+/* Is it one expression: a terminal, or a rule that says how it ends? */
+static inline bool tsl__lark_is_regular(const tsl__ldef *d) {
+  return d->terminal || d->lazy || d->suffix;
+}
+
+typedef struct tsl__lmodule {
+  const char *text;
+  size_t length;
+  char *own;        /* a copy to be freed, or NULL */
+  const char *name; /* "a/b" for a/b.lark; NULL: the grammar itself */
+  uint32_t name_length;
+  char *own_name;
+  uint32_t importer;  /* module, or TSL__LARK_NOWHERE */
+  uint32_t import_at; /* where the grammar itself imports it, or something that does */
+  uint32_t first_action, last_action; /* of its text */
+} tsl__lmodule;
+
+/* What is to be done with a definition, once what its module imports is known. */
+typedef enum tsl__lhow {
+  TSL__LARK_DEFINE,
+  TSL__LARK_OVERRIDE,
+  TSL__LARK_EXTEND,
+  TSL__LARK_DECLARE,
+  TSL__LARK_IGNORE
+} tsl__lhow;
+typedef struct tsl__laction {
+  tsl__lhow how;
+  tsl__ldef definition;
+  uint32_t node;
+} tsl__laction;
+
+/* An %import that waits. */
+typedef struct tsl__limport {
+  uint32_t module, at;
+  bool relative;
+  uint32_t path, parts; /* first of lists: offset and length in turn; its last part is not a name */
+  uint32_t names, count;        /* the same: names to import */
+  uint32_t alias, alias_length; /* 0: none */
+} tsl__limport;
+
+typedef struct tsl__lark {
+  tsl__exprs *x;
+  tsl_allocator alloc;
+  const tsl_vocab *vocab;
+  tsl__lark_options options;
+  uint32_t max_depth;
+  tsl__gbnf *g;
+  TSL__VEC(tsl__lnode) nodes;
+  TSL__VEC(uint32_t) lists;
+  TSL__VEC(uint8_t) bytes;
+  TSL__VEC(uint32_t) params;
+  TSL__VEC(tsl__lbody) bodies;
+  TSL__VEC(tsl__ldef) defs;
+  TSL__VEC(tsl__lmodule) modules;
+  TSL__VEC(tsl__limport) imports;
+  TSL__VEC(tsl__laction) actions;
+  TSL__VEC(tsl__lname) names;
+  TSL__VEC(uint32_t) ignores; /* definitions */
+  uint32_t *slots;            /* names: open addressing, index + 1 */
+  uint32_t slot_count;
+  tsl__expr skip; /* what %ignore allows, repeated; TSL__EPS: nothing */
+  tsl_status status;
+  tsl_error *error;
+} tsl__lark;
+
+/* ---- items.c --------------------------------------------------------------------------------- */
+
+/* Fails at a place, once; always false. */
+bool tsl__lark_fail(tsl__lark *l, tsl_status status, uint32_t module, size_t at, const char *format,
+                    ...) TSL__PRINTF(5, 6);
+bool tsl__lark_no_memory(tsl__lark *l);
+/* Is there no sense in going on? */
+bool tsl__lark_failed(tsl__lark *l);
+/* 0 (the EMPTY node) on failure. */
+uint32_t tsl__lark_node(tsl__lark *l, tsl__lkind kind, uint32_t at, uint32_t a, uint32_t b,
+                        uint32_t c);
+uint32_t tsl__lark_list(tsl__lark *l, tsl__lkind kind, uint32_t at, const uint32_t *items,
+                        size_t count);
+static inline const char *tsl__lark_text(const tsl__lark *l, uint32_t module, uint32_t at) {
+  return l->modules.at[module].text + at;
+}
+/* The token of that name, brackets included; fails if there is none. */
+uint32_t tsl__lark_token(tsl__lark *l, uint32_t module, uint32_t at, uint32_t length);
+/* For messages: how much of a name is shown. */
+static inline int tsl__lark_shown(uint32_t length) { return length < 100 ? (int)length : 100; }
+/* The name in that module, or NULL. */
+tsl__lname *tsl__lark_name(tsl__lark *l, uint32_t module, const char *name, uint32_t length);
+/* Adds a name that is not there. */
+bool tsl__lark_add_name(tsl__lark *l, tsl__lname name);
+/* The definition that a name leads to, imports followed; TSL__LARK_NOWHERE: there is none. */
+uint32_t tsl__lark_find(tsl__lark *l, uint32_t module, const char *name, uint32_t length);
+void tsl__lark_free(tsl__lark *l);
+
+/* parse.c: the text of a module, which was added. */
+bool tsl__lark_parse(tsl__lark *l, uint32_t module);
+
+/* imports.c: adds what was imported, and what that imports. */
+bool tsl__lark_import(tsl__lark *l);
+/* define.c: does what the texts of all modules say, and checks that all names are there. */
+bool tsl__lark_define(tsl__lark *l);
+/* library.c: the text of a grammar that is built in, or NULL. */
+const char *tsl__lark_library(const char *name, size_t length);
+
+/* literal.c: what stands between the quotes of a string, or the slashes of a regular expression, to
+ * l->bytes; *first and *count say where. */
+bool tsl__lark_unescape(tsl__lark *l, uint32_t module, uint32_t at, uint32_t length, bool pattern,
+                        uint32_t *first, uint32_t *count);
+
+/* pattern.c: a regular expression of Python as one of compiler/regex/. */
+enum {
+  TSL__LARK_LOOKS = 1,    /* it has conditions */
+  TSL__LARK_LAZY = 2,     /* it has lazy quantifiers */
+  TSL__LARK_LATE = 4,     /* and a greedy one after a lazy one */
+  TSL__LARK_VARIABLE = 8, /* it has greedy quantifiers */
+  TSL__LARK_COUNTED = 16  /* it counts far enough to want a frame of its own */
+};
+typedef TSL__VEC(char) tsl__lark_chars;
+/* False: tsl__lark_fail was called, at `at`. */
+bool tsl__lark_pattern(tsl__lark *l, uint32_t module, uint32_t at, const uint8_t *text, size_t n,
+                       uint32_t flags, tsl__lark_chars *out, uint8_t *traits);
+
+/* terminal.c: expressions of all terminals, and of what is ignored. */
+bool tsl__lark_terminals(tsl__lark *l);
+/* Of a literal, range or regular expression in a rule. */
+bool tsl__lark_leaf(tsl__lark *l, uint32_t module, uint32_t node, tsl__expr *out, uint8_t *traits);
+/* The shortest texts of e: those of which no beginning is one, too. */
+tsl__expr tsl__lark_shortest(tsl__exprs *x, tsl__expr e);
+
+/* build.c: rules to l->g; *root is where to start. */
+bool tsl__lark_build(tsl__lark *l, uint32_t *root);
+
+#endif

@@ -1,0 +1,61 @@
+/* lark.h - Lark grammars: the notation of Lark 1.x, and of llguidance, which builds on it.
+ *
+ * Problem   A Lark text has rules (lower case) over terminals (upper case). What it accepts depends
+ *           on how a text is cut into terminals, and Lark has several lexers.
+ * Meaning   A terminal is a set of texts: those that its expression matches in full. A text is
+ *           accepted if it can be cut, in any way, into texts of terminals, so that the terminals
+ *           parse from the start rule. Texts of %ignore may stand before, between and after them.
+ *             start: A "b"     A: /a+b?/     "aab" is accepted: A is "aa". A lexer that takes the
+ *             longest terminal reads "aab" as A, and finds no "b".
+ *             start: A A       A: /a+/       "a" is not accepted, "aa" and "aaa" are
+ *             %ignore " "                    " a  a " is accepted, and so is "aa"
+ *           This is the language of Lark's Earley parser with lexer="dynamic_complete", where each
+ *           regular expression is taken for all of its matches. lexer="dynamic" takes one match at
+ *           each place, so it accepts a part of that language.
+ * Lazy      A terminal with a lazy quantifier matches its shortest texts: those of which no beginning
+ *           matches too. /<.*?>/ ends at the first ">". A greedy quantifier after a lazy one would
+ *           make the match depend on the search: it is refused.
+ * Around    A look-around, ^, $ or \b in a terminal is supported where the terminal's own text
+ *           decides it; else it is refused.
+ * Way       text → items.h (a tree for each definition, parse.c) → imports.c (modules, names) →
+ *           terminal.c (terminals: expressions) → build.c (rules: the tree of compiler/gbnf/ast.h,
+ *           in which a terminal is one EXPR node) → compiler/gbnf/: left recursion, placing,
+ *           lowering.
+ *           %ignore I: each terminal T of a rule becomes T I*, and the start rule I* start.
+ * Notation  docs/lark.md has the table: what Lark has, what llguidance adds, and what is refused
+ *           here, with TSL_ERR_UNSUPPORTED and its place.
+ * Limits    nesting (max_depth), TSL__LARK_MODULES_MAX imports, TSL__LARK_RULES_MAX rules with the
+ *           instances of templates, and those of compiler/gbnf/gbnf.h and compiler/regex/regex.h
+ * Tested by tests/lark/test_lark.c, tests/programs/test_lark.py, fuzz/fuzz_lark.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_LARK_LARK_H
+#define TSL_COMPILER_LARK_LARK_H
+
+#include "compiler/expr/expr.h"
+
+#define TSL__LARK_MODULES_MAX 1000u
+#define TSL__LARK_RULES_MAX 4000000u
+
+/* The expression of a JSON Schema, for %json; never nullable. */
+typedef tsl_status tsl__lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t length,
+                                  tsl__expr *out, tsl_error *error);
+
+typedef struct tsl__lark_options {
+  const char *start;    /* the start rule; NULL: "start" */
+  uint32_t max_depth;   /* 0: 512 */
+  tsl__lark_json *json; /* NULL: %json is not supported */
+  void *json_ctx;
+  tsl_resolver resolver; /* asked for imported files ("a/b.lark"); NULL: there are none */
+  void *resolver_ctx;
+} tsl__lark_options;
+
+/* Compile to an expression. `vocab` resolves tokens and may be NULL if the grammar names none.
+ * Everything that can be wrong is found here: SYNTAX, UNSUPPORTED and EMPTY with line and column,
+ * LIMIT, NO_MEMORY. A place in an imported file is given by the %import, and in words. `text` need
+ * not outlive the call. */
+tsl_status tsl__lark_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
+                             const tsl__lark_options *options, tsl__expr *out, tsl_error *error);
+
+#endif
