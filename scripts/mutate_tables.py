@@ -6,10 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 import re
 
 FILES = """
-    walk/walk walk/near_limit walk/search walk/linear masks/mask position/stacks
+    walk/walk walk/near_limit walk/search walk/linear masks/mask position/moves position/stacks position/stacks_step
     position/stacks_mask automaton/state matcher/matcher matcher/quota matcher/batch
     matcher/mask_table automaton/leftover walk/classes walk/nonascii walk/fixed walk/names
-    walk/shared_walks masks/borrow position/boundary position/distinct position/distinct_items
+    walk/shared_walks masks/borrow position/boundary position/distinct position/distinct_deny
+    position/distinct_intern position/distinct_items
     position/distinct_mask position/distinct_names position/distinct_unbounded
     position/distinct_search position/distinct_token automaton/seen_names kernels/logits
     kernels/logits_portable kernels/logits_avx2
@@ -18,7 +19,8 @@ FILES = """
 KERNELS = {"kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"}
 MEMORY = set(
     """
-        position/boundary position/distinct position/distinct_items position/distinct_mask
+        position/boundary position/distinct position/distinct_deny
+    position/distinct_intern position/distinct_items position/distinct_mask
         position/distinct_names position/distinct_unbounded position/distinct_search
         position/distinct_token automaton/seen_names masks/borrow
     """.split()
@@ -117,7 +119,6 @@ WAYS = "chooses between two ways to the same result"
 STICKY = "the failure is sticky, and who calls asks for it"
 SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
 EQUIVALENT = [
-    ("walk/walk", r"(?<=return )tsl__mix\(.*", HASH),
     (
         "walk/search",
         r"tokens < TSL__HINT_MIN|n->end - n->own_end < TSL__HINT_MIN",
@@ -128,15 +129,9 @@ EQUIVALENT = [
         r"r->live_count \* 8u (<|>=) n->children",
         WAYS + ": each live byte looked up, or each child",
     ),
-    ("walk/walk", r"(?<=!found\) )return true", WAYS + ": as `like`, or in full"),
     (
         "position/distinct_token",
         r"(?<=\|\| )!(?=tsl__run_note\(space, r, v->bytes\[i\]\)\))",
-        WAYS + ": frames are stepped where it is false",
-    ),
-    (
-        "position/distinct_token",
-        r"(?<=plain) & (?=TSL__MOVE_CALLED\))",
         WAYS + ": frames are stepped where it is false",
     ),
     (
@@ -149,10 +144,6 @@ EQUIVALENT = [
         r"t->n == 1 \|\| r->live_count >= PER_NODE_MIN",
         WAYS + ": node by node, or merged",
     ),
-    ("position/stacks", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
-    ("walk/names", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
-    ("position/distinct", r"(?<=hash = ).*|(?<=return )tsl__(mix|hash)\(.*", HASH),
-    ("automaton/leftover", r"(?<=hash = ).*|(?<=return )tsl__mix\(.*", HASH),
     (
         "automaton/leftover",
         r"layer != space && t >= space->leftovers\.first",
@@ -210,29 +201,12 @@ EQUIVALENT = [
     ("walk/classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
     ("walk/fixed", r"(?<=space->status != TSL_OK\) )return false", STICKY),
     (
-        "position/distinct_token",
-        r"(?<=if \(!tsl__run_load_memory\(space, r, p\)\) )return false",
-        STICKY,
-    ),
-    (
         "position/distinct_unbounded",
         r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)",
         "what is not known to be endless is searched",
         {" != "},
     ),
-    (
-        "position/distinct_unbounded",
-        r"(?<=verdict == PLENTY && space->status) == (?=TSL_OK)",
-        "what is not known to be unbounded is searched",
-        {" != "},
-    ),
     ("matcher/quota", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
-    (
-        "position/distinct_mask",
-        r"(?<=space->watches) & (?=TSL__NEW_ITEM\) && harmless)",
-        "looks for tokens to take out where there are none",
-        {" | "},
-    ),
     (
         "position/distinct_items",
         r"(?<=->guarded) & (?=TSL__NEW_ITEM\) \|\|)",
@@ -245,12 +219,6 @@ EQUIVALENT = [
         r"(?<=pairs\[2 \* i\]) - (?=1\))",
         "more nodes are exits: the walk enters what the class's mask has",
         {" + "},
-    ),
-    (
-        "walk/walk",
-        r"(?<=if \(need) > (?=height\) need)",
-        "a token of the whole height can reach the minimum, and not pass it",
-        {" >= "},
     ),
     (
         "automaton/state",

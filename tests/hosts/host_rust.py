@@ -168,7 +168,7 @@ def main():
     ]
     common.end(
         counts,
-        f"Rust (cargo {version}): turnstile-sys and turnstile, {tokens} tokens generated, example person: {example.stdout.strip()}",
+        f"Rust (cargo {version}): turnstile-sys and turnstile, {tokens} tokens generated, example person: {example.stdout.strip()}",  # noqa: E501
     )
 
 

@@ -1,18 +1,29 @@
 #!/usr/bin/env python3
-"""What the manual shows is true: every code block and command of README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md, docs/ and bindings/*/README.md is run.
+"""What the manual shows is true: every code block and command of README.md, CONTRIBUTING.md,
+CHANGELOG.md, SECURITY.md, docs/ and bindings/*/README.md is run.
 
-  sh        run line by line in the root of the tree, build/turnstile being the tool under test. `./dev …` is not run from inside a test: its subcommand must exist (.ci/run runs demo, test,
+  sh        run line by line in the root of the tree, build/turnstile being the tool under test.
+            `./dev …` is not run from inside a test: its subcommand must exist (.ci/run runs demo,
+            test,
             test hosts, test page and docs)
-  c         with a main: compiled and run. Without: a fragment, compiled as the body of a function; what it needs is declared in a comment before the block, <!-- c: … -->
-  python    run after what a comment before the block sets up, and before what it checks: <!-- python: SET UP // CHECK -->
-  hosts     <!-- hosts: NAME --> before the block: it needs what ./dev test hosts NAME builds or fetches, and is run there, for real (tests/hosts/host_NAME.py). Here its syntax is checked
-  indented  commands (four spaces) are run as sh; where they name a file that the reader is to put in, STAND_INS has one. `meson install` goes to a scratch folder (DESTDIR). Packages that
+  c         with a main: compiled and run. Without: a fragment, compiled as the body of a function;
+            what it needs is declared in a comment before the block, <!-- c: … -->
+  python    run after what a comment before the block sets up, and before what it checks: <!--
+            python: SET UP // CHECK -->
+  hosts     <!-- hosts: NAME --> before the block: it needs what ./dev test hosts NAME builds or
+            fetches, and is run there, for real (tests/hosts/host_NAME.py). Here its syntax is
+            checked
+  indented  commands (four spaces) are run as sh; where they name a file that the reader is to put
+            in, STAND_INS has one. `meson install` goes to a scratch folder (DESTDIR). Packages that
             `apt-get install` names must be those that ./dev installs
 
   keywords  docs/schema.md lists the keywords of compiler/schema/keywords.def, each with its drafts
-  rooms     docs/architecture.md lists every folder of runtime/ and compiler/, with a header that is there, and docs/pictures/rooms.svg is drawn from it. Each function that it names is in the
+  rooms     docs/architecture.md lists every folder of runtime/ and compiler/, with a header that is
+            there, and docs/pictures/rooms.svg is drawn from it. Each function that it names is in
+            the
             file of its row
-  limits    every message that goes with TSL_ERR_LIMIT in runtime/ and compiler/ stands in docs/limits.md, its numbers as N and what is put between as …
+  limits    every message that goes with TSL_ERR_LIMIT in runtime/ and compiler/ stands in
+            docs/limits.md, its numbers as N and what is put between as …
 
 Names of folders that a block would leave behind (STAND_INS) are those of a scratch folder here.
 
@@ -354,7 +365,7 @@ def rooms():
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         if name.endswith((".def", ".build")):
             found = re.search(rf"\b{function}\b", text)
-        else:  # a definition: its parameters are followed by a body; a header may declare what a kernel's file defines
+        else:  # a definition: its parameters are followed by a body; a header may declare what a kernel's file defines  # noqa: E501
             found = re.search(rf"^[a-zA-Z][^;#=\n]*\b{function}\([^;{{]*\)\s*\{{", text, re.M) or (
                 name.endswith(".h") and re.search(rf"\b{function}\(", text)
             )

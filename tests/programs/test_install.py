@@ -188,7 +188,8 @@ def test_runtime(folder):
 
 
 def follow_artifacts(folder, runtime):
-    """The same program over both libraries: the full one writes artifacts, and both print the same for each byte of a text."""
+    """The same program over both libraries: the full one writes artifacts, and both print the same
+    for each byte of a text."""
     source = ROOT / "tests" / "support" / "artifact_program.c"
     programs = {}
     for name, library, libraries, flags in (

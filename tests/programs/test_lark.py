@@ -12,7 +12,8 @@ refuses are not counted: it refuses terminals that may be empty and rules that c
 2,000 by default (with a seed whose grammars Lark is quick at; some take it minutes).
 
 SPDX-License-Identifier: Apache-2.0
-"""
+"""  # noqa: E501
+
 import argparse
 import collections
 import ctypes
@@ -28,12 +29,18 @@ BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
 VENV = ROOT / "build" / "venv"
 
 
-# ---- Turnstile, through its C interface ------------------------------------------------------------------------------
+# ---- Turnstile, through its C interface ------------------------------------------------------------------------------  # noqa: E501
 
 
 class Error(ctypes.Structure):
-    _fields_ = [("status", ctypes.c_int), ("offset", ctypes.c_size_t), ("line", ctypes.c_uint32), ("column", ctypes.c_uint32),
-                ("pointer", ctypes.c_char * 256), ("message", ctypes.c_char * 512)]
+    _fields_ = [
+        ("status", ctypes.c_int),
+        ("offset", ctypes.c_size_t),
+        ("line", ctypes.c_uint32),
+        ("column", ctypes.c_uint32),
+        ("pointer", ctypes.c_char * 256),
+        ("message", ctypes.c_char * 512),
+    ]
 
 
 class Engine:
@@ -45,7 +52,15 @@ class Engine:
     def grammar(self, text):
         """A matcher, or the error."""
         grammar, matcher, error, data = ctypes.c_void_p(), ctypes.c_void_p(), Error(), text.encode()
-        status = self.lib.tsl_grammar_lark(self.vocab, data, ctypes.c_size_t(len(data)), None, None, ctypes.byref(grammar), ctypes.byref(error))
+        status = self.lib.tsl_grammar_lark(
+            self.vocab,
+            data,
+            ctypes.c_size_t(len(data)),
+            None,
+            None,
+            ctypes.byref(grammar),
+            ctypes.byref(error),
+        )
         if status:
             return error
         assert self.lib.tsl_matcher_new(grammar, None, ctypes.byref(matcher)) == 0
@@ -76,11 +91,11 @@ class Engine:
         self.lib.tsl_matcher_free(matcher)
 
 
-# ---- Lark ------------------------------------------------------------------------------------------------------------
+# ---- Lark ------------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 class AllMatches:
-    """A regular expression whose match is the longest text at a place that it matches in full. dynamic_complete asks for shorter texts too."""
+    """A regular expression whose match is the longest text at a place that it matches in full. dynamic_complete asks for shorter texts too."""  # noqa: E501
 
     def __init__(self, pattern):
         self.pattern = pattern
@@ -106,17 +121,21 @@ def parses(lark, judge, text, how):
     """Does Lark accept the text? `how`: "any split", "complete" or "dynamic"."""
     parser, own, all_matches = judge
     parser.parser.parser.complete_lex = how != "dynamic"
-    parser.parser.parser.term_matcher.__self__.regexps.update(all_matches if how == "any split" else own)
+    parser.parser.parser.term_matcher.__self__.regexps.update(
+        all_matches if how == "any split" else own
+    )
     try:
         parser.parse(text)
         return True
     except lark.exceptions.UnexpectedInput:
         return False
-    except RuntimeError:  # "Earley should not generate multiple start symbol items": a text with several readings
+    except (
+        RuntimeError
+    ):  # "Earley should not generate multiple start symbol items": a text with several readings
         return True
 
 
-# ---- random grammars -------------------------------------------------------------------------------------------------
+# ---- random grammars -------------------------------------------------------------------------------------------------  # noqa: E501
 
 LETTERS = "abc"
 TEXTS = 40  # of one grammar
@@ -134,11 +153,29 @@ class Maker:
         return f'"{text}"' + ("i" if self.rng.random() < 0.08 else "")
 
     def pattern(self):
-        atoms = ["a", "b", "c", "[ab]", "[^a]", ".", "(?:ab|c)", "(ab?)", "\\w", "[b-c]", "\\x61", "(?i:B)", "[^\\Wa]"]
-        parts = [self.rng.choice(atoms) + self.rng.choice(["", "", "", "*", "+", "?", "{2}", "{1,2}", "{,2}"]) for _ in range(self.rng.randint(1, 3))]
+        atoms = [
+            "a",
+            "b",
+            "c",
+            "[ab]",
+            "[^a]",
+            ".",
+            "(?:ab|c)",
+            "(ab?)",
+            "\\w",
+            "[b-c]",
+            "\\x61",
+            "(?i:B)",
+            "[^\\Wa]",
+        ]
+        parts = [
+            self.rng.choice(atoms)
+            + self.rng.choice(["", "", "", "*", "+", "?", "{2}", "{1,2}", "{,2}"])
+            for _ in range(self.rng.randint(1, 3))
+        ]
         text = "".join(parts)
         if self.rng.random() < 0.15:
-            text = f"(?:{text}|{self.rng.choice(atoms)})"  # Lark joins without brackets: /a|b/ "c" is a|bc there, (a|b)c here
+            text = f"(?:{text}|{self.rng.choice(atoms)})"  # Lark joins without brackets: /a|b/ "c" is a|bc there, (a|b)c here  # noqa: E501
         return f"/{text}/" + self.pick("", "", "", "", "i", "s", "x", "u")
 
     def leaf(self, names):
@@ -167,34 +204,43 @@ class Maker:
             if self.rng.random() < empty:
                 alternatives.append("")
             else:
-                alternatives.append(" ".join(self.item(names, depth) for _ in range(self.rng.randint(1, 3))))
+                alternatives.append(
+                    " ".join(self.item(names, depth) for _ in range(self.rng.randint(1, 3)))
+                )
         return " | ".join(alternatives)
 
     def grammar(self):
         terminals = [f"T{i}" for i in range(self.rng.randint(0, 3))]
-        rules = ["start"] + [self.pick("r{}", "_r{}").format(i) for i in range(self.rng.randint(0, 3))]
+        rules = ["start"] + [
+            self.pick("r{}", "_r{}").format(i) for i in range(self.rng.randint(0, 3))
+        ]
         lines = []
         for i, name in enumerate(terminals):
             lines.append(f"{name}{self.pick('', '', '.2')}: {self.body(terminals[:i], 1)}")
         names = terminals + rules
         if self.rng.random() < 0.3:
             lines.append("_sep{x, y}: x (y x)*")
-            names = names + ['_sep{%s, %s}' % (self.leaf(terminals), self.leaf(terminals)), '_sep{%s, "c"}' % self.rng.choice(rules)]
+            names = names + [
+                "_sep{%s, %s}" % (self.leaf(terminals), self.leaf(terminals)),
+                '_sep{%s, "c"}' % self.rng.choice(rules),
+            ]
         if self.rng.random() < 0.15:
             lines.append("%import common.INT")
             names = names + ["INT"]
         for rule in rules:
-            mark = self.pick("", "", "", "!", "?") if not rule.startswith("_") else self.pick("", "!")
+            mark = (
+                self.pick("", "", "", "!", "?") if not rule.startswith("_") else self.pick("", "!")
+            )
             lines.append(f"{mark}{rule}: {self.body(names, 2, 0.1)}")
         if self.rng.random() < 0.4:
-            lines.append(self.pick('%ignore " "', '%ignore /[ _]+/', '%ignore "c"', "%ignore /b/"))
+            lines.append(self.pick('%ignore " "', "%ignore /[ _]+/", '%ignore "c"', "%ignore /b/"))
         return "\n".join(lines) + "\n"
 
     def text(self, letters):
         return "".join(self.rng.choice(letters) for _ in range(self.rng.randint(0, 7)))
 
 
-# ---- comparing -------------------------------------------------------------------------------------------------------
+# ---- comparing -------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def compare(lark, pairs, seed):
@@ -214,9 +260,17 @@ def compare(lark, pairs, seed):
             count["without any text" if known else "refused"] += 1
             if not known:
                 failures += 1
-                lines.append(f"refused: {matcher.message.decode()} at {matcher.line}:{matcher.column}\n{text}")
+                lines.append(
+                    f"refused: {matcher.message.decode()} at {matcher.line}:{matcher.column}\n{text}"  # noqa: E501
+                )
             continue
-        letters = LETTERS + LETTERS + ("1" if "INT" in text else "") + (" " if "ignore" in text else "") + "B_"
+        letters = (
+            LETTERS
+            + LETTERS
+            + ("1" if "INT" in text else "")
+            + (" " if "ignore" in text else "")
+            + "B_"
+        )
         for i in range(TEXTS):
             sample = maker.text(letters) if i % 2 else engine.generate(matcher, rng, letters)
             ours = engine.accepts(matcher, sample)
@@ -230,13 +284,17 @@ def compare(lark, pairs, seed):
                 lines.append(f"{sample!r}: here {ours}, any split {exact}\n{text}")
             if i % 4:
                 continue
-            complete, dynamic = (parses(lark, judge, sample, how) for how in ("complete", "dynamic"))
+            complete, dynamic = (
+                parses(lark, judge, sample, how) for how in ("complete", "dynamic")
+            )
             count["asked three judges"] += 1
             count["any split accepts, complete does not"] += exact and not complete
             count["any split accepts, dynamic does not"] += exact and not dynamic
             if (complete and not ours) or (dynamic and not ours):
                 failures += 1
-                lines.append(f"{sample!r}: here {ours}, any split {exact}, complete {complete}, dynamic {dynamic}\n{text}")
+                lines.append(
+                    f"{sample!r}: here {ours}, any split {exact}, complete {complete}, dynamic {dynamic}\n{text}"  # noqa: E501
+                )
         engine.free(matcher)
     return count, failures, lines
 
@@ -245,13 +303,60 @@ def library(lark):
     """The library's terminals against Lark's own, on texts made for them."""
     engine, failures, checked = Engine(), [], 0
     rng = random.Random(5)
-    names = {"common": ["DIGIT", "HEXDIGIT", "INT", "SIGNED_INT", "DECIMAL", "FLOAT", "SIGNED_FLOAT", "NUMBER", "SIGNED_NUMBER", "ESCAPED_STRING",
-                        "LCASE_LETTER", "UCASE_LETTER", "LETTER", "WORD", "CNAME", "WS_INLINE", "WS", "CR", "LF", "NEWLINE", "SH_COMMENT", "CPP_COMMENT",
-                        "C_COMMENT", "SQL_COMMENT"],
-             "python": ["NAME", "COMMENT", "STRING", "LONG_STRING", "DEC_NUMBER", "HEX_NUMBER", "OCT_NUMBER", "BIN_NUMBER", "FLOAT_NUMBER", "IMAG_NUMBER",
-                        "DECIMAL", "ASYNC", "AWAIT", "SLASH", "_SPECIAL_DEC", "_EXP", "_NEWLINE"],
-             "unicode": ["WS", "WS_INLINE"]}
-    letters = {"STRING": "a\"'\\r\n", "LONG_STRING": "a\"\"\"'\\\n", "ESCAPED_STRING": "a\"\\\n", "C_COMMENT": "a/*\n"}
+    names = {
+        "common": [
+            "DIGIT",
+            "HEXDIGIT",
+            "INT",
+            "SIGNED_INT",
+            "DECIMAL",
+            "FLOAT",
+            "SIGNED_FLOAT",
+            "NUMBER",
+            "SIGNED_NUMBER",
+            "ESCAPED_STRING",
+            "LCASE_LETTER",
+            "UCASE_LETTER",
+            "LETTER",
+            "WORD",
+            "CNAME",
+            "WS_INLINE",
+            "WS",
+            "CR",
+            "LF",
+            "NEWLINE",
+            "SH_COMMENT",
+            "CPP_COMMENT",
+            "C_COMMENT",
+            "SQL_COMMENT",
+        ],
+        "python": [
+            "NAME",
+            "COMMENT",
+            "STRING",
+            "LONG_STRING",
+            "DEC_NUMBER",
+            "HEX_NUMBER",
+            "OCT_NUMBER",
+            "BIN_NUMBER",
+            "FLOAT_NUMBER",
+            "IMAG_NUMBER",
+            "DECIMAL",
+            "ASYNC",
+            "AWAIT",
+            "SLASH",
+            "_SPECIAL_DEC",
+            "_EXP",
+            "_NEWLINE",
+        ],
+        "unicode": ["WS", "WS_INLINE"],
+    }
+    letters = {
+        "STRING": "a\"'\\r\n",
+        "LONG_STRING": 'a"""\'\\\n',
+        "ESCAPED_STRING": 'a"\\\n',
+        "C_COMMENT": "a/*\n",
+    }
     for module, all_names in names.items():
         for name in all_names:
             text = f"start: {name}\n%import {module}.{name}\n"
@@ -260,21 +365,35 @@ def library(lark):
                 failures.append(f"{module}.{name}: {matcher.message.decode()}")
                 continue
             judge = judges(lark, text)
-            alphabet = letters.get(name, "019a_eE+-.xXoObBfjJ#/*\" \t\r\n\\\xa0éasync")
+            alphabet = letters.get(name, '019a_eE+-.xXoObBfjJ#/*" \t\r\n\\\xa0éasync')
             for _ in range(600):
                 sample = "".join(rng.choice(alphabet) for _ in range(rng.randint(0, 6)))
                 if name in letters and rng.random() < 0.7:
-                    quote = {"C_COMMENT": ("/*", "*/"), "ESCAPED_STRING": ('"', '"'), "STRING": ("'", "'"), "LONG_STRING": ('"""', '"""')}[name]
+                    quote = {
+                        "C_COMMENT": ("/*", "*/"),
+                        "ESCAPED_STRING": ('"', '"'),
+                        "STRING": ("'", "'"),
+                        "LONG_STRING": ('"""', '"""'),
+                    }[name]
                     sample = quote[0] + sample + quote[1]
                 checked += 1
-                if engine.accepts(matcher, sample) != parses(lark, judge, sample, "any split" if module == "common" and name not in letters else "dynamic"):
-                    failures.append(f"{module}.{name}: {sample!r}: here {engine.accepts(matcher, sample)}")
+                if engine.accepts(matcher, sample) != parses(
+                    lark,
+                    judge,
+                    sample,
+                    "any split" if module == "common" and name not in letters else "dynamic",
+                ):
+                    failures.append(
+                        f"{module}.{name}: {sample!r}: here {engine.accepts(matcher, sample)}"
+                    )
             engine.free(matcher)
     return checked, failures
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--pairs", type=int, default=2000)
     options.add_argument("--seed", type=int, default=22)
     options.add_argument("--show", type=int, default=10, help="differences that are printed")
@@ -284,12 +403,16 @@ def main():
     except ImportError:
         python = VENV / "bin" / "python"
         if python.is_file() and "TSL_LARK_AGAIN" not in os.environ:
-            return subprocess.call([str(python), *sys.argv], env={**os.environ, "TSL_LARK_AGAIN": "1"})
-        print("skipped: Lark is not installed; scripts/fetch.py python does it\n0 passed, 0 failed, 1 skipped")
+            return subprocess.call(
+                [str(python), *sys.argv], env={**os.environ, "TSL_LARK_AGAIN": "1"}
+            )
+        print(
+            "skipped: Lark is not installed; scripts/fetch.py python does it\n0 passed, 0 failed, 1 skipped"  # noqa: E501
+        )
         return 0
     count, failed, lines = compare(lark, given.pairs, given.seed)
     checked, wrong = library(lark)
-    for line in (lines + wrong)[:given.show]:
+    for line in (lines + wrong)[: given.show]:
         print(line)
     print(", ".join(f"{n} {what}" for what, n in sorted(count.items())))
     print(f"{checked} texts of the library's terminals, {len(wrong)} differ")

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """The worked changes of docs/patches still apply, build and pass the tests that they bring.
 
-The tree is copied to a temporary folder. Each patch is tried on a clean copy first (patch --dry-run), then all of them are applied, the
-static library and the tests of the patches are built, and those tests run. Less optimisation than a release has halves the time.
+The tree is copied to a temporary folder. Each patch is tried on a clean copy first (patch
+--dry-run), then all of them are applied, the
+static library and the tests of the patches are built, and those tests run. Less optimisation than a
+release has halves the time.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -69,13 +71,13 @@ def apply(folder):
         tried = patched(name, folder, "--dry-run")
         check(
             tried.returncode == 0,
-            f"{name}.patch applies to the tree as it is{'' if tried.returncode == 0 else ': ' + tried.stdout}",
+            f"{name}.patch applies to the tree as it is{'' if tried.returncode == 0 else ': ' + tried.stdout}",  # noqa: E501
         )
     for name in TESTS:
         done = patched(name, folder)
         check(
             done.returncode == 0,
-            f"{name}.patch applies beside the others{'' if done.returncode == 0 else ': ' + done.stdout}",
+            f"{name}.patch applies beside the others{'' if done.returncode == 0 else ': ' + done.stdout}",  # noqa: E501
         )
 
 
@@ -95,7 +97,7 @@ def main():
     missing = [tool for tool in ("git", "patch", "meson", "ninja") if not shutil.which(tool)]
     if missing or not (ROOT / ".git").exists():
         print(
-            f"  skipped: {', '.join(missing) or 'the history of the tree'} is not here\n0 passed, 0 failed, 1 skipped"
+            f"  skipped: {', '.join(missing) or 'the history of the tree'} is not here\n0 passed, 0 failed, 1 skipped"  # noqa: E501
         )
         return 0
     check(

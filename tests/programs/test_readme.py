@@ -3,13 +3,17 @@
 
   size      a stranger reads it in a minute: at most 120 lines
   step      the tokens of "One step" are those that the tool prints
-  example   the C example has at most 20 lines, compiles without a warning against the shared library, and prints a number of its schema
+  example   the C example has at most 20 lines, compiles without a warning against the shared
+            library, and prints a number of its schema
   python    the Python example has at most 14 lines, set-up included (test_docs.py runs it)
-  commands  every `./dev X` and `build/turnstile X` that README.md, CONTRIBUTING.md and the guide name exists; a test that does not exist is said to be none before anything is fetched
+  commands  every `./dev X` and `build/turnstile X` that README.md, CONTRIBUTING.md and the guide
+            name exists; a test that does not exist is said to be none before anything is fetched
   header    docs/guide.md names the subjects of include/turnstile.h in their order
-  figures   the table beside other engines is that of docs/bench/peers.md; what docs/bench.md says of pairs, texts and schemas stands in docs/testing-log.md
+  figures   the table beside other engines is that of docs/bench/peers.md; what docs/bench.md says
+            of pairs, texts and schemas stands in docs/testing-log.md
   links     every file and folder that README.md, CONTRIBUTING.md and CHANGELOG.md link to exists
-  hosts     docs/hosts.md links to an example for each host, of at most 50 lines, which a test of the hosts runs
+  hosts     docs/hosts.md links to an example for each host, of at most 50 lines, which a test of
+            the hosts runs
 
 SPDX-License-Identifier: Apache-2.0
 """

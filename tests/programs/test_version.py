@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The version stands in one place: project() in meson.build.
 
-The library's file name, turnstile.pc, the Python package and the bill of materials take it from there. What no build writes is compared here:
+The library's file name, turnstile.pc, the Python package and the bill of materials take it from
+there. What no build writes is compared here:
 
-  header    TSL_VERSION_MAJOR, _MINOR and _PATCH in include/turnstile.h, from which tsl_version() is made
+  header    TSL_VERSION_MAJOR, _MINOR and _PATCH in include/turnstile.h, from which tsl_version() is
+            made
   packages  bindings/node/package.json, the crates in bindings/rust and their lock file
   python    pyproject.toml names no version: meson-python asks meson
   library   the shared library says the same number
@@ -76,7 +78,7 @@ def main():
     check(
         found(
             "a.h",
-            "#define TSL_VERSION_MAJOR 4\n#define TSL_VERSION_MINOR 5\n#define TSL_VERSION_PATCH 6\n",
+            "#define TSL_VERSION_MAJOR 4\n#define TSL_VERSION_MINOR 5\n#define TSL_VERSION_PATCH 6\n",  # noqa: E501
         )
         == ["4.5.6"],
         "self check: a header",

@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 """One word for one thing, and sentences that are read once.
 
-  words      no retired word (docs/glossary.md) stands in what CHECKED names: as a word, as a part of an identifier, or in a file's name
-  glossary   each retired word that is looked for stands in the table of docs/glossary.md, so that a reader finds its successor
-  sentences  no sentence of README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md, docs/ and bindings/*/README.md has more than 25 words
+  words      no retired word (docs/glossary.md) stands in what CHECKED names: as a word, as a part
+             of an identifier, or in a file's name
+  glossary   each retired word that is looked for stands in the table of docs/glossary.md, so that a
+             reader finds its successor
+  sentences  no sentence of README.md, CONTRIBUTING.md, CHANGELOG.md, SECURITY.md, docs/ and
+             bindings/*/README.md has more than 25 words
 
-A word is looked for in any case, and identifiers are split: `tsl__walk_kin`, `walkKin` and `Kin` all hold "kin". `wide` is an English word: it is
-looked for in C's identifiers alone, outside of comments and texts. A sentence ends with a full stop, a question or exclamation mark, a paragraph,
-an item of a list or a cell of a table. A piece of code counts as one word; blocks of code and reports that a program wrote are left out.
+A word is looked for in any case, and identifiers are split: `tsl__walk_kin`, `walkKin` and `Kin`
+all hold "kin". `wide` is an English word: it is
+looked for in C's identifiers alone, outside of comments and texts. A sentence ends with a full
+stop, a question or exclamation mark, a paragraph,
+an item of a list or a cell of a table. A piece of code counts as one word; blocks of code and
+reports that a program wrote are left out.
 
-    python3 tests/programs/test_words.py --list        counts of retired words in every folder, checked or not; fails never
+    python3 tests/programs/test_words.py --list        counts of retired words in every folder,
+    checked or not; fails never
     python3 tests/programs/test_words.py --list runtime/walk     the lines of that folder
 
 SPDX-License-Identifier: Apache-2.0
@@ -24,7 +31,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 RETIRED = (
-    "asked beyond brief crossing dull kin laid plenty surely taken tell tells told united zone zones"
+    "asked beyond brief crossing dull kin laid plenty surely taken tell tells told united zone zones"  # noqa: E501
 ).split()
 IN_IDENTIFIERS = ["wide"]
 # Files and folders without retired words. A folder that is clean is added here, and stays clean.
@@ -41,7 +48,7 @@ CHECKED = [
 ALLOWED = {
     "docs/limits.md": {"tell", "united"}  # messages of the engine, word for word
 }
-# The words are looked for in files of these kinds. Not in data: texts, schemas, published vocabularies.
+# The words are looked for in files of these kinds. Not in data: texts, schemas, published vocabularies.  # noqa: E501
 KINDS = {
     ".c",
     ".h",
@@ -97,7 +104,7 @@ def kept(name):
     return pathlib.Path(name).suffix in KINDS and not DATA.search(name) and name != THIS
 
 
-# ---- words -----------------------------------------------------------------------------------------------------------
+# ---- words -----------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def parts(text):
@@ -150,7 +157,7 @@ def test_words():
             else:
                 check(
                     False,
-                    f'{name}:{line}: "{word}" is a retired word; docs/glossary.md has the one for it',
+                    f'{name}:{line}: "{word}" is a retired word; docs/glossary.md has the one for it',  # noqa: E501
                 )
         results.append(True)
     for name, words in ALLOWED.items():
@@ -172,7 +179,7 @@ def test_glossary():
         check(listed & known, f'docs/glossary.md: "{word}" stands in the table of retired words')
 
 
-# ---- sentences -------------------------------------------------------------------------------------------------------
+# ---- sentences -------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def units(text):
@@ -230,7 +237,7 @@ def test_sentences():
             check(False, f"{name}:{line}: a sentence of {words} words: {sentence[:100]}")
 
 
-# ---- the test of the test --------------------------------------------------------------------------------------------
+# ---- the test of the test --------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def test_self():
@@ -300,12 +307,12 @@ def list_all(place):
             ][word] += 1
             if place and (name == place or name.startswith(place.rstrip("/") + "/")):
                 print(
-                    f"{name}:{line}: {word}: {text.splitlines()[line - 1].strip()[:120] if line else name}"
+                    f"{name}:{line}: {word}: {text.splitlines()[line - 1].strip()[:120] if line else name}"  # noqa: E501
                 )
     if not place:
         for folder in sorted(counts):
             print(
-                f"{'checked' if is_checked(folder) else '       '} {folder:28} {sum(counts[folder].values()):5}  "
+                f"{'checked' if is_checked(folder) else '       '} {folder:28} {sum(counts[folder].values()):5}  "  # noqa: E501
                 + ", ".join(f"{word} {n}" for word, n in counts[folder].most_common())
             )
     return 0
