@@ -6,7 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 import re
 
 FILES = """
-    walk/walk walk/near_limit walk/search walk/linear masks/mask position/moves position/stacks position/stacks_step
+    walk/walk walk/near_limit walk/search walk/linear masks/mask position/moves
+    position/stacks position/stacks_step
     position/stacks_mask automaton/state matcher/matcher matcher/quota matcher/batch
     matcher/mask_table automaton/leftover walk/classes walk/nonascii walk/fixed walk/names
     walk/shared_walks masks/borrow position/boundary position/distinct position/distinct_deny
