@@ -169,7 +169,7 @@ static tsl_status compile_source(tsl_vocab *vocab, const uint8_t *bytes, size_t 
   return tsl_grammar_compile(vocab, &source, out, error);
 }
 
-/* ---- the public calls: runtime/artifact with this compiler ------------------------------------- */
+/* ---- the public calls: runtime/artifact with this compiler ----------------------------------- */
 
 static const tsl__growth growth = TSL__GROWTH(compile_source, write_source);
 

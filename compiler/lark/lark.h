@@ -12,9 +12,9 @@
  *           This is the language of Lark's Earley parser with lexer="dynamic_complete", where each
  *           regular expression is taken for all of its matches. lexer="dynamic" takes one match at
  *           each place, so it accepts a part of that language.
- * Lazy      A terminal with a lazy quantifier matches its shortest texts: those of which no beginning
- *           matches too. /<.*?>/ ends at the first ">". A greedy quantifier after a lazy one would
- *           make the match depend on the search: it is refused.
+ * Lazy      A terminal with a lazy quantifier matches its shortest texts: those of which no
+ *           beginning matches too. /<.*?>/ ends at the first ">". A greedy quantifier after a lazy
+ *           one would make the match depend on the search: it is refused.
  * Around    A look-around, ^, $ or \b in a terminal is supported where the terminal's own text
  *           decides it; else it is refused.
  * Way       text → items.h (a tree for each definition, parse.c) → imports.c (modules, names) →

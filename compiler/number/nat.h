@@ -46,8 +46,8 @@ void tsl__nat_divide(const tsl__nat *a, const tsl__nat *b, tsl__nat *quotient, t
 void tsl__nat_gcd(tsl__nat *out, const tsl__nat *a, const tsl__nat *b);
 /* a = (a × 10 + digit) mod m, where a < m; needs one limb of room. */
 bool tsl__nat_push_digit_mod(tsl__nat *a, uint32_t digit, const tsl__nat *m);
-/* Divide by `prime` (2 or 5) as often as possible; returns how often. Not for zero. Cost: a pass over
- * the limbs for each 29 twos or 12 fives. */
+/* Divide by `prime` (2 or 5) as often as possible; returns how often. Not for zero. Cost: a pass
+ * over the limbs for each 29 twos or 12 fives. */
 uint32_t tsl__nat_strip(tsl__nat *a, uint32_t prime);
 /* a = a × prime^exponent, prime 2 or 5; false: it does not fit. The same cost. */
 bool tsl__nat_mul_power(tsl__nat *a, uint32_t prime, int64_t exponent);

@@ -1,7 +1,7 @@
 /* outline.c - what is left of a number, in words from which it can be grown again.
  *
- * Problem   What has been read of a number has no end: its trailing zeros decide which exponents may
- *           follow. Such states cannot be listed in an artifact one by one.
+ * Problem   What has been read of a number has no end: its trailing zeros decide which exponents
+ *           may follow. Such states cannot be listed in an artifact one by one.
  * Idea      They are expressions of a few kinds around the automata of numbers, and each automaton
  *           is named by its constraint and by the text read so far. So a description is a word for
  *           each kind and what it holds (compiler/states/outline.c has the form, and reads it).

@@ -225,7 +225,7 @@ tsl__expr tsl__schema_member_begins(struct schema *s, goal value, uint32_t level
 /* The same after what is left of a name of the cell, which must be new: a frame. */
 tsl__expr tsl__schema_extra(struct schema *s, struct cell *c, tsl__expr member);
 
-/* ---- what conj.c, negate.c and clause.c share -------------------------------------------------- */
+/* ---- what conj.c, negate.c and clause.c share ------------------------------------------------ */
 struct pending {
   const struct pending *next;
   const struct tracker *tracker; /* what it evaluates counts for; NULL: nobody asks */

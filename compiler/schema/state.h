@@ -52,7 +52,7 @@
 #define TSL__SCHEMA_USED 64u
 #define TSL__SCHEMA_UNIQUE 1024u /* different values under uniqueItems that are listed */
 
-/* ---- numbers of nodes and goals --------------------------------------------------------------- */
+/* ---- numbers of nodes and goals -------------------------------------------------------------- */
 
 typedef uint32_t sid;  /* a subschema: index into schema.nodes */
 typedef uint32_t lit;  /* sid * 2, + 1 if negated */

@@ -17,7 +17,7 @@
 
 #include "compiler/tags/parser.h"
 
-/* ---- reporting: text --------------------------------------------------------------------------- */
+/* ---- reporting: text ------------------------------------------------------------------------- */
 
 void tsl__parser_put(tsl_parser *p, text_vec *to, const char *text, size_t n) {
   if (!n) return;
@@ -117,7 +117,7 @@ void tsl__parser_report_text(tsl_parser *p, size_t to) {
   }
 }
 
-/* ---- reporting: notes -------------------------------------------------------------------------- */
+/* ---- reporting: notes ------------------------------------------------------------------------ */
 
 /* What stands before a value: a comma, and its key if it is no item. The value's capture is open
  * already. */
@@ -196,7 +196,7 @@ void tsl__parser_report_notes(tsl_parser *p, uint32_t last) {
   p->reported = last;
 }
 
-/* ---- reporting: how far ------------------------------------------------------------------------ */
+/* ---- reporting: how far ---------------------------------------------------------------------- */
 
 /* Where the first note after `last` begins to count, of all threads. */
 static size_t first_open(const tsl_parser *p, uint32_t last) {

@@ -29,7 +29,7 @@
 #include "compiler/schema/object.h"
 #include "compiler/tags/lower.h"
 
-/* ---- captures ----------------------------------------------------------------------------------- */
+/* ---- captures -------------------------------------------------------------------------------- */
 
 static tsl__expr unfold_capture(tsl__exprs *x, void *ctx, uint32_t index) {
   (void)x;

@@ -1,15 +1,16 @@
 /* plan_names.c - the names of members that a plan spells, and whether a token may spell one of them
  * first: see plan.h.
  *
- * Problem   Landings forget the name that a token spells, so that all tokens share one plan. But the
- *           plan may have a member of that very name later, and a name may come once only.
+ * Problem   Landings forget the name that a token spells, so that all tokens share one plan. But
+ *           the plan may have a member of that very name later, and a name may come once only.
  * Idea      For each plan: which of its bytes end a name. That is found once, from the plan's end
  *           backwards, by asking at each position whether a name is under way. The names themselves
  *           are gathered where the answer is "some". A token whose text could be, or become, one of
  *           them gets a search of its own; all others keep the shared plan.
  * Example   In {"a":1," the plan of the landing is `b":0}`, so its name is "b". The token `b` could
  *           become "b" and gets a search of its own. The token `c` could not, and shares the plan.
- * Cost      One run of each position of the plan's way, once. A token: one comparison with each name.
+ * Cost      One run of each position of the plan's way, once. A token: one comparison with each
+ *           name.
  * Tested by tests/decode/test_budget.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -4,8 +4,8 @@
  *           stacks. The room that declares the space must not know the rooms above it, but whoever
  *           makes a space must know the size of an element of each table, and whoever frees it must
  *           free what each room keeps.
- * Idea      The highest of these rooms makes layers. It lists all tables once, and hands the space a
- *           table of functions (tsl__layer_ops), by which the rooms below free and count a space.
+ * Idea      The highest of these rooms makes layers. It lists all tables once, and hands the space
+ *           a table of functions (tsl__layer_ops), by which the rooms below free and count a space.
  * Example   walk/classes.c needs a layer of its own for the lengths of tokens; it calls
  *           space->layer->make, which is tsl__space_new.
  * Cost      A new layer allocates the space, one block of its arena, and the record that gathers

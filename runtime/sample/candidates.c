@@ -259,7 +259,7 @@ tsl__logits_spread tsl__candidates_spread(const tsl__candidates *c) {
   return s;
 }
 
-/* ---- from dense to narrow --------------------------------------------------------------------- */
+/* ---- from dense to narrow -------------------------------------------------------------------- */
 
 bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *all) {
   size_t before = c->n;

@@ -10,7 +10,8 @@
  * Hangul    11,172 syllables by arithmetic.
  *
  * Example   "e" U+0323 U+0301  ->  U+1EB9 U+0301;   U+212B  ->  U+00C5
- * Cost      O(n). Text without code points from U+0300 on is recognised by its bytes and not touched.
+ * Cost      O(n). Text without code points from U+0300 on is recognised by its bytes and not
+ *           touched.
  * Refs      The Unicode Standard, chapter 3.11 and 3.12; UAX #15.
  * Tested by tests/tokenizer/test_nfc.c
  *

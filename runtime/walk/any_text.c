@@ -234,7 +234,8 @@ static void gather_short(tsl__space *space, tsl__level *l, const struct tsl__tex
       tsl__gather_token(space, &l->gather, t->closing[i].what);
 }
 
-/* A string of so many characters to so many: any string, minus what is too long or ends it early. */
+/* A string of so many characters to so many: any string, minus what is too long or ends it
+ * early. */
 static void walk_counted(tsl__space *space, tsl__level *l, const struct tsl__texts *t, span s) {
   const tsl__walk *any = tsl__walk_over(space, t->state, 0, TSL__WHOLE, false);
   tsl__reference *ref = &l->reference;

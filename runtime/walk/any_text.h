@@ -1,5 +1,5 @@
-/* any_text.h - walks of JSON strings that hold any characters, as far as they can be taken from that
- * of a string of nothing but these.
+/* any_text.h - walks of JSON strings that hold any characters, as far as they can be taken from
+ * that of a string of nothing but these.
  *
  * Problem   Most strings with a length hold any characters, and most patterns begin or go on with
  *           any (`-1$`, `^x.*`). From each such state escapes are derived anew, and each token with

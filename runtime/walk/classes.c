@@ -398,8 +398,8 @@ static bool has_words(const tsl__bytes *letters) {
          !letters->w[3];
 }
 
-/* Such a class below the space that texts begin with, which most tokens do: words are taken at once,
- * what else there is along the table without them (linear_cover.h). */
+/* Such a class below the space that texts begin with, which most tokens do: words are taken at
+ * once, what else there is along the table without them (linear_cover.h). */
 static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t,
                           const tsl__bytes *letters) {
   const tsl__linear *rest = t->rest;

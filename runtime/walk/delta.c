@@ -1,8 +1,8 @@
 /* delta.c - finder: the walk of a state, from that of a similar state (reference.h).
  *
  * Problem   What a pattern, or a list of excluded names, forbids within a text is followed through
- *           states each of which lives on nearly any byte. The walk of each enters most of the trie,
- *           and differs from that of the state before by a few tokens.
+ *           states each of which lives on nearly any byte. The walk of each enters most of the
+ *           trie, and differs from that of the state before by a few tokens.
  * Idea      Two states that a byte leads to the same place have the same walk below it. So compare
  *           where each byte leads from both, from the root of the trie on. Where it differs, go on
  *           below that node with the two places. What is left are few trees: their tokens are

@@ -205,7 +205,7 @@ void tsl__level_push(tsl__space *space, level *l, tsl__level_entry e) {
   if (!tsl__vec_push(&space->alloc, &l->stack, e)) tsl__space_no_memory(space);
 }
 
-/* ---- where the search was --------------------------------------------------------------------- */
+/* ---- where the search was -------------------------------------------------------------------- */
 
 /* The nodes that the search was at in some states. Of a large set many lie below others: a loop
  * reaches them from each. */

@@ -460,8 +460,9 @@ static bool mark_short(const reading *at, const tsl__linear *t, bool spaced, uns
   return few;
 }
 
-/* From a row, words are taken at once if all of them live, or all of so many letters and no more;
- * then the table without them will do. `spaced`: a space stands before. False on failure (sticky). */
+/* From a row, words are taken at once if all of them live, or all of so many letters and no
+ * more; then the table without them will do. `spaced`: a space stands before. False on failure
+ * (sticky). */
 static bool cover(reading *at, uint8_t row, bool spaced) {
   const tsl__linear *t = at->table;
   table *rows = at->rows;

@@ -8,15 +8,15 @@
  *           still needed and still allowed. Both are cut off at the height of the trie, since no
  *           token can begin more iterations than it has bytes. A state without a register has, in
  *           the same bits, what follows the frame, where the walk depends on that (follow.h).
- * Layers    A layer looks in its own tables and in those of the layer below. A frozen layer makes no
- *           more walks: its memo is one array with open addressing, without locks.
- * Calls     A state that does nothing but call is also found by its calls: an object has such a state
- *           for each set of members that it has seen, and most of them call the same frames. What
- *           they come back to matters only where the called frame leaves something over.
+ * Layers    A layer looks in its own tables and in those of the layer below. A frozen layer makes
+ *           no more walks: its memo is one array with open addressing, without locks.
+ * Calls     A state that does nothing but call is also found by its calls: an object has such a
+ *           state for each set of members that it has seen, and most of them call the same frames.
+ *           What they come back to matters only where the called frame leaves something over.
  * Far       A loop that needs more iterations than any path of a known walk began has that walk.
- * Example   `[a-z]{3,70}` in a vocabulary of at most 8 bytes: after 3 letters 67 may follow, which no
- *           token reaches. The context is (0 needed, any number allowed); after 4 it is the same, and
- *           the walk is found. After 65 letters 5 may follow, and the walk is a new one.
+ * Example   `[a-z]{3,70}` in a vocabulary of at most 8 bytes: after 3 letters 67 may follow, which
+ *           no token reaches. The context is (0 needed, any number allowed); after 4 it is the
+ *           same, and the walk is found. After 65 letters 5 may follow, and the walk is a new one.
  * Cost      One probe of a hash table, some 20 ns; the table of a frozen layer is one load.
  * Tested by tests/walk/test_calls.c, tests/walk/test_shortcuts.c, tests/engine/test_oracle.c
  *
@@ -117,8 +117,8 @@ static inline bool tsl__memo_calls_alone(const tsl__space *space, const tsl__sta
          !tsl__shortcut_is_off(space, TSL__SHORTCUT_CALLS);
 }
 
-/* Remember a walk, which is the last one of the layer's pool. False: out of memory (sticky), as with
- * the other two that put. */
+/* Remember a walk, which is the last one of the layer's pool. False: out of memory (sticky), as
+ * with the other two that put. */
 bool tsl__memo_put(tsl__space *space, const tsl__walk *w);
 /* The walk in either layer, or one that was loaded with the grammar: that is remembered. NULL:
  * there is none, or on failure (sticky). */

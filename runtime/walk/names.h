@@ -101,8 +101,8 @@ tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
  * known; NULL on failure (sticky). */
 const tsl__resumed *tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name);
 const tsl__resumed *tsl__resume_anew(tsl__space *space, tsl__state resume, uint32_t name);
-/* Where nothing is known of it: if it is quickly found that a frame is called, that, or another that
- * allows the same until it has ended; else 0. */
+/* Where nothing is known of it: if it is quickly found that a frame is called, that, or another
+ * that allows the same until it has ended; else 0. */
 tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,

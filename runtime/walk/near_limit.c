@@ -1,18 +1,19 @@
 /* near_limit.c - finder: a string near its limit, from the same string without it (reference.h).
  *
  * Problem   A string of a pattern and at most 64 characters is at another count after each letter.
- *           Far from the limit each walk is that of the same string without a limit. Near it, tokens
- *           that are longer than what is left must be looked at, and the walk would be a new one.
+ *           Far from the limit each walk is that of the same string without a limit. Near it,
+ *           tokens that are longer than what is left must be looked at, and the walk would be a new
+ *           one.
  * Idea      A token shorter than what is left does not see the limit. The others are few, and are
  *           tried one by one: by the state without the limit and by the state with it. Those that
  *           only the former takes are removed from its walk.
- * Fewer     Most long tokens need not be tried by the state with the limit: one with more characters
- *           than are left dies; one after which the shortest end still fits lives; and what a part
- *           of the texts (`low`) takes, the state takes. Tokens are tried in the order of their
- *           spelling, so the bytes that one shares with the one before are read once.
- * Open      Where the limit is on the whole text and the pattern is open at its end, the reference is
- *           any string at all (`open`). It says nothing of tokens with a quote or a backslash: these
- *           are removed, and read along a table (linear.h).
+ * Fewer     Most long tokens need not be tried by the state with the limit: one with more
+ *           characters than are left dies; one after which the shortest end still fits lives; and
+ *           what a part of the texts (`low`) takes, the state takes. Tokens are tried in the order
+ *           of their spelling, so the bytes that one shares with the one before are read once.
+ * Open      Where the limit is on the whole text and the pattern is open at its end, the reference
+ *           is any string at all (`open`). It says nothing of tokens with a quote or a backslash:
+ *           these are removed, and read along a table (linear.h).
  * Example   `^[a-z]+( [a-z]+)*$` with at most 12 characters, after `ab`: 10 are left. ` abcdefghij`
  *           has 11 characters and is removed; `cde` is as without the limit.
  * Exact     A token that leaves the frame in one of the two and not in the other, or in a way that
@@ -210,8 +211,8 @@ static bool try_all(const near *n, trail *other, trail *own) {
   return true;
 }
 
-/* Can each longer token be settled by trying it? And leave the frame those at most that leave `like`
- * too, and as far. Then n->denied is filled in. */
+/* Can each longer token be settled by trying it? And leave the frame those at most that leave
+ * `like` too, and as far. Then n->denied is filled in. */
 static bool is_known(tsl__space *space, const near *n) {
   trail other = {.space = space, .last = n->last}, own = other;
   if (n->longer == 0) return true;

@@ -1,8 +1,8 @@
 /* nonascii.h - classes of characters past ASCII, as marks on the trie.
  *
  * Problem   A class of letters such as `.` or \S has nearly all characters past ASCII, but not
- *           all: some line separators, some spaces. Bytes do not say which, and so a walk would enter
- *           every subtree of a multi-byte character.
+ *           all: some line separators, some spaces. Bytes do not say which, and so a walk would
+ *           enter every subtree of a multi-byte character.
  * Idea      Two bits per node, made once per class. EXIT: the last character of the node's path is
  *           not in the class (or, cut off in the middle, cannot become one that is). DIRTY: some
  *           node below is an exit. ASCII has no exits here: sets of bytes are enough. Where only

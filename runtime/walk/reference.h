@@ -1,9 +1,9 @@
 /* reference.h - a walk that is a known one, minus what is removed, plus what is added.
  *
- * Problem   The first walk of a state over the whole vocabulary takes up to a millisecond. Most such
- *           states are nearly like one whose walk is known: the state after the next byte of a name
- *           that is excluded, a string with a limit that few tokens reach, a string that must not
- *           hold one word.
+ * Problem   The first walk of a state over the whole vocabulary takes up to a millisecond. Most
+ *           such states are nearly like one whose walk is known: the state after the next byte of a
+ *           name that is excluded, a string with a limit that few tokens reach, a string that must
+ *           not hold one word.
  * Idea      Say how the two differ, not what the new one is. A *finder* looks at a state and fills
  *           in a reference: the known mask and leftover, the tokens and leftover nodes to remove,
  *           and the places from which the search adds what the known walk lacks. One function,
@@ -15,9 +15,9 @@
  *           tokens that the limit denies.
  *           any_text.c: a string of any characters, minus tokens that are too long or end it early.
  *           subtract.c: a class of letters, minus the tokens that die, plus what is no letter.
- * Example   Strings except "no", after the opening quote. Known: the walk of any string. Removed: the
- *           token `no"`, and the node of `no"`, which leads tokens such as `no",` out of the string.
- *           Added: nothing.
+ * Example   Strings except "no", after the opening quote. Known: the walk of any string. Removed:
+ *           the token `no"`, and the node of `no"`, which leads tokens such as `no",` out of the
+ *           string. Added: nothing.
  * Exact     A finder that cannot name every difference returns false, and another way is taken.
  * Cost      To apply one: a copy of the known mask's lists, some nanoseconds a removed token, and
  *           the search of what is added.
@@ -43,7 +43,8 @@ typedef struct tsl__reference {
   tsl__mask mask;
   tsl__leftover left;
   /* removed: tokens, in any order; those of two bitsets (NULL: none); and nodes, sorted by their
-   * tokens, none below another: nothing is left over at these nor below, but what is added leaves */
+   * tokens, none below another: nothing is left over at these nor below, but what is added
+   * leaves */
   TSL__VEC(tsl_token) tokens;
   const uint32_t *without[2];
   TSL__VEC(uint32_t) nodes;
@@ -70,7 +71,7 @@ bool tsl__reference_removes(const tsl__space *space, const tsl__reference *ref, 
  * search goes on from here. False on failure (sticky). */
 bool tsl__reference_apply(tsl__space *space, struct tsl__level *l, tsl__reference *ref);
 
-/* ---- finders: each fills in *ref, which is cleared here ----------------------------------------- */
+/* ---- finders: each fills in *ref, which is cleared here -------------------------------------- */
 
 /* "Any text but some" (`h->base` and `h->except`), over a leftover. False on failure (sticky). */
 bool tsl__difference_find(tsl__space *space, struct tsl__level *l, const tsl__hint *h,

@@ -2,28 +2,30 @@
  *
  * Problem   A string that must not hold some text, or must hold another, lives on nearly all texts:
  *           none but few tokens die. The first walk of such a state would read the whole trie.
- * Idea      What a text of letters does to the state is a small graph (text_graph.h). Followed to its
- *           end it says, for each point, how many bytes away the nearest death is, and which bytes
- *           lie on every way there. So the walk is the mask of the class minus what dies, and only
- *           tokens are looked at that are long enough and have those bytes. What is legal but is no
- *           letter (a closing quote, an escape) is searched for as ever, among the letters.
+ * Idea      What a text of letters does to the state is a small graph (text_graph.h). Followed to
+ *           its end it says, for each point, how many bytes away the nearest death is, and which
+ *           bytes lie on every way there. So the walk is the mask of the class minus what dies, and
+ *           only tokens are looked at that are long enough and have those bytes. What is legal but
+ *           is no letter (a closing quote, an escape) is searched for as ever, among the letters.
  * Needed    The bytes of one shortest way to death are the candidates: at each of its steps, those
- *           that go the same way (`C` and `c`). What all ways need is a greatest fixed point: a point
- *           needs what each of its ways on needs.
- * Nowhere   What no text may hold wherever it stands (a slash in names without one) is looked for in
- *           no tree: a bitset has the tokens with it. Ways by such bytes are none then.
+ *           that go the same way (`C` and `c`). What all ways need is a greatest fixed point: a
+ *           point needs what each of its ways on needs.
+ * Nowhere   What no text may hold wherever it stands (a slash in names without one) is looked for
+ *           in no tree: a bitset has the tokens with it. Ways by such bytes are none then.
  * Words     Two words may have no byte in common. Where all ways together need none, or too many
  *           tokens have what they need, the tokens that die by each way are looked for in turn.
- * Past ASCII  Most patterns have `.`, which U+2028 dies of, and few tokens have that. Tokens that die
- *           within a character past ASCII are looked for apart: such ways share nothing with others.
- * Letters   Where a quote is kept apart from the characters beside it, as in JSON strings, letters are raw
- *           characters; else all characters, if the text may end anywhere or nothing follows.
- * Exact     Every way to death through the letters is in the graph. A token without one of the bytes
- *           that all ways need, or with fewer bytes than the shortest way, does not die.
+ * Non-ASCII Most patterns have `.`, which U+2028 dies of, and few tokens have that. Tokens that die
+ *           within a character past ASCII are looked for apart: such ways share nothing with
+ *           others.
+ * Letters   Where a quote is kept apart from the characters beside it, as in JSON strings, letters
+ *           are raw characters; else all characters, if the text may end anywhere or nothing
+ *           follows.
+ * Exact     Every way to death through the letters is in the graph. A token without one of the
+ *           bytes that all ways need, or with fewer bytes than the shortest way, does not die.
  * Example   Names without `hipchat`: each way needs h, i, p, c, a and t, and seven bytes. The few
  *           tokens that have all of them are tried, and none dies.
- * Cost      0.1 ms where the states are known, most of it for the graph; reading the whole trie takes
- *           1.1 ms.
+ * Cost      0.1 ms where the states are known, most of it for the graph; reading the whole trie
+ *           takes 1.1 ms.
  * Tested by tests/walk/test_subtract.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -108,8 +110,8 @@ static bool has_row(const tsl__bytes *set, unsigned lo, unsigned hi) {
   return tsl__bytes_within(&row, set);
 }
 
-/* What all ways need that go on from where these end. A point that needs fewer than before is looked
- * at once more. */
+/* What all ways need that go on from where these end. A point that needs fewer than before is
+ * looked at once more. */
 static void find_needed_before(graph *g) {
   uint16_t changed[TSL__GRAPH_FIRST + TSL__GRAPH_POINTS + 1];
   bool waits[TSL__GRAPH_FIRST + TSL__GRAPH_POINTS + 1] = {false};
@@ -213,7 +215,8 @@ typedef struct onward {
   uint16_t to[][256];
 } onward;
 
-/* The row of a point, made when it is first asked for. By what is no letter it leads TSL__GRAPH_ELSEWHERE. */
+/* The row of a point, made when it is first asked for. By what is no letter it leads
+ * TSL__GRAPH_ELSEWHERE. */
 static const uint16_t *row_of(const graph *g, onward *o, uint32_t at) {
   if (o->made[at]) return o->to[at];
   o->made[at] = true;

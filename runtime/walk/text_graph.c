@@ -1,8 +1,8 @@
 /* text_graph.c - see text_graph.h.
  *
  * A worklist: each point's ways are added in the order of their bytes, and a way to states that are
- * no point yet makes one. Points are found by a hash of their states and part, so each is made once.
- * A state's ranges of bytes that the grammar says are alike are derived once.
+ * no point yet makes one. Points are found by a hash of their states and part, so each is made
+ * once. A state's ranges of bytes that the grammar says are alike are derived once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -123,8 +123,8 @@ static uint32_t first_alike(graph *g, const tsl__state_rec *r, unsigned branch, 
   return a->known ? a->first[i] : i;
 }
 
-/* Where a point's state (by number) goes by a byte, and by all up to *end, which may become smaller.
- * *range: not above the one of the byte, which it becomes. */
+/* Where a point's state (by number) goes by a byte, and by all up to *end, which may become
+ * smaller. *range: not above the one of the byte, which it becomes. */
 static tsl__target step(graph *g, const tsl__state_rec *r, unsigned branch, unsigned b,
                         uint32_t *range, unsigned *end) {
   uint32_t i = *range, first;

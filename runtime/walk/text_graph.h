@@ -12,9 +12,9 @@
  *           their ways are those of an earlier point (compiler/states/failure.h), and are copied.
  * Past ASCII  Characters that lead to one place are one way for each row of first bytes, if the
  *           grammar says so at once; others are followed byte by byte.
- * Example   Strings without `the`. Points: nothing read, `t` read, `th` read. Ways: `t` from each to
- *           the second, `h` from the second to the third, `e` from the third to TSL__GRAPH_DEAD, and all other
- *           letters back to the first.
+ * Example   Strings without `the`. Points: nothing read, `t` read, `th` read. Ways: `t` from each
+ *           to the second, `h` from the second to the third, `e` from the third to TSL__GRAPH_DEAD,
+ *           and all other letters back to the first.
  * Cost      About 1 µs for each target of a state that is made, of which there are at most 1,024.
  * Tested by tests/walk/test_subtract.c, tests/engine/test_oracle.c
  *
@@ -36,8 +36,8 @@
 
 /* A point's part: its texts end between two characters. */
 enum { TSL__GRAPH_BETWEEN };
-/* Numbers of points that are none. TSL__GRAPH_ALIVE: whatever letters follow; TSL__GRAPH_ELSEWHERE: such tokens are looked
- * for apart. */
+/* Numbers of points that are none. TSL__GRAPH_ALIVE: whatever letters follow; TSL__GRAPH_ELSEWHERE:
+ * such tokens are looked for apart. */
 enum { TSL__GRAPH_DEAD, TSL__GRAPH_ALIVE, TSL__GRAPH_ELSEWHERE, TSL__GRAPH_FIRST };
 
 typedef struct tsl__graph_point {

@@ -7,11 +7,12 @@
  *           last one is the search (search.h), which can make any walk.
  * Example   A string of at most 40 characters that matches `^a`, after its opening quote. It does
  *           more than call; it is no string of *any* characters; but it has a form, "as without the
- *           limit", so near_limit.c makes its walk from that of `^a` alone. That one has no form. No
- *           similar state was walked yet. Its letters are no class of their own. The search makes it.
+ *           limit", so near_limit.c makes its walk from that of `^a` alone. That one has no form.
+ *           No similar state was walked yet. Its letters are no class of their own. The search
+ *           makes it.
  * Cycles    A loop around something that may be empty can come back to a walk in progress without
- *           having read a byte. What that would add, the outer walk adds already, so it adds nothing;
- *           but walks between the two are incomplete and must not be remembered (`cycle`).
+ *           having read a byte. What that would add, the outer walk adds already, so it adds
+ *           nothing; but walks between the two are incomplete and must not be remembered (`cycle`).
  * Cost      The table is some 20 ns a walk; what its entries cost stands with each of them.
  * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c
  *
@@ -27,7 +28,8 @@
 #include "runtime/walk/reference.h"
 #include "runtime/walk/search.h"
 
-/* times its steps that a walk by a graph of letters (subtract.c) has cost: the graph is made first */
+/* times its steps that a walk by a graph of letters (subtract.c) has cost: the graph is made
+ * first */
 #define GRAPH_WORTH 8u
 /* steps from which a walk over the whole vocabulary is worth leaving to other grammars; one over a
  * set is with any, as it is mostly put together from others, which is no step */
@@ -40,7 +42,7 @@
 typedef tsl__level level;
 typedef tsl__level_entry entry;
 
-/* ---- loops over one class of letters ---------------------------------------------------------- */
+/* ---- loops over one class of letters --------------------------------------------------------- */
 
 /* The walk of a state over the whole vocabulary, far from its limit, with its parts; NULL: not done
  * yet. */
@@ -113,7 +115,7 @@ static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   if (near && l->reach < room && space->status == TSL_OK) remember_free(space, l, h, state, out);
 }
 
-/* ---- the ways --------------------------------------------------------------------------------- */
+/* ---- the ways -------------------------------------------------------------------------------- */
 
 /* A walk that is being made. */
 typedef struct making {
@@ -332,8 +334,8 @@ static const tsl__walk *recall_text(tsl__space *space, const tsl__state_rec *r, 
 }
 
 /* What is remembered of a state over a leftover; as if something followed will do: that leaves
- * something over, which nobody asks for. A grammar's state is expanded, as what it calls may say so.
- * NULL: nothing, or on failure (sticky). */
+ * something over, which nobody asks for. A grammar's state is expanded, as what it calls may say
+ * so. NULL: nothing, or on failure (sticky). */
 static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__state state,
                                uint32_t count, uint32_t context, tsl__leftover over) {
   uint32_t followed = context & ~1u;

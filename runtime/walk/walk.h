@@ -10,10 +10,10 @@
  * Search    (search.h) Skip: a byte that is not live is skipped with its subtree. Sweep: where all
  *           bytes below a node lead back to the same state, its subtree is one range of `order`.
  *           Letters: where a state lives on any text of certain letters, the tokens made of these
- *           are one bitset, made once per vocabulary; only subtrees with some other byte are entered.
- *           Together: states that an ambiguous loop has at one node are read on child by child, and
- *           those that become one are followed once. Table (linear.h): what is left is read as one
- *           array.
+ *           are one bitset, made once per vocabulary; only subtrees with some other byte are
+ *           entered. Together: states that an ambiguous loop has at one node are read on child by
+ *           child, and those that become one are followed once. Table (linear.h): what is left is
+ *           read as one array.
  * Memo      (memo.h) Far from the bounds of a loop the answer is that of the unbounded one. What a
  *           state does that does nothing but call is that of any other that calls the same.
  * Ways      Before the search walk.c tries shortcuts, in the order of a table there: a known walk,
@@ -23,7 +23,8 @@
  *           `"` and `":`, leftover empty.
  * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a
  *           structural state about 1 µs.
- * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c, the corpora of fuzz_walk and fuzz_mask
+ * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c, the corpora of fuzz_walk and
+ * fuzz_mask
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
-/* follow.h - what the tests of artifacts share: a small vocabulary, an artifact of a schema, and two
- * grammars that are followed side by side.
+/* follow.h - what the tests of artifacts share: a small vocabulary, an artifact of a schema, and
+ * two grammars that are followed side by side.
  *
- * Idea      A loaded grammar is right when it says what the compiled one says. `follow` draws random
- *           texts from the masks of the compiled grammar and gives each token to both. After each
- *           token both masks, forced bytes and shortest completions must be equal.
+ * Idea      A loaded grammar is right when it says what the compiled one says. `follow` draws
+ *           random texts from the masks of the compiled grammar and gives each token to both. After
+ *           each token both masks, forced bytes and shortest completions must be equal.
  * Example   follow(compiled, loaded, 6, 60, "tree"): six texts of at most 60 tokens each; a
  *           difference is reported with the name "tree".
  *

@@ -1,5 +1,5 @@
-/* test_shortcuts.c - each shortcut of the walk turned off, and all of them: the masks stay the same,
- * and the cost does not.
+/* test_shortcuts.c - each shortcut of the walk turned off, and all of them: the masks stay the
+ * same, and the cost does not.
  *
  * Each row is an input that needs one shortcut. Random texts are followed with that shortcut on and
  * off at once: every mask is the same, and some are checked against each token by itself. What the
@@ -123,7 +123,8 @@ static void compare(size_t row, uint32_t off) {
   tsl_grammar_release(without);
 }
 
-/* With the walks of other grammars, one that was compiled before has done all that this one needs. */
+/* With the walks of other grammars, one that was compiled before has done all that this one
+ * needs. */
 static void leave_to_others(size_t row) {
   tsl_vocab_set_walk_cache(vocab, 0);
   if (rows[row].shortcut != TSL__SHORTCUT_SHARED) return;
