@@ -131,7 +131,7 @@ def test_commands():
         check(re.search(rf"^\./dev {command}\b", offered, re.M), f"./dev {command} exists")
     done = run("./dev", "test", "docs", "nonsuch")
     check(
-        done.returncode == 1 and done.stderr.startswith("dev: there is no test nonsuch:"),
+        done.returncode == 1 and done.stderr.startswith("dev: there is no test nonsuch"),
         f"./dev test nonsuch: {done.stderr}",
     )
     tool = run(os.environ.get("TSL_CLI", str(BUILD / "turnstile")), "help").stdout
