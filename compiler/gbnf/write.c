@@ -7,7 +7,8 @@
  *
  * As written, but for what the parser has done: a class that is negated has its ranges, and is told
  * negated where it holds nearly all characters. Depth of recursion: the nesting of groups and
- * quantifiers, which the parser bounds. Tested by tests/gbnf/test_gbnf.c
+ * quantifiers, which the parser bounds.
+ * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,8 +8,9 @@
  *
  * What is in effect is found by following subschemas and references from the root; then the
  * documents are gone through in the order of their texts, as a reference can lead anywhere in them.
- * That is done when somebody asks. Tested by tests/schema/test_schema.c and
- * tests/programs/test_report.py, which walks schemas in its own way and compares.
+ * That is done when somebody asks.
+ * Tested by tests/schema/test_schema.c and tests/programs/test_report.py, which walks schemas in
+ *           its own way and compares.
  *
  * Where nothing satisfies a schema, the error names the keywords that clash: a copy of the
  * subschema loses one keyword after the other, as long as it stays unsatisfiable. What is left is a

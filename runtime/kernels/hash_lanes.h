@@ -2,8 +2,8 @@
  * compiled for; see tsl__logits_kernels.
  *
  * The hash is the same on all of them: only how many of its lanes are in a register differs (17 MB
- * of a vocabulary's cache file: 620 µs with SSE2, 390 with AVX2). Tested by
- * tests/kernels/test_logits.c, each level against the portable kernels
+ * of a vocabulary's cache file: 620 µs with SSE2, 390 with AVX2).
+ * Tested by tests/kernels/test_logits.c, each level against the portable kernels
  *
  * SPDX-License-Identifier: Apache-2.0
  */

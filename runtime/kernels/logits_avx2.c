@@ -2,8 +2,8 @@
  * lanes by compare.
  *
  * A byte of the mask is broadcast to 8 lanes, each lane picks its bit, and comparing makes it all
- * ones or zeros. The loops over logits are those of logits_lanes.h. Tested by
- * tests/kernels/test_logits.c
+ * ones or zeros. The loops over logits are those of logits_lanes.h.
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

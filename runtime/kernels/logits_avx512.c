@@ -2,7 +2,8 @@
  * register, a step.
  *
  * A half word of the mask is a mask register as it stands, so nothing is expanded. The loops over
- * logits are those of logits_lanes.h. Tested by tests/kernels/test_logits.c
+ * logits are those of logits_lanes.h.
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /* logits_dispatch.c - which kernels this process uses: the only place that asks the processor.
  *
  * The choice is one pointer, stored atomically. Threads that race compute the same answer and store
- * the same pointer, so no lock is needed and none can see anything half made. Tested by
- * tests/kernels/test_logits.c
+ * the same pointer, so no lock is needed and none can see anything half made.
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,8 +3,8 @@
  *
  * Four bits of the mask are broadcast to 4 lanes and each lane tests its own. Multiplication and
  * addition are fused where logits.h fuses them and nowhere else: results must be those of the
- * portable kernels to the bit. The loops over logits are those of logits_lanes.h. Tested by
- * tests/kernels/test_logits.c
+ * portable kernels to the bit. The loops over logits are those of logits_lanes.h.
+ * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

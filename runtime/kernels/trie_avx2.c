@@ -3,8 +3,8 @@
  * A node is six words. The first four of eight nodes are turned into four vectors, a field each,
  * and the last four likewise, of which two are new. What the node before says is the same vector a
  * lane further, its first lane out of the step before. Numbers are compared as signed ones: since a
- * chain of larger ones leads from the root's 0 to its end, none that passes is negative. Tested by
- * tests/kernels/test_trie_sound.c
+ * chain of larger ones leads from the root's 0 to its end, none that passes is negative.
+ * Tested by tests/kernels/test_trie_sound.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
