@@ -186,7 +186,7 @@ CHECKS = [
     (2, ["--grammar", BAD_GRAMMAR], "x", "nowhere"),
     (2, ["--grammar", SUM, "--root", "other"], "1", "other"),
     # calls
-    (2, [], "x", "one of --schema, --regex, --grammar and --artifact"),
+    (2, [], "x", "one of --schema, --regex, --grammar, --lark and --artifact"),
     (2, ["--regex", "a", "--regex", "b"], "a", "--regex"),
     (2, ["--regex", "a", "--order", "up"], "a", "--order"),
     (2, ["--regex", "a", "--nonsense"], "a", "no option --nonsense"),
@@ -239,7 +239,7 @@ def messages():
         ),
         (
             ["check", "--schema", PAIR, "--regex", "a", "-"],
-            "check: --regex a: one of --schema, --regex, --grammar and --artifact is given "
+            "check: --regex a: one of --schema, --regex, --grammar, --lark and --artifact is given "
             "already\n",
         ),
         (["check", "--schema", PAIR, "--resolve", "x", "-"], "check: --resolve x: not URL=DIR\n"),
