@@ -185,6 +185,9 @@ CHECKS = [
     (1, ["--grammar", SUM, "--root", "term"], "1+2", "byte offset 1"),
     (2, ["--grammar", BAD_GRAMMAR], "x", "nowhere"),
     (2, ["--grammar", SUM, "--root", "other"], "1", "other"),
+    # Lark
+    (0, ["--lark", "schemas/grammars/tool_call.lark"], "It rains.", None),
+    (1, ["--lark", "schemas/grammars/tool_call.lark"], "<tool_call>{}", "byte offset 12"),
     # calls
     (2, [], "x", "one of --schema, --regex, --grammar, --lark and --artifact"),
     (2, ["--regex", "a", "--regex", "b"], "a", "--regex"),
