@@ -49,6 +49,7 @@ ROOMS = {
     "runtime/artifact": ["artifact.h"],
     "compiler/expr": [
         "expr.h",
+        "meaning.h",
         "node.h",
         "deriv.h",
         "charset.h",
@@ -57,7 +58,7 @@ ROOMS = {
         "print.h",
     ],
     "compiler/number": ["number.h", "decimal.h", "outline.h", "parts.h"],
-    "compiler/states": ["states.h", "meaning.h", "hints.h", "outline.h"],
+    "compiler/states": ["states.h", "hints.h", "outline.h"],
     "compiler/json": ["json.h"],
     "compiler/regex": ["regex.h"],
     "compiler/formats": ["formats.h"],
