@@ -61,16 +61,17 @@ struct tsl__common {
   const tsl_vocab *vocab;
   pthread_mutex_t lock;
   uint8_t secret[TSL__SECRET];
-  bool drawn;          /* the secret is there: without it nothing is kept */
-  atomic_size_t limit; /* read without the lock too */
+  bool drawn; /* the secret is there: without it nothing is kept */
   generation young, old;
   TSL__VEC(bits *) rows; /* of masks of the vocabulary's layer, for good */
   uint8_t seen[SEEN];    /* masks asked for, by hash */
   uint32_t seen_all;
 };
 
+/* The vocabulary's, read without a lock. */
 static size_t limit_of(const tsl__common *c) {
-  return atomic_load_explicit(&((tsl__common *)(uintptr_t)c)->limit, memory_order_relaxed);
+  tsl_vocab *v = (tsl_vocab *)(uintptr_t)c->vocab;
+  return c->drawn ? atomic_load_explicit(&v->walk_cache, memory_order_relaxed) : 0;
 }
 static uint32_t *words_of(const entry *e) { return (uint32_t *)(uintptr_t)(e->at + e->shared); }
 static size_t size_of(const entry *e) {
@@ -204,70 +205,59 @@ static entry *find(tsl__common *c, const tsl__digest *key) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit) {
+static tsl__common *make(const tsl_vocab *vocab) {
   tsl__common *c = tsl__alloc_zero(&vocab->alloc, sizeof *c);
   if (!c) return NULL;
   c->vocab = vocab;
   c->drawn = tsl__secret_draw(c->secret);
-  atomic_init(&c->limit, c->drawn ? limit : 0);
   if (pthread_mutex_init(&c->lock, NULL)) return tsl__free(&vocab->alloc, c, sizeof *c), NULL;
   tsl__arena_init(&c->young.arena, &vocab->alloc);
   tsl__arena_init(&c->old.arena, &vocab->alloc);
   return c;
 }
 
-void tsl__common_free(tsl__common *c) {
-  if (!c) return;
-  tsl_allocator a = c->vocab->alloc;
-  generation_free(c->vocab, &c->young);
-  generation_free(c->vocab, &c->old);
-  for (size_t i = 0; i < c->rows.n; i++) release(c->vocab, c->rows.at[i]);
+static tsl__common *kept_by(const tsl_vocab *v) {
+  return atomic_load_explicit(&((tsl_vocab *)(uintptr_t)v)->common, memory_order_acquire);
+}
+
+static void free_kept(tsl_vocab *v) {
+  tsl__common *c = kept_by(v);
+  tsl_allocator a = v->alloc;
+  generation_free(v, &c->young);
+  generation_free(v, &c->old);
+  for (size_t i = 0; i < c->rows.n; i++) release(v, c->rows.at[i]);
   tsl__vec_free(&a, &c->rows);
   pthread_mutex_destroy(&c->lock);
   tsl__free(&a, c, sizeof *c);
 }
 
-size_t tsl__common_memory(tsl__common *c) {
-  if (!c) return 0;
+static size_t kept_memory(const tsl_vocab *v) {
+  tsl__common *c = kept_by(v);
   pthread_mutex_lock(&c->lock);
   size_t n = sizeof *c + generation_memory(&c->young) + generation_memory(&c->old) +
-             c->rows.cap * sizeof *c->rows.at + c->rows.n * bits_size(c->vocab);
+             c->rows.cap * sizeof *c->rows.at + c->rows.n * bits_size(v);
   pthread_mutex_unlock(&c->lock);
   return n;
 }
 
-static void free_kept(tsl_vocab *v) {
-  tsl__common_free(atomic_load_explicit(&v->common, memory_order_acquire));
-}
-static size_t kept_memory(const tsl_vocab *v) {
-  return tsl__common_memory(
-      atomic_load_explicit(&((tsl_vocab *)(uintptr_t)v)->common, memory_order_acquire));
-}
-
 bool tsl__common_attach(tsl_vocab *v) {
   static const tsl__kept_ops ops = {free_kept, kept_memory};
-  if (atomic_load_explicit(&v->common, memory_order_relaxed)) return true;
-  tsl__common *c = tsl__common_new(v, atomic_load_explicit(&v->walk_cache, memory_order_relaxed));
+  if (kept_by(v)) return true;
+  tsl__common *c = make(v);
   if (!c) return false;
   atomic_store_explicit(&v->common, c, memory_order_release);
   atomic_store_explicit(&v->kept[TSL__KEPT_WALKS], &ops, memory_order_release);
   return true;
 }
 
-static void set_limit(tsl__common *c, size_t limit) {
-  pthread_mutex_lock(&c->lock);
-  atomic_store_explicit(&c->limit, c->drawn ? limit : 0, memory_order_relaxed);
-  generation_free(c->vocab, &c->old);
-  if (generation_memory(&c->young) > limit / 2) generation_free(c->vocab, &c->young);
-  pthread_mutex_unlock(&c->lock);
-}
-
 void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
-  pthread_mutex_lock(&v->lock);
   atomic_store_explicit(&v->walk_cache, max_bytes, memory_order_relaxed);
-  tsl__common *c = atomic_load_explicit(&v->common, memory_order_acquire);
-  if (c) set_limit(c, max_bytes);
-  pthread_mutex_unlock(&v->lock);
+  tsl__common *c = kept_by(v);
+  if (!c) return;
+  pthread_mutex_lock(&c->lock);
+  generation_free(v, &c->old);
+  if (generation_memory(&c->young) > limit_of(c) / 2) generation_free(v, &c->young);
+  pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -275,10 +265,7 @@ void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
 /* NULL: none. What is asked for before the vocabulary's layer is whole
  * (compiler/grammar/rehearsal.h) says nothing of what grammars will ask for. */
 static tsl__common *common_of(const tsl__space *space) {
-  tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
-  return space->parent && space->parent->frozen
-             ? atomic_load_explicit(&v->common, memory_order_acquire)
-             : NULL;
+  return space->parent && space->parent->frozen ? kept_by(space->vocab) : NULL;
 }
 
 /* What a state means; false: that cannot be said. */

@@ -36,12 +36,8 @@
 typedef struct tsl__common tsl__common;
 typedef TSL__VEC(uint32_t) tsl__words;
 
-/* For at most `limit` bytes (0: nothing is kept, as where no secret can be drawn). NULL when out of
- * memory. */
-tsl__common *tsl__common_new(const tsl_vocab *vocab, size_t limit);
-void tsl__common_free(tsl__common *c);
-size_t tsl__common_memory(tsl__common *c);
-/* Make it for a vocabulary that has none, whose layer is about to be frozen. The caller has the
+/* Give it to a vocabulary whose layer is about to be frozen, if it has none. It keeps at most
+ * vocab->walk_cache bytes, and nothing where no secret can be drawn. The caller has the
  * vocabulary's lock. False: out of memory. */
 bool tsl__common_attach(tsl_vocab *vocab);
 
