@@ -37,19 +37,24 @@ def rooms():
 def box(x, y, width, height, colour, title, caption):
     def text(dy, size, weight, words):
         return (
-            f'<text x="{x + width / 2:g}" y="{y + dy:g}" text-anchor="middle" font-size="{size}" font-weight="{weight}">'  # noqa: E501
+            f'<text x="{x + width / 2:g}" y="{y + dy:g}" text-anchor="middle" font-size="{size}" '
+            f'font-weight="{weight}">'
             f"{xml.sax.saxutils.escape(words)}</text>"
         )
 
     return [
-        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="5" fill="{colour}" stroke="#555"/>',  # noqa: E501
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="5" fill="{colour}" '
+        'stroke="#555"/>',
         text(height / 2 - 3, 13, "bold", title),
         text(height / 2 + 13, 11, "normal", caption),
     ]
 
 
 def arrow(x1, y1, x2, y2):
-    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="#555" marker-end="url(#tip)"/>'  # noqa: E501
+    return (
+        f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="#555" '
+        'marker-end="url(#tip)"/>'
+    )
 
 
 def panel(folder, names, y):
@@ -58,7 +63,8 @@ def panel(folder, names, y):
     count = -(-len(names) // PER_ROW)
     height = 30 + count * ROW
     out = [
-        f'<rect x="{MARGIN}" y="{y}" width="{WIDTH - 2 * MARGIN}" height="{height}" rx="8" fill="none" stroke="#999"/>',  # noqa: E501
+        f'<rect x="{MARGIN}" y="{y}" width="{WIDTH - 2 * MARGIN}" height="{height}" rx="8" '
+        'fill="none" stroke="#999"/>',
         f'<text x="{MARGIN + 12}" y="{y + 19}" font-size="13" font-weight="bold">{folder}/</text>',
     ]
     for i, (room, caption) in enumerate(names):
@@ -104,14 +110,18 @@ def draw():
         if folder == "compiler":
             parts.append(arrow(WIDTH / 2, y, WIDTH / 2, y + 22))
     parts.append(
-        f'<text x="{MARGIN}" y="{y + 20}" font-size="11">An arrow points to what may be included; everything may include the header. Within a folder a room may include rooms with lower numbers.</text>'  # noqa: E501
+        f'<text x="{MARGIN}" y="{y + 20}" font-size="11">An arrow points to what may be included; '
+        "everything may include the header. Within a folder a room may include rooms with lower "
+        "numbers.</text>"
     )
     height = y + 20 + MARGIN
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" fill="#111">',  # noqa: E501
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+            f'viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" fill="#111">',
             "<title>The rooms of Turnstile</title>",
-            '<defs><marker id="tip" markerWidth="9" markerHeight="9" refX="7" refY="4" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="#555"/></marker></defs>',  # noqa: E501
+            '<defs><marker id="tip" markerWidth="9" markerHeight="9" refX="7" refY="4" '
+            'orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="#555"/></marker></defs>',
             f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
             *parts,
             "</svg>",
@@ -125,7 +135,8 @@ def main():
     if sys.argv[1:] == ["--check"]:
         if not PICTURE.is_file() or PICTURE.read_text(encoding="utf-8") != picture:
             sys.exit(
-                "docs/pictures/rooms.svg is not that of docs/architecture.md: run python3 scripts/draw_rooms.py"  # noqa: E501
+                "docs/pictures/rooms.svg is not that of docs/architecture.md: run python3 "
+                "scripts/draw_rooms.py"
             )
         return
     PICTURE.write_text(picture, encoding="utf-8")

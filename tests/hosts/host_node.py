@@ -139,7 +139,8 @@ def main():
     size = (DIST / "turnstile.wasm").stat().st_size
     common.end(
         counts,
-        f"Node {versions[0].strip()[1:]} (Emscripten {emcc}): package turnstile, turnstile.wasm of {size >> 10} KiB, {tokens} tokens generated",  # noqa: E501
+        f"Node {versions[0].strip()[1:]} (Emscripten {emcc}): package turnstile, turnstile.wasm "
+        f"of {size >> 10} KiB, {tokens} tokens generated",
     )
 
 

@@ -168,7 +168,8 @@ def main():
     ]
     common.end(
         counts,
-        f"Rust (cargo {version}): turnstile-sys and turnstile, {tokens} tokens generated, example person: {example.stdout.strip()}",  # noqa: E501
+        f"Rust (cargo {version}): turnstile-sys and turnstile, {tokens} tokens generated, example "
+        f"person: {example.stdout.strip()}",
     )
 
 

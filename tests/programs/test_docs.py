@@ -365,7 +365,9 @@ def rooms():
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         if name.endswith((".def", ".build")):
             found = re.search(rf"\b{function}\b", text)
-        else:  # a definition: its parameters are followed by a body; a header may declare what a kernel's file defines  # noqa: E501
+        else:
+            # a definition: its parameters are followed by a body; a header may declare what a
+            # kernel's file defines
             found = re.search(rf"^[a-zA-Z][^;#=\n]*\b{function}\([^;{{]*\)\s*\{{", text, re.M) or (
                 name.endswith(".h") and re.search(rf"\b{function}\(", text)
             )

@@ -258,7 +258,8 @@ def main():
                 failed += 1
                 print(f"  {includer}:{text.count(chr(10), 0, match.start()) + 1}: {why}")
     print(
-        f"  {'ok  ' if not failed else 'FAIL'} includes of {len(files)} files and {len(defined)} names of object files point one way"  # noqa: E501
+        f"  {'ok  ' if not failed else 'FAIL'} includes of {len(files)} files and {len(defined)} "
+        "names of object files point one way"
     )
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0

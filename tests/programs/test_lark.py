@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random Lark grammars and texts: what Turnstile accepts against Lark itself (PyPI, the version of scripts/requirements.lock).
+"""Random Lark grammars and texts: what Turnstile accepts against Lark itself (PyPI, the version of
+scripts/requirements.lock).
 
     tests/programs/test_lark.py [--pairs N] [--seed N]
 
@@ -7,12 +8,14 @@ Three judges, all of them Lark's own loader and Earley parser:
   any split   each terminal matches all texts that its expression matches in full: must be equal
   complete    lexer="dynamic_complete" as it is: what it accepts must be accepted
   dynamic     lexer="dynamic" as it is: what it accepts must be accepted
-The last two take what Python's search finds, which is not always the longest, so they may accept less; how often is said. Grammars that Lark
-refuses are not counted: it refuses terminals that may be empty and rules that come out twice, which have a meaning here. --pairs: pairs of a grammar and a text that are compared, some
+The last two take what Python's search finds, which is not always the longest, so they may accept
+less; how often is said. Grammars that Lark
+refuses are not counted: it refuses terminals that may be empty and rules that come out twice, which
+have a meaning here. --pairs: pairs of a grammar and a text that are compared, some
 2,000 by default (with a seed whose grammars Lark is quick at; some take it minutes).
 
 SPDX-License-Identifier: Apache-2.0
-"""  # noqa: E501
+"""
 
 import argparse
 import collections
@@ -29,7 +32,7 @@ BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
 VENV = ROOT / "build" / "venv"
 
 
-# ---- Turnstile, through its C interface ------------------------------------------------------------------------------  # noqa: E501
+# ---- Turnstile, through its C interface ----------------------------------------------------------
 
 
 class Error(ctypes.Structure):
@@ -91,11 +94,12 @@ class Engine:
         self.lib.tsl_matcher_free(matcher)
 
 
-# ---- Lark ------------------------------------------------------------------------------------------------------------  # noqa: E501
+# ---- Lark ----------------------------------------------------------------------------------------
 
 
 class AllMatches:
-    """A regular expression whose match is the longest text at a place that it matches in full. dynamic_complete asks for shorter texts too."""  # noqa: E501
+    """A regular expression whose match is the longest text at a place that it matches in full. "
+    "dynamic_complete asks for shorter texts too."""
 
     def __init__(self, pattern):
         self.pattern = pattern
@@ -135,7 +139,7 @@ def parses(lark, judge, text, how):
         return True
 
 
-# ---- random grammars -------------------------------------------------------------------------------------------------  # noqa: E501
+# ---- random grammars -----------------------------------------------------------------------------
 
 LETTERS = "abc"
 TEXTS = 40  # of one grammar
@@ -175,7 +179,8 @@ class Maker:
         ]
         text = "".join(parts)
         if self.rng.random() < 0.15:
-            text = f"(?:{text}|{self.rng.choice(atoms)})"  # Lark joins without brackets: /a|b/ "c" is a|bc there, (a|b)c here  # noqa: E501
+            # Lark joins without brackets: /a|b/ "c" is a|bc there, (a|b)c here
+            text = f"(?:{text}|{self.rng.choice(atoms)})"
         return f"/{text}/" + self.pick("", "", "", "", "i", "s", "x", "u")
 
     def leaf(self, names):
@@ -240,7 +245,7 @@ class Maker:
         return "".join(self.rng.choice(letters) for _ in range(self.rng.randint(0, 7)))
 
 
-# ---- comparing -------------------------------------------------------------------------------------------------------  # noqa: E501
+# ---- comparing -----------------------------------------------------------------------------------
 
 
 def compare(lark, pairs, seed):
@@ -261,7 +266,8 @@ def compare(lark, pairs, seed):
             if not known:
                 failures += 1
                 lines.append(
-                    f"refused: {matcher.message.decode()} at {matcher.line}:{matcher.column}\n{text}"  # noqa: E501
+                    f"refused: {matcher.message.decode()} at "
+                    f"{matcher.line}:{matcher.column}\n{text}"
                 )
             continue
         letters = (
@@ -293,7 +299,8 @@ def compare(lark, pairs, seed):
             if (complete and not ours) or (dynamic and not ours):
                 failures += 1
                 lines.append(
-                    f"{sample!r}: here {ours}, any split {exact}, complete {complete}, dynamic {dynamic}\n{text}"  # noqa: E501
+                    f"{sample!r}: here {ours}, any split {exact}, complete {complete}, dynamic "
+                    f"{dynamic}\n{text}"
                 )
         engine.free(matcher)
     return count, failures, lines
@@ -407,7 +414,8 @@ def main():
                 [str(python), *sys.argv], env={**os.environ, "TSL_LARK_AGAIN": "1"}
             )
         print(
-            "skipped: Lark is not installed; scripts/fetch.py python does it\n0 passed, 0 failed, 1 skipped"  # noqa: E501
+            "skipped: Lark is not installed; scripts/fetch.py python does it\n0 passed, 0 "
+            "failed, 1 skipped"
         )
         return 0
     count, failed, lines = compare(lark, given.pairs, given.seed)

@@ -71,13 +71,15 @@ def apply(folder):
         tried = patched(name, folder, "--dry-run")
         check(
             tried.returncode == 0,
-            f"{name}.patch applies to the tree as it is{'' if tried.returncode == 0 else ': ' + tried.stdout}",  # noqa: E501
+            f"{name}.patch applies to the tree as it "
+            f"is{'' if tried.returncode == 0 else ': ' + tried.stdout}",
         )
     for name in TESTS:
         done = patched(name, folder)
         check(
             done.returncode == 0,
-            f"{name}.patch applies beside the others{'' if done.returncode == 0 else ': ' + done.stdout}",  # noqa: E501
+            f"{name}.patch applies beside the "
+            f"others{'' if done.returncode == 0 else ': ' + done.stdout}",
         )
 
 
@@ -97,7 +99,8 @@ def main():
     missing = [tool for tool in ("git", "patch", "meson", "ninja") if not shutil.which(tool)]
     if missing or not (ROOT / ".git").exists():
         print(
-            f"  skipped: {', '.join(missing) or 'the history of the tree'} is not here\n0 passed, 0 failed, 1 skipped"  # noqa: E501
+            f"  skipped: {', '.join(missing) or 'the history of the tree'} is not here\n0 passed, "
+            "0 failed, 1 skipped"
         )
         return 0
     check(

@@ -78,7 +78,8 @@ def main():
     check(
         found(
             "a.h",
-            "#define TSL_VERSION_MAJOR 4\n#define TSL_VERSION_MINOR 5\n#define TSL_VERSION_PATCH 6\n",  # noqa: E501
+            "#define TSL_VERSION_MAJOR 4\n#define TSL_VERSION_MINOR 5\n#define TSL_VERSION_PATCH "
+            "6\n",
         )
         == ["4.5.6"],
         "self check: a header",

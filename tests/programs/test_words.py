@@ -31,7 +31,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 RETIRED = (
-    "asked beyond brief crossing dull kin laid plenty surely taken tell tells told united zone zones"  # noqa: E501
+    "asked beyond brief crossing dull kin laid plenty surely taken tell tells told united zone "
+    "zones"
 ).split()
 IN_IDENTIFIERS = ["wide"]
 # Files and folders without retired words. A folder that is clean is added here, and stays clean.
@@ -48,7 +49,8 @@ CHECKED = [
 ALLOWED = {
     "docs/limits.md": {"tell", "united"}  # messages of the engine, word for word
 }
-# The words are looked for in files of these kinds. Not in data: texts, schemas, published vocabularies.  # noqa: E501
+# The words are looked for in files of these kinds. Not in data: texts, schemas, published
+# vocabularies.
 KINDS = {
     ".c",
     ".h",
@@ -104,7 +106,7 @@ def kept(name):
     return pathlib.Path(name).suffix in KINDS and not DATA.search(name) and name != THIS
 
 
-# ---- words -----------------------------------------------------------------------------------------------------------  # noqa: E501
+# ---- words ---------------------------------------------------------------------------------------
 
 
 def parts(text):
@@ -157,7 +159,8 @@ def test_words():
             else:
                 check(
                     False,
-                    f'{name}:{line}: "{word}" is a retired word; docs/glossary.md has the one for it',  # noqa: E501
+                    f'{name}:{line}: "{word}" is a retired word; docs/glossary.md has the one for '
+                    "it",
                 )
         results.append(True)
     for name, words in ALLOWED.items():
@@ -179,7 +182,7 @@ def test_glossary():
         check(listed & known, f'docs/glossary.md: "{word}" stands in the table of retired words')
 
 
-# ---- sentences -------------------------------------------------------------------------------------------------------  # noqa: E501
+# ---- sentences -----------------------------------------------------------------------------------
 
 
 def units(text):
@@ -237,7 +240,7 @@ def test_sentences():
             check(False, f"{name}:{line}: a sentence of {words} words: {sentence[:100]}")
 
 
-# ---- the test of the test --------------------------------------------------------------------------------------------  # noqa: E501
+# ---- the test of the test ------------------------------------------------------------------------
 
 
 def test_self():
@@ -307,12 +310,14 @@ def list_all(place):
             ][word] += 1
             if place and (name == place or name.startswith(place.rstrip("/") + "/")):
                 print(
-                    f"{name}:{line}: {word}: {text.splitlines()[line - 1].strip()[:120] if line else name}"  # noqa: E501
+                    f"{name}:{line}: {word}: "
+                    f"{text.splitlines()[line - 1].strip()[:120] if line else name}"
                 )
     if not place:
         for folder in sorted(counts):
             print(
-                f"{'checked' if is_checked(folder) else '       '} {folder:28} {sum(counts[folder].values()):5}  "  # noqa: E501
+                f"{'checked' if is_checked(folder) else '       '} {folder:28} "
+                f"{sum(counts[folder].values()):5}  "
                 + ", ".join(f"{word} {n}" for word, n in counts[folder].most_common())
             )
     return 0
