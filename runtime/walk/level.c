@@ -45,6 +45,7 @@ level *tsl__level_open(tsl__space *space) {
   level *l = space->scratch->levels.at[space->depth++];
   tsl__gather_clear(&l->gather);
   l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
+  l->late.n = l->late_nodes.n = l->late_from = 0;
   l->whole = l->graph = l->counted = false;
   l->reach = l->top = l->within = 0;
   l->only = 0;
@@ -64,6 +65,8 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__vec_free(&space->alloc, &l->left);
     tsl__vec_free(&space->alloc, &l->stack);
     tsl__vec_free(&space->alloc, &l->together);
+    tsl__vec_free(&space->alloc, &l->late);
+    tsl__vec_free(&space->alloc, &l->late_nodes);
     tsl__fixed_walk_free(space, &l->fixed);
     tsl__vec_free(&space->alloc, &l->aside);
     tsl__reference_free(space, &l->reference);
@@ -77,6 +80,7 @@ void tsl__walk_scratch_free(tsl__space *space) {
 static size_t level_memory(const level *l) {
   size_t n = sizeof *l + tsl__gather_memory(&l->gather) + tsl__vec_memory(&l->left) +
              tsl__vec_memory(&l->stack) + tsl__vec_memory(&l->together) +
+             tsl__vec_memory(&l->late) + tsl__vec_memory(&l->late_nodes) +
              tsl__fixed_walk_memory(&l->fixed);
   return n + tsl__vec_memory(&l->aside) + tsl__reference_memory(&l->reference);
 }

@@ -92,10 +92,6 @@ bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, cons
   return true;
 }
 
-static tsl__leftover over_node(tsl__space *space, uint32_t node) {
-  return node == 0 ? TSL__WHOLE : tsl__leftover_intern(space, &node, 1);
-}
-
 /* Can a call of a state begin with what is below a node? Between letters of free text mostly none
  * can, and there are as many such places as the vocabulary has. */
 static bool may_call(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
@@ -175,15 +171,15 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
     else if (!is_spared(space, l, r, state, node))
       tsl__level_leave_node(space, l, node);
   }
+  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++)
+    tsl__search_call(space, l, r, &tsl__state_edges(r)[i], count, t);
   if (r->edges && !t &&
       (node == 0 || may_call(space, l, r, state, &space->vocab->trie.nodes[node]))) {
     /* walks of their own go on from the calls: at most an iteration a byte */
     uint32_t below = space->vocab->trie.nodes[node].height;
     tsl__level_reach(l, depth + below, count + below);
-    t = over_node(space, node);
+    tsl__search_call_at(space, l, r, count, node);
   }
-  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++)
-    tsl__search_call(space, l, r, &tsl__state_edges(r)[i], count, t);
   if (node == 0)
     for (uint32_t i = 0; i < r->token_edges; i++)
       tsl__level_token_edge(space, l, &tsl__state_token_edges(r)[i]);
@@ -257,9 +253,7 @@ static void arrive_letter(tsl__space *space, level *l, const entry *e, tsl__stat
                          e->state))
     tsl__level_leave_node(space, l, e->node);
   if (!r->edges || !may_call(space, l, r, e->state, n)) return;
-  tsl__leftover t = over_node(space, e->node);
-  for (uint32_t i = 0; i < r->edges && t && space->status == TSL_OK; i++)
-    tsl__search_call(space, l, r, &tsl__state_edges(r)[i], e->count, t);
+  tsl__search_call_at(space, l, r, e->count, e->node);
 }
 
 /* One child, reached by letters only: its tokens are in the class's mask already. A fork goes on

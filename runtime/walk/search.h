@@ -52,6 +52,19 @@ typedef struct tsl__sieve {
   bool none;   /* too many */
 } tsl__sieve;
 
+/* A call that the search came to at nodes: done over all of them at once, when the search is
+ * over. */
+typedef struct tsl__late_call {
+  tsl__target to, push;
+  uint32_t count; /* register of the caller */
+  uint32_t met;   /* the last of `late_nodes` where it was met, plus 1 */
+} tsl__late_call;
+
+typedef struct tsl__late_node {
+  uint32_t node;
+  uint32_t before; /* where the same call was met before, plus 1; 0: nowhere */
+} tsl__late_node;
+
 #define TSL__WITHIN_MAX 3u /* walks that a level does beside its own, and that are not remembered */
 
 /* What a walk in progress is known by. */
@@ -72,6 +85,9 @@ typedef struct tsl__level {
   tsl__leftover only; /* not 0: as long as `left` has only_count nodes, it is that set */
   uint32_t only_count;
   TSL__VEC(tsl__level_entry) stack, together; /* together: of one node, being read on */
+  TSL__VEC(tsl__late_call) late;
+  TSL__VEC(tsl__late_node) late_nodes;
+  size_t late_from; /* the first call of the search under way */
   tsl__fixed_walk fixed;
   tsl__linear_asides aside;
   tsl__reference reference;
@@ -154,6 +170,11 @@ void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32
  * leaves; false: nothing is left, it does not matter where the frame would go on. */
 bool tsl__search_call(tsl__space *space, tsl__level *l, const tsl__state_rec *r, const tsl__edge *e,
                       uint32_t count, tsl__leftover over);
+/* The calls of a state at a node: put off, but for calls at the root and of names. */
+void tsl__search_call_at(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t count,
+                         uint32_t node);
+/* The calls that the search under way put off: each over all nodes where it was met. */
+void tsl__search_late(tsl__space *space, tsl__level *l);
 /* Follow what was pushed above `floor`. */
 void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
 /* A node with children, reached by a byte that is not (only) a letter. */

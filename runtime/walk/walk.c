@@ -103,6 +103,7 @@ static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   size_t floor = l->stack.n;
   tsl__level_push(space, l, (entry){0, state, count, 0, false, h});
   tsl__search_on(space, l, floor);
+  tsl__search_late(space, l);
   /* What was gathered so far is the part without letters only; keep it apart, then add the
    * class. */
   out->exits = tsl__level_mask(space, l);
@@ -416,6 +417,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
                         .context = context,
                         .over = over,
                         .out = &made});
+  tsl__search_late(space, l);
   made.left = tsl__level_left(space, l);
   made.mask = tsl__level_mask(space, l);
   made.gain = gain_of(l, count);
@@ -513,13 +515,17 @@ static void search_within(tsl__space *space, level *l, const tsl__level_key *key
   tsl__after *outer_after = l->after;
   uint32_t follow = l->follow;
   bool outer_last = l->last;
+  size_t late_from = l->late_from;
   if (in_progress(space, key->state, key->context, key->over)) return;
   l->within++;
   l->last = last;
   l->key = *key;
   l->key.outer = &outer;
   if (called) l->after = NULL, l->follow = 0; /* what it leaves is asked for at once, and little */
+  l->late_from = l->late.n;
   tsl__search_set(space, l, key->state, count, key->over);
+  tsl__search_late(space, l);
+  l->late_from = late_from;
   if (called) l->after = outer_after, l->follow = follow;
   l->key = outer;
   l->last = outer_last;

@@ -52,7 +52,8 @@ enum {
   TSL__SHORTCUT_WITHIN = 1u << 11,    /* small walks done within another, not remembered (walk.c) */
   TSL__SHORTCUT_SHARED = 1u << 12,    /* walks of other grammars (shared_walks.h) */
   TSL__SHORTCUT_FAR = 1u << 13,       /* a loop far from its minimum (memo.h) */
-  TSL__SHORTCUTS = (1u << 14) - 1
+  TSL__SHORTCUT_LATE = 1u << 14,      /* calls at many nodes at once (late_calls.c) */
+  TSL__SHORTCUTS = (1u << 15) - 1
 };
 
 static inline bool tsl__shortcut_is_off(const tsl__space *space, uint32_t shortcut) {

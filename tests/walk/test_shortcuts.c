@@ -55,6 +55,10 @@ static const struct {
      "root ::= value\nvalue ::= \"[\" value (\",\" value)* \"]\" | [0-9]+ | [a-z]+", "["},
     {"shared", TSL__SHORTCUT_SHARED, "{\"type\":\"string\",\"pattern\":\"^[A-Z][a-z]+-[0-9]{3}\"}",
      "\""},
+    {"late", TSL__SHORTCUT_LATE,
+     "root ::= (name [^a-z] sum \";\")+\nname ::= [a-z]+\nsum ::= product (\"+\" product)*\n"
+     "product ::= item (\"*\" item)*\nitem ::= [a-z] | \"(\" sum \")\"",
+     "a"},
     {"far", TSL__SHORTCUT_FAR, "^(?:[a-z][0-9]){20,}$", ""},
 };
 #define ROWS (sizeof rows / sizeof *rows)
