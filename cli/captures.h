@@ -8,7 +8,7 @@
 #ifndef TSL_CLI_CAPTURES_H
 #define TSL_CLI_CAPTURES_H
 
-#include "common.h"
+#include "cli/common.h"
 
 /* The named groups of a regex, in the order of their numbers: {"name": "text", "unset": null}.
  * PCRE2 finds them: the whole text must match, or, with `search`, some place in it. Returns an exit

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "captures.h"
-#include "json_out.h"
+#include "cli/captures.h"
+#include "cli/json_out.h"
 
 typedef struct span {
   size_t start, end; /* bytes of the text; end 0: not found */

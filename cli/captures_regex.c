@@ -30,8 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "captures.h"
-#include "json_out.h"
+#include "cli/captures.h"
+#include "cli/json_out.h"
 
 /* ---- the pattern in PCRE2's dialect ---------------------------------------------------------- */
 

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "position.h"
-#include "source.h"
+#include "cli/position.h"
+#include "cli/source.h"
 
 static int check(const source *s, const char *path) {
   cli_text text = {0};

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "source.h"
+#include "cli/source.h"
 
 typedef struct settings {
   const char *output, *inspect;

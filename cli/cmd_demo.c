@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "generation.h"
+#include "cli/generation.h"
 
 #define DEFAULT_SCHEMA "schemas/examples/tool-call.json"
 

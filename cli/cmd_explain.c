@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "pictures.h"
-#include "position.h"
-#include "rules.h"
-#include "source.h"
-#include "survey.h"
+#include "cli/pictures.h"
+#include "cli/position.h"
+#include "cli/rules.h"
+#include "cli/source.h"
+#include "cli/survey.h"
 
 typedef struct settings {
   const char *text;    /* file to follow, or NULL */

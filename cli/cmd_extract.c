@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "captures.h"
-#include "position.h"
-#include "source.h"
+#include "cli/captures.h"
+#include "cli/position.h"
+#include "cli/source.h"
 
 #define MAX_POINTERS 64
 

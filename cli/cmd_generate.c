@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_out.h"
-#include "place.h"
-#include "trace.h"
+#include "cli/json_out.h"
+#include "cli/place.h"
+#include "cli/trace.h"
 
 typedef struct settings {
   uint64_t count;

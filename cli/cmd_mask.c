@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "position.h"
-#include "source.h"
+#include "cli/position.h"
+#include "cli/source.h"
 
 typedef struct settings {
   const char *prefix; /* text, or NULL */

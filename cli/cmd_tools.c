@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
-#include "json_out.h"
+#include "cli/common.h"
+#include "cli/json_out.h"
 
 #define NUDGES_MAX 64
 

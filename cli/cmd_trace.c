@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "trace.h"
+#include "cli/trace.h"
 
 typedef struct settings {
   const char *out, *render;

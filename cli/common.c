@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "common.h"
+#include "cli/common.h"
 
-#include "json_out.h"
-#include "utf8.h"
+#include "cli/json_out.h"
+#include "cli/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "generation.h"
+#include "cli/generation.h"
 
 #include <stdlib.h>
 #include <string.h>

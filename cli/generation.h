@@ -13,10 +13,10 @@
 #ifndef TSL_CLI_GENERATION_H
 #define TSL_CLI_GENERATION_H
 
-#include "common.h"
-#include "ngram.h"
-#include "plain.h"
-#include "source.h"
+#include "cli/common.h"
+#include "cli/ngram.h"
+#include "cli/plain.h"
+#include "cli/source.h"
 
 #define GENERATION_ROOM 256u
 #define GENERATION_TOP 3u /* tokens that the model wanted */

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "json_out.h"
+#include "cli/json_out.h"
 
-#include "utf8.h"
+#include "cli/utf8.h"
 
 void json_out_string_to(FILE *to, const char *bytes, size_t length) {
   putc('"', to);

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "common.h"
+#include "cli/common.h"
 
 static const cli_command *const commands[] = {&cli_generate, &cli_check,   &cli_mask,
                                               &cli_explain,  &cli_extract, &cli_tools,

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ngram.h"
+#include "cli/ngram.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ngram.h"
+#include "cli/ngram.h"
 
 const uint32_t ngram_node_count = 14001;
 

@@ -2,13 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pictures.h"
+#include "cli/pictures.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "json_out.h"
-#include "utf8.h"
+#include "cli/json_out.h"
+#include "cli/utf8.h"
 
 #define LABEL_MAX 48 /* bytes of an expression in a label */
 

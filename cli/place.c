@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "place.h"
+#include "cli/place.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #ifndef TSL_CLI_PLACE_H
 #define TSL_CLI_PLACE_H
 
-#include "common.h"
+#include "cli/common.h"
 
 typedef struct place {
   tsl_events *events;

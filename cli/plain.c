@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "plain.h"
+#include "cli/plain.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "position.h"
+#include "cli/position.h"
 
 #define SHOWN 24 /* bytes of the text that a message shows */
 

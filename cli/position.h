@@ -7,7 +7,7 @@
 #ifndef TSL_CLI_POSITION_H
 #define TSL_CLI_POSITION_H
 
-#include "common.h"
+#include "cli/common.h"
 
 typedef enum position_ends {
   POSITION_PREFIX, /* the text may stop anywhere */

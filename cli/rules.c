@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "rules.h"
+#include "cli/rules.h"
 
 #include <inttypes.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "source.h"
+#include "cli/source.h"
 
-#include "json_out.h"
+#include "cli/json_out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #ifndef TSL_CLI_SOURCE_H
 #define TSL_CLI_SOURCE_H
 
-#include "common.h"
-#include "position.h"
+#include "cli/common.h"
+#include "cli/position.h"
 
 #define SOURCE_MAX_RESOLVES 64 /* --resolve options of one call */
 

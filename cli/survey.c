@@ -2,13 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "survey.h"
+#include "cli/survey.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "generation.h"
+#include "cli/generation.h"
 
 #define BAR 40   /* characters of the longest bar */
 #define SHOWN 60 /* bytes of an expression */

@@ -10,8 +10,8 @@
 #ifndef TSL_CLI_SURVEY_H
 #define TSL_CLI_SURVEY_H
 
-#include "pictures.h"
-#include "source.h"
+#include "cli/pictures.h"
+#include "cli/source.h"
 
 /* masks of 2^i to 2^(i + 1) - 1 tokens, for i from 0; none at all counts as 2^0 */
 #define SURVEY_SIZES 24

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "trace.h"
+#include "cli/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_out.h"
-#include "trace_page.h"
-#include "utf8.h"
+#include "cli/json_out.h"
+#include "cli/trace_page.h"
+#include "cli/utf8.h"
 
 #define FORCED_MAX 4096 /* bytes that must come next, recorded of a step */
 

@@ -12,8 +12,8 @@
 #ifndef TSL_CLI_TRACE_H
 #define TSL_CLI_TRACE_H
 
-#include "generation.h"
-#include "place.h"
+#include "cli/generation.h"
+#include "cli/place.h"
 
 /* tokens recorded of a step: the most likely before the mask, and as many of those that may be
  * drawn */

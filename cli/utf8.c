@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "utf8.h"
+#include "cli/utf8.h"
 
 size_t utf8_character(const uint8_t *b, size_t left) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -76,7 +76,7 @@ def compile_all(node):
     objects, made = OBJECTS / "objects", OBJECTS / "include"
     newest = max(
         h.stat().st_mtime
-        for pattern in ("include/*.h", "runtime/**/*.h", "compiler/**/*.h", "cli/*.h")
+        for pattern in ("include/*.h", "runtime/**/*.h", "compiler/**/*.h", "cli/**/*.h")
         for h in ROOT.glob(pattern)
     )
     flags = [
@@ -85,7 +85,6 @@ def compile_all(node):
         "-D_POSIX_C_SOURCE=200809L",
         f"-I{ROOT}",
         f"-I{ROOT}/include",
-        f"-I{ROOT}/cli",
         f"-I{made}",
     ]
     with node.alone(objects):

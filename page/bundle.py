@@ -78,7 +78,7 @@ def as_c(text):
     head, mark, tail = text.partition(MARK)
     if not mark or MARK in tail:
         sys.exit(f"the page must have {MARK} once")
-    parts = ['/* Made by page/bundle.py; do not edit. */\n#include "trace_page.h"\n']
+    parts = ['/* Made by page/bundle.py; do not edit. */\n#include "cli/trace_page.h"\n']
     for name, part in (("head", head), ("tail", tail)):
         parts.append(
             f"const char trace_page_{name}[] =\n{c_string(part)};\nconst size_t "
