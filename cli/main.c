@@ -1,8 +1,11 @@
 /* main.c - turnstile, the command line tool: finds the command and runs it.
  *
- * Each command is a file cmd_<name>.c; what they share is in common.c (texts, messages, options),
+ * Each command is a file of commands/; what they share is in common.c (texts, messages, options),
  * source.c (the grammar), generation.c (drawing texts) and position.c (where a text stops
- * matching). The tool sees only include/turnstile.h. Tested by tests/programs/test_cli.py
+ * matching). Records and pictures of a grammar are in pictures/. The tool sees
+ * include/turnstile.h alone.
+ *
+ * Tested by tests/programs/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@ what the file F beside the page holds, and <!-- F: NAME="TEXT" … --> that file
 replaced.
 
     page/bundle.py PAGE OUT            the page as one HTML file page/bundle.py --c OUT PAGE
-    as C, cut in two at @TRACE@, where the record goes (cli/trace_page.h)
+    as C, cut in two at @TRACE@, where the record goes (cli/pictures/trace_page.h)
 
 The pages have a content security policy that lets nothing be loaded; so a file that was left out
 would show at once.
@@ -78,7 +78,7 @@ def as_c(text):
     head, mark, tail = text.partition(MARK)
     if not mark or MARK in tail:
         sys.exit(f"the page must have {MARK} once")
-    parts = ['/* Made by page/bundle.py; do not edit. */\n#include "cli/trace_page.h"\n']
+    parts = ['/* Made by page/bundle.py; do not edit. */\n#include "cli/pictures/trace_page.h"\n']
     for name, part in (("head", head), ("tail", tail)):
         parts.append(
             f"const char trace_page_{name}[] =\n{c_string(part)};\nconst size_t "

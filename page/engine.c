@@ -2,7 +2,7 @@
  * JavaScript.
  *
  * An engine is one text under one grammar: tokens are written, drawn or taken back, and every
- * position is told as a step of a record (cli/trace.h), as JSON.
+ * position is told as a step of a record (cli/pictures/trace.h), as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pictures.h"
-#include "cli/trace.h"
+#include "cli/pictures/pictures.h"
+#include "cli/pictures/trace.h"
 
 #define EXPORT EMSCRIPTEN_KEEPALIVE
 

@@ -1,4 +1,4 @@
-/* cmd_compile.c - turnstile compile: a grammar as a file that is mapped back, or what is in such a
+/* compile.c - turnstile compile: a grammar as a file that is mapped back, or what is in such a
  * file.
  *
  * SPDX-License-Identifier: Apache-2.0

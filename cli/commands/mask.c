@@ -1,4 +1,4 @@
-/* cmd_mask.c - turnstile mask: the tokens that are allowed after a prefix.
+/* mask.c - turnstile mask: the tokens that are allowed after a prefix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* cmd_check.c - turnstile check: does a text match? If not, where and why.
+/* check.c - turnstile check: does a text match? If not, where and why.
  *
  * The text is fed as bytes, so the vocabulary does not matter; it must also be complete at its end.
  *

@@ -1,4 +1,4 @@
-/* cmd_extract.c - turnstile extract: named captures of a finished text, as JSON.
+/* extract.c - turnstile extract: named captures of a finished text, as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

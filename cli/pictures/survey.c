@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/survey.h"
+#include "cli/pictures/survey.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

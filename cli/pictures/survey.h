@@ -10,7 +10,7 @@
 #ifndef TSL_CLI_SURVEY_H
 #define TSL_CLI_SURVEY_H
 
-#include "cli/pictures.h"
+#include "cli/pictures/pictures.h"
 #include "cli/source.h"
 
 /* masks of 2^i to 2^(i + 1) - 1 tokens, for i from 0; none at all counts as 2^0 */

@@ -1,10 +1,10 @@
-/* cmd_trace.c - turnstile trace: one generation as a page that shows every step.
+/* trace.c - turnstile trace: one generation as a page that shows every step.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 
-#include "cli/trace.h"
+#include "cli/pictures/trace.h"
 
 typedef struct settings {
   const char *out, *render;

@@ -1,4 +1,4 @@
-/* cmd_explain.c - turnstile explain: what a grammar enforces, what it costs, and the states that a
+/* explain.c - turnstile explain: what a grammar enforces, what it costs, and the states that a
  * text goes through.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/pictures.h"
+#include "cli/pictures/pictures.h"
 #include "cli/position.h"
-#include "cli/rules.h"
+#include "cli/pictures/rules.h"
 #include "cli/source.h"
-#include "cli/survey.h"
+#include "cli/pictures/survey.h"
 
 typedef struct settings {
   const char *text;    /* file to follow, or NULL */

@@ -1,4 +1,4 @@
-/* cmd_demo.c - turnstile demo: one generation, step by step.
+/* demo.c - turnstile demo: one generation, step by step.
  *
  * The logits of the n-gram model are computed for all tokens, so that the table can say how much of
  * the model's probability was legal at each step: where it is small, the grammar has changed what

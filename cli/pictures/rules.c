@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/rules.h"
+#include "cli/pictures/rules.h"
 
 #include <inttypes.h>
 #include <stdint.h>

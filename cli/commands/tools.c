@@ -1,4 +1,4 @@
-/* cmd_tools.c - turnstile tools: what a model may answer to a request with tools.
+/* tools.c - turnstile tools: what a model may answer to a request with tools.
  *
  * Without a text it prints the structural tag of the answer; with --parse it reads an answer back;
  * with --compile it says how long compiling took; with --generate it writes answers by random

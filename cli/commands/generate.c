@@ -1,4 +1,4 @@
-/* cmd_generate.c - turnstile generate: texts that satisfy a grammar.
+/* generate.c - turnstile generate: texts that satisfy a grammar.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "cli/json_out.h"
 #include "cli/place.h"
-#include "cli/trace.h"
+#include "cli/pictures/trace.h"
 
 typedef struct settings {
   uint64_t count;

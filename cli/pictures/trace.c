@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/trace.h"
+#include "cli/pictures/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "cli/trace_page.h"
+#include "cli/pictures/trace_page.h"
 #include "cli/utf8.h"
 
 #define FORCED_MAX 4096 /* bytes that must come next, recorded of a step */

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/pictures.h"
+#include "cli/pictures/pictures.h"
 
 #include <inttypes.h>
 #include <string.h>
