@@ -2,11 +2,11 @@
 """`./dev bench sampler`: draws of Turnstile's sampler beside llama.cpp's own chain, on the same
 logits, one after the other on one core.
 
-llama.cpp comes as the source package of bench/llama.lock (pinned, checked); its sampler, its
+llama.cpp comes as the source package of bench/peers/llama.lock (pinned, checked); its sampler, its
 grammar and its Unicode tables are compiled as they are, with what they ask of a vocabulary answered
-by bench/llama_peer.cpp. Functions of its tensor library, which only samplers on a device use, are
-replaced by a call to abort(). Needs g++ and binutils; where they or the package are absent the peer
-is left out, and that is said.
+by bench/peers/llama_peer.cpp. Functions of its tensor library, which only samplers on a device use,
+are replaced by a call to abort(). Needs g++ and binutils; where they or the package are absent the
+peer is left out, and that is said.
 
 llama.cpp's common sampler draws first, checks the one token, and only if that is rejected applies
 the grammar to the whole vocabulary and draws again: that way is measured too, with rejections
@@ -27,7 +27,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "llama"
-LOCK = ROOT / "bench" / "llama.lock"
+LOCK = ROOT / "bench" / "peers" / "llama.lock"
 SOURCES = [
     "llama-sampler.cpp",
     "llama-impl.cpp",
@@ -100,7 +100,7 @@ def symbols(objects, flag):
 def peer():
     """Build llama_peer if it is older than what it is made of."""
     program = BUILD / "llama_peer"
-    main = ROOT / "bench" / "llama_peer.cpp"
+    main = ROOT / "bench" / "peers" / "llama_peer.cpp"
     folder = source()
     if program.is_file() and program.stat().st_mtime > main.stat().st_mtime:
         return program

@@ -5,8 +5,8 @@
  */
 #include <unistd.h>
 
-#include "bench/resolve.h"
-#include "bench/stats.h"
+#include "bench/driver/resolve.h"
+#include "bench/driver/stats.h"
 #include "tests/support/check.h"
 
 static bench_summary of_range(size_t n) {

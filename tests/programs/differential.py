@@ -3,10 +3,10 @@
 N] [--seed N]`.
 
   texts  N (1,000) random schemas that something satisfies, N (100) texts each, drawn under masks in
-         any spelling by `turnstile-bench texts` (bench/texts.h): every text comes to its end, with
-         no mask empty and no limit reached, and is valid for the two other validators. No name
-         comes twice in an object (the default), as the validators see the last one only. Texts that
-         they cannot judge do not count: more schemas are made until N times N are judged.
+         any spelling by `turnstile-bench texts` (bench/driver/texts.h): every text comes to its
+         end, with no mask empty and no limit reached, and is valid for the two other validators. No
+         name comes twice in an object (the default), as the validators see the last one only. Texts
+         that they cannot judge do not count: more schemas are made until N times N are judged.
   pairs  random schemas (drafts 4 to 2020-12, all keywords, nested) × random and mutated instances
          in any spelling, at least N pairs (1,000,000): each instance, token by token with masks, is
          accepted exactly if PyPI jsonschema and jsonschema-rs say that it is valid. Pairs on which

@@ -29,9 +29,9 @@
 #ifndef TSL_BENCH_RUN_H
 #define TSL_BENCH_RUN_H
 
-#include "bench/cases.h"
-#include "bench/clock.h"
-#include "bench/stats.h"
+#include "bench/driver/cases.h"
+#include "bench/driver/clock.h"
+#include "bench/driver/stats.h"
 #include "turnstile.h"
 
 #define BENCH_OUTCOMES(X)                                                         \

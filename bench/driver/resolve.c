@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/resolve.h"
+#include "bench/driver/resolve.h"
 
 #include <stdio.h>
 #include <stdlib.h>

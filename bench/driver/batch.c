@@ -6,15 +6,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/batch.h"
+#include "bench/driver/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/clock.h"
-#include "bench/stats.h"
+#include "bench/driver/clock.h"
+#include "bench/driver/stats.h"
 #include "turnstile.h"
 
 enum { GRAMMARS = 4, FIRST_ROUNDS = 3, MOST = 1024 };

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/maskbench.h"
+#include "bench/driver/maskbench.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include <malloc.h>
 #endif
 
-#include "bench/report.h"
-#include "bench/resolve.h"
-#include "bench/run.h"
+#include "bench/driver/report.h"
+#include "bench/driver/resolve.h"
+#include "bench/driver/run.h"
 
 #define BUFFER_LINE 64u /* where hosts' rows begin: torch allocates so */
 

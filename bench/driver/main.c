@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/batch.h"
-#include "bench/maskbench.h"
-#include "bench/sampler.h"
-#include "bench/texts.h"
-#include "bench/tools.h"
+#include "bench/driver/batch.h"
+#include "bench/driver/maskbench.h"
+#include "bench/driver/sampler.h"
+#include "bench/driver/texts.h"
+#include "bench/driver/tools.h"
 #include "turnstile.h"
 
 int main(int argc, char **argv) {

@@ -10,14 +10,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/tools.h"
+#include "bench/driver/tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/clock.h"
-#include "bench/stats.h"
+#include "bench/driver/clock.h"
+#include "bench/driver/stats.h"
 #include "turnstile.h"
 
 typedef struct text {

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/verify.h"
+#include "bench/driver/verify.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "bench/run.h"
-#include "bench/verify.h"
+#include "bench/driver/run.h"
+#include "bench/driver/verify.h"
 
 /* What is said beside the totals. */
 typedef struct bench_about {

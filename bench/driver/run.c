@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/run.h"
+#include "bench/driver/run.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -2,15 +2,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/texts.h"
+#include "bench/driver/texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
-#include "bench/cases.h"
-#include "bench/resolve.h"
+#include "bench/driver/cases.h"
+#include "bench/driver/resolve.h"
 #include "turnstile.h"
 
 enum { CLOSING_MAX = 1 << 16 }; /* tokens of a completion */

@@ -2,14 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/sampler.h"
+#include "bench/driver/sampler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/clock.h"
-#include "bench/stats.h"
+#include "bench/driver/clock.h"
+#include "bench/driver/stats.h"
 #include "turnstile.h"
 
 #define PREFIX "{\"name\": \"Al" /* of the text: inside a string */

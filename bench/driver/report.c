@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bench/report.h"
+#include "bench/driver/report.h"
 
 #include <string.h>
 #include <sys/resource.h>

@@ -12,7 +12,7 @@
 #ifndef TSL_BENCH_VERIFY_H
 #define TSL_BENCH_VERIFY_H
 
-#include "bench/run.h"
+#include "bench/driver/run.h"
 
 typedef struct bench_verified {
   size_t masks, tokens; /* compared */
