@@ -3,12 +3,12 @@
  * Problem   An operator such as REPEAT has a derivative, a notation, an alphabet, a length, a
  *           digest. With a `switch` for each of these, a new operator means a case in a dozen
  *           files.
- * Idea      Each kind has a struct of functions, in a file of its own (kind_<what>.c). kind.def
+ * Idea      Each kind has a struct of functions, in a file of its own (kinds/<what>.c). kind.def
  *           lists the kinds and names their structs; whoever asks a question looks up the function
  *           by the node's kind. A function that is NULL stands for the answer that is always right,
  *           "nothing is known", so a new kind begins with `derive`, `reads` and `print`.
  * Example   tsl__derive_in of REPEAT(a, 0, 3) by 'a' looks up tsl__kind_repeat.derive
- *           (kind_loop.c), which answers REPEAT(a, 0, 2).
+ *           (kinds/loop.c), which answers REPEAT(a, 0, 2).
  * Long      An expression can be a sequence of thousands, and no function may recurse along it.
  *           Functions that look at a whole expression return the part with which the caller goes
  *           on, as `n->b` of a SEQ; TSL__NONE: there is none.
@@ -114,7 +114,7 @@ void tsl__alphabet_add(tsl__alphabet *a, tsl__expr e, unsigned depth, tsl__bytes
 void tsl__alphabet_text(tsl__bytes *out, const void *text, size_t n);
 /* Counts n parts; false, and *out is all bytes: these are too many. */
 bool tsl__alphabet_look(tsl__alphabet *a, uint64_t n, tsl__bytes *out);
-/* kind_native.c: an automaton knows how far it is from its end, which is more than its node says */
+/* kinds/native.c: an automaton knows how far it is from its end, which is more than its node says */
 uint32_t tsl__native_shortest(const tsl__exprs *x, const tsl__node *n);
 /* characters.c */
 tsl__length tsl__characters_in(const tsl__exprs *x, tsl__expr e, unsigned depth);

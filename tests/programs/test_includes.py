@@ -178,14 +178,19 @@ def past_a_door(here, target):
 def symbols(build):
     """What the library's object files define, name -> (room, file), and what each of them uses."""
     defined, used = {}, collections.defaultdict(set)
-    for path in sorted(pathlib.Path(build).glob("lib*.p/*.o")):
-        name = path.name.removesuffix(".c.o").replace("_", "/", 1)
-        room = next(
-            (r for r in sorted(ROOMS, key=len, reverse=True) if name.startswith(r + "_")), None
+    # An object is named after its source's path. Objects of sources that are gone may lie there.
+    places = {
+        source.relative_to(ROOT).as_posix().replace("/", "_") + ".o": (
+            room,
+            source.relative_to(ROOT / room).with_suffix("").as_posix(),
         )
-        if room is None or not (ROOT / room / f"{name[len(room) + 1 :]}.c").is_file():
-            continue  # of no room, or of a source that is gone: its object lies there still
-        place = (room, name[len(room) + 1 :])
+        for room in ROOMS
+        for source in (ROOT / room).rglob("*.c")
+    }
+    for path in sorted(pathlib.Path(build).glob("lib*.p/*.o")):
+        place = places.get(path.name)
+        if place is None:
+            continue
         listed = subprocess.run(
             ["nm", "-P", path], capture_output=True, text=True, check=True
         ).stdout

@@ -1,4 +1,4 @@
-/* kind_native.c - NATIVE: an automaton that is written in C, as numbers within bounds are.
+/* native.c - NATIVE: an automaton that is written in C, as numbers within bounds are.
  *
  * The automaton has functions of its own (tsl__native_ops in expr.h), and its position is the
  * number `b`. What it does not say is anything: an automaton without `ascii` may hold any byte.

@@ -1,4 +1,4 @@
-/* kind_text.c - the kinds of expressions that are plain bytes: NONE, EPS, BYTES and LIT.
+/* text.c - the kinds of expressions that are plain bytes: NONE, EPS, BYTES and LIT.
  *
  * A derivative by a byte is EPS or NONE for a set of bytes, and the rest of a literal: D_a(abc) =
  * bc. A literal's rest shares the literal's bytes (tsl__literal_tail).

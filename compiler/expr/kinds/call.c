@@ -1,4 +1,4 @@
-/* kind_call.c - RULE: an expression of its own, unfolded when something first reads it; and TOKEN:
+/* call.c - RULE: an expression of its own, unfolded when something first reads it; and TOKEN:
  * one of some tokens, whatever bytes they have.
  *
  * A rule that something follows is a call: it reads no byte itself, and the matcher pushes a frame

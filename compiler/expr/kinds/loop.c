@@ -1,4 +1,4 @@
-/* kind_loop.c - REPEAT: a{m,n}, and COUNTED: the same loop once a register counts it.
+/* loop.c - REPEAT: a{m,n}, and COUNTED: the same loop once a register counts it.
  *
  * The derivative of a{m,n} is D(a)·a{m-1,n-1}: the loop is counted down. A loop with large bounds
  * is entered as COUNTED instead (deriv.c), which has a derivative with registers only.

@@ -1,4 +1,4 @@
-/* kind_strings.c - the kinds that are made of a list of strings: STRSET, KEYS, NAME and RESUME.
+/* strings.c - the kinds that are made of a list of strings: STRSET, KEYS, NAME and RESUME.
  *
  * A set of strings is sorted. What is left of it after some bytes is a range [b, c) of the strings
  * that share these d bytes, so a derivative narrows the range: D_o of {no, on, or} is {n, r}, the

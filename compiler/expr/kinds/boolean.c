@@ -1,4 +1,4 @@
-/* kind_boolean.c - AND: what all parts match, and NOT: what a part does not match.
+/* boolean.c - AND: what all parts match, and NOT: what a part does not match.
  *
  * The derivative of a & b is D(a) & D(b), that of !a is !D(a). Whether a meet is empty is another
  * question, which empty.c answers.

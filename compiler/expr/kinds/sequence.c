@@ -1,4 +1,4 @@
-/* kind_sequence.c - SEQ: one expression, then another.
+/* sequence.c - SEQ: one expression, then another.
  *
  * The derivative of a·b is D(a)·b, and D(b) as well where a matches the empty text: D_x((x|ε)·x) =
  * x|ε. A sequence is a chain of SEQs with the long part behind, so loops follow `b` and only `a` is

@@ -1,4 +1,4 @@
-/* kind_alternatives.c - ALT: one expression out of a list.
+/* alternatives.c - ALT: one expression out of a list.
  *
  * The derivative is the alternative of the parts' derivatives. Most parts begin with another byte
  * and are passed over; what the others lead to is joined in one step, for pairwise joining would

@@ -1,4 +1,4 @@
-/* kind_json_string.c - the rest of a JSON string whose decoded text matches an expression.
+/* json_string.c - the rest of a JSON string whose decoded text matches an expression.
  *
  * Problem   A pattern or key speaks about decoded text; the bytes on the wire may spell a character
  *           raw, as \n, as \u0041 or as a pair of surrogates.
