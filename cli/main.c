@@ -5,7 +5,7 @@
  * matching). Records and pictures of a grammar are in pictures/. The tool sees
  * include/turnstile.h alone.
  *
- * Tested by tests/programs/test_cli.py
+ * Tested by tests/cli/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

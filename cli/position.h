@@ -1,6 +1,6 @@
 /* position.h - following a given text, and saying where and why it stops matching.
  *
- * Tested by tests/programs/test_cli.py
+ * Tested by tests/cli/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,7 @@
  * All commands take the same options for it: one of --schema, --regex, --grammar, --artifact, and
  * what goes with them. --resolve URL=DIR answers references of a schema to other documents: a URI
  * that starts with URL is read from the file DIR plus the rest of the URI. Tested by
- * tests/programs/test_cli.py
+ * tests/cli/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

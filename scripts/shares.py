@@ -17,6 +17,10 @@ of files in each folder. Made data (tables that a script writes) is left out.
   comments in .c files       at least 20 % of the bytes of each room
   comments in the headers    at least 50 % of the bytes of each room
 
+A room that is not there yet has a floor of its own in FLOORS: about the share that it has reached.
+Floors only rise. Whoever adds comments to such a room raises its floor, and takes the room out of
+FLOORS when it has reached its goal.
+
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -29,6 +33,31 @@ from collections import Counter
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES, LINES, COLUMNS = 35, 700, 100
 SHARES = {".c": 20, ".h": 50}  # percent
+# Rooms below these goals, and the percents that they do not fall below.
+FLOORS = {
+    "compiler/expr": {".c": 17},
+    "compiler/gbnf": {".c": 17},
+    "compiler/grammar": {".c": 13},
+    "compiler/json": {".c": 15},
+    "compiler/lark": {".c": 10},
+    "compiler/number": {".c": 18},
+    "compiler/regex": {".c": 18},
+    "compiler/schema": {".c": 16},
+    "compiler/states": {".c": 19},
+    "compiler/tags": {".c": 13},
+    "compiler/tools": {".c": 14},
+    "runtime/artifact": {".c": 12},
+    "runtime/automaton": {".c": 6},
+    "runtime/core": {".c": 14, ".h": 44},
+    "runtime/kernels": {".c": 14, ".h": 38},
+    "runtime/masks": {".c": 12},
+    "runtime/matcher": {".c": 16},
+    "runtime/sample": {".c": 15},
+    "runtime/tokenizer": {".c": 18, ".h": 45},
+    "runtime/vocab": {".c": 11, ".h": 43},
+    "runtime/vocab_files": {".c": 15, ".h": 45},
+    "runtime/walk": {".c": 18},
+}
 MADE = re.compile(r"_data\.[ch]$|/metaschemas\.c$|/presets\.c$|/nfc_expected\.h$")
 LONG = {"include/turnstile.h"}
 DATA = re.compile(r"^(tests/cases|fuzz/corpus|docs|schemas)(/|$)")
@@ -98,7 +127,7 @@ def long_files(texts):
     return sorted((c for c in counts if c[0] > LINES and not MADE.search(c[1])), reverse=True)
 
 
-def complaints(names, texts):
+def complaints(names, texts, floors=FLOORS):
     """What is past a limit, a line each. `names`: all files of the tree; `texts`: the sources."""
     for folder, number in sorted(folders(names).items()):
         if number > FILES:
@@ -112,10 +141,11 @@ def complaints(names, texts):
                     yield f"{name}:{i}: {len(line)} columns, more than {COLUMNS}: break the line"
     for folder, kinds in sorted(rooms(texts).items()):
         for kind, count in sorted(kinds.items()):
-            if count.share() < SHARES[kind]:
+            least = floors.get(folder, {}).get(kind, SHARES[kind])
+            if count.share() < least:
                 yield (
                     f"{folder}: {count.share():.1f} % of its {kind} files are comments, less than "
-                    f"{SHARES[kind]} %: say more about why"
+                    f"{least} %: say more about why"
                 )
 
 

@@ -114,7 +114,7 @@ void tsl__alphabet_add(tsl__alphabet *a, tsl__expr e, unsigned depth, tsl__bytes
 void tsl__alphabet_text(tsl__bytes *out, const void *text, size_t n);
 /* Counts n parts; false, and *out is all bytes: these are too many. */
 bool tsl__alphabet_look(tsl__alphabet *a, uint64_t n, tsl__bytes *out);
-/* kinds/native.c: an automaton knows how far it is from its end, which is more than its node says */
+/* kinds/native.c: an automaton knows how far it is from its end. Its node alone does not say. */
 uint32_t tsl__native_shortest(const tsl__exprs *x, const tsl__node *n);
 /* characters.c */
 tsl__length tsl__characters_in(const tsl__exprs *x, tsl__expr e, unsigned depth);

@@ -12,7 +12,7 @@
  * Careful   Sets are chosen so that a keyword without traits is treated with care: `not_clause` is
  *           what does not have the trait CLAUSE, so a new keyword is in it from the start.
  * Cost      None when the library runs: the tables are constants.
- * Tested by tests/schema/test_schema.c, tests/programs/test_report.py, tests/programs/test_docs.py
+ * Tested by tests/schema/test_schema.c, tests/programs/test_report.py, tests/tree/test_docs.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here, and
-tests/programs/test_package.py on that wheel, installed by pip into an empty environment of every
+tests/package/test_package.py on that wheel, installed by pip into an empty environment of every
 CPython that is here (one for each version; Debian 12 has 3.11 alone, pyenv's are found too).
 
     python tests/hosts/host_wheel.py     (./dev test hosts runs it)
@@ -66,7 +66,7 @@ def try_wheel(counts, python, wheel, folder):
     package.parent.mkdir(parents=True)
     package.symlink_to(where)
     lines = common.program(
-        [inside, "tests/programs/test_package.py"],
+        [inside, "tests/package/test_package.py"],
         env={
             **os.environ,
             "TSL_BUILD": str(folder / "build"),
@@ -77,7 +77,7 @@ def try_wheel(counts, python, wheel, folder):
         r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", lines[-1] if lines else ""
     )
     if not closing:
-        sys.exit("tests/programs/test_package.py has no closing line")
+        sys.exit("tests/package/test_package.py has no closing line")
     for name, value in zip(("passed", "failed", "skipped"), closing.groups()):
         counts[name] += int(value or 0)
     print(*(line for line in lines[:-1] if "failed" in line or "skipped" in line), sep="\n", end="")

@@ -116,9 +116,11 @@ static void matcher(GrammarCompiler &compiler) {
 
 static void grammars(GrammarCompiler &compiler) {
   const std::string object =
-      R"({"type": "object", "properties": {"a": {"type": "integer"}, "in": {"properties": {"b": true}, "type": "object"}}, "required": ["a"]})";
+      R"({"type": "object", "properties": {"a": {"type": "integer"}, )"
+      R"("in": {"properties": {"b": true}, "type": "object"}}, "required": ["a"]})";
   const std::string odd =
-      R"({"type": "object", "properties": {"enum": {"enum": [{"type": "object"}, "q\"uote"]}, "t": {"type": "array", "prefixItems": [{"type": "null"}]}},
+      R"({"type": "object", "properties": {"enum": {"enum": [{"type": "object"}, "q\"uote"]}, )"
+      R"("t": {"type": "array", "prefixItems": [{"type": "null"}]}},
     "required": ["enum"]})";
   auto takes = [&](const CompiledGrammar &g, const std::string &text) {
     GrammarMatcher m(g);
@@ -152,7 +154,8 @@ static void grammars(GrammarCompiler &compiler) {
     printf("json %s %d\n", text, takes(compiler.CompileBuiltinJSONGrammar(), text));
   printf("dot %d\n", takes(compiler.CompileRegex("a.b"), "a\nb"));
   CompiledGrammar tag = compiler.CompileStructuralTag(
-      R"({"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<f"], "tags": [{"begin": "<f>", "content": {"type": "json_schema", "json_schema": )" +
+      R"({"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<f"], )"
+      R"("tags": [{"begin": "<f>", "content": {"type": "json_schema", "json_schema": )" +
       object + R"(},
     "end": "</f>"}]}})");
   for (const char *text :

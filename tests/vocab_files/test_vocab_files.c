@@ -194,17 +194,14 @@ static void test_normalised_added(void) {
 }
 
 /* White space that one token takes along may be where the next one begins, as in HF. */
+#define TAKES_RIGHT ADDED(20, "<r>", "true", "false", "false", "true", "false")
+#define SPACE_LEFT ADDED(21, " <l>", "true", "false", "false", "false", "false")
+#define TAKES_LEFT ADDED(22, "<m>", "true", "false", "true", "false", "false")
+#define IN_SPACE "[" TAKES_RIGHT "," SPACE_LEFT "," TAKES_LEFT "]"
+#define SPACE_LEVELS "\"pre_tokenizer\":" BYTE_LEVEL("false") ",\"decoder\":" BYTE_LEVEL("true")
+
 static void test_added_in_space(void) {
-  static const char file[] = "{\"pre_tokenizer\":" BYTE_LEVEL("false") ",\"decoder\":" BYTE_LEVEL(
-      "true") ",\"added_tokens\":[" ADDED(20, "<r>", "true", "false", "false", "true",
-                                          "false") "," ADDED(21, " <l>", "true", "false", "false",
-                                                             "false",
-                                                             "false") "," ADDED(22, "<m>", "true",
-                                                                                "false", "true",
-                                                                                "false",
-                                                                                "false") "]"
-                                                                                         "," BYTE_MODEL
-                                                                                         "}";
+  static const char file[] = "{" SPACE_LEVELS ",\"added_tokens\":" IN_SPACE "," BYTE_MODEL "}";
   tsl_vocab *v = load(file, NULL, NULL);
   if (!v) return;
   ENCODES(v, "a<r> <l>a", TSL_ENCODE_SPECIAL, 0, 20, 21, 0);

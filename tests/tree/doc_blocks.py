@@ -1,5 +1,5 @@
 """The code blocks of the documentation: where they stand, in which language, and how the comment
-before them says that they are tried. For tests/programs/test_docs.py and tests/hosts.
+before them says that they are tried. For tests/tree/test_docs.py and tests/hosts.
 
 SPDX-License-Identifier: Apache-2.0
 """

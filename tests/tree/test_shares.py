@@ -37,11 +37,18 @@ CASES = [
 ]
 
 
+# A room with a floor of its own: (the floor in percent, what is said of the room).
+POOR = {"runtime/walk/a.c": "/* a */\n" + "int f(void);\n" * 5}  # 9.6 %
+ON_FLOORS = [(9, ""), (10, "less than 10 %")]
+
+
 def self_check():
     """The cases that are judged wrongly."""
     wrong = []
-    for tree, expected in CASES:
-        found = list(shares.complaints(list(tree), tree))
+    judged = [(tree, {}, expected) for tree, expected in CASES]
+    judged += [(POOR, {"runtime/walk": {".c": floor}}, expected) for floor, expected in ON_FLOORS]
+    for tree, floors, expected in judged:
+        found = list(shares.complaints(list(tree), tree, floors))
         if len(found) != bool(expected) or not all(expected in line for line in found):
             wrong.append(f"expected {expected!r}, found {found}")
     if shares.code('int a; // b\n\n/* c\n d */\nchar *e = "/*";\n') != 2:
@@ -53,7 +60,7 @@ def main():
     wrong = self_check()
     for line in wrong:
         print(f"  FAIL self check: {line}")
-    passed, failed = len(CASES) + 1 - len(wrong), len(wrong)
+    passed, failed = len(CASES) + len(ON_FLOORS) + 1 - len(wrong), len(wrong)
     if not shutil.which("git") or not (ROOT / ".git").exists():
         print("  skipped: shares: this is not a clone, or git is not here")
         print(f"{passed} passed, {failed} failed, 1 skipped")

@@ -15,9 +15,9 @@ stop, a question or exclamation mark, a paragraph,
 an item of a list or a cell of a table. A piece of code counts as one word; blocks of code and
 reports that a program wrote are left out.
 
-    python3 tests/programs/test_words.py --list        counts of retired words in every folder,
+    python3 tests/tree/test_words.py --list        counts of retired words in every folder,
     checked or not; fails never
-    python3 tests/programs/test_words.py --list runtime/walk     the lines of that folder
+    python3 tests/tree/test_words.py --list runtime/walk     the lines of that folder
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -70,9 +70,10 @@ KINDS = {
     "",
 }
 DATA = re.compile(
-    r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc_expected\.h$|^LICENSE$|^tests/cases/|^fuzz/corpus/|^fuzz/dict/|^schemas/"
+    r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc_expected\.h$|^LICENSE$"
+    r"|^tests/cases/|^fuzz/corpus/|^fuzz/dict/|^schemas/"
 )
-THIS = "tests/programs/test_words.py"
+THIS = "tests/tree/test_words.py"
 
 MOST = 25
 PROSE = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/", "bindings/"]
