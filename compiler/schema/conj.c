@@ -15,7 +15,7 @@
  * Example   oneOf: [{required: [a]}, {required: [b]}]  =  a ∧ (¬b)  ∪  b ∧ (¬a).
  * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ
  *           ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by const or enum of a
- *           member that both require.
+ *           member that both require. oneof.c finds the pairs that are left.
  * Products  Where the alternatives of an object are many more than its choices have branches, it is
  *           expanded once more, and choices become clauses where they can (clause.c).
  * Order     Everything conjunctive first, alternatives last, so that dead alternatives die early.
@@ -253,12 +253,15 @@ void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom
     tsl__expand_clause_part(e, b, atoms);
     return;
   }
-  struct fact *t = atoms->kind == ATOM_KEY ? cell(e, sizeof *t) : NULL;
+  struct fact *t = cell(e, sizeof *t);
   key_part(e, b, atoms, atoms->kind == ATOM_KEY ? atoms->l : POS(SID_FALSE));
   if (!t) return;
-  tsl__expand_required_part(e, b, atoms->key, atoms->key_length);
-  *t = (struct fact){
-      .next = b->facts, .s = SID_TRUE, .key = atoms->key, .length = atoms->key_length};
+  if (atoms->kind == ATOM_KEY) tsl__expand_required_part(e, b, atoms->key, atoms->key_length);
+  *t = (struct fact){.next = b->facts,
+                     .s = SID_TRUE,
+                     .key = atoms->key,
+                     .length = atoms->key_length,
+                     .absent = atoms->kind == ATOM_ABSENT};
   b->facts = t;
 }
 
@@ -340,8 +343,8 @@ static bool take_node(struct expansion *e, struct branch *b, sid s, const struct
 static void expand(struct expansion *e, struct branch b);
 
 /* The first one is taken first, as in subschemas: members of `if` come before those of `then`. */
-static void expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n,
-                        const struct tracker *tracker) {
+void tsl__expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n,
+                      const struct tracker *tracker) {
   struct branch next = *b;
   for (uint32_t i = n; i-- > 0;) {
     if (tsl__schema_impossible(e->s, e->type, lits[i])) return;
@@ -446,30 +449,7 @@ static void expand_any_of(struct expansion *e, struct branch *b, const struct ke
     return;
   }
   for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++)
-    if (!covered(e, v, i)) expand_with(e, b, (lit[]){POS(v->children[i])}, 1, NULL);
-}
-
-#define PAIRS_MAX 64u /* alternatives whose pairs are not looked at twice */
-
-static void expand_one_of(struct expansion *e, const struct branch *b,
-                          const struct keyword_value *v, const struct tracker *tracker) {
-  lit *lits = tsl__schema_alloc(e->s, (v->count + 1) * sizeof *lits);
-  uint64_t looked = 0, disjoint[PAIRS_MAX] = {0};
-  for (uint32_t i = 0; lits && i < v->count && tsl__schema_ok(e->s); i++) {
-    if (tsl__schema_impossible(e->s, e->type, POS(v->children[i]))) continue;
-    uint32_t n = 0;
-    lits[n++] = POS(v->children[i]);
-    for (uint32_t j = 0; j < v->count && tsl__schema_work(e->s, 16); j++) {
-      if (j == i) continue;
-      bool known = j < PAIRS_MAX && i < PAIRS_MAX && tsl__bit(&looked, j);
-      bool apart = known ? tsl__bit(&disjoint[j], i)
-                         : tsl__schema_disjoint(e->s, e->type, v->children[i], v->children[j]);
-      if (apart && j < PAIRS_MAX && i < PAIRS_MAX) tsl__bit_set(&disjoint[i], j);
-      if (!apart) lits[n++] = NEG(v->children[j]);
-    }
-    if (i < PAIRS_MAX) tsl__bit_set(&looked, i);
-    expand_with(e, b, lits, n, tracker);
-  }
+    if (!covered(e, v, i)) tsl__expand_with(e, b, (lit[]){POS(v->children[i])}, 1, NULL);
 }
 
 static void expand_list(struct expansion *e, const struct branch *b, const tsl__json *values,
@@ -478,7 +458,7 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
     tsl__json *v = (tsl__json *)(uintptr_t)&values[i];
     if (tsl__json_type(v) != e->type) continue;
     if (e->type != T_NUMBER) {
-      expand_with(e, b, (lit[]){POS(tsl__schema_const(e->s, v))}, 1, NULL);
+      tsl__expand_with(e, b, (lit[]){POS(tsl__schema_const(e->s, v))}, 1, NULL);
       continue;
     }
     tsl__number_spec spec = {.has_min = true, .has_max = true};
@@ -519,25 +499,26 @@ static void expand_dependencies(struct expansion *e, const struct branch *b,
   e->depth--;
 }
 
-static void expand_negation(struct expansion *e, struct branch *b, sid s) {
-  if (tsl__schema_excluded(e->s, e->type, b->facts, s)) {
-    expand(e, *b);
-    return;
-  }
+/* A negation, in place where there is one way to go on. False: it was expanded, or nothing is
+ * left. */
+static bool expand_negation(struct expansion *e, struct branch *b, sid s) {
+  if (tsl__schema_excluded(e->s, e->type, b->facts, s)) return true;
   struct ways w = {.e = e, .base = *b};
+  bool certain_now = false;
   tsl__expand_negate(&w, s);
-  if (w.always) {
-    expand(e, *b);
-  } else {
+  if (!w.always && w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->facts, w.atoms, &certain_now);
+  const bool goes_on = w.always || certain_now || (w.atoms && !w.more.n);
+  if (!w.always && !certain_now && w.atoms) {
     struct branch next = *b;
-    bool certain_now = false;
-    if (w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->facts, w.atoms, &certain_now);
-    if (w.atoms && !certain_now) tsl__expand_clause(e, &next, w.atoms);
-    if (w.atoms || certain_now) expand(e, next);
-    if (certain_now) w.more.n = 0;
-    for (size_t i = 0; i < w.more.n && tsl__schema_ok(e->s); i++) expand(e, w.more.at[i]);
+    tsl__expand_clause(e, &next, w.atoms);
+    if (goes_on)
+      *b = next;
+    else
+      expand(e, next);
   }
+  for (size_t i = 0; !goes_on && i < w.more.n && tsl__schema_ok(e->s); i++) expand(e, w.more.at[i]);
   tsl__vec_free(e->s->alloc, &w.more);
+  return goes_on && tsl__schema_ok(e->s);
 }
 
 /* Count the choice's branches if it was not met before. */
@@ -561,16 +542,16 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
   if (e->looks) meet(e, c, v);
   switch (c->keyword) {
   case KW_ANY_OF: expand_any_of(e, b, v, c->tracker); break;
-  case KW_ONE_OF: expand_one_of(e, b, v, c->tracker); break;
+  case KW_ONE_OF: tsl__expand_one_of(e, b, v, c->tracker); break;
   case KW_IF:
     if (!c->tracker && !tsl__has(n, KW_THEN) && !tsl__has(n, KW_ELSE)) {
       expand(e, *b);
       break;
     }
-    expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__subschema_or_true(n, KW_THEN))}, 2,
-                c->tracker);
-    expand_with(e, b, (lit[]){NEG(v->children[0]), POS(tsl__subschema_or_true(n, KW_ELSE))}, 2,
-                c->tracker);
+    tsl__expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__subschema_or_true(n, KW_THEN))}, 2,
+                     c->tracker);
+    tsl__expand_with(e, b, (lit[]){NEG(v->children[0]), POS(tsl__subschema_or_true(n, KW_ELSE))}, 2,
+                     c->tracker);
     break;
   case KW_CONST: expand_list(e, b, v->value, 1); break;
   case KW_ENUM: expand_list(e, b, v->value->items, v->value->length); break;
@@ -638,13 +619,14 @@ static void expand(struct expansion *e, struct branch b) {
     const struct choice *c = b.choices;
     b.choices = c->next;
     expand_choice(e, &b, c);
-  } else if (b.negations) {
+    goto done;
+  }
+  while (b.negations) {
     sid negated = b.negations->s;
     b.negations = b.negations->next;
-    expand_negation(e, &b, negated);
-  } else {
-    found(e, &b);
+    if (!expand_negation(e, &b, negated)) goto done;
   }
+  found(e, &b);
 done:
   e->depth--;
 }

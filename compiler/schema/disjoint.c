@@ -60,8 +60,7 @@ struct values {
   struct table by_hash;
 };
 
-/* Equal for values that are. */
-static uint64_t value_hash(const tsl__json *v) {
+uint64_t tsl__schema_value_hash(const tsl__json *v) {
   return v->kind == TSL__JSON_STRING ? tsl__hash(v->text, v->length) : (uint64_t)v->kind;
 }
 
@@ -69,7 +68,7 @@ static struct values values_among(struct schema *s, const tsl__json *at, uint32_
                                   uint32_t sought) {
   struct values v = {s, at, n, {0}};
   for (uint32_t i = 0; i < n && n > LOOPED_MAX && sought > 1 && tsl__schema_work(s, 1); i++)
-    tsl__table_add(s, &v.by_hash, value_hash(&at[i]), i);
+    tsl__table_add(s, &v.by_hash, tsl__schema_value_hash(&at[i]), i);
   return v;
 }
 
@@ -86,8 +85,8 @@ static bool is_sought(const void *ctx, uint32_t index) {
 static bool has_value(const struct values *v, const tsl__json *value) {
   struct sought key = {v, value};
   if (v->by_hash.capacity)
-    return tsl__schema_work(v->s, 4) &&
-           tsl__table_find(&v->by_hash, value_hash(value), is_sought, &key) != UINT32_MAX;
+    return tsl__schema_work(v->s, 4) && tsl__table_find(&v->by_hash, tsl__schema_value_hash(value),
+                                                        is_sought, &key) != UINT32_MAX;
   for (uint32_t i = 0; i < v->n && tsl__schema_ok(v->s); i++)
     if (is_sought(&key, i)) return true;
   return false;
@@ -164,13 +163,44 @@ static sid member_schema(const struct schema *s, sid id, const char *key, uint32
   return UINT32_MAX;
 }
 
-static bool
-  requires(const struct schema *s, sid id, const char *key, uint32_t length)
-{
+bool tsl__schema_demands(const struct schema *s, sid id, const char *key, uint32_t length) {
   struct held h = held_by(id);
   for (const struct node *n; (n = next_held(s, &h)) != NULL;)
     if (tsl__node_requires(n, key, length)) return true;
   return false;
+}
+
+void tsl__schema_each_listed(const struct schema *s, sid id, tsl__schema_visit *visit, void *ctx) {
+  struct held h = held_by(id);
+  uint32_t ignored;
+  for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+    for (uint32_t i = 0; v && i < v->count; i++)
+      if (tsl__schema_listed(s, v->children[i], &ignored))
+        visit(ctx, &v->value->items[i], v->children[i]);
+  }
+}
+
+/* Does the node allow no members but its properties? */
+static bool is_closed(const struct schema *s, const struct node *n) {
+  const struct keyword_value *rest = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES);
+  return rest && !tsl__has(n, KW_PATTERN_PROPERTIES) &&
+         tsl__schema_simplify(s, POS(rest->children[0])) == POS(SID_FALSE);
+}
+
+bool tsl__schema_each_own(const struct schema *s, sid id, uint32_t max, tsl__schema_visit *visit,
+                          void *ctx) {
+  struct held h = held_by(id);
+  const struct node *n;
+  while ((n = next_held(s, &h)) != NULL && !is_closed(s, n)) {
+  }
+  if (!n) return false;
+  const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+  if (v && v->count > max) return false;
+  for (uint32_t i = 0; v && i < v->count; i++)
+    if (tsl__schema_simplify(s, POS(v->children[i])) != POS(SID_FALSE))
+      visit(ctx, &v->value->items[i], v->children[i]);
+  return true;
 }
 
 /* Is there a member that one of the two demands, and whose listed values don't meet? */
@@ -183,7 +213,8 @@ static bool tags_disjoint(struct schema *s, sid a, sid b) {
       if (!is_value_list(s, v->children[i])) continue;
       sid other = member_schema(s, b, m->key, m->key_length);
       if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
-      if (requires(s, a, m->key, m->key_length) || requires(s, b, m->key, m->key_length))
+      if (tsl__schema_demands(s, a, m->key, m->key_length) ||
+          tsl__schema_demands(s, b, m->key, m->key_length))
         return true;
     }
   }
@@ -351,120 +382,16 @@ bool tsl__expand_certain(const struct schema *s, uint8_t type, lit l) {
   return tsl__schema_impossible(s, type, l ^ 1);
 }
 
-/* ---- the same in another place --------------------------------------------------------------- */
-
-#define ALIKE_MAX 64u /* nodes that are looked at */
-
-static bool alike(struct schema *s, lit a, lit b, uint32_t *left);
-
-static bool values_alike(struct schema *s, const struct keyword_value *v,
-                         const struct keyword_value *w, uint32_t *left) {
-  bool named = v->keyword == KW_PROPERTIES || v->keyword == KW_PATTERN_PROPERTIES;
-  if (!v->value || !w->value || v->value->kind != w->value->kind || v->count != w->count)
-    return false;
-  if (!v->children)
-    return tsl__schema_work(s, v->value->length / 8) && tsl__json_equal(v->value, w->value);
-  for (uint32_t i = 0; i < v->count; i++)
-    if ((named && !tsl__json_same_key(&v->value->items[i], &w->value->items[i])) ||
-        !alike(s, POS(v->children[i]), POS(w->children[i]), left))
-      return false;
-  return true;
-}
-
-/* Recursion is bounded by *left. */
-static bool alike(struct schema *s, lit a, lit b, uint32_t *left) {
-  a = tsl__schema_simplify(s, a);
-  b = tsl__schema_simplify(s, b);
-  const struct node *n = tsl__node_of(s, a >> 1), *m = tsl__node_of(s, b >> 1);
-  if (a == b) return true;
-  if ((a ^ b) & 1 || !n->mask || n->mask != m->mask || n->mask & tsl__keyword_sets.context ||
-      n->types != m->types || n->resource != m->resource || n->scope != m->scope)
-    return false;
-  if (!*left || !tsl__schema_work(s, 4)) return false;
-  --*left;
-  for (uint32_t i = 0, count = tsl__ones(n->mask); i < count; i++)
-    if (!values_alike(s, &n->values[i], &m->values[i], left)) return false;
-  return true;
-}
-
-bool tsl__schema_says_all(struct schema *s, sid a, sid b) {
-  const struct node *n = tsl__schema_plain_node(s, a), *m = tsl__schema_plain_node(s, b);
-  uint32_t left = ALIKE_MAX;
-  if (!n->mask || !m->mask || m->mask & ~n->mask || m->mask & tsl__keyword_sets.context ||
-      n->resource != m->resource || n->scope != m->scope)
-    return false;
-  for (size_t i = 0; i < TSL__KEYWORD_GROUPS; i++)
-    if (m->mask & tsl__keyword_groups[i] && (n->mask ^ m->mask) & tsl__keyword_groups[i])
-      return false;
-  for (uint32_t i = 0, count = tsl__ones(m->mask); i < count; i++)
-    if (!tsl__schema_work(s, 4) ||
-        !values_alike(s, tsl__keyword(n, m->values[i].keyword), &m->values[i], &left))
-      return false;
-  return true;
-}
-
-bool tsl__schema_alike(struct schema *s, lit a, lit b) {
-  uint32_t left = ALIKE_MAX;
-  return alike(s, a, b, &left);
-}
-
-#define HASHED_MAX 8u /* nodes that the hash is of */
-
-/* Equal for nodes that are alike. */
-static uint64_t likeness(struct schema *s, lit l, uint32_t *left) {
-  l = tsl__schema_simplify(s, l);
-  const struct node *n = tsl__node_of(s, l >> 1);
-  if (!n->mask) return l;
-  uint64_t h = tsl__mix((n->mask * 31 + n->types) * 31 + n->resource) + (l & 1);
-  if (!*left || n->mask & tsl__keyword_sets.context) return h;
-  --*left;
-  for (uint32_t i = 0, count = tsl__ones(n->mask); i < count; i++) {
-    const struct keyword_value *v = &n->values[i];
-    h = tsl__mix(h * 31 + v->count);
-    if (!v->children && v->value && v->value->kind == TSL__JSON_STRING)
-      h = tsl__mix(h ^ tsl__hash(v->value->text, v->value->length));
-    for (uint32_t k = 0; v->children && k < v->count; k++)
-      h = tsl__mix(h * 31 + likeness(s, POS(v->children[k]), left));
-  }
-  return h;
-}
-
-struct likeness_key {
-  struct schema *s;
-  sid id;
-};
-
-static bool likeness_same(const void *ctx, uint32_t index) {
-  const struct likeness_key *k = ctx;
-  return tsl__schema_alike(k->s, POS(index), POS(k->id));
-}
-
-lit tsl__schema_first_alike(struct schema *s, lit l) {
-  sid id = l >> 1;
-  struct node *n = s->nodes.at[id];
-  if (!(n->possible & (T_ARRAY | T_OBJECT)) || n->mask & tsl__keyword_sets.context ||
-      tsl__only_types(n))
-    return l;
-  if (!n->first) {
-    uint32_t left = HASHED_MAX;
-    uint64_t hash = likeness(s, POS(id), &left);
-    struct likeness_key key = {s, id};
-    sid found = tsl__schema_work(s, HASHED_MAX)
-                    ? tsl__table_find(&s->alike_table, hash, likeness_same, &key)
-                    : id;
-    if (found == UINT32_MAX && tsl__table_add(s, &s->alike_table, hash, id)) found = id;
-    if (!tsl__schema_ok(s)) return l;
-    n->first = found;
-  }
-  return n->first << 1 | (l & 1);
-}
-
 /* ---- within one alternative ------------------------------------------------------------------ */
+
+static bool is_about(const struct fact *f, const char *key, uint32_t length) {
+  return f->key && f->length == length && !memcmp(f->key, key, length);
+}
 
 static bool demanded(const struct schema *s, const struct fact *facts, const char *key,
                      uint32_t length) {
   for (; facts; facts = facts->next) {
-    if (facts->key && facts->length == length && !memcmp(facts->key, key, length)) return true;
+    if (!facts->absent && is_about(facts, key, length)) return true;
     if (tsl__node_requires(tsl__node_of(s, facts->s), key, length)) return true;
   }
   return false;
@@ -546,10 +473,35 @@ static bool impossible_member(struct schema *s, const struct fact *facts, const 
   return false;
 }
 
-static enum atom_state look(struct schema *s, const struct fact *facts, const struct atom *a) {
-  if (a->kind == ATOM_ABSENT) return demanded(s, facts, a->key, a->key_length) ? DEAD : LIVE;
-  if (a->kind == ATOM_KEY && impossible_member(s, facts, a->key, a->key_length)) return DEAD;
-  if (a->kind != ATOM_KEY || !(a->l & 1) || !only_lists(s, a->l >> 1)) return LIVE;
+/* May the member not be there: is it known to be absent, or has it no place in a closed object? */
+static bool has_no_place(const struct schema *s, const struct fact *facts, const char *key,
+                         uint32_t length) {
+  for (; facts; facts = facts->next) {
+    if (facts->absent && is_about(facts, key, length)) return true;
+    const struct node *n = tsl__node_of(s, facts->s);
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+    if (is_closed(s, n) && !(v && tsl__json_get(v->value, key, length))) return true;
+  }
+  return false;
+}
+
+/* Does a node that holds say of the member just what l denies? */
+static bool is_denied(struct schema *s, const struct fact *facts, const struct atom *a) {
+  for (; facts && a->l & 1; facts = facts->next) {
+    const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, facts->s), KW_PROPERTIES);
+    const tsl__json *m = v ? tsl__json_get(v->value, a->key, a->key_length) : NULL;
+    if (m && tsl__schema_alike(s, POS(v->children[m - v->value->items]), a->l ^ 1)) return true;
+  }
+  return false;
+}
+
+static enum atom_state look_at_value(struct schema *s, const struct fact *facts,
+                                     const struct atom *a) {
+  if (has_no_place(s, facts, a->key, a->key_length) ||
+      impossible_member(s, facts, a->key, a->key_length) || is_denied(s, facts, a))
+    return DEAD;
+  if (a->l == POS(SID_TRUE) && demanded(s, facts, a->key, a->key_length)) return SURE;
+  if (!(a->l & 1) || !only_lists(s, a->l >> 1)) return LIVE;
   for (const struct fact *t = facts; t; t = t->next) {
     sid other = listed_member(s, t->s, a->key, a->key_length);
     if (other == UINT32_MAX) continue;
@@ -560,17 +512,58 @@ static enum atom_state look(struct schema *s, const struct fact *facts, const st
   return LIVE;
 }
 
+static enum atom_state look(struct schema *s, const struct fact *facts, const struct atom *a) {
+  if (a->kind == ATOM_KEY) return look_at_value(s, facts, a);
+  if (a->kind != ATOM_ABSENT) return LIVE;
+  if (has_no_place(s, facts, a->key, a->key_length)) return SURE;
+  return demanded(s, facts, a->key, a->key_length) ? DEAD : LIVE;
+}
+
+/* The node that holds and allows no members but its properties; NULL: none does. */
+static const struct node *closing(const struct schema *s, const struct fact *facts) {
+  while (facts && !is_closed(s, tsl__node_of(s, facts->s))) facts = facts->next;
+  return facts ? tsl__node_of(s, facts->s) : NULL;
+}
+
+/* A copy of the atom in front of the live ones, unless it is decided. False on failure. */
+static bool keep_live(struct schema *s, const struct fact *facts, const struct atom *atom,
+                      const struct atom **live, bool *sure) {
+  enum atom_state state = look(s, facts, atom);
+  if (state == SURE) *sure = true;
+  if (state != LIVE) return true;
+  struct atom *copy = tsl__arena_copy(&s->arena, atom, sizeof *atom);
+  if (!copy) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+  copy->next = *live;
+  *live = copy;
+  return true;
+}
+
+/* Some member that the atom's node does not name, in an object whose members are all named by
+ * `closed`: one of those. */
+static bool keep_named(struct schema *s, const struct fact *facts, const struct atom *atom,
+                       const struct node *closed, const struct atom **live, bool *sure) {
+  const struct keyword_value *all = tsl__keyword_or_null(closed, KW_PROPERTIES),
+                             *own = tsl__keyword_or_null(tsl__node_of(s, atom->s), KW_PROPERTIES);
+  for (uint32_t i = 0; all && i < all->count && tsl__schema_work(s, 1); i++) {
+    const tsl__json *m = &all->value->items[i];
+    if (own && tsl__json_get(own->value, m->key, m->key_length)) continue;
+    const struct atom named = {
+        .kind = ATOM_KEY, .key = m->key, .key_length = m->key_length, .l = atom->l};
+    if (!keep_live(s, facts, &named, live, sure)) return false;
+  }
+  return tsl__schema_ok(s);
+}
+
 const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *facts,
                                           const struct atom *atoms, bool *sure) {
   const struct atom *live = NULL;
+  const struct node *closed = closing(s, facts);
   for (; atoms; atoms = atoms->next) {
-    enum atom_state state = look(s, facts, atoms);
-    if (state == SURE) *sure = true;
-    if (state != LIVE) continue;
-    struct atom *copy = tsl__arena_copy(&s->arena, atoms, sizeof *atoms);
-    if (!copy) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
-    copy->next = live;
-    live = copy;
+    bool named = closed && atoms->kind == ATOM_EXTRA &&
+                 !tsl__has(tsl__node_of(s, atoms->s), KW_PATTERN_PROPERTIES);
+    if (!(named ? keep_named(s, facts, atoms, closed, &live, sure)
+                : keep_live(s, facts, atoms, &live, sure)))
+      return NULL;
   }
   return live;
 }

@@ -304,6 +304,10 @@ void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom
  * negated: one of the atoms, in front of those there are. False: that is more than atoms say. */
 bool tsl__expand_negated(struct expansion *e, sid s, const struct atom **atoms);
 bool tsl__expand_want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker);
+/* Go on from the branch with these n lits, unless one of them plainly cannot hold. The first one is
+ * taken first: members of `if` come before those of `then`. */
+void tsl__expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n,
+                      const struct tracker *tracker);
 /* Is it plain that every value of the type satisfies l? */
 bool tsl__expand_certain(const struct schema *s, uint8_t type, lit l);
 void tsl__expand_required_part(struct expansion *e, struct branch *b, const char *key,
@@ -333,6 +337,11 @@ bool tsl__expand_take_rest(struct expansion *e, struct branch *b, sid s,
 /* Recursion follows references and allOf, which cannot be cyclic (checked), as deep as they are
  * nested. */
 void tsl__expand_negate(struct ways *w, sid s);
+
+/* ---- oneof.c --------------------------------------------------------------------------------- */
+/* Expand the branches of a oneOf: one of them holds, and no other. */
+void tsl__expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v,
+                        const struct tracker *tracker);
 
 /* ---- clause.c -------------------------------------------------------------------------------- */
 /* Say the disjunction that a keyword of node s is in clauses, with what it evaluates for the

@@ -160,12 +160,25 @@ static inline uint8_t tsl__json_type(const tsl__json *v) {
 }
 
 /* ---- disjoint.c ------------------------------------------------------------------------------ */
-struct fact { /* nodes that hold, and keys that are demanded otherwise */
+struct fact { /* nodes that hold, and keys that are demanded or absent otherwise */
   const struct fact *next;
   sid s;           /* SID_TRUE with a key */
   const char *key; /* NULL: a node */
   uint32_t length;
+  bool absent; /* the key is not there */
 };
+/* Call `visit` for each member of which the subschema lists the values (enum, const), and for each
+ * of those that it names at all: also through references and allOf. */
+typedef void tsl__schema_visit(void *ctx, const tsl__json *member, sid child);
+void tsl__schema_each_listed(const struct schema *s, sid id, tsl__schema_visit *visit, void *ctx);
+/* The same of all members that an object may have. False: others may be there as well, or more than
+ * `max` are named. */
+bool tsl__schema_each_own(const struct schema *s, sid id, uint32_t max, tsl__schema_visit *visit,
+                          void *ctx);
+/* Does the subschema require the member, as far as that is plain? */
+bool tsl__schema_demands(const struct schema *s, sid id, const char *key, uint32_t length);
+/* Equal for values that are. */
+uint64_t tsl__schema_value_hash(const tsl__json *v);
 /* The values that a node lists, *n of them, or NULL: enum, const, through references. */
 const tsl__json *tsl__schema_listed(const struct schema *s, sid id, uint32_t *n);
 /* Is the node among the facts? */
