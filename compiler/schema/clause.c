@@ -29,10 +29,10 @@
  */
 #include "compiler/schema/goal.h"
 
-#define CLAUSES_MAX (TSL__SCHEMA_CLAUSES - 4) /* of one object; negations make some as well */
-#define PRODUCT_MAX 16u                       /* of what is multiplied out */
-#define DEPTH_MAX 8u                          /* combinations inside one another */
-#define PROPERTIES_MAX 256u                   /* of one branch */
+#define CLAUSES_MAX 60u     /* of one object; negations make some as well */
+#define PRODUCT_MAX 16u     /* of what is multiplied out */
+#define DEPTH_MAX 8u        /* combinations inside one another */
+#define PROPERTIES_MAX 256u /* of one branch */
 
 /* A conjunction. */
 struct clauses {

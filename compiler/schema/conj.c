@@ -506,7 +506,8 @@ static bool expand_negation(struct expansion *e, struct branch *b, sid s) {
   struct ways w = {.e = e, .base = *b};
   bool certain_now = false;
   tsl__expand_negate(&w, s);
-  if (!w.always && w.atoms) w.atoms = tsl__schema_live_atoms(e->s, b->facts, w.atoms, &certain_now);
+  if (!w.always && w.atoms)
+    w.atoms = tsl__schema_live_atoms(e->s, b->facts, w.atoms, e->wide, &certain_now);
   const bool goes_on = w.always || certain_now || (w.atoms && !w.more.n);
   if (!w.always && !certain_now && w.atoms) {
     struct branch next = *b;
@@ -564,8 +565,9 @@ static void found(struct expansion *e, struct branch *b) {
   if (b->seen) tsl__expand_seen(e, b);
   const struct leaf one = {b->parts, b->number};
   if (++e->leaves > TSL__SCHEMA_ALTERNATIVES) {
-    tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place",
-                     TSL__SCHEMA_ALTERNATIVES);
+    if (!tsl__schema_blame_one_of(e->s))
+      tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u alternatives at one place",
+                       TSL__SCHEMA_ALTERNATIVES);
   } else if (!e->looks) {
     e->leaf(e->ctx, one.parts, one.number);
   } else if (e->leaves > FEW_LEAVES + LEAVES_EACH * e->width) {
@@ -671,6 +673,7 @@ static void expand_objects(struct expansion *e, goal g) {
 
 void tsl__schema_expand(struct schema *s, goal g, uint8_t type, tsl__schema_leaf *leaf, void *ctx) {
   struct expansion e = {.s = s, .type = type, .leaf = leaf, .ctx = ctx};
+  s->one_of = NULL;
   if (g == GOAL_NONE || (type == T_OBJECT && expand_members(s, tsl__goal_of(s, g), leaf, ctx)))
     return;
   if (type == T_OBJECT)

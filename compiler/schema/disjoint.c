@@ -92,7 +92,7 @@ static bool has_value(const struct values *v, const tsl__json *value) {
   return false;
 }
 
-static bool lists_disjoint(struct schema *s, sid a, sid b) {
+bool tsl__schema_lists_disjoint(struct schema *s, sid a, sid b) {
   uint32_t n, m, i = 0;
   const tsl__json *x = tsl__schema_listed(s, a, &n), *y = tsl__schema_listed(s, b, &m);
   if ((x ? only_strings(x, n) : patterned(s, a)) && (y ? only_strings(y, m) : patterned(s, b)) &&
@@ -106,6 +106,7 @@ static bool lists_disjoint(struct schema *s, sid a, sid b) {
 }
 
 #define CORE_DEPTH 4
+#define ITEMS_MAX 8u     /* first items that are compared */
 #define BRANCHES_DEPTH 2 /* alternatives inside one another that are looked through */
 
 /* Subschema number i of those that hold where the node does, of objects: references, allOf, and if
@@ -182,7 +183,7 @@ void tsl__schema_each_listed(const struct schema *s, sid id, tsl__schema_visit *
 }
 
 /* Does the node allow no members but its properties? */
-static bool is_closed(const struct schema *s, const struct node *n) {
+bool tsl__schema_closed(const struct schema *s, const struct node *n) {
   const struct keyword_value *rest = tsl__keyword_or_null(n, KW_ADDITIONAL_PROPERTIES);
   return rest && !tsl__has(n, KW_PATTERN_PROPERTIES) &&
          tsl__schema_simplify(s, POS(rest->children[0])) == POS(SID_FALSE);
@@ -192,7 +193,7 @@ bool tsl__schema_each_own(const struct schema *s, sid id, uint32_t max, tsl__sch
                           void *ctx) {
   struct held h = held_by(id);
   const struct node *n;
-  while ((n = next_held(s, &h)) != NULL && !is_closed(s, n)) {
+  while ((n = next_held(s, &h)) != NULL && !tsl__schema_closed(s, n)) {
   }
   if (!n) return false;
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
@@ -212,7 +213,7 @@ static bool tags_disjoint(struct schema *s, sid a, sid b) {
       const tsl__json *m = &v->value->items[i];
       if (!is_value_list(s, v->children[i])) continue;
       sid other = member_schema(s, b, m->key, m->key_length);
-      if (other == UINT32_MAX || !lists_disjoint(s, v->children[i], other)) continue;
+      if (other == UINT32_MAX || !tsl__schema_lists_disjoint(s, v->children[i], other)) continue;
       if (tsl__schema_demands(s, a, m->key, m->key_length) ||
           tsl__schema_demands(s, b, m->key, m->key_length))
         return true;
@@ -268,29 +269,74 @@ static uint8_t member_types(struct schema *s, sid id, const char *key, uint32_t 
   return types;
 }
 
+static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth);
+
+/* What a subschema says of member `key`, by one of the nodes that hold; UINT32_MAX: nothing. */
+static sid named_member(const struct schema *s, sid id, const char *key, uint32_t length) {
+  struct held h = held_by(id);
+  for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+    const tsl__json *m = v ? tsl__json_get(v->value, key, length) : NULL;
+    if (m) return v->children[m - v->value->items];
+  }
+  return UINT32_MAX;
+}
+
+/* Are all values of the member objects, or arrays, of which no one satisfies both? */
+static bool nested_apart(struct schema *s, sid a, sid b, const tsl__json *key, uint8_t types,
+                         int depth) {
+  if ((types != T_OBJECT && types != T_ARRAY) || depth >= BRANCHES_DEPTH) return false;
+  sid one = named_member(s, a, key->text, key->length),
+      other = named_member(s, b, key->text, key->length);
+  return one != UINT32_MAX && other != UINT32_MAX && disjoint(s, types, one, other, depth + 1);
+}
+
 /* Is there a member that b demands, and of whose values none can be one of a's? */
-static bool members_apart(struct schema *s, sid a, sid b) {
+static bool members_apart(struct schema *s, sid a, sid b, int depth) {
   struct held h = held_by(b);
   for (const struct node *n; (n = next_held(s, &h)) != NULL;) {
     const struct keyword_value *v = tsl__keyword_or_null(n, KW_REQUIRED);
     for (uint32_t i = 0; v && i < v->value->length && tsl__schema_work(s, 16); i++) {
       const tsl__json *key = &v->value->items[i];
-      uint8_t types = member_types(s, a, key->text, key->length);
-      if (!types || (types != T_ALL && !(types & member_types(s, b, key->text, key->length))))
-        return true;
+      uint8_t types = member_types(s, a, key->text, key->length), both;
+      if (!types) return true;
+      if (types == T_ALL) continue;
+      both = types & member_types(s, b, key->text, key->length);
+      if (!both || nested_apart(s, a, b, key, both, depth)) return true;
     }
   }
   return false;
 }
 
-bool tsl__schema_held(const struct schema *s, const struct fact *facts, sid id) {
-  lit l = tsl__schema_simplify(s, POS(id));
-  for (; facts; facts = facts->next)
-    if (!facts->key && POS(facts->s) == l) return true;
-  return false;
+/* What a node says of item i; UINT32_MAX: nothing. */
+static sid item_of(const struct node *n, uint32_t i) {
+  const struct keyword_value *prefix, *rest;
+  tsl__expand_item_keywords(n, &prefix, &rest);
+  if (prefix && i < prefix->count) return prefix->children[i];
+  return rest ? rest->children[0] : UINT32_MAX;
 }
 
-static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth);
+static uint32_t fewest_items(const struct node *n) {
+  return tsl__has(n, KW_MIN_ITEMS) ? tsl__keyword(n, KW_MIN_ITEMS)->count : 0;
+}
+
+/* Is there an item that one of two arrays must have, and whose values can't be the other's? Or is
+ * one longer than the other may be? */
+static bool items_apart(struct schema *s, sid a, sid b, int depth) {
+  const struct node *n = tsl__schema_plain_node(s, a), *m = tsl__schema_plain_node(s, b);
+  const uint32_t min = fewest_items(n) > fewest_items(m) ? fewest_items(n) : fewest_items(m);
+  for (uint32_t i = 0; i < min && i < ITEMS_MAX && tsl__schema_work(s, 16); i++) {
+    sid one = item_of(n, i), other = item_of(m, i);
+    if (one == UINT32_MAX || other == UINT32_MAX) continue;
+    uint8_t types = types_of(s, one, 0) & types_of(s, other, 0);
+    if (!types || tsl__schema_lists_disjoint(s, one, other) ||
+        ((types == T_OBJECT || types == T_ARRAY) && depth < BRANCHES_DEPTH &&
+         disjoint(s, types, one, other, depth + 1)))
+      return true;
+  }
+  return (tsl__has(n, KW_MAX_ITEMS) && tsl__keyword(n, KW_MAX_ITEMS)->count < min) ||
+         (tsl__has(m, KW_MAX_ITEMS) && tsl__keyword(m, KW_MAX_ITEMS)->count < min);
+}
 
 /* Is one of the two disjoint with every alternative of the other, or with a part of it? */
 static bool branches_disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
@@ -311,10 +357,11 @@ static bool branches_disjoint(struct schema *s, uint8_t type, sid a, sid b, int 
 static bool disjoint(struct schema *s, uint8_t type, sid a, sid b, int depth) {
   if (tsl__schema_impossible(s, type, POS(a)) || tsl__schema_impossible(s, type, POS(b)))
     return true;
-  if (lists_disjoint(s, a, b)) return true;
+  if (tsl__schema_lists_disjoint(s, a, b)) return true;
   if (type == T_OBJECT &&
-      (tags_disjoint(s, a, b) || members_apart(s, a, b) || members_apart(s, b, a)))
+      (tags_disjoint(s, a, b) || members_apart(s, a, b, depth) || members_apart(s, b, a, depth)))
     return true;
+  if (type == T_ARRAY && items_apart(s, a, b, depth)) return true;
   return depth < BRANCHES_DEPTH &&
          (branches_disjoint(s, type, a, b, depth) || branches_disjoint(s, type, b, a, depth));
 }
@@ -345,7 +392,7 @@ static sid without_detours(const struct schema *s, sid id) {
 
 /* In either order. What is apart without looking through alternatives is so with it, and what is
  * not with it is not without. */
-static bool apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
+bool tsl__schema_apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
   if (!s->apart && !(s->apart = tsl__schema_alloc(s, TOLD_MAX * sizeof *s->apart))) return false;
   a = without_detours(s, a);
   b = without_detours(s, b);
@@ -360,7 +407,7 @@ static bool apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
 }
 
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b) {
-  return apart(s, type, a, b, true);
+  return tsl__schema_apart(s, type, a, b, true);
 }
 
 /* Does the node say nothing but of objects, and is the type another? */
@@ -382,67 +429,8 @@ bool tsl__expand_certain(const struct schema *s, uint8_t type, lit l) {
   return tsl__schema_impossible(s, type, l ^ 1);
 }
 
-/* ---- within one alternative ------------------------------------------------------------------ */
-
-static bool is_about(const struct fact *f, const char *key, uint32_t length) {
-  return f->key && f->length == length && !memcmp(f->key, key, length);
-}
-
-static bool demanded(const struct schema *s, const struct fact *facts, const char *key,
-                     uint32_t length) {
-  for (; facts; facts = facts->next) {
-    if (!facts->absent && is_about(facts, key, length)) return true;
-    if (tsl__node_requires(tsl__node_of(s, facts->s), key, length)) return true;
-  }
-  return false;
-}
-
-static bool excluded(struct schema *s, uint8_t type, const struct fact *facts, sid id, int depth) {
-  const struct node *n = tsl__schema_plain_node(s, id);
-  const struct keyword_value *v =
-      tsl__keyword_or_null(n, tsl__has(n, KW_ANY_OF) ? KW_ANY_OF : KW_ONE_OF);
-  for (const struct fact *t = facts; t; t = t->next)
-    if (!t->key && tsl__schema_work(s, 16) && apart(s, type, t->s, id, false)) return true;
-  uint32_t i = 0;
-  while (v && depth < BRANCHES_DEPTH && i < v->count &&
-         excluded(s, type, facts, v->children[i], depth + 1))
-    i++;
-  return v && v->count && i == v->count;
-}
-
-bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct fact *facts, sid id) {
-  return excluded(s, type, facts, id, 0) && tsl__schema_ok(s);
-}
-
-/* The subschema of a member in one node if it lists its values, or UINT32_MAX. */
-static sid listed_member(const struct schema *s, sid at, const char *key, uint32_t length) {
-  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, at), KW_PROPERTIES);
-  uint32_t ignored;
-  const tsl__json *m = v ? tsl__json_get(v->value, key, length) : NULL;
-  if (!m) return UINT32_MAX;
-  sid child = v->children[m - v->value->items];
-  return tsl__schema_listed(s, child, &ignored) ? child : UINT32_MAX;
-}
-
-bool tsl__schema_clash(struct schema *s, const struct fact *facts, sid next) {
-  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, next), KW_PROPERTIES);
-  const struct fact all = {.next = facts, .s = next};
-  uint32_t ignored;
-  for (uint32_t i = 0; v && facts && i < v->count; i++) {
-    const tsl__json *m = &v->value->items[i];
-    if (!tsl__schema_listed(s, v->children[i], &ignored) ||
-        !demanded(s, &all, m->key, m->key_length))
-      continue;
-    for (const struct fact *t = facts; t; t = t->next) {
-      sid other = listed_member(s, t->s, m->key, m->key_length);
-      if (other != UINT32_MAX && lists_disjoint(s, v->children[i], other)) return true;
-    }
-  }
-  return false;
-}
-
 /* Is every value that a lists among those of b? */
-static bool list_within(struct schema *s, sid a, sid b) {
+bool tsl__schema_list_within(struct schema *s, sid a, sid b) {
   uint32_t n, m, i = 0;
   const tsl__json *x = tsl__schema_listed(s, a, &n), *y = tsl__schema_listed(s, b, &m);
   struct values all = values_among(s, y, m, n);
@@ -452,120 +440,9 @@ static bool list_within(struct schema *s, sid a, sid b) {
 }
 
 /* Does the node list values and ask for nothing else? */
-static bool only_lists(const struct schema *s, sid id) {
+bool tsl__schema_only_lists(const struct schema *s, sid id) {
   const struct node *n = tsl__schema_plain_node(s, id);
   return n->mask == OF(CONST) || n->mask == OF(ENUM);
-}
-
-enum atom_state { DEAD, SURE, LIVE };
-
-/* Do two nodes list values for a member that have none in common? Then it can only be absent. */
-static bool impossible_member(struct schema *s, const struct fact *facts, const char *key,
-                              uint32_t length) {
-  for (const struct fact *t = facts; t; t = t->next) {
-    sid a = listed_member(s, t->s, key, length);
-    if (a == UINT32_MAX) continue;
-    for (const struct fact *u = t->next; u; u = u->next) {
-      sid b = listed_member(s, u->s, key, length);
-      if (b != UINT32_MAX && lists_disjoint(s, a, b)) return true;
-    }
-  }
-  return false;
-}
-
-/* May the member not be there: is it known to be absent, or has it no place in a closed object? */
-static bool has_no_place(const struct schema *s, const struct fact *facts, const char *key,
-                         uint32_t length) {
-  for (; facts; facts = facts->next) {
-    if (facts->absent && is_about(facts, key, length)) return true;
-    const struct node *n = tsl__node_of(s, facts->s);
-    const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
-    if (is_closed(s, n) && !(v && tsl__json_get(v->value, key, length))) return true;
-  }
-  return false;
-}
-
-/* Does a node that holds say of the member just what l denies? */
-static bool is_denied(struct schema *s, const struct fact *facts, const struct atom *a) {
-  for (; facts && a->l & 1; facts = facts->next) {
-    const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, facts->s), KW_PROPERTIES);
-    const tsl__json *m = v ? tsl__json_get(v->value, a->key, a->key_length) : NULL;
-    if (m && tsl__schema_alike(s, POS(v->children[m - v->value->items]), a->l ^ 1)) return true;
-  }
-  return false;
-}
-
-static enum atom_state look_at_value(struct schema *s, const struct fact *facts,
-                                     const struct atom *a) {
-  if (has_no_place(s, facts, a->key, a->key_length) ||
-      impossible_member(s, facts, a->key, a->key_length) || is_denied(s, facts, a))
-    return DEAD;
-  if (a->l == POS(SID_TRUE) && demanded(s, facts, a->key, a->key_length)) return SURE;
-  if (!(a->l & 1) || !only_lists(s, a->l >> 1)) return LIVE;
-  for (const struct fact *t = facts; t; t = t->next) {
-    sid other = listed_member(s, t->s, a->key, a->key_length);
-    if (other == UINT32_MAX) continue;
-    if (list_within(s, other, a->l >> 1)) return DEAD;
-    if (lists_disjoint(s, other, a->l >> 1) && demanded(s, facts, a->key, a->key_length))
-      return SURE;
-  }
-  return LIVE;
-}
-
-static enum atom_state look(struct schema *s, const struct fact *facts, const struct atom *a) {
-  if (a->kind == ATOM_KEY) return look_at_value(s, facts, a);
-  if (a->kind != ATOM_ABSENT) return LIVE;
-  if (has_no_place(s, facts, a->key, a->key_length)) return SURE;
-  return demanded(s, facts, a->key, a->key_length) ? DEAD : LIVE;
-}
-
-/* The node that holds and allows no members but its properties; NULL: none does. */
-static const struct node *closing(const struct schema *s, const struct fact *facts) {
-  while (facts && !is_closed(s, tsl__node_of(s, facts->s))) facts = facts->next;
-  return facts ? tsl__node_of(s, facts->s) : NULL;
-}
-
-/* A copy of the atom in front of the live ones, unless it is decided. False on failure. */
-static bool keep_live(struct schema *s, const struct fact *facts, const struct atom *atom,
-                      const struct atom **live, bool *sure) {
-  enum atom_state state = look(s, facts, atom);
-  if (state == SURE) *sure = true;
-  if (state != LIVE) return true;
-  struct atom *copy = tsl__arena_copy(&s->arena, atom, sizeof *atom);
-  if (!copy) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
-  copy->next = *live;
-  *live = copy;
-  return true;
-}
-
-/* Some member that the atom's node does not name, in an object whose members are all named by
- * `closed`: one of those. */
-static bool keep_named(struct schema *s, const struct fact *facts, const struct atom *atom,
-                       const struct node *closed, const struct atom **live, bool *sure) {
-  const struct keyword_value *all = tsl__keyword_or_null(closed, KW_PROPERTIES),
-                             *own = tsl__keyword_or_null(tsl__node_of(s, atom->s), KW_PROPERTIES);
-  for (uint32_t i = 0; all && i < all->count && tsl__schema_work(s, 1); i++) {
-    const tsl__json *m = &all->value->items[i];
-    if (own && tsl__json_get(own->value, m->key, m->key_length)) continue;
-    const struct atom named = {
-        .kind = ATOM_KEY, .key = m->key, .key_length = m->key_length, .l = atom->l};
-    if (!keep_live(s, facts, &named, live, sure)) return false;
-  }
-  return tsl__schema_ok(s);
-}
-
-const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *facts,
-                                          const struct atom *atoms, bool *sure) {
-  const struct atom *live = NULL;
-  const struct node *closed = closing(s, facts);
-  for (; atoms; atoms = atoms->next) {
-    bool named = closed && atoms->kind == ATOM_EXTRA &&
-                 !tsl__has(tsl__node_of(s, atoms->s), KW_PATTERN_PROPERTIES);
-    if (!(named ? keep_named(s, facts, atoms, closed, &live, sure)
-                : keep_live(s, facts, atoms, &live, sure)))
-      return NULL;
-  }
-  return live;
 }
 
 /* ---- values against one more lit ------------------------------------------------------------- */
@@ -576,9 +453,11 @@ static bool implied(struct schema *s, lit a, lit l) {
   if (a == l) return true;
   sid from = a >> 1, to = l >> 1;
   if (!(a & 1) && !tsl__schema_listed(s, from, &ignored)) return false;
-  if (!(l & 1)) return !(a & 1) && only_lists(s, to) && list_within(s, from, to);
+  if (!(l & 1))
+    return !(a & 1) && tsl__schema_only_lists(s, to) && tsl__schema_list_within(s, from, to);
   if (!tsl__schema_listed(s, to, &ignored)) return false;
-  return a & 1 ? only_lists(s, from) && list_within(s, to, from) : lists_disjoint(s, from, to);
+  return a & 1 ? tsl__schema_only_lists(s, from) && tsl__schema_list_within(s, to, from)
+               : tsl__schema_lists_disjoint(s, from, to);
 }
 
 bool tsl__schema_lit_implies(struct schema *s, lit a, lit l) {
@@ -593,6 +472,42 @@ bool tsl__schema_implies(struct schema *s, goal g, lit l) {
   for (uint32_t i = 0; i < e->n; i++)
     if (implied(s, e->lits[i], l)) return true;
   return false;
+}
+
+#define WEIGHED_MAX 32u /* listed values that are looked at one by one */
+
+/* Does the value satisfy l, which lists values and asks nothing else? */
+static bool satisfies(struct schema *s, const tsl__json *value, lit l) {
+  uint32_t n;
+  const tsl__json *at = tsl__schema_listed(s, l >> 1, &n);
+  const struct values all = {s, at, n, {0}};
+  return has_value(&all, value) != (bool)(l & 1);
+}
+
+/* The values that the goal lists, and how many there are; NULL: it lists none, or many. */
+static const tsl__json *few_listed(const struct schema *s, goal g, uint32_t *n) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  for (uint32_t i = 0; i < e->n; i++) {
+    const tsl__json *at = e->lits[i] & 1 ? NULL : tsl__schema_listed(s, e->lits[i] >> 1, n);
+    if (at && *n <= WEIGHED_MAX) return at;
+  }
+  return NULL;
+}
+
+bool tsl__schema_rest_implies(struct schema *s, goal g, const lit *lits, uint32_t n, lit l) {
+  uint32_t count;
+  const tsl__json *values = n ? few_listed(s, g, &count) : NULL;
+  l = tsl__schema_simplify(s, l);
+  if (!values || !tsl__schema_only_lists(s, l >> 1)) return false;
+  for (uint32_t i = 0; i < count && tsl__schema_work(s, n); i++) {
+    bool left = !satisfies(s, &values[i], l);
+    for (uint32_t j = 0; j < n && left; j++) {
+      const lit asked = tsl__schema_simplify(s, lits[j]);
+      left = !tsl__schema_only_lists(s, asked >> 1) || satisfies(s, &values[i], asked);
+    }
+    if (left) return false;
+  }
+  return tsl__schema_ok(s);
 }
 
 bool tsl__schema_excludes(struct schema *s, goal g, lit l) {

@@ -41,6 +41,8 @@ struct added { /* an extra member that a clause wants */
   goal value;
 };
 
+#define ALL_GROUPS UINT32_MAX
+
 struct plan {
   const struct object *o;
   struct schema *s;
@@ -50,10 +52,10 @@ struct plan {
   bool any; /* whatever way is found is enough: bytes say only whether there is one */
   /* by known key: 0 free, 1 must come, 2 and more: must not come, for so many reasons and one */
   uint8_t *must;
-  goal *values; /* by known key */
-  struct added added[TSL__SCHEMA_CLAUSES];
+  goal *values;        /* by known key */
+  struct added *added; /* room for one by clause */
   uint32_t added_count, steps, best, floor;
-  uint64_t group; /* clauses that are looked at together */
+  uint32_t group; /* clauses that are looked at together; ALL_GROUPS: all */
 };
 
 static uint32_t value_cost(struct plan *p, goal value) {
@@ -144,9 +146,9 @@ static uint32_t leaf(struct plan *p) {
   return tsl__add(bytes, g->close_cost) - g->comma_cost + g->first_cost;
 }
 
-static void search(struct plan *p, uint64_t done);
+static void search(struct plan *p, const uint64_t *done);
 
-static void with_key(struct plan *p, uint64_t done, uint32_t k, lit l) {
+static void with_key(struct plan *p, const uint64_t *done, uint32_t k, lit l) {
   if (tsl__bit(p->bits, k) || p->must[k] >= 2 || tsl__schema_excludes(p->s, p->values[k], l))
     return;
   uint8_t must = p->must[k];
@@ -158,7 +160,7 @@ static void with_key(struct plan *p, uint64_t done, uint32_t k, lit l) {
   p->values[k] = value;
 }
 
-static void with_cell(struct plan *p, uint64_t done, uint32_t c, lit l) {
+static void with_cell(struct plan *p, const uint64_t *done, uint32_t c, lit l) {
   for (uint32_t i = 0; i < p->added_count; i++) { /* one that comes anyway */
     if (p->added[i].cell != c) continue;
     goal value = p->added[i].value;
@@ -193,13 +195,13 @@ static bool is_open(const struct plan *p, const struct clause *c, const struct t
 
 /* Keys that have come or, with order `schema`, can't any more say nothing: it is known whether that
  * spoilt the clause. */
-static void with_none(struct plan *p, uint64_t done, const struct target *t) {
+static void with_none(struct plan *p, const uint64_t *done, const struct target *t) {
   for (uint32_t i = 0; i < t->count; i++) p->must[t->list[i]] += 2 * !tsl__bit(p->bits, t->list[i]);
   search(p, done);
   for (uint32_t i = 0; i < t->count; i++) p->must[t->list[i]] -= 2 * !tsl__bit(p->bits, t->list[i]);
 }
 
-static void with_target(struct plan *p, uint64_t done, const struct clause *clause,
+static void with_target(struct plan *p, const uint64_t *done, const struct clause *clause,
                         const struct target *t) {
   uint32_t min = p->min, max = p->max;
   switch (t->kind) {
@@ -259,9 +261,9 @@ static uint32_t open_targets(const struct plan *p, const struct clause *c) {
 static uint32_t next_clause(const struct plan *p, uint64_t *done) {
   uint32_t best = p->o->clause_count, least = UINT32_MAX;
   for (uint32_t i = 0; i < p->o->clause_count && least > 1; i++) {
-    if (*done >> i & 1u) continue;
+    if (tsl__bit(done, i)) continue;
     if (fulfilled(p, &p->o->clauses[i])) {
-      *done |= (uint64_t)1 << i;
+      tsl__bit_set(done, i);
       continue;
     }
     uint32_t n = open_targets(p, &p->o->clauses[i]);
@@ -282,7 +284,7 @@ static void keep_ending(const struct plan *p) {
     if (p->must[k] == 1) e->comes[k] = tsl__bit(p->bits, k) ? 2 : 1;
   for (uint32_t i = 0; i < o->clause_count; i++) {
     const struct clause *c = &o->clauses[i];
-    if (!(p->group >> i & 1u)) continue;
+    if (p->group != ALL_GROUPS && o->groups[i] != p->group) continue;
     e->targets[i] = UINT32_MAX;
     for (uint32_t j = 0; j < c->n && e->targets[i] == UINT32_MAX; j++)
       if ((c->targets[j].kind == ATOM_ABSENT || c->targets[j].kind == ATOM_KEY ||
@@ -299,7 +301,8 @@ static bool cheap(const struct plan *p, const struct target *t) {
 }
 
 /* Branch and bound; recursion is bounded by TSL__SCHEMA_CLAUSES. */
-static void search(struct plan *p, uint64_t done) {
+static void search(struct plan *p, const uint64_t *before) {
+  uint64_t done[TSL__SCHEMA_CLAUSES / 64];
   if (p->best <= p->floor || !tsl__schema_ok(p->s)) return;
   tsl__exprs_work(p->s->x, 8 + p->o->n);
   if (++p->steps > TSL__SCHEMA_SEARCH) {
@@ -308,7 +311,8 @@ static void search(struct plan *p, uint64_t done) {
                      TSL__SCHEMA_SEARCH);
     return;
   }
-  uint32_t clause = next_clause(p, &done);
+  memcpy(done, before, p->o->clause_words * sizeof *done);
+  uint32_t clause = next_clause(p, done);
   bool last = clause == p->o->clause_count;
   /* choices that are still open only add to it */
   uint32_t bytes = last || !p->any || p->max != TSL__INF ? leaf(p) : 0;
@@ -319,16 +323,17 @@ static void search(struct plan *p, uint64_t done) {
     return;
   }
   const struct clause *c = &p->o->clauses[clause];
+  tsl__bit_set(done, clause);
   for (int first = 1; first >= 0; first--)
     for (uint32_t j = 0; j < c->n; j++)
-      if (cheap(p, &c->targets[j]) == (first == 1))
-        with_target(p, done | (uint64_t)1 << clause, c, &c->targets[j]);
+      if (cheap(p, &c->targets[j]) == (first == 1)) with_target(p, done, c, &c->targets[j]);
 }
 
 /* All clauses, group by group: what one group adds to the members that must come anyway does not
  * depend on the others. */
-static void search_groups(struct plan *p, uint64_t done) {
+static void search_groups(struct plan *p, const uint64_t *before) {
   const struct object *o = p->o;
+  uint64_t done[TSL__SCHEMA_CLAUSES / 64];
   const struct gaps *g = tsl__schema_gaps(p->s, o->level);
   bool first = p->first;
   uint32_t floor = p->floor;
@@ -337,8 +342,11 @@ static void search_groups(struct plan *p, uint64_t done) {
   if (!p->any) p->floor = anyway;
   for (uint32_t i = 0; i < o->group_count && total != TSL__INF && tsl__schema_ok(p->s); i++) {
     p->best = TSL__INF;
-    p->group = o->groups[i];
-    search(p, done | ~p->group);
+    p->group = i;
+    memcpy(done, before, o->clause_words * sizeof *done);
+    for (uint32_t c = 0; c < o->clause_count; c++)
+      if (o->groups[c] != i) tsl__bit_set(done, c);
+    search(p, done);
     total = p->best == TSL__INF ? TSL__INF : tsl__add(total, p->best - anyway);
   }
   p->first = first;
@@ -348,8 +356,8 @@ static void search_groups(struct plan *p, uint64_t done) {
 }
 
 /* The fewest bytes, or, of the ways to the end, those of the one that is found first. */
-static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t count,
-                         uint64_t done, bool first, bool any) {
+static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t count, bool first,
+                         bool any) {
   struct plan p = {.o = o,
                    .s = o->schema,
                    .bits = bits,
@@ -359,13 +367,14 @@ static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t 
                    .first = first,
                    .any = any && !o->schema->measuring,
                    .best = TSL__INF,
-                   .group = ~(uint64_t)0};
-  size_t size = o->n * (sizeof(goal) + 1);
+                   .group = ALL_GROUPS};
+  size_t size = o->clause_count * sizeof *p.added + o->n * (sizeof(goal) + 1);
   uint64_t room[128];
   void *block = size <= sizeof room ? room : tsl__alloc(o->schema->alloc, size);
   if (!block)
     return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
-  p.values = block;
+  p.added = block;
+  p.values = (goal *)(p.added + o->clause_count);
   p.must = (uint8_t *)(p.values + o->n);
   for (uint32_t k = 0; k < o->n; k++) {
     p.values[k] = o->known[k].value;
@@ -379,9 +388,9 @@ static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t 
   if (!o->clause_count)
     p.best = p.floor;
   else if (o->groups)
-    search_groups(&p, done);
+    search_groups(&p, bits + o->done);
   else
-    search(&p, done);
+    search(&p, bits + o->done);
   if (ending && p.best == TSL__INF) ending->known = false;
   if (block != room) tsl__free(o->schema->alloc, block, size);
   return p.best;
@@ -405,13 +414,12 @@ static bool hit_by_required(const struct object *o, const uint64_t *bits, uint32
 
 /* Is it plain that the required members that are left, and no others, bring the object to its end?
  * `bits` NULL: none has come. */
-static bool required_suffice(const struct object *o, const uint64_t *bits, uint32_t count,
-                             uint64_t done) {
+static bool required_suffice(const struct object *o, const uint64_t *bits, uint32_t count) {
   uint32_t left = 0;
   for (uint32_t k = 0; k < o->n; k++) left += o->known[k].required && !(bits && tsl__bit(bits, k));
   if (count + left < o->min || count + left > o->max) return false;
   for (uint32_t i = 0; i < o->clause_count; i++) {
-    bool hit = (done >> i) & 1u;
+    bool hit = tsl__clause_done(o, bits, i);
     for (uint32_t j = 0; j < o->clauses[i].n && !hit; j++)
       hit = hit_by_required(o, bits, count, left, &o->clauses[i], &o->clauses[i].targets[j]);
     if (!hit) return false;
@@ -424,8 +432,8 @@ static bool required_suffice(const struct object *o, const uint64_t *bits, uint3
 }
 
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count,
-                          uint64_t done, bool first) {
-  return find_way(o, bits, count, done, first, false);
+                          bool first) {
+  return find_way(o, bits, count, first, false);
 }
 
 static bool ending_new(struct object *o) {
@@ -445,8 +453,7 @@ static bool is_left(const struct object *o, const uint64_t *bits, const struct c
 }
 
 /* Does the way that was found last lead on from here? */
-static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t count,
-                       uint64_t done) {
+static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t count) {
   const struct ending *e = o->ending;
   if (!e || !e->known) return false;
   for (uint32_t k = 0; k < o->n; k++) {
@@ -456,20 +463,18 @@ static bool ends_alike(const struct object *o, const uint64_t *bits, uint32_t co
   }
   if (count < o->min || count > o->max) return false;
   for (uint32_t i = 0; i < o->clause_count; i++)
-    if (!(done >> i & 1u) &&
+    if (!tsl__clause_done(o, bits, i) &&
         (e->targets[i] == UINT32_MAX ||
          !is_left(o, bits, &o->clauses[i], &o->clauses[i].targets[e->targets[i]])))
       return false;
   return true;
 }
 
-bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, uint64_t done,
-                      bool first) {
+bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, bool first) {
   bool measured = o->schema->measuring;
-  if (!measured && (required_suffice(o, bits, count, done) || ends_alike(o, bits, count, done)))
-    return true;
+  if (!measured && (required_suffice(o, bits, count) || ends_alike(o, bits, count))) return true;
   if (!measured && o->clause_count && !o->ending && !ending_new(o)) return false;
-  return find_way(o, bits, count, done, first, true) != TSL__INF;
+  return find_way(o, bits, count, first, true) != TSL__INF;
 }
 
 #define FEW_WORDS 16u /* that need no memory */
@@ -491,7 +496,7 @@ static void free_bits(const struct object *o, uint64_t *bits, const uint64_t *ro
 uint32_t tsl__object_shortest(const struct object *o) {
   uint64_t room[FEW_WORDS], *bits = no_members(o, room);
   if (!bits) return TSL__INF;
-  uint32_t bytes = tsl__add(1, tsl__object_cost(o, bits, 0, 0, true));
+  uint32_t bytes = tsl__add(1, tsl__object_cost(o, bits, 0, true));
   free_bits(o, bits, room);
   return bytes;
 }
@@ -611,10 +616,10 @@ static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
  * only members that must come are looked at; where more is asked the fewest bytes tell, which opens
  * all that may be asked of members: what is not supported is found by the compile. */
 static bool has_what_it_needs(struct object *o) {
-  if (o->simple || o->schema->text) return o->simple && required_suffice(o, NULL, 0, 0);
+  if (o->simple || o->schema->text) return o->simple && required_suffice(o, NULL, 0);
   uint64_t room[FEW_WORDS], *bits = no_members(o, room);
   if (!bits) return false;
-  bool ends = tsl__object_ends(o, bits, 0, 0, true);
+  bool ends = tsl__object_ends(o, bits, 0, true);
   free_bits(o, bits, room);
   return ends;
 }

@@ -164,11 +164,9 @@ bool tsl__schema_possible(struct schema *s, goal g);
 /* The same of an alternative. */
 bool tsl__object_possible(struct schema *s, struct object *o);
 /* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
-uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count,
-                          uint64_t done, bool first);
+uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, bool first);
 /* Can it end from there? Cheaper, as the first way is enough. */
-bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, uint64_t done,
-                      bool first);
+bool tsl__object_ends(struct object *o, const uint64_t *bits, uint32_t count, bool first);
 uint32_t tsl__object_shortest(const struct object *o);
 /* Make the goals of members of which a clause asks something: each with one of the clause's
  * targets. */
@@ -280,6 +278,7 @@ struct expansion {
   bool in_clauses; /* choices are to become clauses where they can */
   bool looks;      /* leaves are kept until it is known that they are few */
   bool many;       /* they are not */
+  bool wide;       /* a oneOf of many branches was met: most of its negations say the same */
   TSL__VEC(struct leaf) kept;
   TSL__VEC(struct choice) met;
 };

@@ -35,13 +35,10 @@
 #include "compiler/schema/object.h"
 #include "runtime/automaton/state.h"
 
-#define OPTIONS_MAX 1024u /* ways in which one member can fulfil open clauses */
-
 /* ---- states ---------------------------------------------------------------------------------- */
 
 static uint64_t state_hash(const struct object_state *st) {
   uint64_t h = tsl__mix((uint64_t)(uintptr_t)st->object + st->count * 2 + st->first);
-  h = tsl__mix(h ^ st->done);
   for (uint32_t i = 0; i < st->object->words + st->object->counted; i++)
     h = tsl__mix(h * 31 + st->bits[i]);
   return h;
@@ -55,21 +52,20 @@ struct state_key {
 static bool state_same(const void *ctx, uint32_t i) {
   const struct state_key *k = ctx;
   const struct object_state *a = k->s->states.at[i], *b = k->st;
-  return a->object == b->object && a->done == b->done && a->count == b->count &&
-         a->first == b->first &&
+  return a->object == b->object && a->count == b->count && a->first == b->first &&
          !memcmp(a->bits, b->bits, (a->object->words + a->object->counted) * sizeof *a->bits);
 }
 
-static size_t state_size(const struct object *o) {
+size_t tsl__state_size(const struct object *o) {
   return sizeof(struct object_state) + (o->words + o->counted) * sizeof(uint64_t);
 }
 
-static uint32_t intern(struct schema *s, const struct object_state *st) {
+uint32_t tsl__state_intern(struct schema *s, const struct object_state *st) {
   uint64_t hash = state_hash(st);
   struct state_key key = {s, st};
   uint32_t found = tsl__table_find(&s->state_table, hash, state_same, &key);
   if (found != UINT32_MAX) return found;
-  struct object_state *copy = tsl__arena_copy(&s->arena, st, state_size(st->object));
+  struct object_state *copy = tsl__arena_copy(&s->arena, st, tsl__state_size(st->object));
   uint32_t id = (uint32_t)s->states.n;
   if (!copy || !tsl__vec_push(s->alloc, &s->states, copy) ||
       !tsl__table_add(s, &s->state_table, hash, id)) {
@@ -98,7 +94,7 @@ static bool complete(const struct object_state *st) {
   for (uint32_t k = 0; k < o->n; k++)
     if (o->known[k].required && !tsl__bit(st->bits, k)) return false;
   for (uint32_t i = 0; i < o->clause_count; i++)
-    if (!((st->done >> i) & 1u) && !fulfilled_at_end(o, st, &o->clauses[i])) return false;
+    if (!tsl__clause_done(o, st->bits, i) && !fulfilled_at_end(o, st, &o->clauses[i])) return false;
   return true;
 }
 
@@ -109,7 +105,7 @@ static void pass(struct object_state *st, uint32_t k) {
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++)
       if (o->clauses[i].targets[j].kind == ATOM_ABSENT && o->clauses[i].targets[j].key == k)
-        st->done |= (uint64_t)1 << i;
+        tsl__bit_set(st->bits + o->done, i);
 }
 
 /* With order `schema`: keys placed before `place` are passed. False if one of them is required. */
@@ -126,7 +122,7 @@ static bool pass_before(struct object_state *st, uint32_t place) {
   return true;
 }
 
-static bool lists(const struct target *t, uint32_t k) {
+bool tsl__target_lists(const struct target *t, uint32_t k) {
   for (uint32_t i = 0; t->kind == ATOM_NONE && i < t->count; i++)
     if (t->list[i] == k) return true;
   return false;
@@ -137,13 +133,13 @@ static void spoil(struct object_state *st, uint32_t k) {
   const struct object *o = st->object;
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++)
-      if (lists(&o->clauses[i].targets[j], k)) st->bits[o->spoilt] |= (uint64_t)1 << i;
-  st->bits[o->spoilt] &= ~st->done;
+      if (tsl__target_lists(&o->clauses[i].targets[j], k)) tsl__bit_set(st->bits + o->spoilt, i);
+  for (uint32_t w = 0; w < o->clause_words; w++) st->bits[o->spoilt + w] &= ~st->bits[o->done + w];
 }
 
 /* The state after a member: known key k or, if that is UINT32_MAX, an extra one of a cell. False if
  * the order forbids it. */
-static bool take(struct object_state *st, uint32_t k, uint32_t cell) {
+bool tsl__state_take(struct object_state *st, uint32_t k, uint32_t cell) {
   if (!pass_before(st, k == UINT32_MAX ? UINT32_MAX : st->object->known[k].place)) return false;
   if (k != UINT32_MAX)
     tsl__bit_set(st->bits, k);
@@ -155,17 +151,17 @@ static bool take(struct object_state *st, uint32_t k, uint32_t cell) {
   return true;
 }
 
-static uint32_t cost(struct object_state *st) {
+uint32_t tsl__state_cost(struct object_state *st) {
   if (st->shortest != UNKNOWN) return st->shortest;
-  uint32_t c = tsl__object_cost(st->object, st->bits, st->count, st->done, st->first);
+  uint32_t c = tsl__object_cost(st->object, st->bits, st->count, st->first);
   if (!st->object->schema->measuring && tsl__schema_ok(st->object->schema)) st->shortest = c;
   return c;
 }
 
-static bool can_end(struct object_state *st) {
+bool tsl__state_can_end(struct object_state *st) {
   if (st->ends) return st->ends == 2;
   if (st->shortest != UNKNOWN) return st->shortest != TSL__INF;
-  bool found = tsl__object_ends(st->object, st->bits, st->count, st->done, st->first);
+  bool found = tsl__object_ends(st->object, st->bits, st->count, st->first);
   if (!st->object->schema->measuring && tsl__schema_ok(st->object->schema))
     st->ends = found ? 2 : 1;
   return found;
@@ -197,7 +193,7 @@ static uint32_t next_shortest(tsl__exprs *x, void *ctx, uint32_t id) {
   struct object_state *st = ((struct schema *)ctx)->states.at[id];
   (void)x;
   if (st->object->styled && complete(st)) return 0;
-  uint32_t bytes = cost(st);
+  uint32_t bytes = tsl__state_cost(st);
   return bytes != TSL__INF && tsl__schema_nests(ctx) ? bytes - 1 : bytes; /* no brace */
 }
 
@@ -215,7 +211,7 @@ static bool next_calls(tsl__exprs *x, void *ctx, uint32_t id, tsl__calls *out) {
 
 static const tsl__rule_ops next_ops = {unfold_next, print_next, NULL, next_shortest, next_calls};
 
-static tsl__expr next_rule(struct schema *s, uint32_t id) {
+tsl__expr tsl__object_next(struct schema *s, uint32_t id) {
   struct object_state *st = s->states.at[id];
   if (st->next == TSL__NONE) {
     bool ends = st->object->styled && complete(st); /* then nothing has to follow */
@@ -225,175 +221,11 @@ static tsl__expr next_rule(struct schema *s, uint32_t id) {
   return st->next;
 }
 
-/* ---- one member ------------------------------------------------------------------------------ */
-
-struct member {
-  struct schema *s;
-  const struct object_state *from;
-  uint32_t key, cell; /* one of them is UINT32_MAX */
-  bool ask_only;      /* stop at the first way */
-  bool measure;       /* `shortest` is wanted */
-  bool possible;
-  tsl__expr all; /* the ways so far */
-  uint32_t ways, shortest;
-  lit lits[3 * TSL__SCHEMA_CLAUSES];
-  lit declined[TSL__SCHEMA_CLAUSES]; /* that would have fulfilled a clause further out */
-  uint32_t lit_count, declined_count;
-  /* so many of the lits are more than any value can satisfy; UINT32_MAX: not that it is known */
-  uint32_t hopeless;
-};
-
-/* The value of a member that satisfies the first n lits. */
-static goal value_of(const struct member *m, uint32_t n) {
-  const struct object *o = m->from->object;
-  goal base = m->key != UINT32_MAX ? o->known[m->key].value : o->cells[m->cell].value;
-  return tsl__schema_goal_and(m->s, base, m->lits, n);
-}
-
-/* No value satisfies the lits. What if fewer of them were asked for, as will be next? */
-static void find_hopeless(struct member *m) {
-  if (m->s->measuring) return; /* what is asked for may turn out to be possible yet */
-  m->hopeless = m->lit_count;
-  while (m->hopeless && tsl__schema_ok(m->s) &&
-         !tsl__schema_possible(m->s, value_of(m, m->hopeless - 1)))
-    m->hopeless--;
-}
-
-/* A way is decided: its value and the state after it. */
-static void finish_way(struct member *m, uint64_t done) {
-  struct schema *s = m->s;
-  const struct object *o = m->from->object;
-  uint64_t room[64];
-  size_t size = state_size(o);
-  struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
-  goal value = value_of(m, m->lit_count);
-  uint32_t bytes = m->measure                       ? tsl__schema_shortest(s, value)
-                   : tsl__schema_possible(s, value) ? 0
-                                                    : TSL__INF;
-  if (bytes == TSL__INF) find_hopeless(m);
-  if (!st || bytes == TSL__INF) return;
-  memcpy(st, m->from, size);
-  st->next = st->keys = TSL__NONE;
-  st->shortest = UNKNOWN;
-  st->ends = 0;
-  st->done |= done;
-  if (!take(st, m->key, m->cell)) return;
-  /* with clauses the cost is a search, and worth remembering */
-  uint32_t id = o->clause_count || !m->ask_only ? intern(s, st) : UINT32_MAX;
-  if (id == UINT32_MAX && !tsl__schema_ok(s)) return;
-  struct object_state *then = id == UINT32_MAX ? st : s->states.at[id];
-  /* what a simple one needs is possible, or nobody would have entered it */
-  uint32_t rest = m->measure ? cost(then) : o->simple || can_end(then) ? 0 : TSL__INF;
-  if (rest == TSL__INF) return;
-  const struct gaps *g = tsl__schema_gaps(s, o->level);
-  if (!g) return;
-  m->possible = true;
-  bytes = tsl__add(tsl__add(bytes, rest), g->colon_cost);
-  if (bytes < m->shortest) m->shortest = bytes;
-  if (m->ask_only) return;
-  if (++m->ways > OPTIONS_MAX) {
-    tsl__exprs_fail(s->x, TSL_ERR_LIMIT,
-                    "a member can fulfil open constraints in more than 1024 ways");
-    return;
-  }
-  tsl__expr one = o->styled ? tsl__schema_styled_member(s, o, m->key, m->cell, value)
-                            : tsl__schema_member(s, value, o->level);
-  m->all = tsl__expr_alt(s->x, m->all, tsl__expr_seq(s->x, one, next_rule(s, id)));
-}
-
-static bool fits(const struct member *m, const struct target *t) {
-  if (t->kind == ATOM_KEY) return t->key == m->key;
-  if (t->kind != ATOM_PATTERN) return false;
-  return m->key != UINT32_MAX ? tsl__bit(t->keys, m->key) : tsl__bit(t->cells, m->cell);
-}
-
-static bool among(const lit *lits, uint32_t n, lit l) {
-  for (uint32_t i = 0; i < n; i++)
-    if (lits[i] == l) return true;
-  return false;
-}
-
-/* Does what the way asks for so far make sure of the lit? */
-static bool is_sure(const struct member *m, goal base, lit l) {
-  for (uint32_t i = 0; i < m->lit_count; i++)
-    if (tsl__schema_lit_implies(m->s, m->lits[i], l)) return true;
-  return tsl__schema_implies(m->s, base, l);
-}
-
-/* Is this member the last by which the clause can be fulfilled? To leave it open then, clause by
- * clause, is to go 2^n ways that all end nowhere. */
-static bool last_chance(const struct member *m, const struct clause *c) {
-  for (uint32_t j = 0; j < c->n; j++) {
-    const struct target *t = &c->targets[j];
-    if (t->kind == ATOM_NONE &&
-        (lists(t, m->key) || tsl__clause_spoilt(m->from->object, m->from->bits, c)))
-      continue;
-    if (t->kind != ATOM_ABSENT && t->kind != ATOM_KEY) return false;
-    if (t->key != m->key && !tsl__bit(m->from->bits, t->key)) return false;
-  }
-  return true;
-}
-
-/* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by
- * TSL__SCHEMA_CLAUSES. A lit that was declined is not taken up again for a later clause: where it
- * is taken up at once, and the later clause fulfilled with it, there is at least as much room.
- * Where that is cheap the value must not satisfy it then: so no two ways take the same value, and a
- * text is in one state and not in one of each 2^n. */
-static void ways(struct member *m, uint32_t i, uint64_t done) {
-  const struct object *o = m->from->object;
-  if ((m->ask_only && m->possible && (!m->measure || m->shortest == 0)) || !tsl__schema_ok(m->s))
-    return;
-  while (i < o->clause_count && (m->from->done >> i) & 1u) i++;
-  if (i >= o->clause_count) {
-    finish_way(m, done);
-    return;
-  }
-  const struct clause *c = &o->clauses[i];
-  const goal base = m->key != UINT32_MAX ? o->known[m->key].value : o->cells[m->cell].value;
-  const uint32_t declined = m->declined_count, asked = m->lit_count;
-  bool decided = false;
-  for (uint32_t j = 0; j < c->n && !decided; j++) {
-    lit l = c->targets[j].l;
-    if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l) ||
-        is_sure(m, base, l ^ 1))
-      continue;
-    bool holds = is_sure(m, base, l);
-    if (!holds) m->lits[m->lit_count++] = l;
-    ways(m, i + 1, done | (uint64_t)1 << i);
-    if (!holds) m->lit_count--;
-    /* no need to look at ways in which it does not count, or at more that begin like this */
-    decided = holds || m->lit_count >= m->hopeless;
-    if (decided) continue;
-    m->hopeless = UINT32_MAX;
-    if (m->lit_count < 2 * TSL__SCHEMA_CLAUSES && tsl__schema_denies(m->s, l))
-      m->lits[m->lit_count++] = l ^ 1;
-    else if (m->declined_count < TSL__SCHEMA_CLAUSES)
-      m->declined[m->declined_count++] = l;
-  }
-  if (!decided && !last_chance(m, c)) ways(m, i + 1, done);
-  m->declined_count = declined;
-  m->lit_count = asked;
-}
-
 /* Has the key not come yet, or does the cell have names that have not? */
-static bool is_there(const struct object_state *from, uint32_t key, uint32_t cell) {
+bool tsl__member_left(const struct object_state *from, uint32_t key, uint32_t cell) {
   return key == UINT32_MAX
              ? tsl__cell_left(from->object, &from->object->cells[cell], from->bits) > 0
              : !tsl__bit(from->bits, key);
-}
-
-static struct member look_at(struct schema *s, const struct object_state *from, uint32_t key,
-                             uint32_t cell, bool ask_only, bool measure) {
-  struct member m = {.s = s,
-                     .from = from,
-                     .key = key,
-                     .cell = cell,
-                     .ask_only = ask_only,
-                     .measure = measure || tsl__schema_nests(s),
-                     .shortest = TSL__INF,
-                     .hopeless = UINT32_MAX};
-  if (is_there(from, key, cell)) ways(&m, 0, 0);
-  return m;
 }
 
 /* ---- one member of an object without clauses ------------------------------------------------- */
@@ -407,14 +239,14 @@ static bool stays(const struct object_state *st, const struct cell *c) {
 static uint32_t state_after(struct schema *s, const struct object_state *from, uint32_t key,
                             uint32_t cell) {
   uint64_t room[64];
-  size_t size = state_size(from->object);
+  size_t size = tsl__state_size(from->object);
   struct object_state *st = size <= sizeof room ? (void *)room : tsl__schema_alloc(s, size);
   if (!st) return UINT32_MAX;
   memcpy(st, from, size);
   st->next = st->keys = TSL__NONE;
   st->shortest = UNKNOWN;
   st->ends = 0;
-  return take(st, key, cell) ? intern(s, st) : UINT32_MAX;
+  return tsl__state_take(st, key, cell) ? tsl__state_intern(s, st) : UINT32_MAX;
 }
 
 static tsl__expr extra_frame(struct schema *s, const struct object *o, struct cell *c) {
@@ -432,8 +264,9 @@ static tsl__expr members_after(struct schema *s, uint32_t id, uint32_t key, uint
   uint32_t next =
       key == UINT32_MAX && stays(st, &st->object->cells[cell]) ? id : state_after(s, st, key, cell);
   /* what a simple one needs is possible, or nobody would have entered it */
-  if (next == UINT32_MAX || (!st->object->simple && !can_end(s->states.at[next]))) return TSL__NONE;
-  return next_rule(s, next);
+  if (next == UINT32_MAX || (!st->object->simple && !tsl__state_can_end(s->states.at[next])))
+    return TSL__NONE;
+  return tsl__object_next(s, next);
 }
 
 /* There is one way: its frame is the same in all states, and the state after it is all that is left
@@ -444,7 +277,7 @@ static tsl__expr plain_step(struct schema *s, uint32_t id, uint32_t key, uint32_
   const struct object *o = st->object;
   struct cell *c = key == UINT32_MAX ? &o->cells[cell] : NULL;
   goal value = c ? c->value : o->known[key].value;
-  if (!is_there(st, key, cell) || !tsl__schema_possible(s, value) ||
+  if (!tsl__member_left(st, key, cell) || !tsl__schema_possible(s, value) ||
       (*then = members_after(s, id, key, cell)) == TSL__NONE)
     return TSL__NONE;
   return c ? extra_frame(s, o, c) : tsl__schema_member(s, value, o->level);
@@ -494,14 +327,14 @@ static bool allows(void *ctx, uint32_t id, uint32_t key) {
     if (o->schema->options.order == TSL_ORDER_ANY) note_sure(st->object, key);
     return true;
   }
-  return look_at(s, st, key, UINT32_MAX, true, false).possible;
+  return tsl__object_ways(s, st, key, UINT32_MAX, true, false).possible;
 }
 
 static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
   (void)x;
   if (!s->states.at[id]->object->clause_count) return plain_way(s, id, key, UINT32_MAX);
-  return look_at(s, s->states.at[id], key, UINT32_MAX, false, false).all;
+  return tsl__object_ways(s, s->states.at[id], key, UINT32_MAX, false, false).all;
 }
 
 /* Without clauses there is one way: the value's frame, and the members that may come then. */
@@ -521,7 +354,7 @@ static tsl__expr begins(void *ctx, uint32_t id, uint32_t key) {
 
 static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
   struct schema *s = ctx;
-  return look_at(s, s->states.at[id], key, UINT32_MAX, true, true).shortest;
+  return tsl__object_ways(s, s->states.at[id], key, UINT32_MAX, true, true).shortest;
 }
 
 /* The fewest bytes after the opening quote over all known keys that may come. `rest`: from here to
@@ -529,13 +362,12 @@ static uint32_t cost_after(void *ctx, uint32_t id, uint32_t key) {
 static uint32_t shortest_key(struct schema *s, const struct object_state *st) {
   const struct object *o = st->object;
   const struct gaps *g = tsl__schema_gaps(s, o->level);
-  uint32_t best = TSL__INF,
-           rest = o->simple ? tsl__object_cost(o, st->bits, st->count, st->done, false) : 0;
+  uint32_t best = TSL__INF, rest = o->simple ? tsl__object_cost(o, st->bits, st->count, false) : 0;
   for (uint32_t k = 0; g && k < o->n; k++) {
     uint32_t bytes;
     if (tsl__bit(st->bits, k) || o->known[k].value == GOAL_NONE) continue;
     if (!o->simple) {
-      struct member m = look_at(s, st, k, UINT32_MAX, true, true);
+      struct member_ways m = tsl__object_ways(s, st, k, UINT32_MAX, true, true);
       bytes = tsl__add(m.shortest, tsl__object_key_length(o, k) - 1);
     } else if (!order_allows(st, k)) {
       continue;
@@ -564,7 +396,7 @@ static tsl__expr extra(struct schema *s, uint32_t id, uint32_t cell) {
   if (!order_allows(st, UINT32_MAX)) return TSL__NONE;
   if (!o->clause_count) return plain_way(s, id, UINT32_MAX, cell);
   /* in one of several ways: the name is read once for all of them */
-  struct member m = look_at(s, st, UINT32_MAX, cell, false, false);
+  struct member_ways m = tsl__object_ways(s, st, UINT32_MAX, cell, false, false);
   if (m.all == TSL__NONE) return TSL__NONE;
   return tsl__expr_seq(s->x, o->cells[cell].rest,
                        tsl__expr_seq(s->x, tsl__expr_guard(s->x, TSL__NEW_NAME), m.all));
@@ -658,9 +490,11 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
   tsl__expr all = TSL__NONE;
   for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++)
     if (allows(s, id, k))
-      all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], k, UINT32_MAX, false, false).all);
+      all = tsl__expr_alt(s->x, all,
+                          tsl__object_ways(s, s->states.at[id], k, UINT32_MAX, false, false).all);
   for (uint32_t c = 0; c < o->cell_count && order_allows(st, UINT32_MAX) && tsl__schema_ok(s); c++)
-    all = tsl__expr_alt(s->x, all, look_at(s, s->states.at[id], UINT32_MAX, c, false, false).all);
+    all = tsl__expr_alt(s->x, all,
+                        tsl__object_ways(s, s->states.at[id], UINT32_MAX, c, false, false).all);
   if (!st->first && s->style->separator)
     all = tsl__expr_seq(s->x, s->style->text(s->style->ctx, s->style->separator), all);
   return tsl__expr_alt(s->x, complete(st) ? TSL__EPS : TSL__NONE, all);
@@ -670,7 +504,7 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
 uint32_t tsl__object_first_state(struct object *o) {
   struct schema *s = o->schema;
   if (o->begun) return o->begun - 1;
-  struct object_state *st = tsl__schema_alloc(s, state_size(o));
+  struct object_state *st = tsl__schema_alloc(s, tsl__state_size(o));
   if (!st) return UINT32_MAX;
   st->object = o;
   st->first = true;
@@ -693,6 +527,6 @@ tsl__expr tsl__object_body(struct object *o) {
   struct schema *s = o->schema;
   uint32_t id = tsl__object_first_state(o);
   if (id == UINT32_MAX) return TSL__NONE;
-  if (o->styled) return next_rule(s, id);
+  if (o->styled) return tsl__object_next(s, id);
   return tsl__object_braces(s, o->level, complete(s->states.at[id]), tsl__object_keys(s, id));
 }

@@ -45,7 +45,7 @@ struct node {
   uint8_t plain; /* memo of plain.c: T_... */
   /* memo of goal.c: the goal that asks this alone, at no level; 0: none yet */
   goal alone;
-  /* memo of disjoint.c: the first node that says the same; 0: not asked yet */
+  /* memo of alike.c: the first node that says the same; 0: not asked yet */
   sid first;
   uint32_t plain_bytes;
   uint8_t scalars;                       /* memo of scalar.c: T_NULL | T_FALSE | T_TRUE */
@@ -181,12 +181,44 @@ bool tsl__schema_demands(const struct schema *s, sid id, const char *key, uint32
 uint64_t tsl__schema_value_hash(const tsl__json *v);
 /* The values that a node lists, *n of them, or NULL: enum, const, through references. */
 const tsl__json *tsl__schema_listed(const struct schema *s, sid id, uint32_t *n);
-/* Is the node among the facts? */
-bool tsl__schema_held(const struct schema *s, const struct fact *facts, sid id);
+/* Do the values that the two list have none in common? Are a's all among b's? */
+bool tsl__schema_lists_disjoint(struct schema *s, sid a, sid b);
+bool tsl__schema_list_within(struct schema *s, sid a, sid b);
+/* Does the node list values and ask for nothing else? */
+bool tsl__schema_only_lists(const struct schema *s, sid id);
+/* Does the node allow no members but its properties? */
+bool tsl__schema_closed(const struct schema *s, const struct node *n);
+/* As tsl__schema_disjoint; `within`: alternatives are looked through. */
+bool tsl__schema_apart(struct schema *s, uint8_t type, sid a, sid b, bool within);
+
 /* Is it plain that no value of the type satisfies both? */
 bool tsl__schema_disjoint(struct schema *s, uint8_t type, sid a, sid b);
+/* Is it plain that every value of the goal satisfies l, or none? */
+bool tsl__schema_implies(struct schema *s, goal g, lit l);
+bool tsl__schema_excludes(struct schema *s, goal g, lit l);
+/* Do those values that the goal lists and that satisfy the n lits satisfy l as well? */
+bool tsl__schema_rest_implies(struct schema *s, goal g, const lit *lits, uint32_t n, lit l);
+/* Is it cheap to ask for the contrary: is it about types, numbers, lengths, or scalars that are
+ * listed, alone? */
+bool tsl__schema_denies(struct schema *s, lit l);
+/* Is it plain that what satisfies a satisfies l? */
+bool tsl__schema_lit_implies(struct schema *s, lit a, lit l);
+
+/* ---- facts.c --------------------------------------------------------------------------------- */
+/* Is the node among the facts? */
+bool tsl__schema_held(const struct schema *s, const struct fact *facts, sid id);
 /* Is it plain that no value of the type satisfies it and all facts? */
 bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct fact *facts, sid id);
+/* Is it plain that no object satisfies `next` and all facts? */
+bool tsl__schema_clash(struct schema *s, const struct fact *facts, sid next);
+/* The atoms of a clause that the facts leave open; *sure becomes true if one certainly
+ * holds. `by_name`: "some other member" of a closed object is said as one of those that it names, and what
+ * a fact says of a member is compared with its negation.
+ * That is more atoms, of which many clauses make the same. */
+const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *facts,
+                                          const struct atom *atoms, bool by_name, bool *sure);
+
+/* ---- alike.c --------------------------------------------------------------------------------- */
 /* Is it plain that the two say the same: one text in two places? */
 bool tsl__schema_alike(struct schema *s, lit a, lit b);
 /* Is it plain that a says all that b says, and maybe more? */
@@ -194,20 +226,6 @@ bool tsl__schema_says_all(struct schema *s, sid a, sid b);
 /* The first of those, among all for which this was asked; l itself where that can't matter. `l` is
  * simplified. */
 lit tsl__schema_first_alike(struct schema *s, lit l);
-/* Is it plain that no object satisfies `next` and all facts? */
-bool tsl__schema_clash(struct schema *s, const struct fact *facts, sid next);
-/* Is it plain that every value of the goal satisfies l, or none? */
-bool tsl__schema_implies(struct schema *s, goal g, lit l);
-bool tsl__schema_excludes(struct schema *s, goal g, lit l);
-/* Is it cheap to ask for the contrary: is it about types, numbers, lengths, or scalars that are
- * listed, alone? */
-bool tsl__schema_denies(struct schema *s, lit l);
-/* Is it plain that what satisfies a satisfies l? */
-bool tsl__schema_lit_implies(struct schema *s, lit a, lit l);
-/* The atoms of a clause that the facts leave open; *sure becomes true if one certainly
- * holds. */
-const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *facts,
-                                          const struct atom *atoms, bool *sure);
 
 /* ---- scalar.c -------------------------------------------------------------------------------- */
 uint8_t tsl__schema_scalars(struct schema *s, lit l); /* of T_NULL, T_FALSE, T_TRUE */

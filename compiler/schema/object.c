@@ -435,6 +435,51 @@ static bool simplify_clauses(struct object *o) {
   return true;
 }
 
+/* The same for equal targets; 0: they are not compared. */
+static uint64_t target_hash(const struct target *t) {
+  if (t->kind == ATOM_PATTERN || t->kind == ATOM_NONE) return 0;
+  return tsl__mix(((uint64_t)t->key << 32 | t->l) + 31 * (uint64_t)t->count) + t->kind;
+}
+
+static bool has_target(const struct clause *c, const struct target *t) {
+  for (uint32_t i = 0; i < c->n; i++)
+    if (c->targets[i].kind == t->kind && c->targets[i].key == t->key && c->targets[i].l == t->l &&
+        c->targets[i].count == t->count)
+      return true;
+  return false;
+}
+
+static bool same_targets(const struct clause *a, const struct clause *b) {
+  uint32_t i = 0;
+  while (i < a->n && a->n == b->n && has_target(b, &a->targets[i]) && has_target(a, &b->targets[i]))
+    i++;
+  return i == a->n && a->n == b->n;
+}
+
+/* Branches of a oneOf that differ in what does not matter here make the same clause n times: keep
+ * one of each. */
+static bool drop_doubles(struct object *o) {
+  uint64_t *hashes = tsl__schema_alloc(o->schema, (o->clause_count + 1) * sizeof *hashes);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; hashes && i < o->clause_count; i++) {
+    const struct clause c = o->clauses[i];
+    uint64_t all = 0; /* in any order */
+    bool compared = true;
+    for (uint32_t j = 0; j < c.n; j++) {
+      const uint64_t one = target_hash(&c.targets[j]);
+      compared = compared && one;
+      all += one;
+    }
+    uint32_t same = compared ? 0 : kept;
+    while (same < kept && (hashes[same] != all || !same_targets(&c, &o->clauses[same]))) same++;
+    if (same < kept) continue;
+    hashes[kept] = compared ? all : 0;
+    o->clauses[kept++] = c;
+  }
+  o->clause_count = kept;
+  return hashes && tsl__schema_work(o->schema, kept);
+}
+
 static bool make_clauses(struct maker *m) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->part_count; i++) n += m->parts[i]->kind == PART_CLAUSE;
@@ -451,7 +496,7 @@ static bool make_clauses(struct maker *m) {
     for (const struct atom *a = m->parts[i]->atoms; c->targets && a; a = a->next)
       if (!make_target(m, a, &name, &c->targets[c->n++])) return false;
   }
-  return tsl__schema_ok(m->s) && simplify_clauses(m->o);
+  return tsl__schema_ok(m->s) && simplify_clauses(m->o) && drop_doubles(m->o);
 }
 
 uint32_t tsl__object_key_length(const struct object *o, uint32_t key) {
@@ -511,9 +556,9 @@ static uint32_t first_of(uint32_t *with, uint32_t i) {
  * of them have nothing to do with each other. */
 static bool group(struct object *o) {
   /* by key: a clause that asks about it, + 1 */
-  uint32_t with[TSL__SCHEMA_CLAUSES],
+  uint32_t with[TSL__SCHEMA_CLAUSES], number[TSL__SCHEMA_CLAUSES],
       *asks = tsl__schema_alloc(o->schema, (o->n + 1) * sizeof *asks);
-  uint64_t *groups = tsl__schema_alloc(o->schema, o->clause_count * sizeof *groups);
+  uint32_t *groups = tsl__schema_alloc(o->schema, o->clause_count * sizeof *groups);
   if (!asks || !groups) return false;
   if (o->min || o->max != TSL__INF) return true;
   for (uint32_t i = 0; i < o->clause_count; i++) {
@@ -528,9 +573,9 @@ static bool group(struct object *o) {
       }
     }
   }
-  for (uint32_t i = 0; i < o->clause_count; i++) groups[first_of(with, i)] |= (uint64_t)1 << i;
   for (uint32_t i = 0; i < o->clause_count; i++)
-    if (groups[i]) groups[o->group_count++] = groups[i];
+    if (first_of(with, i) == i) number[i] = o->group_count++;
+  for (uint32_t i = 0; i < o->clause_count; i++) groups[i] = number[first_of(with, i)];
   o->groups = groups;
   return true;
 }
@@ -545,10 +590,15 @@ static bool finish(struct object *o) {
     if (!group(o)) return false;
   }
   o->spoilt = UINT32_MAX;
+  o->clause_words = (o->clause_count + 63) / 64;
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++)
-      if (o->clauses[i].targets[j].kind == ATOM_NONE && o->spoilt == UINT32_MAX)
-        o->spoilt = o->words + o->counted++;
+      if (o->clauses[i].targets[j].kind == ATOM_NONE && o->spoilt == UINT32_MAX) {
+        o->spoilt = o->words + o->counted;
+        o->counted += o->clause_words;
+      }
+  o->done = o->words + o->counted;
+  o->counted += o->clause_words;
   o->clamp = o->max == TSL__INF ? o->min : o->max + 1 > o->min ? o->max + 1 : o->min;
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n; j++) {
@@ -585,8 +635,9 @@ static bool make(struct maker *m) {
   }
   if (!make_values(m) || !make_clauses(m)) return false;
   if (m->o->clause_count > TSL__SCHEMA_CLAUSES) {
-    tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "more than %u disjunctions about one object",
-                     TSL__SCHEMA_CLAUSES);
+    if (!tsl__schema_blame_one_of(m->s))
+      tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "more than %u disjunctions about one object",
+                       TSL__SCHEMA_CLAUSES);
     return false;
   }
   return finish(m->o) && required_possible(m->o);

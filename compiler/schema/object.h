@@ -63,13 +63,16 @@ struct object {
   uint32_t level;
   tsl__stringset set; /* the known keys */
   uint32_t n, words, cell_count, clause_count, placed_count;
-  /* cells with a count and, where clauses ask that no key of a list comes, a set of these clauses:
-   * of which some was seen */
+  /* words of a state's bits after those of the keys: one for each cell with a count; where clauses
+   * ask that no key of a list comes, a set of these clauses: of which some was seen; and the set of
+   * clauses that are fulfilled */
   uint32_t counted;
-  uint32_t spoilt;     /* the index of that set; UINT32_MAX: no clause asks so */
-  uint32_t begun;      /* memo: the state before the first member, plus 1 */
-  struct known *known; /* n, in the order of the set */
-  uint32_t *placed;    /* known keys by place */
+  uint32_t clause_words; /* of a set of clauses */
+  uint32_t spoilt;       /* the index of the first set; UINT32_MAX: no clause asks so */
+  uint32_t done;         /* the index of the second one */
+  uint32_t begun;        /* memo: the state before the first member, plus 1 */
+  struct known *known;   /* n, in the order of the set */
+  uint32_t *placed;      /* known keys by place */
   struct cell *cells;
   struct clause *clauses;
   uint32_t min, max;    /* members */
@@ -77,9 +80,9 @@ struct object {
   bool simple;          /* no clauses and no counts: a key can be taken whenever its value can be */
   bool capped;          /* members may become too many */
   const uint64_t *tied; /* keys that a clause asks about; NULL: none does */
-  /* clauses, as bits, that share keys with each other and none with the rest; NULL: all are one
-   * group */
-  const uint64_t *groups;
+  /* by clause: the number of its group; those of a group share keys with each other and none with
+   * the rest. NULL: all are one group */
+  const uint32_t *groups;
   uint32_t group_count;
   /* keys of which it is known that they may come wherever they have not yet; NULL: none is, so
    * far */
@@ -94,7 +97,6 @@ struct object {
 
 struct object_state {
   struct object *object;
-  uint64_t done;     /* clauses fulfilled */
   uint32_t count;    /* members, clamped */
   uint32_t shortest; /* bytes to the end of the object; UNKNOWN: not asked yet */
   tsl__expr next;    /* memo: the rule that goes on after a member */
@@ -102,13 +104,17 @@ struct object_state {
   bool first;        /* no member yet */
   uint8_t ends;      /* memo: can the object end from here? 0: not asked yet, 1: no, 2: yes */
   /* words: keys seen or, with order `schema`, passed; then of each counted cell: how many of its
-   * keys were used; clauses spoilt */
+   * keys were used; clauses spoilt; clauses fulfilled */
   uint64_t bits[];
 };
 
 static inline bool tsl__clause_spoilt(const struct object *o, const uint64_t *bits,
                                       const struct clause *c) {
-  return bits && bits[o->spoilt] >> (c - o->clauses) & 1u;
+  return bits && tsl__bit(bits + o->spoilt, (uint32_t)(c - o->clauses));
+}
+
+static inline bool tsl__clause_done(const struct object *o, const uint64_t *bits, uint32_t i) {
+  return bits && tsl__bit(bits + o->done, i);
 }
 
 #define UNKNOWN (TSL__INF - 1)
@@ -199,6 +205,35 @@ tsl__expr tsl__object_braces(struct schema *s, uint32_t level, bool ends, tsl__e
 tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends);
 /* What follows the opening quote of that key. */
 tsl__expr tsl__object_first(struct schema *s, goal g);
+
+/* What states are made of. The size of one of an object, in bytes; its number, the same for equal
+ * states. */
+size_t tsl__state_size(const struct object *o);
+uint32_t tsl__state_intern(struct schema *s, const struct object_state *st);
+/* The state after a member: known key k or, if that is UINT32_MAX, an extra one of a cell. False if
+ * the order forbids it. */
+bool tsl__state_take(struct object_state *st, uint32_t k, uint32_t cell);
+/* The fewest bytes to the end; whether there is an end. */
+uint32_t tsl__state_cost(struct object_state *st);
+bool tsl__state_can_end(struct object_state *st);
+/* Is key k one of those that must all be absent? */
+bool tsl__target_lists(const struct target *t, uint32_t k);
+/* The rule that goes on after a member. */
+tsl__expr tsl__object_next(struct schema *s, uint32_t id);
+/* Has the key not come yet, or does the cell have names that have not? */
+bool tsl__member_left(const struct object_state *from, uint32_t key, uint32_t cell);
+
+/* ---- ways.c ---------------------------------------------------------------------------------- */
+/* The ways in which a member can come: known key `key`, or one of cell `cell`; the other one is
+ * UINT32_MAX. */
+struct member_ways {
+  bool possible;
+  uint32_t shortest; /* bytes to the end of the object, if that was to be measured */
+  tsl__expr all;     /* colon, value and what follows; NONE if nobody wanted it */
+};
+/* `ask_only`: only whether there is one; `measure`: `shortest` is wanted. */
+struct member_ways tsl__object_ways(struct schema *s, const struct object_state *from, uint32_t key,
+                                    uint32_t cell, bool ask_only, bool measure);
 
 /* ---- style.c --------------------------------------------------------------------------------- */
 /* What tells a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding]

@@ -26,6 +26,7 @@
 #include "compiler/schema/goal.h"
 
 #define SPLIT_MIN 17u   /* branches; fewer are compared pair by pair */
+#define KEYS_MAX 8u     /* members that are tried as discriminator */
 #define NAMES_MAX 4096u /* of one branch, that are looked at */
 
 /* A member of which some branches list the values, or a name that closed branches have. */
@@ -121,16 +122,6 @@ static void count_listed(void *ctx, const tsl__json *member, sid child) {
   count_name(ctx, member);
 }
 
-/* The name that most branches list values of, of those the first; NULL: no two do. */
-static const tsl__json *most_listed(struct one_of *o) {
-  const struct member_name *best = NULL;
-  for (o->at = 0; o->at < o->n && tsl__schema_work(o->e->s, 4); o->at++)
-    tsl__schema_each_listed(o->e->s, branch_at(o, o->at), count_listed, o);
-  for (size_t i = 0; i < o->names.n; i++)
-    if (!best || o->names.at[i].branches > best->branches) best = &o->names.at[i];
-  return best && best->branches > 1 ? best->at : NULL;
-}
-
 /* The first branch of a branch's group; shortens the way there. */
 static uint32_t first_of(struct one_of *o, uint32_t i) {
   while (o->group[i] != i + 1) {
@@ -172,22 +163,47 @@ static void note_listed(void *ctx, const tsl__json *member, sid child) {
     note_value(l->o, &values[i]);
 }
 
-/* Is there a discriminator? Then the branches' groups are known. */
-static bool find_groups(struct one_of *o) {
-  o->key = o->e->type == T_OBJECT && o->n >= SPLIT_MIN ? most_listed(o) : NULL;
-  forget_names(o);
-  if (!o->key) return false;
-  for (o->at = 0; o->at < o->n && tsl__schema_work(o->e->s, 4); o->at++) {
+/* Put the branches into groups by the values that they list for the key. Returns how many groups
+ * there are. */
+static uint32_t make_groups(struct one_of *o, const tsl__json *key) {
+  struct schema *s = o->e->s;
+  uint32_t groups = 0;
+  o->key = key;
+  o->values.n = 0;
+  tsl__table_free(s, &o->value_table);
+  for (o->at = 0; o->at < o->n && tsl__schema_work(s, 4); o->at++) {
     struct listed l = {.o = o};
     o->group[o->at] = o->at + 1;
-    tsl__schema_each_listed(o->e->s, branch_at(o, o->at), note_listed, &l);
+    tsl__schema_each_listed(s, branch_at(o, o->at), note_listed, &l);
     if (!l.found) o->group[o->at] = 0;
-    o->demands[o->at] =
-        tsl__schema_demands(o->e->s, branch_at(o, o->at), o->key->key, o->key->key_length);
+    o->demands[o->at] = tsl__schema_demands(s, branch_at(o, o->at), key->key, key->key_length);
   }
   for (uint32_t i = 0; i < o->n; i++)
     if (o->group[i]) o->group[i] = first_of(o, i) + 1;
-  return tsl__schema_ok(o->e->s);
+  for (uint32_t i = 0; i < o->n; i++) groups += o->group[i] == i + 1;
+  return groups;
+}
+
+/* Is there a discriminator: of the first KEYS_MAX names that two branches or more list values of,
+ * the one that makes most groups? Then the branches' groups are known. */
+static bool find_groups(struct one_of *o) {
+  const tsl__json *keys[KEYS_MAX], *best = NULL;
+  uint32_t n = 0, most = 1;
+  if (o->e->type != T_OBJECT || o->n < SPLIT_MIN) return false;
+  for (o->at = 0; o->at < o->n && tsl__schema_work(o->e->s, 4); o->at++)
+    tsl__schema_each_listed(o->e->s, branch_at(o, o->at), count_listed, o);
+  for (size_t i = 0; i < o->names.n && n < KEYS_MAX; i++)
+    if (o->names.at[i].branches > 1) keys[n++] = o->names.at[i].at;
+  forget_names(o);
+  for (uint32_t i = 0; i < n && tsl__schema_ok(o->e->s); i++) {
+    const uint32_t groups = make_groups(o, keys[i]);
+    if (groups <= most) continue;
+    most = groups;
+    best = keys[i];
+  }
+  if (best && best != o->key) make_groups(o, best);
+  o->key = best;
+  return best && tsl__schema_ok(o->e->s);
 }
 
 /* How many branches leave the discriminator out, and list values of it that others do not? */
@@ -333,6 +349,15 @@ static void expand_live(struct one_of *o) {
     expand_without(o, o->base, true);
 }
 
+bool tsl__schema_blame_one_of(struct schema *s) {
+  if (s->one_of)
+    tsl__schema_fail(
+        s, TSL_ERR_LIMIT, s->one_of,
+        "oneOf of %u overlapping branches: require a const of its own in each, or write anyOf",
+        s->one_of_count);
+  return s->one_of != NULL;
+}
+
 void tsl__expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v,
                         const struct tracker *tracker) {
   const size_t size = v->count + 1;
@@ -344,6 +369,11 @@ void tsl__expand_one_of(struct expansion *e, const struct branch *b, const struc
   o.demands = (bool *)(o.group + size);
   for (uint32_t i = 0; i < v->count; i++)
     if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i]))) o.live[o.n++] = i;
+  if (o.n >= SPLIT_MIN) {
+    e->wide = true;
+    e->s->one_of = v->value;
+    e->s->one_of_count = v->count;
+  }
   if (o.n) expand_live(&o);
   forget_names(&o);
   tsl__vec_free(e->s->alloc, &o.names);

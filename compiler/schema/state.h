@@ -33,7 +33,7 @@
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 #define TSL__SCHEMA_ALTERNATIVES 4096u /* conjunctions of one goal */
-#define TSL__SCHEMA_CLAUSES 64u        /* open disjunctions of one object */
+#define TSL__SCHEMA_CLAUSES 512u       /* open disjunctions of one object */
 /* groups of extra keys that patterns tell apart, of one object */
 #define TSL__SCHEMA_CELLS 4096u
 /* names of a finite group of extra keys that become known keys */
@@ -238,6 +238,10 @@ struct schema {
   struct table alike_table; /* nodes that are the first to say what they say */
   /* what was asked last of pairs of subschemas (disjoint.c); NULL: nothing yet */
   struct compared *apart;
+  /* the oneOf of many branches that is being expanded, to be blamed where its branches are more than
+   * can be told apart; NULL: none */
+  const tsl__json *one_of;
+  uint32_t one_of_count; /* of its branches */
   /* of the object that is being made, with doubles; kept for the next one */
   TSL__VEC(tsl__string) names;
   TSL__VEC(struct asked) asked; /* of its keys; the same */
@@ -265,6 +269,9 @@ struct schema {
 /* Fail for good: the first failure stays. `at` (may be NULL) is the place to blame. */
 void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format,
                       ...) TSL__PRINTF(4, 5);
+/* Something has too many parts: the oneOf of many branches that is being expanded is to blame, if
+ * there is one. False: none is. */
+bool tsl__schema_blame_one_of(struct schema *s);
 /* Something may have failed below s->at: then that is to blame, unless it is known already what
  * is. */
 void tsl__schema_note(struct schema *s);
