@@ -334,6 +334,10 @@ typedef struct tsl_limits {
    * vocabulary makes tables that all its grammars share (0.1 s for 128k tokens), and no deadline
    * ends that: compile `{}` once at the start */
   uint64_t deadline_us;
+  /* bytes that texts may fill of a grammar's tables until newer ones take their place [8 MiB, or
+   * what compiling made, if that is more]; never more than an eighth of max_memory. What texts
+   * leave there is a cache: what is missed is found again. See docs/limits.md */
+  uint64_t text_memory;
 } tsl_limits;
 
 typedef struct tsl_schema_options {
@@ -506,7 +510,10 @@ typedef struct tsl_grammar_stats {
   /* bytes held by this grammar, without its vocabulary's shared tables */
   uint64_t memory;
   uint32_t exprs, states, walks, masks, stacks; /* entries of the tables */
-  uint64_t walk_steps;                          /* visits of a state at a trie node so far */
+  /* visits of a state at a trie node, by the tables that are there */
+  uint64_t walk_steps;
+  /* tables that texts have filled, and the ones in use: see tsl_limits.text_memory */
+  uint32_t generations;
 } tsl_grammar_stats;
 TSL_API void tsl_grammar_get_stats(const tsl_grammar *grammar, tsl_grammar_stats *stats);
 

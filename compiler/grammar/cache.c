@@ -127,8 +127,7 @@ static void drop(tsl_cache *c, entry *e) {
 /* Measure a grammar, unless somebody is growing it right now. */
 static void measure(tsl_cache *c, entry *e) {
   if (pthread_mutex_trylock(e->grammar->lock)) return;
-  uint64_t now = sizeof *e + e->key.cap + tsl__space_memory(e->grammar->space) +
-                 sizeof *e->grammar + sizeof *e->grammar->tables + e->grammar->report_size;
+  uint64_t now = sizeof *e + e->key.cap + tsl__grammar_memory(e->grammar);
   pthread_mutex_unlock(e->grammar->lock);
   c->stats.bytes += now - e->bytes;
   e->bytes = now;

@@ -67,6 +67,7 @@ tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t 
   tsl__schema_look_ahead(result.schema, space, (*out)->begin);
   (*out)->describe = tsl__schema_report;
   (*out)->described = result.schema;
+  tsl__grammar_born(*out);
   return TSL_OK;
 }
 
@@ -144,12 +145,13 @@ typedef struct request {
   const tsl_limits *limits;
 } tags_job;
 
-/* What the front end knows of a grammar that was made; needs the lock if others use its tables. */
-static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
+/* The quotas of a grammar, or of a view, whose front end is known. Needs the lock if others use its
+ * tables. */
+static bool make_quotas(tsl_grammar *g) {
+  const tsl__tagged *tagged = g->front;
   tsl__space *space = g->space;
   uint32_t n = tagged->counted_count;
   tsl__quota *quotas = n ? tsl__arena_alloc(&space->arena, n * sizeof *quotas) : NULL;
-  g->front = tagged;
   if (n && !quotas) return tsl__space_no_memory(space);
   for (uint32_t i = 0; i < n; i++) {
     quotas[i] = (tsl__quota){.max_tokens = tagged->counted[i].max_tokens};
@@ -162,6 +164,13 @@ static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
   g->quotas = quotas;
   g->quota_count = n;
   return true;
+}
+
+/* What the front end knows of a grammar that was made; the same lock. */
+static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
+  g->front = tagged;
+  g->dress = make_quotas;
+  return make_quotas(g);
 }
 
 /* A grammar with tables of its own; `lend`: it takes over the tree's memory. */

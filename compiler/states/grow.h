@@ -36,6 +36,7 @@ typedef struct tsl__states {
   /* of the rest of a JSON string of any text, and of any but the empty one, once asked for */
   tsl__state any_rest, some_rest;
   tsl__literal_copy copies[TSL__COPIES]; /* the last of those whose end has that hash */
+  bool borrows; /* x belongs to the tsl__states that this one was made from */
 } tsl__states;
 
 /* What a state's `fixed` points to. */
@@ -82,7 +83,8 @@ tsl__expr tsl__states_expr(tsl__states *c, const tsl__state_rec *r);
 tsl__state tsl__spelled_state(tsl__states *c, tsl__stringset set, uint32_t lo, uint32_t hi,
                               uint32_t depth, bool others);
 
-/* Functions of the hook (runtime/automaton/state.h); ctx is the tsl__states. */
+/* Functions of the hook (runtime/automaton/space.h); ctx is the tsl__states. */
+tsl__state tsl__states_carry(void *ctx, const tsl__space *from, tsl__state state);
 tsl__state tsl__states_fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi,
                              uint32_t depth);
 /* expand.c */

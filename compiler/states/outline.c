@@ -38,6 +38,7 @@ typedef struct outlines {
   tsl__exprs *x;
   tsl__numbers *numbers; /* NULL: not made yet */
   tsl__arena scratch;
+  struct outlines *of; /* whose expressions and numbers these use; NULL: they have their own */
 } outlines;
 
 typedef struct reader {
@@ -110,8 +111,9 @@ static tsl__expr take_number(reader *r) {
   s->min_exclusive = s->has_min && (flags & TSL__OUTLINE_F_MIN_EXCLUSIVE);
   s->max_exclusive = s->has_max && (flags & TSL__OUTLINE_F_MAX_EXCLUSIVE);
   s->spelling = flags >> TSL__OUTLINE_F_SPELLING & 7;
-  if (!r->o->numbers && !(r->o->numbers = tsl__numbers_new(r->o->x))) return TSL__NONE;
-  return tsl__number_from(r->o->numbers, &at);
+  outlines *o = r->o->of ? r->o->of : r->o;
+  if (!o->numbers && !(o->numbers = tsl__numbers_new(o->x))) return TSL__NONE;
+  return tsl__number_from(o->numbers, &at);
 }
 
 static tsl__expr take_expr(reader *r, uint32_t depth);
@@ -178,6 +180,18 @@ tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void *
   }
   tsl__free(&space->alloc, o, sizeof *o);
   return status;
+}
+
+tsl_status tsl__outline_beside(tsl__space *space, void *ctx, void **out) {
+  outlines *of = ctx, *o = tsl__alloc_zero(&space->alloc, sizeof *o);
+  void *states = o ? tsl__states_hook.again(of->states, space) : NULL;
+  if (states) {
+    *o = (outlines){.states = states, .x = of->x, .of = of};
+    tsl__arena_init(&o->scratch, &space->alloc);
+    return *out = o, TSL_OK;
+  }
+  if (o) tsl__free(&space->alloc, o, sizeof *o);
+  return TSL_ERR_NO_MEMORY;
 }
 
 void *tsl__outline_states(void *ctx) { return ((outlines *)ctx)->states; }

@@ -11,14 +11,16 @@
 
 /* Expressions of a loaded grammar's own, from which outlines grow: see tsl__growth. */
 tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void **outlines);
+tsl_status tsl__outline_beside(tsl__space *space, void *outlines, void **out);
 void *tsl__outline_states(void *outlines);
 tsl__state tsl__outline_state(tsl__space *space, void *outlines, const uint32_t *words, uint32_t n);
 void tsl__outline_forget_limits(void *outlines);
 void tsl__outline_close(tsl__space *space, void *outlines);
 
 /* A tsl__growth whose states grow from outlines. */
-#define TSL__GROWTH(compile_source, write_source)                                          \
-  {tsl__outline_open,          tsl__outline_states, &tsl__states_hook, tsl__outline_state, \
-   tsl__outline_forget_limits, tsl__outline_close,  compile_source,    write_source}
+#define TSL__GROWTH(compile_source, write_source)                        \
+  {tsl__outline_open,   tsl__outline_states, &tsl__states_hook,          \
+   tsl__outline_beside, tsl__outline_state,  tsl__outline_forget_limits, \
+   tsl__outline_close,  compile_source,      write_source}
 
 #endif

@@ -396,8 +396,53 @@ static void release(void *ctx) {
   tsl__vec_free(&a, &c->edges);
   tsl__vec_free(&a, &c->tokens);
   tsl__vec_free(&a, &c->own);
-  tsl__exprs_free(c->x);
+  if (!c->borrows) tsl__exprs_free(c->x);
   tsl__free(&a, c, sizeof *c);
+}
+
+/* ---- other spaces over the same expressions -------------------------------------------------- */
+
+static void *again(void *ctx, tsl__space *fresh) {
+  const tsl__states *c = ctx;
+  tsl__states *other = tsl__states_open(fresh, c->x);
+  if (other) other->borrows = true;
+  return other;
+}
+
+/* A fork: its branches are no forks. */
+static tsl__state carry_fork(tsl__states *c, const tsl__space *from, const tsl__state_rec *r) {
+  c->edges.n = 0;
+  if (!tsl__vec_reserve(&c->space->alloc, &c->edges, r->edges))
+    return tsl__space_no_memory(c->space), 0;
+  for (uint32_t i = 0; i < r->edges; i++) {
+    tsl__edge e = tsl__state_edges(r)[i];
+    tsl__target *parts[] = {&e.push, &e.to};
+    for (int k = 0; k < 2; k++) {
+      tsl__state part = tsl__target_state(*parts[k]);
+      if (!part) continue;
+      if (tsl__state_at(from, part)->flags & TSL__STATE_FORK)
+        return tsl__space_fail(c->space, TSL_ERR_STATE, "a fork of forks"), 0;
+      part = tsl__states_carry(c, from, part);
+      if (!part) return 0;
+      *parts[k] = tsl__target_make(part, tsl__target_op(*parts[k]));
+    }
+    c->edges.at[c->edges.n++] = e;
+  }
+  return tsl__state_fork(c->space, c->edges.at, (uint32_t)c->edges.n);
+}
+
+tsl__state tsl__states_carry(void *ctx, const tsl__space *from, tsl__state state) {
+  tsl__states *c = ctx;
+  if (state < c->space->states.first) return state;
+  const tsl__state_rec *r = tsl__state_at(from, state);
+  if (r->flags & TSL__STATE_FORK) return carry_fork(c, from, r);
+  const tsl__listed_texts *t = tsl__spelled_of(r);
+  if (t)
+    return tsl__spelled_state(c, t->set, t->fixed.lo, t->fixed.hi, t->fixed.depth, t->fixed.others);
+  tsl__state first = state_of(c, r->handle);
+  if (!tsl__states_fine(c)) return 0;
+  return first && r->flags & TSL__STATE_LOOP ? first + (uint32_t)(r->flags / TSL__STATE_PHASE)
+                                             : first;
 }
 
 const tsl__hook tsl__states_hook = {tsl__states_expand,
@@ -426,7 +471,9 @@ const tsl__hook tsl__states_hook = {tsl__states_expand,
                                     why,
                                     memory,
                                     count,
-                                    release};
+                                    release,
+                                    again,
+                                    tsl__states_carry};
 
 void *tsl__states_open(tsl__space *space, tsl__exprs *x) {
   tsl__states *c = tsl__alloc(&space->alloc, sizeof *c);

@@ -228,6 +228,8 @@ typedef struct tsl__reader {
   char *shared;
   uint64_t inode;
   bool walks; /* its memo can be used */
+  /* the reader whose file and expressions this one uses too; NULL: they are its own */
+  struct tsl__reader *of;
 } tsl__reader;
 
 extern const tsl__hook tsl__artifact_hook;
@@ -256,6 +258,8 @@ tsl__reader *tsl__reader_of(const tsl__space *space);
  * a grammar that outlives who asked for it. */
 void tsl__reader_forget_limits(tsl__reader *r);
 
+/* Room for the numbers of the file in a space; false when out of memory. */
+bool tsl__reader_maps(tsl__reader *r);
 void tsl__a_close(tsl__artifact_file *file, const tsl_allocator *a);
 
 /* What loading and writing need from the compiler's side, which this room does not know. Whoever
@@ -267,6 +271,8 @@ struct tsl__growth {
   tsl_status (*open)(tsl__space *space, const tsl_limits *limits, void **outlines);
   void *(*states)(void *outlines);
   const tsl__hook *hook;
+  /* The same for another space, over the expressions of `outlines`, which outlive it. */
+  tsl_status (*beside)(tsl__space *space, void *outlines, void **out);
   /* The state that these words describe; 0 on failure (sticky). */
   tsl__state (*state)(tsl__space *space, void *outlines, const uint32_t *words, uint32_t n);
   /* Drop the `cancel` and `deadline_us` of the limits that it was opened with. */

@@ -127,7 +127,7 @@ static tsl_status check_vocab(const tsl__a_header *h, tsl_vocab *vocab, tsl_erro
 }
 
 /* The numbers of the file in the space, and which blocks are verified: one block of memory. */
-static bool make_maps(tsl__reader *r) {
+bool tsl__reader_maps(tsl__reader *r) {
   const tsl__a_header *h = r->h;
   size_t bits = (size_t)(h->blocks / 64 + 1) * sizeof *r->verified;
   r->maps = bits + ((size_t)h->states + h->masks + h->bitsets + h->leftovers) * sizeof(uint32_t);
@@ -171,7 +171,7 @@ static tsl_status open_space(const tsl__growth *growth, tsl_vocab *vocab, tsl__a
                        .sums = (const uint64_t *)(const void *)(h + 1),
                        .walks = h->memo == TSL__ARTIFACT_MEMO};
     if (limits) r->limits = *limits;
-    if (make_maps(r)) {
+    if (tsl__reader_maps(r)) {
       r->file = file;
       (*space)->hook = &tsl__artifact_hook;
       (*space)->watches = (uint8_t)((h->flags & TSL__A_NAMES ? TSL__NEW_NAME : 0) |

@@ -232,12 +232,19 @@ uint32_t tsl__a_number(const tsl__reader *r, tsl__state state) {
                                 : 0;
 }
 
+/* Expressions to grow states from: all spaces of a grammar have the same. */
+static bool open_outlines(tsl__reader *r) {
+  if (r->outlines) return true;
+  if (r->of && !open_outlines(r->of)) return tsl__space_no_memory(r->space);
+  tsl_status status = r->of ? r->growth->beside(r->space, r->of->outlines, &r->outlines)
+                            : r->growth->open(r->space, &r->limits, &r->outlines);
+  if (status != TSL_OK) return tsl__space_fail(r->space, status, "out of memory"), false;
+  r->grown = r->growth->states(r->outlines);
+  return true;
+}
+
 static tsl__state grow(tsl__reader *r, uint32_t number, const body *b) {
-  if (!r->outlines) {
-    tsl_status status = r->growth->open(r->space, &r->limits, &r->outlines);
-    if (status != TSL_OK) return tsl__space_fail(r->space, status, "out of memory"), 0;
-    r->grown = r->growth->states(r->outlines);
-  }
+  if (!open_outlines(r)) return 0;
   tsl__state s = r->growth->state(r->space, r->outlines, b->outline, b->outline_words);
   if (!s) return tsl__a_bad(r, "the artifact is damaged: an outline"), 0;
   while (r->file_of.n <= s)
@@ -562,7 +569,7 @@ static const char *why(void *ctx) {
 static size_t memory(void *ctx) {
   const tsl__reader *r = ctx;
   return sizeof *r + r->maps + (r->left_id.cap + r->file_of.cap) * sizeof(uint32_t) +
-         (r->file.mapped ? 0 : r->file.size) + (r->shared ? strlen(r->shared) + 1 : 0) +
+         (r->file.mapped || r->of ? 0 : r->file.size) + (r->shared ? strlen(r->shared) + 1 : 0) +
          (r->grown ? r->growth->hook->memory(r->grown) : 0);
 }
 
@@ -575,9 +582,34 @@ static void release(void *ctx) {
   tsl__vec_free(&a, &r->left_id);
   tsl__vec_free(&a, &r->file_of);
   tsl__free(&a, r->verified, r->maps);
-  tsl__a_close(&r->file, &a);
+  if (!r->of) tsl__a_close(&r->file, &a);
   unshare(r);
   tsl__free(&a, r, sizeof *r);
+}
+
+/* ---- other spaces over the same file --------------------------------------------------------- */
+
+static void *again(void *ctx, tsl__space *fresh) {
+  tsl__reader *r = ctx, *other = tsl__alloc_zero(&fresh->alloc, sizeof *other);
+  if (!other) return NULL;
+  *other = (tsl__reader){.space = fresh,
+                         .growth = r->growth,
+                         .limits = r->limits,
+                         .file = r->file,
+                         .h = r->h,
+                         .sums = r->sums,
+                         .walks = r->walks,
+                         .of = r->of ? r->of : r};
+  if (tsl__reader_maps(other)) return other;
+  tsl__free(&fresh->alloc, other, sizeof *other);
+  return NULL;
+}
+
+static tsl__state carry(void *ctx, const tsl__space *from, tsl__state state) {
+  tsl__reader *r = ctx;
+  const tsl__state_rec *rec = tsl__state_at(from, state);
+  if (is_listed(rec)) return tsl__a_state(r, rec->handle & ~TSL__A_LISTED);
+  return open_outlines(r) ? r->growth->hook->carry(r->grown, from, state) : 0;
 }
 
 const tsl__hook tsl__artifact_hook = {expand,
@@ -606,7 +638,9 @@ const tsl__hook tsl__artifact_hook = {expand,
                                       why,
                                       memory,
                                       count,
-                                      release};
+                                      release,
+                                      again,
+                                      carry};
 
 tsl__reader *tsl__reader_of(const tsl__space *space) {
   return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL;

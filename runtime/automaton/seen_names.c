@@ -57,9 +57,10 @@ static bool has_short_escapes(const tsl__spelled *name) {
   return false;
 }
 
-/* The group of these sorted names before the group `next`; those that are no group's yet are
- * copied. 0 on failure. */
-static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, uint32_t n) {
+/* The group of these sorted names before the group `next`; the list is copied, their bytes only
+ * with `copies`. 0 on failure. */
+static uint32_t intern(tsl__space *space, uint32_t next, const tsl__spelled *names, uint32_t n,
+                       bool copies) {
   uint64_t hash = tsl__mix(next + 0x74616B65u);
   for (uint32_t i = 0; i < n; i++) hash = tsl__mix(hash ^ tsl__hash(names[i].at, names[i].n));
   tsl__index_iter it = tsl__index_first(&space->seen_names.index, hash);
@@ -71,6 +72,8 @@ static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, ui
                            "more than 1,048,576 additional members in one object"),
            0;
   tsl__spelled *copy = tsl__arena_copy(&space->arena, names, n * sizeof *names);
+  for (uint32_t i = 0; copies && copy && i < n; i++)
+    if (!(copy[i].at = tsl__arena_copy(&space->arena, names[i].at, names[i].n))) copy = NULL;
   tsl__seen_names *fresh = copy ? tsl__pool_add(&space->seen_names.pool, &space->kept) : NULL;
   uint32_t number = tsl__space_count(space, seen_names) - 1;
   if (fresh)
@@ -82,6 +85,11 @@ static uint32_t intern(tsl__space *space, uint32_t next, tsl__spelled *names, ui
   }
   if (fresh && tsl__index_add(&space->seen_names.index, &space->alloc, hash, number)) return number;
   return tsl__space_no_memory(space), 0;
+}
+
+uint32_t tsl__seen_names_group(tsl__space *space, uint32_t next, const tsl__spelled *names,
+                               uint32_t n) {
+  return intern(space, next, names, n, true);
 }
 
 static int by_bytes(const void *a, const void *b) { return compare(a, b); }
@@ -103,7 +111,7 @@ uint32_t tsl__seen_names_add(tsl__space *space, uint32_t seen_names, const uint8
     tsl__space_no_memory(space);
   else
     qsort(all.at, all.n, sizeof *all.at, by_bytes);
-  uint32_t made = fine ? intern(space, seen_names, all.at, (uint32_t)all.n) : 0;
+  uint32_t made = fine ? intern(space, seen_names, all.at, (uint32_t)all.n, false) : 0;
   tsl__vec_free(&space->alloc, &all);
   return made;
 }

@@ -55,6 +55,10 @@ typedef struct tsl__spelling {
  * lock. */
 uint32_t tsl__seen_names_add(tsl__space *space, uint32_t seen_names, const uint8_t *name,
                              uint32_t n);
+/* The number of the group of these sorted names before the group `next`, with copies of their
+ * bytes; 0 on failure (sticky). Needs the lock. */
+uint32_t tsl__seen_names_group(tsl__space *space, uint32_t next, const tsl__spelled *names,
+                               uint32_t n);
 static inline uint32_t tsl__seen_names_total(const tsl__space *space, uint32_t seen_names) {
   return ((const tsl__seen_names *)tsl__space_at(space, seen_names, seen_names))->total;
 }

@@ -14,11 +14,13 @@ void tsl__space_limits(tsl__space *s, const tsl_limits *limits) {
   s->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
   s->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
   s->max_stacks = limits->max_stacks ? limits->max_stacks : 4096;
+  s->text_memory = limits->text_memory;
   s->cancel = limits->cancel;
   s->deadline_us = limits->deadline_us;
   s->deadline = tsl__deadline(s->deadline_us);
   s->look_at = LOOK;
   s->room_until = s->max_memory / ROOM;
+  s->full_at = UINT64_MAX;
   s->cycle = UINT32_MAX;
 }
 

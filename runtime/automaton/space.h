@@ -117,6 +117,12 @@ typedef struct tsl__hook {
   size_t (*memory)(void *ctx);
   uint32_t (*count)(void *ctx); /* of expressions */
   void (*free)(void *ctx);
+  /* A context for another space, empty yet, whose states grow out of the same things as those of
+   * this one, which outlives it. NULL when out of memory. */
+  void *(*again)(void *ctx, tsl__space *fresh);
+  /* The state here that stands for the same as `state` of `from`, whose context was made by `again`
+   * from the same one, or is that one. 0 on failure (sticky). */
+  tsl__state (*carry)(void *ctx, const tsl__space *from, tsl__state state);
 } tsl__hook;
 
 #define TSL__DELTA_MAX 8u
@@ -162,6 +168,8 @@ typedef struct tsl__layer_ops {
 struct tsl__space {
   const tsl__space *parent;
   uint32_t mask_words; /* of the vocabulary's masks: asked for with each, and close by */
+  /* matchers here go on in newer tables (runtime/matcher/generation.h): looked at with each token */
+  atomic_bool left;
   tsl__table masks, stacks;
   const tsl_vocab *vocab;
   tsl_allocator alloc;
@@ -175,7 +183,10 @@ struct tsl__space {
   uint64_t earlier_steps;    /* in those before */
   uint64_t look_at;          /* steps at which time and memory are looked at next */
   uint64_t room_until;       /* bytes of the arena up to which memory need not be looked at */
+  /* the same for its share of what is kept for speed (runtime/matcher/generation.h) */
+  uint64_t full_at;
   uint64_t max_memory;
+  uint64_t text_memory; /* of tsl_limits; 0: the default */
   uint32_t max_stacks;
   const tsl__layer_ops *layer;
   const int *cancel;
@@ -241,6 +252,11 @@ static inline void tsl__space_free(tsl__space *space) {
 /* Bytes that it holds. */
 static inline size_t tsl__space_memory(const tsl__space *space) {
   return space->layer->memory(space);
+}
+/* The same without what its hook holds, which other spaces may share. */
+static inline size_t tsl__space_own_memory(const tsl__space *space) {
+  size_t all = space->layer->memory(space);
+  return all - (space->hook && space->hook->memory ? space->hook->memory(space->hook_ctx) : 0);
 }
 /* Set the limits of a new space (NULL: the defaults), and begin its first piece of work. */
 void tsl__space_limits(tsl__space *space, const tsl_limits *limits);

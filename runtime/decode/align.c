@@ -25,6 +25,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/matcher/generation.h"
 #include "runtime/decode/model.h"
 #include "runtime/core/rng.h"
 
@@ -92,11 +93,10 @@ tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx,
   tsl_align *a = tsl__alloc_zero(allocator, sizeof *a);
   if (!a) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   a->alloc = *allocator;
-  a->grammar = grammar;
+  a->grammar = grammar = tsl__grammar_now(grammar);
   a->model = model;
   a->ctx = ctx;
   a->options = *options;
-  tsl_grammar_retain(grammar);
   tsl_status status = prepare(a);
   if (status != TSL_OK) tsl__fail(error, status, "out of memory");
   tsl_matcher m = tsl__matcher_at(grammar, grammar->begin, NULL);
@@ -200,6 +200,7 @@ static void learn(tsl_align *a, size_t length, const double *totals) {
  * is known from now on. `totals` has room for a text. */
 static tsl_status attempt(tsl_align *a, tsl_token *tokens, double *totals, uint64_t *draws,
                           size_t *count, double *log_p, bool *dead) {
+  a->grammar = tsl__grammar_renew(a->grammar); /* a text is the unit of a move */
   tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin, NULL);
   tsl__stack at, before;
   uint32_t node = 0;
@@ -258,6 +259,7 @@ tsl_status tsl_align_probability(tsl_align *a, const tsl_token *tokens, size_t c
                                  double *probability) {
   if (!a || !probability || (count && !tokens) || count > (size_t)a->options.max_tokens + 1)
     return TSL_ERR_ARGUMENT;
+  a->grammar = tsl__grammar_renew(a->grammar);
   tsl_matcher m = tsl__matcher_at(a->grammar, a->grammar->begin, NULL);
   tsl__stack at, before;
   uint32_t node = 0;

@@ -12,6 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/matcher/generation.h"
 #include "runtime/decode/model.h"
 
 #define NO_LINK UINT32_MAX
@@ -309,6 +310,7 @@ tsl_status tsl_beam_search(tsl_grammar *grammar, tsl_model model, void *ctx,
   tsl_beams *b = tsl__alloc_zero(allocator, sizeof *b);
   if (!b) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   b->alloc = *allocator;
+  grammar = tsl__grammar_now(grammar);
   search s = {.out = b,
               .grammar = grammar,
               .vocab = grammar->vocab,
@@ -323,6 +325,7 @@ tsl_status tsl_beam_search(tsl_grammar *grammar, tsl_model model, void *ctx,
            (status = run(&s)) != TSL_OK)
     tsl__fail(error, status, "%s, while the beams were followed", tsl_status_name(status));
   search_free(&s);
+  tsl_grammar_release(grammar);
   if (status == TSL_OK)
     *out = b;
   else

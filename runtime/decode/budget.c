@@ -55,8 +55,18 @@ void tsl_budget_free(tsl_budget *b) {
   tsl__free(&a, b, sizeof *b);
 }
 
-static bool ours(const tsl_budget *b, const tsl_matcher *m) {
-  return b && m && b->planner.grammar == m->grammar;
+/* Is the matcher one of the budget's grammar? Positions are numbers in the tables where it is: what
+ * is known of those in other ones is forgotten. */
+static bool ours(tsl_budget *b, const tsl_matcher *m) {
+  if (!b || !m || b->planner.grammar->whole != m->grammar->whole) return false;
+  if (b->planner.grammar == m->grammar) return true;
+  tsl_allocator a = b->planner.alloc;
+  tsl__pool_free(&b->worsts, &a);
+  tsl__index_free(&b->worst_index, &a);
+  tsl__pool_init(&b->worsts, sizeof(worst));
+  tsl__planner_free(&b->planner);
+  tsl__planner_init(&b->planner, m->grammar, &a);
+  return true;
 }
 /* How a text ends then depends on each character of an item, while tokens that leave the frames as
  * they are count as one here. */

@@ -14,6 +14,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/matcher/generation.h"
 #include "runtime/decode/model.h"
 #include "runtime/decode/outputs.h"
 
@@ -350,10 +351,12 @@ tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx,
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   s->alloc = *allocator;
   tsl__outputs_init(&s->outputs, &s->alloc);
+  grammar = tsl__grammar_now(grammar);
   search job = {
       .s = s, .grammar = grammar, .vocab = grammar->vocab, .o = o, .model = model, .ctx = ctx};
   tsl_status status = score(&job, error);
   search_free(&job);
+  tsl_grammar_release(grammar);
   if (status == TSL_OK)
     *out = s;
   else

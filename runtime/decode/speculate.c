@@ -33,6 +33,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/matcher/generation.h"
 #include "runtime/decode/speculate.h"
 
 #include <math.h>
@@ -80,9 +81,9 @@ static tsl_status write_mask(const tsl_matcher *m, stand s, uint32_t *out) {
   return TSL_OK;
 }
 
-tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, const uint32_t *parents,
-                                   size_t count, uint32_t *masks, bool *allowed) {
-  if (!m || !masks || (count && !tokens) || count >= TSL_NO_PARENT) return TSL_ERR_ARGUMENT;
+static tsl_status mask_drafts(const tsl_matcher *m, const tsl_token *tokens,
+                              const uint32_t *parents, size_t count, uint32_t *masks,
+                              bool *allowed) {
   size_t words = tsl_vocab_mask_words(m->grammar->vocab);
   stand *stands = tsl__alloc(&m->alloc, (count + 1) * sizeof *stands);
   if (!stands) return TSL_ERR_NO_MEMORY;
@@ -100,6 +101,15 @@ tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, cons
   }
   tsl__free(&m->alloc, stands, (count + 1) * sizeof *stands);
   return status;
+}
+
+tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, const uint32_t *parents,
+                                   size_t count, uint32_t *masks, bool *allowed) {
+  if (!m || !masks || (count && !tokens) || count >= TSL_NO_PARENT) return TSL_ERR_ARGUMENT;
+  tsl__matcher_settle(m);
+  tsl_status status = mask_drafts(m, tokens, parents, count, masks, allowed);
+  return tsl__matcher_again(m, status) ? mask_drafts(m, tokens, parents, count, masks, allowed)
+                                       : status;
 }
 
 /* ---- distributions --------------------------------------------------------------------------- */

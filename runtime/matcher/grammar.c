@@ -1,7 +1,7 @@
 /* grammar.c - see grammar.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/matcher/grammar.h"
+#include "runtime/matcher/generation.h"
 
 #include <stdio.h>
 
@@ -22,16 +22,18 @@ tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const cha
     if (g) tsl__free(&base->alloc, g, sizeof *g);
     return failed(space, error);
   }
-  *g = *base;
+  *g = (tsl_grammar){.vocab = base->vocab,
+                     .space = space,
+                     .lock = base->lock,
+                     .start = start,
+                     .begin = begin,
+                     .alloc = base->alloc,
+                     .tables = base->tables};
+  g->whole = g;
   atomic_init(&g->references, 1);
-  g->start = start;
-  g->begin = begin;
   atomic_init(&g->report, report ? memcpy(copy, report, report_size) : NULL);
   g->report_size = report_size;
-  g->describe = NULL;
-  g->front = NULL;
-  g->quotas = NULL;
-  g->quota_count = 0;
+  pthread_mutex_init(&g->door, NULL);
   atomic_fetch_add_explicit(&g->tables->references, 1, memory_order_relaxed);
   tsl_vocab_retain(g->vocab);
   *out = g;
@@ -46,6 +48,7 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
   if (base.tables) {
     base.lock = &base.tables->lock;
     base.tables->space = space;
+    base.tables->first = base.tables;
     base.tables->serial =
         1 + atomic_fetch_add_explicit(&vocab->tables_made, 1, memory_order_relaxed);
   }
@@ -53,6 +56,7 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
       base.tables ? tsl__grammar_make_over(&base, start, report, out, error) : failed(space, error);
   if (status == TSL_OK) {
     pthread_mutex_init(base.lock, NULL);
+    tsl__grammar_born(*out);
     return TSL_OK;
   }
   if (base.tables) tsl__free(&space->alloc, base.tables, sizeof *base.tables);
@@ -60,25 +64,29 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
   return status;
 }
 
-void tsl_grammar_retain(tsl_grammar *g) {
-  atomic_fetch_add_explicit(&g->references, 1, memory_order_relaxed);
+static void free_grammar(tsl_grammar *g) {
+  tsl_vocab *vocab = g->vocab;
+  tsl_allocator a = g->alloc;
+  if (g->whole == g) {
+    if (g->report_size) tsl__free(&a, (char *)(uintptr_t)atomic_load(&g->report), g->report_size);
+    tsl__views_free(g);
+  } else {
+    vocab = NULL; /* the whole grammar's */
+  }
+  tsl__tables_release(g->tables, &a);
+  tsl__free(&a, g, sizeof *g);
+  tsl_vocab_release(vocab);
 }
 
-static void release_tables(tsl__tables *t, const tsl_allocator *a) {
-  if (atomic_fetch_sub_explicit(&t->references, 1, memory_order_acq_rel) != 1) return;
-  pthread_mutex_destroy(&t->lock);
-  tsl__space_free(t->space);
-  tsl__free(a, t, sizeof *t);
+static bool is_last(tsl_grammar *g) {
+  return atomic_fetch_sub_explicit(&g->references, 1, memory_order_acq_rel) == 1;
 }
 
 void tsl_grammar_release(tsl_grammar *g) {
-  if (!g || atomic_fetch_sub_explicit(&g->references, 1, memory_order_acq_rel) != 1) return;
-  tsl_vocab *vocab = g->vocab;
-  tsl_allocator a = g->alloc;
-  if (g->report_size) tsl__free(&a, (char *)(uintptr_t)atomic_load(&g->report), g->report_size);
-  release_tables(g->tables, &a);
-  tsl__free(&a, g, sizeof *g);
-  tsl_vocab_release(vocab);
+  if (!g) return;
+  tsl_grammar *whole = g->whole;
+  if (whole != g && is_last(g)) free_grammar(g);
+  if (is_last(whole)) free_grammar(whole);
 }
 
 tsl_vocab *tsl_grammar_vocab(const tsl_grammar *g) { return g->vocab; }
@@ -95,18 +103,23 @@ const char *tsl_grammar_report(const tsl_grammar *g) {
   return report;
 }
 
+static void add_stats(const tsl__space *s, tsl_grammar_stats *stats) {
+  stats->states += s->states.pool.n;
+  stats->walks += s->walks.pool.n;
+  stats->masks += s->masks.pool.n;
+  stats->stacks += s->stacks.pool.n;
+  stats->walk_steps += tsl__space_steps(s);
+}
+
 void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
   pthread_mutex_t *lock = g->lock;
   pthread_mutex_lock(lock);
   const tsl__space *s = g->space;
-  *stats = (tsl_grammar_stats){.memory = tsl__space_memory(s) + sizeof *g + sizeof *g->tables +
-                                         g->report_size,
-                               .states = s->states.pool.n,
-                               .walks = s->walks.pool.n,
-                               .masks = s->masks.pool.n,
-                               .stacks = s->stacks.pool.n,
-                               .exprs = s->hook && s->hook->count ? s->hook->count(s->hook_ctx) : 0,
-                               .walk_steps = tsl__space_steps(s)};
+  *stats = (tsl_grammar_stats){.memory = tsl__grammar_memory(g),
+                               .generations = 1 + g->tables->first->begun};
+  add_stats(s, stats);
+  stats->exprs = s->hook && s->hook->count ? s->hook->count(s->hook_ctx) : 0;
+  for (const tsl__tables *t = g->tables->first->others; t; t = t->older) add_stats(t->space, stats);
   pthread_mutex_unlock(lock);
 }
 

@@ -3,6 +3,11 @@
  * The tables grow behind `lock`; what they answer is read without it (runtime/core/pool.h). A
  * grammar keeps its vocabulary alive, and through it the shared layer.
  *
+ * A program holds the grammar that was compiled, which has the first tables. When these are full,
+ * the grammar gets a view: the same grammar over newer tables (generation.h). A view is a
+ * tsl_grammar as well, so whatever works on one works on the other. Only matchers and what decodes
+ * hold views.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_RUNTIME_MATCHER_GRAMMAR_H
@@ -15,9 +20,21 @@
 /* Tables, and the lock behind which they grow. Several grammars may be over the same ones. */
 typedef struct tsl__tables {
   atomic_uint references;
-  tsl__space *space; /* owned; its hook owns the expressions */
+  tsl__space *space; /* owned; the hook of the first tables owns the expressions */
   uint64_t serial;   /* no other tables of the vocabulary have it, or ever had */
+  /* of the first ones: the lock of all that grow out of the same expressions */
   pthread_mutex_t lock;
+  /* the first ones, which are there as long as any; themselves: they are the first */
+  struct tsl__tables *first;
+  atomic_bool closed; /* no matcher begins here any more */
+  uint64_t born;      /* bytes of the space when texts began to fill it */
+  /* of the first ones, under the lock: where matchers begin, which is referenced if it is not they
+   * themselves; the others, newest first; how many there were; and bytes that texts may fill */
+  struct tsl__tables *newest, *others;
+  uint32_t begun;
+  uint64_t share;
+  struct tsl__tables *older, *newer; /* in the list of others */
+  bool alone;                        /* of one matcher and its forks */
 } tsl__tables;
 
 struct tsl_grammar {
@@ -40,6 +57,13 @@ struct tsl_grammar {
   const char *(*describe)(void *described);
   void *described;
   const void *front; /* of the front end, which belongs to the expressions; NULL: nothing */
+  /* makes a view's quotas, under the lock; false on failure (sticky). NULL: there are none */
+  bool (*dress)(tsl_grammar *view);
+  tsl_grammar *whole; /* the grammar that the program holds; a view has another one */
+  /* the newest view, which is referenced; NULL: none. Behind `door`, which is never held for
+   * long */
+  tsl_grammar *view;
+  pthread_mutex_t door;
 };
 
 /* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is
@@ -49,6 +73,9 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
 /* Another grammar over the tables of `base`, whose lock the caller holds. */
 tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report,
                                   tsl_grammar **out, tsl_error *error);
+
+/* The tables have grown: are they full? Needs the lock. See generation.h. */
+TSL__COLD void tsl__tables_look(tsl__tables *t);
 
 /* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if
  * anything. Its time begins before the lock is there: others may have it for long. */
@@ -60,8 +87,15 @@ static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
 }
 static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
   tsl_status status = g->space->status;
+  if (TSL__UNLIKELY(g->space->arena.total >= g->space->full_at)) tsl__tables_look(g->tables);
   pthread_mutex_unlock(g->lock);
   return status;
 }
+
+/* What is made ahead is made: from here on texts fill the tables. Needs the lock, if others have
+ * the grammar. */
+void tsl__grammar_born(tsl_grammar *g);
+/* Bytes of all its tables. Needs the lock. */
+uint64_t tsl__grammar_memory(const tsl_grammar *g);
 
 #endif

@@ -3,11 +3,12 @@
  *
  * The position is a number (runtime/position/stacks.h). What is asked of it was usually asked
  * before, by this sequence or another one: then the answer is read without a lock. Otherwise the
- * matcher takes the grammar's lock, and the tables grow.
+ * matcher takes the grammar's lock, and the tables grow. When they have grown enough, it moves over
+ * to newer ones (generation.h): calls that may add to tables look for that first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/matcher/matcher.h"
+#include "runtime/matcher/generation.h"
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -16,8 +17,8 @@ tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator,
   if (!allocator) allocator = &grammar->alloc;
   *out = tsl__alloc(allocator, sizeof **out);
   if (!*out) return TSL_ERR_NO_MEMORY;
+  grammar = tsl__grammar_now(grammar);
   **out = tsl__matcher_of(grammar, allocator, grammar->begin);
-  tsl_grammar_retain(grammar);
   return TSL_OK;
 }
 
@@ -35,9 +36,10 @@ void tsl_matcher_free(tsl_matcher *m) {
   tsl__free(&a, m, sizeof *m);
 }
 
-tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar; }
+tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar->whole; }
 
 void tsl_matcher_reset(tsl_matcher *m) {
+  tsl__matcher_renew(m);
   tsl__matcher_stand(m, m->grammar->begin);
   m->counted = 0;
   m->terminated = false;
@@ -50,11 +52,10 @@ static uint32_t *copied(const tsl_allocator *a, const uint32_t *ring, uint32_t c
 }
 
 tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
-  tsl_status status = tsl_matcher_new(m->grammar, &m->alloc, out);
-  if (status != TSL_OK) return status;
-  tsl_matcher *f = *out;
-  f->at = m->at;
-  f->record = m->record;
+  tsl_matcher *f = *out = tsl__alloc(&m->alloc, sizeof *f);
+  if (!f) return TSL_ERR_NO_MEMORY;
+  *f = tsl__matcher_of(m->grammar, &m->alloc, m->at);
+  tsl_grammar_retain(m->grammar);
   f->counted = m->counted;
   f->terminated = m->terminated;
   if (!m->history_cap) return TSL_OK;
@@ -181,6 +182,7 @@ static inline tsl_status find_mask(tsl_grammar *g, tsl__stack at, const tsl__sta
 static inline tsl_status own_mask(tsl_matcher *m) {
   if (m->mask) return TSL_OK;
   tsl_status status = find_mask(m->grammar, m->at, m->record, &m->mask);
+  if (tsl__matcher_again(m, status)) status = find_mask(m->grammar, m->at, m->record, &m->mask);
   if (TSL__UNLIKELY(status != TSL_OK)) m->mask = NULL;
   return status;
 }
@@ -269,6 +271,10 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, t
   tsl__stack to;
   uint32_t counted = m->counted;
   tsl_status status = tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted);
+  if (tsl__matcher_again(m, status)) {
+    counted = m->counted;
+    status = tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted);
+  }
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
   advance(m, to, counted);
@@ -293,8 +299,10 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   uint64_t first = tsl__stack_first(m->record);
   tsl__stack to = tsl__lead_to((tsl__lead){(uint32_t)first});
   if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->has_quotas ||
-                    !has_room(m)))
+                    !has_room(m) || tsl__matcher_is_left(m))) {
+    tsl__matcher_settle(m);
     return m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
+  }
   note_position(m); /* nothing is counted */
   tsl__matcher_stand(m, to);
   TSL__PREFETCH(m->record); /* its mask is asked for next */
@@ -323,9 +331,15 @@ tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t le
   if (length == 0) return TSL_OK;
   if (m->terminated) return TSL_REJECTED;
   if (!history_room(m)) return TSL_ERR_NO_MEMORY;
+  tsl__matcher_settle(m);
   tsl__stack to = m->at;
   uint32_t counted = m->counted;
   tsl_status status = lead_bytes(m, bytes, length, &to, &counted, &n);
+  if (tsl__matcher_again(m, status)) {
+    to = m->at;
+    counted = m->counted;
+    status = lead_bytes(m, bytes, length, &to, &counted, &n);
+  }
   if (accepted) *accepted = n;
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
@@ -333,8 +347,8 @@ tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t le
   return TSL_OK;
 }
 
-tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count,
-                                size_t *valid) {
+static tsl_status validate(const tsl_matcher *m, const tsl_token *tokens, size_t count,
+                           size_t *valid) {
   const tsl_vocab *v = m->vocab;
   tsl__stack at = m->at;
   uint32_t counted = m->counted;
@@ -355,6 +369,13 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
     (*valid)++;
   }
   return TSL_OK;
+}
+
+tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count,
+                                size_t *valid) {
+  tsl__matcher_settle(m);
+  tsl_status status = validate(m, tokens, count, valid);
+  return tsl__matcher_again(m, status) ? validate(m, tokens, count, valid) : status;
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -408,8 +429,8 @@ static bool forced_on(forced_way *w, uint8_t byte) {
   return fine;
 }
 
-tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity,
-                               size_t *length) {
+static tsl_status forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity,
+                         size_t *length) {
   *length = 0;
   if (m->terminated) return TSL_OK;
   forced_way w = {
@@ -419,24 +440,43 @@ tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes
   return unlock(m);
 }
 
+tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity,
+                               size_t *length) {
+  tsl__matcher_settle(m);
+  tsl_status status = forced(m, spells_names, bytes, capacity, length);
+  return tsl__matcher_again(m, status) ? forced(m, spells_names, bytes, capacity, length) : status;
+}
+
 tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capacity,
                                     size_t *length) {
   return tsl__matcher_forced(m, true, bytes, capacity, length);
 }
 
-tsl_status tsl_matcher_shortest_completion(tsl_matcher *m, uint64_t *bytes) {
-  if (m->terminated) return *bytes = 0, TSL_OK;
+static tsl_status shortest(const tsl_matcher *m, uint64_t *bytes) {
   tsl__space *space = lock(m);
   uint32_t n = tsl__stack_shortest(space, m->at);
   *bytes = n == UINT32_MAX ? UINT64_MAX : n;
   return unlock(m);
 }
 
-tsl_status tsl_matcher_next_bytes(tsl_matcher *m, uint32_t set[8]) {
-  memset(set, 0, 8 * sizeof *set);
-  if (m->terminated) return TSL_OK;
+tsl_status tsl_matcher_shortest_completion(tsl_matcher *m, uint64_t *bytes) {
+  if (m->terminated) return *bytes = 0, TSL_OK;
+  tsl__matcher_settle(m);
+  tsl_status status = shortest(m, bytes);
+  return tsl__matcher_again(m, status) ? shortest(m, bytes) : status;
+}
+
+static tsl_status next_bytes(const tsl_matcher *m, uint32_t set[8]) {
   tsl__bytes next;
   tsl__stack_next(lock(m), m->at, &next);
   for (unsigned i = 0; i < 8; i++) set[i] = (uint32_t)(next.w[i / 2] >> (i % 2 * 32));
   return unlock(m);
+}
+
+tsl_status tsl_matcher_next_bytes(tsl_matcher *m, uint32_t set[8]) {
+  memset(set, 0, 8 * sizeof *set);
+  if (m->terminated) return TSL_OK;
+  tsl__matcher_settle(m);
+  tsl_status status = next_bytes(m, set);
+  return tsl__matcher_again(m, status) ? next_bytes(m, set) : status;
 }

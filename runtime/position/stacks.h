@@ -14,8 +14,8 @@
  *           (its mask, where a token leads) is kept with it, for everybody who uses the grammar.
  * Example   s ::= "a" s "b" | "a" s "c" | ""     after "aa" there are four stacks, from b b to c c.
  *           As sets they are two: {b, c} on top of {b, c}.
- * Memory    All of this is a cache over the matchers' positions. When it outgrows max_memory, the
- *           result is TSL_ERR_LIMIT.
+ * Memory    All of this is a cache over the matchers' positions. When it is full, newer tables take
+ *           its place (runtime/matcher/generation.h).
  * Cost      A step of one byte is 5 to 45 ns. The first token that a position sees is read from its
  *           record afterwards; another token that was seen before is one probe.
  * Reference M. Tomita, Efficient Parsing for Natural Language (1985): the graph-structured stack.

@@ -150,7 +150,7 @@ static int compare_cells(const void *p, const void *q) {
 
 #define SORT_FEW 16u /* cells up to which each is put where it belongs */
 
-static void sort_cells(tsl__cell *cells, size_t n) {
+void tsl__cells_sort(tsl__cell *cells, size_t n) {
   if (n > SORT_FEW) qsort(cells, n, sizeof *cells, compare_cells);
   for (size_t i = 1; n <= SORT_FEW && i < n; i++) {
     tsl__cell c = cells[i];
@@ -162,7 +162,7 @@ static void sort_cells(tsl__cell *cells, size_t n) {
 
 /* Landed frames are different ones. */
 static TSL__SELDOM tsl__stack collect_several(tsl__space *space, step *s) {
-  sort_cells(s->landed.at, s->landed.n);
+  tsl__cells_sort(s->landed.at, s->landed.n);
   return tsl__cells_intern(space, s->landed.at, s->landed.n);
 }
 

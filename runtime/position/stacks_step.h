@@ -41,6 +41,7 @@
  * cell's state. */
 tsl__stack tsl__cell_add(tsl__space *space, const tsl__cell *c, const tsl__state_rec *r,
                          uint64_t hash);
+void tsl__cells_sort(tsl__cell *cells, size_t n);
 /* The set of several cells, which are sorted; 0 on failure (sticky). */
 tsl__stack tsl__cells_intern(tsl__space *space, const tsl__cell *cells, size_t n);
 

@@ -43,7 +43,7 @@ ROOMS = {
         "any_text.h",
     ],
     "runtime/position": ["stacks.h", "distinct.h", "distinct_run.h", "layer.h"],
-    "runtime/matcher": ["matcher.h", "grammar.h", "quota.h"],
+    "runtime/matcher": ["matcher.h", "generation.h", "grammar.h", "quota.h"],
     "runtime/sample": [],
     "runtime/decode": [],
     "runtime/artifact": ["artifact.h"],

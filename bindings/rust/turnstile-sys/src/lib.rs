@@ -100,6 +100,7 @@ pub struct tsl_limits {
     pub max_steps: u64,
     pub cancel: *const c_int,
     pub deadline_us: u64,
+    pub text_memory: u64,
 }
 
 #[repr(C)]

@@ -1,0 +1,83 @@
+/* generation.h - tables that texts have filled give way to new ones, while texts go on.
+ *
+ * Problem   A space (runtime/automaton/space.h) only grows: readers hold no lock, so nothing in it
+ *           can be taken away. Each text leaves positions, names and items there. One tenant's
+ *           texts would fill the tables that all others use, and a server that runs for long would
+ *           fill them by itself.
+ * Idea      What texts leave is a cache. It has a share of memory. When a space has used its share
+ *           it is closed: new matchers begin in a new, empty space over the same expressions. That
+ *           is the next generation. What is missed there is found again.
+ *           Matchers under way stay, and the old space is freed with the last of them. When it has
+ *           used its share twice, or too many generations are alive, it is left: each matcher in it
+ *           carries its position and its history into the newest space, at its next call that
+ *           moves or grows (runtime/position/carry.h).
+ * First     The space that was compiled stays as long as the grammar: it has the expressions, and
+ *           the state that every generation begins with. It is closed and left like the others.
+ * Own       Most positions need a few hundred bytes. A text with 100,000 names needs megabytes. A
+ *           position that takes more than a quarter of a share gets a space that it has alone. That
+ *           one is bounded by max_memory. So the text that fills it fails, and no other does.
+ * Views     A tsl_grammar is bound to one space, so each generation has a view: a tsl_grammar that
+ *           shares all but space, states and positions. A matcher holds the view that it is in, and
+ *           the grammar that the program knows.
+ * Threads   Everything here is done under the lock of the first tables, but for the newest view,
+ *           which has a lock of its own (`door`), so that tsl_matcher_new waits for no walk.
+ *           `closed` and `left` are read without a lock. Whoever misses them stays a little longer.
+ * Example   A share of 8 MiB. Texts with free members leave some 250 bytes a token, so a generation
+ *           lasts some 34,000 tokens. Texts of 1,000 tokens mostly end before theirs is left.
+ * Bound     A grammar holds what compiling made, and at most two shares for each generation that is
+ *           alive. Alive are the first and the newest one, and those with matchers, of which at
+ *           most GENERATIONS, and one more for each MATCHERS_EACH matchers, are not left. A matcher
+ *           that makes no call cannot move, and keeps its generation.
+ * Cost      One test of a flag for each token. A new generation: some 10 µs, and what is found
+ *           again. A move: some 50 ns for each record of the history.
+ * Tested by tests/matcher/test_generation.c, tests/engine/test_faults.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_MATCHER_GENERATION_H
+#define TSL_RUNTIME_MATCHER_GENERATION_H
+
+#include "runtime/matcher/matcher.h"
+
+#define TSL__SHARE ((uint64_t)8 << 20) /* bytes, or what compiling made, where that is more */
+/* A share is no more than this part of max_memory. A build in which every other call evicts sets
+ * more: see docs/testing.md. */
+#ifndef TSL__SHARE_PART
+#define TSL__SHARE_PART 8u
+#endif
+#define TSL__GENERATIONS 4u
+#define TSL__MATCHERS_EACH 32u
+
+/* The grammar over the tables in which matchers begin now: itself, or a view. It is retained. Where
+ * a new one cannot be made, that which there is. */
+tsl_grammar *tsl__grammar_now(tsl_grammar *g);
+/* The same in place of one that is held, which is released. */
+static inline tsl_grammar *tsl__grammar_renew(tsl_grammar *held) {
+  tsl_grammar *g = tsl__grammar_now(held);
+  tsl_grammar_release(held);
+  return g;
+}
+/* Free what a grammar has of generations; nobody else has it. */
+void tsl__views_free(tsl_grammar *whole);
+/* The last reference to tables is gone. */
+void tsl__tables_release(tsl__tables *t, const tsl_allocator *a);
+
+/* A matcher that begins anew does so where new ones do. */
+void tsl__matcher_renew(tsl_matcher *m);
+/* Have a matcher go on in the newest tables, or in some that it has alone. false: it stays where it
+ * is, and nothing has changed. */
+TSL__COLD bool tsl__matcher_move(tsl_matcher *m);
+static inline bool tsl__matcher_is_left(const tsl_matcher *m) {
+  return TSL__UNLIKELY(
+      atomic_load_explicit(&((tsl__space *)(uintptr_t)m->space)->left, memory_order_relaxed));
+}
+/* First thing in a call that may add to the tables. */
+static inline void tsl__matcher_settle(tsl_matcher *m) {
+  if (tsl__matcher_is_left(m)) tsl__matcher_move(m);
+}
+/* After a failure: is it worth another try, as the tables were full and are left? */
+static inline bool tsl__matcher_again(tsl_matcher *m, tsl_status status) {
+  return TSL__UNLIKELY(status == TSL_ERR_LIMIT) && tsl__matcher_is_left(m) && tsl__matcher_move(m);
+}
+
+#endif
