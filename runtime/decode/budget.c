@@ -16,8 +16,9 @@
  */
 #include <float.h>
 
+#include "runtime/decode/model.h"
 #include "runtime/decode/plan.h"
-#include "runtime/position/distinct.h"
+#include "runtime/position/carry.h"
 
 #define CONTENT_MIN 65 /* bytes that may follow: then a text is in free content */
 
@@ -55,19 +56,56 @@ void tsl_budget_free(tsl_budget *b) {
   tsl__free(&a, b, sizeof *b);
 }
 
-/* Is the matcher one of the budget's grammar? Positions are numbers in the tables where it is: what
- * is known of those in other ones is forgotten. */
-static bool ours(tsl_budget *b, const tsl_matcher *m) {
-  if (!b || !m || b->planner.grammar->whole != m->grammar->whole) return false;
-  if (b->planner.grammar == m->grammar) return true;
+/* ---- whose matcher ---------------------------------------------------------------------------- */
+
+/* A matcher as the budget asks about it: plans are numbers of positions in the tables of one
+ * generation (runtime/matcher/generation.h), and a matcher may have moved on to newer ones. Then
+ * its position, and the one before, are carried back to where the plans are. */
+typedef struct asked {
+  tsl_matcher there;
+  tsl__stack before;
+} asked;
+
+static bool ours(const tsl_budget *b, const tsl_matcher *m) {
+  return b && m && b->planner.grammar->whole == m->grammar->whole;
+}
+
+/* Needs the lock. */
+static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, asked *a) {
+  tsl_grammar *g = b->planner.grammar;
+  tsl__carry c = {.to = g->space, .from = m->space, .most = SIZE_MAX};
+  bool moved = m->history_n != 0;
+  tsl__stack at = tsl__carry_stack(&c, m->at);
+  if (moved)
+    a->before =
+        tsl__carry_stack(&c, m->history[(m->history_next + m->history_cap - 1) % m->history_cap]);
+  tsl__carry_free(&c);
+  if (g->space->status != TSL_OK) return g->space->status;
+  a->there = tsl__matcher_at(g, at, moved ? &a->before : NULL);
+  a->there.terminated = m->terminated;
+  a->there.counted = m->counted;
+  return TSL_OK;
+}
+
+/* *m becomes the matcher to ask about. */
+static tsl_status ask_about(const tsl_budget *b, const tsl_matcher **m, asked *a) {
+  if (b->planner.grammar == (*m)->grammar) return TSL_OK;
+  tsl__grammar_lock(b->planner.grammar);
+  tsl_status status = carry_back(b, *m, a), failed = tsl__grammar_unlock(b->planner.grammar);
+  *m = &a->there;
+  return status != TSL_OK ? status : failed;
+}
+
+/* A text begins: where the tables of the plans are left by all others, plans are made anew. */
+static void begin_anew(tsl_budget *b, const tsl_matcher *m) {
   tsl_allocator a = b->planner.alloc;
+  if (!atomic_load_explicit(&b->planner.grammar->space->left, memory_order_relaxed)) return;
   tsl__pool_free(&b->worsts, &a);
   tsl__index_free(&b->worst_index, &a);
-  tsl__pool_init(&b->worsts, sizeof(worst));
   tsl__planner_free(&b->planner);
   tsl__planner_init(&b->planner, m->grammar, &a);
-  return true;
 }
+
 /* How a text ends then depends on each character of an item, while tokens that leave the frames as
  * they are count as one here. */
 static bool must_repeat(const tsl_budget *b) {
@@ -99,6 +137,10 @@ tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_to
                      "a budget where uniqueItems stands under a negation");
   if (m->terminated) return TSL_OK;
   bool proven;
+  asked a;
+  begin_anew(b, m);
+  tsl_status asking = ask_about(b, &m, &a);
+  if (asking != TSL_OK) return tsl__fail(error, asking, "%s", tsl_status_name(asking));
   tsl__space *space = tsl__grammar_lock(m->grammar);
   const tsl__plan *plan = tsl__planner_within(&b->planner, m->at, max_tokens, &proven);
   const char *why = space->why;
@@ -114,6 +156,9 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   if (!ours(b, m) || !count || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
   *count = 0;
   if (m->terminated) return TSL_OK;
+  asked a;
+  tsl_status asking = ask_about(b, &m, &a);
+  if (asking != TSL_OK) return asking;
   tsl__space *space = tsl__grammar_lock(m->grammar);
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   tsl__stack at = m->at;
@@ -301,6 +346,9 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   if (m->terminated) return TSL_REJECTED;
   if (tsl_vocab_is_eog(v, token)) return tsl_matcher_is_complete(m) ? TSL_OK : TSL_REJECTED;
   tsl__stack to = 0;
+  asked a;
+  tsl_status asking = ask_about(b, &m, &a);
+  if (asking != TSL_OK) return asking;
   uint32_t counted = m->counted;
   tsl_status status =
       left ? tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted) : TSL_OK;
@@ -379,7 +427,9 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
     return TSL_OK;
   }
   const tsl__mask_rec *plain;
-  tsl_status status = tsl__grammar_mask(m->grammar, m->at, &plain);
+  asked a;
+  tsl_status status = ask_about(b, &m, &a);
+  if (status == TSL_OK) status = tsl__grammar_mask(m->grammar, m->at, &plain);
   if (status != TSL_OK) return status;
   tsl__mask_write(m->space, plain, mask);
   status = restrict_mask(b, m, left, mask);
@@ -416,6 +466,9 @@ tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t le
                                 float bias, float *logits) {
   if (!ours(b, m) || !logits || !(bias >= -FLT_MAX && bias <= FLT_MAX)) return TSL_ERR_ARGUMENT;
   if (m->terminated || left > soft || left == 0) return TSL_OK;
+  asked a;
+  tsl_status asking = ask_about(b, &m, &a);
+  if (asking != TSL_OK) return asking;
   const tsl_vocab *v = m->grammar->vocab;
   const float added = bias * ((float)(soft - left + 1) / (float)soft);
   tsl__bytes next;

@@ -42,7 +42,7 @@ ROOMS = {
         "follow.h",
         "any_text.h",
     ],
-    "runtime/position": ["stacks.h", "distinct.h", "distinct_run.h", "layer.h"],
+    "runtime/position": ["stacks.h", "carry.h", "distinct.h", "distinct_run.h", "layer.h"],
     "runtime/matcher": ["matcher.h", "generation.h", "grammar.h", "quota.h"],
     "runtime/sample": [],
     "runtime/decode": [],
