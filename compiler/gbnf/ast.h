@@ -188,4 +188,7 @@ void tsl__gbnf_place(tsl__gbnf *g, uint32_t root);
  * into what follows. */
 void tsl__gbnf_run(tsl__gbnf *g);
 
+/* tower.c: after that, makes `whole` and `plus` of rules that call others and need no frame. */
+void tsl__gbnf_tower(tsl__gbnf *g, uint32_t root);
+
 #endif

@@ -222,6 +222,7 @@ tsl_status tsl__gbnf_finish(tsl__gbnf *g, uint32_t start, tsl__expr *out, tsl_er
   if (status) return status;
   tsl__gbnf_place(g, start);
   if (!tsl__gbnf_failed(g)) tsl__gbnf_run(g);
+  if (!tsl__gbnf_failed(g)) tsl__gbnf_tower(g, start);
   if (!tsl__gbnf_failed(g)) *out = whole_of(g, start);
   return tsl__gbnf_failure(g, error);
 }

@@ -39,40 +39,6 @@ static void raw_only(tsl__bytes *s) {
   s->w['\\' >> 6] &= ~((uint64_t)1 << ('\\' & 63));
 }
 
-static bool is_class_loop(const tsl__exprs *x, const tsl__node *n) {
-  return (n->kind == TSL__K_REPEAT || n->kind == TSL__K_COUNTED) &&
-         (tsl__node_at(x, n->a).flags & TSL__CHAR);
-}
-
-/* Letters that never stop: an endless loop over a class at the head of e, or of one of its
- * alternatives (the largest class counts). *need: what completes that, whatever else could have. */
-static bool endless_letters(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, uint32_t *need,
-                            unsigned depth) {
-  tsl__node n = tsl__node_at(x, e);
-  if (n.kind == TSL__K_SEQ) {
-    if (!endless_letters(x, n.a, out, need, depth)) return false;
-    uint32_t rest = tsl__expr_shortest(x, n.b);
-    *need = tsl__add(*need, rest);
-    return true;
-  }
-  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n))
-    return tsl__letters_of_class(x, n.a, out, &(tsl__bytes){{0}}), *need = tsl__expr_shortest(x, e),
-                                                                   true;
-  if (n.kind != TSL__K_ALT || depth > 4) return false;
-  bool found = false;
-  for (uint32_t i = 0; i < n.b; i++) {
-    tsl__letter_set letters;
-    uint32_t own;
-    if (!endless_letters(x, tsl__list_at(x, n.a)[i], &letters, &own, depth + 1) ||
-        (found && tsl__bytes_count(&letters.bytes) <= tsl__bytes_count(&out->bytes)))
-      continue;
-    *out = letters;
-    *need = own;
-    found = true;
-  }
-  return found;
-}
-
 /* Of several JSON strings, one of which never stops: its letters. Alternatives whose registers
  * differ stay apart like that. */
 static bool endless_string(tsl__exprs *x, const tsl__node *n, tsl__letter_set *out) {
@@ -82,7 +48,7 @@ static bool endless_string(tsl__exprs *x, const tsl__node *n, tsl__letter_set *o
     tsl__node string = tsl__node_at(x, tsl__list_at(x, n->a)[i]);
     uint32_t need;
     if (string.kind != TSL__K_JSTR) return false;
-    if (!found) found = endless_letters(x, string.a, out, &need, 0);
+    if (!found) found = tsl__letters_endless(x, string.a, out, &need, 0);
   }
   return found;
 }
@@ -124,7 +90,7 @@ static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_s
     then = loop.b;
     loop = tsl__node_at(x, loop.a);
   }
-  if (!is_class_loop(x, &loop)) return false;
+  if (!tsl__is_class_loop(x, &loop)) return false;
   tsl__letters_of_class(x, loop.a, letters, live);
   out->ends = tsl__node_at(x, then).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH);
   out->counted = loop.c != TSL__INF;
@@ -133,7 +99,7 @@ static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_s
   if (then == TSL__EPS) return true;
   tsl__node t = tsl__node_at(x, then);
   if (t.loop) return false;
-  if (!(t.flags & TSL__CALLS) && endless_letters(x, then, &follow, need, 0) &&
+  if (!(t.flags & TSL__CALLS) && tsl__letters_endless(x, then, &follow, need, 0) &&
       tsl__letters_within(letters, &follow)) {
     out->counted = false;
     out->limit = TSL__INF;
@@ -249,7 +215,7 @@ static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth) {
 static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters,
                       tsl__bytes *live) {
   tsl__node n = tsl__node_at(x, e), loop = n.kind == TSL__K_SEQ ? tsl__node_at(x, n.a) : n;
-  bool within = n.kind == TSL__K_SEQ && loop.kind == TSL__K_COUNTED && is_class_loop(x, &loop);
+  bool within = n.kind == TSL__K_SEQ && loop.kind == TSL__K_COUNTED && tsl__is_class_loop(x, &loop);
   run r = {.class = within ? loop.a : first_class(x, e), .most = within};
   if (n.flags & TSL__CALLS || r.class == TSL__NONE) return false;
   tsl__letters_of_class(x, r.class, &r.letters, live);
@@ -339,7 +305,7 @@ static bool ends_in_class(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   if (n.loop || n.flags & (TSL__CALLS | TSL__COUNTS)) return false;
   while (n.kind == TSL__K_SEQ) n = tsl__node_at(x, n.b);
-  return n.kind == TSL__K_REPEAT && n.c == TSL__INF && is_class_loop(x, &n);
+  return n.kind == TSL__K_REPEAT && n.c == TSL__INF && tsl__is_class_loop(x, &n);
 }
 
 static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
@@ -371,7 +337,7 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
 /* What holds of all that is reached. `need` (may be NULL): the most that it takes to complete
  * it. */
 static void sum_up(tsl__exprs *x, const tsl__reached *r, bool *ends, uint32_t *need) {
-  *ends = false;
+  *ends = r->ends;
   for (unsigned i = 0; i < r->n; i++) {
     *ends |= tsl__expr_nullable(x, r->at[i]);
     uint32_t shortest = need ? tsl__expr_shortest(x, r->at[i]) : 0;
@@ -461,7 +427,7 @@ unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *mos
   frame f = frame_of(x, e);
   if (!f.json || f.n.flags & TSL__CALLS) return TSL__TEXT_OTHER;
   if (counts_any(x, f.n.a, least, most)) return TSL__TEXT_COUNTED;
-  if (f.limit != TSL__INF || !endless_letters(x, f.inner, &letters, &need, 0))
+  if (f.limit != TSL__INF || !tsl__letters_endless(x, f.inner, &letters, &need, 0))
     return TSL__TEXT_OTHER;
   raw_only(&raw.bytes);
   return tsl__letters_within(&all, &letters)   ? TSL__TEXT_ENDLESS
@@ -496,7 +462,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     out->counted = out->whole = false;
     out->limit = TSL__INF;
     out->ends = true;
-    found = !(m.flags & TSL__CALLS) && endless_letters(x, inner, &letters, &need, 0) &&
+    found = !(m.flags & TSL__CALLS) && tsl__letters_endless(x, inner, &letters, &need, 0) &&
             tsl__letters_enough(&letters);
   }
   if (found && limit != TSL__INF) {
@@ -520,6 +486,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     tsl__live_bytes(x, inner, &letters.bytes);
     found = tsl__letters_explore(x, inner, false, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, NULL), live = r.live;
+    if (found) out->calls = r.calls;
     for (unsigned i = 0; i < r.n && found; i++) out->calls |= calls_at_head(x, r.at[i]);
   }
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */

@@ -17,7 +17,10 @@
 #define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
 /* and of so many states: letters that meet more are seldom known in full */
 #define FOLLOWED_STATES 16u
-#define TYPICAL 'e'   /* a letter that most classes have */
+#define TYPICAL 'e' /* a letter that most classes have */
+/* bytes that leave letters that never stop, up to which these help: with more of them most nodes
+ * are entered */
+#define EXITS_MAX 32u
 #define WIDE_TRIES 4u /* classes of non-ASCII characters that are tried */
 /* non-ASCII characters of a class that is worth marks on the trie; of fewer each is walked */
 #define WIDE_MIN 2048u
@@ -412,8 +415,57 @@ static bool letters_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter
   return tsl__letters_enough(letters);
 }
 
+/* Does e begin with no calls but those that `as` begins with? */
+static bool calls_no_more(tsl__exprs *x, tsl__expr e, tsl__expr as) {
+  tsl__calls own = {0}, known = {0};
+  if (e == as || !tsl__expr_has_calls(x, e)) return true;
+  tsl__calls_of(x, e, TSL__PHASE_LOW, &own);
+  tsl__calls_of(x, as, TSL__PHASE_LOW, &known);
+  bool no_more = true;
+  for (size_t i = 0; i < own.n; i++) {
+    size_t k = 0;
+    while (k < known.n && known.at[k].callee != own.at[i].callee) k++;
+    no_more &= k < known.n;
+  }
+  tsl__vec_free(&x->alloc, &own);
+  tsl__vec_free(&x->alloc, &known);
+  return no_more;
+}
+
+/* Letters of which each leads to such as never stop: what else they lead to adds to that. So a
+ * name is letters, though some of them begin a word that is read otherwise. A letter after which
+ * another rule may be called is none: that may begin with letters. */
+static bool letters_through(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
+  tsl__expr to[256];
+  tsl__reads reads;
+  tsl__letter_set class, own;
+  uint32_t need;
+  bool kept = false;
+  tsl__expr next = derive_frame(x, e, TYPICAL);
+  if (next == TSL__NONE || !tsl__letters_endless(x, next, &class, &need, 0)) return false;
+  drop_wide(&class);
+  tsl__letter_set all = class;
+  tsl__reads_of(x, e, &reads);
+  derive_read(x, e, &reads, 0x80, to);
+  for (unsigned b = 0; b < 0x80; b++) {
+    if (!tsl__bytes_has(&class.bytes, b)) continue;
+    if (!b || to[b] != to[b - 1] || !tsl__bytes_has(&class.bytes, b - 1))
+      kept = to[b] && tsl__letters_endless(x, to[b], &own, &need, 0) &&
+             tsl__letters_within(&all, &own) && calls_no_more(x, to[b], next);
+    if (!kept) class.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
+  }
+  if (!tsl__letters_enough(&class)) return false;
+  *r = (tsl__reached){.n = 1, .at = {e}, .last = UINT64_MAX};
+  tsl__letters_leave_by(x, e, &class.bytes, r);
+  unsigned exits = 0;
+  for (int i = 0; i < 4; i++) exits += tsl__ones(r->live.w[i] & ~class.bytes.w[i]);
+  if (exits > EXITS_MAX) return false;
+  *letters = class;
+  return true;
+}
+
 /* The letters that lead to what goes on with them, or back to e: where nothing better is found. */
-static bool letters_near(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
+static bool letters_nearby(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
   tsl__letter_set with = *letters;
   tsl__expr next = derive_frame(x, e, TYPICAL);
   if (letters_next(x, e, next, &with, r)) return *letters = with, true;
@@ -424,10 +476,24 @@ static bool letters_near(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, t
   return letters_self(x, e, letters, r);
 }
 
+/* The same, or the letters that never stop, if these are more. */
+static bool letters_near(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
+                         tsl__reached *r) {
+  tsl__letter_set through;
+  tsl__reached reached;
+  bool more = !json && letters_through(x, e, &through, &reached),
+       near = letters_nearby(x, e, letters, r);
+  if (!more || (near && tsl__bytes_count(&letters->bytes) >= tsl__bytes_count(&through.bytes)))
+    return near;
+  *letters = through;
+  *r = reached;
+  return true;
+}
+
 static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
                     tsl__reached *r) {
   keep(x, r, json, NULL);
-  return letters_near(x, e, letters, r);
+  return letters_near(x, e, json, letters, r);
 }
 
 /* With all non-ASCII characters, else with those of a class that the grammar mentions, else with
@@ -552,7 +618,7 @@ bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set
       tsl__add_multibyte(&letters->bytes);
     else
       drop_wide(letters); /* within a character: its other bytes are no letters */
-    return letters_near(x, e, letters, r);
+    return letters_near(x, e, json, letters, r);
   }
   *letters = (tsl__letter_set){k->letters, k->wide ? tsl__nonascii_class_of(x, k->wide) : NULL};
   *r = (tsl__reached){.n = k->n, .live = k->live, .last = UINT64_MAX};

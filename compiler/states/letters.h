@@ -36,6 +36,8 @@ typedef struct tsl__reached {
   tsl__expr at[TSL__EXPLORED_MAX];
   unsigned n;
   bool full, dead; /* there is more; a letter is not legal somewhere */
+  /* where not all was followed: the frame may end among the letters, or call */
+  bool ends, calls;
   uint64_t last;   /* step behind which no more is looked for */
   tsl__bytes live; /* bytes that some of them read next */
 } tsl__reached;
@@ -57,6 +59,16 @@ bool tsl__letters_within(const tsl__letter_set *a, const tsl__letter_set *b);
 bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__bytes *all);
 /* The letters of a class of single characters. *live: the bytes that it can begin with. */
 void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out, tsl__bytes *live);
+/* A loop over one class of characters? */
+bool tsl__is_class_loop(const tsl__exprs *x, const tsl__node *n);
+/* Letters that never stop: an endless loop over a class at the head of e, or of one of its
+ * alternatives (the largest class counts). *need: what completes that, whatever else could have.
+ * `depth`: 0. */
+bool tsl__letters_endless(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, uint32_t *need,
+                          unsigned depth);
+/* What a frame may do among letters, at most: the bytes that it may read, and whether it may end or
+ * call, into r. */
+void tsl__letters_leave_by(tsl__exprs *x, tsl__expr e, const tsl__bytes *letters, tsl__reached *r);
 /* The letters, among those given, that e survives, and what they lead to; false: too few. `json`: e
  * is the text of a JSON string. */
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,

@@ -315,14 +315,24 @@ static void spare(tsl__space *space, const tsl__follow *f, tsl__letters_after *o
   out->twice = to != out->at;
 }
 
+/* What begins with these bytes may be read among the letters: they are exits. If some are letters
+ * themselves, it goes on with anything. */
+static bool may_read(tsl__hint *h, const tsl__bytes *first) {
+  tsl__bytes_or(&h->exits, first);
+  if (!tsl__bytes_meet(first, &h->letters)) return true;
+  for (int w = 0; w < 4; w++) h->exits.w[w] = w < 2 || !h->letters.w[3] ? ~h->letters.w[w] : 0;
+  return h->limit == TSL__COUNT_INF;
+}
+
 /* The states that letters lead to, and the calls of these; false: there are many, or they count.
  * Most of the letters lead to out->at. */
 static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__letters_after *out) {
   tsl__hint *h = &out->hint;
   tsl__state at[REACHED_MAX];
   unsigned times[REACHED_MAX] = {0}, most = 0;
+  tsl__bytes first = {{0}};
   uint32_t n = 0, count;
-  for (uint32_t i = 0; r && tsl__calls_begin(space, r, &h->exits);
+  for (uint32_t i = 0; r && tsl__calls_begin(space, r, &first);
        i++, r = tsl__state_expanded(space, at[i - 1])) {
     for (unsigned b = 0; b < 256; b++) {
       tsl__target t = tsl__bytes_has(&h->letters, b) ? tsl__state_step(space, r, (uint8_t)b) : 0;
@@ -336,7 +346,7 @@ static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__lette
       if (k == n) at[n++] = to;
       if (++times[k] > most) most = times[k], out->at = to;
     }
-    if (i == n) return true;
+    if (i == n) return may_read(h, &first);
   }
   return false;
 }
@@ -352,11 +362,7 @@ static bool make_letters(tsl__space *space, const tsl__state_rec *r, tsl__letter
   if (f->then && out->at) spare(space, f, out);
   tsl__bytes before = f->bytes;
   if (!out->twice) tsl__bytes_remove(&before, &out->spared);
-  tsl__bytes_or(&h->exits, &before);
-  if (!tsl__bytes_meet(&before, &h->letters)) return true;
-  /* what follows, once begun, may read anything */
-  for (int w = 0; w < 4; w++) h->exits.w[w] = w < 2 || !h->letters.w[3] ? ~h->letters.w[w] : 0;
-  return h->limit == TSL__COUNT_INF;
+  return may_read(h, &before);
 }
 
 const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r,

@@ -37,6 +37,8 @@
 /* tokens below a set from which it may have so many: fewer are walked before it is known what the
  * state means */
 #define COMMON_TOKENS 64u
+/* tokens below a set from which a called frame has a walk of its own: what follows it is heeded */
+#define WITHIN_TOKENS 512u
 #define COST_STATE 8u /* steps that making a state is worth */
 
 typedef tsl__level level;
@@ -504,6 +506,7 @@ static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__
     return false;
   if (!space->parent->frozen && tsl__memo_is_below(space, state, over)) return false;
   if (!called && state >= space->states.first && is_below(space, over, COMMON_TOKENS)) return true;
+  if (called && !is_below(space, over, WITHIN_TOKENS)) return false;
   r = tsl__state_expanded(space, state);
   return r && tsl__state_reads(r) && r->live_count < TSL__STARTS_LIVE;
 }
