@@ -414,7 +414,17 @@ static tsl__expr over_the_trigger(tsl__tags_lowering *l, const tsl__tag *n, cons
   return all;
 }
 
+/* Triggers that end free text in one way only, as a trie behind that text. */
+typedef struct plain_triggers {
+  tsl__string *texts;
+  tsl__expr *then;
+  uint32_t n;
+} plain_triggers;
+
 static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
+  plain_triggers plain = {
+      .texts = tsl__tags_alloc(l->tags, n->trigger_count * sizeof *plain.texts + 1),
+      .then = tsl__tags_alloc(l->tags, n->trigger_count * sizeof *plain.then + 1)};
   uint32_t count, *from = NULL;
   loop *body;
   tsl__cut cut;
@@ -423,21 +433,29 @@ static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops
   tsl__string *list = tsl__lower_without(l, n->triggers, n->trigger_count, s, n, &count);
   tsl__expr again = new_loop(l, "triggered-tags", &body),
             then = n->once ? l->captures->nothing : again,
-            *all = tsl__tags_alloc(l->tags, (n->trigger_count + 1) * sizeof *all);
-  if (!list || !all || again == TSL__NONE ||
+            *all = tsl__tags_alloc(l->tags, (n->trigger_count + 2) * sizeof *all);
+  if (!list || !all || !plain.texts || !plain.then || again == TSL__NONE ||
       !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut))
     return TSL__NONE;
   for (uint32_t i = 0; i < n->trigger_count; i++) {
     tsl__expr rest =
         tags_after(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, then);
     if (rest == TSL__NONE) return TSL__NONE;
-    all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i, true), rest);
+    if (tsl__tags_is_plain(l, &cut, i)) {
+      plain.texts[plain.n] = n->triggers[i];
+      plain.then[plain.n++] = rest;
+      all[i] = TSL__NONE;
+    } else {
+      all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i, true), rest);
+    }
     all[i] = tsl__expr_alt(l->x, all[i],
                            over_the_trigger(l, n, tags + from[i], from[i + 1] - from[i],
                                             n->triggers[i].length, cut.text, then));
   }
   all[n->trigger_count] = cut.text;
-  body->body = tsl__expr_alt_n(l->x, all, n->trigger_count + 1);
+  all[n->trigger_count + 1] =
+      tsl__expr_seq(l->x, cut.text, tsl__tags_trie(l, plain.texts, plain.then, plain.n, 0));
+  body->body = tsl__expr_alt_n(l->x, all, n->trigger_count + 2);
   return n->at_least_one ? with_first(l, n, again) : again;
 }
 

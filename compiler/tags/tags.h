@@ -252,6 +252,9 @@ typedef struct tsl__cut {
 /* `stops`: so many of the first of `without` are these strings; false after a failure. */
 bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n,
                    uint32_t stops, tsl__cut *out);
+/* Does a stop spell no special token, and overlap neither itself nor another one? Then free text,
+ * and the stop after it, is all. */
+bool tsl__tags_is_plain(struct tsl__tags_lowering *l, const tsl__cut *cut, uint32_t stop);
 /* Such text up to and with the stop of that index, a trigger or an end. */
 tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__cut *cut, uint32_t stop, bool trigger);
 /* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then`

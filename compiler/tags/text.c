@@ -169,6 +169,10 @@ tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end, bo
   return tsl__expr_and(x, all, cut->late);
 }
 
+bool tsl__tags_is_plain(tsl__tags_lowering *l, const tsl__cut *cut, uint32_t stop) {
+  return cut->apart[stop] && !names_tokens(l, cut->stops[stop]);
+}
+
 /* ---- tries ----------------------------------------------------------------------------------- */
 
 typedef struct branch {
