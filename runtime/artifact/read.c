@@ -556,7 +556,10 @@ static void print(void *ctx, tsl__state state, char *out, size_t n) {
 }
 
 static void begin(void *ctx, uint64_t deadline) {
-  if (reader(ctx)->grown) reader(ctx)->growth->hook->begin(reader(ctx)->grown, deadline);
+  const tsl__reader *r = reader(ctx);
+  /* spaces share the expressions, which another one may have opened */
+  void *grown = r->grown ? r->grown : r->of ? r->of->grown : NULL;
+  if (grown) r->growth->hook->begin(grown, deadline);
 }
 
 static const char *why(void *ctx) {
