@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Draw what `soak` printed: resident memory, and what the library holds, over schemas compiled and
-dropped.
+"""Draw what `soak` or `soak_texts` printed: resident memory, and what the library holds, over
+schemas compiled and dropped, or over texts of a few grammars.
 
     build/tests/soak 1000000 100000000 | scripts/soak_plot.py docs/bench/soak.svg
+    build/tests/soak_texts 10000000 | scripts/soak_plot.py docs/bench/soak-texts.svg
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -12,8 +13,8 @@ import re
 import sys
 
 LINE = re.compile(
-    r"^\s+([\d.]+) s\s+(\d+) schemas\s+(\d+) tokens\s+(\d+) masks compared\s+(\d+) KiB "
-    r"held\s+(\d+) KiB resident$"
+    r"^\s+([\d.]+) s\s+(\d+) (schemas|texts)\s+(\d+) tokens\s+(\d+) "
+    r"(?:masks compared|generations)\s+(\d+) KiB held\s+(\d+) KiB resident$"
 )
 WIDTH, HEIGHT, LEFT, TOP = 560, 240, 70, 40
 
@@ -24,15 +25,17 @@ def text(x, y, content, anchor="start", size=12):
     )
 
 
-def draw(rows):
-    """The picture of rows (schemas, tokens, held KiB, resident KiB)."""
+def draw(rows, unit):
+    """The picture of rows (schemas or texts, tokens, held KiB, resident KiB)."""
     top = 1.25 * max(r[3] for r in rows)
     body = [
         text(
             LEFT,
             22,
             f"{rows[-1][0]:,} schemas compiled and dropped, {rows[-1][1]:,} tokens in 10,000 "
-            "matchers",
+            "matchers"
+            if unit == "schemas"
+            else f"{rows[-1][0]:,} texts of four grammars, {rows[-1][1]:,} tokens",
             size=13,
         )
     ]
@@ -60,7 +63,7 @@ def draw(rows):
             )
         )
     body += [
-        text(LEFT + WIDTH / 2, TOP + HEIGHT + 30, "schemas", "middle"),
+        text(LEFT + WIDTH / 2, TOP + HEIGHT + 30, unit, "middle"),
         text(LEFT, TOP + HEIGHT + 16, "0", "middle", 10),
         text(LEFT + WIDTH, TOP + HEIGHT + 16, f"{rows[-1][0]:,}", "middle", 10),
         text(12, TOP + HEIGHT / 2, "MiB"),
@@ -76,15 +79,15 @@ def draw(rows):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    rows = []
+    rows, unit = [], "schemas"
     for line in sys.stdin:
         print(line, end="")
         if found := LINE.match(line):
-            _, schemas, tokens, _, held, resident = found.groups()
-            rows.append((int(schemas), int(tokens), int(held), int(resident)))
+            _, done, unit, tokens, _, held, resident = found.groups()
+            rows.append((int(done), int(tokens), int(held), int(resident)))
     if not rows:
         sys.exit("soak printed no line")
-    pathlib.Path(sys.argv[1]).write_text(draw(rows), encoding="utf-8")
+    pathlib.Path(sys.argv[1]).write_text(draw(rows, unit), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ typedef struct entry {
   tsl__key key;
   tsl_grammar *grammar; /* NULL: under way */
   uint64_t bytes;       /* counted in the cache's */
+  bool used_up;         /* the next who asks for it has it compiled anew */
 } entry;
 
 struct tsl_cache {
@@ -127,6 +128,7 @@ static void drop(tsl_cache *c, entry *e) {
 /* Measure a grammar, unless somebody is growing it right now. */
 static void measure(tsl_cache *c, entry *e) {
   if (pthread_mutex_trylock(e->grammar->lock)) return;
+  e->used_up = tsl__grammar_used_up(e->grammar);
   uint64_t now = sizeof *e + e->key.cap + tsl__grammar_memory(e->grammar);
   pthread_mutex_unlock(e->grammar->lock);
   c->stats.bytes += now - e->bytes;
@@ -224,7 +226,6 @@ static void give(tsl_cache *c, entry *e, bool waited, tsl_grammar **out) {
   tsl_grammar_retain(e->grammar);
   unlink_use(c, e);
   link_newest(c, e);
-  measure(c, e);
   unlock_and_shrink(c);
 }
 
@@ -261,13 +262,21 @@ static tsl_status get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source, 
     return tsl__fail(error, TSL_ERR_CANCELLED, "%s",
                      tsl__cancelled(limits->cancel) ? "cancelled" : "deadline_us: out of time");
   }
-  if (e) {
+  if (e) measure(c, e);
+  if (e && !e->used_up) {
     give(c, e, waited, out);
     return TSL_OK;
+  }
+  tsl_grammar *old = e ? e->grammar : NULL;
+  if (e) { /* those who have it keep it */
+    unlink_use(c, e);
+    drop(c, e);
+    c->stats.evictions++;
   }
   c->stats.misses++;
   e = add(c, hash, key);
   pthread_mutex_unlock(&c->mutex);
+  tsl_grammar_release(old);
   if (!e) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   if (deadline) { /* what waiting has left of it */
     uint64_t now = tsl__now_us();

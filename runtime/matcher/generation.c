@@ -32,6 +32,15 @@ void tsl__grammar_born(tsl_grammar *g) {
            share = made > TSL__SHARE ? made : TSL__SHARE;
   if (s->text_memory) share = s->text_memory;
   begin_to_fill(g->tables, share < most ? share : most);
+  g->tables->compiled = tsl__space_memory(s) - made;
+}
+
+#define SHARES_OF_EXPRESSIONS 4u
+
+bool tsl__grammar_used_up(const tsl_grammar *g) {
+  const tsl__tables *first = g->tables->first;
+  uint64_t now = tsl__space_memory(first->space) - tsl__space_own_memory(first->space);
+  return now > 2 * first->compiled + SHARES_OF_EXPRESSIONS * first->share;
 }
 
 void tsl__tables_look(tsl__tables *t) {

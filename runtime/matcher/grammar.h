@@ -28,6 +28,7 @@ typedef struct tsl__tables {
   struct tsl__tables *first;
   atomic_bool closed; /* no matcher begins here any more */
   uint64_t born;      /* bytes of the space when texts began to fill it */
+  uint64_t compiled;  /* of the first: bytes of the expressions then */
   /* of the first ones, under the lock: where matchers begin, which is referenced if it is not they
    * themselves; the others, newest first; how many there were; and bytes that texts may fill */
   struct tsl__tables *newest, *others;
@@ -97,5 +98,8 @@ static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
 void tsl__grammar_born(tsl_grammar *g);
 /* Bytes of all its tables. Needs the lock. */
 uint64_t tsl__grammar_memory(const tsl_grammar *g);
+/* Have texts made its expressions grow by several shares? They are not evicted, so it is better
+ * compiled anew. Needs the lock. */
+bool tsl__grammar_used_up(const tsl_grammar *g);
 
 #endif

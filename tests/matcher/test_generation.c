@@ -9,6 +9,7 @@
  *   budget      texts under a budget end in time
  *   rows        a table of masks for a device hands out the right rows
  *   tenants     one tenant's texts, many or long, cost no other a byte or an error
+ *   used up     a cache compiles a grammar anew whose expressions texts have made grow
  *   traffic     random texts leave the memory as it is
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -457,6 +458,40 @@ static void test_tenants(void) {
   tsl_cache_free(cache);
 }
 
+/* Items that must differ become expressions, which are not evicted: a cache compiles anew. */
+static void test_used_up(void) {
+  static const char schema[] = "{\"type\":\"array\",\"uniqueItems\":true}";
+  const tsl_limits limits = {.max_memory = 16 << 20, .text_memory = 32 << 10};
+  const tsl_source source = {.text = schema, .length = sizeof schema - 1, .limits = &limits};
+  tsl_cache *cache = NULL;
+  tsl_grammar *first = NULL, *g = NULL;
+  int text = 0;
+  CHECK(tsl_cache_new((uint64_t)1 << 30, NULL, &cache) == TSL_OK);
+  CHECK(tsl_cache_get(cache, vocab, &source, &first, NULL) == TSL_OK);
+  for (g = first, tsl_grammar_retain(g); g == first && text < 2000; text++) {
+    tsl_matcher *m = NULL;
+    char b[40];
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && follows(m, "["));
+    for (int i = 0; i < 8; i++) {
+      snprintf(b, sizeof b, "%s\"%d.%d\"", i ? "," : "", text, i);
+      CHECK(follows(m, b));
+    }
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+    CHECK(tsl_cache_get(cache, vocab, &source, &g, NULL) == TSL_OK);
+  }
+  CHECKF(g != first && memory(first) < 4 << 20, "%d texts, %" PRIu64 " bytes", text, memory(first));
+  tsl_cache_stats stats;
+  tsl_cache_get_stats(cache, &stats);
+  CHECK(stats.misses == 2 && stats.evictions == 1 && stats.entries == 1);
+  tsl_matcher *m = NULL;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && follows(m, "[1,2]"));
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_grammar_release(first);
+  tsl_cache_free(cache);
+}
+
 /* One text that takes more than its limit: it fails, and nobody else does, nor is slowed down by
  * moves for ever. */
 static void test_long_text(void) {
@@ -513,6 +548,7 @@ int main(void) {
   RUN(test_budget, "texts under a budget end");
   RUN(test_rows, "rows of a device hold their masks");
   RUN(test_tenants, "a tenant's many texts");
+  RUN(test_used_up, "a cache hands out no grammar that is used up");
   RUN(test_long_text, "a tenant's long text");
   RUN(test_traffic, "random texts leave memory flat");
   tsl_vocab_release(vocab);
