@@ -135,8 +135,9 @@ static void report_key(tsl_parser *p, const tsl__capture *m) {
 static void report_begin(tsl_parser *p, const note *n) {
   static const char *const words[] = {"true", "false", "null"};
   const tsl__capture *m = tsl__parser_capture_at(p, n->capture);
-  tsl__parser_report_text(
-      p, n->at - (m->back < n->at - p->reported_to ? m->back : n->at - p->reported_to));
+  size_t to = n->at - (m->back < n->at - p->reported_to ? m->back : n->at - p->reported_to);
+  bool calls = m->kind == TSL__CAPTURE_CALL || m->kind == TSL__CAPTURE_MARKUP;
+  tsl__parser_report_text(p, calls && !p->open.n ? tsl__gaps_before_call(p, to) : to);
   p->reported_to = n->at;
   if (!tsl__vec_push(&p->alloc, &p->open, n->capture)) tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
   if (m->kind == TSL__CAPTURE_CALL)
@@ -166,6 +167,11 @@ static void report_end(tsl_parser *p, const note *n) {
   tsl__parser_report_text(p, n->at - end);
   p->reported_to = n->at;
   if (p->open.n) p->open.n--;
+  if (!p->open.n && (m->kind == TSL__CAPTURE_REASONING || m->kind == TSL__CAPTURE_CALL ||
+                     m->kind == TSL__CAPTURE_MARKUP)) {
+    p->behind = p->calls ? TSL__BEHIND_CALL : TSL__BEHIND_THINKING;
+    p->behind_at = n->at;
+  }
   if (m->kind == TSL__CAPTURE_CALL) report(p, TSL_PART_CALL_END, "", 0, false);
   if (m->kind == TSL__CAPTURE_TAG) report(p, TSL_PART_TAG_END, "", 0, false);
   if (m->kind == TSL__CAPTURE_MEMBERS) report(p, TSL_PART_ARGUMENTS, "}", 1, false);
@@ -243,6 +249,7 @@ void tsl__parser_report_all(tsl_parser *p) {
   size_t to = first_open(p, last);
   if (to > p->reported_to) to = not_held(p, to);
   if (to > p->reported_to) to = whole_characters(p, to);
+  if (to > p->reported_to && !p->open.n) to = tsl__gaps_wait(p, to);
   if (to > p->reported_to) tsl__parser_report_text(p, to);
 }
 

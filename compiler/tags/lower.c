@@ -254,6 +254,27 @@ static bool keep_held(tsl__tags_lowering *l) {
   return true;
 }
 
+static bool keep_texts_of(tsl__tags_lowering *l, const tsl__texts *from, tsl__texts *to) {
+  if (!from->n) return true;
+  if (!(to->at = tsl__exprs_alloc(l->x, from->n * sizeof *to->at))) return false;
+  for (uint32_t i = 0; i < from->n; i++) {
+    char *copy = tsl__exprs_alloc(l->x, from->at[i].length + 1);
+    if (!copy) return false;
+    to->at[i] = (tsl__string){memcpy(copy, from->at[i].at, from->at[i].length), from->at[i].length};
+  }
+  to->n = from->n;
+  return true;
+}
+
+static bool keep_gaps(tsl__tags_lowering *l) {
+  const tsl__gaps *from = &l->tags->gaps;
+  tsl__gaps *to = &l->out->gaps;
+  return keep_texts_of(l, &from->thinking, &to->thinking) &&
+         keep_texts_of(l, &from->before, &to->before) &&
+         keep_texts_of(l, &from->between, &to->between) &&
+         keep_texts_of(l, &from->after, &to->after);
+}
+
 static bool keep_counted(tsl__tags_lowering *l) {
   tsl__tagged *o = l->out;
   o->counted_count = (uint32_t)l->counted.n;
@@ -592,7 +613,7 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
     tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   else
     e = lower(&l, root, (stops){.last = true});
-  if (t->status == TSL_OK && keep_held(&l)) keep_counted(&l);
+  if (t->status == TSL_OK && keep_held(&l) && keep_gaps(&l)) keep_counted(&l);
   tsl__vec_free(a, &l.counted);
   tsl__vec_free(a, &l.held);
   if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK)

@@ -358,6 +358,8 @@ void tsl_parser_reset(tsl_parser *p) {
       p->parts_read = p->parts_text.n = p->reported = p->calls = p->members = 0;
   p->reported_to = 0;
   p->finished = false;
+  p->behind = TSL__BEHIND_NOTHING;
+  p->behind_at = 0;
   p->status = TSL_OK;
   lock(p);
   tsl__parser_begin(p);
@@ -511,7 +513,7 @@ tsl_status tsl_parser_finish(tsl_parser *p) {
   }
   if (unlock(p) != TSL_OK) return p->status;
   tsl__parser_report_notes(p, notes);
-  tsl__parser_report_text(p, p->text.n);
+  tsl__parser_report_text(p, p->open.n ? p->text.n : tsl__gaps_at_end(p, p->text.n));
   p->finished = p->status == TSL_OK;
   return p->status;
 }

@@ -47,6 +47,13 @@ typedef struct call_parts { /* + 1 */
   size_t first, last;
 } call_parts;
 
+/* What the text that stands outside of all captures stands behind. */
+typedef enum tsl__behind {
+  TSL__BEHIND_NOTHING, /* or a gap was dropped there */
+  TSL__BEHIND_THINKING,
+  TSL__BEHIND_CALL
+} tsl__behind;
+
 struct tsl_parser {
   tsl_allocator alloc;
   tsl_grammar *grammar;
@@ -70,6 +77,8 @@ struct tsl_parser {
   /* the end of what was given: the beginning of a special token's text that is no text here */
   text_vec held;
   uint32_t calls, members;
+  tsl__behind behind;
+  size_t behind_at; /* the byte at which that ended */
   bool finished;
   tsl_status status; /* sticky: no memory, a limit */
 };
@@ -89,5 +98,13 @@ void tsl__parser_report_text(tsl_parser *p, size_t to);
 /* Notes after `reported` up to `last`, in their order. */
 void tsl__parser_report_notes(tsl_parser *p, uint32_t last);
 void tsl__parser_report_all(tsl_parser *p);
+
+
+/* ---- gaps.c ---------------------------------------------------------------------------------- */
+/* Each of these may raise `reported_to`, and returns how far text may be reported. `to`: up to where
+ * it is text, in front of a call, at the end of the answer. */
+size_t tsl__gaps_wait(tsl_parser *p, size_t to);
+size_t tsl__gaps_before_call(tsl_parser *p, size_t to);
+size_t tsl__gaps_at_end(tsl_parser *p, size_t to);
 
 #endif

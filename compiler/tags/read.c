@@ -539,10 +539,25 @@ static tsl__tag *read_legacy(tsl__tags *t, const tsl__json *o) {
   return n;
 }
 
+/* Texts that are no content beside calls and thinking (gaps.c). */
+static bool read_gaps(tsl__tags *t, const tsl__json *o) {
+  static const char *const keys[] = {"thinking", "before", "between", "after", NULL};
+  tsl__gaps *g = &t->gaps;
+  if (o->kind != TSL__JSON_OBJECT)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"gaps\" must be an object"), false;
+  return only(t, o, keys) &&
+         read_strings(t, o, keys[0], false, &g->thinking.at, &g->thinking.n) &&
+         read_strings(t, o, keys[1], false, &g->before.at, &g->before.n) &&
+         read_strings(t, o, keys[2], false, &g->between.at, &g->between.n) &&
+         read_strings(t, o, keys[3], false, &g->after.at, &g->after.n);
+}
+
+/* XGrammar's StructuralTag has a type of one value only, so it may be left out. */
 tsl__tag *tsl__tags_read(tsl__tags *t, const tsl__json *o) {
-  const tsl__json *type = GET(o, "type"), *format = GET(o, "format");
-  if (!type || !tsl__json_is(type, "structural_tag", 14))
+  const tsl__json *type = GET(o, "type"), *format = GET(o, "format"), *gaps = GET(o, "gaps");
+  if (type ? !tsl__json_is(type, "structural_tag", 14) : !format)
     return GET(o, "structures") ? read_legacy(t, o) : read_format(t, o, 0);
+  if (gaps && !read_gaps(t, gaps)) return NULL;
   if (GET(o, "structures")) return read_legacy(t, o);
   return format ? read_format(t, format, 0)
                 : tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"format\" is missing");

@@ -25,6 +25,7 @@
  *           lower.c   nodes -> expressions: tags, loops, captures
  *           leaves.c  nodes -> expressions: schemas and their styles, patterns, text, tokens
  *           parse.c   text -> notes of where captures begin and end
+ *           gaps.c    which text around calls and thinking is no content
  *           events.c  notes -> parts, which a caller reads; the whole as JSON
  *           tags.c    memory and errors of a tree
  * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is
@@ -131,6 +132,16 @@ struct tsl__tag {
   uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
 };
 
+/* Texts that stand between free text and a call, or thinking, and are no content (gaps.c). */
+typedef struct tsl__texts {
+  tsl__string *at;
+  uint32_t n;
+} tsl__texts;
+
+typedef struct tsl__gaps {
+  tsl__texts thinking, before, between, after;
+} tsl__gaps;
+
 /* A tree of formats under construction; all memory is its arena's. */
 typedef struct tsl__tags {
   tsl__arena arena;
@@ -140,6 +151,7 @@ typedef struct tsl__tags {
   const tsl__json *root; /* of that text */
   /* the arena will live as long as the grammar: schemas need not be copied; NULL: it will not */
   const tsl_allocator *lent;
+  tsl__gaps gaps;
   tsl_error *error;
   tsl_status status;
 } tsl__tags;
@@ -209,6 +221,7 @@ typedef struct tsl__tagged {
   tsl__bytes held_first; /* their first bytes */
   tsl__counted *counted; /* texts whose tokens are counted */
   uint32_t counted_count;
+  tsl__gaps gaps;
 } tsl__tagged;
 
 void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc,

@@ -284,10 +284,35 @@ static void format(writer *w, const tsl__tag *n) {
   word(w, "}");
 }
 
+static void write_gaps(writer *w, const tsl__gaps *g) {
+  const struct {
+    const char *name;
+    const tsl__texts *texts;
+  } lists[] = {{"thinking", &g->thinking},
+               {"before", &g->before},
+               {"between", &g->between},
+               {"after", &g->after}};
+  bool first = true;
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    if (!lists[i].texts->n) continue;
+    word(w, first ? ", \"gaps\": {\"" : ", \"");
+    word(w, lists[i].name);
+    word(w, "\": [");
+    for (uint32_t k = 0; k < lists[i].texts->n; k++) {
+      if (k) word(w, ", ");
+      string(w, lists[i].texts->at[k].at, lists[i].texts->at[k].length);
+    }
+    word(w, "]");
+    first = false;
+  }
+  if (!first) word(w, "}");
+}
+
 char *tsl__tags_write(tsl__tags *t, const tsl__tag *root) {
   writer w = {.tags = t, .alloc = t->arena.alloc};
   word(&w, "{\"type\": \"structural_tag\", \"format\": ");
   format(&w, root);
+  write_gaps(&w, &t->gaps);
   put(&w, "}", 2);
   char *text = w.failed ? NULL : tsl__arena_copy(&t->arena, w.out.at, w.out.n);
   tsl__vec_free(w.alloc, &w.out);

@@ -7,10 +7,10 @@
 static const char *const presets[] = {
     "command\0"
     "{\"name\":\"command\",\"thinking\":{\"begin\":\"<|START_THINKING|>\",\"end\":\"<|END_THINKING|>\",\"after\":\"\",\"prefilled\":false},\"exclu"
-    "de\":[\"<|START_THINKING|>\",\"<|END_THINKING|>\",\"<|START_RESPONSE|>\",\"<|END_RESPONSE|>\"],\"text\":{\"begin\":\"<|START_RESPONSE|"
-    ">\",\"end\":\"<|END_RESPONSE|>\"},\"section\":{\"begin\":\"<|START_ACTION|>[\\n    \",\"separator\":\",\\n    \",\"end\":\"\\n]<|END_ACTION|>"
-    "\"},\"calls\":[{\"begin\":\"{\\\"tool_call_id\\\": \\\"\",\"id\":\"[0-9]+\",\"id_prefix\":\"\",\"then\":\"\\\", \\\"tool_name\\\": \\\"{name}\\\", \\\"param"
-    "eters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "de\":[\"<|START_THINKING|>\",\"<|END_THINKING|>\",\"<|START_RESPONSE|>\",\"<|END_RESPONSE|>\",\"<|START_TEXT|>\",\"<|END_TEXT|>\"],\"t"
+    "ext\":[{\"begin\":\"<|START_RESPONSE|>\",\"end\":\"<|END_RESPONSE|>\"},{\"begin\":\"<|START_TEXT|>\",\"end\":\"<|END_TEXT|>\"}],\"section\""
+    ":{\"begin\":\"<|START_ACTION|>[\\n    \",\"separator\":\",\\n    \",\"end\":\"\\n]<|END_ACTION|>\"},\"calls\":[{\"begin\":\"{\\\"tool_call_id\\"
+    "\": \\\"\",\"id\":\"[0-9]+\",\"id_prefix\":\"\",\"then\":\"\\\", \\\"tool_name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "deepseek-v3.1\0"
     "{\"name\":\"deepseek-v3.1\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\""
     ",\"</think>\"],\"section\":{\"begin\":\"<\\uff5ctool\\u2581calls\\u2581begin\\uff5c>\",\"separator\":\"\",\"end\":\"<\\uff5ctool\\u2581calls\\"
@@ -19,27 +19,28 @@ static const char *const presets[] = {
     "deepseek-v3.2\0"
     "{\"name\":\"deepseek-v3.2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\""
     ",\"</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cDSML\\uff5cfunction_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cD"
-    "SML\\uff5cfunction_calls>\"},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deepseek_xml\",\"end\":\""
-    "</\\uff5cDSML\\uff5cinvoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\\n\",\"style\":\"deepseek_xml\",\"end\":\"</\\uff"
-    "5cDSML\\uff5cinvoke>\"}]}",
+    "SML\\uff5cfunction_calls>\"},\"gaps\":{\"before\":[\"\\n\\n\"]},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"st"
+    "yle\":\"deepseek_xml\",\"end\":\"</\\uff5cDSML\\uff5cinvoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\\n\",\"style\":\""
+    "deepseek_xml\",\"end\":\"</\\uff5cDSML\\uff5cinvoke>\"}]}",
     "deepseek-v3\0"
-    "{\"name\":\"deepseek-v3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":true},\"exclude\":[\"<think"
-    ">\",\"</think>\"],\"section\":{\"begin\":\"<\\uff5ctool\\u2581calls\\u2581begin\\uff5c>\",\"separator\":\"\\n\",\"end\":\"<\\uff5ctool\\u2581ca"
-    "lls\\u2581end\\uff5c>\"},\"calls\":[{\"begin\":\"<\\uff5ctool\\u2581call\\u2581begin\\uff5c>function<\\uff5ctool\\u2581sep\\uff5c>{name"
-    "}\\n```json\\n\",\"style\":\"json\",\"end\":\"\\n```<\\uff5ctool\\u2581call\\u2581end\\uff5c>\"}]}",
+    "{\"name\":\"deepseek-v3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":true},\"exclude"
+    "\":[\"<think>\",\"</think>\"],\"section\":{\"begin\":\"<\\uff5ctool\\u2581calls\\u2581begin\\uff5c>\",\"separator\":\"\\n\",\"end\":\"<\\uff5cto"
+    "ol\\u2581calls\\u2581end\\uff5c>\"},\"calls\":[{\"begin\":\"<\\uff5ctool\\u2581call\\u2581begin\\uff5c>function<\\uff5ctool\\u2581sep\\u"
+    "ff5c>{name}\\n```json\\n\",\"style\":\"json\",\"end\":\"\\n```<\\uff5ctool\\u2581call\\u2581end\\uff5c>\"}]}",
     "deepseek-v4\0"
     "{\"name\":\"deepseek-v4\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\",\""
     "</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cDSML\\uff5ctool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cDSML\\uf"
-    "f5ctool_calls>\"},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deepseek_xml\",\"end\":\"</\\uff5cDS"
-    "ML\\uff5cinvoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\\n\",\"style\":\"deepseek_xml\",\"end\":\"</\\uff5cDSML\\uff"
-    "5cinvoke>\"}]}",
+    "f5ctool_calls>\"},\"gaps\":{\"before\":[\"\\n\\n\"]},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deep"
+    "seek_xml\",\"end\":\"</\\uff5cDSML\\uff5cinvoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\\n\",\"style\":\"deepseek_x"
+    "ml\",\"end\":\"</\\uff5cDSML\\uff5cinvoke>\"}]}",
     "gemma3\0"
-    "{\"name\":\"gemma3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
-    "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "{\"name\":\"gemma3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"\\n\",\"gaps\":{\"between\":[\"\\n\"]},\"calls\""
+    ":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "glm4\0"
-    "{\"name\":\"glm4\",\"thinking\":{\"begin\":[\"<think>\",\"\\n<think>\"],\"end\":\"</think>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"exclude\":[\""
-    "<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"before\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\",\"en"
-    "d\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
+    "{\"name\":\"glm4\",\"thinking\":{\"begin\":[\"<think>\",\"\\n<think>\"],\"end\":\"</think>\",\"after\":[\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
+    "ude\":[\"<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call"
+    ">{name}\\n\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]"
+    "}",
     "gpt-oss\0"
     "{\"name\":\"gpt-oss\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"<|channel|>commentary to=functions.{nam"
     "e}\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"js"
@@ -58,23 +59,25 @@ static const char *const presets[] = {
     "{\"begin\":\"<|tool_call_begin|>functions.{name}:\",\"id\":\"[0-9]+\",\"id_prefix\":\"functions.{name}:\",\"then\":\"<|tool_call_argume"
     "nt_begin|>\",\"style\":\"json\",\"end\":\"<|tool_call_end|>\"}]}",
     "llama3\0"
-    "{\"name\":\"llama3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"; \",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
-    "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "{\"name\":\"llama3\",\"thinking\":null,\"exclude\":[],\"trigger\":[\"{\\\"name\\\": \",\"<|python_tag|>\"],\"separator\":\"; \",\"gaps\":{\"betwe"
+    "en\":[\"; \"]},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"},{\"begin\":\"<|python_tag"
+    "|>{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "llama4-pythonic\0"
     "{\"name\":\"llama4-pythonic\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"<|python_start|>[\",\"separator\":\", \",\"end\":\"]<"
     "|python_end|>\"},\"calls\":[{\"begin\":\"{name}(\",\"style\":\"pythonic\",\"end\":\")\"}]}",
     "llama4\0"
-    "{\"name\":\"llama4\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"; \",\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{"
-    "name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "{\"name\":\"llama4\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"; \",\"gaps\":{\"between\":[\"; \"]},\"calls\""
+    ":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "minimax-m3\0"
     "{\"name\":\"minimax-m3\",\"thinking\":{\"begin\":\"<mm:think>\",\"end\":\"</mm:think>\",\"after\":\"\",\"prefilled\":true,\"skip\":\"</mm:think"
     ">\"},\"exclude\":[\"<mm:think>\",\"</mm:think>\"],\"section\":{\"begin\":\"]<]minimax[>[<tool_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n]<]"
     "minimax[>[</tool_call>\"},\"calls\":[{\"begin\":\"]<]minimax[>[<invoke name=\\\"{name}\\\">\",\"style\":\"minimax_m3_xml\",\"end\":\"]<]mi"
     "nimax[>[</invoke>\"}]}",
     "minimax\0"
-    "{\"name\":\"minimax\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":true},\"exclude\":[\"<think>\",\""
-    "</think>\"],\"section\":{\"before\":\"\\n\",\"begin\":\"<minimax:tool_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</minimax:tool_call>\"},\"ca"
-    "lls\":[{\"begin\":\"<invoke name=\\\"{name}\\\">\\n\",\"style\":\"minimax_xml\",\"end\":\"</invoke>\"}]}",
+    "{\"name\":\"minimax\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":true},\"exclude\":[\""
+    "<think>\",\"</think>\"],\"section\":{\"before\":\"\\n\",\"begin\":\"<minimax:tool_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</minimax:tool_c"
+    "all>\"},\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{\"begin\":\"<invoke name=\\\"{name}\\\">\\n\",\"style\":\"minimax_xml\",\"end\":\"</invoke>\"}]"
+    "}",
     "mistral-v11\0"
     "{\"name\":\"mistral-v11\",\"thinking\":{\"begin\":\"[THINK]\",\"end\":\"[/THINK]\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\"[THINK]\","
     "\"[/THINK]\"],\"trigger\":\"[TOOL_CALLS]\",\"separator\":\"\",\"calls\":[{\"begin\":\"[TOOL_CALLS]{name}[ARGS]\",\"style\":\"json\",\"end\":\"\""
@@ -90,13 +93,14 @@ static const char *const presets[] = {
     "{\"name\":\"phi4\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"<|tool_call|>[\",\"separator\":\", \",\"end\":\"]<|/tool_call|>\""
     "},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "qwen3-coder\0"
-    "{\"name\":\"qwen3-coder\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":\"maybe\"},\"exclude\":[\"<th"
-    "ink>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>\\n<function={name}>\\n\",\"style\":"
-    "\"qwen_xml\",\"end\":\"</function>\\n</tool_call>\"}]}",
+    "{\"name\":\"qwen3-coder\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
+    "ude\":[\"<think>\",\"</think>\",\"</tool_call>\"],\"trigger\":[\"<tool_call>\",\"<function=\"],\"separator\":\"\\n\",\"gaps\":{\"before\":[\"\\n"
+    "\\n\",\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call>\\n<function={name}>\\n\",\"style\":\"qwen_xml\",\"end\":\"</function>\\n</tool_call>\"},{\""
+    "begin\":\"<function={name}>\\n\",\"style\":\"qwen_xml\",\"end\":[\"</function>\\n</tool_call>\",\"</function>\"]}]}",
     "qwen3\0"
-    "{\"name\":\"qwen3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\\n\\n\",\"prefilled\":\"maybe\"},\"exclude\":[\"<think>\","
-    "\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"calls\":[{\"begin\":\"<tool_call>\\n{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\"
-    "\": \",\"style\":\"json\",\"end\":\"}\\n</tool_call>\"}]}",
+    "{\"name\":\"qwen3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":["
+    "\"<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call>\\n"
+    "{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\\n</tool_call>\"}]}",
 };
 
 const char *tsl__tools_preset_text(size_t index) {

@@ -25,17 +25,6 @@ typedef struct build {
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-static tsl__string text_of(const tsl__json *o, const char *key) {
-  const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
-  return v && v->kind == TSL__JSON_STRING ? (tsl__string){v->text, v->length}
-                                          : (tsl__string){"", 0};
-}
-
-static const tsl__json *object_of(const tsl__json *o, const char *key) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  return v && v->kind == TSL__JSON_OBJECT ? v : NULL;
-}
-
 static tsl__tag *node(build *b, tsl__tag_kind kind, uint32_t items) {
   tsl__tag *n = tsl__tags_node(b->tags, kind, NULL);
   if (!n || !(n->items = tsl__tags_alloc(b->tags, (items + 1) * sizeof *n->items))) return NULL;
@@ -111,12 +100,6 @@ static tsl__string named(build *b, tsl__string pattern, tsl__string name) {
   return (tsl__string){out, n};
 }
 
-static bool has_name(tsl__string s) {
-  for (uint32_t i = 0; i + 6 <= s.length; i++)
-    if (!memcmp(s.at + i, "{name}", 6)) return true;
-  return false;
-}
-
 /* One string, or an array of them; with room for one more. */
 static bool read_list(build *b, const tsl__json *list, tsl__string **out, uint32_t *count) {
   bool several = list && list->kind == TSL__JSON_ARRAY,
@@ -126,6 +109,17 @@ static bool read_list(build *b, const tsl__json *list, tsl__string **out, uint32
   for (uint32_t i = 0; i < *count; i++)
     (*out)[i] = one ? (tsl__string){list->text, list->length}
                     : (tsl__string){list->items[i].text, list->items[i].length};
+  return true;
+}
+
+/* What ends a tag: one text, or one of several. Without any the tag ends with its content. */
+static bool set_ends(build *b, tsl__tag *n, const tsl__json *list) {
+  tsl__string *ends;
+  uint32_t count;
+  if (!read_list(b, list, &ends, &count)) return false;
+  if (count && !(n->ends = tsl__tags_alloc(b->tags, count * sizeof *n->ends))) return false;
+  for (uint32_t i = 0; i < count; i++) n->ends[i].text = ends[i];
+  if (count) n->end_count = count;
   return true;
 }
 
@@ -163,22 +157,24 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
 }
 
 /* One of the texts that a form gives, NULL if it gives none. */
-static tsl__tag *one_text(build *b, const tsl__json *list) {
+static tsl__tag *one_text(build *b, const tsl__json *list, tsl__capture_kind capture) {
   tsl__string *texts;
   uint32_t count;
   tsl__tag **all = read_list(b, list, &texts, &count)
                        ? tsl__tags_alloc(b->tags, (count + 1) * sizeof *all)
                        : NULL;
-  for (uint32_t i = 0; all && i < count; i++)
+  for (uint32_t i = 0; all && i < count; i++) {
     if (!(all[i] = constant(b, texts[i]))) return NULL;
+    all[i]->capture = capture;
+  }
   return all && count ? any_of(b, all, count) : NULL;
 }
 
 static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
   tsl__tag *n = node(b, TSL__TAG_REGEX, 0);
-  tsl__string prefix = named(b, text_of(form, "id_prefix"), name);
+  tsl__string prefix = named(b, tsl__form_text(form, "id_prefix"), name);
   if (!n) return NULL;
-  n->text = text_of(form, "id");
+  n->text = tsl__form_text(form, "id");
   n->capture = TSL__CAPTURE_ID;
   n->name = prefix.at;
   n->name_length = prefix.length;
@@ -186,16 +182,16 @@ static tsl__tag *id_of(build *b, const tsl__json *form, tsl__string name) {
 }
 
 static bool id_comes_first(const tsl__json *form) {
-  return text_of(form, "id").length && !has_name(text_of(form, "begin"));
+  return tsl__form_text(form, "id").length && !tsl__has_name(tsl__form_text(form, "begin"));
 }
 
 /* An id that may stand behind the arguments, NULL where the form has none there. */
 static tsl__tag *id_behind(build *b, const tsl__json *form) {
-  const tsl__json *behind = object_of(form, "behind");
+  const tsl__json *behind = tsl__form_object(form, "behind");
   if (!behind) return NULL;
   tsl__tag *id = of_two(b, TSL__TAG_SEQUENCE, id_of(b, behind, (tsl__string){"", 0}),
-                        constant(b, text_of(behind, "end")));
-  return optional(b, of_two(b, TSL__TAG_SEQUENCE, constant(b, text_of(behind, "begin")), id));
+                        constant(b, tsl__form_text(behind, "end")));
+  return optional(b, of_two(b, TSL__TAG_SEQUENCE, constant(b, tsl__form_text(behind, "begin")), id));
 }
 
 /* What stands around the arguments of every call of a form. */
@@ -206,15 +202,16 @@ typedef struct around {
 /* A call from where its name is known on. */
 static tsl__tag *one_call(build *b, const tsl__json *form, around a, const tsl__tool *tool) {
   bool id_first = id_comes_first(form);
-  tsl__tag *content = arguments(b, tool, text_of(form, "style"));
+  tsl__tag *content = arguments(b, tool, tsl__form_text(form, "style"));
   if (a.behind) content = of_two(b, TSL__TAG_SEQUENCE, content, a.behind);
   if (a.then) content = of_two(b, TSL__TAG_SEQUENCE, a.then, content);
-  if (text_of(form, "id").length && !id_first)
+  if (tsl__form_text(form, "id").length && !id_first)
     content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
   tsl__tag *n =
-      tag(b, TSL__CAPTURE_CALL, named(b, text_of(form, id_first ? "then" : "begin"), tool->name),
-          content, text_of(form, "end"));
-  if (n) n->name = tool->name.at, n->name_length = tool->name.length;
+      tag(b, TSL__CAPTURE_CALL, named(b, tsl__form_text(form, id_first ? "then" : "begin"), tool->name),
+          content, (tsl__string){"", 0});
+  if (!n || !set_ends(b, n, GET(form, "end"))) return NULL;
+  n->name = tool->name.at, n->name_length = tool->name.length;
   return n;
 }
 
@@ -239,7 +236,7 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
   *count = 0;
   for (uint32_t f = 0; all && f < forms->length; f++) {
     const tsl__json *form = &forms->items[f];
-    const around a = {.then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then")),
+    const around a = {.then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then"), TSL__CAPTURE_MARKUP),
                       .behind = id_behind(b, form)};
     uint32_t from = *count;
     for (uint32_t i = 0; i < r->count; i++)
@@ -247,7 +244,7 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
     if (!id_comes_first(form)) continue;
     tsl__string none = {"", 0};
     tsl__tag *names = list_of(b, all + from, r->count, none, false);
-    tsl__tag *whole = tag(b, TSL__CAPTURE_MARKUP, text_of(form, "begin"),
+    tsl__tag *whole = tag(b, TSL__CAPTURE_MARKUP, tsl__form_text(form, "begin"),
                           of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, none), names), none);
     if (!names || !whole) return NULL;
     all[from] = whole;
@@ -281,31 +278,31 @@ static tsl__tag *calls_after(build *b, tsl__string before) {
 /* The section with the calls in it, in each way in which it may begin. */
 static tsl__tag **sections(build *b, const tsl__json *section, tsl__string **begins,
                            uint32_t *count) {
-  tsl__tag *list = list_of_calls(b, text_of(section, "separator")), **all;
+  tsl__tag *list = list_of_calls(b, tsl__form_text(section, "separator")), **all;
   if (!list || !read_list(b, GET(section, "begin"), begins, count) ||
       !(all = tsl__tags_alloc(b->tags, (*count + 1) * sizeof *all)))
     return NULL;
   for (uint32_t i = 0; i < *count; i++)
-    if (!(all[i] = tag(b, TSL__CAPTURE_MARKUP, (*begins)[i], list, text_of(section, "end"))))
+    if (!(all[i] = tag(b, TSL__CAPTURE_MARKUP, (*begins)[i], list, tsl__form_text(section, "end"))))
       return NULL;
   return all;
 }
 
 /* Calls and nothing else. */
 static tsl__tag *only_calls(build *b) {
-  const tsl__json *section = object_of(b->preset, "section");
+  const tsl__json *section = tsl__form_object(b->preset, "section");
   tsl__string *begins;
   uint32_t count;
-  if (!section && text_of(b->preset, "before").length)
-    return calls_after(b, text_of(b->preset, "before"));
-  if (!section) return list_of_calls(b, text_of(b->preset, "separator"));
+  if (!section && tsl__form_text(b->preset, "before").length)
+    return calls_after(b, tsl__form_text(b->preset, "before"));
+  if (!section) return list_of_calls(b, tsl__form_text(b->preset, "separator"));
   tsl__tag **all = sections(b, section, &begins, &count);
   return all ? any_of(b, all, count) : NULL;
 }
 
 /* Free text, and calls in it. */
 static tsl__tag *text_with_calls(build *b) {
-  const tsl__json *section = object_of(b->preset, "section");
+  const tsl__json *section = tsl__form_object(b->preset, "section");
   tsl__string *triggers;
   uint32_t count, trigger_count = 1;
   if (!section && !read_list(b, GET(b->preset, "trigger"), &triggers, &trigger_count)) return NULL;
@@ -321,14 +318,28 @@ static tsl__tag *text_with_calls(build *b) {
   return n;
 }
 
-/* Text between the words that the model puts around it, or without them. */
-static tsl__tag *said(build *b, tsl__tag *(*content)(build *b), tsl__tag *bare) {
-  const tsl__json *form = object_of(b->preset, "text");
-  return form ? of_two(b, TSL__TAG_OR,
-                       tag(b, TSL__CAPTURE_TEXT, text_of(form, "begin"), content(b),
-                           text_of(form, "end")),
-                       bare)
-              : bare;
+/* Text between the words that the model puts around it: each way in which it may begin has its own
+ * end. Then calls, if there may be some. */
+static tsl__tag *marked_text(build *b, const tsl__json *forms, tsl__tag *content, tsl__tag *calls) {
+  bool several = forms->kind == TSL__JSON_ARRAY;
+  uint32_t count = several ? forms->length : 1;
+  tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
+  for (uint32_t i = 0; all && i < count; i++) {
+    const tsl__json *form = several ? &forms->items[i] : forms;
+    if (!(all[i] = tag(b, TSL__CAPTURE_TEXT, tsl__form_text(form, "begin"), content,
+                       tsl__form_text(form, "end"))))
+      return NULL;
+  }
+  tsl__tag *text = all ? any_of(b, all, count) : NULL;
+  return calls ? of_two(b, TSL__TAG_SEQUENCE, text, optional(b, calls)) : text;
+}
+
+/* Text in those words, or without them. */
+static tsl__tag *said(build *b, tsl__tag *content, tsl__tag *calls, tsl__tag *bare) {
+  const tsl__json *forms = GET(b->preset, "text");
+  return forms && forms->kind > TSL__JSON_TRUE
+             ? of_two(b, TSL__TAG_OR, marked_text(b, forms, content, calls), bare)
+             : bare;
 }
 
 static tsl__tag *asked_for(build *b) {
@@ -338,8 +349,8 @@ static tsl__tag *asked_for(build *b) {
 
 /* Calls where nothing stands before them. */
 static tsl__tag *calls_alone(build *b) {
-  const tsl__json *section = object_of(b->preset, "section");
-  tsl__string before = section ? text_of(section, "before") : (tsl__string){"", 0};
+  const tsl__json *section = tsl__form_object(b->preset, "section");
+  tsl__string before = section ? tsl__form_text(section, "before") : (tsl__string){"", 0};
   tsl__tag *calls = only_calls(b);
   return before.length ? of_two(b, TSL__TAG_SEQUENCE, constant(b, before), calls) : calls;
 }
@@ -347,8 +358,8 @@ static tsl__tag *calls_alone(build *b) {
 static tsl__tag *answer(build *b) {
   bool content = b->request->content != NULL;
   if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return calls_alone(b);
-  if (b->request->count && !content) return said(b, any_text, text_with_calls(b));
-  tsl__tag *text = said(b, asked_for, asked_for(b));
+  if (b->request->count && !content) return said(b, any_text(b), calls_alone(b), text_with_calls(b));
+  tsl__tag *text = said(b, asked_for(b), NULL, asked_for(b));
   return b->request->count ? of_two(b, TSL__TAG_OR, text, calls_alone(b)) : text;
 }
 
@@ -366,17 +377,18 @@ static tsl__tag *thinking_block(build *b, const tsl__json *form) {
   if (inside || !count) begins[count++] = (tsl__string){"", 0};
   tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
   for (uint32_t i = 0; all && i < count; i++)
-    if (!(all[i] = tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), text_of(form, "end"))))
+    if (!(all[i] = tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), tsl__form_text(form, "end"))))
       return NULL;
   return all ? any_of(b, all, count) : NULL;
 }
 
 static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
-  const tsl__json *form = object_of(b->preset, "thinking");
+  const tsl__json *form = tsl__form_object(b->preset, "thinking");
   if (!form || b->thinking == TSL_THINKING_OFF) return rest;
-  tsl__string after = text_of(form, "after"), skip = text_of(form, "skip");
-  tsl__tag *block = thinking_block(b, form);
-  if (after.length && block) block = of_two(b, TSL__TAG_SEQUENCE, block, constant(b, after));
+  tsl__string skip = tsl__form_text(form, "skip");
+  tsl__tag *block = thinking_block(b, form),
+           *after = one_text(b, GET(form, "after"), TSL__CAPTURE_NONE);
+  if (after && block) block = of_two(b, TSL__TAG_SEQUENCE, block, after);
   if (skip.length && b->thinking == TSL_THINKING_AUTO)
     block = of_two(b, TSL__TAG_OR, block, constant(b, skip));
   return of_two(b, TSL__TAG_SEQUENCE, b->thinking == TSL_THINKING_AUTO ? optional(b, block) : block,
@@ -385,13 +397,9 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static bool is_reasoning(const tsl__json *form) {
-  return tsl__json_is(GET(form, "as"), "reasoning", 9);
-}
-
 static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl__tag *content) {
   const tsl__json *ends = GET(form, "end");
-  tsl__tag *n = tag(b, is_reasoning(form) ? TSL__CAPTURE_REASONING : TSL__CAPTURE_TEXT, begin,
+  tsl__tag *n = tag(b, tsl__form_is_reasoning(form) ? TSL__CAPTURE_REASONING : TSL__CAPTURE_TEXT, begin,
                     content, (tsl__string){"", 0});
   if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
   for (uint32_t i = 0; i < ends->length; i++)
@@ -402,7 +410,7 @@ static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl
 
 /* A kind of message, in each way in which it may begin, behind those that are there. */
 static bool add_messages(build *b, const tsl__json *form, tsl__tag **all, uint32_t *count) {
-  tsl__tag *content = is_reasoning(form) ? thoughts(b) : asked_for(b);
+  tsl__tag *content = tsl__form_is_reasoning(form) ? thoughts(b) : asked_for(b);
   tsl__string *begins;
   uint32_t n;
   if (!read_list(b, GET(form, "begin"), &begins, &n)) return false;
@@ -423,10 +431,10 @@ static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) 
   for (uint32_t i = 0; i < forms->length; i++) ways += ways_to_begin(&forms->items[i]);
   tsl__tag **all = tsl__tags_alloc(b->tags, ways * sizeof *all);
   for (uint32_t i = 0; all && i < forms->length; i++)
-    if ((is_reasoning(&forms->items[i]) ? reasoning : text) &&
+    if ((tsl__form_is_reasoning(&forms->items[i]) ? reasoning : text) &&
         !add_messages(b, &forms->items[i], all, &count))
       return NULL;
-  return all && count ? list_of(b, all, count, text_of(b->preset, "message_separator"), several)
+  return all && count ? list_of(b, all, count, tsl__form_text(b->preset, "message_separator"), several)
                       : NULL;
 }
 
@@ -434,7 +442,7 @@ static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) 
 static tsl__tag *message_asked_for(build *b) {
   const tsl__json *forms = GET(b->preset, "messages");
   uint32_t i = forms->length, count = 0;
-  while (is_reasoning(&forms->items[i - 1])) i--; /* are_messages: there is one */
+  while (tsl__form_is_reasoning(&forms->items[i - 1])) i--; /* are_messages: there is one */
   tsl__tag **all = tsl__tags_alloc(b->tags, ways_to_begin(&forms->items[i - 1]) * sizeof *all);
   return all && add_messages(b, &forms->items[i - 1], all, &count) ? any_of(b, all, count) : NULL;
 }
@@ -444,7 +452,7 @@ static tsl__tag *message_asked_for(build *b) {
 static tsl__tag *messages(build *b) {
   bool required = b->request->count && b->request->choice == TSL__CHOICE_REQUIRED,
        content = !required && b->request->content, on = b->thinking == TSL_THINKING_ON;
-  tsl__string separator = text_of(b->preset, "message_separator");
+  tsl__string separator = tsl__form_text(b->preset, "message_separator");
   tsl__tag *said = messages_of(b, b->thinking != TSL_THINKING_OFF, !required && !content, true),
            *end = b->request->count ? list_of_calls(b, separator) : NULL,
            *thought = on ? messages_of(b, true, false, false) : NULL;
@@ -469,77 +477,24 @@ static const char *find_preset(const char *name) {
   return NULL;
 }
 
-/* A string, or several, none of them empty. */
-static bool are_texts(const tsl__json *v) {
-  bool fine = v && v->length && (v->kind == TSL__JSON_STRING || v->kind == TSL__JSON_ARRAY);
-  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++)
-    fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
-  return fine;
+/* The texts of a member, but for empty ones: they say that nothing may stand there. */
+static bool read_gap(build *b, const tsl__json *of, const char *key, tsl__texts *out) {
+  tsl__string *all;
+  uint32_t count;
+  if (!read_list(b, of ? tsl__json_get(of, key, strlen(key)) : NULL, &all, &count)) return false;
+  *out = (tsl__texts){all, 0};
+  for (uint32_t i = 0; i < count; i++)
+    if (all[i].length) all[out->n++] = all[i];
+  return true;
 }
 
-static bool is_prefilled(const tsl__json *v) {
-  return !v ||
-         (v->kind == TSL__JSON_STRING ? tsl__json_is(v, "maybe", 5) : v->kind <= TSL__JSON_TRUE);
-}
-
-static bool are_calls(const tsl__json *v) {
-  bool fine = v && v->kind == TSL__JSON_ARRAY && v->length;
-  for (uint32_t i = 0; fine && i < v->length; i++) {
-    const tsl__json *c = &v->items[i];
-    const tsl__json *then = GET(c, "then"), *behind = object_of(c, "behind");
-    fine = (has_name(text_of(c, "begin")) ||
-            (text_of(c, "id").length && has_name(text_of(c, "then")))) &&
-           text_of(c, "style").length;
-    fine = fine && (!then || are_texts(then)) &&
-           (!behind || (text_of(behind, "begin").length && text_of(behind, "id").length));
-  }
-  return fine;
-}
-
-static bool is_message(const tsl__json *v) {
-  const tsl__json *end = GET(v, "end");
-  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") &&
-              are_texts(GET(v, "begin"));
-  for (uint32_t i = 0; fine && i < end->length; i++) fine = end->items[i].kind == TSL__JSON_STRING;
-  return fine;
-}
-
-/* At least one of them is text. */
-static bool are_messages(const tsl__json *v) {
-  bool fine = v->kind == TSL__JSON_ARRAY, texts = false;
-  for (uint32_t i = 0; fine && i < v->length; i++) {
-    fine = is_message(&v->items[i]);
-    texts |= fine && !is_reasoning(&v->items[i]);
-  }
-  return fine && texts;
-}
-
-static bool is_thinking(const tsl__json *v) {
-  const tsl__json *begin = GET(v, "begin");
-  return (!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) &&
-         text_of(v, "end").length && is_prefilled(GET(v, "prefilled"));
-}
-
-static bool are_excluded(const tsl__json *v) {
-  bool fine = v->kind == TSL__JSON_ARRAY || !v->length;
-  for (uint32_t i = 0; fine && i < v->length; i++)
-    fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
-  return fine;
-}
-
-/* The member of a preset that is not as it must be, or NULL. A preset may be a user's: everything
- * that is used is checked here. */
-static const char *wrong_member(const tsl__json *p) {
-  const tsl__json *messages_list = GET(p, "messages"), *section = object_of(p, "section"),
-                  *thinking = object_of(p, "thinking"), *text = object_of(p, "text"),
-                  *exclude = GET(p, "exclude");
-  if (!are_calls(GET(p, "calls"))) return "calls";
-  if (section && !are_texts(GET(section, "begin"))) return "section";
-  if (!messages_list && !section && !text_of(p, "trigger").length) return "trigger";
-  if (messages_list && !are_messages(messages_list)) return "messages";
-  if (thinking && !is_thinking(thinking)) return "thinking";
-  if (text && !(text_of(text, "begin").length && text_of(text, "end").length)) return "text";
-  return exclude && !are_excluded(exclude) ? "exclude" : NULL;
+/* What stands around calls and thinking and is no content (compiler/tags/gaps.c). */
+static bool read_gaps(build *b) {
+  const tsl__json *gaps = tsl__form_object(b->preset, "gaps"), *form = tsl__form_object(b->preset, "thinking");
+  tsl__gaps *to = &b->tags->gaps;
+  *to = (tsl__gaps){0};
+  return read_gap(b, form, "after", &to->thinking) && read_gap(b, gaps, "before", &to->before) &&
+         read_gap(b, gaps, "between", &to->between) && read_gap(b, gaps, "after", &to->after);
 }
 
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
@@ -559,7 +514,7 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   t->status = tsl__json_parse(&t->arena, text, strlen(text), 64, &preset, t->error);
   if (t->status != TSL_OK) return NULL;
   b.preset = preset;
-  const char *wrong = wrong_member(preset);
+  const char *wrong = tsl__preset_wrong(preset);
   if (wrong)
     return tsl__tags_fail(
         t, TSL_ERR_SCHEMA, NULL,
@@ -568,6 +523,7 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
   if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;
   if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;
+  if (!read_gaps(&b)) return NULL;
   tsl__tag *root = GET(preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
   return t->status == TSL_OK ? root : NULL;
 }

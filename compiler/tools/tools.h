@@ -60,6 +60,13 @@ typedef struct tsl__request {
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *out);
 /* tools.c: the tree of formats. NULL on failure. */
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options);
+/* check.c: the member of a preset that is not as it must be, or NULL. */
+const char *tsl__preset_wrong(const tsl__json *preset);
+/* A text of a form, "" where it has none; an object of it, or NULL (`of` may be NULL for a text). */
+tsl__string tsl__form_text(const tsl__json *of, const char *key);
+const tsl__json *tsl__form_object(const tsl__json *of, const char *key);
+bool tsl__has_name(tsl__string text); /* is {name} in it? */
+bool tsl__form_is_reasoning(const tsl__json *form);
 /* presets.c, generated: NULL past the last. */
 const char *tsl__tools_preset_text(size_t index);
 

@@ -1,0 +1,144 @@
+/* check.c - whether a preset is what tools.c can use. See tools.h.
+ *
+ * Problem   A preset may be a user's own. Everything that is used of it must be there, and of the
+ *           right kind.
+ * Idea      One function for each part of a preset. What they leave through, tools.c reads without
+ *           looking again.
+ * Cost      Linear in the preset.
+ * Tested by tests/tags/test_tags_errors.c, tests/programs/test_tools.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/tools.h"
+
+#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+tsl__string tsl__form_text(const tsl__json *o, const char *key) {
+  const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
+  return v && v->kind == TSL__JSON_STRING ? (tsl__string){v->text, v->length}
+                                          : (tsl__string){"", 0};
+}
+
+const tsl__json *tsl__form_object(const tsl__json *o, const char *key) {
+  const tsl__json *v = tsl__json_get(o, key, strlen(key));
+  return v && v->kind == TSL__JSON_OBJECT ? v : NULL;
+}
+
+bool tsl__has_name(tsl__string s) {
+  for (uint32_t i = 0; i + 6 <= s.length; i++)
+    if (!memcmp(s.at + i, "{name}", 6)) return true;
+  return false;
+}
+
+bool tsl__form_is_reasoning(const tsl__json *form) {
+  return tsl__json_is(GET(form, "as"), "reasoning", 9);
+}
+
+/* A string, or several, none of them empty. */
+static bool are_texts(const tsl__json *v) {
+  bool fine = v && v->length && (v->kind == TSL__JSON_STRING || v->kind == TSL__JSON_ARRAY);
+  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++)
+    fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
+  return fine;
+}
+
+/* Texts that stand in a preset and may be left out; with a list none of them is not a text. */
+static bool may_be_texts(const tsl__json *v) {
+  bool fine = !v || v->kind == TSL__JSON_STRING || v->kind == TSL__JSON_ARRAY;
+  for (uint32_t i = 0; fine && v && v->kind == TSL__JSON_ARRAY && i < v->length; i++)
+    fine = v->items[i].kind == TSL__JSON_STRING;
+  return fine;
+}
+
+static bool is_prefilled(const tsl__json *v) {
+  return !v ||
+         (v->kind == TSL__JSON_STRING ? tsl__json_is(v, "maybe", 5) : v->kind <= TSL__JSON_TRUE);
+}
+
+static bool are_calls(const tsl__json *v) {
+  bool fine = v && v->kind == TSL__JSON_ARRAY && v->length;
+  for (uint32_t i = 0; fine && i < v->length; i++) {
+    const tsl__json *c = &v->items[i];
+    const tsl__json *then = GET(c, "then"), *behind = tsl__form_object(c, "behind");
+    fine = (tsl__has_name(tsl__form_text(c, "begin")) ||
+            (tsl__form_text(c, "id").length && tsl__has_name(tsl__form_text(c, "then")))) &&
+           tsl__form_text(c, "style").length && may_be_texts(GET(c, "end"));
+    fine = fine && (!then || are_texts(then)) &&
+           (!behind || (tsl__form_text(behind, "begin").length && tsl__form_text(behind, "id").length));
+  }
+  return fine;
+}
+
+static bool is_message(const tsl__json *v) {
+  const tsl__json *end = GET(v, "end");
+  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") &&
+              are_texts(GET(v, "begin"));
+  for (uint32_t i = 0; fine && i < end->length; i++) fine = end->items[i].kind == TSL__JSON_STRING;
+  return fine;
+}
+
+/* At least one of them is text. */
+static bool are_messages(const tsl__json *v) {
+  bool fine = v->kind == TSL__JSON_ARRAY, texts = false;
+  for (uint32_t i = 0; fine && i < v->length; i++) {
+    fine = is_message(&v->items[i]);
+    texts |= fine && !tsl__form_is_reasoning(&v->items[i]);
+  }
+  return fine && texts;
+}
+
+static bool is_thinking(const tsl__json *v) {
+  const tsl__json *begin = GET(v, "begin");
+  return (!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) &&
+         tsl__form_text(v, "end").length && is_prefilled(GET(v, "prefilled")) &&
+         may_be_texts(GET(v, "after"));
+}
+
+static bool are_excluded(const tsl__json *v) {
+  bool fine = v->kind == TSL__JSON_ARRAY || !v->length;
+  for (uint32_t i = 0; fine && i < v->length; i++)
+    fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
+  return fine;
+}
+
+static bool is_text_form(const tsl__json *v) {
+  return v->kind == TSL__JSON_OBJECT && tsl__form_text(v, "begin").length && tsl__form_text(v, "end").length;
+}
+
+static bool are_text_forms(const tsl__json *v) {
+  bool fine = v->kind != TSL__JSON_ARRAY ? is_text_form(v) : v->length > 0;
+  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++)
+    fine = is_text_form(&v->items[i]);
+  return fine;
+}
+
+static bool are_gaps(const tsl__json *v) {
+  static const char *const keys[] = {"before", "between", "after"};
+  bool fine = v->kind == TSL__JSON_OBJECT;
+  for (uint32_t i = 0; fine && i < v->length; i++) {
+    bool known = false;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys && !known; k++)
+      known = strlen(keys[k]) == v->items[i].key_length &&
+              !memcmp(keys[k], v->items[i].key, v->items[i].key_length);
+    fine = known && are_texts(&v->items[i]);
+  }
+  return fine;
+}
+
+/* The member of a preset that is not as it must be, or NULL. A preset may be a user's: everything
+ * that is used is checked here. */
+const char *tsl__preset_wrong(const tsl__json *p) {
+  const tsl__json *messages_list = GET(p, "messages"), *section = tsl__form_object(p, "section"),
+                  *thinking = tsl__form_object(p, "thinking"), *text = GET(p, "text"),
+                  *exclude = GET(p, "exclude"), *gaps = GET(p, "gaps");
+  if (!are_calls(GET(p, "calls"))) return "calls";
+  if (section && !are_texts(GET(section, "begin"))) return "section";
+  if (!messages_list && !section && !are_texts(GET(p, "trigger"))) return "trigger";
+  if (messages_list && !are_messages(messages_list)) return "messages";
+  if (thinking && !is_thinking(thinking)) return "thinking";
+  if (text && text->kind != TSL__JSON_NULL && !are_text_forms(text)) return "text";
+  if (gaps && !are_gaps(gaps)) return "gaps";
+  return exclude && !are_excluded(exclude) ? "exclude" : NULL;
+}
