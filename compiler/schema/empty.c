@@ -547,7 +547,7 @@ static uint32_t compute(struct schema *s, goal g) {
   uint32_t best = e->scalars & (T_NULL | T_TRUE) ? 4 : e->scalars & T_FALSE ? 5 : TSL__INF, bytes;
   if (e->number != TSL__NONE && (bytes = number_shortest(s, e->number)) < best) best = bytes;
   /* as if there were brackets or quotes to leave out */
-  if (tsl__schema_nests(s)) best = tsl__add(best, 2);
+  if (tsl__schema_nests(s) && !tsl__schema_wraps(s)) best = tsl__add(best, 2);
   if (e->string != TSL__NONE && (bytes = tsl__schema_string_shortest(s, e)) < best) best = bytes;
   for (uint32_t i = 0; i < e->array_count; i++)
     if ((bytes = tsl__array_shortest(e->arrays[i])) < best) best = bytes;

@@ -503,6 +503,7 @@ uint32_t tsl__object_key_length(const struct object *o, uint32_t key) {
   struct known *k = &o->known[key];
   if (k->length) return k->length;
   tsl__string name = tsl__stringset_at(o->schema->x, o->set, key);
+  if (tsl__schema_wraps(o->schema)) return k->length = 1 + name.length;
   return k->length = 2 + (tsl__schema_nests(o->schema) ? 2 * name.length
                                                        : tsl__json_spelled(name.at, name.length));
 }
@@ -630,8 +631,8 @@ static bool make(struct maker *m) {
   if (m->listed.n > m->listed_before) return false; /* made anew with them */
   if (tsl__schema_nests(m->s)) {
     m->o->styled = true;
-    m->o->unnamed = m->o->cell_count > 0;
-    m->o->cell_count = 0;
+    m->o->unnamed = m->o->cell_count > 0 && !m->s->style->free_keys;
+    if (!m->s->style->free_keys) m->o->cell_count = 0;
   }
   if (!make_values(m) || !make_clauses(m)) return false;
   if (m->o->clause_count > TSL__SCHEMA_CLAUSES) {

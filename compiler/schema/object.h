@@ -265,12 +265,20 @@ struct tsl__schema_style {
   /* an element of its own for each member and item, at every depth; `close` is followed by / key
    * `between` */
   bool nested;
+  /* nested, but a value needs no closing tag with its key: each kind of value (by its spelling:
+   * JSON, bare, object, array) has these texts before and behind it. `item_open` stands before an
+   * item of an array; `item_separator` between items, NULL for none */
+  const char *around[4][2];
+  const char *item_open, *item_separator;
+  bool free_keys;   /* nested: keys that the schema does not name may be written */
+  bool entities;    /* in keys & < > " are written as in XML */
   bool python; /* strings are JSON's too; True, False and None for JSON's words */
   /* A value's frame, so that it can be found in a text. `key` NULL: the key stands before it in a
    * frame of its own. */
   tsl__expr (*capture_value)(void *ctx, tsl__expr body, const char *key, uint32_t key_length,
                              enum tsl__spelling spelling);
-  tsl__expr (*capture_key)(void *ctx, tsl__expr body);
+  /* `known`: the key that the text is, if it is spelled otherwise; NULL: the text is the key */
+  tsl__expr (*capture_key)(void *ctx, tsl__expr body, const tsl__string *known);
   /* one of the texts above: special tokens in it may be written as such */
   tsl__expr (*text)(void *ctx, const char *text);
   /* the texts of `text` in which `close` does not occur */
@@ -282,6 +290,10 @@ tsl__expr tsl__schema_styled(struct schema *s, goal g);
 /* Is every object and array written in the style? */
 static inline bool tsl__schema_nests(const struct schema *s) {
   return s->style && s->style->nested;
+}
+/* The same, with texts of its own around each kind of value. */
+static inline bool tsl__schema_wraps(const struct schema *s) {
+  return tsl__schema_nests(s) && s->style->around[0][0];
 }
 /* Then: the bytes of an element, but for its content and twice its key; an item of an array. */
 uint32_t tsl__schema_element_cost(const struct schema *s);

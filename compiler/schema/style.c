@@ -14,16 +14,19 @@
  * Types     One style names the type of each value; another one is Python's, whose strings are
  *           written as JSON's are and whose words for true, false and null differ (at the top:
  *           inside of arrays and objects all is JSON).
- * Nested    One style has an element for every member and item, at every depth. A value is then a
+ * Nested    Some styles write members and items at every depth in their own way. A value is then a
  *           rule that is unfolded where it is reached; objects and arrays follow their states as in
- *           JSON, without brackets and commas. The closing tag repeats the key, so a key must be
- *           one that the schema names: others are never written. An empty element is the empty
- *           string where that is allowed, else the empty array, else the empty object. Every value
- *           that can be reached is looked at when the schema is compiled: whether keys can be
- *           written, and whether there is anything to write.
- * Lengths   Costs are those of the JSON spelling, which is shorter: lower bounds. Nested, they are
- *           exact: an item could be added for ever otherwise, by a caller who goes where an answer
- *           seems to be near its end.
+ *           JSON, without brackets and commas. Every value that can be reached is looked at when
+ *           the schema is compiled: whether keys can be written, and whether there is anything to
+ *           write.
+ * Elements  One nested style has an element for each. The closing tag repeats the key. A grammar
+ *           cannot compare two free texts: behind a key that the schema does not name the closing
+ *           tag may have any name, and the opening one counts. An empty element is the empty
+ *           string where that is allowed, else the empty array, else the empty object.
+ * Wrapped   The others have texts of their own around each kind of value: {a:<|"|>x<|"|>,b:[1]}.
+ * Lengths   Costs are those of the JSON spelling, which is shorter: lower bounds. Of elements they
+ *           are exact: an item could be added for ever otherwise, by a caller who goes where an
+ *           answer seems to be near its end.
  * Tested by tests/tags/test_tags.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -87,8 +90,14 @@ static bool blank(tsl__string key) {
   return i == key.length;
 }
 
+/* Is a key the name of a tag? */
+static bool names_tags(const struct tsl__schema_style *style) {
+  return style->nested && !style->around[0][0];
+}
+
 static bool key_stops(const struct tsl__schema_style *style, tsl__string key) {
-  if (style->nested && (blank(key) || key.at[0] == '/')) return true;
+  if (names_tags(style) ? blank(key) || key.at[0] == '/' : style->nested && !key.length)
+    return true;
   for (uint32_t i = 0; i < key.length; i++)
     if (tsl__bytes_has(&style->stops, (uint8_t)key.at[i])) return true;
   return false;
@@ -98,6 +107,32 @@ bool tsl__schema_writes_key(const struct schema *s, tsl__string key) {
   return !key_stops(s->style, key);
 }
 
+/* Some characters are written as entities. */
+static tsl__expr spelled_key(struct schema *s, tsl__string key) {
+  tsl__expr all = TSL__EPS;
+  if (!s->style->entities) return tsl__expr_literal(s->x, key.at, key.length);
+  for (uint32_t i = key.length; i-- > 0;) {
+    char c = key.at[i];
+    const char *entity = c == '&'   ? "&amp;"
+                         : c == '<' ? "&lt;"
+                         : c == '>' ? "&gt;"
+                         : c == '"' ? "&quot;"
+                                    : NULL;
+    tsl__expr one =
+        entity ? tsl__expr_literal(s->x, entity, strlen(entity)) : tsl__expr_literal(s->x, &c, 1);
+    all = tsl__expr_seq(s->x, one, all);
+  }
+  return all;
+}
+
+/* White space, or what begins with a slash. */
+static tsl__expr no_tag_name(struct schema *s) {
+  tsl__bytes space = {{0}};
+  for (const char *c = " \t\n\r\f\v"; *c; c++) tsl__bytes_add(&space, (uint8_t)*c);
+  return tsl__expr_alt(s->x, tsl__expr_star(s->x, tsl__expr_bytes(s->x, &space)),
+                       tsl__expr_seq(s->x, literal(s, "/"), tsl__expr_text(s->x)));
+}
+
 /* The key as it stands in the text: a known one, or one of a cell without the characters that would
  * end it. */
 static tsl__expr key_text(struct schema *s, const struct object *o, uint32_t key, uint32_t cell,
@@ -105,14 +140,21 @@ static tsl__expr key_text(struct schema *s, const struct object *o, uint32_t key
   const struct tsl__schema_style *style = s->style;
   if (key != UINT32_MAX) {
     *known = tsl__stringset_at(s->x, o->set, key);
-    return key_stops(style, *known) ? TSL__NONE : tsl__expr_literal(s->x, known->at, known->length);
+    return key_stops(style, *known) ? TSL__NONE : spelled_key(s, *known);
   }
   tsl__bytes stops = {{0}};
   for (const char *c = style->key_stops; *c; c++) tsl__bytes_add(&stops, (uint8_t)*c);
+  if (names_tags(style)) tsl__bytes_add(&stops, '<');
+  for (const char *c = "&<>\""; style->entities && *c; c++) tsl__bytes_add(&stops, (uint8_t)*c);
   tsl__expr stop = holding(s, tsl__expr_bytes(s->x, &stops)),
-            text = tsl__expr_text_not(s->x, tsl__expr_alt(s->x, stop, TSL__EPS));
-  return style->capture_key(
-      style->ctx, o->cells[cell].all ? text : tsl__expr_and(s->x, o->cells[cell].key, text));
+            never = tsl__expr_alt(s->x, stop, names_tags(style) ? no_tag_name(s) : TSL__EPS),
+            text = tsl__expr_text_not(s->x, never);
+  return o->cells[cell].all ? text : tsl__expr_and(s->x, o->cells[cell].key, text);
+}
+
+/* The same in a frame, so that it can be found in a text. */
+static tsl__expr captured_key(struct schema *s, tsl__expr name, const tsl__string *known) {
+  return name == TSL__NONE ? name : s->style->capture_key(s->style->ctx, name, known);
 }
 
 static tsl__expr maybe(struct schema *s, const char *text) {
@@ -194,8 +236,10 @@ static tsl__expr objects_of(struct schema *s, const struct goal_entry *e, bool o
 /* A value, and the marker of its element's closing tag: so the frame of an empty one is entered. */
 static tsl__expr spelled(struct schema *s, tsl__expr body, enum tsl__spelling spelling) {
   if (body == TSL__NONE) return body;
-  return tsl__expr_seq(s->x, s->style->capture_value(s->style->ctx, body, NULL, 0, spelling),
-                       styled(s, s->style->close));
+  tsl__expr value = s->style->capture_value(s->style->ctx, body, NULL, 0, spelling);
+  if (!tsl__schema_wraps(s)) return tsl__expr_seq(s->x, value, styled(s, s->style->close));
+  const char *const *around = s->style->around[spelling];
+  return seq3(s, styled(s, around[0]), value, styled(s, around[1]));
 }
 
 static tsl__expr unfold_nested(tsl__exprs *x, void *ctx, uint32_t g) {
@@ -222,7 +266,9 @@ static tsl__expr nested_value(struct schema *s, goal g) {
   if (bytes == TSL__INF || !tsl__schema_open(s, g)) return TSL__NONE;
   if (e->value == TSL__NONE)
     e->value = tsl__expr_rule(s->x, &nested_ops, s, g, TSL__RULE_INLINE,
-                              tsl__add(bytes - 2, (uint32_t)strlen(s->style->close)));
+                              tsl__schema_wraps(s)
+                                  ? bytes
+                                  : tsl__add(bytes - 2, (uint32_t)strlen(s->style->close)));
   return e->value;
 }
 
@@ -240,6 +286,8 @@ static tsl__expr element(struct schema *s, tsl__expr name, tsl__expr opening_nam
 }
 
 tsl__expr tsl__schema_styled_item(struct schema *s, goal value) {
+  if (tsl__schema_wraps(s))
+    return tsl__expr_seq(s->x, styled(s, s->style->item_open), nested_value(s, value));
   return element(s, literal(s, "item"), literal(s, "item"), value);
 }
 
@@ -251,8 +299,13 @@ tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, ui
   tsl__string known = {NULL, 0};
   tsl__expr name = key_text(s, o, key, cell, &known), bare = TSL__NONE, json;
   if (name == TSL__NONE || !tsl__schema_open(s, value)) return TSL__NONE;
-  if (style->nested) return element(s, name, style->capture_key(style->ctx, name), value);
+  bool free_key = key == UINT32_MAX;
   tsl__expr open = styled(s, style->open), between = styled(s, style->between);
+  if (tsl__schema_wraps(s))
+    return seq3(s, open, captured_key(s, name, free_key ? NULL : &known),
+                tsl__expr_seq(s->x, between, nested_value(s, value)));
+  if (style->nested) return element(s, name, captured_key(s, name, NULL), value);
+  if (free_key) name = captured_key(s, name, NULL);
   if (style->python)
     return seq3(s, open, name, tsl__expr_seq(s->x, between, python_values(s, value, known)));
   if (tsl__goal_of(s, value)->string != TSL__NONE)

@@ -111,6 +111,13 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
       g->end_array = TSL__EPS;
   /* elements stand one after the other; values are taken to cost two bytes more than they do, as
    * keys, for the brackets and quotes */
+  if (tsl__schema_wraps(s)) { /* as JSON, but for quotes around keys */
+    g->colon_cost = 0;
+    g->comma_cost = s->style->separator != NULL;
+    if (s->style->item_separator)
+      g->next_item = s->style->text(s->style->ctx, s->style->item_separator);
+    return;
+  }
   if (tsl__schema_nests(s)) {
     g->colon_cost = 0;
     g->comma_cost = g->first_cost = tsl__schema_element_cost(s) - 4;

@@ -112,7 +112,10 @@ void tsl__parser_report_text(tsl_parser *p, size_t to) {
   case TSL__CAPTURE_ARGUMENTS:
   case TSL__CAPTURE_VALUE: report(p, TSL_PART_ARGUMENTS, text, n, false); break;
   case TSL__CAPTURE_BARE: report(p, TSL_PART_ARGUMENTS, text, n, true); break;
-  case TSL__CAPTURE_KEY: tsl__parser_put(p, &p->key, text, n); break;
+  case TSL__CAPTURE_KEY:
+    if (!tsl__parser_capture_at(p, p->open.at[p->open.n - 1])->name)
+      tsl__parser_put(p, &p->key, text, n);
+    break;
   default: break;
   }
 }
@@ -135,6 +138,7 @@ static void report_key(tsl_parser *p, const tsl__capture *m) {
 static void report_begin(tsl_parser *p, const note *n) {
   static const char *const words[] = {"true", "false", "null"};
   const tsl__capture *m = tsl__parser_capture_at(p, n->capture);
+  if (m->kind >= TSL__CAPTURE_KEY && !p->in_members) return; /* of text in a style: it is text */
   size_t to = n->at - (m->back < n->at - p->reported_to ? m->back : n->at - p->reported_to);
   bool calls = m->kind == TSL__CAPTURE_CALL || m->kind == TSL__CAPTURE_MARKUP;
   tsl__parser_report_text(p, calls && !p->open.n ? tsl__gaps_before_call(p, to) : to);
@@ -144,8 +148,11 @@ static void report_begin(tsl_parser *p, const note *n) {
     p->calls++, report(p, TSL_PART_CALL, m->name, m->name_length, false);
   if (m->kind == TSL__CAPTURE_ID && m->name) report(p, TSL_PART_ID, m->name, m->name_length, false);
   if (m->kind == TSL__CAPTURE_TAG) report(p, TSL_PART_TAG, m->name, m->name_length, false);
-  if (m->kind == TSL__CAPTURE_MEMBERS) p->members = 0, report(p, TSL_PART_ARGUMENTS, "{", 1, false);
-  if (m->kind == TSL__CAPTURE_KEY) p->key.n = 0;
+  if (m->kind == TSL__CAPTURE_MEMBERS) p->in_members++, p->members = 0, report(p, TSL_PART_ARGUMENTS, "{", 1, false);
+  if (m->kind == TSL__CAPTURE_KEY) {
+    p->key.n = 0;
+    if (m->name) tsl__parser_put(p, &p->key, m->name, m->name_length);
+  }
   if (m->kind >= TSL__CAPTURE_VALUE) report_key(p, m);
   if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY)
     p->members = 0,
@@ -158,6 +165,7 @@ static void report_begin(tsl_parser *p, const note *n) {
 static void report_end(tsl_parser *p, const note *n) {
   const tsl__capture *m = tsl__parser_capture_at(p, n->capture);
   uint32_t end = 0;
+  if (m->kind >= TSL__CAPTURE_KEY && !p->in_members) return;
   for (uint32_t i = 0; i < m->end_count; i++) {
     const tsl__string e = m->ends[i];
     if (e.length > end && n->at >= p->reported_to + e.length &&
@@ -174,7 +182,8 @@ static void report_end(tsl_parser *p, const note *n) {
   }
   if (m->kind == TSL__CAPTURE_CALL) report(p, TSL_PART_CALL_END, "", 0, false);
   if (m->kind == TSL__CAPTURE_TAG) report(p, TSL_PART_TAG_END, "", 0, false);
-  if (m->kind == TSL__CAPTURE_MEMBERS) report(p, TSL_PART_ARGUMENTS, "}", 1, false);
+  if (m->kind == TSL__CAPTURE_MEMBERS)
+    p->in_members--, report(p, TSL_PART_ARGUMENTS, "}", 1, false);
   if (m->kind == TSL__CAPTURE_BARE) report(p, TSL_PART_ARGUMENTS, "\"", 1, false);
   if (m->kind == TSL__CAPTURE_OBJECT || m->kind == TSL__CAPTURE_ARRAY)
     p->members = 1,

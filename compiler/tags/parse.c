@@ -359,7 +359,7 @@ void tsl_parser_reset(tsl_parser *p) {
   p->reported_to = 0;
   p->finished = false;
   p->behind = TSL__BEHIND_NOTHING;
-  p->behind_at = 0;
+  p->behind_at = p->in_members = 0;
   p->status = TSL_OK;
   lock(p);
   tsl__parser_begin(p);

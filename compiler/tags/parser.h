@@ -77,6 +77,7 @@ struct tsl_parser {
   /* the end of what was given: the beginning of a special token's text that is no text here */
   text_vec held;
   uint32_t calls, members;
+  uint32_t in_members; /* open captures of members: keys and values count in them alone */
   tsl__behind behind;
   size_t behind_at; /* the byte at which that ended */
   bool finished;

@@ -211,13 +211,8 @@ static bool read_schema(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t 
     if (!copy) return false;
     n->style = memcpy(copy, style.at, style.length);
   }
-  const tsl__json *excludes = GET(o, "excludes");
-  if (excludes && (excludes->kind != TSL__JSON_ARRAY || excludes->length))
-    return tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, excludes,
-                          "\"excludes\" in a JSON Schema is not supported; say it with \"pattern\" "
-                          "or \"not\""),
-           false;
-  return read_flag(t, o, "any_order", &n->any_order) &&
+  return read_strings(t, o, "excludes", false, &n->excludes, &n->exclude_count) &&
+         tsl__tags_exclude(t, n) && read_flag(t, o, "any_order", &n->any_order) &&
          read_count(t, o, "max_whitespace_cnt", false, false, &n->max_whitespace);
 }
 

@@ -18,6 +18,7 @@
  *           sees these frames begin and end. There is no second parser.
  *
  * Files     read.c    JSON -> nodes
+ *           excludes.c  strings of a schema without certain texts
  *           build.c   nodes from C
  *           write.c   nodes -> JSON
  *           text.c    constants, free text, tries of begins
@@ -74,7 +75,7 @@ typedef enum tsl__capture_kind {
   TSL__CAPTURE_ID,        /* the id of a call */
   TSL__CAPTURE_ARGUMENTS, /* JSON */
   TSL__CAPTURE_MEMBERS,   /* arguments in another style: made of keys and values */
-  TSL__CAPTURE_KEY,       /* a key's bare text */
+  TSL__CAPTURE_KEY,       /* a key's bare text; `name`: the key, if the text spells it otherwise */
   TSL__CAPTURE_VALUE,     /* JSON; `name` is the key, NULL: the key before */
   TSL__CAPTURE_BARE,      /* a string's text; `name` likewise */
   TSL__CAPTURE_ARRAY,     /* made of values; `name` likewise */
@@ -179,7 +180,7 @@ typedef struct tsl__style_text {
   tsl__expr e;
 } tsl__style_text;
 
-#define TSL__STYLES_MAX 12u
+#define TSL__STYLES_MAX 24u
 
 /* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
 typedef struct tsl__captures {
@@ -238,6 +239,11 @@ void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const
  * "structures" and "triggers", or a bare format. NULL on failure. */
 tsl__tag *tsl__tags_read(tsl__tags *t, const tsl__json *json);
 tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at);
+
+/* ---- excludes.c ------------------------------------------------------------------------------ */
+/* Makes the schema of a TSL__TAG_SCHEMA one whose strings do not hold its `excludes`. False on
+ * failure. */
+bool tsl__tags_exclude(tsl__tags *t, tsl__tag *n);
 
 /* ---- text.c ---------------------------------------------------------------------------------- */
 struct tsl__tags_lowering;

@@ -155,14 +155,14 @@ def nudges(preset, names):
         out += listed(preset["section"]["begin"]) * len(out)
         out += [preset["section"]["separator"] or preset["section"]["end"]] * 4
     if preset.get("trigger"):
-        out.append(preset["trigger"])
+        out += listed(preset["trigger"])
     if preset["thinking"]:
         out += listed(preset["thinking"]["begin"])
-        out.append(preset["thinking"]["end"] + preset["thinking"]["after"])
-    if preset.get("text"):
-        out += list(preset["text"].values())
+        out += [preset["thinking"]["end"] + after for after in listed(preset["thinking"]["after"])]
+    for text in listed(preset.get("text") or []):
+        out += list(text.values())
     for message in preset.get("messages", []):
-        out += [message["begin"], message["end"][0] + preset["message_separator"]]
+        out += [*listed(message["begin"]), message["end"][0] + preset["message_separator"]]
     return out[:60]
 
 
@@ -241,10 +241,9 @@ def round_trip():
                     )
                 if "none" in arguments:
                     check(not parsed["calls"], "no call", name, repr(text))
-                    if preset.get("text") and text.startswith(preset["text"]["begin"]):
-                        text = text.removeprefix(preset["text"]["begin"]).removesuffix(
-                            preset["text"]["end"]
-                        )
+                    for form in listed(preset.get("text") or []):
+                        if text.startswith(form["begin"]):
+                            text = text.removeprefix(form["begin"]).removesuffix(form["end"])
                     if not preset.get("messages"):
                         check(parsed["content"] == text, "free text", name, repr(text), parsed)
     print(
@@ -458,6 +457,20 @@ def elements(value):
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def closed_alike(text):
+    """The text with each element closed by the name that it was opened with: behind a key that the
+    schema does not name any name may stand there.
+    """
+    open_names, out, at = [], [], 0
+    for tag in re.finditer(re.escape(MARKER) + r"<(/?)([^>]*)>", text):
+        out.append(text[at : tag.start()])
+        at = tag.end()
+        if not tag[1]:
+            open_names.append(tag[2])
+        out.append(f"{MARKER}<{tag[1]}{open_names.pop() if tag[1] else tag[2]}>")
+    return "".join(out) + text[at:]
+
+
 def nested(folder):
     draw, answers, inside, empty = random.Random(4), 0, 0, 0
     nudge = [
@@ -516,7 +529,7 @@ def nested(folder):
             spelled = json.loads(line, parse_int=str, parse_float=str)["parsed"]["calls"][0][
                 "arguments"
             ]  # as they stand in the text
-            text = re.sub(r"(\]<\]minimax\[>\[</[^>]*>)\n", r"\1", answer["text"])
+            text = closed_alike(re.sub(r"(\]<\]minimax\[>\[</[^>]*>)\n", r"\1", answer["text"]))
             check(text == f"<f>{elements(spelled)}</f>", "elements", repr(answer["text"]), spelled)
             answers += 1
             inside += any(isinstance(v, (dict, list)) and v for v in spelled.values())
