@@ -104,8 +104,7 @@ static bool set_draft(void *to, const char *value) {
 }
 
 /* any | compact | at-most:N | pretty[:N] */
-static bool set_whitespace(void *to, const char *value) {
-  tsl_schema_options *o = &of_kind(to, SOURCE_SCHEMA, "--ws")->schema;
+bool source_whitespace(const char *value, tsl_schema_options *o) {
   uint64_t n;
   if (!strcmp(value, "any")) return o->whitespace = TSL_WS_ANY, true;
   if (!strcmp(value, "compact")) return o->whitespace = TSL_WS_COMPACT, true;
@@ -122,6 +121,10 @@ static bool set_whitespace(void *to, const char *value) {
     return true;
   }
   return false;
+}
+
+static bool set_whitespace(void *to, const char *value) {
+  return source_whitespace(value, &of_kind(to, SOURCE_SCHEMA, "--ws")->schema);
 }
 
 static bool set_nesting(void *to, const char *value) {

@@ -48,6 +48,8 @@ typedef struct source {
 
 /* The options that every command has; `order` and `whitespace` are the defaults. */
 cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace);
+/* any | compact | at-most:N | pretty[:N], as --ws has it. False: it is none of these. */
+bool source_whitespace(const char *value, tsl_schema_options *o);
 /* The name for messages: the file, or "regex". */
 const char *source_name(const source *s);
 /* Read and compile. Returns CLI_OK, or CLI_BAD after saying why. */

@@ -12,15 +12,18 @@
 
 #include "cli/common.h"
 #include "cli/json_out.h"
+#include "cli/source.h"
 
 #define NUDGES_MAX 64
+#define TOKENS_MAX 8000u /* of one answer: one that is brought to its end takes fewer */
 
 typedef struct settings {
   const char *preset, *tools, *choice, *parse, *vocab, *vocab_cache, *tags;
   int parallel;
   tsl_thinking thinking;
   bool list, compile, stream, null, masks;
-  uint64_t generate, seed, max_thinking;
+  uint64_t generate, seed, max_thinking, budget;
+  tsl_schema_options schema;
   const char *nudge[NUDGES_MAX];
   size_t nudge_count;
 } settings;
@@ -61,6 +64,17 @@ static bool set_seed(void *to, const char *v) {
   return cli_number(v, 0, UINT64_MAX, &((settings *)to)->seed);
 }
 
+static bool set_budget(void *to, const char *v) {
+  return cli_number(v, 1, TOKENS_MAX, &((settings *)to)->budget);
+}
+static bool set_order(void *to, const char *v) {
+  ((settings *)to)->schema.order = !strcmp(v, "any") ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA;
+  return !strcmp(v, "any") || !strcmp(v, "schema") || !strcmp(v, "preferred");
+}
+static bool set_whitespace(void *to, const char *v) {
+  return source_whitespace(v, &((settings *)to)->schema);
+}
+
 static bool set_thinking(void *to, const char *v) {
   static const char *const words[] = {"auto", "on", "off"};
   for (int i = 0; i < 3; i++)
@@ -83,6 +97,12 @@ static const cli_option table[] = {
     {"--no-parallel", NULL, "one call at most", set_serial},
     {"--thinking", "T", "auto (default), on or off", set_thinking},
     {"--max-thinking", "N", "at most N tokens of thinking in a block", set_max_thinking},
+    {"--order", "any|schema|preferred",
+     "order of the members of arguments: the schema's (schema or preferred, the default) or any",
+     set_order},
+    {"--ws", "any|compact|at-most:N|pretty[:INDENT]",
+     "white space inside of arguments and response formats (default: any)", set_whitespace},
+    {"--budget", "N", "with --generate: an answer takes N tokens at most", set_budget},
     {"--vocab", "F", CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
     {"--vocab-cache", "DIR", CLI_VOCAB_CACHE, set_vocab_cache},
     {"--parse", "F", "read an answer back: writes its text, thinking and calls as JSON", set_parse},
@@ -134,7 +154,8 @@ static bool open_job(job *j, const settings *o) {
                                    .tool_choice = o->choice,
                                    .parallel = o->parallel,
                                    .thinking = o->thinking,
-                                   .max_thinking_tokens = (uint32_t)o->max_thinking};
+                                   .max_thinking_tokens = (uint32_t)o->max_thinking,
+                                   .schema = &o->schema};
   if (!cli_read(request_path(o), &j->request)) return false;
   if (o->preset && !known_preset(o->preset)) {
     if (strcmp(o->preset, "-") && access(o->preset, F_OK))
@@ -166,7 +187,7 @@ static int complain(job *j, const tsl_error *error) {
 static bool compile(job *j) {
   tsl_error error;
   tsl_status status = j->o->tags ? tsl_grammar_tags(j->vocab, j->request.at, j->request.length,
-                                                    NULL, NULL, &j->grammar, &error)
+                                                    &j->o->schema, NULL, &j->grammar, &error)
                                  : tsl_grammar_tools(j->vocab, j->request.at, j->request.length,
                                                      &j->options, NULL, &j->grammar, &error);
   if (status != TSL_OK) complain(j, &error);
@@ -296,8 +317,6 @@ static int parse(job *j) {
 
 /* ---- generating ------------------------------------------------------------------------------ */
 
-#define TOKENS_MAX 8000u /* of one answer: one that is brought to its end takes fewer */
-
 static uint64_t next_random(uint64_t *state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -323,6 +342,8 @@ static tsl_token draw(const uint32_t *mask, size_t width, uint64_t *state) {
 
 typedef struct answer {
   tsl_matcher *m;
+  tsl_budget *budget; /* NULL: any number of tokens */
+  uint64_t tokens_max;
   tsl_parser *p;
   cli_text text;
   uint32_t *mask;
@@ -406,6 +427,26 @@ static tsl_token next_token(job *j, answer *a, nudge *n, uint64_t *state) {
   return draw(a->mask, tsl_vocab_logits_width(j->vocab), state);
 }
 
+/* With a budget the tokens after which it can be kept. */
+static bool make_mask(answer *a) {
+  uint64_t left = a->tokens < a->tokens_max ? a->tokens_max - a->tokens : 0;
+  return (a->budget ? tsl_budget_mask(a->budget, a->m, left, a->mask)
+                    : tsl_matcher_mask(a->m, a->mask)) == TSL_OK;
+}
+
+/* The matcher is at the beginning of an answer. */
+static int start_budget(const job *j, answer *a) {
+  tsl_error error;
+  a->tokens_max = j->o->budget;
+  if (!a->tokens_max) return CLI_OK;
+  if (!a->budget && tsl_budget_new(j->grammar, NULL, &a->budget) != TSL_OK)
+    return cli_complain("tools: no memory for a budget");
+  return tsl_budget_start(a->budget, a->m, a->tokens_max, &error) == TSL_OK
+             ? CLI_OK
+             : cli_complain("tools: --budget %llu: %s", (unsigned long long)a->tokens_max,
+                            error.message);
+}
+
 static void print_mask(const job *j, const answer *a, tsl_token t) {
   size_t words = tsl_vocab_mask_words(j->vocab);
   printf("{\"token\": %u, \"mask\": \"", t);
@@ -434,13 +475,13 @@ static int write_answer(job *j, answer *a, uint64_t *state) {
   nudge n = {NULL, 0};
   uint64_t room = 20 + next_random(state) % 80, more = next_random(state) % 4;
   for (bool after_call = false;;) {
-    if (tsl_matcher_mask(a->m, a->mask) != TSL_OK) return cli_complain("tools: no mask");
+    if (!make_mask(a)) return cli_complain("tools: no mask");
     tsl_token t = TSL_NO_TOKEN;
     if (after_call && more) {
       more--;
       room = a->tokens + 5 + next_random(state) % 30;
       t = go_on(j, a, state);
-      tsl_matcher_mask(a->m, a->mask);
+      make_mask(a);
     }
     if (t == TSL_NO_TOKEN) t = a->tokens > room ? towards_end(j, a) : next_token(j, a, &n, state);
     if (t == TSL_NO_TOKEN || a->tokens > TOKENS_MAX)
@@ -486,7 +527,8 @@ static int generate(job *j) {
     tsl_matcher_reset(a.m);
     tsl_parser_reset(a.p);
     a.text.length = a.tokens = 0;
-    code = write_answer(j, &a, &state);
+    code = start_budget(j, &a);
+    if (code == CLI_OK) code = write_answer(j, &a, &state);
     if (code == CLI_OK && !read_alike(again, &a)) code = CLI_BAD;
     if (code != CLI_OK) break;
     printf("{\"text\": ");
@@ -494,6 +536,7 @@ static int generate(job *j) {
     printf(", \"tokens\": %llu, \"parsed\": %s}\n", (unsigned long long)a.tokens,
            tsl_parser_json(a.p));
   }
+  tsl_budget_free(a.budget);
   tsl_matcher_free(a.m);
   tsl_parser_free(a.p);
   tsl_parser_free(again);

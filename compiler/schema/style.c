@@ -265,10 +265,9 @@ static tsl__expr nested_value(struct schema *s, goal g) {
   uint32_t bytes = tsl__schema_shortest(s, g);
   if (bytes == TSL__INF || !tsl__schema_open(s, g)) return TSL__NONE;
   if (e->value == TSL__NONE)
-    e->value = tsl__expr_rule(s->x, &nested_ops, s, g, TSL__RULE_INLINE,
-                              tsl__schema_wraps(s)
-                                  ? bytes
-                                  : tsl__add(bytes - 2, (uint32_t)strlen(s->style->close)));
+    e->value = tsl__expr_rule(
+        s->x, &nested_ops, s, g, TSL__RULE_INLINE,
+        tsl__schema_wraps(s) ? bytes : tsl__add(bytes - 2, (uint32_t)strlen(s->style->close)));
   return e->value;
 }
 

@@ -148,7 +148,8 @@ static void report_begin(tsl_parser *p, const note *n) {
     p->calls++, report(p, TSL_PART_CALL, m->name, m->name_length, false);
   if (m->kind == TSL__CAPTURE_ID && m->name) report(p, TSL_PART_ID, m->name, m->name_length, false);
   if (m->kind == TSL__CAPTURE_TAG) report(p, TSL_PART_TAG, m->name, m->name_length, false);
-  if (m->kind == TSL__CAPTURE_MEMBERS) p->in_members++, p->members = 0, report(p, TSL_PART_ARGUMENTS, "{", 1, false);
+  if (m->kind == TSL__CAPTURE_MEMBERS)
+    p->in_members++, p->members = 0, report(p, TSL_PART_ARGUMENTS, "{", 1, false);
   if (m->kind == TSL__CAPTURE_KEY) {
     p->key.n = 0;
     if (m->name) tsl__parser_put(p, &p->key, m->name, m->name_length);

@@ -68,7 +68,8 @@ static void put_schema(text_out *o, const tsl__tag *n, tsl__string members, cons
   word(o, keyword);
   word(o, "\":[" REF "],\"" WORD "\":{\"not\":{\"type\":\"string\",\"pattern\":");
   put_pattern(o, n);
-  word(o, "},\"items\":" REF ",\"additionalProperties\":" REF ",\"propertyNames\":{\"not\":{\"pattern\":");
+  word(o, "},\"items\":" REF ",\"additionalProperties\":" REF
+          ",\"propertyNames\":{\"not\":{\"pattern\":");
   put_pattern(o, n);
   word(o, "}}}}");
 }

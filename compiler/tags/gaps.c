@@ -66,8 +66,7 @@ size_t tsl__gaps_wait(tsl_parser *p, size_t to) {
   const tsl__gaps *g = &p->tagged->gaps;
   const char *text = p->text.at;
   if (stands_behind(p, TSL__BEHIND_THINKING)) {
-    if (begins_one(&g->thinking, text + p->reported_to, to - p->reported_to))
-      return p->reported_to;
+    if (begins_one(&g->thinking, text + p->reported_to, to - p->reported_to)) return p->reported_to;
     drop_thinking(p, to);
   }
   if (stands_behind(p, TSL__BEHIND_CALL) &&
@@ -97,8 +96,7 @@ size_t tsl__gaps_before_call(tsl_parser *p, size_t to) {
 
 size_t tsl__gaps_at_end(tsl_parser *p, size_t to) {
   drop_thinking(p, to);
-  bool drop =
-      stands_behind(p, TSL__BEHIND_CALL) &&
-      is_one(&p->tagged->gaps.after, p->text.at + p->reported_to, to - p->reported_to);
+  bool drop = stands_behind(p, TSL__BEHIND_CALL) &&
+              is_one(&p->tagged->gaps.after, p->text.at + p->reported_to, to - p->reported_to);
   return drop ? p->reported_to : to;
 }

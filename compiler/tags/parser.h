@@ -100,7 +100,6 @@ void tsl__parser_report_text(tsl_parser *p, size_t to);
 void tsl__parser_report_notes(tsl_parser *p, uint32_t last);
 void tsl__parser_report_all(tsl_parser *p);
 
-
 /* ---- gaps.c ---------------------------------------------------------------------------------- */
 /* Each of these may raise `reported_to`, and returns how far text may be reported. `to`: up to where
  * it is text, in front of a call, at the end of the answer. */

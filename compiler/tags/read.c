@@ -540,8 +540,7 @@ static bool read_gaps(tsl__tags *t, const tsl__json *o) {
   tsl__gaps *g = &t->gaps;
   if (o->kind != TSL__JSON_OBJECT)
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"gaps\" must be an object"), false;
-  return only(t, o, keys) &&
-         read_strings(t, o, keys[0], false, &g->thinking.at, &g->thinking.n) &&
+  return only(t, o, keys) && read_strings(t, o, keys[0], false, &g->thinking.at, &g->thinking.n) &&
          read_strings(t, o, keys[1], false, &g->before.at, &g->before.n) &&
          read_strings(t, o, keys[2], false, &g->between.at, &g->between.n) &&
          read_strings(t, o, keys[3], false, &g->after.at, &g->after.n);

@@ -66,7 +66,8 @@ static bool are_calls(const tsl__json *v) {
             (tsl__form_text(c, "id").length && tsl__has_name(tsl__form_text(c, "then")))) &&
            tsl__form_text(c, "style").length && may_be_texts(GET(c, "end"));
     fine = fine && (!then || are_texts(then)) &&
-           (!behind || (tsl__form_text(behind, "begin").length && tsl__form_text(behind, "id").length));
+           (!behind ||
+            (tsl__form_text(behind, "begin").length && tsl__form_text(behind, "id").length));
   }
   return fine;
 }
@@ -104,7 +105,8 @@ static bool are_excluded(const tsl__json *v) {
 }
 
 static bool is_text_form(const tsl__json *v) {
-  return v->kind == TSL__JSON_OBJECT && tsl__form_text(v, "begin").length && tsl__form_text(v, "end").length;
+  return v->kind == TSL__JSON_OBJECT && tsl__form_text(v, "begin").length &&
+         tsl__form_text(v, "end").length;
 }
 
 static bool are_text_forms(const tsl__json *v) {

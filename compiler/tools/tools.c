@@ -191,7 +191,8 @@ static tsl__tag *id_behind(build *b, const tsl__json *form) {
   if (!behind) return NULL;
   tsl__tag *id = of_two(b, TSL__TAG_SEQUENCE, id_of(b, behind, (tsl__string){"", 0}),
                         constant(b, tsl__form_text(behind, "end")));
-  return optional(b, of_two(b, TSL__TAG_SEQUENCE, constant(b, tsl__form_text(behind, "begin")), id));
+  return optional(b,
+                  of_two(b, TSL__TAG_SEQUENCE, constant(b, tsl__form_text(behind, "begin")), id));
 }
 
 /* What stands around the arguments of every call of a form. */
@@ -207,9 +208,9 @@ static tsl__tag *one_call(build *b, const tsl__json *form, around a, const tsl__
   if (a.then) content = of_two(b, TSL__TAG_SEQUENCE, a.then, content);
   if (tsl__form_text(form, "id").length && !id_first)
     content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
-  tsl__tag *n =
-      tag(b, TSL__CAPTURE_CALL, named(b, tsl__form_text(form, id_first ? "then" : "begin"), tool->name),
-          content, (tsl__string){"", 0});
+  tsl__tag *n = tag(b, TSL__CAPTURE_CALL,
+                    named(b, tsl__form_text(form, id_first ? "then" : "begin"), tool->name),
+                    content, (tsl__string){"", 0});
   if (!n || !set_ends(b, n, GET(form, "end"))) return NULL;
   n->name = tool->name.at, n->name_length = tool->name.length;
   return n;
@@ -236,8 +237,9 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
   *count = 0;
   for (uint32_t f = 0; all && f < forms->length; f++) {
     const tsl__json *form = &forms->items[f];
-    const around a = {.then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then"), TSL__CAPTURE_MARKUP),
-                      .behind = id_behind(b, form)};
+    const around a = {
+        .then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then"), TSL__CAPTURE_MARKUP),
+        .behind = id_behind(b, form)};
     uint32_t from = *count;
     for (uint32_t i = 0; i < r->count; i++)
       if (!(all[(*count)++] = one_call(b, form, a, &r->tools[i]))) return NULL;
@@ -358,7 +360,8 @@ static tsl__tag *calls_alone(build *b) {
 static tsl__tag *answer(build *b) {
   bool content = b->request->content != NULL;
   if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return calls_alone(b);
-  if (b->request->count && !content) return said(b, any_text(b), calls_alone(b), text_with_calls(b));
+  if (b->request->count && !content)
+    return said(b, any_text(b), calls_alone(b), text_with_calls(b));
   tsl__tag *text = said(b, asked_for(b), NULL, asked_for(b));
   return b->request->count ? of_two(b, TSL__TAG_OR, text, calls_alone(b)) : text;
 }
@@ -377,7 +380,8 @@ static tsl__tag *thinking_block(build *b, const tsl__json *form) {
   if (inside || !count) begins[count++] = (tsl__string){"", 0};
   tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
   for (uint32_t i = 0; all && i < count; i++)
-    if (!(all[i] = tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), tsl__form_text(form, "end"))))
+    if (!(all[i] =
+              tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), tsl__form_text(form, "end"))))
       return NULL;
   return all ? any_of(b, all, count) : NULL;
 }
@@ -399,8 +403,8 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
 
 static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl__tag *content) {
   const tsl__json *ends = GET(form, "end");
-  tsl__tag *n = tag(b, tsl__form_is_reasoning(form) ? TSL__CAPTURE_REASONING : TSL__CAPTURE_TEXT, begin,
-                    content, (tsl__string){"", 0});
+  tsl__tag *n = tag(b, tsl__form_is_reasoning(form) ? TSL__CAPTURE_REASONING : TSL__CAPTURE_TEXT,
+                    begin, content, (tsl__string){"", 0});
   if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
   for (uint32_t i = 0; i < ends->length; i++)
     n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
@@ -434,8 +438,9 @@ static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) 
     if ((tsl__form_is_reasoning(&forms->items[i]) ? reasoning : text) &&
         !add_messages(b, &forms->items[i], all, &count))
       return NULL;
-  return all && count ? list_of(b, all, count, tsl__form_text(b->preset, "message_separator"), several)
-                      : NULL;
+  return all && count
+             ? list_of(b, all, count, tsl__form_text(b->preset, "message_separator"), several)
+             : NULL;
 }
 
 /* What was asked for instead of free text: in the last of the messages that are text. */
@@ -490,7 +495,8 @@ static bool read_gap(build *b, const tsl__json *of, const char *key, tsl__texts 
 
 /* What stands around calls and thinking and is no content (compiler/tags/gaps.c). */
 static bool read_gaps(build *b) {
-  const tsl__json *gaps = tsl__form_object(b->preset, "gaps"), *form = tsl__form_object(b->preset, "thinking");
+  const tsl__json *gaps = tsl__form_object(b->preset, "gaps"),
+                  *form = tsl__form_object(b->preset, "thinking");
   tsl__gaps *to = &b->tags->gaps;
   *to = (tsl__gaps){0};
   return read_gap(b, form, "after", &to->thinking) && read_gap(b, gaps, "before", &to->before) &&

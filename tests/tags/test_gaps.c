@@ -8,17 +8,18 @@
 
 static tsl_vocab *vocab;
 
-#define CALLS                                                                                   \
-  "{\"type\":\"triggered_tags\",\"excludes\":[\"<t>\"],\"triggers\":[\"<f>\"],\"tags\":[{\"type\":\"tag\",\"as\":"      \
-  "\"call\",\"name\":\"f\",\"begin\":\"<f>\",\"content\":{\"type\":\"json_schema\",\"as\":"      \
+#define CALLS                                                                               \
+  "{\"type\":\"triggered_tags\",\"excludes\":[\"<t>\"],\"triggers\":[\"<f>\"],\"tags\":[{"  \
+  "\"type\":\"tag\",\"as\":"                                                                \
+  "\"call\",\"name\":\"f\",\"begin\":\"<f>\",\"content\":{\"type\":\"json_schema\",\"as\":" \
   "\"arguments\",\"json_schema\":{\"type\":\"object\"}},\"end\":\"</f>\"}]}"
-#define THINKING                                                                               \
+#define THINKING                                                                                 \
   "{\"type\":\"optional\",\"content\":{\"type\":\"tag\",\"as\":\"reasoning\",\"begin\":\"<t>\"," \
   "\"content\":{\"type\":\"any_text\",\"excludes\":[\"<t>\"]},\"end\":\"</t>\"}}"
-#define TREE_OF(gaps)                                                                          \
-  "{\"type\":\"structural_tag\",\"format\":{\"type\":\"sequence\",\"elements\":[" THINKING "," \
-  CALLS "]},\"gaps\":" gaps "}"
-#define ALL                                                                                   \
+#define TREE_OF(gaps)                                                                      \
+  "{\"type\":\"structural_tag\",\"format\":{\"type\":\"sequence\",\"elements\":[" THINKING \
+  "," CALLS "]},\"gaps\":" gaps "}"
+#define ALL                                                                                 \
   TREE_OF("{\"thinking\":[\"\\n\\n\",\"\\n\"],\"before\":[\"\\n\\n\",\"\\n\"],\"between\":" \
           "[\"; \",\"\\n\"],\"after\":[\";\"]}")
 #define F "<f>{}</f>"
@@ -111,7 +112,7 @@ static void nothing_waits_too_long(void) {
   tsl_grammar_release(g);
 }
 
-#define WITHOUT(schema)                                                                        \
+#define WITHOUT(schema) \
   "{\"type\":\"json_schema\",\"excludes\":[\"<|a|>\",\"x+\"],\"json_schema\":" schema "}"
 
 static const struct {
@@ -123,7 +124,9 @@ static const struct {
     {WITHOUT("{\"allOf\":[{\"type\":\"string\"}],\"maxLength\":3}"),
      {"\"xy\"", "\"\"", "\"+x\""},
      {"\"x+\"", "1", "\"abcd\"", "\"ax+\""}},
-    {WITHOUT("true"), {"1", "\"x\"", "[\"y\"]"}, {"[\"x+\"]", "{\"x+\":1}", "\"<|a|>\"", "[\"ax+\"]"}},
+    {WITHOUT("true"),
+     {"1", "\"x\"", "[\"y\"]"},
+     {"[\"x+\"]", "{\"x+\":1}", "\"<|a|>\"", "[\"ax+\"]"}},
     {"{\"type\":\"json_schema\",\"style\":\"kimi_k3_xml\",\"excludes\":[\"<|open|>\"],\"json_"
      "schema\":{\"type\":\"object\",\"properties\":{\"a\\\"&\":{\"type\":\"string\"}}}}",
      {"", "<|open|>argument key=\"a&quot;&amp;\" type=\"string\"<|sep|>y<|close|>argument<|sep|>",
@@ -133,7 +136,6 @@ static const struct {
       "type=\"string\"<|sep|><|open|><|close|>argument<|sep|>",
       "x", "<|open|>argument"}},
 };
-
 
 static void strings_without_texts(void) {
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
@@ -156,7 +158,8 @@ static const struct {
     {WITHOUT("{\"$ref\":\"#/a\",\"a\":{}}"), "$ref", "/json_schema"},
     {WITHOUT("{\"allOf\":[{}],\"anyOf\":[{}],\"oneOf\":[{}]}"), "all three", "/json_schema"},
     {WITHOUT("false"), "an object or true", ""},
-    {"{\"type\":\"json_schema\",\"excludes\":[\"\"],\"json_schema\":{}}", "not empty", "/excludes/0"},
+    {"{\"type\":\"json_schema\",\"excludes\":[\"\"],\"json_schema\":{}}", "not empty",
+     "/excludes/0"},
     {TREE_OF("{\"befor\":[\"x\"]}"), "no member \"befor\"", "/gaps/befor"},
     {TREE_OF("{\"before\":\"x\"}"), "array of strings", "/gaps/before"},
     {TREE_OF("[]"), "\"gaps\" must be an object", "/gaps"},

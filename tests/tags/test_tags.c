@@ -10,8 +10,7 @@
 
 static tsl_vocab *vocab;
 
-#define COFL(name, type, content) \
-  "<cofl:value" name " type=\"" type "\">" content "</cofl:value>"
+#define COFL(name, type, content) "<cofl:value" name " type=\"" type "\">" content "</cofl:value>"
 
 static tsl_grammar *compile(const char *json) {
   tsl_grammar *g = NULL;
@@ -172,7 +171,8 @@ static const struct {
       "type=\"raw\">1</cofl:value>"},
      {"<cofl:value name=\"a\" type=\"raw\">1</cofl:value>"}},
     {"{\"type\":\"json_schema\",\"style\":\"cohere_xml\",\"json_schema\":" CLOSED(
-         "\"b&<\":{\"type\":\"object\",\"properties\":{\"w\":{\"type\":\"integer\"}}},\"l\":{\"type\":"
+         "\"b&<\":{\"type\":\"object\",\"properties\":{\"w\":{\"type\":\"integer\"}}},\"l\":{"
+         "\"type\":"
          "\"array\",\"items\":{\"type\":[\"string\",\"null\"]}}",
          "") "}",
      {"", COFL(" name=\"b&amp;&lt;\"", "dict", COFL(" name=\"w\"", "json", "3")),
@@ -181,11 +181,13 @@ static const struct {
      {COFL(" name=\"b&amp;&lt;\"", "json", "{\"w\":3}"), COFL(" name=\"b&<\"", "dict", ""),
       COFL(" name=\"l\"", "list", COFL("", "json", "1")), COFL(" name=\"x\"", "raw", "")}},
     {"{\"type\":\"json_schema\",\"style\":\"gemma4\",\"json_schema\":" CLOSED(
-         "\"b\":{\"type\":\"object\",\"properties\":{\"w\":{\"type\":\"integer\"}}},\"l\":{\"type\":"
+         "\"b\":{\"type\":\"object\",\"properties\":{\"w\":{\"type\":\"integer\"}}},\"l\":{"
+         "\"type\":"
          "\"array\",\"items\":{\"type\":[\"string\",\"null\"]},\"maxItems\":2}",
          "") "}",
      {"", "b:{w:3}", "l:[<|\"|>a\"\n,]}<|\"|>,null]", "b:{},l:[]", "b:{w:-1,x:{y:[true]}}"},
-     {"b:{\"w\":3}", "b: {}", "l:[\"a\"]", "l:[null,null,null]", "l:[null,]", "c:1", "b:{w:3,w:3}"}},
+     {"b:{\"w\":3}", "b: {}", "l:[\"a\"]", "l:[null,null,null]", "l:[null,]", "c:1",
+      "b:{w:3,w:3}"}},
     {STYLED("kimi_k3_xml"),
      {"<|open|>argument key=\"a\" type=\"number\"<|sep|>1<|close|>argument<|sep|>",
       "<|open|>argument key=\"a\" type=\"number\"<|sep|>1<|close|>argument<|sep|><|open|>argument "
@@ -378,9 +380,10 @@ static void specials_in_begins(void) {
   "\",\"content\":{\"type\":\"json_schema\",\"as\":\"arguments\",\"style\":\"" style \
   "\",\"json_schema\":" S "},\"end\":\"" end "\"}"
 
-#define OPEN_CALL(style, name)                                                                     \
-  "{\"type\":\"tag\",\"as\":\"call\",\"name\":\"" name "\",\"begin\":\"<f>\",\"content\":{\"type\":"     \
-  "\"json_schema\",\"as\":\"arguments\",\"style\":\"" style                                       \
+#define OPEN_CALL(style, name)                              \
+  "{\"type\":\"tag\",\"as\":\"call\",\"name\":\"" name      \
+  "\",\"begin\":\"<f>\",\"content\":{\"type\":"             \
+  "\"json_schema\",\"as\":\"arguments\",\"style\":\"" style \
   "\",\"json_schema\":{\"type\":\"object\"}},\"end\":\"</f>\"}"
 
 #define NESTED_CALL(schema)                                                                   \
@@ -435,18 +438,18 @@ static const struct {
     {CALL("glm_xml", "g", "<f>", "</f>"), "<f><arg_key>a</arg_key>\n<arg_value>-3</arg_value></f>",
      "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"g\", "
      "\"arguments\": {\"a\": -3}}], \"tags\": []}"},
-    {OPEN_CALL("gemma4", "g"),
-     "<f>a:1,s:<|\"|>\"\nx<|\"|>,o:{k:[],l:[{},<|\"|><|\"|>]}</f>",
+    {OPEN_CALL("gemma4", "g"), "<f>a:1,s:<|\"|>\"\nx<|\"|>,o:{k:[],l:[{},<|\"|><|\"|>]}</f>",
      "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"g\", "
      "\"arguments\": {\"a\": 1, \"s\": \"\\\"\\nx\", \"o\": {\"k\": [], \"l\": [{}, \"\"]}}}], "
      "\"tags\": []}"},
     {OPEN_CALL("cohere_xml", "c"),
-     "<f>" COFL(" name=\"a\"", "json", "1") COFL(" name=\"o\"", "dict", COFL(" name=\"k\"", "list", COFL("", "raw", "<\"")))
-         "</f>",
+     "<f>" COFL(" name=\"a\"", "json", "1")
+         COFL(" name=\"o\"", "dict", COFL(" name=\"k\"", "list", COFL("", "raw", "<\""))) "</f>",
      "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [{\"id\": \"call_0\", \"name\": \"c\", "
      "\"arguments\": {\"a\": 1, \"o\": {\"k\": [\"<\\\"\"]}}}], \"tags\": []}"},
     {STYLED("gemma4"), "a:1,s:<|\"|>x<|\"|>",
-     "{\"content\": \"a:1,s:<|\\\"|>x<|\\\"|>\", \"reasoning\": \"\", \"calls\": [], \"tags\": []}"},
+     "{\"content\": \"a:1,s:<|\\\"|>x<|\\\"|>\", \"reasoning\": \"\", \"calls\": [], \"tags\": "
+     "[]}"},
     {CALL("kimi_k3_xml", "k", "<f>", "</f>"),
      "<f><|open|>argument key=\"a\" "
      "type=\"number\"<|sep|>-3<|close|>argument<|sep|><|open|>argument key=\"s\" "
