@@ -203,7 +203,7 @@ static tsl__expr python_values(struct schema *s, goal g, tsl__string key) {
                {"True", T_TRUE, TSL__AS_TRUE}};
   const struct goal_entry *e = tsl__goal_of(s, g);
   tsl__expr all = written(s,
-                          tsl__expr_alt(s->x, values_of(s, g, T_NUMBER | T_ARRAY | T_OBJECT),
+                          tsl__expr_alt(s->x, values_of(s, g, s->style->json_words ? T_ALL : T_NUMBER | T_ARRAY | T_OBJECT),
                                         e->any_string ? s->shared.string : e->string),
                           key, TSL__AS_JSON);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)

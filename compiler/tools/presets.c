@@ -5,6 +5,16 @@
 #include "compiler/tools/tools.h"
 
 static const char *const presets[] = {
+    "apertus\0"
+    "{\"name\":\"apertus\",\"thinking\":{\"begin\":\"<|inner_prefix|>\",\"end\":\"<|inner_suffix|>\",\"after\":\"\",\"prefilled\":false},\"exclude"
+    "\":[\"<|inner_prefix|>\",\"<|inner_suffix|>\"],\"section\":{\"begin\":\"<|tools_prefix|>[\",\"separator\":\", \",\"end\":\"]<|tools_suffix"
+    "|>\"},\"calls\":[{\"begin\":\"{\\\"{name}\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "cohere\0"
+    "{\"name\":\"cohere\",\"thinking\":{\"begin\":\"<|START_THINKING|>\",\"end\":\"<|END_THINKING|>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"excl"
+    "ude\":[\"<|START_THINKING|>\",\"<|END_THINKING|>\",\"<|START_TEXT|>\",\"<|END_TEXT|>\"],\"text\":{\"begin\":\"<|START_TEXT|>\",\"end\":\"<"
+    "|END_TEXT|>\"},\"section\":{\"begin\":\"<cofl:tool_calls>\",\"separator\":\"\",\"end\":\"</cofl:tool_calls>\"},\"calls\":[{\"begin\":\"<cofl"
+    ":tool_call id=\\\"\",\"id\":\"[0-9]+\",\"id_prefix\":\"\",\"then\":\"\\\" name=\\\"{name}\\\">\",\"style\":\"cohere_xml\",\"end\":\"</cofl:tool_call"
+    ">\"}]}",
     "command\0"
     "{\"name\":\"command\",\"thinking\":{\"begin\":\"<|START_THINKING|>\",\"end\":\"<|END_THINKING|>\",\"after\":\"\",\"prefilled\":false},\"exclu"
     "de\":[\"<|START_THINKING|>\",\"<|END_THINKING|>\",\"<|START_RESPONSE|>\",\"<|END_RESPONSE|>\",\"<|START_TEXT|>\",\"<|END_TEXT|>\"],\"t"
@@ -27,20 +37,48 @@ static const char *const presets[] = {
     "\":[\"<think>\",\"</think>\"],\"section\":{\"begin\":\"<\\uff5ctool\\u2581calls\\u2581begin\\uff5c>\",\"separator\":\"\\n\",\"end\":\"<\\uff5cto"
     "ol\\u2581calls\\u2581end\\uff5c>\"},\"calls\":[{\"begin\":\"<\\uff5ctool\\u2581call\\u2581begin\\uff5c>function<\\uff5ctool\\u2581sep\\u"
     "ff5c>{name}\\n```json\\n\",\"style\":\"json\",\"end\":\"\\n```<\\uff5ctool\\u2581call\\u2581end\\uff5c>\"}]}",
+    "deepseek-v4.1\0"
+    "{\"name\":\"deepseek-v4.1\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\""
+    ",\"</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cDSML\\uff5c calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cDSML\\uff5"
+    "c calls>\"},\"gaps\":{\"before\":[\"\\n\\n\"]},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5c invoke name=\\\"{name}\\\">\\n\",\"style\":\"deepseek_"
+    "v4_1_xml\",\"end\":\"</\\uff5cDSML\\uff5c invoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5c invoke name=\\\"{name}\\\">\\n\\n\",\"style\":\"deepseek"
+    "_v4_1_xml\",\"end\":\"</\\uff5cDSML\\uff5c invoke>\"}]}",
     "deepseek-v4\0"
     "{\"name\":\"deepseek-v4\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\",\""
     "</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cDSML\\uff5ctool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</\\uff5cDSML\\uf"
     "f5ctool_calls>\"},\"gaps\":{\"before\":[\"\\n\\n\"]},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deep"
     "seek_xml\",\"end\":\"</\\uff5cDSML\\uff5cinvoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\\n\",\"style\":\"deepseek_x"
     "ml\",\"end\":\"</\\uff5cDSML\\uff5cinvoke>\"}]}",
+    "ernie45\0"
+    "{\"name\":\"ernie45\",\"thinking\":{\"begin\":\"<think>\\n\",\"end\":\"\\n</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
+    "ude\":[\"<think>\",\"</think>\",\"<response>\",\"</response>\"],\"text\":{\"begin\":\"<response>\\n\",\"end\":\"\\n</response>\"},\"trigger\":\""
+    "<tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\\n\",\"\\n\"],\"after\":[\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call>\\n{\\\"name\\\": \\\"{"
+    "name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\\n</tool_call>\"}]}",
+    "exaone4\0"
+    "{\"name\":\"exaone4\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\""
+    ":[\"<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call>{\\\""
+    "name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}</tool_call>\"}]}",
+    "functionary-v3.1\0"
+    "{\"name\":\"functionary-v3.1\",\"thinking\":null,\"exclude\":[],\"trigger\":\"<function=\",\"separator\":\"\",\"calls\":[{\"begin\":\"<functi"
+    "on={name}>\",\"style\":\"json\",\"end\":\"</function>\"}]}",
+    "functionary-v3.2\0"
+    "{\"name\":\"functionary-v3.2\",\"thinking\":null,\"exclude\":[\">>>\"],\"separator\":\"\",\"calls\":[{\"begin\":\"{name}\\n\",\"style\":\"json\","
+    "\"end\":\"\"}],\"messages\":[{\"as\":\"text\",\"begin\":\"all\\n\",\"end\":[\"\"]}],\"message_separator\":\">>>\"}",
+    "functiongemma\0"
+    "{\"name\":\"functiongemma\",\"thinking\":null,\"exclude\":[],\"trigger\":\"<start_function_call>\",\"separator\":\"\",\"calls\":[{\"begin\":"
+    "\"<start_function_call>call:{name}{\",\"style\":\"functiongemma\",\"end\":\"}<end_function_call>\"}]}",
     "gemma3\0"
     "{\"name\":\"gemma3\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"\\n\",\"gaps\":{\"between\":[\"\\n\"]},\"calls\""
     ":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "gemma4\0"
+    "{\"name\":\"gemma4\",\"thinking\":{\"begin\":\"<|channel>thought\\n\",\"end\":\"<channel|>\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\""
+    "<|channel>\",\"<channel|>\"],\"trigger\":\"<|tool_call>\",\"separator\":\"\",\"calls\":[{\"begin\":\"<|tool_call>call:{name}{\",\"style\":\""
+    "gemma4\",\"end\":\"}<tool_call|>\"}]}",
     "glm4\0"
     "{\"name\":\"glm4\",\"thinking\":{\"begin\":[\"<think>\",\"\\n<think>\"],\"end\":\"</think>\",\"after\":[\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
-    "ude\":[\"<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call"
-    ">{name}\\n\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]"
-    "}",
+    "ude\":[\"<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"],\"after\":[\"\\n\"]},\"calls\":[{\"beg"
+    "in\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":["
+    "\"</tool_call>\",\"\\n</tool_call>\"]}]}",
     "gpt-oss\0"
     "{\"name\":\"gpt-oss\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"<|channel|>commentary to=functions.{nam"
     "e}\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"js"
@@ -53,11 +91,47 @@ static const char *const presets[] = {
     "ntary<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":[\"<|channel|>final<|message|>\",\"<|channel|>final<|constrain|>j"
     "son<|message|>\",\"<|channel|>final <|constrain|>json<|message|>\",\"<|channel|>final json<|message|>\"],\"end\":[\"<|end|>\",\"<|"
     "return|>\"]}],\"message_separator\":\"<|start|>assistant\"}",
+    "granite3\0"
+    "{\"name\":\"granite3\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":[\"<|tool_call|>[\",\"<tool_call>[\"],\"separator\":\", \",\"e"
+    "nd\":\"]\"},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "hermes\0"
+    "{\"name\":\"hermes\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":"
+    "[\"<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"],\"after\":[\"\\n\"]},\"calls\":[{\"begin\":\""
+    "<tool_call>\\n{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\\n</tool_call>\"},{\"begin\":\"<tool_call>{\\\"nam"
+    "e\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}</tool_call>\"}]}",
+    "hunyuan-3\0"
+    "{\"name\":\"hunyuan-3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\",\"</"
+    "think>\"],\"section\":{\"begin\":\"<tool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</tool_calls>\"},\"calls\":[{\"begin\":\"<tool_call>{na"
+    "me}<tool_sep>\\n\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
+    "hunyuan-a13b\0"
+    "{\"name\":\"hunyuan-a13b\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":false},\"exclu"
+    "de\":[\"<think>\",\"</think>\",\"<answer>\",\"</answer>\"],\"text\":[{\"begin\":\"<answer>\\n\",\"end\":\"\\n</answer>\"},{\"begin\":\"<answer>\""
+    ",\"end\":\"</answer>\"}],\"section\":{\"begin\":\"<tool_calls>[\",\"separator\":\", \",\"end\":\"]</tool_calls>\"},\"gaps\":{\"before\":[\"\\n\"]"
+    "},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "internlm\0"
+    "{\"name\":\"internlm\",\"thinking\":null,\"exclude\":[],\"trigger\":\"<|action_start|>\",\"separator\":\"\",\"gaps\":{\"before\":[\"\\n\"],\"aft"
+    "er\":[\"\\n\"]},\"calls\":[{\"begin\":\"<|action_start|><|plugin|>\\n{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\""
+    ":\"}<|action_end|>\"},{\"begin\":\"<|action_start|><|plugin|>{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}"
+    "<|action_end|>\"}]}",
+    "jamba\0"
+    "{\"name\":\"jamba\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"<tool_calls>[\\n    \",\"separator\":\",\\n    \",\"end\":\"\\n]</"
+    "tool_calls>\"},\"gaps\":{\"before\":[\" \"]},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}"
+    "\"}]}",
     "kimi-k2\0"
     "{\"name\":\"kimi-k2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"exclude\":[\"<think>\",\"<"
     "/think>\"],\"section\":{\"begin\":\"<|tool_calls_section_begin|>\",\"separator\":\"\",\"end\":\"<|tool_calls_section_end|>\"},\"calls\":["
     "{\"begin\":\"<|tool_call_begin|>functions.{name}:\",\"id\":\"[0-9]+\",\"id_prefix\":\"functions.{name}:\",\"then\":\"<|tool_call_argume"
     "nt_begin|>\",\"style\":\"json\",\"end\":\"<|tool_call_end|>\"}]}",
+    "kimi-k3\0"
+    "{\"name\":\"kimi-k3\",\"thinking\":{\"begin\":\"<|open|>think<|sep|>\",\"end\":\"<|close|>think<|sep|>\",\"after\":\"\",\"prefilled\":\"maybe"
+    "\"},\"exclude\":[\"<|open|>\",\"<|close|>\"],\"text\":{\"begin\":\"<|open|>response<|sep|>\",\"end\":\"<|close|>response<|sep|>\"},\"text_"
+    "ahead\":true,\"section\":{\"begin\":\"<|open|>tools<|sep|>\",\"separator\":\"\",\"end\":\"<|close|>tools<|sep|>\"},\"calls\":[{\"begin\":\"<"
+    "|open|>call tool=\\\"{name}\\\" index=\\\"\",\"id\":\"[0-9]+\",\"id_prefix\":\"\",\"then\":\"\\\"<|sep|>\",\"style\":\"kimi_k3_xml\",\"end\":\"<|clo"
+    "se|>call<|sep|>\"}],\"end\":\"<|close|>message<|sep|>\"}",
+    "lfm2\0"
+    "{\"name\":\"lfm2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":[\""
+    "<think>\",\"</think>\"],\"section\":{\"begin\":\"<|tool_call_start|>[\",\"separator\":\", \",\"end\":\"]<|tool_call_end|>\"},\"calls\":[{\"b"
+    "egin\":\"{name}(\",\"style\":\"pythonic_json\",\"end\":\")\"}]}",
     "llama3\0"
     "{\"name\":\"llama3\",\"thinking\":null,\"exclude\":[],\"trigger\":[\"{\\\"name\\\": \",\"<|python_tag|>\"],\"separator\":\"; \",\"gaps\":{\"betwe"
     "en\":[\"; \"]},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"},{\"begin\":\"<|python_tag"
@@ -68,6 +142,16 @@ static const char *const presets[] = {
     "llama4\0"
     "{\"name\":\"llama4\",\"thinking\":null,\"exclude\":[],\"trigger\":\"{\\\"name\\\": \",\"separator\":\"; \",\"gaps\":{\"between\":[\"; \"]},\"calls\""
     ":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "longcat\0"
+    "{\"name\":\"longcat\",\"thinking\":{\"begin\":\"<longcat_think>\",\"end\":\"</longcat_think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"m"
+    "aybe\"},\"exclude\":[\"<longcat_think>\",\"</longcat_think>\"],\"trigger\":\"<longcat_tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":["
+    "\"\\n\"]},\"calls\":[{\"begin\":\"<longcat_tool_call>\\n{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\\n</longca"
+    "t_tool_call>\"},{\"begin\":\"<longcat_tool_call>{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}</longcat_too"
+    "l_call>\"}]}",
+    "minimax-m1\0"
+    "{\"name\":\"minimax-m1\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclu"
+    "de\":[\"<think>\",\"</think>\"],\"section\":{\"begin\":\"<tool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</tool_calls>\"},\"gaps\":{\"before"
+    "\":[\"\\n\"]},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "minimax-m3\0"
     "{\"name\":\"minimax-m3\",\"thinking\":{\"begin\":\"<mm:think>\",\"end\":\"</mm:think>\",\"after\":\"\",\"prefilled\":true,\"skip\":\"</mm:think"
     ">\"},\"exclude\":[\"<mm:think>\",\"</mm:think>\"],\"section\":{\"begin\":\"]<]minimax[>[<tool_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n]<]"
@@ -86,6 +170,14 @@ static const char *const presets[] = {
     "{\"name\":\"mistral\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":[\"[TOOL_CALLS][\",\"[TOOL_CALLS] [\"],\"separator\":\", \",\"e"
     "nd\":\"]\"},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"behind\":{\"begin\":\", \\\"id\\\": \\\"\",\"id\""
     ":\"[A-Za-z0-9]{9}\",\"end\":\"\\\"\"},\"end\":\"}\"}]}",
+    "nemotron-nano-v2\0"
+    "{\"name\":\"nemotron-nano-v2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},"
+    "\"exclude\":[\"<think>\",\"</think>\"],\"section\":{\"begin\":\"<TOOLCALL>[\",\"separator\":\", \",\"end\":\"]</TOOLCALL>\"},\"gaps\":{\"before"
+    "\":[\"\\n\"]},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "olmo3\0"
+    "{\"name\":\"olmo3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":["
+    "\"<think>\",\"</think>\"],\"section\":{\"begin\":\"<function_calls>\",\"separator\":\"\\n\",\"end\":\"</function_calls>\"},\"gaps\":{\"before\""
+    ":[\"\\n\"]},\"calls\":[{\"begin\":\"{name}(\",\"style\":\"pythonic_json\",\"end\":\")\"}]}",
     "phi4-functools\0"
     "{\"name\":\"phi4-functools\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"functools[\",\"separator\":\", \",\"end\":\"]\"},\"calls"
     "\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
@@ -95,12 +187,41 @@ static const char *const presets[] = {
     "qwen3-coder\0"
     "{\"name\":\"qwen3-coder\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
     "ude\":[\"<think>\",\"</think>\",\"</tool_call>\"],\"trigger\":[\"<tool_call>\",\"<function=\"],\"separator\":\"\\n\",\"gaps\":{\"before\":[\"\\n"
-    "\\n\",\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call>\\n<function={name}>\\n\",\"style\":\"qwen_xml\",\"end\":\"</function>\\n</tool_call>\"},{\""
-    "begin\":\"<function={name}>\\n\",\"style\":\"qwen_xml\",\"end\":[\"</function>\\n</tool_call>\",\"</function>\"]}]}",
+    "\\n\",\"\\n\"],\"after\":[\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call>\\n<function={name}>\\n\",\"style\":\"qwen_xml\",\"end\":\"</function>\\n</"
+    "tool_call>\"},{\"begin\":\"<function={name}>\\n\",\"style\":\"qwen_xml\",\"end\":[\"</function>\\n</tool_call>\",\"</function>\"]}]}",
     "qwen3\0"
     "{\"name\":\"qwen3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":["
     "\"<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{\"begin\":\"<tool_call>\\n"
     "{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\\n</tool_call>\"}]}",
+    "seed-oss\0"
+    "{\"name\":\"seed-oss\",\"thinking\":{\"begin\":[\"<seed:think>\",\"\\n<seed:think>\"],\"end\":\"</seed:think>\",\"after\":[\"\\n\",\"\"],\"prefil"
+    "led\":false},\"exclude\":[\"<seed:think>\",\"</seed:think>\"],\"trigger\":\"<seed:tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\""
+    "]},\"calls\":[{\"begin\":\"<seed:tool_call>\\n<function={name}>\\n\",\"style\":\"seed_xml\",\"end\":\"</function>\\n</seed:tool_call>\"}]"
+    "}",
+    "solar-open\0"
+    "{\"name\":\"solar-open\",\"thinking\":{\"begin\":\"<|think|>\",\"end\":\"<|end|>\",\"after\":\"<|begin|>assistant\",\"prefilled\":\"maybe\"},\""
+    "exclude\":[\"<|think|>\",\"<|end|>\",\"<|content|>\",\"<|begin|>\"],\"text\":{\"begin\":\"<|content|>\",\"end\":\"<|end|>\"},\"section\":{\"be"
+    "gin\":\"<|tool_calls|>\",\"separator\":\"\",\"end\":\"<|calls|>\"},\"calls\":[{\"begin\":\"<|tool_call:begin|>\",\"id\":\"[A-Za-z0-9_-]+\",\"i"
+    "d_prefix\":\"\",\"then\":\"<|tool_call:name|>{name}<|tool_call:args|>\",\"style\":\"json\",\"end\":\"<|tool_call:end|>\"}]}",
+    "step3\0"
+    "{\"name\":\"step3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":true},\"exclude\":[\"<t"
+    "hink>\",\"</think>\"],\"section\":{\"begin\":\"<\\uff5ctool_calls_begin\\uff5c>\",\"separator\":\"\",\"end\":\"<\\uff5ctool_calls_end\\uff5c"
+    ">\"},\"gaps\":{\"before\":[\"\\n\\n\",\"\\n\"]},\"calls\":[{\"begin\":\"<\\uff5ctool_call_begin\\uff5c>function<\\uff5ctool_sep\\uff5c><stept"
+    "ml:invoke name=\\\"{name}\\\">\",\"style\":\"step_xml\",\"end\":[\"</steptml:invoke><\\uff5ctool_call_end\\uff5c>\",\"</steptml:invoke><"
+    "\\uff5ctool_call_end\\uff5c>\\n\"]},{\"begin\":\"<\\uff5ctool_call_begin\\uff5c><steptml:invoke name=\\\"{name}\\\">\",\"style\":\"step_x"
+    "ml\",\"end\":[\"</steptml:invoke><\\uff5ctool_call_end\\uff5c>\",\"</steptml:invoke><\\uff5ctool_call_end\\uff5c>\\n\"]},{\"begin\":\"\\"
+    "n<\\uff5ctool_call_begin\\uff5c>function<\\uff5ctool_sep\\uff5c><steptml:invoke name=\\\"{name}\\\">\",\"style\":\"step_xml\",\"end\":["
+    "\"</steptml:invoke><\\uff5ctool_call_end\\uff5c>\",\"</steptml:invoke><\\uff5ctool_call_end\\uff5c>\\n\"]},{\"begin\":\"\\n<\\uff5ctoo"
+    "l_call_begin\\uff5c><steptml:invoke name=\\\"{name}\\\">\",\"style\":\"step_xml\",\"end\":[\"</steptml:invoke><\\uff5ctool_call_end\\uf"
+    "f5c>\",\"</steptml:invoke><\\uff5ctool_call_end\\uff5c>\\n\"]},{\"begin\":\"<\\uff5ctool_sep\\uff5c><\\uff5ctool_call_begin\\uff5c>fu"
+    "nction<\\uff5ctool_sep\\uff5c><steptml:invoke name=\\\"{name}\\\">\",\"style\":\"step_xml\",\"end\":[\"</steptml:invoke><\\uff5ctool_ca"
+    "ll_end\\uff5c>\",\"</steptml:invoke><\\uff5ctool_call_end\\uff5c>\\n\"]},{\"begin\":\"<\\uff5ctool_sep\\uff5c><\\uff5ctool_call_begin"
+    "\\uff5c><steptml:invoke name=\\\"{name}\\\">\",\"style\":\"step_xml\",\"end\":[\"</steptml:invoke><\\uff5ctool_call_end\\uff5c>\",\"</ste"
+    "ptml:invoke><\\uff5ctool_call_end\\uff5c>\\n\"]}]}",
+    "xlam\0"
+    "{\"name\":\"xlam\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":[\""
+    "<think>\",\"</think>\"],\"section\":{\"begin\":\"[{\\\"name\\\": \\\"\",\"separator\":\"}, {\\\"name\\\": \\\"\",\"end\":\"}]\"},\"gaps\":{\"before\":[\"\\"
+    "n\"]},\"calls\":[{\"begin\":\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"\"}]}",
 };
 
 const char *tsl__tools_preset_text(size_t index) {

@@ -357,9 +357,17 @@ static tsl__tag *calls_alone(build *b) {
   return before.length ? of_two(b, TSL__TAG_SEQUENCE, constant(b, before), calls) : calls;
 }
 
+/* Calls that must be there, behind text in its words where the model always writes that first. */
+static tsl__tag *required_calls(build *b) {
+  const tsl__json *forms = GET(b->preset, "text"), *ahead = GET(b->preset, "text_ahead");
+  tsl__tag *calls = calls_alone(b);
+  if (!ahead || ahead->kind != TSL__JSON_TRUE || !forms) return calls;
+  return of_two(b, TSL__TAG_SEQUENCE, optional(b, marked_text(b, forms, any_text(b), NULL)), calls);
+}
+
 static tsl__tag *answer(build *b) {
   bool content = b->request->content != NULL;
-  if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return calls_alone(b);
+  if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return required_calls(b);
   if (b->request->count && !content)
     return said(b, any_text(b), calls_alone(b), text_with_calls(b));
   tsl__tag *text = said(b, asked_for(b), NULL, asked_for(b));
@@ -531,6 +539,8 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;
   if (!read_gaps(&b)) return NULL;
   tsl__tag *root = GET(preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
+  tsl__string end = tsl__form_text(preset, "end");
+  if (end.length) root = of_two(&b, TSL__TAG_SEQUENCE, root, optional(&b, constant(&b, end)));
   return t->status == TSL_OK ? root : NULL;
 }
 

@@ -11,6 +11,9 @@
  *                                                                          ends with `begin`
  *            "text": {"begin", "end"}                                      may stand around the
  *            text "exclude": [TEXT, ...]                                        never in free text
+ *            "text_ahead": true: text stands in front of calls even where these are required
+ *            "end": TEXT that may stand at the end of the answer
+ *            "gaps": {"before", "between", "after"}: texts around calls that are no content
  *            "trigger": TEXT                                               of a call (without a
  *            section) "section": {"before", "begin", "separator", "end"} or null    around all
  *            calls; before: in front of it where no text is
