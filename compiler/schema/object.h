@@ -270,9 +270,9 @@ struct tsl__schema_style {
    * item of an array; `item_separator` between items, NULL for none */
   const char *around[4][2];
   const char *item_open, *item_separator;
-  bool free_keys; /* nested: keys that the schema does not name may be written */
-  bool entities;  /* in keys & < > " are written as in XML */
-  bool python;    /* strings are JSON's too; True, False and None for JSON's words */
+  bool free_keys;  /* nested: keys that the schema does not name may be written */
+  bool entities;   /* in keys & < > " are written as in XML */
+  bool python;     /* strings are JSON's too; True, False and None for JSON's words */
   bool json_words; /* python: or JSON's words themselves */
   /* A value's frame, so that it can be found in a text. `key` NULL: the key stands before it in a
    * frame of its own. */

@@ -202,10 +202,12 @@ static tsl__expr python_values(struct schema *s, goal g, tsl__string key) {
                {"False", T_FALSE, TSL__AS_FALSE},
                {"True", T_TRUE, TSL__AS_TRUE}};
   const struct goal_entry *e = tsl__goal_of(s, g);
-  tsl__expr all = written(s,
-                          tsl__expr_alt(s->x, values_of(s, g, s->style->json_words ? T_ALL : T_NUMBER | T_ARRAY | T_OBJECT),
-                                        e->any_string ? s->shared.string : e->string),
-                          key, TSL__AS_JSON);
+  tsl__expr all = written(
+      s,
+      tsl__expr_alt(s->x,
+                    values_of(s, g, s->style->json_words ? T_ALL : T_NUMBER | T_ARRAY | T_OBJECT),
+                    e->any_string ? s->shared.string : e->string),
+      key, TSL__AS_JSON);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (e->scalars & words[i].type)
       all = tsl__expr_alt(s->x, all, written(s, literal(s, words[i].word), key, words[i].spelling));

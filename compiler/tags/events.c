@@ -141,7 +141,7 @@ static void report_begin(tsl_parser *p, const note *n) {
   if (m->kind >= TSL__CAPTURE_KEY && !p->in_members) return; /* of text in a style: it is text */
   size_t to = n->at - (m->back < n->at - p->reported_to ? m->back : n->at - p->reported_to);
   bool calls = m->kind == TSL__CAPTURE_CALL || m->kind == TSL__CAPTURE_MARKUP;
-  tsl__parser_report_text(p, calls && !p->open.n ? tsl__gaps_before_call(p, to) : to);
+  tsl__parser_report_text(p, p->open.n ? to : tsl__gaps_before(p, to, calls));
   p->reported_to = n->at;
   if (!tsl__vec_push(&p->alloc, &p->open, n->capture)) tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
   if (m->kind == TSL__CAPTURE_CALL)

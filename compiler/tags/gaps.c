@@ -79,11 +79,12 @@ size_t tsl__gaps_wait(tsl_parser *p, size_t to) {
   return to;
 }
 
-size_t tsl__gaps_before_call(tsl_parser *p, size_t to) {
+size_t tsl__gaps_before(tsl_parser *p, size_t to, bool call) {
   const tsl__gaps *g = &p->tagged->gaps;
   size_t best = 0;
   drop_thinking(p, to);
   size_t n = to - p->reported_to;
+  if (!call) return to;
   if (stands_behind(p, TSL__BEHIND_CALL) && is_one(&g->between, p->text.at + p->reported_to, n))
     return p->reported_to;
   for (uint32_t i = 0; i < g->before.n; i++) {

@@ -320,6 +320,15 @@ static tsl__tag *text_with_calls(build *b) {
   return n;
 }
 
+/* Calls with what may stand around them where no free text is. */
+static tsl__tag *between_gaps(build *b, tsl__tag *calls) {
+  const tsl__json *gaps = tsl__form_object(b->preset, "gaps");
+  tsl__tag *before = gaps ? one_text(b, GET(gaps, "before"), TSL__CAPTURE_NONE) : NULL,
+           *after = gaps ? one_text(b, GET(gaps, "after"), TSL__CAPTURE_NONE) : NULL;
+  if (before) calls = of_two(b, TSL__TAG_SEQUENCE, optional(b, before), calls);
+  return after ? of_two(b, TSL__TAG_SEQUENCE, calls, optional(b, after)) : calls;
+}
+
 /* Text between the words that the model puts around it: each way in which it may begin has its own
  * end. Then calls, if there may be some. */
 static tsl__tag *marked_text(build *b, const tsl__json *forms, tsl__tag *content, tsl__tag *calls) {
@@ -333,6 +342,7 @@ static tsl__tag *marked_text(build *b, const tsl__json *forms, tsl__tag *content
       return NULL;
   }
   tsl__tag *text = all ? any_of(b, all, count) : NULL;
+  if (calls) calls = between_gaps(b, calls);
   return calls ? of_two(b, TSL__TAG_SEQUENCE, text, optional(b, calls)) : text;
 }
 

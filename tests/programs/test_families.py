@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Answers as the chat templates of the model families write them are read back, whole and byte by
-byte: text, thinking, one call and two, Unicode, empty arguments, nested values, a string with a line
-break and quotes. Each preset of schemas/tools has a writer here, which knows nothing of the preset.
+"""Answers as the chat templates of the model families write them are read back: text, thinking, one
+call and two, Unicode, empty arguments, nested values, a string with a line break and quotes; whole,
+and some byte by byte. Each preset has a writer here, which knows nothing of the preset.
 
   cases      answers of particular models that were read wrongly once
 
@@ -428,23 +428,18 @@ def write(form, reasoning, content, calls):
     return out + before + form["begin"] + written + form["end"] + form.get("last", "")
 
 
-def read(preset, text, folder, request, *options):
-    """What the two ways of reading say: whole, and byte by byte."""
+def parse(preset, texts, folder, request, *options):
+    """The lines that the tool writes about these answers."""
     answer = folder / "answer.txt"
-    answer.write_bytes(text.encode())
+    answer.write_bytes(b"\0".join(t.encode() for t in texts))
     command = [CLI, "tools", "--preset", preset, "--tools", request, "--parse", answer, *options]
-    out = []
-    for more in ([], ["--stream"]):
-        done = subprocess.run([*command, *more], capture_output=True, text=True, cwd=ROOT)
-        if done.returncode:
-            return done.stderr, None
-        out.append(done.stdout)
-    parts = {"text": "", "reasoning": ""}
-    for line in out[1].splitlines():
-        part = json.loads(line)
-        if part["part"] in parts:
-            parts[part["part"]] += part["text"]
-    return json.loads(out[0]), parts
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    check("--null" in options or not done.returncode, preset, repr(texts), done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def joined(parts, kind):
+    return "".join(part["text"] for part in parts if part["part"] == kind)
 
 
 def plain(text, marks):
@@ -457,23 +452,139 @@ def published(folder, request):
     for preset in PRESETS:
         form = WRITERS.get(preset)
         check(form is not None, "no writer for", preset)
-        for reasoning, content, calls in ANSWERS if form else []:
-            if reasoning is not None and "think" not in form:
-                continue
-            if content and calls and form.get("either"):
-                content = ""
-            text = write(form, reasoning, content, calls)
-            parsed, parts = read(preset, text, folder, request)
+        answers = [
+            (reasoning, "" if content and calls and form.get("either") else content, calls)
+            for reasoning, content, calls in (ANSWERS if form else [])
+            if reasoning is None or "think" in form
+        ]
+        texts = [write(form, *answer) for answer in answers]
+        read = parse(preset, texts, folder, request, "--null")
+        check(len(read) == len(texts), "answers", preset, len(read))
+        for (reasoning, content, calls), text, parsed in zip(answers, texts, read, strict=False):
             where = (preset, repr(text), parsed)
-            if not parts:
-                check(False, *where)
+            if not parsed:
+                check(False, "not read", *where)
                 continue
             got = [(c["name"], c["arguments"]) for c in parsed["calls"]]
             check(got == calls, "calls", *where)
-            check(parsed["content"] == content == parts["text"], "content", *where, parts)
-            thought = parsed["reasoning"]
-            check(thought == parts["reasoning"], "reasoning", *where, parts)
-            check(plain(thought, ["\n"]) == (reasoning or ""), "reasoning", *where)
+            check(parsed["content"] == content, "content", *where)
+            check(plain(parsed["reasoning"], ["\n"]) == (reasoning or ""), "reasoning", *where)
+        for text, parsed in list(zip(texts, read, strict=False))[-2:]:
+            parts = parse(preset, [text], folder, request, "--stream")
+            check(parsed and joined(parts, "text") == parsed["content"], "streamed", preset, text)
+            check(
+                parsed and joined(parts, "reasoning") == parsed["reasoning"],
+                "streamed thinking",
+                preset,
+                text,
+            )
+
+
+QUIET = {
+    "name": "run",
+    "parameters": schema(
+        ["cmd"],
+        False,
+        cmd={"type": "string"},
+        env=dict(type="object", additionalProperties={"type": "string"}),
+    ),
+}
+FREE = {"tools": [{"type": "function", "function": f} for f in (QUIET, {"name": "ping"})]}
+NUMBER = {
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {"name": "x", "schema": schema(["a"], a={"type": "integer"})},
+    }
+}
+CASES = [  # preset, request, options, answer, content, reasoning, calls
+    (
+        "qwen3",
+        REQUEST,
+        ["--order", "any"],
+        as_json("<tool_call>\n", "}\n</tool_call>")(0, "get_weather", {"days": 3, "city": "Paris"}),
+        "",
+        "",
+        [PARIS],
+    ),
+    ("glm4", NUMBER, [], '\n<think>x</think>\n{"a": 1}', '{"a": 1}', "x", []),
+    (
+        "command",
+        REQUEST,
+        [],
+        "<|START_THINKING|>x<|END_THINKING|><|START_TEXT|>Hello<|END_TEXT|>",
+        "Hello",
+        "x",
+        [],
+    ),
+    (
+        "command",
+        REQUEST,
+        [],
+        '<|START_TEXT|>Hi<|END_TEXT|><|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": '
+        '"get_time", "parameters": {}}\n]<|END_ACTION|>',
+        "Hi",
+        "",
+        [TIME],
+    ),
+    ("llama3", REQUEST, [], '<|python_tag|>{"name": "get_time", "parameters": {}}', "", "", [TIME]),
+    ("qwen3-coder", REQUEST, [], QWEN(0, *PARIS).removeprefix("<tool_call>\n"), "", "", [PARIS]),
+    (
+        "qwen3-coder",
+        REQUEST,
+        ["--thinking", "on"],
+        "Dice.\n</think>\n" + QWEN(0, *PARIS),
+        "",
+        "Dice.\n",
+        [PARIS],
+    ),
+    (
+        "gemma4",
+        REQUEST,
+        [],
+        '<|channel>thought\nx<channel|><|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}'
+        "<tool_call|>",
+        "",
+        "x",
+        [PARIS],
+    ),
+    (
+        "minimax-m3",
+        FREE,
+        [],
+        f'{MARKER}<tool_call>\n{MARKER}<invoke name="ping">{MARKER}</invoke>\n{MARKER}</tool_call>',
+        "",
+        "",
+        [("ping", {})],
+    ),
+    (
+        "minimax-m3",
+        FREE,
+        [],
+        WRITERS["minimax-m3"]["begin"]
+        + WRITERS["minimax-m3"]["call"](0, "run", {"cmd": "x", "env": {"k": "v", "P Q": ""}})
+        + WRITERS["minimax-m3"]["end"],
+        "",
+        "",
+        [("run", {"cmd": "x", "env": {"k": "v", "P Q": ""}})],
+    ),
+]
+
+
+def cases(folder):
+    request = folder / "case.json"
+    for preset, asked, options, text, content, reasoning, calls in CASES:
+        request.write_text(json.dumps(asked), encoding="utf-8")
+        read = parse(preset, [text], folder, request, *options)
+        check(
+            read
+            and read[0]["content"] == content
+            and read[0]["reasoning"] == reasoning
+            and [(c["name"], c["arguments"]) for c in read[0]["calls"]] == calls,
+            "case",
+            preset,
+            repr(text),
+            read,
+        )
 
 
 def main():
@@ -482,6 +593,7 @@ def main():
         request = folder / "request.json"
         request.write_text(json.dumps(REQUEST), encoding="utf-8")
         published(folder, request)
+        cases(folder)
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed or not passed else 0
 
