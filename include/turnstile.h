@@ -1521,6 +1521,9 @@ typedef struct tsl_tools_options {
    * (thinking.budget_tokens), else any number. "max_tokens" at tsl_grammar_tags says how they count
    */
   uint32_t max_thinking_tokens;
+  /* For reading back what nobody constrained: members in any order, compact JSON around a call, no
+   * line break beside it, Python's True, False and None where a style has JSON's words */
+  bool lenient;
   const tsl_schema_options *schema; /* NULL: defaults */
   /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
   tsl_grammar *over;

@@ -21,7 +21,7 @@ typedef struct settings {
   const char *preset, *tools, *choice, *parse, *vocab, *vocab_cache, *tags;
   int parallel;
   tsl_thinking thinking;
-  bool list, compile, stream, null, masks;
+  bool list, compile, stream, null, masks, strict;
   uint64_t generate, seed, max_thinking, budget;
   tsl_schema_options schema;
   const char *nudge[NUDGES_MAX];
@@ -50,6 +50,7 @@ static bool set_compile(void *to, const char *v) {
 static bool set_stream(void *to, const char *v) { return (void)v, ((settings *)to)->stream = true; }
 static bool set_null(void *to, const char *v) { return (void)v, ((settings *)to)->null = true; }
 static bool set_masks(void *to, const char *v) { return (void)v, ((settings *)to)->masks = true; }
+static bool set_strict(void *to, const char *v) { return (void)v, ((settings *)to)->strict = true; }
 static bool set_nudge(void *to, const char *v) {
   settings *o = to;
   return o->nudge_count < NUDGES_MAX && *v ? o->nudge[o->nudge_count++] = v, true : false;
@@ -108,6 +109,10 @@ static const cli_option table[] = {
     {"--parse", "F", "read an answer back: writes its text, thinking and calls as JSON", set_parse},
     {"--stream", NULL, "with --parse: read byte by byte, and write each part as it becomes certain",
      set_stream},
+    {"--strict", NULL,
+     "with --parse: read what the mask allows and nothing else (default: an answer that does not "
+     "match is read once more, leniently)",
+     set_strict},
     {"--null", NULL,
      "with --parse: the file holds several answers, each ended by a NUL byte; one line of JSON for "
      "each, null where it does not match",
@@ -265,6 +270,30 @@ static void print_parts(tsl_parser *p) {
   while (tsl_parser_next(p, &part)) print_part(&part);
 }
 
+/* An answer that does not match, as models write it that nobody constrained. False: that neither. */
+static bool read_leniently(job *j, const cli_text *text) {
+  tsl_tools_options options = j->options;
+  tsl_grammar *g = NULL;
+  tsl_parser *p = NULL;
+  options.lenient = true;
+  bool fine = tsl_grammar_tools(j->vocab, j->request.at, j->request.length, &options, NULL, &g,
+                                NULL) == TSL_OK &&
+              tsl_parser_new(g, NULL, &p) == TSL_OK &&
+              tsl_parser_text(p, text->at, text->length) == TSL_OK &&
+              tsl_parser_finish(p) == TSL_OK;
+  if (fine) puts(tsl_parser_json(p));
+  tsl_parser_free(p);
+  tsl_grammar_release(g);
+  return fine;
+}
+
+static bool matches(tsl_parser *p, const cli_text *text) {
+  bool fine =
+      tsl_parser_text(p, text->at, text->length) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
+  tsl_parser_reset(p);
+  return fine;
+}
+
 static int read_back(tsl_parser *p, const cli_text *text, bool stream) {
   tsl_status status = TSL_OK;
   size_t step = stream ? 1 : text->length, at = 0;
@@ -309,7 +338,12 @@ static int parse(job *j) {
   if (!cli_read(j->o->parse, &text)) return CLI_BAD;
   int code =
       tsl_parser_new(j->grammar, NULL, &p) == TSL_OK ? CLI_OK : cli_complain("tools: no parser");
-  if (code == CLI_OK) code = j->o->null ? read_all(p, &text) : read_back(p, &text, j->o->stream);
+  bool again = code == CLI_OK && !j->o->strict && !j->o->null && !j->o->stream && !j->o->tags;
+  if (again && !matches(p, &text) && read_leniently(j, &text)) {
+    fputs("turnstile: the answer does not match; it was read leniently\n", stderr);
+  } else if (code == CLI_OK) {
+    code = j->o->null ? read_all(p, &text) : read_back(p, &text, j->o->stream);
+  }
   tsl_parser_free(p);
   cli_text_free(&text);
   return code;

@@ -193,7 +193,8 @@ static tsl__expr typed_values(struct schema *s, goal g, tsl__string key) {
   return all;
 }
 
-static tsl__expr python_values(struct schema *s, goal g, tsl__string key) {
+/* Python's words, where the values may be what they mean. */
+static tsl__expr python_words(struct schema *s, const struct goal_entry *e, tsl__string key) {
   static const struct {
     const char *word;
     uint8_t type;
@@ -201,6 +202,14 @@ static tsl__expr python_values(struct schema *s, goal g, tsl__string key) {
   } words[] = {{"None", T_NULL, TSL__AS_NULL},
                {"False", T_FALSE, TSL__AS_FALSE},
                {"True", T_TRUE, TSL__AS_TRUE}};
+  tsl__expr all = TSL__NONE;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (e->scalars & words[i].type)
+      all = tsl__expr_alt(s->x, all, written(s, literal(s, words[i].word), key, words[i].spelling));
+  return all;
+}
+
+static tsl__expr python_values(struct schema *s, goal g, tsl__string key) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   tsl__expr all = written(
       s,
@@ -208,10 +217,7 @@ static tsl__expr python_values(struct schema *s, goal g, tsl__string key) {
                     values_of(s, g, s->style->json_words ? T_ALL : T_NUMBER | T_ARRAY | T_OBJECT),
                     e->any_string ? s->shared.string : e->string),
       key, TSL__AS_JSON);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (e->scalars & words[i].type)
-      all = tsl__expr_alt(s->x, all, written(s, literal(s, words[i].word), key, words[i].spelling));
-  return all;
+  return tsl__expr_alt(s->x, all, python_words(s, e, key));
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
@@ -313,6 +319,8 @@ tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, ui
     bare = written(s, bare_text(s, value), known, TSL__AS_BARE);
   json = style->typed ? typed_values(s, value, known)
                       : written(s, other_values(s, value), known, TSL__AS_JSON);
+  if (style->words && !style->typed && bare == TSL__NONE)
+    json = tsl__expr_alt(s->x, json, python_words(s, tsl__goal_of(s, value), known));
   if (!style->json_open)
     return seq3(s, open, name, tsl__expr_seq(s->x, between, tsl__expr_alt(s->x, json, bare)));
   tsl__expr as_json = seq3(s, styled(s, style->json_open), name,

@@ -129,7 +129,7 @@ struct tsl__tag {
   tsl__string source; /* its text, for what was compiled before; NULL: not known */
   bool detached;      /* the schema is no part of the text that the rest was read from */
   const char *style;  /* NULL: JSON */
-  bool at_least_one, once, complement, by_token, any_order;
+  bool at_least_one, once, complement, by_token, any_order, lenient;
   uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
 };
 
@@ -180,7 +180,7 @@ typedef struct tsl__style_text {
   tsl__expr e;
 } tsl__style_text;
 
-#define TSL__STYLES_MAX 24u
+#define TSL__STYLES_MAX 48u
 
 /* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
 typedef struct tsl__captures {

@@ -496,7 +496,14 @@ NUMBER = {
         "json_schema": {"name": "x", "schema": schema(["a"], a={"type": "integer"})},
     }
 }
+COMPACT = '{"name":"get_weather","arguments":{"days":3,"city":"Paris"}}'
 CASES = [  # preset, request, options, answer, content, reasoning, calls
+    # what models write beside their formats
+    ("qwen3", REQUEST, [], f"<tool_call>\n{COMPACT}\n</tool_call>", "", "", [PARIS]),
+    ("qwen3", REQUEST, [], f"Hi\n<tool_call>{COMPACT}</tool_call>", "Hi", "", [PARIS]),
+    ("hunyuan-a13b", REQUEST, [], f"<tool_calls>[{COMPACT}]</tool_calls>", "", "", [PARIS]),
+    ("qwen3-coder", REQUEST, [], QWEN(0, *LONDON).replace("true", "True"), "", "", [LONDON]),
+    ("glm4", REQUEST, [], GLM(0, *LONDON).replace("true", "True"), "", "", [LONDON]),
     (
         "qwen3",
         REQUEST,
@@ -575,6 +582,10 @@ def cases(folder):
     for preset, asked, options, text, content, reasoning, calls in CASES:
         request.write_text(json.dumps(asked), encoding="utf-8")
         read = parse(preset, [text], folder, request, *options)
+        if not options and text.replace("True", "") != text:
+            strict = [CLI, "tools", "--preset", preset, "--tools", request, "--strict", "--parse"]
+            done = subprocess.run([*strict, folder / "answer.txt"], capture_output=True, cwd=ROOT)
+            check(done.returncode == 1, "strictly", preset, repr(text))
         check(
             read
             and read[0]["content"] == content

@@ -294,6 +294,7 @@ pub struct tsl_tools_options {
     pub parallel: c_int,
     pub thinking: c_int,
     pub max_thinking_tokens: u32,
+    pub lenient: bool,
     pub schema: *const tsl_schema_options,
     pub over: *mut tsl_grammar,
 }

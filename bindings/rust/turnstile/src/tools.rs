@@ -65,6 +65,7 @@ impl ToolsOptions {
             },
             thinking: self.thinking as c_int,
             max_thinking_tokens: self.max_thinking_tokens,
+            lenient: false,
             schema: &*schema,
             over: self.over.as_ref().map_or(null_mut(), |over| over.0.as_ptr()),
         };
