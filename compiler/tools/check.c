@@ -144,3 +144,42 @@ const char *tsl__preset_wrong(const tsl__json *p) {
   if (gaps && !are_gaps(gaps)) return "gaps";
   return exclude && !are_excluded(exclude) ? "exclude" : NULL;
 }
+
+/* ---- what cannot be told apart --------------------------------------------------------------- */
+
+/* Does free text never hold the marker? It does not if a part of it is excluded. */
+static bool is_kept_out(const tsl__json *preset, tsl__string marker) {
+  const tsl__json *list = GET(preset, "exclude");
+  for (uint32_t i = 0; list && i < list->length; i++) {
+    const tsl__json *e = &list->items[i];
+    for (uint32_t at = 0; at + e->length <= marker.length; at++)
+      if (!memcmp(marker.at + at, e->text, e->length)) return true;
+  }
+  return !marker.length;
+}
+
+/* The first text of a list that free text may hold. */
+static bool all_kept_out(const tsl__json *preset, const tsl__json *list, tsl__string *marker) {
+  bool several = list && list->kind == TSL__JSON_ARRAY;
+  for (uint32_t i = 0; list && i < (several ? list->length : 1); i++) {
+    const tsl__json *one = several ? &list->items[i] : list;
+    *marker = (tsl__string){one->text, one->length};
+    if (!is_kept_out(preset, *marker)) return false;
+  }
+  return true;
+}
+
+static bool form_kept_out(const tsl__json *preset, const tsl__json *form, tsl__string *marker) {
+  return all_kept_out(preset, GET(form, "begin"), marker) &&
+         all_kept_out(preset, GET(form, "end"), marker);
+}
+
+const char *tsl__preset_mixed(const tsl__json *p, tsl__string *marker) {
+  const tsl__json *thinking = tsl__form_object(p, "thinking"), *text = GET(p, "text");
+  if (GET(p, "messages")) return NULL;
+  if (thinking && !form_kept_out(p, thinking, marker)) return "thinking";
+  bool several = text && text->kind == TSL__JSON_ARRAY, some = text && text->kind > TSL__JSON_TRUE;
+  for (uint32_t i = 0; some && i < (several ? text->length : 1); i++)
+    if (!form_kept_out(p, several ? &text->items[i] : text, marker)) return "text";
+  return NULL;
+}

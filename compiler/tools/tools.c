@@ -603,6 +603,12 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
     return tsl__tags_fail(
         t, TSL_ERR_SCHEMA, NULL,
         "the preset's \"%s\" is missing or malformed: docs/tools.md says what it needs", wrong);
+  tsl__string marker;
+  if ((wrong = tsl__preset_mixed(preset, &marker)))
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, NULL,
+                          "the preset cannot tell \"%.*s\" of its \"%s\" from text: name it, or a "
+                          "part of it, in \"exclude\"",
+                          (int)(marker.length < 60 ? marker.length : 60), marker.at, wrong);
   if (!tsl__tools_request(t, options, &request)) return NULL;
   if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
   if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;

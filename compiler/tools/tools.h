@@ -65,6 +65,9 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options);
 /* check.c: the member of a preset that is not as it must be, or NULL. */
 const char *tsl__preset_wrong(const tsl__json *preset);
+/* "thinking" or "text" where free text may hold one of its markers, which would be read as text;
+ * else NULL. */
+const char *tsl__preset_mixed(const tsl__json *preset, tsl__string *marker);
 /* A text of a form, "" where it has none; an object of it, or NULL (`of` may be NULL for a text). */
 tsl__string tsl__form_text(const tsl__json *of, const char *key);
 const tsl__json *tsl__form_object(const tsl__json *of, const char *key);

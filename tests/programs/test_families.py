@@ -4,6 +4,7 @@ call and two, Unicode, empty arguments, nested values, a string with a line brea
 and some byte by byte. Each preset has a writer here, which knows nothing of the preset.
 
   cases      answers of particular models that were read wrongly once
+  own        a preset whose markers cannot be told from text is an error
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -598,6 +599,39 @@ def cases(folder):
         )
 
 
+OWN = {
+    "thinking": {"begin": "<t>", "end": "</t>"},
+    "exclude": ["<t>", "</t>", "<say>", "</say"],
+    "text": {"begin": "<say>", "end": "</say>"},
+    "trigger": "<c>",
+    "calls": [{"begin": "<c>{name}", "style": "json", "end": "</c>"}],
+}
+
+
+def own(folder, request):
+    """A preset of one's own: markers that free text may hold are an error that names them."""
+    file = folder / "own.json"
+    for left_out, marker, part in (
+        (None, "", ""),
+        ("<t>", "<t>", "thinking"),
+        ("</t>", "</t>", "thinking"),
+        ("<say>", "<say>", "text"),
+        ("</say", "</say>", "text"),
+    ):
+        preset = OWN | {"exclude": [e for e in OWN["exclude"] if e != left_out]}
+        file.write_text(json.dumps(preset), encoding="utf-8")
+        command = [CLI, "tools", "--preset", file, "--tools", request, "--compile"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+        wrong = f'"{marker}" of its "{part}"'
+        check(
+            done.returncode == (2 if left_out else 0) and (not left_out or wrong in done.stderr),
+            "own preset",
+            left_out,
+            done.returncode,
+            done.stderr,
+        )
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -605,6 +639,7 @@ def main():
         request.write_text(json.dumps(REQUEST), encoding="utf-8")
         published(folder, request)
         cases(folder)
+        own(folder, request)
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed or not passed else 0
 

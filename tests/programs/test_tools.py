@@ -166,6 +166,24 @@ def nudges(preset, names):
     return out[:60]
 
 
+# Presets whose formats differ in kind: these go through all choices.
+FULLY = {
+    "cohere",
+    "command",
+    "deepseek-v3.2",
+    "functionary-v3.2",
+    "gemma4",
+    "glm4",
+    "gpt-oss",
+    "kimi-k2",
+    "kimi-k3",
+    "lfm2",
+    "llama3",
+    "minimax-m3",
+    "mistral-v11",
+    "qwen3",
+    "qwen3-coder",
+}
 LONGEST = {}  # the longest token of each vocabulary
 CHOICES = (  # the vocabulary, and the options
     (0, "--thinking", "auto"),
@@ -196,6 +214,8 @@ def round_trip():
         name = preset["name"]
         nudge = [a for text in nudges(preset, schemas) for a in ("--nudge", text)]
         for case, (file, *arguments) in enumerate(CHOICES):
+            if path.stem not in FULLY and (case + len(name)) % 3:
+                continue  # of the others a third each
             file = files[file % len(files)]
             vocab = ["--vocab", file, "--vocab-cache", VOCABS] if file else []
             out = run(
@@ -241,11 +261,14 @@ def round_trip():
                     )
                 if "none" in arguments:
                     check(not parsed["calls"], "no call", name, repr(text))
-                    for form in listed(preset.get("text") or []):
-                        if text.startswith(form["begin"]):
-                            text = text.removeprefix(form["begin"]).removesuffix(form["end"])
+                    text = text.removesuffix(preset.get("end", ""))
+                    contents = [text] + [
+                        text.removeprefix(form["begin"]).removesuffix(form["end"])
+                        for form in listed(preset.get("text") or [])
+                        if text.startswith(form["begin"])
+                    ]
                     if not preset.get("messages"):
-                        check(parsed["content"] == text, "free text", name, repr(text), parsed)
+                        check(parsed["content"] in contents, "free text", name, repr(text), parsed)
     print(
         f"  round: {len(PRESETS)} presets, {total} answers, {calls} calls, {several} answers with "
         "several"

@@ -627,7 +627,7 @@ static void presets_compile(void) {
       tsl_grammar_release(g);
       tsl_grammar_release(again);
     }
-  CHECK(n == 20);
+  CHECK(n == 45);
   free(written);
 }
 
