@@ -207,10 +207,11 @@ uint64_t tsl__exprs_steps(const tsl__exprs *x) { return x->steps; }
 
 bool tsl__exprs_step(tsl__exprs *x) { return spend(x, 1); }
 
-void tsl__exprs_work(tsl__exprs *x, uint64_t things) {
+bool tsl__exprs_work(tsl__exprs *x, uint64_t things) {
   uint64_t work = x->work + things;
   x->work = work % TSL__WORK;
   if (work >= TSL__WORK) spend(x, work / TSL__WORK);
+  return x->status == TSL_OK;
 }
 
 /* What two nodes of a kind must have in common to be one (kind.def). */

@@ -70,8 +70,8 @@ uint64_t tsl__exprs_bound(tsl__exprs *x, uint64_t max_steps);
 /* What it took so far. */
 uint64_t tsl__exprs_steps(const tsl__exprs *x);
 /* Count work of a front end, by things touched; steps and time are looked at now and then (sticky
- * failure). */
-void tsl__exprs_work(tsl__exprs *x, uint64_t things);
+ * failure). False: stop, because something has failed. */
+bool tsl__exprs_work(tsl__exprs *x, uint64_t things);
 /* The front end holds so many bytes beside x: they count against max_memory. */
 void tsl__exprs_hold(tsl__exprs *x, size_t bytes);
 size_t tsl__exprs_held(const tsl__exprs *x);

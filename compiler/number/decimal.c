@@ -4,6 +4,11 @@
  * power of ten changes i and j only. "a is a multiple of m" compares the twos and fives, and
  * divides the u. Nothing huge is ever multiplied out.
  *
+ * Short way Where a / m has few digits, one division decides without any factors. So it is for the
+ *           numbers of a schema: a value that is left out is some multiple of the multiple.
+ * Cost      In limbs of nine digits, n of a, k of m: (n - k + 1) × k the short way. Factors take n
+ *           for each 29 twos and 12 fives, and the lcm some 20 k² besides.
+ *
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -211,11 +216,22 @@ static tsl_status unfactor(tsl__arena *arena, factored *f, tsl__decimal *out) {
 
 bool tsl__decimal_is_integer(const tsl__decimal *d) { return d->exponent >= 0; }
 
+/* a / m has that many digits at most where one division is cheaper than factors. */
+#define SHORT_QUOTIENT 400
+
 bool tsl__decimal_is_multiple(const tsl__decimal *a, const tsl__decimal *m) {
   if (!a->count) return true;
   int64_t shift = a->exponent - m->exponent;
-  if (shift < 0) return false;
+  if (shift < 0 || tsl__decimal_magnitude(a) < tsl__decimal_magnitude(m)) return false;
   factored fa, fm;
+  if (tsl__decimal_magnitude(a) - tsl__decimal_magnitude(m) <= SHORT_QUOTIENT &&
+      tsl__nat_from_digits(&fa.u, a->digits, a->count) &&
+      tsl__nat_from_digits(&fm.u, m->digits, m->count) &&
+      tsl__nat_scale10(&fa.u, (uint64_t)shift)) {
+    tsl__nat rest;
+    tsl__nat_divide(&fa.u, &fm.u, NULL, &rest);
+    return tsl__nat_is_zero(&rest);
+  }
   if (!factor(a, &fa) || !factor(m, &fm)) return false;
   if (fa.twos < fm.twos || fa.fives < fm.fives) return false;
   tsl__nat rest;
@@ -227,6 +243,15 @@ tsl_status tsl__decimal_lcm(tsl__arena *arena, const tsl__decimal *a, const tsl_
                             tsl__decimal *out) {
   factored fa, fb;
   tsl__nat gcd, part;
+  const tsl__decimal *of_both = tsl__decimal_is_multiple(a, b)   ? a
+                                : tsl__decimal_is_multiple(b, a) ? b
+                                                                 : NULL;
+  if (of_both) {
+    char *copy = tsl__arena_copy(arena, of_both->digits, of_both->count);
+    if (!copy) return TSL_ERR_NO_MEMORY;
+    *out = (tsl__decimal){copy, of_both->count, false, of_both->exponent};
+    return TSL_OK;
+  }
   if (!factor(a, &fa) || !factor(b, &fb)) return TSL_ERR_LIMIT;
   tsl__nat_gcd(&gcd, &fa.u, &fb.u);
   tsl__nat_divide(&fb.u, &gcd, &part, NULL);

@@ -24,6 +24,12 @@ static inline bool tsl__no_exponent(const tsl__side *side) {
   return (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)) != 0;
 }
 
+/* Count work on that many limbs: each costs a quarter of what a node of an expression does. False:
+ * stop. */
+static inline bool tsl__side_spend(const tsl__side *side, uint64_t limbs) {
+  return !side->limbs || !side->x || tsl__exprs_work(side->x, limbs / 4 + 1);
+}
+
 /* The first digit other than 0, which decides where the bounds and excluded values begin. */
 void tsl__number_state_first(const tsl__side *side, tsl__number_state *st, uint32_t digit);
 /* Takes out of the record what has no influence on any future. */

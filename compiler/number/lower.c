@@ -208,7 +208,7 @@ static uint32_t shortest(void *ctx, uint32_t param) {
     r.shortest = tsl__number_state_shortest(side, read_back(t, &r), r.shortest,
                                             tsl__number_state_place(side, t->scratch));
     r.measured = true;
-    t->records.at[param] = r;
+    if (!tsl__exprs_status(t->x)) t->records.at[param] = r;
   }
   return r.shortest;
 }
@@ -270,7 +270,7 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   tsl__number_state *st = read_back(t, &r);
   tsl__exprs_work(x, r.count); /* as long as its units are */
   if (byte == 'e' || byte == 'E') return step_exponent(x, side, st);
-  if (!tsl__number_state_push(side, st, byte)) return TSL__NONE;
+  if (!tsl__number_state_push(side, st, byte) || tsl__exprs_status(x)) return TSL__NONE;
   t->before = param;
   t->byte = byte;
   return state_expr(x, t, r.side, st, r.shortest ? r.shortest - 1 : 0);
@@ -318,10 +318,10 @@ static uint64_t side_hash(const tsl__side *s) {
   return h;
 }
 
-/* The index of the side of a sign; UINT32_MAX when out of memory. */
+/* The index of the side of a sign; UINT32_MAX: failed (sticky in x). */
 static uint32_t intern_side(tsl__numbers *t, const tsl__number_spec *spec, bool negative) {
   tsl__side side;
-  if (tsl__side_make(&side, &t->arena, spec, negative) ||
+  if (tsl__side_make(&side, t->x, &t->arena, spec, negative) ||
       !make_work(t, tsl__number_state_size(&side)))
     return UINT32_MAX;
   uint64_t hash = side_hash(&side);
@@ -371,7 +371,7 @@ tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {
   tsl__number_spec s;
   tsl__expr free = unconstrained(t->x, spec);
   if (free != TSL__NONE) return free;
-  tsl_status status = tsl__number_intersect(&t->arena, spec, spec, &s);
+  tsl_status status = tsl__number_intersect(t->x, &t->arena, spec, spec, &s);
   if (status == TSL_ERR_NO_MEMORY) return tsl__expr_no_memory(t->x);
   if (status)
     tsl__exprs_fail(t->x, status,
@@ -409,7 +409,7 @@ bool tsl__number_place(const tsl__native *native, uint32_t param, tsl__number_at
 
 tsl__expr tsl__number_from(tsl__numbers *t, const tsl__number_at *at) {
   tsl__number_spec s;
-  tsl_status status = tsl__number_intersect(&t->arena, &at->spec, &at->spec, &s);
+  tsl_status status = tsl__number_intersect(t->x, &t->arena, &at->spec, &at->spec, &s);
   if (status)
     return tsl__exprs_fail(t->x, status, "numbers: a constraint that is out of bounds"), TSL__NONE;
   if (s.empty) return TSL__NONE;

@@ -15,7 +15,9 @@
  *           further apart than 10^900 times m, so there are members between them, and a single
  *           value is compared with m exactly.
  * Cost      One division of big numbers for each bound, and one for each multiple that is ruled
- *           out.
+ *           out. Long numbers take time in the square of their digits, and there may be thousands
+ *           of them. So each question about a list counts its limbs as work (spend), and the
+ *           caller's time or steps can end it.
  * Ref       Kanold 1967 "Über eine zahlentheoretische Funktion von Jacobsthal".
  * Tested by tests/number/test_number.c
  *
@@ -122,11 +124,37 @@ static bool ceiling(const tsl__decimal *x, const tsl__decimal *m, bool exclusive
 typedef TSL__VEC(tsl__decimal) decimals;
 
 typedef struct builder {
+  tsl__exprs *x; /* counts the work; may be NULL */
   tsl__arena *arena;
   tsl__number_spec s;
   decimals multiples, non_multiples, excluded;
   tsl_status status;
 } builder;
+
+/* Numbers of so many digits cost nothing that is worth counting. */
+#define SHORT_DIGITS 36
+
+/* Count work on limbs, four of which cost what a node of an expression does. False: stop. */
+static bool spend_limbs(tsl__exprs *x, uint64_t limbs) {
+  return !x || tsl__exprs_work(x, limbs / 4);
+}
+
+/* Count `times` divisions of a number by one of the length of m, where the quotient is short: most
+ * often it is, since both are multiples of one number. */
+static bool spend_in(tsl__exprs *x, const tsl__decimal *m, uint32_t times) {
+  return m->count <= SHORT_DIGITS || spend_limbs(x, (uint64_t)times * (4 * m->count / 9));
+}
+
+static bool spend(builder *b, const tsl__decimal *m, uint32_t times) {
+  if (!spend_in(b->x, m, times) && !b->status) b->status = tsl__exprs_status(b->x);
+  return !b->status;
+}
+
+/* Count a least common multiple, of which Euclid's algorithm is the most. */
+static bool spend_on_lcm(builder *b, const tsl__decimal *d) {
+  uint32_t limbs = d->count / 9;
+  return spend(b, d, 2 + limbs);
+}
 
 static bool keep(builder *b, decimals *list, const tsl__decimal *d) {
   tsl__decimal copy = *d;
@@ -175,7 +203,7 @@ static void gather(builder *b, const tsl__number_spec *a) {
 
 /* All multiples become their least common one. */
 static void merge_multiples(builder *b) {
-  for (size_t i = 1; i < b->multiples.n && !b->status; i++)
+  for (size_t i = 1; i < b->multiples.n && spend_on_lcm(b, &b->multiples.at[0]); i++)
     b->status =
         tsl__decimal_lcm(b->arena, &b->multiples.at[0], &b->multiples.at[i], &b->multiples.at[0]);
   if (b->multiples.n) b->multiples.n = 1;
@@ -188,14 +216,15 @@ static int by_value(const void *a, const void *b) { return tsl__decimal_compare(
 static void merge_non_multiples(builder *b) {
   decimals *list = &b->non_multiples;
   size_t n = 0;
-  for (size_t i = 0; i < list->n && b->multiples.n && !b->status; i++)
+  for (size_t i = 0; i < list->n && b->multiples.n && spend_on_lcm(b, &b->multiples.at[0]); i++)
     b->status = tsl__decimal_lcm(b->arena, &list->at[i], &b->multiples.at[0], &list->at[i]);
   if (b->status) return;
   if (list->n) qsort(list->at, list->n, sizeof *list->at, by_value);
   for (size_t i = 0; i < list->n; i++) {
     bool implied = false;
-    for (size_t j = 0; j < n && !implied; j++)
+    for (size_t j = 0; j < n && !implied && spend(b, &list->at[j], 1); j++)
       implied = tsl__decimal_is_multiple(&list->at[i], &list->at[j]);
+    if (b->status) return;
     if (!implied) list->at[n++] = list->at[i];
   }
   list->n = n;
@@ -222,7 +251,7 @@ static void tighten_discrete(builder *b, bool upper) {
   if (!(upper ? s->has_max : s->has_min) ||
       !ceiling(&bound, m, upper ? s->max_exclusive : s->min_exclusive, &at))
     return;
-  for (;;) {
+  while (spend(b, m, s->non_multiple_count + 1)) {
     if (!multiplier_value(&at, m, digits, &value)) return;
     if (upper) value = tsl__decimal_negate(value);
     if (!in_bounds(s, &value)) { /* past the other bound */
@@ -232,7 +261,7 @@ static void tighten_discrete(builder *b, bool upper) {
     if (avoids_non_multiples(s, &value) && !is_excluded(s, &value)) break;
     if (!next_multiplier(&at)) return;
   }
-  set_bound(b, upper, &value, false);
+  if (!b->status) set_bound(b, upper, &value, false);
 }
 
 static void tighten_dense(builder *b) {
@@ -256,7 +285,7 @@ static void filter_excluded(builder *b) {
   size_t n = 0;
   inside.excluded_count = 0;
   if (list->n) qsort(list->at, list->n, sizeof *list->at, by_value);
-  for (size_t i = 0; i < list->n; i++)
+  for (size_t i = 0; i < list->n && spend(b, &list->at[i], inside.non_multiple_count + 1); i++)
     if (tsl__number_admits(&inside, &list->at[i]) &&
         !(n && tsl__decimal_equal(&list->at[n - 1], &list->at[i])))
       list->at[n++] = list->at[i];
@@ -286,6 +315,7 @@ static void canonicalise(builder *b) {
       if (!s->empty && !b->status) tighten_discrete(b, true);
     }
   }
+  if (b->status) return;
   s->empty |= bounds_empty(s);
   filter_excluded(b);
   simplify_constant(b);
@@ -312,9 +342,9 @@ static void settle(builder *b, tsl__number_spec *out) {
   for (int i = 0; i < 3; i++) tsl__vec_free(a, lists[i]);
 }
 
-tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a,
+tsl_status tsl__number_intersect(tsl__exprs *x, tsl__arena *arena, const tsl__number_spec *a,
                                  const tsl__number_spec *b, tsl__number_spec *out) {
-  builder build = {.arena = arena};
+  builder build = {.x = x, .arena = arena};
   bool integer, integer_b;
   /* most numbers of most schemas */
   if (tsl__number_plain(a, &integer) && tsl__number_plain(b, &integer_b)) {
@@ -386,19 +416,21 @@ static uint32_t count_range(const multiplier *first, const multiplier *last, uin
   return (uint32_t)(count + 1 - excluded);
 }
 
-static uint32_t count_one_by_one(const tsl__number_spec *s, multiplier *at, uint32_t limit) {
+static uint32_t count_one_by_one(tsl__exprs *x, const tsl__number_spec *s, multiplier *at,
+                                 uint32_t limit) {
   char digits[TSL__NAT_DIGITS];
   tsl__decimal value;
   uint32_t count = 0;
   while (count <= limit && multiplier_value(at, &s->multiples[0], digits, &value) &&
          in_bounds(s, &value)) {
+    if (!spend_in(x, &s->multiples[0], s->non_multiple_count + 1)) return limit + 1;
     count += avoids_non_multiples(s, &value) && !is_excluded(s, &value);
     if (!next_multiplier(at)) return limit + 1;
   }
   return count;
 }
 
-uint32_t tsl__number_count(const tsl__number_spec *s, uint32_t limit) {
+uint32_t tsl__number_count(tsl__exprs *x, const tsl__number_spec *s, uint32_t limit) {
   if (limit == UINT32_MAX) limit--;
   if (s->empty) return 0;
   if (!s->has_min || !s->has_max) return limit + 1;
@@ -409,7 +441,7 @@ uint32_t tsl__number_count(const tsl__number_spec *s, uint32_t limit) {
   if (!ceiling(&s->min, &s->multiples[0], false, &first) ||
       !ceiling(&mirrored, &s->multiples[0], false, &last))
     return limit + 1;
-  if (s->non_multiple_count) return count_one_by_one(s, &first, limit);
+  if (s->non_multiple_count) return count_one_by_one(x, s, &first, limit);
   last.negative = !last.negative && !tsl__nat_is_zero(&last.k);
   return count_range(&first, &last, s->excluded_count, limit);
 }

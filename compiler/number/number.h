@@ -53,9 +53,10 @@ typedef struct tsl__number_spec {
 
 /* Both hold: the canonical spec of the conjunction (a may be b: then it only makes canonical). All
  * that *out points to lives in `arena`, the inputs are not referred to. Emptiness of the value set
- * is found (out->empty). Errors: LIMIT (an lcm of more than TSL__DECIMAL_DIGITS digits, too many
- * non-multiples or excluded values), NO_MEMORY. */
-tsl_status tsl__number_intersect(tsl__arena *arena, const tsl__number_spec *a,
+ * is found (out->empty). The work is counted in x (NULL: by nobody).
+ * Errors: LIMIT (an lcm of more than TSL__DECIMAL_DIGITS digits, too many non-multiples or excluded
+ * values), NO_MEMORY, and what stopped x (its time or its steps). */
+tsl_status tsl__number_intersect(tsl__exprs *x, tsl__arena *arena, const tsl__number_spec *a,
                                  const tsl__number_spec *b, tsl__number_spec *out);
 
 /* Questions about canonical specs. */
@@ -64,8 +65,9 @@ bool tsl__number_empty(const tsl__number_spec *spec);
 /* All numbers, or all integers (*integer)? Of any spec, canonical or not. */
 bool tsl__number_plain(const tsl__number_spec *spec, bool *integer);
 bool tsl__number_equal(const tsl__number_spec *a, const tsl__number_spec *b);
-/* How many values (not spellings) there are, at most limit + 1. */
-uint32_t tsl__number_count(const tsl__number_spec *spec, uint32_t limit);
+/* How many values (not spellings) there are, at most limit + 1. The work is counted in x (NULL: by
+ * nobody); if x stops it, limit + 1. */
+uint32_t tsl__number_count(tsl__exprs *x, const tsl__number_spec *spec, uint32_t limit);
 
 /* Questions about any spec. */
 /* Is the value in the set? Spelling is not looked at. */

@@ -102,7 +102,8 @@ static int64_t shortest_significant(const tsl__side *side, const tsl__number_sta
   int64_t bytes = tsl__most(at_least, 0);
   if (bytes == 0 && tsl__number_state_nullable(side, st)) return 0;
   at_most = tsl__least(at_most, LONGEST);
-  for (bytes = tsl__most(bytes, 1); bytes < at_most && *effort > 0; bytes++) {
+  for (bytes = tsl__most(bytes, 1);
+       bytes < at_most && *effort > 0 && tsl__side_spend(side, side->limbs); bytes++) {
     if (ends_in(side, st, bytes)) return bytes;
     *effort -= effort_of(side, bytes);
   }

@@ -6,12 +6,17 @@
  *
  * Example   Of -5 <= x < 3 the side of "-" has the magnitudes up to 5, inclusive, and the side of
  *           "+" those below 3.
- * Cost      Once for each sign of a spec; a division of the units for each non-multiple.
+ * Cost      Once for each sign of a spec: a division of the units for each non-multiple, and a pass
+ *           over a unit for each 29 twos and 12 fives in it.
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/number/inner.h"
+
+static const tsl__nat *keep(tsl__arena *arena, const tsl__nat *a) {
+  return tsl__arena_copy(arena, a, offsetof(tsl__nat, limb) + a->n * sizeof a->limb[0]);
+}
 
 /* `odd`: what is left of tracker 0's unit without its factors 2 and 5, or 1; set by tracker 0. */
 static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal *d, bool multiple,
@@ -19,14 +24,27 @@ static bool make_tracker(tsl__tracker *t, tsl__arena *arena, const tsl__decimal 
   tsl__nat unit, rest, left;
   if (!tsl__nat_from_digits(&unit, d->digits, d->count)) return false;
   tsl__nat_copy(&rest, &unit);
-  uint32_t twos = tsl__nat_strip(&rest, 2), fives = tsl__nat_strip(&rest, 5);
-  t->depth = twos > fives ? twos : fives;
+  t->twos = tsl__nat_strip(&rest, 2);
+  t->fives = tsl__nat_strip(&rest, 5);
+  t->depth = t->twos > t->fives ? t->twos : t->fives;
   if (multiple) tsl__nat_copy(odd, &rest);
   tsl__nat_divide(odd, &rest, NULL, &left);
   t->implied = tsl__nat_is_zero(&left);
   t->exponent = d->exponent;
-  t->unit = tsl__arena_copy(arena, &unit, offsetof(tsl__nat, limb) + unit.n * sizeof unit.limb[0]);
-  return t->unit != NULL;
+  t->unit = keep(arena, &unit);
+  t->odd = keep(arena, &rest);
+  return t->unit && t->odd;
+}
+
+/* Numbers of so many limbs in all cost nothing that is worth counting. */
+#define FEW_LIMBS 24
+
+static uint32_t limbs_of(const tsl__number_spec *spec) {
+  uint64_t digits = spec->min.count + (uint64_t)spec->max.count;
+  for (uint32_t i = 0; i < spec->multiple_count; i++) digits += spec->multiples[i].count;
+  for (uint32_t i = 0; i < spec->non_multiple_count; i++) digits += spec->non_multiples[i].count;
+  for (uint32_t i = 0; i < spec->excluded_count; i++) digits += spec->excluded[i].count;
+  return digits > 9 * FEW_LIMBS ? (uint32_t)(digits / 9) : 0;
 }
 
 static void make_bounds(tsl__side *side, const tsl__number_spec *spec, bool negative) {
@@ -59,9 +77,11 @@ static tsl_status make_excluded(tsl__side *side, tsl__arena *arena, const tsl__n
   return TSL_OK;
 }
 
-tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec,
-                          bool negative) {
+tsl_status tsl__side_make(tsl__side *side, tsl__exprs *x, tsl__arena *arena,
+                          const tsl__number_spec *spec, bool negative) {
   memset(side, 0, sizeof *side);
+  side->x = x;
+  side->limbs = limbs_of(spec);
   side->spelling = spec->spelling;
   side->zero = tsl__number_admits(spec, &tsl__decimal_zero);
   make_bounds(side, spec, negative);
@@ -71,7 +91,8 @@ tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_
   if (spec->multiple_count &&
       !make_tracker(&side->trackers[side->tracker_count++], arena, &spec->multiples[0], true, &odd))
     return TSL_ERR_NO_MEMORY;
-  for (uint32_t i = 0; i < spec->non_multiple_count; i++)
+  for (uint32_t i = 0;
+       i < spec->non_multiple_count && tsl__side_spend(side, 16 * (uint64_t)side->limbs); i++)
     if (!make_tracker(&side->trackers[side->tracker_count++], arena, &spec->non_multiples[i], false,
                       &odd))
       return TSL_ERR_NO_MEMORY;
@@ -79,6 +100,7 @@ tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_
   if (side->has_multiple)
     side->wide = (uint32_t)tsl__nat_digit_count(side->trackers[0].unit) +
                  (spec->non_multiple_count || spec->excluded_count ? 9 : 0);
+  if (side->limbs && x && tsl__exprs_status(x)) return tsl__exprs_status(x);
   return make_excluded(side, arena, spec, negative);
 }
 

@@ -53,16 +53,18 @@ static uint32_t digit_at(const tsl__decimal *d, int64_t position) {
   return position < (int64_t)d->count ? (uint32_t)(d->digits[position] - '0') : 0;
 }
 
-/* From which exponent M is a multiple, M not ending in 0: its residue has to vanish after a few
- * factors of ten. */
+/* From which exponent M is a multiple, M not ending in 0. Factors of ten bring its residue the twos
+ * and fives that the unit has and the residue lacks, and nothing else. */
 static int64_t ready_from(const tsl__side *side, const tsl__number_state *st, uint32_t k) {
+  const tsl__tracker *t = &side->trackers[k];
   tsl__nat rest;
+  if (tsl__nat_is_zero(st->residue[k])) return tsl__unit_exponent(side, st, k);
+  tsl__nat_divide(st->residue[k], t->odd, NULL, &rest);
+  if (!tsl__nat_is_zero(&rest)) return INF;
   tsl__nat_copy(&rest, st->residue[k]);
-  for (uint32_t i = 0; i <= side->trackers[k].depth; i++) {
-    if (tsl__nat_is_zero(&rest)) return tsl__unit_exponent(side, st, k) + i;
-    tsl__nat_push_digit_mod(&rest, 0, side->trackers[k].unit);
-  }
-  return INF;
+  int64_t twos = t->twos ? (int64_t)t->twos - tsl__nat_strip(&rest, 2) : 0,
+          fives = t->fives ? (int64_t)t->fives - tsl__nat_strip(&rest, 5) : 0;
+  return tsl__unit_exponent(side, st, k) + tsl__most(0, tsl__most(twos, fives));
 }
 
 static void track(const tsl__side *side, tsl__number_state *st, uint32_t digit) {
@@ -241,19 +243,20 @@ static bool progression(const tsl__side *side, const tsl__number_state *st, uint
   const tsl__tracker *t = &side->trackers[k];
   /* digits of r that lie below the unit: they must be 0 */
   int64_t below = j - (exponent - tsl__unit_exponent(side, st, k));
-  tsl__nat power, common;
   if (below > j) { /* all of them, and M itself has to be a multiple */
     tsl__nat_set(step, 1);
     tsl__nat_scale10(step, (uint64_t)j);
     rest->n = 0;
     return exponent >= st->ready[k];
   }
-  tsl__nat_copy(step, t->unit);
-  if (below < 0) {
-    tsl__nat_set(&power, 1);
-    tsl__nat_scale10(&power, (uint64_t)tsl__least(-below, t->depth));
-    tsl__nat_gcd(&common, t->unit, &power);
-    tsl__nat_divide(t->unit, &common, step, NULL);
+  uint64_t n = t->unit->n;
+  if (!tsl__side_spend(side, n * (n + (uint64_t)j / 9) + (uint64_t)j / 2)) return false;
+  if (below < 0) { /* the place itself brings some of the unit's twos and fives */
+    tsl__nat_copy(step, t->odd);
+    tsl__nat_mul_power(step, 2, t->twos + below);
+    tsl__nat_mul_power(step, 5, t->fives + below);
+  } else {
+    tsl__nat_copy(step, t->unit);
   }
   tsl__nat_divide(st->residue[k], step, NULL, rest);
   shift_mod(rest, j - tsl__most(below, 0), step);
@@ -333,7 +336,8 @@ static bool too_coarse(const tsl__side *side, const tsl__number_state *st, int64
 bool tsl__number_state_reaches(const tsl__side *side, const tsl__number_state *st, int64_t j,
                                int64_t exponent) {
   tsl__nat r, to, step, rest, left;
-  if (too_coarse(side, st, j, exponent) || !digit_range(side, st, j, exponent, &r, &to))
+  if (too_coarse(side, st, j, exponent) || !digit_range(side, st, j, exponent, &r, &to) ||
+      !tsl__side_spend(side, side->limbs / 8))
     return false;
   tsl__nat_set(&step, 1);
   if (side->has_multiple) {
@@ -344,7 +348,8 @@ bool tsl__number_state_reaches(const tsl__side *side, const tsl__number_state *s
     if (!tsl__nat_add(&r, &r, &rest)) return false;
   }
   if (ruled_out(side, st, j, exponent, &r, &step)) return false;
-  for (; tsl__nat_compare(&r, &to) <= 0; tsl__nat_add(&r, &r, &step))
+  for (; tsl__nat_compare(&r, &to) <= 0 && tsl__side_spend(side, side->limbs / 8);
+       tsl__nat_add(&r, &r, &step))
     if (!ruled_out(side, st, j, exponent, &r, NULL)) return true;
   return false;
 }
@@ -391,7 +396,7 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
   from = tsl__most(from,
                    unit + 1); /* further down no digit but 0 can follow, which was checked above */
   if (from > to || to >= unit + side->wide) return from <= to;
-  for (; to >= from; to--)
+  for (; to >= from && tsl__side_spend(side, 1); to--)
     if (tsl__number_state_reaches(side, st, to - unit, to)) return true;
   return false;
 }
@@ -467,6 +472,7 @@ static bool push_digit(const tsl__side *side, tsl__number_state *st, uint32_t di
 }
 
 bool tsl__number_state_push(const tsl__side *side, tsl__number_state *st, uint8_t byte) {
+  if (!tsl__side_spend(side, side->limbs)) return false;
   if (byte >= '0' && byte <= '9') {
     if (!push_digit(side, st, (uint32_t)(byte - '0'))) return false;
   } else if (byte == '.' && (st->phase == TSL__NUMBER_ZERO || st->phase == TSL__NUMBER_WHOLE) &&

@@ -16,8 +16,9 @@
 typedef struct tsl__tracker {
   const tsl__nat *unit; /* not divisible by 10; only unit->n limbs are there */
   int64_t exponent;
-  /* the larger of the number of factors 2 and of factors 5 in unit: 10^depth clears both */
-  uint32_t depth;
+  const tsl__nat *odd;  /* unit without its factors 2 and 5, kept as unit is */
+  uint32_t twos, fives; /* how many of them unit has */
+  uint32_t depth;       /* the larger of the two: 10^depth clears both */
   /* its other prime factors are all in tracker 0's unit: members that are multiples of 10^depth ×
    * 10^exponent are multiples of it */
   bool implied;
@@ -25,6 +26,9 @@ typedef struct tsl__tracker {
 
 /* The magnitudes that one sign admits. Built from a canonical spec that is not empty. */
 typedef struct tsl__side {
+  tsl__exprs *x; /* counts work on long numbers; may be NULL */
+  /* limbs of units, bounds and excluded values; 0 where they are too few to be worth counting */
+  uint32_t limbs;
   uint32_t spelling;
   bool zero;     /* 0 is a member */
   bool positive; /* so is something above 0 */
@@ -80,10 +84,12 @@ typedef struct tsl__exponents {
   int64_t holes[TSL__NUMBER_EXCLUDED]; /* in no order; all of them between low and high */
 } tsl__exponents;
 
-/* The side of `spec` (canonical, not empty) for a sign; memory from `arena`, decimals borrowed.
- * Errors: NO_MEMORY. */
-tsl_status tsl__side_make(tsl__side *side, tsl__arena *arena, const tsl__number_spec *spec,
-                          bool negative);
+/* The side of `spec` (canonical, not empty) for a sign; memory from `arena`, decimals borrowed. Work
+ * on long numbers is counted in x (NULL: by nobody), now and in all questions about the side. Once
+ * x has stopped, the answers are of no meaning.
+ * Errors: NO_MEMORY, and what stopped x. */
+tsl_status tsl__side_make(tsl__side *side, tsl__exprs *x, tsl__arena *arena,
+                          const tsl__number_spec *spec, bool negative);
 bool tsl__side_equal(const tsl__side *a, const tsl__side *b);
 
 /* A state lives in memory of this size, aligned as malloc's; its arrays lie behind it. The content

@@ -204,7 +204,7 @@ bool tsl__expand_narrow(struct expansion *e, struct branch *b, const tsl__number
                         const tsl__json *at) {
   const tsl__number_spec *so_far = b->number ? b->number : spec;
   tsl__number_spec both;
-  tsl_status status = tsl__number_intersect(&e->s->arena, so_far, spec, &both);
+  tsl_status status = tsl__number_intersect(e->s->x, &e->s->arena, so_far, spec, &both);
   if (status == TSL_OK && !(b->number = tsl__arena_copy(&e->s->arena, &both, sizeof both)))
     status = TSL_ERR_NO_MEMORY;
   if (status != TSL_OK)

@@ -35,10 +35,10 @@ static void count_numbers(void *ctx, const struct part *parts, const tsl__number
   tsl__number_spec canonical;
   uint32_t n = c->limit;
   (void)parts;
-  if (number && tsl__number_intersect(&c->s->arena, number, number, &canonical) != TSL_OK)
+  if (number && tsl__number_intersect(c->s->x, &c->s->arena, number, number, &canonical) != TSL_OK)
     n = 1;
   else if (number)
-    n = tsl__number_count(&canonical, c->limit);
+    n = tsl__number_count(c->s->x, &canonical, c->limit);
   c->found++;
   if (n > c->most) c->most = n;
 }
