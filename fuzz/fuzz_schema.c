@@ -37,7 +37,7 @@ static bool is_json(const char *text, size_t length) {
   tsl__arena arena;
   tsl__json *root;
   tsl__arena_init(&arena, &tsl__malloc);
-  bool good = tsl__json_parse(&arena, text, length, 1000, &root, NULL) == TSL_OK;
+  bool good = tsl__json_parse(&arena, NULL, text, length, 1000, &root, NULL) == TSL_OK;
   tsl__arena_free(&arena);
   return good;
 }

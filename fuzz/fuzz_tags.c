@@ -60,7 +60,8 @@ static void require_json(const char *text, const char *what) {
   tsl__arena arena;
   tsl__json *root;
   tsl__arena_init(&arena, &tsl__malloc);
-  bool good = text && tsl__json_parse(&arena, text, strlen(text), 2000, &root, NULL) == TSL_OK;
+  bool good =
+      text && tsl__json_parse(&arena, NULL, text, strlen(text), 2000, &root, NULL) == TSL_OK;
   tsl__arena_free(&arena);
   require(good, what);
 }

@@ -197,6 +197,10 @@ static bool spend(tsl__exprs *x, uint64_t steps) {
   return x->status == TSL_OK;
 }
 
+void tsl__exprs_end_by(tsl__exprs *x, uint64_t deadline) { x->deadline = deadline; }
+
+tsl__until tsl__exprs_until(const tsl__exprs *x) { return (tsl__until){x->cancel, x->deadline}; }
+
 uint64_t tsl__exprs_bound(tsl__exprs *x, uint64_t max_steps) {
   uint64_t before = x->max_steps;
   x->max_steps = max_steps;
@@ -230,10 +234,19 @@ static const uint8_t owner_of[TSL__KIND_COUNT] = {
 };
 #undef TSL__KIND
 
+/* Of a long literal its ends and its length: a text that is read through it has a node for each of
+ * its bytes, and to hash all that is left each time would take time in the square of its length. */
+#define HASHED_ENDS 2048u
+
+static uint64_t literal_hash(const uint8_t *at, uint32_t n) {
+  if (n <= 2 * HASHED_ENDS) return tsl__hash(at, n);
+  return tsl__mix(tsl__hash(at, HASHED_ENDS) + n) ^ tsl__hash(at + n - HASHED_ENDS, HASHED_ENDS);
+}
+
 static uint64_t node_hash(const tsl__exprs *x, const tsl__node *n) {
   uint64_t h = n->kind;
   switch ((content)content_of[n->kind]) {
-  case TEXT: h ^= tsl__hash(tsl__literal_at(x, n->a), n->b) << 5; break;
+  case TEXT: h ^= literal_hash(tsl__literal_at(x, n->a), n->b) << 5; break;
   case SET: h ^= tsl__hash(tsl__set_at(x, n->a), sizeof(tsl__bytes)) << 5; break;
   case LIST: h ^= (tsl__hash(tsl__list_at(x, n->a), n->b * 4u) << 5) + n->c; break;
   case NUMBERS:
@@ -248,7 +261,8 @@ static TSL__SELDOM bool node_equal(const tsl__exprs *x, const tsl__node *m, cons
   if (m->kind != n->kind) return false;
   switch ((content)content_of[n->kind]) {
   case TEXT:
-    return m->b == n->b && !memcmp(tsl__literal_at(x, m->a), tsl__literal_at(x, n->a), n->b);
+    return m->b == n->b &&
+           (m->a == n->a || !memcmp(tsl__literal_at(x, m->a), tsl__literal_at(x, n->a), n->b));
   case SET: return tsl__bytes_equal(tsl__set_at(x, m->a), tsl__set_at(x, n->a));
   case LIST:
     return m->b == n->b && m->c == n->c &&
@@ -365,6 +379,17 @@ bool tsl__push_list(tsl__exprs *x, const uint32_t *items, size_t n, uint32_t *of
 
 /* ---- bytes and literals ---------------------------------------------------------------------- */
 
+/* From which byte on is all of it valid UTF-8? `n`: nowhere. */
+static uint32_t valid_from(const uint8_t *at, uint32_t n) {
+  uint32_t from = 0, cp;
+  for (uint32_t i = 0; i < n;) {
+    unsigned length = tsl__utf8_decode(at + i, n - i, &cp);
+    i += length ? length : 1;
+    if (!length) from = i;
+  }
+  return from;
+}
+
 tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length) {
   if (length == 0) return TSL__EPS;
   if (length > UINT32_MAX / 2)
@@ -377,10 +402,12 @@ tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length) {
                  .b = (uint32_t)length,
                  .shortest = (uint32_t)length};
   n.flags = TSL__FINITE | TSL__SEARCHED;
+  n.c = valid_from(at, (uint32_t)length);
   uint32_t cp;
-  if (tsl__utf8_valid(at, length)) n.flags |= TSL__TEXTUAL;
+  if (!n.c) n.flags |= TSL__TEXTUAL;
   if (tsl__utf8_decode(at, length, &cp) == length) n.flags |= TSL__CHAR;
   x->pool.n += length;
+  tsl__exprs_work(x, length / 16);
   size_t before = x->nodes.n;
   tsl__expr e = tsl__intern(x, n);
   if (x->nodes.n == before) x->pool.n -= length;
@@ -396,9 +423,11 @@ tsl__expr tsl__literal_tail(tsl__exprs *x, const tsl__node *lit, uint32_t skip) 
                  .flags = TSL__FINITE | TSL__SEARCHED};
   uint32_t cp;
   const uint8_t *at = tsl__literal_at(x, n.a);
-  /* the end of a text is one, if it begins with a character */
-  if (lit->flags & TSL__TEXTUAL ? (*at & 0xC0) != 0x80 : tsl__utf8_valid(at, n.b))
-    n.flags |= TSL__TEXTUAL;
+  if (skip <= lit->c)
+    n.c = lit->c - skip;
+  else /* within valid text: from its next character on */
+    while (n.c < n.b && (at[n.c] & 0xC0) == 0x80) n.c++;
+  if (!n.c) n.flags |= TSL__TEXTUAL;
   if (tsl__utf8_decode(at, n.b, &cp) == n.b) n.flags |= TSL__CHAR;
   return tsl__intern(x, n);
 }

@@ -69,6 +69,10 @@ void tsl__exprs_explain(tsl__exprs *x, const char *why);
 uint64_t tsl__exprs_bound(tsl__exprs *x, uint64_t max_steps);
 /* What it took so far. */
 uint64_t tsl__exprs_steps(const tsl__exprs *x);
+/* The present piece of work must end at `deadline` (0: never). */
+void tsl__exprs_end_by(tsl__exprs *x, uint64_t deadline);
+/* What ends the present piece of work early. */
+tsl__until tsl__exprs_until(const tsl__exprs *x);
 /* Count work of a front end, by things touched; steps and time are looked at now and then (sticky
  * failure). False: stop, because something has failed. */
 bool tsl__exprs_work(tsl__exprs *x, uint64_t things);

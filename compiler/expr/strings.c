@@ -66,12 +66,12 @@ static void merge_runs(const tsl__string *of, const sorted *from, size_t mid, si
 }
 
 /* Sort short runs by insertion, as which most lists end, and merge these from one half of the room,
- * of 2 * n, to the other and back. The sorted half. */
-static sorted *sort_strings(const tsl__string *of, sorted *at, size_t n) {
+ * of 2 * n, to the other and back. The sorted half; in no order if x has stopped the work. */
+static sorted *sort_strings(tsl__exprs *x, const tsl__string *of, sorted *at, size_t n) {
   sorted *to = at + n;
   for (size_t i = 0; i < n; i += INSERTED)
     sort_run(of, at + i, n - i < INSERTED ? n - i : INSERTED);
-  for (size_t run = INSERTED; run < n; run *= 2) {
+  for (size_t run = INSERTED; run < n && tsl__exprs_work(x, n); run *= 2) {
     for (size_t i = 0; i < n; i += 2 * run) {
       size_t left = n - i;
       merge_runs(of, at + i, left < run ? left : run, left < 2 * run ? left : 2 * run, to + i);
@@ -125,7 +125,7 @@ static tsl__stringset make_set(tsl__exprs *x, const tsl__string *strings, size_t
     once = note_once(strings, n, all, order);
   else
     for (size_t i = 0; i < n; i++) all[i] = (sorted){first_bytes(strings[i]), (uint32_t)i};
-  const sorted *in_order = sort_strings(strings, all, once);
+  const sorted *in_order = sort_strings(x, strings, all, once);
   for (size_t i = 0; i < once; i++) {
     const sorted *one = &in_order[i];
     if (i == 0 || by_spelling(strings, one - 1, one) != 0) {
@@ -211,6 +211,7 @@ tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint3
   const tsl__strings *s = tsl__strings_at(x, set);
   if (lo == hi) return TSL__NONE;
   if (hi - lo == 1) return tsl__expr_literal(x, s->at[lo].at + depth, s->at[lo].length - depth);
+  tsl__worked(x, (hi - lo) / 4);
   return tsl__intern(x, strset(s, set, lo, hi, depth));
 }
 

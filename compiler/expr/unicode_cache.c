@@ -91,11 +91,11 @@ static bool keep(struct tsl__unicode_cache *asked, const answer *q) {
 }
 
 /* Ask PCRE2 and remember. */
-static tsl_status learn(struct tsl__unicode_cache *asked, answer q) {
+static tsl_status learn(struct tsl__unicode_cache *asked, const tsl__until *until, answer q) {
   const tsl_allocator *a = asked->alloc;
   tsl_status status = TSL_OK;
   if (!q.fold)
-    status = tsl__charset_add_property(a, &q.set, q.question, q.length);
+    status = tsl__charset_add_property(a, until, &q.set, q.question, q.length);
   else if (!tsl__charset_add_set(
                a, &q.set,
                &(tsl__charset){.ranges = {q.question, q.length / sizeof(tsl__range), 0}}) ||
@@ -143,7 +143,9 @@ static tsl_status ask(tsl__exprs *x, answer q, uint32_t steps, const answer **ou
   tsl__exprs_work(x, (uint64_t)steps * TSL__WORK);
   if (tsl__exprs_status(x) != TSL_OK) return tsl__exprs_status(x);
   bool known = common && copy(common, asked, &q);
-  tsl_status status = known ? TSL_OK : learn(asked, q);
+  tsl__until until = tsl__exprs_until(x);
+  tsl_status status = known ? TSL_OK : learn(asked, &until, q);
+  if (status == TSL_ERR_CANCELLED) tsl__exprs_fail(x, status, tsl__why_over(&until));
   if (status != TSL_OK) return status;
   *out = &asked->answers.at[asked->answers.n - 1];
   if (common && !known) offer(common, *out);

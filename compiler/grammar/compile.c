@@ -18,7 +18,8 @@
 #include "runtime/position/distinct.h"
 #include "runtime/matcher/quota.h"
 
-/* A layer over the vocabulary's. On failure nothing is left. */
+/* A layer over the vocabulary's. On failure nothing is left. The call's time begins here, after the
+ * vocabulary's own tables are there. */
 static tsl_status open_layer(tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space,
                              tsl__exprs **x, tsl_error *error) {
   const tsl__space *shared;
@@ -181,6 +182,8 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
   tsl__tagged *tagged = NULL;
   tsl_status status = open_layer(r->vocab, r->limits, &space, &x, error);
   if (status != TSL_OK) return status;
+  space->deadline = t->until.deadline; /* reading the tree was part of the call */
+  tsl__exprs_end_by(x, t->until.deadline);
   tsl_allocator *hooks = lend ? tsl__exprs_alloc(x, sizeof *hooks) : NULL;
   if (hooks) *hooks = tsl__arena_hooks(&t->arena);
   t->lent = hooks;
@@ -253,17 +256,28 @@ tsl_status tsl__tags_compile(tsl__tags *t, tsl_vocab *vocab, const tsl__tag *roo
                              tsl_grammar *over, const tsl_schema_options *schema,
                              const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   const tags_job r = {vocab, over, schema, limits};
+  t->until = tsl__until_of(limits);
   return compile_tags(&r, t, root, NULL, out, error);
+}
+
+/* The call's time begins when the vocabulary's own tables are there. */
+static void begin_tags(tsl__tags *t, tsl_vocab *vocab, const tsl_limits *limits, tsl_error *error) {
+  const tsl__space *shared;
+  tsl__tags_init(t, vocab, &vocab->alloc, error);
+  t->status = tsl__shared_get(vocab, &shared, error);
+  t->until = tsl__until_of(limits);
 }
 
 /* Parse the text that a tree is read from; false after a failure. */
 static bool parse_tags(tsl__tags *t, const char *json, size_t length, const tsl_limits *limits) {
   tsl__json *root;
+  if (t->status != TSL_OK) return false;
   uint32_t depth = tsl__json_depth(limits ? limits->max_depth : 0);
   t->text = length < UINT32_MAX ? tsl__arena_copy(&t->arena, json, length) : json;
   if (!t->text) return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
   t->length = length;
-  t->status = tsl__json_parse_in_place(&t->arena, t->text, length, depth, &root, t->error);
+  t->status =
+      tsl__json_parse_in_place(&t->arena, &t->until, t->text, length, depth, &root, t->error);
   t->root = t->status == TSL_OK ? root : NULL;
   return t->root != NULL;
 }
@@ -273,7 +287,7 @@ static tsl_status grammar_tags(const tags_job *r, const char *json, size_t lengt
   tsl__tags t;
   *out = NULL;
   if (!r->vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
-  tsl__tags_init(&t, r->vocab, &r->vocab->alloc, error);
+  begin_tags(&t, r->vocab, r->limits, error);
   const tsl__tag *root =
       parse_tags(&t, json, length, r->limits) ? tsl__tags_read(&t, t.root) : NULL;
   tsl_status status = root ? compile_tags(r, &t, root, t.root, out, error) : t.status;
@@ -306,7 +320,7 @@ tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *json, size_t length,
   if (options->over && options->over->vocab != vocab)
     return tsl__fail(error, TSL_ERR_ARGUMENT, "`over` is a grammar of another vocabulary");
   const tags_job r = {vocab, options->over, options->schema, limits};
-  tsl__tags_init(&t, vocab, &vocab->alloc, error);
+  begin_tags(&t, vocab, limits, error);
   const tsl__tag *root = parse_tags(&t, json, length, limits) ? tsl__tools_read(&t, options) : NULL;
   tsl_status status =
       root ? compile_tags(&r, &t, root,

@@ -139,8 +139,8 @@ tsl_format *tsl_tags_json_schema(tsl_tags *t, const char *schema, size_t length,
   tsl__tag *n = node(t, TSL__TAG_SCHEMA);
   tsl__string name;
   if (!n || !copy_text(t, schema, length, &n->source)) return NULL;
-  t->tree.status = tsl__json_parse_in_place(&t->tree.arena, n->source.at, length, TSL__TAGS_DEPTH,
-                                            &n->schema, &t->error);
+  t->tree.status = tsl__json_parse_in_place(&t->tree.arena, NULL, n->source.at, length,
+                                            TSL__TAGS_DEPTH, &n->schema, &t->error);
   n->detached = true;
   if (t->tree.status != TSL_OK || !style || !strcmp(style, "json"))
     return t->tree.status == TSL_OK ? format_of(n) : NULL;

@@ -56,14 +56,15 @@ static inline uint32_t tsl__json_depth(uint32_t asked) {
 }
 
 /* Parse a whole JSON text (UTF-8; white space around it is fine). The tree and all it points to
- * live in `arena`. At most `max_depth` containers inside one another. Errors: SYNTAX and LIMIT with
- * offset, line and column; NO_MEMORY. */
-tsl_status tsl__json_parse(tsl__arena *arena, const char *text, size_t length, uint32_t max_depth,
-                           tsl__json **out, tsl_error *error);
+ * live in `arena`. At most `max_depth` containers inside one another. `until` ends it early; NULL:
+ * nothing does. Errors: SYNTAX and LIMIT with offset, line and column; NO_MEMORY; CANCELLED. */
+tsl_status tsl__json_parse(tsl__arena *arena, const tsl__until *until, const char *text,
+                           size_t length, uint32_t max_depth, tsl__json **out, tsl_error *error);
 
 /* The same for a text that lives as long as the tree: it is not copied. */
-tsl_status tsl__json_parse_in_place(tsl__arena *arena, const char *text, size_t length,
-                                    uint32_t max_depth, tsl__json **out, tsl_error *error);
+tsl_status tsl__json_parse_in_place(tsl__arena *arena, const tsl__until *until, const char *text,
+                                    size_t length, uint32_t max_depth, tsl__json **out,
+                                    tsl_error *error);
 
 /* Bytes of the UTF-8 sequence at p, which has bytes up to `stop`: 2 to 4; 0 if it is none, or a
  * single byte. */

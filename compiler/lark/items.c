@@ -51,7 +51,8 @@ uint32_t tsl__lark_node(tsl__lark *l, tsl__lkind kind, uint32_t at, uint32_t a, 
       uint32_t height = l->nodes.at[l->lists.at[a + i]].height + 1;
       if (height > node.height) node.height = height;
     }
-  tsl__exprs_work(l->x, 1);
+  /* and its part of reading the text */
+  if (!tsl__exprs_work(l->x, 8)) return tsl__lark_failed(l), 0;
   if (l->nodes.n > INT32_MAX || !tsl__vec_push(&l->alloc, &l->nodes, node)) {
     tsl__lark_no_memory(l);
     return 0;

@@ -16,6 +16,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/lark/items.h"
+#include "compiler/expr/unicode_cache.h"
 
 #include <stdio.h>
 
@@ -143,7 +144,8 @@ static bool add(writer *w, tsl__charset *set, uint32_t low, uint32_t high) {
 }
 
 static bool add_property(writer *w, tsl__charset *set, const char *name, size_t length) {
-  tsl_status status = tsl__charset_add_property(&w->l->alloc, set, name, length);
+  tsl_status status = tsl__unicode_property(w->l->x, set, name, length);
+  if (tsl__lark_failed(w->l)) return false;
   if (status == TSL_ERR_NO_MEMORY) return tsl__lark_no_memory(w->l);
   return status == TSL_OK || syntax(w, "an unknown property");
 }

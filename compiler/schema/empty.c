@@ -81,9 +81,42 @@ struct offer {
   uint32_t cost, left;
 };
 
+/* Most members cost little, so that offers of such costs are counted and not sorted. */
+#define CHEAP 256u
+
+struct offers {
+  uint64_t cheap[CHEAP]; /* how many of each cost */
+  struct offer *others;
+  uint32_t count; /* of the others */
+};
+
+static void offer(struct offers *all, uint32_t cost, uint32_t left) {
+  if (cost < CHEAP)
+    all->cheap[cost] += left;
+  else
+    all->others[all->count++] = (struct offer){cost, left};
+}
+
 static int by_cost(const void *a, const void *b) {
   uint32_t x = ((const struct offer *)a)->cost, y = ((const struct offer *)b)->cost;
   return x < y ? -1 : x > y;
+}
+
+/* What the n cheapest cost; TSL__INF: there are not so many. */
+static uint32_t cheapest(struct offers *all, uint64_t n) {
+  uint64_t total = 0;
+  for (uint32_t cost = 0; cost < CHEAP && n; cost++) {
+    uint64_t used = all->cheap[cost] < n ? all->cheap[cost] : n;
+    total += used * cost;
+    n -= used;
+  }
+  if (n && all->count) qsort(all->others, all->count, sizeof *all->others, by_cost);
+  for (uint32_t i = 0; i < all->count && n && total < TSL__INF; i++) {
+    uint64_t used = all->others[i].left < n ? all->others[i].left : n;
+    total = all->others[i].cost == TSL__INF ? TSL__INF : total + used * all->others[i].cost;
+    n -= used;
+  }
+  return n || total >= TSL__INF ? TSL__INF : (uint32_t)total;
 }
 
 /* How many members of the cell may still be added? */
@@ -97,26 +130,20 @@ static uint32_t left(const struct plan *p, uint32_t cell) {
  * once. */
 static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
   const struct object *o = p->o;
-  uint32_t count = 0;
-  uint64_t total = 0;
-  size_t size = (o->n + o->cell_count + 1) * sizeof(struct offer);
-  struct offer *offers = tsl__alloc(p->s->alloc, size);
-  if (!offers) return tsl__schema_fail(p->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
+  struct offers all = {.count = 0};
+  size_t size = (o->n + o->cell_count + 1) * sizeof *all.others;
+  if (!tsl__exprs_work(p->s->x, o->n)) return TSL__INF;
+  all.others = tsl__alloc(p->s->alloc, size);
+  if (!all.others)
+    return tsl__schema_fail(p->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
   for (uint32_t c = 0; c < o->cell_count; c++)
-    offers[count++] =
-        (struct offer){member_cost(p, key_length(p, c), o->cells[c].value, g), left(p, c)};
+    offer(&all, member_cost(p, key_length(p, c), o->cells[c].value, g), left(p, c));
   for (uint32_t k = 0; k < o->n; k++)
     if (!tsl__bit(p->bits, k) && !p->must[k] && o->known[k].value != GOAL_NONE)
-      offers[count++] =
-          (struct offer){member_cost(p, tsl__object_key_length(o, k), o->known[k].value, g), 1};
-  qsort(offers, count, sizeof *offers, by_cost);
-  for (uint32_t i = 0; i < count && n && total < TSL__INF; i++) {
-    uint32_t used = offers[i].left < n ? offers[i].left : n;
-    total = offers[i].cost == TSL__INF ? TSL__INF : total + (uint64_t)used * offers[i].cost;
-    n -= used;
-  }
-  tsl__free(p->s->alloc, offers, size);
-  return n || total >= TSL__INF ? TSL__INF : (uint32_t)total;
+      offer(&all, member_cost(p, tsl__object_key_length(o, k), o->known[k].value, g), 1);
+  uint32_t total = cheapest(&all, n);
+  tsl__free(p->s->alloc, all.others, size);
+  return total;
 }
 
 /* The cost of what has been decided: all members that must come, with their commas, enough others,
@@ -124,7 +151,7 @@ static uint32_t fill(struct plan *p, uint32_t n, const struct gaps *g) {
 static uint32_t leaf(struct plan *p) {
   const struct object *o = p->o;
   const struct gaps *g = tsl__schema_gaps(p->s, o->level);
-  if (!g) return TSL__INF;
+  if (!g || !tsl__exprs_work(p->s->x, o->n / 2)) return TSL__INF;
   uint32_t members = p->added_count, bytes = 1;
   for (uint32_t k = 0; k < o->n && bytes != TSL__INF; k++) {
     if (p->must[k] != 1 || tsl__bit(p->bits, k)) continue;

@@ -153,7 +153,8 @@ static tsl__json *parse_document(struct schema *s, const char *uri, const char *
                                  const tsl__json *reference) {
   tsl__json *root;
   tsl_error error;
-  tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &root, &error);
+  tsl__until until = tsl__exprs_until(s->x);
+  tsl_status status = tsl__json_parse(&s->arena, &until, text, length, s->max_depth, &root, &error);
   if (status == TSL_OK) return root;
   tsl__schema_fail(s, status, reference, "<%s>, line %u, column %u: %s", uri, error.line,
                    error.column, error.message);

@@ -193,7 +193,7 @@ tsl_status tsl_schema_profile(const char *name, const char *schema, size_t lengt
     return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no profile \"%s\"; there is openai-strict",
                      name);
   tsl__arena_init(&p.arena, allocator);
-  tsl_status status = tsl__json_parse(&p.arena, schema, length, DEPTH_MAX, &p.root, error);
+  tsl_status status = tsl__json_parse(&p.arena, NULL, schema, length, DEPTH_MAX, &p.root, error);
   if (status == TSL_OK) {
     check_schema(&p, p.root, 0);
     whole(&p);

@@ -428,7 +428,9 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length,
   out->schema = NULL;
   struct schema *s = make(x, tsl__exprs_allocator(x), options, limits);
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  tsl_status status = tsl__json_parse(&s->arena, text, length, s->max_depth, &s->root, error);
+  tsl__until until = tsl__exprs_until(x);
+  tsl_status status =
+      tsl__json_parse(&s->arena, &until, text, length, s->max_depth, &s->root, error);
   return status != TSL_OK ? status : compile(s, text, length, out, error);
 }
 

@@ -326,7 +326,7 @@ static tsl__expr spell(void *ctx, const tsl__string *texts, uint32_t n) {
     tsl__json *v;
     tsl_error error;
     tsl_status status =
-        tsl__json_parse(&s->arena, texts[i].at, texts[i].length, s->max_depth, &v, &error);
+        tsl__json_parse(&s->arena, NULL, texts[i].at, texts[i].length, s->max_depth, &v, &error);
     if (status != TSL_OK)
       return tsl__exprs_fail(s->x, status, "a value that must be unique cannot be read"), TSL__NONE;
     if (v->kind == TSL__JSON_STRING) {

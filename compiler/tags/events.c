@@ -308,7 +308,7 @@ static bool is_json(tsl_parser *p, const char *text, size_t n) {
   tsl__arena arena;
   tsl__json *root;
   tsl__arena_init(&arena, &p->alloc);
-  tsl_status status = tsl__json_parse_in_place(&arena, text, n, UINT32_MAX, &root, NULL);
+  tsl_status status = tsl__json_parse_in_place(&arena, NULL, text, n, UINT32_MAX, &root, NULL);
   tsl__arena_free(&arena);
   if (status == TSL_ERR_NO_MEMORY) tsl__parser_failed(p, status);
   return status == TSL_OK;

@@ -319,7 +319,7 @@ static tsl__expr any_until(tsl__tags_lowering *l, const tsl__tag *any, const tsl
   const tsl__string *list = tsl__lower_without(l, NULL, 0, inner, any, &count);
   tsl__expr *all = tsl__tags_alloc(l->tags, end_count * sizeof *all + 1);
   if (!list || !all || !tsl__tags_cut(l, list, count, inner.text_count, &cut)) return TSL__NONE;
-  for (uint32_t i = 0; i < end_count; i++)
+  for (uint32_t i = 0; i < end_count && tsl__exprs_work(l->x, NODE_WORK); i++)
     all[i] = ends[i].is_token ? tsl__expr_seq(l->x, cut.text, delimiter(l, any, &ends[i]))
                               : tsl__tags_until(l, &cut, text++, false);
   return tsl__expr_alt_n(l->x, all, end_count);
@@ -332,10 +332,10 @@ static tsl__expr rest_of_tag(tsl__tags_lowering *l, const tsl__tag *n, bool last
   tsl_token *tokens = tsl__tags_alloc(l->tags, n->end_count * sizeof *tokens);
   tsl__expr *ends = tsl__tags_alloc(l->tags, n->end_count * sizeof *ends), all;
   stops inner = {.text = texts, .tokens = tokens};
-  tsl__exprs_work(l->x, NODE_WORK + n->end_count);
+  tsl__exprs_work(l->x, NODE_WORK);
   uint32_t spelled_count = 0;
   if (!texts || !spelled || !tokens || !ends || !hold(l, n->begin.text)) return TSL__NONE;
-  for (uint32_t i = 0; i < n->end_count; i++) {
+  for (uint32_t i = 0; i < n->end_count && tsl__exprs_work(l->x, NODE_WORK); i++) {
     bool left_out = is_left_out(l, &n->ends[i]);
     if (left_out)
       inner.last = true; /* nothing has to follow the content */

@@ -509,8 +509,8 @@ static tsl__tag *read_structure(tsl__tags *t, const tsl__json *o) {
   if (content->schema->kind != TSL__JSON_STRING) return tag;
   tsl_error inner;
   tsl__json *parsed;
-  if (tsl__json_parse(&t->arena, content->schema->text, content->schema->length, TSL__TAGS_DEPTH,
-                      &parsed, &inner) != TSL_OK)
+  if (tsl__json_parse(&t->arena, &t->until, content->schema->text, content->schema->length,
+                      TSL__TAGS_DEPTH, &parsed, &inner) != TSL_OK)
     return tsl__tags_fail(t, inner.status, content->schema, "in the text of \"schema\": %s",
                           inner.message);
   content->schema = parsed;

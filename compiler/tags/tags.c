@@ -16,7 +16,14 @@ void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *a
 
 void tsl__tags_free(tsl__tags *t) { tsl__arena_free(&t->arena); }
 
+#define LOOK_BYTES (1u << 16) /* of memory for formats and lists, for some 20 µs of work on them */
+
 void *tsl__tags_alloc(tsl__tags *t, size_t size) {
+  if ((t->work += (uint32_t)(size < LOOK_BYTES ? size : LOOK_BYTES)) >= LOOK_BYTES) {
+    t->work = 0;
+    if (tsl__is_over(&t->until))
+      return tsl__tags_fail(t, TSL_ERR_CANCELLED, NULL, "%s", tsl__why_over(&t->until));
+  }
   void *p = tsl__arena_alloc(&t->arena, size);
   if (p) return memset(p, 0, size);
   return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");

@@ -153,6 +153,8 @@ typedef struct tsl__tags {
   /* the arena will live as long as the grammar: schemas need not be copied; NULL: it will not */
   const tsl_allocator *lent;
   tsl__gaps gaps;
+  tsl__until until; /* what ends the work on it early; set by who makes it */
+  uint32_t work;    /* bytes allocated since the last look at the time */
   tsl_error *error;
   tsl_status status;
 } tsl__tags;

@@ -74,7 +74,7 @@ static bool custom_schema(tsl__tags *t, const tsl__json *pattern, tsl__tool *out
   memcpy(text + n, end, sizeof end);
   n += sizeof end - 1;
   tsl__json *schema;
-  t->status = tsl__json_parse(&t->arena, text, n, 64, &schema, t->error);
+  t->status = tsl__json_parse(&t->arena, &t->until, text, n, 64, &schema, t->error);
   out->parameters = schema;
   out->source = (tsl__string){text, (uint32_t)n};
   out->made_up = true;
@@ -367,7 +367,7 @@ static bool read_object(tsl__tags *t, const tsl__json *format, tsl__tag *n) {
   n->source = object.source;
   if (n->schema) return true;
   t->status =
-      tsl__json_parse(&t->arena, any_object, sizeof any_object - 1, 8, &n->schema, t->error);
+      tsl__json_parse(&t->arena, NULL, any_object, sizeof any_object - 1, 8, &n->schema, t->error);
   n->source = (tsl__string){any_object, sizeof any_object - 1};
   n->detached = true;
   return t->status == TSL_OK;

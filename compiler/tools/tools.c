@@ -145,8 +145,8 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   n->at = tool->at;
   if (!n->schema) {
     tsl__json *schema;
-    if ((b->tags->status = tsl__json_parse(&b->tags->arena, any_object, sizeof any_object - 1, 8,
-                                           &schema, b->tags->error)) != TSL_OK)
+    if ((b->tags->status = tsl__json_parse(&b->tags->arena, NULL, any_object, sizeof any_object - 1,
+                                           8, &schema, b->tags->error)) != TSL_OK)
       return NULL;
     n->schema = schema;
     n->source = (tsl__string){any_object, sizeof any_object - 1};
@@ -595,7 +595,7 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   if (!text)
     return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "there is no preset \"%.100s\"",
                           options->preset);
-  t->status = tsl__json_parse(&t->arena, text, strlen(text), 64, &preset, t->error);
+  t->status = tsl__json_parse(&t->arena, NULL, text, strlen(text), 64, &preset, t->error);
   if (t->status != TSL_OK) return NULL;
   b.preset = preset;
   const char *wrong = tsl__preset_wrong(preset);

@@ -104,7 +104,7 @@ tsl_status tsl__a_put_text(tsl__a_draft *d, unsigned section, const char *text, 
 
 /* Load what was listed, walk, and write the walks down too. */
 static tsl_status add_memo(const tsl__growth *growth, tsl__a_draft *d, const tsl_grammar *g,
-                           uint64_t max_steps, tsl_error *error) {
+                           uint64_t until, uint64_t max_steps, tsl_error *error) {
   const tsl_limits limits = {.cancel = g->space->cancel};
   tsl_artifact *bare;
   tsl_grammar *loaded;
@@ -117,7 +117,7 @@ static tsl_status add_memo(const tsl__growth *growth, tsl__a_draft *d, const tsl
       tsl__artifact_load_memory(growth, g->vocab, bare->data, bare->size, &limits, &loaded, error);
   tsl_artifact_free(bare);
   if (status != TSL_OK) return status;
-  loaded->space->until = g->space->until;
+  loaded->space->until = until;
   status = tsl__ahead_walk(loaded, max_steps);
   if (status != TSL_OK)
     tsl__fail(error, status, "%s", loaded->space->why);
@@ -137,15 +137,19 @@ static tsl_artifact_options with_defaults(const tsl_artifact_options *options) {
   return o;
 }
 
-/* States and walks into the draft. LIMIT and UNSUPPORTED: they cannot be listed. */
-static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, tsl__a_draft *d,
-                       tsl_error *error) {
+/* States into the draft. LIMIT and UNSUPPORTED: they cannot be listed. `until`: when the whole must
+ * end (0: never), although each state is a piece of work of its own. */
+static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, uint64_t until,
+                       tsl__a_draft *d, tsl_error *error) {
   const char *why = NULL;
   if (g->quota_count)
     return tsl__fail(error, TSL_ERR_UNSUPPORTED,
                      "max_tokens: a text whose tokens are counted is not kept in an artifact");
   pthread_mutex_lock(g->lock);
+  uint64_t before = g->space->until;
+  g->space->until = until;
   tsl_status status = tsl__ahead_states(g->space, g->start, o->max_states, d, &why);
+  g->space->until = before;
   tsl__space_begin(g->space);
   pthread_mutex_unlock(g->lock);
   if (status != TSL_OK) return tsl__fail(error, status, "%s", why ? why : "out of memory");
@@ -165,8 +169,9 @@ static void clear(tsl__a_draft *d) {
 
 static tsl_status make(const tsl__growth *growth, tsl_grammar *g, const tsl_artifact_options *o,
                        tsl__a_draft *d, tsl_artifact **out, tsl_error *error) {
-  tsl_status status = list(g, o, d, error);
-  if (status == TSL_OK) status = add_memo(growth, d, g, o->max_walk_steps, error);
+  uint64_t until = g->space->until ? g->space->until : tsl__deadline(g->space->deadline_us);
+  tsl_status status = list(g, o, until, d, error);
+  if (status == TSL_OK) status = add_memo(growth, d, g, until, o->max_walk_steps, error);
   if ((status == TSL_ERR_LIMIT || status == TSL_ERR_UNSUPPORTED) && o->source) {
     clear(d);
     status = TSL_OK;

@@ -319,6 +319,26 @@ static inline uint64_t tsl__deadline(uint64_t span) {
   return span > UINT64_MAX - now ? UINT64_MAX : now + span;
 }
 
+/* What ends a call early. A call makes one when it begins, and hands it to all that it calls, so
+ * that there is one point in time for the whole of it. */
+typedef struct tsl__until {
+  const int *cancel; /* may be NULL */
+  uint64_t deadline; /* 0: never */
+} tsl__until;
+
+static inline tsl__until tsl__until_of(const tsl_limits *limits) {
+  return limits ? (tsl__until){limits->cancel, tsl__deadline(limits->deadline_us)}
+                : (tsl__until){NULL, 0};
+}
+/* Has the call to end? Costs a look at the clock: to be asked once in some 10 to 100 µs. */
+static inline bool tsl__is_over(const tsl__until *until) {
+  return until && (tsl__cancelled(until->cancel) || tsl__expired(until->deadline));
+}
+/* What it says then; the status is TSL_ERR_CANCELLED. */
+static inline const char *tsl__why_over(const tsl__until *until) {
+  return tsl__cancelled(until->cancel) ? "cancelled" : "deadline_us: out of time";
+}
+
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 /* Fill *error (may be NULL) and return `status`. Offset, line, column and pointer become 0 and

@@ -591,7 +591,8 @@ static void schema_lines(const char *data, size_t n) {
     size_t length = 0;
     for (const char *p = line + head; p < end && !length; p++)
       if ((*p == ',' || *p == '}') &&
-          tsl__json_parse(&arena, line + head, (size_t)(p - line) - head, 1000, &v, NULL) == TSL_OK)
+          tsl__json_parse(&arena, NULL, line + head, (size_t)(p - line) - head, 1000, &v, NULL) ==
+              TSL_OK)
         length = (size_t)(p - line) - head;
     tsl__arena_free(&arena);
     scenario c = {

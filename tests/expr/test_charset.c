@@ -103,10 +103,14 @@ static void test_properties(void) {
       {"White_Space", "\\p{White_Space}"},
       {"Co", "\\p{Co}"},
       {"Punctuation", "\\p{P}"},
+      {"Cn", "\\p{Cn}"},
+      {"Script=Unknown", "\\p{sc:Zzzz}"},
+      {"Default_Ignorable_Code_Point", "\\p{DI}"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tsl__charset s = {0};
-    tsl_status status = tsl__charset_add_property(mem, &s, rows[i].name, strlen(rows[i].name));
+    tsl_status status =
+        tsl__charset_add_property(mem, NULL, &s, rows[i].name, strlen(rows[i].name));
     tsl__charset_normalise(&s);
     CHECKF(status == TSL_OK && same_as(&s, rows[i].pattern), "%s", rows[i].name);
     tsl__charset_free(mem, &s);
@@ -126,7 +130,7 @@ static void test_unknown_properties(void) {
       "a_name_that_is_longer_than_sixty_four_characters_which_no_property_is"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     tsl__charset s = {0};
-    CHECKF(tsl__charset_add_property(mem, &s, names[i], strlen(names[i])) == TSL_ERR_SYNTAX &&
+    CHECKF(tsl__charset_add_property(mem, NULL, &s, names[i], strlen(names[i])) == TSL_ERR_SYNTAX &&
                s.ranges.n == 0,
            "%s", names[i]);
     tsl__charset_free(mem, &s);
@@ -171,7 +175,7 @@ static void test_no_memory(void) {
     failing f = {n, 0};
     tsl_allocator a = failing_allocator(&f);
     tsl__charset s = {0};
-    tsl_status status = tsl__charset_add_property(&a, &s, "Greek", 5);
+    tsl_status status = tsl__charset_add_property(&a, NULL, &s, "Greek", 5);
     CHECK(status == TSL_OK || (status == TSL_ERR_NO_MEMORY && s.ranges.n == 0));
     done = status == TSL_OK && tsl__charset_add(&a, &s, 0xE9, 0xE9) && tsl__charset_fold(&a, &s) &&
            tsl__charset_negate(&a, &s);

@@ -242,7 +242,7 @@ static unsigned run_suite_file(const char *path) {
   tsl__json *root = NULL;
   if (!text) return 0;
   tsl__arena_init(&arena, &tsl__malloc);
-  CHECKF(tsl__json_parse(&arena, text, length, 100, &root, NULL) == TSL_OK, "%s", path);
+  CHECKF(tsl__json_parse(&arena, NULL, text, length, 100, &root, NULL) == TSL_OK, "%s", path);
   for (uint32_t i = 0; root && i < root->length; i++) {
     const tsl__json *name = get(get(&root->items[i], "schema"), "format"),
                     *cases = get(&root->items[i], "tests");

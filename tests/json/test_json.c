@@ -12,7 +12,7 @@ static tsl__arena arena;
 static tsl__json *parse(const char *text) {
   tsl__json *v = NULL;
   tsl_error error;
-  tsl_status status = tsl__json_parse(&arena, text, strlen(text), 100, &v, &error);
+  tsl_status status = tsl__json_parse(&arena, NULL, text, strlen(text), 100, &v, &error);
   CHECKF(status == TSL_OK, "%s: %s", text, error.message);
   return v;
 }
@@ -82,7 +82,8 @@ static void test_errors(void) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     tsl__json *v;
     tsl_error error = {0};
-    tsl_status status = tsl__json_parse(&arena, bad[i].text, strlen(bad[i].text), 5, &v, &error);
+    tsl_status status =
+        tsl__json_parse(&arena, NULL, bad[i].text, strlen(bad[i].text), 5, &v, &error);
     CHECKF(status == bad[i].status && !v && error.status == status && error.message[0], "%s: %s",
            bad[i].text, tsl_status_name(status));
     size_t off =
@@ -100,7 +101,7 @@ static void test_deep(void) {
   tsl_error error;
   memset(text, '[', DEPTH);
   text[DEPTH] = 0;
-  CHECK(tsl__json_parse(&arena, text, DEPTH, 512, &v, &error) == TSL_ERR_LIMIT &&
+  CHECK(tsl__json_parse(&arena, NULL, text, DEPTH, 512, &v, &error) == TSL_ERR_LIMIT &&
         error.offset == 512);
   free(text);
 }
@@ -224,7 +225,7 @@ static void test_out_of_memory(void) {
     tsl_error error;
     tsl__arena_init(&own, &a);
     blocks_left = left;
-    tsl_status status = tsl__json_parse(&own, text, n, 100, &v, &error);
+    tsl_status status = tsl__json_parse(&own, NULL, text, n, 100, &v, &error);
     tsl__arena_free(&own);
     CHECKF(held == 0, "%ld blocks leaked", held);
     if (status == TSL_OK) break;

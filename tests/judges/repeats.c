@@ -98,7 +98,7 @@ typedef struct names {
 static bool name_repeats(names *all, unsigned depth, const char *at, size_t n) {
   name found = {NULL, all->open[depth - 1]};
   if (all->n == sizeof all->at / sizeof *all->at ||
-      tsl__json_parse(&all->arena, at, n, 1, &found.text, NULL) != TSL_OK)
+      tsl__json_parse(&all->arena, NULL, at, n, 1, &found.text, NULL) != TSL_OK)
     return true;
   for (unsigned i = 0; i < all->n; i++)
     if (all->at[i].object == found.object && tsl__json_equal(all->at[i].text, found.text))
@@ -150,8 +150,9 @@ bool text_repeats_item(const char *text, size_t n) {
   tsl__arena arena;
   tsl__json *root;
   tsl__arena_init(&arena, &tsl__malloc);
-  bool repeats = tsl__json_parse(&arena, closed, length, DEPTH_MAX + 1, &root, NULL) != TSL_OK ||
-                 repeats_in(root, s.last.depth);
+  bool repeats =
+      tsl__json_parse(&arena, NULL, closed, length, DEPTH_MAX + 1, &root, NULL) != TSL_OK ||
+      repeats_in(root, s.last.depth);
   tsl__arena_free(&arena);
   free(closed);
   return repeats;

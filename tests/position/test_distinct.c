@@ -288,7 +288,7 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, enum expect
   tsl__arena_init(&arena, &tsl__malloc);
   CHECKF(tsl_matcher_is_complete(m), "%s: no end after %.*s", schema, (int)n, text);
   bool parsed =
-      tsl_matcher_is_complete(m) && tsl__json_parse(&arena, text, n, 100, &v, NULL) == TSL_OK;
+      tsl_matcher_is_complete(m) && tsl__json_parse(&arena, NULL, text, n, 100, &v, NULL) == TSL_OK;
   if (parsed) CHECKF(!text_repeats_name(text, n), "%s: %.*s", schema, (int)n, text);
   if (parsed) CHECKF(as_expected(v, expected), "%s: %.*s", schema, (int)n, text);
   tsl__arena_free(&arena);
@@ -417,7 +417,7 @@ static void test_spellings(void) {
     tsl__json *v;
     tsl_matcher *m;
     tsl__arena_init(&arena, &tsl__malloc);
-    if (tsl__json_parse(&arena, t.at, t.n, 100, &v, NULL) == TSL_OK &&
+    if (tsl__json_parse(&arena, NULL, t.at, t.n, 100, &v, NULL) == TSL_OK &&
         tsl_matcher_new(g, NULL, &m) == TSL_OK) {
       CHECKF(tsl_matcher_new(contrary, NULL, &other) == TSL_OK, "no memory");
       bool repeated = tsl_matcher_accept_bytes(other, t.at, t.n, NULL) == TSL_OK &&

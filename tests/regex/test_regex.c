@@ -406,7 +406,7 @@ static void test_suite(void) {
     char *text = text_of_file(path, &length);
     if (!text) continue;
     tsl__arena_init(&arena, &tsl__malloc);
-    CHECKF(tsl__json_parse(&arena, text, length, 100, &root, NULL) == TSL_OK, "%s", path);
+    CHECKF(tsl__json_parse(&arena, NULL, text, length, 100, &root, NULL) == TSL_OK, "%s", path);
     for (uint32_t k = 0; root && k < root->length; k++)
       tests += run_suite_group(path, &root->items[k]);
     tsl__arena_free(&arena);

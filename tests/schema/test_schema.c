@@ -138,8 +138,8 @@ static void check_writing(tsl_grammar *g, const char *name, unsigned texts) {
     bool good = write_text(g, &seed, i * 15, &t);
     CHECKF(good, "%s", name);
     tsl__arena_init(&arena, &tsl__malloc);
-    CHECKF(!good || tsl__json_parse(&arena, t.at, t.n, 1000, &v, NULL) == TSL_OK, "%s: %s", name,
-           t.at);
+    CHECKF(!good || tsl__json_parse(&arena, NULL, t.at, t.n, 1000, &v, NULL) == TSL_OK, "%s: %s",
+           name, t.at);
     CHECKF(!good || try_text(g, t.at, t.n, &accepted) == ACCEPTED, "%s: %s", name, t.at);
     tsl__arena_free(&arena);
     free(t.at);
@@ -311,7 +311,7 @@ static void run_cases(const char *path) {
     tsl_error error;
     if (line[0] == '#') continue;
     tsl__arena_init(&arena, &tsl__malloc);
-    tsl_status status = tsl__json_parse(&arena, line, strlen(line), 1000, &c, &error);
+    tsl_status status = tsl__json_parse(&arena, NULL, line, strlen(line), 1000, &c, &error);
     CHECKF(status == TSL_OK, "%s: %s: %s", path, line, error.message);
     if (status == TSL_OK) check_case(c);
     tsl__arena_free(&arena);
@@ -478,7 +478,7 @@ static void run_file(const char *path, const char *draft, uint32_t number_of_dra
   tsl__json *groups;
   char *text = text_of_file(path, &length);
   tsl__arena_init(&arena, &tsl__malloc);
-  bool good = text && tsl__json_parse(&arena, text, length, 1000, &groups, NULL) == TSL_OK;
+  bool good = text && tsl__json_parse(&arena, NULL, text, length, 1000, &groups, NULL) == TSL_OK;
   CHECKF(good, "%s", path);
   for (uint32_t i = 0; good && i < groups->length; i++)
     run_group(draft, number_of_draft, file, &groups->items[i], remotes, formats, t);

@@ -175,7 +175,7 @@ static void test_report(void) {
   if (!g) return;
   const char *report = tsl_grammar_report(g);
   tsl__arena_init(&arena, &tsl__malloc);
-  CHECK(tsl__json_parse(&arena, report, strlen(report), 100, &list, NULL) == TSL_OK);
+  CHECK(tsl__json_parse(&arena, NULL, report, strlen(report), 100, &list, NULL) == TSL_OK);
   CHECK(list && list->length == 5);
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
     CHECKF(strstr(report, wanted[i]) != NULL, "%s in %s", wanted[i], report);

@@ -22,7 +22,7 @@ static bool is_json(const char *text) {
   tsl__arena arena;
   tsl__json *root;
   tsl__arena_init(&arena, &tsl__malloc);
-  bool fine = text && tsl__json_parse(&arena, text, strlen(text), 100, &root, NULL) == TSL_OK;
+  bool fine = text && tsl__json_parse(&arena, NULL, text, strlen(text), 100, &root, NULL) == TSL_OK;
   tsl__arena_free(&arena);
   return fine;
 }

@@ -153,8 +153,10 @@ static uint32_t shortest_literal(tsl__exprs *x, tsl__expr e, const tsl__node *n,
                                  unsigned depth) {
   uint64_t cost = n->b;
   (void)e, (void)depth;
-  for (uint32_t i = 0; spelled && i < n->b; i++)
+  for (uint32_t i = 0; spelled && i < n->b; i++) {
+    if (i % 4096 == 4095 && !tsl__exprs_work(x, 4096)) return TSL__INF; /* the time is over */
     cost += tsl__spelling_cost(tsl__literal_at(x, n->a)[i]) - 1;
+  }
   return tsl__capped(cost);
 }
 
