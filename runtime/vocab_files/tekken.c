@@ -76,6 +76,9 @@ static tsl_status read_config(tekken *t) {
   if (t->size > TSL_MAX_VOCAB)
     return tsl__fail_at(t->error, TSL_ERR_LIMIT, t->file->text, t->file->length, config->offset,
                         "more than %u tokens (TSL_MAX_VOCAB)", TSL_MAX_VOCAB);
+  if (tsl__too_many_unnamed(t->specials, 0))
+    return tsl__fail_at(t->error, TSL_ERR_LIMIT, t->file->text, t->file->length, config->offset,
+                        "more than %u special tokens", TSL__UNNAMED_IDS);
   return TSL_OK;
 }
 

@@ -172,7 +172,11 @@ static tsl_status read_lines(tiktoken *t) {
     if (status) return status;
     at = next;
   }
-  return t->lines.n ? TSL_OK : malformed(t, 0, TSL_ERR_FORMAT, "the file has no tokens");
+  if (!t->lines.n) return malformed(t, 0, TSL_ERR_FORMAT, "the file has no tokens");
+  return tsl__too_many_unnamed(t->size, t->lines.n)
+             ? malformed(t, 0, TSL_ERR_LIMIT,
+                         "a rank is over 65,536 more than twice the number of tokens")
+             : TSL_OK;
 }
 
 /* ---- special tokens -------------------------------------------------------------------------- */

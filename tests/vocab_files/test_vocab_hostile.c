@@ -231,6 +231,31 @@ static void test_small_files_that_ask_for_much(void) {
   tsl_vocab_release(v);
 }
 
+/* Some bytes that name a huge id: ids without a token are bounded by the number of tokens. */
+static void test_unnamed_ids(void) {
+  static const struct {
+    const char *text, *name;
+    tsl_status status;
+  } cases[] = {
+      {MODEL("{\"a\":65537}", "[]"), "tokenizer.json", TSL_OK},
+      {MODEL("{\"a\":65538}", "[]"), "tokenizer.json", TSL_ERR_LIMIT},
+      {MODEL("{\"a\":4194303}", "[]"), "tokenizer.json", TSL_ERR_LIMIT},
+      {"IQ== 4194303\n", "cl100k_base.tiktoken", TSL_ERR_LIMIT},
+      {"{\"config\":{\"default_vocab_size\":4194304,\"default_num_special_tokens\":4194303},"
+       "\"vocab\":[{\"rank\":0,\"token_bytes\":\"YQ==\"}]}",
+       "tekken.json", TSL_ERR_LIMIT},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_vocab *v = NULL;
+    tsl_error error = {0};
+    tsl_status status = tsl_vocab_load_memory(cases[i].text, strlen(cases[i].text), cases[i].name,
+                                              NULL, NULL, &v, &error);
+    CHECKF(status == cases[i].status, "%s: %s: %s", cases[i].text, tsl_status_name(status),
+           error.message);
+    tsl_vocab_release(v);
+  }
+}
+
 /* Names that were chosen so that they share a place in a table without a secret: loading them stays
  * linear. */
 static void test_chosen_names(void) {
@@ -385,6 +410,7 @@ int main(void) {
   RUN(test_bad_json, "tokenizer files that lie");
   RUN(test_no_dropout, "a dropout of nothing");
   RUN(test_small_files_that_ask_for_much, "small files that ask for much");
+  RUN(test_unnamed_ids, "ids that no token has");
   RUN(test_chosen_names, "names chosen to collide");
   RUN(test_crowded_ranks, "ranks chosen to collide");
   RUN(test_crowded_points, "code points chosen to collide");
