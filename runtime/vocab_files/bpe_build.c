@@ -97,9 +97,7 @@ tsl_status tsl__build_names(tsl__bpe_build *h, uint32_t largest, size_t added) {
                      largest, TSL_MAX_VOCAB);
   if (tsl__too_many_unnamed((uint64_t)largest + 1, count))
     return tsl__fail(h->error, TSL_ERR_LIMIT,
-                     "the largest id is %u, but the file has %zu tokens: over 65,536 ids more than "
-                     "twice as many have no token",
-                     largest, count);
+                     "the largest id is %u, but the file has only %zu tokens", largest, count);
   h->size = largest + 1;
   h->slot_count = tsl__slots_for(count);
   h->names = tsl__alloc_zero(h->a, h->size * sizeof *h->names);
