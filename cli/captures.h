@@ -1,7 +1,7 @@
 /* captures.h - taking values out of a finished text.
  *
  * Both write one JSON object on one line to stdout.
- * Tested by tests/cli/test_cli.py
+ * Tested by tests/cli/test_cli_commands.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -18,7 +18,7 @@
  *           through a last round that is empty, which ECMA-262 does not count: (?<a>x*)* has "" in
  *           a.
  *
- * Tested by tests/cli/test_cli.py
+ * Tested by tests/cli/test_cli_commands.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

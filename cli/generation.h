@@ -6,7 +6,7 @@
  * completion is written instead (tsl_budget_completion). Where that, being the one of the fewest
  * bytes, does not fit from the beginning, but some other way in tokens does, all tokens are drawn
  * from those after which a way fits (tsl_budget_mask). Only where none is found a text is cut.
- * Tested by tests/cli/test_cli.py
+ * Tested by tests/cli/test_cli_generate.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

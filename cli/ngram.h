@@ -12,7 +12,7 @@
  *           Reading a byte moves all of them one down.
  * Cost      About 50 ns a byte. A row of logits reuses what neighbouring tokens in sorted order
  *           have in common: 4,096 tokens 0.5 ms, 128,256 tokens 20 ms.
- * Tested by tests/cli/test_cli.py
+ * Tested by tests/cli/test_cli_generate.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

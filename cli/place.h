@@ -2,7 +2,7 @@
  *
  * Reads the text token by token and tells the JSON pointer of the innermost value that has begun
  * and is not over: "/items/2" inside the third item, "" between the members of the whole object.
- * Text that is no JSON has no place from there on. Tested by tests/cli/test_cli.py
+ * Text that is no JSON has no place from there on. Tested by tests/cli/test_cli_generate.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

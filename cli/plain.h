@@ -17,7 +17,7 @@
  *           nothing, the mask stays as it is: the grammar decides, this is only taste.
  * Cost      One look at the bytes of every allowed token; in numbers, up to some 1,500 bytes tried
  *           on the matcher.
- * Tested by tests/cli/test_cli.py
+ * Tested by tests/cli/test_cli_generate.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

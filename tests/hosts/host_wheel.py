@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here, and
-tests/package/test_package.py on that wheel, installed by pip into an empty environment of every
-CPython that is here (one for each version; Debian 12 has 3.11 alone, pyenv's are found too).
+the tests of tests/package/ (TESTS) on that wheel, installed by pip into an empty environment of
+every CPython that is here (one for each version; Debian 12 has 3.11 alone, pyenv's are found too).
 
     python tests/hosts/host_wheel.py     (./dev test hosts runs it)
 
@@ -24,6 +24,9 @@ PROBE = (
     "import sys, ensurepip, sysconfig; print(sys.implementation.name, '-' + sys.abiflags, "
     "*sys.version_info[:3])"
 )
+TESTS = [
+    f"tests/package/test_package{part}.py" for part in ("", "_grammars", "_stored", "_decoding")
+]
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
@@ -56,7 +59,7 @@ def environment(python, folder):
 
 
 def try_wheel(counts, python, wheel, folder):
-    """The package's own test, with the installed wheel in the place of the build folder's."""
+    """The package's own tests, with the installed wheel in the place of the build folder's."""
     inside = environment(python, folder)
     common.run([inside, *PIP, "install", "--no-deps", "--no-index", wheel])
     where = common.run(
@@ -65,22 +68,27 @@ def try_wheel(counts, python, wheel, folder):
     package = folder / "build" / "bindings" / "python" / "turnstile"
     package.parent.mkdir(parents=True)
     package.symlink_to(where)
-    lines = common.program(
-        [inside, "tests/package/test_package.py"],
-        env={
-            **os.environ,
-            "TSL_BUILD": str(folder / "build"),
-            "TSL_VOCABS": str(common.BUILD / "vocabs"),
-        },
-    )
-    closing = re.fullmatch(
-        r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", lines[-1] if lines else ""
-    )
-    if not closing:
-        sys.exit("tests/package/test_package.py has no closing line")
-    for name, value in zip(("passed", "failed", "skipped"), closing.groups()):
-        counts[name] += int(value or 0)
-    print(*(line for line in lines[:-1] if "failed" in line or "skipped" in line), sep="\n", end="")
+    for test in TESTS:
+        lines = common.program(
+            [inside, test],
+            env={
+                **os.environ,
+                "TSL_BUILD": str(folder / "build"),
+                "TSL_VOCABS": str(common.BUILD / "vocabs"),
+            },
+        )
+        closing = re.fullmatch(
+            r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", lines[-1] if lines else ""
+        )
+        if not closing:
+            sys.exit(f"{test} has no closing line")
+        for name, value in zip(("passed", "failed", "skipped"), closing.groups()):
+            counts[name] += int(value or 0)
+        print(
+            *(line for line in lines[:-1] if "failed" in line or "skipped" in line),
+            sep="\n",
+            end="",
+        )
 
 
 def try_manual(counts, folder):

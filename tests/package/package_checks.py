@@ -55,3 +55,12 @@ try:
 except ImportError:
     skip(f"there is no Python package in {BUILD}: it was configured without -Dpython=true")
     run()
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+vocab = T.Vocab.embedded()
+grammar = T.Grammar.json_schema(vocab, SCHEMA, whitespace="compact")
