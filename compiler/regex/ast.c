@@ -1,8 +1,15 @@
-/* ast.c - making nodes of a regular expression: see regex_ast.h.
+/* ast.c - making nodes of a regular expression. See ast.h.
  *
- * Each constructor works out how many code points a match takes and whether the node is a plain
- * regular language, so that no later pass has to walk down for it.
- *
+ * Idea      Each constructor works out how many code points a match takes (least and most), and
+ *           whether the node is a plain regular language, so that no later pass has to walk down
+ *           for it.
+ * Example   a{2,3}|b: the set a takes 1 to 1 code points, the repeat 2 to 3, the set b 1 to 1, the
+ *           alternatives 1 to 3. All four are plain. With (?=c) behind it the sequence is not, as a
+ *           look-ahead is no plain language.
+ * Fails     A node that cannot be made is NULL. The tree keeps the first error, with its offset in
+ *           the pattern. Reasons are memory, too many nodes, and what bounds the whole compile.
+ * Cost      Linear in the children; sets are lists of ranges in order, and all operations on them
+ *           are merges.
  * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,6 +18,7 @@
 
 #define NODE_WORK 4u
 
+/* The first error counts: later ones follow from it. */
 tsl__rx *tsl__rx_fail(tsl__rx_tree *t, tsl_status status, size_t offset, const char *message) {
   if (t->status == TSL_OK) {
     t->status = status;
@@ -45,11 +53,14 @@ static tsl__rx *make(tsl__rx_tree *t, tsl__rx_kind kind, uint32_t offset, size_t
   return node;
 }
 
+/* Lengths stop at TSL__INF, which means "without bound". */
 static uint32_t multiply(uint32_t a, uint32_t times) {
   if (!a || !times) return 0;
   return a == TSL__INF || times == TSL__INF || a > TSL__INF / times ? TSL__INF : a * times;
 }
 
+/* An empty set matches nothing: its least length is without bound, so that it loses in every
+ * choice. */
 tsl__rx *tsl__rx_set(tsl__rx_tree *t, uint32_t offset, const tsl__range *ranges, size_t n) {
   tsl__rx *node = make(t, TSL__RX_SET, offset, n);
   tsl__range *copy = node ? take(t, (n ? n : 1) * sizeof *copy) : NULL;
@@ -111,6 +122,8 @@ tsl__rx *tsl__rx_repeat(tsl__rx_tree *t, uint32_t offset, tsl__rx *child, uint32
   return node;
 }
 
+/* A look takes no code point. `looks` is set only by looks for something: (?![^]) is the end of the
+ * text, which is easier. */
 tsl__rx *tsl__rx_look(tsl__rx_tree *t, uint32_t offset, bool ahead, bool negative, tsl__rx *child) {
   tsl__rx *node = parent(t, TSL__RX_LOOK, offset, &child, 1);
   if (!node) return NULL;
@@ -132,6 +145,7 @@ tsl__rx *tsl__rx_group(tsl__rx_tree *t, uint32_t offset, uint32_t number, tsl__r
   return node;
 }
 
+/* What a group will have matched is not known here: from nothing to anything. */
 tsl__rx *tsl__rx_back(tsl__rx_tree *t, uint32_t offset, uint32_t number) {
   tsl__rx *node = parent(t, TSL__RX_BACK, offset, NULL, 0);
   if (!node) return NULL;
@@ -153,6 +167,7 @@ bool tsl__rx_ranges_equal(tsl__rx_ranges a, tsl__rx_ranges b) {
   return a.n == b.n && (!a.n || !memcmp(a.at, b.at, a.n * sizeof *a.at));
 }
 
+/* The gaps between the ranges: {b-d, x} becomes {0-a, e-w, y-10FFFF}. */
 tsl__rx_ranges tsl__rx_ranges_not(tsl__rx_tree *t, tsl__rx_ranges a) {
   tsl__range *out = take(t, (a.n + 1) * sizeof *out);
   uint32_t n = 0, from = 0;
@@ -165,6 +180,7 @@ tsl__rx_ranges tsl__rx_ranges_not(tsl__rx_tree *t, tsl__rx_ranges a) {
   return (tsl__rx_ranges){out, n};
 }
 
+/* Both lists are walked at once; the one whose range ends first goes on. */
 tsl__rx_ranges tsl__rx_ranges_and(tsl__rx_tree *t, tsl__rx_ranges a, tsl__rx_ranges b) {
   tsl__range *out = take(t, (a.n + b.n + 1) * sizeof *out);
   uint32_t n = 0;
@@ -181,6 +197,7 @@ tsl__rx_ranges tsl__rx_ranges_and(tsl__rx_tree *t, tsl__rx_ranges a, tsl__rx_ran
   return (tsl__rx_ranges){out, n};
 }
 
+/* The range that begins first is next, and is joined to the last one if they meet or touch. */
 tsl__rx_ranges tsl__rx_ranges_or(tsl__rx_tree *t, tsl__rx_ranges a, tsl__rx_ranges b) {
   tsl__range *out = take(t, (a.n + b.n + 1) * sizeof *out);
   uint32_t n = 0;

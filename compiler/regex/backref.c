@@ -172,12 +172,12 @@ static tsl__rx *literal(tsl__rx_tree *t, uint32_t offset, const value *v, bool f
 
 static tsl__rx *replace(tsl__rx_tree *t, tsl__rx *node, uint32_t number, const value *v);
 
-/* An option that holds the group: taken where the group is present; else left out, or taken without
- * the group. */
+/* An option that holds the group: it is there where the group is present. Else it is left out, or
+ * stands there without the group. */
 static tsl__rx *replace_option(tsl__rx_tree *t, tsl__rx *node, uint32_t number, const value *v) {
-  tsl__rx *taken = replace(t, node->u.child[0], number, v), **branch;
-  if (v || !taken || !(branch = tsl__arena_alloc(t->arena, 2 * sizeof *branch))) return taken;
-  branch[0] = taken;
+  tsl__rx *present = replace(t, node->u.child[0], number, v), **branch;
+  if (v || !present || !(branch = tsl__arena_alloc(t->arena, 2 * sizeof *branch))) return present;
+  branch[0] = present;
   branch[1] = tsl__rx_list(t, TSL__RX_SEQ, node->offset, NULL, 0);
   return branch[1] ? tsl__rx_list(t, TSL__RX_ALT, node->offset, branch, 2) : NULL;
 }
@@ -194,7 +194,7 @@ static tsl__rx *replace(tsl__rx_tree *t, tsl__rx *node, uint32_t number, const v
     return literal(t, node->offset, v ? v : &empty, node->max != 0);
   if (node->kind == TSL__RX_REPEAT && has_group(node, number))
     return replace_option(t, node, number, v);
-  /* present: an alternative with the group was taken */
+  /* present: an alternative with the group matched */
   bool only = node->kind == TSL__RX_ALT && v && has_group(node, number);
   uint32_t n = 0;
   child = tsl__arena_alloc(t->arena, node->n * sizeof *child);

@@ -23,6 +23,7 @@ static bool no_memory(tsl__rx_cursor *c) {
   return tsl__rx_error(c, TSL_ERR_NO_MEMORY, 0, "out of memory");
 }
 
+/* The next code point of the pattern, whatever it is. */
 bool tsl__rx_code_point(tsl__rx_cursor *c, uint32_t *cp) {
   unsigned n = tsl__utf8_decode(c->text + c->at, c->length - c->at, cp);
   if (!n) return tsl__rx_error(c, TSL_ERR_SYNTAX, c->at, "the pattern is not valid UTF-8");
@@ -145,7 +146,7 @@ static bool read_property(tsl__rx_cursor *c, bool negated, size_t start) {
 
 /* ---- escapes that are one character ---------------------------------------------------------- */
 
-/* Exactly n hex digits, or nothing is taken. */
+/* Exactly n hex digits, or nothing is read. */
 static bool take_hex(tsl__rx_cursor *c, unsigned n, uint32_t *value) {
   uint32_t v = 0;
   for (unsigned i = 0; i < n; i++) {
@@ -164,8 +165,7 @@ static bool read_braced_hex(tsl__rx_cursor *c, size_t start, uint32_t *cp) {
   size_t first = ++c->at;
   while (take_hex(c, 1, &digit)) {
     v = v * 16 + digit;
-    if (v > TSL__CP_MAX)
-      return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "code point beyond U+10FFFF");
+    if (v > TSL__CP_MAX) return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "code point past U+10FFFF");
   }
   if (c->at == first || !tsl__rx_take(c, '}'))
     return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "hexadecimal digits and } expected after {");
@@ -210,6 +210,8 @@ static uint32_t take_octal(tsl__rx_cursor *c) {
   return v;
 }
 
+/* Letters that PCRE gives a meaning that no regular language has, or none here, are "not
+ * supported"; all others are mistakes. */
 static bool refuse_letter(tsl__rx_cursor *c, uint8_t letter, size_t start) {
   static const char pcre[] = "KGRXCQEgk";
   if (strchr(pcre, letter))
@@ -311,6 +313,7 @@ static size_t posix_length(const tsl__rx_cursor *c) {
   return tsl__rx_peek(c, n) == ':' && tsl__rx_peek(c, n + 1) == ']' ? n + 2 : 0;
 }
 
+/* [:name:] or [:^name:]; the names mean ASCII characters alone. */
 static bool read_posix(tsl__rx_cursor *c, size_t length) {
   const char *name = (const char *)c->text + c->at + 2;
   size_t n = length - 4;

@@ -13,7 +13,7 @@
  *           interval decides as well); then they are met from the inside out.
  * Example   (?!-) [a-z-]{1,63} (?<!-) \. : both conditions have the interval [a-z-]{1,63}:
  *           ([a-z-]{1,63} & !(-·text) & !(text·-))·\.
- * Limits    PARTS_MAX parts, SEQUENCES_MAX sequences; beyond them the answer is "not local".
+ * Limits    PARTS_MAX parts, SEQUENCES_MAX sequences; past them the answer is "not local".
  * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-/* loop.c - loops whose body looks beyond itself: (?:(?!-->).)*-->
+/* loop.c - loops whose body looks past its own end: (?:(?!-->).)*-->
  *
  * Problem   The loop is the smallest solution of X = body(X) | then, where body(X) is an
  *           intersection, !(-->·text) & .·X: no star of anything.
@@ -202,20 +202,20 @@ static bool few_residuals(tsl__rx_lowering *l, const tsl__rx *ahead) {
   return n > 0;
 }
 
-/* The sets of all look-behinds split the atoms; conditions that can't be taken are refused. */
+/* The sets of all look-behinds split the atoms; conditions of other kinds are refused. */
 static bool collect(tsl__rx_lowering *l, const tsl__rx *node, atoms *a, bool *behind) {
   tsl__rx_ranges set;
   if (node->kind == TSL__RX_SET) return true;
   if (node->kind == TSL__RX_LOOK && node->ahead && node->u.child[0]->most > LOOK_MAX &&
       !few_residuals(l, node->u.child[0]))
     return refuse(l, node->offset,
-                  "in a loop, a look-ahead that looks beyond one iteration must be of at most 64 "
+                  "in a loop, a look-ahead that looks past one iteration must be of at most 64 "
                   "code points, or repeat itself");
   if (node->kind == TSL__RX_LOOK && !node->ahead) {
     if (!tsl__rx_one_char(l, node->u.child[0], &set))
       return refuse(
           l, node->offset,
-          "in a loop, a look-behind that looks beyond one iteration must be of one code point");
+          "in a loop, a look-behind that looks past one iteration must be of one code point");
     *behind = true;
     return split(l, node, a, set);
   }

@@ -424,7 +424,7 @@ static tsl__rx_rests loop(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rest
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Children from right to left; neighbours that are plain are taken together. */
+/* Children from right to left; neighbours that are plain become one. */
 static tsl__rx_rests sequence(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests rests,
                               bool first) {
   uint32_t consuming = 0, end = node->n; /* children before this one take no text */
@@ -485,8 +485,8 @@ static tsl__rx *trim_children(tsl__rx_tree *t, tsl__rx *node, bool left) {
              : tsl__rx_list(t, (tsl__rx_kind)node->kind, node->offset, child, node->n);
 }
 
-/* With `text` before (or after) it, what can be empty is of no use, and a loop need not go beyond
- * its minimum: the node without that, which next to `text` has the same language. NULL on failure.
+/* With `text` before (or after) it, what can be empty is of no use, and a loop need not go past its
+ * minimum: the node without that, which next to `text` has the same language. NULL on failure.
  * *gone: it takes no text any more and so lets its neighbour be next to `text`. A node may stand
  * elsewhere too (backref.c), so it is not changed. */
 static tsl__rx *trim(tsl__rx_tree *t, tsl__rx *node, bool left, bool *gone) {

@@ -33,19 +33,19 @@ typedef struct tsl__rx_rests {
   uint32_t n;
 } tsl__rx_rests;
 
-#define TSL__RX_WIDE 8u /* sets past ASCII whose expressions are remembered */
+#define TSL__RX_NONASCII 8u /* sets past ASCII whose expressions are remembered */
 
 typedef struct tsl__rx_lowering {
   tsl__rx_tree *tree;
   tsl__exprs *x;
-  tsl__expr text;  /* any text */
-  uint32_t steps;  /* rests and sequences made; at most TSL__RX_MAX_STEPS */
-  uint32_t wide_n; /* sets put into `wide` so far; the oldest is replaced */
+  tsl__expr text;      /* any text */
+  uint32_t steps;      /* rests and sequences made; at most TSL__RX_MAX_STEPS */
+  uint32_t nonascii_n; /* sets put into `nonascii` so far; the oldest is replaced */
   /* splitting a set into UTF-8 costs microseconds: \S and . come often */
   struct {
     tsl__rx_ranges set;
     tsl__expr e;
-  } wide[TSL__RX_WIDE];
+  } nonascii[TSL__RX_NONASCII];
 } tsl__rx_lowering;
 
 #define TSL__RX_MAX_STEPS 20000u

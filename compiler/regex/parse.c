@@ -34,6 +34,7 @@ static tsl__rx *fail(tsl__rx_cursor *c, tsl_status status, size_t offset, const 
   return tsl__rx_fail(c->tree, status, offset, message);
 }
 
+/* NULL is an error that was reported already. */
 static bool push(tsl__rx_cursor *c, tsl__rx *node) {
   if (!node) return false;
   return tsl__vec_push(c->alloc, &c->stack, node) ||
@@ -153,6 +154,7 @@ static tsl__rx *named_back(tsl__rx_cursor *c, size_t offset, char close) {
   return use.use;
 }
 
+/* Names are few: they are compared one by one. */
 static const tsl__rx_name *find_name(const tsl__rx_cursor *c, const tsl__rx_name *name) {
   for (size_t i = 0; i < c->names.n; i++) {
     const tsl__rx_name *known = &c->names.at[i];
@@ -203,6 +205,7 @@ static tsl__rx *capturing(tsl__rx_cursor *c, size_t offset) {
   return body ? tsl__rx_group(c->tree, (uint32_t)offset, number, body) : NULL;
 }
 
+/* (?<name>…): the name stands for the number that the group gets now. */
 static tsl__rx *named(tsl__rx_cursor *c, size_t offset, char close) {
   tsl__rx_name name;
   if (!read_name(c, close, &name)) return NULL;
@@ -301,6 +304,7 @@ static tsl__rx *escape(tsl__rx_cursor *c, size_t offset, bool *assertion) {
   return tsl__rx_read_escape(c) ? set_node(c, offset) : NULL;
 }
 
+/* Any code point as itself, and under (?i) what is the same but for case. */
 static tsl__rx *character(tsl__rx_cursor *c, size_t offset) {
   uint32_t cp;
   tsl__range one;
@@ -315,7 +319,7 @@ static tsl__rx *character(tsl__rx_cursor *c, size_t offset) {
   return set_node(c, offset);
 }
 
-/* Digits as a number; false if there are none. Values beyond the limit become TSL__REGEX_MAX_REPEAT
+/* Digits as a number; false if there are none. Values past the limit become TSL__REGEX_MAX_REPEAT
  * + 1. */
 static bool take_number(tsl__rx_cursor *c, uint32_t *value) {
   uint64_t v = 0;
@@ -328,7 +332,7 @@ static bool take_number(tsl__rx_cursor *c, uint32_t *value) {
   return c->at > start;
 }
 
-/* {m} {m,} {m,n}; anything else is no quantifier and nothing is taken. */
+/* {m} {m,} {m,n}; anything else is no quantifier and nothing is read. */
 static bool take_braces(tsl__rx_cursor *c, uint32_t *min, uint32_t *max) {
   size_t start = c->at;
   bool ok = tsl__rx_take(c, '{') && take_number(c, min);
@@ -384,6 +388,7 @@ static tsl__rx *atom(tsl__rx_cursor *c, bool *fixed, bool *none) {
   }
 }
 
+/* * + ? or a count. False: none follows, and nothing was read. */
 static bool take_quantifier(tsl__rx_cursor *c, uint32_t *min, uint32_t *max) {
   *min = 0;
   *max = TSL__INF;

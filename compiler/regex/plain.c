@@ -18,14 +18,16 @@ static tsl__rx_ranges ranges_of(const tsl__rx *set) {
   return (tsl__rx_ranges){set->u.ranges, set->n};
 }
 
-static tsl__expr wide_set_expr(tsl__rx_lowering *l, tsl__rx_ranges set) {
-  uint32_t known = l->wide_n < TSL__RX_WIDE ? l->wide_n : TSL__RX_WIDE;
+/* The expression of a set with characters past ASCII takes long to make, so that the last few are
+ * kept. */
+static tsl__expr nonascii_set_expr(tsl__rx_lowering *l, tsl__rx_ranges set) {
+  uint32_t known = l->nonascii_n < TSL__RX_NONASCII ? l->nonascii_n : TSL__RX_NONASCII;
   for (uint32_t i = 0; i < known; i++)
-    if (tsl__rx_ranges_equal(l->wide[i].set, set)) return l->wide[i].e;
+    if (tsl__rx_ranges_equal(l->nonascii[i].set, set)) return l->nonascii[i].e;
   tsl__charset s = {.ranges = {(tsl__range *)(uintptr_t)set.at, set.n, set.n}}; /* read only */
   tsl__expr e = tsl__expr_charset(l->x, &s);
-  l->wide[l->wide_n % TSL__RX_WIDE].set = set;
-  l->wide[l->wide_n++ % TSL__RX_WIDE].e = e;
+  l->nonascii[l->nonascii_n % TSL__RX_NONASCII].set = set;
+  l->nonascii[l->nonascii_n++ % TSL__RX_NONASCII].e = e;
   return e;
 }
 
@@ -33,7 +35,7 @@ tsl__expr tsl__rx_set_expr(tsl__rx_lowering *l, tsl__rx_ranges set) {
   tsl__bytes bytes = {{0}};
   if (!set.n) return TSL__NONE;
   if (tsl__rx_ranges_equal(set, tsl__rx_ranges_all())) return tsl__expr_any_char(l->x);
-  if (set.at[set.n - 1].hi >= 0x80) return wide_set_expr(l, set);
+  if (set.at[set.n - 1].hi >= 0x80) return nonascii_set_expr(l, set);
   for (uint32_t i = 0; i < set.n; i++) tsl__bytes_add_range(&bytes, set.at[i].lo, set.at[i].hi);
   return tsl__expr_bytes(l->x, &bytes);
 }

@@ -1,4 +1,22 @@
-/* base.c - see base.h.
+/* base.c - arenas, sorting, errors and UTF-8, for all rooms. See base.h.
+ *
+ * Arena     A block is handed out from its front, and nothing is given back before the whole arena
+ *           is freed. A new block is an eighth of what the arena holds: at least 512 bytes, at most
+ *           256 KiB. So about an eighth is held and not used. A request for half a block or more
+ *           gets a block of its own behind the one in use, whose rest is not lost.
+ * Example   An arena holds 80 KiB, so its next block has 10 KiB. A request for 6 KiB that does not
+ *           fit gets a block of its own. The next request, for 100 bytes, still comes from the
+ *           block in use.
+ * Sorting   Sets of numbers mostly come as a few runs in order, as the children of a node are
+ *           visited in order. Up to five runs are merged. Other arrays are sorted by insertion, by
+ *           their digits with a copy, or in place by their digits, the larger they are.
+ * Example   3 5 9 | 4 5 8 | 1 are three runs. The first two become 3 4 5 8 9, where the 5 stands
+ *           once; with the third they become 1 3 4 5 8 9.
+ * Cost      Arena: a comparison and an addition a request. Sorting: linear in the numbers, for runs
+ *           and for digits alike.
+ * Tested by tests/core/test_pool.c, tests/masks/test_mask.c, tests/expr/test_charset.c,
+ *           tests/engine/test_faults.c (memory that runs out)
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef _DEFAULT_SOURCE
@@ -15,6 +33,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* The allocator of the C library behind the one function of tsl_allocator: a new size of 0 frees,
+ * no block means a new one. */
 static void *malloc_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
   (void)ctx;
   (void)old_size;
@@ -33,6 +53,8 @@ void *tsl__alloc_zero(const tsl_allocator *a, size_t size) {
   return p;
 }
 
+/* Small arrays double; from 64 elements on they grow by a half, which holds less that is not used.
+ * The check against overflow leaves room for the product of two sizes. */
 bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element) {
   size_t grown = *cap < 8 ? 8 : *cap < 64 ? 2 * *cap : *cap + *cap / 2;
   if (grown < need) grown = need;
@@ -79,22 +101,22 @@ static struct tsl__arena_block *new_block(tsl__arena *arena, size_t size) {
 }
 
 /* What is handed out: the first bytes of some that the arena has set aside for it. */
-static void *gap_after(void *at, size_t asked, size_t held) {
-  ASAN_UNPOISON_MEMORY_REGION(at, asked);
-  ASAN_POISON_MEMORY_REGION((char *)at + asked, held - asked);
+static void *gap_after(void *at, size_t wanted, size_t held) {
+  ASAN_UNPOISON_MEMORY_REGION(at, wanted);
+  ASAN_POISON_MEMORY_REGION((char *)at + wanted, held - wanted);
   return at;
 }
 
 /* So many are handed out of the block in use. */
-static inline void *take(tsl__arena *arena, size_t asked, size_t held) {
+static inline void *take(tsl__arena *arena, size_t wanted, size_t held) {
   void *p = (char *)(arena->head + 1) + arena->used;
   arena->used += held;
-  return gap_after(p, asked, held);
+  return gap_after(p, wanted, held);
 }
 
 /* From a new block. Blocks grow with what there is, an eighth of it each: little is held that is
  * not used. */
-static TSL__SELDOM void *take_anew(tsl__arena *arena, size_t asked, size_t held) {
+static TSL__SELDOM void *take_anew(tsl__arena *arena, size_t wanted, size_t held) {
   size_t block = arena->total / 8, least = arena->least ? arena->least : BLOCK_LEAST;
   if (block < least) block = least;
   if (block > BLOCK_MOST) block = BLOCK_MOST;
@@ -105,12 +127,12 @@ static TSL__SELDOM void *take_anew(tsl__arena *arena, size_t asked, size_t held)
   b->next = alone ? arena->head->next : arena->head;
   if (alone) {
     arena->head->next = b;
-    return gap_after(b + 1, asked, held);
+    return gap_after(b + 1, wanted, held);
   }
   arena->head = b;
   arena->used = 0;
   arena->size = b->size - sizeof *b;
-  return take(arena, asked, held);
+  return take(arena, wanted, held);
 }
 
 void *tsl__arena_alloc(tsl__arena *arena, size_t size) {
@@ -134,6 +156,8 @@ void tsl__arena_free(tsl__arena *arena) {
   tsl__arena_init(arena, arena->alloc);
 }
 
+/* The blocks of `from` go behind all of ours. The block in use stays in front, unless we had none:
+ * then that of `from` is in use. */
 void tsl__arena_absorb(tsl__arena *arena, tsl__arena *from) {
   struct tsl__arena_block **end = &arena->head;
   while (*end) end = &(*end)->next;
@@ -143,6 +167,8 @@ void tsl__arena_absorb(tsl__arena *arena, tsl__arena *from) {
   tsl__arena_init(from, from->alloc);
 }
 
+/* What was handed out last can grow and shrink in place, as a growing text does. Any other block
+ * that must grow is copied, and its old bytes lie there until the arena is freed. */
 static void *arena_hook(void *ctx, void *block, size_t old_size, size_t new_size) {
   tsl__arena *arena = ctx;
   size_t held = (old_size + 7) & ~(size_t)7, wanted = (new_size + 7) & ~(size_t)7;
@@ -164,6 +190,8 @@ tsl_allocator tsl__arena_hooks(tsl__arena *arena) { return (tsl_allocator){arena
 
 /* ---- byte sets, hashing ---------------------------------------------------------------------- */
 
+/* A byte is an edge if its bit differs from the bit before it. The set {b, c} has the edges b and
+ * d: two classes of bytes begin there. */
 void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out) {
   uint64_t carry = s->w[0] & 1; /* nothing comes before byte 0 */
   for (int i = 0; i < 4; i++) {
@@ -172,6 +200,7 @@ void tsl__bytes_edges(const tsl__bytes *s, tsl__bytes *out) {
   }
 }
 
+/* For few numbers: no counters have to be cleared. */
 static void sort_by_insertion(uint32_t *at, size_t n) {
   for (size_t i = 1; i < n; i++) {
     uint32_t t = at[i];
@@ -264,6 +293,8 @@ static size_t merge(const uint32_t *a, size_t a_count, const uint32_t *b, size_t
   return n + b_count - k;
 }
 
+/* Find where runs begin, then merge them one after the other. The two copies take turns, so that no
+ * merge reads what it writes. */
 size_t tsl__sort_runs(uint32_t *at, size_t n) {
   uint32_t other[2][MERGED_MAX];
   size_t begin[RUNS_MAX + 1], runs = 0;
@@ -285,6 +316,7 @@ size_t tsl__sort_runs(uint32_t *at, size_t n) {
   return count;
 }
 
+/* Runs are merged, which drops doubles by itself; after the other ways doubles lie side by side. */
 size_t tsl__sort_unique(uint32_t *at, size_t n) {
   size_t out = n > INSERTED_MAX ? tsl__sort_runs(at, n) : TSL__NOT_RUNS;
   if (out != TSL__NOT_RUNS) return out;
@@ -339,6 +371,7 @@ static void cut_to_whole_characters(char *text) {
   if (want > n - start + 1) text[start - 1] = 0;
 }
 
+/* The message is cut at the end of its room, never inside a character: it may quote a text. */
 static void fill(tsl_error *error, tsl_status status, const char *format, va_list args) {
   memset(error, 0, sizeof *error);
   error->status = status;
@@ -383,6 +416,8 @@ void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length) {
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
+/* The length is in the first byte. Refused are first bytes that would make overlong forms (C0, C1)
+ * or pass U+10FFFF (F5 and up), then surrogates and overlong forms of three and four bytes. */
 unsigned tsl__utf8_decode(const uint8_t *t, size_t length, uint32_t *cp) {
   if (length == 0) return 0;
   if (t[0] < 0x80) return *cp = t[0], 1;
@@ -409,6 +444,8 @@ bool tsl__utf8_valid(const uint8_t *text, size_t length) {
   return true;
 }
 
+/* From the last byte to the first, six bits each. 0xF00 >> n has n ones where the first byte says
+ * its length: n = 2 gives 110xxxxx. */
 unsigned tsl__utf8_encode(uint32_t cp, uint8_t out[4]) {
   if (cp < 0x80) return out[0] = (uint8_t)cp, 1;
   unsigned n = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;

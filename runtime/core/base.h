@@ -4,6 +4,17 @@
  * Nothing here knows about vocabularies or grammars. All memory goes through a tsl_allocator that
  * may fail; a failed call leaves its object as it was.
  *
+ * Owners    What is allocated here is freed with the allocator that made it and the size that it
+ *           has: allocators of hosts may need both. Arrays (TSL__VEC) and arenas keep their sizes.
+ *           A zero-initialised array is empty and may be freed.
+ * Which     Few elements of one kind that grow: an array. Many small parts that go together: an
+ *           arena. Elements that others point to while more are added: a pool (pool.h).
+ * Example   tsl__arena arena; tsl__arena_init(&arena, alloc); char *copy = tsl__arena_copy(&arena,
+ *           "abc", 4); if (!copy) the call fails with TSL_ERR_NO_MEMORY; else all is freed at the
+ *           end by one tsl__arena_free(&arena).
+ *
+ * Tested by tests/core/test_pool.c, tests/masks/test_mask.c, tests/engine/test_faults.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_RUNTIME_CORE_BASE_H
@@ -68,15 +79,21 @@ extern const tsl_allocator tsl__malloc;
 static inline const tsl_allocator *tsl__allocator_or_default(const tsl_allocator *a) {
   return a ? a : &tsl__malloc;
 }
+/* NULL when out of memory. Not zeroed. A size of 0 is not allowed: to an allocator it means
+ * "free". */
 static inline void *tsl__alloc(const tsl_allocator *a, size_t size) {
   return a->reallocate(a->ctx, NULL, 0, size);
 }
+/* The block with its bytes, which may have moved; NULL when out of memory: the old block is then as
+ * it was. */
 static inline void *tsl__resize(const tsl_allocator *a, void *p, size_t old_size, size_t new_size) {
   return a->reallocate(a->ctx, p, old_size, new_size);
 }
+/* `size` is the size that it was allocated with. NULL: nothing. */
 static inline void tsl__free(const tsl_allocator *a, void *p, size_t size) {
   if (p) a->reallocate(a->ctx, p, size, 0);
 }
+/* As tsl__alloc, and all bytes are 0. */
 void *tsl__alloc_zero(const tsl_allocator *a, size_t size);
 
 /* Where the next line of the processor's caches begins. What is copied whole and often lies there:
@@ -98,13 +115,15 @@ static inline void *tsl__at_line(void *p) { return (char *)p + (-(uintptr_t)p & 
 /* Append one element; false when out of memory. */
 #define tsl__vec_push(a, v, x) \
   (tsl__vec_reserve((a), (v), 1) ? ((v)->at[(v)->n++] = (x), true) : false)
+/* Free the elements' array, not what they point to; the array is empty then. */
 #define tsl__vec_free(a, v) \
   (tsl__free((a), (v)->at, (v)->cap * sizeof *(v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 #define tsl__vec_memory(v) ((v)->cap * sizeof *(v)->at) /* bytes held */
 bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, size_t element);
 
-/* Numbers of things, the one that comes before all others in front. Which of two does is asked of a
- * function that callers give as a constant: it is compiled in place. */
+/* A binary heap of numbers of things: the one that comes before all others is in front. `before`
+ * says which of two does. Callers pass a constant, so that it is compiled in place. Pushing and
+ * popping cost the logarithm of the number. */
 typedef TSL__VEC(uint32_t) tsl__heap;
 typedef bool (*tsl__heap_order)(const void *ctx, uint32_t a, uint32_t b);
 /* false when out of memory */
@@ -138,10 +157,13 @@ typedef struct tsl__arena {
   size_t total;      /* bytes held in all blocks */
   uint32_t least;    /* bytes of a block at least; 0: a few */
 } tsl__arena;
+/* An empty arena, which holds no memory yet. The allocator must live as long as the arena. */
 void tsl__arena_init(tsl__arena *arena, const tsl_allocator *a);
 /* 8-byte aligned, not zeroed; NULL when out of memory */
 void *tsl__arena_alloc(tsl__arena *arena, size_t size);
+/* The bytes, copied; of none a place of one byte. NULL when out of memory. */
 void *tsl__arena_copy(tsl__arena *arena, const void *data, size_t size);
+/* Free all blocks at once. The arena is empty and can be used again. */
 void tsl__arena_free(tsl__arena *arena);
 /* All that `from` holds is `arena`'s from now on; `from` is empty. Both take from the same
  * allocator. */
@@ -185,6 +207,7 @@ static inline bool tsl__bytes_empty(const tsl__bytes *s) {
 static inline bool tsl__bytes_equal(const tsl__bytes *a, const tsl__bytes *b) {
   return !memcmp(a, b, sizeof *a);
 }
+/* Have the two a byte in common? */
 static inline bool tsl__bytes_meet(const tsl__bytes *a, const tsl__bytes *b) {
   return ((a->w[0] & b->w[0]) | (a->w[1] & b->w[1]) | (a->w[2] & b->w[2]) | (a->w[3] & b->w[3])) !=
          0;
@@ -285,6 +308,7 @@ static inline size_t tsl__bound_from(const uint32_t *at, size_t n, size_t from, 
 
 /* ---- hashing --------------------------------------------------------------------------------- */
 
+/* Spreads each bit over the whole word. Two words that differ stay different. */
 static inline uint64_t tsl__mix(uint64_t h) {
   h ^= h >> 32;
   h *= 0xd6e8feb86659fd93u;
@@ -292,6 +316,8 @@ static inline uint64_t tsl__mix(uint64_t h) {
   h *= 0xd6e8feb86659fd93u;
   return h ^ (h >> 32);
 }
+/* For tables of this process; the same on every machine. Who chooses the data can make hashes meet,
+ * so that keys are compared, too. Where they cannot be, see tsl__digest. */
 uint64_t tsl__hash(const void *data, size_t size); /* XXH3-64 */
 
 /* XXH3-128 under a secret: equal digests mean equal data, whoever chose it, as long as the secret

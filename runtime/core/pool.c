@@ -1,4 +1,23 @@
-/* pool.c - see pool.h.
+/* pool.c - chunks of a pool, tables of an index, frozen tables. See pool.h.
+ *
+ * Chunks    Two chunks have 8 elements, two 16, two 32 and so on. Chunk k has 8 << k / 2 of them,
+ *           and its first element is number ((2 + k % 2) << (k / 2 + 3)) - 16.
+ * Example   Chunks 0 to 4 begin with the elements 0, 8, 16, 32 and 48. Element 40 is in chunk 3,
+ *           which begins with 32: it is the ninth there. The pool keeps where element 0 would lie
+ *           if chunk 3 reached back to it, so that the place of element 40 is one multiplication
+ *           and one addition.
+ * Growing   A table of the index is full when half of its slots are used. Small tables are moved at
+ *           once. From 512 slots on, each entry that is added moves 8 slots of the table before. A
+ *           table of 1,024 slots is so moved after 128 additions, and the one after it, of 2,048,
+ *           is full only after 512. No single addition takes long.
+ * Readers   A slot is written after what it leads to, with release order, and read with acquire
+ *           order. A reader without a lock sees a slot as it was or as it is, and both are sound.
+ *           Old tables stay until the index is freed where such readers exist.
+ * Cost      Pool: one addition an element, a chunk now and then. Index: one to three slots looked
+ *           at, as half of them are free.
+ * Tested by tests/core/test_pool.c, tests/engine/test_fault_sites.c, and under ThreadSanitizer
+ *           tests/matcher/test_race.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/core/pool.h"
@@ -23,12 +42,15 @@ _Alignas(TSL__LINE) const uint8_t tsl__pool_chunk_of[TSL__POOL_FEW / 8] = {0,
 static uint32_t chunk_size(uint32_t k) { return 8u << k / 2; }
 static uint32_t chunk_first(uint32_t k) { return ((2 + k % 2) << (k / 2 + 3)) - 16; }
 
+/* Places of the first ten chunks lie in the pool itself, the others in an array that small pools do
+ * not have. */
 static uintptr_t *place_of(tsl__pool *p, uint32_t k) {
   return k < TSL__POOL_NEAR ? &p->near[k] : &p->far[k - TSL__POOL_NEAR];
 }
 
 #define FAR_SIZE ((TSL__POOL_CHUNKS - TSL__POOL_NEAR) * sizeof(uintptr_t))
 
+/* A chunk is not cleared as a whole: add_first clears the next elements, about a KiB at a time. */
 static bool add_chunk(tsl__pool *p, const tsl_allocator *a) {
   uint32_t k = tsl__pool_chunk(p->n);
   if (k >= TSL__POOL_CHUNKS) return false;
@@ -56,7 +78,8 @@ static inline void *add(tsl__pool *p) {
  * element is for */
 #define CLEARED 1024u
 
-static TSL__SELDOM void *add_beyond(tsl__pool *p, const tsl_allocator *a) {
+/* The first element of a stretch that is not cleared yet, or of a new chunk. */
+static TSL__SELDOM void *add_first(tsl__pool *p, const tsl_allocator *a) {
   if (!p->rest && !add_chunk(p, a)) return NULL;
   uint32_t some = CLEARED / p->element + 1;
   p->room = some < p->rest ? some : p->rest;
@@ -66,7 +89,7 @@ static TSL__SELDOM void *add_beyond(tsl__pool *p, const tsl_allocator *a) {
 }
 
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a) {
-  return TSL__LIKELY(p->room) ? add(p) : add_beyond(p, a);
+  return TSL__LIKELY(p->room) ? add(p) : add_first(p, a);
 }
 
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a) {
@@ -129,6 +152,7 @@ static void move_narrow(const tsl__index_table *from, tsl__index_table *to, uint
   }
 }
 
+/* As move_narrow, for tables of which one has slots of 64 bits. */
 static void move_entries(const tsl__index_table *from, tsl__index_table *to, uint32_t i,
                          uint32_t all) {
   if (!to->slots_64) {
@@ -193,6 +217,8 @@ static bool is_full(const tsl__index *ix, const tsl__index_table *t) {
   return (uint64_t)ix->n * 2 >= t->count;
 }
 
+/* A new table, empty or with all of the old entries, then published. It has the old size where only
+ * the slots become wider. */
 static tsl__index_table *grow(tsl__index *ix, const tsl_allocator *a, tsl__index_table *old,
                               bool slots_64) {
   uint32_t count = ix->read_unlocked ? KEPT_FIRST : FIRST;
@@ -223,6 +249,7 @@ static TSL__SELDOM bool add_grown(tsl__index *ix, const tsl_allocator *a, tsl__i
   return true;
 }
 
+/* The usual case first: there is a table, it has room, and the number fits into its slots. */
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number) {
   tsl__index_table *t = atomic_load_explicit(&ix->table, memory_order_relaxed);
   uint32_t held = number - ix->first + 1;
@@ -252,22 +279,24 @@ size_t tsl__index_memory(const tsl__index *ix) {
 
 /* ---- frozen ---------------------------------------------------------------------------------- */
 
-#define LAID_LEAST 16u
+#define FROZEN_LEAST 16u
 
-static size_t laid_size(uint32_t last, uint32_t element) {
+static size_t frozen_size(uint32_t last, uint32_t element) {
   return sizeof(tsl__frozen) + TSL__LINE + ((size_t)last + 1) * element;
 }
 
+/* The number of elements is rounded up so that half of the table stays free, and the elements begin
+ * at a line of the caches. */
 tsl__frozen *tsl__frozen_new(const tsl_allocator *a, uint32_t n, uint32_t element) {
-  uint32_t last = LAID_LEAST - 1;
+  uint32_t last = FROZEN_LEAST - 1;
   while (last / 2 < n) last = last * 2 + 1;
-  tsl__frozen *t = tsl__alloc_zero(a, laid_size(last, element));
+  tsl__frozen *t = tsl__alloc_zero(a, frozen_size(last, element));
   if (t) *t = (tsl__frozen){tsl__at_line(t + 1), last, element};
   return t;
 }
 
 void tsl__frozen_free(tsl__frozen *t, const tsl_allocator *a) {
-  if (t) tsl__free(a, t, laid_size(t->last, t->element));
+  if (t) tsl__free(a, t, frozen_size(t->last, t->element));
 }
 
-size_t tsl__frozen_memory(const tsl__frozen *t) { return t ? laid_size(t->last, t->element) : 0; }
+size_t tsl__frozen_memory(const tsl__frozen *t) { return t ? frozen_size(t->last, t->element) : 0; }

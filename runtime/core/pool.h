@@ -15,8 +15,18 @@
  *          little by little, with each entry that is added; what is not found there is looked for
  *          in the old one until then. That is kept for late readers until the index is freed (all
  *          old ones together are smaller than the new one), but where readers hold the lock too.
- *   laid   what a layer that will have no more of it lays by its hash, itself and not its number:
- *          one that was not looked at for long costs a line of memory, by an index two or more.
+ *   frozen elements of a layer that gets no more of them, in the order of their hashes: the
+ *   elements
+ *          themselves, not their numbers. One that was not read for long costs one line of memory;
+ *          by an index it costs two or more.
+ *
+ * Example   An index with 32 slots has three entries. The tag of a hash has 19 bits; tag * 32 >> 19
+ *           is its upper 5 bits, the home slot. A search begins there and goes on to the first free
+ *           slot. On the way it compares tags, and only where these are equal its caller compares
+ *           elements. When 16 slots are used a table of 128 is published; tags give homes there
+ *           too.
+ *
+ * Tested by tests/core/test_pool.c, tests/matcher/test_race.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,8 +44,8 @@
 typedef struct tsl__pool {
   uint32_t n;       /* elements */
   uint32_t element; /* bytes of one */
-  /* where element 0 would be if it were in the same chunk: an element is found without asking which
-   * of the chunk's it is */
+  /* where element 0 would be if it were in the same chunk: so an element is found without knowing
+   * where its chunk begins */
   uintptr_t near[TSL__POOL_NEAR];
   /* those of the other chunks, from number TSL__POOL_NEAR on; NULL: there are none */
   uintptr_t *far;
@@ -66,12 +76,16 @@ static inline void *tsl__pool_at_of(const tsl__pool *p, uint32_t i, size_t eleme
 static inline void *tsl__pool_at(const tsl__pool *p, uint32_t i) {
   return tsl__pool_at_of(p, i, p->element);
 }
+/* An empty pool for elements of so many bytes. It holds no memory yet. */
 static inline void tsl__pool_init(tsl__pool *p, uint32_t element) {
   memset(p, 0, sizeof *p);
   p->element = element;
 }
-/* Append a zeroed element; NULL when out of memory. */
+/* Append a zeroed element, and return it: it stays where it is until the pool is freed. NULL when
+ * out of memory; the pool is then as before. One thread at a time. */
 void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a);
+/* Free all chunks; the pool is empty and can be used again. `a` is the allocator of the
+ * additions. */
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a);
 
 /* Its slots follow: 32 bits each, number + 1 in the lower TSL__INDEX_NUMBER of them and the tag
@@ -116,9 +130,11 @@ static inline uint64_t tsl__index_slot(const tsl__index_table *t, uint32_t i) {
   uint32_t slot = atomic_load_explicit(&tsl__index_narrow(t)[i], memory_order_acquire);
   return (uint64_t)(slot >> TSL__INDEX_NUMBER) << 32 | (slot & TSL__INDEX_NUMBERS);
 }
+/* The upper bits of the hash, which must be mixed well (tsl__mix, tsl__hash). */
 static inline uint32_t tsl__index_tag(uint64_t hash) {
   return (uint32_t)(hash >> (64 - TSL__INDEX_TAG));
 }
+/* Tags in order have homes in order, whatever the size of the table. */
 static inline uint32_t tsl__index_home(const tsl__index_table *t, uint32_t tag) {
   return (uint32_t)((uint64_t)tag * t->count >> TSL__INDEX_TAG);
 }
@@ -153,10 +169,13 @@ static inline uint32_t tsl__index_next(tsl__index_iter *it) {
       return it->ix->first + (slot & TSL__INDEX_NUMBERS) - 1;
   }
 }
-/* Add a number, none less than `first`, whose element is complete; false when out of memory. */
+/* Add a number, none less than `first`, whose element is complete: readers may see it at once.
+ * Doubles are not looked for; that is up to the caller. False when out of memory: nothing was
+ * added. Usually a few dozen instructions; a small table is now and then moved as a whole. */
 bool tsl__index_add(tsl__index *ix, const tsl_allocator *a, uint64_t hash, uint32_t number);
-/* all entries into the table itself, for who reads its slots */
+/* Move what is left of the table before, for callers that read the slots themselves. */
 void tsl__index_settle(tsl__index *ix, const tsl_allocator *a);
+/* Free all tables; nobody may read any more. The index is empty, its `first` is 0. */
 void tsl__index_free(tsl__index *ix, const tsl_allocator *a);
 size_t tsl__index_memory(const tsl__index *ix); /* bytes held */
 

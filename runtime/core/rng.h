@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+/* The 128 random bits of a counter and a key. Cannot fail, keeps nothing. */
 void tsl__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 /* Draw number `index` of the stream of `seed`: uniform in [0, 1), a multiple of 2^-53. */
 double tsl__rng_uniform(uint64_t seed, uint64_t index);

@@ -7,7 +7,7 @@
  *           are handed out one at a time by a counter, so a slow one (a first visit) holds up
  *           nobody.
  * Order     A loop goes before queued tasks. One loop at a time: a second caller finds the workers
- *           taken and runs its loop alone.
+ *           busy and runs its loop alone.
  *
  * Tested by tests/matcher/test_threads.c, which ./dev also runs under ThreadSanitizer.
  *
@@ -21,7 +21,7 @@
 #include "runtime/core/base.h"
 
 /* Queued by tsl__threads_queue; lies in the caller's object, which must live until `run` has been
- * called, or it was taken back. */
+ * called, or tsl__threads_take_back returned true. */
 typedef struct tsl__task {
   struct tsl__task *next, **at; /* `at`: what leads to it in the queue; NULL: it is not in it */
   void (*run)(struct tsl__task *task);

@@ -50,12 +50,16 @@ typedef struct builder {
 
 /* ---- sorting --------------------------------------------------------------------------------- */
 
+/* Comparing such keys as numbers compares the texts: the first byte is the highest. A shorter token
+ * is padded with zeros, so that it comes first. */
 static uint64_t key_of(const uint8_t *p, uint32_t length) {
   uint64_t key = 0;
   for (uint32_t i = 0; i < KEY_BYTES; i++) key = key << 8 | (i < length ? p[i] : 0u);
   return key;
 }
 
+/* The order of the trie: by bytes, a prefix before what it begins, equal spellings by their
+ * number. */
 static int compare_tokens(const uint8_t *bytes, const uint32_t *offsets, tsl_token a, tsl_token b) {
   uint32_t na = offsets[a + 1] - offsets[a], nb = offsets[b + 1] - offsets[b];
   int order = memcmp(bytes + offsets[a], bytes + offsets[b], na < nb ? na : nb);
@@ -83,6 +87,7 @@ static void radix_sort(builder *b) {
   }
 }
 
+/* Most groups of equal keys have two or three tokens. */
 static void insertion_sort(const builder *b, entry *e, uint32_t n) {
   for (uint32_t i = 1; i < n; i++) {
     entry x = e[i];
@@ -102,6 +107,8 @@ static void sift_down(const builder *b, entry *e, uint32_t root, uint32_t n) {
   e[root] = x;
 }
 
+/* For vocabularies that somebody made up: many tokens that share eight bytes must not cost the
+ * square of their number. In place, and never worse than n log n. */
 static void heap_sort(const builder *b, entry *e, uint32_t n) {
   for (uint32_t i = n / 2; i--;) sift_down(b, e, i, n);
   while (n > 1) {
@@ -142,6 +149,8 @@ static uint32_t shared_prefix(const builder *b, uint32_t i, uint32_t j) {
   return k;
 }
 
+/* Sorted tokens share most with their neighbours: ab, abc, abd makes 2 nodes for the first, one
+ * more for each of the others, and the root, 5 in all. */
 static uint64_t count_nodes(const builder *b) {
   uint64_t n = 1;
   for (uint32_t i = 0; i < b->count; i++)
@@ -169,6 +178,8 @@ static uint32_t append_children(const builder *b, tsl__trie *trie, uint32_t at, 
   return count;
 }
 
+/* Nodes are appended while earlier ones are read: the array is the queue of the breadth-first walk.
+ * Where a level ends is noted on the way. */
 static void make_nodes(builder *b, tsl__trie *trie) {
   b->level[0] = 0;
   trie->nodes[0] = (tsl__trie_node){.end = b->count};
@@ -216,6 +227,7 @@ static interned intern_set(builder *b, tsl__trie *trie, const tsl__bytes *s, uin
   return INTERNED;
 }
 
+/* One more than the highest child. */
 static uint16_t height_of(const tsl__trie *trie, const tsl__trie_node *node) {
   uint16_t height = 0;
   for (uint32_t i = 0; i < node->children; i++) {
@@ -265,6 +277,8 @@ static interned fill_bottom_up(builder *b, tsl__trie *trie, uint32_t least) {
   return result;
 }
 
+/* Tries again with fewer sets until they fit: 1, 2, 4, 8, … tokens at least. Most vocabularies fit
+ * at once. */
 static bool fill_sets(builder *b, tsl__trie *trie) {
   interned result = FULL;
   for (uint32_t least = 1; result == FULL; least *= 2) result = fill_bottom_up(b, trie, least);
@@ -298,6 +312,7 @@ static tsl_status collect(builder *b, uint32_t size, const uint8_t *skip) {
   return TSL_OK;
 }
 
+/* Half of the slots stay free, even if every node had a set of its own. */
 static bool make_slots(builder *b, uint32_t node_count) {
   b->slot_count = 16;
   while (b->slot_count < 2 * (node_count < MAX_SETS ? node_count : MAX_SETS)) b->slot_count *= 2;
@@ -315,6 +330,8 @@ static bool trim_sets(builder *b, tsl__trie *trie) {
   return true;
 }
 
+/* The bytes again, side by side (trie.h); what lies behind them must be zeros, as eight are read at
+ * once. */
 static bool label(tsl__trie *trie, const tsl_allocator *a) {
   trie->labels = tsl__alloc_zero(a, tsl__trie_labels(trie));
   for (uint32_t i = 0; trie->labels && i < trie->node_count; i++)
@@ -322,6 +339,8 @@ static bool label(tsl__trie *trie, const tsl_allocator *a) {
   return trie->labels;
 }
 
+/* All passes in order. What was allocated is in `trie` and `b`; tsl__trie_build frees it on
+ * failure. */
 static tsl_status build(builder *b, tsl__trie *trie, uint32_t size, const uint8_t *skip) {
   tsl_status status = collect(b, size, skip);
   if (status) return status;

@@ -46,13 +46,18 @@ typedef struct tsl__trie {
   uint32_t node_count, order_count, set_count;
 } tsl__trie;
 
-/* Build over the tokens whose flag in `skip` is 0 (skip may be NULL) and that have bytes. */
+/* Build over the tokens whose flag in `skip` is 0 (skip may be NULL) and that have bytes. Token i
+ * has the bytes offsets[i] to offsets[i + 1] - 1 of `bytes`; there are size + 1 offsets. They are
+ * read only, and not needed afterwards. The caller frees the trie by tsl__trie_free. TSL_ERR_LIMIT:
+ * a token is longer than TSL_MAX_TOKEN_BYTES, or the nodes would pass 32 bits. TSL_ERR_NO_MEMORY.
+ * On failure *trie is empty. Llama 3.1 takes some milliseconds. */
 tsl_status tsl__trie_build(tsl__trie *trie, const tsl_allocator *a, const uint8_t *bytes,
                            const uint32_t *offsets, uint32_t size, const uint8_t *skip);
 /* Bytes of the labels. */
 static inline size_t tsl__trie_labels(const tsl__trie *trie) {
   return trie->node_count ? trie->node_count + TSL__TRIE_FEW : 0;
 }
+/* With the allocator that built it; the trie is empty then. An empty trie may be freed. */
 void tsl__trie_free(tsl__trie *trie, const tsl_allocator *a);
 /* Is every number within its bounds and the nodes a tree of ranges as above, so that no walk leads
  * out of it? `size` tokens; which token is where is not looked at. For files. Fills in the labels
@@ -89,7 +94,8 @@ static inline uint32_t tsl__trie_among(const uint8_t *labels, uint8_t byte) {
   return found ? (uint32_t)__builtin_ctzll(found) / 8 : 8;
 }
 
-/* The child of `node` by `byte`, or 0 (the root is nobody's child). */
+/* The child of `node` by `byte`, or 0 (the root is nobody's child). Up to eight children are
+ * compared at once, all 256 need no search, and numbers between are left to memchr. */
 static inline uint32_t tsl__trie_child(const tsl__trie *trie, uint32_t node, uint8_t byte) {
   const tsl__trie_node *n = &trie->nodes[node];
   const uint8_t *labels = trie->labels + n->first_child;

@@ -1,12 +1,18 @@
 /* logits.c - masks on logits: the public calls and the operations on whole masks.
  *
- * Arguments are checked here; the work is done by the kernels (logits.h).
+ * Arguments are checked here; the work is done by the kernels (logits.h) that logits_dispatch.c
+ * chose.
+ *
+ * Example   A width of 70 tokens is 3 words, of which the last has 6 bits that count.
+ *           tsl_mask_count counts two words as they are, and of the third its lower 6 bits: padding
+ *           may hold anything.
  * Tested by tests/kernels/test_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/kernels/logits.h"
 
+/* Sign and exponent all ones, fraction 0: half floats have 5 bits of exponent, bfloat16 has 8. */
 #define MINUS_INF_F16 0xfc00u
 #define MINUS_INF_BF16 0xff80u
 
@@ -32,6 +38,8 @@ size_t tsl_mask_count(const uint32_t *mask, size_t width) {
   return n;
 }
 
+/* The one kernel that runs for every mask: its pointer has a place of its own, so that no table is
+ * read. */
 TSL__EACH_TOKEN void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words) {
   atomic_load_explicit(&tsl__logits_copy, memory_order_relaxed)(to, from, words);
 }

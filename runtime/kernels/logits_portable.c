@@ -1,7 +1,15 @@
 /* logits_portable.c - the kernels in plain C: what the others must equal, bit for bit.
  *
- * Everything is as direct as it can be; see logits.h for what each kernel means.
- * Tested by tests/kernels/test_logits.c
+ * Idea      Everything is as direct as it can be: an element at a time, a test of its bit, one
+ *           operation. logits.h says what each kernel means; this file is that meaning as code.
+ *           Machines without a vector kernel run it.
+ * Sums      Only sums are less direct than they could be: they run in 16 lanes, four elements of a
+ *           lane at a time, as vectors add them. Floating-point addition depends on the order, and
+ *           the order is part of the result.
+ * Example   Elements 0 to 63 are one group. Lane 5 has the elements 5, 21, 37 and 53: (w5 + w21) +
+ *           (w37 + w53), in float, is added to the double of lane 5. After the last group the 16
+ *           doubles are added pairwise.
+ * Tested by tests/kernels/test_logits.c; fuzz/fuzz_logits.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +22,7 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
+/* Is the bit of element i set? */
 static bool has(const uint32_t *mask, size_t i) { return (mask[i >> 5] >> (i & 31)) & 1u; }
 
 static void apply32(const uint32_t *mask, float *x, size_t width) {
@@ -73,6 +82,7 @@ static void above(const float *x, const uint32_t *mask, size_t n, float floor, u
     if (has(mask, i) && x[i] >= floor) bits[i >> 5] |= 1u << (i & 31);
 }
 
+/* Stops at the first bit too many: whoever wants a short list has no use for a long one. */
 static size_t list(const uint32_t *mask, size_t words, size_t most, uint32_t *places) {
   size_t n = 0;
   for (size_t i = 0; i < words * 32; i++) {
@@ -128,6 +138,7 @@ static double sum_terms(const float *x, const uint32_t *mask, size_t n, float an
   return tsl__logits_fold(total.lane);
 }
 
+/* What weighs nothing adds nothing, even where its argument is -inf. */
 static float moment_of(float x, float anchor, float scale) {
   float d = tsl__logits_argument(x, anchor, scale), w = tsl__logits_exp2(d);
   return w > 0 ? w * d : 0.0f;
@@ -148,6 +159,8 @@ static double sum(const float *x, const uint32_t *mask, size_t n, float anchor, 
   return sum_terms(x, mask, n, anchor, scale, tsl__logits_weight);
 }
 
+/* Two looks, where vectors take one: the result is the same, as the anchor is chosen by the same
+ * rule. */
 static tsl__logits_survey survey(const float *x, const uint32_t *mask, size_t n, float near,
                                  float scale) {
   tsl__logits_peak p = peak(x, mask, n);
@@ -174,6 +187,7 @@ static tsl__logits_spread spread(const float *x, const uint32_t *mask, size_t n,
                               sum_terms(x, mask, n, anchor, 0, square_of)};
 }
 
+/* A sum for each rung, one after the other. */
 static void ladder(const float *x, const float *by, const uint32_t *mask, size_t n, float anchor,
                    float scale, const float floors[TSL__LOGITS_RUNGS],
                    double sums[TSL__LOGITS_RUNGS]) {

@@ -1,5 +1,13 @@
 /* trie_sound.h - what trie_sound.c and its vector kernel say to each other.
  *
+ * Idea      Whether a trie that came from a file is sound is looked at block by block. First the
+ *           parents of a block's nodes write down what they say of their children, a row for each
+ *           kind of statement. Then the nodes are compared with these rows, eight at a time with
+ *           AVX2, as no node has to follow a pointer any more.
+ * Example   See trie_sound.c.
+ * Tested by tests/kernels/test_trie_sound.c, the kernels against each other and against
+ *           tsl__trie_check
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_RUNTIME_KERNELS_TRIE_SOUND_H
@@ -27,7 +35,8 @@ typedef struct tsl__trie_block {
  * of logits.h. */
 bool tsl__trie_block_agrees(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,
                             uint32_t count);
-/* from + begin … from + end */
+/* The same in plain C for nodes[from + begin … from + end): what a vector kernel leaves over at the
+ * end of a block, or all of it. */
 bool tsl__trie_block_agrees_from(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,
                                  uint32_t begin, uint32_t end);
 bool tsl__trie_block_agrees_avx2(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,

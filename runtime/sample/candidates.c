@@ -1,6 +1,18 @@
 /* candidates.c - the tokens that may still be drawn. The essay is in candidates.h.
  *
- * Tested by tests/sample/test_sampler.c
+ * Two forms Few candidates are a list: ids, logits and weights side by side. Many stay dense: the
+ *           row of logits and a mask, cut into blocks of which the largest logit and the sum of
+ *           weights are known. Tokens whose logits change are in the list, whatever the others are.
+ * Example   128,256 tokens are allowed. The survey goes through the blocks once and notes the peak
+ *           of each. A cut-off at floor f gathers only from blocks whose peak reaches f; after
+ *           top_k 40 that is mostly a handful, and the list has 40 entries. From there on the row
+ *           is not read again.
+ * Anchors   Weights are exp(logit - anchor). A block is summed against the largest logit before it,
+ *           its base, since the largest of all is known only at the end. The sum of all is the sum
+ *           of mass * weight(base), one factor a block.
+ * Cost      One look at the row for the survey, a part of one for a cut-off; lists cost what their
+ *           entries cost.
+ * Tested by tests/sample/test_sampler.c, tests/sample/test_keep.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,6 +52,7 @@ static void *grown(const tsl__candidates *c, const void *from, size_t used, size
   return p;
 }
 
+/* All three arrays or none: when one cannot grow, the old ones stay. */
 bool tsl__candidates_reserve(tsl__candidates *c, size_t entries) {
   size_t need = entries + TSL__LOGITS_SLACK,
          cap = c->cap ? c->cap : TSL__SPARSE + TSL__BLOCK + TSL__LOGITS_SLACK;
@@ -88,6 +101,7 @@ static bool reserve_blocks(tsl__candidates *c, size_t blocks) {
   return true;
 }
 
+/* The copy may be the mask already: then it is not copied again. */
 uint32_t *tsl__candidates_own_mask(tsl__candidates *c, const uint32_t *mask, size_t width) {
   size_t words = (width + 31) / 32;
   if (mask && mask == c->own) return c->own;
@@ -117,6 +131,7 @@ static bool list_tokens(tsl__candidates *c) {
   return true;
 }
 
+/* A list if at most TSL__SPARSE tokens are allowed: then the row is read at those places alone. */
 bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32_t *mask,
                            size_t width) {
   c->kernels = tsl__logits();
@@ -192,6 +207,8 @@ static float find_peaks_and_masses(tsl__candidates *c, float scale) {
   return nan ? NAN : isnan(top) ? -INFINITY : top;
 }
 
+/* The largest logit of both parts. One that is not finite is the host's mistake, or nothing is
+ * left. */
 tsl_status tsl__candidates_anchor(tsl__candidates *c) {
   float top = survey_entries(c);
   if (c->dense && !(c->dense_top <= top)) top = isnan(top) ? top : c->dense_top;
@@ -200,6 +217,7 @@ tsl_status tsl__candidates_anchor(tsl__candidates *c) {
   return TSL_OK;
 }
 
+/* With a scale the first sum is made in the same look. */
 tsl_status tsl__candidates_survey(tsl__candidates *c, float scale) {
   if (c->dense) c->dense_top = isnan(scale) ? find_peaks(c) : find_peaks_and_masses(c, scale);
   c->mass_scale = scale;
@@ -208,6 +226,7 @@ tsl_status tsl__candidates_survey(tsl__candidates *c, float scale) {
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
+/* In double and in the order of the list, so that the sum is the same everywhere. */
 double tsl__candidates_list_mass(tsl__candidates *c) {
   double mass = 0;
   c->kernels->weigh(c->logit, c->n, c->anchor, c->scale, c->weight);
@@ -215,6 +234,7 @@ double tsl__candidates_list_mass(tsl__candidates *c) {
   return mass;
 }
 
+/* Each block against its own peak, which is known now. */
 static void sum_blocks(tsl__candidates *c) {
   for (size_t b = 0; b < c->block_count; b++) {
     c->base[b] = c->peak[b];
@@ -225,6 +245,7 @@ static void sum_blocks(tsl__candidates *c) {
   c->mass_scale = c->scale;
 }
 
+/* Sums of blocks that were made at this scale are used again. */
 double tsl__candidates_mass(tsl__candidates *c) {
   double mass = 0;
   if (c->dense) {
@@ -305,12 +326,15 @@ static void merge(tsl__candidates *c) {
   }
 }
 
+/* The list is all there is now, in the order of ids: the order in which the pick goes through
+ * it. */
 void tsl__candidates_close(tsl__candidates *c) {
   merge(c);
   c->gathered = 0;
   c->dense = false;
 }
 
+/* Few are left: they become the list. Many: the mask is cut, and the dense form stays. */
 tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor) {
   bool all;
   if (!c->dense) return TSL_OK;
@@ -334,6 +358,8 @@ static void cut_block(const tsl__candidates *c, size_t b, const float *by, float
   for (size_t i = 0; start + i <= last; i++) out[i / 32] |= ties[i / 32] & 1u << (i % 32);
 }
 
+/* Tokens whose `by` is above the value stay, and of those equal to it the ones up to `last`. Then
+ * the survey is made anew. */
 tsl_status tsl__candidates_cut(tsl__candidates *c, const float *by, float value, tsl_token last) {
   uint32_t *own = tsl__candidates_own_mask(c, c->mask, c->width);
   if (!own) return TSL_ERR_NO_MEMORY;
@@ -357,6 +383,7 @@ static float floor_by_peaks(tsl__candidates *c, size_t k) {
   return c->peak[UINT32_MAX - (uint32_t)key];
 }
 
+/* How many tokens of the dense part reach the floor. Blocks whose peak does not are passed over. */
 static uint64_t count_above(const tsl__candidates *c, float floor) {
   uint64_t count = 0;
   for (size_t b = 0; b < c->block_count; b++) {

@@ -25,6 +25,8 @@
 
 /* ---- ranking --------------------------------------------------------------------------------- */
 
+/* Floats of one sign are in order as integers; those of the other are turned around. -0 counts as
+ * 0. The id is subtracted, so that a lower one comes first among equals. */
 uint64_t tsl__rank_key(float logit, tsl_token id) {
   float x = logit == 0 ? 0.0f : logit;
   uint32_t u;
@@ -65,6 +67,7 @@ typedef struct bucketing {
   unsigned shift;
 } bucketing;
 
+/* At most 64 buckets of equal width between the smallest key and the largest. */
 static bucketing bucketing_of(const tsl__ranked *at, size_t n) {
   uint64_t low = UINT64_MAX, high = 0;
   for (size_t i = 0; i < n; i++) {
@@ -102,6 +105,8 @@ static size_t enter_bucket(tsl__ranked *at, size_t n, const tsl__goal *g, measur
   return left;
 }
 
+/* Example: 200 logits, the 3rd is wanted. The first bucket holds 1, the second 4: the third of all
+ * is the second in there, and 4 are few enough to sort. */
 uint64_t tsl__rank_select(tsl__ranked *at, size_t n, tsl__goal goal) {
   measure above = {0, 0};
   while (n > SORTED_AT_MOST) n = enter_bucket(at, n, &goal, &above);
@@ -227,7 +232,7 @@ static void guess_by_mass(const search *s, const tsl__ranked *sample, size_t n, 
   if (!(share < 1)) share = 1; /* by rounding */
   for (size_t i = 0; i < n; i++)
     mass += sample[i].weight, square += sample[i].weight * sample[i].weight;
-  /* so many of equal weight would tell as much */
+  /* so many of equal weight would say as much */
   double same = square > 0 ? mass * mass / square : 1;
   double slack = 2.5 * sqrt(share * (1 - share) / same) + 2 / same;
   set_floors(

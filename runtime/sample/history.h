@@ -2,7 +2,7 @@
  *
  * Counting the window anew for each draw would cost a pass over it, so the counts move along: a
  * list of (token, count) by token, to which accepting adds one and from which the token that leaves
- * the window is taken.
+ * the window is removed.
  * Cost      One pass over the text, or the window, for DRY and n-grams, whatever is in it; a sort
  *           of the tokens that would prolong something.
  * Repeats   For DRY, and n-grams: read the text backwards; then "the last n tokens occur at another

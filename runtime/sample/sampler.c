@@ -1,6 +1,17 @@
 /* sampler.c - making a sampler, and one step of it. The essay is in sampler.h.
  *
- * Tested by tests/sample/test_sampler.c
+ * Steps     A draw (tsl_sampler_draw) has six parts: bans are removed from the mask; the candidates
+ *           begin as a list or as mask and row; tokens whose logits change move to the list; one
+ *           survey finds the largest logit; the stages run in their order; one number picks.
+ * Example   temperature 0.7, top_k 40, repetition_penalty 1.1. The stages chosen are PENALTIES,
+ *           TEMPERATURE and TOP_K; all others are off and cost nothing. Of 100,000 allowed tokens
+ *           the 30 that occurred before move to the list, where the penalty lowers their logits.
+ *           The others stay where they are, in the row.
+ * Owners    A sampler copies the lists of its options, so that hosts may free theirs. The row of
+ *           logits and the mask are read, never written: a step that changes the mask writes to a
+ *           copy.
+ * Cost      See sampler.h. Options are checked once, when the sampler is made.
+ * Tested by tests/sample/test_sampler.c, tests/sample/test_sampler_history.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +25,7 @@
 
 static bool in(float x, float low, float high) { return x >= low && x <= high; } /* NaN is not */
 
+/* Each stage once, and none that does not exist. */
 static bool stages_ok(const tsl_sampler_options *o) {
   bool seen[TSL__STAGES + 1] = {false};
   if (!o->stages) return o->stage_count == 0;
@@ -25,6 +37,7 @@ static bool stages_ok(const tsl_sampler_options *o) {
   return true;
 }
 
+/* A count needs its list, and a bias is a finite number. */
 static bool lists_ok(const tsl_sampler_options *o) {
   if ((o->allowed_count && !o->allowed) || (o->banned_count && !o->banned) ||
       (o->eog_count && !o->eog))
@@ -35,6 +48,7 @@ static bool lists_ok(const tsl_sampler_options *o) {
   return true;
 }
 
+/* Every number in its bounds; NaN is in none. */
 static bool options_ok(const tsl_sampler_options *o) {
   return o->temperature >= 0 && in(o->top_p, 0, 1) && in(o->min_p, 0, 1) &&
          in(o->dynamic_range, 0, FLT_MAX) && in(o->dynamic_exponent, 0, FLT_MAX) &&
@@ -46,6 +60,7 @@ static bool options_ok(const tsl_sampler_options *o) {
          in(o->dry_base, 0, FLT_MAX) && stages_ok(o) && lists_ok(o);
 }
 
+/* 0 means "not set" in options that would mean nothing at 0. */
 static void fill_defaults(tsl_sampler_options *o) {
   if (o->repetition_penalty == 0) o->repetition_penalty = 1;
   if (o->dry_base == 0) o->dry_base = 1.75f;
@@ -81,7 +96,7 @@ static bool listed(const tsl_sampler_options *o, tsl_stage stage) {
   return false;
 }
 
-/* The stages that do something, in their order. False if one is asked for and not listed. */
+/* The stages that do something, in their order. False if the options need one that is unlisted. */
 static bool choose_stages(tsl_sampler *s, const tsl_sampler_options *o) {
   for (uint32_t i = 0; i < (o->stages ? o->stage_count : TSL__STAGES); i++) {
     tsl_stage stage = o->stages ? o->stages[i] : (tsl_stage)(i + 1);
@@ -97,6 +112,7 @@ static bool choose_stages(tsl_sampler *s, const tsl_sampler_options *o) {
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
+/* A sorted copy, each token once, so that bans go through mask and list in one direction. */
 static bool copy_set(const tsl_allocator *a, const tsl_token *from, uint32_t count,
                      tsl__words *to) {
   if (!count) return true;
@@ -130,6 +146,8 @@ static tsl_status copy_bias(tsl_sampler *s, const tsl_sampler_options *o) {
   return !ok ? TSL_ERR_NO_MEMORY : n == o->bias_count ? TSL_OK : TSL_ERR_ARGUMENT;
 }
 
+/* The copy of the options forgets the host's lists: what was copied is read from the sampler
+ * alone. */
 static tsl_status set_up(tsl_sampler *s, const tsl_sampler_options *options) {
   tsl_sampler_options *o = &s->options;
   *o = *options;
@@ -199,6 +217,7 @@ static bool add(tsl_sampler *s, const tsl_token *tokens, size_t count) {
   return true;
 }
 
+/* Back by one token: what a draw learned goes with it. */
 static void drop(tsl_sampler *s) {
   tsl__history_drop(&s->history);
   if (s->surprises.n) s->undrawn = s->surprise = s->surprises.at[--s->surprises.n];
@@ -233,6 +252,7 @@ void tsl_sampler_restart(tsl_sampler *sampler) {
 
 /* ---- forks ----------------------------------------------------------------------------------- */
 
+/* A copy of no bytes, from no place, is allowed here, and by memcpy it is not. */
 static bool copy_bytes(void *to, const void *from, size_t bytes) {
   if (bytes) memcpy(to, from, bytes);
   return true;
@@ -315,6 +335,7 @@ static void ban_softly(const float *logits, size_t width, uint32_t *mask, tsl__w
   for (size_t i = 0; i < banned; i++) set(mask, tokens->at[i]);
 }
 
+/* Is one of the tokens left? Mostly few are listed. */
 static bool any_of(const float *logits, size_t width, const uint32_t *mask,
                    const tsl__words *tokens) {
   for (size_t i = 0; i < tokens->n; i++)
@@ -322,6 +343,7 @@ static bool any_of(const float *logits, size_t width, const uint32_t *mask,
   return false;
 }
 
+/* Does this step remove anything from the mask? If not, the host's own mask is read as it is. */
 static bool bans_now(const tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   size_t n = s->history.tokens.n - s->history.prompt;
@@ -410,7 +432,7 @@ static bool move_changed(tsl_sampler *s) {
 /* ---- a step ---------------------------------------------------------------------------------- */
 
 /* The scale at which the first sum over all candidates will be wanted, so that the survey can make
- * it; NaN if a cut-off comes first that wants none, or the entropy is asked for, which is another
+ * it; NaN if a cut-off comes first that wants none, or the entropy is wanted, which is another
  * sum. */
 static float first_sum(const tsl_sampler *s, size_t width) {
   const tsl_sampler_options *o = &s->options;
@@ -455,6 +477,7 @@ static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const
   return tsl__candidates_survey(&s->candidates, first_sum(s, width));
 }
 
+/* In the order that the options gave. */
 static tsl_status run_stages(tsl_sampler *s) {
   tsl_status status = TSL_OK;
   for (uint32_t i = 0; status == TSL_OK && i < s->stage_count; i++)

@@ -43,6 +43,8 @@ static void shift(tsl__candidates *c, size_t entry, double amount) {
   c->logit[entry] = x < -(double)FLT_MAX ? -FLT_MAX : x > (double)FLT_MAX ? FLT_MAX : (float)x;
 }
 
+/* Both lists are by token, but biases are few: each is looked up. The largest logit may be another
+ * one afterwards, which the anchor must be. */
 static tsl_status add_bias(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   for (size_t i = 0; i < s->bias.n; i++) {
@@ -52,6 +54,8 @@ static tsl_status add_bias(tsl_sampler *s) {
   return tsl__candidates_anchor(c);
 }
 
+/* A repetition penalty divides what is positive and multiplies what is negative: both become less
+ * likely. Frequency and presence are subtracted. */
 static tsl_status penalise(tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   tsl__candidates *c = &s->candidates;
@@ -72,6 +76,8 @@ static tsl_status penalise(tsl_sampler *s) {
   return tsl__candidates_anchor(c);
 }
 
+/* DRY: a token that would make a repeat longer loses multiplier * base ^ (length - allowed). The
+ * loop ends where that is out of bounds. */
 static tsl_status prolong_less(tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   tsl__candidates *c = &s->candidates;
@@ -130,6 +136,7 @@ static double dynamic_temperature(const tsl_sampler *s) {
          (high - low) * (share > 0 ? tsl__exp((double)o->dynamic_exponent * tsl__log(share)) : 0);
 }
 
+/* 0 means the likeliest. Else only the scale changes; no logit is touched. */
 static tsl_status heat(tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   double t = o->dynamic_range > 0 ? dynamic_temperature(s) : (double)o->temperature;
@@ -140,6 +147,8 @@ static tsl_status heat(tsl_sampler *s) {
 
 /* ---- cut-offs -------------------------------------------------------------------------------- */
 
+/* A floor below which none of the k first can lie makes the list short; then the list is cut
+ * exactly. */
 static tsl_status top_k(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   size_t k = s->options.top_k;
@@ -158,6 +167,8 @@ static tsl_status top_k(tsl_sampler *s) {
 static const double depths[] = {4, 8, 12, 16, 24, 1e30};
 #define DEPTHS (sizeof depths / sizeof *depths)
 
+/* Tries floors, lower and lower, until what is gathered weighs enough. exp(-4) of the likeliest is
+ * deep enough for a model that is sure; a flat row gathers too many and stays dense. */
 static tsl_status top_p(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   double whole = tsl__candidates_mass(c), goal = (double)s->options.top_p * whole;
@@ -176,6 +187,8 @@ static tsl_status min_p(tsl_sampler *s) {
   return keep_heavy(&s->candidates, (double)s->options.min_p);
 }
 
+/* Mean and variance from three sums, by distances to the largest logit, so that little is
+ * cancelled. */
 static tsl_status top_n_sigma(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   tsl__logits_spread d = tsl__candidates_spread(c);

@@ -1,6 +1,16 @@
 /* builder.c - from what a reader found out to a vocabulary with a tokenizer; and the names of
  * tokens that end a generation.
  *
+ * Idea      Readers of four formats fill one struct: bytes and offsets of the tokens, steps, added
+ *           tokens, tables. Texts go into a pool and are named by their place there, so that the
+ *           arrays can be written to a cache file as they are.
+ * Example   A step that replaces " " by "▁": the pool gets " ▁", the step says text 0, length 1,
+ *           content 1, length 3.
+ * Fails     After a failure the builder still owns all that it holds, and tsl__builder_free frees
+ *           it. The tables become the tokenizer's only when that was made.
+ * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_gguf.c,
+ *           tests/tokenizer/test_encode.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/tokenizer/tokenizer.h"
@@ -84,6 +94,7 @@ bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, con
   return pool(b, text, length, &added.text) && tsl__vec_push(b->alloc, &b->added, added);
 }
 
+/* The added token of that text, or TSL_NO_TOKEN. */
 static tsl_token find_added(const tsl__vocab_builder *b, const char *text) {
   size_t n = strlen(text);
   for (size_t i = 0; i < b->added.n; i++)
@@ -103,6 +114,7 @@ static void drop_end(tsl__vocab_builder *b) {
   b->eog.n = kept;
 }
 
+/* A copy of exactly that size: the builder's arrays have room to grow, a tokenizer's do not. */
 static bool move(tsl__vocab_builder *b, int span, const void *from, size_t size) {
   if (!size) return true;
   void *copy = tsl__alloc(b->alloc, size);
@@ -120,6 +132,8 @@ static bool move_all(tsl__vocab_builder *b) {
          move(b, TSL__SPAN_BOS, b->bos.at, b->bos.n * sizeof *b->bos.at);
 }
 
+/* Tokens that end a generation are those of the options, if there are any, else those of the
+ * file. */
 tsl_status tsl__builder_finish(tsl__vocab_builder *b, const tsl_vocab_options *options,
                                tsl_vocab **out, tsl_error *error) {
   drop_end(b);

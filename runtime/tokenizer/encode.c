@@ -1,13 +1,16 @@
 /* encode.c - the tokenizer: from tables to a working object, and text to ids.
  *
- * Order     What text meets: (1) the beginning-of-sequence tokens, if asked for; (2) stretches of
+ * Order     What text meets: (1) the beginning-of-sequence tokens, if wanted; (2) stretches of
  *           valid UTF-8, with invalid bytes between; in each stretch (3) added tokens in raw text,
- *           if asked for; between those (4) the normaliser; (5) added tokens in normalised text, if
- *           asked for or SentencePiece's; between those (6) the pre-tokeniser; and (7) merges in
+ *           if wanted; between those (4) the normaliser; (5) added tokens in normalised text, if
+ *           wanted or SentencePiece's; between those (6) the pre-tokeniser; and (7) merges in
  *           each piece.
  * Invalid   A byte that is not part of valid UTF-8 becomes the token of that byte, on its own. The
  *           stretches left and right of it know nothing of each other. A vocabulary without a token
  *           for that byte: TSL_ERR_SYNTAX.
+ * Example   "a<|x|>é" with special tokens, and a byte 0xFF behind: one stretch of valid UTF-8, then
+ *           the byte. In the stretch <|x|> is found in raw text, so that "a" and "é" are segments.
+ *           Each is normalised, cut into pieces and merged. Then comes the token of byte 0xFF.
  * Limits    2^30 bytes between two added tokens or invalid bytes, before and after normalising:
  *           TSL_ERR_LIMIT.
  *
@@ -28,6 +31,8 @@ typedef struct call {
 
 /* ---- from text to ids ------------------------------------------------------------------------ */
 
+/* The whole text as one piece, from which the steps begin. They may make at most so many bytes of
+ * it: a REPLACE in a file of a stranger could make gigabytes. */
 static tsl_status set_piece(tsl__encode_work *w, const uint8_t *text, size_t length) {
   tsl__pieces *p = &w->pieces[0];
   p->bytes.n = p->ends.n = 0;
@@ -55,6 +60,7 @@ static tsl_status encode_normalised(call *c, bool at_start) {
   return status;
 }
 
+/* Text between two added tokens of the normalised kind. */
 static tsl_status encode_part(call *c, const uint8_t *text, size_t length, bool at_start) {
   if (!length) return TSL_OK;
   tsl_status status = set_piece(&c->work, text, length);
@@ -116,6 +122,7 @@ static size_t valid_length(const uint8_t *text, size_t length) {
   return at;
 }
 
+/* Stretches of valid UTF-8, and single bytes between them. */
 static tsl_status encode_text(call *c, const uint8_t *text, size_t length) {
   for (size_t at = 0; at < length;) {
     size_t n = valid_length(text + at, length - at);
@@ -130,6 +137,8 @@ static tsl_status encode_text(call *c, const uint8_t *text, size_t length) {
   return TSL_OK;
 }
 
+/* tsl_vocab_encode: what does not fit into `ids` is counted only, so that a caller learns the room
+ * that it needs. */
 static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, const char *text,
                             size_t length, uint32_t flags, tsl_token *ids, size_t capacity,
                             size_t *count) {
@@ -174,6 +183,7 @@ static void free_tokenizer(tsl__bpe_tokenizer *t) {
   tsl__free(&a, t, sizeof *t);
 }
 
+/* The tables are the tokenizer's own unless they lie in the mapped file. */
 static void op_free(tsl__tokenizer *base) {
   tsl__bpe_tokenizer *t = (tsl__bpe_tokenizer *)base;
   tsl__tok_tables tables = t->tables;
@@ -219,6 +229,7 @@ static bool all_text(const tsl__bpe_tokenizer *t) {
   return true;
 }
 
+/* One compiled pattern for each step that splits by one; the others have NULL. */
 static tsl_status make_patterns(tsl__bpe_tokenizer *t, tsl_error *error) {
   const tsl__step *steps = t->tables.span[TSL__SPAN_STEPS].at;
   const char *pool = (const char *)tsl__tok_pool(&t->tables);
@@ -257,6 +268,8 @@ static tsl_status gather_added(const tsl__bpe_tokenizer *t, tsl__encode_work *w)
   return TSL_OK;
 }
 
+/* Two tries over the added tokens: those that are looked for in raw text, and those in normalised
+ * text. */
 static tsl_status make_tries(tsl__bpe_tokenizer *t, tsl__encode_work *w) {
   const tsl__added *added = t->tables.span[TSL__SPAN_ADDED].at;
   uint32_t n = (uint32_t)(t->tables.span[TSL__SPAN_ADDED].size / sizeof *added), flags = 0;

@@ -116,6 +116,7 @@ static uint32_t descending(float score) {
   return bits & 0x80000000u ? bits : ~bits & 0x7FFFFFFFu;
 }
 
+/* The place of a score among the sorted ones, by halving. */
 static uint32_t rank_of(const uint32_t *sorted, size_t n, uint32_t key) {
   size_t low = 0, high = n;
   while (low < high) {

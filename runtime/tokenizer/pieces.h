@@ -1,6 +1,13 @@
 /* pieces.h - vocabularies of scored pieces: SentencePiece's model of type BPE, from its own file or
  * from GGUF.
  *
+ * Idea      Two file formats hold the same model. Each reader fills a tsl__piece_model with what
+ *           its file says, and tsl__pieces_build makes of it what a builder holds: what each token
+ *           spells, which are special, and the tables of merges by score.
+ * Example   Piece 300 is "▁the", of type NORMAL and score -12: with `escaped` token 300 spells
+ *           " the". Piece 13 is "<0x0A>", of type BYTE: token 13 spells a line feed.
+ * Tested by tests/tokenizer/test_pieces.c, tests/vocab_files/test_gguf.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_RUNTIME_TOKENIZER_PIECES_H
@@ -44,7 +51,9 @@ int tsl__hex_byte(const char *text, uint32_t length);
 tsl_status tsl__fail_binary(tsl_error *error, tsl_status status, size_t offset, const char *format,
                             ...) TSL__PRINTF(4, 5);
 
-/* Fill a builder; tokens that end a generation may be in it already. */
+/* Fill a builder; tokens that end a generation may be in it already. The texts of the pieces are
+ * copied. Fails with *m->error set: FORMAT, LIMIT or NO_MEMORY; the builder is still the
+ * caller's. */
 tsl_status tsl__pieces_build(const tsl__piece_model *m, tsl__vocab_builder *b);
 
 #endif

@@ -1,6 +1,15 @@
 /* tables.c - the tokenizer's tables as a whole: checking, naming, freeing.
  *
- * Tested by tests/vocab_files/test_vocab_files.c
+ * Checking  Tables that come out of a cache file are not believed: every id must be one of the
+ *           vocabulary, every text must lie within the pool, every enumeration must have a value
+ *           that exists, and every table of slots must have a free one, at which a search ends.
+ * Naming    The hash goes over the numbers in a fixed order of bytes, so that a vocabulary has one
+ *           identity on all machines. A table under a drawn key lies differently each time: of such
+ *           a table the hashes of the slots are added up, which does not depend on their order.
+ * Example   Slots A, B and free against B, free and A: both sums are hash(A) + hash(B) +
+ *           hash(free).
+ * Cost      One pass over the tables for each.
+ * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_vocab_hostile.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -59,6 +68,7 @@ static bool in_pool(uint32_t at, uint32_t length, size_t pool) {
   return (uint64_t)at + length <= pool;
 }
 
+/* How a step splits, or when it prepends, is a number of its own kind. */
 static bool check_steps(const tsl__span *span, size_t pool) {
   const tsl__step *s = span->at;
   for (size_t i = 0; i < span->size / sizeof *s; i++) {

@@ -10,8 +10,18 @@
  * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen),
  * SentencePiece-style BPE (Gemma), SentencePiece's own (Llama 2, Mistral) and tiktoken ranks.
  *
+ * Example   A tokenizer with the merges l+o = 300 and lo+w = 301 has two entries in MERGES: (l, o,
+ *           rank 0, 300) and (300, w, rank 1, 301). "low" is three symbols l, o, w; the pair of
+ *           rank 0 is merged first, then the pair (300, w). What is left is the token 301.
+ * Owners    A reader fills a tsl__vocab_builder. tsl__builder_finish moves its tables into a
+ *           tokenizer and that into a vocabulary, which frees both. An encode call has its own
+ *           tsl__encode_work: any number of threads may encode with one tokenizer.
+ *
  * All tables are spans without pointers inside, so that the cache file
  * (runtime/vocab_files/cache.c) can write them as they are and map them back.
+ *
+ * Tested by tests/tokenizer/test_encode.c, tests/tokenizer/test_nfc.c,
+ *           tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,6 +50,7 @@ typedef struct tsl__slot_key {
   uint64_t first, second;
 } tsl__slot_key;
 
+/* What is said of the tokenizer as a whole. */
 typedef struct tsl__tok_facts {
   uint32_t units;        /* tsl__units */
   uint32_t whole_pieces; /* 1: a piece that is a token needs no merges */
@@ -171,7 +182,9 @@ tsl_status tsl__tokenizer_new(const tsl__tok_tables *tables, bool mapped, const 
 /* Checks every index in the tables against `vocab_size` and each other; for tables out of a
  * file. */
 bool tsl__tok_tables_check(const tsl__tok_tables *tables, uint32_t vocab_size);
+/* 16 bytes of XXH3-128 over all that changes an encoding: a part of the vocabulary's identity. */
 void tsl__tok_tables_hash(const tsl__tok_tables *tables, uint8_t hash[16]);
+/* Free the spans, which must not be mapped. */
 void tsl__tok_tables_free(tsl__tok_tables *tables, const tsl_allocator *a);
 
 /* ---- steps.c --------------------------------------------------------------------------------- */
@@ -202,6 +215,8 @@ typedef struct tsl__encode_work {
   bool too_long;                /* a step made more */
 } tsl__encode_work;
 
+/* Compile a pattern of a dialect for PCRE2. SYNTAX: it is no pattern; UNSUPPORTED: PCRE2 would read
+ * it differently (dialect.c). The caller frees it. */
 tsl_status tsl__pattern_new(const char *text, size_t length, uint32_t dialect,
                             const tsl_allocator *a, tsl__pattern **out, tsl_error *error);
 void tsl__pattern_free(tsl__pattern *p, const tsl_allocator *a);
@@ -214,6 +229,7 @@ tsl_status tsl__pattern_test(const tsl__pattern *p, tsl__encode_work *work, cons
  * UTF-8; the result is there too. */
 tsl_status tsl__steps_run(const tsl__bpe_tokenizer *t, tsl__encode_work *work, bool normaliser,
                           bool at_start);
+/* Free what calls that use `work` allocated; also after a failure. */
 void tsl__work_free(tsl__encode_work *work);
 
 /* ---- nfc.c ----------------------------------------------------------------------------------- */
@@ -248,9 +264,12 @@ bool tsl__merge_put(tsl__merge *slots, uint32_t slot_count, const tsl__slot_key 
 /* prefetch */
 void tsl__merge_expect(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key,
                        tsl_token left, tsl_token right);
+/* The merge of that pair, or NULL. One or two slots are looked at. */
 const tsl__merge *tsl__merge_find(const tsl__merge *slots, uint32_t slot_count,
                                   const tsl__slot_key *key, tsl_token left, tsl_token right);
+/* Would a search pass more than CROWD full slots (bpe.c)? For tables out of a cache file. */
 bool tsl__merges_crowded(const tsl__merge *slots, uint32_t slot_count, const tsl__slot_key *key);
+/* The token of one code point, or TSL_NO_TOKEN. */
 tsl_token tsl__point_find(const tsl__tok_tables *tables, uint32_t cp);
 /* Another key, under which no table is crowded. */
 void tsl__slot_key_draw(tsl__slot_key *key);
@@ -268,7 +287,7 @@ static inline uint32_t tsl__slots_for(size_t n) { return (uint32_t)(n + n / 2 + 
 typedef struct tsl__added_match {
   const tsl__added *token;
   size_t begin, end;
-} tsl__added_match; /* white space taken along included */
+} tsl__added_match; /* with the white space that belongs to it */
 
 /* Find the next added token that begins at *scan or later in valid UTF-8; match->token is NULL if
  * there is none. `done` is where the text before ends that is dealt with; *scan is advanced to
@@ -281,6 +300,8 @@ const tsl__added *tsl__added_exact(const tsl__bpe_tokenizer *t, const uint8_t *t
 
 /* ---- readers and runtime/vocab_files/load.c -------------------------------------------------- */
 
+/* A vocabulary out of the text of a tokenizer.json. The text is read only, and not needed
+ * afterwards. On failure *error says what is wrong and where. So do the other readers. */
 tsl_status tsl__load_hf(const char *text, size_t length, const tsl_vocab_options *options,
                         const tsl_allocator *a, tsl_vocab **out, tsl_error *error);
 tsl_status tsl__load_tiktoken(const char *text, size_t length, const char *name,
@@ -292,7 +313,7 @@ int tsl__base64_group(const char group[4], bool last, uint8_t out[3], int *wrong
 tsl_status tsl__load_gguf(const uint8_t *data, size_t size, const tsl_vocab_options *options,
                           const tsl_allocator *a, tsl_vocab **out, tsl_error *error);
 /* Where the metadata of a GGUF file ends, of which the first `size` bytes are there: all that a
- * vocabulary is made of. False if more bytes are needed to tell. `size` where the file is
+ * vocabulary is made of. False if more bytes are needed to know. `size` where the file is
  * malformed, which loading will say. */
 bool tsl__gguf_end(const uint8_t *data, size_t size, size_t *end);
 bool tsl__looks_like_sentencepiece(const uint8_t *data, size_t size);
@@ -319,10 +340,15 @@ typedef struct tsl__vocab_builder {
   tsl__tok_tables tables;
 } tsl__vocab_builder;
 
+/* An empty builder that takes memory from `a`. */
 void tsl__builder_init(tsl__vocab_builder *b, const tsl_allocator *a);
+/* Free all that is in it, whether it was finished or not. */
 void tsl__builder_free(tsl__vocab_builder *b);
+/* Append a step; `text` and `content` are copied into the pool. False when out of memory. */
 bool tsl__builder_step(tsl__vocab_builder *b, tsl__step step, const char *text, size_t length,
                        const char *content, size_t content_length);
+/* Append an added token (TSL__ADDED_…); `text` is copied into the pool. False when out of
+ * memory. */
 bool tsl__builder_added(tsl__vocab_builder *b, tsl_token id, uint32_t flags, const char *text,
                         size_t length);
 /* Fill the LOOKUP table over the first `size` tokens, those whose flag in `take` is set. Of tokens

@@ -1,6 +1,16 @@
 /* build.h - how a vocabulary comes into being, for those that make one: arrays, tokenizer files,
  * the cache.
  *
+ * Idea      There are two ways. tsl__vocab_make (vocab.h) copies arrays, checks them and builds the
+ *           trie: for hosts' arrays and for readers of tokenizer files. tsl__vocab_adopt takes
+ *           arrays and a trie that lie in a mapped cache file and were checked there: nothing is
+ *           copied and nothing is sorted.
+ * Names     Each vocabulary has an identity of 16 bytes: a hash over all that changes a mask or an
+ *           encoding. It is chained part by part, so that no part has to lie beside another.
+ * Example   hash = 0; chain_u32(hash, offsets), chain(hash, bytes): vocabularies whose bytes are
+ *           the same but are cut into other tokens have other names.
+ * Tested by tests/vocab/test_vocab.c, tests/vocab_files/test_vocab_cache.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_RUNTIME_VOCAB_BUILD_H

@@ -242,7 +242,7 @@ static tsl_status resolve_merge(const tsl__bpe_build *h, size_t i, tsl_token las
 }
 
 /* Both tables are larger than a cache, so merges are dealt with in blocks, and what a block will
- * touch is asked for ahead. */
+ * touch is fetched ahead. */
 #define BLOCK 64u
 
 static void expect_names(const tsl__bpe_build *h, const tsl__hf_merge *m) {

@@ -1,4 +1,4 @@
-/* cache.c - see vocab_cache.h.
+/* cache.c - a vocabulary as one file that is mapped back. See cache.h.
  *
  * Problem   Parsing 9 MB of JSON and sorting 128,000 tokens takes a tenth of a second. Nothing of
  *           it changes from one start to the next.
@@ -11,8 +11,8 @@
  * Naming    <key in hex>.tslvocab; the key hashes the tokenizer file's content and the options
  *           (load.c). The file is written under another name and renamed, so that readers see all
  *           of it or nothing. A file that is not sound is ignored and written again.
- * Machines  The numbers are in the machine's own order; `mark` and `layout` tell files of other
- *           machines and versions apart.
+ * Machines  The numbers are in the machine's own order; `mark` and `layout` keep files of other
+ *           machines and versions out.
  *
  * Tested by tests/vocab_files/test_vocab_cache.c, tests/vocab_files/test_cache_faults.c
  *

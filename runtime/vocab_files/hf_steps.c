@@ -151,7 +151,7 @@ static tsl_status read_byte_level(steps_reader *r, const tsl__doc *node) {
 }
 
 /* HF goes by a piece's place in the text before all steps. That is known only as long as no step
- * has taken text away or put some in. */
+ * has removed text or put some in. */
 static bool keeps_places(const tsl__vocab_builder *b) {
   for (size_t i = 0; i < b->steps.n; i++)
     if (b->steps.at[i].kind != TSL__STEP_NFC) return false;

@@ -1,4 +1,4 @@
-/* known.c - see vocab_known.h.
+/* known.c - what a tokenizer file was found to hold. See known.h.
  *
  * Problem   The cache's entry is named by what the tokenizer file holds. To read and hash 9 MB only
  *           to find that nothing has changed takes a fifth of the time of a start, and more on a

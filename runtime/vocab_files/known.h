@@ -1,5 +1,11 @@
 /* known.h - what a tokenizer file was found to hold, so that it need not be read again.
  *
+ * Problem   The name of a cache entry is a hash of the whole tokenizer file. To read nine megabytes
+ *           only to learn that they are known takes a fifth of the time of a start.
+ * Idea      A note in the directory says: the file of this device, number, size and time of change
+ *           had this hash. While these are the same the file is not read.
+ * Tested by tests/vocab_files/test_vocab_known.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_RUNTIME_VOCAB_FILES_KNOWN_H
