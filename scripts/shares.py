@@ -45,14 +45,14 @@ FLOORS = {
     "compiler/states": {".c": 19},
     "compiler/tags": {".c": 13},
     "compiler/tools": {".c": 14},
-    "runtime/artifact": {".c": 12},
+    "runtime/artifact": {".c": 18},
     "runtime/automaton": {".c": 6},
     "runtime/core": {".h": 49},
     "runtime/kernels": {".h": 45},
     "runtime/masks": {".c": 12},
     "runtime/matcher": {".c": 16},
     "runtime/vocab": {".c": 11},
-    "runtime/vocab_files": {".c": 15, ".h": 49},
+    "runtime/vocab_files": {".c": 15},
     "runtime/walk": {".c": 18},
 }
 MADE = re.compile(r"_data\.[ch]$|/metaschemas\.c$|/presets\.c$|/nfc_expected\.h$")

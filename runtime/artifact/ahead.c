@@ -36,6 +36,7 @@ static bool fail(lister *l, tsl_status status, const char *why) {
 static bool fine(const lister *l) { return l->space->status == TSL_OK; }
 static bool out_of_memory(lister *l) { return fail(l, TSL_ERR_NO_MEMORY, "out of memory"); }
 
+/* Append a word. A failure is sticky, so that callers need not look each time. */
 static void put_in(lister *l, unsigned section, uint32_t word) {
   tsl__words *v = &l->draft->section[section];
   if (v->n >= WORDS_MAX)
@@ -45,6 +46,7 @@ static void put_in(lister *l, unsigned section, uint32_t word) {
 }
 static void put(lister *l, uint32_t word) { put_in(l, TSL__A_BODY, word); }
 
+/* Counts against max_states. */
 static bool spend(lister *l, uint64_t n) {
   l->spent += n;
   return l->spent <= l->max ||
@@ -53,6 +55,7 @@ static bool spend(lister *l, uint64_t n) {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
+/* The state gets the next number of the file, and waits for its turn. */
 static bool append(lister *l, tsl__state s) {
   const tsl_allocator *a = l->draft->a;
   while (l->number.n <= s)
@@ -112,6 +115,8 @@ static uint32_t name_cost(lister *l, tsl__state s, uint32_t name) {
   return l->space->hook->name_shortest(l->space->hook_ctx, s, name);
 }
 
+/* Ranges of names first, then what each name costs to its end: read_names in read.c reads them
+ * so. */
 static void put_keyed(lister *l, tsl__state s, const tsl__keyed *k) {
   for (uint32_t i = 0; i < k->n; i++) {
     put(l, k->range[i].lo);
@@ -122,6 +127,7 @@ static void put_keyed(lister *l, tsl__state s, const tsl__keyed *k) {
       put(l, name_cost(l, s, name));
 }
 
+/* Only names that are allowed are listed, each with where it goes on and what that costs. */
 static void put_resume(lister *l, tsl__state s, uint32_t names) {
   uint32_t allowed = 0;
   if (!spend(l, names / NAMES_PER_STATE)) return;
@@ -171,6 +177,8 @@ static void put_hint(lister *l, const tsl__hint *h) {
   put_set(l, &h->exits);
 }
 
+/* Targets, then the last bytes of their ranges, four to a word. Targets that were left for later
+ * are made now. */
 static void put_targets(lister *l, const tsl__state_rec *r) {
   for (uint32_t i = 0; i < r->ranges && fine(l); i++) {
     tsl__target t = r->targets[i];
@@ -185,6 +193,7 @@ static void put_targets(lister *l, const tsl__state_rec *r) {
   }
 }
 
+/* Calls, then edges by tokens, whose lists lie in RANGES. */
 static void put_edges(lister *l, const tsl__state_rec *r) {
   for (uint32_t i = 0; i < r->edges && fine(l); i++) {
     put(l, target_of(l, tsl__state_edges(r)[i].push));
@@ -226,6 +235,7 @@ static bool put_outline(lister *l, tsl__state s) {
 
 /* ---- a state --------------------------------------------------------------------------------- */
 
+/* All parts of a state, in the order in which read_body reads them. */
 static void put_state(lister *l, tsl__state s) {
   tsl__space_begin(l->space);
   if (!fine(l) || put_outline(l, s)) return;

@@ -59,6 +59,7 @@ static bool go_on(const warmer *w) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
+/* The number of the frame that begins with a state, which is made if it is new. 0 on failure. */
 static uint32_t frame_of(warmer *w, tsl__state start, bool bottom) {
   uint64_t hash = tsl__mix((uint64_t)start * 2 + bottom);
   tsl__index_iter it = tsl__index_first(&w->by_start, hash);
@@ -79,6 +80,7 @@ typedef struct closure {
   tsl__words seen; /* bits, by state */
 } closure;
 
+/* A state of the frame, if it is new; the three of a loop go together. */
 static void reach(closure *c, tsl__target t) {
   tsl__state s = tsl__target_state(t);
   uint32_t copies = tsl__state_at(c->w->space, s)->flags & TSL__STATE_LOOP ? 3 : 1;
@@ -99,6 +101,7 @@ static void reach_names(closure *c, tsl__state s, const tsl__state_rec *r) {
     if (tsl__resume_allows(c->w->space, s, k)) reach(c, tsl__resume_to(c->w->space, s, k));
 }
 
+/* After the called frame the caller goes on at `push`: each such place is kept once. */
 static void note_call(warmer *w, uint32_t from, const tsl__edge *e) {
   uint32_t to = frame_of(w, tsl__target_state(e->to), false);
   follower f = {from, e->push};
@@ -135,6 +138,8 @@ static void close_frame(warmer *w, uint32_t number) {
 
 /* ---- walks ----------------------------------------------------------------------------------- */
 
+/* A frame may leave this over: its followers are walked over that, once. Nothing lies below the
+ * bottom frame. */
 static void leave(warmer *w, uint32_t number, tsl__leftover left) {
   uint64_t hash = tsl__mix((uint64_t)number << 32 | left);
   if (!left || w->frames.at[number].bottom || w->pending.n >= PAIRS_MAX ||
@@ -160,6 +165,8 @@ static void walk(warmer *w, uint32_t number, tsl__state s, uint32_t count, tsl__
   }
 }
 
+/* The register in each of a loop's three states: at the beginning, when it may end, and when it
+ * must. */
 static uint32_t usual_count(const tsl__state_rec *r) {
   if (!(r->flags & TSL__STATE_LOOP)) return 0;
   switch (r->flags / TSL__STATE_PHASE) {
@@ -194,6 +201,7 @@ static void walk_frame(warmer *w, uint32_t number) {
   }
 }
 
+/* Until nothing new is left over, or the steps are spent. */
 static void walk_pending(warmer *w) {
   for (; w->next < w->pending.n && go_on(w); w->next++) {
     pending p = w->pending.at[w->next];
@@ -287,6 +295,8 @@ static void put_difference(memo *m, const uint32_t *a, const uint32_t *b, bool f
   }
 }
 
+/* Few tokens, all but few, few that differ from a bitset that is written already, or the whole: the
+ * first that fits. */
 static void put_bitset(memo *m, const uint32_t *bits) {
   const tsl_vocab *v = m->space->vocab;
   size_t words = tsl_vocab_mask_words(v);

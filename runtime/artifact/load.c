@@ -1,9 +1,21 @@
 /* load.c - opening a file: header, vocabulary, the space over it.
  *
- * Cost     Some 15 µs with the file in the page cache, of which opening and mapping are half; no
- *          more for larger files but for 12 bytes of memory for each state, mask and leftover,
- *          zeroed.
- * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
+ * Problem   A server loads thousands of grammars, each for a few texts. To read a file whole, or to
+ *           check it whole, would take longer than to use it.
+ * Idea      The file is mapped. Only its header is checked at once: magic, version, size, the
+ *           places of the sections, and one checksum over the header and the table of checksums.
+ *           The blocks are checked one by one, before each is first read (read.c). States, masks
+ *           and leftovers get numbers in the space when they are first met.
+ * Example   A file of 10 MiB has 640 blocks: loading reads the header and 640 checksums. A matcher
+ *           that stays in three states then checks the few blocks in which these lie.
+ * Other filesA file that is not complete holds the grammar's text beside what was done ahead: then
+ *           every block is checked, and the text is compiled.
+ * Owners    open_file takes the file over, and closes it on failure; later the reader does, with
+ *           the space.
+ * Cost      Some 15 µs with the file in the page cache, of which opening and mapping are half; no
+ *           more for larger files but for 12 bytes of memory for each state, mask and leftover,
+ *           zeroed.
+ * Tested by tests/artifact/test_artifact.c, tests/artifact/test_forged.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,6 +40,7 @@ void tsl__a_close(tsl__artifact_file *f, const tsl_allocator *a) {
   *f = (tsl__artifact_file){0};
 }
 
+/* The file as it lies in the page cache. It is closed at once; the mapping stays. */
 static tsl_status map(const char *path, tsl__artifact_file *out, tsl_error *error) {
   struct stat info;
   *out = (tsl__artifact_file){0};
@@ -57,6 +70,8 @@ static tsl_status map(const char *path, tsl__artifact_file *out, tsl_error *erro
 
 static bool power_of_two(uint64_t n) { return (n & (n - 1)) == 0; }
 
+/* Every section lies within the file, is aligned, and has the size that the counts of the header
+ * say. Tables of slots are powers of two, as searches in them take remainders by a mask. */
 static bool check_sections(const tsl__a_header *h) {
   for (int i = 0; i < TSL__A_SECTIONS; i++) {
     const tsl__a_section *s = &h->section[i];
@@ -73,6 +88,7 @@ static bool check_sections(const tsl__a_header *h) {
          power_of_two(s[TSL__A_LEFT_SLOTS].size / 4) && power_of_two(s[TSL__A_WALK_SLOTS].size / 4);
 }
 
+/* Over the header with this field 0, and over the table of checksums that follows it. */
 uint64_t tsl__a_header_sum(const tsl__a_header *h, const void *table) {
   tsl__a_header zeroed = *h;
   zeroed.checksum = 0;
@@ -117,6 +133,8 @@ static tsl_status verify_all(const tsl__a_header *h, tsl_error *error) {
 
 /* ---- the grammar ----------------------------------------------------------------------------- */
 
+/* Walks and masks hold numbers of tokens and of nodes of the trie: they mean something for this
+ * vocabulary alone. */
 static tsl_status check_vocab(const tsl__a_header *h, tsl_vocab *vocab, tsl_error *error) {
   uint8_t tokens[16];
   tsl__vocab_tokens_identity(vocab, tokens);
@@ -150,6 +168,7 @@ static tsl__state first_state(tsl__reader *r) {
   return s;
 }
 
+/* The text that grammar reports give. It must end in a zero: it is handed out as a string. */
 static const char *report_of(tsl__reader *r) {
   uint64_t size = r->h->section[TSL__A_REPORT].size;
   const char *text = (const char *)tsl__a_words(r, TSL__A_REPORT, 0, size / 4);
@@ -158,6 +177,8 @@ static const char *report_of(tsl__reader *r) {
   return text;
 }
 
+/* A space whose hook is the reader: what the compiler would make, the file gives. On failure all is
+ * freed, the file too. */
 static tsl_status open_space(const tsl__growth *growth, tsl_vocab *vocab, tsl__artifact_file file,
                              const tsl__a_header *h, const tsl_limits *limits, tsl__space **space,
                              tsl_error *error) {

@@ -1,18 +1,25 @@
-/* memo.c - walks that were done ahead, read out of a file when a walk is asked for.
+/* memo.c - walks that were done ahead, read out of a file when a walk is wanted.
  *
- * The file has numbers of its own for states, leftovers, masks and bitsets. A walk is looked up
- * under the file's numbers, and what it refers to gets a number in the space when it is first met.
- * The space may have made a leftover itself before; then its content tells which one of the file's
- * it is.
- *
- * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
+ * Problem   The file has numbers of its own for states, leftovers, masks and bitsets, and the space
+ *           gives other numbers in the order in which things are met.
+ * Idea      A walk is looked up under the file's numbers, and what it refers to gets a number in
+ *           the space when it is first met. Maps in both directions remember the pairs. The space
+ *           may have made a leftover itself before: then its content says which one of the file's
+ *           it is.
+ * Example   A walk of state 7 over the whole vocabulary is wanted. The file calls that state 3. The
+ *           slot of (3, no context, whole) says walk 12: left 5, mask 9. Mask 9 is bitset 2 minus
+ *           two tokens: bitset 2 lies in the file as it is used and is not copied, the mask becomes
+ *           number 40 of the space. The next walk that has mask 9 finds 40 in the map.
+ * Cost      A few lines of memory for a walk whose mask was met before, where the search would
+ *           visit thousands of nodes.
+ * Tested by tests/artifact/test_artifact.c, tests/artifact/test_forged.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/artifact/artifact.h"
 
 /* Slots of a hash table that are looked at for one entry. Half of them are free, and in no table of
- * a file's size are so many taken in a row; what a forged one holds further on is not found, and
+ * a file's size are so many full in a row; what a forged one holds further on is not found, and
  * walked. */
 #define PROBES_MAX 256u
 
@@ -23,6 +30,7 @@ static bool out_of_memory(tsl__reader *r) { return tsl__space_no_memory(r->space
 
 /* ---- bitsets and masks ----------------------------------------------------------------------- */
 
+/* Turns the bits of listed tokens over. */
 static bool flip(tsl__reader *r, uint32_t *bits, const uint32_t *tokens, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     if (tokens[i] >= r->space->vocab->size) return tsl__a_bad(r, "the artifact is damaged: tokens");
@@ -31,14 +39,14 @@ static bool flip(tsl__reader *r, uint32_t *bits, const uint32_t *tokens, uint32_
   return true;
 }
 
-/* The words of a whole bitset of the file, which has no bits beyond the vocabulary. */
+/* The words of a whole bitset of the file, which has no bits past the vocabulary. */
 static const uint32_t *dense(tsl__reader *r, uint32_t row) {
-  uint32_t size = r->space->vocab->size, beyond = 0;
+  uint32_t size = r->space->vocab->size, excess = 0;
   size_t words = tsl_vocab_mask_words(r->space->vocab);
   const uint32_t *bits = tsl__a_words(r, TSL__A_DENSE, (uint64_t)row * words, words);
-  if (bits && size % 32) beyond = bits[size / 32] >> size % 32;
-  for (size_t i = (size + 31u) / 32; bits && i < words; i++) beyond |= bits[i];
-  return beyond ? (tsl__a_bad(r, "the artifact is damaged: tokens"), NULL) : bits;
+  if (bits && size % 32) excess = bits[size / 32] >> size % 32;
+  for (size_t i = (size + 31u) / 32; bits && i < words; i++) excess |= bits[i];
+  return excess ? (tsl__a_bad(r, "the artifact is damaged: tokens"), NULL) : bits;
 }
 
 /* One that is written as what it differs in. */
@@ -55,6 +63,8 @@ static uint32_t unpack(tsl__reader *r, const uint32_t *entry) {
   return flip(r, bits, tokens, entry[2]) ? number : 0;
 }
 
+/* The space's number of a bitset of the file; 0 on failure. A whole one is used where it lies:
+ * processes share its pages. */
 static uint32_t bitset_of(tsl__reader *r, uint32_t number) {
   const uint32_t *entry = number && number < r->h->bitsets
                               ? tsl__a_words(r, TSL__A_BITSETS, 3 * (uint64_t)number, 3)
@@ -76,6 +86,7 @@ static uint32_t bitset_of(tsl__reader *r, uint32_t number) {
   return r->bitset_of[number] = made;
 }
 
+/* A mask in the space, of the same parts: bitsets, minus tokens, plus tokens. */
 static bool gather(tsl__reader *r, tsl__gather *g, const uint32_t *entry, const uint32_t *lists) {
   const uint32_t *minus = lists + entry[1], *plus = minus + entry[2];
   if (!tsl__a_check_tokens(r, minus, entry[2]) || !tsl__a_check_tokens(r, plus, entry[3]))
@@ -110,6 +121,7 @@ static bool mask_of(tsl__reader *r, uint32_t number, tsl__mask *out) {
 
 /* ---- leftovers ------------------------------------------------------------------------------- */
 
+/* The nodes of a leftover of the file, in order. */
 static const uint32_t *nodes_of(tsl__reader *r, uint32_t number, uint32_t *n) {
   const uint32_t *entry = number && number < r->h->leftovers
                               ? tsl__a_words(r, TSL__A_LEFTOVERS, 2 * (uint64_t)number, 2)
@@ -120,6 +132,7 @@ static const uint32_t *nodes_of(tsl__reader *r, uint32_t number, uint32_t *n) {
   return nodes;
 }
 
+/* Remember which leftover of the file this one of the space is; number 0 says "none of them". */
 static bool note_left(tsl__reader *r, uint32_t own, uint32_t number) {
   while (r->left_id.n <= own)
     if (!tsl__vec_push(&r->space->alloc, &r->left_id, 0)) return out_of_memory(r);
@@ -180,6 +193,8 @@ static bool walk_of(tsl__reader *r, const uint32_t *w, tsl__walk *out) {
          mask_of(r, w[5], &out->exits);
 }
 
+/* The hook of the memo. False: the file does not have it, or it is damaged (sticky); the walk is
+ * then done. */
 bool tsl__a_find_walk(void *ctx, tsl__state state, uint32_t context, uint32_t over,
                       tsl__walk *out) {
   tsl__reader *r = ctx;

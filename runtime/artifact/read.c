@@ -38,6 +38,8 @@ static void unshare(tsl__reader *r) {
   r->shared = NULL;
 }
 
+/* Remember where the file lies, and which file it is, so that a damaged one can be removed. Without
+ * memory, or if the file is gone, it is not remembered, and stays. */
 void tsl__reader_share(tsl__reader *r, const char *path) {
   struct stat info;
   size_t n = strlen(path) + 1;
@@ -54,6 +56,8 @@ static void take_away(tsl__reader *r) {
   unshare(r);
 }
 
+/* A block is hashed before its first use, and a bit remembers that it was. A damaged file in a
+ * shared folder is removed, so that the next reader makes a new one. */
 static bool verify(tsl__reader *r, uint64_t block) {
   uint64_t bit = (uint64_t)1 << (block & 63), at = r->h->begin + block * TSL__ARTIFACT_BLOCK;
   if (r->verified[block >> 6] & bit) return true;
@@ -65,6 +69,8 @@ static bool verify(tsl__reader *r, uint64_t block) {
   return true;
 }
 
+/* n words of a section, from word `at` on; NULL, with a sticky failure, if they lie outside or
+ * their blocks are damaged. No words are a place, too: it is not read. */
 const uint32_t *tsl__a_words(tsl__reader *r, unsigned section, uint64_t at, uint64_t n) {
   const tsl__a_section *s = &r->h->section[section];
   if (at > s->size / 4 || n > s->size / 4 - at)
@@ -101,6 +107,7 @@ typedef struct body {
   uint32_t outline_words;
 } body;
 
+/* Ranges of names, then the fewest bytes to the end for each of them. */
 static bool read_names(body *b) {
   uint64_t names = 0;
   b->names = take(&b->at, 2 * (uint64_t)b->keyed);
@@ -124,6 +131,8 @@ static bool read_resume(body *b) {
   return (b->resume = take(&b->at, 3 * (uint64_t)b->allowed)) != NULL;
 }
 
+/* What of a state lies before its targets. Its parts are there as its flags say; flags that
+ * contradict one another are refused. */
 static bool read_body(tsl__reader *r, uint32_t number, body *out) {
   body b = {.at = {r, 0}};
   const uint32_t *place =
@@ -175,6 +184,7 @@ static bool otherwise(tsl__reader *r, uint32_t number, tsl__state *out) {
   return r->space->status == TSL_OK;
 }
 
+/* The record of the state in the space. Targets are read later, when a text first arrives there. */
 static bool init_state(tsl__reader *r, tsl__state s, uint32_t number, const body *b) {
   tsl__state_rec *rec = tsl__state_own(r->space, s);
   rec->flags = (uint8_t)b->flags;
@@ -218,6 +228,7 @@ static tsl__state make_loop(tsl__reader *r, uint32_t number, uint32_t phase) {
 
 /* ---- outlines -------------------------------------------------------------------------------- */
 
+/* Is the state written out in the file? Others grew from an outline. */
 static bool is_listed(const tsl__state_rec *r) { return r->handle & TSL__A_LISTED; }
 
 /* What a listed state is in the file. */
@@ -225,6 +236,7 @@ static bool read_state(tsl__reader *r, tsl__state state, body *out) {
   return read_body(r, tsl__state_at(r->space, state)->handle & ~TSL__A_LISTED, out);
 }
 
+/* The file's number of a state of the space; 0: the file does not have it. */
 uint32_t tsl__a_number(const tsl__reader *r, tsl__state state) {
   const tsl__state_rec *rec = tsl__state_at(r->space, state);
   return is_listed(rec)         ? rec->handle & ~TSL__A_LISTED
@@ -243,6 +255,8 @@ static bool open_outlines(tsl__reader *r) {
   return true;
 }
 
+/* A state from its outline, by the compiler's code. What that needs is opened with the first
+ * one. */
 static tsl__state grow(tsl__reader *r, uint32_t number, const body *b) {
   if (!open_outlines(r)) return 0;
   tsl__state s = r->growth->state(r->space, r->outlines, b->outline, b->outline_words);
@@ -253,6 +267,8 @@ static tsl__state grow(tsl__reader *r, uint32_t number, const body *b) {
   return r->state_of[number] = s;
 }
 
+/* The space's number of a state of the file, which is made when it is first wanted. 0 on failure,
+ * which is sticky. */
 tsl__state tsl__a_state(tsl__reader *r, uint32_t number) {
   body b;
   if (number == 0 || r->space->status != TSL_OK) return 0;
@@ -313,6 +329,8 @@ static bool fill_fork(tsl__reader *r, tsl__state s, body *b) {
 
 /* ---- expanding ------------------------------------------------------------------------------- */
 
+/* Where bytes lead: ranges in order, the last byte of each beside its target. They cover all 256
+ * bytes, or there are none. */
 static bool read_targets(body *b, const tsl__state_rec *own, tsl__ranges *out) {
   const uint32_t *to = take(&b->at, b->ranges), *upper = take(&b->at, (b->ranges + 3) / 4);
   uint32_t names = 0;
@@ -348,6 +366,8 @@ static bool check_call(tsl__reader *r, const tsl__edge *e) {
   return true;
 }
 
+/* Calls: where each goes on afterwards, and what it calls. A call enters a loop at its first state
+ * only. */
 static bool read_calls(body *b, tsl__edge *edges) {
   tsl__reader *r = b->at.r;
   const uint32_t *w = take(&b->at, 2 * (uint64_t)b->edges);
@@ -365,6 +385,7 @@ static bool read_calls(body *b, tsl__edge *edges) {
   return true;
 }
 
+/* Tokens are in order, each once, and within the vocabulary. */
 bool tsl__a_check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     if (at[i] >= r->space->vocab->size || (i && at[i] <= at[i - 1]))
@@ -387,6 +408,8 @@ static bool read_token_edges(body *b, tsl__token_edge *edges) {
   return true;
 }
 
+/* The hook: fills in a state's targets and edges. All of it is read and checked before anything is
+ * filled in. */
 static tsl_status expand(void *ctx, tsl__state state) {
   tsl__reader *r = reader(ctx);
   const tsl__state_rec *own = tsl__state_at(r->space, state);

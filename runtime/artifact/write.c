@@ -1,9 +1,12 @@
 /* write.c - from a draft to a file.
  *
- * A file appears under its name whole or not at all: it is written under another name in the same
- * folder, brought to the disk, and renamed. Who is killed on the way leaves a file that ends in
- * .draft, which nobody reads.
- *
+ * Problem   Other processes look for the file while it is written, and the machine may stop at any
+ *           moment.
+ * Idea      A file appears under its name whole or not at all: it is written under another name in
+ *           the same folder, brought to the disk, and renamed. Who is killed on the way leaves a
+ *           file that ends in .draft, which nobody reads.
+ * Layout    Header, table of checksums, sections. The table has a checksum for each block of the
+ *           sections, so its own size follows from theirs, and is found first (lay_out).
  * Tested by tests/artifact/test_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -41,6 +44,8 @@ static void lay_out(const tsl__a_draft *d, tsl__a_header *h) {
   if (d->source_size) h->section[TSL__A_SOURCE].size = d->source_size;
 }
 
+/* The whole file in memory: sections at their places, then the checksum of each block, then that of
+ * the header. LIMIT: it would be larger than TSL__ARTIFACT_MAX. */
 tsl_status tsl__a_assemble(const tsl__a_draft *d, const tsl_vocab *vocab, const tsl_allocator *a,
                            tsl_artifact **out) {
   tsl__a_header h = d->header;
@@ -130,6 +135,7 @@ static tsl_status add_memo(const tsl__growth *growth, tsl__a_draft *d, const tsl
 
 static const tsl_artifact_options defaults = {.max_states = 100000, .max_walk_steps = 50000000};
 
+/* 0 means "not set". */
 static tsl_artifact_options with_defaults(const tsl_artifact_options *options) {
   tsl_artifact_options o = options ? *options : defaults;
   if (!o.max_states) o.max_states = defaults.max_states;
@@ -167,6 +173,7 @@ static void clear(tsl__a_draft *d) {
   *d = (tsl__a_draft){.a = d->a};
 }
 
+/* What cannot be listed is kept as text, if the options have a source: loading then compiles it. */
 static tsl_status make(const tsl__growth *growth, tsl_grammar *g, const tsl_artifact_options *o,
                        tsl__a_draft *d, tsl_artifact **out, tsl_error *error) {
   uint64_t until = g->space->until ? g->space->until : tsl__deadline(g->space->deadline_us);
@@ -199,6 +206,7 @@ tsl_status tsl__artifact_make(const tsl__growth *growth, tsl_grammar *grammar,
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* All bytes, and on the disk: write may take fewer than it is given. */
 bool tsl__a_write_all(int file, const void *data, size_t size) {
   for (const char *at = data; size;) {
     ssize_t n = write(file, at, size);

@@ -1,5 +1,8 @@
 /* hf_steps.h - a tokenizer.json's "normalizer" and "pre_tokenizer" as steps.
  *
+ * Example   {"type": "Digits"} becomes a SPLIT_REGEX by \p{N}; a Sequence becomes its parts.
+ * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TSL_RUNTIME_VOCAB_FILES_HF_STEPS_H
