@@ -7,8 +7,8 @@
  *           found by a hash of what they say, and the first of them stands for all.
  * Example   {"a": {"maxLength": 3}} in one branch and {"a": {"maxLength": 3}} in another: the
  *           second node's `first` is the first node, and "a" has one goal in both.
- * Sound     "Alike" is certain; "not alike" only means that it is not plain. A keyword whose meaning
- *           depends on its place (CONTEXT in keywords.def) is never alike.
+ * Sound     "Alike" is certain; "not alike" only means that it is not plain. A keyword whose
+ *           meaning depends on its place (CONTEXT in keywords.def) is never alike.
  * Cost      At most ALIKE_MAX nodes for a comparison, HASHED_MAX for a hash.
  * Tested by tests/schema/test_schema.c, tests/schema/test_choices.c
  *

@@ -212,8 +212,8 @@ bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct fact *fac
 /* Is it plain that no object satisfies `next` and all facts? */
 bool tsl__schema_clash(struct schema *s, const struct fact *facts, sid next);
 /* The atoms of a clause that the facts leave open; *sure becomes true if one certainly
- * holds. `by_name`: "some other member" of a closed object is said as one of those that it names, and what
- * a fact says of a member is compared with its negation.
+ * holds. `by_name`: "some other member" of a closed object is said as one of those that it names,
+ * and what a fact says of a member is compared with its negation.
  * That is more atoms, of which many clauses make the same. */
 const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *facts,
                                           const struct atom *atoms, bool by_name, bool *sure);

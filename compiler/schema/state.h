@@ -238,8 +238,8 @@ struct schema {
   struct table alike_table; /* nodes that are the first to say what they say */
   /* what was asked last of pairs of subschemas (disjoint.c); NULL: nothing yet */
   struct compared *apart;
-  /* the oneOf of many branches that is being expanded, to be blamed where its branches are more than
-   * can be told apart; NULL: none */
+  /* the oneOf of many branches that is being expanded, to be blamed where its branches are more
+   * than can be kept apart; NULL: none */
   const tsl__json *one_of;
   uint32_t one_of_count; /* of its branches */
   /* of the object that is being made, with doubles; kept for the next one */

@@ -168,7 +168,7 @@ typedef struct tsl__layer_ops {
 struct tsl__space {
   const tsl__space *parent;
   uint32_t mask_words; /* of the vocabulary's masks: asked for with each, and close by */
-  /* matchers here go on in newer tables (runtime/matcher/generation.h): looked at with each token */
+  /* matchers here go on in newer tables (runtime/matcher/generation.h): read with each token */
   atomic_bool left;
   tsl__table masks, stacks;
   const tsl_vocab *vocab;

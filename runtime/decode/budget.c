@@ -56,7 +56,7 @@ void tsl_budget_free(tsl_budget *b) {
   tsl__free(&a, b, sizeof *b);
 }
 
-/* ---- whose matcher ---------------------------------------------------------------------------- */
+/* ---- whose matcher --------------------------------------------------------------------------- */
 
 /* A matcher as the budget asks about it: plans are numbers of positions in the tables of one
  * generation (runtime/matcher/generation.h), and a matcher may have moved on to newer ones. Then
