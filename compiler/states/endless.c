@@ -77,8 +77,8 @@ static bool read_any(after *a, const tsl__node *n, bool last, unsigned depth) {
 }
 
 /* Adds the bytes that a frame may read before which it read letters alone. True if e may be over
- * then; where its structure does not say so, it may, and any byte is read. A rule that is `last` in its
- * frame is read by the frame itself. */
+ * then; where its structure does not say so, it may, and any byte is read. A rule that is `last` in
+ * its frame is read by the frame itself. */
 static bool read_after(after *a, tsl__expr e, bool last, unsigned depth) {
   for (;; depth++) {
     tsl__node n = tsl__node_at(a->x, e);

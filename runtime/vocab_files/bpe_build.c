@@ -1,7 +1,19 @@
-/* bpe_build.c - see bpe_build.h.
+/* bpe_build.c - from tokens and merges as a file writes them to bytes and tables. See bpe_build.h.
  *
+ * Problem   A file names tokens by their texts: a merge says "Ġt" and "he". An engine needs
+ *           numbers, and what each token spells. 280,000 merges are 840,000 texts to look up.
+ * Idea      Names go into a table by text first. A name of up to eight bytes is its own key, so
+ *           that no text is compared; longer ones are hashed under a secret, so that no file can be
+ *           made of names that share a slot. Merges are dealt with 64 at a time: first all slots of
+ *           a block are fetched, then they are read. Most files list merges in the order of what
+ *           they make, so that the third look-up is mostly a guess that is right.
+ * Example   Tokens "Ġ" 220, "t" 83, "Ġt" 256 and the merge "Ġ t". In a byte-level model "Ġ" is
+ *           U+0120, the character of byte 32: token 220 spells a space, token 256 a space and a t.
+ *           The merge becomes (220, 83, rank 0, 256).
+ * Lies      A token twice, an id twice, a merge of what is no token or to what is none: FORMAT,
+ *           with the place in the file.
  * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_gguf.c,
- * tests/tokenizer/test_encode.c
+ *           tests/tokenizer/test_encode.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +28,7 @@ static tsl_status no_memory(const tsl__bpe_build *h) {
   return tsl__fail(h->error, TSL_ERR_NO_MEMORY, "out of memory");
 }
 
+/* The error quotes the text, 80 bytes of it at most. */
 static tsl_status bad(const tsl__bpe_build *h, uint32_t offset, const char *what, const char *text,
                       uint32_t length) {
   int shown = (int)(length < 80 ? length : 80);
@@ -48,6 +61,7 @@ static uint64_t key_of(const tsl__bpe_build *h, const char *text, uint32_t n) {
            : 0;
 }
 
+/* Where the search for a key begins. The secret goes into it for short names as well. */
 static uint32_t first_slot(const tsl__bpe_build *h, uint64_t key, uint32_t length) {
   return (
       uint32_t)((tsl__mix(tsl__mix((key ^ load64(h->secret)) + length) ^ load64(h->secret + 8)) >>
@@ -56,6 +70,7 @@ static uint32_t first_slot(const tsl__bpe_build *h, uint64_t key, uint32_t lengt
                 32);
 }
 
+/* The slot of that name, or the free one in which it would be. */
 static uint32_t find_slot(const tsl__bpe_build *h, const char *text, uint32_t length,
                           uint64_t key) {
   uint32_t at = first_slot(h, key, length);
@@ -86,6 +101,8 @@ tsl_status tsl__build_name(tsl__bpe_build *h, tsl_token id, tsl__name n) {
   return TSL_OK;
 }
 
+/* LIMIT: the largest id is too large, or there are too many tokens. Ids may leave holes: names
+ * there have no text. */
 tsl_status tsl__build_names(tsl__bpe_build *h, uint32_t largest, size_t added) {
   size_t count = h->file.tokens.n + added;
   tsl_status status = TSL_OK;
@@ -162,6 +179,9 @@ static bool spell_text(tsl__bpe_build *h, const tsl__name *n) {
   return true;
 }
 
+/* Append what a token spells. A token "<0x0A>" spells its byte where the model says so; one of a
+ * byte-level model is read in the alphabet; others are text, with spaces as the decoder makes
+ * them. */
 static bool spell(tsl__bpe_build *h, tsl_token id) {
   const tsl__name *n = &h->names[id];
   int byte = (h->byte_fallback || h->byte_tokens) && !h->byte_level && n->in_model && !n->special
@@ -187,6 +207,8 @@ static bool spell(tsl__bpe_build *h, tsl_token id) {
   return put_bytes(h, n->text, n->length);
 }
 
+/* All tokens by id, so that offsets are in order. Tokens of one byte are noted: what no token
+ * spells falls back to them. */
 tsl_status tsl__build_spell(tsl__bpe_build *h) {
   make_alphabet(h);
   if (!tsl__vec_reserve(h->a, &h->b.offsets, (size_t)h->size + 1) ||
@@ -207,6 +229,7 @@ tsl_status tsl__build_spell(tsl__bpe_build *h) {
 
 /* ---- tables for encoding --------------------------------------------------------------------- */
 
+/* Is that token's text the two texts of the merge, one behind the other? */
 static bool is_joined(const tsl__bpe_build *h, tsl_token id, const tsl__hf_merge *m) {
   const tsl__name *n = &h->names[id];
   return n->in_model && n->length == m->left_length + m->right_length &&
@@ -267,6 +290,7 @@ static tsl_status fill_block(const tsl__bpe_build *h, size_t first, size_t n, ts
   return TSL_OK;
 }
 
+/* One try under the key at hand. *crowded: the slots are, and another key is needed. */
 static tsl_status fill_merges(const tsl__bpe_build *h, tsl__merge *table, uint32_t slots,
                               bool *crowded) {
   size_t n = h->file.merges.n, longest = 0;
@@ -287,6 +311,7 @@ static tsl_status fill_merges(const tsl__bpe_build *h, tsl__merge *table, uint32
   return status;
 }
 
+/* Tries keys until no search is long; the first one serves all real files. */
 static tsl_status make_merges(tsl__bpe_build *h) {
   size_t n = h->file.merges.n;
   if (n > UINT32_MAX / 4) return tsl__fail(h->error, TSL_ERR_LIMIT, "more than 2^30 merges");
