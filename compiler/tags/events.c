@@ -174,7 +174,8 @@ static void report_end(tsl_parser *p, const note *n) {
       end = e.length;
   }
   tsl__parser_report_text(p, n->at - end);
-  p->reported_to = n->at;
+  /* of captures in a grammar, the end is text of what is around it */
+  p->reported_to = p->tagged->whole ? n->at - end : n->at;
   if (p->open.n) p->open.n--;
   if (!p->open.n && (m->kind == TSL__CAPTURE_REASONING || m->kind == TSL__CAPTURE_CALL ||
                      m->kind == TSL__CAPTURE_MARKUP)) {
@@ -346,13 +347,13 @@ static void put_call(tsl_parser *p, uint32_t call) {
   put_string(p, over ? "}" : ", \"incomplete\": true}");
 }
 
-/* The text of the tag that begins with this part, without that of tags in it. */
+/* The text of the tag that begins with this part; without that of tags in it, but for captures. */
 static void put_tag_text(tsl_parser *p, size_t begin) {
   for (size_t i = begin + 1, depth = 1; i < p->parts.n && depth; i++) {
     const part *q = &p->parts.at[i];
     if (q->kind == TSL_PART_TAG) depth++;
     if (q->kind == TSL_PART_TAG_END) depth--;
-    if (q->kind == TSL_PART_TAG_TEXT && depth == 1)
+    if (q->kind == TSL_PART_TAG_TEXT && (depth == 1 || p->tagged->whole))
       put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
   }
 }

@@ -155,6 +155,7 @@ typedef struct tsl__tags {
   tsl__gaps gaps;
   tsl__until until; /* what ends the work on it early; set by who makes it */
   uint32_t work;    /* bytes allocated since the last look at the time */
+  tsl__gaps gaps;
   tsl_error *error;
   tsl_status status;
 } tsl__tags;
