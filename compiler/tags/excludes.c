@@ -109,7 +109,7 @@ bool tsl__tags_exclude(tsl__tags *t, tsl__tag *n) {
   put_schema(&out, n, members, keywords[k]);
   tsl_error inner = {0};
   tsl__json *schema;
-  if (tsl__json_parse(&t->arena, text, out.n, UINT32_MAX, &schema, &inner) != TSL_OK)
+  if (tsl__json_parse(&t->arena, &t->until, text, out.n, UINT32_MAX, &schema, &inner) != TSL_OK)
     return tsl__tags_fail(t, inner.status, n->at, "%s", inner.message), false;
   n->schema = schema;
   n->source = (tsl__string){text, (uint32_t)out.n};

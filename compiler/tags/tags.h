@@ -184,6 +184,7 @@ typedef struct tsl__style_text {
 } tsl__style_text;
 
 #define TSL__STYLES_MAX 48u
+#define TSL__STYLES_MAX 24u
 
 /* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
 typedef struct tsl__captures {
