@@ -74,6 +74,7 @@ static bool set_search(void *to, const char *value) {
 
 static bool set_order(void *to, const char *value) {
   source *s = of_kind(to, SOURCE_SCHEMA, "--order");
+  s->order_given = true;
   s->schema.order = !strcmp(value, "any") ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA;
   return !strcmp(value, "any") || !strcmp(value, "schema");
 }
@@ -103,9 +104,41 @@ static bool set_draft(void *to, const char *value) {
   return false;
 }
 
-/* any | compact | at-most:N | pretty[:N] */
+static bool set_spelling(void *to, const char *value) {
+  source *s = of_kind(to, SOURCE_SCHEMA, "--spelling");
+  s->schema.spelling = !strcmp(value, "any") ? TSL_SPELLING_ANY : TSL_SPELLING_PLAIN;
+  return !strcmp(value, "any") || !strcmp(value, "plain");
+}
+
+static bool set_generous(void *to, const char *value) {
+  source *s = of_kind(to, SOURCE_SCHEMA, "--generous");
+  s->schema.order = TSL_ORDER_ANY;
+  s->schema.whitespace = TSL_WS_ANY;
+  s->schema.spelling = TSL_SPELLING_ANY;
+  return (void)value, s->order_given = true;
+}
+
+/* plain:LINES:COLUMNS, from the first number on. */
+static bool set_bounds(tsl_schema_options *o, const char *value) {
+  const char *colon = strchr(value, ':');
+  char lines[8];
+  uint64_t n, columns;
+  if (!colon || (size_t)(colon - value) >= sizeof lines) return false;
+  memcpy(lines, value, (size_t)(colon - value));
+  lines[colon - value] = 0;
+  if (!cli_number(lines, 1, 1000, &n) || !cli_number(colon + 1, 1, 1000, &columns)) return false;
+  o->whitespace_lines = (uint32_t)n;
+  o->whitespace_columns = (uint32_t)columns;
+  return true;
+}
+
+/* plain[:LINES:COLUMNS] | any | compact | at-most:N | pretty[:N] */
 bool source_whitespace(const char *value, tsl_schema_options *o) {
   uint64_t n;
+  if (!strncmp(value, "plain", 5) && (!value[5] || value[5] == ':')) {
+    o->whitespace = TSL_WS_PLAIN;
+    return !value[5] || set_bounds(o, value + 6);
+  }
   if (!strcmp(value, "any")) return o->whitespace = TSL_WS_ANY, true;
   if (!strcmp(value, "compact")) return o->whitespace = TSL_WS_COMPACT, true;
   if (!strncmp(value, "at-most:", 8) && cli_number(value + 8, 0, 1000, &n)) {
@@ -157,7 +190,14 @@ static const cli_option table[] = {
      set_vocab},
     {"--vocab-cache", "DIR", CLI_VOCAB_CACHE, set_vocab_cache},
     {"--order", "any|schema", "schema: order of object members, any or schema", set_order},
-    {"--ws", "any|compact|at-most:N|pretty[:INDENT]", "schema: white space", set_whitespace},
+    {"--ws", "plain[:LINES:COLUMNS]|compact|at-most:N|pretty[:INDENT]|any", "schema: white space",
+     set_whitespace},
+    {"--spelling", "plain|any",
+     "schema: numbers and strings as printers of JSON write them, or in any spelling",
+     set_spelling},
+    {"--generous", NULL,
+     "schema: every JSON text of a valid value, as --order any --ws any --spelling any",
+     set_generous},
     {"--draft", "auto|3|4|6|7|2019-09|2020-12", "schema: its draft (default: auto, by $schema)",
      set_draft},
     {"--formats", "assert|ignore", "schema: what to do about `format`: assert (default) or ignore",
@@ -389,8 +429,8 @@ int source_profile(source *s, const char *profile) {
 }
 
 position_ends source_ends(const source *s) {
-  return s->kind == SOURCE_SCHEMA && s->schema.whitespace == TSL_WS_ANY ? POSITION_JSON
-                                                                        : POSITION_TEXT;
+  bool free = s->schema.whitespace == TSL_WS_ANY || s->schema.whitespace == TSL_WS_PLAIN;
+  return s->kind == SOURCE_SCHEMA && free ? POSITION_JSON : POSITION_TEXT;
 }
 
 void source_close(source *s) {

@@ -36,6 +36,7 @@ typedef struct source {
   cli_text text; /* what was compiled */
   tsl_schema_options schema;
   tsl_regex_options regex;
+  bool order_given;                         /* by an option */
   const char *resolve[SOURCE_MAX_RESOLVES]; /* URL=DIR */
   size_t resolve_count;
   source_document *documents;

@@ -286,14 +286,35 @@ typedef struct tsl_grammar tsl_grammar;
 
 typedef enum tsl_order { TSL_ORDER_SCHEMA = 0, TSL_ORDER_ANY = 1 } tsl_order;
 
+/* White space between two structural characters. */
 typedef enum tsl_whitespace {
-  TSL_WS_ANY = 0,     /* what RFC 8259 allows, between any two structural characters */
+  TSL_WS_ANY = 0,     /* what RFC 8259 allows, without end */
   TSL_WS_COMPACT = 1, /* none */
   TSL_WS_BOUNDED = 2, /* at most `whitespace_max` characters at each place */
   /* newline and `indent` spaces per level, one space after ':'; empty containers are closed at once
    */
-  TSL_WS_PRETTY = 3
+  TSL_WS_PRETTY = 3,
+  /* as printers and models write it: none, one space, or at most `whitespace_lines` line breaks (LF
+   * or CRLF) and then at most `whitespace_columns` spaces or tabs */
+  TSL_WS_PLAIN = 4
 } tsl_whitespace;
+
+/* How numbers and strings are written. A value that a double holds, or that the schema names, has a
+ * plain spelling, so a schema has the same values either way. */
+typedef enum tsl_spelling {
+  TSL_SPELLING_ANY = 0, /* what RFC 8259 allows: 1e1, 10.0 and "\u0061" too, without end */
+  /* as printers of JSON write them.
+   *   integers  digits, no fraction or exponent
+   *   numbers   digits, perhaps a fraction. After a single digit other than 0 and its fraction an
+   *             exponent may follow, which is not 0: 1.5e-07. At most 309 digits stand before the
+   *             point and 24 behind it, and exponents go from -324 to 308. The bounds and multiples
+   *             of a schema may need more, and get 17 digits more than they have. Where they have
+   *             over 1,000 digits, written out, their numbers have any spelling
+   *   const     and enum: the shortest spellings of a number, and the one that the schema has
+   *   strings   characters stand for themselves. The quote, the backslash and control characters
+   *             have their short escapes; control characters and those past ASCII also \uXXXX */
+  TSL_SPELLING_PLAIN = 1
+} tsl_spelling;
 
 typedef enum tsl_draft {
   /* by "$schema"; without it 2020-12, and older spellings are understood where they do not clash */
@@ -345,8 +366,14 @@ typedef struct tsl_schema_options {
    * come after the schema's own, subschema by subschema */
   tsl_order order;
   tsl_whitespace whitespace;
-  uint32_t whitespace_max; /* characters, for TSL_WS_BOUNDED */
-  uint32_t indent;         /* spaces, for TSL_WS_PRETTY */
+  uint32_t whitespace_max;     /* characters, for TSL_WS_BOUNDED */
+  uint32_t whitespace_lines;   /* line breaks, for TSL_WS_PLAIN; 0 = 2 */
+  uint32_t whitespace_columns; /* spaces or tabs after them, for TSL_WS_PLAIN; 0 = 64 */
+  uint32_t indent;             /* spaces, for TSL_WS_PRETTY */
+  tsl_spelling spelling;
+  /* for texts that are read, not generated: every JSON text of a valid value. The same as
+   * TSL_ORDER_ANY, TSL_WS_ANY and TSL_SPELLING_ANY, whatever the fields say */
+  bool generous;
   tsl_draft draft;
   bool ignore_formats; /* default: known formats are enforced */
   /* OpenAPI 3.0.3's `nullable: true` adds null to the `type` beside it. Without a `type` beside it,
@@ -372,12 +399,14 @@ typedef struct tsl_regex_options {
 } tsl_regex_options;
 
 /* Compile a JSON Schema. The matcher then accepts exactly the JSON texts, in UTF-8, that are valid
- * against the schema and have the chosen member order. Every asserting keyword is enforced, or the
+ * against the schema and have the chosen order of members, white space and spellings. With
+ * TSL_WS_PLAIN and TSL_SPELLING_PLAIN these are what models should write, and no choice of spelling
+ * or white space goes on for ever; `generous` accepts every valid text. Every asserting keyword is enforced, or the
  * call fails and names it by its JSON pointer. `options` and `limits` may be NULL.
  *   Example: tsl_grammar_json_schema(vocab, "{\"enum\":[1,2]}", 14, NULL, NULL, &g, &error)
  *            accepts 1 and 2.
  * Errors: SYNTAX, SCHEMA, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY. ARGUMENT: an order,
- * whitespace or draft that is none of the above.
+ * whitespace, spelling or draft that is none of the above.
  * Cost: tens of microseconds for a schema of a few KB, linear in its size. Unless `lazy`, up to
  * some 300 more for masks that texts need later. */
 TSL_API tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t length,

@@ -46,6 +46,7 @@ static const char usage[] =
     "\"text\", \"tokens\"}]}\n"
     "  --order any|schema order of members (any)\n"
     "  --draft D          3, 4, 6, 7, 2019-09, 2020-12 or auto (auto)\n"
+    "  --spelling any|plain  white space and spellings of the grammars (default: any)\n"
     "  --ahead yes|no     may the compile of a larger schema look at masks that most texts come by "
     "(yes)\n"
     "  --names once|any   may a name that the schema does not know come again in an object (once)\n"
@@ -107,6 +108,14 @@ static bool parse_names(arguments *a, const char *value) {
   return a->options.repeated_names || !strcmp(value, "once");
 }
 
+/* White space and spellings as masks are by default, or any, as the texts to be judged may have. */
+static bool parse_spelling(arguments *a, const char *value) {
+  bool plain = !strcmp(value, "plain");
+  a->options.whitespace = plain ? TSL_WS_PLAIN : TSL_WS_ANY;
+  a->options.spelling = plain ? TSL_SPELLING_PLAIN : TSL_SPELLING_ANY;
+  return plain || !strcmp(value, "any");
+}
+
 static bool parse_ahead(arguments *a, const char *value) {
   a->options.lazy = !strcmp(value, "no");
   return a->options.lazy || !strcmp(value, "yes");
@@ -145,6 +154,7 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--draft")) return parse_draft(a, value);
   if (!strcmp(name, "--formats")) return parse_formats(a, value);
   if (!strcmp(name, "--names")) return parse_names(a, value);
+  if (!strcmp(name, "--spelling")) return parse_spelling(a, value);
   if (!strcmp(name, "--ahead")) return parse_ahead(a, value);
   if (!strcmp(name, "--resolve")) return bench_resolver_add(&a->resolver, value);
   if (!strcmp(name, "--id")) return add_id(a, value);

@@ -111,9 +111,14 @@ export interface ToolsOptions {
 
 export interface SchemaOptions {
   order?: 'schema' | 'any';
-  whitespace?: 'any' | 'compact' | 'bounded' | 'pretty';
+  /** 'plain': none, one space, or at most two line breaks and 64 columns of indentation. */
+  whitespace?: 'plain' | 'compact' | 'bounded' | 'pretty' | 'any';
   /** Characters for 'bounded', spaces a level for 'pretty'. */
   amount?: number;
+  /** 'plain': numbers and strings as JSON.stringify writes them. */
+  spelling?: 'plain' | 'any';
+  /** Every JSON text of a valid value, for texts that are read. */
+  generous?: boolean;
   ignoreFormats?: boolean;
 }
 

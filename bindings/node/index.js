@@ -29,7 +29,8 @@ const PARTS = [
   'tag_text',
   'tag_end',
 ];
-const WHITESPACE = {any: 0, compact: 1, bounded: 2, pretty: 3};
+const WHITESPACE = {any: 0, compact: 1, bounded: 2, pretty: 3, plain: 4};
+const SPELLING = {any: 0, plain: 1};
 // that is, U+FEFF at the beginning is kept
 const DECODER = new TextDecoder('utf-8', {ignoreBOM: true});
 
@@ -385,10 +386,28 @@ class Turnstile {
   jsonSchema(
     vocab,
     schema,
-    {order = 'schema', whitespace = 'any', amount = 0, ignoreFormats = false} = {},
+    {
+      order = 'schema',
+      whitespace = 'any',
+      amount = 0,
+      spelling = 'any',
+      generous = false,
+      ignoreFormats = false,
+    } = {},
   ) {
-    if (!Object.hasOwn(WHITESPACE, whitespace) || !['schema', 'any'].includes(order))
-      throw new TurnstileError('TSL_ERR_ARGUMENT', 'an unknown order or whitespace', '', 0, 0, 0);
+    if (
+      !Object.hasOwn(WHITESPACE, whitespace) ||
+      !Object.hasOwn(SPELLING, spelling) ||
+      !['schema', 'any'].includes(order)
+    )
+      throw new TurnstileError(
+        'TSL_ERR_ARGUMENT',
+        'an unknown order, whitespace or spelling',
+        '',
+        0,
+        0,
+        0,
+      );
     return this.compile(
       schema,
       (at, length) =>
@@ -400,6 +419,8 @@ class Turnstile {
           order === 'any' ? 1 : 0,
           WHITESPACE[whitespace],
           number(amount, 'amount'),
+          SPELLING[spelling],
+          generous ? 1 : 0,
           ignoreFormats ? 1 : 0,
         ),
       vocab,

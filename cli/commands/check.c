@@ -9,6 +9,42 @@
 #include "cli/position.h"
 #include "cli/source.h"
 
+/* Bytes of the text that fit, or SIZE_MAX: all of it does. */
+static size_t fits(const source *s, const tsl_schema_options *o, const char *text, size_t length) {
+  tsl_grammar *grammar = NULL;
+  tsl_matcher *matcher = NULL;
+  size_t accepted = 0;
+  bool whole = true; /* also where it is not known: the text is valid */
+  if (tsl_grammar_json_schema(s->vocab, s->text.at, s->text.length, o, NULL, &grammar, NULL) ==
+          TSL_OK &&
+      tsl_matcher_new(grammar, NULL, &matcher) == TSL_OK)
+    whole = tsl_matcher_accept_bytes(matcher, text, length, &accepted) != TSL_REJECTED;
+  tsl_matcher_free(matcher);
+  tsl_grammar_release(grammar);
+  return whole ? SIZE_MAX : accepted;
+}
+
+/* Say so if the order of members is one that masks let no model write: generation asks for the
+ * schema's by default. */
+static void say_order(const source *s, const char *name, const char *text, size_t start,
+                      size_t length) {
+  tsl_schema_options ordered = s->schema;
+  ordered.order = TSL_ORDER_SCHEMA;
+  size_t at = s->order_given ? SIZE_MAX : fits(s, &ordered, text + start, length);
+  size_t line = 1, column = 1;
+  if (at == SIZE_MAX) return;
+  for (size_t k = 0; k < start + at; k++)
+    if (text[k] == '\n')
+      line++, column = 1;
+    else if (((unsigned char)text[k] & 0xC0) != 0x80)
+      column++;
+  cli_print_plain(stderr, name);
+  fprintf(stderr,
+          ":%zu:%zu: byte offset %zu: valid; members not in the schema's order, which generation "
+          "asks for\n",
+          line, column, start + at);
+}
+
 static int check(const source *s, const char *path) {
   cli_text text = {0};
   tsl_matcher *matcher = NULL;
@@ -20,6 +56,8 @@ static int check(const source *s, const char *path) {
     cli_complain("cannot start: %s", tsl_status_name(status));
   else
     code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
+  if (status == TSL_OK && code == CLI_OK && s->kind == SOURCE_SCHEMA)
+    say_order(s, cli_file_name(path), text.at, start, length);
   tsl_matcher_free(matcher);
   cli_text_free(&text);
   return code;
@@ -61,8 +99,10 @@ const cli_command cli_check = {
     "check",
     "(--schema F | --regex R | --grammar F | --artifact F) [options] FILE|-",
     "does this text match the grammar? if not, where and why",
-    "Members of objects may come in any order (--order any) and white space is free (--ws any), "
-    "unless said otherwise. Before and after\n"
+    "Members of objects may come in any order (--order any), white space is free (--ws any) and so "
+    "are spellings (--spelling any),\n"
+    "unless said otherwise. Valid members that are not in the schema's order are told on stderr. "
+    "Before and after\n"
     "the text, white space (--schema with --ws any) or one line break at the end (else) is left "
     "out if it does not match.\n"
     "exit codes: 0 the text matches (with --profile: no limit is broken); 1 it does not: the byte "

@@ -179,7 +179,7 @@ static void merge_strings(tsl__exprs *x, branches *bs) {
     if (n.kind == TSL__K_JSTR && !n.loop && tsl__node_at(x, n.a).kind != TSL__K_KEYS)
       for (k = 0; k < out; k++) {
         tsl__node m = tsl__node_at(x, bs->at[k].head);
-        if (m.kind != TSL__K_JSTR || m.loop || bs->at[k].tail != bs->at[i].tail ||
+        if (m.kind != TSL__K_JSTR || m.loop || m.d != n.d || bs->at[k].tail != bs->at[i].tail ||
             tsl__node_at(x, m.a).kind == TSL__K_KEYS)
           continue;
         bs->at[k].head = tsl__expr_json_string(x, tsl__expr_alt(x, m.a, n.a));

@@ -134,6 +134,7 @@ size_t tsl__exprs_held(const tsl__exprs *x) { return x->held; }
 tsl_status tsl__exprs_status(const tsl__exprs *x) { return x->status; }
 const char *tsl__exprs_why(const tsl__exprs *x) { return x->why ? x->why : ""; }
 const tsl_allocator *tsl__exprs_allocator(const tsl__exprs *x) { return &x->alloc; }
+void tsl__exprs_plain_strings(tsl__exprs *x, bool plain) { x->plain_strings = plain; }
 void tsl__exprs_set_user(tsl__exprs *x, void *user) { x->user = user; }
 void *tsl__exprs_user(const tsl__exprs *x) { return x->user; }
 const tsl__exprs *tsl__exprs_parent(const tsl__exprs *x) { return x->parent; }

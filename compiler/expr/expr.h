@@ -147,6 +147,11 @@ tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
  *   seq(literal("\""), json_string(e)). */
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
 
+/* Strings that are made from now on are plain, or not (as at first): an escape stands only for what
+ * is not printable ASCII, the quote and the backslash, and "/" has none. For all strings of a
+ * layer; what its parent made stays as it is. */
+void tsl__exprs_plain_strings(tsl__exprs *x, bool plain);
+
 /* Bytes that texts of e may hold, at least. At most some thousand parts are looked at. */
 void tsl__expr_alphabet(const tsl__exprs *x, tsl__expr e, tsl__bytes *out);
 

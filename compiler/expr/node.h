@@ -245,6 +245,7 @@ struct tsl__exprs {
   void *user;
   struct tsl__unicode_cache *unicode; /* see unicode_cache.c */
   tsl__expr any_char, text, hex;      /* made on first use */
+  bool plain_strings;                 /* see tsl__exprs_plain_strings */
   /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */
   tsl__expr number_tails[5];
   tsl__known_exponent known_exponent; /* the last */
@@ -268,6 +269,9 @@ struct tsl__exprs {
   /* inside a search for emptiness: and/not are made without being searched themselves */
   bool searching;
 };
+
+/* In field d of JSTR, JESC and JHEX: see tsl__exprs_plain_strings. */
+#define TSL__JSON_PLAIN 0x80000000u
 
 /* A node by value: constructors may move the array. */
 static inline tsl__node tsl__node_at(const tsl__exprs *x, tsl__expr e) {
@@ -357,6 +361,8 @@ tsl__expr tsl__keys_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint32_
                          uint32_t depth);
 /* KEYS (of whole characters so far) without those whose next character is not in [lo, hi]. */
 tsl__expr tsl__keys_between(tsl__exprs *x, const tsl__node *keys, uint32_t lo, uint32_t hi);
+/* JSTR of this text, plain if n is. */
+tsl__expr tsl__json_string_like(tsl__exprs *x, const tsl__node *n, tsl__expr text);
 /* The fewest bytes of a RESUME: what its keys take, less the fewest of a name. */
 uint32_t tsl__resume_fewest(tsl__exprs *x, const tsl__node *n);
 /* Narrow [*lo, *hi) of strings that agree on the first `depth` bytes to those with `byte` next;

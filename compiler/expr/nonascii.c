@@ -210,7 +210,7 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
   case TSL__K_KEYS: return derive_strings(c, &n, out);
   case TSL__K_JSTR:
     if (!derive(c, n.a, out)) return false;
-    *out = tsl__expr_json_string(x, *out);
+    *out = tsl__json_string_like(x, &n, *out);
     return true;
   case TSL__K_NONE:
   case TSL__K_EPS:

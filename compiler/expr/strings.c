@@ -483,6 +483,7 @@ uint32_t tsl__expr_name_shortest(tsl__exprs *x, tsl__expr e, uint32_t index) {
   uint32_t length = s.length - keys.d;
   if (n.kind == TSL__K_JSTR) return before + tsl__json_spelled(at, length) + 1;
   return before +
-         spelled_escape(at, length, n.kind == TSL__K_JESC ? 5 : n.b, n.kind == TSL__K_JHEX && n.d) +
+         spelled_escape(at, length, n.kind == TSL__K_JESC ? 5 : n.b,
+                        n.kind == TSL__K_JHEX && n.d & ~TSL__JSON_PLAIN) +
          1;
 }

@@ -288,7 +288,8 @@ static tsl_status note_classes(tsl__exprs *x) {
   return status;
 }
 
-static tsl_status make(tsl_vocab *vocab, bool rehearse, layer **out, tsl_error *error) {
+static tsl_status make(tsl_vocab *vocab, tsl_spelling spelling, bool rehearse, layer **out,
+                       tsl_error *error) {
   tsl__space *space = NULL;
   tsl__exprs *x = NULL;
   uint32_t common = 0;
@@ -296,7 +297,7 @@ static tsl_status make(tsl_vocab *vocab, bool rehearse, layer **out, tsl_error *
   tsl_status status = l ? tsl__states_layer(NULL, vocab, NULL, &space, &x) : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
     tsl__expr_text(x);
-    status = tsl__schema_warm(x, &common);
+    status = tsl__schema_warm(x, spelling, &common);
   }
   if (status == TSL_OK) status = note_classes(x);
   if (status == TSL_OK && !tsl__unicode_share(x)) status = TSL_ERR_NO_MEMORY;
@@ -338,15 +339,16 @@ static tsl_status make(tsl_vocab *vocab, bool rehearse, layer **out, tsl_error *
   return TSL_OK;
 }
 
-tsl_status tsl__shared_make(tsl_vocab *vocab, bool rehearse, const tsl__space **space,
-                            tsl_error *error) {
-  tsl__shared *shared = atomic_load_explicit(&vocab->shared, memory_order_acquire);
+tsl_status tsl__shared_make(tsl_vocab *vocab, tsl_spelling spelling, bool rehearse,
+                            const tsl__space **space, tsl_error *error) {
+  _Atomic(tsl__shared *) *at = &vocab->shared[spelling];
+  tsl__shared *shared = atomic_load_explicit(at, memory_order_acquire);
   if (!shared) {
     layer *l = NULL;
     pthread_mutex_lock(&vocab->lock);
-    shared = atomic_load_explicit(&vocab->shared, memory_order_acquire);
-    tsl_status status = shared ? TSL_OK : make(vocab, rehearse, &l, error);
-    if (l) atomic_store_explicit(&vocab->shared, shared = &l->head, memory_order_release);
+    shared = atomic_load_explicit(at, memory_order_acquire);
+    tsl_status status = shared ? TSL_OK : make(vocab, spelling, rehearse, &l, error);
+    if (l) atomic_store_explicit(at, shared = &l->head, memory_order_release);
     pthread_mutex_unlock(&vocab->lock);
     if (status != TSL_OK) return status;
   }
@@ -354,6 +356,7 @@ tsl_status tsl__shared_make(tsl_vocab *vocab, bool rehearse, const tsl__space **
   return TSL_OK;
 }
 
-tsl_status tsl__shared_get(tsl_vocab *vocab, const tsl__space **space, tsl_error *error) {
-  return tsl__shared_make(vocab, true, space, error);
+tsl_status tsl__shared_get(tsl_vocab *vocab, tsl_spelling spelling, const tsl__space **space,
+                           tsl_error *error) {
+  return tsl__shared_make(vocab, spelling, true, space, error);
 }

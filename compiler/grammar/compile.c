@@ -20,13 +20,13 @@
 
 /* A layer over the vocabulary's. On failure nothing is left. The call's time begins here, after the
  * vocabulary's own tables are there. */
-static tsl_status open_layer(tsl_vocab *vocab, const tsl_limits *limits, tsl__space **space,
-                             tsl__exprs **x, tsl_error *error) {
+static tsl_status open_layer(tsl_vocab *vocab, tsl_spelling spelling, const tsl_limits *limits,
+                             tsl__space **space, tsl__exprs **x, tsl_error *error) {
   const tsl__space *shared;
   *space = NULL;
   *x = NULL;
   if (!vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
-  tsl_status status = tsl__shared_get(vocab, &shared, error);
+  tsl_status status = tsl__shared_get(vocab, spelling, &shared, error);
   if (status != TSL_OK) return status;
   status = tsl__states_layer(shared, vocab, limits, space, x);
   return status == TSL_OK ? TSL_OK : tsl__fail(error, status, "out of memory");
@@ -48,8 +48,9 @@ static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x
 }
 
 static tsl_status unknown_option(tsl_error *error) {
-  return tsl__fail(error, TSL_ERR_ARGUMENT,
-                   "an option of schemas is out of its range: order, whitespace or draft");
+  return tsl__fail(
+      error, TSL_ERR_ARGUMENT,
+      "an option of schemas is out of its range: order, whitespace, spelling or draft");
 }
 
 tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t length,
@@ -60,7 +61,8 @@ tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t 
   struct tsl__schema_result result = {0};
   *out = NULL;
   if (!tsl__schema_options_known(options)) return unknown_option(error);
-  tsl_status status = open_layer(vocab, limits, &space, &x, error);
+  tsl_status status =
+      open_layer(vocab, tsl__schema_options_of(options).spelling, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__schema_compile(x, schema, length, options, limits, &result, error);
   status = close_layer(vocab, space, x, status, result.root, NULL, out, error);
@@ -84,7 +86,7 @@ tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t lengt
                                .dot_all = options->dot_all,
                                .search = options->search};
   *out = NULL;
-  tsl_status status = open_layer(vocab, limits, &space, &x, error);
+  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__regex_compile(x, pattern, length, &flags, &root, error);
   return close_layer(vocab, space, x, status, root, "[]", out, error);
@@ -98,7 +100,7 @@ tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length,
   tsl__expr root = TSL__NONE;
   uint32_t max_depth = limits && limits->max_depth ? limits->max_depth : 512;
   *out = NULL;
-  tsl_status status = open_layer(vocab, limits, &space, &x, error);
+  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__gbnf_compile(x, vocab, text, length, root_name, max_depth, &root, error);
   return close_layer(vocab, space, x, status, root, "[]", out, error);
@@ -130,7 +132,7 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
     o.resolver_ctx = options->resolver_ctx;
   }
   *out = NULL;
-  tsl_status status = open_layer(vocab, limits, &space, &x, error);
+  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
   return close_layer(vocab, space, x, status, root, "[]", out, error);
@@ -180,7 +182,8 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
   tsl__space *space;
   tsl__exprs *x;
   tsl__tagged *tagged = NULL;
-  tsl_status status = open_layer(r->vocab, r->limits, &space, &x, error);
+  tsl_status status = open_layer(r->vocab, tsl__schema_options_of(r->schema).spelling, r->limits,
+                                 &space, &x, error);
   if (status != TSL_OK) return status;
   space->deadline = t->until.deadline; /* reading the tree was part of the call */
   tsl__exprs_end_by(x, t->until.deadline);
@@ -200,7 +203,9 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
 static bool same_options(const tsl_schema_options *a, const tsl_schema_options *b) {
   bool same = a->order == b->order && a->whitespace == b->whitespace &&
               a->whitespace_max == b->whitespace_max && a->indent == b->indent &&
-              a->draft == b->draft;
+              a->whitespace_lines == b->whitespace_lines &&
+              a->whitespace_columns == b->whitespace_columns && a->spelling == b->spelling &&
+              a->generous == b->generous && a->draft == b->draft;
   same = same && a->ignore_formats == b->ignore_formats && a->nullable == b->nullable &&
          a->repeated_names == b->repeated_names && a->max_nesting == b->max_nesting;
   return same && a->resolver == b->resolver && a->resolver_ctx == b->resolver_ctx &&

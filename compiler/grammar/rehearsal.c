@@ -3,6 +3,7 @@
  */
 #include "compiler/grammar/rehearsal.h"
 
+#include "compiler/expr/node.h"
 #include "compiler/formats/formats.h"
 #include "compiler/schema/schema.h"
 #include "runtime/position/stacks.h"
@@ -265,7 +266,10 @@ static bool rehearse(tsl__space *space, const char *schema, const char *text, fi
   tsl__space *above;
   tsl__exprs *x;
   struct tsl__schema_result made = {0};
-  const tsl_schema_options options = {.order = TSL_ORDER_ANY};
+  const tsl_schema_options options = {.order = TSL_ORDER_ANY,
+                                      .whitespace = TSL_WS_PLAIN,
+                                      .spelling = TSL_SPELLING_PLAIN,
+                                      .generous = !tsl__states_exprs(space)->plain_strings};
   if (tsl__states_layer(space, space->vocab, NULL, &above, &x) != TSL_OK) return false;
   f->unions.n = f->walks.n = f->left.n = f->children.n = 0;
   bool fine =

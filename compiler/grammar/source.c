@@ -78,6 +78,10 @@ static void put_schema_options(writer *w, const tsl_schema_options *o) {
   put_number(w, (uint64_t)o->order);
   put_number(w, (uint64_t)o->whitespace);
   put_number(w, o->whitespace_max);
+  put_number(w, o->whitespace_lines);
+  put_number(w, o->whitespace_columns);
+  put_number(w, (uint64_t)o->spelling);
+  put_number(w, o->generous);
   put_number(w, o->indent);
   put_number(w, (uint64_t)o->draft);
   put_number(w, o->ignore_formats);

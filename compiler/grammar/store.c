@@ -48,6 +48,9 @@ enum {
   S_ORDER,
   S_WHITESPACE,
   S_WHITESPACE_MAX,
+  S_WHITESPACE_LINES,
+  S_WHITESPACE_COLUMNS,
+  S_SPELLING,
   S_INDENT,
   S_DRAFT,
   S_IGNORE_FORMATS,
@@ -73,10 +76,14 @@ static void fill_numbers(const tsl_source *s, uint32_t n[S_NUMBERS]) {
   n[S_ORDER] = (uint32_t)o->order;
   n[S_WHITESPACE] = (uint32_t)o->whitespace;
   n[S_WHITESPACE_MAX] = o->whitespace_max;
+  n[S_WHITESPACE_LINES] = o->whitespace_lines;
+  n[S_WHITESPACE_COLUMNS] = o->whitespace_columns;
+  n[S_SPELLING] = (uint32_t)o->spelling;
   n[S_INDENT] = o->indent;
   n[S_DRAFT] = (uint32_t)o->draft;
   n[S_IGNORE_FORMATS] = o->ignore_formats;
-  n[S_OPTIONS] = (uint32_t)o->nullable | (uint32_t)o->repeated_names << 1 | (uint32_t)o->lazy << 2;
+  n[S_OPTIONS] = (uint32_t)o->nullable | (uint32_t)o->repeated_names << 1 | (uint32_t)o->lazy << 2 |
+                 (uint32_t)o->generous << 3;
   n[S_MAX_NESTING] = o->max_nesting;
   n[S_REGEX] = (uint32_t)x->case_insensitive | (uint32_t)x->dot_all << 1 | (uint32_t)x->search << 2;
   n[S_ROOT] = (uint32_t)size_of(tsl__source_has_root(s) ? s->root : NULL);
@@ -150,6 +157,10 @@ static tsl_status compile_source(tsl_vocab *vocab, const uint8_t *bytes, size_t 
   tsl_schema_options schema = {.order = (tsl_order)n[S_ORDER],
                                .whitespace = (tsl_whitespace)n[S_WHITESPACE],
                                .whitespace_max = n[S_WHITESPACE_MAX],
+                               .whitespace_lines = n[S_WHITESPACE_LINES],
+                               .whitespace_columns = n[S_WHITESPACE_COLUMNS],
+                               .spelling = (tsl_spelling)n[S_SPELLING],
+                               .generous = n[S_OPTIONS] >> 3 & 1,
                                .indent = n[S_INDENT],
                                .draft = (tsl_draft)n[S_DRAFT],
                                .ignore_formats = n[S_IGNORE_FORMATS] != 0,

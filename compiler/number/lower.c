@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "compiler/expr/node.h"
+#include "compiler/number/inner.h"
 #include "compiler/number/integer.h"
 #include "compiler/number/outline.h"
 #include "compiler/number/parts.h"
@@ -93,10 +94,10 @@ static bool put(tsl__numbers *t, int64_t word) {
 
 static bool write_down(tsl__numbers *t, uint32_t side, const tsl__number_state *st) {
   int64_t head = (int64_t)st->phase | (int64_t)st->significant << 3 | (int64_t)st->low_open << 4 |
-                 (int64_t)st->high_open << 5 | (int64_t)side << 8;
+                 (int64_t)st->high_open << 5 | (int64_t)st->single << 6 | (int64_t)side << 8;
   t->words.n = 0;
   bool ok = put(t, head) && put(t, st->fraction) && put(t, st->position) && put(t, st->low) &&
-            put(t, st->high);
+            put(t, st->high) && put(t, st->left);
   for (uint32_t k = 0; ok && k < t->sides.at[side]->tracker_count; k++) {
     ok = put(t, st->ready[k]) && put(t, st->residue[k]->n);
     for (uint32_t i = 0; ok && i < st->residue[k]->n; i++) ok = put(t, st->residue[k]->limb[i]);
@@ -113,8 +114,9 @@ static tsl__number_state *read_back(tsl__numbers *t, const record *r) {
   const int64_t *w = r->words;
   st->phase = (tsl__number_phase)(w[0] & 7);
   st->significant = w[0] >> 3 & 1, st->low_open = w[0] >> 4 & 1, st->high_open = w[0] >> 5 & 1;
-  st->fraction = w[1], st->position = w[2], st->low = w[3], st->high = w[4];
-  w += 5;
+  st->single = w[0] >> 6 & 1;
+  st->fraction = w[1], st->position = w[2], st->low = w[3], st->high = w[4], st->left = w[5];
+  w += 6;
   for (uint32_t k = 0; k < t->sides.at[r->side]->tracker_count; k++) {
     st->ready[k] = *w++;
     st->residue[k]->n = (uint32_t)*w++;
@@ -183,7 +185,9 @@ static tsl__expr integer_state(tsl__exprs *x, const tsl__number_state *st) {
 static tsl__expr state_expr(tsl__exprs *x, tsl__numbers *t, uint32_t side,
                             const tsl__number_state *st, uint32_t at_least) {
   const tsl__side *s = t->sides.at[side];
-  if (tsl__number_state_free(s, st)) return tsl__number_free_tail(x, st->phase, s->spelling);
+  if (tsl__number_state_free(s, st))
+    return tsl__is_printed(s) ? tsl__number_printed_tail(x, s, st)
+                              : tsl__number_free_tail(x, st->phase, s->spelling);
   if (only_integral(s)) {
     bool free = st->significant ? st->low == -TSL__EXPONENT_INF && st->high == TSL__EXPONENT_INF &&
                                       !st->live_count
@@ -245,22 +249,23 @@ static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
 static void live(void *ctx, uint32_t param, tsl__bytes *out) {
   const tsl__numbers *t = ctx;
   const record *r = &t->records.at[param];
-  uint32_t spelling = t->sides.at[r->side]->spelling;
+  const tsl__side *side = t->sides.at[r->side];
   tsl__number_phase phase = (tsl__number_phase)(r->words[0] & 7);
   if (phase != TSL__NUMBER_ZERO) tsl__bytes_add_range(out, '0', '9');
   if (phase == TSL__NUMBER_ZERO || phase == TSL__NUMBER_WHOLE) tsl__bytes_add(out, '.');
-  if (phase != TSL__NUMBER_BEGIN && phase != TSL__NUMBER_POINT &&
-      !(spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)))
+  if (phase != TSL__NUMBER_BEGIN && phase != TSL__NUMBER_POINT && !tsl__never_exponent(side) &&
+      (!tsl__is_printed(side) || (r->words[0] >> 6 & 1)))
     tsl__bytes_add(out, 'E'), tsl__bytes_add(out, 'e');
 }
 
 static tsl__expr step_exponent(tsl__exprs *x, const tsl__side *side, const tsl__number_state *st) {
   tsl__exponents e;
   if (st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_POINT ||
-      (side->spelling & (TSL__SPELL_DIGITS | TSL__SPELL_PLAIN)))
+      tsl__no_exponent(side, st))
     return TSL__NONE;
   tsl__number_state_exponents(side, st, &e);
-  return tsl__number_exponent(x, &e);
+  return tsl__is_printed(side) ? tsl__number_printed_exponent(x, side, &e)
+                               : tsl__number_exponent(x, &e);
 }
 
 static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
@@ -270,7 +275,9 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   tsl__number_state *st = read_back(t, &r);
   tsl__exprs_work(x, r.count); /* as long as its units are */
   if (byte == 'e' || byte == 'E') return step_exponent(x, side, st);
-  if (!tsl__number_state_push(side, st, byte) || tsl__exprs_status(x)) return TSL__NONE;
+  bool lives = tsl__number_state_push(side, st, byte);
+  tsl__exprs_work(x, st->tried * WORK_OF_SEARCH);
+  if (!lives || tsl__exprs_status(x)) return TSL__NONE;
   t->before = param;
   t->byte = byte;
   return state_expr(x, t, r.side, st, r.shortest ? r.shortest - 1 : 0);
@@ -350,11 +357,15 @@ static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {
 /* Free of constraints but for integrality: no table is needed. TSL__NONE for any other spec. */
 static tsl__expr unconstrained(tsl__exprs *x, const tsl__number_spec *s) {
   tsl__expr sign = tsl__expr_opt(x, tsl__expr_literal(x, "-", 1));
-  bool digits = s->spelling == TSL__SPELL_DIGITS,
+  bool digits = (s->spelling & ~TSL__SPELL_PRINTED) == TSL__SPELL_DIGITS,
        whole = s->multiple_count == 1 && tsl__decimal_equal(&s->multiples[0], &tsl__decimal_one);
   if (s->empty || s->not_integer || s->has_min || s->has_max || (s->multiple_count && !whole) ||
       s->non_multiple_count || s->excluded_count)
     return TSL__NONE;
+  if (s->spelling & TSL__SPELL_PRINTED) {
+    if ((s->integer || whole) && !digits) return TSL__NONE;
+    return tsl__expr_seq(x, sign, tsl__number_printed_free(x, s->spelling));
+  }
   if (digits) {
     tsl__expr many =
         tsl__expr_seq(x, tsl__expr_range(x, '1', '9'), tsl__expr_star(x, tsl__number_digit(x)));

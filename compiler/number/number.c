@@ -186,6 +186,7 @@ static void gather(builder *b, const tsl__number_spec *a) {
   tsl__number_spec *s = &b->s;
   s->empty |= a->empty;
   s->spelling |= a->spelling;
+  if (a->own) s->own = a->own, s->own_length = a->own_length;
   if (a->integer || (a->spelling & TSL__SPELL_DIGITS)) keep(b, &b->multiples, &tsl__decimal_one);
   if (a->not_integer) keep(b, &b->non_multiples, &tsl__decimal_one);
   keep_all(b, &b->multiples, a->multiples, a->multiple_count);

@@ -8,7 +8,8 @@
  *
  * The expression of a spec matches every RFC 8259 spelling of every number in it: `15`, `15.0`,
  * `1.50e1`, `150E-01` for 15, `0`, `-0`, `0.0e7` for zero. What has been read determines, for each
- * exponent that may follow, whether the number is in the set; see number_expr.c.
+ * exponent that may follow, whether the number is in the set; see state.c. With PRINTED it matches
+ * those spellings that printers of JSON write; see printed.c.
  *
  * Limits    Texts have none (but unconstrained integers: integer.c). tsl__expr_shortest is exact up
  *           to 4,400 bytes and 4,400 beyond (only numbers that may have no exponent, or that must
@@ -30,6 +31,8 @@
 /* with a fraction or an exponent (or both): what they say is no integer. With DIGITS: empty */
 #define TSL__SPELL_MARKED 2u
 #define TSL__SPELL_PLAIN 4u /* no exponent */
+/* as printers of JSON write numbers, in bounded length (printed.c); goes with DIGITS and MARKED */
+#define TSL__SPELL_PRINTED 8u
 
 /* Entries of a canonical spec; more is TSL_ERR_LIMIT. (Its bounds may have more digits than
  * TSL__DECIMAL_DIGITS: up to 4,000.) */
@@ -49,6 +52,10 @@ typedef struct tsl__number_spec {
   const tsl__decimal *non_multiples; /* the value is not a multiple of any; all positive */
   const tsl__decimal *excluded;      /* the value is none of these */
   uint32_t multiple_count, non_multiple_count, excluded_count;
+  /* of a const or enum: how the schema writes this number, which is no constraint; NULL: not known.
+   * Borrowed for as long as specs that were made of this one are used */
+  const char *own;
+  uint32_t own_length; /* bytes */
 } tsl__number_spec;
 
 /* Both hold: the canonical spec of the conjunction (a may be b: then it only makes canonical). All
@@ -69,6 +76,10 @@ bool tsl__number_equal(const tsl__number_spec *a, const tsl__number_spec *b);
  * nobody); if x stops it, limit + 1. */
 uint32_t tsl__number_count(tsl__exprs *x, const tsl__number_spec *spec, uint32_t limit);
 
+/* Can the numbers of a canonical spec be written as PRINTED says? False where a constraint has more
+ * digits, written out, than is worth following. */
+bool tsl__number_printable(const tsl__number_spec *spec);
+
 /* Questions about any spec. */
 /* Is the value in the set? Spelling is not looked at. */
 bool tsl__number_admits(const tsl__number_spec *spec, const tsl__decimal *value);
@@ -85,7 +96,10 @@ tsl__numbers *tsl__numbers_new(tsl__exprs *x);
  * on failure (tsl__exprs_status). Unconstrained numbers and integers need no table and are the same
  * expression in every table. */
 tsl__expr tsl__numbers_expr(tsl__numbers *numbers, const tsl__number_spec *spec);
-/* The same with a table of its own. */
+/* The one value of a canonical spec with equal bounds, in few spellings: its shortest ones, those of
+ * printers, and the schema's own (printed.c). */
+tsl__expr tsl__number_listed(tsl__exprs *x, const tsl__number_spec *spec);
+/* The same as tsl__numbers_expr with a table of its own. */
 tsl__expr tsl__number_expr(tsl__exprs *x, const tsl__number_spec *spec);
 
 #endif

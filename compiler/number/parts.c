@@ -87,10 +87,21 @@ static tsl__expr naturals(tsl__exprs *x, int64_t low, int64_t high) {
   return tsl__expr_seq(x, tsl__expr_star(x, letter(x, '0')), e);
 }
 
+/* Naturals above 0 as exponents are printed: one zero may stand before a single digit. */
+static tsl__expr printed_naturals(tsl__exprs *x, int64_t low, int64_t high) {
+  if (low < 1) low = 1;
+  if (low > high) return TSL__NONE;
+  tsl__expr e = positive_naturals(x, low, high);
+  if (low > 9) return e;
+  return tsl__expr_alt(
+      x, e, tsl__expr_seq(x, letter(x, '0'), positive_naturals(x, low, high < 9 ? high : 9)));
+}
+
 /* The integers from low to high. */
-static tsl__expr integers(tsl__exprs *x, int64_t low, int64_t high) {
-  tsl__expr up = high < 0 ? TSL__NONE : naturals(x, low < 0 ? 0 : low, high);
-  tsl__expr down = low > 0 ? TSL__NONE : naturals(x, high > 0 ? 0 : -high, -low);
+static tsl__expr integers(tsl__exprs *x, int64_t low, int64_t high, bool printed) {
+  tsl__expr (*make)(tsl__exprs *, int64_t, int64_t) = printed ? printed_naturals : naturals;
+  tsl__expr up = high < 0 ? TSL__NONE : make(x, low < 0 ? 0 : low, high);
+  tsl__expr down = low > 0 ? TSL__NONE : make(x, high > 0 ? 0 : -high, -low);
   if (up == down)
     return tsl__expr_seq(x, tsl__expr_opt(x, tsl__expr_alt(x, letter(x, '+'), letter(x, '-'))), up);
   return tsl__expr_alt(x, tsl__expr_seq(x, tsl__expr_opt(x, letter(x, '+')), up),
@@ -102,15 +113,16 @@ static int by_size(const void *a, const void *b) {
   return left < right ? -1 : left > right;
 }
 
-static tsl__expr make_exponent(tsl__exprs *x, tsl__exponents *e) {
+tsl__expr tsl__number_exponents_in(tsl__exprs *x, tsl__exponents *e, bool printed) {
   tsl__expr all = TSL__NONE;
   int64_t from = e->low;
   qsort(e->holes, e->hole_count, sizeof e->holes[0], by_size);
   for (uint32_t i = 0; i < e->hole_count; i++) {
-    if (from < e->holes[i]) all = tsl__expr_alt(x, all, integers(x, from, e->holes[i] - 1));
+    if (from < e->holes[i])
+      all = tsl__expr_alt(x, all, integers(x, from, e->holes[i] - 1, printed));
     from = e->holes[i] + 1;
   }
-  return from <= e->high ? tsl__expr_alt(x, all, integers(x, from, e->high)) : all;
+  return from <= e->high ? tsl__expr_alt(x, all, integers(x, from, e->high, printed)) : all;
 }
 
 /* Most numbers' exponents are of few ranges, of which the vocabulary's layer has the expressions.
@@ -139,7 +151,8 @@ bool tsl__number_exponents_make(tsl__exprs *x) {
     for (int64_t high = -RANGE_LOW - 1; high <= RANGE_HIGH; high++) {
       e.low = low < -RANGE_LOW ? -TSL__EXPONENT_INF : low;
       e.high = high < -RANGE_LOW ? TSL__EXPONENT_INF : high;
-      made[range_number(e.low, e.high)] = e.low <= e.high ? make_exponent(x, &e) : TSL__NONE;
+      made[range_number(e.low, e.high)] =
+          e.low <= e.high ? tsl__number_exponents_in(x, &e, false) : TSL__NONE;
     }
   x->exponents = made;
   return x->status == TSL_OK;
@@ -147,13 +160,13 @@ bool tsl__number_exponents_make(tsl__exprs *x) {
 
 tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e) {
   if (e->low > e->high) return TSL__NONE;
-  if (e->hole_count) return make_exponent(x, e);
+  if (e->hole_count) return tsl__number_exponents_in(x, e, false);
   tsl__expr below = exponent_below(x, e);
   if (below != TSL__NONE) return below;
   tsl__known_exponent *known = &x->known_exponent;
   /* as after E, which is asked for after e */
   if (known->e != TSL__NONE && known->low == e->low && known->high == e->high) return known->e;
-  tsl__expr made = make_exponent(x, e);
+  tsl__expr made = tsl__number_exponents_in(x, e, false);
   if (x->status == TSL_OK) *known = (tsl__known_exponent){e->low, e->high, made};
   return made;
 }

@@ -63,11 +63,21 @@ static bool ends_with(const tsl__side *side, const tsl__number_state *st, int64_
                       bool whole, int64_t points) {
   int64_t from, to, least_place = whole && !points ? j : 0,
                     most_place = points ? points - 1 : least_place;
+  bool printed = tsl__is_printed(side);
+  if (printed && points) { /* digits on either side of the point */
+    least_place = tsl__most(0, j - side->fraction_max);
+    most_place = cost ? 0 : tsl__least(most_place, st->left);
+    if (least_place > most_place) return false;
+  } else if (printed && (j > st->left || (whole && cost && j))) {
+    return false;
+  }
   /* a digit before the point moves the place at which exponents count */
   for (int negative = 0; negative < 2; negative++)
-    if (exponents_of_cost(cost, negative, &from, &to) &&
-        reaches_any(side, st, j, from + least_place, to + most_place))
-      return true;
+    if (exponents_of_cost(cost, negative, &from, &to)) {
+      if (printed) from = tsl__most(from, side->least_exponent);
+      if (printed) to = tsl__least(to, side->most_exponent);
+      if (reaches_any(side, st, j, from + least_place, to + most_place)) return true;
+    }
   return false;
 }
 
@@ -75,7 +85,7 @@ static bool ends_with(const tsl__side *side, const tsl__number_state *st, int64_
 static bool ends_in(const tsl__side *side, const tsl__number_state *st, int64_t bytes) {
   bool whole = st->phase == TSL__NUMBER_WHOLE, marked = (side->spelling & TSL__SPELL_MARKED) != 0,
        digits = (side->spelling & TSL__SPELL_DIGITS) != 0;
-  int64_t most_cost = tsl__no_exponent(side) ? 0 : tsl__least(bytes, 18);
+  int64_t most_cost = tsl__no_exponent(side, st) ? 0 : tsl__least(bytes, 18);
   for (int64_t cost = 0; cost <= most_cost; cost++) {
     int64_t j = bytes - cost;
     if (whole && (cost || !marked) && ends_with(side, st, j, cost, true, 0)) return true;
@@ -114,17 +124,16 @@ static int64_t shortest_significant(const tsl__side *side, const tsl__number_sta
  * allowed they are soon shorter than zeros. */
 static int64_t shortest_small(const tsl__side *side, int64_t fraction, int64_t at_least,
                               tsl__number_state *scratch, int64_t *effort) {
-  int64_t best = TSL__INF, zeros = 0, most_zeros = tsl__no_exponent(side) ? TSL__INF : 18;
-  if (tsl__no_exponent(side) && side->has_high)
+  bool printed = tsl__is_printed(side), never = printed || tsl__never_exponent(side);
+  int64_t best = TSL__INF, zeros = 0, most_zeros = never ? TSL__INF : 18;
+  if (never && side->has_high)
     zeros = tsl__most(0, -tsl__decimal_magnitude(&side->high) - 1 - fraction);
+  if (printed) most_zeros = tsl__number_zeros_most(side) - fraction + 1;
   for (; zeros < tsl__least(best - 1, most_zeros) &&
          tsl__number_small_lives(side, scratch, fraction + zeros);
        zeros++) {
     for (uint32_t digit = 1; digit <= 9; digit++) {
-      tsl__number_state_begin(side, scratch);
-      scratch->phase = TSL__NUMBER_FRACTION;
-      scratch->fraction = fraction + zeros + 1;
-      tsl__number_state_first(side, scratch, digit);
+      tsl__number_state_begin_small(side, scratch, fraction + zeros, digit);
       tsl__number_state_settle(side, scratch);
       if (tsl__number_state_viable(side, scratch))
         best = tsl__least(best, zeros + 1 +

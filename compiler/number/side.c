@@ -83,12 +83,17 @@ tsl_status tsl__side_make(tsl__side *side, tsl__exprs *x, tsl__arena *arena,
   side->x = x;
   side->limbs = limbs_of(spec);
   side->spelling = spec->spelling;
+  if (tsl__is_printed(side)) tsl__number_printed_limits(side, spec);
   side->zero = tsl__number_admits(spec, &tsl__decimal_zero);
   make_bounds(side, spec, negative);
-  side->has_multiple = spec->multiple_count > 0;
+  /* digits alone are integers: nothing is left to track */
+  bool integral = tsl__is_printed(side) && (spec->spelling & TSL__SPELL_DIGITS) &&
+                  spec->multiple_count &&
+                  tsl__decimal_equal(&spec->multiples[0], &tsl__decimal_one);
+  side->has_multiple = spec->multiple_count > 0 && !integral;
   tsl__nat odd;
   tsl__nat_set(&odd, 1);
-  if (spec->multiple_count &&
+  if (side->has_multiple &&
       !make_tracker(&side->trackers[side->tracker_count++], arena, &spec->multiples[0], true, &odd))
     return TSL_ERR_NO_MEMORY;
   for (uint32_t i = 0;
@@ -114,7 +119,9 @@ bool tsl__side_equal(const tsl__side *a, const tsl__side *b) {
   if (a->spelling != b->spelling || a->zero != b->zero || a->positive != b->positive ||
       a->has_low != b->has_low || a->has_high != b->has_high ||
       a->has_multiple != b->has_multiple || a->tracker_count != b->tracker_count ||
-      a->excluded_count != b->excluded_count)
+      a->excluded_count != b->excluded_count || a->whole_max != b->whole_max ||
+      a->fraction_max != b->fraction_max || a->least_exponent != b->least_exponent ||
+      a->most_exponent != b->most_exponent)
     return false;
   if (a->has_low && (a->low_exclusive != b->low_exclusive || !tsl__decimal_equal(&a->low, &b->low)))
     return false;

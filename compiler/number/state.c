@@ -33,7 +33,8 @@
  *           decimals are dense. With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j
  *           = E - b digits: one step of modular arithmetic for each E, up to a width at which there
  *           is always a candidate ("wide").
- * Files     side.c: the constraints of one sign. shortest.c: the fewest bytes to finish.
+ * Files     side.c: the constraints of one sign. shortest.c: the fewest bytes to finish. printed.c:
+ *           the bounded spellings that printers write.
  * Cost      A digit costs time in the size of u and of the bounds; a state is some 10 words.
  * Tested by tests/number/test_number.c
  *
@@ -131,6 +132,16 @@ static void next_digit(const tsl__side *side, tsl__number_state *st, uint32_t di
 
 /* ---- canonical records ----------------------------------------------------------------------- */
 
+/* With bounded digits, what the bounds leave of them: each digit before the point moves E. */
+static void settle_printed(const tsl__side *side, tsl__number_state *st) {
+  bool whole = st->phase == TSL__NUMBER_WHOLE;
+  if (whole && !st->single) st->left = tsl__least(st->left, tsl__most(st->high, 0));
+  int64_t least = st->single ? side->least_exponent : 0,
+          most = tsl__most(st->single ? side->most_exponent : 0, whole ? st->left : 0);
+  if (!st->low_open && st->low <= least) st->low = -INF;
+  if (!st->high_open && st->high >= most) st->high = INF;
+}
+
 /* Without exponents only E = 0 counts at the end: limits that hold there for good are taken out. */
 static void settle_plain(const tsl__side *side, tsl__number_state *st) {
   bool fraction = st->phase != TSL__NUMBER_WHOLE;
@@ -145,14 +156,16 @@ static void settle_plain(const tsl__side *side, tsl__number_state *st) {
     enough = tsl__most(enough, -side->trackers[k].exponent);
   }
   /* no digit other than 0 can be part of a multiple from there on */
-  st->fraction = tsl__least(st->fraction, enough);
+  /* and of what was read: printed.c asks whether some of it stands there already */
+  st->fraction = tsl__least(st->fraction, enough + tsl__is_printed(side));
 }
 
 /* Take out of the record what has no influence on any future. */
 void tsl__number_state_settle(const tsl__side *side, tsl__number_state *st) {
   int64_t longest = 0;
   if (!st->significant) return;
-  if (tsl__no_exponent(side)) settle_plain(side, st);
+  if (tsl__is_printed(side)) settle_printed(side, st);
+  if (tsl__no_exponent(side, st)) settle_plain(side, st);
   /* A multiple is far enough from 0 for this lower bound, now and after any further digit. */
   if (side->has_multiple && !st->low_open &&
       st->low <= tsl__least(st->ready[0], tsl__unit_exponent(side, st, 0) + 1))
@@ -193,7 +206,7 @@ void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state 
 }
 
 /* Is one of the exponents in from … to? */
-static bool exponents_meet(const tsl__exponents *e, int64_t from, int64_t to) {
+bool tsl__exponents_meet(const tsl__exponents *e, int64_t from, int64_t to) {
   from = tsl__most(from, e->low), to = tsl__least(to, e->high);
   if (from > to) return false;
   uint32_t inside = 0;
@@ -208,7 +221,7 @@ bool tsl__number_state_nullable(const tsl__side *side, const tsl__number_state *
       ((side->spelling & TSL__SPELL_MARKED) && !marked))
     return false;
   tsl__number_state_exponents(side, st, &e);
-  return exponents_meet(&e, 0, 0);
+  return tsl__exponents_meet(&e, 0, 0);
 }
 
 /* ---- is there a member with j more digits? --------------------------------------------------- */
@@ -384,7 +397,7 @@ static bool open_bound_lives(const tsl__side *side, const tsl__number_state *st,
 static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t from, int64_t to) {
   tsl__exponents e;
   tsl__number_state_exponents(side, st, &e);
-  if (exponents_meet(&e, from, to)) return true;
+  if (tsl__exponents_meet(&e, from, to)) return true;
   if (st->low_open && st->low >= from && st->low <= to && open_bound_lives(side, st, st->low))
     return true;
   if (st->high_open && st->high >= from && st->high <= to && open_bound_lives(side, st, st->high))
@@ -413,6 +426,7 @@ size_t tsl__number_state_size(const tsl__side *side) {
 
 tsl__number_state *tsl__number_state_place(const tsl__side *side, void *memory) {
   tsl__number_state *st = memory;
+  st->tried = 0;
   st->live = (tsl__live *)(st + 1);
   char *at = (char *)(st->live + side->excluded_count);
   for (uint32_t k = 0; k < side->tracker_count; k++) {
@@ -425,26 +439,38 @@ tsl__number_state *tsl__number_state_place(const tsl__side *side, void *memory) 
 void tsl__number_state_begin(const tsl__side *side, tsl__number_state *st) {
   st->phase = TSL__NUMBER_BEGIN;
   st->significant = st->low_open = st->high_open = false;
-  st->fraction = st->position = st->low = st->high = 0;
+  st->fraction = st->position = st->low = st->high = st->left = 0;
+  st->single = false;
   st->live_count = 0;
   for (uint32_t k = 0; k < side->tracker_count; k++) st->residue[k]->n = 0, st->ready[k] = 0;
 }
 
+void tsl__number_state_begin_small(const tsl__side *side, tsl__number_state *st, int64_t zeros,
+                                   uint32_t digit) {
+  tsl__number_state_begin(side, st);
+  st->phase = TSL__NUMBER_FRACTION;
+  st->fraction = zeros + 1;
+  if (tsl__is_printed(side)) st->left = side->fraction_max - st->fraction;
+  tsl__number_state_first(side, st, digit);
+}
+
 bool tsl__number_small_lives(const tsl__side *side, tsl__number_state *st, int64_t fraction) {
   tsl__number_phase phase = st->phase;
-  int64_t before = st->fraction;
-  bool live = false;
-  if (!tsl__no_exponent(side)) return side->positive;
-  for (uint32_t digit = 1; digit <= 9 && !live; digit++) {
-    tsl__number_state_begin(side, st);
-    st->phase = TSL__NUMBER_FRACTION;
-    st->fraction = fraction + 1;
-    tsl__number_state_first(side, st, digit);
-    live = lives(side, st, -INF, 0);
-  }
+  int64_t before = st->fraction, left = st->left;
+  bool live = false, printed = tsl__is_printed(side);
+  if (!printed && !tsl__never_exponent(side)) return side->positive;
+  if (!side->positive) return false;
+  int64_t from = printed ? tsl__number_zeros_least(side, fraction) : fraction,
+          to = printed ? tsl__number_zeros_most(side) : fraction;
+  for (int64_t zeros = from; zeros <= to && !live; zeros++)
+    for (uint32_t digit = 1; digit <= 9 && !live; digit++) {
+      tsl__number_state_begin_small(side, st, zeros, digit);
+      live = printed ? tsl__number_printed_viable(side, st) : lives(side, st, -INF, 0);
+    }
   tsl__number_state_begin(side, st);
   st->phase = phase;
   st->fraction = before;
+  st->left = left;
   return live;
 }
 
@@ -453,13 +479,19 @@ bool tsl__number_state_viable(const tsl__side *side, tsl__number_state *st) {
   if (!st->significant)
     return side->zero || (!(side->spelling & TSL__SPELL_DIGITS) &&
                           tsl__number_small_lives(side, st, st->fraction));
-  if (!tsl__no_exponent(side)) return lives(side, st, -INF, INF);
+  if (tsl__is_printed(side)) return tsl__number_printed_viable(side, st);
+  if (!tsl__never_exponent(side)) return lives(side, st, -INF, INF);
   return lives(side, st, 0, whole ? INF : 0);
 }
 
 static bool push_digit(const tsl__side *side, tsl__number_state *st, uint32_t digit) {
   bool whole = st->phase == TSL__NUMBER_BEGIN || st->phase == TSL__NUMBER_WHOLE;
   if (st->phase == TSL__NUMBER_ZERO) return false;
+  if (tsl__is_printed(side)) {
+    if (st->phase == TSL__NUMBER_BEGIN) st->left = side->whole_max;
+    if (st->left-- == 0) return false;
+    if (whole) st->single = st->phase == TSL__NUMBER_BEGIN && digit;
+  }
   if (!whole) st->fraction++;
   st->phase = !whole                     ? TSL__NUMBER_FRACTION
               : digit || st->significant ? TSL__NUMBER_WHOLE
@@ -478,6 +510,7 @@ bool tsl__number_state_push(const tsl__side *side, tsl__number_state *st, uint8_
   } else if (byte == '.' && (st->phase == TSL__NUMBER_ZERO || st->phase == TSL__NUMBER_WHOLE) &&
              !(side->spelling & TSL__SPELL_DIGITS)) {
     st->phase = TSL__NUMBER_POINT;
+    st->left = side->fraction_max;
   } else {
     return false;
   }

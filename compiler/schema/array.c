@@ -142,8 +142,9 @@ static bool tail_meaning(tsl__meaning *m, void *ctx, uint32_t g, tsl__digest *ou
   tsl__expr value = tsl__goal_of(ctx, g)->value;
   struct {
     tsl__digest value;
-    uint64_t space;
-  } of = {.space = tsl__schema_space_max(s)};
+    struct space_bounds space;
+    uint32_t unused; /* no padding */
+  } of = {.space = tsl__schema_space(&s->options)};
   return value != TSL__NONE && tsl__meaning_within(m, value, &of.value) &&
          tsl__meaning_data(m, TSL__MEANS_MORE, &of, sizeof of, out);
 }
@@ -434,8 +435,8 @@ tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v) {
   tsl__number_spec spec = {.has_min = true, .has_max = true};
   if (!tsl__schema_decimal(s, v, &spec.min)) return TSL__NONE;
   spec.max = spec.min;
-  if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
-  return s->numbers ? tsl__numbers_expr(s->numbers, &spec) : TSL__NONE;
+  spec.own = v->text, spec.own_length = v->length;
+  return tsl__schema_number(s, &spec);
 }
 
 static tsl__expr value_expr(struct array *a, uint32_t i) {

@@ -465,6 +465,7 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
     struct branch next = *b;
     if (!tsl__schema_decimal(e->s, v, &spec.min)) return;
     spec.max = spec.min;
+    spec.own = v->text, spec.own_length = v->length;
     if (!tsl__expand_narrow(e, &next, &spec, v)) continue;
     expand(e, next);
   }

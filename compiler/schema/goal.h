@@ -184,9 +184,12 @@ uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e);
 /* Are its strings those of a list? The goal is opened. */
 bool tsl__goal_listed(struct schema *s, const struct goal_entry *e);
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
-/* Characters of white space that may stand between two of JSON's, where it is not indented: it
- * alone tells one schema's `shared` from another's. */
-uint32_t tsl__schema_space_max(const struct schema *s);
+/* White space that may stand between two of JSON's characters, where it is not indented: any
+ * characters up to `max`, or with `lines` what TSL_WS_PLAIN says. */
+struct space_bounds {
+  uint32_t max, lines, columns;
+};
+struct space_bounds tsl__schema_space(const tsl_schema_options *o);
 bool tsl__schema_share(struct schema *s);
 /* The text of a format, as tsl__format_expr. */
 tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length, bool *known);

@@ -238,9 +238,13 @@ bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, cons
 /* If only finitely many are listed: the list (any order). NULL otherwise. */
 const struct strings *tsl__schema_string_list(struct schema *s, lit l);
 tsl__expr tsl__schema_numbers(struct schema *s, goal g);
-/* The number constraints of a node's own keywords but enum and const. */
 /* A number of the schema; false on failure (sticky). */
 bool tsl__schema_decimal(struct schema *s, const tsl__json *v, tsl__decimal *out);
+/* A canonical spec with the conditions on spellings that such options ask for. */
+tsl__number_spec tsl__schema_number_spelled(const tsl__number_spec *spec, tsl_spelling how);
+/* The numbers of a spec as they are spelled in this schema. */
+tsl__expr tsl__schema_number(struct schema *s, const tsl__number_spec *spec);
+/* The number constraints of a node's own keywords but enum and const. */
 bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number_spec *out);
 
 /* ---- plain.c --------------------------------------------------------------------------------- */

@@ -448,6 +448,24 @@ bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number
   return true;
 }
 
+tsl__number_spec tsl__schema_number_spelled(const tsl__number_spec *spec, tsl_spelling how) {
+  tsl__number_spec out = *spec;
+  bool integer = out.integer && !(out.spelling & TSL__SPELL_MARKED);
+  if (how == TSL_SPELLING_ANY || !tsl__number_printable(spec)) return out;
+  out.spelling |= TSL__SPELL_PRINTED | (integer ? TSL__SPELL_DIGITS : 0);
+  return out;
+}
+
+tsl__expr tsl__schema_number(struct schema *s, const tsl__number_spec *spec) {
+  bool one = spec->has_min && spec->has_max && tsl__decimal_equal(&spec->min, &spec->max) &&
+             !spec->min_exclusive && !spec->max_exclusive;
+  if (s->options.spelling == TSL_SPELLING_PLAIN && one && !(spec->spelling & TSL__SPELL_MARKED))
+    return tsl__number_listed(s->x, spec);
+  tsl__number_spec spelled = tsl__schema_number_spelled(spec, s->options.spelling);
+  if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
+  return s->numbers ? tsl__numbers_expr(s->numbers, &spelled) : TSL__NONE;
+}
+
 struct number_union {
   struct schema *s;
   TSL__VEC(tsl__expr) exprs;
@@ -466,9 +484,7 @@ static tsl__expr numbers_of(struct schema *s, const tsl__number_spec *spec) {
   if (!spec || tsl__number_plain(spec, &integer))
     return integer ? s->shared.integer_text : s->shared.number_text;
   tsl__expr shared = shared_from(s, spec);
-  if (shared != TSL__NONE) return shared;
-  if (!s->numbers) s->numbers = tsl__numbers_new(s->x);
-  return s->numbers ? tsl__numbers_expr(s->numbers, spec) : TSL__NONE;
+  return shared != TSL__NONE ? shared : tsl__schema_number(s, spec);
 }
 
 static void number_leaf(void *ctx, const struct part *parts, const tsl__number_spec *spec) {

@@ -297,9 +297,16 @@ static uint32_t asked_draft(tsl_draft draft) {
   }
 }
 
+tsl_schema_options tsl__schema_options_of(const tsl_schema_options *options) {
+  tsl_schema_options o = options ? *options : (tsl_schema_options){.order = TSL_ORDER_SCHEMA};
+  if (o.generous) o.order = TSL_ORDER_ANY, o.whitespace = TSL_WS_ANY, o.spelling = TSL_SPELLING_ANY;
+  return o;
+}
+
 bool tsl__schema_options_known(const tsl_schema_options *o) {
   return !o || ((o->draft == TSL_DRAFT_AUTO || asked_draft(o->draft) != AUTO) &&
-                (uint32_t)o->order <= TSL_ORDER_ANY && (uint32_t)o->whitespace <= TSL_WS_PRETTY);
+                (uint32_t)o->order <= TSL_ORDER_ANY && (uint32_t)o->whitespace <= TSL_WS_PLAIN &&
+                (uint32_t)o->spelling <= TSL_SPELLING_PLAIN);
 }
 
 static bool load(struct schema *s) {
@@ -374,7 +381,7 @@ static struct schema *make(tsl__exprs *x, const tsl_allocator *a, const tsl_sche
   s->x = x;
   s->alloc = a;
   tsl__arena_init(&s->arena, a);
-  if (options) s->options = *options;
+  s->options = tsl__schema_options_of(options);
   s->max_depth = tsl__json_depth(limits ? limits->max_depth : 0);
   s->max_nesting = s->options.max_nesting;
   if (s->options.whitespace == TSL_WS_PRETTY && !s->max_nesting) s->max_nesting = PRETTY_NESTING;
@@ -384,7 +391,7 @@ static struct schema *make(tsl__exprs *x, const tsl_allocator *a, const tsl_sche
 }
 
 struct schema *tsl__schema_blank(tsl__exprs *x) {
-  const tsl_schema_options options = {.order = TSL_ORDER_ANY};
+  const tsl_schema_options options = {.generous = true};
   struct schema *s = make(x, tsl__exprs_allocator(x), &options, NULL);
   struct resource modern = {.uri = "", .draft = D20};
   return s && begin(s) && tsl__vec_push(s->alloc, &s->resources, modern) ? s : NULL;
@@ -410,6 +417,7 @@ static tsl_status compile(struct schema *s, const char *text, size_t length,
   s->text = text;
   s->length = length;
   s->error = error;
+  tsl__exprs_plain_strings(s->x, s->options.spelling == TSL_SPELLING_PLAIN);
   bool done = run(s, out);
   s->text = NULL; /* from here on failures are the matcher's */
   s->error = NULL;

@@ -54,6 +54,8 @@ struct tsl__schema_result {
   struct schema *schema; /* for tsl__schema_report; lives with x */
 };
 
+/* What a compile with these options does (NULL: the defaults): `generous` is spelled out. */
+tsl_schema_options tsl__schema_options_of(const tsl_schema_options *options);
 /* Is each choice one that the header names? `options` may be NULL. */
 bool tsl__schema_options_known(const tsl_schema_options *options);
 
@@ -83,10 +85,11 @@ tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_al
                                     tsl_error *error);
 
 /* Make the expressions that all schemas share (any value, object, array, string, number, white
- * space) in the base layer, before it is frozen. A compile in a layer above finds and uses them.
+ * space) in the base layer, before it is frozen. Strings of the layer are plain or not; white space
+ * is that of TSL_WS_PLAIN or TSL_WS_ANY. A compile in a layer above finds and uses them.
  * The first *common rules are those that any value may need, the others those that arrays, objects
  * and members begin with, and those of some formats and arrays. */
-tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common);
+tsl_status tsl__schema_warm(tsl__exprs *base, tsl_spelling spelling, uint32_t *common);
 /* What may follow any string, name or value, the first few most often; returns how many. After
  * tsl__schema_warm. */
 #define TSL__SCHEMA_BETWEEN 14u

@@ -59,10 +59,21 @@ enum {
   SHARED_MEMBER = SHARED_FORMAT + TSL__SHARED_FORMATS
 };
 
-static tsl__expr space_body(tsl__exprs *x, uint32_t max) {
+#define LINES 2u    /* line breaks in a row, by default */
+#define COLUMNS 64u /* of an indentation, by default */
+
+static tsl__expr one_of(tsl__exprs *x, const char *characters) {
   tsl__bytes set = {{0}};
-  for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&set, (uint8_t)*p);
-  return tsl__expr_repeat(x, tsl__expr_bytes(x, &set), 0, max);
+  for (const char *p = characters; *p; p++) tsl__bytes_add(&set, (uint8_t)*p);
+  return tsl__expr_bytes(x, &set);
+}
+
+static tsl__expr space_body(tsl__exprs *x, const struct space_bounds *b) {
+  if (!b->lines) return tsl__expr_repeat(x, one_of(x, " \t\n\r"), 0, b->max);
+  tsl__expr line = tsl__expr_seq(x, tsl__expr_opt(x, one_of(x, "\r")), one_of(x, "\n")),
+            indented = tsl__expr_seq(x, tsl__expr_repeat(x, line, 1, b->lines),
+                                     tsl__expr_repeat(x, one_of(x, " \t"), 0, b->columns));
+  return tsl__expr_opt(x, tsl__expr_alt(x, one_of(x, " "), indented));
 }
 
 /* open space ( close | one space ("," space one space)* close ) */
@@ -78,7 +89,8 @@ static tsl__expr container(tsl__exprs *x, const struct shared *c, tsl__expr open
 
 struct shared_context {
   struct shared shared;
-  uint32_t space_max;
+  struct space_bounds space;
+  tsl_spelling spelling;
   /* rules that are walked over what anything leaves over (compiler/grammar/base_layer.c);
    * beginnings, which few things come before, and formats are not */
   uint32_t common;
@@ -95,7 +107,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
                         c->value};
   tsl__expr value[] = {c->null, c->yes, c->no, c->number, c->string, c->array, c->object};
   switch (which) {
-  case SHARED_SPACE: return space_body(x, context->space_max);
+  case SHARED_SPACE: return space_body(x, &context->space);
   case SHARED_VALUE: return tsl__expr_alt_n(x, value, sizeof value / sizeof *value);
   case SHARED_OBJECT:
     return container(x, c, c->left_brace, c->right_brace,
@@ -229,7 +241,8 @@ const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM] = {INTEGERS_FROM(ZERO,
 static void make_from(tsl__exprs *x, struct shared_context *c) {
   for (uint32_t i = 0; i < TSL__SHARED_FROM && tsl__exprs_status(x) == TSL_OK; i++) {
     struct shared_from *f = &c->shared.from[i];
-    f->text = tsl__number_expr(x, &tsl__shared_from[i]);
+    tsl__number_spec spec = tsl__schema_number_spelled(&tsl__shared_from[i], c->spelling);
+    f->text = tsl__number_expr(x, &spec);
     f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FROM + i, 0, 1);
     add_member(x, c, f->rule, 1);
   }
@@ -283,17 +296,33 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
   return f ? f->shortest : tsl__expr_shortest(s->x, e->string);
 }
 
-static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
+struct space_bounds tsl__schema_space(const tsl_schema_options *o) {
+  switch (o->whitespace) {
+  case TSL_WS_PLAIN:
+    return (struct space_bounds){TSL__INF, o->whitespace_lines ? o->whitespace_lines : LINES,
+                                 o->whitespace_columns ? o->whitespace_columns : COLUMNS};
+  case TSL_WS_ANY: return (struct space_bounds){.max = TSL__INF};
+  case TSL_WS_BOUNDED: return (struct space_bounds){.max = o->whitespace_max};
+  default: return (struct space_bounds){0};
+  }
+}
+
+static tsl__expr number_text(tsl__exprs *x, tsl_spelling how, tsl__number_spec spec) {
+  spec = tsl__schema_number_spelled(&spec, how);
+  return tsl__number_expr(x, &spec);
+}
+
+static struct shared_context *make_shared(tsl__exprs *x, struct space_bounds space,
+                                          tsl_spelling spelling) {
   struct shared_context *c = tsl__exprs_alloc(x, sizeof *c);
   if (!c) return NULL;
-  static const tsl__number_spec number = {0}, integer = {.integer = true},
-                                digits = {.spelling = TSL__SPELL_DIGITS};
   struct shared *h = &c->shared;
   memset(c, 0, sizeof *c);
-  c->space_max = space_max;
-  h->number_text = tsl__number_expr(x, &number);
-  h->integer_text = tsl__number_expr(x, &integer);
-  h->digits_text = tsl__number_expr(x, &digits);
+  c->space = space;
+  c->spelling = spelling;
+  h->number_text = number_text(x, spelling, (tsl__number_spec){.integer = false});
+  h->integer_text = number_text(x, spelling, (tsl__number_spec){.integer = true});
+  h->digits_text = number_text(x, spelling, (tsl__number_spec){.spelling = TSL__SPELL_DIGITS});
   h->quote = tsl__expr_literal(x, "\"", 1);
   h->left_brace = tsl__expr_literal(x, "{", 1);
   h->right_brace = tsl__expr_literal(x, "}", 1);
@@ -303,7 +332,7 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   h->no = tsl__expr_literal(x, "false", 5);
   h->yes = tsl__expr_literal(x, "true", 4);
   h->space =
-      space_max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
+      space.max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
   h->value = tsl__expr_rule(x, &shared_ops, c, SHARED_VALUE, 0, 1);
   h->object = tsl__expr_rule(x, &shared_ops, c, SHARED_OBJECT, 0, 2);
   h->array = tsl__expr_rule(x, &shared_ops, c, SHARED_ARRAY, 0, 2);
@@ -323,8 +352,12 @@ static struct shared_context *make_shared(tsl__exprs *x, uint32_t space_max) {
   return tsl__exprs_status(x) == TSL_OK ? c : NULL;
 }
 
-tsl_status tsl__schema_warm(tsl__exprs *base, uint32_t *common) {
-  struct shared_context *c = make_shared(base, TSL__INF);
+tsl_status tsl__schema_warm(tsl__exprs *base, tsl_spelling spelling, uint32_t *common) {
+  const tsl_schema_options plain = {.whitespace = TSL_WS_PLAIN, .spelling = TSL_SPELLING_PLAIN},
+                           any = {.generous = true};
+  tsl_schema_options options = tsl__schema_options_of(spelling == TSL_SPELLING_ANY ? &any : &plain);
+  tsl__exprs_plain_strings(base, spelling == TSL_SPELLING_PLAIN);
+  struct shared_context *c = make_shared(base, tsl__schema_space(&options), spelling);
   *common = c ? c->common : 0;
   if (c) make_from(base, c);
   if (c) make_mixed(base, c);
@@ -360,17 +393,13 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   return TSL__SCHEMA_BETWEEN;
 }
 
-uint32_t tsl__schema_space_max(const struct schema *s) {
-  return s->options.whitespace == TSL_WS_ANY       ? TSL__INF
-         : s->options.whitespace == TSL_WS_BOUNDED ? s->options.whitespace_max
-                                                   : 0;
-}
-
 bool tsl__schema_share(struct schema *s) {
   const tsl__exprs *parent = tsl__exprs_parent(s->x);
-  const struct shared_context *c =
-      s->options.whitespace == TSL_WS_ANY && parent ? tsl__exprs_user(parent) : NULL;
-  if (!c) c = make_shared(s->x, tsl__schema_space_max(s));
+  const struct shared_context *c = parent ? tsl__exprs_user(parent) : NULL;
+  struct space_bounds space = tsl__schema_space(&s->options);
+  if (c && (c->spelling != s->options.spelling || memcmp(&c->space, &space, sizeof space) != 0))
+    c = NULL;
+  if (!c) c = make_shared(s->x, space, s->options.spelling);
   if (c) s->shared = c->shared;
   return c != NULL;
 }

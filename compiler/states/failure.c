@@ -60,5 +60,5 @@ tsl__expr tsl__failure_of(tsl__exprs *x, tsl__expr e, tsl__bytes *but) {
   *but = (tsl__bytes){{(uint64_t)1 << '"', (uint64_t)1 << ('\\' & 63), 0, 0}};
   if (n.kind != TSL__K_JSTR || n.loop || n.flags & (TSL__CALLS | TSL__COUNTS)) return TSL__NONE;
   tsl__expr left = without_words(x, n.a, but);
-  return left == n.a ? TSL__NONE : tsl__expr_json_string(x, left);
+  return left == n.a ? TSL__NONE : tsl__json_string_like(x, &n, left);
 }

@@ -36,8 +36,8 @@ static bool is_set(const tsl__rule *rule) {
 }
 
 /* The node of fixed texts that e spells as the rest of a JSON string, or of those that it does not;
- * false if it is something else. */
-static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *others) {
+ * `plain`: a plain one. False if it is something else. */
+static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *others, bool *plain) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_RULE) {
     const tsl__rule *rule = tsl__rule_at(x, n.a);
@@ -45,6 +45,7 @@ static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *othe
       *texts = (tsl__node){
           .kind = TSL__K_STRSET, .a = rule->param, .c = tsl__stringset_size(x, rule->param)};
       *others = rule->flags & TSL__RULE_OTHERS;
+      *plain = x->plain_strings;
       return true;
     }
     if (!rule->body) return false;
@@ -52,6 +53,7 @@ static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *othe
   }
   if (n.kind != TSL__K_JSTR) return false;
   *texts = tsl__node_at(x, n.a);
+  *plain = n.d & TSL__JSON_PLAIN;
   *others = !tsl__is_texts(texts);
   return !*others ||
          other_texts(x, &(tsl__node){.kind = texts->kind, .a = texts->a, .b = texts->b}, texts);
@@ -76,14 +78,15 @@ static const char *literal_text(tsl__states *c, const tsl__node *n) {
 bool tsl__note_fixed(tsl__states *c, tsl__expr e, tsl__state_rec *r) {
   tsl__arena *arena = &c->space->arena;
   tsl__node n;
-  bool others;
-  if (!fixed_texts(c->x, e, &n, &others)) return true;
-  tsl__listed_texts made = {{NULL, 0, 1, 0, others}, n.kind == TSL__K_LIT ? UINT32_MAX : n.a};
+  bool others, plain;
+  if (!fixed_texts(c->x, e, &n, &others, &plain)) return true;
+  tsl__listed_texts made = {{NULL, 0, 1, 0, others, plain},
+                            n.kind == TSL__K_LIT ? UINT32_MAX : n.a};
   if (n.kind == TSL__K_LIT) {
     tsl__string only = {literal_text(c, &n), n.b};
     made.fixed.texts = only.at ? tsl__arena_copy(arena, &only, sizeof only) : NULL;
   } else {
-    made.fixed = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d, others};
+    made.fixed = (tsl__fixed){tsl__strings_at(c->x, n.a)->at, n.b, n.c, n.d, others, plain};
   }
   const tsl__listed_texts *kept =
       made.fixed.texts ? tsl__arena_copy(arena, &made, sizeof made) : NULL;
@@ -129,7 +132,8 @@ static tsl__state find_spelled(const tsl__space *space, const tsl__listed_texts 
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__listed_texts *is = tsl__spelled_of(tsl__state_at(space, i));
       if (is && is->set == s->set && is->fixed.lo == s->fixed.lo && is->fixed.hi == s->fixed.hi &&
-          is->fixed.depth == s->fixed.depth && is->fixed.others == s->fixed.others)
+          is->fixed.depth == s->fixed.depth && is->fixed.others == s->fixed.others &&
+          is->fixed.plain == s->fixed.plain)
         return i;
     }
   }
@@ -138,8 +142,9 @@ static tsl__state find_spelled(const tsl__space *space, const tsl__listed_texts 
 
 tsl__state tsl__spelled_state(tsl__states *c, tsl__stringset set, uint32_t lo, uint32_t hi,
                               uint32_t depth, bool others) {
-  const spelled s = {{{tsl__strings_at(c->x, set)->at, lo, hi, depth, others}, set},
-                     {1, {{lo, hi}}}};
+  const spelled s = {
+      {{tsl__strings_at(c->x, set)->at, lo, hi, depth, others, c->x->plain_strings}, set},
+      {1, {{lo, hi}}}};
   uint64_t hash = spelled_hash(&s.listed);
   tsl__state state = find_spelled(c->space, &s.listed, hash);
   if (state) return state;
@@ -175,11 +180,11 @@ static tsl__expr rest_of(tsl__states *c, const tsl__state_rec *from, uint32_t lo
                          uint32_t depth) {
   const tsl__listed_texts *t = tsl__texts_of(from);
   tsl__node n;
-  bool others;
+  bool others, plain;
   if (lo >= hi) return TSL__NONE;
   if (t->set != UINT32_MAX) return tsl__strset_node(c->x, t->set, lo, hi, depth);
-  return fixed_texts(c->x, from->handle, &n, &others) ? tsl__literal_tail(c->x, &n, depth)
-                                                      : TSL__NONE;
+  return fixed_texts(c->x, from->handle, &n, &others, &plain) ? tsl__literal_tail(c->x, &n, depth)
+                                                              : TSL__NONE;
 }
 
 tsl__state tsl__states_fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi,

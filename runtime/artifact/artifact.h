@@ -58,7 +58,7 @@
 
 #include "runtime/matcher/grammar.h"
 
-#define TSL__ARTIFACT_VERSION 3u
+#define TSL__ARTIFACT_VERSION 4u
 #define TSL__ARTIFACT_MEMO 4u
 #define TSL__ARTIFACT_MARK 0x01020304u
 #define TSL__ARTIFACT_BLOCK 16384u

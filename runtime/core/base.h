@@ -274,6 +274,13 @@ static inline uint8_t tsl__escape_letter(uint32_t c) {
   return tsl__counterpart(c, TSL__ESCAPED, TSL__ESCAPE_LETTERS);
 }
 
+/* Plain strings: a character is written as an escape only if printers have a reason to. It is not a
+ * printable ASCII character, or it cannot stand for itself. `hex`: as \uXXXX, which the quote and
+ * the backslash never are. */
+static inline bool tsl__escapes_plainly(uint32_t c, bool hex) {
+  return c < 0x20 || c >= 0x7F || (!hex && (c == '"' || c == '\\'));
+}
+
 /* ---- sorting --------------------------------------------------------------------------------- */
 
 /* Sort numbers and drop doubles, in place; returns how many are left. A few runs in order are

@@ -182,7 +182,7 @@ static vocab *new_shell(const tsl_allocator *a) {
   if (!v) return NULL;
   v->base.alloc = *a;
   atomic_init(&v->base.references, 1);
-  atomic_init(&v->base.shared, NULL);
+  for (size_t i = 0; i < TSL__SHARED; i++) atomic_init(&v->base.shared[i], NULL);
   atomic_init(&v->base.lengths, NULL);
   atomic_init(&v->base.boundary, NULL);
   atomic_init(&v->base.common, NULL);
@@ -273,8 +273,10 @@ void tsl_vocab_retain(tsl_vocab *v) {
 
 void tsl_vocab_release(tsl_vocab *v) {
   if (!v || atomic_fetch_sub_explicit(&v->references, 1, memory_order_acq_rel) > 1) return;
-  tsl__shared *shared = atomic_load_explicit(&v->shared, memory_order_acquire);
-  if (shared) shared->free(shared);
+  for (size_t i = 0; i < TSL__SHARED; i++) {
+    tsl__shared *shared = atomic_load_explicit(&v->shared[i], memory_order_acquire);
+    if (shared) shared->free(shared);
+  }
   for (size_t i = 0; i < TSL__KEPT_COUNT; i++) {
     const tsl__kept_ops *ops = atomic_load_explicit(&v->kept[i], memory_order_acquire);
     if (ops) ops->free(v);
@@ -335,12 +337,14 @@ static size_t trie_memory(const tsl__trie *t) {
 
 size_t tsl_vocab_memory(const tsl_vocab *v) {
   tsl_vocab *u = (tsl_vocab *)(uintptr_t)v;
-  const tsl__shared *shared = atomic_load_explicit(&u->shared, memory_order_acquire);
   size_t n = sizeof(vocab) + v->mapping_size +
              (v->mapping ? tsl__trie_labels(&v->trie) : trie_memory(&v->trie)) +
              trie_memory(&((const vocab *)v)->special_trie) +
-             (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0) +
-             (shared && shared->memory ? shared->memory(shared) : 0);
+             (v->tokenizer ? v->tokenizer->ops->memory(v->tokenizer) : 0);
+  for (size_t i = 0; i < TSL__SHARED; i++) {
+    const tsl__shared *shared = atomic_load_explicit(&u->shared[i], memory_order_acquire);
+    if (shared && shared->memory) n += shared->memory(shared);
+  }
   for (size_t i = 0; i < TSL__KEPT_COUNT; i++) {
     const tsl__kept_ops *ops = atomic_load_explicit(&u->kept[i], memory_order_acquire);
     if (ops) n += ops->memory(v);

@@ -31,6 +31,8 @@ struct tsl__tokenizer {
 
 /* What the compiler keeps per vocabulary and shares between grammars (warm states and walks).
  * Opaque here. */
+#define TSL__SHARED 2u /* layers: one for each way to spell JSON (tsl_spelling) */
+
 typedef struct tsl__shared {
   void (*free)(struct tsl__shared *shared);
   size_t (*memory)(const struct tsl__shared *shared);
@@ -82,7 +84,7 @@ struct tsl_vocab {
   _Atomic(struct tsl__common *) common;
   atomic_size_t walk_cache;                             /* its bytes at most */
   _Atomic(const tsl__kept_ops *) kept[TSL__KEPT_COUNT]; /* NULL: it was not made */
-  _Atomic(tsl__shared *) shared;                        /* NULL until the first grammar */
+  _Atomic(tsl__shared *) shared[TSL__SHARED];           /* each NULL until its first grammar */
   /* tables of grammars so far: their serial numbers (runtime/matcher/grammar.h) */
   _Atomic(uint64_t) tables_made;
   void *mapping; /* cache file behind the arrays, or NULL */

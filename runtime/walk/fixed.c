@@ -11,6 +11,10 @@
 
 #define TOGETHER 32u /* places that wait together */
 
+/* printable characters of ASCII (tsl__escapes_plainly) */
+#define PRINTABLE_FIRST 0x20u
+#define PRINTABLE_LAST 0x7Eu
+
 struct tsl__fixed_place {
   uint32_t node, lo, hi, depth;
   uint16_t how, value; /* of the digits read */
@@ -88,11 +92,25 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
          tsl__space_no_memory(space);
 }
 
+/* Has one of p's texts a next byte from `first` to `last`? */
+static bool some_next(const tsl__fixed *f, const tsl__fixed_place *p, unsigned first,
+                      unsigned last) {
+  uint32_t at = first_from(f->texts, p->lo, p->hi, p->depth, first);
+  return at < p->hi && next_byte(&f->texts[at], p->depth) <= last;
+}
+
+/* May one of p's texts go on with an escape? */
+static bool escapes(const tsl__fixed *f, const tsl__fixed_place *p) {
+  return !f->plain || some_next(f, p, 0, PRINTABLE_FIRST - 1) || some_next(f, p, '"', '"') ||
+         some_next(f, p, '\\', '\\') || some_next(f, p, PRINTABLE_LAST + 1, 0xFF);
+}
+
 /* A backslash, which leads to p's node, at the beginning of a character. */
 static TSL__SELDOM bool backslash(tsl__space *space, const tsl__state_rec *from,
                                   tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__string *texts = tsl__state_fixed(from)->texts;
   if ((next_byte(&texts[p.lo], p.depth) & 0xC0) == 0x80) return true;
+  if (!escapes(tsl__state_fixed(from), &p)) return true;
   p.how = ESCAPE;
   if (next_byte(&texts[p.hi - 1], p.depth) < 0x80) return reach(space, out, p);
   if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
@@ -133,20 +151,32 @@ static bool reach_some(tsl__space *space, const tsl__state_rec *from, tsl__fixed
   return reach(space, out, p);
 }
 
+/* The same of characters that digits spell: in plain strings printable ones are none of them. */
+static bool reach_hex(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out,
+                      tsl__fixed_place p, unsigned first, unsigned last) {
+  if (!tsl__state_fixed(from)->plain || first > PRINTABLE_LAST || last < PRINTABLE_FIRST)
+    return reach_some(space, from, out, p, first, last);
+  return (first >= PRINTABLE_FIRST ||
+          reach_some(space, from, out, p, first, PRINTABLE_FIRST - 1)) &&
+         (last <= PRINTABLE_LAST || reach_some(space, from, out, p, PRINTABLE_LAST + 1, last));
+}
+
 static TSL__SELDOM bool visit_escape(tsl__space *space, const tsl__state_rec *from,
                                      tsl__fixed_walk *out, tsl__fixed_place p) {
   const tsl__string *texts = tsl__state_fixed(from)->texts;
   uint8_t least = next_byte(&texts[p.lo], p.depth), most = next_byte(&texts[p.hi - 1], p.depth);
+  bool plain = tsl__state_fixed(from)->plain;
   /* mostly all of them go on with a small letter */
   for (unsigned i = 0; TSL__ESCAPED[i] && least <= '\\'; i++) {
     tsl__fixed_place to = p;
     uint8_t byte = (uint8_t)TSL__ESCAPED[i];
-    if (byte < least || byte > most ||
+    if (byte < least || byte > most || (plain && !tsl__escapes_plainly(byte, false)) ||
         !(to.node = tsl__trie_child(&space->vocab->trie, p.node, (uint8_t)TSL__ESCAPE_LETTERS[i])))
       continue;
     to.how = RAW;
     if (!reach_some(space, from, out, to, byte, byte)) return false;
   }
+  if (plain && least >= PRINTABLE_FIRST && most <= PRINTABLE_LAST) return true;
   p.node = tsl__trie_child(&space->vocab->trie, p.node, 'u');
   p.how = DIGITS;
   return !p.node || reach(space, out, p);
@@ -166,7 +196,7 @@ static TSL__SELDOM bool visit_digits(tsl__space *space, const tsl__state_rec *fr
                            p.depth,
                            (uint16_t)(shift ? p.how + 1u : RAW),
                            (uint16_t)(shift ? value : 0)};
-    if (!reach_some(space, from, out, to, value << shift, (value << shift) + (1u << shift) - 1))
+    if (!reach_hex(space, from, out, to, value << shift, (value << shift) + (1u << shift) - 1))
       return false;
   }
   return true;

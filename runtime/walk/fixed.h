@@ -27,6 +27,7 @@ typedef struct tsl__fixed {
   /* texts [lo, hi), which agree in the first `depth` bytes; these have been read */
   uint32_t lo, hi, depth;
   bool others; /* any text but these */
+  bool plain;  /* escapes are those of plain strings (tsl__escapes_plainly) */
 } tsl__fixed;
 
 /* A node of the trie that is reached within texts [lo, hi): its tokens are legal if one of these

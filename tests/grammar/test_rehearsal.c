@@ -109,7 +109,7 @@ static void without_rehearsal(void) {
   const tsl__space *base;
   CHECK(tsl_vocab_embedded(NULL, &own, NULL) == TSL_OK);
   if (!own) return;
-  CHECK(tsl__shared_make(own, false, &base, NULL) == TSL_OK);
+  CHECK(tsl__shared_make(own, TSL_SPELLING_ANY, false, &base, NULL) == TSL_OK);
   CHECKF(!count_unhinted(base), "%u states without hints", count_unhinted(base));
   compare_masks(own, schema, text);
   compare_masks(own, dates, "{\"at\": \"2024-11-30T23:59:59Z\", \"host\": \"www.example.com\"}");

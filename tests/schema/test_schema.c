@@ -164,6 +164,10 @@ static tsl_schema_options options_of(const tsl__json *c) {
   tsl_schema_options o = {.order =
                               is(get(c, "order"), "schema") ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY};
   const tsl__json *space = get(c, "whitespace");
+  /* the cases are about values, but for those that say so */
+  bool plain = is(get(c, "spelling"), "plain");
+  if (!plain) o.spelling = TSL_SPELLING_ANY;
+  if (!plain && !space) o.whitespace = TSL_WS_ANY;
   if (is(space, "compact")) o.whitespace = TSL_WS_COMPACT;
   if (is(space, "pretty")) o.whitespace = TSL_WS_PRETTY;
   if (space && space->kind == TSL__JSON_NUMBER) o.whitespace = TSL_WS_BOUNDED;
@@ -432,7 +436,7 @@ static void run_group(const char *draft, uint32_t number_of_draft, const char *f
   const tsl__json *name = get(group, "description"), *tests = get(group, "tests");
   const struct exception *except = excepted(draft, file, name);
   put_json(&schema, get(group, "schema"));
-  tsl_schema_options o = {.order = TSL_ORDER_ANY,
+  tsl_schema_options o = {.generous = true,
                           .draft = (tsl_draft)number_of_draft,
                           .ignore_formats = !formats,
                           .resolver = find_remote,

@@ -89,14 +89,18 @@ static bool resolve(void *ctx, const char *uri, const char **text, size_t *lengt
   return found;
 }
 
-/* How JSON is written (order, whitespace, whitespace_max, indent), and what schemas mean, wherever
- * they stand. */
+/* How JSON is written (order, whitespace, its bounds, indent, spelling, generous), and what schemas
+ * mean, wherever they stand. */
 static int read_style(PyObject *style, tsl_schema_options *schema) {
-  int order, whitespace, draft, ignore_formats, nullable, repeated_names;
-  if (!PyArg_ParseTuple(style, "iiO&O&ipppO&", &order, &whitespace, core_u32,
-                        &schema->whitespace_max, core_u32, &schema->indent, &draft, &ignore_formats,
-                        &nullable, &repeated_names, core_u32, &schema->max_nesting))
+  int order, whitespace, spelling, generous, draft, ignore_formats, nullable, repeated_names;
+  if (!PyArg_ParseTuple(style, "iiO&O&O&O&ipipppO&", &order, &whitespace, core_u32,
+                        &schema->whitespace_max, core_u32, &schema->whitespace_lines, core_u32,
+                        &schema->whitespace_columns, core_u32, &schema->indent, &spelling,
+                        &generous, &draft, &ignore_formats, &nullable, &repeated_names, core_u32,
+                        &schema->max_nesting))
     return -1;
+  schema->spelling = (tsl_spelling)spelling;
+  schema->generous = generous;
   schema->order = (tsl_order)order;
   schema->whitespace = (tsl_whitespace)whitespace;
   schema->draft = (tsl_draft)draft;

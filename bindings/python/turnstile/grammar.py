@@ -50,6 +50,8 @@ class Grammar(_core.Grammar):
         order="schema",
         whitespace="any",
         indent=2,
+        spelling="any",
+        generous=False,
         draft="auto",
         ignore_formats=False,
         nullable=False,
@@ -65,8 +67,14 @@ class Grammar(_core.Grammar):
         types that it does not have are json.dumps's TypeError.
 
         order           of the members of an object: "schema" (as listed in `properties`) or "any"
-        whitespace      "any" that JSON allows, "compact" (none), "pretty" (newlines and `indent`
-                        spaces), or an int: at most so many at each place
+        whitespace      "plain" (none, one space, or at most two line breaks and 64 columns of
+                        indentation), a pair of ints in place of these two, "compact" (none),
+                        "pretty" (newlines and `indent` spaces), an int (at most so many characters
+                        at each place), or "any" that JSON allows
+        spelling        "plain": numbers and strings as printers of JSON write them, integers
+                        without fraction and exponent; or "any" that JSON allows
+        generous        accept every JSON text of a valid value, for texts that are read: as "any"
+                        for order, whitespace and spelling
         draft           "auto" (by $schema), "3", "4", "6", "7", "2019-09" or "2020-12"
         ignore_formats  do not assert `format`
         nullable        OpenAPI 3.0's `nullable: true` adds null to the `type` beside it
@@ -86,6 +94,8 @@ class Grammar(_core.Grammar):
                 order,
                 whitespace,
                 indent,
+                spelling,
+                generous,
                 draft,
                 ignore_formats,
                 nullable,
@@ -156,6 +166,8 @@ class Grammar(_core.Grammar):
         order="schema",
         whitespace="any",
         indent=2,
+        spelling="any",
+        generous=False,
         draft="auto",
         ignore_formats=False,
         nullable=False,
@@ -181,6 +193,8 @@ class Grammar(_core.Grammar):
                 order,
                 whitespace,
                 indent,
+                spelling,
+                generous,
                 draft,
                 ignore_formats,
                 nullable,
@@ -208,6 +222,8 @@ class Grammar(_core.Grammar):
         order="schema",
         whitespace="any",
         indent=2,
+        spelling="any",
+        generous=False,
         draft="auto",
         ignore_formats=False,
         nullable=False,
@@ -242,6 +258,8 @@ class Grammar(_core.Grammar):
                 order,
                 whitespace,
                 indent,
+                spelling,
+                generous,
                 draft,
                 ignore_formats,
                 nullable,
@@ -386,16 +404,21 @@ def _one_of(table, key, what):
 
 
 def _whitespace(whitespace):
-    """The library's numbers for a style: (style, most)."""
+    """The library's numbers for a style: (style, most, lines, columns)."""
     if isinstance(whitespace, int) and not isinstance(whitespace, bool):
-        return 2, whitespace
-    return _one_of({"any": 0, "compact": 1, "pretty": 3}, whitespace, "whitespace (or an int)"), 0
+        return 2, whitespace, 0, 0
+    if isinstance(whitespace, tuple) and len(whitespace) == 2:
+        return (4, 0, *whitespace)
+    styles = {"any": 0, "compact": 1, "pretty": 3, "plain": 4}
+    return _one_of(styles, whitespace, "whitespace (or an int, or two)"), 0, 0, 0
 
 
 def _style(
     order="schema",
     whitespace="any",
     indent=2,
+    spelling="any",
+    generous=False,
     draft="auto",
     ignore_formats=False,
     nullable=False,
@@ -406,6 +429,8 @@ def _style(
         _one_of(_ORDERS, order, "order"),
         *_whitespace(whitespace),
         indent,
+        _one_of({"any": 0, "plain": 1}, spelling, "spelling"),
+        generous,
         _one_of(_DRAFTS, str(draft), "draft"),
         ignore_formats,
         nullable,

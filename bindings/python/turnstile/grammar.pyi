@@ -1,5 +1,5 @@
 import os
-from typing import Any, Callable, Dict, Iterable, List, Optional, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
 
 from turnstile import _core
 from turnstile.vocab import Vocab
@@ -13,8 +13,10 @@ class Grammar(_core.Grammar):
         schema: Union[str, bytes, bool, Dict[str, Any]],
         *,
         order: str = "schema",
-        whitespace: Union[str, int] = "any",
+        whitespace: Union[str, int, Tuple[int, int]] = "any",
         indent: int = 2,
+        spelling: str = "any",
+        generous: bool = False,
         draft: str = "auto",
         ignore_formats: bool = False,
         nullable: bool = False,
@@ -102,8 +104,10 @@ class Grammar(_core.Grammar):
         *,
         over: Optional[_core.Grammar] = None,
         order: str = "schema",
-        whitespace: Union[str, int] = "any",
+        whitespace: Union[str, int, Tuple[int, int]] = "any",
         indent: int = 2,
+        spelling: str = "any",
+        generous: bool = False,
         draft: str = "auto",
         ignore_formats: bool = False,
         nullable: bool = False,
@@ -132,8 +136,10 @@ class Grammar(_core.Grammar):
         max_thinking_tokens: int = 0,
         over: Optional[_core.Grammar] = None,
         order: str = "schema",
-        whitespace: Union[str, int] = "any",
+        whitespace: Union[str, int, Tuple[int, int]] = "any",
         indent: int = 2,
+        spelling: str = "any",
+        generous: bool = False,
         draft: str = "auto",
         ignore_formats: bool = False,
         nullable: bool = False,

@@ -11,7 +11,11 @@
  * Collapse  Where all characters of that range lead to the same expression (inside a free string:
  *           always), the digits' value is not kept: JHEX becomes "so many hex digits, then
  *           JSTR(e')". So the free string has a handful of states, not 65,536.
- * Example   JSTR(a) = a" | \u0061".
+ * Plain     A flag in all three, for what printers of JSON write: only characters that are not
+ *           printable ASCII have escapes, and the quote and the backslash. Others spell themselves.
+ *           Past ASCII the raw character and \uXXXX both stay: models have read texts of either
+ *           kind, and one that has begun \u must be able to go on with what it means.
+ * Example   JSTR(a) = a" | \u0061", and plain a" alone.
  * Lone      Lone surrogates are no characters: they are refused.
  * Ref       RFC 8259, section 7.
  * Tested by tests/expr/test_expr.c
@@ -37,8 +41,17 @@ static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digit
   return kind == TSL__K_JSTR && tsl__is_alone(x, e) ? tsl__append(x, w) : tsl__intern(x, w);
 }
 
+/* `plain`: TSL__JSON_PLAIN or 0, here and below. */
+static tsl__expr string_of(tsl__exprs *x, tsl__expr text, uint32_t plain) {
+  return wrap(x, TSL__K_JSTR, text, 0, 0, plain);
+}
+
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text) {
-  return wrap(x, TSL__K_JSTR, text, 0, 0, 0);
+  return string_of(x, text, x->plain_strings ? TSL__JSON_PLAIN : 0);
+}
+
+tsl__expr tsl__json_string_like(tsl__exprs *x, const tsl__node *n, tsl__expr text) {
+  return string_of(x, text, n->d & TSL__JSON_PLAIN);
 }
 
 static tsl__expr hex_digits(tsl__exprs *x, unsigned n, tsl__expr then) {
@@ -205,12 +218,24 @@ static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl
   }
 }
 
+/* Characters of ASCII that have no escape \uXXXX in plain strings. */
+#define PRINTABLE_FIRST 0x20u
+#define PRINTABLE_LAST 0x7Eu
+
 /* ---- hex digits ------------------------------------------------------------------------------ */
 
 /* The UTF-16 units that k digits of value v still stand for, split at the surrogates. */
 static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, uint32_t high,
                          tsl__step how, verdict *v) {
   source s = {.e = e};
+  if (high & TSL__JSON_PLAIN) {
+    high &= ~TSL__JSON_PLAIN;
+    bool printable = !high && lo <= PRINTABLE_LAST && hi >= PRINTABLE_FIRST;
+    if (printable) v->same = false;
+    if (printable && lo < PRINTABLE_FIRST) follow_range(x, &s, lo, PRINTABLE_FIRST - 1, how, v);
+    if (printable && hi <= PRINTABLE_LAST) return;
+    if (printable) lo = PRINTABLE_LAST + 1;
+  }
   if (high) {
     uint32_t base = 0x10000 + ((high - 0xD800) << 10);
     if (lo < 0xDC00) lo = 0xDC00, v->same = false;
@@ -233,6 +258,7 @@ static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, u
  * those of surrogates, else the others. */
 static bool characters_of_units(uint32_t lo, uint32_t hi, uint32_t high, bool astral,
                                 uint32_t *from, uint32_t *to) {
+  high &= ~TSL__JSON_PLAIN;
   if (high) {
     uint32_t base = 0x10000 + ((high - 0xD800) << 10);
     if (lo < 0xDC00) lo = 0xDC00;
@@ -253,6 +279,21 @@ static bool characters_of_units(uint32_t lo, uint32_t hi, uint32_t high, bool as
   return lo <= hi;
 }
 
+/* JHEX of those keys that begin with one of these characters. */
+static void add_keys(tsl__exprs *x, const tsl__node *keys, uint32_t from, uint32_t to, uint32_t k,
+                     uint32_t value, uint32_t high, tsl__parts *out) {
+  if (high & TSL__JSON_PLAIN && from <= PRINTABLE_LAST && to >= PRINTABLE_FIRST) {
+    if (from < PRINTABLE_FIRST)
+      tsl__parts_add(x, out, TSL__COUNT_KEEP,
+                     wrap(x, TSL__K_JHEX, tsl__keys_between(x, keys, from, PRINTABLE_FIRST - 1), k,
+                          value, high));
+    from = PRINTABLE_LAST + 1;
+  }
+  if (from <= to)
+    tsl__parts_add(x, out, TSL__COUNT_KEEP,
+                   wrap(x, TSL__K_JHEX, tsl__keys_between(x, keys, from, to), k, value, high));
+}
+
 /* JHEX of e. Of keys, only those that the digits may still spell: whoever asks whether any of them
  * is allowed must not be misled by others. */
 static void add_digits(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint32_t high,
@@ -264,15 +305,13 @@ static void add_digits(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, u
     tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, e, k, value, high));
     return;
   }
-  if (k == 0 && !high) { /* any character */
-    tsl__parts_add(x, out, TSL__COUNT_KEEP,
-                   wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, 0, 0x10FFFF), k, value, high));
+  if (k == 0 && !(high & ~TSL__JSON_PLAIN)) { /* any character */
+    add_keys(x, &n, 0, 0x10FFFF, k, value, high, out);
     return;
   }
   for (int astral = 0; astral < 2; astral++)
     if (characters_of_units(lo, hi, high, astral, &from, &to))
-      tsl__parts_add(x, out, TSL__COUNT_KEEP,
-                     wrap(x, TSL__K_JHEX, tsl__keys_between(x, &n, from, to), k, value, high));
+      add_keys(x, &n, from, to, k, value, high, out);
 }
 
 /* Does e certainly have a member that begins with a whole character? By structure; false where only
@@ -313,6 +352,7 @@ static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint
   uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1);
   verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
   /* any character may be spelled yet */
+  uint32_t plain = high & TSL__JSON_PLAIN;
   if (k == 0 && !high && begins_a_character(x, e, 0))
     v = (verdict){true, false, {TSL__COUNT_CLEAR, TSL__NONE}};
   else
@@ -322,19 +362,20 @@ static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint
     add_digits(x, e, k, value, high, out);
     return;
   }
-  tsl__expr then = tsl__expr_json_string(x, v.to.e);
-  if (!high && lo >= 0xD800 && hi <= 0xDBFF) then = low_surrogate(x, then);
+  tsl__expr then = string_of(x, v.to.e, plain);
+  if (high == plain && lo >= 0xD800 && hi <= 0xDBFF) then = low_surrogate(x, then);
   tsl__parts_add(x, out, v.to.count, hex_digits(x, 4 - k, then));
 }
 
 /* After \uD8xx, whole: the other half must follow. */
 static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step how,
                            tsl__parts *out) {
+  uint32_t plain = high & TSL__JSON_PLAIN;
   verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
   follow_units(x, e, 0xDC00, 0xDFFF, high, how, &v);
   if (!v.any) return;
   if (v.same) {
-    tsl__parts_add(x, out, v.to.count, low_surrogate(x, tsl__expr_json_string(x, v.to.e)));
+    tsl__parts_add(x, out, v.to.count, low_surrogate(x, string_of(x, v.to.e, plain)));
     return;
   }
   tsl__parts digits = {0};
@@ -344,56 +385,77 @@ static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step 
                    tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), digits.at[0].e));
 }
 
-static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, tsl__step how, tsl__parts *out) {
+static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, uint32_t plain, tsl__step how,
+                          tsl__parts *out) {
   uint8_t bytes[4];
   unsigned n = tsl__utf8_encode(cp, bytes);
   tsl__parts parts = {0};
   step_bytes(x, e, bytes, n, how, &parts);
   for (uint32_t i = 0; i < parts.n; i++)
-    tsl__parts_add(x, out, parts.at[i].count, tsl__expr_json_string(x, parts.at[i].e));
+    tsl__parts_add(x, out, parts.at[i].count, string_of(x, parts.at[i].e, plain));
 }
 
 static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step how,
                      tsl__parts *out) {
   int digit = tsl__hex_value(byte);
   if (digit < 0) return;
-  uint32_t k = n->b + 1, value = n->c << 4 | (uint32_t)digit, high = n->d;
+  uint32_t k = n->b + 1, value = n->c << 4 | (uint32_t)digit, plain = n->d & TSL__JSON_PLAIN,
+           high = n->d - plain;
   if (k < 4)
-    add_hex(x, n->a, k, value, high, how, out);
+    add_hex(x, n->a, k, value, n->d, how, out);
   else if (high && value >= 0xDC00 && value <= 0xDFFF)
-    add_character(x, n->a, 0x10000 + ((high - 0xD800) << 10) + (value - 0xDC00), how, out);
+    add_character(x, n->a, 0x10000 + ((high - 0xD800) << 10) + (value - 0xDC00), plain, how, out);
   else if (high || (value >= 0xDC00 && value <= 0xDFFF))
     return;
   else if (value >= 0xD800 && value <= 0xDBFF)
-    add_after_high(x, n->a, value, how, out);
-  else
-    add_character(x, n->a, value, how, out);
+    add_after_high(x, n->a, value | plain, how, out);
+  else if (!plain || tsl__escapes_plainly(value, true))
+    add_character(x, n->a, value, plain, how, out);
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
 /* Can a whole character follow, spelled as an escape? Not in the middle of a raw one, and not at
  * the end. */
-static void add_escape(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
-  verdict v = {begins_a_character(x, e, 0), false, {TSL__COUNT_CLEAR, TSL__NONE}};
-  if (!v.any) {
-    source s = {.e = e};
-    follow_range(x, &s, 0, 0xD7FF, how, &v);
-    if (!v.any) follow_range(x, &s, 0xE000, 0x10FFFFu, how, &v);
-  }
+static void add_escape(tsl__exprs *x, tsl__expr e, uint32_t plain, tsl__step how, tsl__parts *out) {
+  /* characters that have escapes */
+  static const uint32_t any[][2] = {{0, 0xD7FF}, {0xE000, 0x10FFFF}},
+                        few[][2] = {{0, PRINTABLE_FIRST - 1},
+                                    {'"', '"'},
+                                    {'\\', '\\'},
+                                    {PRINTABLE_LAST + 1, 0xD7FF},
+                                    {0xE000, 0x10FFFF}};
+  const uint32_t(*ranges)[2] = plain ? few : any;
+  size_t n_ranges = plain ? sizeof few / sizeof *few : sizeof any / sizeof *any;
+  verdict v = {!plain && begins_a_character(x, e, 0), false, {TSL__COUNT_CLEAR, TSL__NONE}};
+  source s = {.e = e};
+  for (size_t i = 0; i < n_ranges && !v.any; i++)
+    follow_range(x, &s, ranges[i][0], ranges[i][1], how, &v);
   if (!v.any) return;
   tsl__node n = tsl__node_at(x, e);
-  if (n.kind == TSL__K_KEYS) e = tsl__keys_between(x, &n, 0, 0x10FFFF);
-  tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JESC, e, 0, 0, 0));
+  if (n.kind != TSL__K_KEYS) {
+    tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JESC, e, 0, 0, plain));
+    return;
+  }
+  /* of keys, those that such a character begins; surrogates begin none */
+  for (size_t i = 0; plain && i < 3; i++)
+    tsl__parts_add(
+        x, out, TSL__COUNT_KEEP,
+        wrap(x, TSL__K_JESC, tsl__keys_between(x, &n, few[i][0], few[i][1]), 0, 0, plain));
+  uint32_t rest = plain ? PRINTABLE_LAST + 1 : 0;
+  tsl__parts_add(x, out, TSL__COUNT_KEEP,
+                 wrap(x, TSL__K_JESC, tsl__keys_between(x, &n, rest, 0x10FFFF), 0, 0, plain));
 }
 
-static void step_escape(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
+static void step_escape(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step how,
+                        tsl__parts *out) {
   if (byte == 'u') {
-    add_hex(x, e, 0, 0, 0, how, out);
+    add_hex(x, n->a, 0, 0, n->d, how, out);
     return;
   }
   uint8_t means = tsl__escaped(byte);
-  if (means) add_character(x, e, means, how, out);
+  if (means && (!n->d || tsl__escapes_plainly(means, false)))
+    add_character(x, n->a, means, n->d, how, out);
 }
 
 /* The closing quote: the text may end here, or a key is whole. */
@@ -412,16 +474,16 @@ static void derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how
   if (n.kind == TSL__K_JHEX) {
     step_hex(x, &n, byte, how, out);
   } else if (n.kind == TSL__K_JESC) {
-    step_escape(x, n.a, byte, how, out);
+    step_escape(x, &n, byte, how, out);
   } else if (byte == '"') {
     step_quote(x, n.a, how, out);
   } else if (byte == '\\') {
-    add_escape(x, n.a, how, out);
+    add_escape(x, n.a, n.d, how, out);
   } else if (byte >= 0x20) {
     tsl__parts inner = {0};
     tsl__derive_parts(x, n.a, byte, how, &inner);
     for (uint32_t i = 0; i < inner.n; i++)
-      tsl__parts_add(x, out, inner.at[i].count, tsl__expr_json_string(x, inner.at[i].e));
+      tsl__parts_add(x, out, inner.at[i].count, string_of(x, inner.at[i].e, n.d));
   }
 }
 
@@ -434,9 +496,10 @@ static void read_byte(uint8_t byte, tsl__reads *out) {
 
 /* After a backslash: the letters of characters that may follow. Some character may, or there would
  * be no backslash. */
-static void read_escape(const tsl__reads *inner, tsl__reads *out) {
+static void read_escape(const tsl__reads *inner, bool plain, tsl__reads *out) {
   for (unsigned i = 0; TSL__ESCAPED[i]; i++)
-    if (tsl__bytes_has(&inner->live, (uint8_t)TSL__ESCAPED[i]))
+    if (tsl__bytes_has(&inner->live, (uint8_t)TSL__ESCAPED[i]) &&
+        (!plain || tsl__escapes_plainly((uint8_t)TSL__ESCAPED[i], false)))
       read_byte((uint8_t)TSL__ESCAPE_LETTERS[i], out);
   read_byte('u', out);
 }
@@ -464,7 +527,9 @@ static void read_digits(const tsl__node *n, const tsl__reads *inner, tsl__reads 
   bool all = tsl__bytes_within(&begins, &inner->live);
   for (uint32_t digit = 0; digit < 16; digit++) {
     uint32_t lo = (n->c << 4 | digit) << shift;
-    if (!may_be_units(&inner->live, all, lo, lo + (((uint32_t)1 << shift) - 1), n->d)) continue;
+    uint32_t hi = lo + (((uint32_t)1 << shift) - 1);
+    if (n->d == TSL__JSON_PLAIN && lo >= PRINTABLE_FIRST && hi <= PRINTABLE_LAST) continue;
+    if (!may_be_units(&inner->live, all, lo, hi, n->d)) continue;
     read_byte((uint8_t) "0123456789abcdef"[digit], out);
     if (digit >= 10) read_byte((uint8_t) "ABCDEF"[digit - 10], out);
   }
@@ -477,7 +542,7 @@ static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *las
   out->guessed = true;
   tsl__reads_of(x, n->a, &inner);
   if (n->kind == TSL__K_JESC) {
-    read_escape(&inner, out);
+    read_escape(&inner, n->d, out);
     return TSL__NONE;
   }
   if (n->kind == TSL__K_JHEX) {
@@ -485,7 +550,12 @@ static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *las
     return TSL__NONE;
   }
   /* an escape spells what begins a character */
-  bool whole = inner.live.w[0] | inner.live.w[1] | inner.live.w[3];
+  tsl__bytes escaped = {{UINT64_MAX, UINT64_MAX, 0, UINT64_MAX}};
+  if (n->d) {
+    escaped = (tsl__bytes){{0xFFFFFFFFu, 0, 0, UINT64_MAX}};
+    for (const char *c = "\"\\\x7F"; *c; c++) tsl__bytes_add(&escaped, (uint8_t)*c);
+  }
+  bool whole = tsl__bytes_meet(&inner.live, &escaped);
   inner.edges.w[0] &= ~(uint64_t)0xFFFFFFFF;
   inner.live.w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');
   inner.live.w['\\' >> 6] &= ~((uint64_t)1 << ('\\' & 63));
@@ -539,7 +609,7 @@ static uint32_t shortest_escape(tsl__exprs *x, tsl__expr e, const tsl__node *n, 
 
 static void print(const tsl__exprs *x, const tsl__node *n, tsl__printer *w, unsigned depth) {
   if (n->kind == TSL__K_JHEX)
-    tsl__print_format(w, "j\\u%u:%X:%X ", n->b, n->c, n->d);
+    tsl__print_format(w, "j\\u%u:%X:%X ", n->b, n->c, n->d & ~TSL__JSON_PLAIN);
   else
     tsl__print_text(w, n->kind == TSL__K_JSTR ? "j\"" : "j\\");
   tsl__print_expr(x, n->a, w, depth + 1);
@@ -554,7 +624,7 @@ static tsl__expr alphabet(tsl__alphabet *a, const tsl__node *n, unsigned depth, 
   return n->a;
 }
 
-/* The fields b, c and d are 0 but for JHEX. */
+/* The fields b and c are 0 but for JHEX. */
 static bool meaning(tsl__meaning *m, tsl__expr e, const tsl__node *n, tsl__digest *out) {
   (void)e;
   return tsl__meaning_node(m, n, n->b, n->c, n->d, n->a, TSL__NONE, out);

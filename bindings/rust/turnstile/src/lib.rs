@@ -336,6 +336,10 @@ pub enum Whitespace {
     /// As RFC 8259 allows.
     #[default]
     Any,
+    /// None, one space, or at most two line breaks and 64 columns of indentation.
+    Plain,
+    /// The same with other numbers, which are not 0: line breaks, columns.
+    PlainWithin(u32, u32),
     /// Nowhere.
     Compact,
     /// At most so many characters at each place.
@@ -347,6 +351,10 @@ pub enum Whitespace {
 #[derive(Clone, Debug, Default)]
 pub struct SchemaOptions {
     pub whitespace: Whitespace,
+    /// Numbers and strings as printers of JSON write them, not in every spelling.
+    pub plain_spelling: bool,
+    /// Every JSON text of a valid value, for texts that are read: any order, white space, spelling.
+    pub generous: bool,
     /// Members of an object in any order, not as `properties` lists them.
     pub any_order: bool,
     /// Formats are not asserted.
@@ -358,16 +366,25 @@ pub struct SchemaOptions {
 impl SchemaOptions {
     fn raw(&self) -> sys::tsl_schema_options {
         let (whitespace, whitespace_max, indent) = match self.whitespace {
-            Whitespace::Any => (0, 0, 0),
+            Whitespace::Plain | Whitespace::PlainWithin(..) => (4, 0, 0),
             Whitespace::Compact => (1, 0, 0),
             Whitespace::Bounded(n) => (2, n, 0),
             Whitespace::Pretty(n) => (3, 0, n),
+            Whitespace::Any => (0, 0, 0),
+        };
+        let (whitespace_lines, whitespace_columns) = match self.whitespace {
+            Whitespace::PlainWithin(lines, columns) => (lines, columns),
+            _ => (0, 0),
         };
         sys::tsl_schema_options {
             order: self.any_order.into(),
             whitespace,
             whitespace_max,
+            whitespace_lines,
+            whitespace_columns,
             indent,
+            spelling: self.plain_spelling.into(),
+            generous: self.generous,
             draft: 0,
             ignore_formats: self.ignore_formats,
             nullable: false,
