@@ -201,6 +201,7 @@ static void put_node(printer *p, uint32_t node) {
     put_item(p, n->a);
     put_repeat(p, n);
     break;
+  case TSL__G_TOKENS: tsl__print_format(&p->to, "<tokens %u>", n->a); break;
   case TSL__G_EXPR: tsl__print_format(&p->to, "<expression %u>", n->a); break;
   case TSL__G_PLUS:
     put(p, "%");

@@ -25,7 +25,8 @@ typedef enum tsl__gkind {
   TSL__G_REPEAT, /* a: child, b: min, c: max or TSL__INF; max > 0 */
   TSL__G_PLUS,   /* a: child; its texts but the empty one. Only made by passes */
   /* a: an expression, b: 1 = its rule keeps a frame of its own. Only made by compiler/lark/ */
-  TSL__G_EXPR
+  TSL__G_EXPR,
+  TSL__G_TOKENS /* a: an expression of tokens, or TSL__NONE. Only made by compiler/lark/ */
 } tsl__gkind;
 
 /* What a node or rule matches. */
@@ -64,6 +65,7 @@ typedef struct tsl__grule {
   uint32_t size;      /* nodes, those of the rules it refers to included; saturating */
   uint32_t cycle;     /* index of the left-recursive cycle, or TSL__G_NO_CYCLE */
   uint32_t position;  /* in that cycle */
+  uint32_t mark;      /* 0: none; else it keeps a frame of its own, which `wrap` is told of */
   tsl__expr whole;    /* the rule; NONE until made */
   tsl__expr plus;     /* without the empty text; NONE until made */
 } tsl__grule;
@@ -104,6 +106,9 @@ typedef struct tsl__gbnf {
   TSL__VEC(tsl__gcycle) cycles;
   uint32_t *slots; /* names: open addressing, index + 1 of a rule */
   uint32_t slot_count;
+  /* What a marked rule becomes; TSL__NONE on failure (sticky). */
+  tsl__expr (*wrap)(void *ctx, uint32_t mark, tsl__expr body);
+  void *wrap_ctx;
   uint64_t work; /* nodes looked at so far until facts are final */
   bool settled;  /* they are */
   bool nameless; /* a token is named that no text can have: the first one, and where */

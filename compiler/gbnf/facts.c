@@ -87,6 +87,7 @@ static tsl__gfacts of_node(tsl__gbnf *g, const tsl__gnode *n) {
   case TSL__G_CLASS: return of_class(g, n);
   case TSL__G_ANY: return of_length(1);
   case TSL__G_TOKEN: return n->c ? nothing : of_length(1); /* as tsl__expr_token has it */
+  case TSL__G_TOKENS: return n->a == TSL__NONE ? nothing : of_length(1);
   case TSL__G_EXPR: return of_expression(g, n->a);
   case TSL__G_REF: return g->rules.at[n->a].facts;
   case TSL__G_SEQ: return of_sequence(g, n);

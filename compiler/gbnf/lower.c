@@ -125,6 +125,7 @@ static tsl__expr lower_node(tsl__gbnf *g, const tsl__gnode *n) {
   case TSL__G_CLASS: return lower_class(g, n);
   case TSL__G_ANY: return tsl__expr_any_char(g->x);
   case TSL__G_TOKEN: return n->c ? TSL__NONE : tsl__expr_token(g->x, &n->a, 1, n->b);
+  case TSL__G_TOKENS:
   case TSL__G_EXPR: return n->a;
   case TSL__G_REF: return whole_of(g, n->a);
   case TSL__G_SEQ:
@@ -217,11 +218,31 @@ static tsl_status analyse(tsl__gbnf *g, uint32_t root, tsl_error *error) {
   return tsl__gbnf_left_recursion(g, error);
 }
 
+/* Marked rules are what `wrap` makes of them. */
+static tsl_status wrap_marked(tsl__gbnf *g, tsl_error *error) {
+  for (uint32_t i = 0; i < g->rules.n && !tsl__gbnf_failed(g); i++) {
+    tsl__grule *r = &g->rules.at[i];
+    if (!r->mark || !r->reached || !r->facts.more) continue;
+    if (r->cycle != TSL__G_NO_CYCLE)
+      return tsl__fail_at(error, TSL_ERR_UNSUPPORTED, g->text, g->length, r->offset,
+                          "rule \"%.*s\" is captured, and may begin with itself: that is not "
+                          "supported",
+                          (int)(r->name_length < 100 ? r->name_length : 100), r->name);
+    tsl__expr plus = plus_of(g, i), whole = whole_of(g, i);
+    r = &g->rules.at[i];
+    r->whole = g->wrap(g->wrap_ctx, r->mark, whole);
+    r->plus = plus == whole ? r->whole : g->wrap(g->wrap_ctx, r->mark, plus);
+  }
+  return TSL_OK;
+}
+
 tsl_status tsl__gbnf_finish(tsl__gbnf *g, uint32_t start, tsl__expr *out, tsl_error *error) {
   tsl_status status = analyse(g, start, error);
   if (status) return status;
   tsl__gbnf_place(g, start);
   if (!tsl__gbnf_failed(g)) tsl__gbnf_run(g);
+  if (!tsl__gbnf_failed(g)) status = wrap_marked(g, error);
+  if (status) return status;
   if (!tsl__gbnf_failed(g)) tsl__gbnf_tower(g, start);
   if (!tsl__gbnf_failed(g)) *out = whole_of(g, start);
   return tsl__gbnf_failure(g, error);

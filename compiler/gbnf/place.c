@@ -31,7 +31,7 @@ static bool is_plain(const tsl__gbnf *g, tsl__expr e) {
 static bool plain(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
-  if (n.kind == TSL__G_TOKEN || tsl__gbnf_is_long(&n)) return false;
+  if (n.kind == TSL__G_TOKEN || n.kind == TSL__G_TOKENS || tsl__gbnf_is_long(&n)) return false;
   if (n.kind == TSL__G_EXPR) return n.a == TSL__NONE || is_plain(g, n.a);
   if (n.kind == TSL__G_REF)
     return !g->rules.at[n.a].facts.more || is_plain(g, g->rules.at[n.a].whole);
@@ -118,7 +118,7 @@ static void place_cycle(tsl__gbnf *g, uint32_t rule) {
 
 static void place_plain(tsl__gbnf *g, uint32_t rule) {
   tsl__grule *r = &g->rules.at[rule];
-  if (!r->facts.more || r->size > INLINE_NODES) return;
+  if (!r->facts.more || r->size > INLINE_NODES || r->mark) return;
   if (r->cycle != TSL__G_NO_CYCLE) {
     if (g->cycles.at[r->cycle].count == 1) place_cycle(g, rule);
   } else if (r->recursive) {
@@ -184,7 +184,8 @@ static void look_at(placing *p, uint32_t node, bool last) {
   const tsl__gnode n = p->g->nodes.at[node];
   uint32_t before = p->rule->repeats;
   tsl__gbnf_look(p->g, 1);
-  if (n.kind == TSL__G_TOKEN || (n.kind == TSL__G_EXPR && n.b)) p->rule->unsure = true;
+  if (n.kind == TSL__G_TOKEN || n.kind == TSL__G_TOKENS || (n.kind == TSL__G_EXPR && n.b))
+    p->rule->unsure = true;
   if (n.kind == TSL__G_REF) look_at_name(p, n.a, last);
   if (n.kind == TSL__G_PLUS) look_at(p, n.a, last);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT) look_at_items(p, &n, last);
@@ -204,7 +205,8 @@ static void look_at_rule(placing *p, uint32_t rule) {
   const tsl__grule *r = &p->g->rules.at[rule];
   p->rule = &p->rules[rule];
   p->rule->unsure =
-      r->recursive || r->cycle != TSL__G_NO_CYCLE || !r->facts.more || r->size > INLINE_NODES;
+      r->recursive || r->cycle != TSL__G_NO_CYCLE || !r->facts.more || r->size > INLINE_NODES ||
+      r->mark;
   look_at(p, r->body, true);
 }
 

@@ -83,6 +83,7 @@ static void add_edge(running *p, uint32_t node, bool last, tsl__bytes *out) {
   tsl__gbnf_look(g, 1);
   switch ((tsl__gkind)n.kind) {
   case TSL__G_EMPTY:
+  case TSL__G_TOKENS:
   case TSL__G_TOKEN: break;
   case TSL__G_LITERAL: tsl__bytes_add(out, edge_of_literal(g, &n, last)); break;
   case TSL__G_CLASS: add_class(g, &n, out); break;
@@ -127,7 +128,7 @@ static bool run_on(const tsl__bytes *ends, const tsl__bytes *follow) {
 static bool may_move(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
-  if (n.kind == TSL__G_TOKEN || tsl__gbnf_is_long(&n)) return false;
+  if (n.kind == TSL__G_TOKEN || n.kind == TSL__G_TOKENS || tsl__gbnf_is_long(&n)) return false;
   if (n.kind == TSL__G_REPEAT) return may_move(g, n.a);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
     for (uint32_t i = 0; i < n.b; i++)
@@ -171,6 +172,7 @@ static uint32_t name_loop(running *p, uint32_t node) {
     loop.facts = tsl__gbnf_facts(g, node);
     loop.whole = loop.plus = TSL__NONE;
     loop.cycle = TSL__G_NO_CYCLE;
+    loop.mark = 0;
     if (!tsl__vec_push(&g->alloc, &g->rules, loop)) {
       g->no_memory = true;
       return node;
@@ -300,7 +302,7 @@ static bool begin(running *p) {
     const tsl__grule *r = &g->rules.at[i];
     edges *e = &p->rules[i];
     e->movable = r->reached && r->facts.more && r->cycle == TSL__G_NO_CYCLE &&
-                 r->whole == TSL__NONE && tsl__bytes_count(&e->ends) >= WIDE_MIN &&
+                 r->whole == TSL__NONE && !r->mark && tsl__bytes_count(&e->ends) >= WIDE_MIN &&
                  may_move(g, r->body);
     any |= e->movable;
   }

@@ -44,7 +44,7 @@ typedef struct tower {
 static bool may_stand(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];
   tsl__gbnf_look(g, 1);
-  if (n.kind == TSL__G_TOKEN || tsl__gbnf_is_long(&n)) return false;
+  if (n.kind == TSL__G_TOKEN || n.kind == TSL__G_TOKENS || tsl__gbnf_is_long(&n)) return false;
   if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) return may_stand(g, n.a);
   if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
     for (uint32_t i = 0; i < n.b; i++)

@@ -132,6 +132,7 @@ static void put_node(writer *w, uint32_t node) {
   case TSL__G_CLASS: put_class(w, node, n); break;
   case TSL__G_ANY: word(w, "{\"kind\":\"any\"}"); break;
   case TSL__G_TOKEN: notation(w, "token", node, "", 0); break;
+  case TSL__G_TOKENS:
   case TSL__G_EXPR: notation(w, "literal", node, "", 0); break; /* no GBNF text has one */
   case TSL__G_REF: put_reference(w, n); break;
   case TSL__G_SEQ:

@@ -106,48 +106,6 @@ tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length,
   return close_layer(vocab, space, x, status, root, "[]", out, error);
 }
 
-/* %json in a Lark grammar. */
-static tsl_status lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t length,
-                            tsl__expr *out, tsl_error *error) {
-  struct tsl__schema_result result = {0};
-  tsl_status status = tsl__schema_compile(x, schema, length, NULL, ctx, &result, error);
-  *out = result.root;
-  if (status == TSL_OK && *out == TSL__NONE && tsl__exprs_status(x) == TSL_OK)
-    return tsl__fail(error, TSL_ERR_EMPTY, "no text satisfies this schema");
-  return status;
-}
-
-tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
-                            const tsl_lark_options *options, const tsl_limits *limits,
-                            tsl_grammar **out, tsl_error *error) {
-  tsl__space *space;
-  tsl__exprs *x;
-  tsl__expr root = TSL__NONE;
-  tsl__lark_options o = {.max_depth = limits ? limits->max_depth : 0,
-                         .json = lark_json,
-                         .json_ctx = (void *)(uintptr_t)limits};
-  if (options) {
-    o.start = options->start;
-    o.resolver = options->resolver;
-    o.resolver_ctx = options->resolver_ctx;
-  }
-  *out = NULL;
-  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
-  if (status != TSL_OK) return status;
-  status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
-  return close_layer(vocab, space, x, status, root, "[]", out, error);
-}
-
-/* ---- tags ------------------------------------------------------------------------------------ */
-
-/* What a tree is compiled with. */
-typedef struct request {
-  tsl_vocab *vocab;
-  tsl_grammar *over; /* NULL: tables of its own */
-  const tsl_schema_options *schema;
-  const tsl_limits *limits;
-} tags_job;
-
 /* The quotas of a grammar, or of a view, whose front end is known. Needs the lock if others use its
  * tables. */
 static bool make_quotas(tsl_grammar *g) {
@@ -175,6 +133,76 @@ static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
   g->dress = make_quotas;
   return make_quotas(g);
 }
+
+/* %json in a Lark grammar. */
+static tsl_status lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t length,
+                            tsl__expr *out, tsl_error *error) {
+  struct tsl__schema_result result = {0};
+  tsl_status status = tsl__schema_compile(x, schema, length, NULL, ctx, &result, error);
+  *out = result.root;
+  if (status == TSL_OK && *out == TSL__NONE && tsl__exprs_status(x) == TSL_OK)
+    return tsl__fail(error, TSL_ERR_EMPTY, "no text satisfies this schema");
+  return status;
+}
+
+/* Captures and counts of a Lark grammar: made when it has the first. */
+typedef struct marking {
+  const tsl_vocab *vocab;
+  tsl__marks *marks;
+} marking;
+
+static tsl__expr lark_mark(void *ctx, tsl__exprs *x, const tsl__lark_mark *mark, tsl__expr body) {
+  marking *m = ctx;
+  if (!m->marks && !(m->marks = tsl__marks_new(x, m->vocab))) {
+    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    return TSL__NONE;
+  }
+  return tsl__marks_add(m->marks, mark->name, mark->end,
+                        mark->counted ? mark->max_tokens : TSL__INF, body);
+}
+
+tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
+                            const tsl_lark_options *options, const tsl_limits *limits,
+                            tsl_grammar **out, tsl_error *error) {
+  tsl__space *space;
+  tsl__exprs *x;
+  tsl__expr root = TSL__NONE;
+  marking m = {.vocab = vocab};
+  const char *report = "[]";
+  tsl__lark_options o = {.max_depth = limits ? limits->max_depth : 0,
+                         .json = lark_json,
+                         .json_ctx = (void *)(uintptr_t)limits,
+                         .marks = lark_mark,
+                         .marks_ctx = &m,
+                         .report = &report};
+  if (options) {
+    o.start = options->start;
+    o.resolver = options->resolver;
+    o.resolver_ctx = options->resolver_ctx;
+  }
+  *out = NULL;
+  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
+  if (status != TSL_OK) return status;
+  status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
+  tsl__tagged *tagged = m.marks && status == TSL_OK ? tsl__marks_finish(m.marks) : NULL;
+  status = close_layer(vocab, space, x, status, root, report, out, error);
+  if (status != TSL_OK || !m.marks || (tagged && finish_tags(*out, tagged))) return status;
+  status = tsl__fail(error, tagged ? space->status : TSL_ERR_NO_MEMORY, "%s",
+                     tagged && space->why ? space->why : "out of memory");
+  tsl_grammar_release(*out);
+  *out = NULL;
+  return status;
+}
+
+/* ---- tags ------------------------------------------------------------------------------------ */
+
+/* What a tree is compiled with. */
+typedef struct request {
+  tsl_vocab *vocab;
+  tsl_grammar *over; /* NULL: tables of its own */
+  const tsl_schema_options *schema;
+  const tsl_limits *limits;
+} tags_job;
 
 /* A grammar with tables of its own; `lend`: it takes over the tree's memory. */
 static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag *root, bool lend,

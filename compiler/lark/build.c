@@ -13,9 +13,8 @@
  */
 #include "compiler/lark/items.h"
 
-#define INSTANCES_MAX 100000u
-
-/* An argument: a rule of l->g, or an expression. */
+/* An argument: a rule of l->g, or an expression. Of a rule, `counted`: what is ignored comes after
+ * its name. */
 typedef struct argument {
   uint32_t is_rule, value, counted;
 } argument;
@@ -23,6 +22,7 @@ typedef struct argument {
 typedef struct instance {
   uint32_t def, rule;
   uint32_t first, count; /* of `arguments` */
+  uint64_t value;        /* of its parameter; 0: it has none */
 } instance;
 
 typedef struct builder {
@@ -64,17 +64,19 @@ static uint32_t new_rule(builder *b, const tsl__ldef *d) {
   return (uint32_t)l->g->rules.n - 1;
 }
 
-static bool same(const builder *b, const instance *i, uint32_t def, uint32_t first,
+static bool same(const builder *b, const instance *i, uint32_t def, uint64_t value, uint32_t first,
                  uint32_t count) {
-  return i->def == def && i->count == count &&
+  return i->def == def && i->count == count && i->value == value &&
          !memcmp(b->arguments.at + i->first, b->arguments.at + first, count * sizeof(argument));
 }
 
-static uint32_t *slot_of(builder *b, uint32_t def, uint32_t first, uint32_t count) {
-  uint64_t h = tsl__hash(b->arguments.at + first, count * sizeof(argument)) + def;
+static uint32_t *slot_of(builder *b, uint32_t def, uint64_t value, uint32_t first,
+                         uint32_t count) {
+  uint64_t h = (count ? tsl__hash(b->arguments.at + first, count * sizeof(argument)) : 0) +
+               tsl__mix(value) + def;
   for (;; h++) {
     uint32_t *slot = &b->slots[h & (b->slot_count - 1)];
-    if (!*slot || same(b, &b->instances.at[*slot - 1], def, first, count)) return slot;
+    if (!*slot || same(b, &b->instances.at[*slot - 1], def, value, first, count)) return slot;
   }
 }
 
@@ -86,38 +88,85 @@ static bool grow_slots(builder *b) {
   b->slot_count = size;
   for (uint32_t i = 0; i < b->instances.n; i++) {
     const instance *at = &b->instances.at[i];
-    if (at->count) *slot_of(b, at->def, at->first, at->count) = i + 1;
+    if (at->count || b->l->defs.at[at->def].parametric)
+      *slot_of(b, at->def, at->value, at->first, at->count) = i + 1;
   }
   tsl__free(&b->l->alloc, before, old * sizeof *before);
   return true;
 }
 
-/* The rule of a definition with the arguments from `first` on, which are dropped if it is there. */
-static uint32_t rule_of(builder *b, uint32_t def, uint32_t first) {
+/* A rule whose text is wanted back, or whose tokens are counted. */
+static bool mark_rule(builder *b, uint32_t rule, const tsl__ldef *d) {
+  tsl__lark *l = b->l;
+  if (failed(b) || (!d->captured && !d->counted)) return !failed(b);
+  if (!l->options.marks)
+    return tsl__lark_fail(l, TSL_ERR_UNSUPPORTED, d->module, d->at,
+                          "captures and counts of tokens are not supported here");
+  tsl__lark_mark mark = {.counted = d->counted, .max_tokens = d->max_tokens};
+  const tsl__lnode *name = &l->nodes.at[d->capture_node];
+  if (d->captured && d->capture_node)
+    mark.name = (tsl__string){(const char *)l->bytes.at + name->a, name->b};
+  else if (d->captured)
+    mark.name = (tsl__string){tsl__lark_text(l, d->module, d->capture), d->capture_length};
+  if (d->captured && d->suffix && !tsl__lark_suffix_text(l, d, &mark.end))
+    return tsl__lark_fail(l, TSL_ERR_UNSUPPORTED, d->module, d->at,
+                          "a capture whose suffix is no string is not supported");
+  if (!tsl__vec_push(&l->alloc, &l->marks, mark)) return no_memory(b);
+  l->g->rules.at[rule].mark = (uint32_t)l->marks.n;
+  return true;
+}
+
+/* The rule of a definition with the arguments from `first` on, which are dropped if it is there,
+ * and this value of its parameter. */
+static uint32_t rule_of(builder *b, uint32_t def, uint64_t value, uint32_t first) {
   tsl__ldef *d = &b->l->defs.at[def];
   uint32_t count = (uint32_t)(b->arguments.n - first), *slot = NULL;
-  if (!count && d->rule != TSL__LARK_NOWHERE) return d->rule;
-  if (count) {
+  bool many = count || d->parametric;
+  if (!many && d->rule != TSL__LARK_NOWHERE) return d->rule;
+  if (many) {
     if (b->templates * 2 >= b->slot_count && !grow_slots(b)) return 0;
-    slot = slot_of(b, def, first, count);
+    slot = slot_of(b, def, value, first, count);
     if (*slot) return b->arguments.n = first, b->instances.at[*slot - 1].rule;
-    if (b->templates++ >= INSTANCES_MAX)
+    if (b->templates++ >= TSL__LARK_INSTANCES_MAX)
       return tsl__lark_fail(b->l, TSL_ERR_LIMIT, d->module, d->at,
-                            "templates are used with too many lists of arguments (limit %u)",
-                            INSTANCES_MAX),
+                            d->parametric
+                                ? "a parameter has too many values (limit %u rules); bound it by a "
+                                  "condition, as %%if lt(_, 20)"
+                                : "templates are used with too many lists of arguments (limit %u)",
+                            TSL__LARK_INSTANCES_MAX),
              0;
   }
-  instance made = {def, new_rule(b, d), first, count};
+  instance made = {def, new_rule(b, d), first, count, value};
   if (!tsl__vec_push(&b->l->alloc, &b->instances, made)) return no_memory(b), 0;
   if (slot) *slot = (uint32_t)b->instances.n;
-  if (!count) b->l->defs.at[def].rule = made.rule;
+  if (!many) b->l->defs.at[def].rule = made.rule;
+  mark_rule(b, made.rule, d);
   return made.rule;
+}
+
+/* The rule of a regular one that is marked: what is ignored stands behind its name. */
+static uint32_t marked_terminal(builder *b, uint32_t def) {
+  tsl__lark *l = b->l;
+  const tsl__ldef d = l->defs.at[def];
+  if (d.rule != TSL__LARK_NOWHERE) return d.rule;
+  uint32_t rule = l->defs.at[def].rule = new_rule(b, &d);
+  uint32_t body = tsl__gbnf_node(l->g, TSL__G_EXPR, d.value, 1, 0);
+  if (failed(b)) return 0;
+  l->g->rules.at[rule].body = body;
+  mark_rule(b, rule, &d);
+  return rule;
 }
 
 /* ---- terminals ------------------------------------------------------------------------------- */
 
+/* What the grammar ignores that the rule being built is of. */
+static tsl__expr skip_of(const builder *b) {
+  const tsl__lark *l = b->l;
+  return l->modules.at[l->modules.at[l->defs.at[b->at.def].module].root].skip;
+}
+
 static uint32_t expression(builder *b, tsl__expr e, bool counted) {
-  e = tsl__expr_seq(b->l->x, e, b->l->skip);
+  e = tsl__expr_seq(b->l->x, e, skip_of(b));
   return tsl__gbnf_node(b->l->g, TSL__G_EXPR, e, counted, 0);
 }
 
@@ -133,8 +182,8 @@ static uint32_t terminal(builder *b, const tsl__ldef *d, tsl__expr e, bool count
 
 /* What is ignored, after something else. */
 static uint32_t and_skip(builder *b, uint32_t node) {
-  if (b->l->skip == TSL__EPS) return node;
-  return tsl__gbnf_pair(b->l->g, node, tsl__gbnf_node(b->l->g, TSL__G_EXPR, b->l->skip, 0, 0));
+  if (skip_of(b) == TSL__EPS) return node;
+  return tsl__gbnf_pair(b->l->g, node, tsl__gbnf_node(b->l->g, TSL__G_EXPR, skip_of(b), 0, 0));
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -172,13 +221,18 @@ static bool evaluate(builder *b, uint32_t module, uint32_t node, argument *out) 
   if (given) return *out = *given, true;
   uint32_t def = tsl__lark_find(l, module, name, n.a);
   const tsl__ldef *d = &l->defs.at[def];
+  if (tsl__lark_is_regular(d) && (d->captured || d->counted)) {
+    *out = (argument){1, marked_terminal(b, def), 1};
+    return !failed(b);
+  }
   if (tsl__lark_is_regular(d)) {
     out->value = d->value;
     out->counted = (d->traits & TSL__LARK_COUNTED) != 0;
     return true;
   }
   out->is_rule = 1;
-  out->value = rule_of(b, def, (uint32_t)b->arguments.n);
+  uint64_t value = n.b ? tsl__lark_param_value(l, n.b - 1, b->at.value) : 0;
+  out->value = rule_of(b, def, value, (uint32_t)b->arguments.n);
   return !failed(b);
 }
 
@@ -195,7 +249,8 @@ static bool call(builder *b, uint32_t module, const tsl__lnode *n, uint32_t *rul
     fine = tsl__vec_push(&l->alloc, &b->arguments, all[i]) || no_memory(b);
   if (all != own) tsl__free(&l->alloc, all, size);
   if (!fine) return false;
-  *rule = rule_of(b, tsl__lark_find(l, module, tsl__lark_text(l, module, n->at), n->c), first);
+  *rule = rule_of(b, tsl__lark_find(l, module, tsl__lark_text(l, module, n->at), n->c), 0,
+                  first);
   return !failed(b);
 }
 
@@ -203,31 +258,117 @@ static uint32_t leaf(builder *b, uint32_t module, uint32_t node) {
   argument value;
   const tsl__ldef *d = &b->l->defs.at[b->at.def];
   if (!evaluate(b, module, node, &value)) return 0;
-  if (value.is_rule) return tsl__gbnf_node(b->l->g, TSL__G_REF, value.value, d->at, 0);
+  if (value.is_rule) {
+    uint32_t name = tsl__gbnf_node(b->l->g, TSL__G_REF, value.value, d->at, 0);
+    return value.counted ? and_skip(b, name) : name;
+  }
   return terminal(b, &b->l->defs.at[b->at.def], value.value, value.counted);
 }
 
-static uint32_t json(builder *b, uint32_t module, const tsl__lnode *n) {
+/* The JSON Schema at a place of a text. */
+static uint32_t schema(builder *b, uint32_t module, uint32_t at, uint32_t length) {
   tsl__lark *l = b->l;
   tsl__expr e = TSL__NONE;
   tsl_error error = {0};
+  if (!l->options.json)
+    return tsl__lark_fail(l, TSL_ERR_UNSUPPORTED, module, at, "schemas are not supported here"), 0;
   tsl_status status =
-      l->options.json(l->options.json_ctx, l->x, tsl__lark_text(l, module, n->a), n->b, &e, &error);
+      l->options.json(l->options.json_ctx, l->x, tsl__lark_text(l, module, at), length, &e, &error);
   if (status) {
-    tsl__lark_fail(l, status, module, n->a + error.offset, "in %%json: %s", error.message);
+    tsl__lark_fail(l, status, module, at + error.offset, "in the schema: %s", error.message);
     if (l->error) tsl__error_pointer(l->error, error.pointer, strlen(error.pointer));
     return 0;
   }
-  return and_skip(b, tsl__gbnf_node(l->g, TSL__G_EXPR, e, 1, 0));
+  return tsl__gbnf_node(l->g, TSL__G_EXPR, e, 1, 0);
 }
 
+/* ---- grammars -------------------------------------------------------------------------------- */
+
+static uint32_t start_of(builder *b, uint32_t module, const char *name) {
+  tsl__lark *l = b->l;
+  const tsl__lmodule *m = &l->modules.at[module];
+  uint32_t start = tsl__lark_find(l, module, name, (uint32_t)strlen(name));
+  if (start == TSL__LARK_NOWHERE && !module) {
+    l->status = tsl__fail(l->error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
+    return start;
+  }
+  if (start == TSL__LARK_NOWHERE)
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, 0, m->import_at,
+                          "the grammar has no rule \"%.100s\"", name),
+           start;
+  const tsl__ldef *d = &l->defs.at[start];
+  if (d->terminal || d->params || d->declared || d->parametric)
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, d->module, d->at,
+                          "the start is a rule, not a terminal, a template or a declaration; nor "
+                          "has it a parameter"),
+           TSL__LARK_NOWHERE;
+  return start;
+}
+
+/* What a grammar as a whole accepts, as a rule. */
+static uint32_t grammar(builder *b, uint32_t module, const char *name) {
+  tsl__lark *l = b->l;
+  const tsl__lmodule m = l->modules.at[module];
+  const instance before = b->at;
+  uint32_t start = 0, body, rule;
+  if (m.rule != TSL__LARK_NOWHERE) return m.rule;
+  if (!m.schema && (start = start_of(b, module, name)) == TSL__LARK_NOWHERE) return 0;
+  const tsl__ldef d = m.schema ? (tsl__ldef){.module = module} : l->defs.at[start];
+  rule = l->modules.at[module].rule = new_rule(b, &d);
+  if (failed(b)) return 0;
+  if (m.schema) {
+    body = schema(b, module, m.import_at, (uint32_t)m.length - m.import_at);
+  } else {
+    b->at = (instance){start, rule, 0, 0, 0};
+    argument value = {1, 0, 0};
+    if (!tsl__lark_is_regular(&d))
+      value.value = rule_of(b, start, 0, (uint32_t)b->arguments.n);
+    else if (d.captured || d.counted)
+      value = (argument){1, marked_terminal(b, start), 1};
+    body = !value.value && tsl__lark_is_regular(&d) && !value.counted
+               ? terminal(b, &d, d.value, d.traits & TSL__LARK_COUNTED)
+               : tsl__gbnf_node(l->g, TSL__G_REF, value.value, d.at, 0);
+    if (value.counted) body = and_skip(b, body);
+    if (m.skip_first && m.skip != TSL__EPS)
+      body = tsl__gbnf_pair(l->g, tsl__gbnf_node(l->g, TSL__G_EXPR, m.skip, 0, 0), body);
+    b->at = before;
+  }
+  if (failed(b)) return 0;
+  l->g->rules.at[rule].body = body;
+  return rule;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
 static uint32_t build(builder *b, uint32_t module, uint32_t node);
+
+/* A rule with [stop="x"] before a string that begins with "x": the rule has read it already. The
+ * rest of that string; NOWHERE: it is not so. */
+static uint32_t after_stop(builder *b, uint32_t module, uint32_t rule, uint32_t string) {
+  tsl__lark *l = b->l;
+  const tsl__lnode r = l->nodes.at[rule], s = l->nodes.at[string];
+  tsl__string stop;
+  if (r.kind != TSL__L_NAME || s.kind != TSL__L_LITERAL || s.c) return TSL__LARK_NOWHERE;
+  const char *name = tsl__lark_text(l, module, r.at);
+  if (param(b, name, r.a)) return TSL__LARK_NOWHERE;
+  const tsl__ldef *d = &l->defs.at[tsl__lark_find(l, module, name, r.a)];
+  if (!d->stops || !tsl__lark_suffix_text(l, d, &stop) || s.b < stop.length ||
+      memcmp(l->bytes.at + s.a, stop.at, stop.length))
+    return TSL__LARK_NOWHERE;
+  if (s.b == stop.length) return 0;
+  return tsl__lark_node(l, TSL__L_LITERAL, s.at, s.a + stop.length, s.b - stop.length, 0);
+}
 
 static uint32_t list(builder *b, uint32_t module, const tsl__lnode *n) {
   size_t base = b->pending.n;
   bool sequence = n->kind == TSL__L_SEQ;
   for (uint32_t i = 0; i < n->b && !failed(b); i++) {
-    uint32_t item = build(b, module, b->l->lists.at[n->a + i]);
+    uint32_t node = b->l->lists.at[n->a + i];
+    if (sequence && i) {
+      uint32_t rest = after_stop(b, module, b->l->lists.at[n->a + i - 1], node);
+      if (rest != TSL__LARK_NOWHERE) node = rest;
+    }
+    uint32_t item = build(b, module, node);
     if (!item && sequence) continue;
     if (!tsl__vec_push(&b->l->alloc, &b->pending, item)) no_memory(b);
   }
@@ -258,7 +399,14 @@ static uint32_t build(builder *b, uint32_t module, uint32_t node) {
   case TSL__L_AND:
   case TSL__L_NOT: break; /* checked by define.c */
   case TSL__L_TOKEN: return and_skip(b, tsl__gbnf_node(b->l->g, TSL__G_TOKEN, n.a, n.b, n.c));
-  case TSL__L_JSON: return json(b, module, &n);
+  case TSL__L_TOKENS: return and_skip(b, tsl__gbnf_node(b->l->g, TSL__G_TOKENS, n.a, 0, 0));
+  case TSL__L_JSON: return and_skip(b, schema(b, module, n.a, n.b));
+  case TSL__L_GRAMMAR:
+    child = grammar(b, n.a, "start");
+    return failed(b) ? 0 : and_skip(b, tsl__gbnf_node(b->l->g, TSL__G_REF, child, n.at, 0));
+  case TSL__L_IF:
+    if (tsl__lark_param_holds(b->l, n.b, b->at.value)) return build(b, module, n.a);
+    return tsl__gbnf_node(b->l->g, TSL__G_EXPR, TSL__NONE, 0, 0);
   case TSL__L_REPEAT:
     child = build(b, module, n.a);
     if (!child || (n.b == 1 && n.c == 1)) return child;
@@ -285,27 +433,7 @@ static bool build_instance(builder *b) {
 
 static bool build_all(builder *b, uint32_t *root) {
   tsl__lark *l = b->l;
-  const char *name = l->options.start ? l->options.start : "start";
-  uint32_t start = tsl__lark_find(l, 0, name, (uint32_t)strlen(name));
-  if (start == TSL__LARK_NOWHERE) {
-    l->status = tsl__fail(l->error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
-    return false;
-  }
-  const tsl__ldef d = l->defs.at[start];
-  if (d.terminal || d.params || d.declared)
-    return tsl__lark_fail(l, TSL_ERR_SYNTAX, d.module, d.at,
-                          "the start is a rule, not a terminal, a template or a declaration");
-  *root = new_rule(b, &d);
-  if (failed(b)) return false;
-  b->at = (instance){start, *root, 0, 0};
-  uint32_t body = 0;
-  if (tsl__lark_is_regular(&d))
-    body = terminal(b, &d, d.value, d.traits & TSL__LARK_COUNTED);
-  else
-    body = tsl__gbnf_node(l->g, TSL__G_REF, rule_of(b, start, 0), d.at, 0);
-  if (l->skip != TSL__EPS)
-    body = tsl__gbnf_pair(l->g, tsl__gbnf_node(l->g, TSL__G_EXPR, l->skip, 0, 0), body);
-  l->g->rules.at[*root].body = body;
+  *root = grammar(b, l->top, l->options.start ? l->options.start : "start");
   for (size_t i = 0; i < b->instances.n && !failed(b); i++) {
     b->at = b->instances.at[i];
     if (!build_instance(b)) return false;

@@ -40,6 +40,10 @@ static bool add_named(tsl__lark *l, const tsl__ldef *d) {
 static bool define(tsl__lark *l, tsl__ldef *d, uint32_t node) {
   const tsl__lname *old = tsl__lark_name(l, d->module, name_of(l, d), d->length);
   if (!add_body(l, d, d->module, node)) return false;
+  if (d->temperature_length &&
+      !tsl__lark_note(l, d->module, d->at, "temperature", "for the host to act upon",
+                      tsl__lark_text(l, d->module, d->temperature), d->temperature_length))
+    return false;
   if (!old) return add_named(l, d);
   if (old->definition == TSL__LARK_NOWHERE || !l->defs.at[old->definition].declared)
     return FAIL(l, d, "\"%.*s\" is defined twice; %%override or %%extend changes it",
@@ -60,6 +64,10 @@ static bool same_params(const tsl__lark *l, const tsl__ldef *a, const tsl__ldef 
   return true;
 }
 
+static bool has_attributes(const tsl__ldef *d) {
+  return d->lazy || d->suffix || d->counted || d->captured || d->parametric;
+}
+
 static bool change(tsl__lark *l, bool extend, tsl__ldef *d, uint32_t node) {
   uint32_t old = tsl__lark_find(l, d->module, name_of(l, d), d->length);
   const char *verb = extend ? "%extend" : "%override";
@@ -70,7 +78,7 @@ static bool change(tsl__lark *l, bool extend, tsl__ldef *d, uint32_t node) {
   if (o->terminal != d->terminal)
     return FAIL(l, d, "%s of \"%.*s\", which is %s", verb, shown, name_of(l, d),
                 o->terminal ? "a terminal" : "a rule");
-  if (d->lazy || d->suffix || (extend && (o->lazy || o->suffix)))
+  if (has_attributes(d) || (extend && has_attributes(o)))
     return tsl__lark_fail(l, TSL_ERR_UNSUPPORTED, d->module, d->at,
                           "%s with attributes is not supported", verb);
   if (!extend) return *o = *d, add_body(l, o, d->module, node);
@@ -134,6 +142,11 @@ static bool check_name(tsl__lark *l, const tsl__ldef *d, uint32_t module, const 
                           call ? n->b : 0);
   if (call && !to->params)
     return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n->at, "\"%.*s\" is no template", shown, name);
+  if (to->parametric != (!call && n->b))
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n->at,
+                          to->parametric ? "rule \"%.*s\" has a parameter: write %.*s::value"
+                                         : "rule \"%.*s\" has no parameter: write %.*s",
+                          shown, name, shown, name);
   return true;
 }
 
@@ -147,7 +160,11 @@ static bool check(tsl__lark *l, const tsl__ldef *d, uint32_t module, uint32_t no
   if (!d->terminal && (n.kind == TSL__L_AND || n.kind == TSL__L_NOT))
     return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at,
                           "'&' and '~' before an item stand in terminals only");
-  if (n.kind == TSL__L_REPEAT || n.kind == TSL__L_NOT) return check(l, d, module, n.a);
+  if (n.kind == TSL__L_IF && !d->parametric)
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at,
+                          "a condition stands in a rule with a parameter, name::_");
+  if (n.kind == TSL__L_REPEAT || n.kind == TSL__L_NOT || n.kind == TSL__L_IF)
+    return check(l, d, module, n.a);
   for (uint32_t i = 0; i < n.b && (list || n.kind == TSL__L_CALL); i++)
     if (!check(l, d, module, l->lists.at[n.a + i])) return false;
   return true;
@@ -155,7 +172,8 @@ static bool check(tsl__lark *l, const tsl__ldef *d, uint32_t module, uint32_t no
 
 bool tsl__lark_define(tsl__lark *l) {
   for (size_t m = l->modules.n; m-- > 0;)
-    for (uint32_t i = l->modules.at[m].first_action; i < l->modules.at[m].last_action; i++)
+    for (uint32_t i = l->modules.at[m].first_action; i != TSL__LARK_NOWHERE;
+         i = l->actions.at[i].next)
       if (!act(l, &l->actions.at[i]) || tsl__lark_failed(l)) return false;
   for (size_t i = 0; i < l->defs.n; i++) {
     const tsl__ldef d = l->defs.at[i];

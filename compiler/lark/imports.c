@@ -73,6 +73,9 @@ static bool resolve(tsl__lark *l, const tsl__limport *i, tsl__lmodule *m) {
 static uint32_t module_of(tsl__lark *l, const tsl__limport *i) {
   uint32_t number = (uint32_t)l->modules.n;
   tsl__lmodule m = {.importer = i->module,
+                    .root = l->modules.at[i->module].root,
+                    .rule = TSL__LARK_NOWHERE,
+                    .first_action = TSL__LARK_NOWHERE,
                     .import_at = i->module ? l->modules.at[i->module].import_at : i->at};
   m.name = m.own_name = module_name(l, i, &m.name_length);
   if (!m.name) return TSL__LARK_NOWHERE;

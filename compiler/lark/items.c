@@ -17,23 +17,50 @@ bool tsl__lark_fail(tsl__lark *l, tsl_status status, uint32_t module, size_t at,
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  while (l->modules.at[module].around) module = l->modules.at[module].around;
   const tsl__lmodule *m = &l->modules.at[module], *top = &l->modules.at[0];
-  if (module == 0) {
+  if (module == 0 || m->text == top->text) {
     l->status = tsl__fail_at(l->error, status, m->text, m->length, at, "%s", message);
     return false;
   }
   tsl_error inner;
   tsl__fail_at(&inner, status, m->text, m->length, at, "%s", message);
-  l->status =
-      tsl__fail_at(l->error, status, top->text, top->length, m->import_at,
-                   "in the imported %.*s.lark, line %u, column %u: %s",
-                   tsl__lark_shown(m->name_length), m->name, inner.line, inner.column, message);
+  const char *of = m->name ? m->name : m->label.at ? m->label.at : "first";
+  uint32_t length = m->name ? m->name_length : m->label.at ? m->label.length : 5;
+  l->status = tsl__fail_at(l->error, status, top->text, top->length, m->import_at,
+                           m->name ? "in the imported %.*s.lark, line %u, column %u: %s"
+                                   : "in the grammar %.*s, line %u, column %u: %s",
+                           tsl__lark_shown(length), of, inner.line, inner.column, message);
   return false;
 }
 
 bool tsl__lark_no_memory(tsl__lark *l) {
   if (!l->status) l->status = tsl__fail(l->error, TSL_ERR_NO_MEMORY, "out of memory");
   return false;
+}
+
+static bool put_report(tsl__lark *l, const char *text, size_t length, bool quoted) {
+  bool fine = true;
+  for (size_t i = 0; fine && i < length; i++) {
+    unsigned char c = (unsigned char)text[i];
+    if (quoted && (c == '"' || c == '\\')) fine = tsl__vec_push(&l->alloc, &l->report, '\\');
+    fine = fine && tsl__vec_push(&l->alloc, &l->report, (char)(quoted && c < 0x20 ? ' ' : c));
+  }
+  return fine || tsl__lark_no_memory(l);
+}
+
+bool tsl__lark_note(tsl__lark *l, uint32_t module, uint32_t at, const char *keyword,
+                    const char *reason, const char *what, uint32_t length) {
+  char text[256];
+  tsl_error place;
+  const tsl__lmodule *m = &l->modules.at[module];
+  tsl__fail_at(&place, TSL_OK, m->text, m->length, at, "%s", "");
+  snprintf(text, sizeof text,
+           "%s{\"pointer\": \"\", \"keyword\": \"%s\", \"status\": \"no effect\", \"reason\": "
+           "\"line %u, column %u: %s: ",
+           l->report.n ? ", " : "", keyword, place.line, place.column, reason);
+  return put_report(l, text, strlen(text), false) &&
+         put_report(l, what, (size_t)tsl__lark_shown(length), true) && put_report(l, "\"}", 2, false);
 }
 
 bool tsl__lark_failed(tsl__lark *l) {
@@ -45,7 +72,8 @@ bool tsl__lark_failed(tsl__lark *l) {
 uint32_t tsl__lark_node(tsl__lark *l, tsl__lkind kind, uint32_t at, uint32_t a, uint32_t b,
                         uint32_t c) {
   tsl__lnode node = {.kind = (uint8_t)kind, .a = a, .b = b, .c = c, .at = at};
-  if (kind == TSL__L_REPEAT || kind == TSL__L_NOT) node.height = l->nodes.at[a].height + 1;
+  if (kind == TSL__L_REPEAT || kind == TSL__L_NOT || kind == TSL__L_IF)
+    node.height = l->nodes.at[a].height + 1;
   if (kind == TSL__L_SEQ || kind == TSL__L_ALT || kind == TSL__L_AND)
     for (uint32_t i = 0; i < b; i++) {
       uint32_t height = l->nodes.at[l->lists.at[a + i]].height + 1;
@@ -163,5 +191,9 @@ void tsl__lark_free(tsl__lark *l) {
   tsl__vec_free(a, &l->actions);
   tsl__vec_free(a, &l->names);
   tsl__vec_free(a, &l->ignores);
+  tsl__vec_free(a, &l->params64);
+  tsl__vec_free(a, &l->marks);
+  tsl__vec_free(a, &l->report);
+  tsl__arena_free(&l->arena);
   tsl__free(a, l->slots, l->slot_count * sizeof *l->slots);
 }

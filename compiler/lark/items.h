@@ -18,7 +18,8 @@ typedef enum tsl__lkind {
   TSL__L_LITERAL, /* a: offset into bytes, b: length > 0, c: flags */
   TSL__L_RANGE,   /* code points a … b */
   TSL__L_PATTERN, /* a: offset into bytes, b: length, c: flags: a regular expression of Python */
-  TSL__L_NAME,    /* a: length; the name stands at `at` */
+  /* a: length; the name stands at `at`. b: 0, or what its parameter is, of params64, plus 1 */
+  TSL__L_NAME,
   TSL__L_CALL,    /* of a template: a: first of lists, b: count, c: length of its name */
   TSL__L_SEQ,     /* a: first of lists, b: count */
   TSL__L_ALT,     /* the same */
@@ -26,8 +27,11 @@ typedef enum tsl__lkind {
   TSL__L_NOT,     /* a: child */
   TSL__L_REPEAT,  /* a: child, b: min, c: max or TSL__INF */
   TSL__L_TOKEN,   /* a: id, b: 1 = any token but this, c: 1 = no token that a text may have */
+  TSL__L_TOKENS,  /* a: an expression of tokens, or TSL__NONE */
   TSL__L_JSON,    /* a: offset of the schema, b: its length */
-  TSL__L_EXPR     /* a: an expression without calls */
+  TSL__L_EXPR,    /* a: an expression without calls */
+  TSL__L_GRAMMAR, /* a: a module: its start */
+  TSL__L_IF       /* a: child, b: a condition, of params64 */
 } tsl__lkind;
 
 /* Of literals and regular expressions. */
@@ -65,7 +69,14 @@ typedef struct tsl__ldef {
   uint32_t module, at, length;  /* its name */
   bool terminal, declared;      /* `declared` only: it has no body */
   bool lazy;                    /* [lazy] */
-  uint32_t suffix;              /* [suffix=…]: a node, or 0 */
+  bool stops;                   /* `suffix` is of [stop=…] */
+  bool captured, counted;       /* [capture], [max_tokens=…] */
+  bool parametric;              /* name::_ */
+  uint32_t suffix;              /* [suffix=…], [stop=…]: a node, or 0 */
+  uint32_t max_tokens;
+  uint32_t capture, capture_length; /* its name, in the text of the module; */
+  uint32_t capture_node;            /* or a literal, if not 0 */
+  uint32_t temperature, temperature_length; /* in the text of the module; length 0: none */
   uint32_t first_param, params; /* of `params`: offsets and lengths of names, in turn */
   uint32_t body;                /* first of bodies */
   /* of a terminal: its expression and what terminal.c knows of it */
@@ -77,7 +88,7 @@ typedef struct tsl__ldef {
 
 /* Is it one expression: a terminal, or a rule that says how it ends? */
 static inline bool tsl__lark_is_regular(const tsl__ldef *d) {
-  return d->terminal || d->lazy || d->suffix;
+  return d->terminal || d->lazy || d->suffix || d->counted;
 }
 
 typedef struct tsl__lmodule {
@@ -89,7 +100,17 @@ typedef struct tsl__lmodule {
   char *own_name;
   uint32_t importer;  /* module, or TSL__LARK_NOWHERE */
   uint32_t import_at; /* where the grammar itself imports it, or something that does */
-  uint32_t first_action, last_action; /* of its text */
+  uint32_t around;    /* of a grammar in braces: whose text it stands in; 0: of none */
+  uint32_t root;      /* whose %ignore counts: itself, or who imports it */
+  tsl__string label;  /* of a list of grammars: its name; NULL */
+  bool listed;        /* it is of a list */
+  bool schema;        /* its text is a JSON Schema */
+  bool llguidance;    /* it has %llguidance */
+  bool skip_first;    /* what is ignored may stand before everything */
+  bool skip_once;     /* and is not repeated */
+  tsl__expr skip;     /* of a root: what %ignore allows after a terminal; TSL__EPS: nothing */
+  uint32_t rule;      /* of a root: its start as a GBNF rule, or TSL__LARK_NOWHERE */
+  uint32_t first_action, last_action; /* of its text, or TSL__LARK_NOWHERE */
 } tsl__lmodule;
 
 /* What is to be done with a definition, once what its module imports is known. */
@@ -104,7 +125,16 @@ typedef struct tsl__laction {
   tsl__lhow how;
   tsl__ldef definition;
   uint32_t node;
+  uint32_t next; /* of the same module, or TSL__LARK_NOWHERE */
 } tsl__laction;
+
+/* A value of a parameter, or a condition on it: see param.c. */
+typedef struct tsl__lparam {
+  uint8_t op;
+  uint8_t low, high; /* bits low … high - 1 */
+  uint64_t value;    /* a number, or a bit */
+  uint32_t a, b;     /* of params64: conditions in it */
+} tsl__lparam;
 
 /* An %import that waits. */
 typedef struct tsl__limport {
@@ -133,9 +163,13 @@ typedef struct tsl__lark {
   TSL__VEC(tsl__laction) actions;
   TSL__VEC(tsl__lname) names;
   TSL__VEC(uint32_t) ignores; /* definitions */
+  TSL__VEC(tsl__lparam) params64;
+  TSL__VEC(tsl__lark_mark) marks;
+  TSL__VEC(char) report; /* items of the grammar's report, as JSON */
+  uint32_t top;          /* the module that has the start */
+  tsl__arena arena;      /* of a list of grammars */
   uint32_t *slots;            /* names: open addressing, index + 1 */
   uint32_t slot_count;
-  tsl__expr skip; /* what %ignore allows, repeated; TSL__EPS: nothing */
   tsl_status status;
   tsl_error *error;
 } tsl__lark;
@@ -146,6 +180,9 @@ typedef struct tsl__lark {
 bool tsl__lark_fail(tsl__lark *l, tsl_status status, uint32_t module, size_t at, const char *format,
                     ...) TSL__PRINTF(5, 6);
 bool tsl__lark_no_memory(tsl__lark *l);
+/* Adds to the report of the grammar: something at a place that says nothing of the language. */
+bool tsl__lark_note(tsl__lark *l, uint32_t module, uint32_t at, const char *keyword,
+                    const char *reason, const char *what, uint32_t length);
 /* Is there no sense in going on? */
 bool tsl__lark_failed(tsl__lark *l);
 /* 0 (the EMPTY node) on failure. */
@@ -167,6 +204,22 @@ bool tsl__lark_add_name(tsl__lark *l, tsl__lname name);
 /* The definition that a name leads to, imports followed; TSL__LARK_NOWHERE: there is none. */
 uint32_t tsl__lark_find(tsl__lark *l, uint32_t module, const char *name, uint32_t length);
 void tsl__lark_free(tsl__lark *l);
+
+/* grammars.c: reads a list of grammars, the text of module 0; sets l->top. */
+bool tsl__lark_grammars(tsl__lark *l);
+/* The module of a listed grammar, or TSL__LARK_NOWHERE. */
+uint32_t tsl__lark_grammar(const tsl__lark *l, const char *name, uint32_t length);
+
+/* substring.c: texts of any chunks that follow one another; the empty text, too. TSL__NONE on
+ * failure (sticky). */
+struct tsl__json;
+tsl__expr tsl__lark_chunks(tsl__lark *l, const struct tsl__json *strings);
+tsl__expr tsl__lark_words(tsl__lark *l, const char *text, uint32_t length);
+tsl__expr tsl__lark_characters(tsl__lark *l, const char *text, uint32_t length);
+
+/* param.c: of a parameter whose value is p. */
+uint64_t tsl__lark_param_value(const tsl__lark *l, uint32_t param, uint64_t p);
+bool tsl__lark_param_holds(const tsl__lark *l, uint32_t param, uint64_t p);
 
 /* parse.c: the text of a module, which was added. */
 bool tsl__lark_parse(tsl__lark *l, uint32_t module);
@@ -196,6 +249,8 @@ typedef TSL__VEC(char) tsl__lark_chars;
 bool tsl__lark_pattern(tsl__lark *l, uint32_t module, uint32_t at, const uint8_t *text, size_t n,
                        uint32_t flags, tsl__lark_chars *out, uint8_t *traits);
 
+/* What a definition's [suffix=…] is, if it is one string; false: it is not. */
+bool tsl__lark_suffix_text(const tsl__lark *l, const tsl__ldef *d, tsl__string *out);
 /* terminal.c: expressions of all terminals, and of what is ignored. */
 bool tsl__lark_terminals(tsl__lark *l);
 /* Of a literal, range or regular expression in a rule. */

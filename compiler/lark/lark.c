@@ -10,7 +10,11 @@
 
 /* The grammar's own text lives as long as x: rules have their names there. */
 static bool begin(tsl__lark *l, const char *text, size_t length) {
-  tsl__lmodule top = {.length = length, .importer = TSL__LARK_NOWHERE};
+  tsl__lmodule top = {.length = length,
+                      .importer = TSL__LARK_NOWHERE,
+                      .skip_first = true,
+                      .rule = TSL__LARK_NOWHERE,
+                      .first_action = TSL__LARK_NOWHERE};
   l->g = tsl__gbnf_new(l->x);
   if (!l->g) return tsl__lark_no_memory(l);
   l->g->text = tsl__alloc(&l->alloc, length ? length : 1);
@@ -29,6 +33,34 @@ static bool check_text(tsl__lark *l) {
   return true;
 }
 
+static tsl__expr wrap(void *ctx, uint32_t mark, tsl__expr body) {
+  const tsl__lark *l = ctx;
+  return l->options.marks(l->options.marks_ctx, l->x, &l->marks.at[mark - 1], body);
+}
+
+/* A grammar begins with no brace: this is a list of grammars. */
+static bool is_list(const tsl__lark *l) {
+  const tsl__lmodule *m = &l->modules.at[0];
+  size_t at = 0;
+  while (at < m->length && memchr(" \t\r\n", m->text[at], 4)) at++;
+  return at < m->length && m->text[at] == '{';
+}
+
+static bool finish_report(tsl__lark *l) {
+  size_t n = l->report.n;
+  const char **out = l->options.report;
+  if (!out) return true;
+  *out = "[]";
+  if (!n) return true;
+  char *text = tsl__exprs_alloc(l->x, n + 3);
+  if (!text) return tsl__lark_no_memory(l);
+  text[0] = '[';
+  memcpy(text + 1, l->report.at, n);
+  memcpy(text + 1 + n, "]", 2);
+  *out = text;
+  return true;
+}
+
 tsl_status tsl__lark_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
                              const tsl__lark_options *options, tsl__expr *out, tsl_error *error) {
   tsl__lark l = {.x = x,
@@ -41,8 +73,17 @@ tsl_status tsl__lark_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   l.max_depth = !options->max_depth                        ? DEFAULT_DEPTH
                 : options->max_depth < TSL__GBNF_DEPTH_MAX ? options->max_depth
                                                            : TSL__GBNF_DEPTH_MAX;
-  bool fine = begin(&l, text, length) && check_text(&l) && tsl__lark_parse(&l, 0) &&
-              tsl__lark_import(&l) && tsl__lark_terminals(&l) && tsl__lark_build(&l, &root);
+  tsl__arena_init(&l.arena, &l.alloc);
+  bool fine = begin(&l, text, length) && check_text(&l) &&
+              (is_list(&l) ? tsl__lark_grammars(&l) : tsl__lark_parse(&l, 0)) &&
+              tsl__lark_import(&l) && tsl__lark_terminals(&l) && tsl__lark_build(&l, &root) &&
+              finish_report(&l);
+  if (fine) {
+    l.g->wrap = wrap;
+    l.g->wrap_ctx = &l;
+    l.status = tsl__gbnf_finish(l.g, root, out, error);
+    l.g->wrap = NULL;
+  }
   tsl__lark_free(&l);
-  return fine ? tsl__gbnf_finish(l.g, root, out, error) : l.status;
+  return l.status;
 }

@@ -37,16 +37,33 @@
 
 #define TSL__LARK_MODULES_MAX 1000u
 #define TSL__LARK_RULES_MAX 4000000u
+#define TSL__LARK_INSTANCES_MAX 100000u
+#define TSL__LARK_TOKENS_MAX 10000000u
 
 /* The expression of a JSON Schema, for %json; never nullable. */
 typedef tsl_status tsl__lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t length,
                                   tsl__expr *out, tsl_error *error);
+
+/* A part of a text that somebody wants back, or whose tokens are counted. */
+typedef struct tsl__lark_mark {
+  tsl__string name; /* NULL: it is not wanted back */
+  tsl__string end;  /* no part of what is wanted; NULL: none */
+  bool counted;
+  uint32_t max_tokens;
+} tsl__lark_mark;
+/* An expression for `body` that is such a part; called once for each. TSL__NONE on failure
+ * (sticky). */
+typedef tsl__expr tsl__lark_marks(void *ctx, tsl__exprs *x, const tsl__lark_mark *mark,
+                                  tsl__expr body);
 
 typedef struct tsl__lark_options {
   const char *start;    /* the start rule; NULL: "start" */
   uint32_t max_depth;   /* 0: 512 */
   tsl__lark_json *json; /* NULL: %json is not supported */
   void *json_ctx;
+  tsl__lark_marks *marks; /* NULL: captures and counts are refused */
+  void *marks_ctx;
+  const char **report; /* if not NULL, what the grammar says that means nothing here: JSON, of x */
   tsl_resolver resolver; /* asked for imported files ("a/b.lark"); NULL: there are none */
   void *resolver_ctx;
 } tsl__lark_options;

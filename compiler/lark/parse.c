@@ -1,313 +1,53 @@
 /* parse.c - the text of a Lark grammar to definitions.
  *
- * A recursive-descent parser. It recurses into brackets only, at most max_depth deep. The first
- * error stops it: every function then returns node 0, or false. A definition ends with its line,
- * except before a line that begins with '|' and within brackets.
+ * A recursive-descent parser. It recurses into brackets only, at most max_depth deep. A definition
+ * ends with its line, except before a line that begins with '|' and within brackets.
+ *
+ * What a rule says of itself stands behind its name: attributes in brackets ([lazy, suffix="x"]),
+ * parameters of a template in braces, "::_" for a parameter of 64 bits. They are kept with the
+ * definition (items.h); terminal.c and build.c act upon them.
  *
  * Tested by tests/lark/test_lark.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/lark/items.h"
-#include "runtime/vocab/vocab.h"
-
-typedef struct parser {
-  tsl__lark *l;
-  uint32_t module;
-  const char *text;
-  size_t length, at;
-  TSL__VEC(uint32_t) pending; /* items of the lists that are open */
-} parser;
-
-#define FAIL_AT(p, offset, ...) \
-  tsl__lark_fail((p)->l, TSL_ERR_SYNTAX, (p)->module, (offset), __VA_ARGS__)
-#define FAIL(p, ...) FAIL_AT((p), (p)->at, __VA_ARGS__)
-#define UNSUPPORTED(p, offset, ...) \
-  tsl__lark_fail((p)->l, TSL_ERR_UNSUPPORTED, (p)->module, (offset), __VA_ARGS__)
-
-static bool failed(const parser *p) { return p->l->status != TSL_OK; }
-static int peek_at(const parser *p, size_t at) {
-  return at < p->length ? (unsigned char)p->text[at] : -1;
-}
-static int peek(const parser *p) { return peek_at(p, p->at); }
-static bool take(parser *p, char c) { return peek(p) == c ? (p->at++, true) : false; }
-static bool take_text(parser *p, const char *text) {
-  size_t n = strlen(text);
-  if (p->length - p->at < n || memcmp(p->text + p->at, text, n)) return false;
-  p->at += n;
-  return true;
-}
-static bool is_digit(int c) { return c >= '0' && c <= '9'; }
-static bool is_lower(int c) { return c >= 'a' && c <= 'z'; }
-static bool is_upper(int c) { return c >= 'A' && c <= 'Z'; }
-
-/* White space, comments, and a newline after a backslash. */
-static void skip(parser *p, bool newlines) {
-  for (;;) {
-    int c = peek(p);
-    if (c == ' ' || c == '\t' || c == '\f' || (newlines && (c == '\n' || c == '\r'))) {
-      p->at++;
-    } else if (c == '#' || (c == '/' && peek_at(p, p->at + 1) == '/')) {
-      while (peek(p) >= 0 && peek(p) != '\n') p->at++;
-    } else if (c == '\r' && peek_at(p, p->at + 1) == '\n') {
-      if (!newlines) return;
-    } else if (c == '\\') {
-      size_t at = p->at + 1;
-      while (peek_at(p, at) == ' ' || peek_at(p, at) == '\r') at++;
-      if (peek_at(p, at) != '\n') return;
-      p->at = at + 1;
-    } else {
-      return;
-    }
-  }
-}
-
-static bool at_end_of_line(const parser *p) {
-  int c = peek(p);
-  return c < 0 || c == '\n' || (c == '\r' && peek_at(p, p->at + 1) == '\n');
-}
-
-static bool push(parser *p, uint32_t value) {
-  return tsl__vec_push(&p->l->alloc, &p->pending, value) || tsl__lark_no_memory(p->l);
-}
-
-/* ---- names and numbers ----------------------------------------------------------------------- */
-
-/* Letters, digits, '_', and '-' between them. */
-static uint32_t name_length(const parser *p) {
-  size_t at = p->at;
-  for (;; at++) {
-    int c = peek_at(p, at), next = peek_at(p, at + 1);
-    bool dash = c == '-' && at > p->at && (is_lower(next) || is_upper(next) || is_digit(next));
-    if (!is_lower(c) && !is_upper(c) && !is_digit(c) && c != '_' && !dash) break;
-  }
-  return (uint32_t)(at - p->at);
-}
-
-static bool is_name_start(int c) { return is_lower(c) || is_upper(c) || c == '_'; }
-
-/* Takes a name; *terminal: it is one. 0: there is none, or a bad one. */
-static uint32_t take_name(parser *p, const char *what, bool *terminal) {
-  size_t start = p->at;
-  uint32_t n = is_name_start(peek(p)) ? name_length(p) : 0;
-  bool lower = false, upper = false;
-  for (uint32_t i = 0; i < n; i++) {
-    lower |= is_lower((unsigned char)p->text[start + i]);
-    upper |= is_upper((unsigned char)p->text[start + i]);
-  }
-  if (!n) return FAIL(p, "expected %s", what), 0;
-  const char *name = p->text + start;
-  if (lower == upper)
-    return FAIL(p, "the name \"%.*s\" %s", tsl__lark_shown(n), name,
-                lower ? "has letters of both cases: rules are lower case, terminals upper case"
-                      : "has no letter"),
-           0;
-  if (n > 1 && name[0] == '_' && name[1] == '_')
-    return FAIL(p, "names that begin with two underscores are reserved"), 0;
-  *terminal = upper;
-  p->at += n;
-  return n;
-}
-
-static uint32_t take_number(parser *p, const char *what) {
-  size_t start = p->at;
-  uint64_t value = 0;
-  if (!is_digit(peek(p))) FAIL(p, "%s is missing", what);
-  for (; is_digit(peek(p)); p->at++)
-    if (value <= TSL__GBNF_REPEAT_MAX) value = value * 10 + (uint64_t)(peek(p) - '0');
-  if (value > TSL__GBNF_REPEAT_MAX)
-    tsl__lark_fail(p->l, TSL_ERR_LIMIT, p->module, start, "%s is too large (limit %u)", what,
-                   TSL__GBNF_REPEAT_MAX);
-  return (uint32_t)value;
-}
-
-/* ---- strings and regular expressions --------------------------------------------------------- */
-
-/* The end of what begins with `quote` at p->at: past its last quote; 0: there is none. */
-static size_t find_end(const parser *p, char quote, bool newlines) {
-  for (size_t at = p->at + 1; at < p->length; at++) {
-    if (p->text[at] == '\n' && !newlines) return 0;
-    if (p->text[at] == '\\' && at + 1 < p->length && p->text[at + 1] != '\n')
-      at++;
-    else if (p->text[at] == quote)
-      return at + 1;
-  }
-  return 0;
-}
-
-/* The one character of a string in a range. */
-static uint32_t range_end(parser *p) {
-  uint32_t start = (uint32_t)p->at, first, count, cp = 0;
-  size_t end = peek(p) == '"' ? find_end(p, '"', false) : 0;
-  if (!end) return FAIL(p, "a range goes from a string to a string"), 0;
-  p->at = end;
-  if (!tsl__lark_unescape(p->l, p->module, start + 1, (uint32_t)(end - start - 2), false, &first,
-                          &count))
-    return 0;
-  unsigned n = count ? tsl__utf8_decode(p->l->bytes.at + first, count, &cp) : 0;
-  if (!n || n != count || peek(p) == 'i')
-    FAIL_AT(p, start, "an end of a range is one character, without a flag");
-  return cp;
-}
-
-static uint32_t parse_range(parser *p, uint32_t start) {
-  p->at = start;
-  uint32_t low = range_end(p);
-  skip(p, false);
-  take_text(p, "..");
-  skip(p, false);
-  uint32_t high = failed(p) ? 0 : range_end(p);
-  if (failed(p)) return 0;
-  if (high < low) return FAIL_AT(p, start, "a range from high to low"), 0;
-  return tsl__lark_node(p->l, TSL__L_RANGE, start, low, high, 0);
-}
-
-static uint32_t parse_string(parser *p) {
-  uint32_t start = (uint32_t)p->at, first, count, flags = 0;
-  size_t end = find_end(p, '"', false);
-  if (!end) return FAIL(p, "a string without its closing quote"), 0;
-  p->at = end;
-  skip(p, false);
-  if (take_text(p, "..")) return parse_range(p, start);
-  p->at = end;
-  if (take(p, 'i')) flags = TSL__LARK_I;
-  if (!tsl__lark_unescape(p->l, p->module, start + 1, (uint32_t)(end - start - 2), false, &first,
-                          &count))
-    return 0;
-  if (!count) return 0;
-  return tsl__lark_node(p->l, TSL__L_LITERAL, start, first, count, flags);
-}
-
-static uint32_t parse_pattern(parser *p) {
-  static const char letters[] = "imsx";
-  static const uint8_t bits[] = {TSL__LARK_I, TSL__LARK_M, TSL__LARK_S, TSL__LARK_X};
-  uint32_t start = (uint32_t)p->at, first, count, flags = 0;
-  size_t end = find_end(p, '/', true);
-  if (!end) return FAIL(p, "a regular expression without its closing slash"), 0;
-  p->at = end;
-  for (; is_lower(peek(p)); p->at++) {
-    const char *found = memchr(letters, peek(p), sizeof letters - 1);
-    if (peek(p) == 'l') return UNSUPPORTED(p, p->at, "the flag l is not supported"), 0;
-    if (!found && peek(p) != 'u') return FAIL(p, "the flags are i, m, s, u and x"), 0;
-    if (found) flags |= bits[found - letters];
-  }
-  if (!(flags & TSL__LARK_X) && memchr(p->text + start, '\n', end - start))
-    return FAIL_AT(p, start, "a regular expression of several lines needs the flag x"), 0;
-  if (!tsl__lark_unescape(p->l, p->module, start + 1, (uint32_t)(end - start - 2), true, &first,
-                          &count))
-    return 0;
-  if (!count) return FAIL_AT(p, start, "a regular expression of no characters"), 0;
-  return tsl__lark_node(p->l, TSL__L_PATTERN, start, first, count, flags);
-}
-
-/* ---- tokens and JSON ------------------------------------------------------------------------- */
-
-/* <name>, <[id]>, <[^id]> */
-static uint32_t parse_token(parser *p) {
-  uint32_t start = (uint32_t)p->at++, id, negated = 0;
-  const tsl_vocab *vocab = p->l->vocab;
-  if (take(p, '[')) {
-    negated = take(p, '^');
-    if (peek(p) == '*') return UNSUPPORTED(p, start, "<[*]>, any token, is not supported"), 0;
-    id = take_number(p, "a token id");
-    if (peek(p) == ',' || peek(p) == '-')
-      return UNSUPPORTED(p, start,
-                         "lists and ranges of tokens are not supported; "
-                         "write <[1]> | <[2]>"),
-             0;
-    if (!failed(p) && (!take(p, ']') || !take(p, '>'))) FAIL(p, "a token id ends with ]>");
-  } else {
-    while (peek(p) >= 0 && peek(p) != '>' && peek(p) != '\n') p->at++;
-    if (!take(p, '>')) return FAIL_AT(p, start, "a token without its '>'"), 0;
-    id = tsl__lark_token(p->l, p->module, start, (uint32_t)(p->at - start));
-  }
-  if (failed(p)) return 0;
-  if (vocab && id >= tsl_vocab_size(vocab))
-    return FAIL_AT(p, start, "the vocabulary has no token %u", id), 0;
-  tsl__exprs_name_tokens(p->l->x);
-  bool nameless = vocab && !tsl__vocab_names_some(vocab, &id, 1, negated);
-  return tsl__lark_node(p->l, TSL__L_TOKEN, start, id, negated, nameless);
-}
-
-/* Past the JSON object at p->at. */
-static bool skip_object(parser *p, const char *what) {
-  size_t start = p->at, depth = 0;
-  if (peek(p) != '{') return FAIL(p, "%s is followed by a JSON object", what);
-  for (; p->at < p->length; p->at++) {
-    char c = p->text[p->at];
-    if (c == '"') {
-      for (p->at++; p->at < p->length && p->text[p->at] != '"'; p->at++)
-        if (p->text[p->at] == '\\') p->at++;
-      if (p->at >= p->length) break;
-    }
-    depth += c == '{' || c == '[';
-    depth -= c == '}' || c == ']';
-    if (!depth) return p->at++, true;
-  }
-  return FAIL_AT(p, start, "a JSON object without its end");
-}
-
-/* %json {…}; what else begins with % within a body is not supported. */
-static uint32_t parse_embedded(parser *p) {
-  uint32_t start = (uint32_t)p->at;
-  if (!take_text(p, "%json")) {
-    p->at++;
-    uint32_t n = name_length(p);
-    return UNSUPPORTED(p, start, "%%%.*s within a definition is not supported", tsl__lark_shown(n),
-                       p->text + p->at),
-           0;
-  }
-  skip(p, true);
-  uint32_t object = (uint32_t)p->at;
-  if (!p->l->options.json) return UNSUPPORTED(p, start, "%%json is not supported here"), 0;
-  if (!skip_object(p, "%json")) return 0;
-  return tsl__lark_node(p->l, TSL__L_JSON, start, object, (uint32_t)(p->at - object), 0);
-}
+#include "compiler/lark/scan.h"
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-static uint32_t parse_alternatives(parser *p, uint32_t depth);
-static uint32_t parse_atom(parser *p, uint32_t depth, bool *none);
-
-static uint32_t collect(parser *p, tsl__lkind kind, uint32_t at, size_t base) {
+static uint32_t collect(tsl__lscan *p, tsl__lkind kind, uint32_t at, size_t base) {
   uint32_t node =
-      failed(p) ? 0
+      tsl__scan_failed(p) ? 0
                 : tsl__lark_list(p->l, kind, at, p->pending.n > base ? p->pending.at + base : NULL,
                                  p->pending.n - base);
   p->pending.n = base;
   return node;
 }
 
-static bool too_deep(parser *p, size_t at) {
-  tsl__lark_fail(p->l, TSL_ERR_LIMIT, p->module, at, "%s (limit %u)", "nesting is too deep",
-                 p->l->max_depth);
-  return true;
-}
-
-static uint32_t parse_group(parser *p, uint32_t depth) {
+static uint32_t parse_group(tsl__lscan *p, uint32_t depth) {
   uint32_t start = (uint32_t)p->at;
   char end = p->text[p->at++] == '(' ? ')' : ']';
-  if (depth >= p->l->max_depth) return too_deep(p, start), 0;
-  uint32_t node = parse_alternatives(p, depth + 1);
-  if (failed(p)) return 0;
-  if (!take(p, end))
-    return FAIL(p, peek(p) < 0 ? "a group without its '%c'" : "expected an item, '|' or '%c'", end),
+  if (depth >= p->l->max_depth) return tsl__scan_too_deep(p, start), 0;
+  uint32_t node = tsl__scan_body(p, depth + 1, false);
+  if (tsl__scan_failed(p)) return 0;
+  if (!tsl__scan_take(p, end))
+    return FAIL(p, tsl__scan_peek(p) < 0 ? "a group without its '%c'" : "expected an item, '|' or '%c'", end),
            0;
   if (end == ')') return node;
   return node ? tsl__lark_node(p->l, TSL__L_REPEAT, start, node, 0, 1) : 0;
 }
 
 /* The arguments of a template, after its name and '{'. */
-static uint32_t parse_call(parser *p, uint32_t start, uint32_t length, uint32_t depth) {
+static uint32_t parse_call(tsl__lscan *p, uint32_t start, uint32_t length, uint32_t depth) {
   size_t base = p->pending.n;
-  if (depth >= p->l->max_depth) return too_deep(p, start), 0;
+  if (depth >= p->l->max_depth) return tsl__scan_too_deep(p, start), 0;
   do {
     bool none = false;
     size_t at;
-    skip(p, true);
+    tsl__scan_skip(p, true);
     at = p->at;
-    uint32_t argument = parse_atom(p, depth + 1, &none);
-    if (failed(p)) return 0;
+    uint32_t argument = tsl__scan_atom(p, depth + 1, &none);
+    if (tsl__scan_failed(p)) return 0;
     uint8_t kind = none ? TSL__L_EMPTY : p->l->nodes.at[argument].kind;
     if (kind != TSL__L_NAME && kind != TSL__L_CALL && kind != TSL__L_LITERAL &&
         kind != TSL__L_PATTERN && kind != TSL__L_RANGE)
@@ -315,10 +55,10 @@ static uint32_t parse_call(parser *p, uint32_t start, uint32_t length, uint32_t 
                      "an argument is a name, a string, a range, a regular expression or "
                      "a template"),
              0;
-    if (!push(p, argument)) return 0;
-    skip(p, true);
-  } while (take(p, ','));
-  if (!take(p, '}')) return FAIL(p, "expected ',' or '}'"), 0;
+    if (!tsl__scan_push(p, argument)) return 0;
+    tsl__scan_skip(p, true);
+  } while (tsl__scan_take(p, ','));
+  if (!tsl__scan_take(p, '}')) return FAIL(p, "expected ',' or '}'"), 0;
   uint32_t first = (uint32_t)p->l->lists.n, count = (uint32_t)(p->pending.n - base);
   for (size_t i = base; i < p->pending.n; i++)
     if (!tsl__vec_push(&p->l->alloc, &p->l->lists, p->pending.at[i]))
@@ -327,178 +67,182 @@ static uint32_t parse_call(parser *p, uint32_t start, uint32_t length, uint32_t 
   return tsl__lark_node(p->l, TSL__L_CALL, start, first, count, length);
 }
 
-static uint32_t parse_reference(parser *p, uint32_t depth) {
+static uint32_t parse_reference(tsl__lscan *p, uint32_t depth) {
   uint32_t start = (uint32_t)p->at;
   bool terminal = false;
-  uint32_t n = take_name(p, "a name", &terminal);
+  uint32_t n = tsl__scan_name(p, "a name", &terminal);
   if (!n) return 0;
   size_t after = p->at;
-  skip(p, false);
-  if (take(p, '{')) {
-    skip(p, true);
-    if (!is_digit(peek(p)) && peek(p) != ',') return parse_call(p, start, n, depth);
+  tsl__scan_skip(p, false);
+  if (tsl__scan_take(p, '{')) {
+    tsl__scan_skip(p, true);
+    if (!tsl__scan_digit(tsl__scan_peek(p)) && tsl__scan_peek(p) != ',') return parse_call(p, start, n, depth);
   }
   p->at = after;
+  if (tsl__scan_take_text(p, "::")) {
+    uint32_t param = 0;
+    if (!tsl__scan_param(p, false, &param)) return 0;
+    return tsl__lark_node(p->l, TSL__L_NAME, start, n, param + 1, 0);
+  }
   return tsl__lark_node(p->l, TSL__L_NAME, start, n, 0, 0);
 }
 
-/* An item without what repeats it; *none: there is no item here. */
-static uint32_t parse_atom(parser *p, uint32_t depth, bool *none) {
-  int c = peek(p);
+/* Does the condition of an alternative stand here? */
+static bool is_condition(const tsl__lscan *p) {
+  return p->length - p->at > 3 && !memcmp(p->text + p->at, "%if", 3) &&
+         !tsl__scan_begins_name(tsl__scan_byte(p, p->at + 3));
+}
+
+uint32_t tsl__scan_atom(tsl__lscan *p, uint32_t depth, bool *none) {
+  int c = tsl__scan_peek(p);
   *none = false;
-  if (c == '"') return parse_string(p);
-  if (c == '/') return parse_pattern(p);
+  if (c == '"') return tsl__scan_string(p);
+  if (c == '/') return tsl__scan_pattern(p);
   if (c == '(' || c == '[') return parse_group(p, depth);
-  if (c == '<') return parse_token(p);
-  if (c == '%') return parse_embedded(p);
-  if (c == '@') return UNSUPPORTED(p, p->at, "other grammars by @name are not supported"), 0;
-  if (is_name_start(c)) return parse_reference(p, depth);
+  if (c == '<') return tsl__scan_token(p);
+  if (c == '%' && !is_condition(p)) return tsl__scan_embedded(p, depth);
+  if (c == '@') return tsl__scan_reference(p);
+  if (tsl__scan_begins_name(c)) return parse_reference(p, depth);
   *none = true;
   return 0;
 }
 
 /* {m} {m,} {,n} {m,n} after its '{'; or n, n..m after its '~'. */
-static void parse_counts(parser *p, size_t start, bool braces, uint32_t *min, uint32_t *max) {
-  skip(p, braces);
+static void parse_counts(tsl__lscan *p, size_t start, bool braces, uint32_t *min, uint32_t *max) {
+  tsl__scan_skip(p, braces);
   *min = *max = 0;
-  if (!braces || peek(p) != ',') *min = *max = take_number(p, "a count");
+  if (!braces || tsl__scan_peek(p) != ',') *min = *max = tsl__scan_number(p, "a count", TSL__GBNF_REPEAT_MAX);
   size_t before = p->at;
-  skip(p, braces);
-  if (braces ? take(p, ',') : take_text(p, "..")) {
-    skip(p, braces);
+  tsl__scan_skip(p, braces);
+  if (braces ? tsl__scan_take(p, ',') : tsl__scan_take_text(p, "..")) {
+    tsl__scan_skip(p, braces);
     *max = TSL__INF;
-    if (!braces || is_digit(peek(p))) *max = take_number(p, "a count");
+    if (!braces || tsl__scan_digit(tsl__scan_peek(p))) *max = tsl__scan_number(p, "a count", TSL__GBNF_REPEAT_MAX);
     before = p->at;
-    skip(p, braces);
+    tsl__scan_skip(p, braces);
   }
   if (!braces) p->at = before;
-  if (!failed(p) && braces && !take(p, '}')) FAIL(p, "expected '}'");
-  if (!failed(p) && *max < *min) FAIL_AT(p, start, "a repeat from high to low");
+  if (!tsl__scan_failed(p) && braces && !tsl__scan_take(p, '}')) FAIL(p, "expected '}'");
+  if (!tsl__scan_failed(p) && *max < *min) FAIL_AT(p, start, "a repeat from high to low");
 }
 
 /* Is there a '~' with a number after it here? */
-static bool take_tilde(parser *p) {
+static bool take_tilde(tsl__lscan *p) {
   size_t at = p->at;
-  if (!take(p, '~')) return false;
-  skip(p, false);
-  if (is_digit(peek(p))) return true;
+  if (!tsl__scan_take(p, '~')) return false;
+  tsl__scan_skip(p, false);
+  if (tsl__scan_digit(tsl__scan_peek(p))) return true;
   p->at = at;
   return false;
 }
 
-static uint32_t parse_quantifier(parser *p, uint32_t item, bool nested) {
+static uint32_t parse_quantifier(tsl__lscan *p, uint32_t item, bool nested) {
   uint32_t min = 0, max = TSL__INF, start = (uint32_t)p->at;
-  skip(p, nested);
+  tsl__scan_skip(p, nested);
   size_t at = p->at;
-  if (take(p, '*'))
+  if (tsl__scan_take(p, '*'))
     max = TSL__INF;
-  else if (take(p, '+'))
+  else if (tsl__scan_take(p, '+'))
     min = 1;
-  else if (take(p, '?'))
+  else if (tsl__scan_take(p, '?'))
     max = 1;
-  else if (take(p, '{'))
+  else if (tsl__scan_take(p, '{'))
     parse_counts(p, at, true, &min, &max);
   else if (take_tilde(p))
     parse_counts(p, at, false, &min, &max);
   else
     return p->at = start, item;
-  if (failed(p) || !item || !max) return 0;
+  if (tsl__scan_failed(p) || !item || !max) return 0;
   return tsl__lark_node(p->l, TSL__L_REPEAT, (uint32_t)at, item, min, max);
 }
 
-static uint32_t parse_item(parser *p, uint32_t depth, bool *none) {
+static uint32_t parse_item(tsl__lscan *p, uint32_t depth, bool *none) {
   uint32_t start = (uint32_t)p->at, negations = 0;
-  for (; take(p, '~'); negations++) skip(p, depth > 0);
+  for (; tsl__scan_take(p, '~'); negations++) tsl__scan_skip(p, depth > 0);
   if (negations > 1) return FAIL_AT(p, start, "'~' stands twice"), 0;
-  uint32_t item = parse_atom(p, depth, none);
+  uint32_t item = tsl__scan_atom(p, depth, none);
   if (negations && *none) return FAIL(p, "'~' is followed by an item"), 0;
-  if (negations && !failed(p)) item = tsl__lark_node(p->l, TSL__L_NOT, start, item, 0, 0);
-  if (*none || failed(p)) return 0;
+  if (negations && !tsl__scan_failed(p)) item = tsl__lark_node(p->l, TSL__L_NOT, start, item, 0, 0);
+  if (*none || tsl__scan_failed(p)) return 0;
   return parse_quantifier(p, item, depth > 0);
 }
 
-static uint32_t parse_sequence(parser *p, uint32_t depth) {
+static uint32_t parse_sequence(tsl__lscan *p, uint32_t depth) {
   size_t base = p->pending.n;
   uint32_t start = (uint32_t)p->at;
-  while (!failed(p)) {
+  while (!tsl__scan_failed(p)) {
     bool none = false;
-    skip(p, depth > 0);
+    tsl__scan_skip(p, depth > 0);
     uint32_t item = parse_item(p, depth, &none);
-    if (none || failed(p)) break;
-    if (p->l->nodes.at[item].height > 5 * p->l->max_depth) too_deep(p, p->at);
-    if (item && !push(p, item)) break;
+    if (none || tsl__scan_failed(p)) break;
+    if (p->l->nodes.at[item].height > 5 * p->l->max_depth) tsl__scan_too_deep(p, p->at);
+    if (item && !tsl__scan_push(p, item)) break;
   }
-  int c = peek(p);
-  if (!failed(p) && (c == '*' || c == '+' || c == '?'))
+  int c = tsl__scan_peek(p);
+  if (!tsl__scan_failed(p) && (c == '*' || c == '+' || c == '?'))
     FAIL(p, "'%c' has nothing before it to repeat", c);
   return collect(p, TSL__L_SEQ, start, base);
 }
 
-static uint32_t parse_conjunction(parser *p, uint32_t depth) {
+static uint32_t parse_conjunction(tsl__lscan *p, uint32_t depth) {
   size_t base = p->pending.n;
-  skip(p, depth > 0);
+  tsl__scan_skip(p, depth > 0);
   uint32_t start = (uint32_t)p->at;
   do {
-    if (!push(p, parse_sequence(p, depth))) break;
-  } while (!failed(p) && take(p, '&'));
-  return collect(p, TSL__L_AND, start, base);
+    if (!tsl__scan_push(p, parse_sequence(p, depth))) break;
+  } while (!tsl__scan_failed(p) && tsl__scan_take(p, '&'));
+  uint32_t node = collect(p, TSL__L_AND, start, base), condition = 0;
+  if (tsl__scan_failed(p) || !is_condition(p)) return node;
+  start = (uint32_t)p->at;
+  p->at += 3;
+  if (!tsl__scan_param(p, true, &condition)) return 0;
+  return tsl__lark_node(p->l, TSL__L_IF, start, node, condition, 0);
 }
 
 /* -> name, which says nothing of the language. */
-static void skip_alias(parser *p, bool terminal) {
+static void skip_alias(tsl__lscan *p, bool terminal) {
   bool upper = false;
   size_t start = p->at;
-  if (failed(p) || !take_text(p, "->")) return;
+  if (tsl__scan_failed(p) || !tsl__scan_take_text(p, "->")) return;
   if (terminal) {
     FAIL_AT(p, start, "a terminal has no aliases");
     return;
   }
-  skip(p, false);
-  if (take_name(p, "the name of an alias", &upper) && upper)
+  tsl__scan_skip(p, false);
+  if (tsl__scan_name(p, "the name of an alias", &upper) && upper)
     FAIL_AT(p, start, "an alias is lower case");
-  skip(p, false);
+  tsl__scan_skip(p, false);
 }
 
 /* The '|' before another alternative, which may begin a line. */
-static bool take_bar(parser *p, uint32_t depth) {
+static bool take_bar(tsl__lscan *p, uint32_t depth) {
   size_t end = p->at;
-  skip(p, true);
-  if (take(p, '|')) return true;
+  tsl__scan_skip(p, true);
+  if (tsl__scan_take(p, '|')) return true;
   if (!depth) p->at = end;
   return false;
 }
 
-static uint32_t parse_body(parser *p, uint32_t depth, bool terminal) {
+uint32_t tsl__scan_body(tsl__lscan *p, uint32_t depth, bool terminal) {
   size_t base = p->pending.n;
   uint32_t start = (uint32_t)p->at;
   do {
-    if (!push(p, parse_conjunction(p, depth))) break;
+    if (!tsl__scan_push(p, parse_conjunction(p, depth))) break;
     skip_alias(p, terminal);
-  } while (!failed(p) && take_bar(p, depth));
+  } while (!tsl__scan_failed(p) && take_bar(p, depth));
   return collect(p, TSL__L_ALT, start, base);
-}
-
-static uint32_t parse_alternatives(parser *p, uint32_t depth) {
-  return parse_body(p, depth, false);
 }
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-static bool end_line(parser *p) {
-  skip(p, false);
-  if (at_end_of_line(p) || failed(p)) return !failed(p);
-  return FAIL(p, peek(p) == ')' || peek(p) == ']' ? "a closing bracket without its opening one"
-                                                  : "expected an item, '|' or the end of the line");
-}
-
-static bool parse_params(parser *p, tsl__ldef *d) {
+static bool parse_params(tsl__lscan *p, tsl__ldef *d) {
   d->first_param = (uint32_t)p->l->params.n;
-  if (!take(p, '{')) return true;
+  if (!tsl__scan_take(p, '{')) return true;
   if (d->terminal) return UNSUPPORTED(p, p->at - 1, "a terminal has no parameters");
   do {
     bool terminal = false;
-    skip(p, true);
-    uint32_t at = (uint32_t)p->at, n = take_name(p, "the name of a parameter", &terminal);
+    tsl__scan_skip(p, true);
+    uint32_t at = (uint32_t)p->at, n = tsl__scan_name(p, "the name of a parameter", &terminal);
     if (!n) return false;
     for (uint32_t i = 0; i < d->params; i++) {
       const uint32_t *other = p->l->params.at + d->first_param + 2 * (size_t)i;
@@ -509,191 +253,164 @@ static bool parse_params(parser *p, tsl__ldef *d) {
         !tsl__vec_push(&p->l->alloc, &p->l->params, n))
       return tsl__lark_no_memory(p->l);
     d->params++;
-    skip(p, true);
-  } while (take(p, ','));
-  return take(p, '}') || FAIL(p, "expected ',' or '}'");
+    tsl__scan_skip(p, true);
+  } while (tsl__scan_take(p, ','));
+  return tsl__scan_take(p, '}') || FAIL(p, "expected ',' or '}'");
 }
 
-/* [lazy], [suffix=…]; those that say nothing of the language, or that a host must act upon, are
- * refused. */
-static bool parse_attributes(parser *p, tsl__ldef *d) {
-  if (!take(p, '[')) return true;
-  do {
-    skip(p, true);
-    size_t start = p->at;
-    uint32_t n = name_length(p);
-    p->at += n;
-    skip(p, true);
-    if (n == 4 && !memcmp(p->text + start, "lazy", 4)) {
-      d->lazy = true;
-    } else if (n == 6 && !memcmp(p->text + start, "suffix", 6) && take(p, '=')) {
-      bool none = false;
-      skip(p, true);
-      d->suffix = parse_atom(p, 0, &none);
-      if (failed(p)) return false;
-      if (!d->suffix) return FAIL(p, "suffix is a string, a regular expression or a terminal");
-      skip(p, true);
-    } else {
-      return UNSUPPORTED(p, start, "the attribute \"%.*s\" is not supported", tsl__lark_shown(n),
-                         p->text + start);
-    }
-  } while (take(p, ','));
-  return take(p, ']') || FAIL(p, "expected ',' or ']'");
-}
-
-static bool parse_priority(parser *p) {
-  if (!take(p, '.')) return true;
-  if (!take(p, '-')) take(p, '+');
-  if (!is_digit(peek(p))) return FAIL(p, "a priority is a number");
-  while (is_digit(peek(p))) p->at++;
+/* The value of suffix= or stop=: a string, a regular expression or a terminal. An empty string says
+ * nothing: stop="" is the end of the generation. */
+static bool parse_end(tsl__lscan *p, tsl__ldef *d, bool stop) {
+  bool none = false;
+  size_t at = p->at;
+  if (d->suffix) return FAIL(p, "stop and suffix stand once, and not together");
+  if (tsl__scan_take_text(p, "\"\"")) return true;
+  d->suffix = tsl__scan_atom(p, 0, &none);
+  if (tsl__scan_failed(p)) return false;
+  if (!d->suffix)
+    return FAIL_AT(p, at, "%s is a string, a regular expression or a terminal",
+                   stop ? "stop" : "suffix");
+  d->stops = stop;
   return true;
 }
 
-static bool act(parser *p, tsl__lhow how, const tsl__ldef *d, uint32_t node) {
-  tsl__laction action = {.how = how, .definition = *d, .node = node};
-  return tsl__vec_push(&p->l->alloc, &p->l->actions, action) || tsl__lark_no_memory(p->l);
+static bool parse_capture(tsl__lscan *p, tsl__ldef *d) {
+  d->captured = true;
+  d->capture = d->at;
+  d->capture_length = d->length;
+  tsl__scan_skip(p, true);
+  if (!tsl__scan_take(p, '=')) return true;
+  tsl__scan_skip(p, true);
+  size_t at = p->at;
+  uint32_t node = tsl__scan_peek(p) == '"' ? tsl__scan_string(p) : 0;
+  if (tsl__scan_failed(p)) return false;
+  const tsl__lnode *n = &p->l->nodes.at[node];
+  if (!node || n->kind != TSL__L_LITERAL || n->c)
+    return FAIL_AT(p, at, "the name of a capture is a string that is not empty");
+  d->capture_node = node;
+  return true;
 }
 
-static bool parse_definition(parser *p, tsl__lhow how) {
+/* A number such as 0.7, which only the host acts upon. */
+static bool parse_temperature(tsl__lscan *p, tsl__ldef *d) {
+  size_t at = p->at;
+  while (tsl__scan_digit(tsl__scan_peek(p)) || tsl__scan_peek(p) == '.') p->at++;
+  d->temperature = (uint32_t)at;
+  d->temperature_length = (uint32_t)(p->at - at);
+  return d->temperature_length || FAIL(p, "a temperature is a number, such as 0.7");
+}
+
+static bool parse_attribute(tsl__lscan *p, tsl__ldef *d) {
+  static const struct {
+    const char *name;
+    bool valued;
+  } all[] = {{"lazy", false},      {"capture", false},    {"suffix", true},
+             {"stop", true},       {"max_tokens", true},  {"temperature", true}};
+  size_t start = p->at, which = 0, count = sizeof all / sizeof *all;
+  uint32_t n = tsl__scan_name_length(p);
+  for (; which < count; which++)
+    if (strlen(all[which].name) == n && !memcmp(all[which].name, p->text + start, n)) break;
+  p->at += n;
+  if (which == count)
+    return UNSUPPORTED(p, start, "the attribute \"%.*s\" is not supported", tsl__lark_shown(n),
+                       p->text + start);
+  if (!all[which].valued) return which ? parse_capture(p, d) : (d->lazy = true);
+  tsl__scan_skip(p, true);
+  if (!tsl__scan_take(p, '=')) return FAIL(p, "the attribute %s has a value", all[which].name);
+  tsl__scan_skip(p, true);
+  if (which == 2 || which == 3) return parse_end(p, d, which == 3);
+  if (which == 5) return parse_temperature(p, d);
+  d->max_tokens = tsl__scan_number(p, "a count of tokens", INT32_MAX);
+  d->counted = true;
+  return !tsl__scan_failed(p);
+}
+
+static bool parse_attributes(tsl__lscan *p, tsl__ldef *d) {
+  if (!tsl__scan_take(p, '[')) return true;
+  if (d->terminal) return FAIL(p, "a terminal has no attributes; give them to a rule");
+  do {
+    tsl__scan_skip(p, true);
+    if (!parse_attribute(p, d)) return false;
+    tsl__scan_skip(p, true);
+  } while (tsl__scan_take(p, ','));
+  return tsl__scan_take(p, ']') || FAIL(p, "expected ',' or ']'");
+}
+
+/* ::_ after the name of a rule that has a parameter. */
+static bool parse_parametric(tsl__lscan *p, tsl__ldef *d) {
+  size_t at = p->at;
+  if (!tsl__scan_take_text(p, "::")) return true;
+  if (d->terminal) return FAIL_AT(p, at, "a terminal has no parameter");
+  if (!tsl__scan_take(p, '_')) return FAIL(p, "the parameter of a rule is written ::_");
+  return d->parametric = true;
+}
+
+static bool parse_priority(tsl__lscan *p) {
+  if (!tsl__scan_take(p, '.')) return true;
+  if (!tsl__scan_take(p, '-')) tsl__scan_take(p, '+');
+  if (!tsl__scan_digit(tsl__scan_peek(p))) return FAIL(p, "a priority is a number");
+  while (tsl__scan_digit(tsl__scan_peek(p))) p->at++;
+  return true;
+}
+
+bool tsl__scan_act(tsl__lscan *p, tsl__lhow how, const tsl__ldef *d, uint32_t node) {
+  tsl__lark *l = p->l;
+  tsl__laction action = {
+      .how = how, .definition = *d, .node = node, .next = TSL__LARK_NOWHERE};
+  tsl__lmodule *m = &l->modules.at[p->module];
+  uint32_t number = (uint32_t)l->actions.n;
+  if (!tsl__vec_push(&l->alloc, &l->actions, action)) return tsl__lark_no_memory(l);
+  if (m->first_action == TSL__LARK_NOWHERE)
+    m->first_action = number;
+  else
+    l->actions.at[m->last_action].next = number;
+  m->last_action = number;
+  return true;
+}
+
+bool tsl__scan_definition(tsl__lscan *p, tsl__lhow how) {
   tsl__ldef d = {.module = p->module, .body = TSL__LARK_NOWHERE, .rule = TSL__LARK_NOWHERE};
   bool marked = false, question = false;
-  for (; peek(p) == '!' || peek(p) == '?'; marked = true) question |= p->text[p->at++] == '?';
+  for (; tsl__scan_peek(p) == '!' || tsl__scan_peek(p) == '?'; marked = true) question |= p->text[p->at++] == '?';
   d.at = (uint32_t)p->at;
-  d.length = take_name(p, "the name of a rule or terminal", &d.terminal);
+  d.length = tsl__scan_name(p, "the name of a rule or terminal", &d.terminal);
   if (!d.length) return false;
   if (marked && d.terminal) return FAIL_AT(p, d.at, "'!' and '?' stand before rules only");
   if (question && p->text[d.at] == '_')
     return FAIL_AT(p, d.at, "'?' does not go with a rule whose name begins with '_'");
-  if (peek(p) == ':' && peek_at(p, p->at + 1) == ':')
-    return UNSUPPORTED(p, p->at, "rules with a parameter after :: are not supported");
-  if (!parse_attributes(p, &d) || !parse_params(p, &d)) return false;
-  skip(p, false);
-  if (!parse_priority(p)) return false;
-  skip(p, false);
-  if (!take(p, ':')) return FAIL(p, "expected ':' after the name of a definition");
-  uint32_t node = parse_body(p, 0, d.terminal);
-  if (!end_line(p)) return false;
+  if (!parse_parametric(p, &d) || !parse_params(p, &d) || !parse_attributes(p, &d)) return false;
+  tsl__scan_skip(p, false);
+  if (!parse_priority(p) || !parse_attributes(p, &d)) return false;
+  tsl__scan_skip(p, false);
+  if (!tsl__scan_take(p, ':')) return FAIL(p, "expected ':' after the name of a definition");
+  uint32_t node = tsl__scan_body(p, 0, d.terminal);
+  if (!tsl__scan_end_line(p)) return false;
   if (d.terminal && !node)
     return FAIL_AT(p, d.at, "terminal \"%.*s\" is empty", tsl__lark_shown(d.length),
                    p->text + d.at);
-  return act(p, how, &d, node);
+  return tsl__scan_act(p, how, &d, node);
 }
 
-/* ---- directives ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-static bool parse_ignore(parser *p) {
-  tsl__ldef d = {
-      .module = p->module, .terminal = true, .body = TSL__LARK_NOWHERE, .rule = TSL__LARK_NOWHERE};
-  skip(p, false);
-  d.at = (uint32_t)p->at;
-  uint32_t node = parse_body(p, 0, true);
-  if (!end_line(p)) return false;
-  if (!node) return FAIL_AT(p, d.at, "%%ignore of an empty terminal");
-  if (p->module) return true; /* what an imported grammar ignores is its own affair */
-  return act(p, TSL__LARK_IGNORE, &d, node);
-}
-
-static bool parse_declare(parser *p) {
-  skip(p, false);
-  while (!at_end_of_line(p)) {
-    tsl__ldef d = {.module = p->module,
-                   .at = (uint32_t)p->at,
-                   .body = TSL__LARK_NOWHERE,
-                   .rule = TSL__LARK_NOWHERE,
-                   .declared = true};
-    d.length = take_name(p, "a name", &d.terminal);
-    if (!d.length) return false;
-    if (!act(p, TSL__LARK_DECLARE, &d, 0)) return false;
-    skip(p, false);
+bool tsl__scan_grammar(tsl__lscan *p) {
+  tsl__scan_skip(p, true);
+  while (!tsl__scan_failed(p) && p->at < p->length && !tsl__lark_failed(p->l)) {
+    if (p->nested && tsl__scan_peek(p) == '}') break;
+    if (tsl__scan_peek(p) == '%' ? !tsl__scan_statement(p)
+                                 : !tsl__scan_definition(p, TSL__LARK_DEFINE))
+      break;
+    tsl__scan_skip(p, true);
   }
-  return true;
-}
-
-/* A name of an %import, as two numbers of lists. */
-static bool import_name(parser *p) {
-  bool terminal = false;
-  uint32_t at = (uint32_t)p->at, n = take_name(p, "a name", &terminal);
-  if (!n) return false;
-  if (!tsl__vec_push(&p->l->alloc, &p->l->lists, at) ||
-      !tsl__vec_push(&p->l->alloc, &p->l->lists, n))
-    return tsl__lark_no_memory(p->l);
-  return true;
-}
-
-static bool parse_import(parser *p, uint32_t start) {
-  tsl__limport i = {.module = p->module, .at = start};
-  skip(p, false);
-  i.relative = take(p, '.');
-  i.path = (uint32_t)p->l->lists.n;
-  do {
-    if (!import_name(p)) return false;
-    i.parts++;
-  } while (take(p, '.'));
-  i.names = i.path + 2 * --i.parts;
-  i.count = 1;
-  skip(p, false);
-  if (peek(p) == '(') {
-    i.parts++;
-    i.names = (uint32_t)p->l->lists.n;
-    i.count = 0;
-    do {
-      p->at++;
-      skip(p, true);
-      if (!import_name(p)) return false;
-      i.count++;
-      skip(p, true);
-    } while (peek(p) == ',');
-    if (!take(p, ')')) return FAIL(p, "expected ',' or ')'");
-  } else if (take_text(p, "->")) {
-    bool terminal = false;
-    skip(p, false);
-    i.alias = (uint32_t)p->at;
-    i.alias_length = take_name(p, "the name to import it as", &terminal);
-    if (!i.alias_length) return false;
-  }
-  if (!i.parts) return FAIL_AT(p, start, "%%import names a grammar and what to take from it");
-  if (!tsl__vec_push(&p->l->alloc, &p->l->imports, i)) return tsl__lark_no_memory(p->l);
-  return end_line(p);
-}
-
-/* Options of llguidance: those that say nothing of the language are taken. */
-static bool parse_options(parser *p) {
-  skip(p, true);
-  size_t start = p->at;
-  if (!skip_object(p, "%llguidance")) return false;
-  for (size_t at = start + 1; at + 1 < p->at; at++)
-    if (!memchr(" \t\r\n", p->text[at], 4))
-      return UNSUPPORTED(p, at, "options of %%llguidance are not supported; {} is");
-  return end_line(p);
-}
-
-static bool parse_statement(parser *p) {
-  uint32_t start = (uint32_t)p->at;
-  bool extend = false;
-  if (take_text(p, "%import")) return parse_import(p, start);
-  if (take_text(p, "%ignore")) return parse_ignore(p);
-  if (take_text(p, "%declare")) return parse_declare(p);
-  if (take_text(p, "%llguidance")) return parse_options(p);
-  if (take_text(p, "%override") || (extend = take_text(p, "%extend"))) {
-    skip(p, false);
-    return parse_definition(p, extend ? TSL__LARK_EXTEND : TSL__LARK_OVERRIDE);
-  }
-  if (peek(p) == '%') return FAIL(p, "an unknown directive");
-  return parse_definition(p, TSL__LARK_DEFINE);
+  return !tsl__lark_failed(p->l);
 }
 
 bool tsl__lark_parse(tsl__lark *l, uint32_t module) {
   tsl__lmodule *m = &l->modules.at[module];
-  parser p = {.l = l, .module = module, .text = m->text, .length = m->length};
+  tsl__lscan p = {.l = l, .module = module, .text = m->text, .length = m->length};
   if (m->length > INT32_MAX)
     return tsl__lark_fail(l, TSL_ERR_LIMIT, module, 0, "the grammar is longer than 2 GiB");
-  m->first_action = (uint32_t)l->actions.n;
-  skip(&p, true);
-  while (!failed(&p) && p.at < p.length && !tsl__lark_failed(l)) {
-    if (!parse_statement(&p)) break;
-    skip(&p, true);
-  }
-  l->modules.at[module].last_action = (uint32_t)l->actions.n;
+  tsl__scan_grammar(&p);
   tsl__vec_free(&l->alloc, &p.pending);
   return !tsl__lark_failed(l);
 }

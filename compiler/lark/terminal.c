@@ -227,6 +227,12 @@ static bool evaluate(tsl__lark *l, uint32_t module, uint32_t node, meaning *out)
     return true;
   case TSL__L_CALL:
     return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at, "a terminal cannot use a template");
+  case TSL__L_IF:
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at, "a terminal has no conditions");
+  case TSL__L_GRAMMAR:
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at,
+                          "a terminal cannot use another grammar; use it in a rule");
+  case TSL__L_TOKENS:
   case TSL__L_TOKEN:
     return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at,
                           "a terminal cannot name a token; name it in a rule");
@@ -245,6 +251,13 @@ bool tsl__lark_leaf(tsl__lark *l, uint32_t module, uint32_t node, tsl__expr *out
   return true;
 }
 
+bool tsl__lark_suffix_text(const tsl__lark *l, const tsl__ldef *d, tsl__string *out) {
+  const tsl__lnode *n = &l->nodes.at[d->suffix];
+  if (!d->suffix || n->kind != TSL__L_LITERAL || n->c) return false;
+  *out = (tsl__string){(const char *)l->bytes.at + n->a, n->b};
+  return true;
+}
+
 /* ---- in order -------------------------------------------------------------------------------- */
 
 typedef TSL__VEC(uint32_t) numbers;
@@ -260,7 +273,7 @@ typedef struct visits {
 } visits;
 
 /* Adds the terminals that a node names. Depth: its height. */
-static bool add_refs(visits *v, uint32_t module, uint32_t node) {
+static bool add_refs(visits *v, const tsl__ldef *of, uint32_t module, uint32_t node) {
   tsl__lark *l = v->l;
   const tsl__lnode n = l->nodes.at[node];
   tsl__exprs_work(l->x, 1);
@@ -272,24 +285,28 @@ static bool add_refs(visits *v, uint32_t module, uint32_t node) {
                             tsl__lark_shown(n.a), name);
     if (!l->defs.at[def].terminal)
       return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at,
-                            "a terminal cannot use the rule \"%.*s\"", tsl__lark_shown(n.a), name);
+                            "%s cannot use the rule \"%.*s\"",
+                            of->terminal ? "a terminal"
+                                         : "a rule with lazy, suffix, stop or max_tokens is one "
+                                           "terminal, and",
+                            tsl__lark_shown(n.a), name);
     if (!tsl__vec_push(&l->alloc, &v->refs, def) || !tsl__vec_push(&l->alloc, &v->refs, n.at))
       return tsl__lark_no_memory(l);
   }
-  if (n.kind == TSL__L_REPEAT || n.kind == TSL__L_NOT) return add_refs(v, module, n.a);
+  if (n.kind == TSL__L_REPEAT || n.kind == TSL__L_NOT) return add_refs(v, of, module, n.a);
   if (n.kind == TSL__L_SEQ || n.kind == TSL__L_ALT || n.kind == TSL__L_AND)
     for (uint32_t i = 0; i < n.b; i++)
-      if (!add_refs(v, module, l->lists.at[n.a + i])) return false;
+      if (!add_refs(v, of, module, l->lists.at[n.a + i])) return false;
   return true;
 }
 
 static bool enter(visits *v, uint32_t def) {
   tsl__lark *l = v->l;
   visit here = {.def = def, .next = (uint32_t)v->refs.n};
-  for (uint32_t b = l->defs.at[def].body; b != TSL__LARK_NOWHERE; b = l->bodies.at[b].next)
-    if (!add_refs(v, l->bodies.at[b].module, l->bodies.at[b].node)) return false;
-  if (l->defs.at[def].suffix && !add_refs(v, l->defs.at[def].module, l->defs.at[def].suffix))
-    return false;
+  const tsl__ldef d = l->defs.at[def];
+  for (uint32_t b = d.body; b != TSL__LARK_NOWHERE; b = l->bodies.at[b].next)
+    if (!add_refs(v, &d, l->bodies.at[b].module, l->bodies.at[b].node)) return false;
+  if (d.suffix && !add_refs(v, &d, d.module, d.suffix)) return false;
   here.last = (uint32_t)v->refs.n;
   l->defs.at[def].state = OPEN;
   return tsl__vec_push(&l->alloc, &v->stack, here) || tsl__lark_no_memory(l);
@@ -340,17 +357,24 @@ static bool follow(visits *v) {
   return true;
 }
 
+/* What each grammar ignores. */
 static bool skip(tsl__lark *l) {
-  tsl__expr all = TSL__NONE;
+  for (size_t i = 0; i < l->modules.n; i++) l->modules.at[i].skip = TSL__NONE;
   for (size_t i = 0; i < l->ignores.n; i++) {
     const tsl__ldef *d = &l->defs.at[l->ignores.at[i]];
+    tsl__lmodule *m = &l->modules.at[d->module];
     if (d->value == TSL__EPS || d->value == TSL__NONE)
       return tsl__lark_fail(l, TSL_ERR_SYNTAX, d->module, d->at,
                             "%%ignore of a terminal that matches %s",
                             d->value ? "the empty text only" : "nothing");
-    all = tsl__expr_alt(l->x, all, d->value);
+    m->skip = tsl__expr_alt(l->x, m->skip, d->value);
   }
-  l->skip = tsl__expr_star(l->x, all);
+  for (size_t i = 0; i < l->modules.n; i++) {
+    tsl__lmodule *m = &l->modules.at[i];
+    m->skip = m->skip == TSL__NONE ? TSL__EPS
+              : m->skip_once       ? tsl__expr_opt(l->x, m->skip)
+                                   : tsl__expr_star(l->x, m->skip);
+  }
   return !tsl__lark_failed(l);
 }
 

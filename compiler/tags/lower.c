@@ -163,7 +163,7 @@ static bool find_specials(tsl__captures *m) {
   return fine;
 }
 
-static tsl__captures *new_captures(tsl__exprs *x, const tsl_vocab *vocab) {
+tsl__captures *tsl__captures_new(tsl__exprs *x, const tsl_vocab *vocab) {
   const tsl_allocator *a = tsl__exprs_allocator(x);
   tsl__captures *m = tsl__alloc_zero(a, sizeof *m);
   if (!m) return NULL;
@@ -602,7 +602,7 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
   const tsl_allocator *a = tsl__exprs_allocator(x);
   tsl__tags_lowering l = {.tags = t,
                           .x = x,
-                          .captures = captures ? captures : new_captures(x, t->vocab),
+                          .captures = captures ? captures : tsl__captures_new(x, t->vocab),
                           .limits = limits,
                           .out = tsl__exprs_alloc(x, sizeof **out)};
   tsl__expr e = TSL__NONE;

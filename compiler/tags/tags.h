@@ -27,6 +27,7 @@
  *           leaves.c  nodes -> expressions: schemas and their styles, patterns, text, tokens
  *           parse.c   text -> notes of where captures begin and end
  *           gaps.c    which text around calls and thinking is no content
+ *           marks.c   captures in grammars of other notations
  *           events.c  notes -> parts, which a caller reads; the whole as JSON
  *           tags.c    memory and errors of a tree
  * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is
@@ -227,6 +228,7 @@ typedef struct tsl__tagged {
   tsl__counted *counted; /* texts whose tokens are counted */
   uint32_t counted_count;
   tsl__gaps gaps;
+  bool whole; /* the content of a tag has that of tags in it */
 } tsl__tagged;
 
 void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc,
@@ -323,6 +325,20 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
                           const tsl_limits *limits, tsl__tagged **out);
 /* The capture that a rule's expression bears, or NULL. */
 const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr rule);
+
+/* ---- marks.c --------------------------------------------------------------------------------- */
+/* Captures of a grammar that is no tree of formats. */
+tsl__captures *tsl__captures_new(tsl__exprs *x, const tsl_vocab *vocab);
+typedef struct tsl__marks tsl__marks;
+/* Belongs to x; NULL when out of memory. */
+tsl__marks *tsl__marks_new(tsl__exprs *x, const tsl_vocab *vocab);
+/* What a part becomes that is wanted back under a name (NULL: it is not), less `end` (NULL: all of
+ * it), or whose tokens are counted (max_tokens; TSL__INF: they are not). TSL__NONE on failure
+ * (sticky). */
+tsl__expr tsl__marks_add(tsl__marks *m, tsl__string name, tsl__string end, uint32_t max_tokens,
+                         tsl__expr body);
+/* For the grammar; NULL when out of memory. */
+tsl__tagged *tsl__marks_finish(tsl__marks *m);
 
 /* write.c: a tree as structural-tag JSON, NUL-terminated, in t's arena. NULL on failure. */
 char *tsl__tags_write(tsl__tags *t, const tsl__tag *root);

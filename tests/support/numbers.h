@@ -274,6 +274,7 @@ static inline void random_walk(tsl__exprs *x, tsl__expr e, const tsl__number_spe
   char text[4000];
   size_t n = 0;
   uint64_t wander = rnd(rnd(4) ? 6 : 40);
+  tsl__exprs_begin(x);
   for (;;) {
     tsl__expr next[16];
     int legal[16], count = 0, best = -1;
