@@ -228,7 +228,10 @@ static tsl_status wrap_marked(tsl__gbnf *g, tsl_error *error) {
                           "rule \"%.*s\" is captured, and may begin with itself: that is not "
                           "supported",
                           (int)(r->name_length < 100 ? r->name_length : 100), r->name);
-    tsl__expr plus = plus_of(g, i), whole = whole_of(g, i);
+    /* an expression is read in the frame itself, so that its tokens can be counted */
+    bool plain = g->nodes.at[r->body].kind == TSL__G_EXPR;
+    tsl__expr plus = plain ? tsl__gbnf_lower_plus(g, r->body) : plus_of(g, i);
+    tsl__expr whole = plain ? tsl__gbnf_lower(g, r->body) : whole_of(g, i);
     r = &g->rules.at[i];
     r->whole = g->wrap(g->wrap_ctx, r->mark, whole);
     r->plus = plus == whole ? r->whole : g->wrap(g->wrap_ctx, r->mark, plus);

@@ -170,6 +170,20 @@ static bool check(tsl__lark *l, const tsl__ldef *d, uint32_t module, uint32_t no
   return true;
 }
 
+/* Is a captured rule one terminal? Then what is ignored after it is no part of the capture. */
+static bool is_one_terminal(tsl__lark *l, const tsl__ldef *d) {
+  if (!d->captured || d->parametric || d->params || l->bodies.at[d->body].next != TSL__LARK_NOWHERE)
+    return false;
+  const tsl__lbody *b = &l->bodies.at[d->body];
+  const tsl__lnode *n = &l->nodes.at[b->node];
+  if (n->kind == TSL__L_NAME) {
+    uint32_t def = tsl__lark_find(l, b->module, tsl__lark_text(l, b->module, n->at), n->a);
+    return def != TSL__LARK_NOWHERE && l->defs.at[def].terminal;
+  }
+  return n->kind == TSL__L_LITERAL || n->kind == TSL__L_RANGE || n->kind == TSL__L_PATTERN ||
+         n->kind == TSL__L_EXPR;
+}
+
 bool tsl__lark_define(tsl__lark *l) {
   for (size_t m = l->modules.n; m-- > 0;)
     for (uint32_t i = l->modules.at[m].first_action; i != TSL__LARK_NOWHERE;
@@ -180,6 +194,7 @@ bool tsl__lark_define(tsl__lark *l) {
     for (uint32_t b = d.body; b != TSL__LARK_NOWHERE; b = l->bodies.at[b].next)
       if (!check(l, &d, l->bodies.at[b].module, l->bodies.at[b].node)) return false;
     if (tsl__lark_failed(l) || (d.suffix && !check(l, &d, d.module, d.suffix))) return false;
+    if (d.captured) l->defs.at[i].single = is_one_terminal(l, &d);
   }
   return true;
 }

@@ -72,6 +72,7 @@ typedef struct tsl__ldef {
   bool stops;                   /* `suffix` is of [stop=…] */
   bool captured, counted;       /* [capture], [max_tokens=…] */
   bool parametric;              /* name::_ */
+  bool single;                  /* captured, and nothing but one terminal */
   uint32_t suffix;              /* [suffix=…], [stop=…]: a node, or 0 */
   uint32_t max_tokens;
   uint32_t capture, capture_length; /* its name, in the text of the module; */
@@ -88,7 +89,7 @@ typedef struct tsl__ldef {
 
 /* Is it one expression: a terminal, or a rule that says how it ends? */
 static inline bool tsl__lark_is_regular(const tsl__ldef *d) {
-  return d->terminal || d->lazy || d->suffix || d->counted;
+  return d->terminal || d->lazy || d->suffix || d->counted || d->single;
 }
 
 typedef struct tsl__lmodule {

@@ -21,11 +21,13 @@ struct tsl__marks {
   tsl__captures *captures;
   tsl__exprs *x;
   TSL__VEC(tsl__counted) counted;
+  TSL__VEC(tsl__string) ends; /* of captures: a reader holds back what may be one */
 };
 
 static void free_marks(void *ctx) {
   tsl__marks *m = ctx;
   tsl__vec_free(tsl__exprs_allocator(m->x), &m->counted);
+  tsl__vec_free(tsl__exprs_allocator(m->x), &m->ends);
 }
 
 tsl__marks *tsl__marks_new(tsl__exprs *x, const tsl_vocab *vocab) {
@@ -50,9 +52,17 @@ static tsl__expr count(tsl__marks *m, tsl__expr body, uint32_t max_tokens) {
   return tsl__vec_push(c->alloc, &m->counted, counted) ? rule : tsl__expr_no_memory(m->x);
 }
 
+static bool keep_end(tsl__marks *m, tsl__string end) {
+  char *copy = tsl__exprs_alloc(m->x, end.length + 1);
+  if (!copy) return false;
+  tsl__string kept = {memcpy(copy, end.at, end.length), end.length};
+  return tsl__vec_push(m->captures->alloc, &m->ends, kept);
+}
+
 tsl__expr tsl__marks_add(tsl__marks *m, tsl__string name, tsl__string end, uint32_t max_tokens,
                          tsl__expr body) {
   tsl__expr e = max_tokens == TSL__INF ? body : count(m, body, max_tokens);
+  if (name.at && end.at && !keep_end(m, end)) return tsl__expr_no_memory(m->x);
   if (name.at)
     e = tsl__lower_capture_rule(m->captures, TSL__CAPTURE_TAG, e, name.at, name.length, 0,
                                 end.at ? &end : NULL, end.at != NULL);
@@ -65,6 +75,12 @@ tsl__tagged *tsl__marks_finish(tsl__marks *m) {
   *t = (tsl__tagged){.captures = m->captures,
                      .counted = m->counted.at,
                      .counted_count = (uint32_t)m->counted.n,
+                     .held = m->ends.at,
+                     .held_count = (uint32_t)m->ends.n,
                      .whole = true};
+  for (uint32_t i = 0; i < t->held_count; i++) {
+    tsl__bytes_add(&t->held_first, (uint8_t)t->held[i].at[0]);
+    if (t->held[i].length > t->held_longest) t->held_longest = t->held[i].length;
+  }
   return t;
 }
