@@ -36,6 +36,9 @@ static bool set_schema(void *to, const char *value) { return set_kind(to, SOURCE
 static bool set_regex(void *to, const char *value) { return set_kind(to, SOURCE_REGEX, value); }
 static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURCE_GBNF, value); }
 static bool set_lark(void *to, const char *value) { return set_kind(to, SOURCE_LARK, value); }
+static bool set_imports(void *to, const char *value) {
+  return of_kind(to, SOURCE_LARK, "--imports")->imports = value, *value != 0;
+}
 static bool set_artifact(void *to, const char *value) {
   return set_kind(to, SOURCE_ARTIFACT, value);
 }
@@ -216,7 +219,8 @@ static const cli_option table[] = {
     {"--search", NULL, "regex: match anywhere in the text", set_search},
     {"--ignore-case", NULL, "regex: upper and lower case are the same", set_ignore_case},
     {"--dot-all", NULL, "regex: . matches line ends too", set_dot_all},
-    {"--root", "NAME", "grammar: the start rule (default: root)", set_root},
+    {"--root", "NAME", "grammar: the start rule (default: root; Lark: start)", set_root},
+    {"--imports", "DIR", "lark: read the grammars that %import names from DIR", set_imports},
 };
 
 cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace) {
@@ -250,30 +254,43 @@ static bool path_of(const char *resolve, const char *uri, cli_text *path) {
   return stays_inside(rest);
 }
 
+/* Reads a file, if there is one; *read: without a complaint. */
+static bool read_document(source *s, const char *path, const char **text, size_t *length,
+                          bool *read) {
+  FILE *file = fopen(path, "rb");
+  if (!file) return false;
+  fclose(file);
+  source_document *d = cli_allocate(1, sizeof *d);
+  d->next = s->documents;
+  s->documents = d;
+  *read = cli_read(path, &d->text);
+  *text = d->text.at;
+  *length = d->text.length;
+  return true;
+}
+
 static bool resolve(void *ctx, const char *uri, const char **text, size_t *length) {
   source *s = ctx;
-  for (size_t i = 0; i < s->resolve_count; i++) {
+  bool found = false, read = false;
+  for (size_t i = 0; i < s->resolve_count && !found; i++) {
     cli_text path = {0};
-    source_document *d = NULL;
-    if (path_of(s->resolve[i], uri, &path)) {
-      FILE *file = fopen(path.at, "rb");
-      if (file) {
-        fclose(file);
-        d = cli_allocate(1, sizeof *d);
-      }
-    }
-    if (d) {
-      d->next = s->documents;
-      s->documents = d;
-      bool read = cli_read(path.at, &d->text);
-      cli_text_free(&path);
-      *text = d->text.at;
-      *length = d->text.length;
-      return read;
-    }
+    found = path_of(s->resolve[i], uri, &path) && read_document(s, path.at, text, length, &read);
     cli_text_free(&path);
   }
-  return false;
+  return read;
+}
+
+/* What a Lark grammar imports: "a/b.lark". Its parts are names: none is "..". */
+static bool import(void *ctx, const char *name, const char **text, size_t *length) {
+  source *s = ctx;
+  bool read = false;
+  cli_text path = {0};
+  cli_text_add(&path, s->imports, strlen(s->imports));
+  cli_text_add(&path, "/", 1);
+  cli_text_add(&path, name, strlen(name));
+  read_document(s, path.at, text, length, &read);
+  cli_text_free(&path);
+  return read;
 }
 
 static void free_documents(source *s) {
@@ -311,7 +328,11 @@ static tsl_status compile(source *s, tsl_error *error) {
     return tsl_grammar_gbnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar,
                             error);
   if (s->kind == SOURCE_LARK) {
-    const tsl_lark_options options = {.start = s->root};
+    tsl_lark_options options = {.start = s->root};
+    if (s->imports) {
+      options.resolver = import;
+      options.resolver_ctx = s;
+    }
     return tsl_grammar_lark(s->vocab, s->text.at, s->text.length, &options, NULL, &s->grammar,
                             error);
   }
@@ -354,12 +375,14 @@ static void add_advice(const source *s, tsl_error *error) {
 
 /* An option that would change nothing is a mistake. */
 static int check_options(const source *s) {
-  static const char *const names[] = {
-      [SOURCE_SCHEMA] = "--schema", [SOURCE_REGEX] = "--regex", [SOURCE_GBNF] = "--grammar"};
+  static const char *const names[] = {[SOURCE_SCHEMA] = "--schema",
+                                      [SOURCE_REGEX] = "--regex",
+                                      [SOURCE_GBNF] = "--grammar",
+                                      [SOURCE_LARK] = "--lark"};
   if (s->kind == SOURCE_NONE)
     return cli_complain(
         "one of --schema, --regex, --grammar, --lark and --artifact is needed; see --help");
-  for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_GBNF; k++)
+  for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_LARK; k++)
     if (k != s->kind && s->option[k] && !(k == SOURCE_GBNF && s->kind == SOURCE_LARK))
       return cli_complain("%s goes with %s", s->option[k], names[k]);
   return CLI_OK;

@@ -39,6 +39,7 @@ typedef struct source {
   bool order_given;                         /* by an option */
   const char *resolve[SOURCE_MAX_RESOLVES]; /* URL=DIR */
   size_t resolve_count;
+  const char *imports; /* the folder of what a Lark grammar imports, or NULL */
   source_document *documents;
   /* after source_open: */
   tsl_vocab *vocab;

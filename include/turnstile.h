@@ -439,8 +439,10 @@ typedef struct tsl_lark_options {
 } tsl_lark_options;
 
 /* Compile a Lark grammar (docs/lark.md): a text is accepted if it can be cut, in any way, into
- * terminals that parse, with what %ignore names anywhere between them. `options` and `limits` may
- * be NULL. Errors: SYNTAX, and UNSUPPORTED for what is refused, with line and column; EMPTY, LIMIT,
+ * terminals that parse, with what %ignore names anywhere between them. A text that begins with a
+ * brace is a list of grammars, {"grammars": [{"lark_grammar": ...}, ...]}. Rules with [capture] are
+ * read back by a tsl_parser, as tags. What says nothing of the language, as [temperature=...], is
+ * in tsl_grammar_report with the status "no effect". `options` and `limits` may be NULL. Errors: SYNTAX, and UNSUPPORTED for what is refused, with line and column; EMPTY, LIMIT,
  * CANCELLED, NO_MEMORY, ARGUMENT. */
 TSL_API tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
                                     const tsl_lark_options *options, const tsl_limits *limits,
@@ -988,6 +990,7 @@ typedef struct tsl_source {
   const tsl_regex_options *regex;
   const char *root; /* the start rule of GBNF or Lark */
   const tsl_limits *limits;
+  const tsl_lark_options *lark; /* its `start` counts where `root` is NULL */
 } tsl_source;
 
 /* Call tsl_grammar_json_schema, tsl_grammar_regex, tsl_grammar_gbnf or, without a resolver,

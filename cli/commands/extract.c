@@ -82,7 +82,8 @@ static int run(int argc, char **argv) {
     else if (s.kind == SOURCE_ARTIFACT)
       code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
     else if (s.kind == SOURCE_GBNF)
-      code = cli_complain("extract: a GBNF grammar has no captures; give --lark, --regex or --schema");
+      code =
+          cli_complain("extract: a GBNF grammar has no captures; give --lark, --regex or --schema");
     else if (s.kind == SOURCE_REGEX && o.count)
       code = cli_complain("extract: --pointer goes with --schema");
     else
@@ -104,7 +105,8 @@ const cli_command cli_extract = {
     "and a group in a look-ahead, or empty at\n"
     "the very end of the round before, may be of that one. PCRE2 finds the groups: what it cannot "
     "read, or gives up on, is an error.\n"
-    "With --lark: {\"content\": text outside of captures, \"tags\": [{\"begin\": name, \"content\": "
+    "With --lark: {\"content\": text outside of captures, \"tags\": [{\"begin\": name, "
+    "\"content\": "
     "text}, ...]}, the captures in their order.\n"
     "With --schema: {\"/json/pointer\": value, ...}.\n"
     "exit codes: 0 written; 1 the text does not match (the byte offset and what was expected go to "

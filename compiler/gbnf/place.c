@@ -204,9 +204,8 @@ static void look_at(placing *p, uint32_t node, bool last) {
 static void look_at_rule(placing *p, uint32_t rule) {
   const tsl__grule *r = &p->g->rules.at[rule];
   p->rule = &p->rules[rule];
-  p->rule->unsure =
-      r->recursive || r->cycle != TSL__G_NO_CYCLE || !r->facts.more || r->size > INLINE_NODES ||
-      r->mark;
+  p->rule->unsure = r->recursive || r->cycle != TSL__G_NO_CYCLE || !r->facts.more ||
+                    r->size > INLINE_NODES || r->mark;
   look_at(p, r->body, true);
 }
 

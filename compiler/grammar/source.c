@@ -11,7 +11,8 @@
 
 tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *s, tsl_grammar **out,
                                tsl_error *error) {
-  const tsl_lark_options lark = {.start = s->root};
+  tsl_lark_options lark = s->lark ? *s->lark : (tsl_lark_options){0};
+  if (s->root) lark.start = s->root;
   *out = NULL;
   switch (s->kind) {
   case TSL_SOURCE_JSON_SCHEMA:
@@ -109,6 +110,12 @@ static void put_limits(writer *w, const tsl_limits *l) {
   put_number(w, l->max_steps);
 }
 
+/* The start rule, wherever it is given. */
+static const char *root_of(const tsl_source *s) {
+  if (!tsl__source_has_root(s)) return NULL;
+  return s->root || s->kind != TSL_SOURCE_LARK || !s->lark ? s->root : s->lark->start;
+}
+
 bool tsl__source_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allocator *a,
                      tsl__key *key) {
   writer w = {a, key, true};
@@ -119,13 +126,14 @@ bool tsl__source_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allo
   put_limits(&w, s->limits);
   if (s->kind == TSL_SOURCE_JSON_SCHEMA) put_schema_options(&w, s->schema);
   if (s->kind == TSL_SOURCE_REGEX) put_regex_options(&w, s->regex);
-  if (tsl__source_has_root(s)) put_string(&w, s->root);
+  if (tsl__source_has_root(s)) put_string(&w, root_of(s));
   put_text(&w, s->text, s->length);
   return w.fine;
 }
 
 bool tsl__source_has_resolver(const tsl_source *s) {
-  return s->kind == TSL_SOURCE_JSON_SCHEMA && s->schema && s->schema->resolver;
+  return (s->kind == TSL_SOURCE_JSON_SCHEMA && s->schema && s->schema->resolver) ||
+         (s->kind == TSL_SOURCE_LARK && s->lark && s->lark->resolver);
 }
 
 /* ---- the copy -------------------------------------------------------------------------------- */
@@ -150,7 +158,7 @@ bool tsl__source_copy_make(const tsl_source *s, const tsl_allocator *a, tsl__sou
   if (s->regex) c->regex = *s->regex;
   if (s->limits) c->limits = *s->limits;
   c->text = copy_text(a, s->text, s->length, &fine);
-  c->root = copy_string(a, tsl__source_has_root(s) ? s->root : NULL, &fine);
+  c->root = copy_string(a, root_of(s), &fine);
   c->base_uri =
       copy_string(a, s->kind == TSL_SOURCE_JSON_SCHEMA ? c->schema.base_uri : NULL, &fine);
   c->schema.base_uri = c->base_uri;
@@ -158,6 +166,9 @@ bool tsl__source_copy_make(const tsl_source *s, const tsl_allocator *a, tsl__sou
   c->source.root = c->root;
   c->source.schema = &c->schema;
   c->source.regex = &c->regex;
+  if (s->lark) c->lark = *s->lark;
+  c->lark.start = c->root;
+  c->source.lark = &c->lark;
   c->source.limits = &c->limits;
   if (!fine) tsl__source_copy_free(c, a);
   return fine;

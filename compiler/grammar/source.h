@@ -25,6 +25,7 @@ typedef struct tsl__source_copy {
   tsl_source source;
   tsl_schema_options schema;
   tsl_regex_options regex;
+  tsl_lark_options lark;
   tsl_limits limits;
   char *text, *root, *base_uri;
 } tsl__source_copy;

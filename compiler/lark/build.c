@@ -17,6 +17,7 @@
  * its name. */
 typedef struct argument {
   uint32_t is_rule, value, counted;
+  uint32_t lazy; /* an expression of a rule that says where it ends */
 } argument;
 
 typedef struct instance {
@@ -70,8 +71,7 @@ static bool same(const builder *b, const instance *i, uint32_t def, uint64_t val
          !memcmp(b->arguments.at + i->first, b->arguments.at + first, count * sizeof(argument));
 }
 
-static uint32_t *slot_of(builder *b, uint32_t def, uint64_t value, uint32_t first,
-                         uint32_t count) {
+static uint32_t *slot_of(builder *b, uint32_t def, uint64_t value, uint32_t first, uint32_t count) {
   uint64_t h = (count ? tsl__hash(b->arguments.at + first, count * sizeof(argument)) : 0) +
                tsl__mix(value) + def;
   for (;; h++) {
@@ -144,19 +144,6 @@ static uint32_t rule_of(builder *b, uint32_t def, uint64_t value, uint32_t first
   return made.rule;
 }
 
-/* The rule of a regular one that is marked: what is ignored stands behind its name. */
-static uint32_t marked_terminal(builder *b, uint32_t def) {
-  tsl__lark *l = b->l;
-  const tsl__ldef d = l->defs.at[def];
-  if (d.rule != TSL__LARK_NOWHERE) return d.rule;
-  uint32_t rule = l->defs.at[def].rule = new_rule(b, &d);
-  uint32_t body = tsl__gbnf_node(l->g, TSL__G_EXPR, d.value, 1, 0);
-  if (failed(b)) return 0;
-  l->g->rules.at[rule].body = body;
-  mark_rule(b, rule, &d);
-  return rule;
-}
-
 /* ---- terminals ------------------------------------------------------------------------------- */
 
 /* What the grammar ignores that the rule being built is of. */
@@ -165,19 +152,39 @@ static tsl__expr skip_of(const builder *b) {
   return l->modules.at[l->modules.at[l->defs.at[b->at.def].module].root].skip;
 }
 
-static uint32_t expression(builder *b, tsl__expr e, bool counted) {
-  e = tsl__expr_seq(b->l->x, e, skip_of(b));
-  return tsl__gbnf_node(b->l->g, TSL__G_EXPR, e, counted, 0);
+static bool is_lazy(const tsl__ldef *d) { return !d->terminal && (d->lazy || d->suffix); }
+
+/* The node of a lexeme: lexeme.c may find that others end it. */
+static uint32_t lexeme(builder *b, tsl__expr e, tsl__expr skip, bool counted, bool lazy) {
+  tsl__lark *l = b->l;
+  tsl__lexeme made = {e, skip, lazy};
+  if (!tsl__vec_push(&l->alloc, &l->lexemes, made)) return no_memory(b), 0;
+  l->lazy |= lazy;
+  return tsl__gbnf_node(l->g, TSL__G_EXPR, tsl__expr_seq(l->x, e, skip), counted,
+                        (uint32_t)l->lexemes.n);
 }
 
 /* The node of a terminal; `d` gives a rule its name, if it needs one. */
-static uint32_t terminal(builder *b, const tsl__ldef *d, tsl__expr e, bool counted) {
-  uint32_t node = expression(b, e, counted);
+static uint32_t terminal(builder *b, const tsl__ldef *d, tsl__expr e, bool counted, bool lazy) {
+  uint32_t node = lexeme(b, e, skip_of(b), counted, lazy);
   if (!counted) return node;
   uint32_t rule = new_rule(b, d);
   if (failed(b)) return 0;
   b->l->g->rules.at[rule].body = node;
   return tsl__gbnf_node(b->l->g, TSL__G_REF, rule, d->at, 0);
+}
+
+/* The rule of a regular one that is marked: what is ignored stands behind its name. */
+static uint32_t marked_terminal(builder *b, uint32_t def) {
+  tsl__lark *l = b->l;
+  const tsl__ldef d = l->defs.at[def];
+  if (d.rule != TSL__LARK_NOWHERE) return d.rule;
+  uint32_t rule = l->defs.at[def].rule = new_rule(b, &d);
+  uint32_t body = lexeme(b, d.value, TSL__EPS, true, is_lazy(&d));
+  if (failed(b)) return 0;
+  l->g->rules.at[rule].body = body;
+  mark_rule(b, rule, &d);
+  return rule;
 }
 
 /* What is ignored, after something else. */
@@ -222,12 +229,13 @@ static bool evaluate(builder *b, uint32_t module, uint32_t node, argument *out) 
   uint32_t def = tsl__lark_find(l, module, name, n.a);
   const tsl__ldef *d = &l->defs.at[def];
   if (tsl__lark_is_regular(d) && (d->captured || d->counted)) {
-    *out = (argument){1, marked_terminal(b, def), 1};
+    *out = (argument){1, marked_terminal(b, def), 1, 0};
     return !failed(b);
   }
   if (tsl__lark_is_regular(d)) {
     out->value = d->value;
     out->counted = (d->traits & TSL__LARK_COUNTED) != 0;
+    out->lazy = is_lazy(d);
     return true;
   }
   out->is_rule = 1;
@@ -249,8 +257,7 @@ static bool call(builder *b, uint32_t module, const tsl__lnode *n, uint32_t *rul
     fine = tsl__vec_push(&l->alloc, &b->arguments, all[i]) || no_memory(b);
   if (all != own) tsl__free(&l->alloc, all, size);
   if (!fine) return false;
-  *rule = rule_of(b, tsl__lark_find(l, module, tsl__lark_text(l, module, n->at), n->c), 0,
-                  first);
+  *rule = rule_of(b, tsl__lark_find(l, module, tsl__lark_text(l, module, n->at), n->c), 0, first);
   return !failed(b);
 }
 
@@ -262,7 +269,7 @@ static uint32_t leaf(builder *b, uint32_t module, uint32_t node) {
     uint32_t name = tsl__gbnf_node(b->l->g, TSL__G_REF, value.value, d->at, 0);
     return value.counted ? and_skip(b, name) : name;
   }
-  return terminal(b, &b->l->defs.at[b->at.def], value.value, value.counted);
+  return terminal(b, &b->l->defs.at[b->at.def], value.value, value.counted, value.lazy);
 }
 
 /* The JSON Schema at a place of a text. */
@@ -293,8 +300,8 @@ static uint32_t start_of(builder *b, uint32_t module, const char *name) {
     return start;
   }
   if (start == TSL__LARK_NOWHERE)
-    return tsl__lark_fail(l, TSL_ERR_SYNTAX, 0, m->import_at,
-                          "the grammar has no rule \"%.100s\"", name),
+    return tsl__lark_fail(l, TSL_ERR_SYNTAX, 0, m->import_at, "the grammar has no rule \"%.100s\"",
+                          name),
            start;
   const tsl__ldef *d = &l->defs.at[start];
   if (d->terminal || d->params || d->declared || d->parametric)
@@ -320,13 +327,13 @@ static uint32_t grammar(builder *b, uint32_t module, const char *name) {
     body = schema(b, module, m.import_at, (uint32_t)m.length - m.import_at);
   } else {
     b->at = (instance){start, rule, 0, 0, 0};
-    argument value = {1, 0, 0};
+    argument value = {1, 0, 0, 0};
     if (!tsl__lark_is_regular(&d))
       value.value = rule_of(b, start, 0, (uint32_t)b->arguments.n);
     else if (d.captured || d.counted)
-      value = (argument){1, marked_terminal(b, start), 1};
+      value = (argument){1, marked_terminal(b, start), 1, 0};
     body = !value.value && tsl__lark_is_regular(&d) && !value.counted
-               ? terminal(b, &d, d.value, d.traits & TSL__LARK_COUNTED)
+               ? terminal(b, &d, d.value, d.traits & TSL__LARK_COUNTED, is_lazy(&d))
                : tsl__gbnf_node(l->g, TSL__G_REF, value.value, d.at, 0);
     if (value.counted) body = and_skip(b, body);
     if (m.skip_first && m.skip != TSL__EPS)

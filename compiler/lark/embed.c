@@ -59,18 +59,18 @@ static uint32_t substrings(tsl__lscan *p, uint32_t start, uint32_t at, const tsl
   const char *how = "";
   const tsl__json *of = chunks_of(root, &how);
   if (!of)
-    return UNSUPPORTED(p, at,
-                       "%%regex takes substring_chunks, substring_words or substring_chars"),
+    return UNSUPPORTED(p, at, "%%regex takes substring_chunks, substring_words or substring_chars"),
            0;
   bool list = how[1] == 'h' && how[2] == 'u'; /* chunks */
   bool right = of->kind == (list ? TSL__JSON_ARRAY : TSL__JSON_STRING);
   for (uint32_t i = 0; list && right && i < of->length; i++)
     right = of->items[i].kind == TSL__JSON_STRING;
   if (!right)
-    return FAIL_AT(p, at + of->offset, "%s", list ? "the chunks are an array of strings"
-                                                  : "words and chars are taken from a string"),
+    return FAIL_AT(p, at + of->offset, "%s",
+                   list ? "the chunks are an array of strings"
+                        : "words and chars are taken from a string"),
            0;
-  tsl__expr e = list           ? tsl__lark_chunks(p->l, of)
+  tsl__expr e = list            ? tsl__lark_chunks(p->l, of)
                 : how[0] == 'w' ? tsl__lark_words(p->l, of->text, of->length)
                                 : tsl__lark_characters(p->l, of->text, of->length);
   return tsl__lark_failed(p->l) ? 0 : tsl__lark_node(p->l, TSL__L_EXPR, start, e, 0, 0);

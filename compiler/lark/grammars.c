@@ -41,7 +41,8 @@ static bool add(tsl__lark *l, const tsl__json *item) {
   if (item->kind != TSL__JSON_OBJECT) return syntax(l, item, "a grammar of the list is an object");
   if (!text == !schema)
     return syntax(l, item, "a grammar of the list has a \"lark_grammar\" or a \"json_schema\"");
-  if (text && text->kind != TSL__JSON_STRING) return syntax(l, text, "\"lark_grammar\" is a string");
+  if (text && text->kind != TSL__JSON_STRING)
+    return syntax(l, text, "\"lark_grammar\" is a string");
   if (schema && schema->kind != TSL__JSON_OBJECT)
     return syntax(l, schema, "\"json_schema\" is an object");
   if (name && name->kind != TSL__JSON_STRING) return syntax(l, name, "\"name\" is a string");

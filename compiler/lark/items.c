@@ -60,7 +60,8 @@ bool tsl__lark_note(tsl__lark *l, uint32_t module, uint32_t at, const char *keyw
            "\"line %u, column %u: %s: ",
            l->report.n ? ", " : "", keyword, place.line, place.column, reason);
   return put_report(l, text, strlen(text), false) &&
-         put_report(l, what, (size_t)tsl__lark_shown(length), true) && put_report(l, "\"}", 2, false);
+         put_report(l, what, (size_t)tsl__lark_shown(length), true) &&
+         put_report(l, "\"}", 2, false);
 }
 
 bool tsl__lark_failed(tsl__lark *l) {
@@ -193,6 +194,7 @@ void tsl__lark_free(tsl__lark *l) {
   tsl__vec_free(a, &l->ignores);
   tsl__vec_free(a, &l->params64);
   tsl__vec_free(a, &l->marks);
+  tsl__vec_free(a, &l->lexemes);
   tsl__vec_free(a, &l->report);
   tsl__arena_free(&l->arena);
   tsl__free(a, l->slots, l->slot_count * sizeof *l->slots);

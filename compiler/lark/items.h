@@ -66,20 +66,20 @@ typedef struct tsl__lbody {
 } tsl__lbody;
 
 typedef struct tsl__ldef {
-  uint32_t module, at, length;  /* its name */
-  bool terminal, declared;      /* `declared` only: it has no body */
-  bool lazy;                    /* [lazy] */
-  bool stops;                   /* `suffix` is of [stop=…] */
-  bool captured, counted;       /* [capture], [max_tokens=…] */
-  bool parametric;              /* name::_ */
-  bool single;                  /* captured, and nothing but one terminal */
-  uint32_t suffix;              /* [suffix=…], [stop=…]: a node, or 0 */
+  uint32_t module, at, length; /* its name */
+  bool terminal, declared;     /* `declared` only: it has no body */
+  bool lazy;                   /* [lazy] */
+  bool stops;                  /* `suffix` is of [stop=…] */
+  bool captured, counted;      /* [capture], [max_tokens=…] */
+  bool parametric;             /* name::_ */
+  bool single;                 /* captured, and nothing but one terminal */
+  uint32_t suffix;             /* [suffix=…], [stop=…]: a node, or 0 */
   uint32_t max_tokens;
-  uint32_t capture, capture_length; /* its name, in the text of the module; */
-  uint32_t capture_node;            /* or a literal, if not 0 */
+  uint32_t capture, capture_length;         /* its name, in the text of the module; */
+  uint32_t capture_node;                    /* or a literal, if not 0 */
   uint32_t temperature, temperature_length; /* in the text of the module; length 0: none */
-  uint32_t first_param, params; /* of `params`: offsets and lengths of names, in turn */
-  uint32_t body;                /* first of bodies */
+  uint32_t first_param, params;             /* of `params`: offsets and lengths of names, in turn */
+  uint32_t body;                            /* first of bodies */
   /* of a terminal: its expression and what terminal.c knows of it */
   uint8_t state;
   uint8_t traits;
@@ -146,6 +146,12 @@ typedef struct tsl__limport {
   uint32_t alias, alias_length; /* 0: none */
 } tsl__limport;
 
+/* A terminal where it stands in a rule. */
+typedef struct tsl__lexeme {
+  tsl__expr text, skip; /* skip: what is ignored after it */
+  bool lazy;            /* of a rule that says where it ends */
+} tsl__lexeme;
+
 typedef struct tsl__lark {
   tsl__exprs *x;
   tsl_allocator alloc;
@@ -166,10 +172,12 @@ typedef struct tsl__lark {
   TSL__VEC(uint32_t) ignores; /* definitions */
   TSL__VEC(tsl__lparam) params64;
   TSL__VEC(tsl__lark_mark) marks;
-  TSL__VEC(char) report; /* items of the grammar's report, as JSON */
-  uint32_t top;          /* the module that has the start */
-  tsl__arena arena;      /* of a list of grammars */
-  uint32_t *slots;            /* names: open addressing, index + 1 */
+  TSL__VEC(tsl__lexeme) lexemes; /* member c of EXPR nodes, less 1 */
+  bool lazy;                     /* one of them is */
+  TSL__VEC(char) report;         /* items of the grammar's report, as JSON */
+  uint32_t top;                  /* the module that has the start */
+  tsl__arena arena;              /* of a list of grammars */
+  uint32_t *slots;               /* names: open addressing, index + 1 */
   uint32_t slot_count;
   tsl_status status;
   tsl_error *error;
@@ -261,5 +269,8 @@ tsl__expr tsl__lark_shortest(tsl__exprs *x, tsl__expr e);
 
 /* build.c: rules to l->g; *root is where to start. */
 bool tsl__lark_build(tsl__lark *l, uint32_t *root);
+
+/* lexeme.c: after that, where lazy lexemes may begin, others end before one is whole. */
+bool tsl__lark_lexemes(tsl__lark *l, uint32_t *root);
 
 #endif

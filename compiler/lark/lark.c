@@ -77,7 +77,7 @@ tsl_status tsl__lark_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   bool fine = begin(&l, text, length) && check_text(&l) &&
               (is_list(&l) ? tsl__lark_grammars(&l) : tsl__lark_parse(&l, 0)) &&
               tsl__lark_import(&l) && tsl__lark_terminals(&l) && tsl__lark_build(&l, &root) &&
-              finish_report(&l);
+              tsl__lark_lexemes(&l, &root) && finish_report(&l);
   if (fine) {
     l.g->wrap = wrap;
     l.g->wrap_ctx = &l;

@@ -49,15 +49,7 @@ typedef enum op {
 } op;
 
 /* What stands in the brackets: a bit, a number, a range, a range and a number, conditions. */
-typedef enum content {
-  NOTHING,
-  BIT,
-  NUMBER,
-  RANGE,
-  RANGE_NUMBER,
-  CONDITION,
-  CONDITIONS
-} content;
+typedef enum content { NOTHING, BIT, NUMBER, RANGE, RANGE_NUMBER, CONDITION, CONDITIONS } content;
 
 static const struct {
   const char *name;
@@ -125,7 +117,8 @@ static bool range(tsl__lscan *p, tsl__lparam *n) {
   if (!tsl__scan_take(p, '[')) return FAIL(p, "expected bits, as [0:8], or _");
   tsl__scan_skip(p, true);
   if (!number(p, &low) || !expect(p, ':') || !number(p, &high) || !expect(p, ']')) return false;
-  if (low >= high || high > 64) return FAIL_AT(p, start, "bits go from a lower to a higher one, up to 64");
+  if (low >= high || high > 64)
+    return FAIL_AT(p, start, "bits go from a lower to a higher one, up to 64");
   n->low = (uint8_t)low;
   n->high = (uint8_t)high;
   return true;
@@ -159,8 +152,9 @@ static bool function(tsl__lscan *p, bool condition, uint32_t depth, tsl__lparam 
     if (strlen(functions[i].name) == length && !memcmp(functions[i].name, p->text + start, length))
       break;
   if (i == count || (functions[i].op >= OP_TRUE) != condition)
-    return FAIL(p, "expected a %s", condition ? "condition, as bit_set(0)"
-                                              : "value: a number, _, set_bit(0), incr(_), …");
+    return FAIL(p, "expected a %s",
+                condition ? "condition, as bit_set(0)"
+                          : "value: a number, _, set_bit(0), incr(_), …");
   p->at += length;
   n->op = (uint8_t)functions[i].op;
   bool bracket = tsl__scan_peek(p) == '(';
@@ -172,7 +166,8 @@ static bool function(tsl__lscan *p, bool condition, uint32_t depth, tsl__lparam 
 static bool read(tsl__lscan *p, bool condition, uint32_t depth, uint32_t *out) {
   tsl__lparam n = {.op = OP_SELF};
   if (depth >= p->l->max_depth) return tsl__scan_too_deep(p, p->at);
-  if (!condition && tsl__scan_peek(p) == '_' && !tsl__scan_begins_name(tsl__scan_byte(p, p->at + 1)))
+  if (!condition && tsl__scan_peek(p) == '_' &&
+      !tsl__scan_begins_name(tsl__scan_byte(p, p->at + 1)))
     return p->at++, keep(p, &n, out);
   if (!condition && tsl__scan_digit(tsl__scan_peek(p))) {
     n.op = OP_NUMBER;

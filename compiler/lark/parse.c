@@ -17,9 +17,10 @@
 
 static uint32_t collect(tsl__lscan *p, tsl__lkind kind, uint32_t at, size_t base) {
   uint32_t node =
-      tsl__scan_failed(p) ? 0
-                : tsl__lark_list(p->l, kind, at, p->pending.n > base ? p->pending.at + base : NULL,
-                                 p->pending.n - base);
+      tsl__scan_failed(p)
+          ? 0
+          : tsl__lark_list(p->l, kind, at, p->pending.n > base ? p->pending.at + base : NULL,
+                           p->pending.n - base);
   p->pending.n = base;
   return node;
 }
@@ -31,7 +32,10 @@ static uint32_t parse_group(tsl__lscan *p, uint32_t depth) {
   uint32_t node = tsl__scan_body(p, depth + 1, false);
   if (tsl__scan_failed(p)) return 0;
   if (!tsl__scan_take(p, end))
-    return FAIL(p, tsl__scan_peek(p) < 0 ? "a group without its '%c'" : "expected an item, '|' or '%c'", end),
+    return FAIL(p,
+                tsl__scan_peek(p) < 0 ? "a group without its '%c'"
+                                      : "expected an item, '|' or '%c'",
+                end),
            0;
   if (end == ')') return node;
   return node ? tsl__lark_node(p->l, TSL__L_REPEAT, start, node, 0, 1) : 0;
@@ -76,7 +80,8 @@ static uint32_t parse_reference(tsl__lscan *p, uint32_t depth) {
   tsl__scan_skip(p, false);
   if (tsl__scan_take(p, '{')) {
     tsl__scan_skip(p, true);
-    if (!tsl__scan_digit(tsl__scan_peek(p)) && tsl__scan_peek(p) != ',') return parse_call(p, start, n, depth);
+    if (!tsl__scan_digit(tsl__scan_peek(p)) && tsl__scan_peek(p) != ',')
+      return parse_call(p, start, n, depth);
   }
   p->at = after;
   if (tsl__scan_take_text(p, "::")) {
@@ -111,13 +116,15 @@ uint32_t tsl__scan_atom(tsl__lscan *p, uint32_t depth, bool *none) {
 static void parse_counts(tsl__lscan *p, size_t start, bool braces, uint32_t *min, uint32_t *max) {
   tsl__scan_skip(p, braces);
   *min = *max = 0;
-  if (!braces || tsl__scan_peek(p) != ',') *min = *max = tsl__scan_number(p, "a count", TSL__GBNF_REPEAT_MAX);
+  if (!braces || tsl__scan_peek(p) != ',')
+    *min = *max = tsl__scan_number(p, "a count", TSL__GBNF_REPEAT_MAX);
   size_t before = p->at;
   tsl__scan_skip(p, braces);
   if (braces ? tsl__scan_take(p, ',') : tsl__scan_take_text(p, "..")) {
     tsl__scan_skip(p, braces);
     *max = TSL__INF;
-    if (!braces || tsl__scan_digit(tsl__scan_peek(p))) *max = tsl__scan_number(p, "a count", TSL__GBNF_REPEAT_MAX);
+    if (!braces || tsl__scan_digit(tsl__scan_peek(p)))
+      *max = tsl__scan_number(p, "a count", TSL__GBNF_REPEAT_MAX);
     before = p->at;
     tsl__scan_skip(p, braces);
   }
@@ -304,8 +311,8 @@ static bool parse_attribute(tsl__lscan *p, tsl__ldef *d) {
   static const struct {
     const char *name;
     bool valued;
-  } all[] = {{"lazy", false},      {"capture", false},    {"suffix", true},
-             {"stop", true},       {"max_tokens", true},  {"temperature", true}};
+  } all[] = {{"lazy", false}, {"capture", false},   {"suffix", true},
+             {"stop", true},  {"max_tokens", true}, {"temperature", true}};
   size_t start = p->at, which = 0, count = sizeof all / sizeof *all;
   uint32_t n = tsl__scan_name_length(p);
   for (; which < count; which++)
@@ -355,8 +362,7 @@ static bool parse_priority(tsl__lscan *p) {
 
 bool tsl__scan_act(tsl__lscan *p, tsl__lhow how, const tsl__ldef *d, uint32_t node) {
   tsl__lark *l = p->l;
-  tsl__laction action = {
-      .how = how, .definition = *d, .node = node, .next = TSL__LARK_NOWHERE};
+  tsl__laction action = {.how = how, .definition = *d, .node = node, .next = TSL__LARK_NOWHERE};
   tsl__lmodule *m = &l->modules.at[p->module];
   uint32_t number = (uint32_t)l->actions.n;
   if (!tsl__vec_push(&l->alloc, &l->actions, action)) return tsl__lark_no_memory(l);
@@ -371,7 +377,8 @@ bool tsl__scan_act(tsl__lscan *p, tsl__lhow how, const tsl__ldef *d, uint32_t no
 bool tsl__scan_definition(tsl__lscan *p, tsl__lhow how) {
   tsl__ldef d = {.module = p->module, .body = TSL__LARK_NOWHERE, .rule = TSL__LARK_NOWHERE};
   bool marked = false, question = false;
-  for (; tsl__scan_peek(p) == '!' || tsl__scan_peek(p) == '?'; marked = true) question |= p->text[p->at++] == '?';
+  for (; tsl__scan_peek(p) == '!' || tsl__scan_peek(p) == '?'; marked = true)
+    question |= p->text[p->at++] == '?';
   d.at = (uint32_t)p->at;
   d.length = tsl__scan_name(p, "the name of a rule or terminal", &d.terminal);
   if (!d.length) return false;

@@ -67,12 +67,13 @@ uint32_t tsl__scan_name_length(const tsl__lscan *p) {
   size_t at = p->at;
   for (;; at++) {
     int c = tsl__scan_byte(p, at), next = tsl__scan_byte(p, at + 1);
-    bool dash = c == '-' && at > p->at && (tsl__scan_lower(next) || tsl__scan_upper(next) || tsl__scan_digit(next));
-    if (!tsl__scan_lower(c) && !tsl__scan_upper(c) && !tsl__scan_digit(c) && c != '_' && !dash) break;
+    bool dash = c == '-' && at > p->at &&
+                (tsl__scan_lower(next) || tsl__scan_upper(next) || tsl__scan_digit(next));
+    if (!tsl__scan_lower(c) && !tsl__scan_upper(c) && !tsl__scan_digit(c) && c != '_' && !dash)
+      break;
   }
   return (uint32_t)(at - p->at);
 }
-
 
 /* Takes a name; *terminal: it is one. 0: there is none, or a bad one. */
 uint32_t tsl__scan_name(tsl__lscan *p, const char *what, bool *terminal) {
@@ -256,8 +257,8 @@ static uint32_t token_ids(tsl__lscan *p, uint32_t start) {
     negated = true; /* any but none */
   } else {
     do {
-      fine = token_range_of(p, &r) && (tsl__vec_push(&p->l->alloc, &all, r) ||
-                                       tsl__lark_no_memory(p->l));
+      fine = token_range_of(p, &r) &&
+             (tsl__vec_push(&p->l->alloc, &all, r) || tsl__lark_no_memory(p->l));
     } while (fine && tsl__scan_take(p, ','));
   }
   if (!tsl__scan_failed(p) && !tsl__scan_take_text(p, "]>")) FAIL(p, "a token id ends with ]>");

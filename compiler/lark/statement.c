@@ -90,7 +90,12 @@ static bool parse_import(tsl__lscan *p, uint32_t start) {
 
 /* ---- options of llguidance ------------------------------------------------------------------- */
 
-typedef enum option_kind { OPTION_SKIP_FIRST, OPTION_REPETITION, OPTION_INVALID, OPTION_NONE } option_kind;
+typedef enum option_kind {
+  OPTION_SKIP_FIRST,
+  OPTION_REPETITION,
+  OPTION_INVALID,
+  OPTION_NONE
+} option_kind;
 
 static bool parse_option(tsl__lscan *p, const tsl__json *o, uint32_t at) {
   static const struct {
@@ -103,7 +108,8 @@ static bool parse_option(tsl__lscan *p, const tsl__json *o, uint32_t at) {
   tsl__lmodule *m = &p->l->modules.at[p->module];
   bool yes = o->kind == TSL__JSON_TRUE, flag = yes || o->kind == TSL__JSON_FALSE;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    if (strlen(all[i].name) != o->key_length || memcmp(all[i].name, o->key, o->key_length)) continue;
+    if (strlen(all[i].name) != o->key_length || memcmp(all[i].name, o->key, o->key_length))
+      continue;
     if (all[i].kind == OPTION_REPETITION) {
       m->skip_once = tsl__json_is(o, "once", 4);
       return m->skip_once || tsl__json_is(o, "many", 4) || tsl__json_is(o, "repeat", 6) ||
@@ -112,8 +118,7 @@ static bool parse_option(tsl__lscan *p, const tsl__json *o, uint32_t at) {
     if (!flag) return FAIL_AT(p, at + o->offset, "%s is true or false", all[i].name);
     if (all[i].kind == OPTION_SKIP_FIRST) m->skip_first = yes;
     if (all[i].kind == OPTION_INVALID && yes)
-      return UNSUPPORTED(p, at + o->offset,
-                         "allow_invalid_utf8 is not supported: texts are UTF-8");
+      return UNSUPPORTED(p, at + o->offset, "allow_invalid_utf8 is not supported: texts are UTF-8");
     return true;
   }
   return tsl__lark_note(p->l, p->module, at, "%llguidance", "the option is not known", o->key,
@@ -136,7 +141,8 @@ static bool parse_options(tsl__lscan *p) {
                    error.message);
   tsl__lmodule *m = &p->l->modules.at[p->module];
   if (fine && !m->llguidance) m->llguidance = true, m->skip_first = false;
-  for (uint32_t i = 0; fine && i < root->length; i++) fine = parse_option(p, &root->items[i], start);
+  for (uint32_t i = 0; fine && i < root->length; i++)
+    fine = parse_option(p, &root->items[i], start);
   tsl__arena_free(&arena);
   return fine && tsl__scan_end_line(p);
 }

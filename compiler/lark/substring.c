@@ -284,8 +284,8 @@ static tsl__expr chunks(tsl__lark *l, const tsl__string *all, uint32_t count) {
   bool fine = m && tsl__exprs_own(l->x, m, free_automaton) &&
               (!count || (keep_chunks(l, m, all, count, order) && build(l, m, order, count)));
   if (!fine) tsl__lark_no_memory(l);
-  if (fine && count) e = expression(m, m->states.at[0].first,
-                                    m->states.at[0].first + m->states.at[0].count, 0);
+  if (fine && count)
+    e = expression(m, m->states.at[0].first, m->states.at[0].first + m->states.at[0].count, 0);
   tsl__free(&l->alloc, order, size);
   return fine ? e : TSL__NONE;
 }

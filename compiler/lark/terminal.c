@@ -284,8 +284,7 @@ static bool add_refs(visits *v, const tsl__ldef *of, uint32_t module, uint32_t n
       return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at, "\"%.*s\" is not defined",
                             tsl__lark_shown(n.a), name);
     if (!l->defs.at[def].terminal)
-      return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at,
-                            "%s cannot use the rule \"%.*s\"",
+      return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at, "%s cannot use the rule \"%.*s\"",
                             of->terminal ? "a terminal"
                                          : "a rule with lazy, suffix, stop or max_tokens is one "
                                            "terminal, and",

@@ -41,9 +41,9 @@ static const struct {
      "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"tree\", "
      "\"content\": \"(()())\"}, {\"begin\": \"tree\", \"content\": \"()\"}, {\"begin\": \"tree\", "
      "\"content\": \"()\"}]}"},
-    {"start: _list{word}\n_list{x}: x (\";\" x)*\nword[capture]: /[a-z]+/\n%ignore \" \"",
-     "a ; bc", "{\"content\": \" ; \", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": "
-               "\"word\", \"content\": \"a\"}, {\"begin\": \"word\", \"content\": \"bc\"}]}"},
+    {"start: _list{word}\n_list{x}: x (\";\" x)*\nword[capture]: /[a-z]+/\n%ignore \" \"", "a ; bc",
+     "{\"content\": \" ; \", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": "
+     "\"word\", \"content\": \"a\"}, {\"begin\": \"word\", \"content\": \"bc\"}]}"},
     {"start: call\ncall[capture]: \"f\" %json {\"type\": \"integer\"} \".\"", "f12.",
      "{\"content\": \"\", \"reasoning\": \"\", \"calls\": [], \"tags\": [{\"begin\": \"call\", "
      "\"content\": \"f12.\"}]}"}};
@@ -97,7 +97,8 @@ static void none(void) {
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 static void counts(void) {
-  tsl_grammar *g = compile("start: \"<\" a \">\" b\na[max_tokens=3]: /[^>]*/\nb[max_tokens=1]: /x+/");
+  tsl_grammar *g =
+      compile("start: \"<\" a \">\" b\na[max_tokens=3]: /[^>]*/\nb[max_tokens=1]: /x+/");
   tsl_matcher *m = NULL;
   tsl_token x = TSL_NO_TOKEN, open = TSL_NO_TOKEN, close = TSL_NO_TOKEN;
   if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) return;
@@ -122,11 +123,13 @@ static void counts(void) {
 
 static void masks_against_the_oracle(void) {
   static const char *const grammars[] = {
-      "start: _list{word} tail\n_list{x}: x (\"; \" x)*\nword[capture]: /[a-z]+/ | \"(\" word \")\"\n"
+      "start: _list{word} tail\n_list{x}: x (\"; \" x)*\nword[capture]: /[a-z]+/ | \"(\" word "
+      "\")\"\n"
       "tail[capture, suffix=\"end\"]: /.*/\n%ignore \" \"",
       "start: p::0\np::_: \"one \" p::set_bit(0) %if bit_clear(0) | \"two \" p::set_bit(1) %if "
       "bit_clear(1)\n | \"three\" %if bit_count_ge(_, 1)",
-      "start: \"say \" Q \".\"\nQ: %regex {\"substring_words\": \"the cat and the dog and the end\"}",
+      "start: \"say \" Q \".\"\nQ: %regex {\"substring_words\": \"the cat and the dog and the "
+      "end\"}",
       "start: a %lark { start: b+\n b: \"(\" b* \")\" | /[0-9]+/ \n %ignore \" \" } a\n"
       "a: <[0-40,60-70]> | <[^0-400]>",
       "start: t \"<end> more\"\nt[stop=\"<end>\"]: /[^#]*/"};

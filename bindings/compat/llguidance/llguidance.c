@@ -280,13 +280,16 @@ static tsl_status compile(tsl_vocab *vocab, const char *kind, const char *data, 
   static const tsl_schema_options any = {.whitespace = TSL_WS_ANY};
   if (!strcmp(kind, "regex"))
     return tsl_grammar_regex(vocab, data, strlen(data), NULL, NULL, out, error);
+  if (!strcmp(kind, "lark") || !strcmp(kind, "llguidance"))
+    return tsl_grammar_lark(vocab, data, strlen(data), NULL, NULL, out, error);
   if (!strcmp(kind, "json_object"))
     data = "{\"type\": \"object\"}";
   else if (strcmp(kind, "json") && strcmp(kind, "json_schema")) {
-    snprintf(error->message, sizeof error->message,
-             "Turnstile has no grammars of type \"%.60s\": there are regex, json, json_schema and "
-             "json_object",
-             kind);
+    snprintf(
+        error->message, sizeof error->message,
+        "Turnstile has no grammars of type \"%.60s\": there are regex, lark, llguidance, json, "
+        "json_schema and json_object",
+        kind);
     return error->status = TSL_ERR_UNSUPPORTED;
   }
   return tsl_grammar_json_schema(vocab, data, strlen(data), &any, NULL, out, error);

@@ -6,13 +6,14 @@
  * Names, arguments, structs and results are those of llguidance 1.9's header, as far as they are
  * here: tokenizers, matchers, and constraints with their parallel masks. What is not declared here
  * (stop controllers, cancellation handles), a program that uses it does not compile with; what is
- * declared and can't be done fails with a message: grammars of type "lark" and "llguidance". Types
- * "regex", "json", "json_schema" and "json_object" work.
+ * declared and can't be done fails with a message. Types "regex", "lark", "llguidance" (a list of
+ * grammars), "json", "json_schema" and "json_object" work.
  *
  * Where it differs, though the calls are the same:
  *   masks      Turnstile's, that is exact; a schema is enforced or refused with its JSON pointer
  *              (in the error message)
  *   regex      ECMA-262 and PCRE's syntax in place of Rust's
+ *   lark       what a grammar means is in docs/lark.md
  *   schemas    x-guidance in a schema is not looked at: white space is free (Turnstile's own calls,
  *              and the stand-in in Python, can do without)
  *   the end    where nothing but the end may come, llguidance's mask has the end-of-sequence

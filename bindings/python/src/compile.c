@@ -33,6 +33,7 @@ typedef struct job {
   tsl_source source;
   tsl_schema_options schema; /* of JSON in tags and tools too */
   tsl_regex_options regex;
+  tsl_lark_options lark;
   tsl_tools_options tools;
   tsl_limits limits;
   PyObject *resolver;  /* borrowed; or NULL */
@@ -177,12 +178,24 @@ static int read_regex(PyObject *options, job *j) {
   return 0;
 }
 
+/* (start, resolver or None) */
+static int read_lark(PyObject *options, job *j) {
+  if (!PyArg_ParseTuple(options, "zO", &j->source.root, &j->resolver)) return -1;
+  j->source.lark = &j->lark;
+  if (j->resolver == Py_None) j->resolver = NULL;
+  if (!j->resolver) return 0;
+  j->lark.resolver = resolve;
+  j->lark.resolver_ctx = j;
+  j->kept = PyList_New(0);
+  return j->kept ? 0 : -1;
+}
+
 static int read_options(PyObject *options, job *j) {
   switch (j->kind) {
   case KIND_JSON_SCHEMA: return read_schema(options, j);
   case KIND_REGEX: return read_regex(options, j);
-  case KIND_GBNF:
-  case KIND_LARK: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
+  case KIND_GBNF: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
+  case KIND_LARK: return read_lark(options, j);
   case KIND_TAGS: return read_tags(options, j);
   default: return read_tools(options, j);
   }

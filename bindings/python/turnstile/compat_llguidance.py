@@ -8,11 +8,11 @@
 
 There are LLTokenizer and LLMatcher, the helpers of llguidance.hf and llguidance.torch
 (from_tokenizer, allocate_token_bitmask, fill_next_token_bitmask, apply_token_bitmask_inplace), and
-grammars from JSON Schema and regular expressions. What there is not: Lark grammars, captures,
-LLInterpreter, slices. As with llguidance, a grammar that is refused gives a matcher in error, whose
+grammars from JSON Schema, regular expressions and Lark (docs/lark.md), a list of grammars as JSON,
+grammar_from, and StructTag. What there is not: captures, LLInterpreter, slices. As with llguidance, a grammar that is refused gives a matcher in error, whose
 get_error() says why; it takes no tokens but the end-of-sequence ones, which its mask has alone.
 
-Where it differs: masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes
+Where it differs: what a Lark grammar means (docs/lark.md), and masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes
 whitespace_flexible alone, and refuses the rest, and so does a schema's own x-guidance, where the
 matcher is in error. A grammar that has ended by an end-of-sequence token says EndOfSentence, and is
 complete again after a rollback of it. compute_ff_tokens leaves out the last token of the forced
@@ -33,10 +33,12 @@ from turnstile.vocab import Vocab, _ids
 __all__ = [
     "LLMatcher",
     "LLTokenizer",
+    "StructTag",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "fill_next_token_bitmask",
     "from_tokenizer",
+    "grammar_from",
 ]
 
 
@@ -135,9 +137,7 @@ class LLMatcher:
 
     @staticmethod
     def grammar_from_lark(lark):
-        raise UnsupportedError(
-            "Turnstile does not read Lark grammars; GBNF is what it has in their place"
-        )
+        return json.dumps({"grammars": [{"lark_grammar": lark}]})
 
     @staticmethod
     def validate_grammar(grammar, tokenizer=None):
@@ -241,6 +241,68 @@ class LLMatcher:
         )
 
 
+def grammar_from(format, text):
+    """A grammar of that format, for LLMatcher: "lark", "json_schema", "json", "regex", "choice" (a
+    list of strings, or its JSON), "llguidance" (a list of grammars).
+    """
+    if format == "lark":
+        return LLMatcher.grammar_from_lark(text)
+    if format in ("json_schema", "json"):
+        return LLMatcher.grammar_from_json_schema(text)
+    if format == "regex":
+        return LLMatcher.grammar_from_regex(text)
+    if format == "choice":
+        choices = json.loads(text) if isinstance(text, str) else text
+        return json.dumps({"turnstile": "choice", "choices": list(choices)})
+    if format in ("gbnf", "ebnf", "cfg", "grammar"):
+        return json.dumps({"turnstile": "gbnf", "text": text})
+    if format == "llguidance":
+        return text
+    raise ValueError(f"Unknown grammar type: {format}")
+
+
+class StructTag:
+    """A call in running text: begin, what the grammar says (a JSON Schema, or a Lark grammar), end.
+    `trigger` is what begin begins with; from it on the text must be a tag.
+    """
+
+    def __init__(self, *, trigger, begin, grammar, end):
+        if not trigger or not begin.startswith(trigger):
+            raise AssertionError("begin must start with trigger, which is not empty")
+        self.trigger, self.begin, self.grammar, self.end = trigger, begin, grammar, end
+
+    @staticmethod
+    def to_grammar(tags, *, assume_special=True, text_regex=r"(.|\n)*"):
+        """A grammar for LLMatcher: text, and tags in it. `assume_special`: a trigger in angle
+        brackets is a special token.
+        """
+        if not tags or "/" in text_regex:
+            raise AssertionError("there are tags, and text_regex has no /")
+        names = " | ".join(f"tag-{i}" for i in range(len(tags)))
+        lines = ["%llguidance {}", f"start: ({names})* tag-end", "tag-end: TAG_TEXT"]
+        lines.append(f"TAG_TEXT: /{text_regex}/")
+        grammars = []
+        for i, tag in enumerate(tags):
+            body = tag.grammar
+            if isinstance(body, str) and not body.lstrip().startswith("{"):
+                grammars.append({"name": f"tag-{i}", "lark_grammar": body})
+                body = f"@tag-{i}"
+            else:
+                body = "%json " + (body if isinstance(body, str) else json.dumps(body))
+            rest = tag.begin[len(tag.trigger) :]
+            parts = [json.dumps(rest) if rest else "", body, json.dumps(tag.end) if tag.end else ""]
+            text = " ".join(part for part in parts if part)
+            if assume_special and tag.trigger.startswith("<") and tag.trigger.endswith(">"):
+                lines.append(f"tag-{i}: TAG_TEXT {tag.trigger} {text}")
+            else:
+                lines.append(f"head-{i}[lazy]: TAG_TEXT {json.dumps(tag.trigger)}")
+                lines.append(f"tag-{i}: head-{i} {text}")
+        lark = "\n".join(lines) + "\n"
+        if not grammars:
+            return lark
+        return json.dumps({"grammars": [{"lark_grammar": lark}, *grammars]})
+
+
 def _unknown(options):
     return f"Turnstile does not know these options of a JSON schema: {', '.join(sorted(options))}"
 
@@ -258,19 +320,20 @@ def _own_options(text):
 def _compile(vocab, grammar):
     if not isinstance(grammar, str):
         raise UnsupportedError(
-            "a grammar is what LLMatcher.grammar_from_json_schema or grammar_from_regex returns"
+            "a grammar is a Lark text, or what LLMatcher.grammar_from_json_schema returns"
         )
     try:
         asked = json.loads(grammar)
     except ValueError:
         asked = None
     if not isinstance(asked, dict) or "turnstile" not in asked:
-        raise UnsupportedError(
-            "Turnstile does not read Lark grammars; use LLMatcher.grammar_from_json_schema or "
-            "grammar_from_regex"
-        )
+        return Grammar.lark(vocab, grammar)  # a grammar, or a list of them
     if asked["turnstile"] == "regex":
         return Grammar.regex(vocab, asked["text"])
+    if asked["turnstile"] == "choice":
+        return Grammar.choice(vocab, asked["choices"])
+    if asked["turnstile"] == "gbnf":
+        return Grammar.gbnf(vocab, asked["text"])
     options = dict(asked["options"])
     flexible = options.pop("whitespace_flexible", True)
     if options or not isinstance(flexible, bool):

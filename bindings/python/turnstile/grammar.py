@@ -150,11 +150,14 @@ class Grammar(_core.Grammar):
         return cls._make("gbnf", vocab, text, (root,), limits)
 
     @classmethod
-    def lark(cls, vocab, text, *, start="start", **limits):
-        """Compile a Lark grammar (docs/lark.md); `start` is its start rule. %import finds the
-        library alone: common, python, unicode.
+    def lark(cls, vocab, text, *, start="start", resolver=None, **limits):
+        """Compile a Lark grammar, or a list of grammars as JSON (docs/lark.md).
+
+        start     its start rule
+        resolver  called with "a/b.lark" for what %import names beyond the library (common, python,
+                  unicode); returns its text as str or bytes, or None. What it raises is raised
         """
-        return cls._make("lark", vocab, text, (start,), limits)
+        return cls._make("lark", vocab, text, (start, resolver), limits)
 
     @classmethod
     def tags(

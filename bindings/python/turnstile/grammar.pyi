@@ -88,6 +88,7 @@ class Grammar(_core.Grammar):
         text: Union[str, bytes],
         *,
         start: Optional[str] = "start",
+        resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None,
         max_memory: int = 0,
         max_stacks: int = 0,
         max_depth: int = 0,
