@@ -208,8 +208,7 @@ static uint32_t place(passes *p, uint32_t node, uint64_t here, uint64_t after);
 
 /* What may begin before each item of a sequence, and after it, to `sets`: two for each. An item
  * after one that may be empty is met in two ways. */
-static bool sets_of(passes *p, const tsl__gnode *n, uint64_t here, uint64_t after,
-                    uint64_t *sets) {
+static bool sets_of(passes *p, const tsl__gnode *n, uint64_t here, uint64_t after, uint64_t *sets) {
   for (uint32_t i = n->b; i-- > 0;) {
     uint64_t own = 0;
     sets[2 * i + 1] = i + 1 == n->b ? after : sets[2 * i + 2];
@@ -254,8 +253,7 @@ static uint32_t place(passes *p, uint32_t node, uint64_t here, uint64_t after) {
   if (failed(p)) return 0;
   switch ((tsl__gkind)n.kind) {
   case TSL__G_EXPR: return confine(p, node, here);
-  case TSL__G_REF:
-    return tsl__gbnf_node(p->g, TSL__G_REF, variant_of(p, n.a, here, after), n.b, 0);
+  case TSL__G_REF: return tsl__gbnf_node(p->g, TSL__G_REF, variant_of(p, n.a, here, after), n.b, 0);
   case TSL__G_SEQ:
   case TSL__G_ALT: return place_list(p, &n, here, after);
   case TSL__G_REPEAT:

@@ -9,15 +9,17 @@
 There are LLTokenizer and LLMatcher, the helpers of llguidance.hf and llguidance.torch
 (from_tokenizer, allocate_token_bitmask, fill_next_token_bitmask, apply_token_bitmask_inplace), and
 grammars from JSON Schema, regular expressions and Lark (docs/lark.md), a list of grammars as JSON,
-grammar_from, and StructTag. What there is not: captures, LLInterpreter, slices. As with llguidance, a grammar that is refused gives a matcher in error, whose
-get_error() says why; it takes no tokens but the end-of-sequence ones, which its mask has alone.
+grammar_from, and StructTag. What there is not: captures, LLInterpreter, slices. As with llguidance,
+a grammar that is refused gives a matcher in error, whose get_error() says why; it takes no tokens
+but the end-of-sequence ones, which its mask has alone.
 
-Where it differs: what a Lark grammar means (docs/lark.md), and masks are Turnstile's, that is exact; `defaults` of grammar_from_json_schema takes
-whitespace_flexible alone, and refuses the rest, and so does a schema's own x-guidance, where the
-matcher is in error. A grammar that has ended by an end-of-sequence token says EndOfSentence, and is
-complete again after a rollback of it. compute_ff_tokens leaves out the last token of the forced
-bytes. Text of special tokens is encoded as text, unless parse_special is given. compute_bitmask has
-mask_words words; negative tokens and counts are ValueError.
+Where it differs: what a Lark grammar means is in docs/lark.md. Masks are Turnstile's, that is
+exact. `defaults` of grammar_from_json_schema takes whitespace_flexible alone, and refuses the rest,
+and so does a schema's own x-guidance, where the matcher is in error. A grammar that has ended by an
+end-of-sequence token says EndOfSentence, and is complete again after a rollback of it.
+compute_ff_tokens leaves out the last token of the forced bytes. Text of special tokens is encoded
+as text, unless parse_special is given. compute_bitmask has mask_words words; negative tokens and
+counts are ValueError.
 
 SPDX-License-Identifier: Apache-2.0
 """
