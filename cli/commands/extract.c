@@ -78,7 +78,7 @@ static int run(int argc, char **argv) {
       code =
           cli_complain("extract: one text is needed, a file or -, not %zu", arguments.rest_count);
     else if (s.kind == SOURCE_NONE)
-      code = cli_complain("extract: one of --schema, --lark and --regex is needed; see --help");
+      code = cli_complain("extract: one of --schema, --regex and --lark is needed; see --help");
     else if (s.kind == SOURCE_ARTIFACT)
       code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
     else if (s.kind == SOURCE_GBNF)
@@ -113,4 +113,4 @@ const cli_command cli_extract = {
     "stderr), or a pointer leads nowhere;\n"
     "2 the call, the schema, the regex or a file is bad.\n",
     run,
-    "--grammar --artifact"};
+    "--grammar --artifact --root"};

@@ -130,8 +130,7 @@ static uint32_t rule_of(builder *b, uint32_t def, uint64_t value, uint32_t first
     if (b->templates++ >= TSL__LARK_INSTANCES_MAX)
       return tsl__lark_fail(b->l, TSL_ERR_LIMIT, d->module, d->at,
                             d->parametric
-                                ? "a parameter has too many values (limit %u rules); bound it by a "
-                                  "condition, as %%if lt(_, 20)"
+                                ? "a parameter has too many values (limit %u)"
                                 : "templates are used with too many lists of arguments (limit %u)",
                             TSL__LARK_INSTANCES_MAX),
              0;
@@ -228,6 +227,7 @@ static bool evaluate(builder *b, uint32_t module, uint32_t node, argument *out) 
   if (given) return *out = *given, true;
   uint32_t def = tsl__lark_find(l, module, name, n.a);
   const tsl__ldef *d = &l->defs.at[def];
+  if (d->traits & TSL__LARK_OPEN) return tsl__lark_open(l, module, n.at);
   if (tsl__lark_is_regular(d) && (d->captured || d->counted)) {
     *out = (argument){1, marked_terminal(b, def), 1, 0};
     return !failed(b);

@@ -251,7 +251,8 @@ enum {
   TSL__LARK_LAZY = 2,     /* it has lazy quantifiers */
   TSL__LARK_LATE = 4,     /* and a greedy one after a lazy one */
   TSL__LARK_VARIABLE = 8, /* it has greedy quantifiers */
-  TSL__LARK_COUNTED = 16  /* it counts far enough to want a frame of its own */
+  TSL__LARK_COUNTED = 16, /* it counts far enough to want a frame of its own */
+  TSL__LARK_OPEN = 32     /* it looks around, and its own text does not decide it */
 };
 typedef TSL__VEC(char) tsl__lark_chars;
 /* False: tsl__lark_fail was called, at `at`. */
@@ -266,6 +267,13 @@ bool tsl__lark_terminals(tsl__lark *l);
 bool tsl__lark_leaf(tsl__lark *l, uint32_t module, uint32_t node, tsl__expr *out, uint8_t *traits);
 /* The shortest texts of e: those of which no beginning is one, too. */
 tsl__expr tsl__lark_shortest(tsl__exprs *x, tsl__expr e);
+
+/* Fails: what stands there is open. */
+bool tsl__lark_open(tsl__lark *l, uint32_t module, uint32_t at);
+
+/* whole.c: the texts of a terminal, its parts read as one regular expression; false: that does not
+ * help. */
+bool tsl__lark_whole(tsl__lark *l, const tsl__ldef *d, tsl__expr *out, uint8_t *traits);
 
 /* build.c: rules to l->g; *root is where to start. */
 bool tsl__lark_build(tsl__lark *l, uint32_t *root);

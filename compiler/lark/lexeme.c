@@ -175,7 +175,7 @@ static uint32_t variant_of(passes *p, uint32_t rule, uint64_t here, uint64_t aft
   variant v = {rule, (uint32_t)p->g->rules.n, here, after};
   if (p->variants.n >= TSL__LARK_INSTANCES_MAX) {
     p->l->status = tsl__fail_at(p->l->error, TSL_ERR_LIMIT, p->g->text, p->g->length, copy.offset,
-                                "lazy rules make too many kinds of places (limit %u rules)",
+                                "lazy rules make too many kinds of places (limit %u)",
                                 TSL__LARK_INSTANCES_MAX);
     return 0;
   }

@@ -56,7 +56,7 @@ bool tsl__scan_push(tsl__lscan *p, uint32_t value) {
 }
 
 bool tsl__scan_too_deep(tsl__lscan *p, size_t at) {
-  return tsl__lark_fail(p->l, TSL_ERR_LIMIT, p->module, at, "nesting is too deep (limit %u)",
+  return tsl__lark_fail(p->l, TSL_ERR_LIMIT, p->module, at, "%s (limit %u)", "nesting is too deep",
                         p->l->max_depth);
 }
 

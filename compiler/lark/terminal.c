@@ -43,7 +43,9 @@ static bool pattern(tsl__lark *l, uint32_t module, const tsl__lnode *n, const ui
     tsl_status status =
         tsl__regex_compile(l->x, chars.at ? chars.at : "", chars.n,
                            out->traits & TSL__LARK_LOOKS ? &flags : NULL, &out->raw, &error);
-    fine = status == TSL_OK ||
+    bool open = status == TSL_ERR_UNSUPPORTED && out->traits & TSL__LARK_LOOKS;
+    if (open) out->traits |= TSL__LARK_OPEN;
+    fine = status == TSL_OK || open ||
            tsl__lark_fail(l, status, module, n->at, "in the regular expression: %s", error.message);
   }
   tsl__vec_free(&l->alloc, &chars);
@@ -97,6 +99,12 @@ static bool leaf(tsl__lark *l, uint32_t module, const tsl__lnode *n, meaning *ou
     out->raw = n->a;
   out->value = out->raw;
   return fine && !tsl__lark_failed(l);
+}
+
+bool tsl__lark_open(tsl__lark *l, uint32_t module, uint32_t at) {
+  return tsl__lark_fail(l, TSL_ERR_UNSUPPORTED, module, at,
+                        "in the regular expression: a look-around, anchor or boundary that may "
+                        "look past the match is not supported");
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */
@@ -193,7 +201,7 @@ static bool both(tsl__lark *l, uint32_t module, const tsl__lnode *n, meaning *ou
     meaning item;
     if (!evaluate(l, module, l->lists.at[n->a + i], &item)) return false;
     out->raw = i ? tsl__expr_and(l->x, out->raw, item.value) : item.value;
-    out->traits |= item.traits & TSL__LARK_COUNTED;
+    out->traits |= item.traits & (TSL__LARK_COUNTED | TSL__LARK_OPEN);
   }
   out->value = out->raw;
   return true;
@@ -223,7 +231,7 @@ static bool evaluate(tsl__lark *l, uint32_t module, uint32_t node, meaning *out)
   case TSL__L_NOT:
     if (!evaluate(l, module, n.a, out)) return false;
     out->raw = out->value = tsl__expr_text_not(l->x, out->value);
-    out->traits &= TSL__LARK_COUNTED;
+    out->traits &= TSL__LARK_COUNTED | TSL__LARK_OPEN;
     return true;
   case TSL__L_CALL:
     return tsl__lark_fail(l, TSL_ERR_SYNTAX, module, n.at, "a terminal cannot use a template");
@@ -246,6 +254,7 @@ static bool evaluate(tsl__lark *l, uint32_t module, uint32_t node, meaning *out)
 bool tsl__lark_leaf(tsl__lark *l, uint32_t module, uint32_t node, tsl__expr *out, uint8_t *traits) {
   meaning m;
   if (!evaluate(l, module, node, &m)) return false;
+  if (m.traits & TSL__LARK_OPEN) return tsl__lark_open(l, module, l->nodes.at[node].at);
   *out = m.value;
   *traits = m.traits;
   return true;
@@ -322,6 +331,17 @@ static bool leave(tsl__lark *l, uint32_t def) {
     all.value = first ? one.value : tsl__expr_alt(l->x, all.value, one.value);
     all.traits |= one.traits;
   }
+  if (all.traits & TSL__LARK_OPEN) {
+    uint8_t counted = all.traits & TSL__LARK_COUNTED, traits = 0;
+    if (tsl__lark_whole(l, d, &all.raw, &traits)) {
+      all.traits = traits | counted;
+      if (!finish(l, d->module, d->at, &all)) return false;
+    } else if (tsl__lark_failed(l)) {
+      return false;
+    }
+    d = &l->defs.at[def];
+    if (all.traits & TSL__LARK_OPEN && !d->terminal) return tsl__lark_open(l, d->module, d->at);
+  }
   if (d->suffix) {
     meaning suffix;
     if (!evaluate(l, d->module, d->suffix, &suffix)) return false;
@@ -362,6 +382,7 @@ static bool skip(tsl__lark *l) {
   for (size_t i = 0; i < l->ignores.n; i++) {
     const tsl__ldef *d = &l->defs.at[l->ignores.at[i]];
     tsl__lmodule *m = &l->modules.at[d->module];
+    if (d->traits & TSL__LARK_OPEN) return tsl__lark_open(l, d->module, d->at);
     if (d->value == TSL__EPS || d->value == TSL__NONE)
       return tsl__lark_fail(l, TSL_ERR_SYNTAX, d->module, d->at,
                             "%%ignore of a terminal that matches %s",

@@ -393,7 +393,19 @@ def extraction():
         err="too many ways for PCRE2",
     )
     expect(2, ["extract", "--regex", "(?<$x>a)", "-"], text="a", err="PCRE2")
-    expect(2, ["extract", "-"], text="a", err="one of --schema and --regex is needed")
+    expect(2, ["extract", "-"], text="a", err="one of --schema, --regex and --lark is needed")
+    named = files("named.lark", 'start: name ","\nname[capture]: /[a-z]+/\n')
+    check(
+        extracted(["--lark", named], "ab,")["tags"] == [{"begin": "name", "content": "ab"}],
+        "a capture of a Lark grammar",
+    )
+    plain = files("plain.lark", 'start: "a"\n')
+    expect(2, ["extract", "--lark", plain, "-"], text="a", err="the grammar has no captures")
+    outer = files("outer.lark", "start: x\n%import named.name -> x\n")
+    folder = str(pathlib.Path(outer).parent)
+    expect(0, ["check", "--lark", outer, "--imports", folder, "-"], text="ab")
+    expect(2, ["check", "--lark", outer, "-"], text="ab", err="there is no resolver")
+    expect(2, ["check", "--regex", "a", "--imports", folder, "-"], text="a", err="--imports")
     anything = files("any.json", {})
     text = (
         '{"a": {"b~/\\u00e9\\ud83d\\ude00": [1, 2.50, {"x": "q\\"w\\n"}]}, "e": [], "f": { }, '
