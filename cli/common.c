@@ -170,6 +170,12 @@ static const char *message_after(const char *name, const char *message) {
   return message + n + strspn(message + n, ": ");
 }
 
+const char *cli_limit_advice(tsl_status status) {
+  return status == TSL_ERR_LIMIT ? ": the grammar takes more than a limit allows there; make it "
+                                   "simpler, or see docs/limits.md"
+                                 : "";
+}
+
 int cli_complain_error(const char *name, const tsl_error *error) {
   if (messages_as_json) return cli_complain_at(name, error);
   char place[64] = "", pointer[300] = "";

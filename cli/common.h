@@ -52,6 +52,8 @@ const char *cli_style_on(FILE *to, cli_style style);
  * `return cli_complain(...)`. */
 int cli_complain(const char *format, ...) CLI_PRINTF(1, 2);
 /* The same for a failed compile or load: name of what was read, line, column, pointer, reason. */
+/* What to do about a limit that was reached, to be added to a message; "" for another status. */
+const char *cli_limit_advice(tsl_status status);
 int cli_complain_error(const char *name, const tsl_error *error);
 /* Are messages wanted as JSON (--json, which every command takes)? cli_complain… see to it
  * themselves. */

@@ -165,8 +165,10 @@ void generation_restart(generation *g) {
   g->closing_count = g->closing_next = 0;
 }
 
-static generation_result failed(const char *what, tsl_status status) {
-  cli_complain("%s: %s", what, tsl_status_name(status));
+/* With the place in the text that there is so far. */
+static generation_result failed(const generation *g, const char *what, tsl_status status) {
+  cli_complain("%s: %s at byte offset %zu%s", what, tsl_status_name(status), g->text.length,
+               cli_limit_advice(status));
   return GENERATION_BAD;
 }
 
@@ -206,14 +208,14 @@ static generation_result take(generation *g, tsl_token token) {
   cli_text_add(&g->text, bytes, n);
   g->tokens++;
   if (tsl_sampler_accept(g->sampler, token) != TSL_OK)
-    return failed("telling the sampler", TSL_ERR_NO_MEMORY);
+    return failed(g, "telling the sampler", TSL_ERR_NO_MEMORY);
   return GENERATION_MORE;
 }
 
 static generation_result take_closing(generation *g, generation_step *step) {
   tsl_token token = g->closing[g->closing_next++];
   tsl_status status = tsl_matcher_accept(g->matcher, token);
-  if (status != TSL_OK) return failed("a token of the shortest completion", status);
+  if (status != TSL_OK) return failed(g, "a token of the shortest completion", status);
   step->closing = true;
   step->draw.token = token;
   step->draw.probability = 1;
@@ -280,7 +282,7 @@ static generation_result draw(generation *g, generation_step *step) {
   uint32_t allowed = step->draw.allowed;
   tsl_status status =
       g->settings->score_all ? tsl_matcher_next_bytes(g->matcher, step->expected) : TSL_OK;
-  if (status != TSL_OK) return failed("what may come next", status);
+  if (status != TSL_OK) return failed(g, "what may come next", status);
   status = score(g);
   if (status == TSL_OK) status = wind_down(g);
   if (status == TSL_OK) status = draw_once(g, &step->draw);
@@ -289,7 +291,7 @@ static generation_result draw(generation *g, generation_step *step) {
   if (status == TSL_OK && g->settings->score_all)
     status = tsl_step_measure(g->logits, width, g->mask, step->draw.token, GENERATION_TOP,
                               step->top, NULL, &step->want);
-  if (status != TSL_OK) return failed("drawing a token", status);
+  if (status != TSL_OK) return failed(g, "drawing a token", status);
   step->draw.allowed = allowed;
   return GENERATION_MORE;
 }
@@ -321,7 +323,7 @@ generation_result generation_next(generation *g, generation_step *step) {
   if (g->tokens >= g->max_tokens)
     return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : GENERATION_CUT;
   tsl_status status = find_mask(g, &step->mask_us);
-  if (status != TSL_OK) return failed("computing a mask", status);
+  if (status != TSL_OK) return failed(g, "computing a mask", status);
   step->draw.allowed = (uint32_t)tsl_mask_count(g->mask, tsl_vocab_logits_width(g->vocab));
   if (g->settings->watch) g->settings->watch(g->settings->watch_ctx, g);
   if (closing) return take_closing(g, step);
@@ -333,10 +335,11 @@ generation_result generation_next(generation *g, generation_step *step) {
   if (tsl_matcher_is_terminated(g->matcher)) return GENERATION_DONE;
   if (g->tight || fits(g, left - 1)) return take(g, step->draw.token);
   status = tsl_matcher_rollback(g->matcher, 1);
-  if (status != TSL_OK) return failed("taking a token back", status);
+  if (status != TSL_OK) return failed(g, "taking a token back", status);
   if (tsl_matcher_is_complete(g->matcher)) return GENERATION_DONE;
   if (plan_closing(g) && g->closing_count > 0) return take_closing(g, step);
   /* it cannot be closed: write on, it will be cut */
   status = tsl_matcher_accept(g->matcher, step->draw.token);
-  return status == TSL_OK ? take(g, step->draw.token) : failed("accepting a token again", status);
+  return status == TSL_OK ? take(g, step->draw.token)
+                          : failed(g, "accepting a token again", status);
 }

@@ -100,7 +100,8 @@ int position_follow(tsl_matcher *matcher, const char *name, const char *text, si
     return say_where(matcher, name, text, all, all);
   }
   if (status != TSL_REJECTED)
-    return cli_complain("%s: %s while following the text", name, tsl_status_name(status));
+    return cli_complain("%s: %s at byte offset %zu while following the text%s", name,
+                        tsl_status_name(status), begin + accepted, cli_limit_advice(status));
   status = tsl_matcher_accept_bytes(matcher, text + begin, accepted, NULL);
   if (status != TSL_OK)
     return cli_complain("%s: %s at byte offset %zu", name, tsl_status_name(status),

@@ -388,6 +388,42 @@ static int check_options(const source *s) {
   return CLI_OK;
 }
 
+/* The inside of a JSON string, up to its quote. */
+static size_t string_length(const char *text) {
+  size_t n = 0;
+  while (text[n] && text[n] != '"') n += text[n] == '\\' && text[n + 1] ? 2 : 1;
+  return n;
+}
+
+/* Print a string of a report, whose escapes are those of quotes and backslashes. */
+static void print_string(const char *text, size_t n) {
+  char *plain = cli_allocate(n + 1, 1);
+  size_t k = 0;
+  for (size_t i = 0; i < n; i++) plain[k++] = text[i] == '\\' && i + 1 < n ? text[++i] : text[i];
+  plain[k] = 0;
+  cli_print_plain(stderr, plain);
+  free(plain);
+}
+
+/* What the schema hardly means as it says, a line each on stderr. */
+static void print_warnings(const source *s) {
+  static const char pointer[] = "{\"pointer\":\"", reason[] = "\"reason\":\"";
+  static const char warning[] = "\",\"warning\":true}";
+  const char *at = s->kind == SOURCE_SCHEMA ? tsl_grammar_report(s->grammar) : NULL;
+  while (at && (at = strstr(at, pointer)) != NULL) {
+    const char *where = at + sizeof pointer - 1, *why = where + string_length(where);
+    if (!(why = strstr(why, reason))) return;
+    why += sizeof reason - 1;
+    at = why + string_length(why);
+    if (strncmp(at, warning, sizeof warning - 1)) continue;
+    fputs("turnstile: warning: ", stderr);
+    print_string(where, string_length(where));
+    fputs(": ", stderr);
+    print_string(why, (size_t)(at - why));
+    putc('\n', stderr);
+  }
+}
+
 int source_open(source *s) {
   tsl_error error = {0};
   if (check_options(s) != CLI_OK) return CLI_BAD;
@@ -402,6 +438,7 @@ int source_open(source *s) {
   s->compile_us = cli_now() - start;
   free_documents(s);
   if (status != TSL_OK) add_advice(s, &error);
+  if (status == TSL_OK) print_warnings(s);
   return status == TSL_OK ? CLI_OK : cli_complain_error(source_name(s), &error);
 }
 

@@ -453,7 +453,9 @@ TSL_API void tsl_grammar_release(tsl_grammar *grammar);           /* NULL is all
 TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
 
 /* What is enforced, as a JSON array. Each item is {"pointer", "keyword", "status", "reason"}; the
- * status is "enforced" or "no effect". For regex and GBNF the array is empty. NUL-terminated; lives
+ * status is "enforced" or "no effect". An item has "warning": true as well where the schema hardly
+ * means what it says: a misspelled keyword, a schema inside a wrapper, a required name for which a
+ * closed object has no place. The reason then says what was meant. For regex and GBNF the array is empty. NUL-terminated; lives
  * as long as the grammar. NULL when out of memory.
  * Cost: the first call makes it, about as fast as the schema is read. */
 TSL_API const char *tsl_grammar_report(const tsl_grammar *grammar);

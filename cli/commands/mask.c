@@ -62,7 +62,8 @@ static int show(const source *s, tsl_matcher *matcher, const settings *o) {
   double elapsed = cli_now() - start;
   int code = CLI_OK;
   if (status != TSL_OK) {
-    code = cli_complain("mask: %s", tsl_status_name(status));
+    code = cli_complain("mask: %s after the text%s", tsl_status_name(status),
+                        cli_limit_advice(status));
   } else {
     list_tokens(s->vocab, mask, o);
     fflush(stdout);

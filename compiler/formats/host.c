@@ -1,9 +1,8 @@
 /* host.c - host names: labels of limited length in a name of limited length.
  *
  * Problem   Letters, digits and hyphens (RFC 1123 section 2.1), 63 octets a label and 253 in all
- *           (RFC 1035), no hyphen at either end of a label, "--" in third and fourth place only
- *           after "xn" (RFC 5891 section 4.2.3.1): as one expression this is an intersection of
- *           counted loops, whose derivatives are slow to make.
+ *           (RFC 1035), no hyphen at either end of a label: as one expression this is an
+ *           intersection of counted loops, whose derivatives are slow to make.
  * Idea      An automaton in C with two counters and a handful of positions inside a label. A state
  *           that can't end within the limits is not entered.
  * A-labels  After "xn--" comes Punycode (RFC 3492): ASCII characters and a hyphen, or neither; then
@@ -14,7 +13,8 @@
  *           letter. The deltas begin after the last hyphen: each hyphen begins them anew. Whether
  *           all of it decodes to a valid U-label is not checked.
  * Idn       In an internationalised name (ctx is then that of idn.c) any of four dots ends a label,
- *           and a label of either kind may follow.
+ *           and a label of either kind may follow. "--" in third and fourth place only after "xn"
+ *           there (RFC 5891 section 4.2.3.1); a plain name may have it anywhere, as n4---eu-1.
  * Tested by tests/formats/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -74,7 +74,7 @@ static uint32_t to_go(host s) {
 static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
 static bool is_letter(uint8_t b) { return (b | 0x20) >= 'a' && (b | 0x20) <= 'z'; }
 
-static uint32_t after_hyphen(host s, bool *ok) {
+static uint32_t after_hyphen(host s, bool idn, bool *ok) {
   *ok = s.at != LABEL_BEGIN;
   if (s.at == XN_N) return XN_HYPHEN;
   if (s.at == XN_HYPHEN) return DELTA_BEGIN;
@@ -82,7 +82,7 @@ static uint32_t after_hyphen(host s, bool *ok) {
     *ok = s.label != 4 && !(s.label == 7 && s.at == DELTA_BEGIN);
     return DELTA_BEGIN;
   }
-  if (s.label == 3 && s.at == AFTER_HYPHEN) *ok = false;
+  if (idn && s.label == 3 && s.at == AFTER_HYPHEN) *ok = false;
   return AFTER_HYPHEN;
 }
 
@@ -102,13 +102,13 @@ static uint32_t after_character(host s, uint8_t byte) {
 }
 
 /* The state after a byte; false if there is none. */
-static bool next_host(host s, uint8_t byte, host *out) {
+static bool next_host(host s, bool idn, uint8_t byte, host *out) {
   bool ok = true;
   *out = s;
   if (s.label == LABEL_MAX && byte != '.') return false; /* never if it is free */
   out->label++;
   if (byte == '-') {
-    out->at = after_hyphen(s, &ok);
+    out->at = after_hyphen(s, idn, &ok);
   } else if (byte == '.') {
     ok = to_go(s) == 0;
     out->at = LABEL_BEGIN;
@@ -187,7 +187,8 @@ static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byt
   host s = unpack(param), next;
   if (ctx && (byte == '.' || byte >= 0x80))
     return to_go(s) == 0 ? tsl__format_idn_dot(x, ctx, s.total, byte) : TSL__NONE;
-  return next_host(s, byte, &next) ? tsl__expr_native(x, &host_ops, ctx, pack(next)) : TSL__NONE;
+  return next_host(s, ctx != NULL, byte, &next) ? tsl__expr_native(x, &host_ops, ctx, pack(next))
+                                                : TSL__NONE;
 }
 
 tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total) {

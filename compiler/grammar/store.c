@@ -35,6 +35,7 @@
 #include "compiler/states/outline.h"
 #include "runtime/artifact/artifact.h"
 #include "runtime/vocab/build.h"
+#include "runtime/vocab_files/cache.h"
 
 #define PATH_BYTES 4096u
 /* unless the caller says otherwise: whoever asks for a grammar waits while it is listed */
@@ -349,9 +350,9 @@ static tsl_status compile_locked(store *s, int file, tsl_grammar **out, tsl_erro
 static tsl_status get(store *s, const char *folder, tsl_grammar **out, tsl_error *error) {
   tsl_status status;
   int file;
-  if (!find_paths(s, folder)) return compile(s, out, error);
+  if (!find_paths(s, folder) || !tsl__folder_trusted(folder)) return compile(s, out, error);
   if (load(s, out, &status, error) || status != TSL_OK) return status;
-  mkdir(folder, 0777); /* what is wrong with the folder shows when the draft is opened */
+  mkdir(folder, 0700); /* what is wrong with the folder shows when the draft is opened */
   int locked = lock_draft(s, &file);
   if (locked == HURRY)
     return tsl__fail(error, TSL_ERR_CANCELLED, "%s",

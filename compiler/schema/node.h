@@ -266,9 +266,17 @@ bool tsl__schema_plain_containers(struct schema *s, sid id, struct plain_contain
  * and no object of just any kind? */
 bool tsl__schema_plain_container(struct schema *s, sid id);
 
-/* ---- report.c -------------------------------------------------------------------------------- */
+/* ---- blame.c --------------------------------------------------------------------------------- */
 /* Fail with TSL_ERR_EMPTY, naming the keywords of an unsatisfiable node that clash. */
 void tsl__schema_blame(struct schema *s, sid id);
+#define TSL__NAME_SHOWN 100 /* bytes of a name that a message shows */
+/* The first name that `asks` requires and for which `closed` has no place, as it allows no members
+ * but its properties; NULL: there is none. */
+const tsl__json *tsl__schema_misplaced(const struct schema *s, const struct node *asks,
+                                       const struct node *closed);
+/* Say so, with the property of n that may be meant. `out`: 2 * TSL__NAME_SHOWN + 128 bytes. */
+void tsl__schema_say_misplaced(struct schema *s, const struct node *n, const tsl__json *name,
+                               char *out, size_t size);
 
 /* ---- metaschemas.c --------------------------------------------------------------------------- */
 /* The metaschema of this URI (without fragment): those of all drafts, so that $ref to them needs no

@@ -1,4 +1,4 @@
-/* report.c - what the compiler says about a schema: what is enforced, as JSON, and what clashes.
+/* report.c - what the compiler says about a schema: what is enforced, as JSON, with warnings.
  *
  * One entry per keyword of every subschema that something in effect leads to: {"pointer": …,
  * "keyword": …, "status": "enforced" | "no effect", "reason": …}. Keywords that never assert
@@ -12,16 +12,9 @@
  * Tested by tests/schema/test_schema.c and tests/programs/test_report.py, which walks schemas in
  *           its own way and compares.
  *
- * Where nothing satisfies a schema, the error names the keywords that clash: a copy of the
- * subschema loses one keyword after the other, as long as it stays unsatisfiable. What is left is a
- * smallest set that clashes. Where that set only leads to another subschema that nothing satisfies
- * by itself (a reference, a required member, items that must be there), the search goes on there.
- * Cost does not matter: it is the way to an error.
- *
- * Example   {"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2, "title": "A"}},
- *           "required": ["a"], "type": "object"} -> "/properties/a/minimum clashes with
- *           /properties/a/maximum and /properties/a/type": without any of the three there is a
- *           value.
+ * Warnings  An entry has "warning": true where the schema hardly means what it says: a word that
+ *           looks like a keyword, a schema that stands inside a wrapper, a member that can never be
+ *           written. tsl__schema_nearest finds the name that was meant.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -98,7 +91,8 @@ static void push_index(struct report *r, uint32_t index) {
   push(r, digits + n, sizeof digits - n);
 }
 
-static void entry(struct report *r, const tsl__json *keyword, const char *reason) {
+static void entry(struct report *r, const tsl__json *keyword, const char *reason, bool enforced,
+                  bool warning) {
   size_t n = r->pointer.n;
   push(r, keyword->key, keyword->key_length);
   if (r->failed) return;
@@ -107,13 +101,15 @@ static void entry(struct report *r, const tsl__json *keyword, const char *reason
   put_escaped(r, r->pointer.at, r->pointer.n);
   PUT(r, "\",\"keyword\":\"");
   put_escaped(r, keyword->key, keyword->key_length);
-  if (reason) {
-    PUT(r, "\",\"status\":\"no effect\",\"reason\":\"");
-    put_escaped(r, reason, strlen(reason));
-  } else {
+  if (enforced)
     PUT(r, "\",\"status\":\"enforced\",\"reason\":\"");
-  }
-  PUT(r, "\"}");
+  else
+    PUT(r, "\",\"status\":\"no effect\",\"reason\":\"");
+  if (reason) put_escaped(r, reason, strlen(reason));
+  if (warning)
+    PUT(r, "\",\"warning\":true}");
+  else
+    PUT(r, "\"}");
   r->pointer.n = n;
 }
 
@@ -228,17 +224,54 @@ static void reach_all(struct report *r) {
 
 /* ---- going through the documents ------------------------------------------------------------- */
 
+/* Members of requests and tools in which people write a schema. */
+static bool is_wrapper(const tsl__json *v) {
+  static const char *const words[] = {"schema",      "inputSchema",  "input_schema",   "parameters",
+                                      "json_schema", "outputSchema", "response_schema"};
+  static const char *const parts[] = {"type", "properties", "$ref", "anyOf", "schema"};
+  bool wraps = false, schema = false;
+  for (size_t i = 0; i < sizeof words / sizeof *words && !wraps; i++)
+    wraps = v->key_length == strlen(words[i]) && !memcmp(v->key, words[i], v->key_length);
+  for (size_t i = 0; wraps && v->kind == TSL__JSON_OBJECT && i < sizeof parts / sizeof *parts; i++)
+    schema = schema || tsl__json_get(v, parts[i], strlen(parts[i]));
+  return wraps && schema;
+}
+
+/* A word that is no keyword, at the root or elsewhere. */
+static void unknown(struct report *r, const tsl__json *at, const tsl__json *word) {
+  const char *other = meant(word->key, word->key_length);
+  char text[2 * WORD_MAX + 64];
+  if (at == r->s->root && !tsl__node_of(r->s, at->user)->mask && is_wrapper(word)) {
+    snprintf(text, sizeof text, "no keyword: the schema itself is what \"%.*s\" holds",
+             (int)word->key_length, word->key);
+    entry(r, word, text, false, true);
+  } else if (other) {
+    snprintf(text, sizeof text, "no keyword: is %s meant?", other);
+    entry(r, word, text, false, true);
+  }
+}
+
+/* A name that is required, and that a closed object has no place for. */
+static bool misplaced(struct report *r, const struct node *n, const tsl__json *keyword) {
+  char text[TSL__NAME_SHOWN * 2 + 128];
+  const tsl__json *name = tsl__schema_misplaced(r->s, n, n);
+  if (!name) return false;
+  tsl__schema_say_misplaced(r->s, n, name, text, sizeof text);
+  entry(r, keyword, text, true, true);
+  return true;
+}
+
 static void entries(struct report *r, const tsl__json *at) {
   const struct node *n = tsl__node_of(r->s, at->user);
   for (uint32_t i = 0; i < at->length; i++) {
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length);
-    const char *other = k == KW_COUNT ? meant(at->items[i].key, at->items[i].key_length) : NULL;
-    char unknown[WORD_MAX + 32];
-    if (other) snprintf(unknown, sizeof unknown, "no keyword: is %s meant?", other);
-    if (k != KW_COUNT)
-      entry(r, &at->items[i], reason(r, n, &at->items[i], k));
-    else if (other)
-      entry(r, &at->items[i], unknown);
+    if (k == KW_COUNT) {
+      unknown(r, at, &at->items[i]);
+      continue;
+    }
+    const char *why = reason(r, n, &at->items[i], k);
+    if (why || k != KW_REQUIRED || !misplaced(r, n, &at->items[i]))
+      entry(r, &at->items[i], why, !why, false);
   }
 }
 
@@ -290,112 +323,4 @@ const char *tsl__schema_report(void *schema) {
   tsl__vec_free(s->alloc, &r.reached);
   tsl__free(s->alloc, r.marks, marks);
   return report;
-}
-
-/* ---- keywords that clash --------------------------------------------------------------------- */
-
-#define STEPS_MAX 64 /* subschemas looked into */
-
-static bool empty(struct schema *s, sid id) {
-  lit l = POS(id);
-  return tsl__schema_shortest(s, tsl__schema_goal(s, &l, 1, 0)) == TSL__INF;
-}
-
-/* A copy of a node with some of its keywords; UINT32_MAX when out of memory. */
-static sid with_keywords(struct schema *s, sid id, uint64_t mask) {
-  const struct node *n = tsl__node_of(s, id);
-  struct node *copy = tsl__schema_alloc(s, sizeof *copy);
-  struct keyword_value *values = tsl__schema_alloc(s, (KW_COUNT + 1) * sizeof *values);
-  if (!copy || !values) return UINT32_MAX;
-  *copy = *n;
-  copy->mask = n->mask & mask;
-  copy->values = values;
-  copy->strings = copy->not_strings = NULL;
-  copy->looked_at = copy->nests = copy->has_scalars = false;
-  copy->alone = 0;
-  for (unsigned k = 0; k < KW_COUNT; k++)
-    if (tsl__has(copy, k)) *values++ = *tsl__keyword(n, k);
-  if (!tsl__has(copy, KW_TYPE)) {
-    copy->types = T_ALL;
-    copy->integer = copy->digits = false;
-  }
-  tsl__node_limit_types(copy);
-  if (!tsl__vec_push(s->alloc, &s->nodes, copy)) return UINT32_MAX;
-  if (s->nodes_read + 1 == s->nodes.n) s->nodes_read++;
-  return (sid)s->nodes.n - 1;
-}
-
-/* Less keyword k, if it is not needed. */
-static uint64_t without(struct schema *s, sid id, uint64_t mask, unsigned k) {
-  uint64_t less = mask & ~((uint64_t)1 << k);
-  sid copy = less == mask ? UINT32_MAX : with_keywords(s, id, less);
-  return copy != UINT32_MAX && tsl__schema_ok(s) && empty(s, copy) ? less : mask;
-}
-
-/* A smallest set of keywords of an unsatisfiable node that is unsatisfiable. */
-static uint64_t clashing(struct schema *s, sid id) {
-  uint64_t mask = tsl__node_of(s, id)->mask;
-  mask = without(s, id, mask, KW_UNIQUE_ITEMS);
-  if ((mask >> KW_UNIQUE_ITEMS) & 1u) return mask; /* with fewer keywords it might be refused */
-  for (unsigned k = KW_COUNT; k-- > 0;) mask = without(s, id, mask, k);
-  return mask;
-}
-
-/* A subschema of these keywords that nothing satisfies by itself, UINT32_MAX if there is none. */
-static sid empty_child(struct schema *s, const struct node *n, uint64_t mask) {
-  static const uint8_t in_place[] = {KW_REF,    KW_DYNAMIC_REF, KW_RECURSIVE_REF,
-                                     KW_ALL_OF, KW_ITEMS,       KW_CONTAINS};
-  for (size_t i = 0; i < sizeof in_place; i++) {
-    const struct keyword_value *v =
-        (mask >> in_place[i]) & 1u ? tsl__keyword(n, in_place[i]) : NULL;
-    for (uint32_t j = 0; v && j < v->count; j++)
-      if (empty(s, v->children[j])) return v->children[j];
-  }
-  const struct keyword_value *names =
-      (mask >> KW_REQUIRED) & 1u ? tsl__keyword(n, KW_REQUIRED) : NULL;
-  const struct keyword_value *members =
-      (mask >> KW_PROPERTIES) & 1u ? tsl__keyword(n, KW_PROPERTIES) : NULL;
-  for (uint32_t i = 0; names && members && i < names->value->length; i++) {
-    const tsl__json *m =
-        tsl__json_get(members->value, names->value->items[i].text, names->value->items[i].length);
-    if (m && empty(s, members->children[m - members->value->items]))
-      return members->children[m - members->value->items];
-  }
-  return UINT32_MAX;
-}
-
-static void describe(struct schema *s, const struct node *n, uint64_t mask) {
-  char text[480];
-  size_t used = 0;
-  const tsl__json *first = NULL;
-  for (unsigned k = 0; k < KW_COUNT; k++) {
-    char pointer[256];
-    if (!((mask >> k) & 1u)) continue;
-    const tsl__json *at = tsl__keyword(n, k)->value;
-    size_t length = tsl__json_pointer(s->root, at, pointer, sizeof pointer);
-    if (!first) first = at;
-    if (length == SIZE_MAX || length >= sizeof pointer || used + length + 8 >= sizeof text)
-      continue;
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", pointer);
-  }
-  if (!first || !used)
-    tsl__schema_fail(s, TSL_ERR_EMPTY, n->at, "no value satisfies the schema");
-  else if (mask & (mask - 1))
-    tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema: %s clash", text);
-  else
-    tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema because of %s", text);
-}
-
-void tsl__schema_blame(struct schema *s, sid id) {
-  uint64_t mask = 0;
-  sid blamed = id; /* the mask is of its keywords */
-  for (int steps = 0; steps < STEPS_MAX && tsl__schema_ok(s); steps++) {
-    const struct node *n = tsl__node_of(s, id);
-    mask = clashing(s, id);
-    blamed = id;
-    sid child = n->mask ? empty_child(s, n, mask) : UINT32_MAX;
-    if (child == UINT32_MAX || !tsl__node_of(s, child)->at || !tsl__node_of(s, child)->mask) break;
-    id = child;
-  }
-  if (tsl__schema_ok(s)) describe(s, tsl__node_of(s, blamed), mask);
 }

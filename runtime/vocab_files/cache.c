@@ -77,8 +77,15 @@ static uint32_t layout(void) {
 
 static uint64_t align(uint64_t at) { return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
+bool tsl__folder_trusted(const char *directory) {
+  struct stat found;
+  if (stat(directory, &found)) return true;
+  return (found.st_uid == geteuid() || !found.st_uid) && !(found.st_mode & S_IWOTH);
+}
+
 bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16],
                            const char *end) {
+  if (!tsl__folder_trusted(directory)) return false;
   char hex[33];
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", key[i]);
   int n = snprintf(path, TSL__CACHE_PATH, "%s/%s%s", directory, hex, end);
@@ -171,7 +178,7 @@ tsl_status tsl__vocab_cache_write(const tsl_vocab *v, const char *directory,
     return TSL_ERR_IO;
   list_sections(v, list);
   fill_header(&h, v, key, list);
-  mkdir(directory, 0777); /* what is wrong with the directory shows when the file is opened */
+  mkdir(directory, 0700); /* what is wrong with the directory shows when the file is opened */
   if (!write_file(draft, &h, list)) return TSL_ERR_IO;
   if (!rename(draft, path)) return TSL_OK;
   unlink(draft);

@@ -110,7 +110,7 @@ static void write_note(const char *directory, const note *n) {
   /* as with entries: each thread's own */
   snprintf(end, sizeof end, ".%ld.%llx.draft", (long)getpid(), (unsigned long long)(uintptr_t)path);
   if (!note_path(path, directory, n, ".tslknown") || !note_path(draft, directory, n, end)) return;
-  mkdir(directory, 0777);
+  mkdir(directory, 0700);
   int file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return;
   bool ok = write(file, n, sizeof *n) == (ssize_t)sizeof *n;

@@ -116,7 +116,7 @@ static void test_calendar(void) {
 /* ---- host names ------------------------------------------------------------------------------ */
 
 /* The rules of compiler/formats/host.c once more, as a pattern. */
-#define LDH_LABEL "(?!..--)[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?"
+#define LDH_LABEL "(?![Xx][Nn]--)[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?"
 #define FIRST_DELTA "(?:[aA]|[b-zB-Z0-9][aA]|[b-zB-Z0-9]{2}[0-9]*[a-zA-Z])"
 #define A_LABEL                                                                        \
   "(?=[A-Za-z0-9\\-]{5,63}(?![A-Za-z0-9\\-]))[Xx][Nn]--(?!-|..--)(?:[A-Za-z0-9\\-]+-)" \

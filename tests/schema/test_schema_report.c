@@ -243,6 +243,86 @@ static void test_report_of_vocabularies(void) {
   tsl_grammar_release(g);
 }
 
+/* ---- who is to blame ------------------------------------------------------------------------- */
+
+/* The schema has no grammar, and the error says so with these words, at this place. */
+static void blamed(const char *schema, const char *pointer, const char *words) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status =
+      tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
+  CHECKF(status != TSL_OK && !strcmp(error.pointer, pointer) && strstr(error.message, words),
+         "%s: at %s: %s", schema, error.pointer, error.message);
+  tsl_grammar_release(g);
+}
+
+#define CLOSED(names, required)                                               \
+  "{\"type\":\"object\",\"properties\":{" names "},\"required\":[\"" required \
+  "\"],\"additionalProperties\":false}"
+
+static void test_blame(void) {
+  static const char endless[] = "without end";
+  blamed(CLOSED("\"first_name\":{},\"last_name\":{}", "lastname"), "/required/0",
+         "\"lastname\" is required, but additional properties are not allowed: is \"last_name\"");
+  blamed(CLOSED("\"colour\":{}", "color"), "/required/0", "is \"colour\" meant?");
+  blamed(CLOSED("\"userId\":{},\"usage\":{}", "user_id"), "/required/0", "is \"userId\" meant?");
+  blamed(CLOSED("\"a\":{}", "zzzz"), "/required/0", "\"zzzz\" is required");
+  blamed("{\"properties\":{\"u\":" CLOSED("\"abcd\":{}", "abdc") "},\"required\":[\"u\"],"
+                                                             "\"type\":\"object\"}",
+         "/properties/u/required/0", "is \"abcd\" meant?");
+  blamed("{\"items\":" CLOSED("\"name\":{}", "nmae") ",\"minItems\":1,\"type\":\"array\"}",
+         "/items/required/0", "is \"name\" meant?");
+  blamed("{\"allOf\":[" CLOSED("\"a\":{}", "a") "," CLOSED("\"b\":{}", "b") "]}", "/allOf",
+         "unevaluatedProperties beside allOf");
+  blamed("{\"$defs\":{\"A\":" CLOSED(
+             "\"a\":{}", "a") "},\"allOf\":[{\"$ref\":\"#/$defs/A\"}," CLOSED("\"b\":{}", "b") "]}",
+         "/allOf", "is required, but subschema");
+  blamed("{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"a\"]}",
+         "/properties/a", endless);
+  blamed("{\"type\":\"array\",\"items\":{\"$ref\":\"#\"},\"minItems\":1}", "/items", endless);
+}
+
+static void test_references(void) {
+  static const char meant[] = "is \"#/$defs/F\" meant?";
+  blamed("{\"$ref\":\"/$defs/F\",\"$defs\":{\"F\":{}}}", "/$ref", meant);
+  blamed("{\"$ref\":\"#/definitions/F\",\"$defs\":{\"F\":{}}}", "/$ref", meant);
+  blamed("{\"$ref\":\"#/def/F\",\"$defs\":{\"F\":{}}}", "/$ref", meant);
+  blamed("{\"$ref\":\"#F\",\"$defs\":{\"F\":{}}}", "/$ref", meant);
+  blamed("{\"$ref\":\"F\",\"$defs\":{\"F\":{}}}", "/$ref", meant);
+  blamed("{\"$ref\":\"#/$defs/F\",\"definitions\":{\"F\":{}}}", "/$ref",
+         "is \"#/definitions/F\" meant?");
+  blamed("{\"$ref\":\"#/$defs/G\",\"$defs\":{\"F\":{}}}", "/$ref", "\"#/$defs/G\" leads nowhere");
+}
+
+/* The report warns with these words; NULL: it does not warn. */
+static void warned(const char *schema, const char *words) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK,
+         "%s: %s", schema, error.message);
+  const char *report = g ? tsl_grammar_report(g) : "";
+  CHECKF(words ? strstr(report, words) && strstr(report, "\"warning\":true")
+               : !strstr(report, "\"warning\""),
+         "%s: %s", schema, report);
+  tsl_grammar_release(g);
+}
+
+static void test_warnings(void) {
+#define INNER "{\"type\":\"object\",\"properties\":{\"x\":{}}}"
+  warned("{\"name\":\"f\",\"inputSchema\":" INNER "}", "what \\\"inputSchema\\\" holds");
+  warned("{\"name\":\"f\",\"input_schema\":" INNER "}", "what \\\"input_schema\\\" holds");
+  warned("{\"name\":\"f\",\"parameters\":" INNER "}", "what \\\"parameters\\\" holds");
+  warned("{\"name\":\"f\",\"strict\":true,\"schema\":" INNER "}", "what \\\"schema\\\" holds");
+  warned("{\"json_schema\":{\"name\":\"f\",\"schema\":" INNER "}}", "json_schema");
+  warned("{\"propertes\":{}}", "is properties meant?");
+  warned("{\"properties\":{\"a\":{\"maxlength\":3}}}", "is maxLength meant?");
+  warned("{\"properties\":{\"u\":" CLOSED("\"last_name\":{}", "lastname") "}}",
+         "is \\\"last_name\\\" meant?");
+  warned(INNER, NULL);
+  warned("{\"properties\":{\"schema\":" INNER ",\"parameters\":{}},\"title\":\"t\"}", NULL);
+  warned("{\"description\":\"anything\"}", NULL);
+}
+
 int main(void) {
   make_vocab();
   RUN(test_out_of_memory, "every allocation may fail");
@@ -252,6 +332,9 @@ int main(void) {
   RUN(test_report, "the report");
   RUN(test_report_of_nullable, "the report: OpenAPI's nullable");
   RUN(test_report_of_vocabularies, "the report: what a metaschema leaves out");
+  RUN(test_blame, "errors name the member that is to blame");
+  RUN(test_references, "references that lead nowhere: what was meant");
+  RUN(test_warnings, "the report: warnings");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

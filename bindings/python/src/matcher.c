@@ -185,10 +185,25 @@ static PyObject *verdict(tsl_status status, const char *what) {
   return core_raise(status, NULL, what);
 }
 
+/* The call's status as an exception that names the token: its number may be none of the
+ * vocabulary's. */
+static PyObject *token_failed(PyObject *self, tsl_status status, tsl_token token,
+                              const char *what) {
+  const uint32_t size = tsl_vocab_size(tsl_grammar_vocab(((core_matcher *)self)->grammar->grammar));
+  tsl_error error = {.status = status};
+  if (status == TSL_ERR_ARGUMENT && token >= size)
+    snprintf(error.message, sizeof error.message,
+             "%s: token %lu is out of range: the vocabulary has %lu tokens", what,
+             (unsigned long)token, (unsigned long)size);
+  return core_raise(status, error.message[0] ? &error : NULL, what);
+}
+
 static PyObject *matcher_accept(PyObject *self, PyObject *object) {
   tsl_token token;
   if (core_token(object, &token) < 0 || !is_free(self)) return NULL;
-  return verdict(tsl_matcher_accept(of(self), token), "accept");
+  tsl_status status = tsl_matcher_accept(of(self), token);
+  return status == TSL_ERR_ARGUMENT ? token_failed(self, status, token, "accept")
+                                    : verdict(status, "accept");
 }
 
 static PyObject *matcher_accept_bytes(PyObject *self, PyObject *object) {
@@ -227,9 +242,10 @@ static PyObject *matcher_accept_tokens(PyObject *self, PyObject *sequence) {
   if (!ids) return NULL;
   tsl_status status = TSL_OK;
   while (done < count && (status = tsl_matcher_accept(of(self), ids[done])) == TSL_OK) done++;
+  const tsl_token last = done < count ? ids[done] : 0;
   PyMem_Free(ids);
   if (status != TSL_OK && status != TSL_REJECTED && done == 0)
-    return core_raise(status, NULL, "accept_tokens");
+    return token_failed(self, status, last, "accept_tokens");
   return PyLong_FromSsize_t(done);
 }
 

@@ -313,6 +313,18 @@ class Grammar(_core.Grammar):
         """
         return json.loads(self._report())
 
+    @property
+    def warnings(self):
+        """What of a JSON Schema hardly means what it says: a list of sentences, each with its JSON
+        pointer. A word that looks like a keyword, a schema inside a wrapper, a required name that a
+        closed object does not have. Empty for other grammars.
+        """
+        return [
+            f"{entry['pointer']}: {entry['reason']}"
+            for entry in self.report()
+            if entry.get("warning")
+        ]
+
     def matcher(self):
         """A Matcher at the beginning of this grammar."""
         return _core.Matcher(self)
