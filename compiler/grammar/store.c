@@ -35,7 +35,6 @@
 #include "compiler/states/outline.h"
 #include "runtime/artifact/artifact.h"
 #include "runtime/vocab/build.h"
-#include "runtime/vocab_files/cache.h"
 
 #define PATH_BYTES 4096u
 /* unless the caller says otherwise: whoever asks for a grammar waits while it is listed */

@@ -26,6 +26,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -452,4 +453,10 @@ unsigned tsl__utf8_encode(uint32_t cp, uint8_t out[4]) {
   for (unsigned i = n - 1; i > 0; i--, cp >>= 6) out[i] = (uint8_t)(0x80 | (cp & 0x3F));
   out[0] = (uint8_t)((0xF00u >> n & 0xF0) | cp);
   return n;
+}
+
+bool tsl__folder_trusted(const char *directory) {
+  struct stat found;
+  if (stat(directory, &found)) return true;
+  return (found.st_uid == geteuid() || !found.st_uid) && !(found.st_mode & S_IWOTH);
 }

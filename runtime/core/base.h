@@ -387,6 +387,12 @@ void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length);
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* May files of the directory be believed, and written? It is not there yet, or it is this user's or
+ * root's, and not everybody may write there. Missing ones are made with mode 0700. */
+bool tsl__folder_trusted(const char *directory);
+
 /* First bytes of non-ASCII characters as a set: bit 0 for 0xC2, to 0xF4. */
 #define TSL__LEAD 0xC2u
 #define TSL__LEADS 51u

@@ -77,12 +77,6 @@ static uint32_t layout(void) {
 
 static uint64_t align(uint64_t at) { return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-bool tsl__folder_trusted(const char *directory) {
-  struct stat found;
-  if (stat(directory, &found)) return true;
-  return (found.st_uid == geteuid() || !found.st_uid) && !(found.st_mode & S_IWOTH);
-}
-
 bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16],
                            const char *end) {
   if (!tsl__folder_trusted(directory)) return false;

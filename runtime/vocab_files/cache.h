@@ -19,10 +19,6 @@
 /* bytes of the path of an entry, its last zero included; a longer one is IO */
 #define TSL__CACHE_PATH 4096u
 
-/* May files of the directory be believed, and written? It is not there yet, or it is this user's or
- * root's, and not everybody may write there. Missing ones are made with mode 0700. */
-bool tsl__folder_trusted(const char *directory);
-
 /* The path of the file of that key and end in the directory; false if it is too long, or the
  * directory is not to be trusted. */
 bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16],
