@@ -294,10 +294,11 @@ tsl_status tsl__tags_compile(tsl__tags *t, tsl_vocab *vocab, const tsl__tag *roo
 }
 
 /* The call's time begins when the vocabulary's own tables are there. */
-static void begin_tags(tsl__tags *t, tsl_vocab *vocab, const tsl_limits *limits, tsl_error *error) {
+static void begin_tags(tsl__tags *t, tsl_vocab *vocab, const tsl_schema_options *schema,
+                       const tsl_limits *limits, tsl_error *error) {
   const tsl__space *shared;
   tsl__tags_init(t, vocab, &vocab->alloc, error);
-  t->status = tsl__shared_get(vocab, &shared, error);
+  t->status = tsl__shared_get(vocab, tsl__schema_options_of(schema).spelling, &shared, error);
   t->until = tsl__until_of(limits);
 }
 
@@ -320,7 +321,7 @@ static tsl_status grammar_tags(const tags_job *r, const char *json, size_t lengt
   tsl__tags t;
   *out = NULL;
   if (!r->vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
-  begin_tags(&t, r->vocab, r->limits, error);
+  begin_tags(&t, r->vocab, r->schema, r->limits, error);
   const tsl__tag *root =
       parse_tags(&t, json, length, r->limits) ? tsl__tags_read(&t, t.root) : NULL;
   tsl_status status = root ? compile_tags(r, &t, root, t.root, out, error) : t.status;
@@ -353,7 +354,7 @@ tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *json, size_t length,
   if (options->over && options->over->vocab != vocab)
     return tsl__fail(error, TSL_ERR_ARGUMENT, "`over` is a grammar of another vocabulary");
   const tags_job r = {vocab, options->over, options->schema, limits};
-  begin_tags(&t, vocab, limits, error);
+  begin_tags(&t, vocab, options->schema, limits, error);
   const tsl__tag *root = parse_tags(&t, json, length, limits) ? tsl__tools_read(&t, options) : NULL;
   tsl_status status =
       root ? compile_tags(&r, &t, root,

@@ -83,7 +83,8 @@ static uint32_t regex(tsl__lscan *p, uint32_t start) {
   uint32_t object = (uint32_t)p->at, node = 0;
   if (!tsl__scan_object(p, "%regex")) return 0;
   tsl__arena_init(&arena, &p->l->alloc);
-  tsl_status status = tsl__json_parse(&arena, p->text + object, p->at - object,
+  const tsl__until until = tsl__exprs_until(p->l->x);
+  tsl_status status = tsl__json_parse(&arena, &until, p->text + object, p->at - object,
                                       tsl__json_depth(p->l->max_depth), &root, &error);
   if (status)
     tsl__lark_fail(p->l, status, p->module, object + error.offset, "in %%regex: %s", error.message);

@@ -67,7 +67,8 @@ bool tsl__lark_grammars(tsl__lark *l) {
   tsl__json *root = NULL;
   tsl_error error = {0};
   const char *text = l->modules.at[0].text;
-  tsl_status status = tsl__json_parse(&l->arena, text, l->modules.at[0].length,
+  const tsl__until until = tsl__exprs_until(l->x);
+  tsl_status status = tsl__json_parse(&l->arena, &until, text, l->modules.at[0].length,
                                       tsl__json_depth(l->max_depth), &root, &error);
   if (status) return tsl__lark_fail(l, status, 0, error.offset, "%s", error.message);
   const tsl__json *list = tsl__json_get(root, "grammars", 8);

@@ -133,7 +133,8 @@ static bool parse_options(tsl__lscan *p) {
   uint32_t start = (uint32_t)p->at;
   if (!tsl__scan_object(p, "%llguidance")) return false;
   tsl__arena_init(&arena, &p->l->alloc);
-  tsl_status status = tsl__json_parse(&arena, p->text + start, p->at - start,
+  const tsl__until until = tsl__exprs_until(p->l->x);
+  tsl_status status = tsl__json_parse(&arena, &until, p->text + start, p->at - start,
                                       tsl__json_depth(p->l->max_depth), &root, &error);
   bool fine = status == TSL_OK;
   if (!fine)

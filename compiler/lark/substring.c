@@ -16,6 +16,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/expr/unicode_cache.h"
 #include "compiler/json/json.h"
 #include "compiler/lark/items.h"
 #include "runtime/core/pool.h"
@@ -326,10 +327,10 @@ tsl__expr tsl__lark_characters(tsl__lark *l, const char *text, uint32_t length) 
 /* Letters, marks, digits and '_'; white space. */
 static bool classes(tsl__lark *l, tsl__charset *word, tsl__charset *space) {
   const tsl_allocator *a = &l->alloc;
-  tsl_status status = tsl__charset_add_property(a, word, "L", 1);
-  if (!status) status = tsl__charset_add_property(a, word, "M", 1);
-  if (!status) status = tsl__charset_add_property(a, word, "N", 1);
-  if (!status) status = tsl__charset_add_property(a, space, "Z", 1);
+  tsl_status status = tsl__unicode_property(l->x, word, "L", 1);
+  if (!status) status = tsl__unicode_property(l->x, word, "M", 1);
+  if (!status) status = tsl__unicode_property(l->x, word, "N", 1);
+  if (!status) status = tsl__unicode_property(l->x, space, "Z", 1);
   bool fine = !status && tsl__charset_add(a, word, '_', '_') && tsl__charset_add(a, space, 9, 13);
   tsl__charset_normalise(word);
   tsl__charset_normalise(space);

@@ -60,7 +60,7 @@ static bool wanted(const tsl__number_spec *s, const bounds_of *b, const char *te
 }
 
 static bool canonical(const tsl__number_spec *s, tsl__number_spec *out) {
-  return tsl__number_intersect(&arena, s, s, out) == TSL_OK && tsl__number_printable(out);
+  return tsl__number_intersect(NULL, &arena, s, s, out) == TSL_OK && tsl__number_printable(out);
 }
 
 static void membership(void) {
@@ -215,7 +215,7 @@ static void listed(void) {
     tsl__exprs *x = new_exprs();
     tsl__number_spec s = parse_spec(rows[i].value, rows[i].value, ""), c;
     s.own = rows[i].own, s.own_length = s.own ? (uint32_t)strlen(s.own) : 0;
-    CHECK(tsl__number_intersect(&arena, &s, &s, &c) == TSL_OK);
+    CHECK(tsl__number_intersect(NULL, &arena, &s, &s, &c) == TSL_OK);
     tsl__expr e = tsl__number_listed(x, &c);
     CHECKF(matches(x, e, rows[i].yes), "%s", rows[i].yes);
     CHECKF(!matches(x, e, rows[i].no), "%s", rows[i].no);
