@@ -153,7 +153,6 @@ typedef struct tsl__tags {
   const tsl__json *root; /* of that text */
   /* the arena will live as long as the grammar: schemas need not be copied; NULL: it will not */
   const tsl_allocator *lent;
-  tsl__gaps gaps;
   tsl__until until; /* what ends the work on it early; set by who makes it */
   uint32_t work;    /* bytes allocated since the last look at the time */
   tsl__gaps gaps;
@@ -185,7 +184,6 @@ typedef struct tsl__style_text {
 } tsl__style_text;
 
 #define TSL__STYLES_MAX 48u
-#define TSL__STYLES_MAX 24u
 
 /* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
 typedef struct tsl__captures {
