@@ -270,7 +270,7 @@ static void print_parts(tsl_parser *p) {
   while (tsl_parser_next(p, &part)) print_part(&part);
 }
 
-/* An answer that does not match, as models write it that nobody constrained. False: that neither. */
+/* An answer out of the format, as unconstrained models write it. False: it is not even that. */
 static bool read_leniently(job *j, const cli_text *text) {
   tsl_tools_options options = j->options;
   tsl_grammar *g = NULL;

@@ -101,8 +101,8 @@ void tsl__parser_report_notes(tsl_parser *p, uint32_t last);
 void tsl__parser_report_all(tsl_parser *p);
 
 /* ---- gaps.c ---------------------------------------------------------------------------------- */
-/* Each of these may raise `reported_to`, and returns how far text may be reported. `to`: up to where
- * it is text, in front of a call or something else, at the end of the answer. */
+/* Each of these may raise `reported_to`, and returns how far text may be reported. `to`: up to
+ * where it is text, in front of a call or something else, at the end of the answer. */
 size_t tsl__gaps_wait(tsl_parser *p, size_t to);
 size_t tsl__gaps_before(tsl_parser *p, size_t to, bool call);
 size_t tsl__gaps_at_end(tsl_parser *p, size_t to);
