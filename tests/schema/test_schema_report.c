@@ -268,7 +268,7 @@ static void test_blame(void) {
   blamed(CLOSED("\"userId\":{},\"usage\":{}", "user_id"), "/required/0", "is \"userId\" meant?");
   blamed(CLOSED("\"a\":{}", "zzzz"), "/required/0", "\"zzzz\" is required");
   blamed("{\"properties\":{\"u\":" CLOSED("\"abcd\":{}", "abdc") "},\"required\":[\"u\"],"
-                                                             "\"type\":\"object\"}",
+                                                                 "\"type\":\"object\"}",
          "/properties/u/required/0", "is \"abcd\" meant?");
   blamed("{\"items\":" CLOSED("\"name\":{}", "nmae") ",\"minItems\":1,\"type\":\"array\"}",
          "/items/required/0", "is \"name\" meant?");
