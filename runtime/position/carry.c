@@ -73,6 +73,11 @@ static bool note(tsl__carry *c, uint64_t key, uint32_t number) {
 
 /* The state, expanded where it was, so that its cells are known to stay. */
 static tsl__state carry_state(tsl__carry *c, tsl__state state) {
+  tsl__state by_hand = c->from->spelled_end; /* no expression stands behind these two */
+  if (by_hand && (state == by_hand || state == by_hand + 1)) {
+    tsl__state end = tsl__deny_end_state(c->to);
+    return end ? end + (state - by_hand) : 0;
+  }
   tsl__state to = c->to->hook->carry(c->to->hook_ctx, c->from, state);
   if (to && tsl__state_is_expanded(tsl__state_at(c->from, state)) &&
       !tsl__state_expanded(c->to, to))

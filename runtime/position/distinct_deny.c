@@ -23,7 +23,7 @@
 
 /* The two states that stand for "spelled, exactly here" and "something after that": made by hand,
  * they belong to no expression. */
-static tsl__state end_state(tsl__space *space) {
+tsl__state tsl__deny_end_state(tsl__space *space) {
   if (space->spelled_end) return space->spelled_end;
   tsl__state end = tsl__state_new(space, 2);
   if (!end) return 0;
@@ -35,7 +35,7 @@ static tsl__state end_state(tsl__space *space) {
 }
 
 tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used) {
-  tsl__state end = end_state(space);
+  tsl__state end = tsl__deny_end_state(space);
   if (!end) return 0;
   tsl__stepping s = tsl__step_new(space);
   tsl__step_land(space, &s, end, 0, 0);
