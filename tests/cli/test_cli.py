@@ -142,7 +142,7 @@ def messages():
         ),
         (
             ["check", "--schema", PAIR, "--ws", "foo", "-"],
-            "check: --ws foo: the value is none of any|compact|at-most:N|pretty[:INDENT]\n",
+            "check: --ws foo: the value is none of plain[:LINES:COLUMNS]|compact|at-most:N|pretty[:INDENT]|any\n",
         ),
         (
             ["check", "--schema", PAIR, "--ws", "at-most:x", "-"],

@@ -178,7 +178,7 @@ def test_record():
         "a text that must be closed says so",
     )
     check(
-        any(f["rule"] == "<product>" for s in records[4]["steps"] for f in s["frames"]),
+        any(f["rule"] == "<expr>" for s in records[4]["steps"] for f in s["frames"]),
         "rules are named",
     )
     check(
