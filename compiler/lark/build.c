@@ -68,7 +68,8 @@ static uint32_t new_rule(builder *b, const tsl__ldef *d) {
 static bool same(const builder *b, const instance *i, uint32_t def, uint64_t value, uint32_t first,
                  uint32_t count) {
   return i->def == def && i->count == count && i->value == value &&
-         !memcmp(b->arguments.at + i->first, b->arguments.at + first, count * sizeof(argument));
+         (!count ||
+          !memcmp(b->arguments.at + i->first, b->arguments.at + first, count * sizeof(argument)));
 }
 
 static uint32_t *slot_of(builder *b, uint32_t def, uint64_t value, uint32_t first, uint32_t count) {
