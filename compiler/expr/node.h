@@ -244,6 +244,7 @@ struct tsl__exprs {
   tsl__known_meaning *meanings; /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
   void *user;
   struct tsl__unicode_cache *unicode; /* see unicode_cache.c */
+  struct tsl__numbers *numbers;       /* in which those of the layer below go on: number/lower.c */
   tsl__expr any_char, text, hex;      /* made on first use */
   bool plain_strings;                 /* see tsl__exprs_plain_strings */
   /* by phase, of spellings of every kind, made on first use: see tsl__number_free_tail */

@@ -9,21 +9,27 @@
  * Memory    A record is some ten words, made once per distinct state; a long run of digits makes
  *           one state a digit while an exponent could still bring the number back into its bounds,
  *           and none once its future is free.
- * Layers    A table grows while its states are explored, so it belongs to one tsl__exprs and must
- *           not be made in a frozen parent that several share (unconstrained numbers and integers,
- *           which need no table, may be).
+ * Layers    A table grows while its states are explored, so it belongs to one tsl__exprs. One of a
+ *           frozen layer that several share is explored to its end there (tsl__number_explore).
+ *           Then the layers above only read it: they have a table of their own to work in, and for
+ *           a state that is missing all the same.
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 
+#include "compiler/expr/deriv.h"
 #include "compiler/expr/node.h"
 #include "compiler/number/inner.h"
 #include "compiler/number/integer.h"
 #include "compiler/number/outline.h"
 #include "compiler/number/parts.h"
 #include "runtime/core/pool.h"
+
+/* states of a table that is explored to its end: those of the base layer have some ten */
+#define EXPLORED_MOST 1000u
+#define SMALL_STATE 1024u /* bytes; of longer numbers it is more */
 
 /* for the shortest completion, in nodes of expressions by word of the state */
 #define WORK_OF_SEARCH 50u
@@ -92,25 +98,27 @@ static bool put(tsl__numbers *t, int64_t word) {
   return tsl__vec_push(tsl__exprs_allocator(t->x), &t->words, word);
 }
 
-static bool write_down(tsl__numbers *t, uint32_t side, const tsl__number_state *st) {
+/* A state of t as words, in w. */
+static bool write_down(const tsl__numbers *t, tsl__numbers *w, uint32_t side,
+                       const tsl__number_state *st) {
   int64_t head = (int64_t)st->phase | (int64_t)st->significant << 3 | (int64_t)st->low_open << 4 |
                  (int64_t)st->high_open << 5 | (int64_t)st->single << 6 | (int64_t)side << 8;
-  t->words.n = 0;
-  bool ok = put(t, head) && put(t, st->fraction) && put(t, st->position) && put(t, st->low) &&
-            put(t, st->high) && put(t, st->left);
+  w->words.n = 0;
+  bool ok = put(w, head) && put(w, st->fraction) && put(w, st->position) && put(w, st->low) &&
+            put(w, st->high) && put(w, st->left);
   for (uint32_t k = 0; ok && k < t->sides.at[side]->tracker_count; k++) {
-    ok = put(t, st->ready[k]) && put(t, st->residue[k]->n);
-    for (uint32_t i = 0; ok && i < st->residue[k]->n; i++) ok = put(t, st->residue[k]->limb[i]);
+    ok = put(w, st->ready[k]) && put(w, st->residue[k]->n);
+    for (uint32_t i = 0; ok && i < st->residue[k]->n; i++) ok = put(w, st->residue[k]->limb[i]);
   }
-  ok = ok && put(t, st->live_count);
+  ok = ok && put(w, st->live_count);
   for (uint32_t i = 0; ok && i < st->live_count; i++)
-    ok = put(t, st->live[i].index) && put(t, st->live[i].at);
+    ok = put(w, st->live[i].index) && put(w, st->live[i].at);
   return ok;
 }
 
-/* The state in t->work. */
-static tsl__number_state *read_back(tsl__numbers *t, const record *r) {
-  tsl__number_state *st = tsl__number_state_place(t->sides.at[r->side], t->work);
+/* The state, in `memory` of its size. */
+static tsl__number_state *read_into(const tsl__numbers *t, const record *r, void *memory) {
+  tsl__number_state *st = tsl__number_state_place(t->sides.at[r->side], memory);
   const int64_t *w = r->words;
   st->phase = (tsl__number_phase)(w[0] & 7);
   st->significant = w[0] >> 3 & 1, st->low_open = w[0] >> 4 & 1, st->high_open = w[0] >> 5 & 1;
@@ -128,18 +136,30 @@ static tsl__number_state *read_back(tsl__numbers *t, const record *r) {
   return st;
 }
 
+static tsl__number_state *read_back(tsl__numbers *t, const record *r) {
+  return read_into(t, r, t->work);
+}
+
+/* The index of the record that is written down in `w`; UINT32_MAX: there is none. */
+static uint32_t find(const tsl__numbers *t, const tsl__numbers *w, uint64_t hash) {
+  uint32_t i;
+  for (tsl__index_iter it = tsl__index_first(&t->index, hash);
+       (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (t->records.at[i].count == w->words.n &&
+        !memcmp(t->records.at[i].words, w->words.at, w->words.n * sizeof(int64_t)))
+      break;
+  return i;
+}
+
 /* The index of a state, made if it is new; UINT32_MAX when out of memory. `at_least`: its shortest
  * completion is known to be that long. */
 static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *st,
                        uint32_t at_least) {
-  if (!write_down(t, side, st)) return UINT32_MAX;
+  if (!write_down(t, t, side, st)) return UINT32_MAX;
   size_t size = t->words.n * sizeof(int64_t);
   uint64_t hash = tsl__hash(t->words.at, size);
-  uint32_t i;
-  for (tsl__index_iter it = tsl__index_first(&t->index, hash);
-       (i = tsl__index_next(&it)) != UINT32_MAX;)
-    if (t->records.at[i].count == t->words.n && !memcmp(t->records.at[i].words, t->words.at, size))
-      return i;
+  uint32_t i = find(t, t, hash);
+  if (i != UINT32_MAX) return i;
   int64_t *words = tsl__exprs_alloc(t->x, size);
   if (!words) return UINT32_MAX;
   memcpy(words, t->words.at, size);
@@ -156,6 +176,8 @@ static uint32_t intern(tsl__numbers *t, uint32_t side, const tsl__number_state *
   return tsl__vec_push(a, &t->records, made) && tsl__index_add(&t->index, a, hash, i) ? i
                                                                                       : UINT32_MAX;
 }
+
+static bool make_work(tsl__numbers *t, size_t size);
 
 /* ---- the automaton --------------------------------------------------------------------------- */
 
@@ -182,18 +204,22 @@ static tsl__expr integer_state(tsl__exprs *x, const tsl__number_state *st) {
   }
 }
 
-static tsl__expr state_expr(tsl__exprs *x, tsl__numbers *t, uint32_t side,
-                            const tsl__number_state *st, uint32_t at_least) {
-  const tsl__side *s = t->sides.at[side];
+/* What a state is without a table; TSL__NONE: it has to be a record. */
+static tsl__expr without_table(tsl__exprs *x, const tsl__side *s, const tsl__number_state *st) {
   if (tsl__number_state_free(s, st))
     return tsl__is_printed(s) ? tsl__number_printed_tail(x, s, st)
                               : tsl__number_free_tail(x, st->phase, s->spelling);
-  if (only_integral(s)) {
-    bool free = st->significant ? st->low == -TSL__EXPONENT_INF && st->high == TSL__EXPONENT_INF &&
-                                      !st->live_count
-                                : unbounded(s);
-    if (free) return integer_state(x, st);
-  }
+  if (!only_integral(s)) return TSL__NONE;
+  bool free = st->significant ? st->low == -TSL__EXPONENT_INF && st->high == TSL__EXPONENT_INF &&
+                                    !st->live_count
+                              : unbounded(s);
+  return free ? integer_state(x, st) : TSL__NONE;
+}
+
+static tsl__expr state_expr(tsl__exprs *x, tsl__numbers *t, uint32_t side,
+                            const tsl__number_state *st, uint32_t at_least) {
+  tsl__expr e = without_table(x, t->sides.at[side], st);
+  if (e != TSL__NONE || tsl__exprs_status(x) != TSL_OK) return e;
   uint32_t index = intern(t, side, st, at_least);
   return index == UINT32_MAX ? tsl__expr_no_memory(x) : tsl__expr_native(x, &ops, t, index);
 }
@@ -243,7 +269,9 @@ static void boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
     apart |= s->trackers[k].unit->n != 1 || s->trackers[k].unit->limb[0] != 1;
   for (const char *c = "./01:EFef"; *c; c++) tsl__bytes_add(out, (uint8_t)*c);
   for (unsigned b = '2'; apart && b <= '9'; b++) tsl__bytes_add(out, b);
-  if (!apart) cut_at_open(s, read_back(t, r), out);
+  int64_t room[SMALL_STATE / sizeof(int64_t)];
+  bool fits = tsl__number_state_size(s) <= sizeof room;
+  if (!apart) cut_at_open(s, read_into(t, r, fits ? (void *)room : t->work), out);
 }
 
 static void live(void *ctx, uint32_t param, tsl__bytes *out) {
@@ -268,8 +296,36 @@ static tsl__expr step_exponent(tsl__exprs *x, const tsl__side *side, const tsl__
                                : tsl__number_exponent(x, &e);
 }
 
+/* A step in a table of the layer below x, which is read and not changed. */
+static tsl__expr step_below(tsl__exprs *x, const tsl__numbers *t, uint32_t param, uint8_t byte) {
+  if (!x->numbers) x->numbers = tsl__numbers_new(x);
+  tsl__numbers *w = x->numbers;
+  const record *r = &t->records.at[param];
+  const tsl__side *side = t->sides.at[r->side];
+  if (!w || !make_work(w, tsl__number_state_size(side))) return tsl__expr_no_memory(x);
+  tsl__number_state *st = read_into(t, r, w->work);
+  tsl__exprs_work(x, r->count);
+  if (byte == 'e' || byte == 'E') return step_exponent(x, side, st);
+  bool lives = tsl__number_state_push(side, st, byte);
+  tsl__exprs_work(x, st->tried * WORK_OF_SEARCH);
+  if (!lives || tsl__exprs_status(x)) return TSL__NONE;
+  tsl__expr e = without_table(x, side, st);
+  if (e != TSL__NONE || tsl__exprs_status(x)) return e;
+  if (!write_down(t, w, r->side, st)) return tsl__expr_no_memory(x);
+  uint32_t index = find(t, w, tsl__hash(w->words.at, w->words.n * sizeof(int64_t)));
+  if (index != UINT32_MAX) return tsl__expr_native(x, &ops, (void *)(uintptr_t)t, index);
+  tsl__number_at at;
+  const tsl__native native = {.ops = &ops, .ctx = (void *)(uintptr_t)t};
+  if (!tsl__number_place(&native, param, &at) || at.length == TSL__NUMBER_PREFIX)
+    return tsl__exprs_fail(x, TSL_ERR_LIMIT, "numbers: a shared state of over 64 digits"),
+           TSL__NONE;
+  at.prefix[at.length++] = byte;
+  return tsl__number_from(w, &at);
+}
+
 static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   tsl__numbers *t = ctx;
+  if (t->x != x) return step_below(x, t, param, byte);
   record r = t->records.at[param];
   const tsl__side *side = t->sides.at[r.side];
   tsl__number_state *st = read_back(t, &r);
@@ -394,6 +450,25 @@ tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {
   tsl__expr minus = tsl__expr_literal(t->x, "-", 1), magnitude = side_expr(t, above);
   if (below == above) return tsl__expr_seq(t->x, tsl__expr_opt(t->x, minus), magnitude);
   return tsl__expr_alt(t->x, tsl__expr_seq(t->x, minus, side_expr(t, below)), magnitude);
+}
+
+/* All states of the tables in x that are reached from e, with their shortest completions. */
+bool tsl__number_explore(tsl__exprs *x, tsl__expr e) {
+  static const char bytes[] = "+-.0123456789";
+  TSL__VEC(tsl__expr) all = {0};
+  bool ok = tsl__vec_push(&x->alloc, &all, e) || tsl__expr_no_memory(x);
+  for (size_t i = 0; ok && i < all.n && all.n < EXPLORED_MOST; i++)
+    for (const char *b = bytes; ok && *b; b++) {
+      tsl__expr next = tsl__derive_plain(x, all.at[i], (uint8_t)*b);
+      tsl__node n = tsl__node_at(x, next);
+      if (n.kind != TSL__K_NATIVE || tsl__native_at(x, n.a)->ops != &ops) continue;
+      size_t k = 0;
+      while (k < all.n && all.at[k] != next) k++;
+      if (k == all.n) ok = tsl__vec_push(&x->alloc, &all, next) || tsl__expr_no_memory(x);
+      (void)tsl__expr_shortest(x, next);
+    }
+  tsl__vec_free(&x->alloc, &all);
+  return ok && tsl__exprs_status(x) == TSL_OK;
 }
 
 tsl__expr tsl__number_expr(tsl__exprs *x, const tsl__number_spec *spec) {

@@ -243,6 +243,7 @@ static void make_from(tsl__exprs *x, struct shared_context *c) {
     struct shared_from *f = &c->shared.from[i];
     tsl__number_spec spec = tsl__schema_number_spelled(&tsl__shared_from[i], c->spelling);
     f->text = tsl__number_expr(x, &spec);
+    if (!tsl__number_explore(x, f->text)) return;
     f->rule = tsl__expr_rule(x, &shared_ops, c, SHARED_FROM + i, 0, 1);
     add_member(x, c, f->rule, 1);
   }
