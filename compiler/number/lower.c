@@ -10,9 +10,9 @@
  *           one state a digit while an exponent could still bring the number back into its bounds,
  *           and none once its future is free.
  * Layers    A table grows while its states are explored, so it belongs to one tsl__exprs. One of a
- *           frozen layer that several share is explored to its end there (tsl__number_explore).
- *           Then the layers above only read it: they have a table of their own to work in, and for
- *           a state that is missing all the same.
+ *           frozen layer that several share is explored ahead (tsl__number_explore). The layers
+ *           above only read it: they have a table of their own to work in, and for the states
+ *           that are missing there.
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,8 +27,9 @@
 #include "compiler/number/parts.h"
 #include "runtime/core/pool.h"
 
-/* states of a table that is explored to its end: those of the base layer have some ten */
-#define EXPLORED_MOST 1000u
+/* states of a table that are explored ahead; below TSL__NUMBER_PREFIX, so that each has a prefix of
+ * which step_below can begin anew. Zeros behind a point go on for ever, and are seldom written. */
+#define EXPLORED_MOST 48u
 #define SMALL_STATE 1024u /* bytes; of longer numbers it is more */
 
 /* for the shortest completion, in nodes of expressions by word of the state */
@@ -452,7 +453,7 @@ tsl__expr tsl__numbers_expr(tsl__numbers *t, const tsl__number_spec *spec) {
   return tsl__expr_alt(t->x, tsl__expr_seq(t->x, minus, side_expr(t, below)), magnitude);
 }
 
-/* All states of the tables in x that are reached from e, with their shortest completions. */
+/* The first states that are reached from e, with their shortest completions. */
 bool tsl__number_explore(tsl__exprs *x, tsl__expr e) {
   static const char bytes[] = "+-.0123456789";
   TSL__VEC(tsl__expr) all = {0};

@@ -99,8 +99,8 @@ tsl__expr tsl__numbers_expr(tsl__numbers *numbers, const tsl__number_spec *spec)
 /* The one value of a canonical spec with equal bounds, in few spellings: its shortest ones, those of
  * printers, and the schema's own (printed.c). */
 tsl__expr tsl__number_listed(tsl__exprs *x, const tsl__number_spec *spec);
-/* Make all states of numbers that are reached from e: for a layer that others will only read. False
- * on failure (sticky in x). Cost: a step for each state and byte. */
+/* Make the first states of numbers that are reached from e: for a layer that others will only read.
+ * False on failure (sticky in x). Cost: a step for each state and byte. */
 bool tsl__number_explore(tsl__exprs *x, tsl__expr e);
 /* The same as tsl__numbers_expr with a table of its own. */
 tsl__expr tsl__number_expr(tsl__exprs *x, const tsl__number_spec *spec);
