@@ -401,8 +401,8 @@ typedef struct tsl_regex_options {
 /* Compile a JSON Schema. The matcher then accepts exactly the JSON texts, in UTF-8, that are valid
  * against the schema and have the chosen order of members, white space and spellings. With
  * TSL_WS_PLAIN and TSL_SPELLING_PLAIN these are what models should write, and no choice of spelling
- * or white space goes on for ever; `generous` accepts every valid text. Every asserting keyword is enforced, or the
- * call fails and names it by its JSON pointer. `options` and `limits` may be NULL.
+ * or white space goes on for ever; `generous` accepts every valid text. Every asserting keyword is
+ * enforced, or the call fails and names it by its JSON pointer. `options` and `limits` may be NULL.
  *   Example: tsl_grammar_json_schema(vocab, "{\"enum\":[1,2]}", 14, NULL, NULL, &g, &error)
  *            accepts 1 and 2.
  * Errors: SYNTAX, SCHEMA, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY. ARGUMENT: an order,
@@ -442,7 +442,8 @@ typedef struct tsl_lark_options {
  * terminals that parse, with what %ignore names anywhere between them. A text that begins with a
  * brace is a list of grammars, {"grammars": [{"lark_grammar": ...}, ...]}. Rules with [capture] are
  * read back by a tsl_parser, as tags. What says nothing of the language, as [temperature=...], is
- * in tsl_grammar_report with the status "no effect". `options` and `limits` may be NULL. Errors: SYNTAX, and UNSUPPORTED for what is refused, with line and column; EMPTY, LIMIT,
+ * in tsl_grammar_report with the status "no effect". `options` and `limits` may be NULL. Errors:
+ * SYNTAX, and UNSUPPORTED for what is refused, with line and column; EMPTY, LIMIT,
  * CANCELLED, NO_MEMORY, ARGUMENT. */
 TSL_API tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
                                     const tsl_lark_options *options, const tsl_limits *limits,
@@ -455,8 +456,8 @@ TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
 /* What is enforced, as a JSON array. Each item is {"pointer", "keyword", "status", "reason"}; the
  * status is "enforced" or "no effect". An item has "warning": true as well where the schema hardly
  * means what it says: a misspelled keyword, a schema inside a wrapper, a required name for which a
- * closed object has no place. The reason then says what was meant. For regex and GBNF the array is empty. NUL-terminated; lives
- * as long as the grammar. NULL when out of memory.
+ * closed object has no place. The reason then says what was meant. For regex and GBNF the array is
+ * empty. NUL-terminated; lives as long as the grammar. NULL when out of memory.
  * Cost: the first call makes it, about as fast as the schema is read. */
 TSL_API const char *tsl_grammar_report(const tsl_grammar *grammar);
 
@@ -658,7 +659,8 @@ typedef struct tsl_frame {
   bool nullable;          /* the frame may end here */
   const char *expression; /* what is left to match in it; at most 1,023 bytes */
   /* the rule that the frame was begun for, as "<expr>", at most 255 bytes; "" where it has no name.
-   * Rules that stand last in another rule, or are regular, have no frame of their own */
+   * Rules that stand last in another rule, are regular, or are put in place of their name, have no
+   * frame of their own. Of rules of GBNF that call one another in a circle, one keeps its frame */
   const char *rule;
 } tsl_frame;
 typedef void (*tsl_frame_sink)(void *ctx, const tsl_frame *frame);

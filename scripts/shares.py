@@ -44,7 +44,7 @@ FLOORS = {
     "compiler/json": {".c": 15},
     "compiler/lark": {".c": 10},
     "compiler/number": {".c": 18},
-    "compiler/schema": {".c": 17},
+    "compiler/schema": {".c": 16},
     "compiler/states": {".c": 19},
     "compiler/tags": {".c": 13},
     "compiler/tools": {".c": 14},

@@ -3,17 +3,17 @@
  * Problem   start: (call)* TEXT      call: head "=f>" …      head[lazy]: TEXT "<function"
  *           The author means: any text, until "<function" is there; then a call must follow. Cut in
  *           any way, a text with "<function" would be a TEXT as well, and nothing would be forced.
- * Idea      llguidance's lexer runs all lexemes that may come at a place side by side. A lazy one is
- *           over, and taken, as soon as it matches. So no other lexeme there can hold a match of it
- *           as a beginning. Here TEXT becomes TEXT & ~(HEAD any*), where HEAD may begin as well, and
- *           another lazy one LAZY & ~(HEAD any+).
- * Places    Which lazy ones may begin at a place is a set. A rule is made once for each pair of sets
- *           that it is met with: those that may begin where the rule begins, and those that may
- *           begin where it ends. The sets are those of one way to read the text. In a loop, and
+ * Idea      llguidance's lexer runs all lexemes that may come at a place side by side. A lazy one
+ *           is over, and taken, as soon as it matches. So no other lexeme there can hold a match
+ *           of it as a beginning. Here TEXT becomes TEXT & ~(HEAD any*), where HEAD may begin as
+ *           well, and another lazy one LAZY & ~(HEAD any+).
+ * Places    Which lazy ones may begin at a place is a set. A rule is made once for each pair of
+ *           sets that it is met with: those that may begin where the rule begins, and those that
+ *           may begin where it ends. The sets are those of one way to read the text. In a loop, and
  *           after items that may be empty, a place is met in two ways; there the ones count that
  *           both have.
- * Example   start: (call)* TEXT. Before each call, and before TEXT, the set is {head}. TEXT holds no
- *           "<function"; head is as it was.
+ * Example   start: (call)* TEXT. Before each call, and before TEXT, the set is {head}. TEXT holds
+ *           no "<function"; head is as it was.
  * Cost      Nothing in a grammar without lazy rules; else linear in the rules times the pairs.
  * Limits    64 different lazy texts, TSL__LARK_INSTANCES_MAX rules that are made
  * Tested by tests/lark/test_lark.c, tests/programs/test_lark.py

@@ -1,12 +1,13 @@
 /* param.c - the parameter of 64 bits that a rule may have, and conditions on it.
  *
- * Problem   "Each of these at most once, in any order" has 2^n rules, one for each set of those that
- *           are there. llguidance writes one rule with a parameter for all of them.
- * Idea      perm::_ is a rule for each value of its parameter. What names it says the value that the
- *           parameter becomes, as a function of the own one: perm::set_bit(3). An alternative with a
- *           condition, %if bit_clear(3), is there only for the values of which it holds. build.c
- *           makes the rules that the start leads to, and no others.
- * Example   start: p::0     p::_: "" | "a" p::set_bit(0) %if bit_clear(0)      two rules: p::0, p::1
+ * Problem   "Each of these at most once, in any order" has 2^n rules, one for each set of those
+ *           that are there. llguidance writes one rule with a parameter for all of them.
+ * Idea      perm::_ is a rule for each value of its parameter. What names it says the value that
+ *           the parameter becomes, as a function of the own one: perm::set_bit(3). An alternative
+ *           with a condition, %if bit_clear(3), is there only for the values of which it holds.
+ *           build.c makes the rules that the start leads to, and no others.
+ * Example   start: p::0     p::_: "" | "a" p::set_bit(0) %if bit_clear(0)      two rules: p::0,
+ *           p::1
  *
  * Bits [x:y] of the parameter p are (p >> x) & (2^(y-x) - 1); "_" is all of them.
  *

@@ -1,7 +1,8 @@
 /* scan.c - the words of a Lark grammar: names, numbers, strings, regular expressions, tokens.
  *
  * Lark and llguidance write the same words, but for two: a '-' in names, and tokens in angle
- * brackets. A newline ends a line, except where the caller says that it is white space (`newlines`).
+ * brackets. A newline ends a line, except where the caller says that it is white space
+ * (`newlines`).
  *
  * Tokens    <name> is one token by its text, <[7]> one by its number. <[1-3,7]> is any of several,
  *           <[^7]> any but these, and <[*]> any at all. Several become one expression at once. A

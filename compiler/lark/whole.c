@@ -4,8 +4,8 @@
  *           before it. A part that is compiled alone cannot know what stands there.
  * Idea      A part that its own text does not decide is left open. The terminal that holds it is
  *           written out as one pattern, the terminals in it included, and compiled as a whole. If
- *           that does not decide it either, the terminal is open in its turn, for those that use it.
- *           An open terminal in a rule is an error.
+ *           that does not decide it either, the terminal is open in its turn, for those that use
+ *           it. An open terminal in a rule is an error.
  * Example   the terminal above is written  (?:\u{22})(?:[^\n]*?)(?:(?<!\u{5C})(?:...)*?)(?:\u{22})
  * Limits    parts inside one another: DEPTH_MAX; `&`, `~`, %regex and tokens are not written
  * Tested by tests/lark/test_lark.c

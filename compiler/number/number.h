@@ -96,8 +96,8 @@ tsl__numbers *tsl__numbers_new(tsl__exprs *x);
  * on failure (tsl__exprs_status). Unconstrained numbers and integers need no table and are the same
  * expression in every table. */
 tsl__expr tsl__numbers_expr(tsl__numbers *numbers, const tsl__number_spec *spec);
-/* The one value of a canonical spec with equal bounds, in few spellings: its shortest ones, those of
- * printers, and the schema's own (printed.c). */
+/* The one value of a canonical spec with equal bounds, in few spellings: its shortest ones, those
+ * of printers, and the schema's own (printed.c). */
 tsl__expr tsl__number_listed(tsl__exprs *x, const tsl__number_spec *spec);
 /* Make the first states of numbers that are reached from e: for a layer that others will only read.
  * False on failure (sticky in x). Cost: a step for each state and byte. */

@@ -69,8 +69,8 @@ typedef struct tsl__number_state {
   bool low_open, high_open;
   int64_t fraction; /* digits after the point */
   int64_t position; /* digits of M, as far as an open bound or live value can tell */
-  /* PRINTED: the digits before the point, or behind it, of which there may be `left` more. `single`:
-   * before the point stands one digit, not 0, so that an exponent may follow */
+  /* PRINTED: the digits before the point, or behind it, of which there may be `left` more.
+   * `single`: before the point stands one digit, not 0, so that an exponent may follow */
   int64_t left;
   bool single;
   uint64_t tried; /* questions asked since tsl__number_state_place, for the count of work */
@@ -91,9 +91,9 @@ typedef struct tsl__exponents {
   int64_t holes[TSL__NUMBER_EXCLUDED]; /* in no order; all of them between low and high */
 } tsl__exponents;
 
-/* The side of `spec` (canonical, not empty) for a sign; memory from `arena`, decimals borrowed. Work
- * on long numbers is counted in x (NULL: by nobody), now and in all questions about the side. Once
- * x has stopped, the answers are of no meaning.
+/* The side of `spec` (canonical, not empty) for a sign; memory from `arena`, decimals borrowed.
+ * Work on long numbers is counted in x (NULL: by nobody), now and in all questions about the side.
+ * Once x has stopped, the answers are of no meaning.
  * Errors: NO_MEMORY, and what stopped x. */
 tsl_status tsl__side_make(tsl__side *side, tsl__exprs *x, tsl__arena *arena,
                           const tsl__number_spec *spec, bool negative);

@@ -2,8 +2,8 @@
  *
  * Problem   "No value satisfies the schema" helps nobody whose schema has a thousand lines.
  * Idea      A copy of the subschema loses one keyword after the other, as long as it stays
- *           unsatisfiable. What is left is a smallest set that clashes. Where that set only leads to
- *           another subschema that nothing satisfies by itself (a reference, a required member,
+ *           unsatisfiable. What is left is a smallest set that clashes. Where that set only leads
+ *           to another subschema that nothing satisfies by itself (a reference, a required member,
  *           items that must be there), the search goes on there. Two cases are so common that the
  *           error names the member: a required name that a closed object does not have, and
  *           subschemas of an allOf that are closed, each to the other's members.

@@ -363,7 +363,7 @@ static inline tsl__until tsl__until_of(const tsl_limits *limits) {
   return limits ? (tsl__until){limits->cancel, tsl__deadline(limits->deadline_us)}
                 : (tsl__until){NULL, 0};
 }
-/* Has the call to end? Costs a look at the clock: to be asked once in some 10 to 100 µs. */
+/* Has the call to end? This looks at the clock, so call it once in some 10 to 100 µs. */
 static inline bool tsl__is_over(const tsl__until *until) {
   return until && (tsl__cancelled(until->cancel) || tsl__expired(until->deadline));
 }

@@ -47,8 +47,8 @@ uint32_t tsl__open_chain(const tsl__space *space, uint32_t open, uint32_t chain[
 
 /* ---- denies (distinct_deny.c) ---------------------------------------------------------------- */
 
-/* The first of the two states by hand below a deny's frames, made if need be; the other is the next.
- * 0 on failure (sticky). */
+/* The first of the two states by hand below a deny's frames, made if need be; the other is the
+ * next. 0 on failure (sticky). */
 tsl__state tsl__deny_end_state(tsl__space *space);
 /* The deny before the first byte of an item: all spellings of what is in the groups `used`. 0 on
  * failure (sticky). */

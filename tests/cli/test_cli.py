@@ -142,7 +142,8 @@ def messages():
         ),
         (
             ["check", "--schema", PAIR, "--ws", "foo", "-"],
-            "check: --ws foo: the value is none of plain[:LINES:COLUMNS]|compact|at-most:N|pretty[:INDENT]|any\n",
+            "check: --ws foo: the value is none of plain[:LINES:COLUMNS]|compact|at-most:N|"
+            "pretty[:INDENT]|any\n",
         ),
         (
             ["check", "--schema", PAIR, "--ws", "at-most:x", "-"],

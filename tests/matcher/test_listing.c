@@ -44,10 +44,13 @@ static void frames(void) {
     const char *grammar, *text, *shown;
   } cases[] = {
       {arithmetic, "", "0:<root>:<root>>; "},
+      /* terms stand in place, and have no frame */
       {arithmetic, "(1+",
-       "0:<expr>:<term>([+-]<term>)*>1; 1:<term>:\\)>2; 2:<root>:([+-]<term>)*>; "},
+       "0:<expr>:(([0-9]){1,}|\\(<expr>\\))([+-](([0-9]){1,}|\\(<expr>\\)))*>1; "
+       "1:<root>:\\)([+-](([0-9]){1,}|\\(<expr>\\)))*>; "},
       {arithmetic, "(1",
-       "0:<term>:([0-9])*>1; 1:<expr>:([+-]<term>)*>2; 2:<term>:\\)>3; 3:<root>:([+-]<term>)*>; "},
+       "0:<expr>:([0-9])*([+-](([0-9]){1,}|\\(<expr>\\)))*>1; "
+       "1:<root>:\\)([+-](([0-9]){1,}|\\(<expr>\\)))*>; "},
       /* ambiguous: two frames read on */
       {"root ::= a | b\na ::= \"(\" a \")\" | \"x\"\nb ::= \"(\" b \"]\" | \"x\"", "((",
        "0:<a>:<a>\\)>2; 1:<b>:<b>\\]>3; 2:<root>:\\)>; 3:<root>:\\]>; "},

@@ -193,7 +193,8 @@ static bool closes(uint32_t brackets) {
   const char *const words[] = {"(", ")", token.at, "<end>"};
   tsl_vocab *v = toy_vocab(words, 4, true);
   tsl_grammar *g =
-      toy_gbnf(v, "root ::= \"(\" middle \")\" end\nmiddle ::= root? end\nend ::= \"\\n\"?");
+      toy_gbnf(v, "root ::= \"(\" middle \")\" end\nmiddle ::= root? end | \"q\" middle \"r\"\n"
+                  "end ::= \"\\n\"?");
   tsl_matcher *m = NULL;
   uint32_t mask = 0;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
@@ -476,7 +477,7 @@ static void calls_are_steps(void) {
     tokens[i] = words[i];
   }
   for (int k = 0; k < 2; k++) {
-    const tsl_limits limits = {.max_steps = k ? 4000000 : 300000};
+    const tsl_limits limits = {.max_steps = k ? 4000000 : 60000};
     tsl_vocab *v = toy_vocab(tokens, 200, false);
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;

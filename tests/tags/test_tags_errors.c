@@ -79,7 +79,8 @@ static void errors_are_precise(void) {
     tsl_grammar_release(g);
   }
   static const tsl_schema_options options[] = {{.order = (tsl_order)2},
-                                               {.whitespace = (tsl_whitespace)4},
+                                               {.whitespace = (tsl_whitespace)5},
+                                               {.spelling = (tsl_spelling)2},
                                                {.draft = (tsl_draft)5},
                                                {.draft = (tsl_draft)2018}};
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
