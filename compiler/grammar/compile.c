@@ -298,7 +298,9 @@ static void begin_tags(tsl__tags *t, tsl_vocab *vocab, const tsl_schema_options 
                        const tsl_limits *limits, tsl_error *error) {
   const tsl__space *shared;
   tsl__tags_init(t, vocab, &vocab->alloc, error);
-  t->status = tsl__shared_get(vocab, tsl__schema_options_of(schema).spelling, &shared, error);
+  t->status = tsl__schema_options_known(schema)
+                  ? tsl__shared_get(vocab, tsl__schema_options_of(schema).spelling, &shared, error)
+                  : unknown_option(error);
   t->until = tsl__until_of(limits);
 }
 
