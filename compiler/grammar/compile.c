@@ -134,6 +134,18 @@ static bool finish_tags(tsl_grammar *g, const tsl__tagged *tagged) {
   return make_quotas(g);
 }
 
+/* The same for a grammar that nobody else has, which is released on failure. `tagged` NULL: out of
+ * memory. */
+static tsl_status finish_or_drop(tsl_grammar **out, const tsl__tagged *tagged, tsl_error *error) {
+  const tsl__space *space = (*out)->space;
+  if (tagged && finish_tags(*out, tagged)) return TSL_OK;
+  tsl_status status = tsl__fail(error, tagged ? space->status : TSL_ERR_NO_MEMORY, "%s",
+                                tagged && space->why ? space->why : "out of memory");
+  tsl_grammar_release(*out);
+  *out = NULL;
+  return status;
+}
+
 /* %json in a Lark grammar. */
 static tsl_status lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t length,
                             tsl__expr *out, tsl_error *error) {
@@ -186,12 +198,7 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
   status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
   tsl__tagged *tagged = m.marks && status == TSL_OK ? tsl__marks_finish(m.marks) : NULL;
   status = close_layer(vocab, space, x, status, root, report, out, error);
-  if (status != TSL_OK || !m.marks || (tagged && finish_tags(*out, tagged))) return status;
-  status = tsl__fail(error, tagged ? space->status : TSL_ERR_NO_MEMORY, "%s",
-                     tagged && space->why ? space->why : "out of memory");
-  tsl_grammar_release(*out);
-  *out = NULL;
-  return status;
+  return status == TSL_OK && m.marks ? finish_or_drop(out, tagged, error) : status;
 }
 
 /* ---- tags ------------------------------------------------------------------------------------ */
@@ -221,11 +228,7 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
   tsl__expr e = tsl__tags_lower(t, x, root, NULL, r->schema, r->limits, &tagged);
   if (t->status == TSL_OK && hooks) tsl__exprs_absorb(x, &t->arena, hooks);
   status = close_layer(r->vocab, space, x, t->status, e, "[]", out, error);
-  if (status != TSL_OK || finish_tags(*out, tagged)) return status;
-  status = tsl__fail(error, space->status, "%s", space->why ? space->why : "out of memory");
-  tsl_grammar_release(*out);
-  *out = NULL;
-  return status;
+  return status == TSL_OK ? finish_or_drop(out, tagged, error) : status;
 }
 
 static bool same_options(const tsl_schema_options *a, const tsl_schema_options *b) {

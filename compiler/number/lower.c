@@ -28,7 +28,7 @@
 #include "runtime/core/pool.h"
 
 /* states of a table that are explored ahead; below TSL__NUMBER_PREFIX, so that each has a prefix of
- * which step_below can begin anew. Zeros behind a point go on for ever, and are seldom written. */
+ * which state_below can begin anew. Zeros behind a point go on for ever, and are seldom written. */
 #define EXPLORED_MOST 48u
 #define SMALL_STATE 1024u /* bytes; of longer numbers it is more */
 
@@ -297,22 +297,14 @@ static tsl__expr step_exponent(tsl__exprs *x, const tsl__side *side, const tsl__
                                : tsl__number_exponent(x, &e);
 }
 
-/* A step in a table of the layer below x, which is read and not changed. */
-static tsl__expr step_below(tsl__exprs *x, const tsl__numbers *t, uint32_t param, uint8_t byte) {
-  if (!x->numbers) x->numbers = tsl__numbers_new(x);
-  tsl__numbers *w = x->numbers;
-  const record *r = &t->records.at[param];
-  const tsl__side *side = t->sides.at[r->side];
-  if (!w || !make_work(w, tsl__number_state_size(side))) return tsl__expr_no_memory(x);
-  tsl__number_state *st = read_into(t, r, w->work);
-  tsl__exprs_work(x, r->count);
-  if (byte == 'e' || byte == 'E') return step_exponent(x, side, st);
-  bool lives = tsl__number_state_push(side, st, byte);
-  tsl__exprs_work(x, st->tried * WORK_OF_SEARCH);
-  if (!lives || tsl__exprs_status(x)) return TSL__NONE;
-  tsl__expr e = without_table(x, side, st);
+/* A state of a table of the layer below, which is read and not changed: its record there, or one in
+ * w, the table of x. `param` and the byte led to it. */
+static tsl__expr state_below(tsl__exprs *x, const tsl__numbers *t, tsl__numbers *w, uint32_t param,
+                             uint8_t byte, const tsl__number_state *st) {
+  uint32_t side = t->records.at[param].side;
+  tsl__expr e = without_table(x, t->sides.at[side], st);
   if (e != TSL__NONE || tsl__exprs_status(x)) return e;
-  if (!write_down(t, w, r->side, st)) return tsl__expr_no_memory(x);
+  if (!write_down(t, w, side, st)) return tsl__expr_no_memory(x);
   uint32_t index = find(t, w, tsl__hash(w->words.at, w->words.n * sizeof(int64_t)));
   if (index != UINT32_MAX) return tsl__expr_native(x, &ops, (void *)(uintptr_t)t, index);
   tsl__number_at at;
@@ -324,17 +316,26 @@ static tsl__expr step_below(tsl__exprs *x, const tsl__numbers *t, uint32_t param
   return tsl__number_from(w, &at);
 }
 
+/* The table to work in: that of the automaton, or, if that is of the layer below x, one of x. NULL
+ * when out of memory. */
+static tsl__numbers *work_table(tsl__exprs *x, tsl__numbers *t) {
+  if (t->x == x) return t;
+  if (!x->numbers) x->numbers = tsl__numbers_new(x);
+  return x->numbers;
+}
+
 static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
-  tsl__numbers *t = ctx;
-  if (t->x != x) return step_below(x, t, param, byte);
+  tsl__numbers *t = ctx, *w = work_table(x, t);
   record r = t->records.at[param];
   const tsl__side *side = t->sides.at[r.side];
-  tsl__number_state *st = read_back(t, &r);
+  if (!w || !make_work(w, tsl__number_state_size(side))) return tsl__expr_no_memory(x);
+  tsl__number_state *st = read_into(t, &r, w->work);
   tsl__exprs_work(x, r.count); /* as long as its units are */
   if (byte == 'e' || byte == 'E') return step_exponent(x, side, st);
   bool lives = tsl__number_state_push(side, st, byte);
   tsl__exprs_work(x, st->tried * WORK_OF_SEARCH);
   if (!lives || tsl__exprs_status(x)) return TSL__NONE;
+  if (w != t) return state_below(x, t, w, param, byte, st);
   t->before = param;
   t->byte = byte;
   return state_expr(x, t, r.side, st, r.shortest ? r.shortest - 1 : 0);

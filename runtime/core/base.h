@@ -385,13 +385,13 @@ tsl_status tsl__fail_at(tsl_error *error, tsl_status status, const char *text, s
  * may be NULL. */
 void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length);
 
-/* ---- UTF-8 ----------------------------------------------------------------------------------- */
-
 /* ---- folders --------------------------------------------------------------------------------- */
 
 /* May files of the directory be believed, and written? It is not there yet, or it is this user's or
  * root's, and not everybody may write there. Missing ones are made with mode 0700. */
 bool tsl__folder_trusted(const char *directory);
+
+/* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
 /* First bytes of non-ASCII characters as a set: bit 0 for 0xC2, to 0xF4. */
 #define TSL__LEAD 0xC2u
