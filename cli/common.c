@@ -322,10 +322,13 @@ static void print_help(const cli_command *command, const cli_options *sets, size
   for (size_t s = 0; s < set_count; s++)
     for (size_t i = 0; i < sets[s].count; i++) {
       const cli_option *o = &sets[s].table[i];
-      char left[64];
+      int width = (int)strlen(o->name);
       if (command->unlisted && one_of(o->name, strlen(o->name), command->unlisted)) continue;
-      snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-      printf("  %-22s %s\n", left, o->help);
+      if (o->value)
+        width += printf("  %s %s", o->name, o->value) - 2 - width;
+      else
+        printf("  %s", o->name);
+      printf("%*s %s\n", width < 22 ? 22 - width : 0, "", o->help);
     }
   void *settings;
   bool own = find_option(sets, set_count, "--json", strlen("--json"), &settings) != NULL;

@@ -10,8 +10,7 @@ of files in each folder. Made data (tables that a script writes) is left out.
 
 --check prints only what is past a limit, and ends with status 1 if there is anything:
 
-  files in a folder          at most 35, data of tests, fuzzing and documents aside; more in the
-                             folders of CROWDED, which are to be split
+  files in a folder          at most 35, data of tests, fuzzing and documents aside
   lines in a file            at most 700, include/turnstile.h aside
   columns in a line          at most 100, of C, C++, Python, Rust and shell. prettier breaks the
                              lines of JavaScript where it can: text with ${...} it cannot
@@ -33,8 +32,6 @@ from collections import Counter
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES, LINES, COLUMNS = 35, 700, 100
-# Folders that are to be split, and the files that they may have until then.
-CROWDED = {"compiler/schema": 41}
 SHARES = {".c": 20, ".h": 50}  # percent
 # Rooms below these goals, and the percents that they do not fall below.
 FLOORS = {
@@ -130,9 +127,8 @@ def long_files(texts):
 def complaints(names, texts, floors=FLOORS):
     """What is past a limit, a line each. `names`: all files of the tree; `texts`: the sources."""
     for folder, number in sorted(folders(names).items()):
-        most = CROWDED.get(folder, FILES)
-        if number > most:
-            yield f"{folder}/ has {number} files, more than {most}: split it into folders"
+        if number > FILES:
+            yield f"{folder}/ has {number} files, more than {FILES}: split it into folders"
     for number, name in long_files(texts):
         yield f"{name} has {number} lines, more than {LINES}: split it"
     for name, text in sorted(texts.items()):

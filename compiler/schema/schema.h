@@ -5,29 +5,29 @@
  *
  * Passes, one file each
  *   compiler/json/json.c            text -> tree
- *   load.c     documents, $schema, $id, $anchor, references (RFC 3986)
- *   keywords.c the tables that are made of keywords.def
- *   read.c     tree -> nodes: one per subschema, keywords checked and found by number
- *   goal.c     sets of signed subschemas that one value must satisfy ("goals"), interned
- *   conj.c     their expansion by type into alternatives of conjunctions
- *   negate.c   the ways in which a node can fail
- *   clause.c   choices whose product would be too many alternatives, as clauses
- *   disjoint.c which subschemas plainly exclude each other
- *   scalar.c   what a goal says of null, booleans, numbers and strings
- *   object.c   conjunctions about objects: known keys, clauses
- *   cells.c    the keys that a schema does not name
- *   members.c  following an object: states and expressions
- *   items.c    conjunctions about arrays
- *   array.c    following an array
- *   unique.c   arrays whose items must differ, left to the runtime
- *   plain.c    what the keywords say before a goal is opened
- *   empty.c    the fewest bytes of a goal; none = nothing satisfies it
- *   value.c    goals -> rules
- *   shared.c   the values that all schemas share
- *   begin.c    how arrays and objects begin, and members
- *   ahead.c    what the first text will ask, looked at by the compile
- *   style.c    the members of an object in the styles of tool calls, which are not JSON
- *   report.c   what is enforced, as JSON; which keywords of an unsatisfiable schema clash
+ *   load.c            documents, $schema, $id, $anchor, references (RFC 3986)
+ *   keywords.c        the tables that are made of keywords.def
+ *   read.c            tree -> nodes: one per subschema, keywords checked and found by number
+ *   goal.c            sets of signed subschemas that one value must satisfy ("goals"), interned
+ *   conj.c            their expansion by type into alternatives of conjunctions
+ *   choice/negate.c   the ways in which a node can fail
+ *   choice/clause.c   choices whose product would be too many alternatives, as clauses
+ *   choice/disjoint.c which subschemas plainly exclude each other
+ *   scalar.c          what a goal says of null, booleans, numbers and strings
+ *   object.c          conjunctions about objects: known keys, clauses
+ *   cells.c           the keys that a schema does not name
+ *   members.c         following an object: states and expressions
+ *   items.c           conjunctions about arrays
+ *   array.c           following an array
+ *   unique.c          arrays whose items must differ, left to the runtime
+ *   plain.c           what the keywords say before a goal is opened
+ *   empty.c           the fewest bytes of a goal; none = nothing satisfies it
+ *   value.c           goals -> rules
+ *   shared.c          the values that all schemas share
+ *   begin.c           how arrays and objects begin, and members
+ *   ahead.c           what the first text will ask, looked at by the compile
+ *   style.c           the members of an object in the styles of tool calls, which are not JSON
+ *   report.c          what is enforced, as JSON; which keywords of an unsatisfiable schema clash
  *
  * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a
  * conjunction, one after the other), all other keys after them in any order.

@@ -1,5 +1,5 @@
 /* test_choices.c - objects with many choices that have little to do with each other, which are
- * followed as clauses (compiler/schema/clause.c): random schemas beside a validator.
+ * followed as clauses (compiler/schema/choice/clause.c): random schemas beside a validator.
  *
  * Each schema has so many if/then/else, dependentSchemas, anyOf, oneOf and negations about a dozen
  * members that their product is beyond all limits. Random instances, members in any order, must be

@@ -1,4 +1,4 @@
-/* test_oneof.c - oneOf of many branches (compiler/schema/oneof.c), beside a validator.
+/* test_oneof.c - oneOf of many branches (compiler/schema/choice/oneof.c), beside a validator.
  *
  * Each schema is a oneOf of 17 to 43 branches of one kind: open or closed, with a discriminator
  * that is required, may be left out, or is not there at all; with names of their own, names that
