@@ -53,7 +53,10 @@ NAV = [
     ("Concepts", "concepts.md"),
     ("Inspector and playground", "inspector.md"),
     ("What it does", ["schema.md", "tools.md", "sampling.md", "decoding.md", "vocabularies.md"]),
-    ("Hosts", ["hosts.md", "python.md", "llama.cpp.md", "artifacts.md", "scale-out.md"]),
+    (
+        "Hosts",
+        ["hosts.md", "switch.md", "python.md", "llama.cpp.md", "artifacts.md", "scale-out.md"],
+    ),
     ("Reference", "reference.md"),
     ("Limits and security", ["limits.md", "security.md"]),
     (

@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import python_hosts
+import python_hosts  # noqa: E402
+from doc_blocks import of_host  # noqa: E402
 
-python_hosts.main("compat")
+python_hosts.main("compat", variables={"TSL_BLOCK": of_host("docs/switch.md", "compat", "python")})

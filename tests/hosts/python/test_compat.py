@@ -674,6 +674,24 @@ PERSON = {
     "additionalProperties": False,
 }
 validate(run_example("xgrammar_json.py", model_folder()), PERSON, 0, "the example for XGrammar")
+
+
+def shown_in_the_manual():
+    """The block of docs/switch.md."""
+    vocab = turnstile.Vocab.embedded()
+    names = {
+        "schema": {
+            "type": "object",
+            "properties": {"age": {"type": "integer"}},
+            "required": ["age"],
+        },
+        "tokens": [vocab.token_bytes(i) for i in range(4096)],
+    }
+    exec(os.environ["TSL_BLOCK"], names)
+    check(names["matcher"].is_terminated(), "the block of docs/switch.md comes to its end")
+
+
+shown_in_the_manual()
 import importlib.metadata  # noqa: E402
 
 print(f"xgrammar {importlib.metadata.version('xgrammar')}: the same program")
