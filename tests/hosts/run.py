@@ -81,6 +81,7 @@ def prepare():
 
     common.venv("llama")
     common.venv("triton")
+    common.venv("ray")
     python_hosts.prepare()
 
 
