@@ -57,6 +57,7 @@ NAV = [
         "Hosts",
         ["hosts.md", "switch.md", "python.md", "llama.cpp.md", "artifacts.md", "scale-out.md"],
     ),
+    ("Platforms", "platforms.md"),
     ("Reference", "reference.md"),
     ("Limits and security", ["limits.md", "security.md"]),
     (

@@ -24,7 +24,7 @@
 #include "compiler/formats/formats.h"
 
 #define LABEL_MAX 63u
-#define NAME_MAX 253u
+#define LONGEST_NAME 253u
 #define PLACES_MATTER 4u /* rules about single places in a label end before this */
 #define LABEL_MATTERS 8u /* and those of an A-label before this */
 
@@ -119,7 +119,7 @@ static bool next_host(host s, bool idn, uint8_t byte, host *out) {
   }
   out->total++;
   if (s.free) return *out = set_free(*out), ok;
-  return ok && out->label + to_go(*out) <= LABEL_MAX && out->total + to_go(*out) <= NAME_MAX;
+  return ok && out->label + to_go(*out) <= LABEL_MAX && out->total + to_go(*out) <= LONGEST_NAME;
 }
 
 static bool host_nullable(void *ctx, uint32_t param) {
@@ -161,7 +161,7 @@ static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byt
 static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   host s = unpack(param);
   bool first = s.total == s.label; /* or free */
-  uint32_t room = first ? LABEL_MAX - s.label : NAME_MAX - s.total;
+  uint32_t room = first ? LABEL_MAX - s.label : LONGEST_NAME - s.total;
   *limit = ctx || room < 2 ? 0 : room - 2;
   if (ctx) return param;
   if (first) return pack(set_free(s));
@@ -192,8 +192,8 @@ static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byt
 }
 
 tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total) {
-  return total < NAME_MAX ? tsl__expr_native(x, &host_ops, idn, pack((host){.total = total}))
-                          : TSL__NONE;
+  return total < LONGEST_NAME ? tsl__expr_native(x, &host_ops, idn, pack((host){.total = total}))
+                              : TSL__NONE;
 }
 
 tsl__expr tsl__format_hostname(tsl__exprs *x) { return tsl__format_host_label(x, NULL, 0); }

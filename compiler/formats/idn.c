@@ -25,7 +25,7 @@
 /* code points: an A-label has 63 octets, four of them "xn--", and each code point takes one at
  * least */
 #define U_LABEL_MAX 59u
-#define NAME_MAX 253u /* code points of a name */
+#define LONGEST_NAME 253u /* code points of a name */
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* ---- classes --------------------------------------------------------------------------------- */
@@ -361,7 +361,7 @@ static const tsl__native_ops u_ops = {
 /* Can a state be left before the limits? */
 static bool alive(state s) {
   uint32_t bytes, n = to_go(s, &bytes);
-  return s.count + n <= U_LABEL_MAX && s.total + n <= NAME_MAX;
+  return s.count + n <= U_LABEL_MAX && s.total + n <= LONGEST_NAME;
 }
 
 static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
@@ -400,7 +400,8 @@ tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint8_t 
     break;
   default: return TSL__NONE;
   }
-  return total + 1 < NAME_MAX ? tsl__expr_seq(x, rest, any_label(x, idn, total + 1)) : TSL__NONE;
+  return total + 1 < LONGEST_NAME ? tsl__expr_seq(x, rest, any_label(x, idn, total + 1))
+                                  : TSL__NONE;
 }
 
 tsl__expr tsl__format_idn_hostname(tsl__exprs *x) {

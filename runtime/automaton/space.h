@@ -235,10 +235,10 @@ struct tsl__space {
   tsl__state extra;
   /* its walks, once there will be no more (runtime/walk/walk.c); NULL in a grammar's layer */
   tsl__frozen *frozen;
-  tsl__frozen *frozen_unions;   /* the same of its unions (runtime/masks/union_memo.c) */
-  struct tsl__lengths *lengths; /* of the vocabulary's tokens; NULL in a grammar's layer */
-  struct tsl__linear *linear;   /* of its trie; NULL in a grammar's layer */
-  struct tsl__texts *any_text;  /* see runtime/walk/any_text.h; NULL in a grammar's layer */
+  tsl__frozen *frozen_unions;      /* the same of its unions (runtime/masks/union_memo.c) */
+  struct tsl__lengths *lengths;    /* of the vocabulary's tokens; NULL in a grammar's layer */
+  struct tsl__linear *linear;      /* of its trie; NULL in a grammar's layer */
+  struct tsl__any_texts *any_text; /* see runtime/walk/any_text.h; NULL in a grammar's layer */
   /* of a vocabulary's layer: a string of so many characters at least, the last of more than any
    * token has, whichever, with its opening quote; walked over the whole vocabulary, and over what
    * white space leaves */

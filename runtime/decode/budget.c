@@ -231,9 +231,9 @@ typedef struct restriction {
   tsl__stack at;
   uint64_t left;
   uint32_t *mask;
-  uint32_t worst;       /* tokens, the one taken included */
-  tsl__naming naming;   /* at `at` */
-  tsl__name_list names; /* of the plan that is looked at */
+  uint32_t worst;          /* tokens, the one taken included */
+  tsl__plan_naming naming; /* at `at` */
+  tsl__name_list names;    /* of the plan that is looked at */
   TSL__VEC(rival) rivals;
   tsl__stack last; /* the landing that was asked about last, and the answers */
   tsl__later_names last_names;

@@ -149,15 +149,15 @@ typedef TSL__VEC(uint8_t) tsl__name_list;
 tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack at, tsl__name_list *out);
 
 /* The name under way at a position. */
-typedef struct tsl__naming {
+typedef struct tsl__plan_naming {
   bool known, under_way, escape; /* known: by what follows; escape: one is not complete */
   tsl__name_list written;        /* its bytes, decoded */
-} tsl__naming;
-bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out);
+} tsl__plan_naming;
+bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__plan_naming *out);
 
 /* May the name that a token goes on with, or begins, be one of these, or become it? True where that
  * is not plain to see. */
-bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token,
+bool tsl__may_name(const tsl_vocab *v, const tsl__plan_naming *begun, tsl_token token,
                    const tsl__name_list *names);
 
 /* Landings forget items, too, and a plan from there may have one of them again. For each array of

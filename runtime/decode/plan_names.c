@@ -25,7 +25,7 @@ static bool add_bytes(tsl__planner *p, tsl__name_list *out, const void *bytes, s
   return true;
 }
 
-bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out) {
+bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__plan_naming *out) {
   tsl__space *space = tsl__plan_space(p);
   tsl__run *r = tsl__run_take(space);
   const tsl__spelling *s =
@@ -42,7 +42,7 @@ bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__naming *out) {
 /* Which bytes of the plan's way end names: from its end on, or from where that is known. */
 static void find_names(tsl__planner *p, tsl__plan *plan) {
   TSL__VEC(tsl__plan *) way = {0};
-  tsl__naming now = {0};
+  tsl__plan_naming now = {0};
   tsl__plan *at = plan;
   for (tsl__plan *next; tsl__plan_fine(p) && at->names == TSL__NAMES_UNKNOWN && at->next &&
                         (next = tsl__plan_find(p, at->next));
@@ -65,7 +65,7 @@ static void find_names(tsl__planner *p, tsl__plan *plan) {
 
 tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack from, tsl__name_list *out) {
   tsl__plan *plan = tsl__plan_find(p, from);
-  tsl__naming now = {0};
+  tsl__plan_naming now = {0};
   out->n = 0;
   if (!plan) return TSL__NAMES_UNKNOWN;
   if (plan->names == TSL__NAMES_UNKNOWN) find_names(p, plan);
@@ -97,7 +97,7 @@ static bool one_begins(const tsl__name_list *names, const tsl__name_list *first,
   return false;
 }
 
-bool tsl__may_name(const tsl_vocab *v, const tsl__naming *begun, tsl_token token,
+bool tsl__may_name(const tsl_vocab *v, const tsl__plan_naming *begun, tsl_token token,
                    const tsl__name_list *names) {
   const uint8_t *bytes = v->bytes + v->offsets[token], *quote = NULL;
   size_t n = v->offsets[token + 1] - v->offsets[token], quotes = 0;

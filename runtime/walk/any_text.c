@@ -18,7 +18,7 @@ typedef struct piece {
 
 typedef TSL__VEC(piece) piece_vec;
 
-struct tsl__texts {
+struct tsl__any_texts {
   tsl__state state;
   tsl__mask open; /* tokens that leave the string open */
   /* Of those the ones with an escape; tokens that close the string, and nodes where it is closed
@@ -140,7 +140,7 @@ static const piece *copy_pieces(making *m, const piece_vec *from, uint32_t *n) {
   return p || tsl__space_no_memory(m->base) ? p : NULL;
 }
 
-static bool fill(making *m, struct tsl__texts *t) {
+static bool fill(making *m, struct tsl__any_texts *t) {
   tsl__space *base = m->base;
   tsl__bytes letters = tsl__raw_letters();
   tsl__gather g = {0};
@@ -157,12 +157,12 @@ static bool fill(making *m, struct tsl__texts *t) {
   return base->status == TSL_OK && put_closed(m, &t->closed);
 }
 
-static bool make_counted(tsl__space *base, struct tsl__texts *t);
+static bool make_counted(tsl__space *base, struct tsl__any_texts *t);
 
 tsl_status tsl__texts_make(tsl__space *base, tsl__state state) {
   size_t depths = (size_t)base->vocab->trie.nodes[0].height + 1;
   making m = {.base = base, .quoted = base->linear->quoted, .text = state};
-  struct tsl__texts *t = tsl__arena_alloc(&base->arena, sizeof *t);
+  struct tsl__any_texts *t = tsl__arena_alloc(&base->arena, sizeof *t);
   m.at = t ? tsl__alloc_zero(&base->alloc, depths * sizeof *m.at) : NULL;
   m.kept = m.at ? tsl__alloc_zero(&base->alloc, m.quoted->n) : NULL;
   if (!m.kept)
@@ -192,7 +192,7 @@ static bool is_within(span s, uint32_t characters) {
 
 /* The nodes where such a string is not closed yet, or too late, are removed from all that close a
  * string. They are in the order of their spelling, which is that of their tokens. */
-static bool remove_ended(tsl__space *space, const struct tsl__texts *t, span s,
+static bool remove_ended(tsl__space *space, const struct tsl__any_texts *t, span s,
                          tsl__reference *ref) {
   for (uint32_t i = 0; i < t->ended_n; i++)
     if (!is_within(s, t->ended[i].characters) &&
@@ -203,7 +203,7 @@ static bool remove_ended(tsl__space *space, const struct tsl__texts *t, span s,
 }
 
 /* Tokens that a string of any characters takes, and one of these lengths does not, are removed. */
-static bool remove_tokens(tsl__space *space, const struct tsl__texts *t, span s, tsl__mask any,
+static bool remove_tokens(tsl__space *space, const struct tsl__any_texts *t, span s, tsl__mask any,
                           tsl__reference *out) {
   const tsl__lengths *lengths = tsl__lengths_of(space);
   if (!lengths || !tsl__vec_reserve(&space->alloc, &out->tokens,
@@ -223,7 +223,7 @@ static bool remove_tokens(tsl__space *space, const struct tsl__texts *t, span s,
 }
 
 /* Few characters: letters by a class of so many, the other tokens one by one. */
-static void gather_short(tsl__space *space, tsl__level *l, const struct tsl__texts *t, span s) {
+static void gather_short(tsl__space *space, tsl__level *l, const struct tsl__any_texts *t, span s) {
   tsl__bytes letters = tsl__raw_letters();
   l->reference.mask = s.most ? tsl__class_mask(space, &letters, 0, 0, s.most) : 0;
   for (uint32_t i = 0; i < t->escaped_n; i++)
@@ -236,7 +236,7 @@ static void gather_short(tsl__space *space, tsl__level *l, const struct tsl__tex
 
 /* A string of so many characters to so many: any string, minus what is too long or ends it
  * early. */
-static void walk_counted(tsl__space *space, tsl__level *l, const struct tsl__texts *t, span s) {
+static void walk_counted(tsl__space *space, tsl__level *l, const struct tsl__any_texts *t, span s) {
   const tsl__walk *any = tsl__walk_over(space, t->state, 0, TSL__WHOLE, false);
   tsl__reference *ref = &l->reference;
   if (!any || !tsl__space_step(space, 1 + (t->escaped_n + t->closing_n) / PIECES)) return;
@@ -254,7 +254,7 @@ static void walk_counted(tsl__space *space, tsl__level *l, const struct tsl__tex
 }
 
 /* Such a walk, by itself. False on failure (sticky). */
-static bool walk_alone(tsl__space *base, const struct tsl__texts *t, span s, tsl__walk *out) {
+static bool walk_alone(tsl__space *base, const struct tsl__any_texts *t, span s, tsl__walk *out) {
   uint32_t depth = base->depth;
   tsl__level *l = tsl__level_open(base);
   if (!l) return false;
@@ -270,7 +270,7 @@ static bool walk_alone(tsl__space *base, const struct tsl__texts *t, span s, tsl
   return base->status == TSL_OK;
 }
 
-static bool make_counted(tsl__space *base, struct tsl__texts *t) {
+static bool make_counted(tsl__space *base, struct tsl__any_texts *t) {
   uint32_t height = base->vocab->trie.nodes[0].height, most = 0;
   for (uint32_t i = 0; i < t->closing_n; i++)
     most = t->closing[i].characters > most ? t->closing[i].characters : most;
@@ -293,7 +293,7 @@ static bool make_counted(tsl__space *base, struct tsl__texts *t) {
 }
 
 /* A string that any characters leave open: the tokens that do, plus those that close it here. */
-static void walk_endless(tsl__space *space, tsl__level *l, const struct tsl__texts *t,
+static void walk_endless(tsl__space *space, tsl__level *l, const struct tsl__any_texts *t,
                          tsl__state state, uint32_t count) {
   tsl__reference *ref = &l->reference;
   tsl__reference_clear(ref);
@@ -341,14 +341,14 @@ static bool is_free(const tsl__space *space, span s) {
 }
 
 /* The walk over the whole vocabulary that the tables have. NULL: none. */
-static const tsl__walk *walk_of(const tsl__space *space, const struct tsl__texts *t, span s) {
+static const tsl__walk *walk_of(const tsl__space *space, const struct tsl__any_texts *t, span s) {
   if (is_free(space, s) && s.least)
     return &t->needs[(s.least < t->needs_n ? s.least : t->needs_n) - 1];
   return !s.least && s.most < t->rooms_n ? &t->rooms[s.most] : NULL;
 }
 
 /* The tables, if the grammar says of its states whether they are of such strings; else NULL. */
-static const struct tsl__texts *texts_of(const tsl__space *space) {
+static const struct tsl__any_texts *texts_of(const tsl__space *space) {
   return space->parent && !tsl__shortcut_is_off(space, TSL__SHORTCUT_TEXT) &&
                  space->subtract_bytes <= UINT8_MAX && space->hook && space->hook->counted
              ? space->parent->any_text
@@ -357,7 +357,7 @@ static const struct tsl__texts *texts_of(const tsl__space *space) {
 
 const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uint32_t count,
                                  tsl__leftover over, tsl__state *like) {
-  const struct tsl__texts *t = texts_of(space);
+  const struct tsl__any_texts *t = texts_of(space);
   span s = {0, 0};
   *like = 0;
   if (!t || (over & TSL__WHOLE && over != TSL__WHOLE)) return NULL;
@@ -371,7 +371,7 @@ const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uin
 }
 
 const tsl__walk *tsl__text_before(tsl__space *space, tsl__state state, uint32_t count) {
-  const struct tsl__texts *t = texts_of(space);
+  const struct tsl__any_texts *t = texts_of(space);
   const tsl__state_rec *r = tsl__state_at(space, state);
   span s = {0, 0};
   if (!t || !tsl__may_be_text(space, r, state) ||
@@ -386,7 +386,7 @@ const tsl__walk *tsl__text_before(tsl__space *space, tsl__state state, uint32_t 
 
 bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state,
                     uint32_t count, bool *open) {
-  const struct tsl__texts *t = space->parent ? space->parent->any_text : NULL;
+  const struct tsl__any_texts *t = space->parent ? space->parent->any_text : NULL;
   span s = {0, 0};
   *open = false;
   if (!t || r->live_count < space->subtract_bytes || !tsl__linear_of(space, r, 0) || !space->hook ||
