@@ -19,7 +19,7 @@ struct source_document {
 static bool set_kind(source *s, source_kind kind, const char *from) {
   if (s->kind != SOURCE_NONE)
     return cli_refuse(
-        "one of --schema, --regex, --grammar, --lark and --artifact is given already");
+        "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact is given already");
   s->kind = kind;
   s->from = from;
   return true;
@@ -36,6 +36,8 @@ static bool set_schema(void *to, const char *value) { return set_kind(to, SOURCE
 static bool set_regex(void *to, const char *value) { return set_kind(to, SOURCE_REGEX, value); }
 static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURCE_GBNF, value); }
 static bool set_lark(void *to, const char *value) { return set_kind(to, SOURCE_LARK, value); }
+static bool set_ebnf(void *to, const char *value) { return set_kind(to, SOURCE_EBNF, value); }
+static bool set_abnf(void *to, const char *value) { return set_kind(to, SOURCE_ABNF, value); }
 static bool set_imports(void *to, const char *value) {
   return of_kind(to, SOURCE_LARK, "--imports")->imports = value, *value != 0;
 }
@@ -44,7 +46,7 @@ static bool set_artifact(void *to, const char *value) {
 }
 static bool set_root(void *to, const char *value) {
   source *s = to;
-  if (s->kind != SOURCE_LARK) of_kind(to, SOURCE_GBNF, "--root");
+  if (s->kind < SOURCE_GBNF || s->kind > SOURCE_ABNF) of_kind(to, SOURCE_GBNF, "--root");
   return s->root = value, *value != 0;
 }
 static bool set_vocab(void *to, const char *value) {
@@ -186,6 +188,8 @@ static const cli_option table[] = {
      "a regular expression that the whole text matches, or with --search a part of it", set_regex},
     {"--grammar", "F", "a GBNF file", set_grammar},
     {"--lark", "F", "a Lark file", set_lark},
+    {"--ebnf", "F", "a file in XGrammar's EBNF", set_ebnf},
+    {"--abnf", "F", "a file in ABNF, the notation of RFCs", set_abnf},
     {"--artifact", "F",
      "what turnstile compile wrote for the same vocabulary, in place of a schema, regex or grammar",
      set_artifact},
@@ -219,7 +223,7 @@ static const cli_option table[] = {
     {"--search", NULL, "regex: match anywhere in the text", set_search},
     {"--ignore-case", NULL, "regex: upper and lower case are the same", set_ignore_case},
     {"--dot-all", NULL, "regex: . matches line ends too", set_dot_all},
-    {"--root", "NAME", "grammar: the start rule (default: root; Lark: start)", set_root},
+    {"--root", "NAME", "grammar: the start rule (default: root; Lark: start; ABNF: the first)", set_root},
     {"--imports", "DIR", "lark: read the grammars that %import names from DIR", set_imports},
 };
 
@@ -327,6 +331,12 @@ static tsl_status compile(source *s, tsl_error *error) {
   if (s->kind == SOURCE_GBNF)
     return tsl_grammar_gbnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar,
                             error);
+  if (s->kind == SOURCE_EBNF)
+    return tsl_grammar_ebnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar,
+                            error);
+  if (s->kind == SOURCE_ABNF)
+    return tsl_grammar_abnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar,
+                            error);
   if (s->kind == SOURCE_LARK) {
     tsl_lark_options options = {.start = s->root};
     if (s->imports) {
@@ -378,12 +388,15 @@ static int check_options(const source *s) {
   static const char *const names[] = {[SOURCE_SCHEMA] = "--schema",
                                       [SOURCE_REGEX] = "--regex",
                                       [SOURCE_GBNF] = "--grammar",
-                                      [SOURCE_LARK] = "--lark"};
+                                      [SOURCE_LARK] = "--lark",
+                                      [SOURCE_EBNF] = "--ebnf",
+                                      [SOURCE_ABNF] = "--abnf"};
   if (s->kind == SOURCE_NONE)
     return cli_complain(
-        "one of --schema, --regex, --grammar, --lark and --artifact is needed; see --help");
-  for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_LARK; k++)
-    if (k != s->kind && s->option[k] && !(k == SOURCE_GBNF && s->kind == SOURCE_LARK))
+        "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact is needed; see "
+        "--help");
+  for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_ABNF; k++)
+    if (k != s->kind && s->option[k] && !(k == SOURCE_GBNF && s->kind > SOURCE_GBNF))
       return cli_complain("%s goes with %s", s->option[k], names[k]);
   return CLI_OK;
 }
@@ -446,7 +459,9 @@ bool source_kept(const source *s, tsl_source *out) {
   static const tsl_source_kind kinds[] = {[SOURCE_SCHEMA] = TSL_SOURCE_JSON_SCHEMA,
                                           [SOURCE_REGEX] = TSL_SOURCE_REGEX,
                                           [SOURCE_GBNF] = TSL_SOURCE_GBNF,
-                                          [SOURCE_LARK] = TSL_SOURCE_LARK};
+                                          [SOURCE_LARK] = TSL_SOURCE_LARK,
+                                          [SOURCE_EBNF] = TSL_SOURCE_EBNF,
+                                          [SOURCE_ABNF] = TSL_SOURCE_ABNF};
   if (s->kind == SOURCE_ARTIFACT || s->kind == SOURCE_NONE) return false;
   *out = (tsl_source){.kind = kinds[s->kind],
                       .text = s->text.at,

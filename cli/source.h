@@ -21,6 +21,8 @@ typedef enum source_kind {
   SOURCE_REGEX,
   SOURCE_GBNF,
   SOURCE_LARK,
+  SOURCE_EBNF,
+  SOURCE_ABNF,
   SOURCE_ARTIFACT
 } source_kind;
 
@@ -29,7 +31,7 @@ typedef struct source_document source_document; /* a file that a reference led t
 typedef struct source {
   source_kind kind;
   const char *from; /* the file, or the regex itself */
-  const char *root; /* start rule of a GBNF or Lark grammar */
+  const char *root; /* start rule of a grammar */
   /* by kind: the last option given that only sources of this kind have */
   const char *option[SOURCE_ARTIFACT + 1];
   const char *vocab_path, *vocab_cache;

@@ -449,6 +449,27 @@ TSL_API tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t l
                                     const tsl_lark_options *options, const tsl_limits *limits,
                                     tsl_grammar **out, tsl_error *error);
 
+/* Compile an EBNF grammar, XGrammar's notation (docs/ebnf.md). It is GBNF with other ends of rules,
+ * more escapes, options of rules, and macros: Regex("..."), Substring("..."), Token(7),
+ * ExcludeToken(7), TagDispatch(("<a>", rule)), TokenTagDispatch((7, rule)). `root` names the start
+ * rule; NULL = "root". `limits` may be NULL. Rules with [capture] are read back by a tsl_parser, as
+ * tags. What says nothing of the language, as a look-ahead (= ...), is in tsl_grammar_report with
+ * the status "no effect".
+ * Errors: as tsl_grammar_lark. Cost: linear in the text; what TagDispatch, [lazy] and [max_chars]
+ * cost grows with the states that texts visit. */
+TSL_API tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length,
+                                    const char *root, const tsl_limits *limits, tsl_grammar **out,
+                                    tsl_error *error);
+
+/* Compile an ABNF grammar, the notation of RFCs (RFC 5234 and RFC 7405, docs/abnf.md): repeats such
+ * as 1*8DIGIT, strings in any case, %s"..." as written, numbers %x41-5A, =/ for more alternatives,
+ * core rules. A number is a code point, and a text is UTF-8. `root` names the start rule in any
+ * case; NULL = the first rule. `limits` may be NULL.
+ * Errors: as tsl_grammar_gbnf; prose in <...> is UNSUPPORTED. Cost: linear in the text. */
+TSL_API tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t length,
+                                    const char *root, const tsl_limits *limits, tsl_grammar **out,
+                                    tsl_error *error);
+
 TSL_API void tsl_grammar_retain(tsl_grammar *grammar);
 TSL_API void tsl_grammar_release(tsl_grammar *grammar);           /* NULL is allowed */
 TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
@@ -981,7 +1002,9 @@ typedef enum tsl_source_kind {
   TSL_SOURCE_JSON_SCHEMA = 0,
   TSL_SOURCE_REGEX = 1,
   TSL_SOURCE_GBNF = 2,
-  TSL_SOURCE_LARK = 3
+  TSL_SOURCE_LARK = 3,
+  TSL_SOURCE_EBNF = 4,
+  TSL_SOURCE_ABNF = 5
 } tsl_source_kind;
 
 /* The arguments of a compile call as one value. Members that do not belong to `kind` are ignored.
@@ -992,13 +1015,13 @@ typedef struct tsl_source {
   size_t length;
   const tsl_schema_options *schema;
   const tsl_regex_options *regex;
-  const char *root; /* the start rule of GBNF or Lark */
+  const char *root; /* the start rule of a grammar */
   const tsl_limits *limits;
   const tsl_lark_options *lark; /* its `start` counts where `root` is NULL */
 } tsl_source;
 
-/* Call tsl_grammar_json_schema, tsl_grammar_regex, tsl_grammar_gbnf or, without a resolver,
- * tsl_grammar_lark, by `kind`. */
+/* Call tsl_grammar_json_schema, tsl_grammar_regex, tsl_grammar_gbnf, tsl_grammar_ebnf,
+ * tsl_grammar_abnf or, without a resolver, tsl_grammar_lark, by `kind`. */
 TSL_API tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *source,
                                        tsl_grammar **out, tsl_error *error);
 

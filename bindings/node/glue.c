@@ -72,6 +72,16 @@ EXPORT tsl_status tn_gbnf(result *r, tsl_vocab *vocab, const char *text, size_t 
   return made(r, tsl_grammar_gbnf(vocab, text, length, NULL, NULL, &g, &r->error), g);
 }
 
+EXPORT tsl_status tn_abnf(result *r, tsl_vocab *vocab, const char *text, size_t length) {
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_abnf(vocab, text, length, NULL, NULL, &g, &r->error), g);
+}
+
+EXPORT tsl_status tn_ebnf(result *r, tsl_vocab *vocab, const char *text, size_t length) {
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_ebnf(vocab, text, length, NULL, NULL, &g, &r->error), g);
+}
+
 /* As tsl_grammar_tools, and unlike tsl_grammar_tags_over, which is given no vocabulary, refuses an
  * `over` of another one. */
 EXPORT tsl_status tn_tags(result *r, tsl_vocab *vocab, const char *text, size_t length,

@@ -130,6 +130,8 @@ export interface Turnstile {
   jsonSchema(vocab: Vocab, schema: string | object | boolean, options?: SchemaOptions): Grammar;
   regex(vocab: Vocab, pattern: string): Grammar;
   gbnf(vocab: Vocab, text: string): Grammar;
+  ebnf(vocab: Vocab, text: string): Grammar;
+  abnf(vocab: Vocab, text: string): Grammar;
   /** A structural tag: free text with JSON or other formats between tags. */
   tags(vocab: Vocab, tag: string | object, options?: {over?: Grammar | null}): Grammar;
   /** What a model may answer to a request: its body (OpenAI, Anthropic), MCP's tools/list, or an

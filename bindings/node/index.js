@@ -441,6 +441,20 @@ class Turnstile {
       vocab,
     );
   }
+  abnf(vocab, text) {
+    return this.compile(
+      string(text, 'a grammar'),
+      (at, length) => this.module._tn_abnf(this.result, live(vocab, Vocab, this), at, length),
+      vocab,
+    );
+  }
+  ebnf(vocab, text) {
+    return this.compile(
+      string(text, 'a grammar'),
+      (at, length) => this.module._tn_ebnf(this.result, live(vocab, Vocab, this), at, length),
+      vocab,
+    );
+  }
 
   tags(vocab, tag, {over = null} = {}) {
     return this.compile(

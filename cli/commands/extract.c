@@ -30,8 +30,8 @@ static const cli_option table[] = {
      set_pointer},
 };
 
-/* What the rules with [capture] hold. */
-static int captures_lark(tsl_grammar *grammar, const char *text, size_t length) {
+/* What the rules with [capture] hold, in Lark or EBNF. */
+static int captures(tsl_grammar *grammar, const char *text, size_t length) {
   tsl_parser *parser = NULL;
   tsl_status status = tsl_parser_new(grammar, NULL, &parser);
   if (status == TSL_ERR_STATE)
@@ -56,8 +56,8 @@ static int extract(const source *s, const settings *o, const char *path) {
   text.at[start + length] = 0; /* something at the end may have been left out */
   if (code == CLI_OK && s->kind == SOURCE_REGEX)
     code = captures_regex(s->text.at, s->text.length, &s->regex, text.at + start, length);
-  else if (code == CLI_OK && s->kind == SOURCE_LARK)
-    code = captures_lark(s->grammar, text.at + start, length);
+  else if (code == CLI_OK && s->kind >= SOURCE_LARK)
+    code = captures(s->grammar, text.at + start, length);
   else if (code == CLI_OK)
     code = captures_json(text.at + start, length, o->pointer, o->count);
   tsl_matcher_free(matcher);
@@ -78,12 +78,12 @@ static int run(int argc, char **argv) {
       code =
           cli_complain("extract: one text is needed, a file or -, not %zu", arguments.rest_count);
     else if (s.kind == SOURCE_NONE)
-      code = cli_complain("extract: one of --schema, --regex and --lark is needed; see --help");
+      code = cli_complain("extract: one of --schema, --regex, --lark and --ebnf is needed; see --help");
     else if (s.kind == SOURCE_ARTIFACT)
       code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
-    else if (s.kind == SOURCE_GBNF)
+    else if (s.kind == SOURCE_GBNF || s.kind == SOURCE_ABNF)
       code =
-          cli_complain("extract: a GBNF grammar has no captures; give --lark, --regex or --schema");
+          cli_complain("extract: this notation has no captures; give --lark, --ebnf, --regex or --schema");
     else if (s.kind == SOURCE_REGEX && o.count)
       code = cli_complain("extract: --pointer goes with --schema");
     else
@@ -97,7 +97,7 @@ static int run(int argc, char **argv) {
 
 const cli_command cli_extract = {
     "extract",
-    "(--schema F | --regex R | --lark F) [options] FILE|-",
+    "(--schema F | --regex R | --lark F | --ebnf F) [options] FILE|-",
     "write the named captures of a matching text as JSON",
     "With --regex: {\"group\": \"text\", ...} for the named groups, null where a group took no "
     "part. In a\n"
@@ -105,7 +105,7 @@ const cli_command cli_extract = {
     "and a group in a look-ahead, or empty at\n"
     "the very end of the round before, may be of that one. PCRE2 finds the groups: what it cannot "
     "read, or gives up on, is an error.\n"
-    "With --lark: {\"content\": text outside of captures, \"tags\": [{\"begin\": name, "
+    "With --lark or --ebnf: {\"content\": text outside of captures, \"tags\": [{\"begin\": name, "
     "\"content\": "
     "text}, ...]}, the captures in their order.\n"
     "With --schema: {\"/json/pointer\": value, ...}.\n"

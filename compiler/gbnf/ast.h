@@ -24,9 +24,9 @@ typedef enum tsl__gkind {
   TSL__G_ALT,    /* the same */
   TSL__G_REPEAT, /* a: child, b: min, c: max or TSL__INF; max > 0 */
   TSL__G_PLUS,   /* a: child; its texts but the empty one. Only made by passes */
-  /* a: an expression, b: 1 = its rule keeps a frame of its own. Only made by compiler/lark/ */
+  /* a: an expression, b: 1 = its rule keeps a frame of its own. Not made by parse.c */
   TSL__G_EXPR,
-  TSL__G_TOKENS /* a: an expression of tokens, or TSL__NONE. Only made by compiler/lark/ */
+  TSL__G_TOKENS /* a: an expression of tokens, or TSL__NONE. Not made by parse.c */
 } tsl__gkind;
 
 /* What a node or rule matches. */
@@ -157,6 +157,8 @@ size_t tsl__gbnf_print(const tsl__gbnf *g, uint32_t node, char *out, size_t n);
 /* parse.c */
 tsl_status tsl__gbnf_parse(tsl__gbnf *g, const tsl_vocab *vocab, const char *text, size_t length,
                            uint32_t max_depth, tsl_error *error);
+/* The rule of the name that stands in g->text, added if it is new; 0 with g->no_memory set. */
+uint32_t tsl__gbnf_mention(tsl__gbnf *g, size_t offset, size_t length);
 /* The rule of that name, or UINT32_MAX. */
 uint32_t tsl__gbnf_find(const tsl__gbnf *g, const char *name, size_t length);
 

@@ -95,24 +95,23 @@ static bool grow_names(tsl__gbnf *g) {
   return true;
 }
 
-/* The rule of the name in g->text at `offset`, added if it is new. */
-static uint32_t mention(parser *p, size_t offset, size_t length) {
-  tsl__gbnf *g = p->g;
+uint32_t tsl__gbnf_mention(tsl__gbnf *g, size_t offset, size_t length) {
   tsl__grule rule = {.name = g->text + offset,
                      .name_length = (uint32_t)length,
                      .offset = (uint32_t)offset,
                      .cycle = TSL__G_NO_CYCLE,
                      .component = UINT32_MAX};
   if (g->rules.n * 2 >= g->slot_count && !grow_names(g)) g->no_memory = true;
-  if (is_over(p)) return 0;
+  if (g->no_memory) return 0;
   uint32_t *slot = find_slot(g, rule.name, length);
   if (*slot) return *slot - 1;
-  if (!tsl__vec_push(&g->alloc, &g->rules, rule)) {
-    g->no_memory = true;
-    is_over(p);
-    return 0;
-  }
+  if (!tsl__vec_push(&g->alloc, &g->rules, rule)) return g->no_memory = true, 0;
   return (*slot = (uint32_t)g->rules.n) - 1;
+}
+
+static uint32_t mention(parser *p, size_t offset, size_t length) {
+  uint32_t rule = is_over(p) ? 0 : tsl__gbnf_mention(p->g, offset, length);
+  return is_over(p) ? 0 : rule;
 }
 
 static size_t word_length(const parser *p) {

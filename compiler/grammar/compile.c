@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/grammar/compile.h"
+#include "compiler/abnf/abnf.h"
+#include "compiler/ebnf/ebnf.h"
 #include "compiler/gbnf/gbnf.h"
 #include "compiler/lark/lark.h"
 #include "compiler/regex/regex.h"
@@ -157,13 +159,13 @@ static tsl_status lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t
   return status;
 }
 
-/* Captures and counts of a Lark grammar: made when it has the first. */
+/* Captures and counts of a Lark or EBNF grammar: made when it has the first. */
 typedef struct marking {
   const tsl_vocab *vocab;
   tsl__marks *marks;
 } marking;
 
-static tsl__expr lark_mark(void *ctx, tsl__exprs *x, const tsl__lark_mark *mark, tsl__expr body) {
+static tsl__expr add_mark(void *ctx, tsl__exprs *x, const tsl__lark_mark *mark, tsl__expr body) {
   marking *m = ctx;
   if (!m->marks && !(m->marks = tsl__marks_new(x, m->vocab))) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
@@ -184,7 +186,7 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
   tsl__lark_options o = {.max_depth = limits ? limits->max_depth : 0,
                          .json = lark_json,
                          .json_ctx = (void *)(uintptr_t)limits,
-                         .marks = lark_mark,
+                         .marks = add_mark,
                          .marks_ctx = &m,
                          .report = &report};
   if (options) {
@@ -199,6 +201,40 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
   tsl__tagged *tagged = m.marks && status == TSL_OK ? tsl__marks_finish(m.marks) : NULL;
   status = close_layer(vocab, space, x, status, root, report, out, error);
   return status == TSL_OK && m.marks ? finish_or_drop(out, tagged, error) : status;
+}
+
+tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length, const char *root_name,
+                            const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+  tsl__space *space;
+  tsl__exprs *x;
+  tsl__expr root = TSL__NONE;
+  marking m = {.vocab = vocab};
+  const char *report = "[]";
+  const tsl__ebnf_options o = {.root = root_name,
+                               .max_depth = limits ? limits->max_depth : 0,
+                               .marks = add_mark,
+                               .marks_ctx = &m,
+                               .report = &report};
+  *out = NULL;
+  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
+  if (status != TSL_OK) return status;
+  status = tsl__ebnf_compile(x, vocab, text, length, &o, &root, error);
+  tsl__tagged *tagged = m.marks && status == TSL_OK ? tsl__marks_finish(m.marks) : NULL;
+  status = close_layer(vocab, space, x, status, root, report, out, error);
+  return status == TSL_OK && m.marks ? finish_or_drop(out, tagged, error) : status;
+}
+
+tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t length, const char *root_name,
+                            const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+  tsl__space *space;
+  tsl__exprs *x;
+  tsl__expr root = TSL__NONE;
+  *out = NULL;
+  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
+  if (status != TSL_OK) return status;
+  status = tsl__abnf_compile(x, text, length, root_name, limits ? limits->max_depth : 0, &root,
+                             error);
+  return close_layer(vocab, space, x, status, root, "[]", out, error);
 }
 
 /* ---- tags ------------------------------------------------------------------------------------ */

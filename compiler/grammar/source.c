@@ -23,6 +23,10 @@ tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *s, tsl_gramma
     return tsl_grammar_gbnf(vocab, s->text, s->length, s->root, s->limits, out, error);
   case TSL_SOURCE_LARK:
     return tsl_grammar_lark(vocab, s->text, s->length, &lark, s->limits, out, error);
+  case TSL_SOURCE_EBNF:
+    return tsl_grammar_ebnf(vocab, s->text, s->length, s->root, s->limits, out, error);
+  case TSL_SOURCE_ABNF:
+    return tsl_grammar_abnf(vocab, s->text, s->length, s->root, s->limits, out, error);
   }
   return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d",
                    (int)s->kind);

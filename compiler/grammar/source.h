@@ -17,7 +17,7 @@ bool tsl__source_key(const tsl_source *source, const tsl_vocab *vocab, const tsl
 bool tsl__source_has_resolver(const tsl_source *source);
 /* Does its kind have a start rule? */
 static inline bool tsl__source_has_root(const tsl_source *source) {
-  return source->kind == TSL_SOURCE_GBNF || source->kind == TSL_SOURCE_LARK;
+  return source->kind >= TSL_SOURCE_GBNF && source->kind <= TSL_SOURCE_ABNF;
 }
 
 /* A source that owns what it points at. */

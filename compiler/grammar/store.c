@@ -107,7 +107,7 @@ static tsl_status hash_key(const tsl_source *s, const tsl_vocab *vocab, const ts
 static tsl_status write_source(const tsl_source *s, const tsl_vocab *vocab, tsl__a_draft *d,
                                tsl_error *error) {
   uint32_t n[S_NUMBERS];
-  if ((uint32_t)s->kind > TSL_SOURCE_LARK)
+  if ((uint32_t)s->kind > TSL_SOURCE_ABNF)
     return tsl__fail(error, TSL_ERR_ARGUMENT, "there is no kind of source with the number %d",
                      (int)s->kind);
   if (tsl__source_has_resolver(s))

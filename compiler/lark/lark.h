@@ -75,4 +75,8 @@ typedef struct tsl__lark_options {
 tsl_status tsl__lark_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
                              const tsl__lark_options *options, tsl__expr *out, tsl_error *error);
 
+/* Texts of any of these chunks that follow one another in the list, the empty text included
+ * (substring.c). The chunks need not outlive the call. TSL__NONE on failure (sticky). */
+tsl__expr tsl__lark_substring(tsl__exprs *x, const tsl__string *chunks, uint32_t count);
+
 #endif

@@ -292,6 +292,13 @@ static tsl__expr chunks(tsl__lark *l, const tsl__string *all, uint32_t count) {
   return fine ? e : TSL__NONE;
 }
 
+tsl__expr tsl__lark_substring(tsl__exprs *x, const tsl__string *all, uint32_t count) {
+  tsl__lark l = {.x = x, .alloc = *tsl__exprs_allocator(x)};
+  tsl__expr e = chunks(&l, all, count);
+  if (l.status) tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+  return l.status ? TSL__NONE : e;
+}
+
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 typedef TSL__VEC(tsl__string) strings;

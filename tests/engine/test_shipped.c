@@ -23,6 +23,7 @@ static uint64_t seed = 7;
 static void find_files(const char *folder) {
   name_count += folder_list(folder, ".gbnf", names + name_count, NAMES_MAX - name_count);
   name_count += folder_list(folder, ".lark", names + name_count, NAMES_MAX - name_count);
+  name_count += folder_list(folder, ".abnf", names + name_count, NAMES_MAX - name_count);
   name_count += folder_list(folder, ".json", names + name_count, NAMES_MAX - name_count);
 }
 
@@ -35,6 +36,7 @@ static tsl_grammar *compile(tsl_vocab *v, const char *name, tsl_order order) {
   tsl_status status =
       folder_has(name, ".gbnf")   ? tsl_grammar_gbnf(v, text, n, NULL, NULL, &g, &error)
       : folder_has(name, ".lark") ? tsl_grammar_lark(v, text, n, NULL, NULL, &g, &error)
+      : folder_has(name, ".abnf") ? tsl_grammar_abnf(v, text, n, NULL, NULL, &g, &error)
                                   : tsl_grammar_json_schema(v, text, n, &options, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s %s", name, error.pointer, error.message);
   free(text);

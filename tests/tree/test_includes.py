@@ -64,6 +64,8 @@ ROOMS = {
     "compiler/formats": ["formats.h"],
     "compiler/gbnf": ["gbnf.h", "ast.h"],
     "compiler/lark": ["lark.h"],
+    "compiler/ebnf": ["ebnf.h"],
+    "compiler/abnf": ["abnf.h"],
     "compiler/schema": ["schema.h", "object.h"],
     "compiler/tags": ["tags.h"],
     "compiler/tools": ["tools.h"],

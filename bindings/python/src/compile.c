@@ -14,12 +14,14 @@
 #include <string.h>
 /* ---- a job ----------------------------------------------------------------------------------- */
 
-/* The numbers of turnstile/grammar.py. The first four are those of tsl_source_kind. */
+/* The numbers of turnstile/grammar.py. The first six are those of tsl_source_kind. */
 enum {
   KIND_JSON_SCHEMA = TSL_SOURCE_JSON_SCHEMA,
   KIND_REGEX = TSL_SOURCE_REGEX,
   KIND_GBNF = TSL_SOURCE_GBNF,
   KIND_LARK = TSL_SOURCE_LARK,
+  KIND_EBNF = TSL_SOURCE_EBNF,
+  KIND_ABNF = TSL_SOURCE_ABNF,
   KIND_TAGS,
   KIND_TOOLS
 };
@@ -194,6 +196,8 @@ static int read_options(PyObject *options, job *j) {
   switch (j->kind) {
   case KIND_JSON_SCHEMA: return read_schema(options, j);
   case KIND_REGEX: return read_regex(options, j);
+  case KIND_EBNF:
+  case KIND_ABNF:
   case KIND_GBNF: return PyArg_ParseTuple(options, "z", &j->source.root) ? 0 : -1;
   case KIND_LARK: return read_lark(options, j);
   case KIND_TAGS: return read_tags(options, j);
@@ -374,7 +378,7 @@ static void remove_asking(core_background *b) {
 
 /* Begin the job of a Compile. */
 static int background_start(core_background *self) {
-  if (self->job.kind > KIND_LARK)
+  if (self->job.kind > KIND_ABNF)
     return PyErr_SetString(PyExc_ValueError, "tags and tools can't be compiled in the background"),
            -1;
   if (self->job.folder)

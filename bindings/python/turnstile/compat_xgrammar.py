@@ -9,7 +9,7 @@
 There are TokenizerInfo, VocabType, GrammarCompiler, CompiledGrammar, GrammarMatcher,
 BatchGrammarMatcher and the functions on bitmasks. What there is not: Grammar objects, Lark
 grammars, captures, temperatures, draft trees, serialisation, classes for structural tags (those of
-XGrammar are taken). EBNF is GBNF, without the lookaheads that XGrammar adds to it. What XGrammar
+XGrammar are taken). EBNF is as docs/ebnf.md says. What XGrammar
 raises as RuntimeError is one here too.
 
 Where it differs: masks are Turnstile's, that is exact. `strict_mode` closes objects and arrays that
@@ -207,7 +207,7 @@ class GrammarCompiler:
         return self._compile(Grammar.regex, regex, dot_all=True)
 
     def compile_grammar(self, grammar, *, root_rule_name="root"):
-        return self._compile(Grammar.gbnf, grammar, root=root_rule_name)
+        return self._compile(Grammar.ebnf, grammar, root=root_rule_name)
 
     def compile_structural_tag(self, structural_tag, triggers=None):
         """A structural tag as JSON text, dict or pydantic model; or, as of old, a list of items

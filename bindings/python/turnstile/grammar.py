@@ -13,7 +13,16 @@ import re
 from turnstile import _core
 from turnstile.errors import GrammarError, LimitError, UnsupportedError
 
-_KINDS = {"json_schema": 0, "regex": 1, "gbnf": 2, "lark": 3, "tags": 4, "tools": 5}
+_KINDS = {
+    "json_schema": 0,
+    "regex": 1,
+    "gbnf": 2,
+    "lark": 3,
+    "ebnf": 4,
+    "abnf": 5,
+    "tags": 6,
+    "tools": 7,
+}
 _ORDERS = {"schema": 0, "any": 1}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DRAFTS = {"auto": 0, "3": 3, "4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
@@ -160,6 +169,18 @@ class Grammar(_core.Grammar):
         return cls._make("lark", vocab, text, (start, resolver), limits)
 
     @classmethod
+    def ebnf(cls, vocab, text, *, root="root", **limits):
+        """Compile an EBNF grammar, XGrammar's notation (docs/ebnf.md); `root` is its start rule."""
+        return cls._make("ebnf", vocab, text, (root,), limits)
+
+    @classmethod
+    def abnf(cls, vocab, text, *, root=None, **limits):
+        """Compile an ABNF grammar, the notation of RFCs (docs/abnf.md); `root` is its start rule,
+        None: the first one.
+        """
+        return cls._make("abnf", vocab, text, (root,), limits)
+
+    @classmethod
     def tags(
         cls,
         vocab,
@@ -286,11 +307,11 @@ class Grammar(_core.Grammar):
         """Begin to compile in the background: a Compile, whose result() is the grammar. It needs no
         Python thread and does not wait for the interpreter's lock.
 
-        kind     "json_schema", "regex", "choice", "gbnf", "lark" or "pydantic": the constructor
-                 whose arguments follow
+        kind     "json_schema", "regex", "choice", "gbnf", "lark", "ebnf", "abnf" or "pydantic": the
+                 constructor whose arguments follow
         threads  a Threads, whose workers compile; None: a thread of its own
         """
-        kinds = ("json_schema", "regex", "choice", "gbnf", "lark", "pydantic")
+        kinds = ("json_schema", "regex", "choice", "gbnf", "lark", "ebnf", "abnf", "pydantic")
         if kind not in kinds:
             known = ", ".join(map(repr, kinds))
             raise ValueError(f"kind is one of {known}, not {kind!r}")

@@ -82,6 +82,36 @@ class Grammar(_core.Grammar):
         cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
     ) -> Grammar: ...
     @classmethod
+    def ebnf(
+        cls,
+        vocab: Vocab,
+        text: Union[str, bytes],
+        *,
+        root: Optional[str] = "root",
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+        cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
+    ) -> Grammar: ...
+    @classmethod
+    def abnf(
+        cls,
+        vocab: Vocab,
+        text: Union[str, bytes],
+        *,
+        root: Optional[str] = None,
+        max_memory: int = 0,
+        max_stacks: int = 0,
+        max_depth: int = 0,
+        max_steps: int = 0,
+        deadline: Optional[float] = None,
+        cancel: Optional[_core.Cancel] = None,
+        cache: Union[_core.Cache, str, "os.PathLike[str]", None] = None,
+    ) -> Grammar: ...
+    @classmethod
     def lark(
         cls,
         vocab: Vocab,

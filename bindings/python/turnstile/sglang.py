@@ -4,7 +4,7 @@
     turnstile.sglang.register()     # before the server starts, in the process that starts it
     # then: --grammar-backend turnstile
 
-Requests with `json_schema`, `regex`, `ebnf` (GBNF) and `structural_tag` are served. A grammar that
+Requests with `json_schema`, `regex`, `ebnf` and `structural_tag` are served. A grammar that
 can't be compiled becomes SGLang's InvalidGrammarObject, with the JSON pointer and the reason, which
 fails that request alone; so does one that reaches a limit later. Reasoning models: a backend that
 is registered has to see to the thinking part itself; that is done by SGLang's own wrapper,
@@ -209,7 +209,7 @@ class Backend(host.BaseGrammarBackend):
         return self._dispatch("regex", lambda: Grammar.regex(self._vocab, key_string))
 
     def dispatch_ebnf(self, key_string):
-        return self._dispatch("ebnf", lambda: Grammar.gbnf(self._vocab, key_string))
+        return self._dispatch("ebnf", lambda: Grammar.ebnf(self._vocab, key_string))
 
     def dispatch_structural_tag(self, key_string):
         return self._dispatch(

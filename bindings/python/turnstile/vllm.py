@@ -10,7 +10,7 @@ is put in place of the built-in ones, in one of two ways:
                                         VLLM_ENABLE_V1_MULTIPROCESSING=0
 
 A request that Turnstile can't compile is refused with the JSON pointer and the reason (HTTP 400),
-and never handed to another backend. "grammar" is GBNF, which vLLM calls EBNF. A request that goes
+and never handed to another backend. "grammar" is EBNF where it has "::=", else Lark, as vLLM has it. A request that goes
 wrong in the engine (its grammar reaches a limit) is logged and ended by vLLM with an error; others
 go on. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's
 option disable_any_whitespace.
@@ -20,7 +20,7 @@ vllm.logits_processors. It is asked for per request,
 
     SamplingParams(extra_args={"turnstile": {"json_schema": {...}}})
 
-with one of json_schema, regex, gbnf, choice, and beside it the options of turnstile.Grammar's
+with one of json_schema, regex, gbnf, ebnf, choice, and beside it the options of turnstile.Grammar's
 constructor of that name that say what a text is (OPTIONS; limits and caches are the server's), and
 "in_time": true for texts that are complete within the request's max_tokens (where no text is that
 short, it is cut off as ever). A request that goes wrong in the engine is logged and ended, others
@@ -83,7 +83,7 @@ def compile_request(vocab, request_type, spec, compact=False):
     if request_type == StructuredOutputOptions.CHOICE:
         return Grammar.choice(vocab, json.loads(spec))
     if request_type == StructuredOutputOptions.GRAMMAR:
-        return Grammar.gbnf(vocab, spec)
+        return Grammar.ebnf(vocab, spec) if "::=" in spec else Grammar.lark(vocab, spec)
     if request_type == StructuredOutputOptions.STRUCTURAL_TAG:
         return Grammar.tags(vocab, spec, **options)
     raise UnsupportedError(f"Turnstile does not support {request_type.name} requests of vLLM")
@@ -268,6 +268,7 @@ _KINDS = {
     "json_schema": Grammar.json_schema,
     "regex": Grammar.regex,
     "gbnf": Grammar.gbnf,
+    "ebnf": Grammar.ebnf,
     "choice": Grammar.choice,
 }
 # What a request may say beside its grammar: what texts there are, and nothing of limits, files or
@@ -287,6 +288,7 @@ OPTIONS = {
     ),
     "regex": ("case_insensitive", "dot_all", "search"),
     "gbnf": ("root",),
+    "ebnf": ("root",),
     "choice": (),
 }
 
@@ -330,7 +332,7 @@ class LogitsProcessor(_LogitsProcessor):
         try:
             _KINDS[kind](_small_vocab(), text, **options)
         except GrammarError as error:
-            if kind != "gbnf" or "vocabulary" not in str(error):
+            if kind not in ("gbnf", "ebnf") or "vocabulary" not in str(error):
                 # a token that a grammar names is looked up in the engine, as the model's tokenizer
                 # is not known here
                 raise

@@ -19,7 +19,7 @@
  *                indent and separators, those that Turnstile writes are taken (any_whitespace;
  *                compact; indent with ", " or "," and ": "), and others refused
  *   regex        ECMA-262's and PCRE's syntax, "." being any character, but in structural tags,
- *                where it is no end of a line; EBNF is GBNF
+ *                where it is no end of a line; EBNF is as docs/ebnf.md says
  *   Grammar      is checked when it is compiled, not when it is made
  *   stop tokens  belong to the vocabulary: override_stop_tokens is refused
  *   rollback     at most 4,096 tokens
@@ -388,7 +388,7 @@ public:
     tsl_regex_options any_character{}; /* as "." is for XGrammar */
     any_character.dot_all = true;
     tsl_source source{};
-    source.kind = g.kind_ == Grammar::kEBNF    ? TSL_SOURCE_GBNF
+    source.kind = g.kind_ == Grammar::kEBNF    ? TSL_SOURCE_EBNF
                   : g.kind_ == Grammar::kRegex ? TSL_SOURCE_REGEX
                                                : TSL_SOURCE_JSON_SCHEMA;
     source.text = g.text_.data();

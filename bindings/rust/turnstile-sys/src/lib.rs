@@ -365,6 +365,14 @@ extern "C" {
         vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char,
         limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error,
     ) -> tsl_status;
+    pub fn tsl_grammar_abnf(
+        vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char,
+        limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_grammar_ebnf(
+        vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char,
+        limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error,
+    ) -> tsl_status;
     pub fn tsl_grammar_tags(
         vocab: *mut tsl_vocab, json: *const c_char, length: usize,
         schema: *const tsl_schema_options, limits: *const tsl_limits, out: *mut *mut tsl_grammar,

@@ -468,6 +468,38 @@ impl Grammar {
         .map(Grammar)
     }
 
+    /// The sentences of an ABNF grammar, from its first rule.
+    pub fn abnf(vocab: &Vocab, text: &str) -> Result<Self> {
+        make(|out, error| unsafe {
+            sys::tsl_grammar_abnf(
+                vocab.0.as_ptr(),
+                text.as_ptr().cast(),
+                text.len(),
+                null(),
+                null(),
+                out,
+                error,
+            )
+        })
+        .map(Grammar)
+    }
+
+    /// The sentences of an EBNF grammar, XGrammar's notation, from its rule `root`.
+    pub fn ebnf(vocab: &Vocab, text: &str) -> Result<Self> {
+        make(|out, error| unsafe {
+            sys::tsl_grammar_ebnf(
+                vocab.0.as_ptr(),
+                text.as_ptr().cast(),
+                text.len(),
+                null(),
+                null(),
+                out,
+                error,
+            )
+        })
+        .map(Grammar)
+    }
+
     /// Map a grammar that `save` or `turnstile compile` has written, for the same vocabulary.
     pub fn load(vocab: &Vocab, path: &str) -> Result<Self> {
         let path = c_string(path.as_bytes())?;
