@@ -18,8 +18,8 @@ struct source_document {
 
 static bool set_kind(source *s, source_kind kind, const char *from) {
   if (s->kind != SOURCE_NONE)
-    return cli_refuse(
-        "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact is given already");
+    return cli_refuse("one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact "
+                      "is given already");
   s->kind = kind;
   s->from = from;
   return true;
@@ -223,7 +223,8 @@ static const cli_option table[] = {
     {"--search", NULL, "regex: match anywhere in the text", set_search},
     {"--ignore-case", NULL, "regex: upper and lower case are the same", set_ignore_case},
     {"--dot-all", NULL, "regex: . matches line ends too", set_dot_all},
-    {"--root", "NAME", "grammar: the start rule (default: root; Lark: start; ABNF: the first)", set_root},
+    {"--root", "NAME", "grammar: the start rule (default: root; Lark: start; ABNF: the first)",
+     set_root},
     {"--imports", "DIR", "lark: read the grammars that %import names from DIR", set_imports},
 };
 
@@ -385,12 +386,9 @@ static void add_advice(const source *s, tsl_error *error) {
 
 /* An option that would change nothing is a mistake. */
 static int check_options(const source *s) {
-  static const char *const names[] = {[SOURCE_SCHEMA] = "--schema",
-                                      [SOURCE_REGEX] = "--regex",
-                                      [SOURCE_GBNF] = "--grammar",
-                                      [SOURCE_LARK] = "--lark",
-                                      [SOURCE_EBNF] = "--ebnf",
-                                      [SOURCE_ABNF] = "--abnf"};
+  static const char *const names[] = {
+      [SOURCE_SCHEMA] = "--schema", [SOURCE_REGEX] = "--regex", [SOURCE_GBNF] = "--grammar",
+      [SOURCE_LARK] = "--lark",     [SOURCE_EBNF] = "--ebnf",   [SOURCE_ABNF] = "--abnf"};
   if (s->kind == SOURCE_NONE)
     return cli_complain(
         "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact is needed; see "
@@ -456,12 +454,10 @@ int source_open(source *s) {
 }
 
 bool source_kept(const source *s, tsl_source *out) {
-  static const tsl_source_kind kinds[] = {[SOURCE_SCHEMA] = TSL_SOURCE_JSON_SCHEMA,
-                                          [SOURCE_REGEX] = TSL_SOURCE_REGEX,
-                                          [SOURCE_GBNF] = TSL_SOURCE_GBNF,
-                                          [SOURCE_LARK] = TSL_SOURCE_LARK,
-                                          [SOURCE_EBNF] = TSL_SOURCE_EBNF,
-                                          [SOURCE_ABNF] = TSL_SOURCE_ABNF};
+  static const tsl_source_kind kinds[] = {
+      [SOURCE_SCHEMA] = TSL_SOURCE_JSON_SCHEMA, [SOURCE_REGEX] = TSL_SOURCE_REGEX,
+      [SOURCE_GBNF] = TSL_SOURCE_GBNF,          [SOURCE_LARK] = TSL_SOURCE_LARK,
+      [SOURCE_EBNF] = TSL_SOURCE_EBNF,          [SOURCE_ABNF] = TSL_SOURCE_ABNF};
   if (s->kind == SOURCE_ARTIFACT || s->kind == SOURCE_NONE) return false;
   *out = (tsl_source){.kind = kinds[s->kind],
                       .text = s->text.at,

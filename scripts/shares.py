@@ -35,6 +35,8 @@ FILES, LINES, COLUMNS = 35, 700, 100
 SHARES = {".c": 20, ".h": 50}  # percent
 # Rooms below these goals, and the percents that they do not fall below.
 FLOORS = {
+    "compiler/abnf": {".c": 15},
+    "compiler/ebnf": {".c": 16},
     "compiler/expr": {".c": 17},
     "compiler/gbnf": {".c": 17},
     "compiler/grammar": {".c": 13},

@@ -39,7 +39,6 @@ class Error(ctypes.Structure):
     ]
 
 
-
 class Engine:
     def __init__(self):
         self.lib = ctypes.CDLL(str(BUILD / "libturnstile.so"))

@@ -78,12 +78,13 @@ static int run(int argc, char **argv) {
       code =
           cli_complain("extract: one text is needed, a file or -, not %zu", arguments.rest_count);
     else if (s.kind == SOURCE_NONE)
-      code = cli_complain("extract: one of --schema, --regex, --lark and --ebnf is needed; see --help");
+      code = cli_complain(
+          "extract: one of --schema, --regex, --lark and --ebnf is needed; see --help");
     else if (s.kind == SOURCE_ARTIFACT)
       code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
     else if (s.kind == SOURCE_GBNF || s.kind == SOURCE_ABNF)
-      code =
-          cli_complain("extract: this notation has no captures; give --lark, --ebnf, --regex or --schema");
+      code = cli_complain(
+          "extract: this notation has no captures; give --lark, --ebnf, --regex or --schema");
     else if (s.kind == SOURCE_REGEX && o.count)
       code = cli_complain("extract: --pointer goes with --schema");
     else

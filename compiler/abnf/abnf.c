@@ -48,8 +48,7 @@ tsl_status tsl__abnf_compile(tsl__exprs *x, const char *text, size_t length, con
                 : max_depth < TSL__GBNF_DEPTH_MAX ? max_depth
                                                   : TSL__GBNF_DEPTH_MAX;
   if (begin(&r, text, length)) tsl__abnf_parse(&r);
-  if (!r.status && find_root(&r, root, &start))
-    r.status = tsl__gbnf_finish(r.g, start, out, error);
+  if (!r.status && find_root(&r, root, &start)) r.status = tsl__gbnf_finish(r.g, start, out, error);
   tsl__vec_free(&r.alloc, &r.pending);
   tsl__index_free(&r.names, &r.alloc);
   return r.status;

@@ -1,7 +1,7 @@
 /* abnf.h - ABNF, the grammar notation of RFCs (RFC 5234 and RFC 7405).
  *
- * Problem   The grammars of URIs, dates, header fields and addresses are written in ABNF, and people
- *           have them at hand.
+ * Problem   The grammars of URIs, dates, header fields and addresses are in ABNF, and people have
+ *           them at hand.
  * Notation  name = elements      name =/ more elements        ; a comment
  *             a b      one after the other        a / b    one of them
  *             ( … )    a group                    [ … ]    may be left out

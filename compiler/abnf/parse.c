@@ -17,11 +17,11 @@
  */
 #include "compiler/abnf/reader.h"
 
-#define FAIL_AS(r, kind, offset, ...)                                                     \
-  ((r)->status = (r)->status ? (r)->status                                                \
-                             : tsl__fail_at((r)->error, (kind), (r)->text, (r)->own,      \
-                                            (offset) < (r)->own ? (offset) : (r)->own,    \
-                                            __VA_ARGS__))
+#define FAIL_AS(r, kind, offset, ...)                                        \
+  ((r)->status = (r)->status                                                 \
+                     ? (r)->status                                           \
+                     : tsl__fail_at((r)->error, (kind), (r)->text, (r)->own, \
+                                    (offset) < (r)->own ? (offset) : (r)->own, __VA_ARGS__))
 #define FAIL(r, offset, ...) FAIL_AS(r, TSL_ERR_SYNTAX, offset, __VA_ARGS__)
 
 static void fail_limit(tsl__abnf *r, size_t offset, const char *what, unsigned limit) {
@@ -302,8 +302,7 @@ static uint32_t count(tsl__abnf *r) {
   uint64_t value = 0;
   for (; is_digit(peek(r)); r->at++)
     if (value <= TSL__GBNF_REPEAT_MAX) value = value * 10 + (uint64_t)(peek(r) - '0');
-  if (value > TSL__GBNF_REPEAT_MAX)
-    fail_limit(r, start, "a repeat count", TSL__GBNF_REPEAT_MAX);
+  if (value > TSL__GBNF_REPEAT_MAX) fail_limit(r, start, "a repeat count", TSL__GBNF_REPEAT_MAX);
   return (uint32_t)value;
 }
 
@@ -340,8 +339,7 @@ static uint32_t concatenation(tsl__abnf *r, uint32_t depth) {
 
 static uint32_t alternation(tsl__abnf *r, uint32_t depth) {
   size_t base = r->pending.n;
-  do
-    skip_space(r);
+  do skip_space(r);
   while (pend(r, concatenation(r, depth)) && take(r, '/'));
   return collect(r, TSL__G_ALT, base);
 }
@@ -365,9 +363,9 @@ static void define(tsl__abnf *r, uint32_t rule, size_t start, uint32_t line, boo
   if (r->g->nodes.at[body].height > 4 * r->max_depth)
     fail_limit(r, start, "a rule has too many =/, or nests too deep", r->max_depth);
   if (!r->status && peek(r) >= 0 && !is_line_end(peek(r)))
-    FAIL(r, r->at, peek(r) == ')' || peek(r) == ']'
-                       ? "a closing bracket without its opening one"
-                       : "expected an element, '/' or the end of the line");
+    FAIL(r, r->at,
+         peek(r) == ')' || peek(r) == ']' ? "a closing bracket without its opening one"
+                                          : "expected an element, '/' or the end of the line");
 }
 
 static void rule(tsl__abnf *r, uint32_t line) {

@@ -128,16 +128,17 @@ static uint32_t regex(tsl__ebnf *r) {
     else if (!take_named(r, "json_string"))
       FAIL(r, at, "Regex has flags and json_string behind the pattern, and nothing else");
     else if (boolean(r))
-      TSL__EBNF_UNSUPPORTED(r, at, "json_string=true is not supported: use a JSON Schema with "
-                                   "\"pattern\"");
+      TSL__EBNF_UNSUPPORTED(r, at,
+                            "json_string=true is not supported: use a JSON Schema with "
+                            "\"pattern\"");
   }
   if (tsl__ebnf_over(r)) return 0;
-  tsl_status status = tsl__regex_compile(r->x, (const char *)r->bytes.at + first, count, &flags, &e,
-                                         &error);
+  tsl_status status =
+      tsl__regex_compile(r->x, (const char *)r->bytes.at + first, count, &flags, &e, &error);
   if (status == TSL_ERR_SYNTAX || status == TSL_ERR_UNSUPPORTED)
-    r->status = tsl__fail_at(r->error, status, r->text, r->length, pattern,
-                             "in the regular expression, at byte %zu: %.300s", error.offset,
-                             error.message);
+    r->status =
+        tsl__fail_at(r->error, status, r->text, r->length, pattern,
+                     "in the regular expression, at byte %zu: %.300s", error.offset, error.message);
   else if (status)
     r->status = tsl__fail(r->error, status, "%s", error.message);
   return tsl__ebnf_over(r) ? 0 : tsl__gbnf_node(r->g, TSL__G_EXPR, e, 0, 0);
@@ -163,8 +164,7 @@ static uint32_t substring(tsl__ebnf *r) {
 static uint32_t token_set(tsl__ebnf *r, bool others) {
   size_t start = r->at;
   if (!begin(r)) return FAIL(r, start, "a token id is missing"), 0;
-  do
-    token_id(r);
+  do token_id(r);
   while (more(r, start));
   return tsl__ebnf_tokens(r, others);
 }
@@ -240,8 +240,7 @@ static uint32_t token_trigger(tsl__ebnf *r, const tsl__ebnf_trigger *t) {
   if (!tsl__vec_push(&r->alloc, &r->tokens, t->token)) tsl__ebnf_no_memory(r);
   uint32_t token = tsl__ebnf_tokens(r, false);
   if (r->status) return 0;
-  return tsl__gbnf_pair(r->g, token,
-                        tsl__gbnf_node(r->g, TSL__G_REF, t->rule, (uint32_t)t->at, 0));
+  return tsl__gbnf_pair(r->g, token, tsl__gbnf_node(r->g, TSL__G_REF, t->rule, (uint32_t)t->at, 0));
 }
 
 static uint32_t token_dispatch(tsl__ebnf *r) {
@@ -260,8 +259,8 @@ static uint32_t token_dispatch(tsl__ebnf *r) {
       tsl__ebnf_no_memory(r);
   uint32_t node = 0;
   if (!r->status && r->triggers.n) {
-    uint32_t calls = tsl__gbnf_list(r->g, TSL__G_ALT, r->pending.at + base,
-                                    (uint32_t)r->triggers.n);
+    uint32_t calls =
+        tsl__gbnf_list(r->g, TSL__G_ALT, r->pending.at + base, (uint32_t)r->triggers.n);
     uint32_t once = tsl__gbnf_pair(r->g, text, calls);
     node = loop ? tsl__gbnf_pair(r->g, tsl__gbnf_node(r->g, TSL__G_REPEAT, once, 0, TSL__INF), text)
                 : tsl__gbnf_list(r->g, TSL__G_ALT, (uint32_t[]){once, text}, 2);

@@ -1,8 +1,8 @@
 /* options.c - what stands in brackets behind the name of a rule: lazy, max_chars, captures, counts.
  *
  * Problem   lazy and max_chars speak of the texts of a rule: which ones have no beginning that is
- *           a text, too, and which ones are short. That is an intersection, and no rule with a frame
- *           can stand in one.
+ *           a text, too, and which ones are short. That is an intersection, and no rule with a
+ *           frame can stand in one.
  * Idea      If the rules below it do not call themselves, the rule is one regular expression e:
  *           their bodies stand in the place of their names.
  *             lazy          e & ~(e any+)

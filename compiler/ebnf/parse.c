@@ -27,7 +27,8 @@ static bool is_look_ahead(const tsl__ebnf *r) {
 
 static uint32_t group(tsl__ebnf *r, uint32_t depth) {
   size_t start = r->at++;
-  if (depth >= r->max_depth) return tsl__ebnf_limit(r, start, "nesting is too deep", r->max_depth), 0;
+  if (depth >= r->max_depth)
+    return tsl__ebnf_limit(r, start, "nesting is too deep", r->max_depth), 0;
   uint32_t node = alternatives(r, depth + 1);
   if (r->status || take(r, ')')) return node;
   if (is_look_ahead(r))
@@ -163,9 +164,10 @@ static void look_ahead(tsl__ebnf *r) {
 static void rule(tsl__ebnf *r) {
   size_t start = r->at, before = start;
   if (!tsl__ebnf_name(r) || !tsl__ebnf_begins_rule(r)) {
-    FAIL(r, start, !start && r->length >= 3 && !memcmp(r->text, "\xef\xbb\xbf", 3)
-                       ? "a byte order mark stands before the grammar"
-                       : "expected a rule: a name and ::=");
+    FAIL(r, start,
+         !start && r->length >= 3 && !memcmp(r->text, "\xef\xbb\xbf", 3)
+             ? "a byte order mark stands before the grammar"
+             : "expected a rule: a name and ::=");
     return;
   }
   while (before && (r->text[before - 1] == ' ' || r->text[before - 1] == '\t')) before--;

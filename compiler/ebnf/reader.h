@@ -37,8 +37,8 @@ typedef struct tsl__ebnf {
   uint32_t max_depth;
   uint32_t lines; /* newlines before `counted` */
   size_t counted;
-  TSL__VEC(uint32_t) pending; /* items of the sequences and alternatives that are open */
-  TSL__VEC(uint8_t) bytes;    /* of the strings of a macro */
+  TSL__VEC(uint32_t) pending;    /* items of the sequences and alternatives that are open */
+  TSL__VEC(uint8_t) bytes;       /* of the strings of a macro */
   TSL__VEC(tsl__string) strings; /* of r->bytes, from firsts on; `at` is set when all are read */
   TSL__VEC(uint32_t) firsts;
   TSL__VEC(tsl_token) tokens;
@@ -55,10 +55,9 @@ typedef struct tsl__ebnf {
                              : tsl__fail_at((r)->error, TSL_ERR_SYNTAX, (r)->text, (r)->length, \
                                             (offset), __VA_ARGS__))
 #define TSL__EBNF_UNSUPPORTED(r, offset, ...)                                           \
-  ((r)->status = (r)->status                                                            \
-                     ? (r)->status                                                      \
-                     : tsl__fail_at((r)->error, TSL_ERR_UNSUPPORTED, (r)->text, (r)->length, \
-                                    (offset), __VA_ARGS__))
+  ((r)->status = (r)->status ? (r)->status                                              \
+                             : tsl__fail_at((r)->error, TSL_ERR_UNSUPPORTED, (r)->text, \
+                                            (r)->length, (offset), __VA_ARGS__))
 
 /* ---- scan.c ---------------------------------------------------------------------------------- */
 

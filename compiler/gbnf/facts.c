@@ -76,7 +76,10 @@ static tsl__gfacts of_expression(const tsl__gbnf *g, tsl__expr e) {
   if (e == TSL__EPS) return empty_text;
   facts.some = facts.more = true;
   facts.shortest = facts.longer = tsl__expr_shortest(g->x, e);
-  if (!facts.shortest) facts.longer = tsl__expr_shortest(g->x, tsl__gbnf_not_empty(g->x, e));
+  if (facts.shortest) return facts;
+  tsl__expr more = tsl__gbnf_not_empty(g->x, e);
+  if (more == TSL__NONE) return empty_text; /* an intersection may be the empty text, unseen */
+  facts.longer = tsl__expr_shortest(g->x, more);
   return facts;
 }
 

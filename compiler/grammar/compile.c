@@ -203,8 +203,9 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
   return status == TSL_OK && m.marks ? finish_or_drop(out, tagged, error) : status;
 }
 
-tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length, const char *root_name,
-                            const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length,
+                            const char *root_name, const tsl_limits *limits, tsl_grammar **out,
+                            tsl_error *error) {
   tsl__space *space;
   tsl__exprs *x;
   tsl__expr root = TSL__NONE;
@@ -224,16 +225,17 @@ tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length, c
   return status == TSL_OK && m.marks ? finish_or_drop(out, tagged, error) : status;
 }
 
-tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t length, const char *root_name,
-                            const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
+tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t length,
+                            const char *root_name, const tsl_limits *limits, tsl_grammar **out,
+                            tsl_error *error) {
   tsl__space *space;
   tsl__exprs *x;
   tsl__expr root = TSL__NONE;
   *out = NULL;
   tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
   if (status != TSL_OK) return status;
-  status = tsl__abnf_compile(x, text, length, root_name, limits ? limits->max_depth : 0, &root,
-                             error);
+  status =
+      tsl__abnf_compile(x, text, length, root_name, limits ? limits->max_depth : 0, &root, error);
   return close_layer(vocab, space, x, status, root, "[]", out, error);
 }
 

@@ -109,7 +109,8 @@ static void captures(void) {
 }
 
 static void report(void) {
-  static const char text[] = "root ::= a\na[temperature=0.5, stop_capture=\"s\"] ::= \"x\" (=\"y\")";
+  static const char text[] =
+      "root ::= a\na[temperature=0.5, stop_capture=\"s\"] ::= \"x\" (=\"y\")";
   tsl_grammar *g = NULL;
   CHECK(compile(text, sizeof text - 1, &g, NULL) == TSL_OK);
   const char *json = g ? tsl_grammar_report(g) : "";

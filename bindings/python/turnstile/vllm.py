@@ -10,10 +10,10 @@ is put in place of the built-in ones, in one of two ways:
                                         VLLM_ENABLE_V1_MULTIPROCESSING=0
 
 A request that Turnstile can't compile is refused with the JSON pointer and the reason (HTTP 400),
-and never handed to another backend. "grammar" is EBNF where it has "::=", else Lark, as vLLM has it. A request that goes
-wrong in the engine (its grammar reaches a limit) is logged and ended by vLLM with an error; others
-go on. Whitespace between tokens of JSON is bounded by MAX_WHITESPACE, or left out with vLLM's
-option disable_any_whitespace.
+and never handed to another backend. "grammar" is EBNF where it has "::=", and Lark without it, as
+vLLM has it. A request that goes wrong in the engine (its grammar reaches a limit) is logged and
+ended by vLLM with an error; others go on. Whitespace between tokens of JSON is bounded by
+MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
 
 The logits processor needs no registration at all: vLLM finds it by the entry point
 vllm.logits_processors. It is asked for per request,
