@@ -74,6 +74,11 @@ static const cli_option table[] = {
      set_spelling},
 };
 
+int generation_source(source *s, const generation_settings *settings) {
+  if (settings->any_spelling) s->schema.spelling = TSL_SPELLING_ANY;
+  return source_open(s);
+}
+
 cli_options generation_options(generation_settings *settings) {
   return (cli_options){table, sizeof table / sizeof *table, settings};
 }

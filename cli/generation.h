@@ -44,6 +44,8 @@ generation_settings generation_defaults(void);
 /* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling, --wind-down,
  * --wind-bias. */
 cli_options generation_options(generation_settings *settings);
+/* source_open; with --any-spelling the grammar of a schema has any spelling too. */
+int generation_source(source *s, const generation_settings *settings);
 
 struct generation {
   const generation_settings *settings;

@@ -17,8 +17,7 @@ static void print_expected(FILE *to, tsl_matcher *matcher) {
   cli_print_set(to, set);
 }
 
-/* Line and column (1-based, bytes) of an offset. */
-static void line_of(const char *text, size_t offset, size_t *line, size_t *column) {
+void position_of(const char *text, size_t offset, size_t *line, size_t *column) {
   *line = *column = 1;
   for (size_t i = 0; i < offset; i++) {
     ++*column;
@@ -41,7 +40,7 @@ static void print_found(FILE *to, tsl_matcher *matcher, const char *text, size_t
 static int say_where(tsl_matcher *matcher, const char *name, const char *text, size_t length,
                      size_t offset) {
   size_t line, column;
-  line_of(text, offset, &line, &column);
+  position_of(text, offset, &line, &column);
   if (cli_json()) {
     tsl_error error = {.status = TSL_REJECTED,
                        .offset = offset,

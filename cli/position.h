@@ -19,6 +19,9 @@ typedef enum position_ends {
   POSITION_JSON
 } position_ends;
 
+/* Line and column (1-based, bytes) of an offset. */
+void position_of(const char *text, size_t offset, size_t *line, size_t *column);
+
 /* Feed a text to a matcher that stands at its beginning. CLI_OK, CLI_NO after saying on stderr
  * where it stopped matching and what was expected, CLI_BAD after saying what went wrong. *start and
  * *length become the part of the text that was read. `name` is the text's name for messages. */

@@ -111,6 +111,7 @@ static bool set_draft(void *to, const char *value) {
 
 static bool set_spelling(void *to, const char *value) {
   source *s = of_kind(to, SOURCE_SCHEMA, "--spelling");
+  s->spelling_given = true;
   s->schema.spelling = !strcmp(value, "any") ? TSL_SPELLING_ANY : TSL_SPELLING_PLAIN;
   return !strcmp(value, "any") || !strcmp(value, "plain");
 }
@@ -120,7 +121,7 @@ static bool set_generous(void *to, const char *value) {
   s->schema.order = TSL_ORDER_ANY;
   s->schema.whitespace = TSL_WS_ANY;
   s->schema.spelling = TSL_SPELLING_ANY;
-  return (void)value, s->order_given = true;
+  return (void)value, s->order_given = s->spelling_given = s->whitespace_given = true;
 }
 
 /* plain:LINES:COLUMNS, from the first number on. */
@@ -162,7 +163,9 @@ bool source_whitespace(const char *value, tsl_schema_options *o) {
 }
 
 static bool set_whitespace(void *to, const char *value) {
-  return source_whitespace(value, &of_kind(to, SOURCE_SCHEMA, "--ws")->schema);
+  source *s = of_kind(to, SOURCE_SCHEMA, "--ws");
+  s->whitespace_given = true;
+  return source_whitespace(value, &s->schema);
 }
 
 static bool set_nesting(void *to, const char *value) {
@@ -228,9 +231,13 @@ static const cli_option table[] = {
     {"--imports", "DIR", "lark: read the grammars that %import names from DIR", set_imports},
 };
 
-cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace) {
-  s->schema.order = order;
-  s->schema.whitespace = whitespace;
+cli_options source_options(source *s, source_use use) {
+  if (use == SOURCE_READS) {
+    s->schema.order = TSL_ORDER_ANY;
+    s->schema.whitespace = TSL_WS_ANY;
+    s->schema.spelling = TSL_SPELLING_ANY;
+  }
+  if (use == SOURCE_WRITES_COMPACT) s->schema.whitespace = TSL_WS_COMPACT;
   return (cli_options){table, sizeof table / sizeof *table, s};
 }
 

@@ -26,6 +26,13 @@ typedef enum source_kind {
   SOURCE_ARTIFACT
 } source_kind;
 
+/* What a command does with texts: its default of order, white space and spelling. */
+typedef enum source_use {
+  SOURCE_MASKS,          /* as the library's: what masks let a model write */
+  SOURCE_WRITES_COMPACT, /* the same without white space */
+  SOURCE_READS           /* every text of a valid value */
+} source_use;
+
 typedef struct source_document source_document; /* a file that a reference led to */
 
 typedef struct source {
@@ -38,8 +45,8 @@ typedef struct source {
   cli_text text; /* what was compiled */
   tsl_schema_options schema;
   tsl_regex_options regex;
-  bool order_given;                         /* by an option */
-  const char *resolve[SOURCE_MAX_RESOLVES]; /* URL=DIR */
+  bool order_given, spelling_given, whitespace_given; /* by an option */
+  const char *resolve[SOURCE_MAX_RESOLVES];           /* URL=DIR */
   size_t resolve_count;
   const char *imports; /* the folder of what a Lark grammar imports, or NULL */
   source_document *documents;
@@ -50,9 +57,9 @@ typedef struct source {
   double compile_us, tables_us;
 } source;
 
-/* The options that every command has; `order` and `whitespace` are the defaults. */
-cli_options source_options(source *s, tsl_order order, tsl_whitespace whitespace);
-/* any | compact | at-most:N | pretty[:N], as --ws has it. False: it is none of these. */
+/* The options that every command has. */
+cli_options source_options(source *s, source_use use);
+/* plain[:LINES:COLUMNS] | compact | at-most:N | pretty[:N] | any, as --ws has it. False: it is none of these. */
 bool source_whitespace(const char *value, tsl_schema_options *o);
 /* The name for messages: the file, or "regex". */
 const char *source_name(const source *s);

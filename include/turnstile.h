@@ -288,21 +288,20 @@ typedef enum tsl_order { TSL_ORDER_SCHEMA = 0, TSL_ORDER_ANY = 1 } tsl_order;
 
 /* White space between two structural characters. */
 typedef enum tsl_whitespace {
-  TSL_WS_ANY = 0,     /* what RFC 8259 allows, without end */
+  /* as printers and models write it: none, one space, or at most `whitespace_lines` line breaks (LF
+   * or CRLF) and then at most `whitespace_columns` spaces or tabs */
+  TSL_WS_PLAIN = 0,
   TSL_WS_COMPACT = 1, /* none */
   TSL_WS_BOUNDED = 2, /* at most `whitespace_max` characters at each place */
   /* newline and `indent` spaces per level, one space after ':'; empty containers are closed at once
    */
   TSL_WS_PRETTY = 3,
-  /* as printers and models write it: none, one space, or at most `whitespace_lines` line breaks (LF
-   * or CRLF) and then at most `whitespace_columns` spaces or tabs */
-  TSL_WS_PLAIN = 4
+  TSL_WS_ANY = 4 /* what RFC 8259 allows, without end */
 } tsl_whitespace;
 
 /* How numbers and strings are written. A value that a double holds, or that the schema names, has a
  * plain spelling, so a schema has the same values either way. */
 typedef enum tsl_spelling {
-  TSL_SPELLING_ANY = 0, /* what RFC 8259 allows: 1e1, 10.0 and "\u0061" too, without end */
   /* as printers of JSON write them.
    *   integers  digits, no fraction or exponent
    *   numbers   digits, perhaps a fraction. After a single digit other than 0 and its fraction an
@@ -313,7 +312,8 @@ typedef enum tsl_spelling {
    *   const     and enum: the shortest spellings of a number, and the one that the schema has
    *   strings   characters stand for themselves. The quote, the backslash and control characters
    *             have their short escapes; control characters and those past ASCII also \uXXXX */
-  TSL_SPELLING_PLAIN = 1
+  TSL_SPELLING_PLAIN = 0,
+  TSL_SPELLING_ANY = 1 /* what RFC 8259 allows: 1e1, 10.0 and "\u0061" too, without end */
 } tsl_spelling;
 
 typedef enum tsl_draft {
@@ -399,10 +399,10 @@ typedef struct tsl_regex_options {
 } tsl_regex_options;
 
 /* Compile a JSON Schema. The matcher then accepts exactly the JSON texts, in UTF-8, that are valid
- * against the schema and have the chosen order of members, white space and spellings. With
- * TSL_WS_PLAIN and TSL_SPELLING_PLAIN these are what models should write, and no choice of spelling
- * or white space goes on for ever; `generous` accepts every valid text. Every asserting keyword is
- * enforced, or the call fails and names it by its JSON pointer. `options` and `limits` may be NULL.
+ * against the schema and have the chosen order of members, white space and spellings. The defaults
+ * are what models should write: no value is lost, and no choice of spelling or white space goes on
+ * for ever. `generous` accepts every valid text. Every asserting keyword is enforced, or the call
+ * fails and names it by its JSON pointer. `options` and `limits` may be NULL.
  *   Example: tsl_grammar_json_schema(vocab, "{\"enum\":[1,2]}", 14, NULL, NULL, &g, &error)
  *            accepts 1 and 2.
  * Errors: SYNTAX, SCHEMA, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY. ARGUMENT: an order,

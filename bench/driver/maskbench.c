@@ -170,7 +170,9 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
 }
 
 static bool parse_arguments(arguments *a, int argc, char **argv) {
-  *a = (arguments){.timeout_s = 60, .verify = 64, .options.order = TSL_ORDER_ANY};
+  *a = (arguments){.timeout_s = 60, .verify = 64};
+  a->options.order = TSL_ORDER_ANY;
+  parse_spelling(a, "any");
   for (int i = 1; i < argc; i += 2) {
     if (!strcmp(argv[i], "--help")) return a->help = true;
     if (i + 1 >= argc || !parse_option(a, argv[i], argv[i + 1])) {

@@ -29,8 +29,8 @@ const PARTS = [
   'tag_text',
   'tag_end',
 ];
-const WHITESPACE = {any: 0, compact: 1, bounded: 2, pretty: 3, plain: 4};
-const SPELLING = {any: 0, plain: 1};
+const WHITESPACE = {plain: 0, compact: 1, bounded: 2, pretty: 3, any: 4};
+const SPELLING = {plain: 0, any: 1};
 // that is, U+FEFF at the beginning is kept
 const DECODER = new TextDecoder('utf-8', {ignoreBOM: true});
 
@@ -388,9 +388,9 @@ class Turnstile {
     schema,
     {
       order = 'schema',
-      whitespace = 'any',
+      whitespace = 'plain',
       amount = 0,
-      spelling = 'any',
+      spelling = 'plain',
       generous = false,
       ignoreFormats = false,
     } = {},

@@ -9,6 +9,8 @@
 #include "cli/position.h"
 #include "cli/source.h"
 
+#define SHOWN 40 /* bytes of a spelling that a message shows */
+
 /* Bytes of the text that fit, or SIZE_MAX: all of it does. */
 static size_t fits(const source *s, const tsl_schema_options *o, const char *text, size_t length) {
   tsl_grammar *grammar = NULL;
@@ -18,31 +20,77 @@ static size_t fits(const source *s, const tsl_schema_options *o, const char *tex
   if (tsl_grammar_json_schema(s->vocab, s->text.at, s->text.length, o, NULL, &grammar, NULL) ==
           TSL_OK &&
       tsl_matcher_new(grammar, NULL, &matcher) == TSL_OK)
-    whole = tsl_matcher_accept_bytes(matcher, text, length, &accepted) != TSL_REJECTED;
+    whole = tsl_matcher_accept_bytes(matcher, text, length, &accepted) == TSL_OK
+                ? tsl_matcher_is_complete(matcher)
+                : accepted == length;
   tsl_matcher_free(matcher);
   tsl_grammar_release(grammar);
   return whole ? SIZE_MAX : accepted;
 }
 
-/* Say so if the order of members is one that masks let no model write: generation asks for the
- * schema's by default. */
-static void say_order(const source *s, const char *name, const char *text, size_t start,
-                      size_t length) {
-  tsl_schema_options ordered = s->schema;
-  ordered.order = TSL_ORDER_SCHEMA;
-  size_t at = s->order_given ? SIZE_MAX : fits(s, &ordered, text + start, length);
-  size_t line = 1, column = 1;
-  if (at == SIZE_MAX) return;
-  for (size_t k = 0; k < start + at; k++)
-    if (text[k] == '\n')
-      line++, column = 1;
-    else if (((unsigned char)text[k] & 0xC0) != 0x80)
-      column++;
+/* The string or number of a valid JSON text in which, or at whose end, the offset `at` stands: from
+ * *begin on. Returns its bytes. */
+static size_t scalar_at(const char *text, size_t length, size_t at, size_t *begin) {
+  size_t end = 0;
+  for (size_t i = 0; i < length && i <= at; i = end) {
+    *begin = i;
+    if (text[i] == '"') {
+      for (end = i + 1; text[end] != '"'; end++) end += text[end] == '\\';
+      end++;
+    } else {
+      end = i + strspn(text + i, "+-.0123456789Ee");
+      if (end == i) end++;
+    }
+    if (at < end || (at == end && text[i] != '"')) break;
+  }
+  return end - *begin;
+}
+
+/* The beginning of a string or number; whole characters. */
+static void print_some(const char *text, size_t n) {
+  char some[SHOWN + 1];
+  size_t k = n < SHOWN ? n : SHOWN;
+  while (k < n && ((unsigned char)text[k] & 0xC0) == 0x80) k--;
+  memcpy(some, text, k);
+  some[k] = 0;
+  cli_print_plain(stderr, some);
+  if (k < n) fputs("...", stderr);
+}
+
+static void say(const char *name, const char *text, size_t at) {
+  size_t line, column;
+  position_of(text, at, &line, &column);
   cli_print_plain(stderr, name);
-  fprintf(stderr,
-          ":%zu:%zu: byte offset %zu: valid; members not in the schema's order, which generation "
-          "asks for\n",
-          line, column, start + at);
+  fprintf(stderr, ":%zu:%zu: byte offset %zu: valid; ", line, column, at);
+}
+
+/* Say what of a valid text masks would have let no model write: generation asks for the schema's
+ * order, plain white space and plain spellings by default. */
+static void say_unwritten(const source *s, const char *name, const char *text, size_t start,
+                          size_t length) {
+  tsl_schema_options o = s->schema;
+  o.order = TSL_ORDER_SCHEMA;
+  size_t at = s->order_given ? SIZE_MAX : fits(s, &o, text + start, length), begin = 0, n;
+  if (at != SIZE_MAX) {
+    say(name, text, start + at);
+    fputs("members not in the schema's order, which generation asks for\n", stderr);
+  }
+  o = s->schema;
+  o.spelling = TSL_SPELLING_PLAIN;
+  at = s->spelling_given ? SIZE_MAX : fits(s, &o, text + start, length);
+  if (at != SIZE_MAX) {
+    n = scalar_at(text + start, length, at, &begin);
+    say(name, text, start + begin);
+    fputs("spelled otherwise: `", stderr);
+    print_some(text + start + begin, n);
+    fputs("`; generation asks for plain spellings\n", stderr);
+  }
+  o = s->schema;
+  o.whitespace = TSL_WS_PLAIN;
+  at = s->whitespace_given ? SIZE_MAX : fits(s, &o, text + start, length);
+  if (at == SIZE_MAX) return;
+  say(name, text, start + at);
+  fputs("more white space than generation asks for\n", stderr);
 }
 
 static int check(const source *s, const char *path) {
@@ -57,7 +105,7 @@ static int check(const source *s, const char *path) {
   else
     code = position_follow(matcher, cli_file_name(path), text.at, &start, &length, source_ends(s));
   if (status == TSL_OK && code == CLI_OK && s->kind == SOURCE_SCHEMA)
-    say_order(s, cli_file_name(path), text.at, start, length);
+    say_unwritten(s, cli_file_name(path), text.at, start, length);
   tsl_matcher_free(matcher);
   cli_text_free(&text);
   return code;
@@ -76,7 +124,7 @@ static const cli_option table[] = {
 static int run(int argc, char **argv) {
   source s = {0};
   const char *profile = NULL;
-  cli_options sets[] = {source_options(&s, TSL_ORDER_ANY, TSL_WS_ANY), {table, 1, &profile}};
+  cli_options sets[] = {source_options(&s, SOURCE_READS), {table, 1, &profile}};
   cli_arguments arguments;
   if (!cli_parse(&cli_check, argc, argv, sets, 2, &arguments)) return CLI_BAD;
   int code = CLI_OK;
@@ -101,8 +149,9 @@ const cli_command cli_check = {
     "does this text match the grammar? if not, where and why",
     "Members of objects may come in any order (--order any), white space is free (--ws any) and so "
     "are spellings (--spelling any),\n"
-    "unless said otherwise. Valid members that are not in the schema's order are told on stderr. "
-    "Before and after\n"
+    "unless said otherwise. Where a text is valid, but masks would have let no model write it, "
+    "stderr says so\n"
+    "(members not in the schema's order, other spellings, more white space). Before and after "
     "the text, white space (--schema with --ws any) or one line break at the end (else) is left "
     "out if it does not match.\n"
     "exit codes: 0 the text matches (with --profile: no limit is broken); 1 it does not: the byte "

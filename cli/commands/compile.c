@@ -131,7 +131,7 @@ static int compile(source *s, const settings *set) {
 static int run(int argc, char **argv) {
   source s = {0};
   settings set = {0};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_ANY),
+  cli_options sets[] = {source_options(&s, SOURCE_MASKS),
                         {table, sizeof table / sizeof *table, &set}};
   cli_arguments arguments;
   if (!cli_parse(&cli_compile, argc, argv, sets, 2, &arguments)) return CLI_BAD;
@@ -160,8 +160,9 @@ const cli_command cli_compile = {
     "tsl_grammar_load) need no compiler. Where a grammar has too many\n"
     "states, or some that cannot be listed, the file holds its source instead: loading compiles "
     "that. The file fits the vocabulary that it was made with.\n"
-    "Members of objects come in the order of the schema (--order schema) and white space is free "
-    "(--ws any), unless said otherwise.\n"
+    "Members of objects come in the order of the schema (--order schema), white space is bounded "
+    "(--ws plain), and numbers and\n"
+    "strings are spelled as printers write them (--spelling plain), unless said otherwise.\n"
     "exit codes: 0 done; 2 the call, the grammar or a file is bad.\n",
     run,
     NULL};

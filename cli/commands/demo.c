@@ -63,8 +63,7 @@ static int run(int argc, char **argv) {
   how.score_all = true;
   how.sampler.seed = 7;
   how.sampler.temperature = 0.8f;
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT),
-                        generation_options(&how)};
+  cli_options sets[] = {source_options(&s, SOURCE_WRITES_COMPACT), generation_options(&how)};
   cli_arguments arguments;
   if (!cli_parse(&cli_demo, argc, argv, sets, 2, &arguments)) return CLI_BAD;
   int code = CLI_OK;
@@ -74,7 +73,7 @@ static int run(int argc, char **argv) {
       s.from = DEFAULT_SCHEMA;
     }
     code = arguments.rest_count ? cli_complain("demo: unexpected argument %s", arguments.rest[0])
-                                : source_open(&s);
+                                : generation_source(&s, &how);
     generation g;
     if (code == CLI_OK) code = generation_open(&g, &s, &how) ? CLI_OK : CLI_BAD;
     if (code == CLI_OK) {

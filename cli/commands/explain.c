@@ -187,7 +187,7 @@ static int explain(const source *s, const settings *o) {
 static int run(int argc, char **argv) {
   source s = {0};
   settings o = {0};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_ANY),
+  cli_options sets[] = {source_options(&s, SOURCE_MASKS),
                         {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
   if (!cli_parse(&cli_explain, argc, argv, sets, 2, &arguments)) return CLI_BAD;

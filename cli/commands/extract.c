@@ -68,7 +68,7 @@ static int extract(const source *s, const settings *o, const char *path) {
 static int run(int argc, char **argv) {
   source s = {0};
   settings o = {{NULL}, 0};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_ANY, TSL_WS_ANY),
+  cli_options sets[] = {source_options(&s, SOURCE_READS),
                         {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
   if (!cli_parse(&cli_extract, argc, argv, sets, 2, &arguments)) return CLI_BAD;

@@ -305,7 +305,7 @@ static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
   settings o = {.count = 1, .below = 0.01f};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT),
+  cli_options sets[] = {source_options(&s, SOURCE_WRITES_COMPACT),
                         generation_options(&how),
                         {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
@@ -318,7 +318,7 @@ static int run(int argc, char **argv) {
              : alone ? cli_complain("generate: --trace shows one text that is drawn: without -n, "
                                     "--beam, --stats and --events")
              : bare  ? cli_complain("generate: --events does not go with --beam and -0")
-                     : source_open(&s);
+                     : generation_source(&s, &how);
   if (code == CLI_OK && !arguments.help && o.events && s.kind != SOURCE_SCHEMA)
     code = cli_complain("generate: --events goes with --schema");
   else if (code == CLI_OK && !arguments.help)
@@ -338,7 +338,8 @@ const cli_command cli_generate = {
     "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws "
     "compact), and is spelled plainly (see --any-spelling).\n"
     "That is --schema. Of an artifact it is not known that it is JSON: its white space is as "
-    "turnstile compile was told (any, unless with --ws), its spelling any, line breaks \\n.\n"
+    "turnstile compile was told (plain, unless with --ws), and so is its spelling; line breaks "
+    "\\n.\n"
     "--stats and --trace need the model's opinion of all tokens, so they are slower, and the texts "
     "of a seed are others than without them (those of turnstile trace).\n"
     "--events writes {\"event\": \"begin\", \"text\" or \"end\", \"value\": \"string\", ..., "

@@ -95,7 +95,7 @@ static int mask_after(const source *s, const settings *o) {
 static int run(int argc, char **argv) {
   source s = {0};
   settings o = {NULL, NULL, false, UINT64_MAX};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_ANY),
+  cli_options sets[] = {source_options(&s, SOURCE_MASKS),
                         {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
   if (!cli_parse(&cli_mask, argc, argv, sets, 2, &arguments)) return CLI_BAD;

@@ -66,7 +66,7 @@ static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
   settings o = {.out = "-"};
-  cli_options sets[] = {source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_COMPACT),
+  cli_options sets[] = {source_options(&s, SOURCE_WRITES_COMPACT),
                         generation_options(&how),
                         {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
@@ -82,7 +82,7 @@ static int run(int argc, char **argv) {
     else if (o.render)
       code = render(&o);
     else
-      code = source_open(&s);
+      code = generation_source(&s, &how);
     if (code == CLI_OK && !o.render) code = record(&s, &how, &o);
   }
   source_close(&s);

@@ -88,7 +88,7 @@ tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t lengt
                                .dot_all = options->dot_all,
                                .search = options->search};
   *out = NULL;
-  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
+  tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__regex_compile(x, pattern, length, &flags, &root, error);
   return close_layer(vocab, space, x, status, root, "[]", out, error);
@@ -102,7 +102,7 @@ tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length,
   tsl__expr root = TSL__NONE;
   uint32_t max_depth = limits && limits->max_depth ? limits->max_depth : 512;
   *out = NULL;
-  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
+  tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__gbnf_compile(x, vocab, text, length, root_name, max_depth, &root, error);
   return close_layer(vocab, space, x, status, root, "[]", out, error);
@@ -195,7 +195,7 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
     o.resolver_ctx = options->resolver_ctx;
   }
   *out = NULL;
-  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
+  tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
   tsl__tagged *tagged = m.marks && status == TSL_OK ? tsl__marks_finish(m.marks) : NULL;

@@ -305,8 +305,8 @@ tsl_schema_options tsl__schema_options_of(const tsl_schema_options *options) {
 
 bool tsl__schema_options_known(const tsl_schema_options *o) {
   return !o || ((o->draft == TSL_DRAFT_AUTO || asked_draft(o->draft) != AUTO) &&
-                (uint32_t)o->order <= TSL_ORDER_ANY && (uint32_t)o->whitespace <= TSL_WS_PLAIN &&
-                (uint32_t)o->spelling <= TSL_SPELLING_PLAIN);
+                (uint32_t)o->order <= TSL_ORDER_ANY && (uint32_t)o->whitespace <= TSL_WS_ANY &&
+                (uint32_t)o->spelling <= TSL_SPELLING_ANY);
 }
 
 static bool load(struct schema *s) {

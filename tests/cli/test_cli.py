@@ -36,6 +36,36 @@ CHECKS = [
     (1, ["--schema", PAIR, "--ws", "compact"], ' {"a":1}', "byte offset 0"),
     (1, ["--schema", PAIR, "--order", "schema"], '{"b":"x","a":1}', "byte offset 2: expected "),
     (0, ["--schema", PAIR, "--order=any"], '{"b":"x","a":1}', None),
+    (
+        0,
+        ["--schema", PAIR],
+        '{"b":"x","a":1}',
+        "stdin:1:11: byte offset 10: valid; members not in the schema's order, which generation",
+    ),
+    (
+        0,
+        ["--schema", PAIR],
+        '{"a": 1e1, "b": "x"}',
+        "stdin:1:7: byte offset 6: valid; spelled otherwise: `1e1`; generation asks for plain",
+    ),
+    (
+        0,
+        ["--schema", PAIR],
+        '{"a":10.0}',
+        "stdin:1:6: byte offset 5: valid; spelled otherwise: `10.0`",
+    ),
+    (
+        0,
+        ["--schema", PAIR],
+        '{"\\u0061":1}',
+        'stdin:1:2: byte offset 1: valid; spelled otherwise: `"\\u0061"`',
+    ),
+    (
+        0,
+        ["--schema", PAIR],
+        '{\n\n\n"a":1}',
+        "stdin:4:1: byte offset 4: valid; more white space than generation asks for",
+    ),
     (1, ["--schema", PAIR], '{"a": "x"}', "byte offset 6: expected "),
     (1, ["--schema", PAIR], '{"b": "x"}', "byte offset 9: expected "),
     (1, ["--schema", PAIR], '{"a": 1', "found the end of the text"),
@@ -241,7 +271,7 @@ def artifacts():
         by_artifact
         == expect(
             0,
-            ["mask", "--schema", "-", "--prefix", '["a",', "--order", "schema", "--ws", "any"],
+            ["mask", "--schema", "-", "--prefix", '["a",', "--order", "schema", "--ws", "plain"],
             text=schema,
         )[0],
         "equal masks",

@@ -16,8 +16,9 @@
 #ifndef TURNSTILE_TESTS_ENGINE_COST_CASES_H
 #define TURNSTILE_TESTS_ENGINE_COST_CASES_H
 
-/* ORDERED: members in the order of the schema; the other schemas: in any */
-typedef enum case_kind { SCHEMA, ORDERED, COMPACT, PRETTY, REGEX, GBNF, TAGS } case_kind;
+/* PLAIN: the library's defaults. The other schemas have any spelling; ORDERED: with members in the
+ * order of the schema, the rest: in any. */
+typedef enum case_kind { SCHEMA, ORDERED, COMPACT, PRETTY, PLAIN, REGEX, GBNF, TAGS } case_kind;
 
 typedef struct test_case {
   const char *name;
@@ -567,6 +568,22 @@ static const test_case cases[] = {
      "\":{\"const\":\"ef\"},\"maxContains\":1}]}",
      {"[\"a\",\"ab\",\"b\",\"c\",\"cd\",\"d\",\"e\",\"ef\"]",
       "[\"x\",\"ef\",\"d\",\"a\",\"a\",\"b\",\"ab\",\"cd\",\"c\",\"e\"]"}},
+    {"anything-plain",
+     PLAIN,
+     "true",
+     {"{\"a\": [1, 2.5, 1.5e-07, \"x\\n\", null],\n  \"b\": {\"c\": true}}", "[[], {}, -0.5]"}},
+    {"person-plain",
+     PLAIN,
+     PERSON,
+     {"{\"name\": \"Ann\", \"age\": 31, \"mail\": \"ann@a.org\"}",
+      "{\"name\":\"B. C\",\"tags\":[\"a\",\"b\"],\"zip\":[0]}"}},
+    {"numbers-plain",
+     PLAIN,
+     ARRAY(
+         "{\"anyOf\":[{\"type\":\"integer\",\"multipleOf\":7},{\"type\":\"number\",\"minimum\":0.5,"
+         "\"maximum\":1e20},{\"const\":1e-7}]}",
+         ""),
+     {"[7, -14, 0.75, 100000000000000000000, 1e-07, 5e-1]", "[1e-7,0.0000001,12.25,1.5e19]"}},
 };
 
 #endif

@@ -253,7 +253,9 @@ static tsl_grammar *compile(const test_case *c) {
                                 .whitespace = c->kind == COMPACT  ? TSL_WS_COMPACT
                                               : c->kind == PRETTY ? TSL_WS_PRETTY
                                                                   : TSL_WS_ANY,
+                                .spelling = TSL_SPELLING_ANY,
                                 .indent = 2};
+  if (c->kind == PLAIN) options = (tsl_schema_options){0};
   size_t n = strlen(c->grammar);
   tsl_grammar *g = NULL;
   tsl_error error = {0};

@@ -495,6 +495,7 @@ static void command(run *r) {
 static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *text, size_t length) {
   static const tsl_whitespace spaces[] = {TSL_WS_ANY, TSL_WS_COMPACT, TSL_WS_BOUNDED,
                                           TSL_WS_PRETTY};
+  bool plain = kind & 1; /* the spelling; and white space, where that is any otherwise */
   const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 200000};
   tsl_grammar *g = NULL;
   tsl_error error = {0};
@@ -506,13 +507,15 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
   } else if ((kind & 3) == 3) {
     status = tsl_grammar_gbnf(vocab, text, length, NULL, &limits, &g, &error);
   } else {
-    const tsl_schema_options options = {.order = kind & 4 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA,
-                                        .whitespace = spaces[kind >> 3 & 3],
-                                        .whitespace_max = 2,
-                                        .indent = 2,
-                                        .max_nesting = kind & 32 ? 3 : 0,
-                                        .nullable = (kind & 64) != 0,
-                                        .repeated_names = (kind & 128) == 0};
+    const tsl_schema_options options = {
+        .order = kind & 4 ? TSL_ORDER_ANY : TSL_ORDER_SCHEMA,
+        .whitespace = plain && !(kind >> 3 & 3) ? TSL_WS_PLAIN : spaces[kind >> 3 & 3],
+        .whitespace_max = 2,
+        .spelling = plain ? TSL_SPELLING_PLAIN : TSL_SPELLING_ANY,
+        .indent = 2,
+        .max_nesting = kind & 32 ? 3 : 0,
+        .nullable = (kind & 64) != 0,
+        .repeated_names = (kind & 128) == 0};
     status = tsl_grammar_json_schema(vocab, text, length, &options, &limits, &g, &error);
   }
   lockstep_require((g != NULL) == (status == TSL_OK) && error.status == status &&

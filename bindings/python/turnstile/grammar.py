@@ -57,9 +57,9 @@ class Grammar(_core.Grammar):
         schema,
         *,
         order="schema",
-        whitespace="any",
+        whitespace="plain",
         indent=2,
-        spelling="any",
+        spelling="plain",
         generous=False,
         draft="auto",
         ignore_formats=False,
@@ -82,8 +82,8 @@ class Grammar(_core.Grammar):
                         at each place), or "any" that JSON allows
         spelling        "plain": numbers and strings as printers of JSON write them, integers
                         without fraction and exponent; or "any" that JSON allows
-        generous        accept every JSON text of a valid value, for texts that are read: as "any"
-                        for order, whitespace and spelling
+        generous        accept every JSON text of a valid value, for texts that others wrote: as
+                        "any" for order, whitespace and spelling
         draft           "auto" (by $schema), "3", "4", "6", "7", "2019-09" or "2020-12"
         ignore_formats  do not assert `format`
         nullable        OpenAPI 3.0's `nullable: true` adds null to the `type` beside it
@@ -188,9 +188,9 @@ class Grammar(_core.Grammar):
         *,
         over=None,
         order="schema",
-        whitespace="any",
+        whitespace="plain",
         indent=2,
-        spelling="any",
+        spelling="plain",
         generous=False,
         draft="auto",
         ignore_formats=False,
@@ -244,9 +244,9 @@ class Grammar(_core.Grammar):
         max_thinking_tokens=0,
         over=None,
         order="schema",
-        whitespace="any",
+        whitespace="plain",
         indent=2,
-        spelling="any",
+        spelling="plain",
         generous=False,
         draft="auto",
         ignore_formats=False,
@@ -444,16 +444,16 @@ def _whitespace(whitespace):
     if isinstance(whitespace, int) and not isinstance(whitespace, bool):
         return 2, whitespace, 0, 0
     if isinstance(whitespace, tuple) and len(whitespace) == 2:
-        return (4, 0, *whitespace)
-    styles = {"any": 0, "compact": 1, "pretty": 3, "plain": 4}
+        return (0, 0, *whitespace)
+    styles = {"plain": 0, "compact": 1, "pretty": 3, "any": 4}
     return _one_of(styles, whitespace, "whitespace (or an int, or two)"), 0, 0, 0
 
 
 def _style(
     order="schema",
-    whitespace="any",
+    whitespace="plain",
     indent=2,
-    spelling="any",
+    spelling="plain",
     generous=False,
     draft="auto",
     ignore_formats=False,
@@ -465,7 +465,7 @@ def _style(
         _one_of(_ORDERS, order, "order"),
         *_whitespace(whitespace),
         indent,
-        _one_of({"any": 0, "plain": 1}, spelling, "spelling"),
+        _one_of({"plain": 0, "any": 1}, spelling, "spelling"),
         generous,
         _one_of(_DRAFTS, str(draft), "draft"),
         ignore_formats,

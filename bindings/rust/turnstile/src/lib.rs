@@ -333,10 +333,8 @@ impl Vocab {
 /// Where white space may stand between the parts of a JSON text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Whitespace {
-    /// As RFC 8259 allows.
-    #[default]
-    Any,
     /// None, one space, or at most two line breaks and 64 columns of indentation.
+    #[default]
     Plain,
     /// The same with other numbers, which are not 0: line breaks, columns.
     PlainWithin(u32, u32),
@@ -346,13 +344,15 @@ pub enum Whitespace {
     Bounded(u32),
     /// Newlines, and so many spaces for each level.
     Pretty(u32),
+    /// As RFC 8259 allows.
+    Any,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct SchemaOptions {
     pub whitespace: Whitespace,
-    /// Numbers and strings as printers of JSON write them, not in every spelling.
-    pub plain_spelling: bool,
+    /// Numbers and strings in every spelling, not only as printers of JSON write them.
+    pub any_spelling: bool,
     /// Every JSON text of a valid value, for texts that are read: any order, white space, spelling.
     pub generous: bool,
     /// Members of an object in any order, not as `properties` lists them.
@@ -366,11 +366,11 @@ pub struct SchemaOptions {
 impl SchemaOptions {
     fn raw(&self) -> sys::tsl_schema_options {
         let (whitespace, whitespace_max, indent) = match self.whitespace {
-            Whitespace::Plain | Whitespace::PlainWithin(..) => (4, 0, 0),
+            Whitespace::Plain | Whitespace::PlainWithin(..) => (0, 0, 0),
             Whitespace::Compact => (1, 0, 0),
             Whitespace::Bounded(n) => (2, n, 0),
             Whitespace::Pretty(n) => (3, 0, n),
-            Whitespace::Any => (0, 0, 0),
+            Whitespace::Any => (4, 0, 0),
         };
         let (whitespace_lines, whitespace_columns) = match self.whitespace {
             Whitespace::PlainWithin(lines, columns) => (lines, columns),
@@ -383,7 +383,7 @@ impl SchemaOptions {
             whitespace_lines,
             whitespace_columns,
             indent,
-            spelling: self.plain_spelling.into(),
+            spelling: self.any_spelling.into(),
             generous: self.generous,
             draft: 0,
             ignore_formats: self.ignore_formats,
