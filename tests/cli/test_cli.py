@@ -40,7 +40,7 @@ CHECKS = [
         0,
         ["--schema", PAIR],
         '{"b":"x","a":1}',
-        "stdin:1:11: byte offset 10: valid; members not in the schema's order, which generation",
+        "stdin:1:3: byte offset 2: valid; members not in the schema's order, which generation",
     ),
     (
         0,
@@ -64,7 +64,7 @@ CHECKS = [
         0,
         ["--schema", PAIR],
         '{\n\n\n"a":1}',
-        "stdin:4:1: byte offset 4: valid; more white space than generation asks for",
+        "stdin:3:1: byte offset 3: valid; more white space than generation asks for",
     ),
     (1, ["--schema", PAIR], '{"a": "x"}', "byte offset 6: expected "),
     (1, ["--schema", PAIR], '{"b": "x"}', "byte offset 9: expected "),

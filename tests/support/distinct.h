@@ -13,9 +13,11 @@
 
 static tsl_vocab *vocab;
 
-/* The grammar of a schema, members in any order; NULL: the check has failed. */
+/* The grammar of a schema, with members in any order and any spelling; NULL: the check has failed.
+ */
 static inline tsl_grammar *compile(const char *schema, tsl_whitespace whitespace) {
-  tsl_schema_options options = {.whitespace = whitespace, .order = TSL_ORDER_ANY};
+  tsl_schema_options options = {
+      .whitespace = whitespace, .order = TSL_ORDER_ANY, .spelling = TSL_SPELLING_ANY};
   tsl_grammar *g = NULL;
   tsl_error error = {0};
   tsl_status status =
