@@ -415,7 +415,8 @@ TSL_API tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema,
                                            tsl_error *error);
 
 /* Compile a regular expression over code points; the text is UTF-8. The syntax is ECMA-262's, and
- * of PCRE's what does not clash with it. `options` and `limits` may be NULL.
+ * of PCRE's what does not clash with it. A count that repeats nothing, or has no least number
+ * (a{,3}), is SYNTAX, as in JSON Schema's `pattern`. `options` and `limits` may be NULL.
  * Errors: SYNTAX with the offset, UNSUPPORTED, EMPTY, LIMIT, CANCELLED, NO_MEMORY, ARGUMENT. */
 TSL_API tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t length,
                                      const tsl_regex_options *options, const tsl_limits *limits,

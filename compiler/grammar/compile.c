@@ -82,11 +82,12 @@ tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t lengt
   tsl__space *space;
   tsl__exprs *x;
   tsl__expr root = TSL__NONE;
-  tsl__regex_flags flags = {0};
-  if (options)
-    flags = (tsl__regex_flags){.case_insensitive = options->case_insensitive,
-                               .dot_all = options->dot_all,
-                               .search = options->search};
+  tsl__regex_flags flags = {.counts = true};
+  if (options) {
+    flags.case_insensitive = options->case_insensitive;
+    flags.dot_all = options->dot_all;
+    flags.search = options->search;
+  }
   *out = NULL;
   tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;

@@ -35,14 +35,14 @@ tsl__expr tsl__lark_shortest(tsl__exprs *x, tsl__expr e) {
 
 static bool pattern(tsl__lark *l, uint32_t module, const tsl__lnode *n, const uint8_t *text,
                     size_t length, meaning *out) {
-  static const tsl__regex_flags flags = {.within = true};
+  static const tsl__regex_flags flags = {.within = true, .counts = true}, alone = {.counts = true};
   tsl__lark_chars chars = {0};
   tsl_error error;
   bool fine = tsl__lark_pattern(l, module, n->at, text, length, n->c, &chars, &out->traits);
   if (fine) {
     tsl_status status =
         tsl__regex_compile(l->x, chars.at ? chars.at : "", chars.n,
-                           out->traits & TSL__LARK_LOOKS ? &flags : NULL, &out->raw, &error);
+                           out->traits & TSL__LARK_LOOKS ? &flags : &alone, &out->raw, &error);
     bool open = status == TSL_ERR_UNSUPPORTED && out->traits & TSL__LARK_LOOKS;
     if (open) out->traits |= TSL__LARK_OPEN;
     fine = status == TSL_OK || open ||

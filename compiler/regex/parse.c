@@ -381,7 +381,9 @@ static tsl__rx *atom(tsl__rx_cursor *c, bool *fixed, bool *none) {
   case '{':
     if (c->counts && is_count(c))
       return fail(c, TSL_ERR_SYNTAX, offset,
-                  "a count that repeats nothing, or without its least number");
+                  "a count that repeats nothing, or without its least number: write {0,n} for "
+                  "{,n}, and \\{ for "
+                  "a brace");
     if (take_braces(c, &min, &max)) return fail(c, TSL_ERR_SYNTAX, offset, "nothing to repeat");
     return character(c, offset);
   default: return character(c, offset);

@@ -337,7 +337,8 @@ tsl__expr tsl__lower_regex(tsl__tags_lowering *l, const tsl__tag *n) {
   if (last->e != TSL__NONE && last->text.length == n->text.length &&
       !memcmp(last->text.at, n->text.at, n->text.length))
     return last->e;
-  tsl_status status = tsl__regex_compile(l->x, n->text.at, n->text.length, NULL, &e, &error);
+  const tsl__regex_flags flags = {.counts = true};
+  tsl_status status = tsl__regex_compile(l->x, n->text.at, n->text.length, &flags, &e, &error);
   if (status != TSL_OK)
     tsl__tags_fail(l->tags, status, n->at, "in the pattern, at byte %zu: %s", error.offset,
                    error.message);

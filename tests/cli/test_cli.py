@@ -27,6 +27,15 @@ BAD_GRAMMAR = files("bad.gbnf", 'root ::= nowhere "x"\n')
 
 # exit code, arguments, text, part of stderr
 CHECKS = [
+    # one dialect
+    (
+        2,
+        ["--regex", "a{,3}"],
+        "aa",
+        "regex:1:2 (byte 1): a count that repeats nothing, or without its least",
+    ),
+    (2, ["--regex", "{2}"], "aa", "regex:1:1 (byte 0): a count that repeats nothing"),
+    (0, ["--regex", "a{0,3}b{"], "aab{", None),
     # schema
     (0, ["--schema", PAIR], '{"a": 1, "b": "x"}', None),
     (0, ["--schema", PAIR], '{"b":"x","a":1}\n', None),
