@@ -33,6 +33,7 @@
 #define TSL__SPELL_PLAIN 4u /* no exponent */
 /* as printers of JSON write numbers, in bounded length (printed.c); goes with DIGITS and MARKED */
 #define TSL__SPELL_PRINTED 8u
+#define TSL__SPELL_ALL 15u
 
 /* Entries of a canonical spec; more is TSL_ERR_LIMIT. (Its bounds may have more digits than
  * TSL__DECIMAL_DIGITS: up to 4,000.) */

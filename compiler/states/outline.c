@@ -110,7 +110,9 @@ static tsl__expr take_number(reader *r) {
   s->not_integer = flags & TSL__OUTLINE_F_NOT_INTEGER;
   s->min_exclusive = s->has_min && (flags & TSL__OUTLINE_F_MIN_EXCLUSIVE);
   s->max_exclusive = s->has_max && (flags & TSL__OUTLINE_F_MAX_EXCLUSIVE);
-  s->spelling = flags >> TSL__OUTLINE_F_SPELLING & 7;
+  s->spelling = flags >> TSL__OUTLINE_F_SPELLING & TSL__SPELL_ALL;
+  if (s->spelling & TSL__SPELL_PRINTED && !tsl__number_printable(s))
+    return r->fine = false, TSL__NONE;
   outlines *o = r->o->of ? r->o->of : r->o;
   if (!o->numbers && !(o->numbers = tsl__numbers_new(o->x))) return TSL__NONE;
   return tsl__number_from(o->numbers, &at);
