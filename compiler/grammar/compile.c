@@ -218,7 +218,7 @@ tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length,
                                .marks_ctx = &m,
                                .report = &report};
   *out = NULL;
-  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
+  tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__ebnf_compile(x, vocab, text, length, &o, &root, error);
   tsl__tagged *tagged = m.marks && status == TSL_OK ? tsl__marks_finish(m.marks) : NULL;
@@ -233,7 +233,7 @@ tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t length,
   tsl__exprs *x;
   tsl__expr root = TSL__NONE;
   *out = NULL;
-  tsl_status status = open_layer(vocab, TSL_SPELLING_ANY, limits, &space, &x, error);
+  tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status =
       tsl__abnf_compile(x, text, length, root_name, limits ? limits->max_depth : 0, &root, error);
