@@ -1581,8 +1581,8 @@ typedef struct tsl_tools_options {
    * (thinking.budget_tokens), else any number. "max_tokens" at tsl_grammar_tags says how they count
    */
   uint32_t max_thinking_tokens;
-  /* For reading back what nobody constrained: members in any order, compact JSON around a call, no
-   * line break beside it, Python's True, False and None where a style has JSON's words */
+  /* For answers that nobody constrained. The grammar and its masks are the same, but its parsers
+   * refuse no text: see tsl_parser_text */
   bool lenient;
   const tsl_schema_options *schema; /* NULL: defaults */
   /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
@@ -1645,6 +1645,12 @@ TSL_API void tsl_parser_free(tsl_parser *parser); /* NULL is allowed */
 TSL_API void tsl_parser_reset(tsl_parser *parser);
 
 /* Read on. TSL_REJECTED and no change if the grammar does not allow the text.
+ * A parser of a `lenient` grammar (tsl_tools_options) rejects nothing. What the grammar allows is
+ * read by the grammar. Where it stops allowing, all parts so far are given, and the rest waits for
+ * the end. Then the whole is read for what it means, and mended: members in any order, other quotes
+ * and words, commas and brackets and markup that is missing, unknown tools and arguments, calls in
+ * a code fence, JSON in strings. Parts of a call are given when the call is over. TSL_ERR_LIMIT
+ * after 2^30 bytes. Memory: the text once more, and its calls.
  * A special token may be given as a token or spelled, in pieces too. A text whose end may begin
  * such a token, and is no text there, is held back. The next call rejects what does not complete
  * it.
@@ -1669,6 +1675,9 @@ TSL_API bool tsl_parser_next(tsl_parser *parser, tsl_part *part);
  * A call that is not over has "incomplete": true, and its "arguments" are a string: their text so
  * far. So has a call whose arguments are no JSON, as those of a format with "as": "arguments" may
  * be.
+ * A lenient parser adds "repairs" to an answer that it mended, and to each call of it: [{"repair",
+ * "at"}], in the order in which they were made, the first of each kind. `repair` is a word of
+ * docs/tools.md, `at` a byte of the answer. Unknown tools and arguments have their name as "text".
  * NULL when out of memory. Valid until the next call on the parser. */
 TSL_API const char *tsl_parser_json(tsl_parser *parser);
 

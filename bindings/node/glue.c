@@ -100,12 +100,13 @@ EXPORT tsl_status tn_tags(result *r, tsl_vocab *vocab, const char *text, size_t 
 /* `choice` "": what the request says. */
 EXPORT tsl_status tn_tools(result *r, tsl_vocab *vocab, const char *text, size_t length,
                            const char *preset, const char *choice, int parallel, int thinking,
-                           uint32_t max_thinking_tokens, tsl_grammar *over) {
+                           uint32_t max_thinking_tokens, bool lenient, tsl_grammar *over) {
   tsl_tools_options options = {.preset = preset,
                                .tool_choice = *choice ? choice : NULL,
                                .parallel = parallel,
                                .thinking = (tsl_thinking)thinking,
                                .max_thinking_tokens = max_thinking_tokens,
+                               .lenient = lenient,
                                .over = over};
   tsl_grammar *g = NULL;
   return made(r, tsl_grammar_tools(vocab, text, length, &options, NULL, &g, &r->error), g);

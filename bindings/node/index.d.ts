@@ -104,6 +104,8 @@ export interface ToolsOptions {
   thinking?: 'auto' | 'on' | 'off';
   /** Of a thinking block; 0: what the request says, else any number. */
   maxThinkingTokens?: number;
+  /** For answers that nobody constrained: a parser of the grammar refuses none, and mends. */
+  lenient?: boolean;
   /** An earlier grammar of tags or tools of this vocabulary: what was found out about equal schemas
    * is taken over. */
   over?: Grammar | null;

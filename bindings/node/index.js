@@ -480,6 +480,7 @@ class Turnstile {
       parallel = null,
       thinking = 'auto',
       maxThinkingTokens = 0,
+      lenient = false,
       over = null,
     } = {},
   ) {
@@ -499,6 +500,7 @@ class Turnstile {
               parallel === null ? 0 : parallel ? 1 : -1,
               THINKING[thinking],
               number(maxThinkingTokens, 'maxThinkingTokens'),
+              lenient ? 1 : 0,
               over ? live(over, Grammar, this) : 0,
             ),
           vocab,

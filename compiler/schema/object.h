@@ -273,7 +273,6 @@ struct tsl__schema_style {
   bool free_keys;  /* nested: keys that the schema does not name may be written */
   bool entities;   /* in keys & < > " are written as in XML */
   bool python;     /* strings are JSON's too; True, False and None for JSON's words */
-  bool words;      /* lenient: Python's words are read too where a value is no string */
   bool json_words; /* python: or JSON's words themselves */
   /* A value's frame, so that it can be found in a text. `key` NULL: the key stands before it in a
    * frame of its own. */

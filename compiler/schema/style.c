@@ -319,8 +319,6 @@ tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, ui
     bare = written(s, bare_text(s, value), known, TSL__AS_BARE);
   json = style->typed ? typed_values(s, value, known)
                       : written(s, other_values(s, value), known, TSL__AS_JSON);
-  if (style->words && !style->typed && bare == TSL__NONE)
-    json = tsl__expr_alt(s->x, json, python_words(s, tsl__goal_of(s, value), known));
   if (!style->json_open)
     return seq3(s, open, name, tsl__expr_seq(s->x, between, tsl__expr_alt(s->x, json, bare)));
   tsl__expr as_json = seq3(s, styled(s, style->json_open), name,

@@ -29,8 +29,7 @@ void tsl__parser_put(tsl_parser *p, text_vec *to, const char *text, size_t n) {
   to->n += n;
 }
 
-/* JSON string contents; bytes that are no UTF-8 (tokens may be anything) as U+FFFD. */
-static void put_escaped(tsl_parser *p, text_vec *to, const char *text, size_t n) {
+void tsl__parser_put_escaped(tsl_parser *p, text_vec *to, const char *text, size_t n) {
   for (size_t i = 0; i < n; i++) {
     char buffer[8];
     uint8_t c = (uint8_t)text[i];
@@ -90,7 +89,7 @@ static void report(tsl_parser *p, tsl_part_kind kind, const char *text, size_t n
     last = &p->parts.at[p->parts.n - 1];
   }
   if (escape)
-    put_escaped(p, &p->parts_text, text, n);
+    tsl__parser_put_escaped(p, &p->parts_text, text, n);
   else
     tsl__parser_put(p, &p->parts_text, text, n);
   last->length = p->parts_text.n - last->from;
@@ -275,7 +274,8 @@ static void put_parts(tsl_parser *p, tsl_part_kind kind) {
   put_string(p, "\"");
   for (size_t i = 0; i < p->parts.n; i++)
     if (p->parts.at[i].kind == kind)
-      put_escaped(p, &p->json, p->parts_text.at + p->parts.at[i].from, p->parts.at[i].length);
+      tsl__parser_put_escaped(p, &p->json, p->parts_text.at + p->parts.at[i].from,
+                              p->parts.at[i].length);
   put_string(p, "\"");
 }
 
@@ -292,7 +292,7 @@ static bool put_call_parts(tsl_parser *p, uint32_t call, tsl_part_kind kind, boo
     if (q->kind != kind) continue;
     any = true;
     if (escape)
-      put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
+      tsl__parser_put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
     else
       tsl__parser_put(p, &p->json, p->parts_text.at + q->from, q->length);
   }
@@ -354,7 +354,7 @@ static void put_tag_text(tsl_parser *p, size_t begin) {
     if (q->kind == TSL_PART_TAG) depth++;
     if (q->kind == TSL_PART_TAG_END) depth--;
     if (q->kind == TSL_PART_TAG_TEXT && (depth == 1 || p->tagged->whole))
-      put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
+      tsl__parser_put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
   }
 }
 
@@ -366,7 +366,7 @@ static void put_tags(tsl_parser *p) {
     if (q->kind == TSL_PART_TAG) {
       put_string(p, separator);
       put_string(p, "{\"begin\": \"");
-      put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
+      tsl__parser_put_escaped(p, &p->json, p->parts_text.at + q->from, q->length);
       put_string(p, "\", \"content\": \"");
       put_tag_text(p, i);
       put_string(p, "\"}");
@@ -375,7 +375,7 @@ static void put_tags(tsl_parser *p) {
   }
 }
 
-const char *tsl_parser_json(tsl_parser *p) {
+const char *tsl__parser_json_of_parts(tsl_parser *p) {
   if (p->status != TSL_OK) return NULL;
   p->json.n = 0;
   put_string(p, "{\"content\": ");
@@ -390,4 +390,8 @@ const char *tsl_parser_json(tsl_parser *p) {
   bool fine = p->status == TSL_OK;
   p->status = TSL_OK; /* nothing was read */
   return fine ? p->json.at : NULL;
+}
+
+const char *tsl_parser_json(tsl_parser *p) {
+  return p->mender ? tsl__mending_json(p) : tsl__parser_json_of_parts(p);
 }

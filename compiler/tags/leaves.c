@@ -212,15 +212,13 @@ static const struct tsl__schema_style styles[] = {
 };
 
 static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl__tag *n) {
-  _Static_assert(2 * (sizeof styles / sizeof *styles) <= TSL__STYLES_MAX, "room for every style");
+  _Static_assert(sizeof styles / sizeof *styles <= TSL__STYLES_MAX, "room for every style");
   for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
     if (strcmp(styles[i].name, n->style)) continue;
-    size_t kept = 2 * i + n->lenient;
     struct tsl__schema_style *own =
-        l->captures->styles[kept] ? NULL : tsl__exprs_alloc(l->x, sizeof *own);
-    if (!own) return l->captures->styles[kept];
+        l->captures->styles[i] ? NULL : tsl__exprs_alloc(l->x, sizeof *own);
+    if (!own) return l->captures->styles[i];
     *own = styles[i];
-    own->words = n->lenient;
     for (const char *c = own->key_stops;; c++) {
       tsl__bytes_add(&own->stops, (uint8_t)*c);
       if (!*c) break;
@@ -230,7 +228,7 @@ static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl
     own->text = style_text;
     own->without = text_without;
     own->ctx = l->captures;
-    return l->captures->styles[kept] = own;
+    return l->captures->styles[i] = own;
   }
   return tsl__tags_fail(l->tags, TSL_ERR_UNSUPPORTED, n->at, "the style \"%.60s\" is not supported",
                         n->style);

@@ -614,6 +614,7 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
   else
     e = lower(&l, root, (stops){.last = true});
   if (t->status == TSL_OK && keep_held(&l) && keep_gaps(&l)) keep_counted(&l);
+  if (t->status == TSL_OK && t->mender) l.out->mender = t->mender(t, x, t->mender_from);
   tsl__vec_free(a, &l.counted);
   tsl__vec_free(a, &l.held);
   if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK)

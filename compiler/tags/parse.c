@@ -312,6 +312,8 @@ tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, 
   p->grammar = grammar;
   p->tagged = tagged;
   p->captures = tagged->captures;
+  p->mender = tagged->mender;
+  tsl__arena_init(&p->arena, &p->alloc);
   tsl_grammar_retain(grammar);
   tsl_parser_reset(p);
   if (p->status != TSL_OK) {
@@ -341,6 +343,8 @@ void tsl_parser_free(tsl_parser *p) {
   tsl__vec_free(&a, &p->key);
   tsl__vec_free(&a, &p->json);
   tsl__vec_free(&a, &p->held);
+  tsl__vec_free(&a, &p->raw);
+  tsl__arena_free(&p->arena);
   tsl_grammar_release(p->grammar);
   tsl__free(&a, p, sizeof *p);
 }
@@ -357,7 +361,8 @@ void tsl_parser_reset(tsl_parser *p) {
   p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->call_parts.n =
       p->parts_read = p->parts_text.n = p->reported = p->calls = p->members = 0;
   p->reported_to = 0;
-  p->finished = false;
+  p->raw.n = 0;
+  p->finished = p->refused = p->is_mended = false;
   p->behind = TSL__BEHIND_NOTHING;
   p->behind_at = p->in_members = 0;
   p->status = TSL_OK;
@@ -411,7 +416,7 @@ static const char *with_held(tsl_parser *p, const char *text, size_t *length) {
   return p->held.at;
 }
 
-tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
+tsl_status tsl__parser_read_text(tsl_parser *p, const char *text, size_t length) {
   size_t before = p->text.n, held = p->held.n, i = 0;
   bool alive = true;
   if (p->finished) return TSL_ERR_STATE;
@@ -452,17 +457,17 @@ tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
   return p->status;
 }
 
-tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
+tsl_status tsl__parser_read_token(tsl_parser *p, tsl_token token) {
   const tsl_vocab *v = p->grammar->vocab;
   size_t length, before = p->text.n;
   const uint8_t *bytes = tsl_vocab_bytes(v, token, &length);
   if (p->finished) return TSL_ERR_STATE;
   if (!bytes) return TSL_ERR_ARGUMENT;
-  if (tsl_vocab_is_eog(v, token)) return tsl_parser_finish(p);
+  if (tsl_vocab_is_eog(v, token)) return tsl__parser_read_end(p);
   if (!length) return p->status != TSL_OK ? p->status : TSL_REJECTED;
   if (p->held.n)
     return tsl_vocab_is_special(v, token) ? TSL_REJECTED
-                                          : tsl_parser_text(p, (const char *)bytes, length);
+                                          : tsl__parser_read_text(p, (const char *)bytes, length);
   if (p->status != TSL_OK || !save(p, length)) return p->status;
   lock(p);
   bool spelled = !tsl_vocab_is_special(v, token);
@@ -499,7 +504,7 @@ static bool may_end(const tsl_parser *p, uint32_t at) {
   return true;
 }
 
-tsl_status tsl_parser_finish(tsl_parser *p) {
+tsl_status tsl__parser_read_end(tsl_parser *p) {
   if (p->finished || p->status != TSL_OK) return p->status;
   size_t i = 0;
   if (p->held.n) return TSL_REJECTED;
@@ -518,8 +523,21 @@ tsl_status tsl_parser_finish(tsl_parser *p) {
   return p->status;
 }
 
+tsl_status tsl_parser_text(tsl_parser *p, const char *text, size_t length) {
+  return p->mender ? tsl__mending_text(p, text, length) : tsl__parser_read_text(p, text, length);
+}
+
+tsl_status tsl_parser_token(tsl_parser *p, tsl_token token) {
+  return p->mender ? tsl__mending_token(p, token) : tsl__parser_read_token(p, token);
+}
+
+tsl_status tsl_parser_finish(tsl_parser *p) {
+  return p->mender ? tsl__mending_finish(p) : tsl__parser_read_end(p);
+}
+
 bool tsl_parser_next(tsl_parser *p, tsl_part *out) {
   if (p->parts_read == p->parts.n) return false;
+  if (p->mender && tsl__mending_holds(p, p->parts_read)) return false;
   const part *q = &p->parts.at[p->parts_read++];
   *out = (tsl_part){q->kind, q->call, p->parts_text.at + q->from, q->length};
   return true;

@@ -12,6 +12,7 @@
 #define TSL_COMPILER_TAGS_PARSER_H
 
 #include "compiler/states/states.h"
+#include "compiler/tags/mended.h"
 #include "compiler/tags/tags.h"
 #include "runtime/automaton/state.h"
 
@@ -81,6 +82,13 @@ struct tsl_parser {
   tsl__behind behind;
   size_t behind_at; /* the byte at which that ended */
   bool finished;
+  /* Of a parser that mends (mending.c); NULL: it refuses what its grammar does. */
+  const tsl__mender *mender;
+  text_vec raw;   /* all that was given */
+  bool refused;   /* the grammar refused it */
+  bool is_mended; /* the answer is `mended`, in `arena` */
+  tsl__mended mended;
+  tsl__arena arena;
   tsl_status status; /* sticky: no memory, a limit */
 };
 
@@ -91,6 +99,10 @@ const tsl__capture *tsl__parser_capture_at(const tsl_parser *p, uint32_t capture
 uint32_t tsl__parser_common(const tsl_parser *p, uint32_t a, uint32_t b);
 /* Threads at the beginning. */
 void tsl__parser_begin(tsl_parser *p);
+/* The public calls, by the grammar alone. */
+tsl_status tsl__parser_read_text(tsl_parser *p, const char *text, size_t length);
+tsl_status tsl__parser_read_token(tsl_parser *p, tsl_token token);
+tsl_status tsl__parser_read_end(tsl_parser *p);
 
 /* ---- events.c -------------------------------------------------------------------------------- */
 void tsl__parser_put(tsl_parser *p, text_vec *to, const char *text, size_t n);
@@ -99,6 +111,18 @@ void tsl__parser_report_text(tsl_parser *p, size_t to);
 /* Notes after `reported` up to `last`, in their order. */
 void tsl__parser_report_notes(tsl_parser *p, uint32_t last);
 void tsl__parser_report_all(tsl_parser *p);
+/* JSON string contents; bytes that are no UTF-8 (tokens may be anything) as U+FFFD. */
+void tsl__parser_put_escaped(tsl_parser *p, text_vec *to, const char *text, size_t n);
+const char *tsl__parser_json_of_parts(tsl_parser *p);
+
+/* ---- mending.c ------------------------------------------------------------------------------- */
+/* The public calls of a parser with a mender. */
+tsl_status tsl__mending_text(tsl_parser *p, const char *text, size_t length);
+tsl_status tsl__mending_token(tsl_parser *p, tsl_token token);
+tsl_status tsl__mending_finish(tsl_parser *p);
+const char *tsl__mending_json(tsl_parser *p);
+/* Is this part one of a call that is not over? */
+bool tsl__mending_holds(const tsl_parser *p, size_t i);
 
 /* ---- gaps.c ---------------------------------------------------------------------------------- */
 /* Each of these may raise `reported_to`, and returns how far text may be reported. `to`: up to

@@ -130,7 +130,7 @@ struct tsl__tag {
   tsl__string source; /* its text, for what was compiled before; NULL: not known */
   bool detached;      /* the schema is no part of the text that the rest was read from */
   const char *style;  /* NULL: JSON */
-  bool at_least_one, once, complement, by_token, any_order, lenient;
+  bool at_least_one, once, complement, by_token, any_order;
   uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
 };
 
@@ -156,6 +156,9 @@ typedef struct tsl__tags {
   tsl__until until; /* what ends the work on it early; set by who makes it */
   uint32_t work;    /* bytes allocated since the last look at the time */
   tsl__gaps gaps;
+  /* makes the grammar's mender, of this; NULL: it has none. Belongs to the expressions */
+  const struct tsl__mender *(*mender)(struct tsl__tags *t, tsl__exprs *x, const void *from);
+  const void *mender_from;
   tsl_error *error;
   tsl_status status;
 } tsl__tags;
@@ -183,7 +186,7 @@ typedef struct tsl__style_text {
   tsl__expr e;
 } tsl__style_text;
 
-#define TSL__STYLES_MAX 48u
+#define TSL__STYLES_MAX 24u
 
 /* What compiled trees keep: belongs to the expressions, and is shared by all grammars over them. */
 typedef struct tsl__captures {
@@ -226,7 +229,8 @@ typedef struct tsl__tagged {
   tsl__counted *counted; /* texts whose tokens are counted */
   uint32_t counted_count;
   tsl__gaps gaps;
-  bool whole; /* the content of a tag has that of tags in it */
+  bool whole;                       /* the content of a tag has that of tags in it */
+  const struct tsl__mender *mender; /* reads what the grammar refuses (mended.h); NULL: nothing */
 } tsl__tagged;
 
 void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *alloc,

@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/tools/mend.h"
 #include "compiler/tools/tools.h"
 
 #define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
@@ -19,7 +20,6 @@ typedef struct build {
   const tsl__request *request;
   tsl_thinking thinking;
   uint32_t max_thinking; /* tokens; TSL__INF: any number */
-  bool lenient;          /* what models write beside the format is read too */
   tsl__string *exclude;
   uint32_t exclude_count;
 } build;
@@ -138,7 +138,6 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   tsl__tag *n = node(b, TSL__TAG_SCHEMA, 0);
   if (!n) return NULL;
   n->capture = TSL__CAPTURE_ARGUMENTS;
-  n->any_order = n->lenient = b->lenient;
   n->schema = tool->parameters;
   n->source = tool->source;
   n->detached = tool->made_up;
@@ -202,60 +201,8 @@ typedef struct around {
   tsl__tag *then, *behind; /* NULL: nothing */
 } around;
 
-/* JSON around a call without the spaces behind commas and colons, or without the first line break
- * where a bracket is on its other side. */
-static tsl__string respelled(build *b, tsl__string text, bool compact, bool close) {
-  char *out = tsl__tags_alloc(b->tags, text.length + 1);
-  uint32_t n = 0;
-  bool inside = false, cut = false;
-  for (uint32_t i = 0; out && i < text.length; i++) {
-    char c = text.at[i], before = i ? text.at[i - 1] : 0,
-         after = i + 1 < text.length ? text.at[i + 1] : 0;
-    inside |= c == '{';
-    if (compact && inside && c == ' ' && (before == ':' || before == ',')) continue;
-    if (close && !cut && c == '\n' && (after == '{' || before == '}')) {
-      cut = true;
-      continue;
-    }
-    out[n++] = c;
-  }
-  return out ? (tsl__string){out, n} : text;
-}
-
-/* The ways in which a call of the form may begin; more than one only for a lenient reader. */
-static uint32_t begins_of(build *b, const tsl__json *form, tsl__string begins[4]) {
-  tsl__string begin = tsl__form_text(form, "begin"), style = tsl__form_text(form, "style");
-  uint32_t n = 1;
-  begins[0] = begin;
-  if (!b->lenient || id_comes_first(form) || style.length != 4) return n;
-  for (uint32_t way = 1; way < 4; way++) {
-    tsl__string one = respelled(b, begin, way & 1, way & 2);
-    bool known = false;
-    for (uint32_t i = 0; i < n && !known; i++)
-      known = one.length == begins[i].length && !memcmp(one.at, begins[i].at, one.length);
-    if (!known) begins[n++] = one;
-  }
-  return n;
-}
-
-/* The same for its ends. */
-static bool add_ends(build *b, tsl__tag *n) {
-  tsl__delimiter *all = tsl__tags_alloc(b->tags, 2 * n->end_count * sizeof *all);
-  uint32_t count = 0;
-  if (!all) return false;
-  for (uint32_t i = 0; i < n->end_count; i++) {
-    all[count++] = n->ends[i];
-    all[count].text = respelled(b, n->ends[i].text, false, true);
-    if (all[count].text.length < n->ends[i].text.length) count++;
-  }
-  n->ends = all;
-  n->end_count = count;
-  return true;
-}
-
 /* A call from where its name is known on. */
-static tsl__tag *one_call(build *b, const tsl__json *form, tsl__string begin, around a,
-                          const tsl__tool *tool) {
+static tsl__tag *one_call(build *b, const tsl__json *form, around a, const tsl__tool *tool) {
   bool id_first = id_comes_first(form);
   tsl__tag *content = arguments(b, tool, tsl__form_text(form, "style"));
   if (a.behind) content = of_two(b, TSL__TAG_SEQUENCE, content, a.behind);
@@ -263,9 +210,9 @@ static tsl__tag *one_call(build *b, const tsl__json *form, tsl__string begin, ar
   if (tsl__form_text(form, "id").length && !id_first)
     content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
   tsl__tag *n = tag(b, TSL__CAPTURE_CALL,
-                    named(b, id_first ? tsl__form_text(form, "then") : begin, tool->name), content,
-                    (tsl__string){"", 0});
-  if (!n || !set_ends(b, n, GET(form, "end")) || (b->lenient && !add_ends(b, n))) return NULL;
+                    named(b, tsl__form_text(form, id_first ? "then" : "begin"), tool->name),
+                    content, (tsl__string){"", 0});
+  if (!n || !set_ends(b, n, GET(form, "end"))) return NULL;
   n->name = tool->name.at, n->name_length = tool->name.length;
   return n;
 }
@@ -287,7 +234,7 @@ static tsl__tag *list_of(build *b, tsl__tag **tags, uint32_t n, tsl__string sepa
 static tsl__tag **all_calls(build *b, uint32_t *count) {
   const tsl__json *forms = GET(b->preset, "calls");
   const tsl__request *r = b->request;
-  tsl__tag **all = tsl__tags_alloc(b->tags, (4 * forms->length * r->count + 1) * sizeof *all);
+  tsl__tag **all = tsl__tags_alloc(b->tags, (forms->length * r->count + 1) * sizeof *all);
   *count = 0;
   for (uint32_t f = 0; all && f < forms->length; f++) {
     const tsl__json *form = &forms->items[f];
@@ -295,11 +242,8 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
         .then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then"), TSL__CAPTURE_MARKUP),
         .behind = id_behind(b, form)};
     uint32_t from = *count;
-    tsl__string begins[4];
-    uint32_t ways = begins_of(b, form, begins);
-    for (uint32_t i = 0; i < ways * r->count; i++)
-      if (!(all[(*count)++] = one_call(b, form, begins[i % ways], a, &r->tools[i / ways])))
-        return NULL;
+    for (uint32_t i = 0; i < r->count; i++)
+      if (!(all[(*count)++] = one_call(b, form, a, &r->tools[i]))) return NULL;
     if (!id_comes_first(form)) continue;
     tsl__string none = {"", 0};
     tsl__tag *names = list_of(b, all + from, r->count, none, false);
@@ -365,9 +309,6 @@ static tsl__tag *text_with_calls(build *b) {
   tsl__string *triggers;
   uint32_t count, trigger_count = 1;
   if (!section && !read_list(b, GET(b->preset, "trigger"), &triggers, &trigger_count)) return NULL;
-  for (uint32_t i = 0; !section && b->lenient && i < trigger_count; i++)
-    if (triggers[i].length > 1 && triggers[i].at[triggers[i].length - 1] == ' ')
-      triggers[i].length--; /* compact JSON has none there */
   tsl__tag **all = section ? sections(b, section, &triggers, &count) : all_calls(b, &count),
            *n = all ? node(b, TSL__TAG_TRIGGERED, count) : NULL;
   if (!n) return NULL;
@@ -581,14 +522,30 @@ static bool read_gaps(build *b) {
          read_gap(b, gaps, "between", &to->between) && read_gap(b, gaps, "after", &to->after);
 }
 
+/* For parsers that mend. */
+static const struct tsl__mender *make_mender(tsl__tags *t, tsl__exprs *x, const void *from) {
+  return tsl__mend_plan_new(t, x, from);
+}
+
+static bool ask_for_mender(build *b) {
+  tsl__mend_source *from = tsl__tags_alloc(b->tags, sizeof *from);
+  tsl__request *request = tsl__tags_alloc(b->tags, sizeof *request);
+  if (!from || !request) return false;
+  *request = *b->request;
+  *from = (tsl__mend_source){b->preset, request, b->thinking != TSL_THINKING_OFF};
+  b->tags->mender = make_mender;
+  b->tags->mender_from = from;
+  return true;
+}
+
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
   tsl__request request;
   tsl__json *preset;
   build b = {.tags = t,
              .request = &request,
              .thinking = options->thinking,
-             .max_thinking = options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF,
-             .lenient = options->lenient};
+             .max_thinking =
+                 options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
   const char *text = find_preset(options->preset);
   if ((uint32_t)options->thinking > TSL_THINKING_OFF)
     return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "an option is out of its range: thinking");
@@ -613,7 +570,7 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
   if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;
   if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;
-  if (!read_gaps(&b)) return NULL;
+  if (!read_gaps(&b) || (options->lenient && !ask_for_mender(&b))) return NULL;
   tsl__tag *root = GET(preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
   tsl__string end = tsl__form_text(preset, "end");
   if (end.length) root = of_two(&b, TSL__TAG_SEQUENCE, root, optional(&b, constant(&b, end)));

@@ -67,7 +67,7 @@ ROOMS = {
     "compiler/ebnf": ["ebnf.h"],
     "compiler/abnf": ["abnf.h"],
     "compiler/schema": ["schema.h", "object.h"],
-    "compiler/tags": ["tags.h"],
+    "compiler/tags": ["mended.h", "tags.h"],
     "compiler/tools": ["tools.h"],
     "compiler/grammar": [],
 }

@@ -161,13 +161,14 @@ static int read_tags(PyObject *options, job *j) {
 
 static int read_tools(PyObject *options, job *j) {
   PyObject *schema, *over;
-  int thinking;
-  if (!PyArg_ParseTuple(options, "O!sziiO&O", &PyTuple_Type, &schema, &j->tools.preset,
+  int thinking, lenient;
+  if (!PyArg_ParseTuple(options, "O!sziiO&pO", &PyTuple_Type, &schema, &j->tools.preset,
                         &j->tools.tool_choice, &j->tools.parallel, &thinking, core_u32,
-                        &j->tools.max_thinking_tokens, &over) ||
+                        &j->tools.max_thinking_tokens, &lenient, &over) ||
       read_schema(schema, j) < 0)
     return -1;
   j->tools.thinking = (tsl_thinking)thinking;
+  j->tools.lenient = lenient != 0;
   j->tools.schema = &j->schema;
   return read_over(over, j);
 }

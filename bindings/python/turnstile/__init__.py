@@ -56,6 +56,7 @@ from turnstile.errors import (
     UnsupportedError,
 )
 from turnstile.grammar import Grammar, write_tools
+from turnstile.tools import Tools
 from turnstile.vocab import Vocab
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "Sampler",
     "StateError",
     "Threads",
+    "Tools",
     "TurnstileError",
     "UnsupportedError",
     "Vocab",

@@ -242,6 +242,7 @@ class Grammar(_core.Grammar):
         parallel=None,
         thinking="auto",
         max_thinking_tokens=0,
+        lenient=False,
         over=None,
         order="schema",
         whitespace="plain",
@@ -272,6 +273,8 @@ class Grammar(_core.Grammar):
                      not
         max_thinking_tokens  of a thinking block; 0: what the request says (thinking.budget_tokens),
                              else any number
+        lenient      for answers that nobody constrained: a Parser of the grammar refuses none, and
+                     mends what models do wrong
         over         as in tags()
 
         The options from `order` to `base_uri` hold for the schemas of the tools and of the response
@@ -298,7 +301,9 @@ class Grammar(_core.Grammar):
             "tools",
             vocab,
             _text(request),
-            _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, over),
+            _tools(
+                schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, lenient, over
+            ),
             limits,
         )
 
@@ -397,7 +402,7 @@ def _arguments(
     )
 
 
-def _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, over):
+def _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens, lenient, over):
     several = 0 if parallel is None else 1 if parallel else -1
     return (
         schema,
@@ -406,6 +411,7 @@ def _tools(schema, preset, tool_choice, parallel, thinking, max_thinking_tokens,
         several,
         _one_of({"auto": 0, "on": 1, "off": 2}, thinking, "thinking"),
         max_thinking_tokens,
+        bool(lenient),
         over,
     )
 
@@ -428,6 +434,7 @@ def write_tools(
         parallel,
         thinking,
         max_thinking_tokens,
+        False,
         None,
     )
     return _core._write_tools(*_arguments("tools", vocab, _text(request), options))

@@ -165,6 +165,7 @@ class Grammar(_core.Grammar):
         parallel: Optional[bool] = None,
         thinking: str = "auto",
         max_thinking_tokens: int = 0,
+        lenient: bool = False,
         over: Optional[_core.Grammar] = None,
         order: str = "schema",
         whitespace: Union[str, int, Tuple[int, int]] = "plain",

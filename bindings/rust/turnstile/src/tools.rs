@@ -36,6 +36,8 @@ pub struct ToolsOptions {
     pub thinking: Thinking,
     /// Of a thinking block; 0: what the request says, else any number.
     pub max_thinking_tokens: u32,
+    /// For answers that nobody constrained: a `Parser` of the grammar refuses none, and mends.
+    pub lenient: bool,
     /// How JSON is written.
     pub schema: SchemaOptions,
     /// An earlier grammar of tags or tools: what was found out about equal schemas is taken over.
@@ -65,7 +67,7 @@ impl ToolsOptions {
             },
             thinking: self.thinking as c_int,
             max_thinking_tokens: self.max_thinking_tokens,
-            lenient: false,
+            lenient: self.lenient,
             schema: &*schema,
             over: self.over.as_ref().map_or(null_mut(), |over| over.0.as_ptr()),
         };

@@ -1,0 +1,18 @@
+from typing import Any, Dict, List, Union
+
+from turnstile import _core
+from turnstile.grammar import Grammar
+from turnstile.vocab import Vocab
+
+class Tools:
+    grammar: Grammar
+    def __init__(
+        self,
+        vocab: Vocab,
+        request: Union[str, bytes, Dict[str, Any], List[Any]],
+        *,
+        preset: str,
+        **options: Any,
+    ) -> None: ...
+    def parser(self, lenient: bool = False) -> _core.Parser: ...
+    def read(self, text: Union[str, bytes], *, lenient: bool = False) -> Dict[str, Any]: ...

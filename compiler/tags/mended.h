@@ -1,0 +1,36 @@
+/* mended.h - an answer that its grammar refuses, read all the same.
+ *
+ * The parser (parse.c) follows the grammar alone. What knows more of the format, and mends, belongs
+ * to a later room (compiler/tools/mend.c), which hands it over here.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_TAGS_MENDED_H
+#define TSL_COMPILER_TAGS_MENDED_H
+
+#include "runtime/core/base.h"
+
+typedef struct tsl__mended_call {
+  tsl__string name, id, arguments; /* id: length 0, it has none; arguments: JSON */
+  tsl__string repairs;             /* of a JSON array, without its brackets */
+} tsl__mended_call;
+
+typedef struct tsl__mended {
+  tsl__string content, reasoning, repairs; /* repairs: of what is no call */
+  tsl__mended_call *calls;
+  uint32_t count;
+  bool fenced; /* a code fence around a call was left out */
+} tsl__mended;
+
+#define TSL__ACCEPTED UINT32_MAX
+
+typedef struct tsl__mender {
+  const void *ctx;
+  /* Read the text; what is read lives in `arena`. `refused`: the byte at which the grammar refuses
+   * it; TSL__ACCEPTED: it does not, and then only calls that cannot be meant as text are calls.
+   * Errors: NO_MEMORY. */
+  tsl_status (*read)(const void *ctx, tsl__arena *arena, const char *text, uint32_t length,
+                     uint32_t refused, tsl__mended *out);
+} tsl__mender;
+
+#endif

@@ -1,0 +1,199 @@
+/* mending.c - a parser whose grammar was compiled with `lenient`: no answer is refused.
+ *
+ * Problem   What nobody constrained may leave the grammar at any byte. What was read up to there is
+ *           worth having, and so is what the rest means.
+ * Idea      The text is read by the grammar as long as that goes. Where the grammar refuses it, all
+ *           parts so far are given, and the rest waits for the end. Then the whole text is read
+ *           once more by the mender (mended.h), and its parts are given that were not given yet.
+ * Exact     A text that the grammar allows is what the grammar says, byte for byte. The mender is
+ *           listened to only if it finds more calls in it, or the same ones in a code fence.
+ * Streams   Text and thinking are given as they come. They are never revoked: what turns out to be
+ *           markup, a call or thinking later may have been given as text. A call is given when it
+ *           is whole, as its arguments may still be mended.
+ * Cost      The text is kept once more, and read twice.
+ * Tested by tests/programs/test_lenient.py, tests/tags/test_mending.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tags/parser.h"
+
+#include <stdio.h>
+
+#define TEXT_MAX (1u << 30) /* bytes of an answer */
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* A limit of the grammar's reader ends its reading alone. */
+static void leave_grammar(tsl_parser *p) {
+  if (p->status != TSL_ERR_NO_MEMORY) p->status = TSL_OK;
+  p->refused = true;
+}
+
+static tsl_status keep(tsl_parser *p, const char *text, size_t length) {
+  if (p->finished) return TSL_ERR_STATE;
+  if (length > TEXT_MAX || p->raw.n > TEXT_MAX - length) return TSL_ERR_LIMIT;
+  tsl__parser_put(p, &p->raw, text, length);
+  return p->status;
+}
+
+tsl_status tsl__mending_text(tsl_parser *p, const char *text, size_t length) {
+  tsl_status status = keep(p, text, length);
+  if (status != TSL_OK || p->refused || !length) return status;
+  status = tsl__parser_read_text(p, text, length);
+  if (status == TSL_REJECTED) { /* all that can be read of it */
+    for (size_t i = 0; i < length && tsl__parser_read_text(p, text + i, 1) == TSL_OK; i++) continue;
+  }
+  if (status != TSL_OK) leave_grammar(p);
+  return p->status;
+}
+
+tsl_status tsl__mending_token(tsl_parser *p, tsl_token token) {
+  const tsl_vocab *v = p->grammar->vocab;
+  size_t length;
+  const char *bytes = (const char *)tsl_vocab_bytes(v, token, &length);
+  if (!bytes) return p->finished ? TSL_ERR_STATE : TSL_ERR_ARGUMENT;
+  if (tsl_vocab_is_eog(v, token)) return tsl__mending_finish(p);
+  tsl_status status = keep(p, bytes, length);
+  if (status != TSL_OK || p->refused) return status;
+  status = tsl__parser_read_token(p, token);
+  if (status == TSL_REJECTED && length && !tsl_vocab_is_special(v, token)) {
+    for (size_t i = 0; i < length && tsl__parser_read_text(p, bytes + i, 1) == TSL_OK; i++)
+      continue;
+  }
+  if (status != TSL_OK && length) leave_grammar(p);
+  return p->status;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static bool of_call(tsl_part_kind kind) {
+  return kind >= TSL_PART_CALL && kind <= TSL_PART_CALL_END;
+}
+
+bool tsl__mending_holds(const tsl_parser *p, size_t i) {
+  const part *q = &p->parts.at[i];
+  if (p->is_mended || !of_call(q->kind)) return false;
+  if (q->call >= p->call_parts.n || !p->call_parts.at[q->call].last) return true;
+  return p->parts.at[p->call_parts.at[q->call].last - 1].kind != TSL_PART_CALL_END;
+}
+
+static void add_part(tsl_parser *p, tsl_part_kind kind, uint32_t call, tsl__string text) {
+  part fresh = {kind, call, p->parts_text.n, text.length, 0};
+  tsl__parser_put(p, &p->parts_text, text.at, text.length);
+  if (p->status == TSL_OK && !tsl__vec_push(&p->alloc, &p->parts, fresh))
+    tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
+}
+
+/* How many bytes of a whole were given as parts of that kind: those that it begins with. */
+static uint32_t given_of(const tsl_parser *p, tsl_part_kind kind, tsl__string whole) {
+  uint32_t n = 0;
+  for (size_t i = 0; i < p->parts_read; i++) {
+    const part *q = &p->parts.at[i];
+    if (q->kind != kind) continue;
+    if (q->length > whole.length - n || memcmp(whole.at + n, p->parts_text.at + q->from, q->length))
+      return whole.length; /* it was read otherwise: nothing of it is given twice */
+    n += (uint32_t)q->length;
+  }
+  return n;
+}
+
+static tsl__string rest_of(tsl__string whole, uint32_t from) {
+  return (tsl__string){whole.at + from, whole.length - from};
+}
+
+/* The mender's parts in place of the grammar's, less those that were given. */
+static void replace_parts(tsl_parser *p) {
+  const tsl__mended *m = &p->mended;
+  uint32_t content = given_of(p, TSL_PART_TEXT, m->content),
+           reasoning = given_of(p, TSL_PART_REASONING, m->reasoning), calls = 0;
+  for (size_t i = 0; i < p->parts_read; i++) calls += p->parts.at[i].kind == TSL_PART_CALL_END;
+  p->parts.n = p->parts_read = p->parts_text.n = 0;
+  if (reasoning < m->reasoning.length)
+    add_part(p, TSL_PART_REASONING, 0, rest_of(m->reasoning, reasoning));
+  if (content < m->content.length) add_part(p, TSL_PART_TEXT, 0, rest_of(m->content, content));
+  for (uint32_t i = calls; i < m->count; i++) {
+    add_part(p, TSL_PART_CALL, i, m->calls[i].name);
+    if (m->calls[i].id.length) add_part(p, TSL_PART_ID, i, m->calls[i].id);
+    add_part(p, TSL_PART_ARGUMENTS, i, m->calls[i].arguments);
+    add_part(p, TSL_PART_CALL_END, i, (tsl__string){"", 0});
+  }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static bool mend(tsl_parser *p, bool refused) {
+  uint32_t at = refused ? (uint32_t)(p->text.n + p->held.n) : TSL__ACCEPTED;
+  tsl__arena_free(&p->arena);
+  tsl_status status = p->mender->read(p->mender->ctx, &p->arena, p->raw.n ? p->raw.at : "",
+                                      (uint32_t)p->raw.n, at, &p->mended);
+  if (status != TSL_OK) tsl__parser_failed(p, status);
+  return status == TSL_OK;
+}
+
+/* Does the mender see calls where the grammar sees text? */
+static bool sees_more(const tsl_parser *p) {
+  const tsl__mended *m = &p->mended;
+  return m->count > p->calls || (m->fenced && m->count && m->count == p->calls);
+}
+
+tsl_status tsl__mending_finish(tsl_parser *p) {
+  if (p->finished || p->status != TSL_OK) return p->status;
+  if (!p->refused && tsl__parser_read_end(p) != TSL_OK) leave_grammar(p);
+  if (p->status == TSL_OK && mend(p, p->refused) && (p->refused || sees_more(p))) {
+    replace_parts(p);
+    p->is_mended = true;
+  }
+  p->finished = p->status == TSL_OK;
+  return p->status;
+}
+
+/* ---- the whole as JSON ----------------------------------------------------------------------- */
+
+static void put(tsl_parser *p, const char *text) {
+  tsl__parser_put(p, &p->json, text, strlen(text));
+}
+static void put_text(tsl_parser *p, tsl__string text) {
+  tsl__parser_put(p, &p->json, text.at, text.length);
+}
+static void put_string(tsl_parser *p, tsl__string text) {
+  put(p, "\"");
+  tsl__parser_put_escaped(p, &p->json, text.at, text.length);
+  put(p, "\"");
+}
+
+static void put_call(tsl_parser *p, uint32_t i) {
+  const tsl__mended_call *c = &p->mended.calls[i];
+  char id[24];
+  snprintf(id, sizeof id, "call_%u", i);
+  put(p, i ? ", {\"id\": " : "{\"id\": ");
+  put_string(p, c->id.length ? c->id : (tsl__string){id, (uint32_t)strlen(id)});
+  put(p, ", \"name\": ");
+  put_string(p, c->name);
+  put(p, ", \"arguments\": ");
+  put_text(p, c->arguments);
+  put(p, ", \"repairs\": [");
+  put_text(p, c->repairs);
+  put(p, "]}");
+}
+
+const char *tsl__mending_json(tsl_parser *p) {
+  if (p->status != TSL_OK) return NULL;
+  if (!p->is_mended && !p->refused) return tsl__parser_json_of_parts(p);
+  if (!p->is_mended && !mend(p, true)) { /* so far; nothing was read */
+    p->status = TSL_OK;
+    return NULL;
+  }
+  p->json.n = 0;
+  put(p, "{\"content\": ");
+  put_string(p, p->mended.content);
+  put(p, ", \"reasoning\": ");
+  put_string(p, p->mended.reasoning);
+  put(p, ", \"calls\": [");
+  for (uint32_t i = 0; i < p->mended.count; i++) put_call(p, i);
+  put(p, "], \"tags\": [], \"repairs\": [");
+  put_text(p, p->mended.repairs);
+  tsl__parser_put(p, &p->json, "]}", 3); /* its NUL too */
+  bool fine = p->status == TSL_OK;
+  p->status = TSL_OK;
+  return fine ? p->json.at : NULL;
+}

@@ -1,0 +1,561 @@
+/* loose.c - JSON as models write it when nothing holds them to it. See loose.h.
+ *
+ * Problem   {'city': "Paris", days: 3, "now": True,} says what it means. A reader of JSON refuses
+ *           it at its second byte.
+ * Idea      A reader that knows what comes next by its first character alone. What is no string and
+ *           no bracket is a word that goes up to the next comma, bracket or line: a number, one of
+ *           the words for true, false and null, or a string without quotes.
+ * Quotes    A quote ends its string if a comma, a colon, a bracket or the end comes next. Otherwise
+ *           it belongs to the string: "say "hi" now". Such a reading is `unclean`: the caller may
+ *           know where the value must end, and read again up to there.
+ * Brackets  A bracket of the wrong kind closes what its own kind opened, with all inside of it, or
+ *           nothing. What is open at the end is closed there. A string that is open at the end
+ *           loses the brackets that it swallowed: one for each level at most.
+ * Cost      One pass; some 10 ns a byte. No recursion; 256 levels.
+ * Tested by tests/tools/test_loose.c, tests/programs/test_lenient.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/loose.h"
+
+#include <stdio.h>
+
+#define DEPTH_MAX 256u
+
+typedef struct level {
+  char close;
+  uint32_t from; /* its first child among the pending ones */
+  uint32_t offset;
+  tsl__json holder; /* its key */
+} level;
+
+typedef struct reader {
+  tsl__loose *l;
+  TSL__VEC(level) levels;
+  TSL__VEC(tsl__json) pending; /* children of all open levels */
+  TSL__VEC(char) buffer;       /* of the string under way */
+} reader;
+
+void tsl__loose_note(tsl__loose *l, tsl__repair repair, uint32_t at) {
+  if (!(l->found >> repair & 1u)) l->first[repair] = at;
+  l->found |= 1u << repair;
+}
+
+static bool failed(tsl__loose *l) { return l->status = TSL_ERR_NO_MEMORY, false; }
+
+/* ---- characters ------------------------------------------------------------------------------ */
+
+static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+static bool starts(const tsl__loose *l, const char *text, size_t n) {
+  return l->stop - l->at >= n && !memcmp(l->text + l->at, text, n);
+}
+#define STARTS(l, text) starts((l), (text), sizeof(text) - 1)
+
+/* A comment's length, 0: there is none. */
+static uint32_t comment(const tsl__loose *l) {
+  const char *from = l->text + l->at;
+  size_t left = l->stop - l->at;
+  if (STARTS(l, "/*")) {
+    for (size_t i = 2; i + 1 < left; i++)
+      if (from[i] == '*' && from[i + 1] == '/') return (uint32_t)i + 2;
+    return 0;
+  }
+  if (!STARTS(l, "//") && !STARTS(l, "# ")) return 0;
+  const char *end = memchr(from, '\n', left);
+  return (uint32_t)(end ? (size_t)(end - from) : left);
+}
+
+void tsl__loose_space(tsl__loose *l) {
+  for (uint32_t n; l->at < l->stop; l->at += n) {
+    n = is_space(l->text[l->at]) ? 1 : comment(l);
+    if (!n) return;
+    if (!is_space(l->text[l->at])) tsl__loose_note(l, TSL__REPAIR_COMMENT, l->at);
+  }
+}
+
+/* ---- strings --------------------------------------------------------------------------------- */
+
+static bool put(reader *r, const char *text, size_t n) {
+  if (!tsl__vec_reserve(r->l->alloc, &r->buffer, n)) return failed(r->l);
+  memcpy(r->buffer.at + r->buffer.n, text, n);
+  r->buffer.n += n;
+  return true;
+}
+
+static bool put_code(reader *r, uint32_t c) {
+  char out[4];
+  size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  if (n == 1) out[0] = (char)c;
+  for (size_t i = n; n > 1 && i-- > 0; c >>= 6)
+    out[i] = (char)(i ? 0x80 | (c & 0x3F) : (0xF00u >> n & 0xFFu) | c);
+  return put(r, out, n);
+}
+
+/* The number that four digits spell, UINT32_MAX: they do not. */
+static uint32_t four_digits(const tsl__loose *l, uint32_t at) {
+  uint32_t c = 0;
+  if (l->stop - at < 4) return UINT32_MAX;
+  for (uint32_t i = 0; i < 4; i++) {
+    char d = l->text[at + i];
+    uint32_t v = d >= '0' && d <= '9'                 ? (uint32_t)(d - '0')
+                 : (d | 32) >= 'a' && (d | 32) <= 'f' ? (uint32_t)((d | 32) - 'a') + 10
+                                                      : UINT32_MAX;
+    if (v == UINT32_MAX) return v;
+    c = c * 16 + v;
+  }
+  return c;
+}
+
+/* The escape at l->at, behind its backslash. */
+static bool escape(reader *r) {
+  static const char from[] = "\"\\/bfnrt'", to[] = "\"\\/\b\f\n\r\t'";
+  tsl__loose *l = r->l;
+  char c = l->text[l->at++];
+  const char *known = c ? strchr(from, c) : NULL;
+  if (c == '\'') tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 2);
+  if (known) return put(r, &to[known - from], 1);
+  uint32_t code = c == 'u' ? four_digits(l, l->at) : UINT32_MAX;
+  if (code == UINT32_MAX) { /* the backslash stands for itself */
+    tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 2);
+    return put(r, "\\", 1) && put(r, &c, 1);
+  }
+  l->at += 4;
+  if (code >> 10 == 0x36 && STARTS(l, "\\u")) {
+    uint32_t low = four_digits(l, l->at + 2);
+    if (low != UINT32_MAX && low >> 10 == 0x37) {
+      l->at += 6;
+      return put_code(r, 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF));
+    }
+  }
+  if (code >> 11 == 0x1B) tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 6), code = 0xFFFD;
+  return put_code(r, code);
+}
+
+/* Does a string end with the quote before `at`? */
+static bool ends_there(const tsl__loose *l, uint32_t at) {
+  bool space = false;
+  while (at < l->stop && is_space(l->text[at])) at++, space = true;
+  if (at == l->stop || strchr(",:=}])", l->text[at])) return l->text[at] || at == l->stop;
+  if (l->stop - at >= 3 && !memcmp(l->text + at, "```", 3)) return true;
+  return space && (l->text[at] == '"' || l->text[at] == '\'');
+}
+
+/* A string ran into the end: the brackets that it swallowed are no part of it. */
+static void give_back(reader *r) {
+  size_t n = r->buffer.n, levels = r->levels.n;
+  while (n && is_space(r->buffer.at[n - 1])) n--;
+  if (n >= 3 && !memcmp(r->buffer.at + n - 3, "```", 3)) n -= 3;
+  while (n && is_space(r->buffer.at[n - 1])) n--;
+  for (; n && levels && (r->buffer.at[n - 1] == '}' || r->buffer.at[n - 1] == ']'); levels--) do
+      n--;
+    while (n && is_space(r->buffer.at[n - 1]));
+  r->buffer.n = n;
+}
+
+/* The text between l->at and the quote, which is as long as that. Decoded if `escapes`. */
+static bool quoted(reader *r, tsl__string quote, bool escapes) {
+  tsl__loose *l = r->l;
+  uint32_t from = l->at;
+  r->buffer.n = 0;
+  while (l->at < l->stop) {
+    char c = l->text[l->at];
+    if (c == quote.at[0] && starts(l, quote.at, quote.length)) {
+      l->at += quote.length;
+      if (!escapes || ends_there(l, l->at)) return true;
+      tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 1);
+      l->unclean = true;
+      if (!put(r, quote.at, quote.length)) return false;
+      continue;
+    }
+    l->at++;
+    if (c == '\\' && escapes && l->at < l->stop) {
+      if (!escape(r)) return false;
+      continue;
+    }
+    if ((uint8_t)c < 0x20 && escapes) tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 1);
+    if (!put(r, &c, 1)) return false;
+  }
+  give_back(r);
+  tsl__loose_note(l, TSL__REPAIR_QUOTES, from);
+  l->unclean = true;
+  return true;
+}
+
+/* A string in any quotes; false: there is none, or no memory. */
+static bool read_string(reader *r) {
+  static const tsl__string quotes[] = {
+      {"\"", 1}, {"'", 1}, {"\xE2\x80\x9D", 3}, {"\xE2\x80\x99", 3}};
+  tsl__loose *l = r->l;
+  if (l->quote.length && starts(l, l->quote.at, l->quote.length)) {
+    l->at += l->quote.length;
+    return quoted(r, l->quote, false);
+  }
+  int kind = STARTS(l, "\"")                                          ? 0
+             : STARTS(l, "'")                                         ? 1
+             : STARTS(l, "\xE2\x80\x9C") || STARTS(l, "\xE2\x80\x9D") ? 2
+             : STARTS(l, "\xE2\x80\x98")                              ? 3
+                                                                      : -1;
+  if (kind < 0) return false;
+  if (kind) tsl__loose_note(l, TSL__REPAIR_QUOTES, l->at);
+  l->at += quotes[kind].length;
+  return quoted(r, quotes[kind], true);
+}
+
+static bool copied(reader *r, const char **text, uint32_t *length) {
+  char *copy = tsl__arena_copy(r->l->arena, r->buffer.at, r->buffer.n);
+  if (!copy) return failed(r->l);
+  *text = copy;
+  *length = (uint32_t)r->buffer.n;
+  return true;
+}
+
+/* ---- words and numbers ----------------------------------------------------------------------- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Is it a number as JSON spells them? */
+static bool is_number(const char *s, size_t n) {
+  size_t i = n && s[0] == '-', whole = i;
+  while (i < n && is_digit(s[i])) i++;
+  if (i == whole || (s[whole] == '0' && i > whole + 1)) return false;
+  if (i < n && s[i] == '.') {
+    size_t from = ++i;
+    while (i < n && is_digit(s[i])) i++;
+    if (i == from) return false;
+  }
+  if (i < n && (s[i] | 32) == 'e') {
+    i += 1 + (i + 1 < n && (s[i + 1] == '+' || s[i + 1] == '-'));
+    size_t from = i;
+    while (i < n && is_digit(s[i])) i++;
+    if (i == from) return false;
+  }
+  return i == n;
+}
+
+/* The same number as JSON spells it, in the buffer; false: it is none. */
+static bool mended_number(reader *r, const char *s, size_t n) {
+  r->buffer.n = 0;
+  if (n > 400 || !tsl__vec_reserve(r->l->alloc, &r->buffer, n + 2)) return false;
+  char *out = r->buffer.at;
+  size_t i = 0, k = 0;
+  if (n && (s[0] == '+' || s[0] == '-')) i++;
+  if (i && s[0] == '-') out[k++] = '-';
+  if (i >= n || !(is_digit(s[i]) || s[i] == '.')) return false;
+  while (i + 1 < n && s[i] == '0' && is_digit(s[i + 1])) i++;
+  if (s[i] == '.') out[k++] = '0';
+  for (; i < n; i++) {
+    if (s[i] == '_') continue;
+    if (s[i] == '.' && (i + 1 == n || !is_digit(s[i + 1]))) continue;
+    out[k++] = s[i];
+  }
+  r->buffer.n = k;
+  return is_number(out, k);
+}
+
+/* TSL__JSON_NULL, _FALSE or _TRUE; -1: it is none of them. */
+static int word_of(const char *s, size_t n, bool *exact) {
+  static const struct {
+    const char *word;
+    int kind;
+  } words[] = {{"null", TSL__JSON_NULL}, {"false", TSL__JSON_FALSE},    {"true", TSL__JSON_TRUE},
+               {"none", TSL__JSON_NULL}, {"undefined", TSL__JSON_NULL}, {"nil", TSL__JSON_NULL}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    size_t k = 0;
+    if (strlen(words[i].word) != n) continue;
+    while (k < n && (s[k] | 32) == words[i].word[k]) k++;
+    if (k < n) continue;
+    *exact = i < 3 && !memcmp(s, words[i].word, n);
+    return words[i].kind;
+  }
+  return -1;
+}
+
+/* What stands without quotes: up to a comma, a bracket, a quote or the end of the line. */
+static uint32_t bare_end(const tsl__loose *l, const char *stops) {
+  uint32_t i = l->at;
+  while (i < l->stop && l->text[i] && !strchr(stops, l->text[i])) {
+    if (l->quote.length && l->text[i] == l->quote.at[0] && i > l->at) break;
+    if (is_space(l->text[i]) && l->stop - i > 2 && l->text[i + 1] == '/' &&
+        (l->text[i + 2] == '/' || l->text[i + 2] == '*'))
+      break;
+    i++;
+  }
+  while (i > l->at && is_space(l->text[i - 1])) i--;
+  return i;
+}
+
+static bool bare_value(reader *r, tsl__json *out) {
+  tsl__loose *l = r->l;
+  uint32_t from = l->at, end = bare_end(l, ",;{}[]()\"\n");
+  const char *s = l->text + from;
+  size_t n = end - from;
+  bool exact;
+  int word = word_of(s, n, &exact);
+  l->at = end;
+  if (!n) { /* a comma or a bracket where a value should be */
+    tsl__loose_note(l, TSL__REPAIR_WORD, from);
+    out->kind = TSL__JSON_NULL;
+    return true;
+  }
+  if (word >= 0) {
+    if (!exact) tsl__loose_note(l, TSL__REPAIR_WORD, from);
+    out->kind = (uint32_t)word & 7u;
+    return true;
+  }
+  bool number = is_number(s, n), mended = !number && mended_number(r, s, n);
+  out->kind = number || mended ? TSL__JSON_NUMBER : TSL__JSON_STRING;
+  if (!number) tsl__loose_note(l, mended ? TSL__REPAIR_NUMBER : TSL__REPAIR_QUOTES, from);
+  if (!mended) {
+    r->buffer.n = 0;
+    if (!put(r, s, n)) return false;
+  }
+  return copied(r, &out->text, &out->length);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static bool open_level(reader *r, tsl__json holder, char close) {
+  level fresh = {close, (uint32_t)r->pending.n, r->l->at, holder};
+  if (r->levels.n >= DEPTH_MAX) return false;
+  return tsl__vec_push(r->l->alloc, &r->levels, fresh) || failed(r->l);
+}
+
+/* The innermost level becomes a child of the one around it, or the result. */
+static bool close_level(reader *r) {
+  const level done = r->levels.at[--r->levels.n];
+  size_t n = r->pending.n - done.from;
+  tsl__json value = done.holder;
+  tsl__json *items =
+      n ? tsl__arena_copy(r->l->arena, r->pending.at + done.from, n * sizeof *items) : NULL;
+  if (n && !items) return failed(r->l);
+  value.items = items;
+  value.length = (uint32_t)n;
+  value.kind = done.close == ']' ? TSL__JSON_ARRAY : TSL__JSON_OBJECT;
+  value.offset = done.offset;
+  r->pending.n = done.from;
+  return tsl__vec_push(r->l->alloc, &r->pending, value) || failed(r->l);
+}
+
+/* A value: a string or a word becomes a child, a bracket opens a level. False: there is none. */
+static bool begin_value(reader *r, tsl__json holder) {
+  tsl__loose *l = r->l;
+  char c = l->at < l->stop ? l->text[l->at] : 0;
+  holder.offset = l->at;
+  if (c == '{' || c == '[' || c == '(') {
+    if (c == '(') tsl__loose_note(l, TSL__REPAIR_BRACKET, l->at);
+    l->at++;
+    return open_level(r, holder, c == '{' ? '}' : ']');
+  }
+  if (read_string(r)) {
+    holder.kind = TSL__JSON_STRING;
+    if (!copied(r, &holder.text, &holder.length)) return false;
+  } else if (l->status != TSL_OK || !bare_value(r, &holder)) {
+    return false;
+  }
+  return tsl__vec_push(l->alloc, &r->pending, holder) || failed(l);
+}
+
+/* Is there a name, and then that character? */
+static bool named_here(const tsl__loose *l, char then) {
+  uint32_t i = l->at;
+  while (i < l->stop &&
+         (((l->text[i] | 32) >= 'a' && (l->text[i] | 32) <= 'z') || is_digit(l->text[i]) ||
+          l->text[i] == '_' || (l->text[i] == '-' && then == '(') || (uint8_t)l->text[i] >= 0x80))
+    i++;
+  uint32_t end = i;
+  while (i < l->stop && is_space(l->text[i])) i++;
+  return end > l->at && i < l->stop && l->text[i] == then;
+}
+
+/* A key and what stands behind it. */
+static bool read_key(reader *r, char close, tsl__json *holder) {
+  tsl__loose *l = r->l;
+  uint32_t from = l->at;
+  if (close == ')' && !named_here(l, '=') && l->text[l->at] != '"' && l->text[l->at] != '\'') {
+    holder->user = 1;
+  } else if (!read_string(r)) {
+    uint32_t end = bare_end(l, ",;{}[]()\"\n:=");
+    if (l->status != TSL_OK || end == from) return false;
+    if (close == '}' && !l->quote.length) tsl__loose_note(l, TSL__REPAIR_QUOTES, from);
+    r->buffer.n = 0;
+    if (!put(r, l->text + from, end - from)) return false;
+    l->at = end;
+  }
+  if (!holder->user) {
+    if (!copied(r, &holder->key, &holder->key_length)) return false;
+    tsl__loose_space(l);
+    char c = l->at < l->stop ? l->text[l->at] : 0;
+    if (c == ':' || c == '=') {
+      if (c != (close == ')' ? '=' : ':')) tsl__loose_note(l, TSL__REPAIR_COLON, l->at);
+      l->at++;
+      if (c == '=' && STARTS(l, ">")) l->at++;
+      tsl__loose_space(l);
+      return true;
+    }
+    if (close == '}') return false;
+    l->at = from; /* a string without a name */
+    holder->user = 1;
+  }
+  char number[16];
+  int n = snprintf(number, sizeof number, "%zu", r->pending.n);
+  holder->key = tsl__arena_copy(l->arena, number, (size_t)n);
+  holder->key_length = (uint32_t)n;
+  tsl__loose_note(l, TSL__REPAIR_POSITION, from);
+  return holder->key || failed(l);
+}
+
+/* A closing bracket: that of the innermost level, of one around it, or of none. */
+static bool closing(reader *r, char c) {
+  tsl__loose *l = r->l;
+  size_t depth = r->levels.n;
+  while (depth && r->levels.at[depth - 1].close != c) depth--;
+  if (depth != r->levels.n) tsl__loose_note(l, TSL__REPAIR_BRACKET, l->at);
+  if (!depth && c == ')') depth = r->levels.n; /* a tuple */
+  l->at++;
+  while (depth && r->levels.n >= depth)
+    if (!close_level(r)) return false;
+  return true;
+}
+
+/* What stands between children. False: there can be no further one. */
+static bool separator(reader *r) {
+  tsl__loose *l = r->l;
+  uint32_t from = l->at, commas = 0;
+  for (;; l->at++, commas++) {
+    tsl__loose_space(l);
+    if (l->at >= l->stop || (l->text[l->at] != ',' && l->text[l->at] != ';')) break;
+  }
+  bool first = r->pending.n == r->levels.at[r->levels.n - 1].from,
+       last = l->at >= l->stop || strchr("}])", l->text[l->at]);
+  if (commas != (uint32_t)(!first && !last)) tsl__loose_note(l, TSL__REPAIR_COMMA, from);
+  return l->at < l->stop;
+}
+
+/* The children of all open levels. False: it is no JSON, or no memory is left. */
+static bool levels(reader *r) {
+  tsl__loose *l = r->l;
+  while (r->levels.n && l->status == TSL_OK) {
+    if (!separator(r)) {
+      tsl__loose_note(l, TSL__REPAIR_BRACKET, l->at);
+      l->unclean = true;
+      while (r->levels.n)
+        if (!close_level(r)) return false;
+      return true;
+    }
+    char c = l->text[l->at], close = r->levels.at[r->levels.n - 1].close;
+    if (c == '}' || c == ']' || c == ')') {
+      if (!closing(r, c)) return false;
+      continue;
+    }
+    if (STARTS(l, "```") || (close == ')' && named_here(l, '('))) { /* what follows is no child */
+      l->stop = l->at;
+      continue;
+    }
+    tsl__json holder = {0};
+    uint32_t from = l->at;
+    if (close != ']' && !read_key(r, close, &holder)) return false;
+    if (!begin_value(r, holder)) return false;
+    if (l->at == from) return false;
+  }
+  return l->status == TSL_OK;
+}
+
+static tsl__json *finish(reader *r, bool fine) {
+  tsl__json *out = NULL;
+  if (fine && r->pending.n == 1 &&
+      !(out = tsl__arena_copy(r->l->arena, r->pending.at, sizeof *out)))
+    failed(r->l);
+  tsl__vec_free(r->l->alloc, &r->levels);
+  tsl__vec_free(r->l->alloc, &r->pending);
+  tsl__vec_free(r->l->alloc, &r->buffer);
+  return out;
+}
+
+tsl__json *tsl__loose_value(tsl__loose *l) {
+  reader r = {.l = l};
+  tsl__loose_space(l);
+  if (l->at >= l->stop) return NULL;
+  bool fine = begin_value(&r, (tsl__json){0}) && levels(&r);
+  return finish(&r, fine);
+}
+
+tsl__json *tsl__loose_members(tsl__loose *l, char close) {
+  reader r = {.l = l};
+  bool fine = open_level(&r, (tsl__json){0}, close) && levels(&r);
+  return finish(&r, fine);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+void tsl__out_put(tsl__out *o, const char *text, size_t n) {
+  if (!n || o->failed) return;
+  if (!tsl__vec_reserve(o->alloc, &o->text, n)) {
+    o->failed = true;
+    return;
+  }
+  memcpy(o->text.at + o->text.n, text, n);
+  o->text.n += n;
+}
+
+void tsl__out_quoted(tsl__out *o, const char *text, size_t n) {
+  tsl__out_put(o, "\"", 1);
+  for (size_t i = 0; i < n; i++) {
+    char buffer[8];
+    uint8_t c = (uint8_t)text[i];
+    size_t length = c < 0x80 ? 0 : tsl__json_sequence(text + i, text + n);
+    if (length)
+      tsl__out_put(o, text + i, length), i += length - 1;
+    else if (c >= 0x80)
+      tsl__out_put(o, "\xEF\xBF\xBD", 3);
+    else if (c == '"' || c == '\\')
+      tsl__out_put(o, (char[]){'\\', (char)c}, 2);
+    else if (c == '\n')
+      tsl__out_put(o, "\\n", 2);
+    else if (c < 0x20)
+      tsl__out_put(o, buffer, (size_t)snprintf(buffer, sizeof buffer, "\\u%04x", c));
+    else
+      tsl__out_put(o, (const char *)&c, 1);
+  }
+  tsl__out_put(o, "\"", 1);
+}
+
+static void put_scalar(tsl__out *o, const tsl__json *value) {
+  static const char *const words[] = {"null", "false", "true"};
+  if (value->kind == TSL__JSON_STRING)
+    tsl__out_quoted(o, value->text, value->length);
+  else if (value->kind == TSL__JSON_NUMBER)
+    tsl__out_put(o, value->text, value->length);
+  else
+    tsl__out_string(o, words[value->kind]);
+}
+
+void tsl__out_json(tsl__out *o, const tsl__json *value) {
+  struct {
+    const tsl__json *of;
+    uint32_t next;
+  } stack[DEPTH_MAX + 8];
+  uint32_t depth = 0;
+  for (;;) {
+    if (value && value->kind >= TSL__JSON_ARRAY && depth < sizeof stack / sizeof *stack) {
+      tsl__out_string(o, value->kind == TSL__JSON_ARRAY ? "[" : "{");
+      stack[depth].of = value;
+      stack[depth++].next = 0;
+    } else if (value) {
+      put_scalar(o, value->kind >= TSL__JSON_ARRAY ? &(tsl__json){.kind = TSL__JSON_NULL} : value);
+    }
+    if (!depth) return;
+    const tsl__json *of = stack[depth - 1].of;
+    uint32_t i = stack[depth - 1].next++;
+    if (i == of->length) {
+      tsl__out_string(o, of->kind == TSL__JSON_ARRAY ? "]" : "}");
+      depth--;
+      value = NULL;
+      continue;
+    }
+    value = &of->items[i];
+    if (i) tsl__out_string(o, ", ");
+    if (of->kind != TSL__JSON_OBJECT) continue;
+    tsl__out_quoted(o, value->key, value->key_length);
+    tsl__out_string(o, ": ");
+  }
+}

@@ -1,0 +1,81 @@
+/* loose.h - JSON as models write it when nothing holds them to it, as a tree of true JSON.
+ *
+ * What is read besides JSON: single and typographic quotes, Python's and other words for true,
+ * false and null, keys and values without quotes, `=` for `:`, commas that are missing or too many,
+ * comments, numbers such as +1 and .5, control characters in strings, brackets that do not close.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_TOOLS_LOOSE_H
+#define TSL_COMPILER_TOOLS_LOOSE_H
+
+#include "compiler/json/json.h"
+
+/* What was mended. The order is that of tsl__repair_names. */
+typedef enum tsl__repair {
+  TSL__REPAIR_SPELLING,         /* white space, or the order of members */
+  TSL__REPAIR_WORD,             /* True, None, ... */
+  TSL__REPAIR_QUOTES,           /* other quotes, or none */
+  TSL__REPAIR_STRING,           /* a control character, a bad escape, a quote inside */
+  TSL__REPAIR_COMMA,            /* missing, or too many */
+  TSL__REPAIR_COLON,            /* another character in its place */
+  TSL__REPAIR_NUMBER,           /* +1, .5, 1_000 */
+  TSL__REPAIR_BRACKET,          /* missing, of the wrong kind, or too many */
+  TSL__REPAIR_COMMENT,          /* left out */
+  TSL__REPAIR_ENCODED,          /* JSON inside of a string */
+  TSL__REPAIR_TYPE,             /* a value of another type, where the schema asks for one */
+  TSL__REPAIR_MEMBER,           /* another name for "name" or "arguments" */
+  TSL__REPAIR_NAME,             /* the tool's name in another spelling */
+  TSL__REPAIR_ID,               /* an id of another shape */
+  TSL__REPAIR_POSITION,         /* an argument without its name */
+  TSL__REPAIR_BEGIN,            /* the text in front of the call is missing */
+  TSL__REPAIR_END,              /* the text behind it */
+  TSL__REPAIR_FENCE,            /* a code fence around it */
+  TSL__REPAIR_MARKUP,           /* markup of the format where none may stand */
+  TSL__REPAIR_STYLE,            /* arguments in another style than the format's */
+  TSL__REPAIR_THINKING,         /* a block of thinking that was not opened, or not closed */
+  TSL__REPAIR_UNKNOWN_TOOL,     /* with its name */
+  TSL__REPAIR_UNKNOWN_ARGUMENT, /* with its name */
+  TSL__REPAIRS
+} tsl__repair;
+
+/* A reader of such a text. */
+typedef struct tsl__loose {
+  const tsl_allocator *alloc;
+  tsl__arena *arena; /* of the tree */
+  const char *text;
+  uint32_t at, stop;            /* bytes: the next one, and the end of what may be read */
+  tsl__string quote;            /* stands around strings besides quotes; length 0: nothing does */
+  uint32_t found;               /* a bit for each repair */
+  uint32_t first[TSL__REPAIRS]; /* byte of the first of each */
+  bool unclean; /* a string or a bracket did not end as it should: a smaller `stop` may read better
+                 */
+  tsl_status status; /* sticky: no memory */
+} tsl__loose;
+
+void tsl__loose_note(tsl__loose *l, tsl__repair repair, uint32_t at);
+/* White space and comments. */
+void tsl__loose_space(tsl__loose *l);
+/* The value at l->at, which is moved behind it. NULL: there is none, it is deeper than 256, or no
+ * memory is left. */
+tsl__json *tsl__loose_value(tsl__loose *l);
+/* Members up to `close`: a ')' ends those of a call of Python's, of which some may have no name.
+ * These have `user` 1 and their number as a key. As tsl__loose_value. */
+tsl__json *tsl__loose_members(tsl__loose *l, char close);
+
+/* A growing text. */
+typedef struct tsl__out {
+  const tsl_allocator *alloc;
+  TSL__VEC(char) text;
+  bool failed; /* no memory */
+} tsl__out;
+void tsl__out_put(tsl__out *o, const char *text, size_t n);
+static inline void tsl__out_string(tsl__out *o, const char *text) {
+  tsl__out_put(o, text, strlen(text));
+}
+/* With its quotes. Bytes that are no UTF-8 become U+FFFD. */
+void tsl__out_quoted(tsl__out *o, const char *text, size_t n);
+/* A tree as JSON in one line: {"a": [1, 2]}. */
+void tsl__out_json(tsl__out *o, const tsl__json *value);
+
+#endif

@@ -1,0 +1,380 @@
+/* mend.c - an answer that nobody constrained, read for what it means.
+ *
+ * Problem   A model that writes freely forgets a bracket, a quote, a closing tag. A grammar refuses
+ *           the whole, and what the model meant is lost.
+ * Idea      The markup of a preset is looked for in the text (mend_plan.c lists it). Where a call
+ *           begins, its name and arguments are read by readers that mend (mend_calls.c). Everything
+ *           else is text, or thinking. Each repair is noted with its place.
+ * Example   of `<tool_call>{'name': 'f', 'arguments': {'n': 3,}}`: f {"n": 3}, with the repairs
+ *           "quotes" and "comma" of the call, and "end" of the answer.
+ * Exact     What the grammar allows is read by the grammar (compiler/tags/mending.c). This reader
+ *           has the last word there only if it finds a call that the grammar read as text: markup
+ *           with a tool of the request behind it, or an answer that is a call and nothing else.
+ * Bare      Where no call was found a second pass takes JSON with the name of a tool for a call.
+ * Cost      Linear in the text. Readings that come to nothing count the bytes that they looked at.
+ *           After 64 times the text (and 1 MiB) no more calls are looked for: the rest is text.
+ * Tested by tests/programs/test_lenient.py, fuzz/fuzz_tags.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/mend.h"
+
+#include <stdio.h>
+
+static const char *const repair_names[TSL__REPAIRS] = {"spelling",
+                                                       "word",
+                                                       "quotes",
+                                                       "string",
+                                                       "comma",
+                                                       "colon",
+                                                       "number",
+                                                       "bracket",
+                                                       "comment",
+                                                       "encoded",
+                                                       "type",
+                                                       "member",
+                                                       "name",
+                                                       "id",
+                                                       "position",
+                                                       "begin",
+                                                       "end",
+                                                       "fence",
+                                                       "markup",
+                                                       "style",
+                                                       "thinking",
+                                                       "unknown_tool",
+                                                       "unknown_argument"};
+
+static const tsl__string none = {"", 0};
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t at,
+                    tsl__string text) {
+  tsl__note fresh = {repair, at, text};
+  for (size_t i = 0; i < to->n; i++) /* the first of each kind */
+    if (to->at[i].repair == repair && to->at[i].text.length == text.length &&
+        !memcmp(to->at[i].text.at, text.at, text.length))
+      return;
+  if (!tsl__vec_push(m->alloc, to, fresh)) m->status = TSL_ERR_NO_MEMORY;
+}
+
+void tsl__mend_notes_of(tsl__mend *m, const tsl__loose *l) {
+  for (uint32_t i = 0; i < TSL__REPAIRS; i++)
+    if (l->found >> i & 1u) tsl__mend_note(m, &m->notes, (tsl__repair)i, l->first[i], none);
+}
+
+/* A copy in the arena; the buffer is freed. */
+static tsl__string keep(tsl__mend *m, tsl__out *o) {
+  char *copy = o->failed ? NULL : tsl__arena_copy(m->arena, o->text.at, o->text.n);
+  tsl__string out = {copy ? copy : "", copy ? (uint32_t)o->text.n : 0};
+  if (!copy) m->status = TSL_ERR_NO_MEMORY;
+  tsl__vec_free(m->alloc, &o->text);
+  return out;
+}
+
+static tsl__string written_notes(tsl__mend *m, const tsl__notes *notes) {
+  tsl__out o = {.alloc = m->alloc};
+  for (size_t i = 0; i < notes->n; i++) {
+    const tsl__note n = notes->at[i];
+    char at[32];
+    snprintf(at, sizeof at, "\", \"at\": %u", n.at);
+    tsl__out_string(&o, i ? ", {\"repair\": \"" : "{\"repair\": \"");
+    tsl__out_string(&o, repair_names[n.repair]);
+    tsl__out_string(&o, at);
+    if (n.repair >= TSL__REPAIR_UNKNOWN_TOOL) {
+      tsl__out_string(&o, ", \"text\": ");
+      tsl__out_quoted(&o, n.text.at, n.text.length);
+    }
+    tsl__out_string(&o, "}");
+  }
+  return keep(m, &o);
+}
+
+void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *arguments,
+                   uint32_t at) {
+  (void)at;
+  if (!arguments || m->status != TSL_OK) return;
+  tsl__out o = {.alloc = m->alloc};
+  tsl__out_json(&o, arguments);
+  tsl__mended_call call = {name, id, keep(m, &o), written_notes(m, &m->notes)};
+  m->notes.n = 0;
+  if (!tsl__vec_push(m->alloc, &m->calls, call)) m->status = TSL_ERR_NO_MEMORY;
+}
+
+/* ---- markup ---------------------------------------------------------------------------------- */
+
+static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+uint32_t tsl__mend_space(const tsl__mend *m, uint32_t at) {
+  while (at < m->length && is_space(m->text[at])) at++;
+  return at;
+}
+
+uint32_t tsl__mend_match(const tsl__mend *m, uint32_t at, tsl__string pattern) {
+  uint32_t i = 0;
+  while (i < pattern.length) {
+    if (is_space(pattern.at[i])) {
+      while (i < pattern.length && is_space(pattern.at[i])) i++;
+      at = tsl__mend_space(m, at);
+      continue;
+    }
+    if (at >= m->length || m->text[at] != pattern.at[i]) return 0;
+    at++, i++;
+  }
+  return pattern.length ? at : 0;
+}
+
+const tsl__mend_text *tsl__mend_markup(const tsl__mend *m, uint32_t at, uint32_t *to) {
+  const tsl__mend_plan *p = m->plan;
+  if (at >= m->length || !tsl__bytes_has(&p->first, (uint8_t)m->text[at])) return NULL;
+  for (uint32_t i = 0; i < p->text_count; i++)
+    if ((!p->texts[i].first || m->first) && (*to = tsl__mend_match(m, at, p->texts[i].text)))
+      return &p->texts[i];
+  return NULL;
+}
+
+/* {"name" */
+static bool envelope_here(const tsl__mend *m, uint32_t at) {
+  static const tsl__string begins[] = {
+      {"{ \"name\"", 8}, {"{ \"tool_name\"", 13}, {"{ \"tool_call_id\"", 16}};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (tsl__mend_match(m, at, begins[i])) return true;
+  if (m->plan->name_key.length) return false;
+  at = tsl__mend_space(m, at + 1); /* the name is the key */
+  for (uint32_t i = 0; at < m->length && m->text[at] == '"' && i < m->plan->tool_count; i++) {
+    tsl__string name = m->plan->tools[i].name;
+    uint32_t to = tsl__mend_match(m, at + 1, name);
+    if (to && to < m->length && m->text[to] == '"') return true;
+  }
+  return false;
+}
+
+uint32_t tsl__mend_bound(const tsl__mend *m, uint32_t at) {
+  const tsl__mend_plan *p = m->plan;
+  for (uint32_t to; at < m->length; at++) {
+    if (m->text[at] == '{' && p->name_key.at && envelope_here(m, at)) return at;
+    if (!tsl__bytes_has(&p->first, (uint8_t)m->text[at])) continue;
+    const tsl__mend_text *t = tsl__mend_markup(m, at, &to);
+    if (t && !t->first) return at;
+    for (uint32_t i = 0; i < p->form_count; i++)
+      if (p->forms[i].start.length && tsl__mend_match(m, at, p->forms[i].start)) return at;
+  }
+  return m->length;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+typedef struct pass {
+  tsl__out content, reasoning;
+  bool thinking; /* text is thinking */
+  bool anywhere; /* calls may stand without markup */
+} pass;
+
+static void strip(tsl__out *o) {
+  while (o->text.n && is_space(o->text.at[o->text.n - 1])) o->text.n--;
+}
+
+static void put(tsl__mend *m, pass *p, uint32_t from, uint32_t to) {
+  tsl__out_put(p->thinking ? &p->reasoning : &p->content, m->text + from, to - from);
+}
+
+/* Where the block of thinking ends that goes on at `at`; the end of the text: nowhere. */
+static uint32_t thinking_end(const tsl__mend *m, uint32_t at, uint32_t *to) {
+  for (; at < m->length; at++) {
+    const tsl__mend_text *t = tsl__mend_markup(m, at, to);
+    if (t && t->sign == TSL__SIGN_THINK_END) return at;
+  }
+  return m->length;
+}
+
+/* A block of thinking from `at` on: up to its end, or to the first call. */
+static uint32_t think(tsl__mend *m, pass *p, uint32_t at) {
+  uint32_t to, end = m->plan->messages ? m->length : thinking_end(m, at, &to);
+  p->thinking = true;
+  if (end == m->length) {
+    if (!m->plan->messages) tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, at, none);
+    return at;
+  }
+  put(m, p, at, end);
+  p->thinking = false;
+  return tsl__mend_space(m, to);
+}
+
+/* Thinking that nothing opened: an end of it without a begin. */
+static uint32_t begin_inside(tsl__mend *m, pass *p) {
+  uint32_t to, start = tsl__mend_space(m, 0), end;
+  if (!m->plan->thinking || m->plan->messages) return 0;
+  const tsl__mend_text *t = tsl__mend_markup(m, start, &to);
+  if (t && t->sign == TSL__SIGN_THINK) return start;
+  if ((end = thinking_end(m, 0, &to)) == m->length) return 0;
+  for (uint32_t i = 0, next; i < end; i++) { /* the end of something else */
+    t = tsl__mend_markup(m, i, &next);
+    if (t && t->sign != TSL__SIGN_SKIP) return 0;
+  }
+  p->thinking = true;
+  put(m, p, 0, end);
+  p->thinking = false;
+  tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, 0, none);
+  return tsl__mend_space(m, to);
+}
+
+static bool name_byte(char c) {
+  return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* May a call without markup begin here? */
+static bool may_begin(const tsl__mend *m, const pass *p, uint32_t at) {
+  char c = m->text[at], before = at ? m->text[at - 1] : '\n';
+  if (c == '{' || c == '[') return p->anywhere || m->plan->bare_envelope;
+  return p->anywhere && name_byte(c) && (before == '\n' || !strncmp("```", &before, 1));
+}
+
+/* A code fence with calls in it; the byte behind them, 0: it is another one. */
+static uint32_t fenced_calls(tsl__mend *m, uint32_t at) {
+  uint32_t i = at + 3, to;
+  while (i < m->length && name_byte(m->text[i])) i++;
+  i = tsl__mend_space(m, i);
+  if (i >= m->length) return 0;
+  to = tsl__mend_calls(m, i);
+  if (!to) to = tsl__mend_bare(m, i);
+  if (!to) return 0;
+  tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, at, none);
+  m->fenced = true;
+  return to;
+}
+
+/* Calls at this byte: the byte behind them, 0: there are none. */
+static uint32_t calls_here(tsl__mend *m, const pass *p, uint32_t at) {
+  uint32_t to = 0;
+  char c = m->text[at];
+  if (m->work > m->work_max || !m->plan->tool_count) return 0;
+  if (tsl__bytes_has(&m->plan->first, (uint8_t)c) || m->first ||
+      (m->in_section && (c == '{' || c == '[' || name_byte(c))))
+    to = tsl__mend_calls(m, at);
+  if (!to && c == '`' && m->length - at > 3 && !memcmp(m->text + at, "```", 3))
+    to = fenced_calls(m, at);
+  if (!to && may_begin(m, p, at)) to = tsl__mend_bare(m, at);
+  return to;
+}
+
+/* Behind calls: white space, and a comma or semicolon in front of a further one. */
+static uint32_t past_separator(const tsl__mend *m, uint32_t at) {
+  at = tsl__mend_space(m, at);
+  if (at < m->length && (m->text[at] == ',' || m->text[at] == ';')) {
+    uint32_t next = tsl__mend_space(m, at + 1);
+    if (next < m->length && strchr("{[<", m->text[next])) return next;
+  }
+  return at;
+}
+
+/* Markup: what it changes; the byte behind it. */
+static uint32_t obey(tsl__mend *m, pass *p, const tsl__mend_text *t, uint32_t at, uint32_t to) {
+  m->first = t->sign == TSL__SIGN_SEPARATOR;
+  switch (t->sign) {
+  case TSL__SIGN_SECTION:
+    m->in_section = true;
+    p->thinking = false;
+    strip(&p->content);
+    return tsl__mend_space(m, to);
+  case TSL__SIGN_SECTION_END: m->in_section = false; break;
+  case TSL__SIGN_CALL_END: break;
+  case TSL__SIGN_THINK: return think(m, p, to);
+  case TSL__SIGN_THINK_END:
+  case TSL__SIGN_TEXT:
+  case TSL__SIGN_SEPARATOR: p->thinking = false; return to;
+  case TSL__SIGN_SKIP: return to;
+  }
+  tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, at, none);
+  return to;
+}
+
+static void read_all(tsl__mend *m, pass *p) {
+  uint32_t i = begin_inside(m, p);
+  m->first = i == 0;
+  while (i < m->length && m->status == TSL_OK) {
+    uint32_t to = calls_here(m, p, i);
+    if (to) {
+      strip(&p->content);
+      p->thinking = m->first = false;
+      i = past_separator(m, to);
+      continue;
+    }
+    const tsl__mend_text *t = tsl__mend_markup(m, i, &to);
+    if (t) {
+      i = obey(m, p, t, i, to);
+      continue;
+    }
+    put(m, p, i, i + 1);
+    m->first &= is_space(m->text[i]);
+    i++;
+  }
+}
+
+/* Nothing, or what looks like markup: <tags>, fences. */
+static bool only_markup(const tsl__out *o) {
+  size_t i = 0, n = o->text.n;
+  const char *s = o->text.at;
+  while (i < n) {
+    size_t from = i;
+    if (is_space(s[i]) || s[i] == '`') i++;
+    if (i < n && s[i] == '<') {
+      const char *end = memchr(s + i, '>', n - i < 64 ? n - i : 64);
+      if (end) i = (size_t)(end - s) + 1;
+    }
+    if (i == from) return false;
+  }
+  return true;
+}
+
+static void forget(tsl__mend *m, pass *p) {
+  tsl__vec_free(m->alloc, &p->content.text);
+  tsl__vec_free(m->alloc, &p->reasoning.text);
+  m->calls.n = m->notes.n = m->outer.n = 0;
+  m->in_section = m->fenced = false;
+}
+
+/* Once more, with calls that have no markup: of what the grammar allows only such as are all. */
+static void read_bare(tsl__mend *m, pass *p) {
+  forget(m, p);
+  *p = (pass){.content.alloc = m->alloc, .reasoning.alloc = m->alloc, .anywhere = true};
+  read_all(m, p);
+  if (m->calls.n) tsl__mend_note(m, &m->outer, TSL__REPAIR_BEGIN, 0, none);
+  if (!m->calls.n || m->refused || only_markup(&p->content)) return;
+  m->calls.n = 0;
+}
+
+static void hand_over(tsl__mend *m, pass *p, uint32_t refused, tsl__mended *out) {
+  bool noted = m->outer.n || m->fenced;
+  for (size_t i = 0; i < m->calls.n; i++) noted |= m->calls.at[i].repairs.length > 0;
+  if (!noted) tsl__mend_note(m, &m->outer, TSL__REPAIR_SPELLING, refused, none);
+  if (m->fenced) tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, 0, none);
+  out->content = keep(m, &p->content);
+  out->reasoning = keep(m, &p->reasoning);
+  out->repairs = written_notes(m, &m->outer);
+  out->count = (uint32_t)m->calls.n;
+  out->fenced = m->fenced;
+  out->calls = tsl__arena_copy(m->arena, m->calls.at, m->calls.n * sizeof *m->calls.at);
+  if (!out->calls) m->status = TSL_ERR_NO_MEMORY;
+}
+
+tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text, uint32_t length,
+                          uint32_t refused, tsl__mended *out) {
+  tsl__mend m = {.plan = plan,
+                 .arena = arena,
+                 .alloc = arena->alloc,
+                 .text = text,
+                 .length = length,
+                 .refused = refused != TSL__ACCEPTED,
+                 .work_max = (uint64_t)length * 64 + (1u << 20)};
+  pass p = {.content.alloc = m.alloc, .reasoning.alloc = m.alloc};
+  *out = (tsl__mended){.content = none};
+  read_all(&m, &p);
+  if (m.status == TSL_OK && !m.calls.n && m.plan->tool_count && (m.refused || !m.plan->content))
+    read_bare(&m, &p);
+  hand_over(&m, &p, m.refused ? refused : 0, out);
+  tsl__vec_free(m.alloc, &m.calls);
+  tsl__vec_free(m.alloc, &m.notes);
+  tsl__vec_free(m.alloc, &m.outer);
+  return m.status;
+}

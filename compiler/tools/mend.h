@@ -1,0 +1,163 @@
+/* mend.h - what the files that read answers of no format share.
+ *
+ * plan       what of a preset and a request such a reader needs: where calls begin, how their
+ *            arguments are written, what is markup (mend_plan.c)
+ * mend       one reading of one answer (mend.c, mend_calls.c, mend_elements.c)
+ * arguments  what fits the schema of a tool (mend_arguments.c)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_TOOLS_MEND_H
+#define TSL_COMPILER_TOOLS_MEND_H
+
+#include "compiler/tags/mended.h"
+#include "compiler/tools/loose.h"
+#include "compiler/tools/tools.h"
+
+/* How the arguments of a call are written, and where its name stands. */
+typedef enum tsl__mend_kind {
+  TSL__MEND_ENVELOPE, /* {"name": ..., "arguments": {...}}: the name is part of the JSON */
+  TSL__MEND_JSON,     /* the name, then JSON */
+  TSL__MEND_ELEMENTS, /* the name, then an element for each argument */
+  TSL__MEND_PYTHON    /* name(key=value) */
+} tsl__mend_kind;
+
+/* Elements of a style: <OPEN KEY BETWEEN> VALUE <CLOSE>. */
+typedef struct tsl__mend_style {
+  const char *name, *open, *between, *inner, *close, *item;
+  bool nested;
+} tsl__mend_style;
+
+typedef struct tsl__mend_form {
+  tsl__mend_kind kind;
+  tsl__string start; /* in front of the name, or of the JSON that has it; may be empty */
+  tsl__string after; /* what stands behind the name: up to an id, or to the arguments */
+  tsl__string then;  /* behind an id */
+  tsl__string id_prefix;
+  bool has_id, id_first;
+  bool attributes;              /* the name is an attribute of a tag */
+  bool ends;                    /* something stands behind the arguments */
+  const tsl__mend_style *style; /* of elements; NULL: none */
+  tsl__string quote;            /* stands around strings (of the styles with braces) */
+} tsl__mend_form;
+
+/* Markup, and what it says. */
+typedef enum tsl__mend_sign {
+  TSL__SIGN_SKIP,
+  TSL__SIGN_SECTION,     /* calls begin */
+  TSL__SIGN_SECTION_END, /* calls are over */
+  TSL__SIGN_CALL_END,
+  TSL__SIGN_THINK, /* thinking begins */
+  TSL__SIGN_THINK_END,
+  TSL__SIGN_TEXT,      /* text begins */
+  TSL__SIGN_SEPARATOR, /* between messages */
+} tsl__mend_sign;
+
+typedef struct tsl__mend_text {
+  tsl__string text;
+  tsl__mend_sign sign;
+  bool first; /* only where a message begins */
+} tsl__mend_text;
+
+typedef struct tsl__mend_tool {
+  tsl__string name;
+  const tsl__json *parameters; /* NULL: any object */
+} tsl__mend_tool;
+
+typedef struct tsl__mend_plan {
+  tsl__arena *arena;
+  tsl__mend_form *forms;
+  tsl__mend_text *texts; /* longest first */
+  tsl__mend_tool *tools;
+  uint32_t form_count, text_count, tool_count;
+  tsl__bytes first;                    /* first bytes of starts and texts */
+  tsl__bytes bare;                     /* first bytes of calls without a start */
+  bool thinking;                       /* there may be a block of it */
+  bool messages;                       /* the answer is a list of messages */
+  bool bare_envelope;                  /* JSON that is a call may stand anywhere */
+  bool content;                        /* text is bound to a format */
+  tsl__string name_key, arguments_key; /* of an envelope */
+} tsl__mend_plan;
+
+/* What a plan is made of. */
+typedef struct tsl__mend_source {
+  const tsl__json *preset;
+  const tsl__request *request;
+  bool thinking;
+} tsl__mend_source;
+
+typedef struct tsl__note {
+  tsl__repair repair;
+  uint32_t at;
+  tsl__string text;
+} tsl__note;
+typedef TSL__VEC(tsl__note) tsl__notes;
+
+typedef struct tsl__mend {
+  const tsl__mend_plan *plan;
+  tsl__arena *arena;
+  const tsl_allocator *alloc;
+  const char *text;
+  uint32_t length;
+  bool refused, bare; /* bare: calls without their start count */
+  bool in_section;
+  bool first;              /* a message begins here */
+  uint64_t work, work_max; /* bytes looked at by readings that came to nothing */
+  TSL__VEC(tsl__mended_call) calls;
+  tsl__notes notes; /* of the call under way */
+  tsl__notes outer; /* of what is no call */
+  bool fenced;
+  tsl_status status; /* sticky */
+} tsl__mend;
+
+/* ---- mend_plan.c ----------------------------------------------------------------------------- */
+/* What reads answers of no format: belongs to the expressions. NULL on failure (t->status). */
+const tsl__mender *tsl__mend_plan_new(tsl__tags *t, tsl__exprs *x, const tsl__mend_source *from);
+
+/* ---- mend.c ---------------------------------------------------------------------------------- */
+void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t at,
+                    tsl__string text);
+void tsl__mend_notes_of(tsl__mend *m, const tsl__loose *l);
+tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text, uint32_t length,
+                          uint32_t refused, tsl__mended *out);
+/* White space aside, the pattern stands at `at`: the byte behind it, 0 if it does not. */
+uint32_t tsl__mend_match(const tsl__mend *m, uint32_t at, tsl__string pattern);
+uint32_t tsl__mend_space(const tsl__mend *m, uint32_t at);
+/* Markup at that byte, the longest; NULL: there is none. `*to`: the byte behind it. */
+const tsl__mend_text *tsl__mend_markup(const tsl__mend *m, uint32_t at, uint32_t *to);
+/* The first place from `at` on where markup ends a call, or another call begins. */
+uint32_t tsl__mend_bound(const tsl__mend *m, uint32_t at);
+
+/* ---- mend_calls.c ---------------------------------------------------------------------------- */
+/* One call or several at `at`: the byte behind them, 0 if there is none. */
+uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at);
+/* The same for calls without what stands in front of them. */
+uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at);
+void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *arguments,
+                   uint32_t at);
+const tsl__mend_tool *tsl__mend_tool_of(const tsl__mend *m, tsl__string name);
+
+/* ---- mend_elements.c ------------------------------------------------------------------------- */
+/* The arguments from `at` on, as an object; *to: the byte behind them. */
+tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
+                              const tsl__mend_tool *tool, uint32_t at, uint32_t *to);
+const tsl__mend_style *tsl__mend_style_of(tsl__string name);
+
+/* ---- mend_arguments.c ------------------------------------------------------------------------ */
+/* Kinds of values that a schema allows: a bit for each TSL__JSON_ kind; 0: not known. */
+uint32_t tsl__mend_kinds(const tsl__json *root, const tsl__json *schema);
+/* The schema of a member; NULL: it is not known. */
+const tsl__json *tsl__mend_property(const tsl__json *root, const tsl__json *schema,
+                                    tsl__string key);
+/* The items of an array's schema, or NULL. */
+const tsl__json *tsl__mend_items(const tsl__json *root, const tsl__json *schema);
+/* What a bare text means where a schema stands. */
+void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *schema,
+                          tsl__string text, uint32_t at, tsl__json *out);
+/* Make the arguments fit: decode, name what has only a place, note what is unknown. */
+void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *arguments, uint32_t at);
+/* What a value means as arguments: an object. */
+tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
+                            uint32_t at);
+
+#endif

@@ -1,0 +1,298 @@
+/* mend_arguments.c - arguments that a model wrote, as the schema of the tool has them.
+ *
+ * Problem   "days": "3", "meta": "{\"k\": 1}" and <parameter=days>3</parameter> are right or wrong
+ *           by the schema alone. So is an argument without a name.
+ * Idea      Of the schema only the kinds of values count that stand where a value does: its "type",
+ *           "enum", "const", and those of all parts of "anyOf", "oneOf", "allOf" and "$ref" into
+ *           the same schema. A string where no string may be is read as JSON. A number where only a
+ *           string may be becomes one. Where nothing is known nothing is changed.
+ * Example   {"days": {"type": "integer"}} and {"days": "3"}: 3, and the repair "type"
+ * Limits    References and combinations are followed 16 deep; what lies deeper is not known.
+ * Cost      Linear in the arguments and the properties.
+ * Tested by tests/programs/test_lenient.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/mend.h"
+
+#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
+#define KIND(k) (1u << (k))
+#define ALL_KINDS 0x7Fu
+#define FOLLOW_MAX 16u /* references and combinations inside one another */
+#define LOOKS_MAX 256u /* of them in all, for one value */
+
+/* ---- schemas --------------------------------------------------------------------------------- */
+
+/* What a reference into the same schema means; NULL: it is another one. */
+static const tsl__json *resolve(const tsl__json *root, const tsl__json *ref) {
+  const char *at = ref->text, *end = ref->text + ref->length;
+  if (ref->kind != TSL__JSON_STRING || !ref->length || *at != '#') return NULL;
+  for (at++; root && at < end;) {
+    const char *from = ++at; /* behind the slash */
+    while (at < end && *at != '/') at++;
+    root = tsl__json_get(root, from, (size_t)(at - from));
+  }
+  return root;
+}
+
+static uint32_t kind_of_type(const tsl__json *type) {
+  static const struct {
+    const char *name;
+    uint32_t kinds;
+  } types[] = {{"null", KIND(TSL__JSON_NULL)},
+               {"boolean", KIND(TSL__JSON_FALSE) | KIND(TSL__JSON_TRUE)},
+               {"integer", KIND(TSL__JSON_NUMBER)},
+               {"number", KIND(TSL__JSON_NUMBER)},
+               {"string", KIND(TSL__JSON_STRING)},
+               {"array", KIND(TSL__JSON_ARRAY)},
+               {"object", KIND(TSL__JSON_OBJECT)}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (tsl__json_is(type, types[i].name, strlen(types[i].name))) return types[i].kinds;
+  return 0;
+}
+
+/* What "type", "enum" and "const" allow. */
+static uint32_t own_kinds(const tsl__json *schema) {
+  const tsl__json *type = GET(schema, "type"), *list = GET(schema, "enum"),
+                  *one = GET(schema, "const");
+  uint32_t kinds = ALL_KINDS, some = 0;
+  if (type && type->kind == TSL__JSON_STRING) kinds &= kind_of_type(type);
+  if (type && type->kind == TSL__JSON_ARRAY) {
+    for (uint32_t i = 0; i < type->length; i++) some |= kind_of_type(&type->items[i]);
+    kinds &= some;
+  }
+  if (list && list->kind == TSL__JSON_ARRAY) {
+    some = 0;
+    for (uint32_t i = 0; i < list->length; i++) some |= KIND(list->items[i].kind);
+    kinds &= some;
+  }
+  return one ? kinds & KIND(one->kind) : kinds;
+}
+
+/* Each look is at one schema; the number of all is bounded, too. */
+static uint32_t kinds_of(const tsl__json *root, const tsl__json *schema, uint32_t depth,
+                         uint32_t *looks) {
+  static const char *const words[] = {"anyOf", "oneOf", "allOf"};
+  if (!schema || schema->kind != TSL__JSON_OBJECT || depth > FOLLOW_MAX || ++*looks > LOOKS_MAX)
+    return ALL_KINDS;
+  uint32_t kinds = own_kinds(schema);
+  const tsl__json *ref = GET(schema, "$ref");
+  if (ref) kinds &= kinds_of(root, resolve(root, ref), depth + 1, looks);
+  for (int w = 0; w < 3; w++) {
+    const tsl__json *list = tsl__json_get(schema, words[w], 5);
+    if (!list || list->kind != TSL__JSON_ARRAY) continue;
+    uint32_t some = 0;
+    for (uint32_t i = 0; i < list->length; i++) {
+      uint32_t one = kinds_of(root, &list->items[i], depth + 1, looks);
+      if (w == 2)
+        kinds &= one;
+      else
+        some |= one;
+    }
+    if (w < 2) kinds &= some;
+  }
+  return kinds;
+}
+
+uint32_t tsl__mend_kinds(const tsl__json *root, const tsl__json *schema) {
+  uint32_t looks = 0, kinds = kinds_of(root, schema, 0, &looks);
+  return kinds == ALL_KINDS ? 0 : kinds;
+}
+
+/* The member of a schema, or of one that it combines or refers to. */
+static const tsl__json *find(const tsl__json *root, const tsl__json *schema, const char *word,
+                             tsl__string key, uint32_t depth, uint32_t *looks) {
+  static const char *const words[] = {"anyOf", "oneOf", "allOf"};
+  if (!schema || schema->kind != TSL__JSON_OBJECT || depth > FOLLOW_MAX || ++*looks > LOOKS_MAX)
+    return NULL;
+  const tsl__json *found = tsl__json_get(schema, word, strlen(word)), *ref = GET(schema, "$ref");
+  if (found && key.at) found = tsl__json_get(found, key.at, key.length);
+  if (!found && ref) found = find(root, resolve(root, ref), word, key, depth + 1, looks);
+  for (int w = 0; !found && w < 3; w++) {
+    const tsl__json *list = tsl__json_get(schema, words[w], 5);
+    for (uint32_t i = 0; list && list->kind == TSL__JSON_ARRAY && !found && i < list->length; i++)
+      found = find(root, &list->items[i], word, key, depth + 1, looks);
+  }
+  return found;
+}
+
+const tsl__json *tsl__mend_property(const tsl__json *root, const tsl__json *schema,
+                                    tsl__string key) {
+  uint32_t looks = 0;
+  return find(root, schema, "properties", key, 0, &looks);
+}
+
+const tsl__json *tsl__mend_items(const tsl__json *root, const tsl__json *schema) {
+  uint32_t looks = 0;
+  return find(root, schema, "items", (tsl__string){NULL, 0}, 0, &looks);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static bool blank(const tsl__loose *l) {
+  for (uint32_t i = l->at; i < l->stop; i++)
+    if (!strchr(" \t\r\n", l->text[i]) || !l->text[i]) return false;
+  return true;
+}
+
+/* The whole text as one value of an allowed kind; NULL: it is none. */
+static tsl__json *decode(tsl__mend *m, tsl__string text, uint32_t kinds) {
+  tsl__loose l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
+  tsl__json *value = tsl__loose_value(&l);
+  if (l.status != TSL_OK) m->status = l.status;
+  bool broken = !value || !blank(&l) || (l.unclean && value->kind < TSL__JSON_ARRAY);
+  return !broken && (kinds >> value->kind & 1u) ? value : NULL;
+}
+
+/* Give a value the content of another one. */
+static void become(tsl__json *value, const tsl__json *from) {
+  tsl__json out = *from;
+  out.key = value->key;
+  out.key_length = value->key_length;
+  out.user = value->user;
+  *value = out;
+}
+
+static void fit_value(tsl__mend *m, const tsl__json *root, const tsl__json *schema,
+                      tsl__json *value, uint32_t at) {
+  uint32_t kinds = tsl__mend_kinds(root, schema);
+  tsl__string none = {"", 0};
+  if (!kinds || (kinds >> value->kind & 1u)) return;
+  if (value->kind == TSL__JSON_STRING) {
+    tsl__json *inner = decode(m, (tsl__string){value->text, value->length}, kinds);
+    if (!inner) return;
+    tsl__mend_note(m, &m->notes,
+                   inner->kind >= TSL__JSON_ARRAY ? TSL__REPAIR_ENCODED : TSL__REPAIR_TYPE, at,
+                   none);
+    become(value, inner);
+    return;
+  }
+  if (kinds == KIND(TSL__JSON_STRING) && value->kind < TSL__JSON_STRING &&
+      value->kind != TSL__JSON_NULL) {
+    static const char *const words[] = {"null", "false", "true"};
+    if (value->kind < TSL__JSON_NUMBER)
+      value->text = words[value->kind], value->length = (uint32_t)strlen(words[value->kind]);
+    value->kind = TSL__JSON_STRING;
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_TYPE, at, none);
+  }
+}
+
+/* As the styles define it: what may be a string and something else is a string unless it is JSON of
+ * the other kind. */
+void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *schema,
+                          tsl__string text, uint32_t at, tsl__json *out) {
+  uint32_t kinds = tsl__mend_kinds(root, schema);
+  if (!kinds) kinds = ALL_KINDS;
+  uint32_t others = kinds & ~KIND(TSL__JSON_STRING);
+  tsl__json *value = NULL;
+  tsl__string none = {"", 0};
+  if (others) {
+    tsl__loose l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
+    value = tsl__loose_value(&l);
+    if (l.status != TSL_OK) m->status = l.status;
+    bool string = kinds >> TSL__JSON_STRING & 1u;
+    if (value && (!blank(&l) || !(others >> value->kind & 1u) || (string && l.found))) value = NULL;
+    if (value) {
+      for (uint32_t i = 0; i < TSL__REPAIRS; i++)
+        if (l.found >> i & 1u) tsl__mend_note(m, &m->notes, (tsl__repair)i, at + l.first[i], none);
+    }
+  }
+  if (value) {
+    become(out, value);
+    return;
+  }
+  out->kind = TSL__JSON_STRING;
+  out->text = text.at;
+  out->length = text.length;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+/* May an object have members that its schema does not name? */
+static bool open_to_others(const tsl__json *schema) {
+  const tsl__json *more = GET(schema, "additionalProperties");
+  return GET(schema, "patternProperties") || (more && more->kind == TSL__JSON_OBJECT);
+}
+
+static bool has_member(const tsl__json *object, tsl__string key) {
+  return tsl__json_get(object, key.at, key.length) != NULL;
+}
+
+/* An argument without a name gets that of the property at its place. */
+static void name_by_place(tsl__mend *m, const tsl__json *properties, tsl__json *arguments,
+                          uint32_t i) {
+  tsl__json *value = &arguments->items[i];
+  if (properties && properties->kind == TSL__JSON_OBJECT && i < properties->length) {
+    tsl__string key = {properties->items[i].key, properties->items[i].key_length};
+    if (!has_member(arguments, key)) value->key = key.at, value->key_length = key.length;
+  }
+  value->user = 0;
+  (void)m;
+}
+
+void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *arguments, uint32_t at) {
+  const tsl__json *schema = tool ? tool->parameters : NULL;
+  const tsl__json *properties = schema ? GET(schema, "properties") : NULL;
+  for (uint32_t i = 0; i < arguments->length; i++) {
+    tsl__json *value = &arguments->items[i];
+    if (value->user) name_by_place(m, properties, arguments, i);
+    if (!schema) continue;
+    tsl__string key = {value->key, value->key_length};
+    const tsl__json *of = tsl__mend_property(schema, schema, key);
+    if (of)
+      fit_value(m, schema, of, value, at);
+    else if (properties && !open_to_others(schema))
+      tsl__mend_note(m, &m->notes, TSL__REPAIR_UNKNOWN_ARGUMENT, at, key);
+  }
+}
+
+/* The only property of a tool, or a name for what has none. */
+static tsl__string only_name(const tsl__mend_tool *tool) {
+  const tsl__json *properties =
+      tool && tool->parameters ? GET(tool->parameters, "properties") : NULL;
+  if (properties && properties->kind == TSL__JSON_OBJECT && properties->length == 1)
+    return (tsl__string){properties->items[0].key, properties->items[0].key_length};
+  return (tsl__string){"input", 5};
+}
+
+static tsl__json *empty_object(tsl__mend *m) {
+  tsl__json *out = tsl__arena_alloc(m->arena, sizeof *out);
+  if (!out) return m->status = TSL_ERR_NO_MEMORY, NULL;
+  *out = (tsl__json){.kind = TSL__JSON_OBJECT};
+  return out;
+}
+
+tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
+                            uint32_t at) {
+  tsl__json *out = empty_object(m), *inner;
+  tsl__string none = {"", 0};
+  if (!out) return NULL;
+  if (value && value->kind == TSL__JSON_OBJECT) {
+    become(out, value);
+  } else if (value && value->kind == TSL__JSON_STRING && value->length &&
+             (inner =
+                  decode(m, (tsl__string){value->text, value->length}, KIND(TSL__JSON_OBJECT)))) {
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_ENCODED, at, none);
+    become(out, inner);
+  } else if (value && value->kind == TSL__JSON_ARRAY && value->length == 1 &&
+             value->items[0].kind == TSL__JSON_OBJECT) {
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_BRACKET, at, none);
+    become(out, &value->items[0]);
+  } else if (value && value->kind != TSL__JSON_NULL &&
+             !(value->kind == TSL__JSON_STRING && !value->length)) {
+    tsl__string name = only_name(tool);
+    tsl__json *only = tsl__arena_copy(m->arena, value, sizeof *value);
+    if (!only) return m->status = TSL_ERR_NO_MEMORY, NULL;
+    only->key = name.at;
+    only->key_length = name.length;
+    out->items = only;
+    out->length = 1;
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_POSITION, at, none);
+  } else if (value) {
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_TYPE, at, none);
+  }
+  out->key = NULL;
+  out->key_length = 0;
+  tsl__mend_fit(m, tool, out, at);
+  return m->status == TSL_OK ? out : NULL;
+}

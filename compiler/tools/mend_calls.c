@@ -1,0 +1,558 @@
+/* mend_calls.c - one call of an answer of no format: its name, its id, its arguments, its end.
+ *
+ * Problem   What stands around the arguments differs from family to family, and each of its pieces
+ *           may be missing or spelled otherwise.
+ * Idea      A form has a start, such as <tool_call> or <function=. From there on the reader looks
+ *           for what it needs: JSON that holds a name, or a name and then a bracket, an element or
+ *           a parenthesis. What stands between is passed over if it is short. Names that the
+ *           request has are preferred to others.
+ * Envelopes {"name": N, "arguments": A} comes with other names for both members, with A as a
+ *           string, within {"type": "function", "function": {...}}, as {N: A}, and several in a
+ *           list.
+ * Bounds    JSON whose strings or brackets do not end as they should is read once more, up to the
+ *           markup that ends the call, or to the next call.
+ * Cost      Linear in what is read; what comes to nothing is counted, and bounded (mend.c).
+ * Tested by tests/programs/test_lenient.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/mend.h"
+
+#define GAP_MAX 256u  /* bytes between a name and its arguments */
+#define NAME_MAX 256u /* bytes of a name that the request does not have */
+
+static const tsl__string none = {"", 0};
+
+static void note(tsl__mend *m, tsl__repair repair, uint32_t at) {
+  tsl__mend_note(m, &m->notes, repair, at, none);
+}
+static bool is(tsl__string s, const char *word) {
+  return s.length == strlen(word) && !memcmp(s.at, word, s.length);
+}
+static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+static char byte_at(const tsl__mend *m, uint32_t at) { return at < m->length ? m->text[at] : 0; }
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool name_byte(char c) {
+  return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         (uint8_t)c >= 0x80;
+}
+
+const tsl__mend_tool *tsl__mend_tool_of(const tsl__mend *m, tsl__string name) {
+  for (uint32_t i = 0; i < m->plan->tool_count; i++) {
+    const tsl__string known = m->plan->tools[i].name;
+    if (known.length == name.length && !memcmp(known.at, name.at, name.length))
+      return &m->plan->tools[i];
+  }
+  return NULL;
+}
+
+/* Equal but for case, and for - and _. */
+static bool alike(tsl__string a, tsl__string b) {
+  if (a.length != b.length) return false;
+  for (uint32_t i = 0; i < a.length; i++) {
+    char x = a.at[i] == '-' ? '_' : a.at[i], y = b.at[i] == '-' ? '_' : b.at[i];
+    if (x >= 'A' && x <= 'Z') x = (char)(x | 32);
+    if (y >= 'A' && y <= 'Z') y = (char)(y | 32);
+    if (x != y) return false;
+  }
+  return true;
+}
+
+static tsl__string trimmed(tsl__string s) {
+  while (s.length && is_space(s.at[0])) s.at++, s.length--;
+  while (s.length && is_space(s.at[s.length - 1])) s.length--;
+  return s;
+}
+
+static bool without_prefix(tsl__string *s, const char *prefix) {
+  size_t n = strlen(prefix);
+  if (s->length <= n || memcmp(s->at, prefix, n)) return false;
+  s->at += n;
+  s->length -= (uint32_t)n;
+  return true;
+}
+
+/* The request's name for it. Where the request has none the name stays as it is. */
+static tsl__string known_name(tsl__mend *m, tsl__string name, uint32_t at,
+                              const tsl__mend_tool **tool) {
+  tsl__string s = trimmed(name);
+  *tool = tsl__mend_tool_of(m, s);
+  if (*tool) return s;
+  bool cut = without_prefix(&s, "functions.") || without_prefix(&s, "tools.");
+  *tool = tsl__mend_tool_of(m, s);
+  for (uint32_t i = 0; i < m->plan->tool_count && !*tool; i++)
+    if (alike(m->plan->tools[i].name, s)) *tool = &m->plan->tools[i];
+  if (*tool) {
+    note(m, TSL__REPAIR_NAME, at);
+    return (*tool)->name;
+  }
+  tsl__mend_note(m, &m->notes, TSL__REPAIR_UNKNOWN_TOOL, at, s);
+  return cut ? s : trimmed(name);
+}
+
+/* The name at `at`: the longest of the request's, or what looks like one. The byte behind it. */
+static uint32_t read_name(const tsl__mend *m, uint32_t at, char stop, tsl__string *out) {
+  uint32_t from = at, best = 0;
+  tsl__string rest = {m->text + at, m->length - at};
+  if (without_prefix(&rest, "functions.")) from += 10;
+  for (uint32_t i = 0; i < m->plan->tool_count; i++) {
+    tsl__string n = m->plan->tools[i].name;
+    if (n.length > best && n.length <= rest.length && !memcmp(n.at, rest.at, n.length) &&
+        (n.length == rest.length || !name_byte(rest.at[n.length])))
+      best = n.length;
+  }
+  uint32_t end = from + best;
+  if (!best) {
+    while (end < m->length && end - from < NAME_MAX && m->text[end] && m->text[end] != stop &&
+           !strchr(" \t\r\n\"'<>{}()[]=,\\`:;", m->text[end]))
+      end++;
+  }
+  *out = (tsl__string){m->text + from, end - from};
+  return end;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+typedef tsl__json *(*loose_reader)(tsl__loose *l);
+static tsl__json *as_value(tsl__loose *l) { return tsl__loose_value(l); }
+static tsl__json *as_call(tsl__loose *l) { return tsl__loose_members(l, ')'); }
+
+/* The value at `at`; *to: the byte behind it. What was mended becomes notes of the call. */
+static tsl__json *read_json(tsl__mend *m, uint32_t at, tsl__string quote, loose_reader read,
+                            uint32_t *to) {
+  tsl__loose l = {.alloc = m->alloc,
+                  .arena = m->arena,
+                  .text = m->text,
+                  .at = at,
+                  .stop = m->length,
+                  .quote = quote};
+  if (m->work > m->work_max) return NULL;
+  tsl__json *value = read(&l);
+  if (!value || l.unclean) {
+    tsl__loose again = l;
+    uint32_t inside = at;
+    while (byte_at(m, inside) == '[' || is_space(byte_at(m, inside))) inside++;
+    uint32_t bound = tsl__mend_bound(m, inside + 1);
+    m->work += l.at - at + (bound - at);
+    again.at = at;
+    again.stop = bound;
+    again.found = 0;
+    again.unclean = false;
+    tsl__json *second = bound < m->length && l.status == TSL_OK ? read(&again) : NULL;
+    if (second) value = second;
+    if (second || again.status != TSL_OK) l = again;
+  }
+  if (l.status != TSL_OK) m->status = l.status;
+  if (!value || m->status != TSL_OK) return NULL;
+  tsl__mend_notes_of(m, &l);
+  *to = l.at;
+  return value;
+}
+
+/* ---- envelopes ------------------------------------------------------------------------------- */
+
+static const tsl__json *member(const tsl__json *object, const char *const *names, size_t n,
+                               const char **found) {
+  for (size_t i = 0; i < n; i++) {
+    const tsl__json *v = tsl__json_get(object, names[i], strlen(names[i]));
+    if (v) return *found = names[i], v;
+  }
+  return NULL;
+}
+
+static const char *const name_keys[] = {"name", "tool_name",      "function_name", "function",
+                                        "tool", "recipient_name", "action"};
+static const char *const argument_keys[] = {
+    "arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input"};
+static const char *const id_keys[] = {"id", "tool_call_id", "call_id"};
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+typedef struct envelope {
+  tsl__string name, id;
+  const tsl__json *arguments; /* NULL: none */
+  bool bare;                  /* the members beside the name are the arguments */
+  const char *name_key, *arguments_key;
+} envelope;
+
+static bool text_of(const tsl__json *value, tsl__string *out) {
+  if (!value || (value->kind != TSL__JSON_STRING && value->kind != TSL__JSON_NUMBER)) return false;
+  *out = (tsl__string){value->text, value->length};
+  return true;
+}
+
+/* {N: A}, where N is a tool of the request. */
+static bool keyed_by_name(const tsl__mend *m, const tsl__json *object, envelope *out) {
+  if (object->length != 1) return false;
+  const tsl__json *only = &object->items[0];
+  tsl__string name = {only->key, only->key_length};
+  bool own = m->plan->name_key.at && !m->plan->name_key.length;
+  if (!tsl__mend_tool_of(m, name) && !(own && only->kind == TSL__JSON_OBJECT)) return false;
+  *out = (envelope){.name = name, .arguments = only};
+  return true;
+}
+
+/* Does an object describe a call? */
+static bool open_envelope(const tsl__mend *m, const tsl__json *object, envelope *out) {
+  const char *key;
+  *out = (envelope){0};
+  if (object->kind != TSL__JSON_OBJECT) return false;
+  const tsl__json *inner = tsl__json_get(object, "function", 8), *id;
+  if (!inner) inner = tsl__json_get(object, "function_call", 13);
+  id = member(object, id_keys, COUNT(id_keys), &key);
+  if (inner && inner->kind == TSL__JSON_OBJECT) object = inner;
+  const tsl__json *name = member(object, name_keys, COUNT(name_keys), &out->name_key);
+  if (!name || name->kind != TSL__JSON_STRING || !name->length)
+    return keyed_by_name(m, object, out);
+  text_of(name, &out->name);
+  text_of(id, &out->id);
+  out->arguments = member(object, argument_keys, COUNT(argument_keys), &out->arguments_key);
+  out->bare = !out->arguments;
+  return true;
+}
+
+/* The members of an envelope without "arguments": those that are not the name, the id or a type. */
+static tsl__json *members_beside(tsl__mend *m, const tsl__json *object) {
+  tsl__json *out = tsl__arena_alloc(m->arena, sizeof *out),
+            *items = tsl__arena_alloc(m->arena, (object->length + 1) * sizeof *items);
+  if (!out || !items) return m->status = TSL_ERR_NO_MEMORY, NULL;
+  *out = (tsl__json){.kind = TSL__JSON_OBJECT, .items = items};
+  for (uint32_t i = 0; i < object->length; i++) {
+    tsl__string key = {object->items[i].key, object->items[i].key_length};
+    bool known = is(key, "type");
+    for (size_t k = 0; k < COUNT(name_keys) && !known; k++) known = is(key, name_keys[k]);
+    for (size_t k = 0; k < COUNT(id_keys) && !known; k++) known = is(key, id_keys[k]);
+    if (!known) items[out->length++] = object->items[i];
+  }
+  return out;
+}
+
+static bool add_envelope(tsl__mend *m, const tsl__json *object, uint32_t at) {
+  const tsl__mend_plan *p = m->plan;
+  const tsl__mend_tool *tool;
+  envelope e;
+  if (!open_envelope(m, object, &e)) return false;
+  tsl__string name = known_name(m, e.name, at, &tool);
+  if (!tool && m->bare && (!p->bare_envelope || e.bare)) return false;
+  bool own_name = p->name_key.length ? e.name_key && is(p->name_key, e.name_key) : !e.name_key,
+       own_arguments =
+           !p->arguments_key.length || !e.arguments_key || is(p->arguments_key, e.arguments_key);
+  if (!own_name || !own_arguments) note(m, TSL__REPAIR_MEMBER, at);
+  const tsl__json *arguments = e.bare ? members_beside(m, object) : e.arguments;
+  if (e.bare) note(m, TSL__REPAIR_MEMBER, at);
+  if (m->status != TSL_OK) return false;
+  tsl__mend_add(m, name, e.id, tsl__mend_object(m, tool, arguments, at), at);
+  return m->status == TSL_OK;
+}
+
+/* The envelope, or all of a list of them. */
+static bool add_envelopes(tsl__mend *m, const tsl__json *value, uint32_t at) {
+  envelope e;
+  if (value->kind == TSL__JSON_OBJECT) {
+    const tsl__json *list = tsl__json_get(value, "tool_calls", 10);
+    return list && list->kind == TSL__JSON_ARRAY && list->length ? add_envelopes(m, list, at)
+                                                                 : add_envelope(m, value, at);
+  }
+  if (value->kind != TSL__JSON_ARRAY || !value->length) return false;
+  for (uint32_t i = 0; i < value->length; i++)
+    if (!open_envelope(m, &value->items[i], &e) ||
+        (m->bare && (!m->plan->bare_envelope || e.bare) && !tsl__mend_tool_of(m, trimmed(e.name))))
+      return false;
+  size_t before = m->calls.n;
+  for (uint32_t i = 0; i < value->length; i++)
+    if (!add_envelope(m, &value->items[i], at)) return m->calls.n > before;
+  return true;
+}
+
+static uint32_t past_fence(const tsl__mend *m, uint32_t at) {
+  uint32_t to = tsl__mend_space(m, at);
+  if (m->length - to < 3 || memcmp(m->text + to, "```", 3)) return at;
+  for (to += 3; name_byte(byte_at(m, to)); to++) continue;
+  return to;
+}
+
+/* Envelopes in a row; the byte behind them, 0: there is none. */
+static uint32_t read_envelopes(tsl__mend *m, uint32_t at) {
+  uint32_t end = 0;
+  for (;;) {
+    uint32_t from = tsl__mend_space(m, at), to;
+    while (end && (byte_at(m, from) == ',' || byte_at(m, from) == ';'))
+      from = tsl__mend_space(m, from + 1);
+    if (byte_at(m, from) != '{' && byte_at(m, from) != '[') return end;
+    size_t notes = m->notes.n;
+    tsl__json *value = read_json(m, from, none, as_value, &to);
+    if (!value || !add_envelopes(m, value, from)) {
+      m->work += value ? to - from : 0;
+      if (m->notes.n > notes) m->notes.n = notes;
+      return end;
+    }
+    at = end = to;
+  }
+}
+
+/* ---- names before arguments ------------------------------------------------------------------ */
+
+/* Digits behind a known prefix are an id as the format has it; anything else is what was written.
+ */
+static tsl__string id_of(tsl__mend *m, const tsl__mend_form *f, tsl__string name, tsl__string raw,
+                         uint32_t from, uint32_t to) {
+  tsl__string id = trimmed(raw);
+  if (!f->id_prefix.length) return id;
+  tsl__out o = {.alloc = m->alloc};
+  bool digits = id.length > 0, whole = from >= 10 && !memcmp(m->text + from - 10, "functions.", 10);
+  for (uint32_t i = 0; i < id.length; i++) digits &= id.at[i] >= '0' && id.at[i] <= '9';
+  if (digits && whole) { /* functions.{name}:0 */
+    tsl__out_string(&o, "functions.");
+    tsl__out_put(&o, name.at, name.length);
+    tsl__out_string(&o, ":");
+    tsl__out_put(&o, id.at, id.length);
+  } else {
+    tsl__string all = trimmed((tsl__string){m->text + from, to - from});
+    tsl__out_put(&o, all.at, all.length);
+    note(m, TSL__REPAIR_ID, from);
+  }
+  char *copy = tsl__arena_copy(m->arena, o.text.at, o.text.n);
+  tsl__string out = {copy, (uint32_t)o.text.n};
+  if (o.failed || !copy) m->status = TSL_ERR_NO_MEMORY, out = none;
+  tsl__vec_free(m->alloc, &o.text);
+  return out;
+}
+
+/* Where JSON begins, not far from `at` and before markup that ends a call; UINT32_MAX: nowhere. */
+static uint32_t bracket_after(const tsl__mend *m, uint32_t at) {
+  for (uint32_t i = at, to; i < m->length && i - at < GAP_MAX; i++) {
+    if (m->text[i] == '{') return i;
+    if (m->text[i] == '"' && byte_at(m, i + 1) == '{') return i; /* JSON in a string */
+    const tsl__mend_text *t = tsl__mend_markup(m, i, &to);
+    if (t && (t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END)) break;
+  }
+  return UINT32_MAX;
+}
+
+static uint32_t find(const tsl__mend *m, uint32_t from, uint32_t to, tsl__string text) {
+  for (uint32_t i = from; text.length && i + text.length <= to; i++)
+    if (!memcmp(m->text + i, text.at, text.length)) return i;
+  return UINT32_MAX;
+}
+
+/* A form whose start ends at `at`: name, id, JSON. */
+static uint32_t read_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+  const tsl__mend_tool *tool;
+  tsl__string name, id = none;
+  uint32_t from = tsl__mend_space(m, at);
+  if (f->id_first) {
+    uint32_t end = find(m, from, m->length < from + GAP_MAX ? m->length : from + GAP_MAX, f->then);
+    if (end == UINT32_MAX) return 0;
+    id = trimmed((tsl__string){m->text + from, end - from});
+    from = tsl__mend_space(m, end + f->then.length);
+  }
+  while (byte_at(m, from) == '"' || byte_at(m, from) == '\'') from++;
+  uint32_t behind = read_name(m, from, f->after.length ? f->after.at[0] : 0, &name), to;
+  if (!name.length || (m->bare && !tsl__mend_tool_of(m, name))) return 0;
+  uint32_t bracket = bracket_after(m, behind);
+  if (!tsl__mend_tool_of(m, name) && bracket == UINT32_MAX) return 0;
+  name = known_name(m, name, from, &tool);
+  if (f->has_id && !f->id_first) {
+    uint32_t stop = bracket == UINT32_MAX ? behind : bracket, end = find(m, behind, stop, f->then),
+             begin = tsl__mend_match(m, behind, f->after);
+    if (end != UINT32_MAX && (begin || end > behind))
+      id = id_of(m, f, name,
+                 (tsl__string){m->text + (begin ? begin : behind), end - (begin ? begin : behind)},
+                 name.at >= m->text && name.at < m->text + m->length ? (uint32_t)(name.at - m->text)
+                                                                     : from,
+                 end);
+  }
+  tsl__json *value = NULL;
+  if (bracket != UINT32_MAX) value = read_json(m, bracket, f->quote, as_value, &to);
+  if (!value) note(m, TSL__REPAIR_BRACKET, behind), to = behind;
+  if (m->status != TSL_OK) return 0;
+  tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind), from);
+  return to;
+}
+
+/* The attribute of a tag, in the bytes from `from` to `to`. */
+static tsl__string attribute(const tsl__mend *m, uint32_t from, uint32_t to, const char *name) {
+  size_t n = strlen(name);
+  for (uint32_t i = from; i + n + 1 < to; i++) {
+    if (memcmp(m->text + i, name, n) || m->text[i + n] != '=') continue;
+    uint32_t at = i + (uint32_t)n + 1, begin;
+    char quote = m->text[at] == '"' || m->text[at] == '\'' ? m->text[at++] : ' ';
+    for (begin = at; at < to && m->text[at] != quote && m->text[at] != '\n'; at++) continue;
+    return trimmed((tsl__string){m->text + begin, at - begin});
+  }
+  return none;
+}
+
+/* The same for elements. */
+static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+  const tsl__mend_tool *tool;
+  tsl__string name = none, id = none;
+  uint32_t from = tsl__mend_space(m, at), behind, to;
+  if (f->attributes) {
+    tsl__string close = {">", 1}, sep = {"<|sep|>", 7};
+    uint32_t stop = m->length < from + GAP_MAX + NAME_MAX ? m->length : from + GAP_MAX + NAME_MAX,
+             end = find(m, from, stop, f->style && f->style->between[0] == '<' ? sep : close);
+    if (end == UINT32_MAX) return 0;
+    name = attribute(m, from, end, "name");
+    if (!name.length) name = attribute(m, from, end, "tool");
+    if (!name.length) name = attribute(m, from, end, "function");
+    if (f->has_id) id = attribute(m, from, end, "id");
+    if (f->has_id && !id.length) id = attribute(m, from, end, "index");
+    behind = end + (f->style && f->style->between[0] == '<' ? sep.length : 1);
+  } else {
+    while (byte_at(m, from) == '"' || byte_at(m, from) == '\'') from++;
+    behind = read_name(m, from, 0, &name);
+    while (byte_at(m, behind) == '"' || byte_at(m, behind) == '\'') behind++;
+    to = tsl__mend_match(m, behind, f->after);
+    behind = to ? to : behind;
+    if (!to && byte_at(m, behind) == '>') behind++;
+  }
+  if (!name.length || (m->bare && !tsl__mend_tool_of(m, name))) return 0;
+  uint32_t first = tsl__mend_space(m, behind);
+  if (!f->attributes && !tsl__mend_tool_of(m, name) && byte_at(m, first) != '<' &&
+      byte_at(m, first) != '{')
+    return 0;
+  name = known_name(m, name, from, &tool);
+  tsl__json *value = NULL;
+  bool json = byte_at(m, first) == '{';
+  if (json && (value = read_json(m, first, none, as_value, &to))) note(m, TSL__REPAIR_STYLE, first);
+  if (!json) value = tsl__mend_elements(m, f->style, tool, behind, &to);
+  if (!value || m->status != TSL_OK) return 0;
+  tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind), from);
+  return to;
+}
+
+/* Calls of Python's in a row, in a list or without. */
+static uint32_t read_python(tsl__mend *m, uint32_t at) {
+  uint32_t end = 0, to;
+  for (;;) {
+    tsl__string name;
+    const tsl__mend_tool *tool;
+    uint32_t from = tsl__mend_space(m, at);
+    while (byte_at(m, from) == ',' || byte_at(m, from) == ';' || byte_at(m, from) == '[')
+      from = tsl__mend_space(m, from + 1);
+    uint32_t behind = read_name(m, from, '(', &name);
+    uint32_t paren = tsl__mend_space(m, behind);
+    if (!name.length || byte_at(m, paren) != '(' || (m->bare && !tsl__mend_tool_of(m, name)))
+      return end;
+    name = known_name(m, name, from, &tool);
+    tsl__json *value = read_json(m, paren + 1, none, as_call, &to);
+    if (!value) return end;
+    tsl__mend_add(m, name, none, tsl__mend_object(m, tool, value, paren), from);
+    if (m->status != TSL_OK) return 0;
+    at = end = to;
+  }
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* Are brackets here that nothing opened, with markup or the end behind them? */
+static uint32_t extra_brackets(const tsl__mend *m, uint32_t at) {
+  uint32_t i = at, to;
+  while (i < m->length && (is_space(m->text[i]) || strchr("}])\"", m->text[i]))) i++;
+  bool end = i == m->length || tsl__mend_markup(m, i, &to) ||
+             (m->length - i >= 3 && !memcmp(m->text + i, "```", 3));
+  return end ? i : at;
+}
+
+/* What ends a call, or all of them: the byte behind it. */
+static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+  bool ended = !f->ends;
+  for (uint32_t to;;) {
+    at = tsl__mend_space(m, at);
+    char c = byte_at(m, at);
+    const tsl__mend_text *t = at < m->length ? tsl__mend_markup(m, at, &to) : NULL;
+    if (t && (t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END)) {
+      if (t->sign == TSL__SIGN_SECTION_END) m->in_section = false;
+      ended = true;
+      at = to;
+    } else if (c && strchr("}])\"", c) && (to = extra_brackets(m, at)) > at) {
+      if (c != ']' || !m->in_section) tsl__mend_note(m, &m->outer, TSL__REPAIR_BRACKET, at, none);
+      at = to;
+    } else if (c == '`' && m->length - at >= 3 && !memcmp(m->text + at, "```", 3)) {
+      m->fenced |= f->kind == TSL__MEND_ENVELOPE;
+      at += 3;
+    } else {
+      break;
+    }
+  }
+  if (!ended && f->start.length) tsl__mend_note(m, &m->outer, TSL__REPAIR_END, at, none);
+  return at;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The same of tools of the request alone. */
+static uint32_t read_known_python(tsl__mend *m, uint32_t at) {
+  bool before = m->bare;
+  m->bare = true;
+  uint32_t to = read_python(m, at);
+  m->bare = before;
+  return to;
+}
+
+static uint32_t read_form(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+  size_t calls = m->calls.n;
+  uint32_t to = 0, inside = past_fence(m, at);
+  if (f->start.length && inside != at) m->fenced = true;
+  m->notes.n = 0;
+  switch (f->kind) {
+  case TSL__MEND_ENVELOPE:
+    to = read_envelopes(m, inside);
+    if (!to && f->start.length) to = read_known_python(m, inside);
+    break;
+  case TSL__MEND_JSON: to = read_named(m, f, at); break;
+  case TSL__MEND_ELEMENTS: to = read_styled(m, f, at); break;
+  case TSL__MEND_PYTHON: to = read_python(m, inside); break;
+  }
+  if (!to) {
+    m->calls.n = calls;
+    return 0;
+  }
+  return read_end(m, f, to);
+}
+
+/* Of two forms with the same start the one whose text behind the name is there. */
+static bool fits_better(const tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+  tsl__string name;
+  if (f->kind != TSL__MEND_JSON || f->id_first || !f->after.length) return false;
+  uint32_t behind = read_name(m, tsl__mend_space(m, at), f->after.at[0], &name);
+  return tsl__mend_match(m, behind, f->after) != 0;
+}
+
+/* Does a form begin at `at`? *from: the byte behind its start. */
+static bool begins(const tsl__mend *m, const tsl__mend_form *f, uint32_t at, uint32_t *from) {
+  *from = f->start.length ? tsl__mend_match(m, at, f->start) : at;
+  if (f->start.length) return *from != 0;
+  return f->kind == TSL__MEND_JSON ? m->first : m->in_section && f->kind != TSL__MEND_ELEMENTS;
+}
+
+uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at) {
+  const tsl__mend_plan *p = m->plan;
+  bool bare = m->bare;
+  for (int round = 0; round < 2; round++) {
+    for (uint32_t i = 0; i < p->form_count && m->status == TSL_OK; i++) {
+      const tsl__mend_form *f = &p->forms[i];
+      uint32_t from, to;
+      if (!begins(m, f, at, &from) || (!round && !fits_better(m, f, from))) continue;
+      m->bare = !m->refused || (!f->start.length && f->kind == TSL__MEND_JSON);
+      to = read_form(m, f, from);
+      m->bare = bare;
+      if (to) return to;
+    }
+  }
+  return 0;
+}
+
+uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at) {
+  static const tsl__mend_form json = {.kind = TSL__MEND_ENVELOPE},
+                              python = {.kind = TSL__MEND_PYTHON};
+  bool before = m->bare;
+  char c = byte_at(m, at);
+  m->bare = true;
+  uint32_t to = c == '{' || c == '[' ? read_form(m, &json, at) : 0;
+  if (!to && (c == '[' || name_byte(c))) to = read_form(m, &python, at);
+  m->bare = before;
+  return m->status == TSL_OK ? to : 0;
+}

@@ -1,0 +1,305 @@
+/* mend_elements.c - arguments that are written as elements, by whoever left out half of them.
+ *
+ * Problem   <parameter=city>Paris</parameter> comes as <parameter name="city">Paris, as
+ *           <parameter=city> Paris <parameter=days>3, or with the call's end inside.
+ * Idea      An element begins with the tag of its style and a key, as `=KEY>` or as an attribute.
+ *           Its value goes up to its closing tag. If another element begins before that, or there
+ *           is no closing tag, it goes up to that element or to the end of the call.
+ * Nested    Two styles have elements inside of elements. They are followed 64 deep; what lies
+ *           deeper is text.
+ * Cost      Linear in the text, times the number of unclosed elements in a row.
+ * Tested by tests/programs/test_lenient.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/mend.h"
+
+#define NESTS_MAX 64u
+
+static const tsl__mend_style styles[] = {
+    {"qwen_xml", "<parameter", ">", "", "</parameter>", NULL, false},
+    {"seed_xml", "<parameter", ">", "", "</parameter>", NULL, false},
+    {"step_xml", "<steptml:parameter", ">", "", "</steptml:parameter>", NULL, false},
+    {"minimax_xml", "<parameter", ">", "", "</parameter>", NULL, false},
+    {"deepseek_xml", "<｜DSML｜parameter", ">", "", "</｜DSML｜parameter>", NULL, false},
+    {"deepseek_v4_1_xml", "<｜DSML｜ parameter", ">", "", "</｜DSML｜ parameter>", NULL, false},
+    {"glm_xml", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", NULL, false},
+    {"kimi_k3_xml", "<|open|>argument", "<|sep|>", "", "<|close|>argument<|sep|>", NULL, false},
+    {"cohere_xml", "<cofl:value", ">", "", "</cofl:value>", NULL, true},
+    {"minimax_m3_xml", "]<]minimax[>[<", ">", "", "]<]minimax[>[</", "item", true},
+};
+
+const tsl__mend_style *tsl__mend_style_of(tsl__string name) {
+  for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+    if (strlen(styles[i].name) == name.length && !memcmp(styles[i].name, name.at, name.length))
+      return &styles[i];
+  return NULL;
+}
+
+static tsl__string string(const char *text) { return (tsl__string){text, (uint32_t)strlen(text)}; }
+static uint32_t match(const tsl__mend *m, uint32_t at, const char *text) {
+  return tsl__mend_match(m, at, string(text));
+}
+
+/* The first place of a text, exactly as it is; the end if there is none. */
+static uint32_t find(const tsl__mend *m, uint32_t at, const char *text) {
+  size_t n = strlen(text);
+  while (at + n <= m->length) {
+    const char *c = memchr(m->text + at, text[0], m->length - at);
+    if (!c) break;
+    at = (uint32_t)(c - m->text);
+    if (at + n <= m->length && !memcmp(c, text, n)) return at;
+    at++;
+  }
+  return m->length;
+}
+
+/* ---- heads ----------------------------------------------------------------------------------- */
+
+typedef struct head {
+  tsl__string key;
+  uint32_t value; /* where it begins */
+  uint8_t type;   /* of the value: one of the following */
+} head;
+enum { TYPE_OPEN, TYPE_STRING, TYPE_JSON, TYPE_OBJECT, TYPE_ARRAY };
+
+/* An attribute's value at `at`, in quotes or without; the byte behind it. */
+static uint32_t attribute(const tsl__mend *m, uint32_t at, uint32_t end, tsl__string *out) {
+  char quote = at < end && (m->text[at] == '"' || m->text[at] == '\'') ? m->text[at] : 0;
+  uint32_t from = at + (quote != 0), i = from;
+  while (i < end && m->text[i] != quote && (quote || !strchr(" \t\r\n", m->text[i]))) i++;
+  *out = (tsl__string){m->text + from, i - from};
+  return i + (quote && i < end);
+}
+
+static bool is(tsl__string s, const char *word) {
+  return s.length == strlen(word) && !memcmp(s.at, word, s.length);
+}
+
+static uint8_t type_of(tsl__string name, tsl__string value) {
+  if (is(name, "string")) return is(value, "true") ? TYPE_STRING : TYPE_JSON;
+  if (!is(name, "type")) return TYPE_OPEN;
+  return is(value, "string") || is(value, "raw") ? TYPE_STRING
+         : is(value, "dict")                     ? TYPE_OBJECT
+         : is(value, "list")                     ? TYPE_ARRAY
+                                                 : TYPE_JSON;
+}
+
+/* ` name="city" string="true"` or `=city`. */
+static void attributes(const tsl__mend *m, uint32_t at, uint32_t end, head *out) {
+  while (at < end) {
+    while (at < end && strchr(" \t\r\n", m->text[at])) at++;
+    uint32_t from = at;
+    while (at < end && !strchr(" \t\r\n=", m->text[at])) at++;
+    tsl__string name = {m->text + from, at - from}, value = {"", 0};
+    if (at < end && m->text[at] == '=') at = attribute(m, at + 1, end, &value);
+    if (!name.length || is(name, "name") || is(name, "key")) out->key = value;
+    if (type_of(name, value)) out->type = type_of(name, value);
+    if (at == from) at++;
+  }
+}
+
+/* A key with its entities decoded. */
+static tsl__string plain_key(tsl__mend *m, tsl__string key) {
+  static const struct {
+    const char *entity;
+    char is;
+  } all[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}};
+  uint32_t n = 0;
+  if (!key.length || !memchr(key.at, '&', key.length)) return key;
+  char *out = tsl__arena_copy(m->arena, key.at, key.length);
+  if (!out) return m->status = TSL_ERR_NO_MEMORY, key;
+  for (uint32_t i = 0; i < key.length;) {
+    size_t k = 0, length = 0;
+    for (; k < 4; k++) {
+      length = strlen(all[k].entity);
+      if (key.length - i >= length && !memcmp(key.at + i, all[k].entity, length)) break;
+    }
+    out[n++] = k < 4 ? all[k].is : key.at[i];
+    i += k < 4 ? (uint32_t)length : 1;
+  }
+  return (tsl__string){out, n};
+}
+
+/* An element that begins at `at`; false: there is none. */
+static bool read_head(tsl__mend *m, const tsl__mend_style *style, uint32_t at, head *out) {
+  uint32_t from = match(m, at, style->open), end;
+  *out = (head){{"", 0}, 0, TYPE_OPEN};
+  if (!from || (style->item && from < m->length && m->text[from] == '/')) return false;
+  if (style->inner[0]) { /* <arg_key>city</arg_key><arg_value> */
+    for (end = from; end < m->length && !strchr("<\n", m->text[end]); end++) continue;
+    out->key = (tsl__string){m->text + from, end - from};
+    uint32_t next = match(m, end, style->between), value;
+    if (!next) next = end;
+    value = match(m, tsl__mend_space(m, next), style->inner);
+    out->value = value ? value : next;
+    return true;
+  }
+  end = find(m, from, style->between);
+  if (end == m->length || end - from > 4096) return false;
+  out->value = end + (uint32_t)strlen(style->between);
+  if (style->item)
+    out->key = (tsl__string){m->text + from, end - from};
+  else
+    attributes(m, from, end, out);
+  out->key = plain_key(m, out->key);
+  return true;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Does something that may follow an element stand there? */
+static bool goes_on(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
+  uint32_t to;
+  at = tsl__mend_space(m, at);
+  return at == m->length || match(m, at, style->open) || tsl__mend_markup(m, at, &to);
+}
+
+/* The closing tag of the value at `at`: the first one with an element or the call's end behind it,
+ * as a string may hold the text of the tag. If none is like that, the first one. */
+static uint32_t closing_of(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
+  uint32_t first = find(m, at, style->close), n = (uint32_t)strlen(style->close);
+  if (style->nested || first == m->length || goes_on(m, style, first + n)) return first;
+  uint32_t stop = find(m, first, style->open);
+  for (uint32_t i = first, tries = 0; tries < 64; tries++) {
+    i = find(m, i + n, style->close);
+    if (i >= stop) return first;
+    if (goes_on(m, style, i + n)) return i;
+  }
+  return first;
+}
+
+/* Where the value that begins at `at` ends; *next: the byte behind its closing tag. */
+static uint32_t value_end(tsl__mend *m, const tsl__mend_style *style, uint32_t at, uint32_t *next) {
+  uint32_t close = closing_of(m, style, at), open = find(m, at, style->open);
+  tsl__string none = {"", 0};
+  if (close == m->length || open == m->length) m->work += m->length - at;
+  if (close < m->length && (open > close || style->nested)) {
+    *next = close + (uint32_t)strlen(style->close);
+    return close;
+  }
+  uint32_t end = tsl__mend_bound(m, at);
+  if (open < end) end = open;
+  tsl__mend_note(m, &m->notes, TSL__REPAIR_END, end, none);
+  *next = end;
+  while (end > at && strchr(" \t\r\n", m->text[end - 1])) end--;
+  return end;
+}
+
+/* Of the styles with a line break on each side, that is no part of it. */
+static tsl__string padded(const tsl__mend *m, const tsl__mend_style *style, uint32_t from,
+                          uint32_t to) {
+  bool pads = !strcmp(style->name, "qwen_xml");
+  if (pads && from < to && m->text[from] == '\n') from++;
+  if (pads && from < to && m->text[to - 1] == '\n') to--;
+  return (tsl__string){m->text + from, to - from};
+}
+
+static void typed_value(tsl__mend *m, const tsl__json *root, const tsl__json *schema, uint8_t type,
+                        tsl__string text, tsl__json *out) {
+  uint32_t at = (uint32_t)(text.at - m->text);
+  if (type == TYPE_STRING) {
+    out->kind = TSL__JSON_STRING;
+    out->text = text.at;
+    out->length = text.length;
+  } else if (type == TYPE_JSON) {
+    tsl__loose l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
+    tsl__json *value = tsl__loose_value(&l);
+    if (l.status != TSL_OK) m->status = l.status;
+    if (value)
+      out->kind = value->kind, out->text = value->text, out->length = value->length;
+    else
+      typed_value(m, root, schema, TYPE_STRING, text, out);
+    for (uint32_t i = 0; value && i < TSL__REPAIRS; i++)
+      if (l.found >> i & 1u)
+        tsl__mend_note(m, &m->notes, (tsl__repair)i, at + l.first[i], (tsl__string){"", 0});
+    if (value && value->kind >= TSL__JSON_ARRAY) out->items = value->items;
+  } else {
+    tsl__mend_bare_value(m, root, schema, text, at, out);
+  }
+}
+
+typedef TSL__VEC(tsl__json) values;
+
+static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__json *root,
+                         const tsl__json *schema, uint32_t at, uint32_t depth, uint8_t type,
+                         tsl__json *out);
+
+/* The closing tag at `at`, with the key that it names; 0: there is none. */
+static uint32_t closing(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
+  uint32_t to = match(m, at, style->close);
+  if (!to || !style->item) return to;
+  uint32_t end = find(m, to, ">");
+  return end < m->length ? end + 1 : m->length;
+}
+
+/* The value of an element of a nested style; the byte behind its closing tag. */
+static uint32_t nested_value(tsl__mend *m, const tsl__mend_style *style, const tsl__json *root,
+                             const tsl__json *schema, head h, uint32_t depth, tsl__json *out) {
+  head inner;
+  uint32_t kinds = tsl__mend_kinds(root, schema), at = h.value, next;
+  bool text = h.type == TYPE_STRING || h.type == TYPE_JSON;
+  if (!text && depth < NESTS_MAX &&
+      (h.type >= TYPE_OBJECT || read_head(m, style, tsl__mend_space(m, at), &inner))) {
+    uint8_t type = h.type ? h.type : (uint8_t)(kinds == 1u << TSL__JSON_ARRAY ? TYPE_ARRAY : 0);
+    at = tsl__mend_space(m, children(m, style, root, schema, at, depth + 1, type, out));
+    uint32_t to = closing(m, style, at);
+    if (!to) tsl__mend_note(m, &m->notes, TSL__REPAIR_END, at, (tsl__string){"", 0});
+    return to ? to : at;
+  }
+  uint32_t end = value_end(m, style, at, &next);
+  tsl__string content = padded(m, style, at, end);
+  if (style->item && !content.length && kinds && !(kinds >> TSL__JSON_STRING & 1u)) {
+    out->kind = kinds >> TSL__JSON_ARRAY & 1u ? TSL__JSON_ARRAY : TSL__JSON_OBJECT;
+    out->items = NULL;
+    out->length = 0;
+  } else {
+    typed_value(m, root, schema, h.type, content, out);
+  }
+  uint32_t to = closing(m, style, end);
+  return to ? to : next;
+}
+
+/* Elements from `at` on, as an object or an array; the byte behind the last one. */
+static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__json *root,
+                         const tsl__json *schema, uint32_t at, uint32_t depth, uint8_t type,
+                         tsl__json *out) {
+  values all = {0};
+  head h;
+  bool items = true;
+  uint32_t next, from;
+  while (m->status == TSL_OK && m->work <= m->work_max &&
+         read_head(m, style, from = tsl__mend_space(m, at), &h)) {
+    tsl__json one = {.key = h.key.at, .key_length = h.key.length, .offset = from};
+    bool item = style->item ? is(h.key, style->item) : !h.key.length;
+    const tsl__json *of = type == TYPE_ARRAY || (item && !type)
+                              ? tsl__mend_items(root, schema)
+                              : tsl__mend_property(root, schema, h.key);
+    items &= item;
+    if (style->nested) {
+      at = nested_value(m, style, root, of, h, depth, &one);
+    } else {
+      uint32_t end = value_end(m, style, h.value, &next);
+      typed_value(m, root, of, h.type, padded(m, style, h.value, end), &one);
+      at = next;
+    }
+    if (!tsl__vec_push(m->alloc, &all, one)) m->status = TSL_ERR_NO_MEMORY;
+  }
+  out->kind =
+      type == TYPE_ARRAY || (!type && depth && items && all.n) ? TSL__JSON_ARRAY : TSL__JSON_OBJECT;
+  out->length = (uint32_t)all.n;
+  out->items = all.n ? tsl__arena_copy(m->arena, all.at, all.n * sizeof *all.at) : NULL;
+  if (all.n && !out->items) m->status = TSL_ERR_NO_MEMORY, out->length = 0;
+  tsl__vec_free(m->alloc, &all);
+  return at;
+}
+
+tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
+                              const tsl__mend_tool *tool, uint32_t at, uint32_t *to) {
+  const tsl__json *schema = tool ? tool->parameters : NULL;
+  tsl__json *out = tsl__arena_alloc(m->arena, sizeof *out);
+  if (!out) return m->status = TSL_ERR_NO_MEMORY, NULL;
+  *out = (tsl__json){.kind = TSL__JSON_OBJECT};
+  *to = children(m, style, schema, schema, at, 0, TYPE_OBJECT, out);
+  return m->status == TSL_OK ? out : NULL;
+}

@@ -1,0 +1,375 @@
+/* mend_plan.c - what a reader of answers of no format needs of a preset and a request.
+ *
+ * Problem   A preset gives whole texts, such as `<tool_call>\n{"name": "{name}", "arguments": `. Of
+ *           these a model may write any part otherwise. What is there in nearly all cases is the
+ *           marker in front: <tool_call>.
+ * Idea      Of each text its core is kept: without white space around it, and without brackets of
+ *           JSON, which are read as JSON. How a call goes on behind its core is one of four kinds
+ *           (mend.h). A core that is made of tags alone also counts in parts.
+ * Example   of qwen3-coder: starts <tool_call><function= and <function=, elements in <parameter>;
+ *           markup </function></tool_call>, </function>, </tool_call>, <think>, </think>. Besides,
+ *           JSON with a name behind <tool_call>.
+ * Cost      Some microseconds for a preset; the schemas of the tools are copied.
+ * Tested by tests/programs/test_lenient.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+
+#include "compiler/tools/mend.h"
+
+#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
+
+typedef struct builder {
+  tsl__mend_plan *plan;
+  const tsl__json *preset;
+  const tsl_allocator *alloc;
+  TSL__VEC(tsl__mend_form) forms;
+  TSL__VEC(tsl__mend_text) texts;
+  bool failed;
+} builder;
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+static tsl__string trimmed(tsl__string s) {
+  while (s.length && is_space(s.at[0])) s.at++, s.length--;
+  while (s.length && is_space(s.at[s.length - 1])) s.length--;
+  return s;
+}
+
+/* Without brackets and fences in front: what ends JSON. */
+static tsl__string end_core(tsl__string s, bool json) {
+  s = trimmed(s);
+  while (json && s.length && strchr("}])` \n\"", s.at[0])) s.at++, s.length--;
+  return trimmed(s);
+}
+
+static uint32_t find(tsl__string s, const char *what) {
+  uint32_t n = (uint32_t)strlen(what);
+  for (uint32_t i = 0; i + n <= s.length; i++)
+    if (!memcmp(s.at + i, what, n)) return i;
+  return UINT32_MAX;
+}
+static tsl__string first_of(tsl__string s, uint32_t n) {
+  return (tsl__string){s.at, n < s.length ? n : s.length};
+}
+static tsl__string from_on(tsl__string s, uint32_t at) {
+  return at < s.length ? (tsl__string){s.at + at, s.length - at} : (tsl__string){"", 0};
+}
+
+/* In front of JSON: up to its first bracket or quote. */
+static tsl__string start_core(tsl__string s) {
+  uint32_t brace = find(s, "{");
+  if (brace != UINT32_MAX) s = first_of(s, brace);
+  s = trimmed(s);
+  if (s.length && s.at[s.length - 1] == '[') s.length--;
+  return trimmed(s);
+}
+
+static tsl__string copied(builder *b, tsl__string s) {
+  char *copy = tsl__arena_copy(b->plan->arena, s.at, s.length);
+  if (!copy) b->failed = true;
+  return (tsl__string){copy ? copy : "", copy ? s.length : 0};
+}
+
+static uint32_t count_of(const tsl__json *list) {
+  return !list ? 0
+         : list->kind == TSL__JSON_ARRAY
+             ? list->length
+             : (list->kind == TSL__JSON_STRING || list->kind == TSL__JSON_OBJECT);
+}
+static const tsl__json *one_of(const tsl__json *list, uint32_t i) {
+  return list->kind == TSL__JSON_ARRAY ? &list->items[i] : list;
+}
+static tsl__string text_at(const tsl__json *list, uint32_t i) {
+  const tsl__json *one = i < count_of(list) ? one_of(list, i) : NULL;
+  return one && one->kind == TSL__JSON_STRING ? (tsl__string){one->text, one->length}
+                                              : (tsl__string){"", 0};
+}
+
+/* ---- markup ---------------------------------------------------------------------------------- */
+
+static void add_one(builder *b, tsl__string text, tsl__mend_sign sign) {
+  for (size_t i = 0; i < b->texts.n; i++)
+    if (b->texts.at[i].text.length == text.length &&
+        !memcmp(b->texts.at[i].text.at, text.at, text.length))
+      return;
+  bool tag = text.length && strchr("<[]>", text.at[0]);
+  tsl__mend_text fresh = {copied(b, text), sign, !tag};
+  if (!text.length || b->failed) return;
+  tsl__bytes_add(&b->plan->first, (uint8_t)text.at[0]);
+  if (!tsl__vec_push(b->alloc, &b->texts, fresh)) b->failed = true;
+}
+
+/* The number of bytes of the tag at the beginning of a text; 0: there is none. */
+static uint32_t tag_length(tsl__string s) {
+  const char *end = s.length && s.at[0] == '<' ? memchr(s.at, '>', s.length) : NULL;
+  return end ? (uint32_t)(end - s.at) + 1 : 0;
+}
+
+/* A text; also each of its tags where it has nothing but tags. */
+static void add_text(builder *b, tsl__string text, tsl__mend_sign sign) {
+  uint32_t tags = 0;
+  tsl__string rest = text = trimmed(text);
+  add_one(b, text, sign);
+  for (uint32_t n; (n = tag_length(rest)); tags++) rest = trimmed(from_on(rest, n));
+  if (rest.length || tags < 2) return;
+  for (rest = text; rest.length; rest = trimmed(from_on(rest, tag_length(rest))))
+    add_one(b, first_of(rest, tag_length(rest)), sign);
+}
+
+static void add_list(builder *b, const tsl__json *list, tsl__mend_sign sign, bool json) {
+  for (uint32_t i = 0; i < count_of(list); i++)
+    add_text(b, json ? end_core(text_at(list, i), true) : text_at(list, i), sign);
+}
+
+static void add_messages(builder *b) {
+  const tsl__json *forms = GET(b->preset, "messages");
+  if (!forms || forms->kind != TSL__JSON_ARRAY) return;
+  b->plan->messages = true;
+  for (uint32_t i = 0; i < forms->length; i++) {
+    const tsl__json *form = &forms->items[i];
+    add_list(b, GET(form, "begin"), tsl__form_is_reasoning(form) ? TSL__SIGN_THINK : TSL__SIGN_TEXT,
+             false);
+    add_list(b, GET(form, "end"), TSL__SIGN_TEXT, false);
+  }
+  add_list(b, GET(b->preset, "message_separator"), TSL__SIGN_SEPARATOR, false);
+}
+
+static int longer_first(const void *a, const void *b) {
+  const tsl__mend_text *x = a, *y = b;
+  return (x->text.length < y->text.length) - (x->text.length > y->text.length);
+}
+
+static void add_texts(builder *b, bool json) {
+  const tsl__json *section = tsl__form_object(b->preset, "section"),
+                  *thinking = tsl__form_object(b->preset, "thinking"),
+                  *text = GET(b->preset, "text"), *calls = GET(b->preset, "calls");
+  for (uint32_t i = 0; section && i < count_of(GET(section, "begin")); i++)
+    add_text(b, start_core(text_at(GET(section, "begin"), i)), TSL__SIGN_SECTION);
+  if (section) add_list(b, GET(section, "end"), TSL__SIGN_SECTION_END, json);
+  for (uint32_t i = 0; i < calls->length; i++)
+    add_list(b, GET(&calls->items[i], "end"), TSL__SIGN_CALL_END, json);
+  b->plan->thinking = thinking != NULL;
+  if (thinking) {
+    add_list(b, GET(thinking, "begin"), TSL__SIGN_THINK, false);
+    add_list(b, GET(thinking, "end"), TSL__SIGN_THINK_END, false);
+    add_list(b, GET(thinking, "after"), TSL__SIGN_SKIP, false);
+  }
+  for (uint32_t i = 0; text && text->kind >= TSL__JSON_ARRAY && i < count_of(text); i++) {
+    add_list(b, GET(one_of(text, i), "begin"), TSL__SIGN_TEXT, false);
+    add_list(b, GET(one_of(text, i), "end"), TSL__SIGN_TEXT, false);
+  }
+  add_messages(b);
+  add_list(b, GET(b->preset, "end"), TSL__SIGN_SKIP, false);
+  if (b->texts.n) qsort(b->texts.at, b->texts.n, sizeof *b->texts.at, longer_first);
+}
+
+/* ---- forms ----------------------------------------------------------------------------------- */
+
+static void add_form(builder *b, tsl__mend_form form, tsl__string start) {
+  static const tsl__string empty = {"", 0};
+  form.start = copied(b, trimmed(start));
+  if (!form.after.at) form.after = empty;
+  if (!form.then.at) form.then = empty;
+  if (!form.id_prefix.at) form.id_prefix = empty;
+  if (form.start.length) tsl__bytes_add(&b->plan->first, (uint8_t)form.start.at[0]);
+  for (size_t i = 0; i < b->forms.n; i++) {
+    const tsl__mend_form *f = &b->forms.at[i];
+    if (f->kind == form.kind && f->start.length == form.start.length &&
+        f->after.length == form.after.length && f->style == form.style &&
+        !memcmp(f->start.at, form.start.at, form.start.length) &&
+        !memcmp(f->after.at, form.after.at, form.after.length))
+      return;
+  }
+  if (!tsl__vec_push(b->alloc, &b->forms, form)) b->failed = true;
+}
+
+/* JSON with a name, behind the section's begin or the call's. */
+static void add_envelopes(builder *b, const tsl__json *form) {
+  const tsl__json *section = tsl__form_object(b->preset, "section"), *begin;
+  tsl__string start = start_core(tsl__form_text(form, "begin"));
+  tsl__mend_form f = {.kind = TSL__MEND_ENVELOPE,
+                      .ends = end_core(text_at(GET(form, "end"), 0), true).length > 0};
+  if (start.length && tsl__has_name(start)) start.length = 0; /* xLAM's begin is the name */
+  if (!start.length && section) {
+    begin = GET(section, "begin");
+    f.ends = end_core(tsl__form_text(section, "end"), true).length > 0;
+    for (uint32_t i = 0; i < count_of(begin); i++) {
+      tsl__string core = start_core(text_at(begin, i));
+      if (core.length)
+        add_form(b, f, core);
+      else
+        b->plan->bare_envelope = true;
+    }
+    add_form(b, f, (tsl__string){"", 0});
+    return;
+  }
+  if (!start.length) b->plan->bare_envelope = true;
+  add_form(b, f, start);
+}
+
+/* The last tag of a start where others stand before it: they may be missing. */
+static tsl__string last_tag(tsl__string start) {
+  uint32_t i = start.length;
+  while (i && start.at[i - 1] != '<') i--;
+  bool closed = i && memchr(start.at + i, '>', start.length - i);
+  return i > 1 && !closed ? from_on(start, i - 1) : (tsl__string){"", 0};
+}
+
+/* In front of the name, and what stands behind it. */
+static void add_named(builder *b, const tsl__json *form, tsl__mend_form f) {
+  tsl__string begin = tsl__form_text(form, "begin"), then = text_at(GET(form, "then"), 0);
+  uint32_t at = find(begin, "{name}");
+  f.has_id = tsl__form_text(form, "id").length > 0;
+  f.id_first = f.has_id && at == UINT32_MAX;
+  f.id_prefix = copied(b, tsl__form_text(form, "id_prefix"));
+  tsl__string start = trimmed(first_of(begin, at)), after = from_on(begin, at + 6);
+  if (f.id_first) {
+    uint32_t name = find(then, "{name}");
+    start = begin;
+    f.then = copied(b, trimmed(first_of(then, name)));
+    after = from_on(then, name == UINT32_MAX ? then.length : name + 6);
+  } else {
+    f.then = copied(b, trimmed(then));
+  }
+  uint32_t quote = find(begin, "=\"");
+  if (f.kind == TSL__MEND_ELEMENTS && quote != UINT32_MAX) {
+    while (quote && !is_space(begin.at[quote - 1])) quote--;
+    start = trimmed(first_of(begin, quote));
+    f.attributes = true;
+  }
+  if (find(start, "functions.") + 10 == start.length) start.length -= 10;
+  f.after = copied(b, trimmed(after));
+  add_form(b, f, start);
+  if (f.kind == TSL__MEND_ELEMENTS && last_tag(start).length) add_form(b, f, last_tag(start));
+}
+
+static bool is_style(tsl__string style, const char *name) {
+  return style.length == strlen(name) && !memcmp(style.at, name, style.length);
+}
+
+/* The whole head of a call: does JSON hold its name? */
+static bool in_json(const builder *b, const tsl__json *form) {
+  const tsl__json *section = tsl__form_object(b->preset, "section");
+  tsl__string parts[] = {section ? text_at(GET(section, "begin"), 0) : (tsl__string){"", 0},
+                         tsl__form_text(form, "begin")};
+  for (int i = 0; i < 2; i++)
+    if (find(parts[i], "{\"") != UINT32_MAX && find(parts[i], "call:") == UINT32_MAX) return true;
+  return false;
+}
+
+static void add_call(builder *b, const tsl__json *form) {
+  tsl__string style = tsl__form_text(form, "style");
+  tsl__mend_form f = {.kind = TSL__MEND_JSON,
+                      .ends = count_of(GET(form, "end")) && text_at(GET(form, "end"), 0).length};
+  if (in_json(b, form)) {
+    add_envelopes(b, form);
+    return;
+  }
+  f.style = tsl__mend_style_of(style);
+  if (f.style) f.kind = TSL__MEND_ELEMENTS;
+  if (is_style(style, "gemma4")) f.quote = (tsl__string){"<|\"|>", 5};
+  if (is_style(style, "functiongemma")) f.quote = (tsl__string){"<escape>", 8};
+  if (is_style(style, "pythonic") || is_style(style, "pythonic_json")) {
+    f.kind = TSL__MEND_PYTHON;
+    f.ends = false;
+    add_form(b, f, (tsl__string){"", 0});
+    return;
+  }
+  add_named(b, form, f);
+}
+
+/* JSON with a name where the format has another way: behind the first tag of a section or a call.
+ */
+static void add_json_anyway(builder *b) {
+  const tsl__json *section = tsl__form_object(b->preset, "section"),
+                  *calls = GET(b->preset, "calls");
+  tsl__string parts[] = {section ? text_at(GET(section, "begin"), 0) : (tsl__string){"", 0},
+                         tsl__form_text(&calls->items[0], "begin")};
+  for (int i = 0; i < 2; i++) {
+    tsl__string s = trimmed(parts[i]);
+    uint32_t n = tag_length(s);
+    if (s.length && s.at[0] == '[' && memchr(s.at, ']', s.length))
+      n = (uint32_t)((const char *)memchr(s.at, ']', s.length) - s.at) + 1;
+    if (n > 2) add_form(b, (tsl__mend_form){.kind = TSL__MEND_ENVELOPE}, first_of(s, n));
+  }
+}
+
+/* The names of an envelope's members in the format: the last two in front of the arguments. */
+static void find_keys(builder *b) {
+  static const char *const names[] = {"\"name\"", "\"tool_name\""};
+  const tsl__json *calls = GET(b->preset, "calls"),
+                  *section = tsl__form_object(b->preset, "section");
+  tsl__string parts[] = {section ? text_at(GET(section, "begin"), 0) : (tsl__string){"", 0},
+                         tsl__form_text(&calls->items[0], "begin"),
+                         text_at(GET(&calls->items[0], "then"), 0)};
+  b->plan->name_key = (tsl__string){"", 0};
+  if (!in_json(b, &calls->items[0])) b->plan->name_key.at = NULL;
+  for (int p = 0; p < 3; p++) {
+    for (int i = 0; i < 2; i++)
+      if (find(parts[p], names[i]) != UINT32_MAX)
+        b->plan->name_key = (tsl__string){names[i] + 1, (uint32_t)strlen(names[i]) - 2};
+    if (find(parts[p], "\"arguments\"") != UINT32_MAX)
+      b->plan->arguments_key = (tsl__string){"arguments", 9};
+    if (find(parts[p], "\"parameters\"") != UINT32_MAX)
+      b->plan->arguments_key = (tsl__string){"parameters", 10};
+  }
+}
+
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+static void add_tools(builder *b, const tsl__request *request) {
+  tsl__mend_plan *p = b->plan;
+  p->tools = tsl__arena_alloc(p->arena, (request->count + 1) * sizeof *p->tools);
+  if (!p->tools) b->failed = true;
+  for (uint32_t i = 0; !b->failed && i < request->count; i++) {
+    const tsl__tool *tool = &request->tools[i];
+    const tsl__json *parameters =
+        tool->parameters ? tsl__json_copy(p->arena, tool->parameters) : NULL;
+    if (tool->parameters && !parameters) b->failed = true;
+    p->tools[p->tool_count++] = (tsl__mend_tool){copied(b, tool->name), parameters};
+  }
+  p->content = request->content != NULL;
+}
+
+static void free_arena(void *arena) { tsl__arena_free(arena); }
+
+static void fill(builder *b, const tsl__mend_source *from) {
+  tsl__mend_plan *p = b->plan;
+  const tsl__json *calls = GET(b->preset, "calls");
+  bool json = in_json(b, &calls->items[0]) ||
+              !tsl__mend_style_of(tsl__form_text(&calls->items[0], "style"));
+  add_tools(b, from->request);
+  add_texts(b, json);
+  for (uint32_t i = 0; i < calls->length; i++) add_call(b, &calls->items[i]);
+  add_json_anyway(b);
+  find_keys(b);
+  if (!from->thinking) p->thinking = false;
+  p->forms = tsl__arena_copy(p->arena, b->forms.at, b->forms.n * sizeof *b->forms.at);
+  p->texts = tsl__arena_copy(p->arena, b->texts.at, b->texts.n * sizeof *b->texts.at);
+  p->form_count = (uint32_t)b->forms.n;
+  p->text_count = (uint32_t)b->texts.n;
+  if (!p->forms || !p->texts) b->failed = true;
+}
+
+const tsl__mender *tsl__mend_plan_new(tsl__tags *t, tsl__exprs *x, const tsl__mend_source *from) {
+  tsl__arena *arena = tsl__exprs_alloc(x, sizeof *arena);
+  tsl__mend_plan *plan = tsl__exprs_alloc(x, sizeof *plan);
+  tsl__mender *mender = tsl__exprs_alloc(x, sizeof *mender);
+  bool made = arena && plan && mender;
+  if (made) {
+    tsl__arena_init(arena, tsl__exprs_allocator(x));
+    made = tsl__exprs_own(x, arena, free_arena);
+  }
+  if (!made) return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  *plan = (tsl__mend_plan){.arena = arena};
+  *mender = (tsl__mender){plan, tsl__mend_read};
+  builder b = {.plan = plan, .preset = from->preset, .alloc = arena->alloc};
+  fill(&b, from);
+  tsl__vec_free(b.alloc, &b.forms);
+  tsl__vec_free(b.alloc, &b.texts);
+  return b.failed ? tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory") : mender;
+}

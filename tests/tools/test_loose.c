@@ -1,0 +1,191 @@
+/* test_loose.c - JSON as models write it: what it is read as, and which repairs are noted; and
+ * parsers that mend: streams, tokens, and memory that runs out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/loose.h"
+
+#include "tests/support/byte_vocab.h"
+#include "tests/support/check.h"
+#include "tests/support/failing.h"
+#include "turnstile.h"
+
+#define BIT(repair) (1u << TSL__REPAIR_##repair)
+#define LIST(...) __VA_ARGS__
+
+static const struct {
+  const char *text, *json; /* json NULL: it is nothing */
+  uint32_t repairs;
+} values[] = {
+    {"{\"a\": [1, -2.5e3, \"x\"], \"b\": {}}", "{\"a\": [1, -2.5e3, \"x\"], \"b\": {}}", 0},
+    {"[]", "[]", 0},
+    {" true", "true", 0},
+    {"{'a': 'b'}", "{\"a\": \"b\"}", BIT(QUOTES)},
+    {"{a: 1}", "{\"a\": 1}", BIT(QUOTES)},
+    {"{\"a\": some words}", "{\"a\": \"some words\"}", BIT(QUOTES)},
+    {"[True, False, None]", "[true, false, null]", BIT(WORD)},
+    {"{\"a\": 1,}", "{\"a\": 1}", BIT(COMMA)},
+    {"[1 \"b\"]", "[1, \"b\"]", BIT(COMMA)},
+    {"[1,, 2]", "[1, 2]", BIT(COMMA)},
+    {"[1; 2]", "[1, 2]", 0},
+    {"{\"a\" = 1}", "{\"a\": 1}", BIT(COLON)},
+    {"[+1, .5, 2., 1_000, 007]", "[1, 0.5, 2, 1000, 7]", BIT(NUMBER)},
+    {"[1, 2", "[1, 2]", BIT(BRACKET)},
+    {"{\"a\": {\"b\": [1}", "{\"a\": {\"b\": [1]}}", BIT(BRACKET)},
+    {"{\"a\": [1, 2}}", "{\"a\": [1, 2]}", BIT(BRACKET)},
+    {"(1, 2)", "[1, 2]", BIT(BRACKET)},
+    {"{/* x */ \"a\": 1 // y\n}", "{\"a\": 1}", BIT(COMMENT)},
+    {"[\"a\nb\", \"\\'\", \"\\q\"]", "[\"a\\nb\", \"'\", \"\\\\q\"]", BIT(STRING)},
+    {"[\"say \"hi\" now\"]", "[\"say \\\"hi\\\" now\"]", BIT(STRING)},
+    {"[\"\\u00e9\\ud83d\\ude00\"]", "[\"\xC3\xA9\xF0\x9F\x98\x80\"]", 0},
+    {"[\"\\ud83d\"]", "[\"\xEF\xBF\xBD\"]", BIT(STRING)},
+    {"{\"a\": \"b}", "{\"a\": \"b\"}", LIST(BIT(QUOTES) | BIT(BRACKET))},
+    {"{\"a\": }", "{\"a\": null}", BIT(WORD)},
+    {"{\"a\": 1}}", "{\"a\": 1}", 0}, /* what stands behind it is not looked at */
+    {"{\"a\" 1}", NULL, 0},
+    {"{:}", NULL, 0},
+    {"", NULL, 0},
+};
+
+static tsl__loose reader(const char *text, tsl__arena *arena, const tsl_allocator *alloc) {
+  return (tsl__loose){.alloc = alloc, .arena = arena, .text = text, .stop = (uint32_t)strlen(text)};
+}
+
+static void values_are_read(void) {
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    tsl__arena arena;
+    tsl__arena_init(&arena, &tsl__malloc);
+    tsl__loose l = reader(values[i].text, &arena, &tsl__malloc);
+    tsl__out out = {.alloc = &tsl__malloc};
+    const tsl__json *v = tsl__loose_value(&l);
+    if (v) tsl__out_json(&out, v);
+    tsl__out_put(&out, "", 1);
+    const char *wanted = values[i].json ? values[i].json : "";
+    CHECKF(!strcmp(out.text.at, wanted), "%s: %s", values[i].text, out.text.at);
+    CHECKF(!v || l.found == values[i].repairs, "%s: repairs %x", values[i].text, l.found);
+    tsl__vec_free(&tsl__malloc, &out.text);
+    tsl__arena_free(&arena);
+  }
+}
+
+/* No input makes it recurse, and 256 levels are the most. */
+static void deep_values_are_not(void) {
+  char text[1200];
+  for (uint32_t depth = 250; depth <= 1100; depth += 850) {
+    tsl__arena arena;
+    tsl__arena_init(&arena, &tsl__malloc);
+    memset(text, '[', depth);
+    text[depth] = 0;
+    tsl__loose l = reader(text, &arena, &tsl__malloc);
+    CHECK((tsl__loose_value(&l) != NULL) == (depth == 250) && l.status == TSL_OK);
+    tsl__arena_free(&arena);
+  }
+}
+
+/* ---- parsers --------------------------------------------------------------------------------- */
+
+static const char request[] =
+    "{\"tools\": [{\"type\": \"function\", \"function\": {\"name\": \"f\", \"parameters\": "
+    "{\"type\": \"object\", \"properties\": {\"n\": {\"type\": \"integer\"}, \"s\": {\"type\": "
+    "\"string\"}}, \"additionalProperties\": false}}}]}";
+
+static tsl_grammar *grammar(const char *preset) {
+  const tsl_tools_options options = {.preset = preset, .lenient = true};
+  tsl_grammar *g = NULL;
+  CHECK(tsl_grammar_tools(vocab, request, strlen(request), &options, NULL, &g, NULL) == TSL_OK);
+  return g;
+}
+
+static const struct {
+  const char *preset, *text, *streamed; /* streamed: all parts, in pieces */
+} answers[] = {
+    {"qwen3", "Hi <tool_call>{'name': 'f', 'arguments': {'n': 3,}}", "T(Hi )C(f)A({\"n\": 3})E"},
+    {"qwen3", "<think>x<tool_call>{\"name\": \"f\", \"arguments\": {\"n\": 3",
+     "R(x<tool_call>{\"name\": \"f\", \"arguments\": {\"n\": 3)C(f)A({\"n\": 3})E"},
+    {"qwen3-coder", "<function=f><parameter=n>3<parameter=s>x", "C(f)A({\"n\": 3, \"s\": \"x\"})E"},
+    {"kimi-k2",
+     "<|tool_calls_section_begin|><|tool_call_begin|>f:0<|tool_call_argument_begin|>{\"n\": 3}",
+     "C(f)I(f:0)A({\"n\": 3})E"},
+    {"qwen3",
+     "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>\n"
+     "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 2}\n</tool_call>",
+     "C(f)A({\"n\": 1})EC(f)A({\"n\": 2})E"},
+    {"qwen3", "only text </think>", "T(only text )R(only text )"},
+};
+
+static void note_parts(tsl_parser *p, char *out, tsl_part_kind *last) {
+  static const char letters[] = "TRCIAE";
+  tsl_part part;
+  while (tsl_parser_next(p, &part)) {
+    size_t n = strlen(out);
+    if (part.kind == *last && part.kind <= TSL_PART_REASONING)
+      n--; /* goes on */
+    else
+      n += (size_t)sprintf(out + n, "%c%s", letters[part.kind],
+                           part.kind == TSL_PART_CALL_END ? "" : "(");
+    if (part.kind != TSL_PART_CALL_END) sprintf(out + n, "%.*s)", (int)part.length, part.text);
+    *last = part.kind;
+  }
+}
+
+/* As a whole, byte by byte, and token by token: the same parts, and the same JSON. */
+static void streams_are_one(void) {
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    tsl_grammar *g = grammar(answers[i].preset);
+    const char *text = answers[i].text;
+    size_t n = strlen(text);
+    char whole[4096] = "";
+    for (int way = 0; way < 3 && g; way++) {
+      tsl_parser *p = NULL;
+      char parts[4096] = "";
+      tsl_part_kind last = TSL_PART_TAG;
+      CHECK(tsl_parser_new(g, NULL, &p) == TSL_OK);
+      if (way == 0) CHECK(tsl_parser_text(p, text, n) == TSL_OK);
+      for (size_t k = 0; way && k < n; k++) {
+        CHECK((way == 1 ? tsl_parser_text(p, text + k, 1)
+                        : tsl_parser_token(p, (uint8_t)text[k])) == TSL_OK);
+        note_parts(p, parts, &last);
+        CHECK(tsl_parser_json(p) != NULL);
+      }
+      CHECK(tsl_parser_finish(p) == TSL_OK && tsl_parser_text(p, "x", 1) == TSL_ERR_STATE);
+      note_parts(p, parts, &last);
+      CHECKF(!strcmp(parts, answers[i].streamed) || way == 0, "%s: %s", text, parts);
+      const char *json = tsl_parser_json(p);
+      if (!way) snprintf(whole, sizeof whole, "%s", json);
+      CHECKF(!strcmp(whole, json) && strstr(json, "\"repairs\""), "%s: %s", text, json);
+      tsl_parser_free(p);
+    }
+    tsl_grammar_release(g);
+  }
+}
+
+/* The nth allocation fails: an error, and nothing is lost or held. */
+static void faults_are_survived(void) {
+  tsl_grammar *g = grammar("qwen3");
+  const char *text = answers[0].text;
+  long n = 0;
+  for (bool done = false; !done && n < 10000; n++) {
+    failing f = {n, 0};
+    tsl_allocator alloc = failing_allocator(&f);
+    tsl_parser *p = NULL;
+    tsl_status status = tsl_parser_new(g, &alloc, &p);
+    if (status == TSL_OK) status = tsl_parser_text(p, text, strlen(text));
+    if (status == TSL_OK) status = tsl_parser_finish(p);
+    done = status == TSL_OK && tsl_parser_json(p) && f.left >= 0;
+    CHECK(done || status == TSL_ERR_NO_MEMORY || status == TSL_OK);
+    tsl_parser_free(p);
+    CHECK(f.held == 0);
+  }
+  CHECK(n > 20 && n < 10000);
+  tsl_grammar_release(g);
+}
+
+int main(void) {
+  make_vocab();
+  RUN(values_are_read, "and what was mended is noted");
+  RUN(deep_values_are_not, "past 256 levels");
+  RUN(streams_are_one, "whole, byte by byte, token by token");
+  RUN(faults_are_survived, "each allocation once");
+  tsl_vocab_release(vocab);
+  return tsl_test_end();
+}
