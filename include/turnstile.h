@@ -878,6 +878,21 @@ typedef struct tsl_draw {
 TSL_API tsl_status tsl_sampler_draw(tsl_sampler *sampler, const float *logits, size_t width,
                                     const uint32_t *mask, tsl_draw *out);
 
+typedef struct tsl_stage_left {
+  tsl_stage stage;
+  uint32_t left; /* tokens that it left; where no cut-off ran yet, some may have a logit of -inf */
+} tsl_stage_left;
+
+/* What the next tsl_sampler_draw draws from: the probability of each token after all stages, 0
+ * where it was cut. `probabilities` has room for `width`; they sum to 1. `left` says for each stage
+ * that does something, in their order, what it left. *count: in, the room of `left` (13 is always
+ * enough); out, the stages. Both may be NULL. Nothing moves on: no random number is used up, and
+ * mirostat learns nothing. Arguments and errors as in tsl_sampler_draw.
+ * Cost: that of a draw, and an exponential for each token that is left. */
+TSL_API tsl_status tsl_sampler_distribution(tsl_sampler *sampler, const float *logits, size_t width,
+                                            const uint32_t *mask, double *probabilities,
+                                            tsl_stage_left *left, size_t *count);
+
 /* ---- 6a. What the model wanted --------------------------------------------------------------- */
 
 typedef struct tsl_token_logprob {
@@ -1611,6 +1626,15 @@ TSL_API tsl_status tsl_tools_write(tsl_vocab *vocab, const char *request, size_t
 /* The name and the text (JSON, NUL-terminated, static) of preset `index`, from 0. false after the
  * last one. */
 TSL_API bool tsl_tools_preset(size_t index, const char **name, const char **json);
+
+/* The preset that goes with a chat template: Jinja, or a tokenizer_config.json that has one. The
+ * template is searched for the markup of calls, and not run.
+ * *preset: its name (static), NULL: unknown. *count: in, the room of `near_presets`; out, how many
+ * other presets share markup with the template. Both may be NULL.
+ * Errors: SCHEMA (a JSON object without a "chat_template"), ARGUMENT, NO_MEMORY. Cost: some 50
+ * searches of the text. Threads: any. */
+TSL_API tsl_status tsl_tools_template(const char *text, size_t length, const char **preset,
+                                      const char **near_presets, size_t *count);
 
 /* Reads an answer back: text or tokens in, parts out, by the grammar's own states. For grammars of
  * tsl_grammar_tags and tsl_grammar_tools. Threads: one at a time. */

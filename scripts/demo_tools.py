@@ -6,7 +6,7 @@ what the parser makes of it.
 
 The model is played by a script: what it wants to write stands below, and includes two mistakes.
 Where it wants what the grammar does not allow, it is stopped there. Then the whole answer is read
-back, and PyPI jsonschema judges the arguments.
+back, and PyPI jsonschema judges the arguments. At last an answer that nobody constrained is mended.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -50,6 +50,12 @@ WANTED = [
         True,
     ),
 ]
+
+
+BROKEN = (
+    "Let me see.\n```json\n<tool_call>{'name': 'get_weather', 'arguments': {\"city\": \"Paris\", "
+    '"days": "3", "unit": None,}'
+)
 
 
 def parse(tool, text, *more):
@@ -138,7 +144,21 @@ def main():
         f"PyPI jsonschema says: the arguments of {len(answer['calls'])} calls are "
         f"{'not valid' if errors else 'valid'}"
     )
-    return 0 if good else 1
+    return 0 if good and mended(tool) else 1
+
+
+def mended(tool):
+    """An answer with a bracket, quotes, a closing tag and a code fence that are wrong."""
+    print(f"\nan answer that nobody constrained: {json.dumps(BROKEN)}")
+    _, _, error = parse(tool, BROKEN, "--strict")
+    print("  strictly:", error.strip())
+    code, whole, _ = parse(tool, BROKEN, "--lenient")
+    answer = json.loads(whole)
+    print("  with --lenient:", json.dumps(answer["calls"][0]["arguments"]))
+    notes = answer["repairs"] + answer["calls"][0]["repairs"]
+    for note in sorted(notes, key=lambda n: n["at"]):
+        print(f"    mended at byte {note['at']}: {note['repair']}")
+    return code == 0 and answer["calls"][0]["arguments"]["city"] == "Paris"
 
 
 if __name__ == "__main__":

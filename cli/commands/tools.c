@@ -18,7 +18,7 @@
 #define TOKENS_MAX 8000u /* of one answer: one that is brought to its end takes fewer */
 
 typedef struct settings {
-  const char *preset, *tools, *choice, *parse, *vocab, *vocab_cache, *tags;
+  const char *preset, *tools, *choice, *parse, *vocab, *vocab_cache, *tags, *jinja;
   int parallel;
   tsl_thinking thinking;
   bool list, compile, stream, null, masks, strict, lenient;
@@ -31,6 +31,7 @@ typedef struct settings {
 static bool set_preset(void *to, const char *v) { return ((settings *)to)->preset = v, true; }
 static bool set_tools(void *to, const char *v) { return ((settings *)to)->tools = v, true; }
 static bool set_tags(void *to, const char *v) { return ((settings *)to)->tags = v, true; }
+static bool set_template(void *to, const char *v) { return ((settings *)to)->jinja = v, true; }
 static bool set_choice(void *to, const char *v) { return ((settings *)to)->choice = v, *v != 0; }
 static bool set_parse(void *to, const char *v) { return ((settings *)to)->parse = v, true; }
 static bool set_vocab(void *to, const char *v) { return ((settings *)to)->vocab = v, *v != 0; }
@@ -139,6 +140,11 @@ static const cli_option table[] = {
      set_masks},
     {"--compile", NULL, "compile, and say how long it and the first mask took", set_compile},
     {"--list", NULL, "list the presets", set_list},
+    {"--template", "F",
+     "say which preset goes with a chat template: Jinja, or a tokenizer_config.json; exit code 1 "
+     "if "
+     "it is unknown",
+     set_template},
 };
 
 /* ---- compiling ------------------------------------------------------------------------------- */
@@ -236,6 +242,34 @@ static int list_presets(void) {
   const char *name, *json;
   for (size_t i = 0; tsl_tools_preset(i, &name, &json); i++) puts(name);
   return CLI_OK;
+}
+
+/* {"preset": NAME or null, "near": [NAME, ...]} */
+static int find_template(const char *path) {
+  const char *preset, *others[16];
+  size_t count = sizeof others / sizeof *others;
+  cli_text text = {0};
+  if (!cli_read(path, &text)) return CLI_BAD;
+  tsl_status status = tsl_tools_template(text.at, text.length, &preset, others, &count);
+  cli_text_free(&text);
+  if (status == TSL_ERR_SCHEMA)
+    return cli_complain("%s: the JSON has no chat_template", cli_file_name(path));
+  if (status != TSL_OK) return cli_complain("tools: %s", tsl_status_name(status));
+  fputs("{\"preset\": ", stdout);
+  if (preset)
+    json_out_string(preset, strlen(preset));
+  else
+    fputs("null", stdout);
+  fputs(", \"near\": [", stdout);
+  for (size_t i = 0; i < count; i++) {
+    if (i) fputs(", ", stdout);
+    json_out_string(others[i], strlen(others[i]));
+  }
+  puts("]}");
+  if (!preset)
+    cli_complain("%s: no preset is known for this template; see docs/tools.md to write one",
+                 cli_file_name(path));
+  return preset ? CLI_OK : CLI_NO;
 }
 
 static int time_compile(job *j) {
@@ -617,6 +651,8 @@ static int run(int argc, char **argv) {
     code = cli_complain("tools: %s is no option", arguments.rest[0]);
   else if (o.list)
     code = list_presets();
+  else if (o.jinja)
+    code = find_template(o.jinja);
   else if (!o.tags && (!o.preset || !o.tools))
     code = cli_complain("tools: give --preset and --tools, or --tags");
   else if (o.tags &&

@@ -21,6 +21,8 @@
 
 #include <stdio.h>
 
+#define NOTES_MAX 64u /* of a call, and of what is no call */
+
 static const char *const repair_names[TSL__REPAIRS] = {"spelling",
                                                        "word",
                                                        "quotes",
@@ -52,6 +54,7 @@ static const tsl__string none = {"", 0};
 void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t at,
                     tsl__string text) {
   tsl__note fresh = {repair, at, text};
+  if (to->n >= NOTES_MAX) return;
   for (size_t i = 0; i < to->n; i++) /* the first of each kind */
     if (to->at[i].repair == repair && to->at[i].text.length == text.length &&
         !memcmp(to->at[i].text.at, text.at, text.length))
@@ -169,6 +172,7 @@ typedef struct pass {
   tsl__out content, reasoning;
   bool thinking; /* text is thinking */
   bool anywhere; /* calls may stand without markup */
+  bool endless;  /* no end of thinking stands further on */
 } pass;
 
 static void strip(tsl__out *o) {
@@ -190,9 +194,11 @@ static uint32_t thinking_end(const tsl__mend *m, uint32_t at, uint32_t *to) {
 
 /* A block of thinking from `at` on: up to its end, or to the first call. */
 static uint32_t think(tsl__mend *m, pass *p, uint32_t at) {
-  uint32_t to, end = m->plan->messages ? m->length : thinking_end(m, at, &to);
+  bool look = !m->plan->messages && !p->endless;
+  uint32_t to, end = look ? thinking_end(m, at, &to) : m->length;
   p->thinking = true;
   if (end == m->length) {
+    p->endless = true;
     if (!m->plan->messages) tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, at, none);
     return at;
   }
@@ -249,12 +255,15 @@ static uint32_t calls_here(tsl__mend *m, const pass *p, uint32_t at) {
   uint32_t to = 0;
   char c = m->text[at];
   if (m->work > m->work_max || !m->plan->tool_count) return 0;
-  if (tsl__bytes_has(&m->plan->first, (uint8_t)c) || m->first ||
-      (m->in_section && (c == '{' || c == '[' || name_byte(c))))
-    to = tsl__mend_calls(m, at);
+  bool word = name_byte(c) && (!at || !name_byte(m->text[at - 1]));
+  bool tried = tsl__bytes_has(&m->plan->first, (uint8_t)c) || m->first ||
+               (m->in_section && (c == '{' || c == '[' || word));
+  if (tried) to = tsl__mend_calls(m, at);
+  tried |= p->anywhere;
   if (!to && c == '`' && m->length - at > 3 && !memcmp(m->text + at, "```", 3))
     to = fenced_calls(m, at);
   if (!to && may_begin(m, p, at)) to = tsl__mend_bare(m, at);
+  if (!to && tried) m->work += 16 + m->plan->tool_count / 16; /* names were compared */
   return to;
 }
 

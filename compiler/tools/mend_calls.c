@@ -423,22 +423,31 @@ static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) 
   return to;
 }
 
+/* Behind the end of a list, where one began. */
+static uint32_t past_list(const tsl__mend *m, uint32_t end, bool list) {
+  uint32_t at = tsl__mend_space(m, end);
+  return end && list && byte_at(m, at) == ']' ? at + 1 : end;
+}
+
 /* Calls of Python's in a row, in a list or without. */
 static uint32_t read_python(tsl__mend *m, uint32_t at) {
   uint32_t end = 0, to;
+  bool list = false;
   for (;;) {
     tsl__string name;
     const tsl__mend_tool *tool;
     uint32_t from = tsl__mend_space(m, at);
-    while (byte_at(m, from) == ',' || byte_at(m, from) == ';' || byte_at(m, from) == '[')
+    while (byte_at(m, from) == ',' || byte_at(m, from) == ';' || byte_at(m, from) == '[') {
+      list |= m->text[from] == '[';
       from = tsl__mend_space(m, from + 1);
+    }
     uint32_t behind = read_name(m, from, '(', &name);
     uint32_t paren = tsl__mend_space(m, behind);
     if (!name.length || byte_at(m, paren) != '(' || (m->bare && !tsl__mend_tool_of(m, name)))
-      return end;
+      return past_list(m, end, list);
     name = known_name(m, name, from, &tool);
     tsl__json *value = read_json(m, paren + 1, none, as_call, &to);
-    if (!value) return end;
+    if (!value) return past_list(m, end, list);
     tsl__mend_add(m, name, none, tsl__mend_object(m, tool, value, paren), from);
     if (m->status != TSL_OK) return 0;
     at = end = to;

@@ -485,14 +485,19 @@ static tsl_status run_stages(tsl_sampler *s) {
   return status;
 }
 
+/* How many tokens are left. */
+static uint32_t left_of(const tsl__candidates *c, uint32_t allowed) {
+  uint32_t n = (uint32_t)c->n;
+  if (c->dense) n += (uint32_t)(c->mask == c->own ? tsl_mask_count(c->mask, c->width) : allowed);
+  return n;
+}
+
 static void draw(tsl_sampler *s, tsl_draw *d) {
   tsl__candidates *c = &s->candidates;
   double mass = tsl__candidates_mass(c), weight = 0;
   d->token = tsl__candidates_pick(c, tsl__rng_uniform(s->options.seed, s->draws) * mass, &weight);
   d->probability = weight / mass;
-  d->kept = (uint32_t)c->n;
-  if (c->dense)
-    d->kept += (uint32_t)(c->mask == c->own ? tsl_mask_count(c->mask, c->width) : d->allowed);
+  d->kept = left_of(c, d->allowed);
 }
 
 /* The error of the surprise moves its bound (Basu et al. 2021, algorithm 2). */
@@ -515,5 +520,40 @@ tsl_status tsl_sampler_draw(tsl_sampler *sampler, const float *logits, size_t wi
   if (sampler->options.legal_mass) d.legal_mass = tsl__legal_mass(logits, width, mask);
   sampler->draws++;
   *out = d;
+  return TSL_OK;
+}
+
+/* ---- the whole distribution ------------------------------------------------------------------ */
+
+/* The weight of a candidate against the anchor, in (0, 1]. */
+static double weight_of(const tsl__candidates *c, float logit) {
+  return tsl__exp((double)c->scale * ((double)logit - (double)c->anchor));
+}
+
+static void spread_out(const tsl__candidates *c, double *out) {
+  double sum = 0;
+  for (size_t t = 0; t < c->width; t++)
+    if ((out[t] = c->dense && tsl_mask_has(c->mask, (tsl_token)t) ? weight_of(c, c->logits[t]) : 0))
+      sum += out[t];
+  for (size_t i = 0; i < c->n; i++) sum += out[c->id[i]] = weight_of(c, c->logit[i]);
+  for (size_t t = 0; t < c->width; t++) out[t] /= sum;
+}
+
+tsl_status tsl_sampler_distribution(tsl_sampler *sampler, const float *logits, size_t width,
+                                    const uint32_t *mask, double *probabilities,
+                                    tsl_stage_left *left, size_t *count) {
+  uint32_t allowed;
+  size_t room = left && count ? *count : 0, n = 0;
+  if (!sampler || !logits || !probabilities || !width || width > TSL_MAX_VOCAB)
+    return TSL_ERR_ARGUMENT;
+  tsl_status status = begin(sampler, logits, width, mask, &allowed);
+  for (uint32_t i = 0; status == TSL_OK && i < sampler->stage_count; i++) {
+    status = tsl__sampler_stage(sampler, sampler->stages[i]);
+    if (n < room)
+      left[n++] = (tsl_stage_left){sampler->stages[i], left_of(&sampler->candidates, allowed)};
+  }
+  if (status != TSL_OK) return status;
+  spread_out(&sampler->candidates, probabilities);
+  if (count) *count = n;
   return TSL_OK;
 }

@@ -445,7 +445,7 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         ["name", "encoded"],
     ),
     ("llama3", '<|python_tag|>get_weather(city="Paris", days=3)', "", "", [PARIS], None),
-    ("llama3", '[get_weather("Paris", 3)]', "", "", [PARIS], ["position", "begin"]),
+    ("llama3", '[get_weather("Paris", 3)]', "", "", [PARIS], ["position"]),
     (
         "llama3",
         '```json\n{"name": "get_weather", "parameters": {"city": "Paris", "days": "3"}}\n```',
@@ -496,7 +496,7 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         "",
         "",
         [META],
-        ["end"],
+        ["spelling"],
     ),
     ("lfm2", '[get_weather(city="Paris", days=3)]', "", "", [PARIS], ["begin"]),
     (
@@ -556,7 +556,7 @@ def streamed(folder, request, seed):
     """The parts of a stream are the whole: text at least as long, calls the same."""
     r = random.Random(seed)
     answer = folder / "answer.txt"
-    for preset, _, text, _ in r.sample(list(corpus(seed)), 40):
+    for preset, _, text, _ in r.sample(list(corpus(seed)), 20):
         answer.write_bytes(text.encode())
         command = [CLI, "tools", "--preset", preset, "--tools", request, "--parse", answer]
         whole, parts = (

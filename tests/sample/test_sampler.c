@@ -153,6 +153,36 @@ static void order_of_cut_offs(void) {
   CHECK(probabilities(cat, 6, sampler_of(5, 2, 0, 1, 0.1f), p) == 5);
 }
 
+/* What is said of a draw before it is made: its probability, how many are left, and nothing moves.
+ */
+static void distributions_are_drawn_from(void) {
+  enum { WIDTH = 3000 };
+  static float row[WIDTH];
+  static double p[WIDTH], again[WIDTH];
+  uint64_t state = 5;
+  for (int round = 0; round < 40; round++) {
+    tsl_stage_left left[13];
+    size_t count = 13;
+    tsl_draw d;
+    double sum = 0;
+    tsl_sampler *s = sampler_of((uint64_t)round, 0.5f + 0.05f * (float)round, round % 3 ? 0 : 40,
+                                round % 2 ? 0.9f : 1, round % 5 ? 0 : 0.05f);
+    for (int i = 0; i < WIDTH; i++) row[i] = (float)(tsl_test_random(&state) % 10000) / 1000.0f;
+    CHECK(tsl_sampler_distribution(s, row, WIDTH, NULL, p, left, &count) == TSL_OK);
+    CHECK(tsl_sampler_distribution(s, row, WIDTH, NULL, again, NULL, NULL) == TSL_OK);
+    CHECK(!memcmp(p, again, sizeof p));
+    CHECK(tsl_sampler_draw(s, row, WIDTH, NULL, &d) == TSL_OK);
+    uint32_t kept = 0;
+    for (int i = 0; i < WIDTH; i++) sum += p[i], kept += p[i] > 0;
+    CHECKF(fabs(sum - 1) < 1e-9 && kept == d.kept, "%g, %u of %u", sum, kept, d.kept);
+    CHECKF(fabs(p[d.token] - d.probability) < 1e-5 * d.probability, "%g %g", p[d.token],
+           d.probability);
+    for (size_t i = 1; i < count; i++) CHECK(left[i].left <= left[i - 1].left);
+    CHECK(!count || left[count - 1].left == d.kept);
+    tsl_sampler_free(s);
+  }
+}
+
 static void golden_greedy(void) {
   static const float weather[8] = {3.10f, 2.40f, 1.90f, 1.20f, 0.90f, 0.40f, -0.20f, -0.80f};
   static const float ties[5] = {1, 7, -0.0f, 7, 7};
@@ -603,6 +633,7 @@ int main(int argc, char **argv) {
   RUN(uniform_is_uniform, "uniform numbers: chi-square, range, streams");
   RUN(golden_temperature, "worked examples: temperature");
   RUN(golden_cut_offs, "worked examples: top-k, top-p, min-p");
+  RUN(distributions_are_drawn_from, "the probability of each draw, before it");
   RUN(golden_greedy, "worked examples: greedy, ties, legal mass");
   RUN(order_of_cut_offs, "temperature, then top-k, then top-p");
   RUN(against_reference, "random rows up to 32,000 against sorting");

@@ -159,6 +159,30 @@ static void streams_are_one(void) {
   }
 }
 
+/* Texts that begin what never comes, a thousand times over: linear work. */
+static void long_texts_are_read(void) {
+  static const char *const pieces[] = {"<think>",
+                                       "<tool_call>",
+                                       "{\"name\": \"",
+                                       "[{\"name\": 1, ",
+                                       "<tool_call>{\"name\": \"f\", \"arguments\": {",
+                                       "```json\n{",
+                                       "f(",
+                                       "</think>",
+                                       "<function=f><parameter=n>",
+                                       "{\"name\": \"f\", \"arguments\": {\"a\": 1}}, "};
+  tsl_grammar *g = grammar("qwen3");
+  for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    tsl_parser *p = NULL;
+    CHECK(tsl_parser_new(g, NULL, &p) == TSL_OK);
+    for (int k = 0; k < 4000; k++)
+      CHECK(tsl_parser_text(p, pieces[i], strlen(pieces[i])) == TSL_OK);
+    CHECK(tsl_parser_finish(p) == TSL_OK && tsl_parser_json(p) != NULL);
+    tsl_parser_free(p);
+  }
+  tsl_grammar_release(g);
+}
+
 /* The nth allocation fails: an error, and nothing is lost or held. */
 static void faults_are_survived(void) {
   tsl_grammar *g = grammar("qwen3");
@@ -185,6 +209,7 @@ int main(void) {
   RUN(values_are_read, "and what was mended is noted");
   RUN(deep_values_are_not, "past 256 levels");
   RUN(streams_are_one, "whole, byte by byte, token by token");
+  RUN(long_texts_are_read, "in linear time");
   RUN(faults_are_survived, "each allocation once");
   tsl_vocab_release(vocab);
   return tsl_test_end();

@@ -151,6 +151,24 @@ static PyObject *count_mask(PyObject *module, PyObject *mask) {
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
+/* (name or None, [names of others]) */
+static PyObject *find_template(PyObject *module, PyObject *text) {
+  const char *bytes, *preset, *others[16];
+  size_t count = sizeof others / sizeof *others;
+  Py_ssize_t length;
+  (void)module;
+  if (core_text(text, "the template", &bytes, &length) < 0) return NULL;
+  tsl_status status = tsl_tools_template(bytes, (size_t)length, &preset, others, &count);
+  if (status != TSL_OK) return core_raise(status, NULL, "the JSON has no chat_template");
+  PyObject *list = PyList_New(0);
+  for (size_t i = 0; list && i < count; i++) {
+    PyObject *one = PyUnicode_FromString(others[i]);
+    if (!one || PyList_Append(list, one) < 0) Py_CLEAR(list);
+    Py_XDECREF(one);
+  }
+  return list ? Py_BuildValue("zN", preset, list) : NULL;
+}
+
 static PyObject *tool_presets(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
   PyObject *dict = PyDict_New();
@@ -185,6 +203,9 @@ static PyMethodDef functions[] = {
      "count_mask(mask, /)\n--\n\nHow many tokens a mask allows (all rows together)."},
     {"_write_tools", core_write_tools, METH_VARARGS, NULL},
     {"_end_compiles", core_end_compiles, METH_NOARGS, NULL},
+    {"_find_template", find_template, METH_O,
+     "_find_template(text, /)\n--\n\nThe preset of a chat template, or None, and the presets that "
+     "share markup with it."},
     {"tool_presets", tool_presets, METH_NOARGS,
      "tool_presets()\n--\n\nThe presets of Grammar.tools: a dict from name to JSON text, which can "
      "be changed and given in a name's place."},

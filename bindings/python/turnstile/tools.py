@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 
-from turnstile._core import Parser
+from turnstile._core import Parser, _find_template
 from turnstile.grammar import Grammar
 
 __all__ = ["Tools"]
@@ -27,6 +27,16 @@ class Tools:
         self._options = {"preset": preset, **options}
         self.grammar = Grammar.tools(vocab, request, **self._options)
         self._mending = None
+
+    @staticmethod
+    def from_template(text):
+        """The preset that goes with a chat template, and others that share markup with it.
+
+        text     Jinja, or a tokenizer_config.json that has a chat_template
+        returns  (name, [names]); the name is None where no preset is known to read what the model
+                 writes
+        """
+        return _find_template(text)
 
     def parser(self, lenient=False):
         """A Parser: text or tokens in, parts out. A lenient one refuses nothing."""

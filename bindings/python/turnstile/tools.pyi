@@ -1,4 +1,4 @@
-from typing import Any, Dict, List, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from turnstile import _core
 from turnstile.grammar import Grammar
@@ -14,5 +14,7 @@ class Tools:
         preset: str,
         **options: Any,
     ) -> None: ...
+    @staticmethod
+    def from_template(text: Union[str, bytes]) -> Tuple[Optional[str], List[str]]: ...
     def parser(self, lenient: bool = False) -> _core.Parser: ...
     def read(self, text: Union[str, bytes], *, lenient: bool = False) -> Dict[str, Any]: ...
