@@ -127,8 +127,9 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   g->json = s->kind == SOURCE_SCHEMA && !settings->any_spelling;
   g->logits = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->logits);
   g->biased = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->biased);
-  g->model = settings->model ? settings->model : ngram_new(s->vocab);
-  tsl_status status = g->model ? tsl_matcher_new(s->grammar, NULL, &g->matcher) : TSL_ERR_NO_MEMORY;
+  if (!settings->real) g->model = settings->model ? settings->model : ngram_new(s->vocab);
+  tsl_status status = g->model || settings->real ? tsl_matcher_new(s->grammar, NULL, &g->matcher)
+                                                 : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl_budget_new(s->grammar, NULL, &g->budget);
   if (status == TSL_OK) status = tsl_sampler_new(&settings->sampler, NULL, &g->sampler);
   if (status != TSL_OK) {
@@ -161,7 +162,12 @@ void generation_close(generation *g) {
 void generation_restart(generation *g) {
   tsl_matcher_reset(g->matcher);
   tsl_sampler_restart(g->sampler);
-  g->state = ngram_start(g->model);
+  if (g->settings->real)
+    g->settings->real->restart(g->settings->real->ctx);
+  else
+    g->state = ngram_start(g->model);
+  g->forced_count = g->forced_next = g->tail_count = 0;
+  g->forced_tokens = 0;
   g->place = (plain_state){0};
   cli_text_free(&g->text);
   g->tokens = 0;
@@ -204,11 +210,27 @@ static bool plan_closing(generation *g) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* The model failed, not the grammar. */
+static generation_result model_failed(const generation *g) {
+  const generation_model *m = g->settings->real;
+  cli_complain("the model: %s", m->error(m->ctx));
+  return GENERATION_BAD;
+}
+
+static void note_tail(generation *g, tsl_token token) {
+  if (g->tail_count == GENERATION_TAIL)
+    memmove(g->tail, g->tail + 1, --g->tail_count * sizeof *g->tail);
+  g->tail[g->tail_count++] = token;
+}
+
 static generation_result take(generation *g, tsl_token token) {
   size_t n;
   const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &n);
+  const generation_model *m = g->settings->real;
+  if (m && !m->read(m->ctx, token)) return model_failed(g);
   if (tsl_vocab_is_special(g->vocab, token)) n = 0; /* special tokens are not text */
-  for (size_t i = 0; i < n; i++) ngram_read(g->model, &g->state, bytes[i]);
+  for (size_t i = 0; !m && i < n; i++) ngram_read(g->model, &g->state, bytes[i]);
+  note_tail(g, token);
   plain_read(&g->place, bytes, n);
   cli_text_add(&g->text, bytes, n);
   g->tokens++;
@@ -277,6 +299,13 @@ static tsl_status score(generation *g) {
   tsl_status status = g->tight ? keep_in_time(g) : TSL_OK;
   if (status != TSL_OK) return status;
   if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
+  const generation_model *m = g->settings->real;
+  if (m) {
+    const float *row = m->logits(m->ctx);
+    if (!row) return TSL_ERR_LOGITS;
+    memcpy(g->logits, row, tsl_vocab_logits_width(g->vocab) * sizeof *row);
+    return TSL_OK;
+  }
   ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
   return TSL_OK;
 }
@@ -296,6 +325,10 @@ static generation_result draw(generation *g, generation_step *step) {
   if (status == TSL_OK && g->settings->score_all)
     status = tsl_step_measure(g->logits, width, g->mask, step->draw.token, GENERATION_TOP,
                               step->top, NULL, &step->want);
+  if (status == TSL_ERR_LOGITS && g->settings->real) {
+    const generation_model *m = g->settings->real;
+    if (*m->error(m->ctx)) return model_failed(g);
+  }
   if (status != TSL_OK) return failed(g, "drawing a token", status);
   step->draw.allowed = allowed;
   return GENERATION_MORE;
@@ -321,10 +354,46 @@ tsl_status generation_write(generation *g, tsl_token token) {
   return status;
 }
 
+/* Are there forced tokens to be written? */
+static bool find_forced(generation *g) {
+  size_t retract;
+  if (g->forced_next < g->forced_count) return true;
+  g->forced_count = g->forced_next = 0;
+  if (!g->settings->forced || g->closing_count) return false;
+  tsl_status status = tsl_matcher_draft_forced(g->matcher, g->tail, g->tail_count, 0, g->forced,
+                                               GENERATION_FORCED, &g->forced_count, &retract);
+  if (status != TSL_OK || g->tokens + g->forced_count > g->max_tokens) g->forced_count = 0;
+  return g->forced_count > 0;
+}
+
+/* Write the next forced token. Its step is a certain draw. */
+static generation_result take_forced(generation *g, generation_step *step) {
+  tsl_token token = g->forced[g->forced_next++];
+  tsl_status status = tsl_matcher_accept(g->matcher, token);
+  if (status != TSL_OK) return failed(g, "a forced token", status);
+  step->forced = true;
+  step->draw.token = token;
+  step->draw.probability = 1;
+  step->draw.allowed = step->draw.kept = 1;
+  g->forced_tokens++;
+  return take(g, token);
+}
+
+/* The one token of g->mask, where it has no other and the token is part of the text. */
+static tsl_token only_token(const generation *g, uint32_t allowed) {
+  size_t words = tsl_vocab_mask_words(g->vocab), i = 0;
+  if (allowed != 1 || !g->settings->forced) return TSL_NO_TOKEN;
+  while (i + 1 < words && !g->mask[i]) i++;
+  tsl_token token = (tsl_token)(i * 32);
+  for (uint32_t bits = g->mask[i]; bits > 1; bits >>= 1) token++;
+  return tsl_vocab_is_eog(g->vocab, token) ? TSL_NO_TOKEN : token;
+}
+
 generation_result generation_next(generation *g, generation_step *step) {
   *step = (generation_step){0};
   bool closing = g->closing_count > 0;
   if (closing && g->closing_next == g->closing_count) return GENERATION_DONE;
+  if (!closing && g->tokens < g->max_tokens && find_forced(g)) return take_forced(g, step);
   if (g->tokens >= g->max_tokens)
     return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : GENERATION_CUT;
   tsl_status status = find_mask(g, &step->mask_us);
@@ -334,6 +403,13 @@ generation_result generation_next(generation *g, generation_step *step) {
   if (closing) return take_closing(g, step);
   if (mask_is_empty(g))
     return tsl_matcher_is_complete(g->matcher) ? GENERATION_DONE : nothing_fits(g);
+  tsl_token only = only_token(g, step->draw.allowed);
+  if (only != TSL_NO_TOKEN) {
+    g->forced[0] = only;
+    g->forced_count = 1;
+    g->forced_next = 0;
+    return take_forced(g, step);
+  }
   uint64_t left = g->max_tokens - g->tokens;
   generation_result result = draw(g, step);
   if (result != GENERATION_MORE) return result;

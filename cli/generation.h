@@ -1,5 +1,5 @@
-/* generation.h - writing a text under a grammar, token by token, with the n-gram model in the place
- * of a language model.
+/* generation.h - writing a text under a grammar, token by token, with a language model, or the
+ * n-gram model in its place.
  *
  * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still
  * fit into what is left of `max_tokens`; if it would not, the token is taken back and a short
@@ -19,9 +19,22 @@
 #include "cli/source.h"
 
 #define GENERATION_ROOM 256u
-#define GENERATION_TOP 3u /* tokens that the model wanted */
+#define GENERATION_TOP 3u     /* tokens that the model wanted */
+#define GENERATION_FORCED 64u /* forced tokens that are found at once */
+#define GENERATION_TAIL 16u   /* last tokens that the search for forced ones looks at */
 
 typedef struct generation generation;
+
+/* A language model in the place of the n-gram model (cli/model/llama.h has one). */
+typedef struct generation_model {
+  void *ctx;
+  void (*restart)(void *ctx);               /* a new text begins behind the prompt */
+  bool (*read)(void *ctx, tsl_token token); /* a token of the text; false: the context is full */
+  /* after all that was read, one for each column; valid until the next call. NULL: failed */
+  const float *(*logits)(void *ctx);
+  const char *(*error)(void *ctx); /* why the last call failed */
+  const char *name;                /* for the record of a trace; plain ASCII without quotes */
+} generation_model;
 
 typedef struct generation_settings {
   tsl_sampler_options sampler;
@@ -31,6 +44,11 @@ typedef struct generation_settings {
   bool score_all;
   bool any_spelling; /* of JSON: see plain.h */
   ngram *model;      /* borrowed, for the source's vocabulary; NULL: made anew */
+  /* borrowed; NULL: the n-gram model */
+  const generation_model *real;
+  /* Where the next bytes are forced, their canonical tokens are written without logits. Not with
+   * score_all's measures: such steps have none. */
+  bool forced;
   /* NULL, or called at every step with g->mask, before a token is drawn */
   void (*watch)(void *ctx, generation *g);
   void *watch_ctx;
@@ -71,6 +89,10 @@ struct generation {
   bool tight; /* the way of the fewest bytes does not fit into max_tokens, but another does */
   tsl_token *closing; /* the tokens of the shortest completion, once it is needed */
   size_t closing_count, closing_next;
+  /* forced tokens that are to be written next, and the last tokens of the text */
+  tsl_token forced[GENERATION_FORCED], tail[GENERATION_TAIL];
+  size_t forced_count, forced_next, tail_count;
+  uint64_t forced_tokens; /* of the text, so far */
 };
 
 typedef struct generation_step {
@@ -83,6 +105,7 @@ typedef struct generation_step {
   uint32_t expected[8];                  /* the bytes that could come next */
   double mask_us;                        /* microseconds for the mask */
   bool closing;                          /* not drawn, but part of the shortest completion */
+  bool forced;                           /* not drawn: no other text was allowed */
 } generation_step;
 
 typedef enum generation_result {

@@ -13,9 +13,9 @@
 
 #include "cli/common.h"
 
-static const cli_command *const commands[] = {&cli_generate, &cli_check,   &cli_mask,
-                                              &cli_explain,  &cli_extract, &cli_tools,
-                                              &cli_compile,  &cli_trace,   &cli_demo};
+static const cli_command *const commands[] = {&cli_generate, &cli_check, &cli_mask,    &cli_explain,
+                                              &cli_extract,  &cli_tools, &cli_compile, &cli_trace,
+                                              &cli_demo,     &cli_run};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static void usage(FILE *to) {

@@ -55,7 +55,15 @@ NAV = [
     ("What it does", ["schema.md", "tools.md", "sampling.md", "decoding.md", "vocabularies.md"]),
     (
         "Hosts",
-        ["hosts.md", "switch.md", "python.md", "llama.cpp.md", "artifacts.md", "scale-out.md"],
+        [
+            "models.md",
+            "hosts.md",
+            "switch.md",
+            "python.md",
+            "llama.cpp.md",
+            "artifacts.md",
+            "scale-out.md",
+        ],
     ),
     ("Platforms", "platforms.md"),
     ("Reference", "reference.md"),

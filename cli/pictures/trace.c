@@ -223,9 +223,9 @@ static void put_head(const trace *t, const generation *g) {
   fputs("},\"vocabulary\":{\"name\":", t->to);
   json_out_string_to(t->to, slash ? slash + 1 : vocab, strlen(slash ? slash + 1 : vocab));
   fprintf(t->to,
-          ",\"size\":%" PRIu32
-          "},\"model\":\"n-gram\",\"captured\":%u,\"sampling\":{\"seed\":%" PRIu64,
-          tsl_vocab_size(s->vocab), TRACE_TOP, o->seed);
+          ",\"size\":%" PRIu32 "},\"model\":\"%s\",\"captured\":%u,\"sampling\":{\"seed\":%" PRIu64,
+          tsl_vocab_size(s->vocab), g->settings->real ? g->settings->real->name : "n-gram",
+          TRACE_TOP, o->seed);
   fprintf(t->to,
           ",\"temperature\":%.6g,\"top_p\":%.6g,\"min_p\":%.6g,\"top_k\":%" PRIu32 "},\"steps\":[",
           (double)o->temperature, (double)o->top_p, (double)o->min_p, o->top_k);
