@@ -118,6 +118,11 @@ class Grammar(_core.Grammar):
         return cls._make("json_schema", vocab, _text(schema), options, limits)
 
     @classmethod
+    def json_object(cls, vocab, **options):
+        """Any JSON object; options as json_schema."""
+        return cls.json_schema(vocab, {"type": "object"}, **options)
+
+    @classmethod
     def pydantic(cls, vocab, model, **options):
         """The grammar of the JSON form of a pydantic (2) model, dataclass, type or TypeAdapter;
         options as for json_schema.

@@ -40,6 +40,29 @@ class Vocab(_core.Vocab):
         )
 
     @classmethod
+    def from_pretrained(cls, source, *, logits_width=0, eog=()):
+        """The vocabulary of a tokenizer object of transformers, of a file, or of a model's folder:
+        its tokenizer.json, tekken.json, tokenizer.model or single GGUF file, the first that is
+        there. Nothing is fetched.
+        """
+        if not isinstance(source, (str, os.PathLike)):
+            return cls.from_transformers(source, logits_width=logits_width, eog=eog)
+        source = os.fspath(source)
+        if not os.path.isdir(source):
+            return cls.from_file(source, logits_width=logits_width, eog=eog)
+        names = ["tokenizer.json", "tekken.json", "tokenizer.model"]
+        gguf = sorted(name for name in os.listdir(source) if name.endswith(".gguf"))
+        names += gguf if len(gguf) == 1 else []
+        for name in names:
+            path = os.path.join(source, name)
+            if os.path.isfile(path):
+                return cls.from_file(path, logits_width=logits_width, eog=eog)
+        raise ArgumentError(
+            f"{source}: no tokenizer.json, tekken.json, tokenizer.model or single GGUF file",
+            "TSL_ERR_ARGUMENT",
+        )
+
+    @classmethod
     def from_memory(cls, data, *, name=None, logits_width=0, eog=(), pattern=None):
         """As from_file, from the bytes of the file; `name` stands in for its name."""
         return cls._load_memory(data, name, logits_width, tuple(eog), pattern)

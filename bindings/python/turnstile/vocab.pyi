@@ -15,6 +15,14 @@ class Vocab(_core.Vocab):
         pattern: Optional[str] = None,
     ) -> Vocab: ...
     @classmethod
+    def from_pretrained(
+        cls,
+        source: Union[str, PathLike[str], Any],
+        *,
+        logits_width: int = 0,
+        eog: Iterable[int] = (),
+    ) -> Vocab: ...
+    @classmethod
     def from_memory(
         cls,
         data: bytes,

@@ -1,0 +1,330 @@
+"""A model that answers with Python objects.
+
+    model = turnstile.models.LlamaCpp("model.gguf")                  # llama-cpp-python
+    model("How old is Anna, who was born in 1980?", int)             # an int
+    model("Anna Petrov, 42, lives in Riga.", Person)                 # a Person: dataclass, pydantic
+    model.choose("Is this a complaint: 'It broke.'", ["yes", "no"])  # {'yes': 0.91, 'no': 0.09}
+
+The second argument says what the answer is: a type (turnstile.types lists them), a JSON Schema as a
+dict, a compiled regular expression (re.compile), or a turnstile.Grammar. Schemas and types give the
+parsed object, the others the text. Without it the model answers freely.
+
+White space is that of json.dumps(indent=2) and spellings are plain: what models write by
+themselves, and what lets names and brackets be written without the model ("forced tokens").
+
+Your own model: derive from Model and define encode, logits and template.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import array
+import codecs
+import ctypes
+import json
+import math
+import re
+import urllib.error
+import urllib.request
+
+from turnstile import _core
+from turnstile.errors import LimitError, TurnstileError, UnsupportedError
+from turnstile.grammar import Grammar
+from turnstile.types import schema_of
+from turnstile.vocab import Vocab
+
+__all__ = ["LlamaCpp", "Measure", "Model", "OpenAICompatible"]
+
+_TAIL = 16  # last tokens that the search for forced ones looks at
+
+
+class Measure:
+    """What one answer cost.
+
+    tokens          of the answer
+    forced          of them, written without the model
+    legal_mass      probability that the model had put on allowed tokens: the geometric mean over
+                    the drawn tokens, 1.0 where there is none
+    least_legal_mass  of all drawn tokens
+    """
+
+    def __init__(self):
+        self.tokens = self.forced = self._drawn = 0
+        self._log = 0.0
+        self.least_legal_mass = 1.0
+
+    def _add(self, mass):
+        self._drawn += 1
+        self._log += math.log(max(mass, 1e-300))
+        self.least_legal_mass = min(self.least_legal_mass, mass)
+
+    @property
+    def legal_mass(self):
+        return math.exp(self._log / self._drawn) if self._drawn else 1.0
+
+    def __repr__(self):
+        return (
+            f"Measure(tokens={self.tokens}, forced={self.forced}, "
+            f"legal_mass={self.legal_mass:.4g}, least_legal_mass={self.least_legal_mass:.4g})"
+        )
+
+
+def _text_only(text):
+    return text
+
+
+def _answer_of(wanted):
+    """(schema or None, regex or None, grammar or None, function from the text to the object)"""
+    if wanted is None or isinstance(wanted, _core.Grammar):
+        return None, None, wanted, _text_only
+    if isinstance(wanted, re.Pattern):
+        if wanted.flags & ~(re.UNICODE | re.IGNORECASE | re.DOTALL):
+            raise UnsupportedError("regular expressions: flags other than IGNORECASE and DOTALL")
+        return None, wanted, None, _text_only
+    if isinstance(wanted, dict):
+        return wanted, None, None, json.loads
+    schema, build = schema_of(wanted)
+    return schema, None, None, lambda text: build(json.loads(text))
+
+
+class Model:
+    """A model on this machine. Define:
+
+    encode(text)       a list of tokens
+    logits(tokens)     the logits behind prompt and answer so far, a float32 buffer of
+                       vocab.logits_width; `tokens` is the whole text
+    template(prompt, system)   the prompt as the model's text
+
+    One thread at a time.
+    """
+
+    def __init__(self, vocab):
+        self.vocab = vocab
+        self.last = Measure()
+        self._cache = _core.Cache(64 << 20)
+
+    def __repr__(self):
+        return f"<turnstile.models.{type(self).__name__} over {self.vocab!r}>"
+
+    def encode(self, text):
+        raise NotImplementedError
+
+    def logits(self, tokens):
+        raise NotImplementedError
+
+    def template(self, prompt, system=None):
+        return f"{system}\n\n{prompt}\n" if system else f"{prompt}\n"
+
+    # ---- answers --------------------------------------------------------------------------------
+
+    def __call__(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
+        """The answer, as an object of that type. `sampling` goes to turnstile.Sampler; greedy by
+        default. LimitError if the answer is not complete after max_tokens.
+        """
+        text = b"".join(
+            self._pieces(prompt, _answer_of(type), system, max_tokens, sampling)
+        ).decode("utf-8", "replace")
+        return _answer_of(type)[3](text)
+
+    def stream(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
+        """The text of the answer in pieces of whole characters, while it is written."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        for piece in self._pieces(prompt, _answer_of(type), system, max_tokens, sampling):
+            text = decoder.decode(piece)
+            if text:
+                yield text
+
+    def batch(self, prompts, type=None, **options):
+        """A list of answers, one for each prompt, one after the other."""
+        return [self(prompt, type, **options) for prompt in prompts]
+
+    def measure(self, prompt, type=None, **options):
+        """(answer, Measure): what the grammar took from the model."""
+        answer = self(prompt, type, **options)
+        return answer, self.last
+
+    def choose(self, prompt, labels, *, system=None):
+        """{label: probability that the model writes it, among the labels}. Every label is followed
+        by the end of the answer. Cost: one pass for each prefix that labels share.
+        """
+        labels = list(labels)
+        texts = [str(label) for label in labels]
+        if len(set(texts)) != len(texts) or not texts:
+            raise ValueError("choose() takes labels, all different")
+        start = self.encode(self.template(prompt, system))
+
+        def ask(prefixes):
+            rows = bytearray()
+            for prefix in prefixes:
+                rows += memoryview(self.logits(start + list(prefix))).cast("B")
+            return memoryview(rows).cast("f", (len(prefixes), self.vocab.logits_width))
+
+        found, _ = _core.score_all(Grammar.choice(self.vocab, texts), ask)
+        shares = {text.decode(): share for text, _, share in found}
+        return {label: shares[text] for label, text in zip(labels, texts)}
+
+    # ---- steps ----------------------------------------------------------------------------------
+
+    def _grammar(self, answer):
+        schema, pattern, grammar, _ = answer
+        if schema is not None:
+            return Grammar.json_schema(
+                self.vocab,
+                schema,
+                whitespace="pretty",
+                indent=2,
+                spelling="plain",
+                cache=self._cache,
+            )
+        if pattern is not None:
+            return Grammar.regex(
+                self.vocab,
+                pattern.pattern,
+                case_insensitive=bool(pattern.flags & re.IGNORECASE),
+                dot_all=bool(pattern.flags & re.DOTALL),
+                cache=self._cache,
+            )
+        return grammar
+
+    def _pieces(self, prompt, answer, system, max_tokens, sampling):
+        grammar = self._grammar(answer)
+        matcher = _core.Matcher(grammar) if grammar is not None else None
+        budget = _core.Budget(grammar) if grammar is not None else None
+        sampler = _core.Sampler(**{"temperature": 0.0, **sampling})
+        tokens = self.encode(self.template(prompt, system))
+        begin = len(tokens)
+        measure = self.last = Measure()
+        if budget is not None:
+            budget.start(matcher, max_tokens)
+        while measure.tokens < max_tokens:
+            left = max_tokens - measure.tokens
+            for token in self._next(matcher, budget, sampler, tokens, begin, left, measure):
+                if token in self._eog():
+                    return
+                tokens.append(token)
+                measure.tokens += 1
+                yield b"" if self.vocab.is_special(token) else self.vocab.token_bytes(token)
+            if matcher is not None and matcher.is_terminated:
+                return
+        if matcher is None or not matcher.is_complete:
+            raise LimitError(f"the answer is not complete after {max_tokens} tokens: max_tokens")
+
+    def _eog(self):
+        return self.vocab.eog_tokens
+
+    def _next(self, matcher, budget, sampler, tokens, begin, left, measure):
+        """The next tokens: forced ones, or one that is drawn. The matcher has accepted them."""
+        mask = None
+        if matcher is not None:
+            forced, _ = _core.draft_forced(matcher, tokens[begin:][-_TAIL:])
+            if forced and len(forced) < left:
+                matcher.accept_tokens(forced)
+                measure.forced += len(forced)
+                return forced
+            mask = bytearray(4 * self.vocab.mask_words)
+            budget.mask(matcher, left, mask)
+            if _core.count_mask(mask) == 0:
+                if matcher.is_complete:
+                    return [self._eog()[0]]
+                raise LimitError("the answer cannot be completed within max_tokens")
+        token, _, mass, _, _ = sampler.draw(self.logits(tokens), mask)
+        measure._add(mass)
+        sampler.accept(token)
+        if matcher is not None and token not in self._eog():
+            matcher.accept(token)
+        return [token]
+
+
+class LlamaCpp(Model):
+    """A GGUF file through llama-cpp-python. `model` is a path or a llama_cpp.Llama; `options` go to
+    llama_cpp.Llama (n_ctx, n_threads, …).
+    """
+
+    def __init__(self, model, **options):
+        import llama_cpp
+
+        if not isinstance(model, llama_cpp.Llama):
+            model = llama_cpp.Llama(str(model), **{"verbose": False, "n_ctx": 4096, **options})
+        self._llama = model
+        self._begin = None
+        super().__init__(Vocab.from_gguf(model.model_path))
+
+    def encode(self, text):
+        return list(self._llama.tokenize(text.encode(), add_bos=True, special=True))
+
+    def logits(self, tokens):
+        llama = self._llama
+        same = 0
+        known = llama.input_ids[: llama.n_tokens]
+        while same < len(known) and same < len(tokens) - 1 and known[same] == tokens[same]:
+            same += 1
+        llama.n_tokens = same  # eval drops what llama.cpp holds behind it
+        llama.eval(tokens[same:])
+        row = llama._ctx.get_logits_ith(-1)
+        width = self.vocab.logits_width
+        out = array.array("f")
+        out.frombytes(ctypes.string_at(row, 4 * width))
+        return out
+
+    def template(self, prompt, system=None):
+        from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+        llama = self._llama
+        shape = llama.metadata.get("tokenizer.chat_template")
+        if not shape:
+            return super().template(prompt, system)
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": prompt})
+        spell = llama.detokenize
+        return Jinja2ChatFormatter(
+            template=shape,
+            eos_token=spell([llama.token_eos()], special=True).decode(),
+            bos_token="",
+            add_generation_prompt=True,
+        )(messages=messages).prompt
+
+
+class OpenAICompatible:
+    """A server with OpenAI's chat completions, which enforces JSON Schemas itself. `url` ends
+    before /chat/completions. Types and schemas only: regular expressions and grammars have no
+    common form on the wire.
+    """
+
+    def __init__(self, url, model="default", *, api_key=None, timeout=120.0):
+        self.url, self.model, self.timeout = url.rstrip("/"), model, timeout
+        self._key = api_key
+
+    def __repr__(self):
+        return f"<turnstile.models.OpenAICompatible {self.model!r} at {self.url}>"
+
+    def __call__(self, prompt, type=None, *, system=None, max_tokens=512, **more):
+        schema, pattern, grammar, build = _answer_of(type)
+        if pattern is not None or grammar is not None:
+            raise UnsupportedError("OpenAICompatible takes types and JSON Schemas")
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": prompt})
+        body = {"model": self.model, "messages": messages, "max_tokens": max_tokens, **more}
+        if schema is not None:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": schema, "strict": True},
+            }
+        choice = self._post("/chat/completions", body)["choices"][0]
+        if choice.get("finish_reason") == "length":
+            raise LimitError(f"the answer is not complete after {max_tokens} tokens: max_tokens")
+        return build(choice["message"]["content"])
+
+    def batch(self, prompts, type=None, **options):
+        """A list of answers, one for each prompt, one after the other."""
+        return [self(prompt, type, **options) for prompt in prompts]
+
+    def _post(self, path, body):
+        headers = {"Content-Type": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            said = error.read(2000).decode("utf-8", "replace")
+            raise TurnstileError(f"{self.url}{path}: status {error.code}: {said}") from None

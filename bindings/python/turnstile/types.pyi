@@ -1,0 +1,3 @@
+from typing import Any, Callable, Dict, Tuple
+
+def schema_of(wanted: Any) -> Tuple[Dict[str, Any], Callable[[Any], Any]]: ...

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Models that answer with Python objects: turnstile.types and turnstile.models, with a model of
+random logits, and a server that is a stand-in.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import array
+import dataclasses
+import datetime
+import decimal
+import enum
+import http.server
+import json
+import pathlib
+import random
+import re
+import tempfile
+import threading
+import typing
+import uuid
+
+from package_checks import T, check, raises, run, vocab
+
+from turnstile import models, types
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Level(enum.Enum):
+    LOW = 1
+    HIGH = (2, 3)
+
+
+@dataclasses.dataclass
+class Place:
+    city: typing.Literal["Riga", "Oslo"]
+    ground: bool = True
+
+
+@dataclasses.dataclass
+class Person:
+    name: typing.Literal["Anna", "Ben"]
+    place: Place
+    colours: typing.Tuple[Colour, Colour]
+
+
+class Pair(typing.NamedTuple):
+    first: bool
+    second: typing.Literal[1, 2]
+
+
+class Row(typing.TypedDict):
+    day: datetime.date
+    colour: Colour
+
+
+class Tree:
+    pass
+
+
+@dataclasses.dataclass
+class Node:
+    next: typing.Optional["Node"] = None
+
+
+class Pydantic:
+    """What of pydantic's classes is used."""
+
+    @classmethod
+    def model_json_schema(cls):
+        return {
+            "type": "object",
+            "properties": {"a": {"enum": [1]}},
+            "required": ["a"],
+            "additionalProperties": False,
+        }
+
+    @classmethod
+    def model_validate(cls, value):
+        made = cls()
+        made.a = value["a"]
+        return made
+
+
+def book(city: typing.Literal["Oslo"], nights: typing.Literal[1, 2], pets: bool = False):
+    """A function whose parameters are wanted."""
+
+
+TYPES = (
+    (type(None), lambda v: v is None),
+    (bool, lambda v: isinstance(v, bool)),
+    (typing.Literal["a", 1, True], lambda v: v in ("a", 1, True)),
+    (Colour, lambda v: isinstance(v, Colour)),
+    (Level, lambda v: isinstance(v, Level)),
+    (
+        Person,
+        lambda v: isinstance(v, Person)
+        and isinstance(v.place, Place)
+        and all(isinstance(c, Colour) for c in v.colours),
+    ),
+    (Pair, lambda v: isinstance(v, Pair) and v.second in (1, 2)),
+    (Row, lambda v: isinstance(v["day"], datetime.date) and isinstance(v["colour"], Colour)),
+    (typing.Optional[Colour], lambda v: v is None or isinstance(v, Colour)),
+    (typing.Union[Pair, Place], lambda v: isinstance(v, (Pair, Place))),
+    (typing.Tuple[bool, Colour], lambda v: isinstance(v[0], bool) and isinstance(v[1], Colour)),
+    (datetime.date, lambda v: isinstance(v, datetime.date)),
+    (datetime.time, lambda v: isinstance(v, datetime.time)),
+    (datetime.datetime, lambda v: v.tzinfo is not None),
+    (uuid.UUID, lambda v: isinstance(v, uuid.UUID)),
+    (Pydantic, lambda v: v.a == 1),
+    (book, lambda v: v["city"] == "Oslo" and v["nights"] in (1, 2)),
+    ({"enum": ["x", "y"]}, lambda v: v in ("x", "y")),
+    (re.compile("[ab]{3}"), lambda v: re.fullmatch("[ab]{3}", v)),
+    (re.compile("yes", re.IGNORECASE), lambda v: v.lower() == "yes"),
+)
+
+
+def row(seed):
+    draw = random.Random(seed)
+    return array.array("f", [draw.gauss(0, 1) for _ in range(vocab.logits_width)])
+
+
+ROWS = [row(seed) for seed in range(5)]
+
+
+class Random(models.Model):
+    """Logits that depend on the number of tokens alone."""
+
+    def __init__(self):
+        super().__init__(vocab)
+
+    def encode(self, text):
+        return [ord(c) % 7 for c in text]
+
+    def logits(self, tokens):
+        return ROWS[len(tokens) % 5]
+
+
+def test_types():
+    """Every type: what a random model answers comes back as a value of it."""
+    model = Random()
+    for wanted, right in TYPES:
+        for seed in range(3):
+            value = model("?", wanted, seed=seed, temperature=1.0)
+            check(right(value), f"{wanted}: {value!r}")
+    for value, wanted in (
+        ({1, 2}, typing.Set[int]),
+        ([1.5, 2.0], typing.List[float]),
+        ({"a": decimal.Decimal("1.5")}, typing.Dict[str, decimal.Decimal]),
+        (frozenset(["a"]), typing.FrozenSet[str]),
+        (("a", "b", "c"), typing.Tuple[str, ...]),
+    ):
+        schema, build = types.schema_of(wanted)
+        back = build(
+            json.loads(
+                json.dumps(
+                    sorted(value) if isinstance(value, (set, frozenset)) else value, default=float
+                )
+            )
+        )
+        check(back == value and type(back) is type(value), f"{wanted}: {back!r}")
+    check(types.schema_of(typing.Union[int, bool])[1](True) is True, "a bool is no int")
+    for wanted in (Tree, Node, typing.Dict[int, str], lambda *rest: None):
+        raises(T.UnsupportedError, lambda wanted=wanted: types.schema_of(wanted), f"{wanted}")
+
+
+def test_answers():
+    """Streams, batches, forced tokens, measures, budgets, choices, free answers."""
+    model = Random()
+    text = "".join(model.stream("?", Place, temperature=1.0))
+    check(json.loads(text)["city"] in ("Riga", "Oslo"), f"a stream: {text!r}")
+    check(text.startswith('{\n  "city": "'), "white space of json.dumps(indent=2)")
+    value, measure = model.measure("?", Person)
+    check(isinstance(value, Person) and measure.forced > 0, f"forced tokens: {measure!r}")
+    check(0 < measure.least_legal_mass <= measure.legal_mass <= 1, f"legal mass: {measure!r}")
+    check(measure.tokens > measure.forced, f"tokens: {measure!r}")
+    check(len(model.batch(["a", "b"], bool)) == 2, "a batch")
+    long = {"type": "string", "minLength": 100}
+    raises(T.LimitError, lambda: model("?", long, max_tokens=5), "too few tokens")
+    loose = {"type": "array", "items": {"type": "integer", "maximum": 99}}
+    for seed in range(5):
+        value = model("?", loose, max_tokens=20, temperature=1.0, seed=seed)
+        check(isinstance(value, list), f"an array that ends in time: {value!r}")
+    shares = model.choose("?", ["yes", "no", 3])
+    check(set(shares) == {"yes", "no", 3} and abs(sum(shares.values()) - 1) < 1e-6, f"{shares}")
+    raises(ValueError, lambda: model.choose("?", ["a", "a"]), "labels that are equal")
+    raises(T.LimitError, lambda: model("?", max_tokens=3), "a free answer that is cut")
+    check("Random" in repr(model) and "tokens=" in repr(model.last), "repr")
+    grammar = T.Grammar.regex(vocab, "[xyz]")
+    check(model("?", grammar) in "xyz", "a grammar")
+    raises(T.UnsupportedError, lambda: model("?", re.compile("a", re.X)), "flags")
+
+
+def test_shortcuts():
+    """A vocabulary by its folder, and any object."""
+    with tempfile.TemporaryDirectory() as folder:
+        raises(T.ArgumentError, lambda: T.Vocab.from_pretrained(folder), "an empty folder")
+        path = pathlib.Path(folder, "tokenizer.json")
+        letters = {chr(97 + i): i for i in range(26)}
+        path.write_text(json.dumps({"model": {"type": "BPE", "vocab": letters, "merges": []}}))
+        for source in (folder, path):
+            check(len(T.Vocab.from_pretrained(source)) == 26, f"from_pretrained({source})")
+        raises(T.UnsupportedError, lambda: T.Vocab.from_pretrained(object()), "no tokenizer")
+    matcher = T.Grammar.json_object(vocab, whitespace="compact").matcher()
+    check(matcher.forced_bytes() == b"{", "any object begins with a bracket")
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """Answers what the prompt says, and remembers the request."""
+
+    seen: typing.ClassVar[list] = []
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.seen.append((self.path, body))
+        prompt = body["messages"][-1]["content"]
+        status = 400 if prompt == "bad" else 200
+        finish = "length" if prompt == "cut" else "stop"
+        choice = {"finish_reason": finish, "message": {"content": prompt}}
+        answer = json.dumps({"choices": [choice]} if status == 200 else {"error": "no"}).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_server():
+    server = http.server.HTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    model = models.OpenAICompatible(f"http://127.0.0.1:{server.server_port}/v1/", "m")
+    check(model('{"first": true, "second": 2}', Pair, system="s") == Pair(True, 2), "a type")
+    path, body = Server.seen[-1]
+    check(path == "/v1/chat/completions" and len(body["messages"]) == 2, f"{path} {body}")
+    shape = body["response_format"]["json_schema"]
+    check(shape["strict"] and "first" in shape["schema"]["properties"], f"{shape}")
+    check(model.batch(["a", "b"]) == ["a", "b"], "free answers")
+    raises(T.LimitError, lambda: model("cut", str), "an answer that was cut")
+    raises(T.TurnstileError, lambda: model("bad", str), "an error of the server")
+    raises(T.UnsupportedError, lambda: model("a", re.compile("a")), "a pattern")
+    server.shutdown()
+
+
+run(test_types, test_answers, test_shortcuts, test_server)
