@@ -101,6 +101,7 @@ SUBCOMMANDS = set(re.findall(r"^\./dev ([a-z]+)", run(["./dev", "help"]).stdout,
 HOSTS = {
     path.stem.removeprefix("host_"): path for path in (ROOT / "tests" / "hosts").glob("host_*.py")
 }
+HOSTS["models"] = ROOT / "tests" / "models" / "test_models.py"  # ./dev test models
 
 
 def run_shell(where, text):
@@ -165,7 +166,7 @@ def check_host_block(where, path, language, text, host):
     check(
         host in HOSTS
         and f'of_host("{path}", "{host}", "{language}")' in HOSTS[host].read_text(encoding="utf-8"),
-        f"{where}: tests/hosts/host_{host}.py runs the block",
+        f"{where}: the test of {host} runs the block",
     )
     if language == "python":
         try:
