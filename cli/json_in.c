@@ -10,7 +10,7 @@
  *
  * Cost: linear in the bytes of the object that is looked at.
  *
- * Tested by tests/programs/test_serve.py
+ * Tested by tests/models/test_models.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,9 +62,13 @@ bool json_in_check(const char *text, size_t length, json_in *out, size_t *offset
   if (!parser) return false;
   yajl_status status = yajl_parse(parser, (const unsigned char *)text, length);
   *offset = yajl_get_bytes_consumed(parser);
-  if (status == yajl_status_ok) status = yajl_complete_parse(parser);
+  *why = "this is no JSON";
+  if (status == yajl_status_ok) {
+    status = yajl_complete_parse(parser);
+    *why = "the text ends too early";
+  }
   yajl_free(parser);
-  *why = *offset >= length ? "the text ends too early" : "this is no JSON";
+  if (status == yajl_status_ok && memchr(text, 0, length)) *why = "the text has a NUL byte";
   if (status != yajl_status_ok || memchr(text, 0, length)) return false;
   const char *at = skip_space(text, text + length);
   *out = (json_in){at, (size_t)(skip_value(at, text + length) - at)};

@@ -4,7 +4,7 @@
  * bytes, so that a request of some MB costs no memory beside its text, and no depth of nesting
  * costs stack. Everything here but json_in_check needs a text that json_in_check has accepted.
  * Cost: a look-up goes over its object once.
- * Tested by tests/programs/test_serve.py
+ * Tested by tests/models/test_models.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,7 +12,7 @@
  *
  * Cost: linear in the prompt.
  *
- * Tested by tests/programs/test_serve.py, tests/models/test_models.py
+ * Tested by tests/models/test_models.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  *
  * What a message says is text: where it holds the name of a special token, that stays text. Special
  * tokens come from the template alone. So no message can pretend to be another one's.
- * Tested by tests/programs/test_serve.py, tests/models/test_models.py
+ * Tested by tests/models/test_models.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -181,6 +181,21 @@ def prompts():
     chat = write("chat.json", [{"role": "user", "content": "a"}, {"role": "nobody"}])
     code, _, err, _ = run("--chat", chat, "--schema", schema)
     check(code == 2 and "/1/role" in err, f"a role that is none: {err!r}")
+    for text, why in (
+        ('{"messages": [}', "no JSON at byte"),
+        ('{"messages": [', "ends too early"),
+        ("[]", "there is no message"),
+        ('{"messages": 1}', "messages are a list"),
+        ('[{"role": "user", "content": 7}]', "/0/content"),
+        ('[{"role": "assistant", "tool_calls": [{}]}]', "/0/tool_calls"),
+    ):
+        code, _, err, _ = run("--chat", write("bad.json", text), "--schema", schema)
+        check(code == 2 and why in err, f"{text}: {err!r}")
+    # Escapes, a name that is spelled otherwise, and depth.
+    odd = '{"m\\u0065ssages": [{"role": "user", "content": "\\ud83d\\ude00 \\ud83d \\n"}], "x": '
+    deep = "[" * 20000 + "]" * 20000
+    code, out, err, _ = run("--chat", write("odd.json", odd + deep + "}"), "--schema", schema)
+    check(code == 0 and json.loads(out) in (True, False), f"odd JSON: {out!r} {err!r}")
 
 
 def docs():
