@@ -170,8 +170,8 @@ def policies():
     yield "and a folder, all schemas", {**folder, "from": 0}
     yield "and a folder, compiles over 5 ms", {**folder, "from": 5e-3}
     yield "and an object store, all, cold", {**folder, "from": 0, "store": True}
-    yield "and an object store, over 20 ms, cold", {**folder, "from": 2e-2, "store": True}
-    yield "the same, warm", {**folder, "from": 2e-2, "store": True, "warm": True}
+    yield "and an object store, over 10 ms, cold", {**folder, "from": 1e-2, "store": True}
+    yield "the same, warm", {**folder, "from": 1e-2, "store": True, "warm": True}
 
 
 def main():
