@@ -84,7 +84,7 @@ static void calls_of(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__calls *out)
 }
 
 void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out) {
-  calls_of(x, e, (tsl__step){phase, true, true}, out);
+  calls_of(x, e, (tsl__step){phase, !tsl__overlaps(x, e), true}, out);
 }
 
 bool tsl__is_call(const tsl__exprs *x, tsl__expr e, tsl__call *out) {

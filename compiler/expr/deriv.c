@@ -174,22 +174,25 @@ static void derive_repeat_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__s
  * of 1, 2, 3... would be made. */
 static void derive_alt_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step how,
                              tsl__parts *out) {
-  tsl__expr plain[ALTERNATIVES];
-  size_t count = 0;
+  tsl__expr few[ALTERNATIVES], *plain = few;
+  size_t count = 0, room = ALTERNATIVES;
   tsl__parts one;
-  for (uint32_t i = 0; i < n.b; i++) {
+  if (n.b > room && (plain = tsl__alloc(&x->alloc, n.b * sizeof *plain)) != NULL) room = n.b;
+  if (!plain) tsl__expr_no_memory(x);
+  for (uint32_t i = 0; i < n.b && plain; i++) {
     tsl__expr e = tsl__list_at(x, n.a)[i];
     if (tsl__begins_otherwise(x, e, byte)) continue;
     one.n = 0;
     tsl__derive_parts(x, e, byte, how, &one);
     for (uint32_t k = 0; k < one.n; k++) {
-      if (count < ALTERNATIVES && !tsl__node_at(x, one.at[k].e).loop)
+      if (count < room && !tsl__node_at(x, one.at[k].e).loop)
         plain[count++] = one.at[k].e;
       else
         tsl__parts_add(x, out, one.at[k].count, one.at[k].e);
     }
   }
   if (count) tsl__parts_add(x, out, TSL__COUNT_CLEAR, tsl__expr_alt_n(x, plain, count));
+  if (plain && plain != few) tsl__free(&x->alloc, plain, room * sizeof *plain);
 }
 
 void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
@@ -260,7 +263,7 @@ static void drop_taken(tsl__exprs *x, tsl__parts *parts, tsl__phase phase) {
 void tsl__derive(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__phase phase, tsl__parts *out) {
   out->n = 0;
   if (!tsl__exprs_step(x)) return;
-  tsl__derive_parts(x, e, byte, (tsl__step){phase, true, true}, out);
+  tsl__derive_parts(x, e, byte, (tsl__step){phase, !tsl__overlaps(x, e), true}, out);
   drop_taken(x, out, phase);
   join_plain_part(x, out);
 }

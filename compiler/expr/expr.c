@@ -464,7 +464,8 @@ tsl__expr tsl__expr_range(tsl__exprs *x, uint8_t lo, uint8_t hi) {
 
 /* ---- concatenation --------------------------------------------------------------------------- */
 
-static tsl__node seq_node(tsl__expr a, const tsl__node *na, tsl__expr b, const tsl__node *nb) {
+static tsl__node seq_node(tsl__exprs *x, tsl__expr a, const tsl__node *na, tsl__expr b,
+                          const tsl__node *nb) {
   tsl__node n = {
       .kind = TSL__K_SEQ, .a = a, .b = b, .shortest = tsl__add(na->shortest, nb->shortest)};
   n.loop = na->loop ? na->loop : nb->loop;
@@ -472,6 +473,7 @@ static tsl__node seq_node(tsl__expr a, const tsl__node *na, tsl__expr b, const t
       (na->flags & nb->flags &
        (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED)) |
       ((na->flags | nb->flags) & (TSL__CALLS | TSL__COUNTS));
+  if (n.flags & TSL__COUNTS) n.marks = tsl__overlap_of_seq(x, a, b);
   return n;
 }
 
@@ -500,7 +502,7 @@ static tsl__expr seq_cons(tsl__exprs *x, tsl__expr a, tsl__expr b) {
     return a;
   if (b == x->text && (na.flags & TSL__TEXTUAL) && (na.flags & TSL__NULLABLE_LOW) && !na.loop)
     return b;
-  return tsl__intern(x, seq_node(a, &na, b, &nb));
+  return tsl__intern(x, seq_node(x, a, &na, b, &nb));
 }
 
 tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b) {
@@ -525,7 +527,7 @@ tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b) {
 tsl__expr tsl__expr_seq_alone(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
   if (na.kind != TSL__K_RULE || !tsl__is_alone(x, b)) return tsl__expr_seq(x, a, b);
-  return tsl__append(x, seq_node(a, &na, b, &nb));
+  return tsl__append(x, seq_node(x, a, &na, b, &nb));
 }
 
 /* ---- repetition ------------------------------------------------------------------------------ */
@@ -547,6 +549,10 @@ tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t ma
     }
   }
   if (max == 1) return tsl__expr_alt(x, a, TSL__EPS);
+  if (na.kind == TSL__K_REPEAT && tsl__loops_join(&na, min, max)) /* (r{a,b}){c,d} */
+    return tsl__expr_repeat(x, na.a, tsl__multiply(na.b, min),
+                            na.c == TSL__INF || max == TSL__INF ? TSL__INF
+                                                                : tsl__multiply(na.c, max));
   tsl__node n = {.kind = TSL__K_REPEAT,
                  .a = a,
                  .b = min,
@@ -557,6 +563,7 @@ tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t ma
   if (max != TSL__INF) n.flags |= na.flags & TSL__FINITE;
   if ((max != TSL__INF && max > TSL__UNROLL_MAX) || (min != TSL__INF && min > TSL__UNROLL_MAX))
     n.flags |= TSL__COUNTS;
+  if (n.flags & TSL__COUNTS) n.marks = tsl__overlap_of_loop(x, a, min, max);
   return tsl__intern(x, n);
 }
 

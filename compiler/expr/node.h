@@ -39,7 +39,12 @@ enum {
   TSL__TEXTUAL = 64,      /* every member is valid UTF-8 */
   TSL__SEARCHED = 128     /* known not to be empty (and/not need a search for it, see empty.c) */
 };
-enum { TSL__EMPTY = 1 }; /* in `marks`: an and/not that was searched and has no member */
+/* in `marks` */
+enum {
+  TSL__EMPTY = 1, /* an and/not that was searched and has no member */
+  TSL__EXITS = 2, /* a counted loop inside is left with a byte that may go on with it (overlap.c) */
+  TSL__OVERLAPS = 4 /* its loops are counted down, not by a register (overlap.c) */
+};
 
 typedef struct tsl__node {
   uint8_t kind, flags;
@@ -51,7 +56,8 @@ typedef struct tsl__node {
   uint32_t hash;
 } tsl__node;
 
-/* A loop whose bound exceeds this becomes a register; smaller ones are derived by counting down. */
+/* A loop whose bound exceeds this becomes a register; smaller ones are derived by counting down, and
+ * so are those that overlap (overlap.c). */
 #define TSL__UNROLL_MAX 8u
 /* Chains of rules unfolded in place before a byte is read; more means that a front end left left
  * recursion in. */
@@ -116,6 +122,13 @@ typedef struct tsl__known_shortest {
   uint32_t bytes;
   bool spelled;
 } tsl__known_shortest;
+
+/* The last bodies of loops that were looked at (overlap.c). */
+#define TSL__KNOWN_OVERLAPS 16u
+typedef struct tsl__known_overlap {
+  tsl__expr body; /* NONE: free */
+  bool overlaps;
+} tsl__known_overlap;
 
 #define TSL__CAPTURES 3u /* kinds of marks */
 
@@ -225,6 +238,7 @@ struct tsl__exprs {
   /* TSL__WAY_SHORTEST of them, made with the first long way, or NULL */
   tsl__known_shortest *way_shortest;
   tsl__known_length known_lengths[TSL__KNOWN_LENGTHS];
+  tsl__known_overlap known_overlaps[TSL__KNOWN_OVERLAPS];
   tsl__known_reads *known_reads; /* TSL__KNOWN_READS of them, made with the first, or NULL */
   tsl__known_need *needs;        /* open addressing, see compiler/states/hints_like.c */
   uint32_t need_slots, need_count;
@@ -322,6 +336,13 @@ static inline bool tsl__expr_guards(const tsl__exprs *x) {
     if (x->marks[i] != TSL__NONE) return true;
   return false;
 }
+/* overlap.c: the marks of a·b and of a{min,max}; is a loop, min to max times, one loop? */
+uint16_t tsl__overlap_of_seq(tsl__exprs *x, tsl__expr a, tsl__expr b);
+uint16_t tsl__overlap_of_loop(tsl__exprs *x, tsl__expr body, uint32_t min, uint32_t max);
+bool tsl__loops_join(const tsl__node *loop, uint32_t min, uint32_t max);
+/* Are the loops of e counted down, those that are not active yet? */
+bool tsl__overlaps(const tsl__exprs *x, tsl__expr e);
+
 /* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
 /* The same for a rule or a RESUME that is new, or what is made of one for its place alone: a

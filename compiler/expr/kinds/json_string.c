@@ -34,6 +34,7 @@ static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digit
   tsl__node n = tsl__node_at(x, e);
   tsl__node w = {.kind = (uint8_t)kind, .a = e, .b = digits, .c = value, .d = high, .loop = n.loop};
   w.flags = n.flags & (TSL__COUNTS | TSL__FINITE | TSL__SEARCHED);
+  w.marks = n.marks & (TSL__EXITS | TSL__OVERLAPS);
   uint32_t inner = n.shortest; /* a lower bound: empty.c knows what characters cost */
   uint32_t extra = kind == TSL__K_JSTR ? 1 : kind == TSL__K_JESC ? 2 : 1 + 4 - digits;
   if (kind != TSL__K_JSTR && inner > 0) inner--; /* the escape spells one character */
