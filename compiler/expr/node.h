@@ -41,8 +41,8 @@ enum {
 };
 /* in `marks` */
 enum {
-  TSL__EMPTY = 1, /* an and/not that was searched and has no member */
-  TSL__EXITS = 2, /* a counted loop inside is left with a byte that may go on with it (overlap.c) */
+  TSL__EMPTY = 1,   /* an and/not that was searched and has no member */
+  TSL__EXITS = 2,   /* a counted loop is left with a byte that may go on with it (overlap.c) */
   TSL__OVERLAPS = 4 /* its loops are counted down, not by a register (overlap.c) */
 };
 
@@ -56,8 +56,8 @@ typedef struct tsl__node {
   uint32_t hash;
 } tsl__node;
 
-/* A loop whose bound exceeds this becomes a register; smaller ones are derived by counting down, and
- * so are those that overlap (overlap.c). */
+/* A loop whose bound exceeds this becomes a register. Smaller ones are derived by counting down,
+ * and so are those that overlap (overlap.c). */
 #define TSL__UNROLL_MAX 8u
 /* Chains of rules unfolded in place before a byte is read; more means that a front end left left
  * recursion in. */
