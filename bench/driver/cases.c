@@ -93,13 +93,29 @@ static bool read_test(bench_test *test, yajl_val v) {
   return !tokens || read_tokens(test, tokens);
 }
 
+/* The schema or grammar of a line. */
+static bool read_text(bench_case *c, yajl_val tree) {
+  static const struct {
+    const char *name;
+    tsl_source_kind kind;
+  } members[] = {
+      {"schema", TSL_SOURCE_JSON_SCHEMA}, {"lark", TSL_SOURCE_LARK}, {"gbnf", TSL_SOURCE_GBNF}};
+  yajl_val text = NULL;
+  for (size_t i = 0; !text && i < sizeof members / sizeof *members; i++) {
+    text = member(tree, members[i].name, yajl_t_string);
+    c->kind = members[i].kind;
+  }
+  if (!text) return false;
+  c->text = YAJL_GET_STRING(text);
+  c->length = strlen(c->text);
+  return true;
+}
+
 static bool read_case(bench_case *c, yajl_val tree) {
-  yajl_val id = member(tree, "id", yajl_t_string), schema = member(tree, "schema", yajl_t_string);
+  yajl_val id = member(tree, "id", yajl_t_string);
   yajl_val tests = member(tree, "tests", yajl_t_array);
-  if (!id || !schema || !tests) return false;
+  if (!id || !read_text(c, tree) || !tests) return false;
   c->id = YAJL_GET_STRING(id);
-  c->schema = YAJL_GET_STRING(schema);
-  c->schema_length = strlen(c->schema);
   c->tests = calloc(tests->u.array.len + 1, sizeof *c->tests);
   if (!c->tests) return false;
   for (; c->test_count < tests->u.array.len; c->test_count++)

@@ -1,7 +1,9 @@
-/* cases.h - the schemas and instances of a MaskBench file, read one line at a time.
+/* cases.h - the schemas and instances of a MaskBench file, read one line at a time; or grammars and
+ * texts.
  *
  * A line is {"id", "schema": "<JSON text>", "tests": [{"valid": bool, "text": "<JSON text>",
- * "tokens": [ids]}]}; "tokens" may be left out. A name that ends in .xz is read through the program
+ * "tokens": [ids]}]}; "tokens" may be left out. A line of a grammar has "lark" or "gbnf", its text, in
+ * place of "schema"; of a line with both, "lark" is taken. A name that ends in .xz is read through the program
  * xz.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -25,8 +27,10 @@ typedef struct bench_test {
 } bench_test;
 
 typedef struct bench_case {
-  const char *id, *schema;
-  size_t schema_length;
+  const char *id;
+  tsl_source_kind kind;
+  const char *text; /* of the schema or grammar, NUL-terminated */
+  size_t length;
   bench_test *tests;
   size_t test_count;
   void *tree; /* holds the strings */

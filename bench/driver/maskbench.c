@@ -30,6 +30,7 @@ typedef struct arguments {
   bool flush_once;    /* before its mask alone, not before its commit too */
   bool samples;       /* write every sample */
   unsigned timeout_s;
+  size_t grow;       /* tokens after which memory is looked at once more; 0: it is not */
   size_t max_memory; /* MiB of one grammar; 0: the library's default */
   tsl_schema_options options;
   bench_resolver resolver;
@@ -43,7 +44,7 @@ static const char usage[] =
     "  --vocab F          tokenizer.json or tiktoken file, or \"embedded\"\n"
     "  --vocab-cache DIR  keep a prepared copy of the vocabulary here\n"
     "  --data F           one JSON object a line: {\"id\", \"schema\", \"tests\": [{\"valid\", "
-    "\"text\", \"tokens\"}]}\n"
+    "\"text\", \"tokens\"}]}; a grammar has \"lark\" or \"gbnf\" in place of \"schema\"\n"
     "  --order any|schema order of members (any)\n"
     "  --draft D          3, 4, 6, 7, 2019-09, 2020-12 or auto (auto)\n"
     "  --spelling any|plain  white space and spellings of the grammars (default: any)\n"
@@ -63,6 +64,7 @@ static const char usage[] =
     "before the mask alone (call)\n"
     "  --verify N         compare a mask of every Nth schema with trying each token byte by byte "
     "(64; 0 = never)\n"
+    "  --grow N           look at a grammar's memory after N tokens, too (0 = do not)\n"
     "  --out F            write one JSON line per schema\n"
     "  --samples yes|no   with every sample of the first pass in it (no)\n"
     "The table goes to stderr; the last line on stdout is one JSON object.\n";
@@ -161,6 +163,7 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--skip")) return parse_count(value, &a->skip);
   if (!strcmp(name, "--limit")) return parse_count(value, &a->limit);
   if (!strcmp(name, "--max-memory")) return parse_count(value, &a->max_memory);
+  if (!strcmp(name, "--grow")) return parse_count(value, &a->grow);
   if (!strcmp(name, "--verify")) return parse_count(value, &a->verify);
   if (!strcmp(name, "--samples")) return parse_samples(a, value);
   if (!strcmp(name, "--flush")) return parse_count(value, &a->flush);
@@ -220,6 +223,7 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
     setup->options.resolver_ctx = (void *)&a->resolver;
   }
   setup->timeout_s = a->timeout_s;
+  setup->grow = a->grow;
   setup->limits.max_memory = (uint64_t)a->max_memory << 20;
   setup->flush_every = a->flush;
   setup->flush_once = a->flush_once;

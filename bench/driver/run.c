@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bench/driver/run.h"
+#include "bench/driver/grow.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -179,12 +180,21 @@ static void reject_all(run *r) {
     if (r->c->tests[t].valid) blame(r, BENCH_VALIDATION_ERROR, t, 0);
 }
 
+tsl_status bench_compile(const bench_setup *setup, const bench_case *c, const tsl_limits *limits,
+                         tsl_grammar **grammar, tsl_error *error) {
+  tsl_source source = {.kind = c->kind,
+                       .text = c->text,
+                       .length = c->length,
+                       .schema = &setup->options,
+                       .limits = limits};
+  return tsl_grammar_compile(setup->vocab, &source, grammar, error);
+}
+
 /* From the schema's text to the first mask. */
 static bool compile(run *r, tsl_grammar **grammar, tsl_matcher **matcher) {
   const bench_setup *s = r->setup;
   uint64_t start = bench_clock_now(&s->clock);
-  tsl_status status = tsl_grammar_json_schema(s->vocab, r->c->schema, r->c->schema_length,
-                                              &s->options, &s->limits, grammar, &r->verdict->error);
+  tsl_status status = bench_compile(s, r->c, &s->limits, grammar, &r->verdict->error);
   if (status == TSL_ERR_EMPTY) {
     reject_all(r);
     return false;
@@ -360,12 +370,11 @@ static bool takes(const run *r, tsl_matcher *m, size_t test) {
 
 /* Does the same schema judge all instances rightly with members in any order? */
 static bool right_in_any_order(const run *r) {
-  tsl_schema_options options = r->setup->options;
+  bench_setup any = *r->setup;
   tsl_grammar *grammar = NULL;
   tsl_matcher *m = NULL;
-  options.order = TSL_ORDER_ANY;
-  bool right = tsl_grammar_json_schema(r->setup->vocab, r->c->schema, r->c->schema_length, &options,
-                                       &r->setup->limits, &grammar, NULL) == TSL_OK &&
+  any.options.order = TSL_ORDER_ANY;
+  bool right = bench_compile(&any, r->c, &any.limits, &grammar, NULL) == TSL_OK &&
                tsl_matcher_new(grammar, NULL, &m) == TSL_OK;
   for (size_t t = 0; right && t < r->c->test_count; t++)
     right = takes(r, m, t) == r->c->tests[t].valid;
@@ -416,6 +425,8 @@ static void run_passes(run *r) {
       warm_pass(r, matcher, true, &r->totals->borrowed, NULL);
     }
     finish(r, grammar);
+    start_time_limit(r->setup->timeout_s);
+    if (r->setup->grow) r->verdict->grown_kb = bench_grow(r->setup, r->c);
   }
   start_time_limit(0);
   tsl_matcher_free(matcher);

@@ -86,6 +86,7 @@ typedef struct bench_setup {
   /* tsl_vocab_mask_words words each; `row`: to be copied, NULL where no caches are emptied */
   uint32_t *mask, *row;
   unsigned timeout_s; /* for one schema; 0 = none */
+  size_t grow;        /* tokens after which the memory is looked at once more (grow.h); 0 = never */
 } bench_setup;
 
 typedef struct bench_verdict {
@@ -97,11 +98,14 @@ typedef struct bench_verdict {
   size_t test, token;
   size_t tokens;                                   /* fed in the first pass */
   double ttfm_us, mask_us, mask_max_us, commit_us; /* averages over this schema's first pass */
-  double memory_kb, matcher_kb;
+  double memory_kb, matcher_kb, grown_kb;
   size_t first_sample; /* of the first pass, in the totals; there are `measured` */
   size_t measured;
 } bench_verdict;
 
+/* The grammar of a case, to be released. */
+tsl_status bench_compile(const bench_setup *setup, const bench_case *c, const tsl_limits *limits,
+                         tsl_grammar **grammar, tsl_error *error);
 /* Run one case and add its samples to the totals; false when the benchmark itself is out of
  * memory. */
 bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals *totals,

@@ -241,7 +241,7 @@ static bool run_case(setup *s, const bench_case *c) {
     yajl_gen_array_open(whys);
     put_name(gen, "id");
     put_name(gen, c->id);
-    if (tsl_grammar_json_schema(s->vocab, c->schema, c->schema_length, &s->options, NULL, &grammar,
+    if (tsl_grammar_json_schema(s->vocab, c->text, c->length, &s->options, NULL, &grammar,
                                 &error) == TSL_OK) {
       ok = write_texts(s, grammar, gen, whys);
       put_whys(gen, whys);

@@ -50,7 +50,9 @@ static json run_case(const llama_vocab *vocab, const json &c, llama_token eos, c
   llama_sampler *grammar = nullptr;
   std::string text;
   try {
-    text = json_schema_to_grammar(common_json::parse(c["schema"].get<std::string>()));
+    text = c.contains("schema")
+               ? json_schema_to_grammar(common_json::parse(c["schema"].get<std::string>()))
+               : c.at("gbnf").get<std::string>();
     grammar = llama_sampler_init_grammar(vocab, text.c_str(), "root");
   } catch (const std::exception &e) {
     return {{"outcome", "refused"}, {"message", e.what()}};

@@ -40,5 +40,7 @@ if __name__ == "__main__":
             return self.has(eos)
 
     worker.serve(
-        "outlines-core 0.2.14", lambda text: Index(build_regex_from_schema(text), tokens), Matcher
+        "outlines-core 0.2.14",
+        lambda case: Index(build_regex_from_schema(case["schema"]), tokens),
+        Matcher,
     )

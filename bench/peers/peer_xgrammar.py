@@ -41,6 +41,13 @@ if __name__ == "__main__":
     compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled="cache" in sys.argv[3:])
     bits = numpy.zeros((1, (len(vocab.letters) + 31) // 32), dtype=numpy.int32)
 
+    def compile_case(case):
+        if "schema" in case:
+            return compiler.compile_json_schema(case["schema"])
+        if "gbnf" not in case:
+            raise ValueError("there is no EBNF text of this grammar")
+        return compiler.compile_grammar(case["gbnf"])
+
     class Matcher:
         def __init__(self, grammar):
             matcher = xgrammar.GrammarMatcher(grammar)
@@ -58,6 +65,6 @@ if __name__ == "__main__":
 
     worker.serve(
         f"XGrammar {xgrammar.__version__}" if hasattr(xgrammar, "__version__") else "XGrammar",
-        compiler.compile_json_schema,
+        compile_case,
         Matcher,
     )

@@ -3,7 +3,9 @@
 A worker is a program: vocabulary file and end-of-generation id as arguments; when it is ready, one
 line {"ready": "name version"}; then for each line of standard input, {"id", "schema": text,
 "tests": [{"valid", "tokens"}]}, one line {"id", "outcome", "message", "ttfm_us", "mask_samples_us",
-"commit_samples_us"}. Times are microseconds. Outcomes are those of `turnstile-bench maskbench`.
+"commit_samples_us"}. Times are microseconds. In place of "schema" a line may have a grammar: "lark"
+and "gbnf", or one of them; a worker takes the notation that it reads, and refuses the case if the
+line has only the other. Outcomes are those of `turnstile-bench maskbench`.
 Everything that serves all schemas is made before the first line.
 
 SPDX-License-Identifier: Apache-2.0
@@ -48,13 +50,13 @@ class Vocabulary:
         return bytes(table[c] for c in self.letters[token])
 
 
-def run_case(case, compile_schema, begin, samples):
-    """compile_schema(text) -> grammar; begin(grammar) -> object with mask(), has(token),
+def run_case(case, compile_case, begin, samples):
+    """compile_case(case) -> grammar; begin(grammar) -> object with mask(), has(token),
     accept(token), all as quick as can be.
     """
     start = now()
     try:
-        grammar = compile_schema(case["schema"])
+        grammar = compile_case(case)
         matcher = begin(grammar)
         at = now()
         matcher.mask()
@@ -89,13 +91,13 @@ def run_case(case, compile_schema, begin, samples):
     return {"outcome": outcome, "ttfm_us": (end - start) / 1e3}
 
 
-def serve(name, compile_schema, begin):
+def serve(name, compile_case, begin):
     print(json.dumps({"ready": name}), flush=True)
     for line in sys.stdin:
         case = json.loads(line)
         samples = {"mask_samples_us": [], "commit_samples_us": []}
         try:
-            result = run_case(case, compile_schema, begin, samples)
+            result = run_case(case, compile_case, begin, samples)
         except Exception as error:
             result = {"outcome": "limit", "message": str(error)[:500]}
         print(json.dumps({"id": case["id"], "message": "", **samples, **result}), flush=True)

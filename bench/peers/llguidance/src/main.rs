@@ -52,13 +52,21 @@ fn run_test(
     Ok(mask.is_allowed(eos))
 }
 
+/// The grammar of a case: a JSON Schema, or a Lark text.
+fn grammar_of(case: &Value) -> anyhow::Result<TopLevelGrammar> {
+    if let Some(schema) = case["schema"].as_str() {
+        return Ok(TopLevelGrammar::from_json_schema(serde_json::from_str(schema)?));
+    }
+    match case["lark"].as_str() {
+        Some(text) => Ok(TopLevelGrammar::from_lark(text.to_string())),
+        None => Err(anyhow::anyhow!("there is no Lark text of this grammar")),
+    }
+}
+
 fn run_case(factory: &ParserFactory, case: &Value, eos: u32) -> Value {
-    let schema = case["schema"].as_str().unwrap_or("");
     let mut samples = Samples { mask: vec![], commit: vec![] };
     let start = Instant::now();
-    let compiled = serde_json::from_str(schema)
-        .map_err(anyhow::Error::from)
-        .and_then(|value| factory.create_parser(TopLevelGrammar::from_json_schema(value)));
+    let compiled = grammar_of(case).and_then(|grammar| factory.create_parser(grammar));
     let parser = match compiled {
         Ok(parser) => parser,
         Err(e) => return json!({"outcome": "refused", "message": e.to_string()}),
