@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`./dev bench grammars`: every grammar in schemas/grammars/ with its texts, every mask in full,
-other engines beside it where they read the grammar.
+"""`./dev bench grammars`: the Lark and GBNF grammars in schemas/grammars/ on their texts, every
+mask in full, other engines beside it where they read the grammar.
 
     ./dev bench grammars [--runs N] [--only NAME]... [--peers yes|no] [--timeout S] [--out DIR]
                          [--note TEXT] [--no-install]
@@ -56,7 +56,7 @@ def read_cases(only):
     """A case for each grammar, in alphabetical order."""
     cases = []
     for path in sorted((ROOT / "schemas" / "grammars").iterdir()):
-        if only and path.stem not in only:
+        if path.suffix not in (".lark", ".gbnf") or (only and path.stem not in only):
             continue
         text = path.read_text(encoding="utf-8")
         case = {"id": path.stem, path.suffix[1:]: text}
