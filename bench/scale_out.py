@@ -54,7 +54,7 @@ def first_mask(vocab, schema):
 
 
 def measure(vocab, schemas, rng):
-    """Costs of `schemas`. Those that name a document which is not at hand are left out, and counted."""
+    """Costs of `schemas`. Those that name documents not at hand are left out, and counted."""
     costs, refused = [], 0
     rng.shuffle(schemas)
     with tempfile.TemporaryDirectory() as folder:
@@ -195,9 +195,9 @@ def main():
     costs, refused, saved = measure(vocab, [json.loads(line)["schema"] for line in lines], rng)
     took = sorted(cost.compile for cost in costs)
     print(
-        f"{len(costs)} schemas ({refused} name documents that are not at hand): text to first mask p50 "
-        f"{1e3 * took[len(took) // 2]:.2f} ms, p99 {1e3 * took[len(took) * 99 // 100]:.2f}, worst "
-        f"{1e3 * took[-1]:.1f}; {saved} artifacts: made in "
+        f"{len(costs)} schemas ({refused} name documents that are not at hand): text to first mask "
+        f"p50 {1e3 * took[len(took) // 2]:.2f} ms, p99 {1e3 * took[len(took) * 99 // 100]:.2f}, "
+        f"worst {1e3 * took[-1]:.1f}; {saved} artifacts: made in "
         f"{sum(cost.make for cost in costs) / len(costs):.2f} s, loaded in "
         f"{1e3 * sum(cost.load for cost in costs) / len(costs):.2f} ms, "
         f"{sum(cost.size for cost in costs) / len(costs) / 1e6:.2f} MB on average"
