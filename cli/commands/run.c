@@ -324,10 +324,11 @@ static int run(int argc, char **argv) {
   how.sampler.temperature = 0;
   how.any_spelling = true; /* the grammar sees to it, and so knows what is forced */
   s.schema.spelling = TSL_SPELLING_PLAIN;
+  s.schema.whitespace = TSL_WS_PRETTY;
   s.schema.indent = 2;
   cli_options sets[] = {llama_options(&o.model),
                         {table, sizeof table / sizeof *table, &o},
-                        source_options(&s, TSL_ORDER_SCHEMA, TSL_WS_PRETTY),
+                        source_options(&s, SOURCE_MASKS),
                         generation_options(&how)};
   cli_arguments arguments;
   if (!cli_parse(&cli_run, argc, argv, sets, 4, &arguments)) return CLI_BAD;
