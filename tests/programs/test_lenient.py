@@ -516,7 +516,7 @@ TEXTS = [
     "```python\nprint({'name': 1})\n```",
     "I would call get_weather next, for Paris.",
     '{"temperature": 3, "unit": "C"}',
-    "\u00e9\ud83d\ude00 } ] > `",
+    "é😀 } ] > `",
 ]
 
 
