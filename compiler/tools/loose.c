@@ -135,7 +135,7 @@ static bool escape(reader *r) {
 static bool ends_there(const tsl__loose *l, uint32_t at) {
   bool space = false;
   while (at < l->stop && is_space(l->text[at])) at++, space = true;
-  if (at == l->stop || strchr(",:=}])", l->text[at])) return l->text[at] || at == l->stop;
+  if (at == l->stop || (l->text[at] && strchr(",:=}])", l->text[at]))) return true;
   if (l->stop - at >= 3 && !memcmp(l->text + at, "```", 3)) return true;
   return space && (l->text[at] == '"' || l->text[at] == '\'');
 }
