@@ -33,13 +33,7 @@ import vendor  # noqa: E402
 FOLDER = ROOT / "build" / "platforms"
 ZIG = ROOT / "build" / "zig" / "venv" / "bin" / "python"
 # zig's name of a target: how its programs run here; None: they don't.
-TARGETS = {
-    "cmake": [],
-    "x86_64-linux-musl": [],
-    "x86_64-linux-gnu.2.17": [],
-    "aarch64-linux-musl": ["qemu-aarch64"],
-    "aarch64-macos": None,
-}
+TARGETS = {"cmake": [], "x86_64-linux-musl": []}
 OURS = ["-std=c11", "-O1", "-fno-sanitize=undefined", "-DPCRE2_STATIC"]
 
 
