@@ -6,8 +6,8 @@
 Needs the packages xgrammar, apache-tvm-ffi and numpy (bench/peers/peer_tags.lock), and a build with
 libturnstile.so in $TSL_BUILD (default: build). Every pair of a grammar and a text is given to both;
 a difference is printed with its grammar, and the status is 1. Grammars that XGrammar refuses are
-left out. Rules with max_chars may differ, as docs/ebnf.md says. --write: the pairs go to FILE as cases of tests/ebnf/test_ebnf.c instead of being counted
-alone.
+left out. Rules with max_chars may differ, as docs/ebnf.md says. --write: the pairs go to FILE as
+cases of tests/ebnf/test_ebnf.c instead of being counted alone.
 
 SPDX-License-Identifier: Apache-2.0
 """
