@@ -1,8 +1,7 @@
 """Ray Data: a batch of prompts, each answered under a JSON Schema.    python ray_batch.py [PROMPTS]
 
-Four processes write the answers. They share one folder, so that one of them compiles the grammar,
-and the others map its file. A process that dies is started again, and its prompts with it.
-`logits_of` stands for a model: put yours there.
+Four processes share a folder: one compiles the grammar, the others map its file. A process that
+dies is started again, and its prompts with it. Random logits stand for a model's.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,23 +14,15 @@ import ray
 import turnstile
 
 FOLDER = "/dev/shm/turnstile"
-SCHEMA = {
-    "type": "object",
-    "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"enum": [18, 19, 20]}},
-    "required": ["name", "age"],
-    "additionalProperties": False,
-}
+FIELDS = {"name": {"type": "string", "maxLength": 12}, "age": {"enum": [18, 19]}}
+CLOSED = {"type": "object", "additionalProperties": False}
+SCHEMA = {**CLOSED, "properties": FIELDS, "required": [*FIELDS]}
 
 
 class Answer:
     def __init__(self, folder=FOLDER):
         self.vocab = turnstile.Vocab.embedded()
-        self.grammar = turnstile.Grammar.json_schema(
-            self.vocab, SCHEMA, whitespace="compact", cache=folder
-        )
-
-    def logits_of(self, random):
-        return random.standard_normal(32 * self.vocab.mask_words, dtype=numpy.float32)
+        self.grammar = turnstile.Grammar.json_schema(self.vocab, SCHEMA, cache=folder)
 
     def write(self, prompt, most=64):
         """The answer to one prompt: the same in every process, as the seed is the prompt's."""
@@ -41,7 +32,7 @@ class Answer:
         budget.start(matcher, most)
         for left in range(most, 0, -1):
             budget.mask(matcher, left, mask)
-            token = sampler.draw(self.logits_of(random), mask)[0]
+            token = sampler.draw(random.standard_normal(32 * len(mask), numpy.float32), mask)[0]
             matcher.accept(token)
             if self.vocab.is_eog(token):
                 break

@@ -26,7 +26,7 @@ class Answers:
         body = await request.json()
         try:
             self.answer.grammar = turnstile.Grammar.json_schema(
-                self.answer.vocab, body["schema"], whitespace="compact", cache=self.folder
+                self.answer.vocab, body["schema"], cache=self.folder
             )
         except turnstile.GrammarError as error:
             return starlette.responses.JSONResponse(

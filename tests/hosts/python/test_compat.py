@@ -679,14 +679,8 @@ validate(run_example("xgrammar_json.py", model_folder()), PERSON, 0, "the exampl
 def shown_in_the_manual():
     """The block of docs/switch.md."""
     vocab = turnstile.Vocab.embedded()
-    names = {
-        "schema": {
-            "type": "object",
-            "properties": {"age": {"type": "integer"}},
-            "required": ["age"],
-        },
-        "tokens": [vocab.token_bytes(i) for i in range(4096)],
-    }
+    schema = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+    names = {"schema": schema, "tokens": [vocab.token_bytes(i) for i in range(4096)]}
     exec(os.environ["TSL_BLOCK"], names)
     check(names["matcher"].is_terminated(), "the block of docs/switch.md comes to its end")
 

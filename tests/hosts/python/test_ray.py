@@ -1,5 +1,6 @@
 """A batch job on Ray Data and a deployment of Ray Serve, on a cluster of two nodes that are
-processes of this machine. Workers are killed meanwhile.
+processes of this machine. Workers are killed meanwhile. They are bindings/python/examples:
+ray_batch.py and ray_serve.py.
 
 The answer to a prompt is the same in every process, so a job is right if it has each prompt once,
 with the answer that this process writes. --prompts N: so many prompts (default: 600).
@@ -103,9 +104,7 @@ def test_batch(folder, prompts):
     for row in rows:
         value = json.loads(row["text"])
         check(
-            set(value) == {"name", "age"}
-            and len(value["name"]) <= 12
-            and value["age"] in (18, 19, 20),
+            set(value) == {"name", "age"} and len(value["name"]) <= 12 and value["age"] in (18, 19),
             f"{row['text']} is an answer",
         )
     files = [name for name in os.listdir(folder) if not name.endswith(".lock")]
