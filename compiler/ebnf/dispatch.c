@@ -13,7 +13,7 @@
  * Example   triggers "ab" and "bc": "abc" begins the rule of "ab", which must go on with "c".
  *           triggers "a" and "ba": "ba" begins the rule of "ba".
  * Cost      Pairs of triggers times their lengths, for the look at overlaps.
- * Tested by tests/ebnf/test_ebnf.c, tests/programs/test_ebnf.py
+ * Tested by tests/ebnf/test_ebnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -79,7 +79,11 @@ tsl_status tsl__ebnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   r.max_depth = !options->max_depth                        ? DEFAULT_DEPTH
                 : options->max_depth < TSL__GBNF_DEPTH_MAX ? options->max_depth
                                                            : TSL__GBNF_DEPTH_MAX;
-  if (begin(&r, text, length)) tsl__ebnf_parse(&r);
+  /* Some room at once: texts that are empty are places of r.bytes, too. */
+  if (!tsl__vec_reserve(&r.alloc, &r.bytes, 64))
+    tsl__ebnf_no_memory(&r);
+  else if (begin(&r, text, length))
+    tsl__ebnf_parse(&r);
   if (!r.status && find_root(&r, &root)) tsl__ebnf_options_apply(&r);
   if (!r.status && finish_report(&r)) {
     r.g->wrap = wrap;

@@ -27,7 +27,7 @@
  * Way       text → compiler/gbnf/ast.h (parse.c, macro.c; what is regular by itself is an EXPR
  *           node) → options.c → compiler/gbnf/: left recursion, placing, lowering.
  * Limits    those of compiler/gbnf/gbnf.h and compiler/regex/regex.h
- * Tested by tests/ebnf/test_ebnf.c, tests/programs/test_ebnf.py, fuzz/fuzz_ebnf.c
+ * Tested by tests/ebnf/test_ebnf.c, fuzz/fuzz_ebnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,7 +12,7 @@
  * Example   a[max_chars=2] ::= "x"{4} "y"*     is "xxxx": no text is short, so it ends when it can
  * Counted   max_tokens needs a rule that is read in one frame, so it is an expression as well.
  * Limits    EXPANDED_MAX nodes in the place of names, DEPTH_MAX of them within one another
- * Tested by tests/ebnf/test_ebnf.c, tests/programs/test_ebnf.py
+ * Tested by tests/ebnf/test_ebnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

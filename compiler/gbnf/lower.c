@@ -98,7 +98,7 @@ tsl__expr tsl__gbnf_tail(tsl__gbnf *g, uint32_t cycle, uint32_t from, uint32_t t
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 static tsl__expr lower_class(tsl__gbnf *g, const tsl__gnode *n) {
-  tsl__charset set = {.ranges = {g->ranges.at + n->a, n->b, n->b}};
+  tsl__charset set = {.ranges = {n->b ? g->ranges.at + n->a : NULL, n->b, n->b}};
   return tsl__expr_charset(g->x, &set);
 }
 
