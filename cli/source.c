@@ -400,8 +400,9 @@ static int check_options(const source *s) {
     return cli_complain(
         "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact is needed; see "
         "--help");
+  bool grammar = s->kind >= SOURCE_GBNF && s->kind <= SOURCE_ABNF; /* --root goes with all */
   for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_ABNF; k++)
-    if (k != s->kind && s->option[k] && !(k == SOURCE_GBNF && s->kind > SOURCE_GBNF))
+    if (k != s->kind && s->option[k] && !(k == SOURCE_GBNF && grammar))
       return cli_complain("%s goes with %s", s->option[k], names[k]);
   return CLI_OK;
 }

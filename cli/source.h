@@ -59,7 +59,8 @@ typedef struct source {
 
 /* The options that every command has. */
 cli_options source_options(source *s, source_use use);
-/* plain[:LINES:COLUMNS] | compact | at-most:N | pretty[:N] | any, as --ws has it. False: it is none of these. */
+/* plain[:LINES:COLUMNS] | compact | at-most:N | pretty[:N] | any, as --ws has it. False: it is none
+ * of these. */
 bool source_whitespace(const char *value, tsl_schema_options *o);
 /* The name for messages: the file, or "regex". */
 const char *source_name(const source *s);

@@ -245,12 +245,16 @@ def renamed(text, names):
     if not names:
         return text
     tokens = tokens_of(text)
-    members, out, previous = member_places(tokens), [], ""
+    members, out, previous, begins = member_places(tokens), [], "", True
+    directive = False
     for i, (kind, text) in enumerate(tokens):
         what = (text, previous in AGGREGATES)
-        out.append(names[what] if what in names and i not in members else text)
-        if kind not in ("space", "comment", "line"):
-            previous = text
+        kept = i in members or directive  # `define` of `#define` is no name of the source's
+        out.append(names[what] if what in names and not kept else text)
+        if kind == "line":
+            begins, directive = True, False
+        elif kind not in ("space", "comment"):
+            previous, directive, begins = text, begins and text == "#", False
     return "".join(out)
 
 

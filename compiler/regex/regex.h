@@ -22,8 +22,8 @@
  *
  *           A backslash before anything that is no ASCII letter or digit means that character.
  *           { } ] that begin nothing mean themselves, as in ECMA-262's Annex B. With `counts`, as
- *           in everything that users write, a count that stands after nothing is TSL_ERR_SYNTAX, and so
- *           is {,n}, of which engines disagree.
+ *           in everything that users write, a count that stands after nothing is TSL_ERR_SYNTAX,
+ *           and so is {,n}, of which engines disagree.
  *           Where the two syntaxes differ ECMA-262 wins: `$` is the very end, \v is U+000B, `]`
  *           right after `[` closes, a reference to a group that took no part matches the empty
  *           text. Possessive quantifiers, atomic groups, conditionals, recursion, \K \G \R \X \C \Q

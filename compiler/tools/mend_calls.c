@@ -18,8 +18,8 @@
  */
 #include "compiler/tools/mend.h"
 
-#define GAP_MAX 256u  /* bytes between a name and its arguments */
-#define NAME_MAX 256u /* bytes of a name that the request does not have */
+#define GAP_MAX 256u    /* bytes between a name and its arguments */
+#define NAME_BYTES 256u /* bytes of a name that the request does not have */
 
 static const tsl__string none = {"", 0};
 
@@ -105,7 +105,7 @@ static uint32_t read_name(const tsl__mend *m, uint32_t at, char stop, tsl__strin
   }
   uint32_t end = from + best;
   if (!best) {
-    while (end < m->length && end - from < NAME_MAX && m->text[end] && m->text[end] != stop &&
+    while (end < m->length && end - from < NAME_BYTES && m->text[end] && m->text[end] != stop &&
            !strchr(" \t\r\n\"'<>{}()[]=,\\`:;", m->text[end]))
       end++;
   }
@@ -391,7 +391,8 @@ static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) 
   uint32_t from = tsl__mend_space(m, at), behind, to;
   if (f->attributes) {
     tsl__string close = {">", 1}, sep = {"<|sep|>", 7};
-    uint32_t stop = m->length < from + GAP_MAX + NAME_MAX ? m->length : from + GAP_MAX + NAME_MAX,
+    uint32_t stop =
+                 m->length < from + GAP_MAX + NAME_BYTES ? m->length : from + GAP_MAX + NAME_BYTES,
              end = find(m, from, stop, f->style && f->style->between[0] == '<' ? sep : close);
     if (end == UINT32_MAX) return 0;
     name = attribute(m, from, end, "name");

@@ -91,18 +91,38 @@ def parameters(node):
 
 
 def test_stubs_of_modules():
-    """Every module has a stub; those of hosts, which cannot be imported here, have the names and
-    parameters of the text.
+    """Every module has a stub, or types in its text; those of hosts, which cannot be imported here,
+    have the names and parameters of the text.
     """
     folder = PACKAGE / "turnstile"
     modules = sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
     check(len(modules) > 10, "there are modules")
     for path in modules:
-        check(path.with_suffix(".pyi").exists(), f"{path.stem} has a stub")
+        if not path.with_suffix(".pyi").exists():
+            typed(path)
+            continue
         if path.stem in ("grammar", "vocab"):
             continue
         text, stub = (ast.parse(file.read_text()) for file in (path, path.with_suffix(".pyi")))
         same_names(path.stem, text, stub)
+
+
+def typed(path):
+    """A module without a stub: its public functions have types for parameters and results."""
+    public = [
+        node
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_")
+    ]
+    check(public, f"{path.stem} has a stub, or something public with types")
+    for node in public:
+        given = [arg for arg in ast.walk(node) if isinstance(arg, ast.arg)]
+        check(
+            isinstance(node, ast.FunctionDef)
+            and node.returns
+            and all(arg.annotation for arg in given),
+            f"{path.stem}.{node.name}: a stub, or a type for each parameter",
+        )
 
 
 def same_names(what, text, stub):

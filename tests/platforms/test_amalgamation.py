@@ -52,6 +52,7 @@ struct push { int push; };
 static int count; /* push, count */
 static int push(int by) { return count += by * STEP; }
 static int read(int x) { return x + SECOND; }
+static int define(int x) { return x; }
 static const struct { int at; const char *push; } table[] = {
 #define ROW(n, name) {n, name},
 #include "runtime/core/list.def"
@@ -63,7 +64,7 @@ int tsl__one(void) {
   node n = {NULL, b, offsetof(box, push) > 0};
   tsl__pair pair = {push(1)};
   printf("push %s %d\\n", table[1].push, table[1].at);
-  return pair.a + n.own.read(p.push) + n.count + PICK(&b, push);
+  return define(pair.a) + n.own.read(p.push) + n.count + PICK(&b, push);
 }
 """,
     "runtime/core/two.c": """
@@ -74,11 +75,13 @@ int tsl__one(void) {
 enum { SECOND = 5 };
 typedef int node;
 static char *count = "two";
+static int define(int x) { return x; }
+# define AS_IT_IS(x) define(x)
 static node push(char c, int LIMIT) { return c == 't' ? SECOND + LIMIT : 0; }
 int tsl__two(void) {
   tsl__pair pair = {count};
   node times = read(2);
-  return push(pair.a[0], 100) + times;
+  return AS_IT_IS(push(pair.a[0], 100)) + times;
 }
 int main(void) {
   printf("%d %d\\n", tsl__one(), tsl__two());

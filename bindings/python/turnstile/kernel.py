@@ -11,6 +11,8 @@ take 265.
 SPDX-License-Identifier: Apache-2.0
 """
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
@@ -50,7 +52,7 @@ def _refuse(
             tl.store(to, tl.load(to, mask=inside & allowed, other=-float("inf")), mask=inside)
 
 
-def refuse_(logits, masks, sources=None, targets=None):
+def refuse_(logits: Any, masks: Any, sources: Any = None, targets: Any = None) -> None:
     """Set to -inf in row targets[i] of `logits` (rows, width) what row sources[i] of `masks` (rows,
     >= ceil(width / 32)) does not allow.
 

@@ -1,3 +1,0 @@
-from typing import Any
-
-def refuse_(logits: Any, masks: Any, sources: Any = None, targets: Any = None) -> None: ...
