@@ -1,14 +1,14 @@
 /* fuzz_judge.c - the engine takes exactly the texts that an independent validator
  * (tests/judges/validator.h) finds valid.
  *
- * Input      options (1 byte: 1 texts; 2 the order of the schema; 4 compact), then
+ * Input      options (1 byte: 1 texts; 2 the order of the schema; 4 compact; 16 plain spellings),
+ *            then
  *              texts   a schema, NUL, an instance;
  *              else    choices, a byte each, out of which a schema of draft 2020-12 and instances
  *              are drawn (no choices left: zeros).
  * Compared   the instance given; instances drawn; texts that the engine itself makes, walked token
  *            by token under its masks; each of these with one value changed, removed, doubled or
- *            added. Where the order of members or the spaces are the schema's, the engine may take
- *            less.
+ *            added. Where order, spaces or spellings are bound, the engine may take less.
  * Refusals   a schema refused as empty has no valid instance among those tried. What is drawn is
  *            never refused as malformed.
  *
@@ -468,6 +468,7 @@ static bool compile(run *r, uint8_t options, bool drawn) {
   const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 200000};
   const tsl_schema_options o = {.order = options & 2 ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY,
                                 .whitespace = options & 4 ? TSL_WS_COMPACT : TSL_WS_ANY,
+                                .spelling = options & 16 ? TSL_SPELLING_PLAIN : TSL_SPELLING_ANY,
                                 .draft = TSL_DRAFT_2020_12};
   tsl_error error = {0};
   if (!vocab) vocab = make_vocab();
@@ -500,7 +501,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 2) return 0;
   bool drawn = !(data[0] & 1);
   const uint8_t *zero = drawn ? NULL : memchr(data + 1, 0, size - 1);
-  r = (run){.at = drawn ? data + 1 : data + size, .end = data + size, .strict = !(data[0] & 6)};
+  r = (run){.at = drawn ? data + 1 : data + size, .end = data + size, .strict = !(data[0] & 22)};
   if (drawn) {
     draw_root(&r);
   } else {

@@ -233,7 +233,7 @@ static void not_listed(void) {
         strstr(error.message, "uniqueItems") && !a);
   CHECK(tsl_artifact_inspect(NULL, 0, &info, &error) == TSL_ERR_FORMAT &&
         tsl_artifact_inspect(NULL, 8, &info, &error) == TSL_ERR_ARGUMENT);
-  source.kind = (tsl_source_kind)4;
+  source.kind = (tsl_source_kind)(TSL_SOURCE_ABNF + 1); /* no kind */
   CHECK(tsl_artifact_make(g, &options, NULL, &a, &error) == TSL_ERR_ARGUMENT &&
         error.status == TSL_ERR_ARGUMENT && !a);
   source.kind = TSL_SOURCE_JSON_SCHEMA;

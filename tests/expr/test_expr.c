@@ -208,21 +208,33 @@ static void merged_loops(void) {
 }
 
 static void loops_in_loops(void) {
+  static const tsl_token one = 7;
   tsl__expr a = lit("a"), sep = tsl__expr_opt(x, lit("-")),
-            some = tsl__expr_repeat(x, a, 1, TSL__INF);
+            some = tsl__expr_repeat(x, a, 1, TSL__INF), word = tsl__expr_seq(x, some, sep), e;
   /* one that begins takes all */
   CHECK(ways(tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 1, 40), sep)),
              TSL__PHASE_MIDDLE) == 1);
   CHECK(ways(tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 0, 40), sep)),
              TSL__PHASE_TOP) == 1);
-  /* it needs one more */
-  CHECK(ways(tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 2, 40), sep)),
-             TSL__PHASE_MIDDLE) == 2);
+  /* it needs one more: counted down, both stand side by side */
+  e = tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 2, 40), sep));
+  CHECK(tsl__overlaps(x, e) && ways(e, TSL__PHASE_MIDDLE) == 1);
+  /* what holds a token is not looked into, and keeps its register */
+  sep = tsl__expr_opt(x, tsl__expr_token(x, &one, 1, false));
+  e = tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 2, 40), sep));
+  CHECK(!tsl__overlaps(x, e) && ways(e, TSL__PHASE_MIDDLE) == 2);
+  e = tsl__expr_star(x, tsl__expr_seq(x, tsl__expr_repeat(x, a, 1, 40), sep));
+  CHECK(!tsl__overlaps(x, e) && ways(e, TSL__PHASE_MIDDLE) == 1);
   CHECK(ways(tsl__expr_seq(x, lit("a"), tsl__expr_star(x, tsl__expr_repeat(x, a, 40, TSL__INF))),
              TSL__PHASE_LOW) == 1);
-  /* an iteration that goes on, and the next one */
-  CHECK(ways(tsl__expr_repeat(x, some, 3, 40), TSL__PHASE_LOW) == 2);
-  CHECK(ways(tsl__expr_repeat(x, some, 3, 40), TSL__PHASE_MIDDLE) == 1);
+  /* an iteration that goes on, and the next one: intervals of 30 to 40 would not join */
+  e = tsl__expr_repeat(x, word, 30, 40);
+  CHECK(!tsl__overlaps(x, e) && ways(e, TSL__PHASE_LOW) == 2 && ways(e, TSL__PHASE_MIDDLE) == 1);
+  /* those of 3 to 40 do */
+  e = tsl__expr_repeat(x, word, 3, 40);
+  CHECK(tsl__overlaps(x, e) && ways(e, TSL__PHASE_LOW) == 1);
+  /* one loop for two */
+  CHECK(ways(tsl__expr_repeat(x, some, 3, 40), TSL__PHASE_LOW) == 1);
   /* the more, the better */
   CHECK(ways(tsl__expr_repeat(x, some, 40, TSL__INF), TSL__PHASE_LOW) == 1);
 }

@@ -67,8 +67,9 @@ static int write_artifact(tsl_vocab *v, const char *schema, const char *path) {
   tsl_grammar *g = NULL;
   tsl_artifact *a = NULL;
   tsl_error error;
+  const tsl_schema_options any = {.generous = true};
   const tsl_source source = {
-      .kind = TSL_SOURCE_JSON_SCHEMA, .text = schema, .length = strlen(schema)};
+      .kind = TSL_SOURCE_JSON_SCHEMA, .text = schema, .length = strlen(schema), .schema = &any};
   const tsl_artifact_options options = {.source = &source, .max_states = 5000};
   tsl_status status = tsl_grammar_compile(v, &source, &g, &error);
   if (status == TSL_OK) status = tsl_artifact_make(g, &options, NULL, &a, &error);

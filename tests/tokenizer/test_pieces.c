@@ -577,7 +577,8 @@ static void ends_of_items(void) {
                                         .size = pieces.tokens},
                       NULL, &v, NULL) == TSL_OK);
   for (size_t i = 0; v && i < sizeof rows / sizeof *rows; i++) {
-    const tsl_schema_options options = {.whitespace = rows[i].space, .indent = 2};
+    const tsl_schema_options options = {
+        .whitespace = rows[i].space, .indent = 2, .spelling = TSL_SPELLING_ANY};
     tsl_grammar *g = NULL;
     CHECK(tsl_grammar_json_schema(v, rows[i].schema, strlen(rows[i].schema), &options, NULL, &g,
                                   NULL) == TSL_OK);
