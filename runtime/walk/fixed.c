@@ -92,29 +92,33 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
          tsl__space_no_memory(space);
 }
 
-/* Has one of p's texts a next byte from `first` to `last`? */
-static bool some_next(const tsl__fixed *f, const tsl__fixed_place *p, unsigned first,
-                      unsigned last) {
-  uint32_t at = first_from(f->texts, p->lo, p->hi, p->depth, first);
-  return at < p->hi && next_byte(&f->texts[at], p->depth) <= last;
-}
-
-/* May one of p's texts go on with an escape? */
-static bool escapes(const tsl__fixed *f, const tsl__fixed_place *p) {
-  return !f->plain || some_next(f, p, 0, PRINTABLE_FIRST - 1) || some_next(f, p, '"', '"') ||
-         some_next(f, p, '\\', '\\') || some_next(f, p, PRINTABLE_LAST + 1, 0xFF);
-}
-
-/* A backslash, which leads to p's node, at the beginning of a character. */
+/* A backslash, which leads to p's node, at the beginning of a character. It is reached within those
+ * texts alone that may go on with an escape: in plain strings, few may. */
 static TSL__SELDOM bool backslash(tsl__space *space, const tsl__state_rec *from,
                                   tsl__fixed_walk *out, tsl__fixed_place p) {
-  const tsl__string *texts = tsl__state_fixed(from)->texts;
-  if ((next_byte(&texts[p.lo], p.depth) & 0xC0) == 0x80) return true;
-  if (!escapes(tsl__state_fixed(from), &p)) return true;
+  static const uint8_t any[][2] = {{0, 0xFF}},
+                       few[][2] = {{0, PRINTABLE_FIRST - 1},
+                                   {'"', '"'},
+                                   {'\\', '\\'},
+                                   {PRINTABLE_LAST + 1, 0xFF}};
+  const tsl__fixed *f = tsl__state_fixed(from);
+  const uint8_t(*ranges)[2] = f->plain ? few : any;
+  size_t n_ranges = f->plain ? sizeof few / sizeof *few : sizeof any / sizeof *any;
+  bool beyond = next_byte(&f->texts[p.hi - 1], p.depth) >= 0x80, some = false;
+  if ((next_byte(&f->texts[p.lo], p.depth) & 0xC0) == 0x80) return true;
   p.how = ESCAPE;
-  if (next_byte(&texts[p.hi - 1], p.depth) < 0x80) return reach(space, out, p);
-  if (!note_reached(space, out, (tsl__fixed_node){p.node, p.lo, p.hi})) return false;
-  return !space->vocab->trie.nodes[p.node].children || leave_to_states(space, from, out, &p);
+  for (size_t i = 0; i < n_ranges; i++) {
+    tsl__fixed_place at = p;
+    at.lo = first_from(f->texts, p.lo, p.hi, p.depth, ranges[i][0]);
+    at.hi = first_from(f->texts, at.lo, p.hi, p.depth, ranges[i][1] + 1u);
+    if (at.lo == at.hi) continue;
+    some = true;
+    if (!(beyond ? note_reached(space, out, (tsl__fixed_node){p.node, at.lo, at.hi})
+                 : reach(space, out, at)))
+      return false;
+  }
+  return !some || !beyond || !space->vocab->trie.nodes[p.node].children ||
+         leave_to_states(space, from, out, &p);
 }
 
 /* Between characters: what may come there. */

@@ -10,7 +10,84 @@ import pickle
 import sys
 import types
 
-from package_checks import SCHEMA, T, check, grammar, raises, run, vocab
+from package_checks import ROOT, SCHEMA, T, check, grammar, raises, run, vocab
+
+
+def test_requests():
+    """Requests as servers get them: the files of schemas/examples/requests, and what is wrong."""
+    folder = ROOT / "schemas" / "examples" / "requests"
+    person = '{"name": "Ada", "born": 1815}'
+    expected = {
+        "openai_chat": (person, '{"name": "Ada"}'),
+        "openai_responses": (person, '{"born": 1815}'),
+        "vllm_choice": ("negative", "neutral"),
+        "vllm_grammar": ("1 + 2", "1 +"),
+        "vllm_structural_tag": ('So <weather>{"city": "Rome"}</weather>', "<weather>{}</weather>"),
+        "sglang_regex": ("5", "five"),
+        "llama_server_grammar": ("no", "maybe"),
+        "llama_server_schema": ("[2, 3, 5]", "[2, 3]"),
+        "ollama": ('{"colour": "red"}', '{"colour": "pink"}'),
+    }
+    files = sorted(folder.glob("*.json"))
+    check(
+        {path.stem for path in files} == set(expected), f"a text for each of {len(files)} requests"
+    )
+
+    def ends(g, text):
+        m = g.matcher()
+        return m.accept_bytes(text) and m.is_complete
+
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        good, bad = expected[path.stem]
+        for body in (text, text.encode(), json.loads(text)):
+            g = T.Grammar.request(vocab, body)
+            check(ends(g, good) and not ends(g, bad), f"{path.name}: {good}, not {bad}")
+
+    def one(body, good, bad, **options):
+        g = T.Grammar.request(vocab, body, **options)
+        check(ends(g, good) and not ends(g, bad), f"{body}: {good}, not {bad}")
+
+    one({"response_format": {"type": "json_object"}}, '{"a": 1}', "[1]")
+    one({"format": "json"}, "{}", "1")
+    one({"guided_regex": "a+"}, "aa", "b")
+    one({"structured_outputs": {"json_object": True, "json": None}}, "{}", "1")
+    one({"structured_outputs": {"grammar": 'start: "a"'}}, "a", "b")
+    lone = {"structured_outputs": {"json": {"const": [1, 2]}, "disable_any_whitespace": True}}
+    one(lone, "[1,2]", "[1, 2]")
+    one({"json_schema": '{"const": 1}', "grammar": ""}, "1", "2")
+    one({"sampling_params": {"ebnf": 'root ::= "x"'}}, "x", "y")
+    one({"format": {"const": [1, 2]}}, "[1,2]", "[1, 2]", whitespace="compact")
+
+    def refused(kind, body, pointer, words):
+        try:
+            T.Grammar.request(vocab, body)
+        except T.GrammarError as error:
+            check(
+                type(error) is kind
+                and (error.pointer, error.line) == (pointer, 0)
+                and words in str(error),
+                f"{body}: {type(error).__name__} {error.pointer}: {error}",
+            )
+        else:
+            check(False, f"{body} was compiled")
+
+    bad, no = T.GrammarError, T.UnsupportedError
+    refused(bad, {"model": "m"}, "", "constrains nothing")
+    refused(bad, {"response_format": {"type": "text"}}, "", "constrains nothing")
+    refused(bad, {"regex": "a", "format": "json"}, "", "/format and /regex")
+    refused(bad, "[1]", "", "a JSON object")
+    refused(bad, "{", "", "not JSON")
+    refused(bad, {"format": "yaml"}, "/format", "or a schema")
+    refused(no, {"response_format": {"type": "xml"}}, "/response_format/type", "xml")
+    refused(bad, {"response_format": {"type": "json_schema"}}, "/response_format", "schema")
+    refused(bad, {"structured_outputs": ["a"]}, "/structured_outputs", "an object")
+    refused(no, {"structured_outputs": {"xml": 1}}, "/structured_outputs/xml", "xml")
+    refused(bad, {"structured_outputs": {"choice": "a"}}, "/structured_outputs/choice", "type")
+    refused(no, {"grammar": "root ::= [a]", "grammar_lazy": True}, "/grammar_lazy", "triggers")
+    refused(no, {"tools": [{"type": "function"}], "format": "json"}, "/tools", "Grammar.tools")
+    wrong = {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 1}}}}
+    refused(bad, wrong, "/response_format/json_schema/schema/type", "")
 
 
 def test_grammars():
@@ -495,4 +572,4 @@ def test_parser(tools):
     raises(T.StateError, lambda: T.Parser(T.Grammar.regex(vocab, "a")), "a grammar of another kind")
 
 
-run(test_grammars, test_pydantic, test_tools)
+run(test_grammars, test_requests, test_pydantic, test_tools)

@@ -123,6 +123,25 @@ class Grammar(_core.Grammar):
         return cls.json_schema(vocab, {"type": "object"}, **options)
 
     @classmethod
+    def request(cls, vocab, body, **options):
+        """What a request to a server constrains its answer to. JSON text or a dict of one of
+
+        OpenAI      response_format, or text.format of the Responses API
+        vLLM        structured_outputs, or the older guided_...
+        SGLang      json_schema, regex, ebnf or structural_tag, in sampling_params or outside
+        llama.cpp   grammar (GBNF) or json_schema
+        Ollama      format
+
+        Other members are the server's own. The options go to the constructor of the kind that is
+        found. GrammarError where there is no constraint, or more than one; UnsupportedError for
+        tools (Grammar.tools reads them) and for grammar_lazy. A pointer leads from the request's
+        root.
+        """
+        from turnstile.tools import grammar_of_request
+
+        return grammar_of_request(vocab, body, options)
+
+    @classmethod
     def pydantic(cls, vocab, model, **options):
         """The grammar of the JSON form of a pydantic (2) model, dataclass, type or TypeAdapter;
         options as for json_schema.

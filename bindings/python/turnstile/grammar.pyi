@@ -36,6 +36,10 @@ class Grammar(_core.Grammar):
     @classmethod
     def json_object(cls, vocab: Vocab, **options: Any) -> Grammar: ...
     @classmethod
+    def request(
+        cls, vocab: Vocab, body: Union[str, bytes, Dict[str, Any]], **options: Any
+    ) -> Grammar: ...
+    @classmethod
     def pydantic(cls, vocab: Vocab, model: Any, **options: Any) -> Grammar: ...
     @classmethod
     def regex(
