@@ -248,7 +248,8 @@ static void put_state(lister *l, tsl__state s) {
   uint32_t least = fork || !fine(l) ? 0 : shortest(l, s, loop ? named->loop_min : 0);
   uint32_t flags = named->flags & TSL__HEAD_FLAGS & ~(uint32_t)TSL__STATE_FINAL;
   put(l, flags | (uint32_t)(named->flags / TSL__STATE_PHASE) << TSL__HEAD_PHASE |
-             (hint ? TSL__HEAD_HINT : 0) | (keyed ? keyed->n << TSL__HEAD_KEYED : 0) |
+             (hint ? TSL__HEAD_HINT : 0) | (keyed ? (keyed->n & 3) << TSL__HEAD_KEYED : 0) |
+             (keyed && keyed->n == 4 ? TSL__HEAD_KEYED_FOUR : 0) |
              (named->guarded ? TSL__HEAD_NAMED : 0) | (uint32_t)r->ranges << TSL__HEAD_RANGES);
   put(l, (uint32_t)r->edges | (uint32_t)r->token_edges << 16);
   put(l, least);

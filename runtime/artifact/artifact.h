@@ -135,7 +135,8 @@ enum {
   /* the second word is the length of a description, which follows; there is nothing else */
   TSL__HEAD_OUTLINE = 1 << 11,
   TSL__HEAD_NAMED = 1 << 12,
-  TSL__HEAD_RANGES = 16 /* shift: of bytes */
+  TSL__HEAD_KEYED_FOUR = 1 << 13, /* four of them */
+  TSL__HEAD_RANGES = 16           /* shift: of bytes */
 };
 #define TSL__HINT_WORDS (10u + 16u)
 

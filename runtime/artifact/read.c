@@ -149,7 +149,7 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
                                      : tsl__a_bad(r, "the artifact is damaged: a state of no kind");
   }
   b.flags = w[0] & 0xFF;
-  b.keyed = w[0] >> TSL__HEAD_KEYED & 3;
+  b.keyed = (w[0] >> TSL__HEAD_KEYED & 3) + (w[0] & TSL__HEAD_KEYED_FOUR ? 4 : 0);
   b.ranges = w[0] >> TSL__HEAD_RANGES;
   b.edges = w[1] & 0xFFFF;
   b.token_edges = w[1] >> 16;
@@ -157,7 +157,8 @@ static bool read_body(tsl__reader *r, uint32_t number, body *out) {
   bool hint = w[0] & TSL__HEAD_HINT, loop = b.flags & TSL__STATE_LOOP,
        names = b.flags & TSL__STATE_KEYED, resume = b.flags & TSL__STATE_RESUME;
   bool odd = b.ranges > 256 || (b.flags & TSL__STATE_FINAL) ||
-             (resume && b.flags != TSL__STATE_RESUME) || names != (b.keyed > 0) || b.keyed > 2 ||
+             (resume && b.flags != TSL__STATE_RESUME) || names != (b.keyed > 0) ||
+             b.keyed > TSL__KEYED_RANGES ||
              (loop + names + resume + !!(b.flags & TSL__STATE_FORK)) > 1;
   if (odd || b.flags / TSL__STATE_PHASE > (loop ? 2 : 0))
     return tsl__a_bad(r, "the artifact is damaged: a state of no kind");

@@ -96,11 +96,10 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
  * texts alone that may go on with an escape: in plain strings, few may. */
 static TSL__SELDOM bool backslash(tsl__space *space, const tsl__state_rec *from,
                                   tsl__fixed_walk *out, tsl__fixed_place p) {
-  static const uint8_t any[][2] = {{0, 0xFF}},
-                       few[][2] = {{0, PRINTABLE_FIRST - 1},
-                                   {'"', '"'},
-                                   {'\\', '\\'},
-                                   {PRINTABLE_LAST + 1, 0xFF}};
+  static const uint8_t any[][2] = {{0, 0xFF}}, few[][2] = {{0, PRINTABLE_FIRST - 1},
+                                                           {'"', '"'},
+                                                           {'\\', '\\'},
+                                                           {PRINTABLE_LAST + 1, 0xFF}};
   const tsl__fixed *f = tsl__state_fixed(from);
   const uint8_t(*ranges)[2] = f->plain ? few : any;
   size_t n_ranges = f->plain ? sizeof few / sizeof *few : sizeof any / sizeof *any;

@@ -28,13 +28,15 @@
 #include "runtime/masks/mask.h"
 #include "runtime/automaton/state.h"
 
-/* Which names a keyed state may become: sorted ranges of numbers. */
+/* Which names a keyed state may become: sorted ranges of numbers. After the backslash of a plain
+ * string (compiler/expr/kinds/json_string.c) there are up to four. */
+#define TSL__KEYED_RANGES 4u
 typedef struct tsl__name_range {
   uint32_t lo, hi; /* hi is not in it */
 } tsl__name_range;
 typedef struct tsl__keyed {
   uint32_t n;
-  tsl__name_range range[2];
+  tsl__name_range range[TSL__KEYED_RANGES];
 } tsl__keyed;
 
 /* The names of a RESUME state as far as they were asked for, as bitsets. */

@@ -260,7 +260,9 @@ void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
+/* ---- keys ----------------------------------------------------------------------------------
+ * Bitsets, leftovers and masks of a vocabulary's layer go by number, and there is a layer for each
+ * kind of spellings. So each key says which layer it is of. */
 
 /* NULL: none. What is asked for before the vocabulary's layer is whole
  * (compiler/grammar/rehearsal.h) says nothing of what grammars will ask for. */
@@ -283,6 +285,7 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
   tsl__leftover set = tsl__leftover_set(over);
   struct {
     tsl__digest state, over;
+    uint64_t layer;
     uint32_t context, whole;
   } of;
   if (!c || !limit_of(c) || tsl__state_at(space, state)->meaningless ||
@@ -294,6 +297,7 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
     const tsl__leftover_rec *r = tsl__leftover_at(space, set);
     of.over = tsl__digest_of(c->secret, r->nodes, r->n * sizeof *r->nodes);
   }
+  of.layer = (uintptr_t)space->parent;
   of.context = context;
   of.whole = over & TSL__WHOLE;
   *key = tsl__digest_of(c->secret, &of, sizeof of);
@@ -307,8 +311,9 @@ bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const t
   struct {
     tsl__bytes letters;
     tsl__digest pairs;
+    uint64_t layer;
     uint32_t node, whole;
-  } of = {*letters, {0, 0}, node, wide && wide->whole};
+  } of = {*letters, {0, 0}, (uintptr_t)space->parent, node, wide && wide->whole};
   if (wide)
     of.pairs = tsl__digest_of(c->secret, wide->pairs, 2 * wide->count * sizeof *wide->pairs);
   *key = tsl__digest_of(c->secret, &of, sizeof of);
@@ -457,12 +462,18 @@ static void give_row(tsl__common *c, const tsl__space *space, tsl__mask mask) {
   atomic_store_explicit(&m->row, b->words, memory_order_release);
 }
 
-static tsl__digest row_key(const tsl__common *c, const tsl__mask_rec *m, bool base) {
+static tsl__digest row_key(const tsl__common *c, const tsl__space *space, const tsl__mask_rec *m,
+                           bool base) {
   struct {
     tsl__digest lists;
+    uint64_t layer;
     uint32_t bases, minus, plus, row;
-  } of = {tsl__digest_of(c->secret, m->lists, tsl__mask_lists_size(m)), m->base_count,
-          m->minus_count, m->plus_count, 1u + base};
+  } of = {tsl__digest_of(c->secret, m->lists, tsl__mask_lists_size(m)),
+          (uintptr_t)space->parent,
+          m->base_count,
+          m->minus_count,
+          m->plus_count,
+          1u + base};
   return tsl__digest_of(c->secret, &of, sizeof of);
 }
 
@@ -495,7 +506,7 @@ static const entry *row_of(tsl__common *c, const tsl__space *space, const tsl__m
   uint8_t *seen = &c->seen[hash % SEEN];
   bool counted = !(*seen & SEEN_MADE);
   if (counted && !is_common(c, hash)) return NULL;
-  tsl__digest key = row_key(c, m, base);
+  tsl__digest key = row_key(c, space, m, base);
   const entry *e = find(c, &key);
   if (!e && (counted || is_common(c, hash)) && (e = make_row(c, space, &key, m, base)))
     *seen |= SEEN_MADE;
