@@ -216,6 +216,41 @@ static void others(void) {
   tsl_vocab_release(w);
 }
 
+/* Names of which four ranges begin with a backslash, with others between. */
+static void escaped_names(void) {
+  static const char *const keys[] = {"\\n", "!", "\\\"", "a", "\\\\", "b", "\xC3\xA9"};
+  static const tsl_schema_options options = {.order = TSL_ORDER_ANY, .whitespace = TSL_WS_COMPACT};
+  tsl_vocab *v = small_vocab("<end>");
+  tsl_grammar *g = NULL, *loaded = NULL;
+  tsl_artifact *a = NULL;
+  tsl_matcher *m = NULL;
+  struct text t = {0};
+  size_t size;
+  text_add(&t, "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{");
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    text_add(&t, i ? ",\"" : "\"");
+    text_add(&t, keys[i]);
+    text_add(&t, "\":{\"const\":1}");
+  }
+  text_add(&t, "}}");
+  CHECK(tsl_grammar_json_schema(v, t.at, t.n, &options, NULL, &g, NULL) == TSL_OK);
+  CHECK(g && tsl_artifact_make(g, NULL, NULL, &a, NULL) == TSL_OK);
+  const void *data = a ? tsl_artifact_data(a, &size) : NULL;
+  CHECK(data && tsl_grammar_load_memory(v, data, size, NULL, &loaded, NULL) == TSL_OK);
+  if (loaded) follow(g, loaded, 40, 60, "escaped names");
+  static const char text[] = "{\"\\\\\":1,\"\\u00e9\":1,\"\\n\":1,\"\\";
+  CHECK(loaded && tsl_matcher_new(loaded, NULL, &m) == TSL_OK &&
+        tsl_matcher_accept_bytes(m, text, sizeof text - 1, NULL) == TSL_OK);
+  CHECK(m && tsl_matcher_accept_bytes(m, "n", 1, NULL) == TSL_REJECTED &&
+        tsl_matcher_accept_bytes(m, "\"\":1}", 5, NULL) == TSL_OK);
+  tsl_matcher_free(m);
+  tsl_grammar_release(loaded);
+  tsl_grammar_release(g);
+  tsl_artifact_free(a);
+  tsl_vocab_release(v);
+  text_free(&t);
+}
+
 /* What cannot be listed says so; with its source it is kept as that. */
 static void not_listed(void) {
   static const char unique[] =
@@ -412,6 +447,7 @@ int main(void) {
   RUN(shipped, "loaded masks are compiled masks");
   RUN(damaged, "bytes turned over, cut off, spliced");
   RUN(others, "another vocabulary, version, machine");
+  RUN(escaped_names, "names that begin with an escape");
   RUN(not_listed, "what cannot be listed");
   RUN(again, "a loaded grammar is saved again");
   RUN(named_tokens, "tokens that are named in called frames");
