@@ -184,9 +184,9 @@ EQUIVALENT = [
     ),
     (
         "walk/fixed",
-        r"(?<=p\.depth\)) < (?=0x80\) return reach)",
+        r"(?<=p\.depth\)) >= (?=0x80, some)",
         "the texts are between two characters, and none begins with the byte 0x80",
-        {" <= "},
+        {" > "},
     ),
     ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\))", WAYS + ": letters, or the search"),
     (

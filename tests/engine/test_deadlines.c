@@ -21,7 +21,7 @@
 #include "tests/support/check.h"
 
 #define DEADLINE_US 1000u
-#define RETRIES 4
+#define RETRIES 20
 #ifdef TSL_TEST_SANITIZED
 #define LATE_MS 40.0 /* every look costs ten times as much */
 #else
