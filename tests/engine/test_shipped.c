@@ -117,7 +117,7 @@ static void real(void) {
     SKIP("no Llama-3.1 vocabulary at %s (./dev fetch gets it): %s", path, error.message);
     return;
   }
-  for (size_t i = 0; i < name_count; i++) follow(v, names[i], TSL_ORDER_ANY, 6);
+  for (size_t i = 0; i < name_count; i++) follow(v, names[i], TSL_ORDER_ANY, ROUNDS_OF(6u));
   tsl_vocab_release(v);
 }
 
