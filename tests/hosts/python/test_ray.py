@@ -158,12 +158,26 @@ def test_serve(folder, requests):
     return f"{requests + 1} requests to 2 replicas of which {killer.killed} was killed"
 
 
+def start_cluster():
+    """Two nodes. Ray gives a node 30 s to start, which is too little where its modules are compiled
+    for the first time on a busy machine. So there are several tries.
+    """
+    for left in range(4, -1, -1):
+        try:
+            cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+            cluster.add_node(num_cpus=2)
+            return cluster
+        except Exception as error:
+            if not left:
+                raise
+            print(f"  once more: {error}", file=sys.stderr)
+
+
 def main():
     prompts = int(sys.argv[sys.argv.index("--prompts") + 1]) if "--prompts" in sys.argv else 600
     path = f"{os.environ['PYTHONPATH']}:{ROOT / 'bindings' / 'python' / 'examples'}"
     os.environ["PYTHONPATH"] = path
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
-    cluster.add_node(num_cpus=2)
+    cluster = start_cluster()
     ray.init(address=cluster.address, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
     with tempfile.TemporaryDirectory() as folder:
