@@ -176,6 +176,15 @@ static tsl__expr add_mark(void *ctx, tsl__exprs *x, const tsl__lark_mark *mark, 
                         mark->counted ? mark->max_tokens : TSL__INF, body);
 }
 
+/* close_layer, and what its marks are for. */
+static tsl_status close_marked(const marking *m, tsl_vocab *vocab, tsl__space *space, tsl__exprs *x,
+                               tsl_status status, tsl__expr root, const char *report,
+                               tsl_grammar **out, tsl_error *error) {
+  tsl__tagged *tagged = m->marks && status == TSL_OK ? tsl__marks_finish(m->marks) : NULL;
+  status = close_layer(vocab, space, x, status, root, report, out, error);
+  return status == TSL_OK && m->marks ? finish_or_drop(out, tagged, error) : status;
+}
+
 tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
                             const tsl_lark_options *options, const tsl_limits *limits,
                             tsl_grammar **out, tsl_error *error) {
@@ -199,9 +208,7 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
   tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
-  tsl__tagged *tagged = m.marks && status == TSL_OK ? tsl__marks_finish(m.marks) : NULL;
-  status = close_layer(vocab, space, x, status, root, report, out, error);
-  return status == TSL_OK && m.marks ? finish_or_drop(out, tagged, error) : status;
+  return close_marked(&m, vocab, space, x, status, root, report, out, error);
 }
 
 tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length,
@@ -221,9 +228,7 @@ tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length,
   tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__ebnf_compile(x, vocab, text, length, &o, &root, error);
-  tsl__tagged *tagged = m.marks && status == TSL_OK ? tsl__marks_finish(m.marks) : NULL;
-  status = close_layer(vocab, space, x, status, root, report, out, error);
-  return status == TSL_OK && m.marks ? finish_or_drop(out, tagged, error) : status;
+  return close_marked(&m, vocab, space, x, status, root, report, out, error);
 }
 
 tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t length,
