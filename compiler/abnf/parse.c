@@ -34,9 +34,7 @@ static void no_memory(tsl__abnf *r) {
 
 /* Is there no sense in going on? Then r->status is set. */
 static bool over(tsl__abnf *r) {
-  if (r->g->no_memory) no_memory(r);
-  if (!r->status && tsl__exprs_status(r->x) != TSL_OK)
-    r->status = tsl__fail(r->error, tsl__exprs_status(r->x), "%s", tsl__exprs_why(r->x));
+  if (!r->status && tsl__gbnf_failed(r->g)) r->status = tsl__gbnf_failure(r->g, r->error);
   return r->status != TSL_OK;
 }
 

@@ -35,9 +35,7 @@ void tsl__ebnf_no_memory(tsl__ebnf *r) {
 }
 
 bool tsl__ebnf_over(tsl__ebnf *r) {
-  if (r->g->no_memory) tsl__ebnf_no_memory(r);
-  if (!r->status && tsl__exprs_status(r->x) != TSL_OK)
-    r->status = tsl__fail(r->error, tsl__exprs_status(r->x), "%s", tsl__exprs_why(r->x));
+  if (!r->status && tsl__gbnf_failed(r->g)) r->status = tsl__gbnf_failure(r->g, r->error);
   return r->status != TSL_OK;
 }
 
