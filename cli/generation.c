@@ -239,15 +239,20 @@ static generation_result take(generation *g, tsl_token token) {
   return GENERATION_MORE;
 }
 
-static generation_result take_closing(generation *g, generation_step *step) {
-  tsl_token token = g->closing[g->closing_next++];
+/* A token that is not drawn: its step is a certain draw. `what` it is, for the error. */
+static generation_result take_certain(generation *g, generation_step *step, tsl_token token,
+                                      const char *what) {
   tsl_status status = tsl_matcher_accept(g->matcher, token);
-  if (status != TSL_OK) return failed(g, "a token of the shortest completion", status);
-  step->closing = true;
+  if (status != TSL_OK) return failed(g, what, status);
   step->draw.token = token;
   step->draw.probability = 1;
   step->draw.kept = 1;
   return take(g, token);
+}
+
+static generation_result take_closing(generation *g, generation_step *step) {
+  step->closing = true;
+  return take_certain(g, step, g->closing[g->closing_next++], "a token of the shortest completion");
 }
 
 static bool mask_is_empty(const generation *g) {
@@ -366,17 +371,12 @@ static bool find_forced(generation *g) {
   return g->forced_count > 0;
 }
 
-/* Write the next forced token. Its step is a certain draw. */
+/* Write the next forced token. */
 static generation_result take_forced(generation *g, generation_step *step) {
-  tsl_token token = g->forced[g->forced_next++];
-  tsl_status status = tsl_matcher_accept(g->matcher, token);
-  if (status != TSL_OK) return failed(g, "a forced token", status);
   step->forced = true;
-  step->draw.token = token;
-  step->draw.probability = 1;
-  step->draw.allowed = step->draw.kept = 1;
+  step->draw.allowed = 1;
   g->forced_tokens++;
-  return take(g, token);
+  return take_certain(g, step, g->forced[g->forced_next++], "a forced token");
 }
 
 /* The one token of g->mask, where it has no other and the token is part of the text. */
