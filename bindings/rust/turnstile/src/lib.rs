@@ -145,6 +145,24 @@ fn make<T>(
     Ok(NonNull::new(out).expect("a successful call hands out an object"))
 }
 
+/// A call that compiles a text of rules, from the rule that is its default.
+type Compile = unsafe extern "C" fn(
+    *mut sys::tsl_vocab,
+    *const c_char,
+    usize,
+    *const c_char,
+    *const sys::tsl_limits,
+    *mut *mut sys::tsl_grammar,
+    *mut sys::tsl_error,
+) -> sys::tsl_status;
+
+fn notation(vocab: &Vocab, text: &str, compile: Compile) -> Result<Grammar> {
+    make(|out, error| unsafe {
+        compile(vocab.0.as_ptr(), text.as_ptr().cast(), text.len(), null(), null(), out, error)
+    })
+    .map(Grammar)
+}
+
 fn c_string(bytes: &[u8]) -> Result<CString> {
     CString::new(bytes).map_err(|_| Error {
         message: "a NUL byte in a name".into(),
@@ -454,50 +472,17 @@ impl Grammar {
 
     /// The sentences of a GBNF grammar, from its rule `root`.
     pub fn gbnf(vocab: &Vocab, text: &str) -> Result<Self> {
-        make(|out, error| unsafe {
-            sys::tsl_grammar_gbnf(
-                vocab.0.as_ptr(),
-                text.as_ptr().cast(),
-                text.len(),
-                null(),
-                null(),
-                out,
-                error,
-            )
-        })
-        .map(Grammar)
+        notation(vocab, text, sys::tsl_grammar_gbnf)
     }
 
     /// The sentences of an ABNF grammar, from its first rule.
     pub fn abnf(vocab: &Vocab, text: &str) -> Result<Self> {
-        make(|out, error| unsafe {
-            sys::tsl_grammar_abnf(
-                vocab.0.as_ptr(),
-                text.as_ptr().cast(),
-                text.len(),
-                null(),
-                null(),
-                out,
-                error,
-            )
-        })
-        .map(Grammar)
+        notation(vocab, text, sys::tsl_grammar_abnf)
     }
 
     /// The sentences of an EBNF grammar, XGrammar's notation, from its rule `root`.
     pub fn ebnf(vocab: &Vocab, text: &str) -> Result<Self> {
-        make(|out, error| unsafe {
-            sys::tsl_grammar_ebnf(
-                vocab.0.as_ptr(),
-                text.as_ptr().cast(),
-                text.len(),
-                null(),
-                null(),
-                out,
-                error,
-            )
-        })
-        .map(Grammar)
+        notation(vocab, text, sys::tsl_grammar_ebnf)
     }
 
     /// Map a grammar that `save` or `turnstile compile` has written, for the same vocabulary.
