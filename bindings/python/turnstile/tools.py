@@ -147,6 +147,11 @@ def _compact(body):
     return isinstance(inner, dict) and bool(inner.get("disable_any_whitespace"))
 
 
+def ebnf_or_lark(vocab, text, **options):
+    """A grammar as vLLM takes them: EBNF where the text has `::=`, Lark without it."""
+    return (Grammar.ebnf if "::=" in text else Grammar.lark)(vocab, text, **options)
+
+
 def grammar_of_request(vocab, body, options):
     """Grammar.request, with its options as a dict."""
     if isinstance(body, (str, bytes)):
@@ -187,7 +192,7 @@ def grammar_of_request(vocab, body, options):
         "json_object": (lambda v, _, **more: Grammar.json_object(v, **more), bool),
         "regex": (Grammar.regex, str),
         "choice": (Grammar.choice, list),
-        "grammar": (Grammar.ebnf if "::=" in str(value) else Grammar.lark, str),
+        "grammar": (ebnf_or_lark, str),
         "gbnf": (Grammar.gbnf, str),
         "ebnf": (Grammar.ebnf, str),
         "structural_tag": (Grammar.tags, (dict, str)),

@@ -47,6 +47,7 @@ from turnstile import _core, tensors
 from turnstile.cache import Cache
 from turnstile.errors import GrammarError, LimitError, TurnstileError, UnsupportedError
 from turnstile.grammar import Grammar
+from turnstile.tools import ebnf_or_lark
 from turnstile.vocab import Vocab, _ids
 
 __all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register_if_asked"]
@@ -83,7 +84,7 @@ def compile_request(vocab, request_type, spec, compact=False):
     if request_type == StructuredOutputOptions.CHOICE:
         return Grammar.choice(vocab, json.loads(spec))
     if request_type == StructuredOutputOptions.GRAMMAR:
-        return Grammar.ebnf(vocab, spec) if "::=" in spec else Grammar.lark(vocab, spec)
+        return ebnf_or_lark(vocab, spec)
     if request_type == StructuredOutputOptions.STRUCTURAL_TAG:
         return Grammar.tags(vocab, spec, **options)
     raise UnsupportedError(f"Turnstile does not support {request_type.name} requests of vLLM")
