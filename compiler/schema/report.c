@@ -261,6 +261,15 @@ static bool misplaced(struct report *r, const struct node *n, const tsl__json *k
   return true;
 }
 
+/* 2019-09 split `dependencies` in two. People still write it, so it holds, with a warning. */
+static bool replaced(struct report *r, const struct node *n, const tsl__json *keyword) {
+  if (!(r->s->resources.at[n->resource].draft & (D19 | D20))) return false;
+  entry(r, keyword,
+        "a keyword of earlier drafts; this one has dependentRequired and dependentSchemas", true,
+        true);
+  return true;
+}
+
 static void entries(struct report *r, const tsl__json *at) {
   const struct node *n = tsl__node_of(r->s, at->user);
   for (uint32_t i = 0; i < at->length; i++) {
@@ -270,8 +279,9 @@ static void entries(struct report *r, const tsl__json *at) {
       continue;
     }
     const char *why = reason(r, n, &at->items[i], k);
-    if (why || k != KW_REQUIRED || !misplaced(r, n, &at->items[i]))
-      entry(r, &at->items[i], why, !why, false);
+    bool done = !why && ((k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
+                         (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])));
+    if (!done) entry(r, &at->items[i], why, !why, false);
   }
 }
 

@@ -77,7 +77,7 @@ KEYWORDS = {
     ),
     **dict.fromkeys("prefixItems $dynamicRef".split(), SINCE[2020]),
     "additionalItems": ALL - {2020},
-    "dependencies": {3, 4, 6, 7, AUTO},
+    "dependencies": ALL,
     "$recursiveRef": {2019},
     **dict.fromkeys("divisibleBy extends disallow".split(), {3}),
 }

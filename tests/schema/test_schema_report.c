@@ -318,6 +318,9 @@ static void test_warnings(void) {
   warned("{\"properties\":{\"a\":{\"maxlength\":3}}}", "is maxLength meant?");
   warned("{\"properties\":{\"u\":" CLOSED("\"last_name\":{}", "lastname") "}}",
          "is \\\"last_name\\\" meant?");
+#define NEWER "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+  warned(NEWER "\"dependencies\":{\"a\":[\"b\"]}}", "a keyword of earlier drafts");
+  warned("{\"dependencies\":{\"a\":[\"b\"]}}", NULL);
   warned(INNER, NULL);
   warned("{\"properties\":{\"schema\":" INNER ",\"parameters\":{}},\"title\":\"t\"}", NULL);
   warned("{\"description\":\"anything\"}", NULL);
