@@ -180,14 +180,14 @@ def measure(engine, texts, rows, width, seconds, check):
         events[1].record()
         begin = time.perf_counter()
         engine.step([s.matcher for s in sequences], fresh)
-        taken = (time.perf_counter() - begin) * 1e6
+        spent = (time.perf_counter() - begin) * 1e6
         events[2].record()
         torch.cuda.synchronize()
         busy = events[0].elapsed_time(events[1]) * 1e3
-        if busy < 1.2 * taken:  # the device waited for the processor: not what is to be measured
+        if busy < 1.2 * spent:  # the device waited for the processor: not what is to be measured
             sleep = min(2 * sleep, MOST_SLEEP)
         elif step > WARM_UP:
-            host.append(taken)
+            host.append(spent)
             device.append(events[1].elapsed_time(events[2]) * 1e3)
         if check and step % 4 == 0:
             masks = tensors.allocate(rows, width)
@@ -270,12 +270,12 @@ def main():
         engines.append(XGrammar(vocab, width))
     except ImportError as error:
         print(f"XGrammar is not here: {error}", file=sys.stderr)
-    taken = [text for text in texts if all(follows(engine, *text) for engine in engines)]
+    followed = [text for text in texts if all(follows(engine, *text) for engine in engines)]
     steps = []
     for rows in BATCHES:
         for engine in engines:
             host, device, compared = measure(
-                engine, taken, rows, width, given.seconds, isinstance(engine, Turnstile)
+                engine, followed, rows, width, given.seconds, isinstance(engine, Turnstile)
             )
             steps.append(
                 [
@@ -313,7 +313,7 @@ def main():
 
 Made by `./dev bench gpu`, {datetime.date.today()}: {torch.cuda.get_device_name()},
 torch {torch.__version__}, triton {triton.__version__}, {version}; {width:,} columns of float32.
-{len(taken)} of {len(texts)} texts, those that all engines follow. Microseconds, medians.
+{len(followed)} of {len(texts)} texts, those that all engines follow. Microseconds, medians.
 
 ## A step
 

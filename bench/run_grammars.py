@@ -6,7 +6,7 @@ mask in full, other engines beside it where they read the grammar.
                          [--note TEXT] [--no-install]
 
 The texts are those of tests/texts/: valid and invalid ones, as tokens of Llama-3.1. Where its
-vocabulary is absent, the embedded one is taken, that is said, and no other engine runs.
+vocabulary is absent, the embedded one is used, that is said, and no other engine runs.
 
 Turnstile runs --runs times (5), each time in a process of its own. Averages and percentiles are
 medians of the runs. The worst step is the least of the runs' worst: a pause of the machine hits

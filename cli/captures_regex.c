@@ -3,16 +3,16 @@
  * PCRE2 reads some things otherwise than turnstile.h says a pattern is read: ., ^ and $ under (?m),
  * \s, \v, \u, \w under (?i), [] and [^], and a { that begins no count. These are written out in
  * words that both understand. What is left (names with $, look-behind without a bound, \N in a
- * class) is an error of PCRE2's, and told.
+ * class) is an error of PCRE2's, and reported.
  *
  * Rounds    In (?:(?<a>a)|(?<b>b))* on "ab" the second round takes no part of a: ECMA-262 forgets
  *           captures where a round begins, PCRE2 keeps them. So each group that does not capture
- *           begins with an empty one that does, (?:()(?:…)), and tells where its last round began;
+ *           begins with an empty one that does, (?:()(?:…)), and says where its last round began;
  *           for what is in a group that captures, that is its own beginning. A capture that begins
  *           before the last round of a group around it is one of an earlier round, and left out.
  * Example   (?:()(?:(?<a>a)|(?<b>b)))* has matched "ab": () at 1, b at 1 to 2, and a at 0, which is
  *           out of date.
- * Limits    A capture of a round before is not told from one of the last where it begins no
+ * Limits    A capture of a round before is not distinguished from one of the last where it begins no
  *           earlier: one of an empty text at the end of it, or one in a look-ahead there. In a
  *           look-behind captures are kept. Back-references mean PCRE2's captures. PCRE2 goes
  *           through a last round that is empty, which ECMA-262 does not count: (?<a>x*)* has "" in
@@ -51,7 +51,7 @@ typedef struct flags {
   bool fold, dot_all, multiline;
 } flags;
 
-/* What is told of a pattern by its translation; both are lists of uint32_t, by number.
+/* What is known of a pattern by its translation; both are lists of uint32_t, by number.
  * Zero-initialised is none. */
 typedef struct numbers {
   cli_text theirs; /* the number that PCRE2 gives a group of the pattern */

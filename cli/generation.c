@@ -99,7 +99,7 @@ static uint64_t default_max(tsl_matcher *m) {
  * the fewest bytes. */
 static bool fits(generation *g, uint64_t left) {
   size_t count;
-  /* asked at every step, and the tokens of a long completion take long to find */
+  /* looked up at every step, and the tokens of a long completion take long to find */
   if (g->in_bytes && shortest(g->matcher) <= left) return true;
   return tsl_budget_completion(g->budget, g->matcher, NULL, 0, &count) == TSL_OK && count <= left;
 }
@@ -275,7 +275,7 @@ static tsl_status draw_once(generation *g, tsl_draw *d) {
   return status == TSL_OK ? tsl_matcher_accept(g->matcher, d->token) : status;
 }
 
-/* After a draw: does it lead a number astray? Then it is taken back and out of g->plain. */
+/* After a draw: does it lead a number astray? Then it is rolled back and out of g->plain. */
 static bool astray(generation *g, tsl_token token) {
   size_t n, width = tsl_vocab_logits_width(g->vocab);
   const uint8_t *bytes = tsl_vocab_bytes(g->vocab, token, &n);

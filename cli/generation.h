@@ -2,7 +2,7 @@
  * n-gram model in its place.
  *
  * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still
- * fit into what is left of `max_tokens`; if it would not, the token is taken back and a short
+ * fit into what is left of `max_tokens`; if it would not, the token is rolled back and a short
  * completion is written instead (tsl_budget_completion). Where that, being the one of the fewest
  * bytes, does not fit from the beginning, but some other way in tokens does, all tokens are drawn
  * from those after which a way fits (tsl_budget_mask). Only where none is found a text is cut.

@@ -32,7 +32,7 @@ struct ngram {
   /* longest + 1: indices of the tokens that are prefixes of the one being scored, the longest
    * last */
   uint32_t *open;
-  double *rest; /* of each token, the probability that no longer token has taken */
+  double *rest; /* of each token, the probability that no longer token has used up */
 };
 
 /* ---- the trie -------------------------------------------------------------------------------- */

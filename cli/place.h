@@ -1,6 +1,6 @@
 /* place.h - which value of a JSON text is being written.
  *
- * Reads the text token by token and tells the JSON pointer of the innermost value that has begun
+ * Reads the text token by token and gives the JSON pointer of the innermost value that has begun
  * and is not over: "/items/2" inside the third item, "" between the members of the whole object.
  * Text that is no JSON has no place from there on. Tested by tests/cli/test_cli_generate.py
  *

@@ -95,7 +95,7 @@ bool plain_can_end(const plain_state *state, tsl_matcher *matcher) {
          ends_after_row(matcher, '0', left) || ends_after_row(matcher, '9', left);
 }
 
-/* May the number at hand get a fraction? One that has begun in an earlier token can be asked
+/* May the number at hand get a fraction? One that has begun in an earlier token can be looked at
  * about. */
 static bool fraction_is_plain(const plain_state *state, tsl_matcher *matcher) {
   if (!state->in_number || state->fraction) return false;

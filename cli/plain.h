@@ -1,4 +1,4 @@
-/* plain.h - JSON as people would spell it: a mask with the odd spellings taken out.
+/* plain.h - JSON as people would spell it: a mask with the odd spellings removed.
  *
  * Problem   A schema allows 4e2 for an integer, 1.000…, "\u0041" for "A". A large model seldom
  *           writes these; the small one here does not know better, and many readers of JSON turn

@@ -377,7 +377,7 @@ static void draw(run *r, side *s) {
   if (done(tsl_matcher_accept(s->m, drawn.token))) s->text[s->n++] = drawn.token;
 }
 
-/* Forced drafts, after the whole text: valid once so many tokens are taken back. */
+/* Forced drafts, after the whole text: valid once so many tokens are rolled back. */
 static void forced(const side *s) {
   tsl_token tokens[16];
   size_t count, retract, valid;
@@ -428,9 +428,9 @@ static void count_frame(void *ctx, const tsl_frame *frame) {
 }
 
 static void list_frames(const side *s) {
-  uint32_t told = 0, total;
-  if (done(tsl_matcher_frames(s->m, 5, count_frame, &told, &total)))
-    require(told == (total < 5 ? total : 5), "frames told");
+  uint32_t listed = 0, total;
+  if (done(tsl_matcher_frames(s->m, 5, count_frame, &listed, &total)))
+    require(listed == (total < 5 ? total : 5), "frames listed");
 }
 
 static void command(run *r) {

@@ -350,10 +350,10 @@ static void require(bool truth, const run *r, const char *instance, size_t n, co
 /* What the engine says; limits are no verdict. */
 static verdict ask(const run *r, const char *s, size_t n) {
   tsl_matcher *m;
-  size_t taken;
+  size_t accepted;
   if (!r->grammar) return INVALID;
   if (tsl_matcher_new(r->grammar, NULL, &m) != TSL_OK) return NO_VERDICT;
-  tsl_status status = tsl_matcher_accept_bytes(m, s, n, &taken);
+  tsl_status status = tsl_matcher_accept_bytes(m, s, n, &accepted);
   verdict v = status == TSL_REJECTED       ? INVALID
               : status != TSL_OK           ? NO_VERDICT
               : tsl_matcher_is_complete(m) ? VALID

@@ -5,7 +5,7 @@
  *           pattern up to a zero byte, the text.
  * Compared  when both compile the pattern and it keeps to what ECMA-262 and PCRE2 share (see
  *           `comparable`), on valid UTF-8 without the code points on which they differ by design
- *           (line terminators but \n, spaces beyond ASCII, U+017F and U+212A).
+ *           (line terminators but \n, spaces past ASCII, U+017F and U+212A).
  * Walks     Texts that are also made by following the expression, byte by byte out of what the
  *           pattern itself is made of: each that it takes on the way PCRE2 must take, and each with
  *           one byte changed must have the same verdict from both.
@@ -37,7 +37,7 @@ static bool has_any(const char *pattern, size_t length, const char *const *what,
 #define HAS_ANY(list) has_any(pattern, length, list, sizeof(list) / sizeof *(list))
 
 /* \400 to \777: one character in PCRE2; in ECMA-262 \40 to \77, and a digit. */
-static bool has_wide_octal(const char *pattern, size_t length) {
+static bool has_long_octal(const char *pattern, size_t length) {
   for (size_t i = 0; i + 3 < length; i++) {
     if (pattern[i] != '\\') continue;
     i++;
@@ -59,7 +59,7 @@ static bool comparable(const char *pattern, size_t length, bool fold) {
   static const char *const back[] = {"\\1", "\\2", "\\3", "\\4", "\\5", "\\6",
                                      "\\7", "\\8", "\\9", "\\k", "(?P="},
                            *const loop[] = {")?", ")*", ")+", "){"};
-  if (HAS_ANY(clash) || has_wide_octal(pattern, length)) return false;
+  if (HAS_ANY(clash) || has_long_octal(pattern, length)) return false;
   if (HAS_ANY(property) && (fold || HAS_ANY(inline_flag))) return false;
   return !(HAS_ANY(back) && HAS_ANY(loop));
 }

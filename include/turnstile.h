@@ -434,7 +434,7 @@ TSL_API tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t l
 
 typedef struct tsl_lark_options {
   const char *start; /* the start rule; NULL: "start" */
-  /* asked for what %import names beyond the library: "a/b.lark"; NULL: nothing else is there. */
+  /* called for what %import names outside the library: "a/b.lark"; NULL: nothing else is there. */
   tsl_resolver resolver;
   void *resolver_ctx;
 } tsl_lark_options;
@@ -652,7 +652,7 @@ TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes
  * Exact, except in four places, where it may be too low:
  *     a string under a pattern whose shortest completion exceeds some 4,000 bytes
  *     an escape within a counted repetition
- *     a token taken by its name, which counts as one byte
+ *     a token accepted by its name, which counts as one byte
  *     items and names that must differ, or must repeat
  * Errors: LIMIT, CANCELLED, NO_MEMORY.
  * Cost: one look for each frame of the stack. Inside a member's name, one for each name that it may
@@ -1043,7 +1043,7 @@ TSL_API tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *sourc
 
 /* Compiled grammars by content. Sources with equal kind, text, options and limits, and vocabularies
  * of equal identity, give one grammar; `cancel` and `deadline_us` do not matter. The cache looks up
- * an XXH3-128 and then compares everything, so no crafted text is taken for another.
+ * an XXH3-128 and then compares everything, so no crafted text passes for another.
  * It holds references. When the grammars' memory is over the bound, the least recently used are
  * dropped. A grammar that somebody else holds too lives on, and counts no more. */
 typedef struct tsl_cache tsl_cache;
@@ -1305,13 +1305,13 @@ TSL_API tsl_status tsl_speculate(tsl_matcher *matcher, const tsl_drafts *drafts,
                                  tsl_token *next);
 
 /* Drafts that the grammar itself makes: the bytes that must come (tsl_matcher_forced_bytes), in the
- * canonical tokenisation of the text. They end where a token might be taken by its name instead.
+ * canonical tokenisation of the text. They end where a token might be accepted by its name instead.
  * The matcher does not move.
  * `tail` has the last `tail_count` accepted tokens; 16 or so are enough. Canonical tokens may begin
  * inside of what is written already. Then *retract says how many of the tail's last tokens they
  * replace, at most `max_retract`. Roll the matcher back by so many before the drafts are accepted;
  * 0 means that the drafts simply follow.
- * Nothing is drafted where the new tokens may not replace the old ones, as where one was taken by
+ * Nothing is drafted where the new tokens may not replace the old ones, as where one was read by
  * its name. Tokens at the end that may become others when more text follows are left out.
  * Writes at most `capacity` ids; *count is how many, 0 where there is nothing to draft. Check the
  * drafts with tsl_speculate (draft_logits NULL), or accept them as they are. */
@@ -1610,7 +1610,7 @@ typedef struct tsl_tools_options {
  *     the body of Anthropic's messages: tools with input_schema, tool_choice
  *     the answer to MCP's tools/list
  *     a bare array of tools
- * Members that tell other servers what the text must be (guided_json, grammar and others, listed in
+ * Members that say to other servers what the text must be (guided_json, grammar and others, listed in
  * docs/tools.md) are UNSUPPORTED. Other members that say nothing about tools are ignored.
  * Errors: as tsl_grammar_tags; ARGUMENT (no such preset, tool or way of thinking). */
 TSL_API tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length,

@@ -1,8 +1,8 @@
 /* engine.c - the playground's engine: the command line tool's own generation and record, for
  * JavaScript.
  *
- * An engine is one text under one grammar: tokens are written, drawn or taken back, and every
- * position is told as a step of a record (cli/pictures/trace.h), as JSON.
+ * An engine is one text under one grammar: tokens are written, drawn or rolled back, and every
+ * position is written as a step of a record (cli/pictures/trace.h), as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ typedef struct engine {
   generation_settings how;
   generation g;
   trace t;
-  tsl_status status; /* of the last call that told a position */
+  tsl_status status; /* of the last call that wrote a position */
   char *text;        /* of the last listing */
   size_t text_length;
 } engine;
@@ -106,7 +106,7 @@ typedef struct outcome {
   tsl_vocab *vocab;
   tsl_grammar *grammar;
   char *rules;
-  uint32_t length; /* of the bytes or ids last told */
+  uint32_t length; /* of the bytes or ids last written */
 } outcome;
 
 EXPORT outcome *tp_outcome_new(void) { return calloc(1, sizeof(outcome)); }
@@ -138,7 +138,7 @@ EXPORT int tp_kind(const tsl_vocab *vocab, tsl_token token) {
 /* The n-gram model for a vocabulary; NULL when out of memory. */
 EXPORT ngram *tp_model_new(const tsl_vocab *vocab) { return ngram_new(vocab); }
 EXPORT void tp_model_free(ngram *model) { ngram_free(model); }
-/* The ids of a text, at most `capacity` of them; tp_length tells how many there are. */
+/* The ids of a text, at most `capacity` of them; tp_length says how many there are. */
 EXPORT tsl_status tp_encode(outcome *o, const tsl_vocab *vocab, const char *text, size_t length,
                             tsl_token *ids, size_t capacity) {
   size_t count = 0;

@@ -2,8 +2,8 @@
  * that the inspector shows.
  *
  * One function for each thing that can happen: the grammar was edited, the vocabulary changed, the
- * text was typed, a token was written or taken back. Each ends in show(), which fills the page from
- * the state below. Times that a person sees are taken here, from the event to the mask.
+ * text was typed, a token was written or rolled back. Each ends in show(), which fills the page from
+ * the state below. Times that a person sees are measured here, from the event to the mask.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,7 @@
     opened = JSON.stringify([seed, settings()]);
   }
 
-  /* Write tokens from the beginning, as far as they are allowed; then tell the position. */
+  /* Write tokens from the beginning, as far as they are allowed; then write the position. */
   function replay(tokens) {
     api.restart(engine);
     const steps = [];

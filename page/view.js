@@ -412,7 +412,7 @@ const Inspector = (() => {
         !s.token && 'pending',
       ].filter(Boolean);
       const text = !s.token ? '▏' : s.token.end ? 'end' : tokenLabel(s.token);
-      const told = [
+      const notes = [
         s.closing
           ? 'written to end in time'
           : s.legal_mass !== undefined
@@ -430,7 +430,7 @@ const Inspector = (() => {
           'data-step': i,
           tabindex: -1,
           'aria-selected': 'false',
-          title: told,
+          title: notes,
           style: `--heat:${heat(s.legal_mass)}`,
         },
         text,
@@ -482,7 +482,7 @@ const Inspector = (() => {
       const took = !s.token
         ? 'Nothing is drawn here yet.'
         : s.closing
-          ? `Written to end the text in time: ${tokenLabel(s.token)}. The model was not asked.`
+          ? `Written to end the text in time: ${tokenLabel(s.token)}. The model did not choose it.`
           : `Drawn: ${s.token.end ? 'the end' : tokenLabel(s.token)}${Number.isFinite(s.probability) ? `, with probability ${percent(s.probability)}` : ''}.`;
       this.headline.textContent = `${of}${mass}. ${took}`;
     }
@@ -599,7 +599,7 @@ const Inspector = (() => {
         facts.push([
           'Mask took',
           s.mask_us === 0
-            ? 'less than the page’s clock can tell (0.1 ms)'
+            ? 'less than the page’s clock can measure (0.1 ms)'
             : s.mask_us < 1000
               ? `${s.mask_us.toFixed(1)} µs`
               : `${(s.mask_us / 1000).toFixed(2)} ms`,

@@ -142,7 +142,7 @@ def closing(code, at):
 
 
 def declarators(words):
-    """The names that a declaration of file scope declares, its braces taken out."""
+    """The names that a declaration of file scope declares, its braces removed."""
     found, depth, i = set(), 0, 0
     while i < len(words):
         kind, text = words[i]
@@ -348,8 +348,8 @@ class Amalgamation:
             if len(paths) < 2 and what[0] not in LIBRARY:
                 continue
             groups = self.groups(what, paths)
-            taken = what[0] in LIBRARY and not what[1]
-            for group in groups if taken else groups[1:]:
+            keep = what[0] in LIBRARY and not what[1]
+            for group in groups if keep else groups[1:]:
                 new = f"{what[0]}_of_{suffix(group[0])}"
                 for path, _, _ in self.parts:
                     if path in group or self.reach[path] & {p for p in group if p[-2:] == ".h"}:
@@ -411,7 +411,7 @@ def macros_of(text):
 
 
 def suffix(path):
-    """What tells a source's names from others: its room and its name."""
+    """What distinguishes a source's names from others: its room and its name."""
     parts = pathlib.PurePosixPath(path).with_suffix("").parts
     return "_".join(parts[1:])
 

@@ -11,7 +11,7 @@
 `./dev fetch format` brings the pinned versions of the first three to build/format. Cargo is the
 machine's own. --check changes nothing; it lists what would change, and ends with status 1 if there
 is anything. A tool that is absent is named, and its files stay as they are. With FILEs only those
-are laid out.
+are formatted.
 
 Left out: tables that a script writes (MADE), and HTML, because page/bundle.py replaces whole lines
 of it.

@@ -4,7 +4,7 @@ and folders is compiled, and the answers are counted.
 
     scripts/lark_files.py FILE|FOLDER... [--timeout S]
 
-A Lark file is tried with the start rule `start`. If it has none, its first rule is taken; if it
+A Lark file is tried with the start rule `start`. If it has none, its first rule is the start; if it
 has terminals only, a rule that lists them is put in front. Imports are read from the file's folder.
 One line for each file that is refused, with the reason; then the counts.
 The exit status is 0 where all were read or refused with a reason, 1 where a compile crashed or took

@@ -87,7 +87,7 @@ double bench_clock_span(const bench_clock *clock, uint64_t from, uint64_t to) {
   return (double)(to - from) * clock->ns_per_tick - clock->overhead_ns;
 }
 
-/* Bytes of the last-level cache that one core reaches, 0 if unknown. (sysconf tells the sum over
+/* Bytes of the last-level cache that one core reaches, 0 if unknown. (sysconf gives the sum over
  * the whole processor.) */
 static size_t last_level_cache(void) {
   FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");

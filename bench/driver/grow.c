@@ -11,7 +11,7 @@ enum { TEXT_MAX = 200 }; /* tokens of a text that is drawn */
 typedef struct grower {
   const bench_setup *setup;
   tsl_matcher *m;
-  size_t left;    /* tokens that are still to be taken */
+  size_t left;    /* tokens that are still to come */
   uint64_t state; /* of the random numbers */
 } grower;
 

@@ -1,4 +1,4 @@
-/* maskbench.c - see maskbench.h. The method is told in run.h.
+/* maskbench.c - see maskbench.h. run.h describes the method.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

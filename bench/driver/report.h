@@ -1,4 +1,4 @@
-/* report.h - what a run is told as: one JSON line per schema, a table for people, one JSON object
+/* report.h - how a run is reported: one JSON line per schema, a table for people, one JSON object
  * for programs.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -2,7 +2,7 @@
  * tests/programs/differential.py.
  *
  * Method    At each position the mask is computed and a token drawn from it: first a kind of byte
- *           (the end, white space, structure, digits, letters, escapes, bytes beyond ASCII), then
+ *           (the end, white space, structure, digits, letters, escapes, bytes past ASCII), then
  *           evenly a token that begins so; drawn evenly over all tokens hardly a string would ever
  *           be closed. After a number of tokens, drawn for each text, the shortest completion is
  *           written, token by token and under the masks too. A text is written out only if its end

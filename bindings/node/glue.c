@@ -1,5 +1,5 @@
 /* glue.c - turnstile.h for JavaScript: what takes structs takes plain numbers here, and an error's
- * parts are asked for one by one.
+ * parts are requested one by one.
  *
  * Handles are pointers into WebAssembly's memory. Every function that may fail returns a
  * tsl_status.
@@ -30,7 +30,7 @@ EXPORT size_t tn_offset(const result *r) { return r->error.offset; }
 EXPORT uint32_t tn_line(const result *r) { return r->error.line; }
 EXPORT uint32_t tn_column(const result *r) { return r->error.column; }
 
-/* Calls that tell no error have none told: what an earlier one left is not theirs. */
+/* Calls that report no error have none: what an earlier one left is not theirs. */
 static tsl_status made(result *r, tsl_status status, void *object) {
   if (status && r->error.status != status) memset(&r->error, 0, sizeof r->error);
   r->error.status = TSL_OK;
@@ -123,7 +123,7 @@ EXPORT tsl_status tn_parser(result *r, tsl_grammar *grammar) {
 }
 
 /* The kind of the next part, -1: there is none. The rest of it stays in the result until the next
- * one is asked for. */
+ * one is requested. */
 EXPORT int tn_part(result *r, tsl_parser *parser) {
   return tsl_parser_next(parser, &r->part) ? (int)r->part.kind : -1;
 }

@@ -107,7 +107,7 @@ export interface ToolsOptions {
   /** For answers that nobody constrained: a parser of the grammar refuses none, and mends. */
   lenient?: boolean;
   /** An earlier grammar of tags or tools of this vocabulary: what was found out about equal schemas
-   * is taken over. */
+   * is kept. */
   over?: Grammar | null;
 }
 

@@ -129,7 +129,7 @@ static int print_rules(const source *s, bool dot) {
   return drawn ? CLI_OK : cli_complain("explain: out of memory");
 }
 
-/* What is asked of the states that texts came through. */
+/* What is demanded of the states that texts came through. */
 static int print_states(const source *s, const settings *o, const survey *v) {
   if (o->dot)
     return pictures_dot(stdout, s->grammar, v->states, v->count)

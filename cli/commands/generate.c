@@ -338,7 +338,7 @@ const cli_command cli_generate = {
     "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws "
     "compact), and is spelled plainly (see --any-spelling).\n"
     "That is --schema. Of an artifact it is not known that it is JSON: its white space is as "
-    "turnstile compile was told (plain, unless with --ws), and so is its spelling; line breaks "
+    "turnstile compile was given (plain, unless with --ws), and so is its spelling; line breaks "
     "\\n.\n"
     "--stats and --trace need the model's opinion of all tokens, so they are slower, and the texts "
     "of a seed are others than without them (those of turnstile trace).\n"

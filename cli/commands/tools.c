@@ -180,7 +180,7 @@ static bool open_job(job *j, const settings *o) {
     if (strcmp(o->preset, "-") && access(o->preset, F_OK))
       return cli_complain("no preset or file %s; see --list", o->preset), false;
     if (!cli_read(o->preset, &j->preset)) return false;
-    /* it is told from a name by its { */
+    /* its { distinguishes it from a name */
     j->options.preset = j->preset.at + strspn(j->preset.at, " \t\r\n");
     if (*j->options.preset != '{')
       return cli_complain("%s: no preset: it must be a JSON object", cli_file_name(o->preset)),

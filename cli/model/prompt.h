@@ -31,7 +31,7 @@ void prompt_add(prompt *p, const char *role, const char *content);
  * function_call_output, and content as a string or as parts of text. False: p->pointer, p->why. */
 bool prompt_read(prompt *p, json_in messages);
 /* Show the tools to the model: in the system message, which comes first. `tools` is their JSON.
- * With `hermes` the model is told to write calls in <tool_call>. */
+ * With `hermes` the prompt says that the model must write calls in <tool_call>. */
 void prompt_show_tools(prompt *p, json_in tools, bool hermes);
 /* The chat template around the messages, as tokens. False: p->why. */
 bool prompt_encode(prompt *p, const llama *model);

@@ -249,13 +249,13 @@ static bool put_step(trace *t, const generation *g, const generation_step *step,
   return ok;
 }
 
-/* Was a token taken in this step? */
+/* Was a token drawn in this step? */
 static bool took(const generation *g, generation_result result) {
   return result == GENERATION_MORE ||
          (result == GENERATION_DONE && tsl_matcher_is_terminated(g->matcher));
 }
 
-/* Generate a token and record the step, if one was taken. */
+/* Generate a token and record the step, if there was one. */
 static generation_result next_step(trace *t, generation *g) {
   generation_step step;
   size_t before = g->text.length;

@@ -2,7 +2,7 @@
  *
  * What is recorded of a step: the position before it (JSON pointer, frames, bytes that may come
  * next, bytes that must), how many tokens were allowed and how much of the model's probability they
- * had, the most likely tokens before and after the mask with their logits, and what was taken.
+ * had, the most likely tokens before and after the mask with their logits, and what was drawn.
  * docs/inspector.md describes the JSON. The page is page/trace.html with style and script in it,
  * one file that needs nothing else; the record stands in it as JSON. Tested by
  * tests/programs/test_trace.py, tests/page/trace_test.js
@@ -42,7 +42,7 @@ void trace_restart(trace *t, generation *g);
 
 /* For the playground, which shows a text while it is written: single steps as JSON, valid until the
  * next call. */
-/* Generate the next token. NULL where none was taken. */
+/* Generate the next token. NULL where there was none. */
 const char *trace_next(trace *t, generation *g, generation_result *result);
 /* The position that was reached, without a token; `measured`: with candidates, which costs a row of
  * logits. NULL on failure. */

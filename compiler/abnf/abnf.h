@@ -10,7 +10,7 @@
  *             %x41  %d65  %b1000001               one character     %x41-5A  a range
  *             %x48.54.54.50                       characters one after the other
  *             <prose>                             refused: nobody but a reader knows what is meant
- *           Names do not tell upper from lower case. A rule goes on in lines that are indented more
+ *           Upper and lower case are one in names. A rule goes on in lines that are indented more
  *           than its name. A name that is not defined may be a core rule of RFC 5234 (ALPHA, DIGIT,
  *           CRLF, ...).
  * Meaning   A text is accepted if it can be derived from the start rule. A number is a code point,

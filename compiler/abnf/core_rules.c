@@ -1,8 +1,8 @@
 /* core_rules.c - the core rules of RFC 5234, appendix B.1.
  *
  * A grammar that names one of these without a definition of its own gets it from here. So they are
- * text, read by the same parser: each line is one rule, and only the lines that are asked for are
- * read. A rule may name others of the list, which are then asked for in turn.
+ * text, read by the same parser: each line is one rule, and only the lines that are requested are
+ * read. A rule may name others of the list, which are then requested in turn.
  *
  * Example   stamp = 8DIGIT "T" 6DIGIT     DIGIT is not defined: the line "DIGIT = ..." is read.
  *

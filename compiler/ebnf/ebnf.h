@@ -20,7 +20,7 @@
  *           (= …) at the end of a rule is a look-ahead. XGrammar takes it for a promise that makes
  *           masks faster, and never looks whether a text keeps it. So here it means nothing: it is
  *           read, checked, and in the report.
- * Wider     Beyond XGrammar: an empty alternative, two repeats in a row, <[7]>, <name> and !<[7]>,
+ * Wider     Past XGrammar: an empty alternative, two repeats in a row, <[7]>, <name> and !<[7]>,
  *           `.` alone for any character, and the escapes of GBNF. So most GBNF texts are EBNF
  *           texts of the same language.
  * Example   root ::= TagDispatch(("<n>", number)) "!"       number[max_chars=3] ::= [0-9]+

@@ -1,7 +1,7 @@
 /* alt.c - alternatives, and the sets of characters that are made of them.
  *
  * Left factoring (a·x | a·y → a·(x|y)) is what keeps ordinary unions on one stack: calls at the
- * head count as heads too. It recurses into the tails; beyond FACTOR_DEPTH_MAX common heads the
+ * head count as heads too. It recurses into the tails; past FACTOR_DEPTH_MAX common heads the
  * alternatives stay as they are, which is slower but equal.
  *
  * Tested by tests/expr/test_expr.c
@@ -400,21 +400,21 @@ static void note_leads(tsl__nonascii_class *w) {
   }
 }
 
-/* What a set has of ASCII, and pairs beyond it: lo, hi, lo, hi …, without surrogates. */
+/* What a set has of ASCII, and pairs past it: lo, hi, lo, hi …, without surrogates. */
 typedef struct parts {
   tsl__bytes ascii;
   TSL__VEC(uint32_t) pairs;
 } parts;
 
 static bool parts_of(tsl__exprs *x, const tsl__charset *set, parts *out) {
-  static const uint32_t beyond[][2] = {{0x80, 0xD7FF}, {0xE000, TSL__CP_MAX}};
+  static const uint32_t nonascii[][2] = {{0x80, 0xD7FF}, {0xE000, TSL__CP_MAX}};
   for (size_t i = 0; i < set->ranges.n; i++) {
     const tsl__range *r = &set->ranges.at[i];
     if (r->lo < 0x80)
       tsl__bytes_add_range(&out->ascii, (uint8_t)r->lo, r->hi < 0x80 ? (uint8_t)r->hi : 0x7F);
     for (int p = 0; p < 2; p++) {
-      uint32_t lo = r->lo > beyond[p][0] ? r->lo : beyond[p][0],
-               hi = r->hi < beyond[p][1] ? r->hi : beyond[p][1];
+      uint32_t lo = r->lo > nonascii[p][0] ? r->lo : nonascii[p][0],
+               hi = r->hi < nonascii[p][1] ? r->hi : nonascii[p][1];
       if (lo <= hi && (!tsl__vec_push(&x->alloc, &out->pairs, lo) ||
                        !tsl__vec_push(&x->alloc, &out->pairs, hi)))
         return false;
@@ -423,7 +423,7 @@ static bool parts_of(tsl__exprs *x, const tsl__charset *set, parts *out) {
   return true;
 }
 
-static bool has_all_beyond(const parts *p) {
+static bool has_all_nonascii(const parts *p) {
   const uint32_t *at = p->pairs.at;
   return p->pairs.n == 4 && at[0] == 0x80 && at[1] == 0xD7FF && at[2] == 0xE000 &&
          at[3] == TSL__CP_MAX;
@@ -443,7 +443,7 @@ static tsl__expr known_set(const tsl__exprs *x, const parts *p) {
 }
 
 /* Notes what e has past ASCII, which is neither nothing nor everything. */
-static bool note_wide(tsl__exprs *x, tsl__expr e, const parts *p) {
+static bool note_nonascii(tsl__exprs *x, tsl__expr e, const parts *p) {
   if (e == TSL__NONE || tsl__nonascii_class_of(x, e)) return true;
   tsl__nonascii_class w = {
       .e = e, .count = (uint32_t)p->pairs.n / 2, .ascii = {p->ascii.w[0], p->ascii.w[1]}};
@@ -464,11 +464,11 @@ static tsl__expr split_set(tsl__exprs *x, const tsl__charset *set) {
 
 tsl__expr tsl__expr_charset(tsl__exprs *x, const tsl__charset *set) {
   parts p = {0};
-  bool fine = parts_of(x, set, &p), noted = fine && p.pairs.n && !has_all_beyond(&p);
+  bool fine = parts_of(x, set, &p), noted = fine && p.pairs.n && !has_all_nonascii(&p);
   tsl__expr e = noted ? known_set(x, &p) : TSL__NONE;
   if (e == TSL__NONE && fine) {
     e = split_set(x, set);
-    fine = !noted || note_wide(x, e, &p);
+    fine = !noted || note_nonascii(x, e, &p);
   }
   tsl__vec_free(&x->alloc, &p.pairs);
   return fine ? e : tsl__expr_no_memory(x);

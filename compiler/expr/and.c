@@ -108,12 +108,12 @@ static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node 
   tsl__known_length *known = &x->known_lengths[e % TSL__KNOWN_LENGTHS];
   if (depth) return count_alternatives(x, n, depth, min, max);
   if (known->e != e) {
-    bool told = count_alternatives(x, n, depth, min, max);
-    *known = (tsl__known_length){e, *min, *max, told};
+    bool exact = count_alternatives(x, n, depth, min, max);
+    *known = (tsl__known_length){e, *min, *max, exact};
   }
   *min = known->min;
   *max = known->max;
-  return known->told;
+  return known->exact;
 }
 
 /* Drop any_char{m,n} conjuncts that the other conjuncts imply; decide those that contradict them.

@@ -226,7 +226,7 @@ static bool add_planes(const tsl_allocator *a, tsl__charset *out, const tsl__cha
 }
 
 /* Add every code point of planes 0 to `last` that the pattern, one of the form `x+`, matches. `out`
- * is unchanged on failure. Half a millisecond for each plane that is asked about. */
+ * is unchanged on failure. Half a millisecond for each plane that is looked at. */
 static tsl_status ask(const tsl_allocator *a, const tsl__until *until, tsl__charset *out,
                       const char *pattern, size_t length, uint32_t last) {
   asking q;
@@ -276,7 +276,7 @@ static bool fold_ascii(const tsl_allocator *a, tsl__charset *s) {
 }
 
 /* "(?i)[\x{41}-\x{5a}…]+" */
-static tsl_status fold_wide(const tsl_allocator *a, tsl__charset *s) {
+static tsl_status fold_nonascii(const tsl_allocator *a, tsl__charset *s) {
   size_t room = 16 + s->ranges.n * 24, n = 0; /* a range is at most 21 characters */
   char *pattern = tsl__alloc(a, room);
   if (!pattern) return TSL_ERR_NO_MEMORY;
@@ -298,7 +298,7 @@ static tsl_status fold_wide(const tsl_allocator *a, tsl__charset *s) {
 }
 
 bool tsl__charset_fold(const tsl_allocator *a, tsl__charset *s) {
-  bool ok = tsl__charset_is_ascii(s) ? fold_ascii(a, s) : fold_wide(a, s) == TSL_OK;
+  bool ok = tsl__charset_is_ascii(s) ? fold_ascii(a, s) : fold_nonascii(a, s) == TSL_OK;
   if (ok) tsl__charset_normalise(s);
   return ok;
 }

@@ -250,13 +250,13 @@ static bool takes_all(const tsl__exprs *x, const tsl__part *a, const tsl__part *
 
 /* Of parts with one expression those are dropped of which another takes all. A search for
  * [0-9a-f]{40} would follow up to 40, and so would ([0-9a-f]{1,40}-?)+. */
-static void drop_taken(tsl__exprs *x, tsl__parts *parts, tsl__phase phase) {
+static void drop_repeated(tsl__exprs *x, tsl__parts *parts, tsl__phase phase) {
   for (uint32_t i = 0; i < parts->n; i++) {
-    bool taken = false;
-    for (uint32_t k = 0; k < parts->n && !taken; k++)
-      taken = k != i && parts->at[k].e == parts->at[i].e &&
-              takes_all(x, &parts->at[k], &parts->at[i], phase);
-    if (taken) parts->at[i--] = parts->at[--parts->n];
+    bool repeated = false;
+    for (uint32_t k = 0; k < parts->n && !repeated; k++)
+      repeated = k != i && parts->at[k].e == parts->at[i].e &&
+                 takes_all(x, &parts->at[k], &parts->at[i], phase);
+    if (repeated) parts->at[i--] = parts->at[--parts->n];
   }
 }
 
@@ -264,6 +264,6 @@ void tsl__derive(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__phase phase, tsl
   out->n = 0;
   if (!tsl__exprs_step(x)) return;
   tsl__derive_parts(x, e, byte, (tsl__step){phase, !tsl__overlaps(x, e), true}, out);
-  drop_taken(x, out, phase);
+  drop_repeated(x, out, phase);
   join_plain_part(x, out);
 }

@@ -88,7 +88,7 @@ static inline bool tsl__node_is_big(const tsl__node *n) {
 }
 /* r{m,n} after its first iteration has begun and ended. */
 tsl__expr tsl__one_fewer(tsl__exprs *x, const tsl__node *n);
-/* What can be told of derivatives without taking one. */
+/* What can be known of derivatives without making one. */
 typedef struct tsl__reads {
   tsl__bytes edges; /* bytes b where the derivative by b may differ from that by b - 1 */
   tsl__bytes live;  /* bytes that may lead somewhere: no other does */

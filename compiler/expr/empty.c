@@ -68,7 +68,7 @@ static uint32_t characters_by_parts(const tsl__exprs *x, tsl__expr e) {
   return most;
 }
 
-/* What is noted of e, which is asked for more than once; NULL: there is no room. */
+/* What is noted of e, which is looked up more than once; NULL: there is no room. */
 static tsl__known_fewest *note_of(tsl__exprs *x, tsl__expr e) {
   /* or none */
   if (!x->known_fewest)
@@ -220,7 +220,7 @@ bool tsl__search_expand(tsl__exprs *x, tsl__graph *g, uint32_t index, tsl__order
   return tsl__exprs_step(x);
 }
 
-/* Is it a meet of which it is plain that one text has the length that is asked for, or that there
+/* Is it a meet of which it is plain that one text has the length that is needed, or that there
  * are more texts than are left out? */
 static bool plainly_some(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
   uint32_t left = TSL__AT_LEAST_NODES;
@@ -318,7 +318,7 @@ static void search_on(tsl__exprs *x, tsl__graph *g, uint32_t index, tsl__order b
   tsl__search_expand(x, g, index, by);
 }
 
-/* What the way to a text of so many characters tells of all that lie on it. */
+/* What the way to a text of so many characters says of all that lie on it. */
 static void note_path(tsl__exprs *x, const tsl__graph *g, uint32_t index, uint32_t characters,
                       bool fewest) {
   mark_path(x, g, index);

@@ -18,7 +18,7 @@
  * Example   D_a( a(b|c)* ) = (b|c)*;  D_b( (b|c)* ) = (b|c)*: two states.
  * Cost      A constructor is one hash probe; a node is 32 bytes.
  * Failure   Sticky: when memory or a limit runs out, constructors return TSL__NONE and
- *           tsl__exprs_status tells; check it once, before a result is used. (RE2 and zstd do the
+ *           tsl__exprs_status says so; check it once, before a result is used. (RE2 and zstd do the
  *           same: code that builds stays readable.)
  * Layers    A tsl__exprs may have a frozen parent (the vocabulary's shared one): ids below parent's
  *           count belong to it and are found, never made again.
@@ -195,7 +195,7 @@ tsl__expr tsl__expr_names(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops
                           uint32_t param, tsl__expr *resume);
 /* A frame that spells the rest of a JSON string: any text but those of the set. */
 tsl__expr tsl__expr_others(tsl__exprs *x, tsl__stringset set);
-/* RESUME (or an alternation of them), asked: may string `index` be used, and what follows it? */
+/* Of a RESUME (or an alternation of them): may string `index` be used, and what follows it? */
 bool tsl__expr_resume_allows(tsl__exprs *x, tsl__expr resume, uint32_t index);
 uint64_t tsl__expr_resume_allowed(const tsl__exprs *x, tsl__expr resume, uint32_t word,
                                   uint64_t *allowed);
@@ -267,11 +267,11 @@ typedef struct tsl__rule_ops {
   /* What it stands for (compiler/expr/meaning.h); NULL, or false: nothing that can be said
    * without its grammar. */
   bool (*meaning)(struct tsl__meaning *m, void *ctx, uint32_t param, tsl__digest *out);
-  /* The fewest bytes of a member, saturating at TSL__INF; asked once, when somebody wants to know.
+  /* The fewest bytes of a member, saturating at TSL__INF; computed once, when somebody wants to know.
    * NULL: what was given to tsl__expr_rule. */
   uint32_t (*shortest)(tsl__exprs *x, void *ctx, uint32_t param);
   /* Adds the calls that the body begins with, as tsl__only_calls does, where it is known without
-   * the body that it begins with nothing else: they are cheaper to make. False: the body tells. May
+   * the body that it begins with nothing else: they are cheaper to make. False: the body decides. May
    * be NULL. */
   bool (*calls)(tsl__exprs *x, void *ctx, uint32_t param, struct tsl__calls *out);
 } tsl__rule_ops;
@@ -325,7 +325,7 @@ uint32_t tsl__expr_shortest_spelled(tsl__exprs *x, tsl__expr e);
 /* Bounds of how many characters its texts have, by structure: at least *least, at most *most
  * (TSL__INF: any number). e is of UTF-8. */
 void tsl__expr_characters(const tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
-/* Are there finitely many texts, or more than `limit`? Then *count tells how many (more: limit +
+/* Are there finitely many texts, or more than `limit`? Then *count says how many (more: limit +
  * 1). Call-free e only. */
 bool tsl__expr_count(tsl__exprs *x, tsl__expr e, uint32_t limit, uint32_t *count);
 /* Calls `member` for each text, in order; there must be finitely many. false on failure (sticky).

@@ -66,7 +66,7 @@ typedef struct tsl__node {
 #define TSL__RULE_MEASURED 8u /* ops->shortest has said it */
 /* A frame of the rest of a JSON string that spells one of the set that is its parameter, as a name
  * (set by tsl__expr_names alone), or any text but these (by tsl__expr_others). What state it has is
- * told without its body. */
+ * known without its body. */
 #define TSL__RULE_NAMES 4u
 #define TSL__RULE_OTHERS 16u
 
@@ -153,7 +153,7 @@ typedef struct tsl__known_meaning {
 typedef struct tsl__known_length {
   tsl__expr e; /* NONE: free */
   uint32_t min, max;
-  bool told;
+  bool exact;
 } tsl__known_length;
 
 /* The last classes of non-ASCII characters that were looked at, and what they read (deriv.c). */
@@ -188,11 +188,11 @@ typedef struct tsl__explored {
   tsl__expr at[TSL__EXPLORED_MAX];
   uint32_t n;
   bool json;
-  tsl__expr wide; /* non-ASCII letters: those of this class; NONE: as the bytes say */
+  tsl__expr nonascii; /* non-ASCII letters: those of this class; NONE: as the bytes say */
   tsl__bytes letters, live;
 } tsl__explored;
 
-/* Derivatives that were taken, by expression and byte. */
+/* Derivatives that were made, by expression and byte. */
 #define TSL__SEARCH_STEPS 8192u
 #define TSL__KNOWN_STEPS 512u
 typedef struct tsl__known_step {
@@ -255,7 +255,7 @@ struct tsl__exprs {
   /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search
    * (empty.c) */
   tsl__known_step *search_steps;
-  tsl__known_meaning *meanings; /* TSL__KNOWN_MEANINGS of them, made when one is first asked for */
+  tsl__known_meaning *meanings; /* TSL__KNOWN_MEANINGS of them, made when one is first requested */
   void *user;
   struct tsl__unicode_cache *unicode; /* see unicode_cache.c */
   struct tsl__numbers *numbers;       /* in which those of the layer below go on: number/lower.c */
@@ -273,7 +273,7 @@ struct tsl__exprs {
   void *spell_ctx;
   tsl_status status;
   const char *why;
-  /* derivatives taken, and other work, since the last tsl__exprs_begin */
+  /* derivatives made, and other work, since the last tsl__exprs_begin */
   uint64_t steps, max_steps;
   uint64_t work; /* nodes touched that are not a step yet */
   uint64_t max_memory;

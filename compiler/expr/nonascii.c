@@ -1,4 +1,4 @@
-/* nonascii.c - see beyond.h.
+/* nonascii.c - see past.h.
  * Recursion follows the nesting of an expression, as in deriv.c.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ typedef enum share { ALL, NO, SOME } share;
 /* ---- classes --------------------------------------------------------------------------------- */
 
 /* Does a byte from 0x80 on lead anywhere? */
-static bool begins_beyond(tsl__exprs *x, tsl__expr e) {
+static bool begins_nonascii(tsl__exprs *x, tsl__expr e) {
   tsl__reads r;
   tsl__reads_of(x, e, &r);
   if (!r.guessed) return (r.live.w[2] | r.live.w[3]) != 0;
@@ -72,22 +72,22 @@ static share share_of_pairs(const tsl__nonascii_class *has, const tsl__nonascii_
 }
 
 static share find_share(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own,
-                        const tsl__nonascii_class *wide) {
-  if (own) return share_of_pairs(own, wide);
-  return has_all(x, e) ? ALL : begins_beyond(x, e) ? SOME : NO;
+                        const tsl__nonascii_class *nonascii) {
+  if (own) return share_of_pairs(own, nonascii);
+  return has_all(x, e) ? ALL : begins_nonascii(x, e) ? SOME : NO;
 }
 
-/* How many characters a class has, of those of `wide` if it is some of them only itself. */
+/* How many characters a class has, of those of `nonascii` if it is some of them only itself. */
 static share share_of(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own,
-                      const tsl__nonascii_class *wide) {
+                      const tsl__nonascii_class *nonascii) {
   static const tsl__expr noted[] = {[ALL] = TSL__EPS, [NO] = TSL__NONE, [SOME] = UINT32_MAX};
-  uint64_t key = KNOWN | (uint64_t)(own ? wide->e : TSL__NONE) << 31 | e;
+  uint64_t key = KNOWN | (uint64_t)(own ? nonascii->e : TSL__NONE) << 31 | e;
   tsl__known_steps_make(x);
   tsl__expr known;
-  if (e >> 31 || (own && !wide->e)) return find_share(x, e, own, wide);
+  if (e >> 31 || (own && !nonascii->e)) return find_share(x, e, own, nonascii);
   if (tsl__step_known(x, key, &known))
     return known == TSL__EPS ? ALL : known == TSL__NONE ? NO : SOME;
-  share found = find_share(x, e, own, wide);
+  share found = find_share(x, e, own, nonascii);
   tsl__step_remember(x, key, noted[found]);
   return found;
 }
@@ -96,10 +96,10 @@ static share share_of(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *own
 
 typedef struct characters {
   tsl__exprs *x;
-  const tsl__nonascii_class *wide; /* these; NULL: those that begin with `leads` */
+  const tsl__nonascii_class *nonascii; /* these; NULL: those that begin with `leads` */
   /* fewer: of some of them it may be known, or not be; 0: nothing is known of any */
   uint64_t leads, fewer;
-  const tsl__nonascii_class *apart; /* a class that has some of `wide`; NULL: none was met */
+  const tsl__nonascii_class *apart; /* a class that has some of `nonascii`; NULL: none was met */
 } characters;
 
 static bool derive(characters *c, tsl__expr e, tsl__expr *out);
@@ -119,8 +119,8 @@ static bool derive_by_leads(characters *c, uint64_t all, uint64_t some, tsl__exp
 
 static bool derive_class(characters *c, tsl__expr e, tsl__expr *out) {
   const tsl__nonascii_class *own = e == c->x->any_char ? NULL : tsl__nonascii_class_of(c->x, e);
-  if (own && !c->wide) return derive_by_leads(c, own->all, own->some, out);
-  share has = e == c->x->any_char ? ALL : share_of(c->x, e, own, c->wide);
+  if (own && !c->nonascii) return derive_by_leads(c, own->all, own->some, out);
+  share has = e == c->x->any_char ? ALL : share_of(c->x, e, own, c->nonascii);
   *out = has == ALL ? TSL__EPS : TSL__NONE;
   if (has == SOME && own) c->apart = own;
   return has != SOME;
@@ -128,7 +128,8 @@ static bool derive_class(characters *c, tsl__expr e, tsl__expr *out) {
 
 /* A byte that is read by itself: only what begins with it is not known. */
 static bool not_by(characters *c, uint64_t leads) {
-  return (!c->wide && derive_by_leads(c, 0, leads, &(tsl__expr){TSL__NONE})) || (c->wide && !leads);
+  return (!c->nonascii && derive_by_leads(c, 0, leads, &(tsl__expr){TSL__NONE})) ||
+         (c->nonascii && !leads);
 }
 
 static uint64_t leads_of(const tsl__bytes *set) { return set->w[3] >> 2 & TSL__ALL_LEADS; }
@@ -220,9 +221,9 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
   }
 }
 
-bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
+bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *nonascii,
                           tsl__expr *out) {
-  characters c = {x, wide, TSL__ALL_LEADS, 0, NULL};
+  characters c = {x, nonascii, TSL__ALL_LEADS, 0, NULL};
   return tsl__exprs_step(x) && derive(&c, e, out) && x->status == TSL_OK;
 }
 
@@ -256,14 +257,14 @@ static bool split(const part *of, const tsl__nonascii_class *class, part *in, pa
   return true;
 }
 
-bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
+bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *nonascii,
                                tsl__expr *out, uint32_t *n) {
   part parts[TSL__NONASCII_MAX + 1] = {{{0x80, 0xD7FF, 0xE000, 0x10FFFF}, 2}};
   uint32_t open = 1;
-  if (wide && wide->count > PAIRS_MAX) return false;
-  if (wide)
-    memcpy(parts[0].pairs, wide->pairs, 2 * wide->count * sizeof *wide->pairs),
-        parts[0].count = wide->count;
+  if (nonascii && nonascii->count > PAIRS_MAX) return false;
+  if (nonascii)
+    memcpy(parts[0].pairs, nonascii->pairs, 2 * nonascii->count * sizeof *nonascii->pairs),
+        parts[0].count = nonascii->count;
   for (*n = 0; open && tsl__exprs_step(x);) {
     part *p = &parts[open - 1], in;
     tsl__nonascii_class these = {.pairs = p->pairs, .count = p->count};

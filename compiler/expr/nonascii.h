@@ -3,7 +3,7 @@
  * Problem   A non-ASCII character is up to four bytes, and its first one of some 50: what a text
  *           may go on with after any of them takes twenty derivatives and as many expressions on
  *           the way.
- * Idea      Most patterns tell such characters apart no more than one class of theirs does. Where
+ * Idea      Most patterns distinguish such characters no more than one class of theirs does. Where
  *           each class in an expression has all of them or none, one derivative by a whole
  *           character is that of them all. Else the characters are split by the class that keeps
  *           them apart, and each part is tried. Or they are known by their first bytes: `.` in a
@@ -22,12 +22,12 @@
 /* What is left of an expression without calls, loops counted down, after any non-ASCII character
  * of a class (NULL: of any of all); NONE: none is legal. False: that depends on the character, or
  * is not known. */
-bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
+bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *nonascii,
                           tsl__expr *out);
 /* The same where that depends on the character: by sets of characters that are kept together.
  * False: of some it is not known, or there are more than TSL__NONASCII_MAX sets. */
 #define TSL__NONASCII_MAX 8u
-bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide,
+bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *nonascii,
                                tsl__expr *out, uint32_t *n);
 /* The same of the characters that begin with some bytes: bit 0 of *leads for 0xC2. Fewer are left
  * there, if only of those it is known, or that it is not. */

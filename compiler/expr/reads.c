@@ -1,4 +1,4 @@
-/* reads.c - what is known of an expression's derivatives before one is taken.
+/* reads.c - what is known of an expression's derivatives before one is made.
  *
  * Problem   A state has up to 256 derivatives, and a derivative costs far more than a look. Most
  *           bytes lead nowhere, and most of the others lead where their neighbour does.

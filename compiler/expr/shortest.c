@@ -19,7 +19,7 @@
 
 #define DEPTH_MAX 200u
 
-/* bytes from which what is on a way is asked for again, one after the other, as by a budget */
+/* bytes from which what is on a way is looked up again, one after the other, as by a budget */
 #define LONG_WAY 32u
 
 static tsl__known_shortest *way_slot(const tsl__exprs *x, tsl__expr e, bool spelled) {
@@ -76,7 +76,7 @@ uint32_t tsl__shortest_by_search(tsl__exprs *x, tsl__expr e, bool spelled) {
 static uint32_t shortest_head(tsl__exprs *x, tsl__expr e, bool spelled, unsigned depth);
 
 /* Fewest bytes of e, part by part. Where an expression nests deeper than DEPTH_MAX its stored lower
- * bound is taken. */
+ * bound is used. */
 uint32_t tsl__shortest_in(tsl__exprs *x, tsl__expr e, bool spelled, unsigned depth) {
   uint32_t total = 0;
   for (;;) {

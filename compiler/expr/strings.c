@@ -344,7 +344,7 @@ tsl__expr tsl__expr_names(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops
   if (frame == TSL__NONE) return TSL__NONE;
   if (!tsl__vec_push(&x->alloc, &x->keys, keys))
     return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
-  /* the shortest when asked */
+  /* the shortest when requested */
   tsl__node n = {.kind = TSL__K_RESUME,
                  .a = x->keys_base + (uint32_t)x->keys.n - 1,
                  .flags = TSL__CALLS | TSL__SEARCHED};

@@ -3,11 +3,11 @@
  *
  * Problem   To ask for a property takes milliseconds. A text of 100 KB can ask 20,000 times:
  *           minutes in which no step is counted and no deadline seen.
- * Idea      Each question is asked once for all patterns of a grammar, and counts as many steps as
+ * Idea      Each question is answered once for all patterns of a grammar, and counts as many steps as
  *           take about that long. So a grammar with thousands of patterns that have \p{L} is fast,
  *           and one with thousands of different questions reaches max_steps.
- * Shared    What a grammar has asked is kept with its vocabulary's layer, up to COMMON_BYTES, and
- *           the next grammar copies it from there. It counts as many steps as if it had been asked:
+ * Shared    What a grammar has looked up is kept with its vocabulary's layer, up to COMMON_BYTES, and
+ *           the next grammar copies it from there. It counts as many steps as if PCRE2 had answered:
  *           what fits into max_steps does not depend on other grammars.
  * Lock      That of the vocabulary's answers is held for look-ups and copies alone.
  * Cost      Remembered answers are looked through one by one; that is counted too.
@@ -42,30 +42,30 @@ struct tsl__unicode_cache {
 };
 
 static void forget(void *ctx) {
-  struct tsl__unicode_cache *asked = ctx;
-  for (size_t i = 0; i < asked->answers.n; i++) {
-    answer *a = &asked->answers.at[i];
-    tsl__free(asked->alloc, a->question, a->length);
-    tsl__charset_free(asked->alloc, &a->set);
+  struct tsl__unicode_cache *cache = ctx;
+  for (size_t i = 0; i < cache->answers.n; i++) {
+    answer *a = &cache->answers.at[i];
+    tsl__free(cache->alloc, a->question, a->length);
+    tsl__charset_free(cache->alloc, &a->set);
   }
-  tsl__vec_free(asked->alloc, &asked->answers);
-  if (asked->common) pthread_mutex_destroy(&asked->lock);
-  tsl__free(asked->alloc, asked, sizeof *asked);
+  tsl__vec_free(cache->alloc, &cache->answers);
+  if (cache->common) pthread_mutex_destroy(&cache->lock);
+  tsl__free(cache->alloc, cache, sizeof *cache);
 }
 
 /* What x remembers; NULL when out of memory. */
-static struct tsl__unicode_cache *asked_of(tsl__exprs *x) {
+static struct tsl__unicode_cache *cache_of(tsl__exprs *x) {
   if (x->unicode) return x->unicode;
-  struct tsl__unicode_cache *asked = tsl__alloc_zero(&x->alloc, sizeof *asked);
-  if (!asked) return NULL;
-  asked->alloc = &x->alloc;
-  if (!tsl__exprs_own(x, asked, forget)) return NULL;
-  return x->unicode = asked;
+  struct tsl__unicode_cache *cache = tsl__alloc_zero(&x->alloc, sizeof *cache);
+  if (!cache) return NULL;
+  cache->alloc = &x->alloc;
+  if (!tsl__exprs_own(x, cache, forget)) return NULL;
+  return x->unicode = cache;
 }
 
-static const answer *look(const struct tsl__unicode_cache *asked, const answer *q) {
-  for (size_t i = 0; i < asked->answers.n; i++) {
-    const answer *a = &asked->answers.at[i];
+static const answer *look(const struct tsl__unicode_cache *cache, const answer *q) {
+  for (size_t i = 0; i < cache->answers.n; i++) {
+    const answer *a = &cache->answers.at[i];
     if (a->hash == q->hash && a->fold == q->fold && a->length == q->length &&
         !memcmp(a->question, q->question, q->length))
       return a;
@@ -75,24 +75,24 @@ static const answer *look(const struct tsl__unicode_cache *asked, const answer *
 
 static size_t bytes_of(const answer *q) { return q->length + q->set.ranges.n * sizeof(tsl__range); }
 
-static bool keep(struct tsl__unicode_cache *asked, const answer *q) {
+static bool keep(struct tsl__unicode_cache *cache, const answer *q) {
   answer mine = {.hash = q->hash,
                  .fold = q->fold,
-                 .question = tsl__alloc(asked->alloc, q->length),
+                 .question = tsl__alloc(cache->alloc, q->length),
                  .length = q->length};
   if (!mine.question) return false;
   memcpy(mine.question, q->question, q->length);
-  if (tsl__charset_add_set(asked->alloc, &mine.set, &q->set) &&
-      tsl__vec_push(asked->alloc, &asked->answers, mine))
+  if (tsl__charset_add_set(cache->alloc, &mine.set, &q->set) &&
+      tsl__vec_push(cache->alloc, &cache->answers, mine))
     return true;
-  tsl__charset_free(asked->alloc, &mine.set);
-  tsl__free(asked->alloc, mine.question, mine.length);
+  tsl__charset_free(cache->alloc, &mine.set);
+  tsl__free(cache->alloc, mine.question, mine.length);
   return false;
 }
 
 /* Ask PCRE2 and remember. */
-static tsl_status learn(struct tsl__unicode_cache *asked, const tsl__until *until, answer q) {
-  const tsl_allocator *a = asked->alloc;
+static tsl_status learn(struct tsl__unicode_cache *cache, const tsl__until *until, answer q) {
+  const tsl_allocator *a = cache->alloc;
   tsl_status status = TSL_OK;
   if (!q.fold)
     status = tsl__charset_add_property(a, until, &q.set, q.question, q.length);
@@ -101,7 +101,7 @@ static tsl_status learn(struct tsl__unicode_cache *asked, const tsl__until *unti
                &(tsl__charset){.ranges = {q.question, q.length / sizeof(tsl__range), 0}}) ||
            !tsl__charset_fold(a, &q.set))
     status = TSL_ERR_NO_MEMORY;
-  if (status == TSL_OK && !keep(asked, &q)) status = TSL_ERR_NO_MEMORY;
+  if (status == TSL_OK && !keep(cache, &q)) status = TSL_ERR_NO_MEMORY;
   tsl__charset_free(a, &q.set);
   return status;
 }
@@ -131,23 +131,23 @@ static void offer(struct tsl__unicode_cache *common, const answer *a) {
 }
 
 bool tsl__unicode_share(tsl__exprs *x) {
-  struct tsl__unicode_cache *asked = asked_of(x);
-  return asked && (asked->common = !pthread_mutex_init(&asked->lock, NULL));
+  struct tsl__unicode_cache *cache = cache_of(x);
+  return cache && (cache->common = !pthread_mutex_init(&cache->lock, NULL));
 }
 
 static tsl_status ask(tsl__exprs *x, answer q, uint32_t steps, const answer **out) {
-  struct tsl__unicode_cache *asked = asked_of(x), *common = common_of(x);
-  if (!asked) return TSL_ERR_NO_MEMORY;
-  tsl__exprs_work(x, 1 + asked->answers.n / 16);
-  if ((*out = look(asked, &q)) != NULL) return TSL_OK;
+  struct tsl__unicode_cache *cache = cache_of(x), *common = common_of(x);
+  if (!cache) return TSL_ERR_NO_MEMORY;
+  tsl__exprs_work(x, 1 + cache->answers.n / 16);
+  if ((*out = look(cache, &q)) != NULL) return TSL_OK;
   tsl__exprs_work(x, (uint64_t)steps * TSL__WORK);
   if (tsl__exprs_status(x) != TSL_OK) return tsl__exprs_status(x);
-  bool known = common && copy(common, asked, &q);
+  bool known = common && copy(common, cache, &q);
   tsl__until until = tsl__exprs_until(x);
-  tsl_status status = known ? TSL_OK : learn(asked, &until, q);
+  tsl_status status = known ? TSL_OK : learn(cache, &until, q);
   if (status == TSL_ERR_CANCELLED) tsl__exprs_fail(x, status, tsl__why_over(&until));
   if (status != TSL_OK) return status;
-  *out = &asked->answers.at[asked->answers.n - 1];
+  *out = &cache->answers.at[cache->answers.n - 1];
   if (common && !known) offer(common, *out);
   return TSL_OK;
 }

@@ -54,7 +54,7 @@ static uint32_t pack(host s) {
 }
 static host unpack(uint32_t p) { return (host){p & 255, p >> 8 & 63, p >> 14 & 15, p >> 18 & 1}; }
 
-/* Octets of the label that tell its state from those of longer ones. */
+/* Octets of the label that distinguish its state from those of longer ones. */
 static uint32_t that_matter(uint32_t at) {
   return at == AFTER_LETTER || at == AFTER_HYPHEN ? PLACES_MATTER : LABEL_MATTERS;
 }

@@ -108,7 +108,7 @@ static const tsl__range less[] = {
     {0x1EE7E, 0x1EE7E}, {0x1EE80, 0x1EE89}, {0x1EE8B, 0x1EE9B}, {0x1EEA1, 0x1EEA3},
     {0x1EEA5, 0x1EEA9}, {0x1EEAB, 0x1EEBB}, {0x1FBF0, 0x1FBF9}, {0x2F800, 0x2FA1D},
 };
-/* Canonical_Combining_Class=Virama (UnicodeData.txt, class 9), which PCRE2 does not tell. */
+/* Canonical_Combining_Class=Virama (UnicodeData.txt, class 9), which PCRE2 does not know. */
 static const uint32_t viramas[] = {
     0x94D,   0x9CD,   0xA4D,   0xACD,   0xB4D,   0xBCD,   0xC4D,   0xCCD,   0xD3B,
     0xD3C,   0xD4D,   0xDCA,   0xE3A,   0xEBA,   0xF84,   0x1039,  0x103A,  0x1714,
@@ -218,13 +218,13 @@ enum { DOT_NONE, DOT_WAITS, DOT_FINE }; /* DOT_FINE: a letter that justifies it 
 
 typedef struct state {
   uint32_t count, after, need, digits, dot;
-  bool beyond;    /* a code point past ASCII was seen */
-  uint32_t total; /* code points of the name so far, this label included */
+  bool past_ascii; /* a code point past ASCII was seen */
+  uint32_t total;  /* code points of the name so far, this label included */
 } state;
 
 static uint32_t pack(state s) {
   return s.count | s.after << 6 | s.need << 9 | s.digits << 11 | s.dot << 13 |
-         (uint32_t)s.beyond << 15 | s.total << 16;
+         (uint32_t)s.past_ascii << 15 | s.total << 16;
 }
 static state unpack(uint32_t p) {
   return (state){p & 63,      p >> 6 & 7,         p >> 9 & 3, p >> 11 & 3,
@@ -239,7 +239,7 @@ static uint32_t to_go(state s, uint32_t *bytes) {
   if (s.need != NEED_NOTHING) n++, *bytes += s.need == NEED_L ? 1 : 2;
   if (s.dot == DOT_WAITS) n++, *bytes += 3;
   if (n) return n;
-  if (!s.beyond)
+  if (!s.past_ascii)
     *bytes = 2;
   else if (s.after == AFTER_HYPHEN)
     *bytes = 1;
@@ -292,7 +292,7 @@ static state next_state(state s, unsigned class) {
   if (class == DIGIT_EXTENDED) t.digits = 2;
   if (class == KATAKANA_DOT && t.dot == DOT_NONE) t.dot = DOT_WAITS;
   if (class == EAST_ASIAN) t.dot = DOT_FINE;
-  if (class != HYPHEN && class != LETTER_L && class != ASCII) t.beyond = true;
+  if (class != HYPHEN && class != LETTER_L && class != ASCII) t.past_ascii = true;
   return t;
 }
 

@@ -14,7 +14,7 @@
  * the end.
  * Limits    DEPTH_MAX open groups; references to groups up to NUMBER_MAX, none by name; NAMES_MAX
  *           named groups, in ASCII, and two names in NAME_HASHES cannot stand together; in {n,m} n
- *           below COUNT_MAX; no surrogates as \uD800 in classes. Beyond that a valid pattern is
+ *           below COUNT_MAX; no surrogates as \uD800 in classes. Past that a valid pattern is
  *           refused, never an invalid one accepted.
  * Tested by tests/formats/test_formats.c
  *

@@ -39,7 +39,7 @@ typedef struct tsl__gfacts {
 
 typedef struct tsl__gnode {
   uint8_t kind;
-  bool known;      /* `facts` are final: asked for since those of all rules are */
+  bool known;      /* `facts` are final: read after those of all rules were */
   uint8_t begins;  /* TSL__G_BEGINS_... */
   uint32_t height; /* levels below */
   uint32_t a, b, c;
@@ -65,7 +65,7 @@ typedef struct tsl__grule {
   uint32_t size;      /* nodes, those of the rules it refers to included; saturating */
   uint32_t cycle;     /* index of the left-recursive cycle, or TSL__G_NO_CYCLE */
   uint32_t position;  /* in that cycle */
-  uint32_t mark;      /* 0: none; else it keeps a frame of its own, which `wrap` is told of */
+  uint32_t mark;      /* 0: none; else it keeps a frame of its own, which `wrap` hears of */
   tsl__expr whole;    /* the rule; NONE until made */
   tsl__expr plus;     /* without the empty text; NONE until made */
 } tsl__grule;

@@ -139,7 +139,7 @@ static tsl__expr lower_node(tsl__gbnf *g, const tsl__gnode *n) {
   return e;
 }
 
-/* Terms share what follows them (leftrec.c), so a node is asked for many times. Depth: its
+/* Terms share what follows them (leftrec.c), so a node is visited many times. Depth: its
  * height. */
 tsl__expr tsl__gbnf_lower(tsl__gbnf *g, uint32_t node) {
   const tsl__gnode n = g->nodes.at[node];

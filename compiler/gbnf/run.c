@@ -21,7 +21,7 @@
 #include "compiler/gbnf/ast.h"
 
 /* bytes that a text may end with, and what follows begin with, from which it is put in place */
-#define WIDE_MIN 16u
+#define NONASCII_MIN 16u
 #define BODY_NODES 300u /* that come to stand in one rule's body */
 /* times that a rule stands in one place, within itself: item ::= [a-z]+ | "'" item may end in
  * itself */
@@ -49,7 +49,7 @@ typedef struct running {
   uint32_t room;   /* nodes that may still be put in place */
   uint32_t left;   /* names that stay, though their texts run on */
   uint32_t rule;   /* whose body is looked at */
-  bool dry, found; /* it is only asked whether anything would be put in place; it would */
+  bool dry, found; /* it is only of interest whether anything would be put in place; it would */
 } running;
 
 /* ---- sets ------------------------------------------------------------------------------------ */
@@ -120,7 +120,7 @@ static void find_edges(running *p) {
 static bool run_on(const tsl__bytes *ends, const tsl__bytes *follow) {
   tsl__bytes both = *ends;
   for (unsigned i = 0; i < 4; i++) both.w[i] &= follow->w[i];
-  return tsl__bytes_count(&both) >= WIDE_MIN;
+  return tsl__bytes_count(&both) >= NONASCII_MIN;
 }
 
 /* Has a node neither tokens nor long counted repeats, which would compete for its frame's register?
@@ -302,7 +302,7 @@ static bool begin(running *p) {
     const tsl__grule *r = &g->rules.at[i];
     edges *e = &p->rules[i];
     e->movable = r->reached && r->facts.more && r->cycle == TSL__G_NO_CYCLE &&
-                 r->whole == TSL__NONE && !r->mark && tsl__bytes_count(&e->ends) >= WIDE_MIN &&
+                 r->whole == TSL__NONE && !r->mark && tsl__bytes_count(&e->ends) >= NONASCII_MIN &&
                  may_move(g, r->body);
     any |= e->movable;
   }

@@ -3,7 +3,7 @@
  * The handle owns copies of its inputs and lies in a worker's queue, or has a thread of its own.
  * Cancelling sets the flag that the compile polls; the result is published under the handle's lock,
  * once, and stays. One that still lies in the queue when it is cancelled, or when its time is over,
- * is taken from there and ended by who finds out: what is before it may take long.
+ * is removed from there and ended by who finds out: what is before it may take long.
  *
  * Tested by tests/matcher/test_threads.c
  *

@@ -23,7 +23,7 @@
 #define STRUCTURE_MAX 1024u /* the same for what follows anything */
 #define OFTEN 3u            /* and what follows most often, over what that leaves */
 #define ROUNDS 2
-/* digits of a token up to which those of numbers are told without a search: all states on the way
+/* digits of a token up to which those of numbers are known without a search: all states on the way
  * are looked at */
 #define DIGITS_MAX 3u
 
@@ -125,7 +125,7 @@ static uint32_t digits_depth(const tsl__trie *trie) {
   return depth;
 }
 
-/* Digits of numbers, if the vocabulary's are told. */
+/* Digits of numbers, if the vocabulary's are known. */
 static void note_digits(tsl__space *space, tsl__exprs *x) {
   uint32_t depth = digits_depth(&space->vocab->trie);
   tsl__expr rest = tsl__expr_star(x, tsl__expr_range(x, '0', '9'));

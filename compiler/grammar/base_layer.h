@@ -3,7 +3,7 @@
  * Strings, numbers and white space of JSON are walked when the first grammar of a vocabulary is
  * compiled (or the vocabulary loaded), and frozen: a new schema finds their masks and leftovers
  * warm. The structural bytes that may follow a value (white space, quotes, brackets, colon, comma)
- * are merged ahead for every leftover. What schemas mostly come to beyond that is rehearsed
+ * are merged ahead for every leftover. What schemas mostly come to past that is rehearsed
  * (rehearsal.h).
  *
  * There are two such layers, for JSON in any spelling and for JSON as printers write it. Each is

@@ -139,7 +139,7 @@ static const struct written {
 
 #define FORMATS_MAX 3u
 
-/* Texts of strings of one of several formats. Those of a host's first label tell of all labels of
+/* Texts of strings of one of several formats. Those of a host's first label stand for all labels of
  * that length (compiler/formats/host.c). */
 static const struct passed {
   const char *formats[FORMATS_MAX], *texts[3];

@@ -36,7 +36,7 @@ bool tsl__source_copy_make(const tsl_source *source, const tsl_allocator *a,
 void tsl__source_copy_free(tsl__source_copy *copy, const tsl_allocator *a);
 
 /* Compile, and forget the limits' `cancel` and `deadline_us` in what comes out: for grammars that
- * outlive who asked for them. */
+ * outlive who requested them. */
 tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const tsl_limits *limits,
                                tsl_grammar **out, tsl_error *error);
 /* A grammar that was compiled, and that nobody else has yet, forgets them. */

@@ -1,6 +1,6 @@
 /* store.c - sources inside of artifacts, and a folder of artifacts that processes share.
  *
- * Problem   Eight workers of a server are asked for the same schema at the same time. One compile
+ * Problem   Eight workers of a server need the same schema at the same time. One compile
  *           is enough, none may wait for a worker that was killed, and none may ever read half a
  *           file.
  * Idea      The file that a worker writes to is the lock as well. `<name>.draft` is opened, and
@@ -247,7 +247,7 @@ static bool load(store *s, tsl_grammar **out, tsl_status *status, tsl_error *err
   if (*status == TSL_OK) {
     tsl__reader *r = tsl__reader_of((*out)->space);
     if (r) {
-      tsl__reader_forget_limits(r); /* the grammar outlives who asked for it */
+      tsl__reader_forget_limits(r); /* the grammar outlives who requested it */
       tsl__reader_share(r, s->path);
     } else {
       tsl__source_forget_limits(*out);

@@ -49,10 +49,10 @@ typedef struct tsl__json {
  * default), but no deeper than is safe in 8 MiB of stack. */
 #define TSL__JSON_DEPTH_DEFAULT 512u
 #define TSL__JSON_DEPTH_MAX 1000u
-static inline uint32_t tsl__json_depth(uint32_t asked) {
-  return !asked                        ? TSL__JSON_DEPTH_DEFAULT
-         : asked < TSL__JSON_DEPTH_MAX ? asked
-                                       : TSL__JSON_DEPTH_MAX;
+static inline uint32_t tsl__json_depth(uint32_t wanted) {
+  return !wanted                        ? TSL__JSON_DEPTH_DEFAULT
+         : wanted < TSL__JSON_DEPTH_MAX ? wanted
+                                        : TSL__JSON_DEPTH_MAX;
 }
 
 /* Parse a whole JSON text (UTF-8; white space around it is fine). The tree and all it points to

@@ -437,7 +437,7 @@ static const char *run(reader *r, const char *p) {
 /* bytes that even the smallest text's tree and its owner's notes take; a longer one's take as much
  * as the text, and mostly more */
 #define TREE_LEAST 512u
-/* bytes of a text up to which room for its tree is asked for together with its own */
+/* bytes of a text up to which room for its tree is requested together with its own */
 #define FORESEEN (1u << 16)
 
 /* A copy of the text, in a block in which its tree has room too, as far as it is certain to take

@@ -68,7 +68,7 @@ static uint32_t substrings(tsl__lscan *p, uint32_t start, uint32_t at, const tsl
   if (!right)
     return FAIL_AT(p, at + of->offset, "%s",
                    list ? "the chunks are an array of strings"
-                        : "words and chars are taken from a string"),
+                        : "words and chars are read from a string"),
            0;
   tsl__expr e = list            ? tsl__lark_chunks(p->l, of)
                 : how[0] == 'w' ? tsl__lark_words(p->l, of->text, of->length)

@@ -10,7 +10,7 @@
  *             start: A A       A: /a+/       "a" is not accepted, "aa" and "aaa" are
  *             %ignore " "                    " a  a " is accepted, and so is "aa"
  *           This is the language of Lark's Earley parser with lexer="dynamic_complete", where each
- *           regular expression is taken for all of its matches. lexer="dynamic" takes one match at
+ *           regular expression stands for all of its matches. lexer="dynamic" takes one match at
  *           each place, so it accepts a part of that language.
  * Lazy      A terminal with a lazy quantifier matches its shortest texts: those of which no
  *           beginning matches too. /<.*?>/ ends at the first ">". A greedy quantifier after a lazy
@@ -64,7 +64,7 @@ typedef struct tsl__lark_options {
   tsl__lark_marks *marks; /* NULL: captures and counts are refused */
   void *marks_ctx;
   const char **report; /* if not NULL, what the grammar says that means nothing here: JSON, of x */
-  tsl_resolver resolver; /* asked for imported files ("a/b.lark"); NULL: there are none */
+  tsl_resolver resolver; /* called for imported files ("a/b.lark"); NULL: there are none */
   void *resolver_ctx;
 } tsl__lark_options;
 

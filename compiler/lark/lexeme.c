@@ -4,7 +4,7 @@
  *           The author means: any text, until "<function" is there; then a call must follow. Cut in
  *           any way, a text with "<function" would be a TEXT as well, and nothing would be forced.
  * Idea      llguidance's lexer runs all lexemes that may come at a place side by side. A lazy one
- *           is over, and taken, as soon as it matches. So no other lexeme there can hold a match
+ *           is over, and accepted, as soon as it matches. So no other lexeme there can hold a match
  *           of it as a beginning. Here TEXT becomes TEXT & ~(HEAD any*), where HEAD may begin as
  *           well, and another lazy one LAZY & ~(HEAD any+).
  * Places    Which lazy ones may begin at a place is a set. A rule is made once for each pair of

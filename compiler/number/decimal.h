@@ -5,7 +5,7 @@
  * and j, so 1e400 is compared with 7 without writing 400 zeros.
  *
  * Limits    TSL__DECIMAL_DIGITS significant digits and exponents within ±TSL__DECIMAL_EXPONENT;
- *           beyond that TSL_ERR_LIMIT. These limits are for the numbers in a schema; the texts that
+ *           past that TSL_ERR_LIMIT. These limits are for the numbers in a schema; the texts that
  *           a number expression reads are not limited (number.h).
  * Memory    Digits live in the arena that a call is given. Decimals are plain values and are copied
  *           freely.
@@ -38,8 +38,8 @@ extern const tsl__decimal tsl__decimal_zero, tsl__decimal_one;
 tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length,
                               tsl__decimal *out);
 
-/* Are two JSON numbers, as written, of one value? Without memory, and beyond the limits, too (but
- * for exponents of more than a hundred times as much, which are taken for one). */
+/* Are two JSON numbers, as written, of one value? Without memory, and past the limits, too (but
+ * for exponents of more than a hundred times as much, which count as one). */
 bool tsl__decimal_texts_equal(const char *a, size_t a_length, const char *b, size_t b_length);
 /* -1, 0 or 1: the numbers' order. */
 int tsl__decimal_compare(const tsl__decimal *a, const tsl__decimal *b);

@@ -38,7 +38,7 @@
 /* One state: how a tsl__number_state is written down. */
 typedef struct record {
   const int64_t *words;
-  /* shortest: fewest bytes to finish; a lower bound until it has been asked for */
+  /* shortest: fewest bytes to finish; a lower bound until it is computed */
   uint32_t count, side, shortest;
   bool nullable, measured;
   uint8_t byte;    /* by which it was first reached from `before`; of no meaning at the beginning */
@@ -184,7 +184,7 @@ static bool make_work(tsl__numbers *t, size_t size);
 
 static const tsl__native_ops ops;
 
-/* Are integrality and nothing else asked for (of the side, or of what is left of it)? */
+/* Are integrality and nothing else required (of the side, or of what is left of it)? */
 static bool only_integral(const tsl__side *s) {
   return !s->spelling && s->has_multiple && s->tracker_count == 1 && s->trackers[0].exponent == 0 &&
          s->trackers[0].unit->n == 1 && s->trackers[0].unit->limb[0] == 1;
@@ -229,7 +229,7 @@ static bool nullable(void *ctx, uint32_t param) {
   return ((tsl__numbers *)ctx)->records.at[param].nullable;
 }
 
-/* Found out when it is asked for: for long multiples that takes longer than all the rest. */
+/* Computed when it is needed: for long multiples that takes longer than all the rest. */
 static uint32_t shortest(void *ctx, uint32_t param) {
   tsl__numbers *t = ctx;
   record r = t->records.at[param];

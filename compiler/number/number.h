@@ -12,7 +12,7 @@
  * those spellings that printers of JSON write; see printed.c.
  *
  * Limits    Texts have none (but unconstrained integers: integer.c). tsl__expr_shortest is exact up
- *           to 4,400 bytes and 4,400 beyond (only numbers that may have no exponent, or that must
+ *           to 4,400 bytes and 4,400 past (only numbers that may have no exponent, or that must
  *           be huge and not integral, take that long), and a proved lower bound for multiples of
  *           more than 108 digits.
  * Tested by tests/number/test_number.c

@@ -164,7 +164,7 @@ tsl__expr tsl__number_exponent(tsl__exprs *x, tsl__exponents *e) {
   tsl__expr below = exponent_below(x, e);
   if (below != TSL__NONE) return below;
   tsl__known_exponent *known = &x->known_exponent;
-  /* as after E, which is asked for after e */
+  /* as after E, which is made after e */
   if (known->e != TSL__NONE && known->low == e->low && known->high == e->high) return known->e;
   tsl__expr made = tsl__number_exponents_in(x, e, false);
   if (x->status == TSL_OK) *known = (tsl__known_exponent){e->low, e->high, made};

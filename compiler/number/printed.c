@@ -30,7 +30,7 @@
 
 #define WHOLE_DIGITS 309    /* of the largest double */
 #define FRACTION_DIGITS 24  /* 17 significant ones after 7 zeros: smaller numbers have exponents */
-#define SIGNIFICANT 17      /* digits that tell any two doubles apart */
+#define SIGNIFICANT 17      /* digits that distinguish any two doubles */
 #define EXPONENT_LEAST -324 /* of the smallest double */
 #define EXPONENT_MOST 308
 #define WRITTEN_OUT 1000 /* digits of a constraint on one side of the point */

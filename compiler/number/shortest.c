@@ -34,7 +34,7 @@ static bool exponents_of_cost(int64_t cost, bool negative, int64_t *from, int64_
 }
 
 /* Do j more digits and one of the exponents from … to make a member? With a multiple, large
- * exponents are the easier ones, and beyond `same` all are alike; else small ones are. Exponents at
+ * exponents are the easier ones, and past `same` all are alike; else small ones are. Exponents at
  * which a bound is open or a value excluded are special: hence a few more. */
 static bool reaches_any(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t from,
                         int64_t to) {

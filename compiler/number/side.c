@@ -103,8 +103,8 @@ tsl_status tsl__side_make(tsl__side *side, tsl__exprs *x, tsl__arena *arena,
       return TSL_ERR_NO_MEMORY;
   /* 2^16 × 1,025 multiples in a row are never all ruled out (number.c): 8 digits */
   if (side->has_multiple)
-    side->wide = (uint32_t)tsl__nat_digit_count(side->trackers[0].unit) +
-                 (spec->non_multiple_count || spec->excluded_count ? 9 : 0);
+    side->spread = (uint32_t)tsl__nat_digit_count(side->trackers[0].unit) +
+                   (spec->non_multiple_count || spec->excluded_count ? 9 : 0);
   if (side->limbs && x && tsl__exprs_status(x)) return tsl__exprs_status(x);
   return make_excluded(side, arena, spec, negative);
 }

@@ -18,7 +18,7 @@
  *             u = 1 (integers) has one residue, 7 has seven.
  *   excluded  A value is live while M agrees with its digits. It then forbids one E.
  *
- *           Equal records have equal futures. Constraints that can't fail any more are taken out of
+ *           Equal records have equal futures. Constraints that can't fail any more are removed from
  *           the record, so that prefixes meet.
  * Example   Integers in [1, 100], M as the digits are read:
  *
@@ -142,7 +142,7 @@ static void settle_printed(const tsl__side *side, tsl__number_state *st) {
   if (!st->high_open && st->high >= most) st->high = INF;
 }
 
-/* Without exponents only E = 0 counts at the end: limits that hold there for good are taken out. */
+/* Without exponents only E = 0 counts at the end: limits that hold there for good are removed. */
 static void settle_plain(const tsl__side *side, tsl__number_state *st) {
   bool fraction = st->phase != TSL__NUMBER_WHOLE;
   int64_t enough = 0;
@@ -390,7 +390,7 @@ static bool open_bound_lives(const tsl__side *side, const tsl__number_state *st,
   if (!side->has_multiple) return true;
   int64_t units = exponent - tsl__unit_exponent(side, st, 0);
   return units > 0 &&
-         (units >= digits + side->wide || tsl__number_state_reaches(side, st, units, exponent));
+         (units >= digits + side->spread || tsl__number_state_reaches(side, st, units, exponent));
 }
 
 /* Can the prefix be finished with an exponent (at the present place) in from … to? */
@@ -408,7 +408,7 @@ static bool lives(const tsl__side *side, const tsl__number_state *st, int64_t fr
   int64_t unit = tsl__unit_exponent(side, st, 0);
   from = tsl__most(from,
                    unit + 1); /* further down no digit but 0 can follow, which was checked above */
-  if (from > to || to >= unit + side->wide) return from <= to;
+  if (from > to || to >= unit + side->spread) return from <= to;
   for (; to >= from && tsl__side_spend(side, 1); to--)
     if (tsl__number_state_reaches(side, st, to - unit, to)) return true;
   return false;

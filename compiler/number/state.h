@@ -39,7 +39,7 @@ typedef struct tsl__side {
   tsl__tracker trackers[TSL__TRACKERS];
   uint32_t tracker_count, excluded_count;
   const tsl__decimal *excluded; /* positive */
-  uint32_t wide; /* any 10^wide consecutive units of tracker 0 hold a member, however unlucky */
+  uint32_t spread; /* any 10^wide consecutive units of tracker 0 hold a member, however unlucky */
   /* PRINTED: the most digits before the point and behind it, and exponents from least to most */
   int64_t whole_max, fraction_max, least_exponent, most_exponent;
 } tsl__side;
@@ -68,12 +68,12 @@ typedef struct tsl__number_state {
   /* M is a prefix of the bound's digits: at exponent `low` (`high`) the bound is undecided */
   bool low_open, high_open;
   int64_t fraction; /* digits after the point */
-  int64_t position; /* digits of M, as far as an open bound or live value can tell */
+  int64_t position; /* digits of M, as far as an open bound or live value can say */
   /* PRINTED: the digits before the point, or behind it, of which there may be `left` more.
    * `single`: before the point stands one digit, not 0, so that an exponent may follow */
   int64_t left;
   bool single;
-  uint64_t tried; /* questions asked since tsl__number_state_place, for the count of work */
+  uint64_t tried; /* questions since tsl__number_state_place, for the count of work */
   /* exponents from low to high meet the bounds, whatever follows (but for an open bound at its own
    * exponent) */
   int64_t low, high;

@@ -10,9 +10,9 @@
  *           first key: the end of a name, before its value, behind the quote of a string, behind a
  *           digit; then the objects among the values, and in arrays, likewise. Members required go
  *           before others, and of those that begin with the same frame one is enough. Then, strings
- *           whose letters a pattern or a format tells: position by position, each by the first
+ *           whose letters a pattern or a format gives: position by position, each by the first
  *           letter that leads to a new one. What is found lies in the grammar's tables as if a text
- *           had asked; nothing tells it apart.
+ *           had requested it; nothing distinguishes it.
  * Bounds    PLACES objects and members, one for each subschema, among the first NAMES of an object;
  *           LETTERS positions of a string; STATES, STEPS and DERIVATIVES of work; half of
  *           max_memory. Of schemas of fewer than SUBSCHEMAS only the strings are looked at, if a

@@ -318,7 +318,7 @@ static void choose_value(struct choosing *c) {
 
 static void choose(struct choosing *c, uint32_t i);
 
-/* Do the lits so far, or what is asked of the item anyway, make sure of l? */
+/* Do the lits so far, or what is demanded of the item anyway, make sure of l? */
 static bool is_sure(const struct choosing *c, lit l) {
   for (uint32_t i = 0; i < c->lit_count; i++)
     if (tsl__schema_lit_implies(c->a->schema, c->lits[i], l)) return true;

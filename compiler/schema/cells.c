@@ -162,7 +162,7 @@ static void push_cell(struct maker *m, tsl__expr key, uint64_t mask, bool all) {
   struct cell c = {.key = key, .mask = mask, .all = all};
   if (key == TSL__NONE) return;
   if (m->cells.n >= TSL__SCHEMA_CELLS)
-    tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "patterns tell more than %u groups of keys apart",
+    tsl__schema_fail(m->s, TSL_ERR_LIMIT, NULL, "patterns distinguish more than %u groups of keys",
                      TSL__SCHEMA_CELLS);
   else if (!tsl__vec_push(m->s->alloc, &m->cells, c))
     tsl__maker_out_of_memory(m);
@@ -221,9 +221,9 @@ static bool evaluated_if(const struct maker *m, const struct tracker *tracker, u
   return false;
 }
 
-/* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties
+/* What the parts ask of the value of a key with this mask; `own` says whether a part's properties
  * name the key itself. */
-uint32_t tsl__maker_asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits) {
+uint32_t tsl__maker_lits_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
@@ -252,7 +252,7 @@ uint32_t tsl__maker_asked_of(struct maker *m, uint64_t mask, uint32_t index, lit
   return n;
 }
 
-uint32_t tsl__maker_most_asked(const struct maker *m) {
+uint32_t tsl__maker_most_lits(const struct maker *m) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct keyword_value *v =
@@ -266,16 +266,16 @@ uint32_t tsl__maker_most_asked(const struct maker *m) {
 
 uint32_t tsl__maker_child_level(const struct maker *m) { return m->o->level + 1; }
 
-/* Nothing tells extra keys apart: they are all but the known ones, and a frame of these is made
+/* Nothing distinguishes extra keys: they are all but the known ones, and a frame of these is made
  * without their texts, which a style alone wants. */
 bool tsl__maker_one_cell(struct maker *m) {
   struct schema *s = m->s;
   struct object *o = m->o;
   if (hopeless(m, 0, 0)) return true;
-  lit few[FEW_ASKED], *lits = tsl__maker_most_asked(m) <= FEW_ASKED
-                                  ? few
-                                  : tsl__schema_alloc(s, tsl__maker_most_asked(m) * sizeof *lits);
-  goal value = lits ? tsl__schema_goal(s, lits, tsl__maker_asked_of(m, 0, UINT32_MAX, lits),
+  lit few[FEW_LITS], *lits = tsl__maker_most_lits(m) <= FEW_LITS
+                                 ? few
+                                 : tsl__schema_alloc(s, tsl__maker_most_lits(m) * sizeof *lits);
+  goal value = lits ? tsl__schema_goal(s, lits, tsl__maker_lits_of(m, 0, UINT32_MAX, lits),
                                        tsl__maker_child_level(m))
                     : GOAL_NONE;
   if (value == GOAL_NONE) return tsl__schema_ok(s);
@@ -296,7 +296,7 @@ bool tsl__maker_one_cell(struct maker *m) {
 bool tsl__maker_cells(struct maker *m) {
   struct schema *s = m->s;
   struct object *o = m->o;
-  lit *lits = tsl__schema_alloc(s, (tsl__maker_most_asked(m) + 1) * sizeof *lits);
+  lit *lits = tsl__schema_alloc(s, (tsl__maker_most_lits(m) + 1) * sizeof *lits);
   if (!lits) return false;
   push_cell(
       m, o->n ? tsl__expr_text_not(s->x, tsl__expr_stringset(s->x, o->set)) : tsl__expr_text(s->x),
@@ -307,7 +307,7 @@ bool tsl__maker_cells(struct maker *m) {
     struct cell c = m->cells.at[i];
     c.value = hopeless(m, c.mask, 63)
                   ? GOAL_NONE
-                  : tsl__schema_goal(s, lits, tsl__maker_asked_of(m, c.mask, UINT32_MAX, lits),
+                  : tsl__schema_goal(s, lits, tsl__maker_lits_of(m, c.mask, UINT32_MAX, lits),
                                      tsl__maker_child_level(m));
     if (c.value != GOAL_NONE) m->cells.at[kept++] = c;
   }
@@ -334,7 +334,7 @@ static void count_names(struct maker *m, struct cell *c) {
     c->slot = m->o->counted++;
 }
 
-/* Cells that no clause tells apart are joined if their goals are equal. */
+/* Cells that no clause distinguishes are joined if their goals are equal. */
 bool tsl__maker_finish_cells(struct maker *m, uint64_t splitters) {
   struct schema *s = m->s;
   struct object *o = m->o;

@@ -342,7 +342,7 @@ static bool take_node(struct expansion *e, struct branch *b, sid s, const struct
 
 static void expand(struct expansion *e, struct branch b);
 
-/* The first one is taken first, as in subschemas: members of `if` come before those of `then`. */
+/* The first one comes first, as in subschemas: members of `if` come before those of `then`. */
 void tsl__expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n,
                       const struct tracker *tracker) {
   struct branch next = *b;
@@ -399,7 +399,7 @@ static bool deeper(struct expansion *e) {
 }
 
 /* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is
- * asked, so the other branches need not fail; under a negation they must. */
+ * demanded, so the other branches need not fail; under a negation they must. */
 static void expand_tracked_any_of(struct expansion *e, const struct branch *b,
                                   const struct keyword_value *v, uint32_t i,
                                   const struct chosen *before, const struct tracker *tracker) {
@@ -508,7 +508,7 @@ static bool expand_negation(struct expansion *e, struct branch *b, sid s) {
   bool certain_now = false;
   tsl__expand_negate(&w, s);
   if (!w.always && w.atoms)
-    w.atoms = tsl__schema_live_atoms(e->s, b->facts, w.atoms, e->wide, &certain_now);
+    w.atoms = tsl__schema_live_atoms(e->s, b->facts, w.atoms, e->many_branches, &certain_now);
   const bool goes_on = w.always || certain_now || (w.atoms && !w.more.n);
   if (!w.always && !certain_now && w.atoms) {
     struct branch next = *b;
@@ -634,7 +634,7 @@ done:
   e->depth--;
 }
 
-/* Most objects are asked for by one node that says nothing but which members there are: its parts
+/* Most objects are described by one node that says nothing but which members there are: its parts
  * are known at once. */
 static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__schema_leaf *leaf,
                            void *ctx) {

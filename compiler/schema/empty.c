@@ -4,7 +4,7 @@
  *           least fixed point; and with required members, counts and clauses it is a small search.
  * Idea      One number answers both: the fewest bytes of a value, infinite if there is none. Goals
  *           start at infinity and are computed from their parts until nothing changes. A goal that
- *           is asked for while it is being computed answers what it has so far and marks the round
+ *           is looked up while it is being computed answers what it has so far and marks the round
  *           as tentative; without that one pass is enough, which is the common case.
  * Why       Bytes only add up, so each round can only lower a value, and the values of the last
  *           round satisfy all equations: they are the least solution of "has a value", and the
@@ -12,9 +12,9 @@
  * Clauses   An object's open disjunctions are satisfied by choosing one target each; the search is
  *           depth first, ends as soon as a choice costs no more than the required members do
  *           anyway, and is bounded by TSL__SCHEMA_SEARCH steps (an error, not a guess).
- * When      Whether there is a value is asked of every schema by its compile, how long it is hardly
+ * When      Every compile looks for a value of its schema, how long it is hardly
  *           ever: rules are measured when somebody asks (tsl__rule_ops.shortest). What the keywords
- *           tell is believed (plain.c), an object without clauses is possible if what it requires
+ *           decide is believed (plain.c), an object without clauses is possible if what it requires
  *           is, and only what is left is measured.
  * White space counts nothing where it may be left out.
  *
@@ -631,7 +631,7 @@ uint32_t tsl__schema_shortest(struct schema *s, goal g) {
 
 #define ASKING_MAX 200u /* objects inside one another, of required members */
 
-/* Does a look at its keywords tell that it can be satisfied? */
+/* Does a look at its keywords show that it can be satisfied? */
 static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
   if (!e->n) return true;
   uint8_t types = tsl__schema_plain_together(s, e->lits, e->n);
@@ -640,8 +640,8 @@ static bool plainly_possible(struct schema *s, const struct goal_entry *e) {
 }
 
 /* Is there a way to the end, by what may be known without its length? While a schema is compiled
- * only members that must come are looked at; where more is asked the fewest bytes tell, which opens
- * all that may be asked of members: what is not supported is found by the compile. */
+ * only members that must come are looked at; where more is demanded the fewest bytes decide, which opens
+ * all that may be demanded of members: what is not supported is found by the compile. */
 static bool has_what_it_needs(struct object *o) {
   if (o->simple || o->schema->text) return o->simple && required_suffice(o, NULL, 0);
   uint64_t room[FEW_WORDS], *bits = no_members(o, room);
@@ -656,19 +656,19 @@ static bool has_what_it_needs(struct object *o) {
 static bool some_object(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   bool found = false;
-  if (e->asked || s->asking == ASKING_MAX) return false;
-  e->asked = true;
+  if (e->pending || s->asking == ASKING_MAX) return false;
+  e->pending = true;
   s->asking++;
   for (uint32_t i = 0; i < e->object_count && !found && tsl__schema_ok(s); i++)
     found = has_what_it_needs(tsl__goal_of(s, g)->objects[i]);
-  tsl__goal_of(s, g)->asked = false;
+  tsl__goal_of(s, g)->pending = false;
   s->asking--;
   return found;
 }
 
 static bool some_value(struct schema *s, goal g) {
   if (plainly_possible(s, tsl__goal_of(s, g))) return true;
-  /* which strings have a spelling, only that tells */
+  /* which strings have a spelling, only that decides */
   if (tsl__schema_nests(s)) return tsl__schema_shortest(s, g) != TSL__INF;
   if (!tsl__schema_open(s, g)) return false;
   const struct goal_entry *e = tsl__goal_of(s, g);

@@ -8,7 +8,7 @@
  *           with a lit and its opposite.
  * Example   {"allOf": [{"$ref": "#/$defs/a"}, {"not": {"not": {"$ref": "#/$defs/a"}}}]} asks for
  *           the node of "a" twice, behind detours. The goal is that of {"$ref": "#/$defs/a"} alone.
- * Cost      Sorting a few numbers and one look into a table for each goal that is asked for.
+ * Cost      Sorting a few numbers and one look into a table for each goal that is requested.
  * Tested by tests/schema/test_schema.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -103,7 +103,7 @@ static goal goal_intern(struct schema *s, const lit *lits, uint32_t n, uint32_t 
 }
 
 /* Without detours, and the same for all places that say the same, where there are alternatives to
- * tell apart. */
+ * distinguish. */
 static lit as_one(struct schema *s, lit l) {
   l = tsl__schema_simplify(s, l);
   return s->joins_alike && l >> 1 > SID_FALSE ? tsl__schema_first_alike(s, l) : l;

@@ -36,7 +36,7 @@ struct goal_entry {
   bool simple_known; /* scalars, strings and numbers are known */
   bool opened, final, active;
   bool spelled;      /* it is known that the style can write it */
-  bool asked;        /* whether it is possible is being asked further out */
+  bool pending;      /* whether it is possible is being found out further out */
   bool possible;     /* it is known that it is */
   uint8_t alone;     /* memo: are its values arrays, or objects, and nothing else? See begin.c */
   uint32_t alone_of; /* then: the goal of the objects, or the subschema of the arrays */
@@ -57,7 +57,7 @@ enum part_kind {
   PART_REQUIRED, /* object: has `key` or, with a node `s`, all that it requires */
   PART_SIZE,     /* object: min to max members; array: min to max items */
   PART_CLAUSE,   /* object: one of `atoms` */
-  PART_ORDER,    /* object: nothing is asked, but the properties of node `s` have a place here */
+  PART_ORDER,    /* object: nothing is demanded, but the properties of node `s` have a place here */
   PART_ITEMS,    /* array: items from `min` to `max` - 1 satisfy `l` */
   PART_CONTAINS, /* array: of the items from `from` on, min to max satisfy `l` */
   PART_UNIQUE,   /* array: no two items are equal */
@@ -179,7 +179,7 @@ tsl__expr tsl__schema_value(struct schema *s, goal g);
 tsl__expr tsl__schema_item(struct schema *s, goal g);
 /* A rule whose body is `body`. */
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body);
-/* The types of its values, as far as the keywords tell. */
+/* The types of its values, as far as the keywords say. */
 uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e);
 /* Are its strings those of a list? The goal is opened. */
 bool tsl__goal_listed(struct schema *s, const struct goal_entry *e);
@@ -210,7 +210,7 @@ goal tsl__schema_object_begun(struct schema *s, const struct goal_entry *e,
 goal tsl__schema_entered(struct schema *s, goal g);
 goal tsl__schema_first_item(struct schema *s, goal g);
 /* The rule that all grammars share for arrays of any number of strings, or numbers, of which
- * nothing else is asked; TSL__NONE: the goal's values are others. */
+ * nothing else is demanded; TSL__NONE: the goal's values are others. */
 tsl__expr tsl__schema_shared_array(struct schema *s, goal g);
 /* The calls that a value begins with, or a member, where there are arrays alone, or objects, and it
  * is plain how they begin: with one of these frames. False: it is not. */
@@ -277,11 +277,11 @@ struct expansion {
   tsl__schema_leaf *leaf;
   void *ctx;
   uint32_t leaves, looked, depth;
-  uint32_t width;  /* branches of all choices that were met */
-  bool in_clauses; /* choices are to become clauses where they can */
-  bool looks;      /* leaves are kept until it is known that they are few */
-  bool many;       /* they are not */
-  bool wide;       /* a oneOf of many branches was met: most of its negations say the same */
+  uint32_t width;     /* branches of all choices that were met */
+  bool in_clauses;    /* choices are to become clauses where they can */
+  bool looks;         /* leaves are kept until it is known that they are few */
+  bool many;          /* they are not */
+  bool many_branches; /* a oneOf of many branches was met: most of its negations say the same */
   TSL__VEC(struct leaf) kept;
   TSL__VEC(struct choice) met;
 };
@@ -292,7 +292,7 @@ struct ways {
   const struct atom *atoms; /* objects only */
   struct branch base;
   TSL__VEC(struct branch) more;
-  bool always; /* one way is always open: nothing is asked */
+  bool always; /* one way is always open: nothing is demanded */
 };
 
 /* ---- conj.c ---------------------------------------------------------------------------------- */
@@ -307,7 +307,7 @@ void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom
 bool tsl__expand_negated(struct expansion *e, sid s, const struct atom **atoms);
 bool tsl__expand_want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker);
 /* Go on from the branch with these n lits, unless one of them plainly cannot hold. The first one is
- * taken first: members of `if` come before those of `then`. */
+ * They come first: members of `if` come before those of `then`. */
 void tsl__expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n,
                       const struct tracker *tracker);
 /* Is it plain that every value of the type satisfies l? */

@@ -80,9 +80,9 @@ static void lengths(struct array *a, const struct part *parts) {
   }
 }
 
-/* What is asked of items: of one alone (`at`, those of item i from begin[i] to begin[i + 1]), or of
+/* What is demanded of items: of one alone (`at`, those of item i from begin[i] to begin[i + 1]), or of
  * several (`runs`). */
-struct asked_items {
+struct item_lits {
   uint32_t *begin;
   lit *at;
   const struct part **runs;
@@ -93,21 +93,22 @@ static bool of_one(const struct array *a, const struct part *p) {
   return p->max == p->min + 1 && p->min < a->prefix_count;
 }
 
-static bool sort_items(struct array *a, const struct part *parts, struct asked_items *asked) {
+static bool sort_items(struct array *a, const struct part *parts, struct item_lits *per_item) {
   uint32_t n = 1;
   for (const struct part *p = parts; p; p = p->next) n++;
-  asked->begin = tsl__schema_alloc(a->schema, ((size_t)a->prefix_count + 2) * sizeof *asked->begin);
-  asked->at = tsl__schema_alloc(a->schema, n * sizeof *asked->at);
-  asked->runs = tsl__schema_alloc(a->schema, n * sizeof *asked->runs);
-  if (!asked->begin || !asked->at || !asked->runs) return false;
+  per_item->begin =
+      tsl__schema_alloc(a->schema, ((size_t)a->prefix_count + 2) * sizeof *per_item->begin);
+  per_item->at = tsl__schema_alloc(a->schema, n * sizeof *per_item->at);
+  per_item->runs = tsl__schema_alloc(a->schema, n * sizeof *per_item->runs);
+  if (!per_item->begin || !per_item->at || !per_item->runs) return false;
   /* of item i: where the next one goes, and after that where its own end */
-  uint32_t *end = asked->begin + 1;
+  uint32_t *end = per_item->begin + 1;
   for (const struct part *p = parts; p; p = p->next) {
     if (p->kind != PART_ITEMS) continue;
     if (of_one(a, p))
       end[p->min]++;
     else
-      asked->runs[asked->run_count++] = p;
+      per_item->runs[per_item->run_count++] = p;
   }
   for (uint32_t i = 0, sum = 0; i < a->prefix_count; i++) {
     uint32_t count = end[i];
@@ -115,31 +116,33 @@ static bool sort_items(struct array *a, const struct part *parts, struct asked_i
     sum += count;
   }
   for (const struct part *p = parts; p; p = p->next)
-    if (p->kind == PART_ITEMS && of_one(a, p)) asked->at[end[p->min]++] = p->l;
+    if (p->kind == PART_ITEMS && of_one(a, p)) per_item->at[end[p->min]++] = p->l;
   return true;
 }
 
-static goal item_goal(struct array *a, const struct asked_items *asked, lit *lits, uint32_t index) {
+static goal item_goal(struct array *a, const struct item_lits *per_item, lit *lits,
+                      uint32_t index) {
   uint32_t n = 0;
-  if (!tsl__schema_work(a->schema, 8 + asked->run_count)) return GOAL_NONE;
-  for (uint32_t i = index < a->prefix_count ? asked->begin[index] : 0,
-                end = index < a->prefix_count ? asked->begin[index + 1] : 0;
+  if (!tsl__schema_work(a->schema, 8 + per_item->run_count)) return GOAL_NONE;
+  for (uint32_t i = index < a->prefix_count ? per_item->begin[index] : 0,
+                end = index < a->prefix_count ? per_item->begin[index + 1] : 0;
        i < end; i++)
-    lits[n++] = asked->at[i];
-  for (uint32_t i = 0; i < asked->run_count; i++)
-    if (asked->runs[i]->min <= index && index < asked->runs[i]->max) lits[n++] = asked->runs[i]->l;
+    lits[n++] = per_item->at[i];
+  for (uint32_t i = 0; i < per_item->run_count; i++)
+    if (per_item->runs[i]->min <= index && index < per_item->runs[i]->max)
+      lits[n++] = per_item->runs[i]->l;
   return tsl__schema_goal(a->schema, lits, n, a->level + 1);
 }
 
 static bool items(struct array *a, const struct part *parts) {
-  struct asked_items asked = {0};
+  struct item_lits per_item = {0};
   uint32_t n = 0;
   for (const struct part *p = parts; p; p = p->next) n++;
   lit *lits = tsl__schema_alloc(a->schema, (n + 1) * sizeof *lits);
   a->prefix = tsl__schema_alloc(a->schema, (a->prefix_count + 1) * sizeof *a->prefix);
-  if (!lits || !a->prefix || !sort_items(a, parts, &asked)) return false;
-  for (uint32_t i = 0; i < a->prefix_count; i++) a->prefix[i] = item_goal(a, &asked, lits, i);
-  a->rest = item_goal(a, &asked, lits, TSL__INF - 1);
+  if (!lits || !a->prefix || !sort_items(a, parts, &per_item)) return false;
+  for (uint32_t i = 0; i < a->prefix_count; i++) a->prefix[i] = item_goal(a, &per_item, lits, i);
+  a->rest = item_goal(a, &per_item, lits, TSL__INF - 1);
   for (uint32_t i = 0; i < a->prefix_count; i++)
     if (a->prefix[i] == GOAL_NONE) a->max = tsl__smaller(a->max, i);
   if (a->rest == GOAL_NONE) a->max = tsl__smaller(a->max, a->prefix_count);

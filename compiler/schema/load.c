@@ -7,7 +7,7 @@
  * from there, anything else an anchor.
  *
  * Documents without any inner identifier, which are most, are not searched for them: one pass over
- * the keys tells.
+ * the keys finds that out.
  *
  * Dynamic scope: only resources that have dynamic anchors can change what $dynamicRef means, and
  * only the outermost one with each name; so a scope is the list of those that were entered and
@@ -338,7 +338,8 @@ uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri
   size_t n = id ? fragment_at(id->text, id->length) : 0;
   const char *own = n ? uri_resolve(s, uri, id->text, n) : uri;
   if (!own) return UINT32_MAX;
-  if (*uri && strcmp(own, uri) != 0) s->resources.at[resource].asked = uri; /* found under both */
+  if (*uri && strcmp(own, uri) != 0)
+    s->resources.at[resource].requested = uri; /* found under both */
   s->resources.at[resource].uri = own;
   identify_all(s, root, resource);
   return tsl__schema_ok(s) ? resource : UINT32_MAX;
@@ -359,7 +360,7 @@ struct sought {
 static bool uri_same(const void *ctx, uint32_t i) {
   const struct sought *k = ctx;
   const struct resource *r = &k->s->resources.at[i];
-  return !strcmp(r->uri, k->at) || (r->asked && !strcmp(r->asked, k->at));
+  return !strcmp(r->uri, k->at) || (r->requested && !strcmp(r->requested, k->at));
 }
 
 static bool root_same(const void *ctx, uint32_t i) {
@@ -404,7 +405,7 @@ static void list_resources(struct schema *s) {
   for (; s->resources_listed < s->resources.n && tsl__schema_work(s, 2); s->resources_listed++) {
     const struct resource *r = &s->resources.at[s->resources_listed];
     list_uri(s, r->uri, (uint32_t)s->resources_listed);
-    if (r->asked) list_uri(s, r->asked, (uint32_t)s->resources_listed);
+    if (r->requested) list_uri(s, r->requested, (uint32_t)s->resources_listed);
     if (r->root)
       tsl__table_add(s, &s->root_table, address_hash(r->root), (uint32_t)s->resources_listed);
   }
@@ -456,7 +457,7 @@ const struct anchor *tsl__schema_anchor(struct schema *s, uint32_t resource, con
   return NULL;
 }
 
-/* The member of an object with this name: a large one is listed when it is first asked for one. */
+/* The member of an object with this name: a large one is listed when it is first searched. */
 static tsl__json *find_member(struct schema *s, const tsl__json *object, const char *key,
                               uint32_t length) {
   if (object->length <= FEW) return tsl__json_get(object, key, length);

@@ -25,7 +25,7 @@
  * "passed": a key and all that stand before it.
  *
  * No dead ends: a key is offered if its value is possible and the object can still be completed
- * after it (empty.c tells).
+ * after it (empty.c decides).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -500,7 +500,7 @@ static tsl__expr styled_members(struct schema *s, uint32_t id) {
   return tsl__expr_alt(s->x, complete(st) ? TSL__EPS : TSL__NONE, all);
 }
 
-/* The state before the first member, which is asked for here alone; UINT32_MAX on failure. */
+/* The state before the first member, which is looked up here alone; UINT32_MAX on failure. */
 uint32_t tsl__object_first_state(struct object *o) {
   struct schema *s = o->schema;
   if (o->begun) return o->begun - 1;

@@ -40,12 +40,12 @@ struct node {
   bool digits;      /* and spelled without fraction or exponent: drafts 3 and 4 */
   bool has_scalars; /* `scalars` is known */
   bool looked_at;   /* `plain` and `plain_bytes` are known */
-  /* memo of style.c: all in it plainly has a spelling, or that is being asked */
+  /* memo of style.c: all in it plainly has a spelling, or that is being found out */
   bool nests;
   uint8_t plain; /* memo of plain.c: T_... */
   /* memo of goal.c: the goal that asks this alone, at no level; 0: none yet */
   goal alone;
-  /* memo of alike.c: the first node that says the same; 0: not asked yet */
+  /* memo of alike.c: the first node that says the same; 0: not looked up yet */
   sid first;
   uint32_t plain_bytes;
   uint8_t scalars;                       /* memo of scalar.c: T_NULL | T_FALSE | T_TRUE */
@@ -56,8 +56,8 @@ struct node {
 struct resource {
   tsl__json *root;
   const char *uri; /* absolute, without fragment, NUL-terminated; "" if it has none */
-  /* the URI that the document was asked for by, if it names another one itself; else NULL */
-  const char *asked;
+  /* the URI that the document was requested by, if it names another one itself; else NULL */
+  const char *requested;
   uint32_t draft;   /* one of D3 … AUTO */
   uint32_t dynamic; /* the last of its dynamic anchors (struct anchor), + 1; 0: none */
   bool recursive;   /* $recursiveAnchor: true at its root */
@@ -223,7 +223,7 @@ const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *f
 bool tsl__schema_alike(struct schema *s, lit a, lit b);
 /* Is it plain that a says all that b says, and maybe more? */
 bool tsl__schema_says_all(struct schema *s, sid a, sid b);
-/* The first of those, among all for which this was asked; l itself where that can't matter. `l` is
+/* The first of those, among all for which this was looked up; l itself where that can't matter. `l` is
  * simplified. */
 lit tsl__schema_first_alike(struct schema *s, lit l);
 
@@ -248,7 +248,7 @@ tsl__expr tsl__schema_number(struct schema *s, const tsl__number_spec *spec);
 bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number_spec *out);
 
 /* ---- plain.c --------------------------------------------------------------------------------- */
-/* Types (T_...) of which there certainly is a value, as the keywords tell. */
+/* Types (T_...) of which there certainly is a value, as the keywords say. */
 uint8_t tsl__schema_plain(struct schema *s, sid id);
 /* The same of values that satisfy n lits, n > 0. */
 uint8_t tsl__schema_plain_together(struct schema *s, const lit *lits, uint32_t n);
@@ -259,7 +259,7 @@ bool tsl__schema_plain_object(const struct schema *s, sid id);
  * there are any of those, with some member or, if `ends`, empty. False: that is not plain. */
 struct plain_containers {
   sid array, object;
-  bool ends, any_object; /* the latter: nothing is asked of objects */
+  bool ends, any_object; /* the latter: nothing is demanded of objects */
 };
 bool tsl__schema_plain_containers(struct schema *s, sid id, struct plain_containers *out);
 /* Does it certainly have an array or an object, and either values of other types too or no array

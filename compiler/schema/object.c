@@ -133,7 +133,7 @@ static void make_room(struct maker *m) {
     n += (v ? v->count : 0) + (required ? required->length : 0);
   }
   if (!tsl__vec_reserve(m->s->alloc, &m->s->names, n) ||
-      !tsl__vec_reserve(m->s->alloc, &m->s->asked, n))
+      !tsl__vec_reserve(m->s->alloc, &m->s->key_lits, n))
     tsl__maker_out_of_memory(m);
 }
 
@@ -179,8 +179,8 @@ uint32_t tsl__maker_index_of(const struct maker *m, const char *key, uint32_t le
 /* ---- values of known keys -------------------------------------------------------------------- */
 
 static void ask(struct maker *m, uint32_t index, lit l) {
-  struct asked a = {index, l};
-  if (!tsl__vec_push(m->s->alloc, &m->s->asked, a)) tsl__maker_out_of_memory(m);
+  struct key_lits a = {index, l};
+  if (!tsl__vec_push(m->s->alloc, &m->s->key_lits, a)) tsl__maker_out_of_memory(m);
 }
 
 /* m->order has the names in the order in which visit_names goes: those of all properties come
@@ -232,8 +232,8 @@ static bool all_named(const struct maker *m) {
 
 /* Each key has one subschema alone. */
 static bool make_own_values(struct maker *m) {
-  for (size_t i = 0; i < m->s->asked.n; i++) {
-    const struct asked *a = &m->s->asked.at[i];
+  for (size_t i = 0; i < m->s->key_lits.n; i++) {
+    const struct key_lits *a = &m->s->key_lits.at[i];
     struct known *k = &m->o->known[a->index];
     k->value =
         k->forbidden ? GOAL_NONE : tsl__schema_goal(m->s, &a->l, 1, tsl__maker_child_level(m));
@@ -247,21 +247,21 @@ static bool make_values(struct maker *m) {
   if (!o->n) return true;
   ask_named(m);
   if (!tsl__schema_ok(s)) return false;
-  if (s->asked.n == o->n && !m->splitter_count && all_named(m)) return make_own_values(m);
+  if (s->key_lits.n == o->n && !m->splitter_count && all_named(m)) return make_own_values(m);
   bool named_only = plain_members(m) || (all_named(m) && !m->splitter_count);
-  uint32_t most = named_only ? 0 : tsl__maker_most_asked(m);
-  uint32_t *begin =
-      tsl__schema_alloc(s, (o->n + 2) * sizeof *begin + (2 * s->asked.n + most + 1) * sizeof(lit));
+  uint32_t most = named_only ? 0 : tsl__maker_most_lits(m);
+  uint32_t *begin = tsl__schema_alloc(s, (o->n + 2) * sizeof *begin +
+                                             (2 * s->key_lits.n + most + 1) * sizeof(lit));
   if (!begin) return false;
-  lit *sorted = begin + o->n + 2, *lits = sorted + s->asked.n;
-  for (size_t i = 0; i < s->asked.n; i++) begin[s->asked.at[i].index + 2]++;
+  lit *sorted = begin + o->n + 2, *lits = sorted + s->key_lits.n;
+  for (size_t i = 0; i < s->key_lits.n; i++) begin[s->key_lits.at[i].index + 2]++;
   for (uint32_t k = 2; k < o->n + 2; k++) begin[k] += begin[k - 1];
-  for (size_t i = 0; i < s->asked.n; i++)
-    sorted[begin[s->asked.at[i].index + 1]++] = s->asked.at[i].l;
+  for (size_t i = 0; i < s->key_lits.n; i++)
+    sorted[begin[s->key_lits.at[i].index + 1]++] = s->key_lits.at[i].l;
   for (uint32_t k = 0; k < o->n; k++) {
     uint32_t n = begin[k + 1] - begin[k];
     memcpy(lits, sorted + begin[k], n * sizeof *lits);
-    if (!named_only) n += tsl__maker_asked_of(m, m->masks[k], k, lits + n);
+    if (!named_only) n += tsl__maker_lits_of(m, m->masks[k], k, lits + n);
     o->known[k].value =
         o->known[k].forbidden ? GOAL_NONE : tsl__schema_goal(s, lits, n, tsl__maker_child_level(m));
   }
@@ -646,7 +646,7 @@ static bool make(struct maker *m) {
 
 /* Once more from the beginning, with the keys that were listed. */
 static bool start(struct maker *m, uint32_t level) {
-  m->s->names.n = m->s->asked.n = m->cells.n = m->demands.n = 0;
+  m->s->names.n = m->s->key_lits.n = m->cells.n = m->demands.n = 0;
   m->last_demand = NULL;
   m->cursor = m->splitter_count = 0;
   m->listed_before = m->listed.n;

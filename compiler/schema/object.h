@@ -19,7 +19,7 @@
 struct known {
   goal value;
   uint32_t place; /* by order `schema`: index among the ordered keys, or UINT32_MAX */
-  /* bytes of the key, quotes included, in its shortest spelling, once asked for (0: not yet) */
+  /* bytes of the key, quotes included, in its shortest spelling, once requested (0: not yet) */
   uint32_t length;
   bool required;
   bool forbidden;
@@ -32,7 +32,7 @@ struct cell { /* extra keys that the same constraints apply to */
   tsl__expr extra; /* memo: the same and the member's colon and value, as a frame */
   uint64_t mask;   /* splitters that hold them */
   goal value;
-  /* bytes of the shortest such key, quotes included, once asked for (0: not yet); it can take a
+  /* bytes of the shortest such key, quotes included, once requested (0: not yet); it can take a
    * search */
   uint32_t length;
   uint32_t count; /* of such keys; TSL__INF: more than can be used up */
@@ -77,7 +77,7 @@ struct object {
   struct clause *clauses;
   uint32_t min, max;    /* members */
   uint32_t clamp;       /* counts from here on are alike */
-  bool simple;          /* no clauses and no counts: a key can be taken whenever its value can be */
+  bool simple;          /* no clauses and no counts: a key can be added whenever its value can be */
   bool capped;          /* members may become too many */
   const uint64_t *tied; /* keys that a clause asks about; NULL: none does */
   /* by clause: the number of its group; those of a group share keys with each other and none with
@@ -98,11 +98,11 @@ struct object {
 struct object_state {
   struct object *object;
   uint32_t count;    /* members, clamped */
-  uint32_t shortest; /* bytes to the end of the object; UNKNOWN: not asked yet */
+  uint32_t shortest; /* bytes to the end of the object; UNKNOWN: not computed yet */
   tsl__expr next;    /* memo: the rule that goes on after a member */
   tsl__expr keys;    /* memo: the rule of what follows the opening quote of the next key */
   bool first;        /* no member yet */
-  uint8_t ends;      /* memo: can the object end from here? 0: not asked yet, 1: no, 2: yes */
+  uint8_t ends;      /* memo: can the object end from here? 0: not computed yet, 1: no, 2: yes */
   /* words: keys seen or, with order `schema`, passed; then of each counted cell: how many of its
    * keys were used; clauses spoilt; clauses fulfilled */
   uint64_t bits[];
@@ -128,7 +128,7 @@ static inline uint32_t tsl__cell_left(const struct object *o, const struct cell 
 
 /* ---- what makes an object (object.c and cells.c) --------------------------------------------- */
 #define SPLITTERS 64u
-#define FEW_ASKED 16u /* lits that need no memory */
+#define FEW_LITS 16u /* lits that need no memory */
 
 /* What a clause says of a key. */
 struct demand {
@@ -176,17 +176,17 @@ lit tsl__maker_additional(const struct maker *m, sid id);
  * `index`)? */
 bool tsl__maker_evaluated(const struct maker *m, const struct tracker *tracker, uint64_t mask,
                           uint32_t index);
-/* What the parts ask of the value of a key with this mask; `own` tells whether a part's properties
+/* What the parts ask of the value of a key with this mask; `own` says whether a part's properties
  * name the key itself. */
-uint32_t tsl__maker_asked_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits);
-uint32_t tsl__maker_most_asked(const struct maker *m);
+uint32_t tsl__maker_lits_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits);
+uint32_t tsl__maker_most_lits(const struct maker *m);
 uint32_t tsl__maker_child_level(const struct maker *m);
-/* Nothing tells extra keys apart: they are all but the known ones, and a frame of these is made
+/* Nothing distinguishes extra keys: they are all but the known ones, and a frame of these is made
  * without their texts, which a style alone wants. */
 bool tsl__maker_one_cell(struct maker *m);
 bool tsl__maker_cells(struct maker *m);
 void tsl__maker_list_name(void *ctx, const uint8_t *at, uint32_t n);
-/* Cells that no clause tells apart are joined if their goals are equal. */
+/* Cells that no clause distinguishes are joined if their goals are equal. */
 bool tsl__maker_finish_cells(struct maker *m, uint64_t splitters);
 
 /* ---- members.c ------------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ struct member_ways tsl__object_ways(struct schema *s, const struct object_state 
                                     uint32_t cell, bool ask_only, bool measure);
 
 /* ---- style.c --------------------------------------------------------------------------------- */
-/* What tells a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding]
+/* What distinguishes a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding]
  * close [gap]. All texts are NUL-terminated. */
 /* the last three: another word for this value */
 enum tsl__spelling {

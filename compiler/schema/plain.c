@@ -1,23 +1,23 @@
-/* plain.c - what a look at the keywords of a subschema tells, before anything is made of it.
+/* plain.c - what a look at the keywords of a subschema shows, before anything is made of it.
  *
  * Problem   A request may bring hundreds of schemas, of which a generation uses one or two. A
  *           compile must still say of each whether anything satisfies it; to find the alternatives
  *           of its goal, make its objects and measure the shortest value would take most of the
  *           compile.
  * Idea      Most subschemas are plain: they constrain each type by a keyword or two. Then the tree
- *           itself tells of which types there certainly is a value: a string whose lengths leave
+ *           itself says of which types there certainly is a value: a string whose lengths leave
  *           room, an object whose required members have values in turn, and so on. What is not
  *           plain is left to empty.c, which decides exactly.
  * Example   {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}, "b": {"not":
  *           {}}}, "required": ["a"]} has an object: 3 is a value of "a", and "b" may stay away.
- * Begins    The same look tells how arrays and objects begin, so that a value is offered before its
+ * Begins    The same look shows how arrays and objects begin, so that a value is offered before its
  *           goal is opened: an object is opened by who enters it. Of {"oneOf": [{"$ref":
  *           "#/$defs/O"}, {"type": "null"}]} nothing is opened, and the object that is entered is
  *           that of all places that refer to O.
  * Together  Several subschemas for one value (a member that a pattern names as well) have a value
  *           if one of them has, of a type of which the others take all.
  * Right     A type is claimed only where there is a value; one that is not claimed may have values
- *           all the same. So answers can be kept, and a subschema that is asked about while it is
+ *           all the same. So answers can be kept, and a subschema that is looked at while it is
  *           being looked at (it requires itself, or refers to itself) claims nothing.
  * Cost      A look at each keyword of each subschema that something needs, once.
  * Tested by tests/schema/test_schema.c, and by every test that finds a schema satisfiable or not
@@ -69,7 +69,7 @@ static void needs(struct look *l, uint64_t bytes) {
 
 /* ---- scalars --------------------------------------------------------------------------------- */
 
-/* Values that are listed, and asked nothing else but their type. */
+/* Values that are listed, with no other demand but their type. */
 static uint8_t listed(struct look *l) {
   const struct node *n = l->n;
   uint8_t types = 0, unclear = n->integer ? T_NUMBER : 0;
@@ -116,15 +116,15 @@ static bool small_integer(const tsl__json *v, int64_t *out) {
 }
 
 static bool some_number(const struct node *n) {
-  uint64_t asked = n->mask & tsl__keyword_sets.plain_numbers;
+  uint64_t limits = n->mask & tsl__keyword_sets.plain_numbers;
   int64_t least = 0, most = 0;
-  if (asked == OF(MULTIPLE_OF) || asked == OF(DIVISIBLE_BY)) return true; /* 0 */
-  if (asked & ~(OF(MINIMUM) | OF(MAXIMUM))) return false;
+  if (limits == OF(MULTIPLE_OF) || limits == OF(DIVISIBLE_BY)) return true; /* 0 */
+  if (limits & ~(OF(MINIMUM) | OF(MAXIMUM))) return false;
   if (tsl__has(n, KW_MINIMUM) && !small_integer(tsl__keyword(n, KW_MINIMUM)->value, &least))
     return false;
   if (tsl__has(n, KW_MAXIMUM) && !small_integer(tsl__keyword(n, KW_MAXIMUM)->value, &most))
     return false;
-  return asked != (OF(MINIMUM) | OF(MAXIMUM)) || least <= most;
+  return limits != (OF(MINIMUM) | OF(MAXIMUM)) || least <= most;
 }
 
 /* ---- arrays and objects ---------------------------------------------------------------------- */
@@ -425,7 +425,7 @@ static bool plain_objects(struct schema *s, sid id, struct plain_containers *out
   if (n->mask & tsl__keyword_sets.plain_objects & ~(plain_members | OF(PATTERN_PROPERTIES)) ||
       s->resources.at[n->resource].draft == D3)
     return false;
-  /* where there are no other values it can be asked */
+  /* where there are no other values it can be looked up */
   if (n->possible != T_OBJECT && !(tsl__schema_plain(s, id) & T_OBJECT)) return false;
   /* what is required comes, if there is any object */
   return !out->ends || out->any_object || some_member(s, n);

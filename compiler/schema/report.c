@@ -147,8 +147,8 @@ static const char *reason(const struct report *r, const struct node *n, const ts
   if (s->resources.at[n->resource].without >> k & 1)
     return "not in the vocabularies of this metaschema";
   if (k == KW_FORMAT)
-    return s->options.ignore_formats ? "formats are ignored, as asked" : "unknown format";
-  if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not asked for";
+    return s->options.ignore_formats ? "formats are ignored, as requested" : "unknown format";
+  if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not requested";
   if (k == KW_NULLABLE && keyword->kind == TSL__JSON_TRUE)
     return tsl__has(n, KW_TYPE) ? NULL : "no type beside it";
   if (k == KW_EXCLUSIVE_MINIMUM && keyword->kind == TSL__JSON_TRUE) return "no minimum beside it";

@@ -304,7 +304,7 @@ static void add_strings(struct schema *s, struct strings *a, struct strings b) {
   *a = either(s, a, &b);
 }
 
-/* De Morgan: a complement is taken of single keywords only. */
+/* De Morgan: a complement is made of single keywords only. */
 static struct strings negative(struct schema *s, const struct node *n) {
   struct strings own = own_strings(s, n), a = inverse(s, &own);
   for (struct conjuncts c = {.n = n}; tsl__next_conjunct(&c);)

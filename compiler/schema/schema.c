@@ -166,7 +166,7 @@ static void destroy(void *ctx) {
   tsl__vec_free(s->alloc, &s->dialects);
   tsl__vec_free(s->alloc, &s->nodes);
   tsl__vec_free(s->alloc, &s->names);
-  tsl__vec_free(s->alloc, &s->asked);
+  tsl__vec_free(s->alloc, &s->key_lits);
   tsl__vec_free(s->alloc, &s->goals);
   tsl__vec_free(s->alloc, &s->states);
   tsl__vec_free(s->alloc, &s->array_states);
@@ -285,7 +285,7 @@ static bool begin(struct schema *s) {
   return tsl__schema_share(s);
 }
 
-static uint32_t asked_draft(tsl_draft draft) {
+static uint32_t draft_of_option(tsl_draft draft) {
   switch (draft) {
   case TSL_DRAFT_3: return D3;
   case TSL_DRAFT_4: return D4;
@@ -304,14 +304,14 @@ tsl_schema_options tsl__schema_options_of(const tsl_schema_options *options) {
 }
 
 bool tsl__schema_options_known(const tsl_schema_options *o) {
-  return !o || ((o->draft == TSL_DRAFT_AUTO || asked_draft(o->draft) != AUTO) &&
+  return !o || ((o->draft == TSL_DRAFT_AUTO || draft_of_option(o->draft) != AUTO) &&
                 (uint32_t)o->order <= TSL_ORDER_ANY && (uint32_t)o->whitespace <= TSL_WS_ANY &&
                 (uint32_t)o->spelling <= TSL_SPELLING_ANY);
 }
 
 static bool load(struct schema *s) {
   if (tsl__schema_document(s, s->root, s->options.base_uri ? s->options.base_uri : "",
-                           asked_draft(s->options.draft)) == UINT32_MAX)
+                           draft_of_option(s->options.draft)) == UINT32_MAX)
     return false;
   struct resource modern = {.uri = "", .draft = D20};
   s->modern = (uint32_t)s->resources.n;
@@ -346,7 +346,7 @@ static bool check_unique(struct schema *s) {
   return tsl__schema_ok(s);
 }
 
-/* Is there a keyword that tells names that the schema does not list apart? */
+/* Is there a keyword that distinguishes names that the schema does not list? */
 static bool constrains_names(const struct schema *s) {
   return s->keywords & (OF(PROPERTY_NAMES) | OF(PATTERN_PROPERTIES));
 }

@@ -32,7 +32,7 @@
  * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a
  * conjunction, one after the other), all other keys after them in any order.
  * Not yet   uniqueItems is refused where so few different values may be left for items that are
- *           needed that only a search would tell (unique.c), and under a negation where the number
+ *           needed that only a search would find (unique.c), and under a negation where the number
  *           of items is bounded (array.c).
  *
  * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later,
@@ -75,7 +75,7 @@ struct tsl__schema_style;
 
 /* The same for a schema that was parsed already, as a part of a larger `text` (for the place in
  * errors; their pointers are relative to `tree`). `lent` (NULL: the tree is copied) is where memory
- * is taken from, and says that the tree itself may be used: both must outlive x, and no other
+ * is read from, and says that the tree itself may be used: both must outlive x, and no other
  * compile may have used the tree. `style` (NULL: JSON) must outlive x; then the value is an
  * object's members in that style, without braces. */
 tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_allocator *lent,

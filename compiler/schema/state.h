@@ -34,7 +34,7 @@
 
 #define TSL__SCHEMA_ALTERNATIVES 4096u /* conjunctions of one goal */
 #define TSL__SCHEMA_CLAUSES 512u       /* open disjunctions of one object */
-/* groups of extra keys that patterns tell apart, of one object */
+/* groups of extra keys that patterns distinguish, of one object */
 #define TSL__SCHEMA_CELLS 4096u
 /* names of a finite group of extra keys that become known keys */
 #define TSL__SCHEMA_LISTED 256u
@@ -62,7 +62,7 @@ enum { SID_TRUE = 0, SID_FALSE = 1, GOAL_ANY = 0, GOAL_NONE = 1 };
 #define NEG(s) ((lit)(s) << 1 | 1u)
 
 /* What a string must be: the texts of `text` with min to max code points, or the `count` strings of
- * `set` (then min and max say nothing, and text is the same set if it has been asked for). */
+ * `set` (then min and max say nothing, and text is the same set if it has been requested). */
 struct strings {
   tsl__expr text;
   uint32_t min, max;
@@ -72,7 +72,7 @@ struct strings {
   uint32_t count;
 };
 
-struct asked { /* key `index` must satisfy l */
+struct key_lits { /* key `index` must satisfy l */
   uint32_t index;
   lit l;
 };
@@ -110,7 +110,7 @@ struct array_state;
   (TSL__SHARED_KINDS + TSL__SHARED_NULLABLE + TSL__SHARED_LISTS + TSL__SHARED_FROM + \
    TSL__SHARED_MIXED + TSL__SHARED_FORMATS)
 struct shared_format {
-  tsl__expr text, value; /* decoded, and as a JSON string; NONE: made when asked for */
+  tsl__expr text, value; /* decoded, and as a JSON string; NONE: made when requested */
   tsl__expr rule;        /* the string as a frame */
   uint32_t shortest;     /* bytes of a value */
 };
@@ -137,7 +137,7 @@ struct shared {
   uint32_t member_count;
   tsl__expr number_text, integer_text, digits_text; /* without a frame */
   struct shared_from {
-    tsl__expr text, rule; /* without a frame, and as one; NONE: made when asked for */
+    tsl__expr text, rule; /* without a frame, and as one; NONE: made when requested */
   } from[TSL__SHARED_FROM];
   struct shared_mixed {
     tsl__expr value, rule; /* a string, or a number of some kind: without a frame, and as one */
@@ -236,7 +236,7 @@ struct schema {
    * goal */
   bool joins_alike;
   struct table alike_table; /* nodes that are the first to say what they say */
-  /* what was asked last of pairs of subschemas (disjoint.c); NULL: nothing yet */
+  /* what was found out last of pairs of subschemas (disjoint.c); NULL: nothing yet */
   struct compared *apart;
   /* the oneOf of many branches that is being expanded, to be blamed where its branches are more
    * than can be kept apart; NULL: none */
@@ -244,7 +244,7 @@ struct schema {
   uint32_t one_of_count; /* of its branches */
   /* of the object that is being made, with doubles; kept for the next one */
   TSL__VEC(tsl__string) names;
-  TSL__VEC(struct asked) asked; /* of its keys; the same */
+  TSL__VEC(struct key_lits) key_lits; /* of its keys; the same */
   TSL__VEC(struct goal_entry *) goals;
   struct table goal_table;
   struct table union_table; /* nodes that tsl__schema_any_of made */
@@ -261,7 +261,7 @@ struct schema {
   /* Least fixed point of the shortest values. */
   uint32_t round, measuring;
   uint32_t opening; /* values that are being opened, one for the sake of the other */
-  uint32_t asking;  /* goals whose `asked` is set */
+  uint32_t asking;  /* goals whose `key_lits` is set */
   bool changed, tentative;
   TSL__VEC(goal) measured;
 };
@@ -286,7 +286,7 @@ static inline bool tsl__schema_work(struct schema *s, uint64_t things) {
 /* Arena memory, zeroed; NULL after a failure. */
 void *tsl__schema_alloc(struct schema *s, size_t size);
 
-/* Look for an entry with this hash; `same(ctx, index)` tells. Returns the index or UINT32_MAX.
+/* Look for an entry with this hash; `same(ctx, index)` decides. Returns the index or UINT32_MAX.
  * tsl__table_add remembers a new one. */
 uint32_t tsl__table_find(const struct table *t, uint64_t hash,
                          bool (*same)(const void *ctx, uint32_t index), const void *ctx);

@@ -474,8 +474,8 @@ static bool types_nest(struct schema *s, sid id, const struct node *n, uint32_t 
 }
 
 /* Has every value in it, however deep, plainly a spelling? Recursion: NESTS_MAX. A subschema that
- * is asked about already is looked at further out; one answer of false is the answer for all, so
- * nothing is asked again after it. */
+ * is open already is looked at further out; one answer of false is the answer for all, so
+ * nothing is looked up again after it. */
 static bool nests_plainly(struct schema *s, sid id, uint32_t depth) {
   struct node *n = s->nodes.at[id];
   if (n->nests) return true;
@@ -490,7 +490,7 @@ static bool nests_plainly(struct schema *s, sid id, uint32_t depth) {
   return branches ? all_nest(s, branches, depth + 1) : types_nest(s, id, n, depth + 1);
 }
 
-/* Of most objects the schema itself tells that all has a spelling; they are opened when they are
+/* Of most objects the schema itself shows that all has a spelling; they are opened when they are
  * entered. */
 static bool plainly_spellable(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);

@@ -228,7 +228,7 @@ static bool enough_first(struct array *a) {
 }
 
 /* Are there enough values of what contains asks for, and of what it forbids? Of several only trying
- * would tell. */
+ * would decide. */
 static bool enough_counted(struct array *a) {
   bool exact;
   const struct counter *k = a->counters;

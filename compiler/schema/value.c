@@ -109,7 +109,7 @@ static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   g->colon_cost = g->comma_cost = 1;
   g->first = g->colon = g->more = g->end = g->begin = g->empty = g->begin_array = g->next_item =
       g->end_array = TSL__EPS;
-  /* elements stand one after the other; values are taken to cost two bytes more than they do, as
+  /* elements stand one after the other; values count as two bytes longer more than they do, as
    * keys, for the brackets and quotes */
   if (tsl__schema_wraps(s)) { /* as JSON, but for quotes around keys */
     g->colon_cost = 0;

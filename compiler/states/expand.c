@@ -2,7 +2,7 @@
  *
  * Problem   A state needs, for each of 256 bytes, the state that follows, but most bytes lead
  *           nowhere, and most states are visited by a few bytes only.
- * Idea      reads.c says between which bytes the derivative can change, so one derivative is taken
+ * Idea      reads.c says between which bytes the derivative can change, so one derivative is made
  *           for each range. alike.c says which ranges lead to the same place. Targets that hardly
  *           any text visits wait (TSL__TARGET_LATER): they are derived when the first text does.
  * Example   [a-z]+x has the ranges below 'a', a-w, x, y-z and above. The first and the last are
@@ -75,7 +75,7 @@ static bool may_return(tsl__exprs *x, tsl__expr e, tsl__bytes *by) {
 }
 
 /* Which targets wait though e comes back: those by which it does not at once. Nobody asks for most
- * of them, and tables that know where a state stays are told at once. */
+ * of them, and tables that know where a state stays hear of it at once. */
 static void wait_but_return(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
   tsl__bytes by = {{0}};
   *out = TSL__BYTES_ALL;
@@ -96,7 +96,7 @@ static bool is_escape(const tsl__exprs *x, const tsl__node *n) {
 
 /* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of
  * a date, of an escape, or of a meet, of which runtime/walk/subtract.c counts on that bytes are
- * live until they are asked for; escapes are rare anywhere, and non-ASCII bytes, none of which
+ * live until they are requested; escapes are rare anywhere, and non-ASCII bytes, none of which
  * leads to where it comes from. */
 static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out) {
   tsl__node n = tsl__node_at(x, e);
@@ -143,9 +143,9 @@ static bool is_many(const tsl__exprs *x, tsl__expr e) {
 }
 
 /* Which ranges of many alternatives lead where an earlier one does, first[] of each, as no set of
- * bytes tells the two apart. False: that is not known, or not worth looking. */
-static bool told_alike(tsl__states *c, tsl__expr e, const tsl__reads *r,
-                       uint8_t first[TSL__ALIKE_MAX]) {
+ * bytes distinguishes the two. False: that is not known, or not worth looking. */
+static bool known_alike(tsl__states *c, tsl__expr e, const tsl__reads *r,
+                        uint8_t first[TSL__ALIKE_MAX]) {
   tsl__alike a;
   if (!is_many(c->x, e) || !tsl__alike_of(c->x, e, &r->edges, &a)) return false;
   tsl__alike_firsts(&a, first);
@@ -161,13 +161,13 @@ static void fill_targets(tsl__states *c, tsl__expr e, tsl__phase phase, tsl__ran
   if (c->space->parent) may_wait(c->x, e, &r, &wait);
   cut(&r.edges, out);
   uint8_t first[TSL__ALIKE_MAX];
-  bool told = told_alike(c, e, &r, first);
+  bool known = known_alike(c, e, &r, first);
   for (uint32_t i = 0, b = 0; i < out->n; b = out->upper[i++] + 1u) {
     if (!tsl__bytes_has(&r.live, b))
       out->to[i] = 0;
     else if (tsl__bytes_has(&wait, b))
       out->to[i] = later ^= 1;
-    else if (told && first[i] < i && !tsl__target_is_later(out->to[first[i]]))
+    else if (known && first[i] < i && !tsl__target_is_later(out->to[first[i]]))
       out->to[i] = out->to[first[i]];
     else
       out->to[i] = derive_target(c, e, phase, (uint8_t)b);
@@ -267,7 +267,8 @@ bool tsl__states_letters(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   if (!tsl__states_fine(c) || tsl__bytes_empty(&l.letters)) return false;
   *hint = form ? *form : (tsl__hint){.base = 0};
   hint->letters = l.letters;
-  hint->wide = l.wide ? tsl__nonascii_of(c->space, l.wide->pairs, l.wide->count, l.whole) : 0;
+  hint->nonascii =
+      l.nonascii ? tsl__nonascii_of(c->space, l.nonascii->pairs, l.nonascii->count, l.whole) : 0;
   hint->exits = l.exits;
   hint->counted = l.counted;
   hint->limit = l.limit;
@@ -279,16 +280,16 @@ bool tsl__states_letters(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
 
 unsigned tsl__states_text(void *ctx, const tsl__state_rec *r, uint32_t *least, uint32_t *most) {
   tsl__states *c = ctx;
-  unsigned told = tsl__text_of(c->x, tsl__states_expr(c, r), least, most);
-  return tsl__states_fine(c) ? told : TSL__TEXT_OTHER;
+  unsigned known = tsl__text_of(c->x, tsl__states_expr(c, r), least, most);
+  return tsl__states_fine(c) ? known : TSL__TEXT_OTHER;
 }
 
 unsigned tsl__states_counted(void *ctx, const tsl__state_rec *r, uint32_t *least, uint32_t *most) {
   tsl__states *c = ctx;
-  unsigned told = tsl__spelled_of(r) || r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME)
-                      ? TSL__TEXT_OTHER
-                      : tsl__counted_of(c->x, r->handle, least, most);
-  return tsl__states_fine(c) ? told : TSL__TEXT_OTHER;
+  unsigned known = tsl__spelled_of(r) || r->flags & (TSL__STATE_FORK | TSL__STATE_RESUME)
+                       ? TSL__TEXT_OTHER
+                       : tsl__counted_of(c->x, r->handle, least, most);
+  return tsl__states_fine(c) ? known : TSL__TEXT_OTHER;
 }
 
 tsl_status tsl__states_expand(void *ctx, tsl__state state) {

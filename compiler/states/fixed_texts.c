@@ -96,7 +96,7 @@ bool tsl__note_fixed(tsl__states *c, tsl__expr e, tsl__state_rec *r) {
 }
 
 /* Names, and texts other than names, are spelled without expressions: a state between two of their
- * characters has none until somebody reads a byte that the table does not tell. */
+ * characters has none until somebody reads a byte that the table does not have. */
 typedef struct spelled {
   tsl__listed_texts listed;
   tsl__keyed keyed;

@@ -32,8 +32,8 @@ typedef struct tsl__states {
   TSL__VEC(tsl__edge) edges;
   TSL__VEC(tsl__token_edge) tokens;
   TSL__VEC(tsl__state) own; /* the states of the layer's own expressions, by number; 0: none yet */
-  tsl__expr some_text;      /* any but the empty one, once asked for */
-  /* of the rest of a JSON string of any text, and of any but the empty one, once asked for */
+  tsl__expr some_text;      /* any but the empty one, once requested */
+  /* of the rest of a JSON string of any text, and of any but the empty one, once requested */
   tsl__state any_rest, some_rest;
   tsl__literal_copy copies[TSL__COPIES]; /* the last of those whose end has that hash */
   bool borrows; /* x belongs to the tsl__states that this one was made from */

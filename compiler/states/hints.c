@@ -1,7 +1,7 @@
 /* hints.c - which letters a state lives on, and differences.
  *
  * Problem   The walk is fast where it knows that a whole class of tokens stays inside a frame. The
- *           runtime sees states only; the structure that tells is here.
+ *           runtime sees states only; the structure that shows it is here.
  * Letters   A set C of characters such that the expression survives every text over C. Ways to find
  *           one:
  *             - a loop over one class of characters, counted or not: its class, if what follows
@@ -74,7 +74,7 @@ static bool begins_apart(tsl__exprs *x, tsl__expr e, const tsl__letter_set *lett
 /* May a character that is cut off be one of a class, or one of what comes where no more of these
  * may? */
 static bool begin_alike(const tsl__letter_set *letters, const tsl__bytes *then) {
-  return letters->wide && then->w[3];
+  return letters->nonascii && then->w[3];
 }
 
 /* A loop over one class of characters at the head of e, and what follows it: either that can't
@@ -192,7 +192,7 @@ static bool run_on_group(tsl__exprs *x, tsl__expr group, uint32_t times, bool mu
   return true;
 }
 
-/* What e adds to a run. False: it cannot be told. */
+/* What e adds to a run. False: that is not known. */
 static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr some = optional(x, &n);
@@ -210,7 +210,7 @@ static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth) {
 }
 
 /* Characters of one class in groups, among which others may come, and then something else. In the
- * midst of a loop it is known of one iteration only that it is left (letters are not asked for
+ * midst of a loop it is known of one iteration only that it is left (letters are not requested
  * where none is): then more letters may come than are counted. */
 static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters,
                       tsl__bytes *live) {
@@ -223,7 +223,7 @@ static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter
   *letters = r.letters;
   tsl__bytes_or(live, &r.live);
   out->ends = true;
-  /* the register tells of no letters, but of groups */
+  /* the register counts no letters, but groups */
   out->counted = !n.loop && !r.more && r.most <= TSL__LETTERS_FEW;
   out->whole = out->counted && begin_alike(letters, &r.live);
   out->limit = r.most < TSL__INF ? (uint32_t)r.most : TSL__INF;
@@ -300,7 +300,7 @@ bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte) {
   return spares(x, e, byte, false, 0);
 }
 
-/* Does e end in any number of characters of one class? Where registers tell more it is in doubt. */
+/* Does e end in any number of characters of one class? Where registers say more it is in doubt. */
 static bool ends_in_class(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   if (n.loop || n.flags & (TSL__CALLS | TSL__COUNTS)) return false;
@@ -474,7 +474,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   /* what is finite goes on with no letters for ever */
   if (!found && !m.loop && !(m.flags & (TSL__CALLS | TSL__FINITE))) {
     need = 0;
-    letters = (tsl__letter_set){.wide = NULL};
+    letters = (tsl__letter_set){.nonascii = NULL};
     tsl__live_bytes(x, inner, &letters.bytes);
     if (json) raw_only(&letters.bytes);
     found = tsl__letters_explore(x, inner, json, &letters, &r);
@@ -482,7 +482,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   }
   /* what leads back here, or to what does, meets no calls but those that these begin with */
   if (!found && !json && !m.loop && m.flags & TSL__CALLS) {
-    letters = (tsl__letter_set){.wide = NULL};
+    letters = (tsl__letter_set){.nonascii = NULL};
     tsl__live_bytes(x, inner, &letters.bytes);
     found = tsl__letters_explore(x, inner, false, &letters, &r);
     if (found) sum_up(x, &r, &out->ends, NULL), live = r.live;
@@ -499,7 +499,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   if (found && tsl__bytes_equal(&live, &TSL__BYTES_ALL)) leave(x, inner, json, &letters, &live);
   if (!found || !tsl__letters_enough(&letters)) return;
   out->letters = letters.bytes;
-  out->wide = tsl__letters_nonascii(&letters) ? letters.wide : NULL;
+  out->nonascii = tsl__letters_nonascii(&letters) ? letters.nonascii : NULL;
   if (json) tsl__bytes_add(&live, '"'), tsl__bytes_add(&live, '\\');
   for (int i = 0; i < 4; i++) out->exits.w[i] = live.w[i] & ~out->letters.w[i];
   if (!json) return;

@@ -1,4 +1,4 @@
-/* hints.h - what the walk may know of a state beyond its transitions. See tsl__hint in
+/* hints.h - what the walk may know of a state past its transitions. See tsl__hint in
  * runtime/automaton/state.h.
  *
  * Contract  Where multi-byte characters are letters, the expression matches valid UTF-8 only: every
@@ -14,12 +14,12 @@
 typedef struct tsl__letters {
   tsl__bytes letters, exits; /* letters empty: nothing to say */
   /* non-ASCII letters: those of this class; NULL: as the bytes say, all or none */
-  const tsl__nonascii_class *wide;
+  const tsl__nonascii_class *nonascii;
   bool counted, ends, calls;
-  /* a character that is cut off may be one of `wide`, or of what comes where no more of these may:
+  /* a character that is cut off may be one of `nonascii`, or of what comes where no more of these may:
    * see runtime/walk/nonascii.h */
   bool whole;
-  /* letters up to which it survives, whichever they are; beyond which it does not */
+  /* letters up to which it survives, whichever they are; past which it does not */
   uint32_t limit, dead;
   tsl__expr base, except; /* of a difference; base NONE: none */
   tsl__expr like;         /* the same without its length limit; NONE: no such form */
@@ -42,10 +42,10 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
 /* Its letters, which may take long to find: fill *out but for the form. */
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
-/* What is told at once of the frame `e`: TSL__TEXT_..., and of one that counts the bounds of its
+/* What is known at once of the frame `e`: TSL__TEXT_..., and of one that counts the bounds of its
  * loop. */
 unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
-/* Only if it is COUNTED, or QUOTED: the latter is told here alone. */
+/* Only if it is COUNTED, or QUOTED: the latter is known here alone. */
 unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
 
 /* ---- hints_like.c ---------------------------------------------------------------------------- */

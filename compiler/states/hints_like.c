@@ -8,7 +8,7 @@
  *           then automata that know their own limits. Of a meet that is no JSON string the part
  *           that says how many characters of a class there may be loses its maximum. Forbidden
  *           texts are a limit too: as long as none of them can be spelled, all texts go. Near a
- *           group's limit, a state whose groups may be repeated a few times tells of most tokens
+ *           group's limit, a state whose groups may be repeated a few times says of most tokens
  *           that they are allowed: what few repetitions take, more of them do.
  * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as
  *           (\S+\s+)*\S+, one walk for all words.
@@ -122,11 +122,11 @@ static uint32_t explore(tsl__exprs *x, tsl__expr e) {
     tsl__alike a;
     r.shortest[i] = tsl__node_at(x, r.at[i]).flags & TSL__NULLABLE_LOW ? 0 : TSL__INF;
     tsl__boundaries(x, r.at[i], &edges);
-    bool told = tsl__alike_of(x, r.at[i], &edges, &a);
+    bool read = tsl__alike_of(x, r.at[i], &edges, &a);
     for (unsigned b = 0, k = 0; b < 256 && r.need != NEED_UNKNOWN; b++) {
       if (b && !tsl__bytes_has(&edges, b)) continue;
       k += b != 0;
-      tsl__expr d = told && tsl__alike_first(&a, k) < k ? TSL__NONE
+      tsl__expr d = read && tsl__alike_first(&a, k) < k ? TSL__NONE
                                                         : tsl__derive_plain(x, r.at[i], (uint8_t)b);
       if (d) reach(x, &r, i, d);
     }
@@ -226,7 +226,7 @@ static bool is_search(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
   return is_star_of(x, first, class) && is_star_of(x, e, class);
 }
 
-/* What a part looks for in any text of a class; NONE: nothing that can be told. */
+/* What a part looks for in any text of a class; NONE: nothing that is known. */
 static tsl__expr search_in(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
   tsl__node n = tsl__node_at(x, e);
   /* what may be missing is not looked for */
@@ -339,7 +339,7 @@ struct relaxing {
 
 #define FEW 8u
 
-/* e with the maxima of its groups' repetitions taken away, where it takes a long text to get there;
+/* e with the maxima of its groups' repetitions removed, where it takes a long text to get there;
  * or with these maxima lowered. */
 static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   tsl__exprs *x = r->x;
@@ -387,7 +387,7 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
 }
 
-/* The same texts with few repetitions only: near the limits it tells of most tokens that they are
+/* The same texts with few repetitions only: near the limits it says of most tokens that they are
  * allowed, and it is one for all counts. */
 static void find_low(tsl__exprs *x, tsl__expr rest, bool begun, tsl__letters *out) {
   struct relaxing r = {x, begun, TSL__INF, 0, FEW, false};

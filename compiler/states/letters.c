@@ -21,12 +21,12 @@
 /* bytes that leave letters that never stop, up to which these help: with more of them most nodes
  * are entered */
 #define EXITS_MAX 32u
-#define WIDE_TRIES 4u /* classes of non-ASCII characters that are tried */
+#define NONASCII_TRIES 4u /* classes of non-ASCII characters that are tried */
 /* non-ASCII characters of a class that is worth marks on the trie; of fewer each is walked */
-#define WIDE_MIN 2048u
+#define NONASCII_MIN 2048u
 
 /* Where a frame is after a byte; NONE too where it is in several places then, or a loop is
- * begun, of which nothing is told here. What calls may have a rule for its last part, which is
+ * begun, of which nothing is known here. What calls may have a rule for its last part, which is
  * unfolded. */
 static tsl__expr derive_frame(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   tsl__parts parts;
@@ -40,10 +40,10 @@ static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigne
                         tsl__expr *to) {
   tsl__alike a;
   uint8_t alike[TSL__ALIKE_MAX];
-  bool told = !tsl__expr_has_calls(x, e) && tsl__alike_of(x, e, &r->edges, &a);
-  if (told) tsl__alike_firsts(&a, alike);
+  bool known = !tsl__expr_has_calls(x, e) && tsl__alike_of(x, e, &r->edges, &a);
+  if (known) tsl__alike_firsts(&a, alike);
   for (unsigned b = 0, i = 0, next; b < end; b = next, i++) {
-    unsigned first = told ? a.lower[alike[i]] : b;
+    unsigned first = known ? a.lower[alike[i]] : b;
     tsl__expr d = !tsl__bytes_has(&r->live, b) ? TSL__NONE
                   : first < b                  ? to[first]
                                                : derive_frame(x, e, (uint8_t)b);
@@ -201,18 +201,18 @@ static void spread_range(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges, ui
 
 /* Where the non-ASCII characters of a class (NULL: all of them) lead; dead if some are illegal.
  * `edges`: those of e; NULL: they are not known yet. */
-static void spread_wide(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges,
-                        const tsl__nonascii_class *wide, tsl__reached *out) {
+static void spread_nonascii(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges,
+                            const tsl__nonascii_class *nonascii, tsl__reached *out) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
-  const uint32_t *pairs = wide ? wide->pairs : all;
+  const uint32_t *pairs = nonascii ? nonascii->pairs : all;
   tsl__expr to[TSL__NONASCII_MAX];
   uint32_t n = 1;
-  if (!tsl__expr_has_calls(x, e) &&
-      (tsl__derive_nonascii(x, e, wide, to) || tsl__derive_nonascii_each(x, e, wide, to, &n))) {
+  if (!tsl__expr_has_calls(x, e) && (tsl__derive_nonascii(x, e, nonascii, to) ||
+                                     tsl__derive_nonascii_each(x, e, nonascii, to, &n))) {
     for (uint32_t i = 0; i < n; i++) reach(out, to[i]);
     return;
   }
-  for (uint32_t i = 0; i < (wide ? wide->count : 2) && !out->dead && !out->full; i++)
+  for (uint32_t i = 0; i < (nonascii ? nonascii->count : 2) && !out->dead && !out->full; i++)
     spread_range(x, e, edges, pairs[2 * i], pairs[2 * i + 1], out);
 }
 
@@ -230,11 +230,11 @@ static bool meets_range(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi) {
 
 /* ---- sets of letters ------------------------------------------------------------------------- */
 
-static void drop_wide(tsl__letter_set *s) {
+static void drop_nonascii(tsl__letter_set *s) {
   s->bytes.w[2] = s->bytes.w[3] = 0;
-  s->wide = NULL;
+  s->nonascii = NULL;
 }
-static bool same_wide(const tsl__nonascii_class *a, const tsl__nonascii_class *b) {
+static bool same_nonascii(const tsl__nonascii_class *a, const tsl__nonascii_class *b) {
   return a == b || (a && b && a->count == b->count &&
                     !memcmp(a->pairs, b->pairs, 2 * a->count * sizeof *a->pairs));
 }
@@ -242,7 +242,7 @@ static bool same_wide(const tsl__nonascii_class *a, const tsl__nonascii_class *b
 bool tsl__letters_within(const tsl__letter_set *a, const tsl__letter_set *b) {
   if ((a->bytes.w[0] & ~b->bytes.w[0]) || (a->bytes.w[1] & ~b->bytes.w[1])) return false;
   return !tsl__letters_nonascii(a) ||
-         (tsl__letters_nonascii(b) && (!b->wide || same_wide(a->wide, b->wide)));
+         (tsl__letters_nonascii(b) && (!b->nonascii || same_nonascii(a->nonascii, b->nonascii)));
 }
 
 /* Can e begin with one of these letters? The bytes that it can begin with are added to `all`. */
@@ -252,10 +252,10 @@ bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters
   for (int i = 0; i < 4; i++) all->w[i] |= first.w[i];
   if ((first.w[0] & letters->bytes.w[0]) || (first.w[1] & letters->bytes.w[1])) return true;
   if (!tsl__letters_nonascii(letters) || !(first.w[2] | first.w[3])) return false;
-  const tsl__nonascii_class *wide = letters->wide;
-  for (uint32_t i = 0; wide && i < wide->count; i++)
-    if (meets_range(x, e, wide->pairs[2 * i], wide->pairs[2 * i + 1])) return true;
-  return !wide;
+  const tsl__nonascii_class *nonascii = letters->nonascii;
+  for (uint32_t i = 0; nonascii && i < nonascii->count; i++)
+    if (meets_range(x, e, nonascii->pairs[2 * i], nonascii->pairs[2 * i + 1])) return true;
+  return !nonascii;
 }
 
 /* ---- exploring ------------------------------------------------------------------------------- */
@@ -290,13 +290,13 @@ static bool close_under(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, un
       add_live(to, 0x80, &r->live);
       continue;
     }
-    tsl__reached wide = *r;
-    wide.dead = false;
-    spread_wide(x, r->at[i], &reads.edges, kept.wide, &wide);
-    if (wide.dead)
-      drop_wide(&kept);
+    tsl__reached nonascii = *r;
+    nonascii.dead = false;
+    spread_nonascii(x, r->at[i], &reads.edges, kept.nonascii, &nonascii);
+    if (nonascii.dead)
+      drop_nonascii(&kept);
     else
-      *r = wide;
+      *r = nonascii;
   }
   bool closed = !r->full && tsl__bytes_equal(&kept.bytes, &letters->bytes);
   *letters = kept;
@@ -332,8 +332,8 @@ static bool letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, t
   if (tsl__expr_has_calls(x, e)) tsl__bytes_or(&r->live, &reads.live);
   for (unsigned b = 0; b < 0x80; b++)
     if (to[b] != e) letters->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
-  if (tsl__letters_nonascii(letters)) spread_wide(x, e, &reads.edges, letters->wide, r);
-  if (r->dead || r->full || r->n > 1) drop_wide(letters);
+  if (tsl__letters_nonascii(letters)) spread_nonascii(x, e, &reads.edges, letters->nonascii, r);
+  if (r->dead || r->full || r->n > 1) drop_nonascii(letters);
   r->n = 1;
   return tsl__letters_enough(letters);
 }
@@ -346,7 +346,7 @@ static uint64_t characters(const tsl__nonascii_class *c) {
 }
 
 /* What was found from one expression holds for all that were reached from it, and most of these are
- * asked for next. `letters` NULL: it was given up. Nothing is kept of a failure. */
+ * requested next. `letters` NULL: it was given up. Nothing is kept of a failure. */
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
   if (x->status != TSL_OK) return;
   if (!x->explored &&
@@ -361,7 +361,8 @@ static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__let
     x->explored_vainly++;
   *k = (tsl__explored){.n = r->n, .json = json, .live = r->live};
   memcpy(k->at, r->at, r->n * sizeof *r->at);
-  if (letters) k->letters = letters->bytes, k->wide = letters->wide ? letters->wide->e : TSL__NONE;
+  if (letters)
+    k->letters = letters->bytes, k->nonascii = letters->nonascii ? letters->nonascii->e : TSL__NONE;
 }
 
 static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool json) {
@@ -372,26 +373,27 @@ static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool jso
 }
 
 /* Do all non-ASCII characters of a class lead there? False too if it is not known at once. */
-static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *wide, tsl__expr to) {
+static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *nonascii, tsl__expr to) {
   tsl__expr there;
   tsl__reached r = {.last = UINT64_MAX};
-  if (!tsl__expr_has_calls(x, e)) return tsl__derive_nonascii(x, e, wide, &there) && there == to;
-  spread_wide(x, e, NULL, wide, &r);
+  if (!tsl__expr_has_calls(x, e))
+    return tsl__derive_nonascii(x, e, nonascii, &there) && there == to;
+  spread_nonascii(x, e, NULL, nonascii, &r);
   return r.n == 1 && r.at[0] == to && !r.dead && !r.full;
 }
 
 /* A class of non-ASCII characters that lead from two expressions to the second one: all, or one
  * that the grammar mentions. */
-static bool wide_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters) {
+static bool nonascii_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *letters) {
   unsigned tried = 0;
-  letters->wide = NULL;
+  letters->nonascii = NULL;
   if (lead_to(x, next, NULL, next)) return lead_to(x, e, NULL, next);
   for (const tsl__exprs *layer = x; layer; layer = layer->parent)
-    for (size_t i = 0; i < layer->nonascii_sets.n && tried < WIDE_TRIES; i++) {
-      letters->wide = &layer->nonascii_sets.at[i];
-      if (characters(letters->wide) < WIDE_MIN) continue;
+    for (size_t i = 0; i < layer->nonascii_sets.n && tried < NONASCII_TRIES; i++) {
+      letters->nonascii = &layer->nonascii_sets.at[i];
+      if (characters(letters->nonascii) < NONASCII_MIN) continue;
       tried++;
-      if (lead_to(x, next, letters->wide, next)) return lead_to(x, e, letters->wide, next);
+      if (lead_to(x, next, letters->nonascii, next)) return lead_to(x, e, letters->nonascii, next);
     }
   return false;
 }
@@ -402,7 +404,7 @@ static bool letters_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter
                          tsl__reached *r) {
   tsl__expr to[256], then[256];
   if (next == TSL__NONE || next == e ||
-      (tsl__letters_nonascii(letters) && !wide_next(x, e, next, letters)))
+      (tsl__letters_nonascii(letters) && !nonascii_next(x, e, next, letters)))
     return false;
   unsigned end = tsl__letters_nonascii(letters) ? 0x80 : 256;
   memset(to, 0, sizeof to);
@@ -443,7 +445,7 @@ static bool letters_through(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters
   bool kept = false;
   tsl__expr next = derive_frame(x, e, TYPICAL);
   if (next == TSL__NONE || !tsl__letters_endless(x, next, &class, &need, 0)) return false;
-  drop_wide(&class);
+  drop_nonascii(&class);
   tsl__letter_set all = class;
   tsl__reads_of(x, e, &reads);
   derive_read(x, e, &reads, 0x80, to);
@@ -470,7 +472,7 @@ static bool letters_nearby(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters,
   tsl__expr next = derive_frame(x, e, TYPICAL);
   if (letters_next(x, e, next, &with, r)) return *letters = with, true;
   with = *letters;
-  drop_wide(&with);
+  drop_nonascii(&with);
   if (tsl__letters_nonascii(letters) && letters_next(x, e, next, &with, r))
     return *letters = with, true;
   return letters_self(x, e, letters, r);
@@ -498,14 +500,14 @@ static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *lett
 
 /* With all non-ASCII characters, else with those of a class that the grammar mentions, else with
  * none. */
-static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
-                         tsl__reached *r) {
+static bool explore_nonascii(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
+                             tsl__reached *r) {
   tsl__letter_set all = *letters, none = *letters;
   uint64_t last = x->steps + (STEPS_MAX >> x->explored_vainly);
   explored how;
   tsl__known_steps_make(x);
-  drop_wide(&none);
-  drop_wide(&all);
+  drop_nonascii(&none);
+  drop_nonascii(&all);
   if (tsl__letters_nonascii(letters)) {
     unsigned tried = 0;
     tsl__add_multibyte(&all.bytes);
@@ -514,11 +516,11 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
     if (how == CLOSED && tsl__letters_nonascii(&with))
       return keep(x, r, json, &with), *letters = with, true;
     for (const tsl__exprs *layer = x; layer && how != TOO_MANY_STATES; layer = layer->parent)
-      for (size_t i = 0; i < layer->nonascii_sets.n && tried < WIDE_TRIES; i++) {
-        if (characters(&layer->nonascii_sets.at[i]) < WIDE_MIN) continue;
+      for (size_t i = 0; i < layer->nonascii_sets.n && tried < NONASCII_TRIES; i++) {
+        if (characters(&layer->nonascii_sets.at[i]) < NONASCII_MIN) continue;
         tried++;
         with = all;
-        with.wide = &layer->nonascii_sets.at[i];
+        with.nonascii = &layer->nonascii_sets.at[i];
         if (explore(x, e, &with, last, r) == CLOSED && tsl__letters_nonascii(&with))
           return keep(x, r, json, &with), *letters = with, true;
       }
@@ -535,7 +537,7 @@ static bool explore_wide(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set 
 /* What is read in loops without an upper bound. */
 typedef struct endless {
   tsl__bytes ascii;
-  uint64_t wide; /* non-ASCII characters */
+  uint64_t nonascii; /* non-ASCII characters */
 } endless;
 
 static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in);
@@ -544,18 +546,18 @@ static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in)
 static bool loops_enough(tsl__exprs *x, tsl__expr body, endless *in) {
   tsl__bytes live;
   if (!(tsl__node_at(x, body).flags & TSL__CHAR)) return true;
-  const tsl__nonascii_class *wide = tsl__nonascii_class_of(x, body);
+  const tsl__nonascii_class *nonascii = tsl__nonascii_class_of(x, body);
   tsl__live_bytes(x, body, &live);
   tsl__bytes_or(&in->ascii, &live);
-  if (live.w[3]) in->wide += wide ? characters(wide) : WIDE_MIN;
+  if (live.w[3]) in->nonascii += nonascii ? characters(nonascii) : NONASCII_MIN;
   return tsl__ones(in->ascii.w[0]) + tsl__ones(in->ascii.w[1]) >= TSL__LETTERS_MIN ||
-         in->wide >= WIDE_MIN;
+         in->nonascii >= NONASCII_MIN;
 }
 
 /* Each part of a meet reads them. */
 static bool meet_has_enough(tsl__exprs *x, const tsl__node *n, unsigned depth) {
   for (uint32_t i = 0; i < n->b; i++)
-    if (!adds_enough(x, tsl__list_at(x, n->a)[i], depth, &(endless){.wide = 0})) return false;
+    if (!adds_enough(x, tsl__list_at(x, n->a)[i], depth, &(endless){.nonascii = 0})) return false;
   return true;
 }
 
@@ -609,18 +611,19 @@ static bool counts_down(const tsl__exprs *x, tsl__expr e, unsigned depth) {
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
                           tsl__reached *r) {
   const tsl__explored *k = find_kept(x, e, json);
-  if (!k && !adds_enough(x, e, 0, &(endless){.wide = 0})) return false;
+  if (!k && !adds_enough(x, e, 0, &(endless){.nonascii = 0})) return false;
   /* it was given up there, or would be */
   bool vain = k ? tsl__bytes_empty(&k->letters) : counts_down(x, e, 0);
-  if (!k && !vain) return explore_wide(x, e, json, letters, r);
+  if (!k && !vain) return explore_nonascii(x, e, json, letters, r);
   if (vain) {
     if (tsl__letters_nonascii(letters))
       tsl__add_multibyte(&letters->bytes);
     else
-      drop_wide(letters); /* within a character: its other bytes are no letters */
+      drop_nonascii(letters); /* within a character: its other bytes are no letters */
     return letters_near(x, e, json, letters, r);
   }
-  *letters = (tsl__letter_set){k->letters, k->wide ? tsl__nonascii_class_of(x, k->wide) : NULL};
+  *letters =
+      (tsl__letter_set){k->letters, k->nonascii ? tsl__nonascii_class_of(x, k->nonascii) : NULL};
   *r = (tsl__reached){.n = k->n, .live = k->live, .last = UINT64_MAX};
   memcpy(r->at, k->at, k->n * sizeof *k->at);
   return true;
@@ -633,12 +636,12 @@ void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out,
   tsl__live_bytes(x, class, live);
   out->bytes = *live;
   bool any = out->bytes.w[2] | out->bytes.w[3];
-  const tsl__nonascii_class *wide = tsl__nonascii_class_of(x, class);
-  drop_wide(out);
-  if (!any || (wide && characters(wide) < WIDE_MIN)) return;
+  const tsl__nonascii_class *nonascii = tsl__nonascii_class_of(x, class);
+  drop_nonascii(out);
+  if (!any || (nonascii && characters(nonascii) < NONASCII_MIN)) return;
   tsl__reached all = {.last = UINT64_MAX};
-  if (!wide) spread_wide(x, class, NULL, NULL, &all);
+  if (!nonascii) spread_nonascii(x, class, NULL, NULL, &all);
   if (all.dead || all.full) return;
   tsl__add_multibyte(&out->bytes);
-  out->wide = wide;
+  out->nonascii = nonascii;
 }

@@ -3,10 +3,10 @@
  * Letters   A set of characters such that an expression survives every text over them. Those of a
  *           loop over one class are the class; else they are explored: take the characters that may
  *           come next, follow them, and drop those that die somewhere, until what is reached is
- *           closed under what remains (a greatest fixed point; given up beyond TSL__EXPLORED_MAX
+ *           closed under what remains (a greatest fixed point; given up past TSL__EXPLORED_MAX
  *           expressions, or where it is too much work). What is closed holds for all that was
  *           reached, so most states ask once.
- * Beyond ASCII  either all characters are letters, or those of a class that the grammar mentions,
+ * Past ASCII  either all characters are letters, or those of a class that the grammar mentions,
  *               or none.
  * In vain   Not explored is what has no loop without an upper bound over enough characters, and
  *           what has groups that count down: there what lies near is all that is found.
@@ -25,10 +25,10 @@
  * (TSL__SHORT_MAX) */
 #define TSL__LETTERS_FEW 16u
 
-/* ASCII by bytes; beyond it, if bytes from 0x80 on are there, the characters of a class, or all. */
+/* ASCII by bytes; past it, if bytes from 0x80 on are there, the characters of a class, or all. */
 typedef struct tsl__letter_set {
   tsl__bytes bytes;
-  const tsl__nonascii_class *wide;
+  const tsl__nonascii_class *nonascii;
 } tsl__letter_set;
 
 /* What letters lead to. */
@@ -48,7 +48,7 @@ static inline bool tsl__letters_enough(const tsl__letter_set *s) {
   return tsl__bytes_count(&s->bytes) >= TSL__LETTERS_MIN;
 }
 
-/* May e lead back to itself? False where its structure tells that it does not. Such a state is
+/* May e lead back to itself? False where its structure shows that it does not. Such a state is
  * swept, which is only known from its targets. */
 bool tsl__may_come_back(const tsl__exprs *x, tsl__expr e);
 /* The bytes that lead anywhere. */

@@ -159,7 +159,7 @@ bool tsl__states_fine(tsl__states *c) {
   return c->space->status == TSL_OK;
 }
 
-/* What is told of the three states of a loop. */
+/* What is known of the three states of a loop. */
 static void note_loop(tsl__states *c, tsl__expr e, const tsl__node *n, tsl__state first) {
   tsl__node loop = tsl__node_at(c->x, n->loop),
             head = tsl__node_at(c->x, n->kind == TSL__K_SEQ ? n->a : e);

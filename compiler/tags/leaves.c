@@ -359,7 +359,7 @@ tsl__expr tsl__lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
 /* The frame of a text that is counted: with something empty at its end that no other one has. */
 static tsl__expr quota_rule(tsl__tags_lowering *l, tsl__expr text, size_t k) {
   return tsl__lower_capture_rule(l->captures, TSL__CAPTURE_NONE,
-                                 tsl__expr_seq(l->x, text, l->captures->zones.at[k]), NULL, 0, 0,
+                                 tsl__expr_seq(l->x, text, l->captures->quotas.at[k]), NULL, 0, 0,
                                  NULL, 0);
 }
 
@@ -373,10 +373,10 @@ static tsl__expr counted(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr tex
     if (l->counted.at[i].of == n && quota_rule(l, text, i) == l->counted.at[i].rule)
       return l->counted.at[i].rule;
   snprintf(name, sizeof name, "counted#%zu", k);
-  if (k == m->zones.n) {
+  if (k == m->quotas.n) {
     tsl__expr own = tsl__lower_capture_rule(m, TSL__CAPTURE_NONE, TSL__EPS, name,
                                             (uint32_t)strlen(name), 0, NULL, 0);
-    if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->zones, own))
+    if (own == TSL__NONE || !tsl__vec_push(m->alloc, &m->quotas, own))
       return tsl__expr_no_memory(l->x);
   }
   tsl__counted c = {quota_rule(l, text, k), n->max_tokens, n};

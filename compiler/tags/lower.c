@@ -120,7 +120,7 @@ static void free_captures(void *ctx) {
   const tsl_allocator *a = m->alloc;
   tsl__vec_free(a, &m->at);
   tsl__vec_free(a, &m->parts);
-  tsl__vec_free(a, &m->zones);
+  tsl__vec_free(a, &m->quotas);
   tsl__index_free(&m->part_index, a);
   tsl__vec_free(a, &m->style_texts);
   tsl__vec_free(a, &m->bares);

@@ -44,7 +44,7 @@ static tsl__expr count(tsl__marks *m, tsl__expr body, uint32_t max_tokens) {
   snprintf(name, sizeof name, "counted#%zu", m->counted.n);
   tsl__expr own = tsl__lower_capture_rule(c, TSL__CAPTURE_NONE, TSL__EPS, name,
                                           (uint32_t)strlen(name), 0, NULL, 0);
-  if (own == TSL__NONE || !tsl__vec_push(c->alloc, &c->zones, own))
+  if (own == TSL__NONE || !tsl__vec_push(c->alloc, &c->quotas, own))
     return tsl__expr_no_memory(m->x);
   tsl__expr rule = tsl__lower_capture_rule(c, TSL__CAPTURE_NONE, tsl__expr_seq(m->x, body, own),
                                            NULL, 0, 0, NULL, 0);

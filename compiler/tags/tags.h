@@ -203,7 +203,7 @@ typedef struct tsl__captures {
   tsl__index bare_index; /* by text */
   /* what makes the states of a tree's quotas (runtime/matcher/quota.h) their own, in the order of
    * the quotas */
-  TSL__VEC(tsl__expr) zones;
+  TSL__VEC(tsl__expr) quotas;
   const tsl_vocab *vocab;
   tsl__strings special_texts; /* of special tokens with text, sorted */
   tsl_token *specials;        /* they themselves, in the same order */
@@ -270,7 +270,7 @@ tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *w
                               uint32_t max_chars);
 /* Free text up to one of several strings: the first of them to end is where it is cut. */
 typedef struct tsl__cut {
-  /* text without them; what goes on after one of them, negated, NONE: not asked for yet */
+  /* text without them; what goes on after one of them, negated, NONE: not requested yet */
   tsl__expr text, late;
   const bool *apart; /* for each: no other one ends first */
   const tsl__string *stops;

@@ -15,12 +15,12 @@
  *           MCP tools/list            {"tools": [{"name", "inputSchema"}]}, also as the "result" of
  *           a JSON-RPC response
  *           an array                  of tools in any of these shapes
- * Arguments are an object in all of them: a schema that does not say so is taken for one that does.
+ * Arguments are an object in all of them: a schema that does not say so is read as one that does.
  * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument,
  * "input", a string, with the tool's regular expression as its pattern. Lark grammars are an error.
  * Structured outputs are found in response_format, text.format, output_format and
  * output_config.format; a json_object may have a "schema", as llama.cpp's server, Together and
- * Cohere have it. Members in which other servers are told what the text must be are an error that
+ * Cohere have it. Members that say to other servers what the text must be are an error that
  * says how it is said here: nothing that constrains is dropped. Tools that the provider itself runs
  * (a "type" other than function or custom, and no schema) are an error: nothing says what their
  * arguments look like. So is a tool without a schema that has one under another name, or beside its
@@ -393,7 +393,7 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
   return true;
 }
 
-/* The format that is asked for, wherever; {"type": "text"} asks for none. NULL: none. */
+/* The format that is requested, wherever; {"type": "text"} asks for none. NULL: none. */
 static bool find_format(tsl__tags *t, const tsl__json *o, const tsl__json **out) {
   static const struct {
     const char *outer, *key;
@@ -409,13 +409,13 @@ static bool find_format(tsl__tags *t, const tsl__json *o, const tsl__json **out)
     if (!format || IS(GET(format, "type"), "text")) continue;
     if (*out)
       return fail(t, TSL_ERR_SCHEMA, format,
-                  "an answer has one format, and another one is asked for already");
+                  "an answer has one format, and another one is requested already");
     *out = format;
   }
   return true;
 }
 
-/* What constrains the text where other servers are asked (vLLM, SGLang, llama.cpp, Ollama) is an
+/* What constrains the text where other servers read it (vLLM, SGLang, llama.cpp, Ollama) is an
  * error; null and "" ask for nothing. */
 static bool no_other_format(tsl__tags *t, const tsl__json *o) {
   static const char schema[] = "json_schema\", \"json_schema\": {\"schema\": ...}}",

@@ -355,7 +355,7 @@ static tsl__tag *said(build *b, tsl__tag *content, tsl__tag *calls, tsl__tag *ba
              : bare;
 }
 
-static tsl__tag *asked_for(build *b) {
+static tsl__tag *requested_format(build *b) {
   tsl__tag *content = (tsl__tag *)(uintptr_t)b->request->content;
   return content ? content : any_text(b);
 }
@@ -381,7 +381,7 @@ static tsl__tag *answer(build *b) {
   if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return required_calls(b);
   if (b->request->count && !content)
     return said(b, any_text(b), calls_alone(b), text_with_calls(b));
-  tsl__tag *text = said(b, asked_for(b), NULL, asked_for(b));
+  tsl__tag *text = said(b, requested_format(b), NULL, requested_format(b));
   return b->request->count ? of_two(b, TSL__TAG_OR, text, calls_alone(b)) : text;
 }
 
@@ -433,7 +433,7 @@ static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl
 
 /* A kind of message, in each way in which it may begin, behind those that are there. */
 static bool add_messages(build *b, const tsl__json *form, tsl__tag **all, uint32_t *count) {
-  tsl__tag *content = tsl__form_is_reasoning(form) ? thoughts(b) : asked_for(b);
+  tsl__tag *content = tsl__form_is_reasoning(form) ? thoughts(b) : requested_format(b);
   tsl__string *begins;
   uint32_t n;
   if (!read_list(b, GET(form, "begin"), &begins, &n)) return false;
@@ -462,8 +462,8 @@ static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) 
              : NULL;
 }
 
-/* What was asked for instead of free text: in the last of the messages that are text. */
-static tsl__tag *message_asked_for(build *b) {
+/* What was requested instead of free text: in the last of the messages that are text. */
+static tsl__tag *requested_message(build *b) {
   const tsl__json *forms = GET(b->preset, "messages");
   uint32_t i = forms->length, count = 0;
   while (tsl__form_is_reasoning(&forms->items[i - 1])) i--; /* are_messages: there is one */
@@ -472,7 +472,7 @@ static tsl__tag *message_asked_for(build *b) {
 }
 
 /* Messages, of which thinking and text may be left out, and calls may be demanded; or thinking, and
- * then what was asked for, or calls. */
+ * then what was requested, or calls. */
 static tsl__tag *messages(build *b) {
   bool required = b->request->count && b->request->choice == TSL__CHOICE_REQUIRED,
        content = !required && b->request->content, on = b->thinking == TSL_THINKING_ON;
@@ -480,7 +480,7 @@ static tsl__tag *messages(build *b) {
   tsl__tag *said = messages_of(b, b->thinking != TSL_THINKING_OFF, !required && !content, true),
            *end = b->request->count ? list_of_calls(b, separator) : NULL,
            *thought = on ? messages_of(b, true, false, false) : NULL;
-  if (content) end = end ? of_two(b, TSL__TAG_OR, message_asked_for(b), end) : message_asked_for(b);
+  if (content) end = end ? of_two(b, TSL__TAG_OR, requested_message(b), end) : requested_message(b);
   tsl__tag *all = end ? end : said;
   if (end && said)
     all = of_two(b, TSL__TAG_SEQUENCE,
@@ -562,10 +562,11 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
         "the preset's \"%s\" is missing or malformed: docs/tools.md says what it needs", wrong);
   tsl__string marker;
   if ((wrong = tsl__preset_mixed(preset, &marker)))
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, NULL,
-                          "the preset cannot tell \"%.*s\" of its \"%s\" from text: name it, or a "
-                          "part of it, in \"exclude\"",
-                          (int)(marker.length < 60 ? marker.length : 60), marker.at, wrong);
+    return tsl__tags_fail(
+        t, TSL_ERR_SCHEMA, NULL,
+        "the preset cannot distinguish \"%.*s\" of its \"%s\" from text: name it, or a "
+        "part of it, in \"exclude\"",
+        (int)(marker.length < 60 ? marker.length : 60), marker.at, wrong);
   if (!tsl__tools_request(t, options, &request)) return NULL;
   if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
   if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;

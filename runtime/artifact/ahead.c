@@ -3,7 +3,7 @@
  * Breadth first from the first state over all that a state can lead to: targets (those left for
  * later are made), edges, what a RESUME goes on with after each of its names, and the states that
  * hints speak of. Numbers are given in the order of discovery; the three states of a loop stay in a
- * row. What is asked of a state goes through the space's own functions and its hook, so it does not
+ * row. What is looked up of a state goes through the space's own functions and its hook, so it does not
  * matter whether the compiler stands behind it or another artifact.
  *
  * The fewest bytes to the end of a frame depend on the register where a loop is active: with need >
@@ -160,7 +160,7 @@ static void put_set(lister *l, const tsl__bytes *set) {
 }
 
 static void put_hint(lister *l, const tsl__hint *h) {
-  const tsl__nonascii *w = h->wide ? tsl__nonascii_at(l->space, h->wide) : NULL;
+  const tsl__nonascii *w = h->nonascii ? tsl__nonascii_at(l->space, h->nonascii) : NULL;
   put(l, number_of(l, h->base));
   put(l, number_of(l, h->except));
   put(l, number_of(l, h->like));

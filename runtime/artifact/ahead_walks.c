@@ -374,7 +374,7 @@ static uint32_t left_of(memo *m, tsl__leftover left) {
 }
 
 static void put_walk(memo *m, const tsl__walk *w) {
-  /* none: grown beyond what the file describes */
+  /* none: grown past what the file describes */
   uint32_t number = tsl__a_number(m->reader, w->state);
   /* what follows has a number in this space only */
   if (!number || tsl__walk_is_followed(m->space, w)) return;

@@ -44,7 +44,7 @@
  *   BITSETS   u32[3 n]: encoding, words in DENSE or LISTS, its size
  *   DENSE     whole bitsets, u32[mask words] each
  *   LISTS     u32: lists of tokens and nodes
- *   MASKS     u32[4 n]: offset into LISTS, bitsets, tokens taken out, tokens put in
+ *   MASKS     u32[4 n]: offset into LISTS, bitsets, tokens removed, tokens put in
  *   LEFTOVERS u32[2 n]: offset into LISTS, nodes
  *   LEFT_SLOTS, WALK_SLOTS   u32[2^k]: hash tables of numbers, 0 is free
  *   WALKS     u32[7 n]: state, context, over, left, mask, exits, reach
@@ -250,13 +250,13 @@ bool tsl__a_check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n);
 /* The hook's `walk`. */
 bool tsl__a_find_walk(void *ctx, uint32_t state, uint32_t context, uint32_t over,
                       struct tsl__walk *out);
-/* The file lies in a folder that others use: once a block is found to be damaged it is taken out of
+/* The file lies in a folder that others use: once a block is found to be damaged it is removed from
  * there, so that it is made anew. */
 void tsl__reader_share(tsl__reader *r, const char *path);
 /* The reader of a loaded grammar; NULL if it is another. */
 tsl__reader *tsl__reader_of(const tsl__space *space);
 /* Forget the `cancel` and `deadline_us` that it was loaded with, wherever they were copied to: for
- * a grammar that outlives who asked for it. */
+ * a grammar that outlives who requested it. */
 void tsl__reader_forget_limits(tsl__reader *r);
 
 /* Room for the numbers of the file in a space; false when out of memory. */

@@ -463,7 +463,7 @@ static bool hinted_state(tsl__reader *r, uint32_t number, tsl__state *out) {
   return t != 0;
 }
 
-static bool read_wide(tsl__reader *r, uint32_t at, uint32_t n, bool whole, uint32_t *out) {
+static bool read_nonascii(tsl__reader *r, uint32_t at, uint32_t n, bool whole, uint32_t *out) {
   const uint32_t *pairs = n ? tsl__a_words(r, TSL__A_RANGES, at, 2 * (uint64_t)n) : NULL;
   *out = 0;
   if (n == 0) return true;
@@ -492,7 +492,7 @@ static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   read_set(w + 10, &h.letters);
   read_set(w + 18, &h.exits);
   if (!hinted_state(r, w[0], &h.base) || !hinted_state(r, w[1], &h.except) ||
-      !hinted_state(r, w[2], &h.like) || !read_wide(r, w[8], w[9], w[7] >> 3 & 1, &h.wide))
+      !hinted_state(r, w[2], &h.like) || !read_nonascii(r, w[8], w[9], w[7] >> 3 & 1, &h.nonascii))
     return false;
   *hint = h;
   return r->space->status == TSL_OK;

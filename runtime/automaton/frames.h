@@ -55,8 +55,8 @@ typedef struct tsl__stack_rec {
       uint32_t has_distinct : 1; /* has a distinct record */
     };
   };
-  _Atomic(const struct tsl__mask_rec *) mask; /* NULL: not asked for yet */
-  /* where the first token leads that was asked for: TSL__FIRST of it above, as tsl__move has it
+  _Atomic(const struct tsl__mask_rec *) mask; /* NULL: not requested yet */
+  /* where the first token leads that was requested: TSL__FIRST of it above, as tsl__move has it
    * below; 0: none was. Most positions see no other */
   _Atomic(uint64_t) first;
 } tsl__stack_rec;
@@ -65,7 +65,7 @@ typedef struct tsl__stack_rec {
 static inline const tsl__stack_rec *tsl__stack_at(const tsl__space *s, tsl__stack i) {
   return tsl__pool_at_of(&s->stacks.pool, i, sizeof(tsl__stack_rec));
 }
-/* The first token that was asked for, and where it leads. Without the lock. */
+/* The first token that was requested, and where it leads. Without the lock. */
 static inline uint64_t tsl__stack_first(const tsl__stack_rec *r) {
   return atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)r)->first, memory_order_acquire);
 }

@@ -2,7 +2,7 @@
  *
  * A space is a layer. The vocabulary has one (made once, then frozen: JSON strings, numbers,
  * whitespace are warm for every schema), each grammar has one on top. Numbers below `first` of a
- * table belong to the layer below. Whatever is asked is looked up in both; what is new goes into
+ * table belong to the layer below. Every lookup goes through both; what is new goes into
  * the upper one. One thread adds at a time (the grammar's lock), readers need none: see pool.h.
  *
  *   state     an expression seen from outside: transitions by byte class, calls, complete or not
@@ -32,7 +32,7 @@ typedef struct tsl__space tsl__space;
 typedef struct tsl__table {
   uint32_t first;
   tsl__index index;
-  /* last: what is asked of it most lies at its beginning, in one cache line with the others */
+  /* last: what is read of it most lies at its beginning, in one cache line with the others */
   tsl__pool pool;
 } tsl__table;
 
@@ -51,13 +51,13 @@ typedef struct tsl__hook {
   /* Where an expanded state goes by a byte whose target was left for later. */
   uint32_t (*derive)(void *ctx, const struct tsl__state_rec *state, uint8_t byte);
   /* For each of its ranges the first one that leads to the same place for sure, which may be that
-   * itself; false: that is not told. NULL: never. */
+   * itself; false: that is not known. NULL: never. */
   bool (*alike)(void *ctx, const struct tsl__state_rec *state, uint8_t *first);
-  /* Where it goes by any character beyond ASCII that begins with these bytes (TSL__LEADS), all of
+  /* Where it goes by any character past ASCII that begins with these bytes (TSL__LEADS), all of
    * whose bytes it reads without being left; TSL__TARGET_LATER: that depends on the character, or
    * is not known. Fewer are left in *leads, if that is said of those only. 0 on failure, too. NULL:
    * never known. */
-  uint32_t (*beyond)(void *ctx, const struct tsl__state_rec *state, uint64_t *leads);
+  uint32_t (*past_ascii)(void *ctx, const struct tsl__state_rec *state, uint64_t *leads);
   /* A state in a JSON string that goes where this one does by all bytes but *but, which has the
    * quote and the backslash; 0: none is known, also on failure. NULL: never. */
   tsl__state (*falls_to)(void *ctx, const struct tsl__state_rec *state, tsl__bytes *but);
@@ -66,10 +66,10 @@ typedef struct tsl__hook {
   tsl__state (*fixed)(void *ctx, const struct tsl__state_rec *from, uint32_t lo, uint32_t hi,
                       uint32_t depth);
   /* What helps the walk in this (expanded) state: fill *hint, or return false. First its form,
-   * which is quickly told; then, its hint being that, the same with letters. */
+   * which is quickly found out; then, its hint being that, the same with letters. */
   bool (*form)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
   bool (*letters)(void *ctx, const struct tsl__state_rec *state, struct tsl__hint *hint);
-  /* What is told at once of a state in a JSON string: TSL__TEXT_... (state.h), and of one that
+  /* What is known at once of a state in a JSON string: TSL__TEXT_... (state.h), and of one that
    * counts the least and the most characters to come, if it has no register. NULL: nothing. */
   unsigned (*text)(void *ctx, const struct tsl__state_rec *state, uint32_t *least, uint32_t *most);
   /* The same of strings that count, and of others nothing, in less time. */
@@ -86,8 +86,8 @@ typedef struct tsl__hook {
   uint64_t (*allowed)(void *ctx, tsl__state resume, uint32_t word, uint64_t *allowed);
   uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
   /* The frame that is called after a name that it lets through, and in *then the state that this
-   * comes back to, if there is nothing beside; else, or if that is not told, 0. NULL: never
-   * told. */
+   * comes back to, if there is nothing beside; else, or if that is not known, 0. NULL: never
+   * known. */
   tsl__state (*calls)(void *ctx, tsl__state resume, uint32_t name, tsl__state *then);
   /* That frame, or another that allows the same until it has ended, and is cheaper to make; 0: none
    * is known. NULL where `calls` is. */
@@ -133,7 +133,7 @@ typedef struct tsl__hook {
 #define TSL__QUOTED 8u
 #define TSL__STARTS_MAX 16u
 
-/* A walk that others may be told from (runtime/walk/delta.c). */
+/* A walk that others may be derived from (runtime/walk/delta.c). */
 typedef struct tsl__delta_base {
   uint32_t walk, count; /* its number; the register of its state */
 } tsl__delta_base;
@@ -167,7 +167,7 @@ typedef struct tsl__layer_ops {
 
 struct tsl__space {
   const tsl__space *parent;
-  uint32_t mask_words; /* of the vocabulary's masks: asked for with each, and close by */
+  uint32_t mask_words; /* of the vocabulary's masks: read with each, and close by */
   /* matchers here go on in newer tables (runtime/matcher/generation.h): read with each token */
   atomic_bool left;
   tsl__table masks, stacks;
@@ -207,7 +207,8 @@ struct tsl__space {
   struct tsl__boundary *boundary; /* see runtime/position/boundary.h; NULL in a grammar's layer */
   tsl__state spelled_end;         /* see runtime/position/distinct.c; 0 until it is made */
   struct tsl__run *runs;          /* kept for reuse (runtime/position/distinct_run.h) */
-  bool names_tokens; /* some state names tokens, or will: then a token can be taken by its name */
+  bool
+      names_tokens; /* some state names tokens, or will: then a token can be accepted by its name */
   struct tsl__gather *gather; /* for masks of positions */
   tsl__chains chains;
   struct tsl__scratch *scratch;                /* reusable buffers of the walk */
@@ -217,7 +218,7 @@ struct tsl__space {
   uint64_t delta_work;                         /* TSL__DELTA_WORK; tests have less, or more */
   uint32_t delta_met, delta_missed;            /* states that had such a one, or not */
   uint32_t subtract_bytes;                     /* TSL__SUBTRACT_BYTES; tests have more */
-  uint32_t subtract_met;                       /* walks that were told from a class */
+  uint32_t subtract_met;                       /* walks that were derived from a class */
   uint32_t shortcuts_off; /* TSL__SHORTCUT_... (runtime/walk/walk.h): tests turn some off */
   struct tsl__spare_steps *spare_steps;  /* and of steps (runtime/position/stacks.c) */
   tsl__joined joined[TSL__JOINED];       /* the last ones */
@@ -263,7 +264,7 @@ void tsl__space_limits(tsl__space *space, const tsl_limits *limits);
 /* Begin a piece of work: clears the sticky status and the step budget. Where `until` is set, the
  * time and `cancel` are looked at: small pieces never come to it. */
 void tsl__space_begin(tsl__space *space);
-/* The same for work that was asked for before, and must end at `deadline` (0: never). */
+/* The same for work that was requested before, and must end at `deadline` (0: never). */
 void tsl__space_begin_by(tsl__space *space, uint64_t deadline);
 /* The next part of the same work: the step budget begins anew; the time, which is looked at, does
  * not, and a failure sticks. */

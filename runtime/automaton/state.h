@@ -9,7 +9,7 @@
  * Targets    32 bits: the state in the lower 30, what happens to the counter (TSL__OP_…) in the
  *            upper two.
  * Later      Most states in the middle of a name or a constrained string are left by one byte or
- *            two. Their other targets are LATER: made when they are asked for. Until then such a
+ *            two. Their other targets are LATER: made when they are requested. Until then such a
  *            byte counts as live.
  * Fork       A target can be several states at once (a loop going on and beginning anew): a state
  *            of its own with FORK edges and nothing else.
@@ -71,7 +71,7 @@ typedef struct tsl__hint {
   tsl__bytes letters;
   /* letters past ASCII: those of a class (runtime/walk/nonascii.h); 0: as the bytes say, all or
    * none */
-  uint32_t wide;
+  uint32_t nonascii;
   /* Bytes other than letters that may be legal somewhere among them. */
   tsl__bytes exits;
   bool counted; /* each letter is one iteration of the active loop (its maximum limits them) */
@@ -109,7 +109,7 @@ typedef struct tsl__hint {
 /* Such as leave all that there is, and such as know what follows (runtime/walk/follow.h). */
 enum { TSL__WALKED_ALONE = 1, TSL__WALKED_BEFORE = 2 };
 
-/* What of a state's hint was asked for. */
+/* What of a state's hint was requested. */
 enum { TSL__HINTED_NOT, TSL__HINTED_FORM, TSL__HINTED_ALL };
 
 /* What a state of a JSON string is, as far as that is known at once (space.h). */
@@ -124,7 +124,7 @@ enum {
 typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
-  uint8_t hinted; /* of `hint` was asked for: TSL__HINTED_... */
+  uint8_t hinted; /* of `hint` was requested: TSL__HINTED_... */
   /* TSL__NEW_..., TSL__SAME_ITEM: a frame comes back here with something that must be new, or must
    * not: see runtime/position/distinct.h */
   uint8_t guarded;
@@ -136,7 +136,7 @@ typedef struct tsl__state_rec {
   /* TSL__WALKED_...: what walks of it are remembered in its own layer; under the lock, as the
    * next */
   uint8_t walked;
-  /* it was asked what it means, which cannot be said (runtime/walk/shared_walks.c) */
+  /* its meaning was looked up, and there is none (runtime/walk/shared_walks.c) */
   bool meaningless;
   /* not 0, of a loop: at most so many characters of run_class, and then run_then */
   uint16_t run;
@@ -212,7 +212,7 @@ typedef struct tsl__ranges {
 tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ranges,
                            const tsl__edge *edges, uint32_t edge_count,
                            const tsl__token_edge *token_edges, uint32_t token_edge_count);
-/* The hint of an expanded state, made when it is first asked for; NULL: there is none. Needs the
+/* The hint of an expanded state, made when it is first requested; NULL: there is none. Needs the
  * lock. The form alone is base, except, like and low, with what belongs to them. */
 const tsl__hint *tsl__state_form(tsl__space *space, const tsl__state_rec *r);
 const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r);

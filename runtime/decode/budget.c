@@ -61,17 +61,17 @@ void tsl_budget_free(tsl_budget *b) {
 /* A matcher as the budget asks about it: plans are numbers of positions in the tables of one
  * generation (runtime/matcher/generation.h), and a matcher may have moved on to newer ones. Then
  * its position, and the one before, are carried back to where the plans are. */
-typedef struct asked {
+typedef struct question {
   tsl_matcher there;
   tsl__stack before;
-} asked;
+} question;
 
 static bool ours(const tsl_budget *b, const tsl_matcher *m) {
   return b && m && b->planner.grammar->whole == m->grammar->whole;
 }
 
 /* Needs the lock. */
-static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, asked *a) {
+static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, question *a) {
   tsl_grammar *g = b->planner.grammar;
   tsl__carry c = {.to = g->space, .from = m->space, .most = SIZE_MAX};
   bool moved = m->history_n != 0;
@@ -88,7 +88,7 @@ static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, asked *a
 }
 
 /* *m becomes the matcher to ask about. */
-static tsl_status ask_about(const tsl_budget *b, const tsl_matcher **m, asked *a) {
+static tsl_status ask_about(const tsl_budget *b, const tsl_matcher **m, question *a) {
   if (b->planner.grammar == (*m)->grammar) return TSL_OK;
   tsl__grammar_lock(b->planner.grammar);
   tsl_status status = carry_back(b, *m, a), failed = tsl__grammar_unlock(b->planner.grammar);
@@ -137,7 +137,7 @@ tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_to
                      "a budget where uniqueItems stands under a negation");
   if (m->terminated) return TSL_OK;
   bool proven;
-  asked a;
+  question a;
   begin_anew(b, m);
   tsl_status asking = ask_about(b, &m, &a);
   if (asking != TSL_OK) return tsl__fail(error, asking, "%s", tsl_status_name(asking));
@@ -156,7 +156,7 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   if (!ours(b, m) || !count || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
   *count = 0;
   if (m->terminated) return TSL_OK;
-  asked a;
+  question a;
   tsl_status asking = ask_about(b, &m, &a);
   if (asking != TSL_OK) return asking;
   tsl__space *space = tsl__grammar_lock(m->grammar);
@@ -231,11 +231,11 @@ typedef struct restriction {
   tsl__stack at;
   uint64_t left;
   uint32_t *mask;
-  uint32_t worst;          /* tokens, the one taken included */
+  uint32_t worst;          /* tokens, the accepted one included */
   tsl__plan_naming naming; /* at `at` */
   tsl__name_list names;    /* of the plan that is looked at */
   TSL__VEC(rival) rivals;
-  tsl__stack last; /* the landing that was asked about last, and the answers */
+  tsl__stack last; /* the landing that was looked at last, and the answers */
   tsl__later_names last_names;
   bool last_fits, last_repeats;
 } restriction;
@@ -260,7 +260,7 @@ static bool fits(restriction *r, tsl__stack to) {
 }
 
 /* Names that the plan of a landing has later on, which a token may have spelled: then what it leads
- * to is asked for itself (plan.h). */
+ * to is looked up itself (plan.h). */
 static tsl__later_names later_names(restriction *r, tsl__stack to) {
   tsl__planner *p = &r->budget->planner;
   const tsl__space *space = p->grammar->space;
@@ -346,7 +346,7 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   if (m->terminated) return TSL_REJECTED;
   if (tsl_vocab_is_eog(v, token)) return tsl_matcher_is_complete(m) ? TSL_OK : TSL_REJECTED;
   tsl__stack to = 0;
-  asked a;
+  question a;
   tsl_status asking = ask_about(b, &m, &a);
   if (asking != TSL_OK) return asking;
   uint32_t counted = m->counted;
@@ -372,7 +372,7 @@ static bool restrict_landing(void *ctx, tsl__stack to, const tsl_token *tokens, 
     r->last_fits = fits(r, to);
     r->last_names = r->last_fits ? later_names(r, to) : TSL__NAMES_UNKNOWN;
     r->last_repeats = r->last_fits && !unrivalled(r, to);
-    /* the names are asked about once for each token */
+    /* the names are looked up once for each token */
     r->last = r->last_names == TSL__NAMES_SOME ? 0 : to;
   }
   for (size_t i = 0; i < n && (r->last_names != TSL__NAMES_NONE || r->last_repeats); i++)
@@ -427,7 +427,7 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
     return TSL_OK;
   }
   const tsl__mask_rec *plain;
-  asked a;
+  question a;
   tsl_status status = ask_about(b, &m, &a);
   if (status == TSL_OK) status = tsl__grammar_mask(m->grammar, m->at, &plain);
   if (status != TSL_OK) return status;
@@ -466,7 +466,7 @@ tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t le
                                 float bias, float *logits) {
   if (!ours(b, m) || !logits || !(bias >= -FLT_MAX && bias <= FLT_MAX)) return TSL_ERR_ARGUMENT;
   if (m->terminated || left > soft || left == 0) return TSL_OK;
-  asked a;
+  question a;
   tsl_status asking = ask_about(b, &m, &a);
   if (asking != TSL_OK) return asking;
   const tsl_vocab *v = m->grammar->vocab;

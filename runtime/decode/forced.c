@@ -6,7 +6,7 @@
  *           `name`. From such a prefix models go on badly.
  * Idea      Encode the last tokens' text together with the forced bytes. From the last boundary of
  *           the tail's tokens that is a boundary of that encoding too, its tokens are the drafts;
- *           the tail's tokens after that boundary are to be taken back. At the end, tokens that a
+ *           the tail's tokens after that boundary are to be rolled back. At the end, tokens that a
  *           longer one could replace once the next byte is known are left out: those that reach
  *           into a suffix which is the beginning of a token that goes on with a byte that may come.
  * Example   tail `{"`, `na`; forced `me":`. Canonical: `{"`, `name`, `":`. The boundary after `{"`
@@ -57,7 +57,7 @@ static tsl_status read_forced(forced *f) {
   return status;
 }
 
-/* Where in the text a token might begin that goes on beyond its end: the first such place, or the
+/* Where in the text a token might begin that goes on past its end: the first such place, or the
  * end. */
 static tsl_status open_suffix(const forced *f, size_t *begin) {
   tsl_grammar *g = f->m->grammar;
@@ -135,7 +135,7 @@ static tsl_status draft(forced *f, const tsl_token *tail, size_t count, size_t *
   return status;
 }
 
-/* May these tokens be taken in place of the last `back` ones? Not where one of those was taken by
+/* May these tokens be used in place of the last `back` ones? Not where one of those was read by
  * its name, or they are too many for what counts its tokens. */
 static tsl_status may_replace(const tsl_matcher *m, size_t back, const tsl_token *tokens,
                               size_t count, bool *fine) {

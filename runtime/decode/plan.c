@@ -159,7 +159,7 @@ static bool rivalled(const tsl__planner *p, tsl__stack at) {
          tsl__distinct_blank(tsl__plan_space(p), at) == at;
 }
 
-/* Is a byte of white space between values asked for, as a line break before a closing bracket is?
+/* Is a byte of white space between values required, as a line break before a closing bracket is?
  * Then fewer bytes are missing after it. */
 static bool asks_for(tsl__space *space, tsl__stack plain, uint8_t byte) {
   tsl__stack to = tsl__stack_byte(space, plain, byte);
@@ -184,7 +184,7 @@ static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl
 
 /* A byte after which fewer are missing. Where some items must be repeated the bound does not know
  * that one which is about to begin cannot be one of the earlier ones and cheap at once. It does
- * when that one has begun: where no byte leaves fewer, one that leaves the least is taken, more or
+ * when that one has begun: where no byte leaves fewer, one that leaves the least is chosen, more or
  * not. */
 static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
   tsl__space *space = tsl__plan_space(p);
@@ -493,7 +493,7 @@ void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
   tsl__vec_free(&p->alloc, &way);
 }
 
-/* Where tokens can be taken by their names, a token may lead to more than its spelling does: such a
+/* Where tokens can be accepted by their names, a token may lead to more than its spelling does: such a
  * position has at least the ways of the one in the plan. */
 static void follow_names(tsl__planner *p, tsl__plan *plan) {
   if (!tsl__plan_space(p)->names_tokens) return;
@@ -521,7 +521,7 @@ const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at) {
   tsl__plan *plan = tsl__plan_fine(p) ? entry(p, at) : NULL;
   if (plan && plan->tokens == TSL__PLAN_NONE) {
     search_tokens(p, at, TSL__PLAN_NONE - 1);
-    /* what was cut short is begun anew when it is asked for again */
+    /* what was cut short is begun anew when it is requested again */
     if (tsl__plan_fine(p)) plan->searched = true;
   }
   if (plan && tsl__plan_fine(p)) follow(p, plan);

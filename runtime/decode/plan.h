@@ -13,7 +13,7 @@
  *           grammar.
  * Forget    Where names or items must differ, every text is a position of its own. Landings forget
  *           what is under way and new, so that tokens share a plan; a token that this plan might
- *           repeat is asked for itself. See below, and plan_items.c.
+ *           repeat is looked up itself. See below, and plan_items.c.
  * Example   After `{"a": 4`: missing 1, `}` leaves 0 missing. Plan: `}`, one token. After `{"a": `
  *           : `0`, `}`; the token `0}` would make it one.
  * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them; where
@@ -55,7 +55,7 @@ typedef struct tsl__plan {
   uint8_t names;  /* tsl__later_names */
   bool ends_name; /* `byte` ends one; known where `names` is */
   bool searched;  /* over tokens, for want of a way in bytes */
-  /* it is not known where its tokens lead by their names: that was not asked yet, or a failure came
+  /* it is not known where its tokens lead by their names: that was not looked up yet, or a failure came
    * between */
   bool unfollowed;
 } tsl__plan;
@@ -96,7 +96,7 @@ typedef struct tsl__planner {
   tsl__pool plans;
   tsl__index index;
   uint32_t rises; /* of the plan that is being made: bytes after which no fewer were missing */
-  /* TSL__BYTE_ROWS, each where the number of its position has it; NULL: none were asked for */
+  /* TSL__BYTE_ROWS, each where the number of its position has it; NULL: none were requested */
   tsl__byte_row *rows;
   bool exactly; /* landings forget no items */
   tsl__pool laters;

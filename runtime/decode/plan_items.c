@@ -8,7 +8,7 @@
  *           from all of that. But the plan may have further items, and one of them may be what was
  *           forgotten. These are gathered once for a plan, with all their spellings; what the text
  *           has of the item is run against them, and then the token: mostly they differ at once,
- *           for all tokens. A token for which they do not is asked for itself.
+ *           for all tokens. A token for which they do not is looked up itself.
  * Example   ["red","gr under minItems 3: all tokens of letters lead to one position, whose plan is
  *           `",""]`. The item begins with gr: it is not the empty string, whichever token comes.
  *           Right after the quote it could be: then the tokens are tried against `""`, and those of

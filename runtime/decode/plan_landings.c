@@ -97,7 +97,7 @@ bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, v
     }
     if (s.node && node->begin < node->own_end)
       more = visit(ctx, s.at, trie->order + node->begin, node->own_end - node->begin);
-    /* what was visited may have asked for others */
+    /* what was visited may have requested others */
     row = node->children && more && tsl__plan_fine(p) ? row_of(p, &s) : NULL;
     for (uint32_t c = node->first_child;
          row && c < node->first_child + node->children && tsl__plan_fine(p); c++) {

@@ -1,6 +1,6 @@
 /* score.c - the probabilities of all texts that a grammar has.
  *
- * Problem   Asked "yes or no", a sampled answer says nothing about how sure the model is; and masks
+ * Problem   To the question "yes or no" a sampled answer says nothing about how sure the model is; and masks
  *           distort it: P(yes) under a mask is that of the first token, whatever follows.
  * Idea      List the texts (outputs.h). Their tokens make a tree: ask the model once for each
  *           prefix, add up log-probabilities along the ways, end-of-generation tokens included. The
@@ -8,7 +8,7 @@
  *           may be 2^(n-1) many ways, so prefixes are looked at best first: what is left when the
  *           limit is reached is the least probable, and its sum bounds the error.
  * Example   Texts `no`, `nope`; tokens n, o, no, pe, nope. All tokenisations: n|o, no, n|o|pe,
- *           no|pe, nope: prefixes (), n, no, n o, no pe, n o pe, nope are asked for.
+ *           no|pe, nope: prefixes (), n, no, n o, no pe, n o pe, nope are requested.
  * Cost      One row of the model per distinct prefix; a log-sum over the vocabulary for each.
  * Tested by tests/decode/test_align.c
  *
@@ -58,7 +58,7 @@ typedef struct search {
   uint32_t *batch;
   tsl_prefix *requested;
   float *rows;
-  uint32_t rows_asked;
+  uint32_t rows_requested;
 } search;
 
 /* ---- the queue: most probable first ---------------------------------------------------------- */
@@ -190,10 +190,10 @@ static tsl_status run(search *s) {
   size_t width = s->vocab->logits_width;
   spells todo = {0};
   tsl_status status = push(s, (prefix){.hi = (uint32_t)s->s->outputs.list.n});
-  while (status == TSL_OK && s->queue.n && s->rows_asked < s->o.max_prefixes) {
+  while (status == TSL_OK && s->queue.n && s->rows_requested < s->o.max_prefixes) {
     uint32_t n = 0;
-    while (n < s->o.batch && s->queue.n && s->rows_asked < s->o.max_prefixes)
-      s->batch[n++] = tsl__heap_pop(&s->queue, before, s), s->rows_asked++;
+    while (n < s->o.batch && s->queue.n && s->rows_requested < s->o.max_prefixes)
+      s->batch[n++] = tsl__heap_pop(&s->queue, before, s), s->rows_requested++;
     status = spell_batch(s, n);
     if (status == TSL_OK) status = s->model(s->ctx, s->requested, n, s->rows);
     for (uint32_t i = 0; i < n && status == TSL_OK; i++) {
@@ -321,7 +321,7 @@ static tsl_status score(search *s, tsl_error *error) {
   if (status != TSL_OK) return status;
   status = run(s);
   if (status != TSL_OK)
-    return tsl__fail(error, status, "%s, while the model was asked", tsl_status_name(status));
+    return tsl__fail(error, status, "%s, while the model ran", tsl_status_name(status));
   if (s->spellings && s->queue.n)
     return tsl__fail(error, TSL_ERR_LIMIT,
                      "max_prefixes: the canonical tokenisations have more prefixes than %u",

@@ -3,7 +3,7 @@
  */
 #include "runtime/masks/borrow.h"
 
-#define PATCHES_MAX 2048u /* of two masks together: beyond, copying is faster */
+#define PATCHES_MAX 2048u /* of two masks together: past, copying is faster */
 
 static size_t bytes_of(const tsl__space *space) {
   return tsl_vocab_mask_words(space->vocab) * sizeof(uint32_t);
@@ -81,7 +81,7 @@ static const uint32_t *make_row(tsl__space *space, pthread_mutex_t *lock, tsl__m
   return none;
 }
 
-/* The row of a mask, made the second time that it is asked for; NULL: it has none. */
+/* The row of a mask, made the second time that it is requested; NULL: it has none. */
 static const uint32_t *row_of(const tsl__space *layer, pthread_mutex_t *lock,
                               const tsl__mask_rec *mask) {
   tsl__space *space = (tsl__space *)(uintptr_t)layer;

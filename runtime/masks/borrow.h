@@ -6,7 +6,7 @@
  *           its own. A mask that is lent again is written out for good, with the grammar, for all
  *           matchers: a row. There are so many rows and no more; later masks are rewritten as said.
  * Threads   A row is made by whoever asks and published by a compare and exchange; nobody waits.
- *           Where the tables are locked, what they hold cannot be told: the row is made another
+ *           Where the tables are locked, what they hold cannot be known: the row is made another
  *           time. Rows are freed with the grammar.
  * Cost      A row: a load. Else a nanosecond or two for each patch; a copy of the bitset (0.2 µs
  *           for 128,256 tokens) where no such mask is kept.

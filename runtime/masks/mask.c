@@ -38,7 +38,7 @@ void tsl__gather_free(tsl__space *space, tsl__gather *g) {
   tsl__vec_free(&space->alloc, &g->plus);
 }
 
-/* tokens that there is room for beyond those that come: more follow mostly, and a list that grows
+/* tokens that there is room for past those that come: more follow mostly, and a list that grows
  * little by little is moved each time */
 #define PLUS_SPARE 64u
 
@@ -54,7 +54,7 @@ static bool list_tokens(tsl__space *space, tsl__gather *g, const tsl_token *toke
   return true;
 }
 
-/* Tokens that were taken out of one side come back if the other side has them. */
+/* Tokens that were removed from one side come back if the other side has them. */
 static void keep_missing(tsl__gather *g, size_t from, const uint32_t *bits) {
   size_t out = from;
   for (size_t i = from; i < g->minus.n; i++)
@@ -475,7 +475,7 @@ static inline void list_parts(const tsl__gather *g, tsl__union *u) {
   for (size_t k = 0; k < g->plus.n; k++) {
     uint32_t part = TSL__UNION_TOKEN | g->plus.at[k];
     size_t i = g->mask_count + k;
-    /* not beyond a mask, which is less */
+    /* not past a mask, which is less */
     for (; u->parts[i - 1] > part; i--) u->parts[i] = u->parts[i - 1];
     u->parts[i] = part;
   }

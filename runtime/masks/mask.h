@@ -3,7 +3,7 @@
  * Problem   A mask of 128,256 tokens is 16 KB; nearly all states differ from a few common masks by
  *           some tokens.
  * Idea      A mask is (B₁ ∪ B₂ ∪ … − minus) ∪ plus: numbers of shared bitsets and two short sorted
- *           lists. Writing one out is a copy, a few ors, and a few single bits. Beyond PATCH_MAX
+ *           lists. Writing one out is a copy, a few ors, and a few single bits. Past PATCH_MAX
  *           tokens in the lists it becomes a bitset of its own. A list is kept in stretches of
  *           65,536 tokens, so that a token takes 16 bits. A position's mask is seldom had by
  *           another but by one that is made of the same masks: it is joined, their lists one behind
@@ -34,15 +34,15 @@ typedef struct tsl__mask_rec {
   uint8_t minus_count, base_count;
   /* times it was written out to be lent, as far as that counts (borrow.h) */
   atomic_ushort lent;
-  /* the other grammars were asked for its row; that is one of theirs
+  /* the other grammars were searched for its row; that is one of theirs
    * (runtime/walk/shared_walks.h) */
-  bool asked : 1, shared : 1;
+  bool requested : 1, shared : 1;
   /* `plus` is in no order, and may hold doubles and what a base has, or `minus`; what it holds is
    * allowed */
   bool joined : 1;
   tsl__mask number;
   _Atomic(uint32_t *) row;    /* written out for good; NULL: not yet */
-  _Atomic(uint64_t) identity; /* XXH3-64 of the words, once asked for (0: not yet) */
+  _Atomic(uint64_t) identity; /* XXH3-64 of the words, once requested (0: not yet) */
 } tsl__mask_rec;
 
 /* Some of a mask's tokens, sorted: of each stretch up to the last one's how many there are, and
@@ -151,7 +151,7 @@ bool tsl__mask_has(const tsl__space *space, tsl__mask m, tsl_token token);
  * vocabulary share, is found or made. Failures are sticky. */
 static inline void tsl__mask_share(tsl__space *space, tsl__mask mask) {
   const tsl__mask_rec *m = tsl__mask_at(space, mask);
-  if (!m->asked && (m->base_count > 1 || m->minus_count + m->plus_count >= TSL__ROW_PATCHES))
+  if (!m->requested && (m->base_count > 1 || m->minus_count + m->plus_count >= TSL__ROW_PATCHES))
     space->layer->shared_row(space, mask, m);
 }
 

@@ -1,4 +1,4 @@
-/* union_memo.c - see united.h.
+/* union_memo.c - see union_memo.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/masks/union_memo.h"
@@ -21,7 +21,7 @@ static bool is_same(const tsl__union *a, const tsl__union *b) {
 }
 
 /* Where it lies, or would. */
-static tsl__union *laid_slot(const tsl__frozen *t, const tsl__union *u, uint64_t hash) {
+static tsl__union *frozen_slot(const tsl__frozen *t, const tsl__union *u, uint64_t hash) {
   for (uint64_t i = hash;; i++) {
     tsl__union *at = &((slot *)t->at)[i & t->last].u;
     if (!at->parts[0] || is_same(at, u)) return at;
@@ -29,7 +29,7 @@ static tsl__union *laid_slot(const tsl__frozen *t, const tsl__union *u, uint64_t
 }
 
 static tsl__mask find_in(const tsl__space *layer, const tsl__union *u, uint64_t hash) {
-  if (layer->frozen_unions) return laid_slot(layer->frozen_unions, u, hash)->all;
+  if (layer->frozen_unions) return frozen_slot(layer->frozen_unions, u, hash)->all;
   tsl__index_iter it = tsl__index_first(&layer->unions.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__union *known =
@@ -65,7 +65,7 @@ bool tsl__union_freeze(tsl__space *space) {
   if (!t) return tsl__space_no_memory(space);
   for (uint32_t i = 1; i < space->unions.pool.n; i++) {
     const tsl__union *u = tsl__pool_at(&space->unions.pool, i);
-    *laid_slot(t, u, hash_of(u)) = *u;
+    *frozen_slot(t, u, hash_of(u)) = *u;
   }
   tsl__index_free(&space->unions.index, &space->alloc);
   space->frozen_unions = t;

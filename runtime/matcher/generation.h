@@ -1,7 +1,7 @@
 /* generation.h - tables that texts have filled give way to new ones, while texts go on.
  *
  * Problem   A space (runtime/automaton/space.h) only grows: readers hold no lock, so nothing in it
- *           can be taken away. Each text leaves positions, names and items there. One tenant's
+ *           can be removed. Each text leaves positions, names and items there. One tenant's
  *           texts would fill the tables that all others use, and a server that runs for long would
  *           fill them by itself.
  * Idea      What texts leave is a cache. It has a share of memory. When a space has used its share

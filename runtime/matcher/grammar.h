@@ -52,7 +52,7 @@ struct tsl_grammar {
   tsl_allocator alloc;
   tsl__tables *tables;
   atomic_uint references;
-  _Atomic(const char *) report; /* NULL: not asked for yet */
+  _Atomic(const char *) report; /* NULL: not requested yet */
   size_t report_size;           /* bytes of it that are the grammar's own */
   /* makes the report, under the lock; NULL when out of memory. It belongs to the expressions */
   const char *(*describe)(void *described);

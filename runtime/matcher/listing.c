@@ -85,7 +85,7 @@ static bool add_calls(const tsl_allocator *a, const tsl__state_rec *r, edges *li
   return true;
 }
 
-static bool tell_state(tsl__space *space, tsl__state i, edges *list, tsl_state_sink sink,
+static bool list_state(tsl__space *space, tsl__state i, edges *list, tsl_state_sink sink,
                        void *ctx) {
   char expression[EXPRESSION_MAX];
   const tsl__state_rec *r = tsl__state_at(space, i);
@@ -104,7 +104,7 @@ tsl_status tsl_grammar_states(const tsl_grammar *grammar, tsl_state_sink sink, v
   edges list = {0};
   for (tsl__state i = space->states.first ? space->states.first : 1;
        i < tsl__space_count(space, states) && space->status == TSL_OK; i++)
-    if (!tell_state(space, i, &list, sink, ctx)) tsl__space_no_memory(space);
+    if (!list_state(space, i, &list, sink, ctx)) tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &list);
   return give_lock(grammar);
 }
@@ -260,7 +260,7 @@ static void find_below(lister *l, tsl__stack tail) {
   }
 }
 
-static void tell_frame(lister *l, const tsl_grammar *g, uint32_t i, tsl_frame_sink sink,
+static void list_frame(lister *l, const tsl_grammar *g, uint32_t i, tsl_frame_sink sink,
                        void *ctx) {
   char expression[EXPRESSION_MAX], rule[RULE_MAX];
   const tsl__cell c = l->cells.at[i];
@@ -302,7 +302,7 @@ tsl_status tsl_matcher_frames(const tsl_matcher *matcher, uint32_t max, tsl_fram
   if (!matcher->terminated) find_cells(&l, matcher->at);
   find_calls(&l);
   uint32_t count = max && max < l.cells.n ? max : (uint32_t)l.cells.n;
-  for (uint32_t i = 0; i < count && l.space->status == TSL_OK; i++) tell_frame(&l, g, i, sink, ctx);
+  for (uint32_t i = 0; i < count && l.space->status == TSL_OK; i++) list_frame(&l, g, i, sink, ctx);
   if (l.space->status == TSL_OK) *total = (uint32_t)l.cells.n;
   lister_free(&l);
   return give_lock(g);

@@ -1,7 +1,7 @@
 /* matcher.c - one generation in progress: a position in the grammar's tables, and the positions
  * before it.
  *
- * The position is a number (runtime/position/stacks.h). What is asked of it was usually asked
+ * The position is a number (runtime/position/stacks.h). What is looked up of it was usually looked up
  * before, by this sequence or another one: then the answer is read without a lock. Otherwise the
  * matcher takes the grammar's lock, and the tables grow. When they have grown enough, it moves over
  * to newer ones (generation.h): calls that may add to tables look for that first.
@@ -115,7 +115,7 @@ static inline bool history_room(tsl_matcher *m) { return TSL__LIKELY(has_room(m)
 
 _Static_assert((TSL_MAX_ROLLBACK & (TSL_MAX_ROLLBACK - 1)) == 0, "capacities are powers of two");
 
-/* The position goes into the history; history_room was asked. */
+/* The position goes into the history; history_room was called. */
 static inline void note_position(tsl_matcher *m) {
   uint32_t next = m->history_next;
   m->history[next] = m->at;
@@ -123,7 +123,7 @@ static inline void note_position(tsl_matcher *m) {
   m->history_n += m->history_n < m->history_cap;
 }
 
-/* Move on; the same was asked. */
+/* Move on; history_room was called. */
 static inline void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
   if (m->counted_history) m->counted_history[m->history_next] = m->counted;
   note_position(m);
@@ -281,7 +281,7 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, t
   return TSL_OK;
 }
 
-/* A token that is not the first which was asked for, where some leave the frame as it is. */
+/* A token that is not the first which was requested, where some leave the frame as it is. */
 static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_token token) {
   bool plain = token < m->vocab->size && !m->terminated && !m->has_quotas && has_room(m);
   if (!m->kept) m->keeps = *tsl__stack_self(m->space, m->record), m->kept = true;
@@ -290,7 +290,7 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_to
   return TSL_OK;
 }
 
-/* The first token that was asked for here is known to end nothing, and where it leads is noted with
+/* The first token that was requested here is known to end nothing, and where it leads is noted with
  * the position: no more than that is looked at. */
 TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   /* fetched while the token is looked up: they say where the next record is */
@@ -305,7 +305,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   }
   note_position(m); /* nothing is counted */
   tsl__matcher_stand(m, to);
-  TSL__PREFETCH(m->record); /* its mask is asked for next */
+  TSL__PREFETCH(m->record); /* its mask is requested next */
   return TSL_OK;
 }
 
@@ -383,12 +383,12 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
 bool tsl_matcher_is_complete(const tsl_matcher *m) { return m->record->complete; }
 bool tsl_matcher_is_terminated(const tsl_matcher *m) { return m->terminated; }
 
-/* A way along forced bytes. Where one token alone may be taken by its name as well, what it spells
+/* A way along forced bytes. Where one token alone may be accepted by its name as well, what it spells
  * must be what comes, and must lead to where the token does. */
 typedef struct forced_way {
   tsl__space *space;
   tsl__stack at;
-  bool spells_names;   /* else the way is over where a token may be taken by its name */
+  bool spells_names;   /* else the way is over where a token may be accepted by its name */
   tsl_token named;     /* the one that is being spelled; TSL_NO_TOKEN: none */
   tsl__stack named_to; /* where it leads */
   uint32_t spelled;    /* bytes of it */

@@ -47,7 +47,7 @@ struct tsl_matcher {
   /* of `at`: both change together (tsl__matcher_stand). What each step asks comes first: where the
    * caches are empty, each pointer on the way to it costs as much as a warm mask */
   const tsl__stack_rec *record;
-  const tsl__mask_rec *mask; /* the position's; NULL: not asked for yet */
+  const tsl__mask_rec *mask; /* the position's; NULL: not requested yet */
   const tsl__space *space;   /* the grammar's tables */
   const tsl_vocab *vocab;
   tsl__stack at;
@@ -95,7 +95,7 @@ tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token 
 tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, const tsl__mask_rec **mask);
 /* The same of a matcher: NULL where its tables have none that is the same. */
 tsl_status tsl__matcher_mask(tsl_matcher *m, const tsl__mask_rec **mask);
-/* tsl_matcher_forced_bytes; where no names are spelled, only as far as no token may be taken by its
+/* tsl_matcher_forced_bytes; where no names are spelled, only as far as no token may be read by its
  * name. */
 tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity,
                                size_t *length);

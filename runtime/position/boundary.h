@@ -86,7 +86,7 @@ typedef struct tsl__boundary {
 } tsl__boundary;
 
 /* What the vocabulary has for all, from the layer that has it; NULL on failure (sticky). Without
- * the lock: NULL where it was not asked for yet. */
+ * the lock: NULL where it was not requested yet. */
 const tsl__boundary *tsl__boundary_of(tsl__space *space);
 static inline const tsl__boundary *tsl__boundary_known(const tsl__space *space) {
   return space->parent ? space->parent->boundary

@@ -391,7 +391,7 @@ void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
     r->step.repeats_after |= TSL__NEW_NAME;
 }
 
-/* The byte has been read by the frames, if they were asked. */
+/* The byte has been read by the frames, if they were needed. */
 bool tsl__run_note(tsl__space *space, tsl__run *r, uint8_t byte) {
   r->step.begun &= space->watches;
   scan(space, r, byte);

@@ -218,7 +218,7 @@ static bool leads_dropping(tsl__space *space, trials *t, tsl_token token, bool *
                ((!r->fresh && !r->denies.n) || tsl__run_unbounded(space, r));
   if (!accepted || *unbounded) return accepted;
   if (r->fresh) return tsl__run_leads(space, r, t->at, token);
-  /* else what comes is asked of the run where it is: see `settled` */
+  /* else what comes is looked up in the run where it is: see `settled` */
   bool escaped = t->distinct->n && r->escaped;
   if (escaped && feeds_line(space, r)) return true;
   if (escaped && !tsl__run_token(space, r, t->at, token)) return false;
@@ -233,7 +233,7 @@ static bool settled(tsl__space *space, const trials *t) {
          tsl__run_strings_on(space, t->run) || tsl__run_unbounded(space, t->run);
 }
 
-/* As `leads`; asked once of tokens that differ in white space alone. `one`: it begins one item at
+/* As `leads`; once for tokens that differ in white space alone. `one`: it begins one item at
  * most. */
 static bool leads_as_others(tsl__space *space, trials *t, tsl_token token, bool one) {
   const tsl_vocab *v = space->vocab;
@@ -525,7 +525,7 @@ static bool stays(const tsl__space *space, tsl_token token) {
 }
 
 /* Is it a token of the plain mask that means something here? */
-static bool is_asked(tsl__space *space, const trials *t, tsl_token token) {
+static bool needs_trial(tsl__space *space, const trials *t, tsl_token token) {
   return tsl__probed_has(space, t->plain, token) &&
          !(t->distinct->in_string && stays(space, token)) && !tsl_vocab_is_eog(space->vocab, token);
 }
@@ -535,7 +535,8 @@ static void try_boundary(tsl__space *space, trials *t, const tsl__passings *list
   if (list->n > TSL__PROBED_MANY) (void)tsl__probed_write(space, t->plain);
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i].token;
-    if (kind_is_fine(t, list->at[i].kind) || !is_asked(space, t, token) || denied(space, t, token))
+    if (kind_is_fine(t, list->at[i].kind) || !needs_trial(space, t, token) ||
+        denied(space, t, token))
       continue;
     if (!leads_somewhere(space, t, token, list->at[i].kind)) take_out(space, t, token);
   }
@@ -551,7 +552,7 @@ static void try_ends(tsl__space *space, trials *t) {
     return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
     tsl_token token = list->at[i];
-    if (is_asked(space, t, token) && !leads_as_others(space, t, token, false))
+    if (needs_trial(space, t, token) && !leads_as_others(space, t, token, false))
       take_out(space, t, token);
   }
 }
@@ -597,9 +598,9 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probe
               .ahead = ahead};
   tsl__stack found = 0;
   /* else each is tried with the items that were read */
-  bool told = !(space->watches & TSL__SAME_ITEM);
+  bool known = !(space->watches & TSL__SAME_ITEM);
   uint32_t shape =
-      told && p->distinct && list != &c->whole ? tsl__distinct_shape(space, p->distinct) : 0;
+      known && p->distinct && list != &c->whole ? tsl__distinct_shape(space, p->distinct) : 0;
   bool unbounded = shape && tsl__move_find(space, p->plain, tsl__key_unbounded(shape), &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);

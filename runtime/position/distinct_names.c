@@ -47,7 +47,7 @@ typedef struct descent {
   tsl__probed_mask *plain;
   tsl__tokens *gone;
   uint32_t seen_names;
-  /* names are constrained: those with some beginning may be used up, else it is only asked where
+  /* names are constrained: those with some beginning may be used up, else it is only looked up where
    * one is closed, and by no speller */
   bool few;
   const tsl__seen_names *group;
@@ -130,17 +130,17 @@ static bool spell(tsl__space *space, speller *s, uint8_t byte) {
 }
 
 /* Does a token of the plain mask that ends no name lead somewhere? Mostly what it begins, or goes
- * on with, can become any number of names, which are then asked of no more. */
+ * on with, can become any number of names, which are then looked up no more. */
 static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
   const tsl__with_distinct *p = tsl__with_distinct_at(space, d->at);
   tsl__run *r = d->run;
   uint32_t found;
   tsl__move_key by = tsl__key_leads(t);
-  bool asked = p->distinct && !(space->watches & TSL__NEW_ITEM) &&
+  bool noted = p->distinct && !(space->watches & TSL__NEW_ITEM) &&
                !tsl__distinct_at(space, p->distinct)->escaped;
-  if (asked && tsl__move_find(space, p->plain, by, &found)) return true;
+  if (noted && tsl__move_find(space, p->plain, by, &found)) return true;
   if (!tsl__run_token(space, r, d->at, t)) return false;
-  if (!asked || !r->in_name || !tsl__run_names_on(space, r, TSL__ENDLESS - 1))
+  if (!noted || !r->in_name || !tsl__run_names_on(space, r, TSL__ENDLESS - 1))
     return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
   tsl__move_add(space, p->plain, by, 1);
   return true;

@@ -12,7 +12,7 @@ typedef struct tsl__run {
   tsl__stepping step;
   uint32_t open, text;
   bool in_string, escaped, in_name; /* in_name: a name is under way that matters */
-  /* asked for before loading: what a comma ends is not kept, nor is what comes after it compared;
+  /* requested before loading: what a comma ends is not kept, nor is what comes after it compared;
    * `fresh` says where */
   bool drops_items;
   /* depth of the array whose item began after such a comma; 0: there was none */
@@ -21,7 +21,7 @@ typedef struct tsl__run {
   TSL__VEC(uint8_t) bytes; /* read since `text`, as far as anything is watched */
   uint32_t name_text;      /* the name under way: this and `name_bytes` */
   TSL__VEC(uint8_t) name_bytes;
-  tsl__spelling spelling; /* of that, when it was asked for */
+  tsl__spelling spelling; /* of that, when it was requested */
   TSL__VEC(uint8_t) raw;  /* a text put together */
   tsl__stepping deny;     /* for stepping them */
   struct tsl__run *next;  /* of those that are free */
@@ -70,7 +70,7 @@ bool tsl__run_load_distinct(tsl__space *space, tsl__run *r, const tsl__with_dist
 /* One byte; false: it is rejected. */
 bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte);
 /* Its parts: which repetitions end before the byte, and after it: before it is read. And once it
- * has been read by the frames, if they were asked. */
+ * has been read by the frames, if they were needed. */
 void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte);
 bool tsl__run_note(tsl__space *space, tsl__run *r, uint8_t byte);
 /* A token's bytes from a position; false if it is rejected (or on failure). */

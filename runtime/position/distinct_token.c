@@ -200,10 +200,10 @@ tsl__lead tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token toke
                               bool *keep) {
   tsl__run *r = tsl__run_take(space);
   if (!r) return tsl__lead_of(0, false);
-  bool told = begin_beside(space, r, from, token, s);
-  tsl__stack to = told ? tsl__run_position_of(space, r, tsl__step_collect(space, s)) : 0;
+  bool done = begin_beside(space, r, from, token, s);
+  tsl__stack to = done ? tsl__run_position_of(space, r, tsl__step_collect(space, s)) : 0;
   tsl__run_give(space, r);
-  if (!told && space->status == TSL_OK) return tsl__distinct_token(space, from, token, keep);
+  if (!done && space->status == TSL_OK) return tsl__distinct_token(space, from, token, keep);
   return tsl__lead_of(to, to != 0);
 }
 

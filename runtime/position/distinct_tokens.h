@@ -9,11 +9,11 @@
 #include "runtime/position/boundary.h"
 #include "runtime/position/distinct_run.h"
 
-/* A mask of which many tokens are asked. */
+/* A mask of which many tokens are looked up. */
 typedef struct tsl__probed_mask {
   tsl__mask mask;
-  uint32_t *bits; /* written out; NULL: it was not worth it yet */
-  uint32_t asked; /* tokens, before it was */
+  uint32_t *bits;  /* written out; NULL: it was not worth it yet */
+  uint32_t probes; /* tokens, before it was */
 } tsl__probed_mask;
 
 #define TSL__PROBED_MANY 32u /* tokens from which that is worth it */
@@ -23,7 +23,7 @@ bool tsl__probed_write(tsl__space *space, tsl__probed_mask *m);
 
 /* Is the token in it? */
 static inline bool tsl__probed_has(tsl__space *space, tsl__probed_mask *m, tsl_token t) {
-  return m->bits || (m->asked++ >= TSL__PROBED_MANY && tsl__probed_write(space, m))
+  return m->bits || (m->probes++ >= TSL__PROBED_MANY && tsl__probed_write(space, m))
              ? tsl__mask_bit(m->bits, t)
              : tsl__mask_has(space, m->mask, t);
 }

@@ -1,6 +1,6 @@
 /* moves.h - what was found out about a position, kept in one table.
  *
- * Problem   "Where does token 917 lead from position 12?" is asked again by every sequence that
+ * Problem   "Where does token 917 lead from position 12?" is a question of every sequence that
  *           comes to position 12. So are a few other questions: how many bytes to the end, can a
  *           text end from here? Each needs a table from (position, question) to 32 bits.
  * Idea      One table for all questions. Its key is a position and a tsl__move_key: 32 bits whose

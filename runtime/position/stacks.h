@@ -45,7 +45,7 @@ tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte);
 /* The position after `n` bytes, 0 if they are rejected; *accepted is how many of them were not. */
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
                             size_t *accepted);
-/* The position after a whole token; 0 if it is rejected. Remembered. And the same for who asked
+/* The position after a whole token; 0 if it is rejected. Remembered. And the same for who looked up
  * tsl__stack_find_token already. */
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token);
 tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token);
@@ -54,7 +54,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at);
 /* The bytes that may come next. */
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
 /* Which tokens may be named there: none (TSL_NO_TOKEN), one alone, which is returned,
- * or several. Of a position whose next bytes were asked for. */
+ * or several. Of a position whose next bytes were requested. */
 #define TSL__SEVERAL_TOKENS (TSL_NO_TOKEN - 1)
 tsl_token tsl__stack_named(tsl__space *space, tsl__stack at);
 /* The fewest bytes to a complete text, saturating at UINT32_MAX. */
@@ -103,9 +103,9 @@ static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping 
   if (TSL__LIKELY(!s->watch)) return state;
   const tsl__state_rec *r = tsl__state_at(space, state);
   s->returned |= r->guarded;
-  uint8_t told = r->guarded & repeats;
-  if (TSL__UNLIKELY(told == TSL__SAME_ITEM)) return r->differs;
-  return told ? r->otherwise : state;
+  uint8_t guard = r->guarded & repeats;
+  if (TSL__UNLIKELY(guard == TSL__SAME_ITEM)) return r->differs;
+  return guard ? r->otherwise : state;
 }
 
 /* One with no frames, and its end. A few are kept with their lists for the next. */

@@ -205,7 +205,7 @@ tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
 /* ---- the next byte --------------------------------------------------------------------------- */
 
 /* The bytes that a frame can read: of ranges that wait each byte is tried, and so is each byte of a
- * name, asked for below. They are added to *ctx. */
+ * name, requested below. They are added to *ctx. */
 static void add_live(tsl__space *space, tsl__stepping *s, const tsl__state_rec *r, uint32_t count,
                      tsl__stack tail, void *ctx) {
   tsl__bytes *out = ctx;
@@ -361,12 +361,12 @@ static tsl__stack first_below(const tsl__space *space, tsl__stack at) {
   return named ? tsl__stack_cell(space, tsl__stack_at(space, c->tail), 0)->tail : c->tail;
 }
 
-/* frames between sets that are asked one after the other */
+/* frames between sets that are visited one after the other */
 #define SHORTEST_STRIDE (TSL__NESTED_MAX / 2)
 /* after so many it is looked whether the answer is known there */
 #define SHORTEST_LOOK 100u
 
-/* A stack that is deeper than calls may go is asked from below, a part at a time: what lies under
+/* A stack that is deeper than calls may go is visited from below, a part at a time: what lies under
  * each part is known then. */
 static void ask_below(tsl__space *space, tsl__stack at) {
   TSL__VEC(tsl__stack) marks = {0};

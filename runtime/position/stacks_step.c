@@ -180,7 +180,7 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   if (a == b) return a;
   if (tsl__move_union(space, low, high, &u)) return u;
   if (space->union_depth >= TSL__NESTED_MAX)
-    return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be united"), 0;
+    return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be merged"), 0;
   step s = tsl__step_new(space);
   space->union_depth++;
   for (int k = 0; k < 2; k++) {

@@ -114,7 +114,7 @@ static inline bool tsl__vocab_within(const tsl_vocab *v, tsl_token token, const 
 /* Is there such a token among these, which are in order, or, `others`, among all but these? */
 bool tsl__vocab_names_some(const tsl_vocab *v, const tsl_token *tokens, size_t n, bool others);
 
-/* XXH3-128 over what changes a mask, whatever encodes text. Hashed when it is first asked for: 0.1
+/* XXH3-128 over what changes a mask, whatever encodes text. Hashed when it is first requested: 0.1
  * ms for 128k tokens. */
 void tsl__vocab_tokens_identity(tsl_vocab *vocab, uint8_t out[16]);
 

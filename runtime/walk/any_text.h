@@ -1,4 +1,4 @@
-/* any_text.h - walks of JSON strings that hold any characters, as far as they can be taken from
+/* any_text.h - walks of JSON strings that hold any characters, as far as they can be read from
  * that of a string of nothing but these.
  *
  * Problem   Most strings with a length hold any characters, and most patterns begin or go on with
@@ -9,7 +9,7 @@
  *           string of so many characters to so many and no more is that string's walk, but for
  *           tokens with too many characters, and for those that close it too early. Endless: where
  *           any characters leave a string open for ever, all tokens live that leave that one open.
- *           Of those that close it the state is asked, along a table of them, unless more must
+ *           Those that close it are looked up in the state, along a table of them, unless more must
  *           still come than any of them has. What has one bound only, as it is but at the
  *           beginning of most strings, is walked with the tables; and with its opening quote, which
  *           few characters follow within a token, a string is mostly as one without a bound, or of
@@ -17,7 +17,7 @@
  *           layer has a state each.
  * Example   {"maxLength": 64}: no state but the first is made.
  * Cost      What is known with the tables a look-up; else about 2 µs, or 5 where the state is
- *           asked.
+ *           looked up.
  * Tested by tests/walk/test_any_text.c, tests/engine/test_oracle.c, tests/walk/test_near_limit.c
  *
  * SPDX-License-Identifier: Apache-2.0

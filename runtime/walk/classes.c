@@ -119,7 +119,7 @@ static bool make_having(tsl__space *base, tsl__lengths *l) {
   for (uint32_t i = 0; i < base->vocab->trie.order_count; i++)
     look_into(base->vocab, base->vocab->trie.order[i], text, having);
   for (unsigned c = 0; c < 128; c++) l->having[c] = having[c];
-  l->beyond = having[128];
+  l->past_ascii = having[128];
   return make_alike(base, l);
 }
 
@@ -229,12 +229,12 @@ tsl_status tsl__lengths_make(tsl__space *base) {
 /* Are all bytes below this node letters of the class? Where the class has all characters past
  * ASCII, only ASCII is looked at. */
 static bool all_below(const tsl__trie *trie, uint32_t n, const tsl__bytes *letters,
-                      const tsl__nonascii *wide) {
+                      const tsl__nonascii *nonascii) {
   const tsl__trie_node *node = &trie->nodes[n];
   if (node->below == UINT16_MAX) return node->children == 0;
   const tsl__bytes *below = &trie->sets[node->below];
   if ((below->w[0] & ~letters->w[0]) || (below->w[1] & ~letters->w[1])) return false;
-  return (!below->w[2] && !below->w[3]) || (wide && !tsl__nonascii_bit(wide->dirty, n));
+  return (!below->w[2] && !below->w[3]) || (nonascii && !tsl__nonascii_bit(nonascii->dirty, n));
 }
 
 /* The words of a mask that is one bitset and no more; NULL: it is another. */
@@ -245,12 +245,12 @@ static const uint32_t *only_bitset(const tsl__mask_rec *r) {
 /* Of the classes known by a bitset that have all the letters, and are not narrowed by others past
  * ASCII, that with the fewest more; NULL: there is none. */
 static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *letters,
-                                    uint32_t wide) {
+                                    uint32_t nonascii) {
   const tsl__class *best = NULL;
   unsigned least = UINT_MAX;
   for (uint32_t i = 0; i < tsl__space_count(space, classes); i++) {
     const tsl__class *c = tsl__space_at(space, classes, i);
-    if (c->node || c->limit != UINT32_MAX || (c->wide && c->wide != wide) ||
+    if (c->node || c->limit != UINT32_MAX || (c->nonascii && c->nonascii != nonascii) ||
         !tsl__bytes_within(letters, &c->letters))
       continue;
     unsigned more =
@@ -282,9 +282,9 @@ static void remove_having(const tsl__lengths *l, const tsl__bytes *letters, cons
 /* The same from the root, for large classes: all text, or what a larger class has, minus the tokens
  * that hold anything else. */
 static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
-                       const tsl__bytes *letters, uint32_t wide_number) {
-  const tsl__nonascii *wide = wide_number ? tsl__nonascii_at(space, wide_number) : NULL;
-  const tsl__class *wider = find_wider(space, letters, wide_number);
+                       const tsl__bytes *letters, uint32_t nonascii_number) {
+  const tsl__nonascii *nonascii = nonascii_number ? tsl__nonascii_at(space, nonascii_number) : NULL;
+  const tsl__class *wider = find_wider(space, letters, nonascii_number);
   const tsl__trie *trie = &space->vocab->trie;
   size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t number,
@@ -293,9 +293,10 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
   memcpy(bits, wider ? only_bitset(tsl__mask_at(space, wider->mask)) : l->text,
          words * sizeof *bits);
   remove_having(l, letters, wider ? &wider->letters : NULL, bits, words);
-  if (!letters->w[3] && (!wider || wider->letters.w[3])) tsl__mask_andnot(bits, l->beyond, words);
-  for (uint32_t w = 0; wide && w <= trie->node_count / 64; w++)
-    for (uint64_t exits = wide->exit[w]; exits; exits &= exits - 1) {
+  if (!letters->w[3] && (!wider || wider->letters.w[3]))
+    tsl__mask_andnot(bits, l->past_ascii, words);
+  for (uint32_t w = 0; nonascii && w <= trie->node_count / 64; w++)
+    for (uint64_t exits = nonascii->exit[w]; exits; exits &= exits - 1) {
       const tsl__trie_node *n = &trie->nodes[w * 64 + (uint32_t)__builtin_ctzll(exits)];
       for (uint32_t k = n->begin; k < n->end; k++) tsl__mask_bit_clear(bits, trie->order[k]);
     }
@@ -303,8 +304,8 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
 }
 
 static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
-                         uint32_t wide_number, uint32_t root) {
-  const tsl__nonascii *wide = wide_number ? tsl__nonascii_at(space, wide_number) : NULL;
+                         uint32_t nonascii_number, uint32_t root) {
+  const tsl__nonascii *nonascii = nonascii_number ? tsl__nonascii_at(space, nonascii_number) : NULL;
   const tsl__trie *trie = &space->vocab->trie;
   TSL__VEC(place) stack = {0};
   place start = {root, 0, 0x80, 0xBF};
@@ -317,9 +318,9 @@ static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *le
       const tsl__trie_node *child = &trie->nodes[c];
       place to;
       if (!step_utf8(&at, letters, child->byte, &to) ||
-          (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c)))
+          (nonascii && child->byte >= 0x80 && tsl__nonascii_bit(nonascii->exit, c)))
         continue;
-      bool sweep = to.missing == 0 && all_below(trie, c, letters, wide);
+      bool sweep = to.missing == 0 && all_below(trie, c, letters, nonascii);
       uint32_t end = sweep ? child->end : child->own_end;
       fine = tsl__gather_tokens(space, g, trie->order + child->begin, end - child->begin);
       to.node = c;
@@ -398,7 +399,7 @@ static bool has_words(const tsl__bytes *letters) {
          !letters->w[3];
 }
 
-/* Such a class below the space that texts begin with, which most tokens do: words are taken at
+/* Such a class below the space that texts begin with, which most tokens do: words are read at
  * once, what else there is along the table without them (linear_cover.h). */
 static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t,
                           const tsl__bytes *letters) {
@@ -416,20 +417,22 @@ static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *
 }
 
 static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
-                             uint32_t wide, uint32_t node) {
+                             uint32_t nonascii, uint32_t node) {
   const tsl__lengths *l = space->lengths  ? space->lengths
                           : space->parent ? space->parent->lengths
                                           : NULL;
   const tsl__linear *t = tsl__linear_table(space);
   unsigned ascii = tsl__ones(letters->w[0]) + tsl__ones(letters->w[1]);
-  if (!l || ascii < LARGE_CLASS) return gather_class(space, g, letters, wide, node);
-  if (node == 0) return gather_all(space, g, l, letters, wide);
-  if (t && t->rest && t->space && node == t->nodes[t->space].node && has_words(letters) && !wide)
+  if (!l || ascii < LARGE_CLASS) return gather_class(space, g, letters, nonascii, node);
+  if (node == 0) return gather_all(space, g, l, letters, nonascii);
+  if (t && t->rest && t->space && node == t->nodes[t->space].node && has_words(letters) &&
+      !nonascii)
     return gather_spaced(space, g, t, letters);
-  if (!t || !is_among(space, t, letters, node)) return gather_class(space, g, letters, wide, node);
+  if (!t || !is_among(space, t, letters, node))
+    return gather_class(space, g, letters, nonascii, node);
   const uint32_t *all =
-      only_bitset(tsl__mask_at(space, tsl__class_mask(space, letters, wide, 0, UINT32_MAX)));
-  return all ? gather_below(space, g, all, node) : gather_class(space, g, letters, wide, node);
+      only_bitset(tsl__mask_at(space, tsl__class_mask(space, letters, nonascii, 0, UINT32_MAX)));
+  return all ? gather_below(space, g, all, node) : gather_class(space, g, letters, nonascii, node);
 }
 
 const tsl__lengths *tsl__lengths_of(tsl__space *space) {
@@ -439,8 +442,8 @@ const tsl__lengths *tsl__lengths_of(tsl__space *space) {
 
 /* The unlimited mask, minus what is longer than `limit`. */
 static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
-                           uint32_t wide, uint32_t node, uint32_t limit) {
-  tsl__mask all = tsl__class_mask(space, letters, wide, node, UINT32_MAX);
+                           uint32_t nonascii, uint32_t node, uint32_t limit) {
+  tsl__mask all = tsl__class_mask(space, letters, nonascii, node, UINT32_MAX);
   const tsl__lengths *l = tsl__lengths_of(space);
   if (space->status != TSL_OK || limit == 0) return space->status == TSL_OK;
   if (limit > TSL__SHORT_MAX) {
@@ -463,11 +466,11 @@ static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *
   return tsl__gather_base(space, g, number);
 }
 
-static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide,
+static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
                            uint32_t node, uint32_t limit) {
   tsl__gather g = {0};
-  bool fine = limit == UINT32_MAX ? gather_unlimited(space, &g, letters, wide, node)
-                                  : gather_limited(space, &g, letters, wide, node, limit);
+  bool fine = limit == UINT32_MAX ? gather_unlimited(space, &g, letters, nonascii, node)
+                                  : gather_limited(space, &g, letters, nonascii, node, limit);
   tsl__mask mask = fine ? tsl__gather_done(space, &g) : 0;
   tsl__gather_free(space, &g);
   return mask;
@@ -475,16 +478,16 @@ static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_
 
 /* The same from what other grammars have left; what is made is left for others. A limited one is
  * quickly made of one that is not. */
-static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide,
+static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
                            uint32_t node, uint32_t limit) {
-  const tsl__nonascii *w = wide ? tsl__nonascii_at(space, wide) : NULL;
+  const tsl__nonascii *w = nonascii ? tsl__nonascii_at(space, nonascii) : NULL;
   tsl__digest key;
   if (limit != UINT32_MAX || !tsl__common_class_key(space, letters, w, node, &key))
-    return make_mask(space, letters, wide, node, limit);
+    return make_mask(space, letters, nonascii, node, limit);
   tsl__gather g = {0};
   tsl__words left = {0};
   bool whole, known = tsl__common_take(space, &key, &g, &left, &whole);
-  tsl__mask mask = !known                    ? make_mask(space, letters, wide, node, limit)
+  tsl__mask mask = !known                    ? make_mask(space, letters, nonascii, node, limit)
                    : space->status == TSL_OK ? tsl__gather_done(space, &g)
                                              : 0;
   if (!known && space->status == TSL_OK) tsl__common_put(space, &key, &(tsl__walk){.mask = mask});
@@ -493,23 +496,23 @@ static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_
   return mask;
 }
 
-tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide,
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
                           uint32_t node, uint32_t limit) {
-  uint64_t hash =
-      tsl__mix(tsl__hash(letters, sizeof *letters) + wide) ^ tsl__mix((uint64_t)node << 32 | limit);
+  uint64_t hash = tsl__mix(tsl__hash(letters, sizeof *letters) + nonascii) ^
+                  tsl__mix((uint64_t)node << 32 | limit);
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->classes.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__class *c = tsl__space_at(space, classes, i);
-      if (c->node == node && c->limit == limit && c->wide == wide &&
+      if (c->node == node && c->limit == limit && c->nonascii == nonascii &&
           tsl__bytes_equal(&c->letters, letters))
         return c->mask;
     }
   }
-  tsl__mask mask = find_mask(space, letters, wide, node, limit);
+  tsl__mask mask = find_mask(space, letters, nonascii, node, limit);
   if (space->status != TSL_OK) return 0;
   tsl__class *c = tsl__pool_add(&space->classes.pool, &space->kept);
-  if (c) *c = (tsl__class){*letters, wide, node, limit, mask};
+  if (c) *c = (tsl__class){*letters, nonascii, node, limit, mask};
   if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash,
                             tsl__space_count(space, classes) - 1))
     tsl__space_no_memory(space);

@@ -31,7 +31,7 @@ typedef struct tsl__lengths {
   /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
   const uint32_t *text;
   /* tokens that hold this ASCII character, or a byte from 0x80 on */
-  const uint32_t *having[128], *beyond;
+  const uint32_t *having[128], *past_ascii;
   const uint32_t *having_alike[TSL__ALIKE]; /* tokens that hold one of a group */
   const struct tsl__endings *endings;       /* how the nodes' paths end (nonascii.h) */
   /* Tokens that are one character past ASCII or the beginning of one, and nodes with children
@@ -50,13 +50,13 @@ static inline bool tsl__is_quoted(const tsl__lengths *l, tsl_token t) {
 
 typedef struct tsl__class {
   tsl__bytes letters;
-  uint32_t wide, node, limit; /* limit UINT32_MAX: none; up to SHORT_MAX only at the root */
+  uint32_t nonascii, node, limit; /* limit UINT32_MAX: none; up to SHORT_MAX only at the root */
   tsl__mask mask;
 } tsl__class;
 
 /* The mask of a class below a node; 0 on failure (sticky) or if it is empty. The limit is one of
  * whole tokens: their characters above the node count too. */
-tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t wide,
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
                           uint32_t node, uint32_t limit);
 /* The lengths of the vocabulary, from the layer that has them; NULL on failure (sticky). */
 const tsl__lengths *tsl__lengths_of(tsl__space *space);

@@ -30,7 +30,7 @@ static const struct {
   uint32_t share; /* at the root, over at most one in so many tokens */
   uint32_t nodes; /* that are compared */
   size_t enter;   /* trees that are walked */
-  size_t tokens;  /* that go: they are taken out one by one */
+  size_t tokens;  /* that go: they are removed one by one */
 } bounds[] = {
     [TSL__DELTA_NEAR] = {3, 1024, 64, TSL__PATCH_MAX}, [TSL__DELTA_FAR] = {3, 4096, 512, 4096}};
 

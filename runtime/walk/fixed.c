@@ -86,7 +86,7 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
   const tsl__state_rec *r = raw ? tsl__state_expanded(space, raw) : NULL;
   tsl__target t = r ? tsl__state_step(space, r, '\\') : 0;
   tsl__fixed_rest rest = {p->node, tsl__target_state(t)};
-  out->beyond = true;
+  out->past_ascii = true;
   if (space->status != TSL_OK) return false;
   return (raw && !t) || tsl__vec_push(&space->alloc, &out->rests, rest) ||
          tsl__space_no_memory(space);
@@ -103,7 +103,7 @@ static TSL__SELDOM bool backslash(tsl__space *space, const tsl__state_rec *from,
   const tsl__fixed *f = tsl__state_fixed(from);
   const uint8_t(*ranges)[2] = f->plain ? few : any;
   size_t n_ranges = f->plain ? sizeof few / sizeof *few : sizeof any / sizeof *any;
-  bool beyond = next_byte(&f->texts[p.hi - 1], p.depth) >= 0x80, some = false;
+  bool past_ascii = next_byte(&f->texts[p.hi - 1], p.depth) >= 0x80, some = false;
   if ((next_byte(&f->texts[p.lo], p.depth) & 0xC0) == 0x80) return true;
   p.how = ESCAPE;
   for (size_t i = 0; i < n_ranges; i++) {
@@ -112,11 +112,11 @@ static TSL__SELDOM bool backslash(tsl__space *space, const tsl__state_rec *from,
     at.hi = first_from(f->texts, at.lo, p.hi, p.depth, ranges[i][1] + 1u);
     if (at.lo == at.hi) continue;
     some = true;
-    if (!(beyond ? note_reached(space, out, (tsl__fixed_node){p.node, at.lo, at.hi})
-                 : reach(space, out, at)))
+    if (!(past_ascii ? note_reached(space, out, (tsl__fixed_node){p.node, at.lo, at.hi})
+                     : reach(space, out, at)))
       return false;
   }
-  return !some || !beyond || !space->vocab->trie.nodes[p.node].children ||
+  return !some || !past_ascii || !space->vocab->trie.nodes[p.node].children ||
          leave_to_states(space, from, out, &p);
 }
 
@@ -233,7 +233,7 @@ static bool run(tsl__space *space, const tsl__state_rec *from, uint32_t node,
     for (size_t k = i; k < end; k++) {
       const tsl__trie_node *n = &trie->nodes[out->places.at[k].node];
       TSL__PREFETCH(&trie->labels[n->first_child]);
-      TSL__PREFETCH(&trie->order[n->begin]); /* asked for by who asked for the walk */
+      TSL__PREFETCH(&trie->order[n->begin]); /* fetched by whoever requested the walk */
     }
     for (; i < end; i++)
       if (!visit(space, from, out, out->places.at[i])) return false;
@@ -258,7 +258,7 @@ bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__left
   const tsl__leftover_rec *t =
       tsl__leftover_set(over) ? tsl__leftover_at(space, tsl__leftover_set(over)) : NULL;
   scratch->ends.n = scratch->rests.n = 0;
-  scratch->beyond = false;
+  scratch->past_ascii = false;
   bool fine = !(over & TSL__WHOLE) || tsl__fixed_ends(space, from, 0, scratch);
   for (uint32_t i = 0; t && i < t->n && fine; i++)
     fine = tsl__fixed_ends(space, from, t->nodes[i], scratch);

@@ -53,7 +53,7 @@ typedef struct tsl__fixed_walk {
   TSL__VEC(tsl__fixed_rest) rests;
   TSL__VEC(tsl__fixed_place) places;
   bool ends_only;
-  bool beyond; /* some character past ASCII might be spelled as an escape */
+  bool past_ascii; /* some character past ASCII might be spelled as an escape */
 } tsl__fixed_walk;
 
 /* Does a state spell fixed texts, no others? Or all but these? */

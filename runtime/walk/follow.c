@@ -198,8 +198,8 @@ static bool is_last_thing(tsl__space *space, const tsl__after *a) {
 }
 
 uint32_t tsl__follow_of(tsl__space *space, tsl__after *a) {
-  if (a->asked) return a->number;
-  a->asked = true;
+  if (a->requested) return a->number;
+  a->requested = true;
   tsl__bytes own = {{0}}, below = {{0}};
   tsl__follow f;
   memset(&f, 0, sizeof f);

@@ -32,8 +32,8 @@ typedef struct tsl__after {
   bool last;                /* the caller is the last frame */
   uint16_t depth;           /* callers above it of which it is known what follows them */
   struct tsl__after *outer; /* what follows the caller; NULL: nothing, or it is not known */
-  bool asked;
-  uint32_t number; /* of its tsl__follow, once it was asked for; 0: that is not known */
+  bool requested;
+  uint32_t number; /* of its tsl__follow, once it was requested; 0: that is not known */
 } tsl__after;
 
 /* By which bytes it may begin: equal ones are one. */

@@ -5,7 +5,7 @@
  * Digits    Where any digits may come next, as many as tokens have of them, they are in the walk of
  *           a number of any length, which the vocabulary's layer has too: numbers within wide
  *           bounds.
- * Past      Characters past ASCII that all lead to one place are taken at once.
+ * Past      Characters past ASCII that all lead to one place are read at once.
  * Text      Where a letter leads to any text, as behind the `:` of `^[a-z]+:[a-z]+` or at the
  *           beginning of `^[a-z]` or `^\w`, what begins with one is in the walk of that text, which
  *           is known: all trees of letters would be searched else for what ends the text.

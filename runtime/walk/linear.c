@@ -10,12 +10,12 @@
 
 #define LARGE 32u      /* tokens below a node */
 #define WORDS_NODES 3u /* of letters only, from which they are passed over at once */
-/* times that such a tree is met by a row, from which it is asked how many of them it takes */
+/* times that such a tree is met by a row, from which it is counted how many of them it accepts */
 #define WORDS_MET 16u
 #define WORDS_HIGH TSL__WORDS_HIGH /* bytes that may follow a node: higher ones are read */
-/* that letters of any kind may lead to, if all words of these are to be taken at once: fewer than a
+/* that letters of any kind may lead to, if all words of these are to be read at once: fewer than a
  * loop counts that far */
-#define WIDE_ROWS 24u
+#define NONASCII_ROWS 24u
 #define OFF UINT32_MAX
 #define AHEAD_MAX 256u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
@@ -33,8 +33,8 @@ typedef struct table {
   const tsl__state_rec *record[ROWS];
   tsl__state state[ROWS];
   uint32_t count[ROWS];
-  uint8_t words[ROWS];   /* how many letters live, whichever they are; 0 until it was asked for */
-  uint8_t waits[ROWS];   /* how often it is to be met yet before that is asked for; 0: it was */
+  uint8_t words[ROWS];   /* how many letters live, whichever they are; 0 until it was requested */
+  uint8_t waits[ROWS];   /* how often it is to be met yet before that is requested; 0: it was */
   uint16_t slots[SLOTS]; /* by state and register; 0: empty */
   uint32_t n, ahead;
   bool ends; /* ENDS is kept apart */
@@ -218,7 +218,7 @@ static uint8_t find_out(tsl__space *space, table *rows, uint8_t from, uint8_t by
   return to;
 }
 
-/* The same of a byte that was not met: as long as few were asked for so. */
+/* The same of a byte that was not met: as long as few were met so. */
 static uint8_t find_ahead(tsl__space *space, table *rows, uint8_t from, uint8_t byte) {
   uint8_t to = rows->to[from][byte];
   return to != UNKNOWN ? to : rows->ahead++ < AHEAD_MAX ? find_out(space, rows, from, byte) : DEAD;
@@ -249,7 +249,7 @@ static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
 }
 
 /* Is what is below a node letters, and no more of them than can always be read from a row? That is
- * asked for when the row was met a few times so. */
+ * made when the row was met a few times so. */
 static inline bool lives_as_words(tsl__space *space, table *rows, uint8_t number, unsigned height) {
   if (TSL__UNLIKELY(height > rows->words[number] && rows->waits[number] && !--rows->waits[number]))
     rows->words[number] = find_words(space, rows, number);
@@ -267,7 +267,7 @@ static bool letters_help(tsl__space *space, const tsl__linear *t, table *rows, u
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* How a node is taken that a row leads to. */
+/* How a node is read that a row leads to. */
 typedef enum passage { GO_IN, PASS_OVER, TAKE_ALL, SET_ASIDE } passage;
 
 static void mark(const reading *at, tsl_token t) { tsl__mask_bit_set(at->marks, t); }
@@ -412,7 +412,7 @@ static bool lead_there(tsl__space *space, table *rows, uint8_t from, const uint8
 
 /* The row that all letters past ASCII lead to which words may have (tsl__high_letters); DEAD:
  * there is no such row. */
-static uint8_t find_beyond(tsl__space *space, table *rows, uint8_t number) {
+static uint8_t find_past_ascii(tsl__space *space, table *rows, uint8_t number) {
   uint8_t there = DEAD;
   for (uint32_t i = 0; i < TSL__HIGH_LETTERS; i++)
     if (!lead_there(space, rows, number, tsl__high_letters[i].bytes, tsl__high_letters[i].length,
@@ -423,20 +423,20 @@ static uint8_t find_beyond(tsl__space *space, table *rows, uint8_t number) {
 
 /* Rows that a text may lead to. */
 typedef struct rows_met {
-  uint8_t at[WIDE_ROWS];
+  uint8_t at[NONASCII_ROWS];
   bool known[ROWS];
   uint32_t n;
 } rows_met;
 
 static bool meet(rows_met *m, uint8_t to) {
-  if (to < FIRST || (!m->known[to] && m->n == WIDE_ROWS)) return false;
+  if (to < FIRST || (!m->known[to] && m->n == NONASCII_ROWS)) return false;
   if (!m->known[to]) m->at[m->n++] = to;
   return m->known[to] = true;
 }
 
 /* Do all words live, with any letters past ASCII? All rows that letters lead to are looked at;
  * first those that ASCII letters do, most of which are known. */
-static bool takes_wide(tsl__space *space, table *rows, uint8_t number) {
+static bool takes_nonascii(tsl__space *space, table *rows, uint8_t number) {
   rows_met m = {.n = 0};
   meet(&m, number);
   for (uint32_t i = 0, k = 0; k < m.n; k++) {
@@ -444,7 +444,7 @@ static bool takes_wide(tsl__space *space, table *rows, uint8_t number) {
       for (uint64_t bits = words.w[1]; bits; bits &= bits - 1)
         if (!meet(&m, find_ahead(space, rows, m.at[i], (uint8_t)(64 + __builtin_ctzll(bits)))))
           return false;
-    if (!meet(&m, find_beyond(space, rows, m.at[k]))) return false;
+    if (!meet(&m, find_past_ascii(space, rows, m.at[k]))) return false;
   }
   return true;
 }
@@ -460,7 +460,7 @@ static bool mark_short(const reading *at, const tsl__linear *t, bool spaced, uns
   return few;
 }
 
-/* From a row, words are taken at once if all of them live, or all of so many letters and no
+/* From a row, words are read at once if all of them live, or all of so many letters and no
  * more; then the table without them will do. `spaced`: a space stands before. False on failure
  * (sticky). */
 static bool cover(reading *at, uint8_t row, bool spaced) {
@@ -469,12 +469,12 @@ static bool cover(reading *at, uint8_t row, bool spaced) {
   if (rows->waits[row]) rows->words[row] = find_words(at->space, rows, row);
   rows->waits[row] = 0;
   unsigned n = rows->words[row];
-  bool all = n == WORDS_HIGH, wide = all && takes_wide(at->space, rows, row);
+  bool all = n == WORDS_HIGH, nonascii = all && takes_nonascii(at->space, rows, row);
   if (at->space->status != TSL_OK) return false;
   if (!all && (!n || n + spaced > TSL__SHORT_MAX || !ends_after(rows, row, n))) return true;
-  at->table = wide ? t->wide_rest : t->rest;
+  at->table = nonascii ? t->nonascii_rest : t->rest;
   if (!all) return mark_short(at, t, spaced, n);
-  tsl__mask_or(at->marks, (wide ? t->wide_words : t->words)[spaced],
+  tsl__mask_or(at->marks, (nonascii ? t->nonascii_words : t->words)[spaced],
                tsl_vocab_mask_words(at->space->vocab));
   return true;
 }

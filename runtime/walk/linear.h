@@ -13,7 +13,7 @@
  *           these can follow, whichever they are: how many at least the rows say, nearest
  *           ones first, and what is no higher than that lives as a whole. A length of at most 12 is
  *           met by no text of 12 letters, a `,` that must come or must not by none.
- * Cover     Where all words live, or all of so many letters and no longer ones, they are taken at
+ * Cover     Where all words live, or all of so many letters and no longer ones, they are read at
  *           once (linear_parts.c), and a table of half the nodes is read, which has none of them.
  *           Where words live that hold any of most letters past ASCII, a still smaller one is.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
@@ -66,8 +66,8 @@ typedef struct tsl__linear {
   /* Words (linear_parts.c), and such with a space before them, as bitsets; and the table without
    * the nodes below which there is nothing else. The latter has none of its own, no `at` and no
    * `above`. The same of words that may hold letters past ASCII. */
-  const uint32_t *words[2], *wide_words[2];
-  const struct tsl__linear *rest, *wide_rest;
+  const uint32_t *words[2], *nonascii_words[2];
+  const struct tsl__linear *rest, *nonascii_rest;
   const struct tsl__linear *quoted; /* see linear_parts.c; this, too, has nodes alone */
 } tsl__linear;
 

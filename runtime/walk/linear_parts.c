@@ -41,8 +41,9 @@ const tsl__high_letter tsl__high_letters[TSL__HIGH_LETTERS] = {
 typedef struct path {
   /* ASCII letters, if there is nothing else; NO_WORD: there is, or they are too many */
   uint8_t letters;
-  bool spaced, wide; /* wide: letters of any kind, the last of which may be cut off; one at least */
-  uint8_t read;      /* bytes of the letter under way */
+  bool spaced,
+      nonascii; /* wide: letters of any kind, the last of which may be cut off; one at least */
+  uint8_t read; /* bytes of the letter under way */
   const tsl__high_letter *under_way; /* past ASCII; NULL: none is */
 } path;
 
@@ -61,14 +62,14 @@ static const tsl__high_letter *begun_by(uint8_t byte) {
 }
 
 /* A byte that begins a letter, or one within a letter past ASCII. */
-static void read_wide(path *p, uint8_t byte) {
+static void read_nonascii(path *p, uint8_t byte) {
   if (p->under_way) {
-    p->wide &= is_between(byte, p->under_way->bytes[p->read]);
+    p->nonascii &= is_between(byte, p->under_way->bytes[p->read]);
     if (++p->read == p->under_way->length) p->under_way = NULL;
   } else if ((p->under_way = begun_by(byte)) != NULL) {
     p->read = 1;
   } else {
-    p->wide &= is_letter(byte);
+    p->nonascii &= is_letter(byte);
   }
 }
 
@@ -76,17 +77,17 @@ static void read_wide(path *p, uint8_t byte) {
 static path path_on(path p, const tsl__linear_node *n) {
   bool space = n->above == 0 && n->byte == ' ';
   p.spaced |= space;
-  p.wide |= n->above == 0 || (n->above == 1 && p.spaced);
+  p.nonascii |= n->above == 0 || (n->above == 1 && p.spaced);
   if (space) return p;
   p.letters =
       is_letter(n->byte) && p.letters < TSL__WORDS_HIGH ? (uint8_t)(p.letters + 1) : NO_WORD;
-  read_wide(&p, n->byte);
+  read_nonascii(&p, n->byte);
   return p;
 }
 
 /* Is it a word, of ASCII letters or of any? */
-static bool is_word(path p, bool wide, uint32_t length) {
-  return length > p.spaced && (wide ? p.wide : p.letters != NO_WORD);
+static bool is_word(path p, bool nonascii, uint32_t length) {
+  return length > p.spaced && (nonascii ? p.nonascii : p.letters != NO_WORD);
 }
 
 /* Which nodes are words and have nothing else below: from the last to the first. *more: nodes that
@@ -101,8 +102,8 @@ static void find_covered(const tsl__linear *l, bool *covered, uint32_t *more) {
 }
 
 /* All words, as bitsets without and with a space; *covered: each node that is one. */
-static bool put_words(tsl__space *base, const tsl__linear *l, bool wide, const uint32_t *words[2],
-                      bool *covered) {
+static bool put_words(tsl__space *base, const tsl__linear *l, bool nonascii,
+                      const uint32_t *words[2], bool *covered) {
   size_t size = ((size_t)base->vocab->trie.nodes[0].height + 1) * sizeof(path);
   uint32_t number, *bits[2] = {NULL, NULL};
   for (unsigned k = 0; k < 2; k++)
@@ -112,7 +113,7 @@ static bool put_words(tsl__space *base, const tsl__linear *l, bool wide, const u
   for (uint32_t i = 1; i < l->n; i++) {
     const tsl__linear_node *n = &l->nodes[i];
     path p = paths[n->above + 1] = path_on(paths[n->above], n);
-    covered[i] = is_word(p, wide, n->above + 1u);
+    covered[i] = is_word(p, nonascii, n->above + 1u);
     if (covered[i] && n->token < l->tokens) tsl__mask_bit_set(bits[p.spaced], n->token);
   }
   tsl__free(&base->alloc, paths, size);
@@ -136,10 +137,10 @@ static void put_rest(const tsl__linear *l, const bool *covered, uint32_t *before
 
 /* Words of one kind, and the table without them. *covered and *before: room for a mark of
  * each node. NULL on failure (sticky). */
-static const tsl__linear *make_rest(tsl__space *base, const tsl__linear *l, bool wide,
+static const tsl__linear *make_rest(tsl__space *base, const tsl__linear *l, bool nonascii,
                                     const uint32_t *words[2], bool *covered, uint32_t *before) {
   uint32_t more;
-  if (!put_words(base, l, wide, words, covered)) return NULL;
+  if (!put_words(base, l, nonascii, words, covered)) return NULL;
   find_covered(l, covered, &more);
   tsl__linear *rest = tsl__arena_alloc(&base->arena, sizeof *rest);
   tsl__linear_node *nodes = rest ? tsl__arena_alloc(&base->arena, more * sizeof *nodes) : NULL;
@@ -154,7 +155,7 @@ bool tsl__cover_make(tsl__space *base, tsl__linear *l) {
   uint32_t *before = tsl__alloc(&base->alloc, (l->n + (size_t)1) * sizeof *before);
   bool fine = (covered && before) || tsl__space_no_memory(base);
   fine = fine && (l->rest = make_rest(base, l, false, l->words, covered, before)) &&
-         (l->wide_rest = make_rest(base, l, true, l->wide_words, covered, before));
+         (l->nonascii_rest = make_rest(base, l, true, l->nonascii_words, covered, before));
   tsl__free(&base->alloc, covered, l->n * sizeof *covered);
   tsl__free(&base->alloc, before, (l->n + (size_t)1) * sizeof *before);
   return fine;

@@ -109,7 +109,7 @@ static inline const tsl__walk *tsl__memo_find(const tsl__space *space, tsl__stat
 }
 
 /* Is an expanded state of a grammar one that does nothing but call? The vocabulary's own states are
- * always asked for by number, so they are found without this. */
+ * always requested by number, so they are found without this. */
 static inline bool tsl__memo_calls_alone(const tsl__space *space, const tsl__state_rec *r,
                                          tsl__state state) {
   return state >= space->states.first && space->parent && !r->flags && r->edges &&

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Where there are a thousand names, their number counts: so many words of bits to be gone through
- * are a step, and as many steps if each name is asked for. */
+ * are a step, and as many steps if each name is requested. */
 #define STEP_WORDS 16u
 #define STEP_NAMES (64u * STEP_WORDS)
 
@@ -27,7 +27,7 @@ bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names) {
   return true;
 }
 
-/* What is known at once of 64 names is asked for before any of them is. */
+/* What is known at once of 64 names is looked up before any of them is. */
 static void ask_word(tsl__space *space, tsl__state resume, const tsl__resume *r, uint32_t word) {
   uint64_t allowed = 0;
   if (r->known[word] || !space->hook || !space->hook->allowed) return;
@@ -56,7 +56,7 @@ static uint64_t names_of(const tsl__name_range *names, uint32_t word) {
   return bits;
 }
 
-/* One that is known to be allowed is enough; else those are asked for that are not known. */
+/* One that is known to be allowed is enough; else those are requested that are not known. */
 static bool any_of_words(tsl__space *space, tsl__state resume, const tsl__resume *r,
                          const tsl__name_range *names, uint32_t first, uint32_t last) {
   if (!tsl__space_step(space, (last - first) / STEP_WORDS)) return false;
@@ -194,8 +194,8 @@ typedef struct tsl__naming {
     tsl__fixed texts; /* whether they are excluded ones does not matter */
     tsl__leftover over;
     bool goes_on, known;
-  } asked;                  /* the last question that needed no states */
-  uint32_t quote;           /* its node in the trie, once asked for */
+  } question;               /* the last question that needed no states */
+  uint32_t quote;           /* its node in the trie, once requested */
   tsl__leftover quote_left; /* what is below it */
   tsl__gather gather;       /* tokens of one walk */
   TSL__VEC(tsl_token) gone;
@@ -345,21 +345,21 @@ static search *search_of(tsl__space *space) {
   return space->naming;
 }
 
-/* A name in its middle is asked about twice where other names may come, too: once for each
+/* A name in its middle is looked at twice where other names may come, too: once for each
  * frame. */
 static bool texts_go_on(tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
   const tsl__fixed *f = tsl__state_fixed(r);
   search *s = f ? search_of(space) : NULL;
   if (!s) return false;
-  const tsl__fixed *last = &s->asked.texts;
-  if (s->asked.known && s->asked.over == over && last->texts == f->texts && last->lo == f->lo &&
-      last->hi == f->hi && last->depth == f->depth)
-    return s->asked.goes_on;
+  const tsl__fixed *last = &s->question.texts;
+  if (s->question.known && s->question.over == over && last->texts == f->texts &&
+      last->lo == f->lo && last->hi == f->hi && last->depth == f->depth)
+    return s->question.goes_on;
   bool goes_on = tsl__fixed_goes_on(space, r, over, &s->fixed);
-  s->asked.texts = *f;
-  s->asked.over = over;
-  s->asked.goes_on = goes_on;
-  s->asked.known = space->status == TSL_OK && !s->fixed.beyond;
+  s->question.texts = *f;
+  s->question.over = over;
+  s->question.goes_on = goes_on;
+  s->question.known = space->status == TSL_OK && !s->fixed.past_ascii;
   return goes_on;
 }
 

@@ -39,7 +39,7 @@ typedef struct tsl__keyed {
   tsl__name_range range[TSL__KEYED_RANGES];
 } tsl__keyed;
 
-/* The names of a RESUME state as far as they were asked for, as bitsets. */
+/* The names of a RESUME state as far as they were requested, as bitsets. */
 typedef struct tsl__resume {
   uint32_t names;
   uint64_t *known, *allowed;
@@ -66,7 +66,7 @@ typedef struct tsl__named_end {
 typedef struct tsl__named_walk {
   tsl__state state;
   tsl__leftover over;
-  /* it is plain that no name ends within a token; then its tokens are listed when they are asked
+  /* it is plain that no name ends within a token; then its tokens are listed when they are requested
    * for (else NULL) */
   bool goes_on;
   uint32_t token_count, left_count;
@@ -110,10 +110,10 @@ tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t nam
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,
                                             tsl__leftover over);
 /* Is it such a one? That is seen at once, and not remembered: each name has its own such state, and
- * most are asked once. False on failure, too (sticky). */
+ * most are looked up once. False on failure, too (sticky). */
 bool tsl__named_end_of(tsl__space *space, tsl__state state, tsl__named_end *out);
 /* Is it plain that none of its names, or of those that it excludes, ends within a token of the
- * leftover? `often`: this is asked again, and remembered. Failures are sticky. */
+ * leftover? `often`: this is looked up again, and remembered. Failures are sticky. */
 bool tsl__names_go_on(tsl__space *space, tsl__state names, tsl__leftover over, bool often);
 /* The fewest bytes from a keyed state above a RESUME to the end of that one's frame; saturates at
  * UINT32_MAX. */

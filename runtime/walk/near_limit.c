@@ -44,7 +44,7 @@ typedef struct near {
   uint32_t limit;              /* characters over which the state is as `like` */
   const tsl__lengths *lengths; /* NULL if no token is longer */
   uint32_t longer;             /* the first so many of the long tokens are */
-  /* one of each: may it not be taken, if `like` takes it? See try_all */
+  /* one of each: may it be rejected, if `like` accepts it? See try_all */
   uint8_t *denied;
   /* tokens that the state always takes, none of which goes on past the string; 0: none are known */
   tsl__mask low;
@@ -59,7 +59,7 @@ uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t cou
 }
 
 /* How a frame takes a token. */
-typedef enum taken { DIES, LIVES, LEAVES_EARLY, LEAVES_LATE, UNCLEAR } taken;
+typedef enum fate { DIES, LIVES, LEAVES_EARLY, LEAVES_LATE, UNCLEAR } fate;
 
 /* A state of a frame, and its register. */
 typedef struct place {
@@ -78,7 +78,7 @@ typedef struct trail {
   uint32_t shared;      /* bytes that all tokens since then share with it */
   tsl__state staying;   /* that was last seen to lead to itself */
   tsl__bytes stays;     /* by these bytes, with no register */
-  /* where it was last asked for the shortest text: long tokens lead to few places; state 0: nowhere
+  /* where it was last searched for the shortest text: long tokens lead to few places; state 0: nowhere
    * yet */
   place measured;
   uint32_t shortest; /* bytes of that */
@@ -98,7 +98,7 @@ static void stay(trail *t, const tsl__state_rec *r, tsl__state state) {
 /* `late`: characters from which on leaving the frame is late. Frames that call or fork are not
  * followed, nor those that may be over and may go on by the same byte, if something follows them:
  * UNCLEAR. Where it LIVES, it goes to t->at[t->read]. */
-static taken take_token(trail *t, tsl_token token, uint32_t late) {
+static fate take_token(trail *t, tsl_token token, uint32_t late) {
   tsl__space *space = t->space;
   const tsl_vocab *v = space->vocab;
   const uint8_t *bytes = v->bytes + v->offsets[token];
@@ -153,9 +153,9 @@ static uint32_t shortest_from(trail *t, const place *at) {
 }
 
 /* How a text of at most `room` characters may go on after a token that LIVES where no length is
- * asked for, and that has that many characters: LIVES or DIES, or UNCLEAR where what is shortest in
+ * requested, and that has that many characters: LIVES or DIES, or UNCLEAR where what is shortest in
  * bytes need not have the fewest characters. */
-static taken fits(trail *t, const place *after, tsl_token token, uint32_t room) {
+static fate fits(trail *t, const place *after, tsl_token token, uint32_t room) {
   const tsl_vocab *v = t->space->vocab;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
     if (v->bytes[i] >= 0x80 || v->bytes[i] == '\\') return UNCLEAR;
@@ -174,11 +174,11 @@ static uint32_t spelled(const trail *t, const near *n, uint32_t i) {
 
 /* How the state takes a long token (by number) that is not too long, where `like` LIVES and goes to
  * *after, or leaves late. */
-static taken take_near(trail *own, const near *n, uint32_t i, taken like, const place *after) {
+static fate take_near(trail *own, const near *n, uint32_t i, fate like, const place *after) {
   tsl_token token = n->lengths->longer[i];
-  taken known = like == LIVES && n->hint->like_dead != UINT32_MAX
-                    ? fits(own, after, token, n->hint->like_dead - spelled(own, n, i))
-                    : UNCLEAR;
+  fate known = like == LIVES && n->hint->like_dead != UINT32_MAX
+                   ? fits(own, after, token, n->hint->like_dead - spelled(own, n, i))
+                   : UNCLEAR;
   return known == UNCLEAR ? take_token(own, token, n->limit) : known;
 }
 
@@ -200,7 +200,7 @@ static bool try_all(const near *n, trail *other, trail *own) {
     n->denied[i] = false;
     if (n->low && tsl__mask_has(own->space, n->low, token)) continue;
     if (n->hint->open && tsl__is_quoted(n->lengths, token)) continue;
-    taken like = take_token(other, token, n->limit), mine = like;
+    fate like = take_token(other, token, n->limit), mine = like;
     bool dead = is_dead(own, n, i);
     if (like == LEAVES_LATE || (like == LIVES && !dead))
       mine = take_near(own, n, i, like, &other->at[other->read]);
@@ -225,7 +225,7 @@ static bool is_known(tsl__space *space, const near *n) {
 
 /* The mask of the tokens that the state always takes, none of which goes on past the string; 0:
  * nothing is known. */
-static tsl__mask always_taken(tsl__space *space, const near *n) {
+static tsl__mask always_accepted(tsl__space *space, const near *n) {
   const tsl__state_rec *r = tsl__state_at(space, n->state);
   const tsl__hint *h = n->hint;
   if (!h->low ||
@@ -283,7 +283,7 @@ bool tsl__near_find(tsl__space *space, const tsl__hint *h, const tsl__linear_fro
     return true;
   tsl__reference_clear(ref);
   if (!tsl__space_step(space, TRY_COST * n.longer)) return false;
-  n.low = n.longer ? always_taken(space, &n) : 0;
+  n.low = n.longer ? always_accepted(space, &n) : 0;
   if (n.longer && !(n.denied = tsl__alloc(&space->alloc, n.longer)))
     return tsl__space_no_memory(space);
   bool known = is_known(space, &n) && refer(space, &n, over, ref);

@@ -18,7 +18,7 @@
  * Example   Strings except "no", after the opening quote. Known: the walk of any string. Removed:
  *           the token `no"`, and the node of `no"`, which leads tokens such as `no",` out of the
  *           string. Added: nothing.
- * Exact     A finder that cannot name every difference returns false, and another way is taken.
+ * Exact     A finder that cannot name every difference returns false, and another way is chosen.
  * Cost      To apply one: a copy of the known mask's lists, some nanoseconds a removed token, and
  *           the search of what is added.
  * Tested by tests/walk/test_delta.c, test_difference.c, test_near_limit.c, test_any_text.c,

@@ -8,10 +8,10 @@
 #include "runtime/walk/from_root.h"
 #include "runtime/walk/nonascii.h"
 
-/* tokens below a node of a set from which a state is asked for letters that was not yet: it may be
+/* tokens below a node of a set from which the letters of a state are looked up: it may be
  * met nowhere else */
 #define ASK_MIN 512u
-/* nodes left over from which what follows is asked for where the frame may go on with letters */
+/* nodes left over from which what follows is looked up where the frame may go on with letters */
 #define LEFT_SOME 64u
 #define LOOPS_MIN 16u /* live bytes from which a state is worth looking whether it stays as it is */
 /* nodes of a set from which it is noted where the search was: some lie below others */
@@ -81,14 +81,14 @@ bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, cons
   tsl__caller caller = {e->push, count, false};
   tsl__walk_within(space, l, callee, 0, over, &left, &caller);
   /* what was walked may have left no more than that */
-  if (TSL__UNLIKELY(l->after && l->after->asked)) tsl__level_heed(space, l);
+  if (TSL__UNLIKELY(l->after && l->after->requested)) tsl__level_heed(space, l);
   if (!left || space->status != TSL_OK) return caller.heeded;
   tsl__state then = tsl__target_resolve(space, e->push, count, &c);
   if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL, NULL);
   tsl__leftover set =
       tsl__leftover_set(left) ? not_met(space, l, then, tsl__leftover_set(left)) : 0;
   if (set) tsl__walk_within(space, l, then, c, set, NULL, NULL);
-  if (TSL__UNLIKELY(l->after && l->after->asked)) tsl__level_heed(space, l);
+  if (TSL__UNLIKELY(l->after && l->after->requested)) tsl__level_heed(space, l);
   return true;
 }
 
@@ -105,7 +105,7 @@ static bool may_call(tsl__space *space, level *l, const tsl__state_rec *r, tsl__
 }
 
 /* Need a frame that may end at a node not be left there, as what follows adds nothing to its
- * letters? Asked for once some was left. */
+ * letters? Requested once some was left. */
 static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
                       uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
@@ -198,7 +198,7 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
   const tsl__hint *h = tsl__state_hint(space, r);
   if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last && !l->after))
     return NULL;
-  if (h->wide && node && tsl__nonascii_bit(tsl__nonascii_at(space, h->wide)->midway, node))
+  if (h->nonascii && node && tsl__nonascii_bit(tsl__nonascii_at(space, h->nonascii)->midway, node))
     return NULL;
   /* see use_letters */
   if (h->limit < space->vocab->trie.nodes[0].height &&
@@ -223,7 +223,8 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   /* Tokens of more letters are left to the search; it knows depths in a walk of the whole
    * vocabulary only. */
   uint32_t limit = h->limit < depth + space->vocab->trie.nodes[node].height ? h->limit : UINT32_MAX;
-  tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, node, limit));
+  tsl__gather_mask(space, &l->gather,
+                   tsl__class_mask(space, &h->letters, h->nonascii, node, limit));
   return h;
 }
 
@@ -307,9 +308,9 @@ static inline void search_child(tsl__space *space, level *l, const entry *e,
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__trie_node *child = &trie->nodes[c];
   bool letter = e->hint && tsl__bytes_has(&e->hint->letters, child->byte), too_long = false;
-  const tsl__nonascii *wide =
-      letter && e->hint->wide ? tsl__nonascii_at(space, e->hint->wide) : NULL;
-  if (wide && child->byte >= 0x80 && tsl__nonascii_bit(wide->exit, c)) letter = false;
+  const tsl__nonascii *nonascii =
+      letter && e->hint->nonascii ? tsl__nonascii_at(space, e->hint->nonascii) : NULL;
+  if (nonascii && child->byte >= 0x80 && tsl__nonascii_bit(nonascii->exit, c)) letter = false;
   /* tokens of more letters than the limit are not in the class's mask */
   if (letter && !e->hint->counted) {
     letter = e->depth + 1u <= e->hint->limit;
@@ -317,7 +318,7 @@ static inline void search_child(tsl__space *space, level *l, const entry *e,
   }
   if (letter && !too_long && !sifted &&
       (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) &&
-                            !(wide && tsl__nonascii_bit(wide->dirty, c)))))
+                            !(nonascii && tsl__nonascii_bit(nonascii->dirty, c)))))
     return;
   uint32_t count;
   tsl__target t = tsl__state_step(space, r, child->byte);
@@ -392,19 +393,19 @@ static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
     return NULL;
   if (s->of == h && s->quoted == e->quoted) return s->none ? NULL : s;
   const tsl__lengths *lengths = tsl__lengths_of(space);
-  const tsl__nonascii *wide = h->wide ? tsl__nonascii_at(space, h->wide) : NULL;
+  const tsl__nonascii *nonascii = h->nonascii ? tsl__nonascii_at(space, h->nonascii) : NULL;
   tsl__bytes by = sifted_by(h, e->quoted);
-  bool nonascii = by.w[2] || by.w[3];
+  bool past_ascii = by.w[2] || by.w[3];
   *s = (sieve){.of = h,
                .quoted = e->quoted,
-               .none =
-                   !lengths || tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + nonascii > TSL__SIEVE_MAX};
+               .none = !lengths ||
+                       tsl__ones(by.w[0]) + tsl__ones(by.w[1]) + past_ascii > TSL__SIEVE_MAX};
   if (s->none) return NULL;
   for (unsigned b = 0; b < 128; b++)
     if (tsl__bytes_has(&by, b)) s->at[s->n++] = lengths->holding[b];
-  if (nonascii) s->at[s->n++] = lengths->holding[128];
-  s->exact = !nonascii;
-  if (wide) s->at[s->n++] = wide->exit, s->at[s->n++] = wide->dirty;
+  if (past_ascii) s->at[s->n++] = lengths->holding[128];
+  s->exact = !past_ascii;
+  if (nonascii) s->at[s->n++] = nonascii->exit, s->at[s->n++] = nonascii->dirty;
   return s;
 }
 

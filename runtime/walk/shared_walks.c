@@ -16,9 +16,9 @@
 /* rows of masks of the vocabulary's layer, which has most of those that are copied often */
 #define LAYER_ROWS_MAX 128u
 #define ROWS_SHARE 4u /* of the limit, for each of these at most */
-#define ROW_SEEN 4u   /* times that a mask was asked for, from which it has a row */
+#define ROW_SEEN 4u   /* times that a mask was requested, from which it has a row */
 #define SEEN 1024u
-#define SEEN_ROUND 4096u /* masks asked for, after which counting begins anew */
+#define SEEN_ROUND 4096u /* masks requested, after which counting begins anew */
 #define SEEN_MADE 0x80u  /* with a count: a row was made for one of this hash */
 
 typedef struct tsl__common_bits {
@@ -64,7 +64,7 @@ struct tsl__common {
   bool drawn; /* the secret is there: without it nothing is kept */
   generation young, old;
   TSL__VEC(bits *) rows; /* of masks of the vocabulary's layer, for good */
-  uint8_t seen[SEEN];    /* masks asked for, by hash */
+  uint8_t seen[SEEN];    /* masks requested, by hash */
   uint32_t seen_all;
 };
 
@@ -264,7 +264,7 @@ void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
  * Bitsets, leftovers and masks of a vocabulary's layer go by number, and there is a layer for each
  * kind of spellings. So each key says which layer it is of. */
 
-/* NULL: none. What is asked for before the vocabulary's layer is whole
+/* NULL: none. What is requested before the vocabulary's layer is whole
  * (compiler/grammar/rehearsal.h) says nothing of what grammars will ask for. */
 static tsl__common *common_of(const tsl__space *space) {
   return space->parent && space->parent->frozen ? kept_by(space->vocab) : NULL;
@@ -304,8 +304,8 @@ bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl_
   return true;
 }
 
-bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__nonascii *wide,
-                           uint32_t node, tsl__digest *key) {
+bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters,
+                           const tsl__nonascii *nonascii, uint32_t node, tsl__digest *key) {
   tsl__common *c = common_of(space);
   if (!c || !limit_of(c)) return false;
   struct {
@@ -313,9 +313,10 @@ bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const t
     tsl__digest pairs;
     uint64_t layer;
     uint32_t node, whole;
-  } of = {*letters, {0, 0}, (uintptr_t)space->parent, node, wide && wide->whole};
-  if (wide)
-    of.pairs = tsl__digest_of(c->secret, wide->pairs, 2 * wide->count * sizeof *wide->pairs);
+  } of = {*letters, {0, 0}, (uintptr_t)space->parent, node, nonascii && nonascii->whole};
+  if (nonascii)
+    of.pairs =
+        tsl__digest_of(c->secret, nonascii->pairs, 2 * nonascii->count * sizeof *nonascii->pairs);
   *key = tsl__digest_of(c->secret, &of, sizeof of);
   return true;
 }
@@ -428,7 +429,7 @@ static bool has_room_for_row(const tsl__common *c, size_t rows, size_t most) {
   return rows < most && (rows + 1) * bits_size(c->vocab) <= limit_of(c) / ROWS_SHARE;
 }
 
-/* Count one that was asked for: was it, or one of its hash, asked for often lately? */
+/* Count one that was requested: was it, or one of its hash, requested often lately? */
 static bool is_common(tsl__common *c, uint64_t hash) {
   uint8_t *seen = &c->seen[hash % SEEN];
   for (size_t i = 0; i < SEEN && c->seen_all == SEEN_ROUND; i++) c->seen[i] &= SEEN_MADE;
@@ -518,7 +519,7 @@ static void find_row(tsl__common *c, tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = tsl__pool_at(&space->masks.pool, mask - space->masks.first);
   const entry *e = row_of(c, space, m, false);
   uint32_t *none = NULL, number = e ? adopt(space, e->at[0]) : 0;
-  m->asked = true;
+  m->requested = true;
   if (number && atomic_compare_exchange_strong_explicit(&m->row, &none, e->at[0]->words,
                                                         memory_order_acq_rel, memory_order_acquire))
     m->shared = true;

@@ -14,14 +14,14 @@
  *           as those of white space and of what a string begins with, and some tokens of their own:
  *           the row of the bitsets is one in their place.
  * Bound     Two generations of half the limit each. When the younger is full, the older one goes,
- *           and what is still asked for was carried over. Bitsets are shared, not copied: they go
+ *           and what is still requested was carried over. Bitsets are shared, not copied: they go
  *           with the last grammar that has one. Rows of masks of the vocabulary's own layer stay
  *           with it.
  * Safety    Digests are of 128 bits and under a secret of the vocabulary's, drawn at random when it
  *           is made, so that nobody can write two schemas that have one. A walk holds token numbers
  *           and nothing of a schema's text. That one was known shows in the time it took, as in any
  *           cache (SECURITY.md).
- * Threads   One lock, held for a probe and a copy; taken only where a grammar would walk.
+ * Threads   One lock, held for a probe and a copy; held only where a grammar would walk.
  * Cost      A miss 0.1 µs, a hit under 1 µs.
  * Tested by tests/walk/test_shared_walks.c, tests/engine/test_oracle.c
  *
@@ -46,9 +46,9 @@ bool tsl__common_attach(tsl_vocab *vocab);
 bool tsl__common_key(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over,
                      tsl__digest *key);
 /* The same of the mask of a class of letters (classes.h), however long its tokens are, which is
- * kept as a walk that leaves nothing. `wide`: its class past ASCII, or NULL. */
-bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters, const tsl__nonascii *wide,
-                           uint32_t node, tsl__digest *key);
+ * kept as a walk that leaves nothing. `nonascii`: its class past ASCII, or NULL. */
+bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters,
+                           const tsl__nonascii *nonascii, uint32_t node, tsl__digest *key);
 /* Gather what a walk of that key allows and leaves; false: nobody has done it. Failures are
  * sticky. */
 bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather,

@@ -47,7 +47,7 @@
 #define WORDS_MAX 16u      /* ways to death that are looked at one by one */
 #define NODES_MAX 24576u   /* of the trie that are looked at for a conjunction */
 #define NODES_FEW 1024u    /* and for others */
-/* live bytes: of conjunctions all are that are no control characters, until they are asked for */
+/* live bytes: of conjunctions all are that are no control characters, until they are looked up */
 #define CONJUNCTION 200u
 
 typedef tsl__graph graph;
@@ -215,7 +215,7 @@ typedef struct onward {
   uint16_t to[][256];
 } onward;
 
-/* The row of a point, made when it is first asked for. By what is no letter it leads
+/* The row of a point, made when it is first requested. By what is no letter it leads
  * TSL__GRAPH_ELSEWHERE. */
 static const uint16_t *row_of(const graph *g, onward *o, uint32_t at) {
   if (o->made[at]) return o->to[at];

@@ -14,7 +14,7 @@
 #define DERIVED_MAX 1024u /* targets that are made for it */
 #define TYPICAL 0xE1u     /* where this is not legal first, most tokens die */
 #define NONASCII_MAX 4u   /* places that characters past ASCII lead to */
-/* points that fall to none of the graph before no more are asked for that */
+/* points that fall to none of the graph before no more are looked up there */
 #define STRAY_MAX 4u
 
 typedef tsl__graph graph;
@@ -110,7 +110,7 @@ static uint32_t point_of(graph *g, const point *made) {
   return g->n++;
 }
 
-/* The first range of a point's state (by number) that leads where range i does. It is asked for
+/* The first range of a point's state (by number) that leads where range i does. It is requested
  * once, for a point that all ranges are followed from. */
 static uint32_t first_alike(graph *g, const tsl__state_rec *r, unsigned branch, uint32_t i) {
   tsl__space *space = g->space;
@@ -192,10 +192,10 @@ static nonascii find_nonascii(graph *g, uint32_t from, uint64_t of) {
   /* what others begin from is made in full */
   nonascii b = {of,
                 {.away = TSL__GRAPH_FAR, .needed = UINT16_MAX},
-                space->parent && space->hook && space->hook->beyond};
+                space->parent && space->hook && space->hook->past_ascii};
   for (unsigned i = 0; i < TSL__GRAPH_BRANCHES && g->points[from].states[i] && b.known; i++) {
     g->derived++;
-    tsl__target t = space->hook->beyond(
+    tsl__target t = space->hook->past_ascii(
         space->hook_ctx, tsl__state_expanded(space, g->points[from].states[i]), &b.leads);
     b.known =
         !tsl__target_is_later(t) && (!t || add_branch(g, &b.to, t, 0)) && space->status == TSL_OK;
@@ -288,7 +288,7 @@ static bool add_ways_of(graph *g, uint32_t from) {
 }
 
 /* Are nearly all letters legal at the first point? Else most tokens die. */
-static bool is_wide(const graph *g) {
+static bool is_nonascii(const graph *g) {
   unsigned ascii = 0;
   for (const way *w = g->ways; w < g->ways + g->way_count; w++) {
     if (w->to == TSL__GRAPH_DEAD && w->lo >= 0x80) return false;
@@ -311,7 +311,7 @@ bool tsl__graph_explore(graph *g, tsl__state state, tsl__bytes *live) {
     point *p = &g->points[i];
     p->ways = (uint16_t)g->way_count;
     if (!tsl__space_step(g->space, 1) || !add_ways_of(g, i)) return false;
-    if (i == TSL__GRAPH_FIRST && !is_wide(g)) return false;
+    if (i == TSL__GRAPH_FIRST && !is_nonascii(g)) return false;
     for (unsigned k = 0; k < TSL__GRAPH_BRANCHES && p->states[k] && p->part == BETWEEN; k++)
       tsl__bytes_or(live, &tsl__state_expanded(g->space, p->states[k])->live);
   }

@@ -60,7 +60,7 @@ typedef struct tsl__graph_way {
 
 /* Which ranges of a state lead to the same place. */
 typedef struct tsl__graph_alikes {
-  const tsl__state_rec *of; /* the one that was asked for last */
+  const tsl__state_rec *of; /* the one that was requested last */
   bool known;
   uint8_t first[TSL__GRAPH_RANGES]; /* of each the first that is alike */
 } tsl__graph_alikes;

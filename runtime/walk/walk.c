@@ -65,7 +65,7 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   if (find_free(space, state, l->last)) return;
   if (tsl__memo_find(space, state, context, TSL__WHOLE)) context |= TSL__MEMO_SPLIT;
   tsl__gather_mask(space, &g, from->exits);
-  tsl__gather_mask(space, &g, tsl__class_mask(space, &h->letters, h->wide, 0, UINT32_MAX));
+  tsl__gather_mask(space, &g, tsl__class_mask(space, &h->letters, h->nonascii, 0, UINT32_MAX));
   tsl__mask mask = tsl__gather_done(space, &g);
   tsl__gather_free(space, &g);
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->kept) : NULL;
@@ -99,7 +99,7 @@ static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
     tsl__level_leave_over(space, l, any->left);
     out->exits = any->exits;
     out->reach = any->reach;
-    tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->wide, 0, room));
+    tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->nonascii, 0, room));
     return;
   }
   size_t floor = l->stack.n;
@@ -111,9 +111,9 @@ static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
   out->exits = tsl__level_mask(space, l);
   tsl__gather_clear(&l->gather);
   tsl__gather_mask(space, &l->gather, out->exits);
-  tsl__gather_mask(
-      space, &l->gather,
-      tsl__class_mask(space, &h->letters, h->wide, 0, room == TSL__ROOM_FREE ? UINT32_MAX : room));
+  tsl__gather_mask(space, &l->gather,
+                   tsl__class_mask(space, &h->letters, h->nonascii, 0,
+                                   room == TSL__ROOM_FREE ? UINT32_MAX : room));
   out->reach = (uint16_t)(l->reach < TSL__UNSPLIT ? l->reach : TSL__UNSPLIT);
   if (near && l->reach < room && space->status == TSL_OK) remember_free(space, l, h, state, out);
 }
@@ -239,7 +239,7 @@ static bool by_search(making *m) {
 }
 
 /* The ways, in order. A predicate looks only; a function returns true if the walk is made (or
- * failed for good), and false if another way must be taken, nothing gathered. */
+ * failed for good), and false if another way must be chosen, nothing gathered. */
 static const struct {
   uint32_t shortcut; /* 0: cannot be turned off */
   bool (*applies)(making *m);
@@ -495,9 +495,9 @@ const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t c
                                           : walk_above(space, r, state, count, context, over, tail);
 }
 
-/* Is a walk that is not known seldom asked for again? Over a set, that of what begins with reading;
+/* Is a walk that is not known seldom requested again? Over a set, that of what begins with reading;
  * and after a call that of few tokens. Of an ambiguous grammar each is: a level does few. What the
- * vocabulary's layer may do for all, as long as it is made, is asked for by others. */
+ * vocabulary's layer may do for all, as long as it is made, is requested by others. */
 static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__leftover over,
                       bool called) {
   const tsl__state_rec *r = tsl__state_at(space, state);
@@ -511,7 +511,7 @@ static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__
   return r && tsl__state_reads(r) && r->live_count < TSL__STARTS_LIVE;
 }
 
-/* It is searched for where it is asked for, and not remembered. */
+/* It is searched for where it is requested, and not remembered. */
 static void search_within(tsl__space *space, level *l, const tsl__level_key *key, uint32_t count,
                           bool last, bool called) {
   tsl__level_key outer = l->key;
@@ -524,7 +524,7 @@ static void search_within(tsl__space *space, level *l, const tsl__level_key *key
   l->last = last;
   l->key = *key;
   l->key.outer = &outer;
-  if (called) l->after = NULL, l->follow = 0; /* what it leaves is asked for at once, and little */
+  if (called) l->after = NULL, l->follow = 0; /* what it leaves is requested at once, and little */
   l->late_from = l->late.n;
   tsl__search_set(space, l, key->state, count, key->over);
   tsl__search_late(space, l);

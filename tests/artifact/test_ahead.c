@@ -2,7 +2,7 @@
  * the same as without, and what they take is bounded.
  *
  * A schema is compiled twice, as by default and `lazy`. What was looked at is seen in the grammar's
- * own tables: a position has its mask before anybody asked.
+ * own tables: a position has its mask before anybody requested it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ enum { WORDS = sizeof words / sizeof *words, SIZE = 256 + WORDS, MASK_WORDS = (S
   "\"number\"},\"o9\":{\"type\":\"string\",\"maxLength\":9},"                                      \
   "\"oa\":{},\"ob\":{\"type\":\"boolean\"},\"oc\":{\"type\":\"string\",\"format\":\"date\"}"
 
-static const char wide[] =
+static const char broad[] =
     "{\"type\":\"object\",\"properties\":{\"n1\":{\"type\":\"integer\"},\"n2\":{\"type\":"
     "\"integer\"},\"n3\":{\"type\":\"integer\"},\"n4\":{\"type\":\"integer\"},\"n5\":{\"type\":"
     "\"integer\"},"
@@ -55,7 +55,7 @@ static const char no_object[] =
 static const char small[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},"
                             "\"b\":{\"type\":\"integer\",\"minimum\":3}},\"required\":[\"name\"]}";
 
-/* Told by letters: of so few subschemas only these are looked at. */
+/* Known by letters: of so few subschemas only these are looked at. */
 static const char lettered[] =
     "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\",\"pattern\":\"^[a-z]{3}-[0-"
     "9]+$\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[A-F0-9]{"
@@ -76,7 +76,7 @@ static tsl_grammar *compile(const char *schema, const tsl_schema_options *option
   return g;
 }
 
-/* Has the position after a text a mask that nobody asked for yet? */
+/* Has the position after a text a mask that nobody requested yet? */
 static bool is_known(tsl_grammar *g, const char *text) {
   size_t accepted;
   tsl__space_begin(g->space);
@@ -106,7 +106,7 @@ static void check_places(void) {
                                         "{\"x", "{\"a\\\"b", "{\"name\": \"ab\", \""};
   const tsl_schema_options any = {.order = TSL_ORDER_ANY},
                            lazy = {.order = TSL_ORDER_ANY, .lazy = true};
-  tsl_grammar *g = compile(wide, &any, NULL), *l = compile(wide, &lazy, NULL),
+  tsl_grammar *g = compile(broad, &any, NULL), *l = compile(broad, &lazy, NULL),
               *s = compile(small, &any, NULL);
   for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++)
     CHECKF(is_known(g, looked_at[i]) && !is_known(l, looked_at[i]), "%s", looked_at[i]);
@@ -183,7 +183,7 @@ static void compare(const char *schema, tsl_schema_options options, const tsl_li
 }
 
 static void check_masks(void) {
-  static const char *const schemas[] = {wide, alternatives, patterns, no_object, small, lettered};
+  static const char *const schemas[] = {broad, alternatives, patterns, no_object, small, lettered};
   for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
     compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_ANY}, NULL);
     compare(schemas[i], (tsl_schema_options){.order = TSL_ORDER_SCHEMA}, NULL);
@@ -247,17 +247,17 @@ static void check_states(void) {
  * for good. */
 static void check_memory(void) {
   const tsl_schema_options lazy = {.order = TSL_ORDER_ANY, .lazy = true};
-  tsl_grammar *l = compile(wide, &lazy, NULL);
+  tsl_grammar *l = compile(broad, &lazy, NULL);
   if (!l) return;
   size_t least = tsl__space_memory(l->space);
   tsl_grammar_release(l);
   for (size_t more = 0; more < 400000; more += 20000) {
     const tsl_limits limits = {.max_memory = least + more};
-    tsl_grammar *g = compile(wide, &(tsl_schema_options){.order = TSL_ORDER_ANY}, &limits);
+    tsl_grammar *g = compile(broad, &(tsl_schema_options){.order = TSL_ORDER_ANY}, &limits);
     if (g) CHECK(g->space->max_memory == limits.max_memory && g->space->status == TSL_OK);
     tsl_grammar_release(g);
   }
-  compare(wide, (tsl_schema_options){.order = TSL_ORDER_ANY},
+  compare(broad, (tsl_schema_options){.order = TSL_ORDER_ANY},
           &(tsl_limits){.max_memory = 1u << 20});
 }
 
@@ -270,11 +270,12 @@ static void check_failures(void) {
   tsl_vocab *all = vocab;
   tsl_error error;
   CHECK(faulty_vocab(words, WORDS, 1, 0, &f.hook, &vocab, &error) == TSL_OK);
-  tsl_grammar_release(compile(wide, &any, NULL)); /* the vocabulary's own part is made */
+  tsl_grammar_release(compile(broad, &any, NULL)); /* the vocabulary's own part is made */
   for (unsigned long n = 0;; n++) {
     tsl_grammar *g = NULL;
     faulty_arm(&f, n, n % 2);
-    tsl_status status = tsl_grammar_json_schema(vocab, wide, strlen(wide), &any, NULL, &g, &error);
+    tsl_status status =
+        tsl_grammar_json_schema(vocab, broad, strlen(broad), &any, NULL, &g, &error);
     bool failed = f.failed;
     faulty_disarm(&f);
     CHECK(status == TSL_OK || (failed && status == TSL_ERR_NO_MEMORY && !g));
@@ -282,7 +283,7 @@ static void check_failures(void) {
     tsl_grammar_release(g);
     if (!failed) break;
   }
-  compare(wide, any, NULL);
+  compare(broad, any, NULL);
   tsl_vocab_release(vocab);
   CHECK(f.blocks == 0 && !f.wrong_size);
   vocab = all;
@@ -292,7 +293,7 @@ int main(void) {
   tsl_error error;
   if (faulty_vocab(words, WORDS, 1, 0, NULL, &vocab, &error) != TSL_OK) return 1;
   RUN(check_places, "what is looked at, and what is not");
-  RUN(check_strings, "positions of strings that are told by their letters");
+  RUN(check_strings, "positions of strings that are known by their letters");
   RUN(check_masks, "the same masks as without");
   RUN(check_bounds, "steps are bounded");
   RUN(check_states, "states are bounded");

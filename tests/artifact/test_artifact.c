@@ -133,18 +133,18 @@ static void damaged(void) {
   const uint8_t *good = tsl_artifact_data(a, &size);
   uint8_t *bad = malloc(size);
   tsl_artifact_info info;
-  unsigned noticed = 0, told = 0;
+  unsigned noticed = 0, reported = 0;
   CHECK(!try_bytes(v, good, size, 4));
-  /* each byte turned over: inspecting tells, unless it is padding between header and first block */
+  /* each byte turned over: inspecting says so, unless it is padding between header and first block */
   for (size_t i = 0; i < size; i++) {
     memcpy(bad, good, size);
     bad[i] ^= (uint8_t)(1u << i % 8);
     if (i % 8 == 0) noticed += try_bytes(v, bad, size, 1);
-    told += tsl_artifact_inspect(bad, size, &info, NULL) == TSL_ERR_FORMAT;
+    reported += tsl_artifact_inspect(bad, size, &info, NULL) == TSL_ERR_FORMAT;
   }
   const tsl__a_header *h = (const void *)good;
   size_t gap = (size_t)(h->begin - sizeof *h - h->blocks * 8);
-  CHECKF(told == size - gap, "%u of %zu, gap %zu", told, size, gap);
+  CHECKF(reported == size - gap, "%u of %zu, gap %zu", reported, size, gap);
   CHECKF(noticed > size / 32, "%u of %zu", noticed, size);
   for (size_t n = 0; n < size; n++) CHECK(try_bytes(v, good, n, 1)); /* cut off at each length */
   tsl_artifact *b =
@@ -408,7 +408,7 @@ static tsl_vocab *vocab_with_special(void) {
   return v;
 }
 
-/* A token that is named within a called frame is taken whether a mask was asked for before or not,
+/* A token that is named within a called frame is accepted whether a mask was requested before or not,
  * and whether that was made or found in the file. */
 static void named_tokens(void) {
   static const char *const grammars[] = {

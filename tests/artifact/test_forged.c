@@ -1,7 +1,7 @@
 /* test_forged.c - forged artifacts, whose checksums are right: they do not make the program work
  * longer or hold more memory than its limits allow.
  *
- * A draft is taken from a good artifact, or written by hand, changed, and assembled again. Then its
+ * A draft is read from a good artifact, or written by hand, changed, and assembled again. Then its
  * checksums are right, and what refuses it must look at the content. More forged files:
  * fuzz/fuzz_artifact.c.
  *
@@ -45,7 +45,7 @@ static tsl_status first_mask(tsl_grammar *g, tsl_status status) {
   if (status == TSL_OK) status = tsl_matcher_new(g, NULL, &m);
   if (status != TSL_OK) return status;
   status = tsl_matcher_mask(m, mask);
-  CHECK(tsl_matcher_mask(m, mask) == status); /* asked again it says so again */
+  CHECK(tsl_matcher_mask(m, mask) == status); /* called again it says so again */
   tsl_matcher_free(m);
   return status;
 }
@@ -78,7 +78,7 @@ static void leads_nowhere(void) {
   tsl_vocab_release(v);
 }
 
-/* A state that calls, and comes back to other states each time, all of which say that they tell so
+/* A state that calls, and comes back to other states each time, all of which say that they do so
  * many names apart. */
 static tsl__a_draft many_resumes(uint32_t states, uint32_t apart, uint32_t words) {
   tsl__a_draft d = {.a = &tsl__malloc,
@@ -202,7 +202,7 @@ static void no_free_place(void) {
 int main(void) {
   RUN(leads_nowhere, "a target without a state");
   RUN(names_without_end, "more names than the file spells");
-  RUN(names_one_by_one, "names asked for one by one");
+  RUN(names_one_by_one, "names requested one by one");
   RUN(no_free_place, "a table without a free place");
   return tsl_test_end();
 }

@@ -1,4 +1,4 @@
-/* test_seen_names.c - names that are taken, and the spelling of the next one: random names against
+/* test_seen_names.c - names that are used, and the spelling of the next one: random names against
  * plain lists, every way to write a character.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -242,7 +242,7 @@ int main(void) {
   set_up();
   RUN(every_way_is_read, "characters as they are and in every escape, cut anywhere");
   RUN(open_escapes, "what an escape that is open may become");
-  RUN(sets_of_names, "names taken: found, ranges of those that begin with a text, rivals");
+  RUN(sets_of_names, "names seen: found, ranges of those that begin with a text, rivals");
   RUN(rivals_of_an_escape, "and of a spelling with an open escape");
   tsl_grammar_release(grammar);
   tsl_vocab_release(vocab);

@@ -92,7 +92,7 @@ def vocabularies():
     words = [b"the", b" the", b"name", b'":', b'{"', b'"}', b"an"]
     tokens = [bytes([b]) for b in range(256)] + words
     lines = b"".join(base64.b64encode(t) + b" %d\n" % i for i, t in enumerate(tokens))
-    path = files("cl100k_base.tiktoken", lines)  # the name tells the loader how to split text
+    path = files("cl100k_base.tiktoken", lines)  # the name says to the loader how to split text
     stdout, _ = expect(
         0,
         ["generate", "--vocab", path, "--regex", "the( the)*name", "-n", "3", "--max-tokens", "30"],

@@ -313,12 +313,12 @@ def generate_stats():
         ),
         "the sums are printed",
     )
-    taken = re.search(
+    found = re.search(
         r"nats before the mask, (-[\d.]+) after it; the grammar took ([\d.]+)", lines[-1]
     )
     before = float(re.search(r"log-probability (-[\d.]+)", lines[-1]).group(1))
     check(
-        taken and abs(before - (float(taken.group(1)) - float(taken.group(2)))) < 0.03,
+        found and abs(before - (float(found.group(1)) - float(found.group(2)))) < 0.03,
         "log p before = log p after + log of the legal mass",
     )
     _, stderr = expect(

@@ -88,7 +88,7 @@ static double rank_of(const way *w, double alpha) {
 }
 
 /* With room for every prefix, beams find the best texts: each text once, by its best way. */
-static void wide_beams(void) {
+static void many_beams(void) {
   static const float alphas[] = {0, 0.6f, 1};
   tsl_vocab *v = toy_vocab(letters, WIDTH, true);
   for (size_t k = 0; k < GRAMMARS; k++) {
@@ -99,12 +99,12 @@ static void wide_beams(void) {
       tsl_error e = {0};
       tsl_beam_options o = {4096, 7, 6, alphas[a]};
       CHECKF(tsl_beam_search(g, ask, &model, &o, NULL, &b, &e) == TSL_OK, "%s", e.message);
-      bool *taken = calloc(all.n, 1);
+      bool *chosen = calloc(all.n, 1);
       for (size_t i = 0; b && i < 7; i++) {
         size_t best = all.n, count;
         for (size_t j = 0; j < all.n; j++)
-          if (!taken[j] && (best == all.n || rank_of(&all.at[j], (double)alphas[a]) >
-                                                 rank_of(&all.at[best], (double)alphas[a])))
+          if (!chosen[j] && (best == all.n || rank_of(&all.at[j], (double)alphas[a]) >
+                                                  rank_of(&all.at[best], (double)alphas[a])))
             best = j;
         if (best == all.n) {
           CHECK(tsl_beams_count(b) == i);
@@ -117,9 +117,9 @@ static void wide_beams(void) {
         CHECK(!strcmp(tsl_beams_text(b, i, NULL), all.at[best].text));
         CHECK(fabs(tsl_beams_log_probability(b, i) - log(all.at[best].p)) < 1e-9);
         CHECK(fabs(tsl_beams_score(b, i) - rank_of(&all.at[best], (double)alphas[a])) < 1e-9);
-        for (size_t j = 0; j < all.n; j++) taken[j] |= !strcmp(all.at[j].text, all.at[best].text);
+        for (size_t j = 0; j < all.n; j++) chosen[j] |= !strcmp(all.at[j].text, all.at[best].text);
       }
-      free(taken);
+      free(chosen);
       tsl_beams_free(b);
     }
     tsl_grammar_release(g);
@@ -285,7 +285,7 @@ static void labels(void) {
   tsl_vocab_release(v);
 }
 
-/* An enum of a schema, with the embedded vocabulary: plain spellings only, each prefix asked for
+/* An enum of a schema, with the embedded vocabulary: plain spellings only, each prefix requested
  * once. */
 static void schema_labels(void) {
   tsl_vocab *v = NULL;
@@ -580,7 +580,7 @@ static void every_allocation_fails(void) {
 }
 
 int main(void) {
-  RUN(wide_beams, "beams with room for all find the best");
+  RUN(many_beams, "beams with room for all find the best");
   RUN(narrow_beams, "beams end in time, whole, in order");
   RUN(aligned, "samples converge to P(text | grammar)");
   RUN(labels, "probabilities of all texts");

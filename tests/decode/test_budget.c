@@ -144,11 +144,11 @@ static char spelled[1 << 20];
 static bool write_text(tsl_grammar *g, tsl_budget *b, tsl_matcher *m, uint64_t max, bool masks) {
   tsl_vocab *v = tsl_grammar_vocab(g);
   uint32_t *mask = malloc(tsl_vocab_mask_words(v) * sizeof *mask);
-  size_t length = 0, taken = 0;
+  size_t length = 0, accepted = 0;
   bool fine = true;
   tsl_matcher_reset(m);
   while (fine && !tsl_matcher_is_terminated(m)) {
-    uint64_t left = max - taken;
+    uint64_t left = max - accepted;
     fine = (masks ? tsl_budget_mask(b, m, left, mask) : tsl_matcher_mask(m, mask)) == TSL_OK;
     tsl_token t = pick(v, mask);
     if (!masks && t != TSL_NO_TOKEN && tsl_budget_allows(b, m, left, t) == TSL_REJECTED) {
@@ -162,10 +162,10 @@ static bool write_text(tsl_grammar *g, tsl_budget *b, tsl_matcher *m, uint64_t m
     const uint8_t *bytes = tsl_vocab_bytes(v, t, &n);
     memcpy(spelled + length, bytes, n);
     length += n;
-    taken++;
+    accepted++;
   }
   free(mask);
-  return fine && tsl_matcher_is_complete(m) && taken <= max;
+  return fine && tsl_matcher_is_complete(m) && accepted <= max;
 }
 
 static uint64_t minimum(tsl_budget *b, tsl_matcher *m) {
@@ -195,7 +195,7 @@ static void check_schema(tsl_vocab *v, const char *s, unsigned texts) {
     uint64_t max = least + (i ? below(i % 2 ? 12 : 80) : 0);
     bool masks = i % 3 == 0;
     CHECKF(write_text(g, b, m, max, masks), "%s\n  budget %llu (least %llu), %s", s,
-           (unsigned long long)max, (unsigned long long)least, masks ? "masks" : "asked");
+           (unsigned long long)max, (unsigned long long)least, masks ? "masks" : "single");
     texts_written++;
     tokens_written += tsl_matcher_history(m);
     tokens_allowed += max;
@@ -244,8 +244,9 @@ static void compare_last(tsl_vocab *v, tsl_budget *b, tsl_matcher *m) {
   CHECK(tsl_budget_mask(b, m, 1, mask) == TSL_OK);
   for (tsl_token t = 0; t < tsl_vocab_size(v); t++) {
     if (tsl_vocab_is_eog(v, t)) continue;
-    bool taken = tsl_matcher_accept(m, t) == TSL_OK, ends = taken && tsl_matcher_is_complete(m);
-    CHECK(!taken || tsl_matcher_rollback(m, 1) == TSL_OK);
+    bool accepted = tsl_matcher_accept(m, t) == TSL_OK,
+         ends = accepted && tsl_matcher_is_complete(m);
+    CHECK(!accepted || tsl_matcher_rollback(m, 1) == TSL_OK);
     CHECKF(tsl_mask_has(mask, t) == ends && (tsl_budget_allows(b, m, 1, t) == TSL_OK) == ends,
            "token %u is the last one: %d", (unsigned)t, ends);
   }
@@ -437,7 +438,7 @@ static void winding_down(void) {
   tsl_vocab_release(v);
 }
 
-/* A token that is taken by its name; and logits are as they were where memory did not suffice. */
+/* A token that is accepted by its name; and logits are as they were where memory did not suffice. */
 static void winding_named(void) {
   static const char *const tokens[] = {"a", "b", "<x>", "</s>"};
   tsl_vocab *v = toy_vocab(tokens, 4, true);
@@ -575,8 +576,8 @@ static void same_way(tsl_vocab *v, tsl_grammar *g, tsl_budget *once, tsl_budget 
   tsl_matcher_free(m);
 }
 
-/* What a call could not find for want of memory, it finds when it is asked again. */
-static void asked_again(void) {
+/* What a call could not find for want of memory, it finds when it is called again. */
+static void requested_again(void) {
   static const char *const gaps[] = {"a", "ab", "</s>"}, *const named[] = {"a",   "b",   "ab",
                                                                            "<x>", "<y>", "</s>"};
   /* no token spells what takes the fewest bytes */
@@ -644,7 +645,7 @@ int main(void) {
   RUN(counted_text, "where tokens of a text are counted");
   RUN(deadlines, "a deadline for all of a call");
   RUN(every_allocation_fails, "every nth allocation fails");
-  RUN(asked_again, "and is asked for again");
+  RUN(requested_again, "and is requested again");
   RUN(schemas, "random schemas, random budgets");
   return tsl_test_end();
 }

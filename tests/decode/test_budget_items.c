@@ -96,7 +96,7 @@ typedef struct trial {
   const char *schema;
   tsl_vocab *v;
   tsl_matcher *m;
-  tsl_budget *budget, *other; /* the second one is asked for completions alone */
+  tsl_budget *budget, *other; /* the second one gives completions alone */
   truth *known;
   char text[256];
 } trial;
@@ -244,7 +244,7 @@ static unsigned long written;
 
 /* Does the text end in an exponent of 16 digits? Values that must differ may not have those
  * (docs/schema.md). */
-static bool beyond_exponents(const char *text, size_t n) {
+static bool past_exponents(const char *text, size_t n) {
   size_t digits = 0;
   while (digits < n && strchr("0123456789", text[n - 1 - digits])) digits++;
   if (digits < n && (text[n - 1 - digits] == '-' || text[n - 1 - digits] == '+')) n--;
@@ -261,7 +261,7 @@ static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64
   for (uint64_t left = max;; left--) {
     text[n] = 0;
     tsl_status status = tsl_budget_mask(b, m, left, mask);
-    if (status != TSL_OK) return status == TSL_ERR_LIMIT && beyond_exponents(text, n);
+    if (status != TSL_OK) return status == TSL_ERR_LIMIT && past_exponents(text, n);
     tsl_token t = draw(mask, tsl_vocab_logits_width(v), &seed);
     if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(v, t)) return tsl_matcher_is_complete(m);
     const uint8_t *at = tsl_vocab_bytes(v, t, &bytes);

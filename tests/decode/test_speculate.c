@@ -72,7 +72,7 @@ typedef struct setting {
 /* The token after a prefix in the drafter's distribution without what siblings took; or, if drafts
  * are not drawn, a chosen one. */
 static tsl_token draft_one(const setting *s, const tsl__chance *chance, const float *logits,
-                           const uint32_t *mask, const tsl_token *taken, size_t seen_n) {
+                           const uint32_t *mask, const tsl_token *chosen, size_t seen_n) {
   double q[WIDTH], total = 0;
   size_t choice = 0;
   if (!s->drawn) {
@@ -81,7 +81,7 @@ static tsl_token draft_one(const setting *s, const tsl__chance *chance, const fl
   }
   if (tsl__softmax(logits, s->masked ? mask : NULL, WIDTH, s->draft_temperature, q) != TSL_OK)
     return TSL_NO_TOKEN;
-  for (size_t i = 0; i < seen_n && s->distinct; i++) q[taken[i]] = 0;
+  for (size_t i = 0; i < seen_n && s->distinct; i++) q[chosen[i]] = 0;
   for (size_t i = 0; i < WIDTH; i++) total += q[i];
   return total > 0 ? (tsl_token)chance->pick(chance->ctx, q, WIDTH, total) : TSL_NO_TOKEN;
 }
@@ -107,14 +107,14 @@ static bool draft(const setting *s, tsl_matcher *m, const tsl__chance *chance,
     toy_logits(&s->drafter, t->prefix[i], t->length[i], t->draft_logits + i * WIDTH);
     if (i == s->count) break;
     uint32_t parent = s->parents ? s->parents[i] : i ? (uint32_t)i - 1 : TSL_NO_PARENT;
-    size_t row = parent == TSL_NO_PARENT ? 0 : parent + 1, taken = 0;
+    size_t row = parent == TSL_NO_PARENT ? 0 : parent + 1, chosen = 0;
     tsl_token siblings[8];
     t->parents[i] = parent;
     for (size_t k = 0; k < i; k++)
-      if (t->parents[k] == parent) siblings[taken++] = t->tokens[k];
+      if (t->parents[k] == parent) siblings[chosen++] = t->tokens[k];
     if (tsl_matcher_mask_drafts(m, t->tokens, t->parents, i, masks, NULL) != TSL_OK) return false;
     t->tokens[i] =
-        draft_one(s, chance, t->draft_logits + row * WIDTH, &masks[row], siblings, taken);
+        draft_one(s, chance, t->draft_logits + row * WIDTH, &masks[row], siblings, chosen);
     if (t->tokens[i] == TSL_NO_TOKEN) return true;
     memcpy(t->prefix[i + 1], t->prefix[row], t->length[row] * sizeof *text);
     t->prefix[i + 1][t->length[row]] = t->tokens[i];
@@ -562,7 +562,7 @@ static void forced_drafts(void) {
     tsl_grammar_release(g);
   }
   CHECK(retracted > 0);
-  printf("       %zu tokens drafted, %zu taken back\n", drafted, retracted);
+  printf("       %zu tokens drafted, %zu rolled back\n", drafted, retracted);
   tsl_vocab_release(v);
 }
 
@@ -587,7 +587,7 @@ static void open_ends(void) {
   tsl_vocab_release(v);
 }
 
-/* Nothing is drafted where a token may be taken by its name, even if it is spelled so; none that
+/* Nothing is drafted where a token may be accepted by its name, even if it is spelled so; none that
  * was, or that was counted, is replaced by what spells the same. */
 static void named_tokens(void) {
   static const char *const tokens[] = {"a", "b", "<t>", "ab", "c", "<end>"};
@@ -624,8 +624,8 @@ static void named_tokens(void) {
     while (n < 2 && cases[i].tail[n] != TSL_NO_TOKEN)
       CHECK(tsl_matcher_accept(m, cases[i].tail[n++]) == TSL_OK);
     CHECK(tsl_matcher_draft_forced(m, cases[i].tail, n, 8, out, 8, &count, &retract) == TSL_OK);
-    CHECKF(count == cases[i].count && retract == cases[i].retract, "%s: %zu drafts, %zu taken back",
-           text, count, retract);
+    CHECKF(count == cases[i].count && retract == cases[i].retract,
+           "%s: %zu drafts, %zu rolled back", text, count, retract);
     CHECK(tsl_matcher_rollback(m, retract) == TSL_OK);
     for (size_t k = 0; k < count; k++) CHECK(tsl_matcher_accept(m, out[k]) == TSL_OK);
     tsl_matcher_free(m);

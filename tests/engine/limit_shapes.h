@@ -266,7 +266,7 @@ static void long_cycles(unsigned n) {
       add("\n");
     }
 }
-/* Rules of which each round tells what one more of them matches. */
+/* Rules of which each round finds what one more of them matches. */
 static void rounds_of_rules(unsigned n) {
   add("root ::= r0\nno ::= no\nr0 ::= \"z\" | r1 no\n");
   for (unsigned i = 1; i < n; i++)

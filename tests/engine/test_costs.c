@@ -315,7 +315,7 @@ static void follow(const test_case *c, tsl_grammar *g, const char *text, uint64_
   tsl_matcher_free(m);
 }
 
-/* Anywhere: tokens drawn from the masks, some of them taken back. */
+/* Anywhere: tokens drawn from the masks, some of them rolled back. */
 static void wander(const test_case *c, tsl_grammar *g, uint64_t seed, uint32_t steps) {
   tsl_matcher *m = NULL;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);

@@ -306,11 +306,11 @@ static const struct {
 static double worst;
 static char worst_name[200];
 
-static void judge(const char *what, const char *name, double taken, tsl_status status) {
-  CHECKF(taken < DEADLINE_US * 1e-3 + LATE_MS, "%s, %s: %.1f ms of processor time, %s", name, what,
-         taken, tsl_status_name(status));
-  if (taken <= worst) return;
-  worst = taken;
+static void judge(const char *what, const char *name, double spent, tsl_status status) {
+  CHECKF(spent < DEADLINE_US * 1e-3 + LATE_MS, "%s, %s: %.1f ms of processor time, %s", name, what,
+         spent, tsl_status_name(status));
+  if (spent <= worst) return;
+  worst = spent;
   snprintf(worst_name, sizeof worst_name, "%s, %s", name, what);
 }
 
@@ -322,8 +322,8 @@ static void check_compile(const char *name, form kind) {
     tsl_error error;
     double from = milliseconds();
     status = compile(kind, &in_time, &g, &error);
-    double taken = milliseconds() - from;
-    if (taken < least) least = taken;
+    double spent = milliseconds() - from;
+    if (spent < least) least = spent;
     tsl_grammar_release(g);
   }
   judge("compile", name, least, status);
@@ -341,8 +341,8 @@ static void check_call(const char *name, form kind, size_t k) {
       g->space->deadline_us = DEADLINE_US;
       double from = milliseconds();
       status = calls[k].call(g, m);
-      double taken = milliseconds() - from;
-      if (taken < least) least = taken;
+      double spent = milliseconds() - from;
+      if (spent < least) least = spent;
     }
     tsl_matcher_free(m);
     tsl_grammar_release(g);

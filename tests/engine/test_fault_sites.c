@@ -4,9 +4,9 @@
  * pool, an arena or an index asks the hooks only when it is full, and that is mostly at another
  * place. Here the linker puts wrappers around these four (--wrap, tests/meson.build), so that each
  * request of theirs is one that may be refused; arrays grow by what is needed, no more. A place is
- * told by where the request returns to and by how deep the stack is there. Each case is run once to
+ * known by where the request returns to and by how deep the stack is there. Each case is run once to
  * find the places that no case before it had; then once for each of them, and what must hold is
- * what test_faults.c says: NO_MEMORY or nothing noticed, asked again the same masks and errors as
+ * what test_faults.c says: NO_MEMORY or nothing noticed, called again the same masks and errors as
  * in the first run, and nothing is left.
  *
  * The cases are those of tests/cases/schema and of the corpora in fuzz/corpus.
@@ -129,7 +129,7 @@ typedef struct scenario {
   tsl_regex_options regex;
   tsl_tools_options tools;
   /* make an artifact and load it; keep walks for other grammars; with a vocabulary of its own; ask
-   * all that can be asked */
+   * all that can be called */
   bool save, cache, cold, more;
 } scenario;
 
@@ -219,7 +219,7 @@ static void look_around(faulty *f, tsl_matcher *m, const uint32_t *mask) {
   if (status == TSL_OK) NOTE(next, sizeof next);
 }
 
-/* Reads the tokens, and to the end if told so. A parser that ran out of memory is reset, and reads
+/* Reads the tokens, and to the end if `end` says so. A parser that ran out of memory is reset, and reads
  * all anew. */
 static tsl_status feed(faulty *f, tsl_parser *p, const tsl_token *tokens, int n, int from,
                        bool end) {
@@ -250,7 +250,7 @@ static void read_json(faulty *f, tsl_parser *p) {
 static void generate(faulty *f, tsl_grammar *g, bool parsed, uint64_t seed) {
   tsl_matcher *m = NULL, *fork = NULL;
   tsl_parser *p = NULL;
-  tsl_token taken[STEPS];
+  tsl_token accepted[STEPS];
   int n = 0;
   tsl_status status;
   ASK(f, status, tsl_matcher_new(g, &f->hook, &m));
@@ -270,77 +270,77 @@ static void generate(faulty *f, tsl_grammar *g, bool parsed, uint64_t seed) {
     NOTE_NUMBER(valid);
     ASK(f, status, tsl_matcher_accept(m, t));
     if (status != TSL_OK) break;
-    taken[n++] = t;
-    if (p) NOTE_NUMBER(feed(f, p, taken, n, n - 1, false));
+    accepted[n++] = t;
+    if (p) NOTE_NUMBER(feed(f, p, accepted, n, n - 1, false));
   }
   if (p) {
-    NOTE_NUMBER(feed(f, p, taken, n, n, true));
+    NOTE_NUMBER(feed(f, p, accepted, n, n, true));
     read_json(f, p);
   }
   ASK(f, status, m ? tsl_matcher_fork(m, &fork) : TSL_OK);
   if (fork) {
     CHECK(tsl_matcher_rollback(fork, tsl_matcher_history(fork) / 2) == TSL_OK);
-    size_t accepted = 0;
-    ASK(f, status, tsl_matcher_accept_bytes(fork, "\"a", 2, &accepted));
-    NOTE_NUMBER(accepted);
+    size_t bytes_read = 0;
+    ASK(f, status, tsl_matcher_accept_bytes(fork, "\"a", 2, &bytes_read));
+    NOTE_NUMBER(bytes_read);
   }
   tsl_parser_free(p);
   tsl_matcher_free(fork);
   tsl_matcher_free(m);
 }
 
-/* ---- what else is asked ---------------------------------------------------------------------- */
+/* ---- what else is called ----------------------------------------------------------------------- */
 
-static struct text told;
+static struct text listed;
 
-static void tell(void *ctx, const char *line) {
+static void list_line(void *ctx, const char *line) {
   (void)ctx;
-  text_add(&told, line);
-  text_add(&told, "\n");
+  text_add(&listed, line);
+  text_add(&listed, "\n");
 }
-static void tell_finding(void *ctx, const tsl_profile_finding *finding) {
-  tell(ctx, finding->message);
+static void list_finding(void *ctx, const tsl_profile_finding *finding) {
+  list_line(ctx, finding->message);
 }
-static void tell_state(void *ctx, const tsl_state *state) { tell(ctx, state->expression); }
-static void tell_frame(void *ctx, const tsl_frame *frame) { tell(ctx, frame->expression); }
+static void list_state(void *ctx, const tsl_state *state) { list_line(ctx, state->expression); }
+static void list_frame(void *ctx, const tsl_frame *frame) { list_line(ctx, frame->expression); }
 
 /* What the grammar's text is written as, or what a profile says of it. */
 static tsl_status write_text(faulty *f, tsl_vocab *v, const scenario *c) {
-  text_free(&told);
+  text_free(&listed);
   switch (c->kind) {
   case SCHEMA:
-    return tsl_schema_profile("openai-strict", c->text, c->length, &f->hook, tell_finding, NULL,
+    return tsl_schema_profile("openai-strict", c->text, c->length, &f->hook, list_finding, NULL,
                               NULL);
-  case GBNF: return tsl_gbnf_write(v, c->text, c->length, tell, NULL, NULL);
-  case TOOLS: return tsl_tools_write(v, c->text, c->length, &c->tools, tell, NULL, NULL);
+  case GBNF: return tsl_gbnf_write(v, c->text, c->length, list_line, NULL, NULL);
+  case TOOLS: return tsl_tools_write(v, c->text, c->length, &c->tools, list_line, NULL, NULL);
   default: return TSL_OK;
   }
 }
 
 static tsl_status list_states(const tsl_grammar *g) {
-  text_free(&told);
-  return tsl_grammar_states(g, tell_state, NULL);
+  text_free(&listed);
+  return tsl_grammar_states(g, list_state, NULL);
 }
 
 static tsl_status list_frames(const tsl_matcher *m) {
   uint32_t total;
-  text_free(&told);
-  return tsl_matcher_frames(m, 0, tell_frame, NULL, &total);
+  text_free(&listed);
+  return tsl_matcher_frames(m, 0, list_frame, NULL, &total);
 }
 
-#define NOTE_TOLD()                     \
-  do {                                  \
-    if (told.at) NOTE(told.at, told.n); \
+#define NOTE_LISTED()                         \
+  do {                                        \
+    if (listed.at) NOTE(listed.at, listed.n); \
   } while (0)
 
 static void listings(faulty *f, tsl_vocab *v, const scenario *c, tsl_grammar *g, tsl_matcher *m) {
   tsl_status status;
   ASK(f, status, write_text(f, v, c));
-  NOTE_TOLD();
+  NOTE_LISTED();
   ASK(f, status, list_states(g));
   ASK(f, status, list_frames(m));
-  NOTE_TOLD();
-  text_free(&told);
+  NOTE_LISTED();
+  text_free(&listed);
 }
 
 /* A text that ends in time, as the budget has it. */
@@ -486,7 +486,7 @@ static unsigned long cases, refusals, slow;
 #define REQUESTS_MAX 20000u
 
 static faulty f;
-static tsl_vocab *warm; /* what a vocabulary makes when it is first asked is there */
+static tsl_vocab *warm; /* what a vocabulary makes when it is first needed is there */
 
 static unsigned long requests_of(const scenario *c) {
   faulty_arm(&f, ULONG_MAX, false);

@@ -5,7 +5,7 @@
  * generation) is run with hooks that count. Run n lets the nth allocation fail, once or from then
  * on. What must hold:
  *   - the call says NO_MEMORY (with a filled error, where it takes one) or does not notice;
- *   - nothing changed: asked again, with memory, the call gives what it gives in a run without
+ *   - nothing changed: called again, with memory, the call gives what it gives in a run without
  *     failures, to the last bit of every mask;
  *   - every block is freed with the size that it has, and none is left.
  *
@@ -112,9 +112,9 @@ static uint64_t generate(faulty *f, tsl_grammar *g, uint64_t seed) {
   CHECK(status == TSL_OK && tsl_matcher_history(fork) == tsl_matcher_history(m));
   CHECK(tsl_matcher_rollback(fork, tsl_matcher_history(fork) / 2) == TSL_OK);
   size_t accepted;
-  tsl_status taken;
-  WITH_MEMORY(f, taken, tsl_matcher_accept_bytes(fork, "\"a", 2, &accepted));
-  CHECK(taken == TSL_OK || taken == TSL_REJECTED);
+  tsl_status outcome;
+  WITH_MEMORY(f, outcome, tsl_matcher_accept_bytes(fork, "\"a", 2, &accepted));
+  CHECK(outcome == TSL_OK || outcome == TSL_REJECTED);
   tsl_matcher_free(fork);
   tsl_matcher_free(m);
   return tsl__mix(seen ^ accepted);

@@ -3,7 +3,7 @@
  * All memory of the library goes through the host's hooks, so that it can be counted: grammars are
  * compiled, followed by random draws and dropped, over and over, on one vocabulary. From the second
  * round on the bytes that live between two grammars must be the same, to the byte, but for masks of
- * the vocabulary's own that are written out once many have asked for them: it says what they take,
+ * the vocabulary's own that are written out once many have requested them: it says what they take,
  * and that is bounded. What a vocabulary says that it holds is what the hooks count, to a
  * hundredth; a grammar says no more than that, and some KB less at most: what its front end keeps
  * is not counted.
@@ -97,7 +97,7 @@ static void flat(void) {
 }
 
 /* Bytes that are said to be held, by a vocabulary and by a grammar that was followed, beside those
- * that were asked for. */
+ * that were requested. */
 static void counted(void) {
   const tsl_allocator hooks = {NULL, reallocate};
   tsl_vocab *vocab = NULL;
@@ -134,7 +134,7 @@ static void counted(void) {
 }
 
 int main(void) {
-  RUN(counted, "what is held is what was asked for");
+  RUN(counted, "what is held is what was requested");
   RUN(flat, "the same bytes and blocks live after every round; none at the end");
   return tsl_test_end();
 }

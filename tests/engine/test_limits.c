@@ -1,7 +1,7 @@
 /* test_limits.c - shapes that hurt others: work and memory are linear in the text up to the limits,
  * counted in steps and bytes, not in seconds.
  *
- * Each shape is compiled at sizes n and 2n, and the first masks are asked for. The measure is what
+ * Each shape is compiled at sizes n and 2n, and the first masks are requested. The measure is what
  * the grammar's tables hold (expressions, states, visits of trie nodes, bytes) and the steps that
  * compiling took, which are the same on every machine. Doubling a shape may at most double it (and
  * a bit); shapes that are only numbers may not grow at all. Where a limit is reached instead, it
@@ -183,17 +183,17 @@ static void deadlines(void) {
         s->write(s->n);
         double from = processor_seconds();
         cost c = measure_with(s->kind, &limits[l]);
-        double taken = processor_seconds() - from;
-        if (taken > worst) worst = taken, slowest = s->name;
-        CHECKF(taken < OVERTIME + DEADLINE_CALLS * DEADLINE_US * 1e-6, "%s: %.2f s after a %s",
-               s->name, taken, l ? "flag" : "deadline");
+        double spent = processor_seconds() - from;
+        if (spent > worst) worst = spent, slowest = s->name;
+        CHECKF(spent < OVERTIME + DEADLINE_CALLS * DEADLINE_US * 1e-6, "%s: %.2f s after a %s",
+               s->name, spent, l ? "flag" : "deadline");
         CHECKF(c.status == TSL_OK || c.status == TSL_ERR_CANCELLED || c.status == TSL_ERR_LIMIT,
                "%s: %s", s->name, tsl_status_name(c.status));
       }
   printf("    the longest took %.0f ms: %s\n", worst * 1e3, slowest);
 }
 
-/* Nesting beyond max_depth is refused, at any size, without recursion. */
+/* Nesting past max_depth is refused, at any size, without recursion. */
 static void deep(void) {
   static const unsigned levels[] = {513, 100000};
   for (int i = 0; i < 2; i++) {
@@ -208,7 +208,7 @@ static void deep(void) {
     for (unsigned k = 0; k < levels[i]; k++) add("(");
     CHECK(measure(GBNF).status != TSL_OK);
   }
-  /* Whatever is asked, and what is deep enough to compile: without overflow. */
+  /* Whatever is called, and what is deep enough to compile: without overflow. */
   static const struct {
     const char *open, *middle, *close;
     unsigned brackets;
@@ -235,7 +235,7 @@ static void deep(void) {
     }
 }
 
-/* Groups that may be repeated, of letters that may: where one ends and the next begins is not told,
+/* Groups that may be repeated, of letters that may: where one ends and the next begins is not known,
  * and of all ways those are followed that leave most to come. */
 static void loops_in_loops(void) {
   static const char *const patterns[] = {
@@ -249,7 +249,7 @@ static void loops_in_loops(void) {
       "((?! )[a-z]{1,63}(?<!q) ?)+",
       "(?=.{9,90}$)(\\w{2,32} ?)+",
       "{\"pattern\":\"^(\\\\w{1,32} ?)+$\",\"allOf\":[{\"pattern\":\"m\"}],\"type\":\"string\"}"};
-  static const char words[] = "\"some more words that will surely stand quite alone";
+  static const char words[] = "\"some more words that will certainly stand quite alone";
   const tsl_limits limits = {.max_stacks = 12};
   uint32_t *mask = calloc(tsl_vocab_mask_words(vocab), sizeof *mask);
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
@@ -282,7 +282,7 @@ static tsl_grammar *compiled_in(uint64_t steps) {
   return g;
 }
 
-/* Many searches in one text of a given length: they are taken on one after the other, not in all
+/* Many searches in one text of a given length: they are continued one after the other, not in all
  * combinations. */
 static void tangled(void) {
   static const char *const words[] = {"ab1", "b12",   "bc1",   "c12",           "ca1",
@@ -389,7 +389,7 @@ static void blamed(void) {
        "{\"contains\":{\"multipleOf\":5},\"minContains\":30,\"maxContains\":50}],\"type\":"
        "\"array\"}},\"required\":[\"a\"],\"type\":\"object\"}",
        "/properties/a"},
-      /* may be null: whether it may be an object is asked when the first byte is, and then the
+      /* may be null: whether it may be an object is decided when the first byte is, and then the
        * message has the place */
       {"{\"properties\":{\"a\":{\"allOf\":[{\"contains\":{\"multipleOf\":2},\"minContains\":30,"
        "\"maxContains\":50},{\"contains\":{\"multipleOf\":3},\"minContains\":30,\"maxContains\":50}"
@@ -573,7 +573,7 @@ int main(void) {
   RUN(exponential, "patterns without a small automaton: an answer, or a limit");
   RUN(steep_shapes, "shapes that cannot be linear: an answer, or a limit");
   RUN(deadlines, "a deadline and a flag reach every loop");
-  RUN(deep, "nesting beyond the limit is refused");
+  RUN(deep, "nesting past the limit is refused");
   RUN(loops_in_loops, "groups of letters in a row are cut in few ways");
   RUN(tangled, "many searches in one text of a given length");
   RUN(tangled_in_complements, "the same, said by complements");

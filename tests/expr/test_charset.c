@@ -1,5 +1,5 @@
 /* test_charset.c - sets of code points against a naive bitmap, and properties and case against
- * PCRE2 asked one code point at a time.
+ * PCRE2 for one code point at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -410,15 +410,15 @@ static tsl__expr after_character(tsl__expr e, uint32_t cp) {
 
 /* What one step by a whole character says is what its bytes say. Returns the first bytes of which
  * it says anything. */
-static uint64_t steps_beyond(tsl__expr e) {
+static uint64_t steps_past_ascii(tsl__expr e) {
   uint64_t known = 0;
   for (uint64_t left = TSL__ALL_LEADS, leads; left; left &= ~leads) {
     tsl__expr to;
     leads = left;
-    bool told = tsl__derive_leads(x, e, &leads, &to);
+    bool answered = tsl__derive_leads(x, e, &leads, &to);
     CHECK(leads && !(leads & ~left));
-    if (told) known |= leads;
-    for (uint32_t cp = 0x80, b; told && cp <= TSL__CP_MAX;
+    if (answered) known |= leads;
+    for (uint32_t cp = 0x80, b; answered && cp <= TSL__CP_MAX;
          cp += cp < 0x3100 || (cp & 0xFFF) > 0xFF0 || (cp & 0xFFF) < 16 ? 1
                : cp < 0x10000                                           ? 41
                                                                         : 1531) {
@@ -431,15 +431,15 @@ static uint64_t steps_beyond(tsl__expr e) {
   return known;
 }
 
-/* Characters beyond ASCII go in so many ways, and each character in one of these. */
-static void goes_beyond(tsl__expr e, const tsl__nonascii_class *wide, uint32_t ways) {
+/* Characters past ASCII go in so many ways, and each character in one of these. */
+static void goes_past_ascii(tsl__expr e, const tsl__nonascii_class *nonascii, uint32_t ways) {
   static const uint32_t all[] = {0x80, 0xD7FF, 0xE000, 0x10FFFF};
   tsl__expr to[TSL__NONASCII_MAX];
   uint32_t n = 0;
   bool met[TSL__NONASCII_MAX] = {false};
-  const uint32_t *pairs = wide ? wide->pairs : all;
-  CHECKF(tsl__derive_nonascii_each(x, e, wide, to, &n) && n == ways, "%u ways", (unsigned)n);
-  for (uint32_t i = 0; i < (wide ? wide->count : 2); i++)
+  const uint32_t *pairs = nonascii ? nonascii->pairs : all;
+  CHECKF(tsl__derive_nonascii_each(x, e, nonascii, to, &n) && n == ways, "%u ways", (unsigned)n);
+  for (uint32_t i = 0; i < (nonascii ? nonascii->count : 2); i++)
     for (uint32_t cp = pairs[2 * i]; cp <= pairs[2 * i + 1];
          cp += cp < 0x400 || (cp >= 0x2000 && cp < 0x2040) || pairs[2 * i + 1] - cp < 97 ? 1 : 97) {
       uint32_t k = 0;
@@ -452,7 +452,7 @@ static void goes_beyond(tsl__expr e, const tsl__nonascii_class *wide, uint32_t w
 
 static uint64_t lead(unsigned byte) { return (uint64_t)1 << (byte - 0xC2); }
 
-static void beyond_ascii(void) {
+static void past_ascii(void) {
   static const tsl__range ends[] = {{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}},
                           space[] = {{9, 13},          {' ', ' '},       {0xA0, 0xA0},
                                      {0x1680, 0x1680}, {0x2000, 0x200A}, {0x3000, 0x3000}},
@@ -462,36 +462,36 @@ static void beyond_ascii(void) {
             letter = class_of(greek, 1, false), to;
   tsl__expr dots = tsl__expr_star(x, dot), gaps = tsl__expr_star(x, gap),
             any = tsl__expr_any_char(x), a = lit("a");
-  CHECK(steps_beyond(seq(text, lit("ab"))) == TSL__ALL_LEADS && steps_beyond(a) == TSL__ALL_LEADS &&
-        steps_beyond(seq(text, a)) == TSL__ALL_LEADS);
-  CHECK(steps_beyond(seq(dots, a)) == (TSL__ALL_LEADS & ~lead(0xE2)));
-  CHECK(steps_beyond(tsl__expr_text_not(x, seq(dots, seq(lit("ab"), text)))) ==
+  CHECK(steps_past_ascii(seq(text, lit("ab"))) == TSL__ALL_LEADS &&
+        steps_past_ascii(a) == TSL__ALL_LEADS && steps_past_ascii(seq(text, a)) == TSL__ALL_LEADS);
+  CHECK(steps_past_ascii(seq(dots, a)) == (TSL__ALL_LEADS & ~lead(0xE2)));
+  CHECK(steps_past_ascii(tsl__expr_text_not(x, seq(dots, seq(lit("ab"), text)))) ==
         (TSL__ALL_LEADS & ~lead(0xE2)));
-  CHECK(steps_beyond(seq(gaps, seq(word, gaps))) ==
+  CHECK(steps_past_ascii(seq(gaps, seq(word, gaps))) ==
         (TSL__ALL_LEADS & ~(lead(0xC2) | lead(0xE1) | lead(0xE2) | lead(0xE3))));
-  CHECK(steps_beyond(tsl__expr_repeat(x, alt(letter, a), 2, 7)) ==
+  CHECK(steps_past_ascii(tsl__expr_repeat(x, alt(letter, a), 2, 7)) ==
         (TSL__ALL_LEADS & ~(lead(0xCD) | lead(0xCE) | lead(0xCF))));
-  CHECK(steps_beyond(lit("\xC3\xA9t\xC3\xA9")) == (TSL__ALL_LEADS & ~lead(0xC3)));
-  CHECK(steps_beyond(tsl__expr_json_string(
+  CHECK(steps_past_ascii(lit("\xC3\xA9t\xC3\xA9")) == (TSL__ALL_LEADS & ~lead(0xC3)));
+  CHECK(steps_past_ascii(tsl__expr_json_string(
             x, tsl__expr_and(x, seq(dots, a), tsl__expr_repeat(x, any, 3, 40)))) ==
         (TSL__ALL_LEADS & ~lead(0xE2)));
-  CHECK(!(steps_beyond(alt(seq(any, a), lit("\xC3\xA9"))) & lead(0xC3)));
+  CHECK(!(steps_past_ascii(alt(seq(any, a), lit("\xC3\xA9"))) & lead(0xC3)));
   CHECK(tsl__derive_nonascii(x, seq(gaps, a), tsl__nonascii_class_of(x, word), &to) &&
         to == TSL__NONE &&
         tsl__derive_nonascii(x, seq(gaps, a), tsl__nonascii_class_of(x, gap), &to) &&
         to == seq(gaps, a));
-  goes_beyond(seq(gaps, seq(word, gaps)), NULL, 2);
-  goes_beyond(alt(seq(gap, a), alt(seq(word, lit("b")), seq(letter, lit("c")))), NULL, 3);
-  goes_beyond(alt(seq(gap, a), alt(seq(word, lit("b")), seq(letter, lit("c")))),
-              tsl__nonascii_class_of(x, word), 2);
-  goes_beyond(tsl__expr_text_not(x, seq(dots, seq(lit("ab"), text))), NULL, 2);
+  goes_past_ascii(seq(gaps, seq(word, gaps)), NULL, 2);
+  goes_past_ascii(alt(seq(gap, a), alt(seq(word, lit("b")), seq(letter, lit("c")))), NULL, 3);
+  goes_past_ascii(alt(seq(gap, a), alt(seq(word, lit("b")), seq(letter, lit("c")))),
+                  tsl__nonascii_class_of(x, word), 2);
+  goes_past_ascii(tsl__expr_text_not(x, seq(dots, seq(lit("ab"), text))), NULL, 2);
   CHECK(!tsl__derive_nonascii_each(x, alt(seq(any, a), lit("\xC3\xA9")), NULL,
                                    (tsl__expr[TSL__NONASCII_MAX]){0}, &(uint32_t){0}));
   CHECK(tsl__derive_nonascii(x, seq(word, a), tsl__nonascii_class_of(x, letter), &to) && to == a &&
         !tsl__derive_nonascii(x, seq(letter, a), tsl__nonascii_class_of(x, word), &to));
 }
 
-/* Bytes that are alike lead to one place. Returns the places that are told apart. */
+/* Bytes that are alike lead to one place. Returns the places that are distinguished. */
 static unsigned places(tsl__expr e) {
   tsl__bytes edges;
   tsl__alike like;
@@ -653,7 +653,7 @@ int main(void) {
   RUN(characters, "how many characters texts have");
   RUN(alphabets, "which bytes a text may have");
   RUN(spelled, "shortest spellings of lists of strings");
-  RUN(beyond_ascii, "a step by a whole character is those by its bytes");
+  RUN(past_ascii, "a step by a whole character is those by its bytes");
   RUN(alike, "bytes that are alike lead to one place");
   RUN(failure, "where a search goes on when a word does not");
   RUN(read_ahead, "what may be read is known without a step");

@@ -475,9 +475,9 @@ static void large(void) {
   free(text);
 }
 
-/* Deep and wide at once: what a group matches is asked at every level above it, and found out
+/* Deep and wide at once: what a group matches is looked up at every level above it, and found out
  * once. */
-static void deep_and_wide(void) {
+static void deep_and_broad(void) {
   char *text = malloc(4 << 20);
   tsl_error error = {0};
   size_t n = (size_t)sprintf(text, "root ::= ");
@@ -489,7 +489,7 @@ static void deep_and_wide(void) {
   free(text);
 }
 
-/* Each round over the rules tells what one more of them matches. */
+/* Each round over the rules finds what one more of them matches. */
 static void work_limit(void) {
   char *text = malloc(1 << 20);
   tsl_error error = {0};
@@ -569,7 +569,7 @@ static void follow(const char *grammar, const char letters[2], size_t length, si
   vocab = all;
 }
 
-/* What a loop begins beyond a call counts as what it begins before: many iterations in one
+/* What a loop begins past a call counts as what it begins before: many iterations in one
  * token. */
 static void loops_that_call(void) {
   static const char *const grammars[] = {
@@ -631,7 +631,7 @@ int main(void) {
   RUN(nesting, "nesting limit");
   RUN(cycle_limit, "limit of left-recursive cycles");
   RUN(large, "large grammars");
-  RUN(deep_and_wide, "what groups match is found out once");
+  RUN(deep_and_broad, "what groups match is found out once");
   RUN(work_limit, "limit of the fixed points");
   RUN(shipped, "shipped grammars compile");
   RUN(loops_that_call, "loops that call, several iterations in a token");

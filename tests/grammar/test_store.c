@@ -335,7 +335,7 @@ static void source_in_time(void) {
   for (int k = 0; k < 2; k++) {
     CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, &result, &error) == TSL_OK &&
           result.compiled == !k && result.kept && !result.complete);
-    CHECK(g && !g->space->cancel && !g->space->deadline_us); /* it outlives who asked for it */
+    CHECK(g && !g->space->cancel && !g->space->deadline_us); /* it outlives who requested it */
     tsl_grammar_release(g);
     g = NULL;
   }

@@ -78,10 +78,10 @@ def finds_static_library():
         environment = {
             key: value for key, value in os.environ.items() if key != "TURNSTILE_LIB_DIR"
         }
-        told = subprocess.run(
+        printed = subprocess.run(
             [program], env={**environment, "PKG_CONFIG_PATH": name}, capture_output=True, text=True
         ).stdout.splitlines()
-    return [line for line in told if "rustc-link" in line] == [
+    return [line for line in printed if "rustc-link" in line] == [
         "cargo:rustc-link-search=native=/opt/lib",
         "cargo:rustc-link-lib=turnstile",
         "cargo:rustc-link-lib=m",

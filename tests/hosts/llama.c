@@ -1,6 +1,6 @@
 /* llama.c - what host_llama.py runs: Turnstile inside llama.cpp, through bindings/llama.cpp.
  *
- *   llama vocab FILE...        the vocabulary taken from llama.cpp against the one that Turnstile
+ *   llama vocab FILE...        the vocabulary of llama.cpp against the one that Turnstile
  *   reads from the same file llama interface MODEL      accept, reset, clone, copy_state, failures
  *   llama chat MODEL FOLDER    chat completions under FOLDER/NAME.json, and under FOLDER/NAME.gbnf
  *   with llama.cpp's own grammar; a line each:

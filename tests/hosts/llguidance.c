@@ -4,7 +4,7 @@
  *
  *   llguidance TOKENIZER.json     or, as a library: run("TOKENIZER.json", FILE) writes to that file
  *
- * Masks are told by their hash. Left out is where the two differ, as llguidance.h says.
+ * Masks are printed as their hash. Left out is where the two differ, as llguidance.h says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

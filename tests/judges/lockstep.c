@@ -19,7 +19,7 @@
 #define BYTES_MAX 16u
 #define SEARCH_DEPTH 6u
 #define EXPLAINED_MAX 40u /* denied tokens of one input for which a way on is searched */
-#define STACKS_MAX 64u /* stacks of the oracle: beyond them it has no verdict in reasonable time */
+#define STACKS_MAX 64u    /* stacks of the oracle: past them it has no verdict in reasonable time */
 
 /* What was accepted: one token, or bytes. */
 typedef struct piece {
@@ -191,16 +191,16 @@ static void naive_mask(run *r) {
     oracle_mask(&r->oracle, r->naive);
 }
 
-#define TAKEN_EACH 53u
+#define ACCEPTED_EACH 53u
 
-/* Some tokens, the first of all among them: each is taken exactly if the mask has it. */
-static void check_taken(run *r) {
+/* Some tokens, the first of all among them: each is accepted exactly if the mask has it. */
+static void check_accepted(run *r) {
   for (tsl_token t = 0; t < r->vocab->size && !r->stop;
-       t += t ? TAKEN_EACH : 1 + r->masks % TAKEN_EACH) {
+       t += t ? ACCEPTED_EACH : 1 + r->masks % ACCEPTED_EACH) {
     size_t valid = 0;
     if (limited(r, tsl_matcher_validate(r->side[r->now].matcher, &t, 1, &valid))) return;
     lockstep_require((valid == 1) == tsl_mask_has(r->mine, t),
-                     "a token is not taken as the mask says");
+                     "a token is not accepted as the mask says");
   }
 }
 
@@ -214,11 +214,11 @@ static bool compare(run *r) {
   if (oracle_lost(r)) return false;
   r->masks++;
   if (memcmp(r->mine, r->naive, size)) explain_mask(r);
-  check_taken(r);
+  check_accepted(r);
   return !oracle_lost(r);
 }
 
-static bool taken(const run *r, tsl_token t) {
+static bool accepted(const run *r, tsl_token t) {
   return t < r->vocab->size && tsl_mask_has(r->naive, t);
 }
 
@@ -260,8 +260,9 @@ static void accept_any(run *r) {
   if (oracle_lost(r) || s->n == TEXT_MAX) return;
   tsl_status status = tsl_matcher_accept(s->matcher, t);
   if (limited(r, status)) return;
-  lockstep_require(status != TSL_OK || taken(r, t), "the engine accepts what the oracle does not");
-  if (status != TSL_OK && taken(r, t)) explain_token(r, t);
+  lockstep_require(status != TSL_OK || accepted(r, t),
+                   "the engine accepts what the oracle does not");
+  if (status != TSL_OK && accepted(r, t)) explain_token(r, t);
   if (status == TSL_OK) follow(r, (piece){.token = t});
 }
 
@@ -284,7 +285,7 @@ static void fork_side(run *r) {
   r->now = r->sides++;
 }
 
-/* The tokens of a draft up to the one that was not taken. */
+/* The tokens of a draft up to the one that was rejected. */
 static void explain_draft(run *r, const tsl_token *draft, size_t valid) {
   uint8_t bytes[16 * 64];
   size_t n = 0, length;
@@ -394,9 +395,9 @@ static void check_questions(run *r) {
   naive_mask(r);
   if (oracle_lost(r)) return;
   for (unsigned b = 0; b < 256 && !r->grammar->space->names_tokens; b++) {
-    lockstep_require(!tsl_mask_has(next, b) || taken(r, b),
+    lockstep_require(!tsl_mask_has(next, b) || accepted(r, b),
                      "a byte may come next that the oracle rejects");
-    if (tsl_mask_has(next, b) != taken(r, b)) explain_token(r, b);
+    if (tsl_mask_has(next, b) != accepted(r, b)) explain_token(r, b);
   }
   lockstep_require(tsl_matcher_is_terminated(s->matcher) == s->ended, "terminated");
   lockstep_require(s->ended || !tsl_matcher_is_complete(s->matcher) || oracle_complete(&r->oracle),
@@ -524,7 +525,7 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
   return g;
 }
 
-/* From how many tokens on a trie is read along its table, and from how much work on a walk is kin
+/* From how many tokens on a trie is read along its table, and from how much work on a walk is a reference
  * to others. */
 static void set_least(const tsl_grammar *g, bool least) {
   tsl__linear *l = g->space->parent ? g->space->parent->linear : NULL;

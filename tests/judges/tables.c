@@ -1,5 +1,5 @@
 /* tables.c - see tables.h. An entry is what it is found by, as a hash of 64 bits: two that are
- * equal are taken for the same.
+ * equal count as the same.
  *
  * Left out are walks (one that came back to a walk in progress is not to be found) and what the
  * compiler numbers itself.
@@ -41,13 +41,13 @@ static uint64_t key_of_mask(const void *p) {
   return add_all(hash, tsl__patches_read(tsl__mask_plus(r), tokens),
                  r->plus_count * sizeof *tokens);
 }
-static uint64_t key_of_united(const void *p) {
+static uint64_t key_of_union(const void *p) {
   const tsl__union *u = p;
   return add_all(0, u->parts, sizeof u->parts);
 }
 static uint64_t key_of_class(const void *p) {
   const tsl__class *c = p;
-  return add(add(add(add_all(0, &c->letters, sizeof c->letters), c->wide), c->node), c->limit);
+  return add(add(add(add_all(0, &c->letters, sizeof c->letters), c->nonascii), c->node), c->limit);
 }
 static uint64_t key_of_stack(const void *p) {
   const tsl__stack_rec *r = p;
@@ -68,7 +68,7 @@ static uint64_t key_of_resumed(const void *p) {
   const tsl__resumed *r = p;
   return add(add(add(0, r->resume), r->name), r->frame != 0);
 }
-static uint64_t key_of_wide(const void *p) {
+static uint64_t key_of_nonascii(const void *p) {
   const tsl__nonascii *w = p;
   return add_all(0, w->pairs, 2 * w->count * sizeof *w->pairs);
 }
@@ -88,7 +88,7 @@ static uint64_t key_of_texts(uint32_t next, const tsl__spelled *texts, uint32_t 
   for (uint32_t i = 0; i < n; i++) hash = add_all(hash, texts[i].at, texts[i].n);
   return hash;
 }
-static uint64_t key_of_taken(const void *p) {
+static uint64_t key_of_seen_name(const void *p) {
   const tsl__seen_names *t = p;
   return key_of_texts(t->next, t->names, t->count);
 }
@@ -122,17 +122,17 @@ const char *tables_have_twice(const tsl__space *s) {
   } all[] = {{"leftovers", &s->leftovers, key_of_leftover},
              {"children", &s->children, key_of_child},
              {"masks", &s->masks, key_of_mask},
-             {"united", &s->unions, key_of_united},
+             {"unions", &s->unions, key_of_union},
              {"classes", &s->classes, key_of_class},
              {"stacks", &s->stacks, key_of_stack},
              {"moves", &s->moves, key_of_move},
              {"named", &s->named, key_of_named},
              {"resumed", &s->resumed, key_of_resumed},
-             {"wides", &s->nonascii_sets, key_of_wide},
+             {"wides", &s->nonascii_sets, key_of_nonascii},
              {"opens", &s->opens, key_of_open},
              {"texts", &s->texts, key_of_text},
              {"memories", &s->distinct, key_of_memory},
-             {"taken", &s->seen_names, key_of_taken},
+             {"seen names", &s->seen_names, key_of_seen_name},
              {"used", &s->used, key_of_used}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (has_twice(all[i].table, all[i].key)) return all[i].name;

@@ -131,7 +131,7 @@ static bool count_of(judge *j, const json_value *v, uint32_t *count) {
 }
 
 /* Is it a pattern that ECMA-262 and PCRE2 read alike? Letters, digits, classes, groups, counts; no
- * spaces beyond ASCII's one, no look-around. */
+ * spaces past ASCII's one, no look-around. */
 static bool plain_pattern(const char *p, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (p[i] == '\\') {

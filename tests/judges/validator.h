@@ -5,7 +5,7 @@
  * wrong: it walks schema and instance together, compares pair by pair, and says nothing
  * (NO_VERDICT) where it would have to guess: other drafts, `format`, `$id`, `$anchor`,
  * `$dynamicRef`, patterns that ECMA-262 and PCRE2 may read differently, malformed schemas, sizes
- * beyond its arrays. An instance is JSON by RFC 8259 in strict UTF-8. As the engine's default is,
+ * past its arrays. An instance is JSON by RFC 8259 in strict UTF-8. As the engine's default is,
  * an object with a repeated name is not valid.
  *
  * Tested by tests/engine/test_validator.c, against the JSON Schema Test Suite where that is

@@ -171,10 +171,10 @@ static void imports(void) {
   };
   static const char good[] = "%import a.one.start -> inner\n%import a.one.z\nstart: inner z\n"
                              "%extend z: \"w\"\n%ignore \" \"\n";
-  int asked = 0;
-  tsl_lark_options options = {.resolver = resolve, .resolver_ctx = &asked};
+  int calls = 0;
+  tsl_lark_options options = {.resolver = resolve, .resolver_ctx = &calls};
   tsl_matcher *m = start(good, sizeof good - 1, &options);
-  CHECK(asked == 2);
+  CHECK(calls == 2);
   if (m) {
     CHECK(accepts(m, "x y 1 22 x", 10));
     CHECK(accepts(m, "xy13w", 5));

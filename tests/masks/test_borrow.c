@@ -68,7 +68,7 @@ static void rows(void) {
   follow(m, NULL);
   CHECK(tsl__rows_memory(g->space) == 0);
   uint64_t before = memory_of(g);
-  follow(other, NULL); /* each is asked for again: now as many as there may be are rows */
+  follow(other, NULL); /* each is requested again: now as many as there may be are rows */
   CHECK(tsl__rows_memory(g->space) == TSL__ROWS * words * 4 &&
         memory_of(g) == before + TSL__ROWS * words * 4);
   follow(m, at[0]);

@@ -11,7 +11,7 @@
 #include "runtime/masks/mask.h"
 #include "tests/support/check.h"
 
-#define SIZE 1000u /* tokens: beyond what sorts by comparing, and no multiple of 32 */
+#define SIZE 1000u /* tokens: past what sorts by comparing, and no multiple of 32 */
 #define WORDS ((SIZE + 31) / 32)
 #define MADE 400u
 
@@ -306,7 +306,7 @@ int main(void) {
   set_up();
   RUN(random_masks, "gathered from pieces: the tokens that sets have");
   RUN(shared, "equal pieces, equal numbers");
-  RUN(in_stretches, "lists of tokens beyond 65,535");
+  RUN(in_stretches, "lists of tokens past 65,535");
   tsl_grammar_release(grammar);
   tsl_vocab_release(vocab);
   return tsl_test_end();

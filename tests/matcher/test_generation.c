@@ -121,8 +121,8 @@ static void pair_free(pair *p) {
   tsl_matcher_free(p->kept);
 }
 
-/* What is asked of one matcher, as a digest. */
-static uint64_t asked(tsl_matcher *m, uint64_t seed) {
+/* What one matcher answers, as a digest. */
+static uint64_t answers(tsl_matcher *m, uint64_t seed) {
   uint32_t set[8];
   uint64_t shortest, digest = seed;
   uint8_t forced[16];
@@ -188,7 +188,7 @@ static void walk_equal(const struct sample *s, tsl_grammar *evicted, tsl_grammar
     uint64_t asking = tsl_test_random(&seed);
     pair *at = &p[tsl_test_random(&seed) % PAIRS], *other = &p[tsl_test_random(&seed) % PAIRS];
     tsl_token t = compare(at, s->text, &seed);
-    CHECKF(asked(at->evicted, asking) == asked(at->kept, asking), "%s", s->text);
+    CHECKF(answers(at->evicted, asking) == answers(at->kept, asking), "%s", s->text);
     if (i % 100 == 99) {
       uint32_t *mask = malloc(tsl_vocab_mask_words(vocab) * sizeof *mask);
       CHECK(mask && tsl_matcher_mask(at->evicted, mask) == TSL_OK &&

@@ -34,7 +34,7 @@ static void mirror_of(uint32_t row_count) {
   tsl_grammar *g[3] = {compile(v, schemas[0]), compile(v, schemas[1]), compile(other, schemas[2])};
   tsl_matcher *m[SEQUENCES];
   uint32_t *device = malloc(row_count * words * 4), *mask = malloc(words * 4);
-  uint64_t asked = 0;
+  uint64_t requests = 0;
   tsl_mask_table_stats s;
   CHECK(tsl_mask_table_new(v, row_count, NULL, &t) == TSL_OK);
   for (int i = 0; i < SEQUENCES; i++) CHECK(tsl_matcher_new(g[i % 3], NULL, &m[i]) == TSL_OK);
@@ -51,7 +51,7 @@ static void mirror_of(uint32_t row_count) {
       const uint32_t *fresh;
       CHECK(tsl_mask_table_row(t, m[i], &rows[i], &fresh) == TSL_OK && rows[i] < row_count);
       if (fresh) memcpy(device + rows[i] * words, fresh, words * 4);
-      asked++;
+      requests++;
     }
     /* all of them at the end of the step, as a device applies them */
     for (int i = 0; i < SEQUENCES; i++) {
@@ -65,10 +65,11 @@ static void mirror_of(uint32_t row_count) {
     tsl_mask_table_step(t);
   }
   tsl_mask_table_get_stats(t, &s);
-  CHECK(s.hits + s.copies == asked && s.copies == s.evictions + s.rows &&
+  CHECK(s.hits + s.copies == requests && s.copies == s.evictions + s.rows &&
         (s.evictions == 0 || s.rows == row_count));
   CHECK(row_count > ROWS || s.evictions > 0);
-  CHECKF(s.hits > s.copies, "%llu of %llu", (unsigned long long)s.hits, (unsigned long long)asked);
+  CHECKF(s.hits > s.copies, "%llu of %llu", (unsigned long long)s.hits,
+         (unsigned long long)requests);
   for (int i = 0; i < SEQUENCES; i++) tsl_matcher_free(m[i]);
   tsl_mask_table_free(t);
   for (int k = 0; k < 3; k++) tsl_grammar_release(g[k]);

@@ -16,7 +16,7 @@ static const char *const texts[] = {"a", "b",  "ab", "ba", "aba",  "(",
 #define TOKENS ((uint32_t)(sizeof texts / sizeof *texts))
 #define END (TOKENS - 1)
 
-/* Positions gone through by random tokens, taken back by any number: the masks are those of the way
+/* Positions gone through by random tokens, rolled back by any number: the masks are those of the way
  * there. The ring of positions wraps many times. */
 static void histories(void) {
   enum { STEPS = 3 * TSL_MAX_ROLLBACK };
@@ -67,7 +67,7 @@ static void histories(void) {
   tsl_vocab_release(v);
 }
 
-/* A draft ends at the first token that is not taken, and nothing comes after an end of
+/* A draft ends at the first token that is rejected, and nothing comes after an end of
  * generation. */
 static void drafts(void) {
   static const struct {
@@ -93,7 +93,7 @@ static void drafts(void) {
   tsl_vocab_release(v);
 }
 
-/* What must come, where tokens may be taken by their names: no more than they agree on. */
+/* What must come, where tokens may be accepted by their names: no more than they agree on. */
 static void names_beside_bytes(void) {
   static const char *const tokens[] = {"a", "b", "<t>", "ab", "<end>"};
   static const struct {
@@ -134,7 +134,7 @@ static void names_beside_bytes(void) {
   tsl_vocab_release(v);
 }
 
-/* Before the end, at it, and when it was taken. */
+/* Before the end, at it, and past it. */
 static void ends(void) {
   tsl_vocab *v = toy_vocab(texts, TOKENS, true);
   tsl_grammar *g = toy_gbnf(v, "root ::= \"ab\" (\"a\" \"ba\")?");
@@ -245,7 +245,7 @@ static void shortest_escapes(void) {
       "{\"type\":\"string\",\"pattern\":\"^([a-c][\\u0001\\u0002]){3,17}$\"}";
   static const char private_use[] =
       "{\"type\":\"string\",\"pattern\":\"^(?:[\\ue000-\\uffff]{2,}\xC3\xA9){3,20}$\"}";
-  static const char beyond[] =
+  static const char past_ascii[] =
       "{\"type\":\"string\",\"pattern\":\"^[\xC3\xA0-\xC3\xAF\xD0\x80-\xD3\xBF]{7,16}$\"}";
   static const struct {
     const char *schema, *text;
@@ -261,8 +261,8 @@ static void shortest_escapes(void) {
                {controls, "\"a\\u0001b", 14},
                {private_use, "\"\\uEa64\\", 24},
                {private_use, "\"\\uEa64\\u", 23},
-               {beyond, "\"\\u00e0\\", 16},
-               {beyond, "\"\\u00e0\\u00", 13}};
+               {past_ascii, "\"\\u00e0\\", 16},
+               {past_ascii, "\"\\u00e0\\u00", 13}};
   static const char *const tokens[] = {"a", "\"", "[", "]"};
   tsl_vocab *v = toy_vocab(tokens, 4, true);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -414,7 +414,7 @@ static void states(void) {
   tsl_vocab_release(v);
 }
 
-/* The fewest bytes after a text, asked of a grammar that was asked after each byte before it and of
+/* The fewest bytes after a text, of a grammar that was read after each byte before it and of
  * one that is new: long ways are remembered with what is left from each place. */
 static void shortest_on_long_ways(void) {
   static const char *const schemas[] = {
@@ -496,7 +496,7 @@ static void calls_are_steps(void) {
 }
 
 int main(void) {
-  RUN(histories, "positions taken back, in a ring that wraps");
+  RUN(histories, "positions rolled back, in a ring that wraps");
   RUN(drafts, "drafts end where they must");
   RUN(names_beside_bytes, "forced bytes where tokens may be named");
   RUN(ends, "at the end of a text and after it");

@@ -283,7 +283,7 @@ def test_batch():
     rows = out.tolist()
     check(
         allowed_of(rows[2]) == a.allowed() and allowed_of(rows[3]) == b.allowed(),
-        "rows where they were asked for",
+        "rows where they were requested",
     )
     check(
         set(rows[0]) == {2**32 - 1} and set(rows[1]) == {0},

@@ -137,13 +137,13 @@ def test_grammars():
     check(
         texts(G.regex(vocab, "a", deadline=math.inf), "a") == ["a"], "a deadline that never comes"
     )
-    asked = []
+    requested = []
     g = G.json_schema(
         vocab,
         {"$ref": "http://host/other"},
-        resolver=lambda uri: asked.append(uri) or '{"const": "r"}',
+        resolver=lambda uri: requested.append(uri) or '{"const": "r"}',
     )
-    check(texts(g, '"r"', '"s"') == ['"r"'] and asked == ["http://host/other"], "resolver")
+    check(texts(g, '"r"', '"s"') == ['"r"'] and requested == ["http://host/other"], "resolver")
     raises(
         ZeroDivisionError,
         lambda: G.json_schema(vocab, {"$ref": "http://host/other"}, resolver=lambda uri: 1 // 0),
@@ -395,13 +395,13 @@ def test_tools():
 
 
 def test_resolver_of_tools():
-    """Asked for documents of schemas in tags and tools, with the base that was given; and what
+    """Resolved documents of schemas in tags and tools, with the base that was given; and what
     it says is never reused for another one.
     """
-    asked = []
+    requested = []
 
     def resolving(text):
-        return lambda uri: asked.append(uri) or text
+        return lambda uri: requested.append(uri) or text
 
     tag, tool = (
         {"type": "json_schema", "json_schema": {"$ref": "other"}},
@@ -420,8 +420,8 @@ def test_resolver_of_tools():
         base_uri="http://host/two/",
     )
     check(
-        asked == ["http://host/other", "http://host/other", "http://host/two/other"],
-        f"asked for {asked}",
+        requested == ["http://host/other", "http://host/other", "http://host/two/other"],
+        f"requested: {requested}",
     )
     check(
         first.matcher().accept_bytes("[]")

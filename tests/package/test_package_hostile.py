@@ -410,10 +410,10 @@ def test_exit():
         import sys, threading
         sys.path.insert(0, sys.argv[1])
         import turnstile as T
-        asked, vocab = threading.Event(), T.Vocab.embedded()
+        requested, vocab = threading.Event(), T.Vocab.embedded()
 
         def resolver(uri):
-            asked.set()
+            requested.set()
             threading.Event().wait(0.3)
             return "{}"
         threads = [T.Threads(1), None]
@@ -424,7 +424,7 @@ def test_exit():
             for _ in range(2)
         ]
         compiling[1] = None
-        asked.wait()
+        requested.wait()
         print("over")
     """
     done = subprocess.run(

@@ -197,7 +197,7 @@ def test_background():
             type(result) is T.Grammar and compile.done and result.matcher().accept_bytes('{"a":1}'),
             f"in the background, {list(options)}",
         )
-        check(compile.result().matcher().mask_id() == result.matcher().mask_id(), "asked twice")
+        check(compile.result().matcher().mask_id() == result.matcher().mask_id(), "requested twice")
     check(cache.stats()["hits"] == 1, "through the cache")
     check(
         T.Grammar.start("choice", vocab, ["yes", "no"]).result(10).matcher().accept_bytes("no"),
@@ -220,17 +220,17 @@ def test_background():
     del hard
     dropped = T.Grammar.start("json_schema", vocab, HARD, threads=threads, max_steps=2**63)
     del dropped, threads
-    asked = []
+    requested = []
     compile = T.Grammar.start(
         "json_schema",
         vocab,
         {"$ref": "http://host/x"},
-        resolver=lambda uri: asked.append((uri, threading.get_ident())) or "true",
+        resolver=lambda uri: requested.append((uri, threading.get_ident())) or "true",
     )
     check(
         compile.result().matcher().accept_bytes("[1]")
-        and asked[0][0] == "http://host/x"
-        and asked[0][1] != threading.get_ident(),
+        and requested[0][0] == "http://host/x"
+        and requested[0][1] != threading.get_ident(),
         "a resolver, on the other thread",
     )
     raises(

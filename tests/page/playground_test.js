@@ -146,7 +146,7 @@ async function writing(page) {
   await page.click('#back');
   check(
     (await listed(page)).every((t) => t === 'end') && !(await page.isDisabled('#one')),
-    'one taken back',
+    'one rolled back',
   );
   await page.click('#clear');
   check(

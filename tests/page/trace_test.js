@@ -161,7 +161,7 @@ async function sliders(page) {
   await setNumber(page, 'topK', 99);
   check(
     (await page.inputValue('#slider-topK-number')) === '32',
-    'a number beyond the slider is brought back',
+    'a number past the slider is brought back',
   );
   await page.click('#as-recorded');
   await page.keyboard.press('l'); /* where least was allowed */

@@ -258,7 +258,7 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, enum expect
     memcpy(text + n, bytes, length);
     n += length;
   }
-  /* to the end, as fast as can be told */
+  /* to the end, as fast as possible */
   for (int steps = 0; !tsl_matcher_is_complete(m) && steps < 600; steps++) {
     uint32_t next[8];
     CHECK(tsl_matcher_next_bytes(m, next) == TSL_OK);
@@ -296,10 +296,10 @@ static void walk(tsl_grammar *g, const char *schema, uint64_t *seed, enum expect
 }
 
 static void walk_often(const char *schema, uint64_t *seed, enum expected expected) {
-  tsl_grammar *wide = compile(schema, TSL_WS_ANY), *compact = compile(schema, TSL_WS_COMPACT);
-  for (int k = 0; wide && compact && k < ROUNDS_OF(12); k++)
-    walk(k % 2 ? wide : compact, schema, seed, expected);
-  tsl_grammar_release(wide);
+  tsl_grammar *broad = compile(schema, TSL_WS_ANY), *compact = compile(schema, TSL_WS_COMPACT);
+  for (int k = 0; broad && compact && k < ROUNDS_OF(12); k++)
+    walk(k % 2 ? broad : compact, schema, seed, expected);
+  tsl_grammar_release(broad);
   tsl_grammar_release(compact);
 }
 
@@ -313,7 +313,7 @@ static void test_masks(void) {
 }
 
 /* A negation of a negation: items must differ, in a grammar where others might have to be equal.
- * What was found out with some items used must not be taken for others. */
+ * What was found out with some items used must not hold for others. */
 static void test_twice_negated(void) {
   static const char schema[] =
       "{\"maxLength\":1,\"minLength\":0,\"oneOf\":[{\"additionalProperties\":{\"minContains\":1,"
@@ -499,7 +499,7 @@ static void test_among_text(void) {
   tsl_grammar_release(g);
 }
 
-/* Texts with repetitions in them: at once as many bytes are taken as one by one, and they lead to
+/* Texts with repetitions in them: at once as many bytes are read as one by one, and they lead to
  * the same position. */
 static void test_at_once(void) {
   static const char *const pieces[] = {"[",     "]",      "{",      "}",      ",",
@@ -513,7 +513,7 @@ static void test_at_once(void) {
     for (int round = 0; g && round < ROUNDS_OF(60); round++) {
       tsl_matcher *m = NULL, *slow = NULL;
       char text[400] = "";
-      size_t taken = 0, n = 0;
+      size_t accepted = 0, n = 0;
       CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &slow) == TSL_OK);
       while (strlen(text) < 60 && tsl_test_random(&seed) % 30) { /* what may come, mostly */
         size_t end = strlen(text);
@@ -525,11 +525,11 @@ static void test_at_once(void) {
           text[end] = 0;
         tsl_matcher_free(fork);
       }
-      bool whole = tsl_matcher_accept_bytes(m, text, strlen(text), &taken) == TSL_OK;
+      bool whole = tsl_matcher_accept_bytes(m, text, strlen(text), &accepted) == TSL_OK;
       while (text[n] && tsl_matcher_accept_bytes(slow, text + n, 1, NULL) == TSL_OK) n++;
-      CHECKF(taken == n && whole == !text[n] &&
+      CHECKF(accepted == n && whole == !text[n] &&
                  (!whole || tsl_matcher_is_complete(m) == tsl_matcher_is_complete(slow)),
-             "%s: %zu and %zu bytes of %s", walked[i], taken, n, text);
+             "%s: %zu and %zu bytes of %s", walked[i], accepted, n, text);
       if (whole) CHECKF(m->at == slow->at, "%s: another position after %s", walked[i], text);
       tsl_matcher_free(m);
       tsl_matcher_free(slow);

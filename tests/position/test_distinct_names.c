@@ -223,7 +223,7 @@ int main(void) {
   RUN(test_names, "names of additional members, decoded");
   RUN(test_escaped_names, "an escape does not begin to spell a name that is used");
   RUN(test_names_in_names, "names that begin with one another");
-  RUN(test_used_up, "strings beyond repetitions make nothing new");
+  RUN(test_used_up, "strings past repetitions make nothing new");
   RUN(test_few_names, "names that are used up");
   tsl_vocab_release(vocab);
   return tsl_test_end();

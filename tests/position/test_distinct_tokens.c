@@ -52,7 +52,7 @@ static tsl_vocab *vocab_of_pieces(uint64_t *seed) {
   return v;
 }
 
-/* Where tokens hold more than one item or member: each mask has just what is taken. */
+/* Where tokens hold more than one item or member: each mask has just what is accepted. */
 static void test_pieces(void) {
   static const char *const more[] = {
       "true",

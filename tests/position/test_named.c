@@ -2,8 +2,8 @@
  * GBNF against Earley's algorithm (earley.h), tags, budgets.
  *
  * The vocabulary has duplicates, tokens without bytes, special tokens that spell what text does,
- * several that end a generation, and bytes that are no UTF-8. Tokens are also taken before any mask
- * was asked for.
+ * several that end a generation, and bytes that are no UTF-8. Tokens are also accepted before any mask
+ * was requested.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #define TOKENS_MAX 700u
 #define WORDS ((TOKENS_MAX + 31) / 32)
 #define STEPS 20
-#define ITEMS_MAX 150u /* beyond them the naive answer takes too long */
+#define ITEMS_MAX 150u /* past them the naive answer takes too long */
 #define NAMED 16u
 #define RULES 3u
 
@@ -98,8 +98,8 @@ static void either(earley *e, uint32_t rule, uint32_t way) {
   earley_add(e, earley_call(way));
 }
 
-/* A character beyond ASCII. */
-static void add_wide(earley *e, uint32_t rule) {
+/* A character past ASCII. */
+static void add_broad(earley *e, uint32_t rule) {
   static const uint8_t leads[][4] = {{0xC2, 0xDF, 0, 0},       {0xE0, 0xE0, 0xA0, 0xBF},
                                      {0xE1, 0xEC, 0x80, 0xBF}, {0xED, 0xED, 0x80, 0x9F},
                                      {0xEE, 0xEF, 0x80, 0xBF}, {0xF0, 0xF0, 0x90, 0xBF},
@@ -145,7 +145,7 @@ static uint32_t put_item(writer *w, unsigned depth) {
   case 6:
     s[0] = earley_range(0, 0x7F);
     PUT(w, ".");
-    add_wide(w->e, rule = rule_of(w->e, s, 1));
+    add_broad(w->e, rule = rule_of(w->e, s, 1));
     return rule;
   case 7: PUT(w, "r%u", rule = below(RULES)); return w->rules[rule];
   default:
@@ -216,16 +216,16 @@ static bool given_up(tsl_status status) {
 }
 
 /* Move the oracle as the matcher moved. */
-static void follow_token(earley *e, tsl_matcher *m, tsl_token t, size_t *taken) {
+static void follow_token(earley *e, tsl_matcher *m, tsl_token t, size_t *accepted) {
   if (tsl_vocab_is_eog(vocab, t))
     CHECK(tsl_matcher_rollback(m, 1) == TSL_OK);
   else if (earley_take(e, t))
-    ++*taken;
+    ++*accepted;
 }
 
 static void follow(tsl_grammar *g, earley *e, const char *what) {
   uint32_t mask[WORDS], want[WORDS];
-  size_t taken = 0, size = tsl_vocab_mask_words(vocab) * sizeof *mask;
+  size_t accepted = 0, size = tsl_vocab_mask_words(vocab) * sizeof *mask;
   tsl_matcher *m = NULL;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
   earley_begin(e);
@@ -237,25 +237,26 @@ static void follow(tsl_grammar *g, earley *e, const char *what) {
       tsl_token t = ONE_OF(named);
       status = tsl_matcher_accept(m, t);
       if (given_up(status)) break;
-      CHECKF((status == TSL_OK) == tsl_mask_has(want, t), "%s: token %u after %zu", what, t, taken);
-      if (status == TSL_OK) follow_token(e, m, t, &taken);
+      CHECKF((status == TSL_OK) == tsl_mask_has(want, t), "%s: token %u after %zu", what, t,
+             accepted);
+      if (status == TSL_OK) follow_token(e, m, t, &accepted);
       continue;
     }
-    if (taken && below(5) == 0) {
-      size_t count = 1 + below((unsigned)taken);
+    if (accepted && below(5) == 0) {
+      size_t count = 1 + below((unsigned)accepted);
       CHECK(tsl_matcher_rollback(m, count) == TSL_OK);
       earley_back(e, count);
-      taken -= count;
+      accepted -= count;
       continue;
     }
     if (given_up(status = tsl_matcher_mask(m, mask))) break;
     bool same = status == TSL_OK && !memcmp(mask, want, size);
-    CHECKF(same, "%s: the mask after %zu tokens", what, taken);
+    CHECKF(same, "%s: the mask after %zu tokens", what, accepted);
     compared++;
     tsl_token t = same ? draw(mask, tsl_vocab_size(vocab), &seed) : TSL_NO_TOKEN;
     if (t == TSL_NO_TOKEN) break;
     CHECKF(tsl_matcher_accept(m, t) == TSL_OK, "%s: token %u is allowed", what, t);
-    follow_token(e, m, t, &taken);
+    follow_token(e, m, t, &accepted);
   }
   tsl_matcher_free(m);
 }
@@ -287,7 +288,7 @@ static void random_grammars(void) {
 
 /* ---- by hand --------------------------------------------------------------------------------- */
 
-/* Which of two tokens may come first; `asked`: the mask was asked for before. */
+/* Which of two tokens may come first; `masked`: the mask was requested before. */
 static void first_tokens(void) {
   static const struct {
     const char *grammar;

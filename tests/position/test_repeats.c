@@ -5,7 +5,7 @@
  * look at the text from its beginning (repeats.h). A token may come if the grammar without memory
  * takes it, the text does not repeat anything then, and there is a way on to the end. So:
  *   - what the engine allows, the grammar without memory allows, and the text repeats nothing;
- *   - of what it denies beyond that, a search over bytes finds no way to the end without a
+ *   - of what it denies past that, a search over bytes finds no way to the end without a
  *     repetition.
  * Tokens span items and members (`1,1`, `","a`, `"a":1,"a":1`), strings have escapes, matchers are
  * forked and rolled back on the way, and every walk ends in a text that the search finds and the
@@ -315,15 +315,17 @@ static void check_token(const tsl_matcher *m, const tsl_matcher *plain, const st
   compared++;
   if (allowed) {
     CHECKF(!repeated, "%s: %.*s is allowed", schema, (int)then.n, then.at);
-    bool taken = tsl_matcher_fork(m, &fork) == TSL_OK && tsl_matcher_accept(fork, token) == TSL_OK;
-    CHECKF(taken, "%s: %.*s is allowed, and not taken", schema, (int)then.n, then.at);
+    bool accepted =
+        tsl_matcher_fork(m, &fork) == TSL_OK && tsl_matcher_accept(fork, token) == TSL_OK;
+    CHECKF(accepted, "%s: %.*s is allowed, and not accepted", schema, (int)then.n, then.at);
     tsl_matcher_free(fork);
     return;
   }
   denied++;
   if (repeated || tsl_matcher_fork(plain, &fork) != TSL_OK) return;
-  bool taken = tsl_matcher_accept(fork, token) == TSL_OK, found = taken && way_after(fork, &then);
-  CHECKF(taken && !found, "%s: %.*s is denied", schema, (int)then.n, then.at);
+  bool accepted = tsl_matcher_accept(fork, token) == TSL_OK,
+       found = accepted && way_after(fork, &then);
+  CHECKF(accepted && !found, "%s: %.*s is denied", schema, (int)then.n, then.at);
   unknown++;
   tsl_matcher_free(fork);
 }

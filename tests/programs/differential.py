@@ -48,7 +48,7 @@ import jsonschema_rs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "programs"))
 import test_schema_fuzz as fuzz  # noqa: E402
-from wide_schemas import WideMaker  # noqa: E402
+from broad_schemas import BroadMaker  # noqa: E402
 
 CHUNK = 250  # schemas of one run of the benchmark driver
 CHUNK_OF_TEXTS = 25
@@ -258,7 +258,7 @@ def make_cases(maker, wide, n, counts):
         except (
             Unjudged
         ) as why:  # a reference in a circle, a regular expression that one of them does not know
-            counts[f"not taken: {why}"] += 1
+            counts[f"not used: {why}"] += 1
     return cases
 
 
@@ -317,7 +317,7 @@ def chunk_of_texts(seed, texts):
     """Texts of CHUNK_OF_TEXTS schemas: (counts, what failed)."""
     counts, failed = collections.Counter(), []
     cases = make_cases(
-        (WideMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK_OF_TEXTS, counts
+        (BroadMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK_OF_TEXTS, counts
     )
     lines = [
         {"id": str(i), "schema": schema, "tests": []} for i, (_, schema, _, _) in enumerate(cases)
@@ -360,7 +360,7 @@ def run_texts(pool, schemas, texts, seed):
         f"by a draw: {failed} not valid or not ended",
         flush=True,
     )
-    tell(counts, {"schemas", "used", "judged", "ended"})
+    report(counts, {"schemas", "used", "judged", "ended"})
     return failed
 
 
@@ -371,9 +371,9 @@ def show(failed):
     return len(failed)
 
 
-def tell(counts, told):
+def report(counts, apart):
     for what, n in sorted(counts.items(), key=lambda item: (item[0].split(":")[0], -item[1])):
-        if what not in told:
+        if what not in apart:
             print(
                 f"    {n} "
                 f"{'' if ': draft' in what or what.startswith('left out') else 'schemas '}{what}",
@@ -417,7 +417,7 @@ def chunk_of_pairs(seed, keep):
     """One run: (counts, what failed). Pairs that are left out are added to the file `keep`."""
     counts, failed = collections.Counter(), []
     lines, apart = judge_pairs(
-        make_cases((WideMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK, counts), counts
+        make_cases((BroadMaker if seed % 2 else fuzz.Maker)(seed), seed % 2, CHUNK, counts), counts
     )
     results = run_bench("maskbench", lines + apart)
     for line, result in zip(lines, results):
@@ -472,7 +472,7 @@ def run_pairs(pool, wanted, seed, keep):
         f"  {counts['schemas']} schemas, {counts['pairs']} pairs of schema and instance, "
         f"{counts['valid']} valid: {failed} schemas with a disagreement"
     )
-    tell(counts, {"schemas", "pairs", "valid"})
+    report(counts, {"schemas", "pairs", "valid"})
     print(f"  the next piece: --seed {seed}")
     return failed
 
@@ -489,13 +489,13 @@ def main():
         metavar="FILE",
         help="add the pairs that are left out to this file, one JSON object a line",
     )
-    asked = arguments.parse_args()
+    given = arguments.parse_args()
     os.nice(10)
     os.environ["RUST_BACKTRACE"] = "0"  # of panics of jsonschema-rs and rpds, which are caught
     warnings.simplefilter("ignore")  # Python's re, of patterns that it reads as is meant
-    with concurrent.futures.ProcessPoolExecutor(asked.jobs) as pool:
-        failed = run_texts(pool, asked.schemas, asked.texts, asked.seed) + run_pairs(
-            pool, asked.pairs, asked.seed, asked.left_out
+    with concurrent.futures.ProcessPoolExecutor(given.jobs) as pool:
+        failed = run_texts(pool, given.schemas, given.texts, given.seed) + run_pairs(
+            pool, given.pairs, given.seed, given.left_out
         )
     print(f"{1 if not failed else 0} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0

@@ -4,7 +4,7 @@ call and two, Unicode, empty arguments, nested values, a string with a line brea
 and some byte by byte. Each preset has a writer here, which knows nothing of the preset.
 
   cases      answers of particular models that were read wrongly once
-  own        a preset whose markers cannot be told from text is an error
+  own        a preset whose markers cannot be distinguished from text is an error
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -580,8 +580,8 @@ CASES = [  # preset, request, options, answer, content, reasoning, calls
 
 def cases(folder):
     request = folder / "case.json"
-    for preset, asked, options, text, content, reasoning, calls in CASES:
-        request.write_text(json.dumps(asked), encoding="utf-8")
+    for preset, wanted, options, text, content, reasoning, calls in CASES:
+        request.write_text(json.dumps(wanted), encoding="utf-8")
         read = parse(preset, [text], folder, request, *options)
         if not options and text.replace("True", "") != text:
             strict = [CLI, "tools", "--preset", preset, "--tools", request, "--strict", "--parse"]

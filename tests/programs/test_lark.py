@@ -293,7 +293,7 @@ def compare(lark, pairs, seed):
             complete, dynamic = (
                 parses(lark, judge, sample, how) for how in ("complete", "dynamic")
             )
-            count["asked three judges"] += 1
+            count["put to three judges"] += 1
             count["any split accepts, complete does not"] += exact and not complete
             count["any split accepts, dynamic does not"] += exact and not dynamic
             if (complete and not ours) or (dynamic and not ours):

@@ -7,7 +7,8 @@
   shared    of MaskBench's schemas, where they lie beside the tree, no instance is judged wrongly
             and nothing is inconsistent; none reaches a limit or the time-out, and every refusal
             says why
-  wrong     labels turned round give validation and invalidation errors: the driver does tell them
+  wrong     labels turned round give validation and invalidation errors: the driver distinguishes
+            them
   report    the last line of stdout is one JSON object with the promised keys, and its counts add up
   folder    files as MaskBench's repository has them are read as such lines (bench/run_bench.py)
   input     .xz data, "tokens" given, --id, --skip, --limit, --flush; bad lines, files and options

@@ -309,13 +309,13 @@ def compare(name, text, report, draft):
         e for e in report if e["pointer"].startswith("/") and not e["reason"].startswith(wrapped)
     ]
     times = collections.Counter(e["pointer"] for e in own)
-    told = {e["pointer"]: e["status"] == "enforced" for e in own}
+    said = {e["pointer"]: e["status"] == "enforced" for e in own}
     missing, more, twice = (
-        walk.expected.keys() - told.keys(),
-        told.keys() - walk.expected.keys(),
+        walk.expected.keys() - said.keys(),
+        said.keys() - walk.expected.keys(),
         [p for p, n in times.items() if n > 1],
     )
-    differ = {p: told[p] for p in told.keys() & walk.expected.keys() if told[p] != walk.expected[p]}
+    differ = {p: said[p] for p in said.keys() & walk.expected.keys() if said[p] != walk.expected[p]}
     fine = not missing and not more and not twice and not differ
     check(
         fine,

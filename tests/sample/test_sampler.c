@@ -375,7 +375,7 @@ static void against_reference(void) {
     }
 }
 
-static void against_reference_wide(void) {
+static void against_reference_broad(void) {
   static const size_t widths[] = {128256, 262144};
   uint64_t seed = 12;
   for (size_t w = 0; w < 2; w++)
@@ -637,7 +637,7 @@ int main(int argc, char **argv) {
   RUN(golden_greedy, "worked examples: greedy, ties, legal mass");
   RUN(order_of_cut_offs, "temperature, then top-k, then top-p");
   RUN(against_reference, "random rows up to 32,000 against sorting");
-  RUN(against_reference_wide, "rows of 128,256 and 262,144 against sorting");
+  RUN(against_reference_broad, "rows of 128,256 and 262,144 against sorting");
   RUN(frequencies, "60,000 draws: chi-square");
   RUN(levels_draw_alike, "every vector level draws the same");
   RUN(pinned_draws, "250 draws, bits the same on every platform");

@@ -205,7 +205,7 @@ static void any_order(void) {
   counted("chains");
 }
 
-static void wide_rows(void) {
+static void broad_rows(void) {
   uint64_t seed = 103;
   for (int round = 0; round < 12; round++) random_chain(&seed, round % 3 ? 128256 : 262144, 1);
   for (int stage = TSL_STAGE_TOP_N_SIGMA; stage <= TSL__STAGES; stage++) {
@@ -496,7 +496,7 @@ int main(void) {
   RUN(own_log_and_exp, "own log and exp");
   RUN(each_stage, "each stage against a direct implementation");
   RUN(any_order, "random chains and bans against direct implementations");
-  RUN(wide_rows, "rows of 128,256 and 262,144");
+  RUN(broad_rows, "rows of 128,256 and 262,144");
   RUN(conventional_order, "without a list of stages: the conventional order");
   RUN(levels_agree, "every vector level draws the same");
   RUN(extremes, "options, logits and masks at their ends");

@@ -46,11 +46,11 @@ static want reference(size_t width, bool masked) {
 static bool near(double a, long double b) { return fabsl(a - b) <= 2e-5L * fabsl(b) + 2e-6L; }
 
 /* Is `top` the first n of the ranking? */
-static void check_top(const tsl_token_logprob *top, uint32_t n, uint32_t asked, size_t width,
+static void check_top(const tsl_token_logprob *top, uint32_t n, uint32_t wanted, size_t width,
                       bool masked, long double log_mass) {
   size_t finite = 0;
   for (size_t i = 0; i < width; i++) finite += (!masked || open_at(i)) && logits[i] > -INFINITY;
-  CHECKF(n == (asked < finite ? asked : finite), "%u of %zu", n, finite);
+  CHECKF(n == (wanted < finite ? wanted : finite), "%u of %zu", n, finite);
   for (uint32_t r = 0; r < n; r++) {
     size_t before = 0;
     for (size_t i = 0; i < width; i++)

@@ -2,7 +2,7 @@
  * followed as clauses (compiler/schema/choice/clause.c): random schemas beside a validator.
  *
  * Each schema has so many if/then/else, dependentSchemas, anyOf, oneOf and negations about a dozen
- * members that their product is beyond all limits. Random instances, members in any order, must be
+ * members that their product is past all limits. Random instances, members in any order, must be
  * accepted byte by byte just if the validator says that they are valid; texts that are drawn, in
  * both orders, must come to an end and be valid. Likewise arrays with several `contains`
  * (compiler/schema/array.c).
@@ -114,8 +114,8 @@ static void put_branch(unsigned depth) {
   put("}");
 }
 
-/* Branches that a member tells apart: one of them is required, or the member brings them along. */
-static void put_told_apart(unsigned k, bool require) {
+/* Branches that a member distinguishes: one of them is required, or the member brings them along. */
+static void put_apart(unsigned k, bool require) {
   static const char *const tags[] = {"{\"const\":\"x\"}", "{\"enum\":[\"y\",\"zz\"]}",
                                      "{\"const\":0}"};
   unsigned n = 2 + below(2), other = (k + 1 + below(NAMES - 1)) % NAMES, negated = below(8);
@@ -155,9 +155,9 @@ static void put_choice(void) {
         put_name((k + 1) % NAMES), put(":"), put_branch(0), put("}}");
     break;
   case 6:
-    put("{\"dependentSchemas\":{"), put_name(k), put(":"), put_told_apart(k, false), put("}}");
+    put("{\"dependentSchemas\":{"), put_name(k), put(":"), put_apart(k, false), put("}}");
     break;
-  default: put_told_apart(k, true);
+  default: put_apart(k, true);
   }
 }
 
@@ -394,7 +394,7 @@ static void try_schema(unsigned i, bool ordered, void (*compare)(tsl_grammar *g)
   tsl_grammar_release(g);
 }
 
-static void tell(unsigned long schemas) {
+static void report(unsigned long schemas) {
   printf("  %u schemas, of which nothing satisfies %lu; %lu instances valid, %lu not; %lu texts "
          "drawn\n",
          rounds, empty / schemas, valid, invalid, drawn);
@@ -409,7 +409,7 @@ static void random_schemas(void) {
     try_schema(i, false, compare_objects);
     try_schema(i, true, compare_objects);
   }
-  tell(2);
+  report(2);
 }
 
 static void random_arrays(void) {
@@ -418,7 +418,7 @@ static void random_arrays(void) {
     make_array_schema();
     try_schema(i, false, compare_arrays);
   }
-  tell(1);
+  report(1);
 }
 
 int main(int argc, char **argv) {

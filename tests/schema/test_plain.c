@@ -122,7 +122,7 @@ static void bounds(void) {
   CHECK(tsl_grammar_json_schema(vocab, "{}", 2, &o, NULL, &g, &error) == TSL_ERR_ARGUMENT);
 }
 
-/* Each token of a mask can be taken and the text be ended; along random texts. */
+/* Each token of a mask can be accepted and the text be ended; along random texts. */
 static void random_texts(void) {
   size_t words = tsl_vocab_mask_words(vocab);
   uint32_t *mask = malloc(words * sizeof *mask);
@@ -130,8 +130,8 @@ static void random_texts(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tsl_grammar *p = compile(rows[i].schema, &plain), *g = compile(rows[i].schema, &generous);
     for (int round = 0; round < 40; round++) {
-      tsl_matcher *m = NULL, *wide = NULL;
-      CHECK(tsl_matcher_new(p, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &wide) == TSL_OK);
+      tsl_matcher *m = NULL, *broad = NULL;
+      CHECK(tsl_matcher_new(p, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &broad) == TSL_OK);
       for (int step = 0; step < 30; step++) {
         CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
         size_t n = tsl_mask_count(mask, tsl_vocab_size(vocab));
@@ -140,12 +140,12 @@ static void random_texts(void) {
         size_t k = tsl_test_random(&seed) % n;
         tsl_token t = 0;
         while (!tsl_mask_has(mask, t) || k--) t++;
-        CHECKF(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(wide, t) == TSL_OK,
+        CHECKF(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(broad, t) == TSL_OK,
                "%s, step %d", rows[i].schema, step);
         if (tsl_matcher_is_terminated(m)) break;
       }
       tsl_matcher_free(m);
-      tsl_matcher_free(wide);
+      tsl_matcher_free(broad);
     }
     tsl_grammar_release(p);
     tsl_grammar_release(g);

@@ -181,7 +181,7 @@ static tsl_schema_options options_of(const tsl__json *c) {
   return o;
 }
 
-/* The case's documents, written out as they are asked for. */
+/* The case's documents, written out as they are requested. */
 struct given {
   const tsl__json *documents;
   struct text texts[8];
@@ -405,7 +405,7 @@ static bool all_invalid(const tsl__json *tests) {
 }
 
 /* As a model would write it: each token of the text must be in the mask of its place, and what the
- * mask lacks must not be taken. At the end the end must be allowed. */
+ * mask lacks must not be accepted. At the end the end must be allowed. */
 static int try_tokens(tsl_grammar *g, const char *text, size_t length) {
   enum { TOKENS = 4096 };
   static tsl_token tokens[TOKENS];

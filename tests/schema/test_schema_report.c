@@ -61,7 +61,7 @@ static void test_out_of_memory(void) {
     CHECKF(b.held == held, "allocation %ld: %ld blocks leaked", n, b.held - held);
   }
   const char *report = NULL;
-  for (long n = 0; !report; n++) { /* made when it is asked for */
+  for (long n = 0; !report; n++) { /* made when it is requested */
     b.left = n;
     report = tsl_grammar_report(g);
     CHECK(report || n < 100);

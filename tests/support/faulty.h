@@ -1,4 +1,4 @@
-/* faulty.h - memory hooks that count, let a request fail when they are told to, and check what is
+/* faulty.h - memory hooks that count, let a request fail when they are set to, and check what is
  * given back; and a vocabulary to try them on.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -272,7 +272,7 @@ static void empty_tags(void) {
 
 /* ---- tags in tags, and many calls ------------------------------------------------------------ */
 
-/* A tag's text goes on after a tag in it; each is told where it begins. */
+/* A tag's text goes on after a tag in it; each is reported where it begins. */
 static void tags_in_tags(void) {
   static const struct {
     const char *text, *expected;

@@ -122,7 +122,7 @@ static void tokens_written(void) {
   }
 }
 
-/* The first failure is told at the end, and nothing else happens. */
+/* The first failure is reported at the end, and nothing else happens. */
 static void builders_fail(void) {
   tsl_grammar *g = NULL;
   for (int i = 0; i < 19; i++) {

@@ -93,7 +93,7 @@ static void tokens_are_counted(void) {
   free(mask);
 }
 
-/* The same tokens, in every way in which tokens are taken. */
+/* The same tokens, in every way in which tokens are accepted. */
 static void counts_agree(void) {
   tsl_grammar *g = compile(COUNTED("3", "</t>"));
   tsl_matcher *m = NULL;

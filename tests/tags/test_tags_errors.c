@@ -101,7 +101,7 @@ static void errors_are_precise(void) {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Are the tables of one grammar taken for another with these options? */
+/* Are the tables of one grammar used for another with these options? */
 static bool shares(const tsl_schema_options *first, const tsl_schema_options *second,
                    bool *repeats) {
   static const char json[] = "{\"type\": \"json_schema\", \"json_schema\": {\"type\": \"object\"}}";

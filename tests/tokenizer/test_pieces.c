@@ -129,7 +129,7 @@ static void value(struct text *t, unsigned depth) {
   }
 }
 
-/* More names than are told by one look, of which some begin with others. */
+/* More names than one look finds, of which some begin with others. */
 static void many_names(struct text *t) {
   unsigned n = edge();
   put(t, "{\"type\":\"object\",\"properties\":{");

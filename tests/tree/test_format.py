@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""All sources are laid out as scripts/format.py does it, and its linters find nothing.
+"""All sources are formatted as scripts/format.py does it, and its linters find nothing.
 
 A self check comes first: each step but Rust's notices a bad file. A step whose tool is absent is
 skipped, with the reason; and all are where the tree is not a clone, because git lists the files.

@@ -75,9 +75,9 @@ static void test_cache(void) {
   /* Other options are another entry; the same file by path is the same entry only under the same
    * name. */
   o.logits_width = 64;
-  tsl_vocab *wide = load(byte_file, NULL, &o);
-  CHECK(wide && !wide->mapping && !only_entry(path));
-  tsl_vocab_release(wide);
+  tsl_vocab *broad = load(byte_file, NULL, &o);
+  CHECK(broad && !broad->mapping && !only_entry(path));
+  tsl_vocab_release(broad);
   o.logits_width = 0;
   snprintf(file, sizeof file, "%s/.tokenizer.json", cache_dir);
   write_whole(file, byte_file, strlen(byte_file));
@@ -206,7 +206,7 @@ static void test_forged_cache(void) {
   CHECK(!memcmp(same, good, size)); /* the seal is the one that the library makes */
   free(same);
   uint64_t seed = 4;
-  unsigned taken = 0, refused = 0;
+  unsigned hits = 0, refused = 0;
   for (unsigned i = 0; i < 1500; i++) {
     char *bad = malloc(size);
     memcpy(bad, good, size);
@@ -220,13 +220,13 @@ static void test_forged_cache(void) {
     free(bad);
     v = load(byte_file, NULL, &o);
     if (v && v->mapping)
-      taken++;
+      hits++;
     else
       refused++;
     CHECK(!v || cache_file_use(v) > 0);
     tsl_vocab_release(v);
   }
-  CHECKF(taken > 100 && refused > 200, "%u taken, %u refused", taken, refused);
+  CHECKF(hits > 100 && refused > 200, "%u accepted, %u refused", hits, refused);
   free(good);
 }
 

@@ -140,7 +140,7 @@ static void test_metaspace(void) {
   }
 }
 
-/* The behaviours of Split, on "a-b--c" by "-", told by merges that cross no border. */
+/* The behaviours of Split, on "a-b--c" by "-", shown by merges that cross no border. */
 static void test_splits(void) {
   static const struct {
     const char *behaviour, *invert;
@@ -551,7 +551,7 @@ int main(void) {
   RUN(test_metaspace, "Metaspace and where it prepends");
   RUN(test_splits, "Split: the five behaviours");
   RUN(test_normalised_added, "added tokens in normalised text, NFC");
-  RUN(test_added_in_space, "an added token that begins in white space taken along");
+  RUN(test_added_in_space, "an added token that begins in white space keeps it");
   RUN(test_added_twice, "an added token listed twice");
   RUN(test_unknown, "the unknown token");
   RUN(test_post_processors, "post-processors that put a token before the text");

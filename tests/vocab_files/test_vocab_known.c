@@ -1,10 +1,10 @@
-/* test_vocab_known.c - the note of what a tokenizer file holds: when it is taken, when the file is
+/* test_vocab_known.c - the note of what a tokenizer file holds: when it is used, when the file is
  * read again.
  *
  *   changed   another content of the same size, written in place or renamed there, its time of
  *             writing set back or not, is seen
  *   racy      nothing is noted of a file that was just written
- *   unsound   a note cut off, changed or of another file is not taken, and written anew
+ *   unsound   a note cut off, changed or of another file is not used, and written anew
  *   machine   no folder, no permission, no room, no memory: the file is read
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -69,9 +69,9 @@ static void start(const char *text) {
 
 static void seal(uint8_t note[NOTE]) { tsl__hash128(note, CHECKSUM, note + CHECKSUM); }
 
-/* ---- taken, or not --------------------------------------------------------------------------- */
+/* ---- used, or not ---------------------------------------------------------------------------- */
 
-static void taken(void) {
+static void used(void) {
   uint8_t note[NOTE + 1];
   start("lid");
   CHECK(is(folder, later(), "lid") && files(".draft") == 0 && files(".tslknown") == 1 &&
@@ -79,7 +79,7 @@ static void taken(void) {
   tsl__hash128("lie", 3, note + CONTENT);
   seal(note);
   write_file(note_path, note, NOTE);
-  CHECK(is(folder, 0, "lie")); /* so it was the note that was taken, whenever that is */
+  CHECK(is(folder, 0, "lie")); /* so it was the note that was used, whenever that is */
 }
 
 static void changed(void) {
@@ -89,7 +89,7 @@ static void changed(void) {
   for (int i = 0; i < 20; i++) {
     const char *text = i % 2 ? "one" : "two";
     struct timespec tick = {0, 20000000}, back[2] = {old.st_atim, old.st_mtim};
-    nanosleep(&tick, NULL); /* a clock that ticks every 10 ms tells two writes apart */
+    nanosleep(&tick, NULL); /* a clock that ticks every 10 ms distinguishes two writes */
     if (i % 4 < 2) {
       write_file("file", text, 3);
     } else {
@@ -247,7 +247,7 @@ static void pipes(void) {
 int main(void) {
   const char *build = getenv("TSL_BUILD");
   CHECK(!chdir(build ? build : ".") && mkdtemp(place) && !chdir(place));
-  RUN(taken, "what is noted is taken");
+  RUN(used, "what is noted is used");
   RUN(changed, "a changed file is read again");
   RUN(racy, "a file that was just written is not noted");
   RUN(unsound, "a note cut off, changed or of another file is written anew");

@@ -232,7 +232,7 @@ static void names_before_what_is_last(void) {
 }
 
 /* A call among letters is searched while its caller's letters are: the caller goes on with its own
- * afterwards. There are tokens enough that begin with the call for its letters to be asked for. */
+ * afterwards. There are tokens enough that begin with the call for its letters to be requested. */
 static void letters_behind_a_call(void) {
   static const char grammar[] = "root ::= \"(\" r \")\"\nr ::= ([0-9A-Z] k?)* | \"<\" r \">\"\nk "
                                 "::= \"x\" [a-z]* \"!\" | \"[\" k \"]\"\n";

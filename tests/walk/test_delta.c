@@ -1,4 +1,4 @@
-/* test_delta.c - walks that are told from those of states much alike: masks with kin, without it,
+/* test_delta.c - walks that are derived from those of states much alike: masks with deltas, without them,
  * and token by token.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -72,11 +72,11 @@ static void with_and_without(void) {
     tsl_grammar_release(with);
     tsl_grammar_release(without);
   }
-  printf("  told from kin: %u walks; none near enough: %u\n", met, missed);
+  printf("  derived from another: %u walks; none near enough: %u\n", met, missed);
   CHECK(met > 30);
 }
 
-/* What is taken out and what is entered, against both walks. */
+/* What is removed and what is entered, against both walks. */
 static void the_difference(void) {
   tsl_grammar *g = compile("{\"type\":\"string\",\"not\":{\"pattern\":\"the\"}}", 1);
   tsl_matcher *m = NULL;
@@ -114,7 +114,7 @@ int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   if (!vocab) return tsl_test_end();
   words = tsl_vocab_mask_words(vocab);
-  RUN(with_and_without, "masks with kin, without it, token by token");
+  RUN(with_and_without, "masks with deltas, without them, token by token");
   RUN(the_difference, "what goes and what is entered");
   tsl_vocab_release(vocab);
   return tsl_test_end();

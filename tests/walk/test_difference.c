@@ -52,7 +52,7 @@ static void with_and_without(void) {
   }
 }
 
-/* Is `text` taken to its end by the grammar of a schema? */
+/* Is `text` accepted to its end by the grammar of a schema? */
 static bool takes(const char *schema, const char *text) {
   tsl_grammar *g = compile(schema, 0);
   tsl_matcher *m = NULL;
@@ -74,7 +74,7 @@ int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   if (!vocab) return tsl_test_end();
   RUN(with_and_without, "masks by a difference, without it, token by token");
-  RUN(excluded, "what is excluded is not taken, what it begins is");
+  RUN(excluded, "what is excluded is rejected, what it begins is not");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

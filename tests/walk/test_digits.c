@@ -1,8 +1,8 @@
-/* test_digits.c - numbers whose digits are told without a search (runtime/walk/from_root.h): masks
+/* test_digits.c - numbers whose digits are known without a search (runtime/walk/from_root.h): masks
  * with that, without it, and token by token.
  *
  * Three vocabularies: all texts of up to three digits, as tokenizers have them; these but a few;
- * and with tokens of digits and something else, where nothing is told.
+ * and with tokens of digits and something else, where nothing is known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -99,7 +99,7 @@ static uint64_t visited(tsl_grammar *g, const char *begin, bool with) {
   return tsl__space_steps(g->space);
 }
 
-/* Adds the nodes that were visited for first masks, told and searched. */
+/* Adds the nodes that were visited for first masks, known and searched. */
 static void follow(tsl_vocab *v, const char *text, uint64_t nodes[2]) {
   const char *begin = strstr(text, "array") ? "[" : "";
   tsl_grammar *with = compile(v, text), *without = compile(v, text);
@@ -121,7 +121,7 @@ static void in_one_vocabulary(bool gaps, bool mixed, uint32_t depth) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) follow(v, cases[i], nodes);
   for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) follow(v, grammars[i], nodes);
   CHECK(depth_of == depth);
-  printf("  nodes visited for first masks: %llu, without being told %llu\n",
+  printf("  nodes visited for first masks: %llu, with a search %llu\n",
          (unsigned long long)nodes[0], (unsigned long long)nodes[1]);
   CHECK(depth ? nodes[0] < nodes[1] : nodes[0] == nodes[1]);
   tsl_vocab_release(v);

@@ -167,17 +167,17 @@ static void check_text(tsl_grammar *g, const struct text *t, bool right, const c
   size_t at_once = 0, n = 0;
   right = right && (spelling == TSL_SPELLING_ANY || is_plain(t));
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &slow) == TSL_OK);
-  bool taken =
+  bool accepted =
       tsl_matcher_accept_bytes(m, t->at, t->n, &at_once) == TSL_OK && tsl_matcher_is_complete(m);
   while (n < t->n && tsl_matcher_accept_bytes(slow, t->at + n, 1, NULL) == TSL_OK) n++;
-  CHECKF(taken == right, "%s in %s", t->at, words);
-  CHECKF(at_once == n && taken == (n == t->n && tsl_matcher_is_complete(slow)),
+  CHECKF(accepted == right, "%s in %s", t->at, words);
+  CHECKF(at_once == n && accepted == (n == t->n && tsl_matcher_is_complete(slow)),
          "%s in %s: %zu bytes at once, %zu one by one", t->at, words, at_once, n);
   tsl_matcher_free(m);
   tsl_matcher_free(slow);
 }
 
-/* Along a random text, after a given one: each token is taken exactly if the mask has it. */
+/* Along a random text, after a given one: each token is accepted exactly if the mask has it. */
 static void check_masks_after(tsl_grammar *g, const char *before, const char *words) {
   uint32_t mask[(TOKENS + 31) / 32];
   tsl_matcher *m = NULL;

@@ -21,7 +21,7 @@
 #define LONGEST 90u
 #define STEPS 14
 #define TEXT_MAX 8192
-#define ASKED 8           /* bytes that PCRE2 is asked for at each step */
+#define TRIED 8           /* bytes that PCRE2 is called with at each step */
 #define MATCH_MAX 200000u /* its steps */
 
 static tsl_vocab *vocab;
@@ -113,7 +113,7 @@ static void ask(const judge *j, const tsl_matcher *m, const uint32_t *mask, char
     if (*p & 0x80) return; /* they agree in ASCII */
   int verdict = matches(j, text, n, PCRE2_ANCHORED);
   if (verdict >= 0) CHECKF(tsl_matcher_is_complete(m) == verdict, "%s on '%s'", what, text);
-  for (int k = 0; k < ASKED && n + 2 < TEXT_MAX; k++) {
+  for (int k = 0; k < TRIED && n + 2 < TEXT_MAX; k++) {
     char byte = " -_,\n\ra1fzA.\t\"q"[below(16)];
     text[n] = byte;
     text[n + 1] = 0;

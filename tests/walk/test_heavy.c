@@ -121,7 +121,7 @@ static void grammars(void) {
 
 /* Where nearly any byte may come, and then a call, a fork, a repetition or an end: what is read
  * along the table, and what is not. */
-static void wide_beginnings(void) {
+static void nonascii_beginnings(void) {
   static const struct {
     uint8_t kind;
     const char *text;
@@ -169,7 +169,7 @@ int main(void) {
   RUN(schemas, "schemas of tests/cases");
   RUN(patterns, "patterns of tests/cases");
   RUN(grammars, "grammars of tests/cases");
-  RUN(wide_beginnings, "nearly any byte, and something else after it");
+  RUN(nonascii_beginnings, "nearly any byte, and something else after it");
   for (unsigned i = 0; i < HEAVY_KINDS; i++) tsl_vocab_release(vocabs[i]);
   return tsl_test_end();
 }

@@ -72,9 +72,9 @@ static void the_table(void) {
   tsl_grammar_release(g);
 }
 
-/* Bytes of a letter beyond ASCII, of which the last may be cut off; 0: it is none that words
+/* Bytes of a letter past ASCII, of which the last may be cut off; 0: it is none that words
  * have. */
-static size_t wide_letter(const uint8_t *at, size_t n) {
+static size_t nonascii_letter(const uint8_t *at, size_t n) {
   static const uint32_t ends[][2] = {{0xC0, 0x7FF}, {0x800, 0xFFF}, {0x4000, 0xD7FF}};
   for (size_t i = 0; i < 3; i++)
     for (uint32_t c = ends[i][0]; c <= ends[i][1]; c++) {
@@ -85,48 +85,49 @@ static size_t wide_letter(const uint8_t *at, size_t n) {
   return 0;
 }
 
-static bool is_word(tsl_token t, bool wide) {
+static bool is_word(tsl_token t, bool nonascii) {
   size_t n;
   const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
   size_t from = n && bytes[0] == ' ', i = from;
   for (size_t some = 1; i < n && some; i += some)
     some = (bytes[i] | 0x20) >= 'a' && (bytes[i] | 0x20) <= 'z' ? 1
-           : wide && bytes[i] >= 0x80                           ? wide_letter(bytes + i, n - i)
+           : nonascii && bytes[i] >= 0x80                       ? nonascii_letter(bytes + i, n - i)
                                                                 : 0;
-  return i == n && n > from && (wide || n - from <= 32);
+  return i == n && n > from && (nonascii || n - from <= 32);
 }
 
 /* The table without words: its nodes are those of the whole in the same order, and what it lacks
  * are words. */
-static void check_rest(bool wide) {
+static void check_rest(bool nonascii) {
   tsl_grammar *g = compile("true");
-  const tsl__linear *l = table_of(g), *rest = wide ? l->wide_rest : l->rest;
-  const uint32_t *const *of = wide ? l->wide_words : l->words;
-  uint32_t k = 0, told = 0;
+  const tsl__linear *l = table_of(g), *rest = nonascii ? l->nonascii_rest : l->rest;
+  const uint32_t *const *of = nonascii ? l->nonascii_words : l->words;
+  uint32_t k = 0, dropped = 0;
   for (uint32_t i = 0; i < l->n; i++) {
     const tsl__linear_node *n = &l->nodes[i], *r = &rest->nodes[k];
     bool kept = k < rest->n && r->node == n->node && r->token == n->token && r->above == n->above &&
                 r->byte == n->byte;
     if (n->token < l->tokens) {
-      bool word = is_word(n->token, wide);
+      bool word = is_word(n->token, nonascii);
       size_t length;
       bool spaced = *tsl_vocab_bytes(vocab, n->token, &length) == ' ';
       CHECK(tsl__mask_bit(of[spaced], n->token) == word && !tsl__mask_bit(of[!spaced], n->token) &&
             (kept || word));
     }
-    told += !kept;
+    dropped += !kept;
     if (!kept) continue;
     CHECK(r->next > k && r->next <= rest->n &&
           (r->next == rest->n || rest->nodes[r->next].above <= r->above) &&
           (i != l->space || k == rest->space));
     k++;
   }
-  CHECKF(k == rest->n && told > l->n / 4, "%u of %u nodes, %u of %u words", k, rest->n, told, l->n);
+  CHECKF(k == rest->n && dropped > l->n / 4, "%u of %u nodes, %u of %u words", k, rest->n, dropped,
+         l->n);
   tsl_grammar_release(g);
 }
 
 static void the_rest(void) { check_rest(false); }
-static void the_wide_rest(void) { check_rest(true); }
+static void the_nonascii_rest(void) { check_rest(true); }
 
 static bool is_quote(uint8_t byte) { return byte == '"' || byte == '\\'; }
 
@@ -185,7 +186,7 @@ static void with_and_without(void) {
       "{\"type\":\"string\",\"pattern\":\"^(?:[^eta]|[eta][^b]){0,12}$\"}",
       "{\"type\":\"string\",\"pattern\":\"^(?:[^e]|e[^b]{2}){3,9}$\"}",
       "{\"type\":\"string\",\"pattern\":\"^(?:[^s ]|[s ][^b]*?x?){0,7}$\"}",
-      /* letters that surely live, fewer with each character */
+      /* letters that always live, fewer with each character */
       "{\"type\":\"string\",\"pattern\":\"[0-9a-f]+\",\"minLength\":12,\"maxLength\":12}",
       "{\"type\":\"string\",\"pattern\":\"^(?:[^,&]{1,5}[,&])*$\"}",
       /* words of any letters, at once */
@@ -290,7 +291,7 @@ static void spaced_words(void) {
   vocab = outer;
 }
 
-/* More states than there are rows: those beyond are searched. */
+/* More states than there are rows: those past are searched. */
 static void many_states(void) {
   const char *schema = "{\"type\":\"string\",\"minLength\":3,\"maxLength\":9,\"pattern\":\"(?:[a-m]"
                        "[n-z]|[n-z][a-m]|[aeiou]{2}).*[st][a-f0-9].*(?:q|[aeiou].{3}[aeiou])\","
@@ -310,7 +311,7 @@ int main(void) {
   words = tsl_vocab_mask_words(vocab);
   RUN(the_table, "nodes in the order of spelling");
   RUN(the_rest, "the table without words");
-  RUN(the_wide_rest, "the table without words of any letters");
+  RUN(the_nonascii_rest, "the table without words of any letters");
   RUN(the_quotes, "the table of quotes");
   RUN(with_and_without, "masks with the table, without it, token by token");
   RUN(may_be_over, "texts that may end after any character");

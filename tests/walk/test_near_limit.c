@@ -187,7 +187,7 @@ static void length_alone(void) {
     for (uint64_t seed = 0; seed < ROUNDS_OF(4u); seed++) follow(schemas[i], seed + 5);
 }
 
-/* All strings but those of a pattern: what spells one of these in full is taken out. */
+/* All strings but those of a pattern: what spells one of these in full is removed. */
 static void all_but_a_pattern(void) {
   static const char *const patterns[] = {"^[ab][ab1]?$", "^(?:a{1,30}|[b1]{2})$", "^[ab]{1,40}$",
                                          "^a[^1]*b$"};

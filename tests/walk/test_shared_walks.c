@@ -5,7 +5,7 @@
  *              without a walk cache, give the same masks
  *   close      schemas that differ in one bound, letter or order of parts don't take each other's
  *              walks
- *   far        those that differ in a bound beyond the reach of any token do
+ *   far        those that differ in a bound past the reach of any token do
  *   saves      the second grammar with the same costly part visits fewer nodes
  *   rows       masks that many grammars have are lent from one place, and are the same, also where
  *              a grammar has none of it
@@ -364,8 +364,8 @@ static void bases(void) {
   enum { GRAMMARS = 12 };
   tsl_grammar *all[GRAMMARS] = {NULL}, *plain = compile(without, "{\"type\":\"string\"}");
   const uint32_t *first = NULL;
-  int asked = 0, same = 0, wrong = 0;
-  tsl_vocab *fresh = NULL; /* in another, masks of one hash may have been asked for already */
+  int requests = 0, same = 0, wrong = 0;
+  tsl_vocab *fresh = NULL; /* in another, masks of one hash may have been requested already */
   CHECK(tsl_vocab_embedded(NULL, &fresh, NULL) == TSL_OK);
   if (!fresh) return;
   for (int i = 0; i < GRAMMARS; i++) {
@@ -376,7 +376,7 @@ static void bases(void) {
     const uint32_t pair[2] = {s->bitsets.first - 2, s->bitsets.first - 1};
     uint32_t number = tsl__common_base(s, pair, 2);
     wrong += number && number < s->bitsets.first;
-    asked += !number;
+    requests += !number;
     const uint32_t *at = number ? tsl__bitset_at(s, number) : NULL;
     for (size_t w = 0; at && w < words; w++)
       wrong += at[w] != (tsl__bitset_at(s, pair[0])[w] | tsl__bitset_at(s, pair[1])[w]);
@@ -384,8 +384,8 @@ static void bases(void) {
     if (at) first = at;
     if (i == GRAMMARS / 2) tsl_grammar_release(all[0]), all[0] = NULL;
   }
-  printf("  asked for %d times before there was one\n", asked);
-  CHECK(!wrong && asked && same == GRAMMARS - asked - 1);
+  printf("  requested %d times before there was one\n", requests);
+  CHECK(!wrong && requests && same == GRAMMARS - requests - 1);
   const uint32_t pair[2] = {plain->space->bitsets.first - 2, plain->space->bitsets.first - 1};
   /* off: nothing is shared */
   for (int i = 0; i < GRAMMARS; i++) CHECK(tsl__common_base(plain->space, pair, 2) == 0);
@@ -394,7 +394,7 @@ static void bases(void) {
   tsl_vocab_release(fresh);
 }
 
-static size_t largest; /* block that was asked for */
+static size_t largest; /* block that was requested */
 
 static void *noting_reallocate(void *ctx, void *block, size_t old_size, size_t new_size) {
   (void)ctx;
@@ -405,7 +405,7 @@ static void *noting_reallocate(void *ctx, void *block, size_t old_size, size_t n
   return NULL;
 }
 
-/* PCRE2 is asked with a text of all characters of a plane, which is the largest block by far. */
+/* PCRE2 is called with a text of all characters of a plane, which is the largest block by far. */
 static void properties(void) {
   static const char *const patterns[] = {"\\p{L}+", "\\p{L}{2}", "[\\p{L}_]", "(?:\\P{L}x)*"};
   const tsl_allocator alloc = {NULL, noting_reallocate};
@@ -490,7 +490,7 @@ int main(void) {
   RUN(saves, "what a second grammar is spared");
   RUN(rows, "masks that many grammars have");
   RUN(bases, "bitsets that masks of many grammars have together");
-  RUN(properties, "properties of characters are asked once");
+  RUN(properties, "properties of characters are looked up once");
   RUN(bound, "a cache that is too small");
   RUN(threads, "several threads");
   tsl_vocab_release(with);

@@ -140,7 +140,7 @@ static double milliseconds(clock_t t) { return 1000.0 * (double)t / CLOCKS_PER_S
 
 /* Print what the masks of each row cost with its shortcut and without. Steps count what was looked
  * at, not how long that took: some shortcuts look at more, each time for less. So the cost must
- * differ, as it does if the shortcut was taken; the time is for docs/shortcuts.md. */
+ * differ, as it does if the shortcut was used; the time is for docs/shortcuts.md. */
 static void compare_costs(void) {
   for (size_t i = 0; i < ROWS; i++) {
     leave_to_others(i);
@@ -152,7 +152,7 @@ static void compare_costs(void) {
              (unsigned long long)cost[off], milliseconds(spent), milliseconds(slowest));
     }
     putchar('\n');
-    CHECKF(cost[0] != cost[1], "%s: the shortcut is not taken", rows[i].name);
+    CHECKF(cost[0] != cost[1], "%s: the shortcut is not used", rows[i].name);
   }
 }
 

@@ -1,5 +1,5 @@
-/* test_subtract.c - walks that are told from a class of letters, less the tokens that die: masks
- * with that, without it, and token by token.
+/* test_subtract.c - walks that are derived from a class of letters, minus the tokens that die:
+ * masks with that, without it, and token by token.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,13 +23,13 @@ static tsl_grammar *compile(const char *schema, uint32_t subtract_bytes) {
   return g;
 }
 
-/* `met`: at least so many walks are told like that. */
+/* `met`: at least so many walks are derived like that. */
 static const struct {
   const char *schema, *begin;
   uint32_t met;
 } cases[] = {
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"the\"}}", "\"wit",
-     2}, /* what is needed tells the tokens */
+     2}, /* what is needed gives the tokens */
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[Tt][Hh][Ee]\"}}", "\"", 2},
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"e\"}}", "\"", 1}, /* what may stand nowhere */
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(th|in|[e,:])).*\\\\.[xX]$\"}", "\"",
@@ -46,7 +46,7 @@ static const struct {
      "ti|re\"}}",
      "\"", 0}, /* too many for that */
     {"{\"type\":\"string\",\"not\":{\"pattern\":\"[\\u00e0-\\u00ff]|\\u4e00\"}}", "\"",
-     1}, /* beyond ASCII; a character may be cut off */
+     1}, /* past ASCII; a character may be cut off */
     {"{\"type\":\"string\",\"allOf\":[{\"pattern\":\"e.*s\"},{\"not\":{\"pattern\":\"in|on\"}}]}",
      "\"", 2},
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).*x\"}", "\"", 0}, /* too many ways */
@@ -78,7 +78,7 @@ static const struct {
     {"^(?!.*[\xC3\xA0-\xC3\xBF\"])[\\s\\S]*", "", 0},
     {"^(?:[^<]|<[^b])*<?", "", 1},
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[^!]\"}}", "[\"",
-     0}, /* a quote is not told from what is before it: not yet */
+     0}, /* a quote is not distinguished from what is before it: not yet */
     {"{\"type\":\"string\",\"pattern\":\"^[^!](?!.*(the|in))\"}", "\"", 0},
     {"{\"additionalProperties\":{\"type\":\"string\",\"pattern\":\"^[^!]{2}(?!.*e)\"},"
      "\"maxProperties\":2}",
@@ -104,7 +104,7 @@ static void with_and_without(void) {
     tsl_grammar_release(with);
     tsl_grammar_release(without);
   }
-  printf("  told from a class: %u walks\n", all);
+  printf("  derived from a class: %u walks\n", all);
 }
 
 /* A first walk that a text is forbidden to looks at few nodes. */
@@ -135,7 +135,7 @@ int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   if (!vocab) return tsl_test_end();
   words = tsl_vocab_mask_words(vocab);
-  RUN(with_and_without, "masks told from a class, without it, token by token");
+  RUN(with_and_without, "masks derived from a class, without it, token by token");
   RUN(few_steps, "the first walk of a forbidden text");
   tsl_vocab_release(vocab);
   return tsl_test_end();

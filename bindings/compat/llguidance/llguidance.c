@@ -28,7 +28,7 @@ static void say(char *out, size_t size, const char *text) {
   if (out && size) snprintf(out, size, "%s", text);
 }
 
-/* The end-of-sequence tokens, each once; NULL when out of memory. UINT32_MAX, and ids beyond the
+/* The end-of-sequence tokens, each once; NULL when out of memory. UINT32_MAX, and ids past the
  * vocabulary, stand for "none". */
 static tsl_token *ends_of(const LlgTokenizerInitV2 *init, uint32_t *count) {
   tsl_token *ends = malloc((1 + (size_t)init->tok_eos_extra_count) * sizeof *ends);

@@ -17,7 +17,7 @@
  *   schemas    x-guidance in a schema is not looked at: white space is free (Turnstile's own calls,
  *              and the stand-in in Python, can do without)
  *   the end    where nothing but the end may come, llguidance's mask has the end-of-sequence
- *              tokens, and refuses them when they come. Here they are taken, once
+ *              tokens, and refuses them when they come. Here they are accepted, once
  *   limits     LlgParserLimits speaks of llguidance's parser: not looked at. Turnstile's own are
  *              those of turnstile.h
  *   logs       there are none: log levels are not looked at, llg_flush_logs returns ""

@@ -21,7 +21,7 @@ llama = llama_cpp.Llama(sys.argv[1], n_ctx=512, verbose=False)
 vocab = turnstile.Vocab.from_gguf(sys.argv[1])
 grammar = turnstile.Grammar.json_schema(vocab, SCHEMA, whitespace="compact")
 
-messages = [{"role": "user", "content": "Tell me about a person, as JSON."}]
+messages = [{"role": "user", "content": "Describe a person, as JSON."}]
 processors = llama_cpp.LogitsProcessorList([turnstile.llama_cpp.LogitsProcessor(grammar)])
 answer = llama.create_chat_completion(messages, logits_processor=processors, max_tokens=100)
 print(answer["choices"][0]["message"]["content"])

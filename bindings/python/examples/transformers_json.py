@@ -22,7 +22,7 @@ model = transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1])
 vocab = turnstile.hf.vocab_of(tokenizer, model)
 grammar = turnstile.Grammar.json_schema(vocab, SCHEMA, whitespace="compact")
 
-inputs = tokenizer(["Tell me about a person, as JSON:"], return_tensors="pt")
+inputs = tokenizer(["Describe a person, as JSON:"], return_tensors="pt")
 processor = turnstile.hf.LogitsProcessor(grammar)
 out = model.generate(**inputs, max_new_tokens=100, do_sample=True, logits_processor=[processor])
 print(tokenizer.decode(out[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))

@@ -28,7 +28,5 @@ if __name__ == "__main__":
         block_size=32,
         structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True},
     )  # the backend that Turnstile replaces
-    asked = SamplingParams(max_tokens=100, structured_outputs=StructuredOutputsParams(json=SCHEMA))
-    print(
-        llm.generate(["Tell me about a person, as JSON:"], asked, use_tqdm=False)[0].outputs[0].text
-    )
+    params = SamplingParams(max_tokens=100, structured_outputs=StructuredOutputsParams(json=SCHEMA))
+    print(llm.generate(["Describe a person, as JSON:"], params, use_tqdm=False)[0].outputs[0].text)

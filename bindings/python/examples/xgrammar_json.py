@@ -27,7 +27,7 @@ compiled = xgrammar.GrammarCompiler(info).compile_json_schema(
 )
 matcher = xgrammar.GrammarMatcher(compiled)
 bitmask = xgrammar.allocate_token_bitmask(1, info.vocab_size)
-ids = tokenizer.encode("Tell me about a person, as JSON:", return_tensors="pt")
+ids = tokenizer.encode("Describe a person, as JSON:", return_tensors="pt")
 start = ids.shape[1]
 while not matcher.is_terminated():
     with torch.no_grad():

@@ -149,12 +149,12 @@ static PyMethodDef methods[] = {
      "completion($self, matcher, /)\n--\n\nThe tokens of a short completion, a list: empty where "
      "the text may end. They spell a text of the fewest bytes, or nearly."},
     {"allows", budget_allows, METH_VARARGS,
-     "allows($self, matcher, left, token, /)\n--\n\nMay this token be taken, with `left` tokens "
+     "allows($self, matcher, left, token, /)\n--\n\nMay this token be accepted, with `left` tokens "
      "(this one included) to go? Below 1 us at a position that was seen before."},
     {"mask", budget_mask, METH_VARARGS,
      "mask($self, matcher, left, out, row=0, /)\n--\n\nAs Matcher.mask, less the tokens after "
      "which the text can't be completed with the tokens that are left of `left`.\n\n"
-     "Costs what Matcher.mask does where `left` is plenty; else all allowed tokens are looked at: "
+     "Costs what Matcher.mask does where `left` is large; else all allowed tokens are looked at: "
      "milliseconds where many are. Cheaper: draw under Matcher.mask,\n"
      "ask allows(), and only if it says False draw again under this mask; the distribution of the "
      "draw is the same."},

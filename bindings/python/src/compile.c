@@ -3,7 +3,7 @@
  *
  * A compile is a job: its arguments as the library takes them, and references on the Python objects
  * that they point into. Kinds of grammars differ in a tuple of options alone. The library works
- * without the interpreter's lock; it is taken again for a resolver of the user's, on whatever
+ * without the interpreter's lock; it is acquired again for a resolver of the user's, on whatever
  * thread that is. What a resolver returned is kept alive until the compile ends, and an exception
  * that it raised is the one that the compile raises.
  *
@@ -53,7 +53,7 @@ static void job_close(job *j) {
   for (int i = 0; i < 3; i++) Py_CLEAR(j->raised[i]);
 }
 
-/* A resolver written in Python: asked with the URI, answers str, bytes or None. */
+/* A resolver written in Python: called with the URI, answers str, bytes or None. */
 static bool answer(job *j, const char *uri, const char **text, size_t *length) {
   if (j->raised[0]) return false;
   PyObject *document = PyObject_CallFunction(j->resolver, "s", uri);
@@ -133,7 +133,7 @@ static int read_schema(PyObject *options, job *j) {
 /* A Grammar of the same vocabulary, or None. Whether its tables are shared is not known here: if
  * they are, its flag is polled, and the one of the call is not. So its flag, where it has one, is
  * the new grammar's too: there is one flag to keep alive, however many grammars are made over one
- * another. What another resolver has answered is not taken over: the library would know it by the
+ * another. What another resolver has answered is not kept: the library would know it by the
  * job's address alone, where jobs come and go. */
 static int read_over(PyObject *over, job *j) {
   if (over == Py_None) return 0;
@@ -315,7 +315,7 @@ static PyObject *job_result(job *j, PyTypeObject *type, tsl_status status, const
                             tsl_grammar *grammar) {
   if (j->raised[0]) {
     tsl_grammar_release(grammar);
-    for (int i = 0; i < 3; i++) Py_XINCREF(j->raised[i]); /* it may be asked for again */
+    for (int i = 0; i < 3; i++) Py_XINCREF(j->raised[i]); /* it may be requested again */
     PyErr_Restore(j->raised[0], j->raised[1], j->raised[2]);
     return NULL;
   }
@@ -437,7 +437,7 @@ static int background_traverse(PyObject *object, visitproc visit, void *arg) {
 static void background_dealloc(PyObject *object) {
   core_background *self = (core_background *)object;
   PyObject_GC_UnTrack(object);
-  /* a resolver that is asked from here on must not hold what is being freed */
+  /* a resolver that is called from here on must not hold what is being freed */
   self->job.owner = NULL;
   remove_asking(self);
   if (self->process == core_this_process()) {

@@ -165,7 +165,7 @@ typedef struct core_align {
   PyObject *grammar; /* a core_grammar */
   model model;
   uint32_t max_tokens;
-  bool busy; /* the model is being asked */
+  bool busy; /* the model is running */
 } core_align;
 
 static PyObject *align_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -216,7 +216,7 @@ static void align_dealloc(PyObject *object) {
 /* A model that asks the sampler which asks it would change it under its feet. */
 static bool begin(core_align *self) {
   if (self->busy)
-    core_raise(TSL_ERR_STATE, NULL, "the model is being asked");
+    core_raise(TSL_ERR_STATE, NULL, "the model is running");
   else
     self->busy = true;
   return !PyErr_Occurred();

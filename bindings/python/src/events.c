@@ -92,7 +92,7 @@ static PyType_Slot slots[] = {
     {Py_tp_new, (void *)events_new},
     {Py_tp_dealloc, (void *)events_dealloc},
     {Py_tp_methods, methods},
-    {Py_tp_doc, (void *)"Events()\n--\n\nReads one JSON text in pieces and tells when a value "
+    {Py_tp_doc, (void *)"Events()\n--\n\nReads one JSON text in pieces and says when a value "
                         "begins, what more is known of a string, and when a value is whole."},
     {0, NULL},
 };

@@ -11,7 +11,7 @@
 
 static tsl_matcher *of(PyObject *self) { return ((core_matcher *)self)->matcher; }
 
-/* Asked right before the library is called: reading an argument may run the user's code, which may
+/* Checked right before the library is called: reading an argument may run the user's code, which may
  * use the matcher, or let other threads do so. */
 static inline bool is_free(PyObject *self) {
   if (!((core_matcher *)self)->busy) return true;
@@ -364,7 +364,7 @@ typedef struct batch {
   Py_ssize_t count;       /* rows of the array */
   tsl_matcher **matchers; /* by row; NULL: the row is left alone */
   tsl_status *statuses;
-  bool *taken;     /* by row */
+  bool *seen;      /* by row */
   PyObject **held; /* by row: a reference on a Matcher that is marked as busy, or NULL */
 } batch;
 
@@ -373,7 +373,7 @@ static void batch_close(batch *b) {
     if (b->held[i]) core_matcher_let_go(b->held[i]);
   PyMem_Free(b->matchers);
   PyMem_Free(b->statuses);
-  PyMem_Free(b->taken);
+  PyMem_Free(b->seen);
   PyMem_Free(b->held);
   core_span_close(&b->span);
 }
@@ -395,8 +395,8 @@ static int batch_put(batch *b, PyObject *matcher, Py_ssize_t row) {
   uint32_t *mask =
       core_mask_row(&b->span, row, none ? (uint32_t)words : ((core_matcher *)matcher)->words);
   if (!mask) return -1;
-  if (b->taken[row]) return PyErr_Format(PyExc_ValueError, "row %zd comes twice", row), -1;
-  b->taken[row] = true;
+  if (b->seen[row]) return PyErr_Format(PyExc_ValueError, "row %zd comes twice", row), -1;
+  b->seen[row] = true;
   if (none) {
     memset(mask, 0xff, (size_t)words * sizeof(uint32_t));
     return 0;
@@ -417,9 +417,9 @@ static int batch_open(batch *b, PyObject *sequence, PyObject *rows) {
   b->count = b->span.rows;
   b->matchers = PyMem_Calloc((size_t)b->count + 1, sizeof *b->matchers);
   b->statuses = PyMem_Calloc((size_t)b->count + 1, sizeof *b->statuses);
-  b->taken = PyMem_Calloc((size_t)b->count + 1, sizeof *b->taken);
+  b->seen = PyMem_Calloc((size_t)b->count + 1, sizeof *b->seen);
   b->held = PyMem_Calloc((size_t)b->count + 1, sizeof *b->held);
-  if (!b->matchers || !b->statuses || !b->taken || !b->held) return PyErr_NoMemory(), -1;
+  if (!b->matchers || !b->statuses || !b->seen || !b->held) return PyErr_NoMemory(), -1;
   for (Py_ssize_t i = 0, row; i < count; i++) {
     PyObject *matcher = row_of(rows, i, &row) < 0 ? NULL : PySequence_GetItem(sequence, i);
     int failed = !matcher || batch_put(b, matcher, row) < 0;

@@ -430,7 +430,7 @@ static PyMethodDef methods[] = {
      "cut-offs. Equal seeds and inputs give equal tokens.\n"
      "LogitsError if nothing allowed is finite, or one is NaN or +inf."},
     {"accept", sampler_accept, METH_O,
-     "accept($self, token, /)\n--\n\nTell it of a token that became part of the text: for "
+     "accept($self, token, /)\n--\n\nNote a token that became part of the text: for "
      "penalties, DRY, n-grams, mirostat, min_tokens and max_tokens."},
     {"prompt", sampler_prompt, METH_O,
      "prompt($self, tokens, /)\n--\n\nThe same for tokens that were there before, which min_tokens "

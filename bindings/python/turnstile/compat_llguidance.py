@@ -325,18 +325,18 @@ def _compile(vocab, grammar):
             "a grammar is a Lark text, or what LLMatcher.grammar_from_json_schema returns"
         )
     try:
-        asked = json.loads(grammar)
+        request = json.loads(grammar)
     except ValueError:
-        asked = None
-    if not isinstance(asked, dict) or "turnstile" not in asked:
+        request = None
+    if not isinstance(request, dict) or "turnstile" not in request:
         return Grammar.lark(vocab, grammar)  # a grammar, or a list of them
-    if asked["turnstile"] == "regex":
-        return Grammar.regex(vocab, asked["text"])
-    if asked["turnstile"] == "choice":
-        return Grammar.choice(vocab, asked["choices"])
-    if asked["turnstile"] == "gbnf":
-        return Grammar.gbnf(vocab, asked["text"])
-    options = dict(asked["options"])
+    if request["turnstile"] == "regex":
+        return Grammar.regex(vocab, request["text"])
+    if request["turnstile"] == "choice":
+        return Grammar.choice(vocab, request["choices"])
+    if request["turnstile"] == "gbnf":
+        return Grammar.gbnf(vocab, request["text"])
+    options = dict(request["options"])
     flexible = options.pop("whitespace_flexible", True)
     if options or not isinstance(flexible, bool):
         raise UnsupportedError(
@@ -344,7 +344,7 @@ def _compile(vocab, grammar):
             if options
             else f"whitespace_flexible is true or false, not {flexible!r}"
         )
-    return Grammar.json_schema(vocab, asked["text"], whitespace="any" if flexible else "compact")
+    return Grammar.json_schema(vocab, request["text"], whitespace="any" if flexible else "compact")
 
 
 def _fill(matcher, out, row):

@@ -9,7 +9,7 @@
 There are TokenizerInfo, VocabType, GrammarCompiler, CompiledGrammar, GrammarMatcher,
 BatchGrammarMatcher and the functions on bitmasks. What there is not: Grammar objects, Lark
 grammars, captures, temperatures, draft trees, serialisation, classes for structural tags (those of
-XGrammar are taken). EBNF is as docs/ebnf.md says. What XGrammar
+XGrammar are accepted). EBNF is as docs/ebnf.md says. What XGrammar
 raises as RuntimeError is one here too.
 
 Where it differs: masks are Turnstile's, that is exact. `strict_mode` closes objects and arrays that

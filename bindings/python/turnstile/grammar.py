@@ -187,7 +187,7 @@ class Grammar(_core.Grammar):
         """Compile a Lark grammar, or a list of grammars as JSON (docs/lark.md).
 
         start     its start rule
-        resolver  called with "a/b.lark" for what %import names beyond the library (common, python,
+        resolver  called with "a/b.lark" for what %import names outside the library (common, python,
                   unicode); returns its text as str or bytes, or None. What it raises is raised
         """
         return cls._make("lark", vocab, text, (start, resolver), limits)

@@ -16,7 +16,7 @@ ended by vLLM with an error; others go on. Whitespace between tokens of JSON is 
 MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
 
 The logits processor needs no registration at all: vLLM finds it by the entry point
-vllm.logits_processors. It is asked for per request,
+vllm.logits_processors. It is requested per request,
 
     SamplingParams(extra_args={"turnstile": {"json_schema": {...}}})
 
@@ -50,7 +50,7 @@ from turnstile.grammar import Grammar
 from turnstile.tools import ebnf_or_lark
 from turnstile.vocab import Vocab, _ids
 
-__all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register_if_asked"]
+__all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register_if_requested"]
 
 MAX_GRAMMARS = 256  # compiled grammars that a cache keeps,
 MAX_BYTES = 1 << 30  # and their memory together
@@ -257,7 +257,7 @@ def register():
     vllm.sampling_params.SamplingParams._validate_structured_outputs = validate_with_turnstile
 
 
-def register_if_asked():
+def register_if_requested():
     """vLLM's entry point for plug-ins: registers if the environment says TURNSTILE_VLLM=1."""
     if os.environ.get("TURNSTILE_VLLM", "0") not in ("", "0"):
         register()
@@ -298,13 +298,13 @@ def _request_of(params):
     """(kind, text, options), and the tokens within which the text must be complete or None, of what
     a request asks of the logits processor; or None.
     """
-    asked = (params.extra_args or {}).get("turnstile")
-    if asked is None:
+    requested = (params.extra_args or {}).get("turnstile")
+    if requested is None:
         return None
-    kinds = [kind for kind in _KINDS if kind in asked] if isinstance(asked, dict) else []
+    kinds = [kind for kind in _KINDS if kind in requested] if isinstance(requested, dict) else []
     if len(kinds) != 1:
         raise ValueError(f"extra_args['turnstile'] has one of {', '.join(_KINDS)}")
-    kind, options = kinds[0], dict(asked)
+    kind, options = kinds[0], dict(requested)
     text, in_time = options.pop(kind), options.pop("in_time", False)
     if unknown := sorted(map(str, options.keys() - set(OPTIONS[kind]))):
         raise ValueError(
@@ -326,10 +326,10 @@ class LogitsProcessor(_LogitsProcessor):
 
     @classmethod
     def validate_params(cls, sampling_params):
-        asked = _request_of(sampling_params)
-        if asked is None:
+        requested = _request_of(sampling_params)
+        if requested is None:
             return
-        kind, text, options = asked[0]
+        kind, text, options = requested[0]
         try:
             _KINDS[kind](_small_vocab(), text, **options)
         except GrammarError as error:
@@ -377,10 +377,10 @@ class LogitsProcessor(_LogitsProcessor):
         nothing.
         """
         try:
-            asked = _request_of(params)
-            if asked is None:
+            requested = _request_of(params)
+            if requested is None:
                 return None
-            request, most = asked
+            request, most = requested
             kind, text, options = request
             return _Row(
                 self._cache.get(

@@ -150,11 +150,11 @@ static void follow(tsl__exprs *x, tsl__part from, const tsl__reads *r, const uin
   }
 }
 
-/* An expression of which several ranges of characters are followed: what is asked of it is found
+/* An expression of which several ranges of characters are followed: what is needed of it is found
  * out once. */
 typedef struct source {
-  tsl__expr e, beyond; /* beyond: where any non-ASCII character leads, if `alike` */
-  bool read, asked, alike;
+  tsl__expr e, past_ascii; /* past: where any non-ASCII character leads, if `alike` */
+  bool read, judged, alike;
   tsl__reads reads; /* if `read` */
 } source;
 
@@ -165,12 +165,12 @@ static const tsl__reads *source_reads(tsl__exprs *x, source *s) {
 }
 
 /* Do all non-ASCII characters lead to one place? Most expressions do not keep them apart. */
-static bool is_alike_beyond(tsl__exprs *x, source *s) {
+static bool is_alike_nonascii(tsl__exprs *x, source *s) {
   tsl__node n = tsl__node_at(x, s->e);
-  if (!s->asked)
+  if (!s->judged)
     s->alike = !n.loop && !(n.flags & (TSL__CALLS | TSL__COUNTS)) &&
-               tsl__derive_nonascii(x, s->e, NULL, &s->beyond);
-  s->asked = true;
+               tsl__derive_nonascii(x, s->e, NULL, &s->past_ascii);
+  s->judged = true;
   return s->alike;
 }
 
@@ -179,9 +179,9 @@ static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl
                          verdict *v) {
   static const uint32_t last[] = {0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
   while (lo <= hi && !(v->any && !v->same)) {
-    if (lo >= 0x80 && is_alike_beyond(x, s)) {
-      if (s->beyond)
-        verdict_add(v, &(tsl__part){TSL__COUNT_CLEAR, s->beyond});
+    if (lo >= 0x80 && is_alike_nonascii(x, s)) {
+      if (s->past_ascii)
+        verdict_add(v, &(tsl__part){TSL__COUNT_CLEAR, s->past_ascii});
       else
         v->same = false;
       return;
@@ -316,7 +316,7 @@ static void add_digits(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, u
 }
 
 /* Does e certainly have a member that begins with a whole character? By structure; false where only
- * derivatives would tell. */
+ * derivatives would decide that. */
 static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   switch ((tsl__kind)n.kind) {

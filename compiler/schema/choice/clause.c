@@ -16,7 +16,7 @@
  *           holds. That is one more clause where a branch's condition is one clause. Members
  *           that the same branches name share it (ATOM_NONE). Where a single branch names a member
  *           that must be absent otherwise, what the branch asks of the member needs no clause. A
- *           member that tells the branches apart is evaluated whichever of them holds. In the
+ *           member that distinguishes the branches is evaluated whichever of them holds. In the
  *           example b is absent unless a is 1, and B in any case:
  *           (b absent ∨ a is 1) ∧ (a absent ∨ a is not 1 ∨ b present)
  * When      Where an object has many alternatives otherwise (conj.c); few stay as they are.
@@ -201,7 +201,7 @@ static bool distinguished_by(struct saying *y, const struct keyword_value *v,
 
 /* Branches that a member distinguishes are not multiplied out: its value is one of theirs, and
  * where it is one of a branch's, the branch holds. `absent`: the member may be absent, and then
- * nothing else is asked; else all branches require it. */
+ * nothing else is demanded; else all branches require it. */
 static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__json *key,
                    const struct atom *absent, struct clauses *out) {
   const struct atom *one_of_theirs = absent;
@@ -407,7 +407,7 @@ static bool names(const struct schema *s, sid id, const tsl__json *key) {
 }
 
 /* What the node asks of one of its properties. */
-static lit asked_by(const struct schema *s, sid id, const tsl__json *m) {
+static lit lit_of_member(const struct schema *s, sid id, const tsl__json *m) {
   const struct keyword_value *v = properties(s, id);
   return tsl__schema_simplify(s, POS(v->children[m - v->value->items]));
 }
@@ -435,7 +435,7 @@ static bool note_seen(struct saying *y, sid id, const struct where *where) {
 
 static bool see(struct saying *y, sid id, const struct where *where, const tsl__json *there);
 
-/* Of branches that a member tells apart it tells which one holds. `there`: one that is there. */
+/* Of branches that a member distinguishes it says which one holds. `there`: one that is there. */
 static bool see_branches(struct saying *y, const struct keyword_value *v, const struct where *where,
                          const tsl__json *there) {
   const tsl__json *key = there && distinguished_by(y, v, there) ? there : deciding_member(y, v);
@@ -630,8 +630,8 @@ static void expand_group(struct expansion *e, struct branch *b, const struct par
     if (!sole || !(part = tsl__expand_part(e, b, PART_KEY))) continue;
     part->key = k->key;
     part->key_length = k->key_length;
-    part->l =
-        asked_by(e->s, first, tsl__json_get(properties(e->s, first)->value, k->key, k->key_length));
+    part->l = lit_of_member(e->s, first,
+                            tsl__json_get(properties(e->s, first)->value, k->key, k->key_length));
   }
 }
 
@@ -649,7 +649,7 @@ static uint32_t say_seen(struct expansion *e, struct branch *b, bool count_only)
         if (!is_first(e, b, rest, p, key)) continue;
         if (count_only && l == POS(SID_FALSE) && rest->tracker == p->tracker &&
             is_sole(e, rest, p, key))
-          moot += fulfilled_by(b, key, asked_by(e->s, p->s, key));
+          moot += fulfilled_by(b, key, lit_of_member(e->s, p->s, key));
         if (is_led(e, b, rest, p, i, l)) continue;
         uint32_t n = product(e, rest, p, key);
         total = n > PRODUCT_MAX ? CLAUSES_MAX + 1 : total + n;

@@ -1,6 +1,6 @@
 /* disjoint.c - what is plain without following values: subschemas that exclude each other.
  *
- * Real schemas tell their alternatives apart by type, by const or enum of a member that is
+ * Real schemas distinguish their alternatives by type, by const or enum of a member that is
  * required, or by a closed list of members. Seeing that early keeps oneOf as cheap as anyOf and a
  * chain of n if-then from becoming 2^n alternatives. Everything here is an approximation on the
  * safe side: "disjoint" is certain, "not disjoint" only means that it is not plain.
@@ -29,7 +29,7 @@ static bool patterned(const struct schema *s, sid id) {
   return n->possible == T_STRING && tsl__has(n, KW_PATTERN);
 }
 
-/* Does the subschema tell values apart: by a list, or by a pattern of strings? */
+/* Does the subschema distinguish values: by a list, or by a pattern of strings? */
 static bool is_value_list(const struct schema *s, sid id) {
   uint32_t ignored;
   return tsl__schema_listed(s, id, &ignored) || patterned(s, id);
@@ -374,10 +374,10 @@ struct compared {
   bool apart;
 };
 /* pairs that are kept, a power of two: one gives way to another with the same number */
-#define TOLD_MAX 256u
+#define APART_MAX 256u
 
 static struct compared *memo_of(const struct schema *s, uint8_t type, sid a, sid b, bool within) {
-  return &s->apart[tsl__mix(((uint64_t)a << 32 | b) + type + within) & (TOLD_MAX - 1)];
+  return &s->apart[tsl__mix(((uint64_t)a << 32 | b) + type + within) & (APART_MAX - 1)];
 }
 
 static bool is_known(const struct compared *t, uint8_t type, sid a, sid b, bool within) {
@@ -393,7 +393,7 @@ static sid without_detours(const struct schema *s, sid id) {
 /* In either order. What is apart without looking through alternatives is so with it, and what is
  * not with it is not without. */
 bool tsl__schema_apart(struct schema *s, uint8_t type, sid a, sid b, bool within) {
-  if (!s->apart && !(s->apart = tsl__schema_alloc(s, TOLD_MAX * sizeof *s->apart))) return false;
+  if (!s->apart && !(s->apart = tsl__schema_alloc(s, APART_MAX * sizeof *s->apart))) return false;
   a = without_detours(s, a);
   b = without_detours(s, b);
   sid low = a < b ? a : b, high = a < b ? b : a;
@@ -502,8 +502,8 @@ bool tsl__schema_rest_implies(struct schema *s, goal g, const lit *lits, uint32_
   for (uint32_t i = 0; i < count && tsl__schema_work(s, n); i++) {
     bool left = !satisfies(s, &values[i], l);
     for (uint32_t j = 0; j < n && left; j++) {
-      const lit asked = tsl__schema_simplify(s, lits[j]);
-      left = !tsl__schema_only_lists(s, asked >> 1) || satisfies(s, &values[i], asked);
+      const lit demand = tsl__schema_simplify(s, lits[j]);
+      left = !tsl__schema_only_lists(s, demand >> 1) || satisfies(s, &values[i], demand);
     }
     if (left) return false;
   }

@@ -2,14 +2,14 @@
  *
  * Problem   "Exactly one of n" is n alternatives, each with n - 1 negations: branch i holds, and
  *           the others fail. A thousand kinds of resources would be a million negations, though a
- *           member `kind` tells all of them apart. Where that member is not required it tells
+ *           member `kind` distinguishes all of them. Where that member is not required it says
  *           nothing: {} is an object of every kind, so it must be refused.
  * Idea      Look for the member of which most branches list the values: the discriminator. A table
  *           of these values puts the branches into groups that share none. Two branches of
  *           different groups never hold together where the discriminator is there, so no pair of
  *           them is looked at. Where it may be absent, there are two cases: it is there, and all is
  *           as before; or it is absent, and only branches that do not require it are left.
- * Private   Without the discriminator closed branches are still told apart by the names that one
+ * Private   Without the discriminator closed branches are still distinguished by the names that one
  *           branch alone has. If one of these names is there, its branch is the only one. If none
  *           is there, what is left are the names that several branches share.
  * Example   oneOf of {"kind": {"const": "A"}, "a": …} and {"kind": {"const": "B"}, "b": …}, both
@@ -18,7 +18,7 @@
  * Sound     Every case is exact: cases only divide the objects, and a negation is left out only
  *           for a pair that is plainly disjoint within its case.
  * Cost      Linear in the branches and their listed values, where the discriminator is required.
- *           Pairs that nothing tells apart cost a negation each.
+ *           Pairs that nothing distinguishes cost a negation each.
  * Tested by tests/schema/test_oneof.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -215,7 +215,7 @@ static uint32_t undemanding(const struct one_of *o) {
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-/* Are the two told apart by the discriminator, if it is there? */
+/* Are the two distinguished by the discriminator, if it is there? */
 static bool groups_differ(const struct one_of *o, uint32_t i, uint32_t j) {
   return o->group[i] && o->group[j] && o->group[i] != o->group[j];
 }
@@ -225,7 +225,7 @@ static void alternative(struct one_of *o, const struct branch *b, uint32_t i, ui
   tsl__expand_with(o->e, b, o->lits, n + 1, o->tracker);
 }
 
-/* One of them holds, and those that are not told apart from it fail. `there`: the discriminator
+/* One of them holds, and those that are not distinguished from it fail. `there`: the discriminator
  * is. */
 static void expand_pairs(struct one_of *o, const struct branch *b, bool there) {
   struct expansion *e = o->e;
@@ -329,8 +329,8 @@ static void expand_cases(struct one_of *o) {
   expand_without(o, &without, count_own_names(o));
 }
 
-/* Do the branches' own names tell them apart? */
-static bool told_by_names(struct one_of *o) {
+/* Do the branches' own names distinguish them? */
+static bool apart_by_names(struct one_of *o) {
   o->key = NULL;
   memset(o->demands, 0, o->n * sizeof *o->demands);
   return o->e->type == T_OBJECT && o->n >= SPLIT_MIN && count_own_names(o);
@@ -343,7 +343,7 @@ static void expand_live(struct one_of *o) {
   for (uint32_t i = 0; found && i < o->n; i++) grouped += o->group[i] != 0;
   if (without >= SPLIT_MIN)
     expand_cases(o);
-  else if (grouped - without >= o->n / 2 || !told_by_names(o))
+  else if (grouped - without >= o->n / 2 || !apart_by_names(o))
     expand_pairs(o, o->base, false);
   else
     expand_without(o, o->base, true);
@@ -370,7 +370,7 @@ void tsl__expand_one_of(struct expansion *e, const struct branch *b, const struc
   for (uint32_t i = 0; i < v->count; i++)
     if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i]))) o.live[o.n++] = i;
   if (o.n >= SPLIT_MIN) {
-    e->wide = true;
+    e->many_branches = true;
     e->s->one_of = v->value;
     e->s->one_of_count = v->count;
   }

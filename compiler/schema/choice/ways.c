@@ -5,7 +5,7 @@
  *           of what the value must satisfy, and of the state after it.
  * Idea      Go through the open clauses that the member can fulfil. For each, the value satisfies
  *           the clause's lit, or it does not. Each combination that has a value is a way: a frame
- *           for the value, and the state after it. What the lits so far imply is not asked again.
+ *           for the value, and the state after it. What the lits so far imply is not demanded again.
  * Example   Two clauses, "a is 1, or b is there" and "a is a string, or c is there". When a comes
  *           there are three ways: it is 1 and fulfils the first clause; it is a string and fulfils
  *           the second; it is something else and leaves both to b and c.
@@ -45,9 +45,9 @@ static goal value_of(const struct member *m, uint32_t n) {
   return tsl__schema_goal_and(m->s, base, m->lits, n);
 }
 
-/* No value satisfies the lits. What if fewer of them were asked for, as will be next? */
+/* No value satisfies the lits. What if fewer of them were demanded, as will be next? */
 static void find_hopeless(struct member *m) {
-  if (m->s->measuring) return; /* what is asked for may turn out to be possible yet */
+  if (m->s->measuring) return; /* what is demanded may turn out to be possible yet */
   m->hopeless = m->lit_count;
   while (m->hopeless && tsl__schema_ok(m->s) &&
          !tsl__schema_possible(m->s, value_of(m, m->hopeless - 1)))
@@ -142,8 +142,8 @@ static bool leaves_open(const struct member *m, uint32_t i) {
 }
 
 /* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by
- * TSL__SCHEMA_CLAUSES. A lit that was declined is not taken up again for a later clause: where it
- * is taken up at once, and the later clause fulfilled with it, there is at least as much room.
+ * TSL__SCHEMA_CLAUSES. A lit that was declined is not picked up again for a later clause: where it
+ * is picked up at once, and the later clause fulfilled with it, there is at least as much room.
  * Where that is cheap the value must not satisfy it then: so no two ways take the same value, and a
  * text is in one state and not in one of each 2^n. */
 static void ways(struct member *m, uint32_t i) {
@@ -157,7 +157,7 @@ static void ways(struct member *m, uint32_t i) {
   }
   const struct clause *c = &o->clauses[i];
   const goal base = m->key != UINT32_MAX ? o->known[m->key].value : o->cells[m->cell].value;
-  const uint32_t declined = m->declined_count, asked = m->lit_count;
+  const uint32_t declined = m->declined_count, lits_before = m->lit_count;
   bool decided = false;
   for (uint32_t j = 0; j < c->n && !decided; j++) {
     lit l = c->targets[j].l;
@@ -181,7 +181,7 @@ static void ways(struct member *m, uint32_t i) {
   }
   if (!decided && !last_chance(m, c)) ways(m, i + 1);
   m->declined_count = declined;
-  m->lit_count = asked;
+  m->lit_count = lits_before;
 }
 
 #define FEW_CLAUSES 64u /* that need no memory */

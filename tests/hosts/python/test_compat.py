@@ -153,7 +153,7 @@ def llguidance_program(module, torch_helpers, from_tokenizer):
         "type": "object",
         "x-guidance": {"whitespace_flexible": False},
     }
-    taken = [
+    accepted = [
         module.LLMatcher(info, grammar).validate_tokens(wide) == len(wide)
         for grammar in (
             form({**schema, "x-guidance": {}}),
@@ -164,8 +164,8 @@ def llguidance_program(module, torch_helpers, from_tokenizer):
         )
     ]
     check(
-        taken == [True, False, False, False, True],
-        f"{module.__name__}: a schema's own x-guidance, {taken}",
+        accepted == [True, False, False, False, True],
+        f"{module.__name__}: a schema's own x-guidance, {accepted}",
     )
     check(
         module.LLMatcher(info, form({**schema, "x-guidance": {"bogus": 1}})).is_error(),

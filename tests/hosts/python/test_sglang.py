@@ -349,11 +349,11 @@ manager = grammar_manager.GrammarManager(
 class Request:
     """What of SGLang's Req the manager looks at."""
 
-    def __init__(self, rid, **asked):
+    def __init__(self, rid, **wanted):
         kinds = dict.fromkeys(("json_schema", "regex", "ebnf", "structural_tag", "custom_params"))
         self.rid, self.grammar, self.grammar_key, self.grammar_wait_ct = rid, None, None, 0
         self.sampling_params = types.SimpleNamespace(
-            **{**kinds, "ebnf_full_assistant": False, **asked}
+            **{**kinds, "ebnf_full_assistant": False, **wanted}
         )
         self.origin_input_ids, self.require_reasoning, self.aborted = [1], False, None
 
@@ -376,21 +376,21 @@ def through_manager(*requests):
     return ready
 
 
-asked = [
+wanted = [
     Request("1", json_schema=json.dumps(SCHEMA)),
     Request("2", regex="[a-z]{3}-[0-9]{2}"),
     Request("3", ebnf='root ::= "a" [0-9] root | "b"'),
     Request("4", regex="a("),
 ]
 check(
-    {request.rid for request in through_manager(*asked)} == {"1", "2", "3", "4"},
+    {request.rid for request in through_manager(*wanted)} == {"1", "2", "3", "4"},
     "all requests come out of the queue",
 )
 check(
-    asked[3].aborted
-    and "parenthesis" in asked[3].aborted
-    and not any(request.aborted for request in asked[:3]),
-    f"the one that is refused says why: {asked[3].aborted}",
+    wanted[3].aborted
+    and "parenthesis" in wanted[3].aborted
+    and not any(request.aborted for request in wanted[:3]),
+    f"the one that is refused says why: {wanted[3].aborted}",
 )
 again, refused = Request("5", json_schema=json.dumps(SCHEMA)), Request("6", regex="a(")
 check(
@@ -399,7 +399,7 @@ check(
     and "parenthesis" in refused.aborted,
     "the second time they come from the cache",
 )
-for text, tokens in generate([asked[0].grammar, again.grammar], ["p", "q"]):
+for text, tokens in generate([wanted[0].grammar, again.grammar], ["p", "q"]):
     validate(text, SCHEMA, tokens, "through the grammar manager")
 
 # The example, as it is: SGLang's server is what it starts, and that alone is replaced, by one that

@@ -35,7 +35,7 @@ def requests(P, S):
             P(structured_outputs=S(grammar='root ::= pair{1,20} "b"\npair ::= "a" [0-9]')),
             "(a[0-9]){1,20}b",
         ),  # at most 41 tokens of the 80
-        ("nothing asked", P(), ".*"),
+        ("nothing wanted", P(), ".*"),
         (
             "logits processor, json",
             P(extra_args={"turnstile": {"json_schema": SCHEMA, "whitespace": "compact"}}),
@@ -92,19 +92,19 @@ def serve(what, speculative):
     def P(**more):
         return SamplingParams(max_tokens=80, temperature=1.0, **more)
 
-    asked = requests(P, StructuredOutputsParams)
+    wanted = requests(P, StructuredOutputsParams)
     if speculative:
-        asked = asked[:5]  # vLLM allows no logits processors beside speculation
+        wanted = wanted[:5]  # vLLM allows no logits processors beside speculation
     # The prompts repeat themselves, so that the n-gram speculation has drafts; more requests than
-    # rows, so that rows are taken over and moved.
-    prompts = ['{"name":"a","age":"18"} {"name":"b","age":"19"} ab ab ab red'] * len(asked)
+    # rows, so that rows are reused and moved.
+    prompts = ['{"name":"a","age":"18"} {"name":"b","age":"19"} ab ab ab red'] * len(wanted)
     for (kind, _, expected), out in zip(
-        asked, llm.generate(prompts, [params for _, params, _ in asked], use_tqdm=False)
+        wanted, llm.generate(prompts, [params for _, params, _ in wanted], use_tqdm=False)
     ):
         text, tokens = out.outputs[0].text, len(out.outputs[0].token_ids)
         if isinstance(expected, dict):
             validate(text, expected, tokens, f"{what}: {kind}")
-        elif kind != "nothing asked":
+        elif kind != "nothing wanted":
             match(text, expected, tokens, f"{what}: {kind}")
     for bad, part in (
         (
@@ -365,28 +365,28 @@ def processor():
             types.SimpleNamespace(model_config=config), torch.device("cpu"), False
         )
 
-    def P(**asked):
-        return SamplingParams(max_tokens=9, extra_args={"turnstile": asked})
+    def P(**wanted):
+        return SamplingParams(max_tokens=9, extra_args={"turnstile": wanted})
 
     def allowed(row):
         return row.isfinite().nonzero()[:, 0].tolist()
 
     a, b = (tokenizer.encode(x, add_special_tokens=False)[0] for x in "ab")
     host, outputs = make(), [[], [], [], []]
-    asked = [
+    wanted = [
         P(regex="ab"),
         P(gbnf='root ::= "a" <|endoftext|>'),
         P(regex="(a|b){1,400}[^c]{20,300}x", search=True),
         P(regex="a{1,9}", in_time=True),
     ]
     turnstile.vllm.LogitsProcessor.validate_params(
-        asked[1]
+        wanted[1]
     )  # no token of this name: the engine finds out
     host.update_state(
         BatchUpdate(
             batch_size=4,
             removed=[],
-            added=[(i, params, [1], outputs[i]) for i, params in enumerate(asked)],
+            added=[(i, params, [1], outputs[i]) for i, params in enumerate(wanted)],
             moved=[],
         )
     )

@@ -11,12 +11,12 @@
  * temperatures, unions of grammars, draft trees, metadata of tokenizers.
  *
  * Where it differs, though the calls are the same:
- *   masks        Turnstile's, that is exact; bits beyond the vocabulary are 0, and
+ *   masks        Turnstile's, that is exact; bits past the vocabulary are 0, and
  *                FillNextTokenBitmask always says that the mask has to be applied
  *   schemas      enforced or refused. strict_mode closes objects and arrays that list their members
  *                (unevaluatedProperties and unevaluatedItems false) where the schema says nothing
  *                of others, but for the parts of an allOf, which only their whole can close. Of
- *                indent and separators, those that Turnstile writes are taken (any_whitespace;
+ *                indent and separators, those that Turnstile writes are accepted (any_whitespace;
  *                compact; indent with ", " or "," and ": "), and others refused
  *   regex        ECMA-262's and PCRE's syntax, "." being any character, but in structural tags,
  *                where it is no end of a line; EBNF is as docs/ebnf.md says
@@ -104,7 +104,7 @@ inline char *row_of(const DLTensor &tensor, int index, int64_t *columns) {
          index * stride * tensor.dtype.bits / 8;
 }
 
-/* Row `index` of a bitmask that has room for `words`; what is beyond is cleared. */
+/* Row `index` of a bitmask that has room for `words`; what is past is cleared. */
 inline uint32_t *mask_row(const DLTensor &bitmask, int index, size_t words) {
   int64_t columns;
   if (bitmask.dtype.code != kDLInt || bitmask.dtype.bits != 32)
@@ -211,7 +211,7 @@ public:
   int GetVocabSize() const { return data_->size; }
   const std::vector<std::string> &GetDecodedVocab() const { return data_->decoded; }
   const std::vector<int32_t> &GetStopTokenIds() const { return data_->stops; }
-  /* tokens without bytes, those beyond the tokenizer's among them, and special ones that end
+  /* tokens without bytes, those past the tokenizer's among them, and special ones that end
    * nothing */
   const std::vector<int32_t> &GetSpecialTokenIds() const { return data_->specials; }
 

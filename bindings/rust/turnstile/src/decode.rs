@@ -13,7 +13,7 @@ use std::slice;
 
 use turnstile_sys as sys;
 
-use crate::{argument, check, make, told, Error, Grammar, Matcher, Result, Token};
+use crate::{argument, check, make, with_error, Error, Grammar, Matcher, Result, Token};
 
 // ---- budgets ------------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ impl Budget {
     /// `TSL_ERR_LIMIT`, with the number in the message, if the text cannot be completed with so
     /// many more tokens.
     pub fn start(&mut self, matcher: &Matcher, max_tokens: u64) -> Result<()> {
-        told(|error| unsafe {
+        with_error(|error| unsafe {
             sys::tsl_budget_start(self.raw.as_ptr(), matcher.raw.as_ptr(), max_tokens, error)
         })
     }
@@ -77,7 +77,7 @@ impl Budget {
         Ok(tokens)
     }
 
-    /// May the token be taken with `left` tokens to go, itself included?
+    /// May the token be accepted with `left` tokens to go, itself included?
     pub fn allows(&mut self, matcher: &Matcher, left: u64, token: Token) -> Result<bool> {
         Matcher::accepted(unsafe {
             sys::tsl_budget_allows(self.raw.as_ptr(), matcher.raw.as_ptr(), left, token)
@@ -217,7 +217,7 @@ impl Events {
         &mut self, call: impl FnOnce(*mut sys::tsl_events, *mut sys::tsl_error) -> sys::tsl_status,
     ) -> Result<Vec<Event>> {
         let raw = self.raw.as_ptr();
-        let done = told(|error| call(raw, error));
+        let done = with_error(|error| call(raw, error));
         // SAFETY: the library is done with it.
         let found = std::mem::take(unsafe { &mut *self.found });
         done.map(|()| found)

@@ -113,7 +113,7 @@ fn check(status: sys::tsl_status) -> Result<()> {
 }
 
 /// Call a function that fills an error.
-fn told(call: impl FnOnce(*mut sys::tsl_error) -> sys::tsl_status) -> Result<()> {
+fn with_error(call: impl FnOnce(*mut sys::tsl_error) -> sys::tsl_status) -> Result<()> {
     let mut error = sys::tsl_error {
         status: 0,
         offset: 0,
@@ -141,7 +141,7 @@ fn make<T>(
     call: impl FnOnce(*mut *mut T, *mut sys::tsl_error) -> sys::tsl_status,
 ) -> Result<NonNull<T>> {
     let mut out = null_mut();
-    told(|error| call(&mut out, error))?;
+    with_error(|error| call(&mut out, error))?;
     Ok(NonNull::new(out).expect("a successful call hands out an object"))
 }
 
@@ -500,7 +500,7 @@ impl Grammar {
         let artifact = make(|out, error| unsafe {
             sys::tsl_artifact_make(self.0.as_ptr(), null(), null(), out, error)
         })?;
-        let written = told(|error| unsafe {
+        let written = with_error(|error| unsafe {
             sys::tsl_artifact_write(artifact.as_ptr(), path.as_ptr(), error)
         });
         unsafe { sys::tsl_artifact_free(artifact.as_ptr()) };

@@ -37,7 +37,7 @@ pub struct SamplerOptions {
     pub min_p: f32,
     /// Fill `Draw::legal_mass`.
     pub legal_mass: bool,
-    /// What runs, in which order; empty: all that is asked for, in the order of `Stage`.
+    /// What runs, in which order; empty: all that is requested, in the order of `Stage`.
     pub stages: Vec<Stage>,
     pub dynamic_range: f32,
     pub dynamic_exponent: f32,
@@ -184,7 +184,7 @@ impl Sampler {
         })
     }
 
-    /// Tell it of a token that became part of the text: for penalties, DRY, n-grams, mirostat,
+    /// Note a token that became part of the text: for penalties, DRY, n-grams, mirostat,
     /// `min_tokens` and `max_tokens`.
     pub fn accept(&mut self, token: Token) -> Result<()> {
         check(unsafe { sys::tsl_sampler_accept(self.0.as_ptr(), token) })

@@ -9,7 +9,8 @@ use std::slice;
 use turnstile_sys as sys;
 
 use crate::{
-    argument, c_string, check, make, plain, told, Grammar, Result, SchemaOptions, Token, Vocab,
+    argument, c_string, check, make, plain, with_error, Grammar, Result, SchemaOptions, Token,
+    Vocab,
 };
 
 // ---- grammars -----------------------------------------------------------------------------------
@@ -40,7 +41,7 @@ pub struct ToolsOptions {
     pub lenient: bool,
     /// How JSON is written.
     pub schema: SchemaOptions,
-    /// An earlier grammar of tags or tools: what was found out about equal schemas is taken over.
+    /// An earlier grammar of tags or tools: what was found out about equal schemas is kept.
     pub over: Option<Grammar>,
 }
 
@@ -135,7 +136,7 @@ unsafe extern "C" fn keep_line(ctx: *mut c_void, line: *const c_char) {
 pub fn write_tools(vocab: &Vocab, request: &str, options: &ToolsOptions) -> Result<String> {
     let raw = options.raw()?;
     let mut json = String::new();
-    told(|error| unsafe {
+    with_error(|error| unsafe {
         sys::tsl_tools_write(
             vocab.0.as_ptr(),
             request.as_ptr().cast(),
@@ -202,7 +203,7 @@ impl Drop for Parser {
     }
 }
 
-fn taken(status: sys::tsl_status) -> Result<bool> {
+fn accepted(status: sys::tsl_status) -> Result<bool> {
     if status == sys::TSL_REJECTED {
         Ok(false)
     } else {
@@ -218,16 +219,16 @@ impl Parser {
     /// Read on; false and no change if the grammar does not allow it.
     pub fn text(&mut self, text: impl AsRef<[u8]>) -> Result<bool> {
         let text = text.as_ref();
-        taken(unsafe { sys::tsl_parser_text(self.0.as_ptr(), text.as_ptr().cast(), text.len()) })
+        accepted(unsafe { sys::tsl_parser_text(self.0.as_ptr(), text.as_ptr().cast(), text.len()) })
     }
 
     pub fn token(&mut self, token: Token) -> Result<bool> {
-        taken(unsafe { sys::tsl_parser_token(self.0.as_ptr(), token) })
+        accepted(unsafe { sys::tsl_parser_token(self.0.as_ptr(), token) })
     }
 
     /// The text is over; false if it is not complete.
     pub fn finish(&mut self) -> Result<bool> {
-        taken(unsafe { sys::tsl_parser_finish(self.0.as_ptr()) })
+        accepted(unsafe { sys::tsl_parser_finish(self.0.as_ptr()) })
     }
 
     /// The next part that is certain.

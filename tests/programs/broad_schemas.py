@@ -188,7 +188,7 @@ ONE_SCHEMA = {
 }
 
 
-class WideMaker:
+class BroadMaker:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
