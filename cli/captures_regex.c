@@ -12,8 +12,8 @@
  *           before the last round of a group around it is one of an earlier round, and left out.
  * Example   (?:()(?:(?<a>a)|(?<b>b)))* has matched "ab": () at 1, b at 1 to 2, and a at 0, which is
  *           out of date.
- * Limits    A capture of a round before is not distinguished from one of the last where it begins no
- *           earlier: one of an empty text at the end of it, or one in a look-ahead there. In a
+ * Limits    A capture of a round before is not distinguished from one of the last where it begins
+ *           no earlier: one of an empty text at the end of it, or one in a look-ahead there. In a
  *           look-behind captures are kept. Back-references mean PCRE2's captures. PCRE2 goes
  *           through a last round that is empty, which ECMA-262 does not count: (?<a>x*)* has "" in
  *           a.

@@ -362,8 +362,8 @@ static tsl_status compile(source *s, tsl_error *error) {
                                  &s->grammar, error);
 }
 
-/* What the first grammar of a vocabulary makes for all of them, before the clock starts for the time that one
- * takes. */
+/* What the first grammar of a vocabulary makes for all of them, before the clock starts for the
+ * time that one takes. */
 static tsl_status make_tables(source *s, tsl_error *error) {
   tsl_grammar *any = NULL;
   if (s->kind == SOURCE_ARTIFACT) return TSL_OK;

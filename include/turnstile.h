@@ -1610,8 +1610,8 @@ typedef struct tsl_tools_options {
  *     the body of Anthropic's messages: tools with input_schema, tool_choice
  *     the answer to MCP's tools/list
  *     a bare array of tools
- * Members that say to other servers what the text must be (guided_json, grammar and others, listed in
- * docs/tools.md) are UNSUPPORTED. Other members that say nothing about tools are ignored.
+ * Members that say to other servers what the text must be (guided_json, grammar and others, listed
+ * in docs/tools.md) are UNSUPPORTED. Other members that say nothing about tools are ignored.
  * Errors: as tsl_grammar_tags; ARGUMENT (no such preset, tool or way of thinking). */
 TSL_API tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length,
                                      const tsl_tools_options *options, const tsl_limits *limits,

@@ -2,8 +2,8 @@
  *
  * Every constructor first simplifies, then gets from tsl__intern the one node with that content.
  * List-shaped content (literals, alternatives, tokens) is appended to its pool before the look-up
- * and removed again if the node was there already. Alternatives and sets of characters are in alt.c,
- * intersections and complements in and.c.
+ * and removed again if the node was there already. Alternatives and sets of characters are in
+ * alt.c, intersections and complements in and.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

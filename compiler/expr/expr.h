@@ -267,12 +267,12 @@ typedef struct tsl__rule_ops {
   /* What it stands for (compiler/expr/meaning.h); NULL, or false: nothing that can be said
    * without its grammar. */
   bool (*meaning)(struct tsl__meaning *m, void *ctx, uint32_t param, tsl__digest *out);
-  /* The fewest bytes of a member, saturating at TSL__INF; computed once, when somebody wants to know.
-   * NULL: what was given to tsl__expr_rule. */
+  /* The fewest bytes of a member, saturating at TSL__INF; computed once, when somebody wants to
+   * know. NULL: what was given to tsl__expr_rule. */
   uint32_t (*shortest)(tsl__exprs *x, void *ctx, uint32_t param);
   /* Adds the calls that the body begins with, as tsl__only_calls does, where it is known without
-   * the body that it begins with nothing else: they are cheaper to make. False: the body decides. May
-   * be NULL. */
+   * the body that it begins with nothing else: they are cheaper to make. False: the body decides.
+   * May be NULL. */
   bool (*calls)(tsl__exprs *x, void *ctx, uint32_t param, struct tsl__calls *out);
 } tsl__rule_ops;
 

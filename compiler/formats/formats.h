@@ -1,9 +1,9 @@
 /* formats.h - what the `format` keyword of JSON Schema asserts.
  *
  * Exact after their RFCs: date (leap years), time and date-time (RFC 3339; second 60 only where it
- * is 23:59 in UTC, by offset arithmetic; which days had a leap second is not checked), duration (RFC
- * 3339 appendix A), email (RFC 5321 Mailbox, without its limits of length), ipv4, ipv6 (RFC 3986
- * section 3.2.2; no scope), uri, uri-reference (RFC 3986), iri, iri-reference (RFC 3987),
+ * is 23:59 in UTC, by offset arithmetic; which days had a leap second is not checked), duration
+ * (RFC 3339 appendix A), email (RFC 5321 Mailbox, without its limits of length), ipv4, ipv6 (RFC
+ * 3986 section 3.2.2; no scope), uri, uri-reference (RFC 3986), iri, iri-reference (RFC 3987),
  * uri-template (RFC 6570), uuid (RFC 4122, either case), json-pointer (RFC 6901),
  * relative-json-pointer (draft-bhutton-relative-json-pointer-00 by its ABNF, index manipulation
  * included: 0-1 and 0+1/a, but not 0-1#, which stands in an example of it alone). Draft 3's time is

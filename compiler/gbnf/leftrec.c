@@ -86,8 +86,8 @@ static bool items_begin_in(tsl__gbnf *g, const tsl__gnode *n, uint32_t cycle) {
   return false;
 }
 
-/* Of a node in a rule of that cycle, which is visited at every level above it as well: the answer is
- * kept. Depth: the node's height. */
+/* Of a node in a rule of that cycle, which is visited at every level above it as well: the answer
+ * is kept. Depth: the node's height. */
 static bool begins_in(tsl__gbnf *g, uint32_t node, uint32_t cycle) {
   const tsl__gnode n = g->nodes.at[node];
   if (n.begins) return n.begins == TSL__G_BEGINS_IN;

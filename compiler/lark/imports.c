@@ -5,7 +5,8 @@
  * the other, however deep they go.
  *
  *   %import common.INT            the library's (library.c)
- *   %import a.b.x  .b.x           requested from the resolver: "a/b.lark", and the same beside a/….lark
+ *   %import a.b.x  .b.x           requested from the resolver: "a/b.lark", and the same beside
+ *                                 a/….lark
  *
  * Tested by tests/lark/test_lark.c
  *

@@ -80,8 +80,8 @@ static void lengths(struct array *a, const struct part *parts) {
   }
 }
 
-/* What is demanded of items: of one alone (`at`, those of item i from begin[i] to begin[i + 1]), or of
- * several (`runs`). */
+/* What is demanded of items: of one alone (`at`, those of item i from begin[i] to begin[i + 1]), or
+ * of several (`runs`). */
 struct item_lits {
   uint32_t *begin;
   lit *at;

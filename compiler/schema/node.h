@@ -223,8 +223,8 @@ const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *f
 bool tsl__schema_alike(struct schema *s, lit a, lit b);
 /* Is it plain that a says all that b says, and maybe more? */
 bool tsl__schema_says_all(struct schema *s, sid a, sid b);
-/* The first of those, among all for which this was looked up; l itself where that can't matter. `l` is
- * simplified. */
+/* The first of those, among all for which this was looked up; l itself where that can't matter. `l`
+ * is simplified. */
 lit tsl__schema_first_alike(struct schema *s, lit l);
 
 /* ---- scalar.c -------------------------------------------------------------------------------- */

@@ -236,8 +236,8 @@ struct member_ways tsl__object_ways(struct schema *s, const struct object_state 
                                     uint32_t cell, bool ask_only, bool measure);
 
 /* ---- style.c --------------------------------------------------------------------------------- */
-/* What distinguishes a style from JSON. A member is open key between [gap] inner [padding] VALUE [padding]
- * close [gap]. All texts are NUL-terminated. */
+/* What distinguishes a style from JSON. A member is open key between [gap] inner [padding] VALUE
+ * [padding] close [gap]. All texts are NUL-terminated. */
 /* the last three: another word for this value */
 enum tsl__spelling {
   TSL__AS_JSON,

@@ -16,8 +16,8 @@ typedef struct tsl__letters {
   /* non-ASCII letters: those of this class; NULL: as the bytes say, all or none */
   const tsl__nonascii_class *nonascii;
   bool counted, ends, calls;
-  /* a character that is cut off may be one of `nonascii`, or of what comes where no more of these may:
-   * see runtime/walk/nonascii.h */
+  /* a character that is cut off may be one of `nonascii`, or of what comes where no more of these
+   * may: see runtime/walk/nonascii.h */
   bool whole;
   /* letters up to which it survives, whichever they are; past which it does not */
   uint32_t limit, dead;

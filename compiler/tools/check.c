@@ -145,7 +145,7 @@ const char *tsl__preset_wrong(const tsl__json *p) {
   return exclude && !are_excluded(exclude) ? "exclude" : NULL;
 }
 
-/* ---- what cannot be distinguished --------------------------------------------------------------- */
+/* ---- what cannot be distinguished ------------------------------------------------------------ */
 
 /* Does free text never hold the marker? It does not if a part of it is excluded. */
 static bool is_kept_out(const tsl__json *preset, tsl__string marker) {

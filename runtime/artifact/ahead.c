@@ -3,8 +3,8 @@
  * Breadth first from the first state over all that a state can lead to: targets (those left for
  * later are made), edges, what a RESUME goes on with after each of its names, and the states that
  * hints speak of. Numbers are given in the order of discovery; the three states of a loop stay in a
- * row. What is looked up of a state goes through the space's own functions and its hook, so it does not
- * matter whether the compiler stands behind it or another artifact.
+ * row. What is looked up of a state goes through the space's own functions and its hook, so it does
+ * not matter whether the compiler stands behind it or another artifact.
  *
  * The fewest bytes to the end of a frame depend on the register where a loop is active: with need >
  * 0 iterations still to come they are least(one + (need - 1) × unit, most), found by asking for

@@ -493,8 +493,8 @@ void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
   tsl__vec_free(&p->alloc, &way);
 }
 
-/* Where tokens can be accepted by their names, a token may lead to more than its spelling does: such a
- * position has at least the ways of the one in the plan. */
+/* Where tokens can be accepted by their names, a token may lead to more than its spelling does:
+ * such a position has at least the ways of the one in the plan. */
 static void follow_names(tsl__planner *p, tsl__plan *plan) {
   if (!tsl__plan_space(p)->names_tokens) return;
   while (tsl__plan_fine(p) && tsl__plan_leads(plan)) {

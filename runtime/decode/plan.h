@@ -55,8 +55,8 @@ typedef struct tsl__plan {
   uint8_t names;  /* tsl__later_names */
   bool ends_name; /* `byte` ends one; known where `names` is */
   bool searched;  /* over tokens, for want of a way in bytes */
-  /* it is not known where its tokens lead by their names: that was not looked up yet, or a failure came
-   * between */
+  /* it is not known where its tokens lead by their names: that was not looked up yet, or a failure
+   * came between */
   bool unfollowed;
 } tsl__plan;
 

@@ -1,7 +1,7 @@
 /* score.c - the probabilities of all texts that a grammar has.
  *
- * Problem   To the question "yes or no" a sampled answer says nothing about how sure the model is; and masks
- *           distort it: P(yes) under a mask is that of the first token, whatever follows.
+ * Problem   To the question "yes or no" a sampled answer says nothing about how sure the model is;
+ *           and masks distort it: P(yes) under a mask is that of the first token, whatever follows.
  * Idea      List the texts (outputs.h). Their tokens make a tree: ask the model once for each
  *           prefix, add up log-probabilities along the ways, end-of-generation tokens included. The
  *           canonical tokenisations are a tree of few nodes. All tokenisations of a text of n bytes

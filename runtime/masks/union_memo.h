@@ -5,7 +5,8 @@
  *           not been looked at for long: by an index of that layer one would take four lines of
  *           memory.
  * Idea      The layer that will unite no more lays its unions in a table by their hash, each in a
- *           line of its own. It is searched before the grammar's own table, which has what it lacks.
+ *           line of its own. It is searched before the grammar's own table, which has what it
+ *           lacks.
  * Cost      A line of memory, of 64 bytes a union and as much again that is free.
  * Tested by tests/masks/test_mask.c, tests/engine/test_oracle.c
  *

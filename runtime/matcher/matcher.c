@@ -1,8 +1,8 @@
 /* matcher.c - one generation in progress: a position in the grammar's tables, and the positions
  * before it.
  *
- * The position is a number (runtime/position/stacks.h). What is looked up of it was usually looked up
- * before, by this sequence or another one: then the answer is read without a lock. Otherwise the
+ * The position is a number (runtime/position/stacks.h). What is looked up of it was usually looked
+ * up before, by this sequence or another one: then the answer is read without a lock. Otherwise the
  * matcher takes the grammar's lock, and the tables grow. When they have grown enough, it moves over
  * to newer ones (generation.h): calls that may add to tables look for that first.
  *
@@ -383,8 +383,8 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
 bool tsl_matcher_is_complete(const tsl_matcher *m) { return m->record->complete; }
 bool tsl_matcher_is_terminated(const tsl_matcher *m) { return m->terminated; }
 
-/* A way along forced bytes. Where one token alone may be accepted by its name as well, what it spells
- * must be what comes, and must lead to where the token does. */
+/* A way along forced bytes. Where one token alone may be accepted by its name as well, what it
+ * spells must be what comes, and must lead to where the token does. */
 typedef struct forced_way {
   tsl__space *space;
   tsl__stack at;

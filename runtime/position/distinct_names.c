@@ -47,8 +47,8 @@ typedef struct descent {
   tsl__probed_mask *plain;
   tsl__tokens *gone;
   uint32_t seen_names;
-  /* names are constrained: those with some beginning may be used up, else it is only looked up where
-   * one is closed, and by no speller */
+  /* names are constrained: those with some beginning may be used up, else it is only looked up
+   * where one is closed, and by no speller */
   bool few;
   const tsl__seen_names *group;
   TSL__VEC(uint8_t) prefix; /* decoded, of the name under way */

@@ -66,8 +66,8 @@ typedef struct tsl__named_end {
 typedef struct tsl__named_walk {
   tsl__state state;
   tsl__leftover over;
-  /* it is plain that no name ends within a token; then its tokens are listed when they are requested
-   * for (else NULL) */
+  /* it is plain that no name ends within a token; then its tokens are listed when they are
+   * requested (else NULL) */
   bool goes_on;
   uint32_t token_count, left_count;
   const tsl__named_token *tokens;

@@ -78,8 +78,8 @@ typedef struct trail {
   uint32_t shared;      /* bytes that all tokens since then share with it */
   tsl__state staying;   /* that was last seen to lead to itself */
   tsl__bytes stays;     /* by these bytes, with no register */
-  /* where it was last searched for the shortest text: long tokens lead to few places; state 0: nowhere
-   * yet */
+  /* where it was last searched for the shortest text: long tokens lead to few places; state 0:
+   * nowhere yet */
   place measured;
   uint32_t shortest; /* bytes of that */
 } trail;

@@ -135,7 +135,7 @@ static void damaged(void) {
   tsl_artifact_info info;
   unsigned noticed = 0, reported = 0;
   CHECK(!try_bytes(v, good, size, 4));
-  /* each byte turned over: inspecting says so, unless it is padding between header and first block */
+  /* each byte turned over: inspecting says so, unless it is padding before the first block */
   for (size_t i = 0; i < size; i++) {
     memcpy(bad, good, size);
     bad[i] ^= (uint8_t)(1u << i % 8);
@@ -408,8 +408,8 @@ static tsl_vocab *vocab_with_special(void) {
   return v;
 }
 
-/* A token that is named within a called frame is accepted whether a mask was requested before or not,
- * and whether that was made or found in the file. */
+/* A token that is named within a called frame is accepted whether a mask was requested before or
+ * not, and whether that was made or found in the file. */
 static void named_tokens(void) {
   static const char *const grammars[] = {
       "root ::= u \"x\"\nu ::= <[256]>",

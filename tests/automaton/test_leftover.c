@@ -128,8 +128,8 @@ static tsl__leftover random_set(uint32_t *nodes, uint32_t n) {
   return tsl__leftover_intern(space, given, n);
 }
 
-/* Two sets as one are what all their nodes are, looked up once or again, in either order; large ones
- * are not joined. */
+/* Two sets as one are what all their nodes are, looked up once or again, in either order; large
+ * ones are not joined. */
 static void joined_sets(void) {
   for (int round = 0; round < 300; round++) {
     uint32_t nodes[80], n = 1 + below(8), m = 1 + below(8);

@@ -438,7 +438,7 @@ static void winding_down(void) {
   tsl_vocab_release(v);
 }
 
-/* A token that is accepted by its name; and logits are as they were where memory did not suffice. */
+/* A token that is accepted by its name; and logits are as they were where memory did not last. */
 static void winding_named(void) {
   static const char *const tokens[] = {"a", "b", "<x>", "</s>"};
   tsl_vocab *v = toy_vocab(tokens, 4, true);

@@ -4,8 +4,8 @@
  * pool, an arena or an index asks the hooks only when it is full, and that is mostly at another
  * place. Here the linker puts wrappers around these four (--wrap, tests/meson.build), so that each
  * request of theirs is one that may be refused; arrays grow by what is needed, no more. A place is
- * known by where the request returns to and by how deep the stack is there. Each case is run once to
- * find the places that no case before it had; then once for each of them, and what must hold is
+ * known by where the request returns to and by how deep the stack is there. Each case is run once
+ * to find the places that no case before it had; then once for each of them, and what must hold is
  * what test_faults.c says: NO_MEMORY or nothing noticed, called again the same masks and errors as
  * in the first run, and nothing is left.
  *
@@ -219,8 +219,8 @@ static void look_around(faulty *f, tsl_matcher *m, const uint32_t *mask) {
   if (status == TSL_OK) NOTE(next, sizeof next);
 }
 
-/* Reads the tokens, and to the end if `end` says so. A parser that ran out of memory is reset, and reads
- * all anew. */
+/* Reads the tokens, and to the end if `end` says so. A parser that ran out of memory is reset, and
+ * reads all anew. */
 static tsl_status feed(faulty *f, tsl_parser *p, const tsl_token *tokens, int n, int from,
                        bool end) {
   tsl_status status = TSL_OK;
@@ -289,7 +289,7 @@ static void generate(faulty *f, tsl_grammar *g, bool parsed, uint64_t seed) {
   tsl_matcher_free(m);
 }
 
-/* ---- what else is called ----------------------------------------------------------------------- */
+/* ---- what else is called --------------------------------------------------------------------- */
 
 static struct text listed;
 

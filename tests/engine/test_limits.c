@@ -235,8 +235,8 @@ static void deep(void) {
     }
 }
 
-/* Groups that may be repeated, of letters that may: where one ends and the next begins is not known,
- * and of all ways those are followed that leave most to come. */
+/* Groups that may be repeated, of letters that may: where one ends and the next begins is not
+ * known, and of all ways those are followed that leave most to come. */
 static void loops_in_loops(void) {
   static const char *const patterns[] = {
       "([a-z]{1,63} ?)+",

@@ -1,8 +1,8 @@
 /* xgrammar.cpp - a program over XGrammar's C++ calls, on bindings/compat/xgrammar. test_compat.py
  * does the same with XGrammar's own Python package, line by line.
  *
- * Masks are printed as hexadecimal words. The vocabulary is 288 tokens: so many that no bit of a mask
- * is left over.
+ * Masks are printed as hexadecimal words. The vocabulary is 288 tokens: so many that no bit of a
+ * mask is left over.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -525,8 +525,8 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
   return g;
 }
 
-/* From how many tokens on a trie is read along its table, and from how much work on a walk is a reference
- * to others. */
+/* From how many tokens on a trie is read along its table, and from how much work on a walk is a
+ * reference to others. */
 static void set_least(const tsl_grammar *g, bool least) {
   tsl__linear *l = g->space->parent ? g->space->parent->linear : NULL;
   if (l) l->least = least ? 1 : TSL__LINEAR_TOKENS;

@@ -6,8 +6,8 @@
  * Commands  one byte each, its lower four bits name the command, the upper four are its number:
  *             0 to 4  compare the masks, accept the allowed token that the next byte chooses
  *             5       the masks of all copies in one batch: each is what its matcher says alone
- *             6       accept any token (next two bytes): accepted exactly if the oracle accepts it, else
- *             nothing changes
+ *             6       accept any token (next two bytes): accepted exactly if the oracle accepts it,
+ *             else nothing changes
  *             7       roll back `number` tokens; more than there are is refused
  *             8       fork, and go on with the copy (at most MATCHERS)
  *             9       go on with another of the copies

@@ -16,8 +16,8 @@ static const char *const texts[] = {"a", "b",  "ab", "ba", "aba",  "(",
 #define TOKENS ((uint32_t)(sizeof texts / sizeof *texts))
 #define END (TOKENS - 1)
 
-/* Positions gone through by random tokens, rolled back by any number: the masks are those of the way
- * there. The ring of positions wraps many times. */
+/* Positions gone through by random tokens, rolled back by any number: the masks are those of the
+ * way there. The ring of positions wraps many times. */
 static void histories(void) {
   enum { STEPS = 3 * TSL_MAX_ROLLBACK };
   static uint32_t masks[STEPS + 1];

@@ -2,8 +2,8 @@
  * GBNF against Earley's algorithm (earley.h), tags, budgets.
  *
  * The vocabulary has duplicates, tokens without bytes, special tokens that spell what text does,
- * several that end a generation, and bytes that are no UTF-8. Tokens are also accepted before any mask
- * was requested.
+ * several that end a generation, and bytes that are no UTF-8. Tokens are also accepted before any
+ * mask was requested.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

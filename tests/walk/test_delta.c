@@ -1,5 +1,5 @@
-/* test_delta.c - walks that are derived from those of states much alike: masks with deltas, without them,
- * and token by token.
+/* test_delta.c - walks that are derived from those of states much alike: masks with deltas, without
+ * them, and token by token.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,8 +11,8 @@
 
 static tsl_matcher *of(PyObject *self) { return ((core_matcher *)self)->matcher; }
 
-/* Checked right before the library is called: reading an argument may run the user's code, which may
- * use the matcher, or let other threads do so. */
+/* Checked right before the library is called: reading an argument may run the user's code, which
+ * may use the matcher, or let other threads do so. */
 static inline bool is_free(PyObject *self) {
   if (!((core_matcher *)self)->busy) return true;
   core_raise(TSL_ERR_STATE, NULL, "the matcher is in use by another thread");

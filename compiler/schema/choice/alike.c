@@ -1,8 +1,8 @@
 /* alike.c - subschemas that say the same in different places of the text.
  *
  * Problem   Branches of a union often repeat one another: each spells {"type": "string"} anew. Two
- *           nodes are two lits, so what is demanded of one member by both looks like two demands, with
- *           states of their own.
+ *           nodes are two lits, so what is demanded of one member by both looks like two demands,
+ *           with states of their own.
  * Idea      Compare the texts, keyword by keyword, through references. Nodes that say the same are
  *           found by a hash of what they say, and the first of them stands for all.
  * Example   {"a": {"maxLength": 3}} in one branch and {"a": {"maxLength": 3}} in another: the

@@ -5,7 +5,8 @@
  *           of what the value must satisfy, and of the state after it.
  * Idea      Go through the open clauses that the member can fulfil. For each, the value satisfies
  *           the clause's lit, or it does not. Each combination that has a value is a way: a frame
- *           for the value, and the state after it. What the lits so far imply is not demanded again.
+ *           for the value, and the state after it. What the lits so far imply is not demanded
+ *           again.
  * Example   Two clauses, "a is 1, or b is there" and "a is a string, or c is there". When a comes
  *           there are three ways: it is 1 and fulfils the first clause; it is a string and fulfils
  *           the second; it is something else and leaves both to b and c.
