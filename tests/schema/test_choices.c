@@ -114,7 +114,8 @@ static void put_branch(unsigned depth) {
   put("}");
 }
 
-/* Branches that a member distinguishes: one of them is required, or the member brings them along. */
+/* Branches that a member distinguishes: one of them is required, or the member brings them
+ * along. */
 static void put_apart(unsigned k, bool require) {
   static const char *const tags[] = {"{\"const\":\"x\"}", "{\"enum\":[\"y\",\"zz\"]}",
                                      "{\"const\":0}"};
