@@ -1,6 +1,6 @@
 /* parse.c - the rules of an ABNF text to nodes.
  *
- * Problem   An ABNF text has no mark at the end of a rule: a rule goes on while lines are indented
+ * Problem   An ABNF text has no sign at the end of a rule: a rule goes on while lines are indented
  *           more than its first line. Names are the same in upper and lower case.
  * Idea      Space ends before a line that is indented no more than the rule's name, so that the
  *           parser sees the end of the rule there. RFC texts are often indented as a whole: the
@@ -10,6 +10,14 @@
  * Example      a = "x"            the second line is indented more: rule a is "x" b
  *                  b
  *              b = %x30-39
+ * Steps     Say that a stands behind 3 blanks, and the next b behind 7. `rule` reads the name a,
+ *           and skip_lines returned 3. `alternation` reads "x". Then skip_space looks at the next
+ *           line: 7 is more than 3, so the space is skipped, and b is another element. The line
+ *           after it has 3 blanks: skip_space stands still at the end of the line, `element` finds
+ *           nothing there, and the rule is over. Its body is a SEQ of "x" and a reference to b; an
+ *           ALT of one item is that item. "x" without %s is a class of the two characters X and x.
+ * Failing   The first error sets r->status. Each function then returns node 0, the empty text, and
+ *           reads no further.
  * Cost      Linear in the text. Letters of a string without %s are classes of two characters.
  * Tested by tests/abnf/test_abnf.c
  *

@@ -12,6 +12,9 @@
  *           those that end with t, X what is excluded.
  * Example   triggers "ab" and "bc": "abc" begins the rule of "ab", which must go on with "c".
  *           triggers "a" and "ba": "ba" begins the rule of "ba".
+ * Steps     For "ab" and "bc" the look at overlaps finds that "ab" may run into "bc" by its b. So
+ *           both get the exact form, in which the end of the trigger is the first place where any
+ *           ends.
  * Cost      Pairs of triggers times their lengths, for the look at overlaps.
  * Tested by tests/ebnf/test_ebnf.c
  *

@@ -5,8 +5,12 @@
  * Idea      One reader for each macro, and a list of them. Strings, tokens and triggers go to
  *           arrays of the reader, which are empty between macros.
  * Example   TagDispatch(("<a>", rule_a), excludes=("x", "y"), loop_after_dispatch=false)
- *           Regex("a.c", flags="s")      with flags, `.` is any character only if 's' is among them
- *           Token(5, 7, 5)               tokens 5 and 7
+ *           Regex("a.c", flags="s")      with flags, `.` is any character only if 's' is among
+ *           them Token(5, 7, 5)               tokens 5 and 7
+ * Steps     Of that TagDispatch: the list of macros finds its reader by the name. "<a>" goes to
+ *           r->bytes, and a trigger notes where it lies there, and the rule rule_a. `excludes`
+ *           puts x and y into r->strings. `loop_after_dispatch` is the flag that
+ *           tsl__ebnf_dispatch gets. The next macro's `begin` empties the three arrays.
  * Refused   json_string=true of Regex: what XGrammar makes of it depends on how it reads the
  *           pattern, which no document says. A JSON Schema with `pattern` is the way to it.
  * Cost      Linear in the text, and what the regular expression costs.

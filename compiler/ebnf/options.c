@@ -1,4 +1,5 @@
-/* options.c - what stands in brackets behind the name of a rule: lazy, max_chars, captures, counts.
+/* options.c - what stands in brackets behind the name of a rule: lazy, max_chars, captures,
+ * counts.
  *
  * Problem   lazy and max_chars speak of the texts of a rule: which ones have no beginning that is
  *           a text, too, and which ones are short. That is an intersection, and no rule with a
@@ -10,6 +11,8 @@
  *                           while no beginning of it that long is a text
  *           A rule that may call itself is refused, with its place.
  * Example   a[max_chars=2] ::= "x"{4} "y"*     is "xxxx": no text is short, so it ends when it can
+ *           a[lazy] ::= "x"+ "y"?              is "x": "xx" and "xy" have the beginning "x", a
+ *           text
  * Counted   max_tokens needs a rule that is read in one frame, so it is an expression as well.
  * Limits    EXPANDED_MAX nodes in the place of names, DEPTH_MAX of them within one another
  * Tested by tests/ebnf/test_ebnf.c

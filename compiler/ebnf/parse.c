@@ -1,14 +1,17 @@
 /* parse.c - the rules of an EBNF text to nodes.
  *
  * Problem   An end of a line says nothing in EBNF, so a rule ends where the next one begins.
- * Idea      A parser that goes down into parentheses only, at most max_depth deep. Before each name
- *           it looks whether the name begins a rule. The first error stops it: every function then
- *           returns node 0, and r->status is set.
+ * Idea      A parser that goes down into parentheses only, at most max_depth deep. Before each
+ *           name it looks whether the name begins a rule. The first error stops it: every function
+ *           then returns node 0, and r->status is set.
  * Example   a ::= "x"          rule a is "x" b: the name b begins no rule,
  *             b                the name c does
  *           c ::= "y"
+ * Steps     After "x" the parser stands before b. tsl__ebnf_begins_rule reads past b and the space
+ *           behind it, finds c instead of `::=`, and says no: b is an item. Before c it finds
+ *           `::=` behind the name, so the sequence ends, and the rule with it.
  * Look-ahead (= …) is read as a group whose node nobody uses.
- * Cost      Linear in the text.
+ * Cost      Linear in the text. A name is read twice: once for the look ahead, once as itself.
  * Tested by tests/ebnf/test_ebnf.c
  *
  * SPDX-License-Identifier: Apache-2.0

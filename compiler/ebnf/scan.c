@@ -6,7 +6,16 @@
  * Example   "\x41g"  is Ag: hexadecimal digits are read as long as there are some.
  *           [a-c-e]  is a, b, c, '-' and e: a '-' after a range stands for itself.
  *           [^] is any character, [] is none.
+ * Steps     [a-c-e] in class_members: `a` is read, a '-' follows with no ']' behind it, so a to c
+ *           is one range. The next character is '-' itself: behind it stands e, which is no '-',
+ *           so '-' is a range of one. Then e. tsl__charset_normalise sorts them: '-', a to c, e.
+ * Text      A literal's characters go to the grammar's bytes as UTF-8, those of a macro's string
+ *           to r->bytes: string_character serves both. A surrogate has no UTF-8, and is an error.
+ * Tokens    <[7]> is token 7, <name> a special token, !<[7]> any other. Token ids that are listed
+ *           are sorted, and each counts once.
  * Rules     A name begins a rule if `::=` follows, with or without options in brackets.
+ * Failing   FAIL keeps the first error. Functions that were called after it return 0 and read on
+ *           to nowhere: every loop looks at tsl__ebnf_over.
  * Cost      Linear in the text. A look whether a name begins a rule reads on to the `::=`.
  * Tested by tests/ebnf/test_ebnf.c
  *

@@ -1,9 +1,25 @@
 /* alt.c - alternatives, and the sets of characters that are made of them.
  *
- * Left factoring (a·x | a·y → a·(x|y)) is what keeps ordinary unions on one stack: calls at the
- * head count as heads too. It recurses into the tails; past FACTOR_DEPTH_MAX common heads the
- * alternatives stay as they are, which is slower but equal.
- *
+ * Problem   item "," rest | item "]" would be two stacks that read the same item. A union of
+ *           derivatives grows by an alternative with each byte, unless equal ones become one.
+ * Idea      Each alternative is a branch: a head and a tail. Passes over the list of branches join
+ *           what they can, in this order:
+ *             merge_strings      JSON strings with the same tail: one string of either text
+ *             absorb_into_text   any text swallows alternatives that are texts
+ *             merge_loops        r{1,3}·t | r{2,5}·t is r{1,5}·t
+ *             merge_byte_heads   [a]·t | [b]·t is [ab]·t
+ *             factor_heads       a·x | a·y is a·(x|y), and so on in the tails
+ *           What is left is sorted by number, so that the same alternatives are one node.
+ * Calls     A call at the head counts as a head too: item "," rest | item "]" opens one frame.
+ * Example   c·a·t | c·b·t | d, with a, b, c, d bytes and t a rule. The tails a·t, b·t and ε
+ *           differ, so merge_byte_heads finds nothing. factor_heads finds the head c twice, with
+ *           the tails a·t and b·t. They become branches themselves: now the tail t is shared, and
+ *           [ab]·t is made. The result is c·[ab]·t | d.
+ * Limits    It recurses into the tails; past FACTOR_DEPTH_MAX common heads the alternatives stay
+ *           as they are, which is slower but equal.
+ * Sets      A set of code points becomes sequences of byte ranges: UTF-8 of U+0080 to U+07FF is
+ *           [C2-DF][80-BF]. Sets that were split before are found again by their ranges.
+ * Cost      Sorting the branches, some nodes for each. Two that share nothing are paired at once.
  * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0

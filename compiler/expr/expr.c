@@ -1,9 +1,27 @@
-/* expr.c - interning and the constructors that keep expressions canonical.
+/* expr.c - interning, and the constructors that keep expressions canonical.
  *
- * Every constructor first simplifies, then gets from tsl__intern the one node with that content.
- * List-shaped content (literals, alternatives, tokens) is appended to its pool before the look-up
- * and removed again if the node was there already. Alternatives and sets of characters are in
- * alt.c, intersections and complements in and.c.
+ * Problem   The engine compares expressions all the time: is this derivative one that was met
+ *           before? The answer must cost a comparison of two numbers. So equal content must be one
+ *           node.
+ * Idea      Every constructor first simplifies, then gets from tsl__intern the one node with that
+ *           content. List-shaped content (literals, alternatives, tokens) is appended to its pool
+ *           before the look-up and removed again if the node was there already. Alternatives and
+ *           sets of characters are in alt.c, intersections and complements in and.c.
+ * Forms     Sequences lean to the right: (a·b)·c is a·(b·c). NONE in a sequence makes NONE, ε goes
+ *           away. Two literals in a row are one. r{1,1} is r, (r*){2,5} is r*, (r|ε)* is r*.
+ * Example   seq(seq("a", x), "b") has the heads "a" and x before "b". seq_cons makes x·"b" first,
+ *           then "a" before it. seq("a", seq(x, "b")) arrives at the same two nodes, so both calls
+ *           return one number.
+ * Layers    A node of a layer may be made of nodes of the layer below. tsl__intern looks below
+ *           first. A node that has a part of this layer can be in no other: then it looks here
+ *           alone.
+ * Table     Open addressing. A slot holds the node's number within the layer in the low bits, and
+ *           high bits of its hash above them: most other nodes are passed over without a look at
+ *           them. The table doubles when it is half full.
+ * Failing   A failure is sticky: each constructor returns NONE afterwards, and the status says
+ *           why.
+ * Cost      A hash and a probe for each layer. A long literal is hashed by its two ends.
+ * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

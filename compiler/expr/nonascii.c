@@ -1,4 +1,4 @@
-/* nonascii.c - see past.h.
+/* nonascii.c - see nonascii.h.
  * Recursion follows the nesting of an expression, as in deriv.c.
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,22 @@
 /* ast.c - building and printing a parsed GBNF grammar.
  *
+ * Problem   Four notations become these nodes, and passes add to them. A rule is unfolded when a
+ *           text first reaches it, so the nodes must stay as long as the expressions.
+ * Idea      A node is a number into one array and never changes. Node 0 is the empty text: it is
+ *           what every function returns that failed, so that no caller has to look first. Lists of
+ *           items lie in an array of their own. The grammar belongs to its expressions: these free
+ *           it (tsl__exprs_own).
+ * Lists     A list of no items is node 0, and a list of one item is that item. A tail of a
+ *           sequence shares the sequence's items (tsl__gbnf_suffix).
+ * Example   root ::= "ab" x?  with x rule 1:
+ *             node 1  LITERAL  bytes 0 to 1
+ *             node 2  REF      rule 1
+ *             node 3  REPEAT   node 2, 0 to 1
+ *             node 4  SEQ      lists 0 and 1, which are 1 and 3; its height is 2
+ *           tsl__gbnf_suffix(4, 1) is node 3, and no list is written for it.
+ * Failing   `no_memory` and `too_much_work` are sticky. tsl__gbnf_failure turns them into a
+ *           status.
+ * Cost      A push for each node. A height is the maximum of the items' heights, plus one.
  * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0

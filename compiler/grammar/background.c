@@ -1,10 +1,17 @@
 /* background.c - a compile on another thread.
  *
- * The handle owns copies of its inputs and lies in a worker's queue, or has a thread of its own.
- * Cancelling sets the flag that the compile polls; the result is published under the handle's lock,
- * once, and stays. One that still lies in the queue when it is cancelled, or when its time is over,
- * is removed from there and ended by who finds out: what is before it may take long.
- *
+ * Problem   A server must not stop to answer while a large schema compiles, and must be able to
+ *           give a compile up.
+ * Idea      The handle owns copies of its inputs and lies in a worker's queue, or has a thread of
+ *           its own. Cancelling sets the flag that the compile polls; the result is published
+ *           under the handle's lock, once, and stays.
+ * Queue     One that still lies in the queue when it is cancelled, or when its time is over, is
+ *           removed from there and ended by who finds out: what is before it may take long.
+ * Example   A queue holds A, which compiles, and B with a deadline of 50 ms. Its owner waits for
+ *           B. After 50 ms A is still at work: the owner takes B out of the queue, and B's result
+ *           is TSL_ERR_CANCELLED. The worker never sees B.
+ * Owners    A copy of the limits, options and text is freed with the handle; the grammar is the
+ *           caller's.
  * Tested by tests/matcher/test_threads.c
  *
  * SPDX-License-Identifier: Apache-2.0

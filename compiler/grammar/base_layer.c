@@ -1,4 +1,22 @@
 /* base_layer.c - see base_layer.h.
+ *
+ * Steps     `make` is the list of them. The schema compiler's common rules are made first:
+ *           strings, numbers, white space, any value. Then each is expanded and walked over the
+ *           whole vocabulary (walk_whole). Those walks leave states in the middle of strings and
+ *           numbers, which are walked as well, as far as WALK_STEPS goes (walk_states).
+ * Leftovers What a string leaves over is met by whatever follows a string. warm_leftovers merges
+ *           what follows by white space, quotes, brackets, colon and comma, and walk_between walks
+ *           the rules between members over what most values leave.
+ * Example   After `{"a": "x` the token `",` ends the string. Its rest, `,`, is one node of the
+ *           leftover of strings. The base layer has merged the child of that leftover by `,`
+ *           already, and has walked "white space, then a name" over it. A grammar's first mask
+ *           finds both.
+ * Frozen    At the end unions and walks get tables that are read without a lock, and the tables
+ *           that only a search needs are freed. A frozen layer is never changed again, so grammars
+ *           on all threads read it.
+ * Failing   Nothing of a layer that failed stays; the next call tries again.
+ * Tested by tests/grammar/test_rehearsal.c, tests/engine/test_oracle.c, tests/engine/test_faults.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/grammar/base_layer.h"

@@ -1,9 +1,23 @@
 /* compile.c - the public compile calls: text → expression → grammar.
  *
- * Each call makes a layer of expressions and tables over the vocabulary's shared one, has its front
- * end turn the text into one expression, and hands the state of that expression to the runtime.
- * States grow when they are visited; of larger schemas, and those with patterns, the first of them
- * are visited here (compiler/schema/ahead.c).
+ * Problem   Many front ends make grammars. What is around them is always the same: a layer,
+ *           limits, a status, a first state, and nothing left behind after a failure.
+ * Idea      Each call makes a layer of expressions and tables over the vocabulary's shared one,
+ *           has its front end turn the text into one expression, and hands the state of that
+ *           expression to the runtime. open_layer and close_layer stand around every front end.
+ * Example   tsl_grammar_regex("[0-9]{3}"): open_layer gets the base layer, which the vocabulary's
+ *           first grammar makes, and starts the call's clock. The front end returns an expression
+ *           of one node, a REPEAT. close_layer asks for its state and makes the grammar around the
+ *           layer. No state but the first exists; the others are made as texts come to them.
+ * Ahead     States grow when they are visited; of larger schemas, and those with patterns, the
+ *           first of them are visited here (compiler/schema/ahead.c).
+ * Marked    Captures and counted tokens of Lark and EBNF rules are noted while the text is read,
+ *           and become quotas and captures of the finished grammar (finish_tags).
+ * Owners    The grammar owns the layer and its expressions. On failure close_layer frees both, and
+ *           *out is NULL.
+ * Clock     The time and steps of a call begin after the base layer is there: who comes first pays
+ *           for that with time, not with the limits of its own grammar.
+ * Tested by tests/grammar/, tests/schema/test_schema.c, tests/engine/test_faults.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,15 @@
 /* rehearsal.c - see rehearsal.h.
+ *
+ * Steps     For each shape of schema and each kind of value: fill both into a schema and into a
+ *           text, compile the schema in a layer above, and follow the text byte by byte, with the
+ *           mask of each position. `note` collects what that layer made of things that all lie
+ *           below: unions of masks below, walks of states below, leftovers of nodes. The layer is
+ *           freed, and do_for_all makes them in the vocabulary's layer.
+ * Example   {"qza": $} with $ as an integer, and the text {"qza": 12}. After `12` a digit, a `}`
+ *           or white space may follow: the mask is a union of "digits go on" and "the object
+ *           ends". Both parts are masks of the base layer. So this union is made there, once.
+ * Names     qza and its like are in no schema that people write, so no walk is made for a name.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/grammar/rehearsal.h"

@@ -15,6 +15,10 @@
  *           the place of its identity, of the numbers of format and memo, and of how much is listed
  *           and walked ahead: who asks for less leaves a file that is of no use to others, and it
  *           would be there for good.
+ * Example   Worker A opens x.draft, locks it and compiles. B finds no x, opens the draft and waits
+ *           for the lock. A writes, renames the draft to x, and closes it. B has the lock now,
+ *           looks for x, finds it, and maps it. If A is killed instead, B has the lock as well,
+ *           finds no x, and writes over what A left in the draft.
  * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that
  *           are links: each process compiles for itself. Who is killed after it has forked leaves
  *           the lock with the fork.

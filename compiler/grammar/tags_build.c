@@ -1,10 +1,17 @@
 /* tags_build.c - trees of formats built in C. See tags.h and section 10 of turnstile.h.
  *
- * A tree is an arena with nodes in it; all texts are copied into it. What fails makes NULL and is
- * remembered: a NULL among the parts of a format makes that NULL too, so that a caller checks once,
- * at the end. A format may stand in several places of a tree: each of them is work when it is
- * compiled, and text when it is written.
- *
+ * Problem   A host that writes C should not have to print JSON to describe an answer, and should
+ *           not have to check forty calls for running out of memory.
+ * Idea      A tree is an arena with nodes in it; all texts are copied into it. What fails makes
+ *           NULL and is remembered: a NULL among the parts of a format makes that NULL too, so
+ *           that a caller checks once, at the end.
+ * Example   sequence(text("<a>"), schema(NULL), text("</a>")): `schema` gets no text, so it
+ *           notes the failure with its place, and returns NULL. `sequence` finds a NULL among its
+ *           parts and returns NULL. The compile gets NULL for its tree and reports the first
+ *           failure that was noted, that of `schema`.
+ * Sharing   A format may stand in several places of a tree: each of them is work when it is
+ *           compiled, and text when it is written.
+ * Owners    The tree owns all nodes; formats are freed with it, none alone.
  * Tested by tests/tags/test_tags_built.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,20 @@
-/* json.c - looking around in trees. See json.h.
+/* json.c - finding, copying and comparing values of trees. json.h has the tree's essay.
+ *
+ * Problem   Error messages name a value by its JSON Pointer, `const` compares values, and
+ *           `minLength` may be written 3, 3.0 or 30e-1.
+ * Idea      No node knows its parent, so that a node stays small. A pointer is found by a search
+ *           from the root, which only errors and reports need.
+ * Pointer   `find` writes a step, looks below, and takes the step back where the node is not
+ *           there. In {"a": [1, {"b/c": 2}]} the value 2 is reached by the steps /a, /1 and /b~1c:
+ *           `~1` is how RFC 6901 spells a slash in a name, and `~0` is a tilde.
+ * Numbers   Two numbers are equal if their values are: tsl__json_equal compares 1, 1.0 and 10e-1
+ *           as decimals, exactly. tsl__json_count reads a count without floating point.
+ * Example   tsl__json_count of 30.50e1: the digits are 3050 and the point takes two of them, so
+ *           the exponent is 1 - 2 = -1. The last zero is dropped, which makes the exponent 0. The
+ *           count is 305. Of 30.5 one digit other than 0 stays behind the point: it is no count.
+ * Cost      A member is looked for one by one. A pointer visits all nodes before its own. Depth of
+ *           recursion: that of the tree, which the reader bounds (TSL__JSON_DEPTH_MAX).
+ * Tested by tests/json/test_json.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,17 @@
 /* parts.c - the regular parts of a number.
  *
- * A range of naturals is an expression of at most 19 digits' depth: [17, 345] = 1[7-9] | [2-9][0-9]
- * | [12][0-9][0-9] | 3([0-3][0-9] | 4[0-5]), after any leading zeros. Interning makes ranges share
- * their tails.
- *
+ * Problem   Once a prefix is within its bounds for good, the rest of a number is plain text:
+ *           digits, a fraction, an exponent in a range. Such rests need no states of state.c.
+ * Idea      A range of naturals is an expression of at most 19 digits' depth, after any leading
+ *           zeros. Interning makes ranges share their tails.
+ * Example   [17, 345] = 1[7-9] | [2-9][0-9] | [12][0-9][0-9] | 3([0-3][0-9] | 4[0-5])
+ *           The two-digit numbers from 17 are the first two parts. Three digits that begin with 1
+ *           or 2 are all below 345: the third part. After a 3 the second digit decides: 0 to 3
+ *           leave the last digit free, 4 bounds it by 5. [0-9] is one expression, which all parts
+ *           share.
+ * Exponents The ranges of exponents that schemas need most are made ahead, in a table by their
+ *           bounds: the lower ones from -4 to 4, the upper ones from -4 to 7.
+ * Cost      A few nodes for each digit of a bound.
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -10,6 +10,8 @@
  * 0 iterations still to come they are least(one + (need - 1) × unit, most), found by asking for
  * some counts, and a look at others to see that it is so.
  *
+ * Example  A loop of 3 to 5 words of at least two bytes, of which one was read: need is 2. Two more
+ *          take at least 4 bytes. The row holds one 2, unit 2, most without end: 2 + (2 - 1) × 2.
  * Cost     1 to 5 µs a state.
  * Tested by tests/artifact/test_artifact.c
  *

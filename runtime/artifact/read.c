@@ -11,6 +11,11 @@
  * What a file can still say is another language than the one it was made for, which is what a
  * checksum is for.
  *
+ * Example   A text arrives at state 7 of the space, which is state 3 of the file. Row 3 lies in
+ *           some block, whose checksum is compared with its bytes now, once. The row says where
+ *           the ranges of the state lie: that must be within their section. Each target must be a
+ *           state of the file. It gets a number in the space when it is first met, here or
+ *           elsewhere.
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -7,6 +7,11 @@
  *           file that ends in .draft, which nobody reads.
  * Layout    Header, table of checksums, sections. The table has a checksum for each block of the
  *           sections, so its own size follows from theirs, and is found first (lay_out).
+ * Example   Sections of 40,000 bytes in all are three blocks of 16 KiB, the last one short. So the
+ *           table has three checksums, 24 bytes, and the sections begin behind header and table,
+ *           at the next aligned place. The checksum of each block is computed over its bytes. The
+ *           header's checksum covers the header and the table, and is written last.
+ * Padding   between sections is zeros.
  * Tested by tests/artifact/test_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0

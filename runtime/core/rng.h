@@ -4,6 +4,8 @@
  * key) into 128 random bits. Nothing but the number of draws is kept, so a sampler can be copied,
  * resumed or checked anywhere, and it is integer arithmetic: the same on every platform.
  *
+ * Example   Draw 7 of seed 42 is a function of (7, 42): it does not matter who drew before.
+ *
  * Ref       Salmon, Moraes, Dror, Shaw 2011 "Parallel random numbers: as easy as 1, 2, 3"; known
  *           answers from their Random123 distribution.
  * Tested by tests/sample/test_sampler.c

@@ -1,4 +1,9 @@
 /* borrow.c - see borrow.h.
+ *
+ * Example   The first host that borrows mask 12 gets its words copied into the matcher's own row.
+ *           The second time the mask gets a row that all may read, and later ones get its address:
+ *           no word is copied any more.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/masks/borrow.h"

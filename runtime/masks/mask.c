@@ -1,4 +1,10 @@
 /* mask.c - see mask.h.
+ *
+ * Example   The masks ({base 4}, minus {9}) and ({base 4}, plus {70000}) are gathered. Both name
+ *           bitset 4, which is listed once. Token 9 is missing in one alone, and the other has it,
+ *           so it is no longer missing. Token 70000 is listed as plus. The union is ({base 4},
+ *           plus {70000}): 4,464 in the second stretch of 65,536 tokens.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/masks/mask.h"

@@ -1,4 +1,10 @@
 /* union_memo.c - see union_memo.h.
+ *
+ * Example   A position may go on with masks 3, 17 and the token 5. The parts are listed, and
+ *           filled up with zeros: {3, 17, 5 as a token, 0 …}. Equal parts are equal bytes, so one
+ *           comparison of memory decides. Mask 17 is of this grammar's own layer: the layer below
+ *           cannot know the union, and is not looked at.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/masks/union_memo.h"

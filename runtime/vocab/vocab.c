@@ -1,9 +1,12 @@
-/* vocab.c - making, asking and ending a vocabulary; encoding where there are no merges.
+/* vocab.c - making, reading and freeing a vocabulary; encoding where there are no merges.
  *
- * A vocabulary owns one block with copies of its arrays (or a mapped cache file that holds them),
- * the trie over what text can spell, and a second, small trie over the special tokens, which finds
- * them by their text.
- *
+ * Problem   A host has arrays of tokens that it may free after the call. The engine needs the same
+ *           tokens by their bytes, special tokens by their text, and a name for the whole.
+ * Idea      A vocabulary owns one block with copies of its arrays, or a mapped cache file that
+ *           holds them. Over these bytes stand two tries: one over what text can spell, and a
+ *           small one over the special tokens.
+ * Block     offsets (u32, size + 1), ids that end a generation (u32), flags (u8), bytes. Numbers
+ *           come first, so that they are aligned. One allocation is made and one is freed.
  * Identity  XXH3-128, chained over the sizes, the token lengths, the bytes, the flags and the
  *           tokenizer's own hash: everything that changes a mask or an encoding, in a form that
  *           does not depend on the machine. The order in which end-of-generation tokens are listed
@@ -11,7 +14,23 @@
  * Greedy    Arrays bring no merges, so text is cut into the longest token at each place. With
  *           TSL_ENCODE_SPECIAL the text is first cut at special tokens: the leftmost, there the
  *           longest.
- *
+ * Example   The tokens are "a" (0), "ab" (1), "c" (2) and the special "<e>" (3). "abc<e>a" with
+ *           TSL_ENCODE_SPECIAL: no special token begins at "a", "b" or "c", one begins at "<".
+ *           So "abc" is cut first: at "a" the trie goes on to "ab", which is the longest, then
+ *           "c". The ids are 1, 2, then 3, then 0. Without the flag "<" is no token of text, and
+ *           the call says TSL_ERR_SYNTAX.
+ * Sharing   References are counted. What grammars share of a vocabulary hangs on it: `shared`
+ *           holds base layers, `kept` tables that were made once. Both are freed with the last
+ *           reference, through functions that their owners put there, so this room knows none of
+ *           them.
+ * Threads   All but the counters and these pointers is constant after tsl__vocab_make. The digest
+ *           of tokens that carry is made once under the lock, at the first call that needs it.
+ * Filter    Is a token one that ends a generation? Most are not: 64 bits, one for each value of the
+ *           lowest six bits of such ids, say so without a look at the flags. With the ids 2 and 66
+ *           the filter has bit 2 alone: 130 passes it, and its flag then says no.
+ * Failing   check_desc looks at every size and offset before anything is copied. A vocabulary is
+ *           either whole or not made: on failure the tries, the block and the shell are freed.
+ * Cost      About a pass over the bytes for the block, and two for the trie.
  * Tested by tests/vocab/test_vocab.c
  *
  * SPDX-License-Identifier: Apache-2.0

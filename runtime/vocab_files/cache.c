@@ -8,6 +8,10 @@
  *           can lead out of it, even if someone forged the checksum. Pages are mapped as the first
  *           pass comes to them, sixteen at a time; to have all of them mapped ahead (MAP_POPULATE)
  *           takes longer.
+ * Example   A table of offsets must grow and must end within the bytes; a node's children must lie
+ *           behind the node; a merge's tokens must be below the size. A file in which node 5 has
+ *           the child 5 would make a walk go round for ever: the second pass refuses it. The caller
+ *           then parses the tokenizer file and writes the entry anew.
  * Naming    <key in hex>.tslvocab; the key hashes the tokenizer file's content and the options
  *           (load.c). The file is written under another name and renamed, so that readers see all
  *           of it or nothing. A file that is not sound is ignored and written again.

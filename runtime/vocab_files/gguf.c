@@ -7,6 +7,10 @@
  *           "bert", "t5"   what tokens spell, so that masks work; encoding says UNSUPPORTED
  *           Any other is refused by name. A "pre" that is not known is no error unless text is
  *           encoded; options->pattern stands in for it.
+ * Example   The keys tokenizer.ggml.model "gpt2", .pre "qwen2", .tokens, .merges and .token_type.
+ *           The tokens and merges go to bpe_build.c as they would from a tokenizer.json. gguf_pre.c
+ *           knows qwen2, so text is encoded by that pattern. Type 3 of <|im_end|> is "control": it
+ *           is special, and it ends a generation by its well-known name, if no key says so.
  * Tokens    Control and unknown tokens are special; control and user-defined ones are found in text
  *           with TSL_ENCODE_SPECIAL. Unused ones, and user-defined ones that a converter filled up
  *           with ("[PAD" and the id "]"), spell nothing and so are never allowed.

@@ -6,6 +6,13 @@
  * tokenizer.json files have. What its names "afmoe", "hybriddna" and "whitespace" do in code, and
  * no pattern says, is not known here.
  *
+ * Example   With the two splits \p{N} and [^\s]+ the text "a1 b" is cut at the digit first: "a",
+ *           "1", " b". Each piece is then cut by the second: "a", "1", " ", "b". Merges never
+ *           cross a cut.
+ * Aliases   Many names stand for one pattern ("llama-bpe", "llama3"): a row of the list has the
+ *           splits, and all names for them.
+ * Unknown   A name that is not in the list makes a vocabulary whose masks work. Only encoding says
+ *           UNSUPPORTED, and names the pre-tokenisation.
  * Tested by tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -16,6 +16,14 @@
  * Lies      Ids and names may not repeat, merges name tokens of the model, added tokens agree with
  *           it: FORMAT, with the offset. Ids may leave holes; those are tokens without bytes.
  *
+ * Example   Byte level: the token "Ġthe" has the characters U+0120 and t, h, e. U+0120 stands for
+ *           byte 32, the others for themselves, so it spells " the". Code points: "▁the" spells the
+ *           same, because the decoder replaces "▁" by a space. "<0x0A>" spells byte 10, as the
+ *           decoder has ByteFallback. The file has no "é": the model falls back to <0xC3> and
+ *           <0xA9>.
+ * Order     Ids come from three places that must agree: the model's vocabulary, the added tokens,
+ *           and BOS of the post-processor. An added token with an id that the model has must be the
+ *           same text. Otherwise masks would allow one text, and the host would print the other.
  * Cost      Llama 3.1 (9 MB, 128,256 tokens, 280,147 merges): about 70 ms of one core, of which
  *           yajl and the trie take 20 each.
  * Tested by tests/vocab_files/test_vocab_files.c, tests/tokenizer/test_encode.c

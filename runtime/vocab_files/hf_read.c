@@ -1,12 +1,16 @@
 /* hf_read.c - see hf_read.h.
  *
- * yajl calls back for every value; `open` is the container that is being read, its parents are on
- * `parents`. A mode says whether the values are tree nodes or belong to one of the two big lists.
- *
+ * Problem   A tokenizer.json has 9 MB, nearly all of it in two lists: the vocabulary and the
+ *           merges. As a tree of nodes these would take ten times as much memory.
+ * Idea      yajl calls back for every value; `open` is the container that is being read, its
+ *           parents are on `parents`. A mode says whether the values are tree nodes or belong to
+ *           one of the two big lists, which are flat arrays.
+ * Example   {"model": {"type": "BPE", "vocab": {"a": 0}}}: "type" becomes a node of the tree. At
+ *           the name "vocab" within "model" the mode changes: "a" and 0 become an entry of the
+ *           list of tokens. The `}` behind it changes the mode back.
  * Memory    yajl does not look at what its allocator returns, so a NULL must never get there: its
  *           hook takes from an arena and, if that is exhausted, jumps out of yajl altogether
  *           (longjmp to read_all). All yajl state lies in the arena, so nothing leaks.
- *
  * Tested by tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -13,6 +13,12 @@
  *                   Metaspace      REPLACE " ", PREPEND, SPLIT_TEXT
  *   Sequence, in either, is its parts in order. Everything else is refused by name.
  *
+ * Example   Llama 3 has the pre_tokenizer Sequence [Split {"Regex": "(?i:'s|'t|…)"}, ByteLevel
+ *           {"use_regex": false, "add_prefix_space": false}]. It becomes one step, SPLIT_REGEX by
+ *           that pattern: ByteLevel adds none without its pattern. It notes that the model is of
+ *           bytes.
+ * Refused   An unknown type is UNSUPPORTED at the place where the file names it; a known type with
+ *           a member of the wrong kind is FORMAT.
  * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -9,6 +9,10 @@
  * With a cache, a file's content is looked up (known.c) or hashed; its entry is mapped (cache.c);
  * only where there is none, the file is parsed.
  *
+ * Example   model.gguf with a cache: the first bytes are "GGUF", so the metadata is what is hashed.
+ *           The hash with the options names <key>.tslvocab. It is not there: gguf.c parses, and the
+ *           vocabulary is written under that name. The next process maps it. Another value of
+ *           options->pattern is another key, so it gets an entry of its own.
  * Tested by tests/vocab_files/test_vocab_files.c, tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0

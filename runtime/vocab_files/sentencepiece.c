@@ -12,6 +12,9 @@
  *                                         three true if absent)
  *           Everything else is passed over. Of a field that is there twice the last counts, as
  *           protocol buffers say.
+ * Example   0A 09 0A 02 68 65 15 00 00 80 C0: 0A is field 1 of wire 2, a piece of 9 bytes. In it
+ *           field 1 is the text "he", and 15 is field 2 of wire 5, the float -4. No type is there,
+ *           so it is 1, a normal piece. Its id is its place in the list.
  * Encoding  Type BPE, without a table of characters and without squeezing: what Llama 2, Mistral
  *           and Gemma use. Any other model loads, and masks work, but encoding says UNSUPPORTED.
  *

@@ -8,9 +8,13 @@
  *           count; the id of a token is its rank plus the number of special ones. A special id
  *           without a name is <SPECIAL_id>. Files without "special_tokens" (240718, 240911) mean
  *           the names that mistral-common 1.13 has for them.
+ * Example   default_vocab_size 131072 and 1000 special tokens: ranks 0 to 130071 count. The token
+ *           of rank 33, "IQ==", spells "!" and has the id 1033. Entries of later ranks are passed
+ *           over.
+ * Lies      A rank that is not the next one, a token that is no base64, a special rank twice:
+ *           FORMAT, with the offset.
  * Encoding  As tiktoken's, with the pattern of the file (or options->pattern). "<s>" is the
  *           beginning-of-sequence token.
- *
  * Tested by tests/vocab_files/test_gguf.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,11 +1,19 @@
-/* tiktoken.c - a vocabulary from a tiktoken rank file: per line the base64 form of a token's bytes,
- * a space, and its rank, which is its id.
+/* tiktoken.c - a vocabulary from a tiktoken rank file.
  *
- * The file names neither the pre-tokenisation pattern nor the special tokens; both are known for
- * OpenAI's encodings, by the file's name. Any other file needs options->pattern, and has no special
- * tokens. What the pattern does not match is left out, as tiktoken does. Patterns and ids:
- * tiktoken_ext/openai_public.py of tiktoken 0.12.
- *
+ * File      A line for each token: the base64 form of its bytes, a space, and its rank, which is
+ *           its id. "IQ== 0" is the byte 21 with id 0.
+ * Problem   The file names neither the pre-tokenisation pattern nor the special tokens, nor
+ *           merges.
+ * Idea      Both are known for OpenAI's encodings, by the file's name. Any other file needs
+ *           options->pattern, and has no special tokens. What the pattern does not match is left
+ *           out, as tiktoken does. Merges need no list: of two neighbours in a text, the pair
+ *           whose joined bytes have the lowest rank is joined first.
+ * Example   With a: 0, b: 1, c: 2, bc: 3, ab: 4 the text "abc" has the pairs ab (rank 4) and bc
+ *           (rank 3). bc is joined first, then a·bc is looked for and is no token: the ids are 0,
+ *           3.
+ * Lies      An id twice, or a line that is no base64 and number: FORMAT, with the line.
+ * Cost      A line is decoded once; a table by id puts the tokens in order.
+ * Patterns  and ids: tiktoken_ext/openai_public.py of tiktoken 0.12.
  * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *
  * SPDX-License-Identifier: Apache-2.0

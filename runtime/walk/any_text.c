@@ -1,4 +1,4 @@
-/* any_text.c - see walk_text.h.
+/* any_text.c - see any_text.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/any_text.h"

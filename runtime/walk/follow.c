@@ -1,4 +1,4 @@
-/* follow.c - see walk_after.h.
+/* follow.c - see follow.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/follow.h"

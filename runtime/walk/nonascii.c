@@ -1,4 +1,4 @@
-/* nonascii.c - see wide.h.
+/* nonascii.c - see nonascii.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/nonascii.h"

@@ -1,4 +1,4 @@
-/* shared_walks.c - see common.h.
+/* shared_walks.c - see shared_walks.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/shared_walks.h"

@@ -33,6 +33,20 @@ CASES = [
     ({"cli/a.c": "é" * 100 + "\n", "page/a.js": "x" * 101}, ""),
     ({"runtime/walk/a.c": "/* a */\n" + "int f(void);\n" * 5}, "runtime/walk: 9.6 % of"),
     ({"runtime/walk/a.c": 'char *s = "/* no comment, as long as it may be */";\n'}, "0.0 % of"),
+    (
+        {
+            "runtime/walk/a.c": "/* a.c - see a.h. */\n" + "int f(void);\n" * 10,
+            "runtime/walk/a.h": "/* a.h - problem, idea */\n",
+        },
+        "",
+    ),
+    (
+        {
+            "runtime/walk/a.c": "/* a.c - as a.h. */\n" + "int f(void);\n" * 10,
+            "runtime/walk/a.h": "/* a.h - problem, idea */\n",
+        },
+        "runtime/walk: 12.7 % of",
+    ),
     ({"compiler/expr/a.h": "// a\n/* b */ int f(void);\n"}, "compiler/expr: 42.3 % of"),
 ]
 

@@ -1,9 +1,13 @@
 /* sequence.c - SEQ: one expression, then another.
  *
- * The derivative of a·b is D(a)·b, and D(b) as well where a matches the empty text: D_x((x|ε)·x) =
- * x|ε. A sequence is a chain of SEQs with the long part behind, so loops follow `b` and only `a` is
- * looked at by recursion.
+ * The derivative of a·b is D(a)·b, and D(b) as well where a matches the empty text. A sequence is
+ *           a
+ * chain of SEQs with the long part behind, so loops follow `b` and only `a` is looked at by
+ *           recursion.
  *
+ * Example   D_x((x|ε)·x): D_x of the first part is ε, so ε·x = x is one way. The first part may be
+ *           empty, so D_x(x) = ε is another. The derivative is x|ε.
+ * Shortest  The sum of both parts. Characters: the sum of their bounds, none if one has none.
  * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,12 @@
 /* text.c - the kinds of expressions that are plain bytes: NONE, EPS, BYTES and LIT.
  *
- * A derivative by a byte is EPS or NONE for a set of bytes, and the rest of a literal: D_a(abc) =
- * bc. A literal's rest shares the literal's bytes (tsl__literal_tail).
+ * A derivative by a byte is EPS or NONE for a set of bytes, and the rest of a literal. A literal's
+ * rest shares the literal's bytes (tsl__literal_tail).
  *
+ * Example   D_a(abc) = bc, D_b(abc) = NONE, D_x([w-z]) = EPS. The derivatives of a literal of n
+ *           bytes are n + 1 nodes over one copy of the bytes.
+ * Characters   A character is counted with its first byte: "é" is C3 A9, so C3 counts one and A9
+ *           none.
  * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0
