@@ -507,6 +507,45 @@ TSL_API tsl_status tsl_schema_profile(const char *profile, const char *schema, s
 /* Called once for each line of a listing. `line` has no newline and is valid during the call. */
 typedef void (*tsl_line_sink)(void *ctx, const char *line);
 
+/* One thing in a schema that makes models worse, or costs tokens. All texts are NUL-terminated and
+ * valid during the call of the sink. */
+typedef struct tsl_lint_finding {
+  const char *rule;     /* such as "answer-first"; docs/lint.md explains each */
+  const char *severity; /* "mistake", "quality" or "cost" */
+  const char *pointer;  /* JSON pointer (RFC 6901) into the text; "" is the root */
+  const char *message;  /* what is wrong there */
+  const char *why;      /* why that matters; the same for every finding of a rule */
+  bool mended;          /* the mended text has it no more */
+} tsl_lint_finding;
+typedef void (*tsl_lint_sink)(void *ctx, const tsl_lint_finding *finding);
+
+/* Zero is the default of each. */
+typedef struct tsl_lint_options {
+  /* NULL or "": all rules. "a,b": these alone. "-a,-b": all but these. */
+  const char *rules;
+  bool fix; /* mend what a rule can mend; otherwise nothing is mended */
+  /* with `fix`: what has no end gets wide bounds (maxLength 1000, maxItems 100, numbers up to
+   * 2^53 - 1, additionalProperties false) */
+  bool bounds;
+} tsl_lint_options;
+
+/* The name of a rule, by its number from 0; NULL behind the last one. Static. */
+TSL_API const char *tsl_lint_rule(uint32_t index);
+
+/* Report what in a schema makes models worse, or costs tokens. The text may also be a tool, or a
+ * request with tools or a response format: then each schema in it is looked at. `sink` is called
+ * for each finding, in the order of the text, at most 1,000 times; at most 64 properties of a
+ * schema are found that no value satisfies. With `fix`, `mended` (may be NULL) is called once
+ * behind all findings, with the mended text as JSON. `options` and `allocator` may be NULL.
+ * The mended text may allow other values than the first: a rule changes what a schema says where it
+ * hardly means that.
+ * Errors: ARGUMENT (no such rule), SYNTAX, LIMIT (over 512 levels), NO_MEMORY. A text that is no
+ * schema, or that does not compile, is a finding and no error.
+ * Cost: linear in the text, beside one compile of each schema in it. */
+TSL_API tsl_status tsl_schema_lint(const char *text, size_t length, const tsl_lint_options *options,
+                                   const tsl_allocator *allocator, tsl_lint_sink sink,
+                                   tsl_line_sink mended, void *ctx, tsl_error *error);
+
 /* Hand the rules of a GBNF grammar to `sink` as JSON, for pictures: {"rules": [{"name", "line",
  * "body": NODE}]}. The text is NUL-terminated and valid during the call.
  *   "kind" of a NODE           other members

@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "compiler/schema/goal.h"
+#include "compiler/schema/words.h"
 
 #define STEPS_MAX 64 /* subschemas looked into */
 
@@ -93,56 +94,11 @@ static sid empty_child(struct schema *s, const struct node *n, uint64_t mask) {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-#define LETTERS_MAX 40u /* of a name that is compared */
-
-/* How many letters have to be changed, left out, added or swapped with the next to make b of a? Of
- * small letters, without _ and -. More than `most`: it does not matter how many. */
-static uint32_t letters_apart(const char *a, uint32_t n, const char *b, uint32_t m, uint32_t most) {
-  uint32_t rows[3][LETTERS_MAX + 1];
-  for (uint32_t j = 0; j <= m; j++) rows[0][j] = j;
-  for (uint32_t i = 1; i <= n; i++) {
-    uint32_t *row = rows[i % 3], *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
-    row[0] = i;
-    for (uint32_t j = 1; j <= m; j++) {
-      uint32_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
-      if (before[j] + 1 < best) best = before[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-          earlier[j - 2] + 1 < best)
-        best = earlier[j - 2] + 1;
-      row[j] = best;
-    }
-  }
-  return rows[n % 3][m] <= most ? rows[n % 3][m] : UINT32_MAX;
-}
-
-static uint32_t small_letters(const char *text, uint32_t n, char out[LETTERS_MAX]) {
-  uint32_t length = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    if (text[i] == '_' || text[i] == '-') continue;
-    if (length == LETTERS_MAX) return UINT32_MAX;
-    out[length++] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
-  }
-  return length;
-}
-
 /* The property whose name is most like this one; NULL: none is like it. */
 static const tsl__json *nearest(struct schema *s, const struct node *n, const tsl__json *name) {
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
-  char own[LETTERS_MAX], other[LETTERS_MAX];
-  const uint32_t length = small_letters(name->text, name->length, own);
-  uint32_t best = length / 3 + 1;
-  const tsl__json *found = NULL;
-  for (uint32_t i = 0; v && length != UINT32_MAX && i < v->count && tsl__schema_work(s, 8); i++) {
-    const tsl__json *m = &v->value->items[i];
-    const uint32_t l = small_letters(m->key, m->key_length, other);
-    const uint32_t apart =
-        l == UINT32_MAX ? UINT32_MAX : letters_apart(own, length, other, l, best);
-    if (apart >= best) continue;
-    best = apart;
-    found = m;
-  }
-  return found;
+  if (!v || !tsl__schema_work(s, 8u * (uint64_t)v->count)) return NULL;
+  return tsl__schema_nearest(v->value, name->text, name->length);
 }
 
 const tsl__json *tsl__schema_misplaced(const struct schema *s, const struct node *asks,

@@ -14,7 +14,7 @@
  *
  * Warnings  An entry has "warning": true where the schema hardly means what it says: a word that
  *           looks like a keyword, a schema that stands inside a wrapper, a member that can never be
- *           written. tsl__schema_nearest finds the name that was meant.
+ *           written. words.c finds the name that was meant, for the lint as well.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,6 +22,7 @@
 
 #include "compiler/schema/schema.h"
 #include "compiler/schema/goal.h"
+#include "compiler/schema/words.h"
 
 struct report {
   struct schema *s;
@@ -156,44 +157,6 @@ static const char *reason(const struct report *r, const struct node *n, const ts
   return "false asks for nothing";
 }
 
-/* ---- words that are none --------------------------------------------------------------------- */
-
-#define WORD_MAX 32u /* letters of a word that is compared; no keyword has as many */
-
-/* Small letters alone: maxlength, max_length and MaxLength are one word. */
-static size_t letters_of(const char *text, size_t n, char out[WORD_MAX]) {
-  size_t length = 0;
-  for (size_t i = 0; i < n && length < WORD_MAX; i++)
-    if (text[i] != '_' && text[i] != '-' && text[i] != '$')
-      out[length++] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
-  return length;
-}
-
-/* With one letter changed, left out or added, or two of them swapped. */
-static bool looks_like(const char *a, size_t n, const char *b, size_t m) {
-  size_t begin = 0;
-  while (begin < n && begin < m && a[begin] == b[begin]) begin++;
-  while (n > begin && m > begin && a[n - 1] == b[m - 1]) n--, m--;
-  n -= begin, m -= begin;
-  return (n <= 1 && m <= 1) ||
-         (n == 2 && m == 2 && a[begin] == b[begin + 1] && a[begin + 1] == b[begin]);
-}
-
-/* The keyword that a word which is none may have been meant for, or NULL. */
-static const char *meant(const char *text, size_t n) {
-  char word[WORD_MAX], letters[WORD_MAX];
-  size_t length = letters_of(text, n, word);
-  for (size_t i = 0; i < KW_COUNT && length < WORD_MAX; i++) {
-    const char *keyword = tsl__keyword_rows[i].text;
-    size_t m = letters_of(keyword, strlen(keyword), letters);
-    if (m == length && !memcmp(word, letters, m)) return keyword;
-    /* short words are like many others */
-    if ((m >= 5 || (m == 4 && word[0] == letters[0])) && looks_like(word, length, letters, m))
-      return keyword;
-  }
-  return NULL;
-}
-
 /* ---- what is in effect ----------------------------------------------------------------------- */
 
 static void reach(struct report *r, sid id) {
@@ -224,24 +187,11 @@ static void reach_all(struct report *r) {
 
 /* ---- going through the documents ------------------------------------------------------------- */
 
-/* Members of requests and tools in which people write a schema. */
-static bool is_wrapper(const tsl__json *v) {
-  static const char *const words[] = {"schema",      "inputSchema",  "input_schema",   "parameters",
-                                      "json_schema", "outputSchema", "response_schema"};
-  static const char *const parts[] = {"type", "properties", "$ref", "anyOf", "schema"};
-  bool wraps = false, schema = false;
-  for (size_t i = 0; i < sizeof words / sizeof *words && !wraps; i++)
-    wraps = v->key_length == strlen(words[i]) && !memcmp(v->key, words[i], v->key_length);
-  for (size_t i = 0; wraps && v->kind == TSL__JSON_OBJECT && i < sizeof parts / sizeof *parts; i++)
-    schema = schema || tsl__json_get(v, parts[i], strlen(parts[i]));
-  return wraps && schema;
-}
-
 /* A word that is no keyword, at the root or elsewhere. */
 static void unknown(struct report *r, const tsl__json *at, const tsl__json *word) {
-  const char *other = meant(word->key, word->key_length);
-  char text[2 * WORD_MAX + 64];
-  if (at == r->s->root && !tsl__node_of(r->s, at->user)->mask && is_wrapper(word)) {
+  const char *other = tsl__schema_meant(word->key, word->key_length);
+  char text[TSL__WORD_MAX * 2 + 64];
+  if (at == r->s->root && !tsl__node_of(r->s, at->user)->mask && tsl__schema_is_wrapper(word)) {
     snprintf(text, sizeof text, "no keyword: the schema itself is what \"%.*s\" holds",
              (int)word->key_length, word->key);
     entry(r, word, text, false, true);

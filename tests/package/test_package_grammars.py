@@ -572,4 +572,21 @@ def test_parser(tools):
     raises(T.StateError, lambda: T.Parser(T.Grammar.regex(vocab, "a")), "a grammar of another kind")
 
 
-run(test_grammars, test_requests, test_pydantic, test_tools)
+def test_lint():
+    schema = {
+        "type": "object",
+        "properties": {"answer": {"type": "string"}, "reasoning": {"type": "string"}},
+        "required": ["answer", "reasoning"],
+    }
+    found = T.lint(schema, rules=["answer-first"])
+    check([f.pointer for f in found] == ["/properties"], f"one finding: {found}")
+    check(str(found[0]).startswith("answer-first /properties: "), f"as text: {found[0]}")
+    check(T.lint(json.dumps(schema), rules="-answer-first") != [], "other findings, of a text")
+    mended, rest = T.lint_fix(schema, bounds=True)
+    check(list(mended["properties"]) == ["reasoning", "answer"], f"mended: {mended}")
+    check(all(f.mended for f in rest) and T.lint(mended) == [], f"all is mended: {rest}")
+    raises(T.ArgumentError, lambda: T.lint(schema, rules="no-rule"), "no such rule")
+    raises(T.GrammarError, lambda: T.lint("{"), "no JSON")
+
+
+run(test_lint, test_grammars, test_requests, test_pydantic, test_tools)

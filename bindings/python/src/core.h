@@ -139,6 +139,8 @@ int core_mask_table_init(PyObject *module);
  * turnstile/grammar.py, which makes them. */
 PyObject *core_compile(PyObject *type, PyObject *arguments);
 PyObject *core_write_tools(PyObject *module, PyObject *arguments);
+/* lint.c: _lint(text, rules, fix, bounds): (findings as tuples, the mended text or None). */
+PyObject *core_lint(PyObject *module, PyObject *arguments);
 PyObject *core_load(PyObject *type, PyObject *args);
 PyObject *core_start(PyObject *type, PyObject *args);
 /* A function of the module, which calls it at exit: cancel the compiles in the background that may

@@ -56,7 +56,7 @@ from turnstile.errors import (
     UnsupportedError,
 )
 from turnstile.grammar import Grammar, write_tools
-from turnstile.tools import Tools
+from turnstile.tools import Finding, Tools, lint, lint_fix
 from turnstile.vocab import Vocab
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "Compile",
     "Events",
     "FileError",
+    "Finding",
     "FormatError",
     "Grammar",
     "GrammarError",
@@ -92,6 +93,8 @@ __all__ = [
     "fill_batch",
     "guide_classifier_free",
     "guide_contrastive",
+    "lint",
+    "lint_fix",
     "mask_drafts",
     "measure_step",
     "score_all",

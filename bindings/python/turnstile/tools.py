@@ -1,16 +1,18 @@
 """Requests as servers get them: what one constrains (Grammar.request), and a request with tools and
-a family of models: the grammar of its answers, and answers read back.
+a family of models: the grammar of its answers, and answers read back. And the lint: what in a
+schema makes models worse, or costs tokens.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+from typing import NamedTuple
 
-from turnstile._core import Parser, _find_template
+from turnstile._core import Parser, _find_template, _lint
 from turnstile.errors import GrammarError, UnsupportedError
 from turnstile.grammar import Grammar
 
-__all__ = ["Tools"]
+__all__ = ["Finding", "Tools", "lint", "lint_fix"]
 
 
 class Tools:
@@ -207,3 +209,60 @@ def grammar_of_request(vocab, body, options):
         if not isinstance(value, str):  # places in a text that the caller has never seen
             error.offset = error.line = error.column = 0
         raise
+
+
+# ---- lint
+
+
+class Finding(NamedTuple):
+    """One thing that `lint` found.
+
+    rule      such as "answer-first"; docs/lint.md explains each
+    severity  "mistake", "quality" or "cost"
+    pointer   JSON pointer into the schema, "" for all of it
+    message   what is wrong there
+    why       why that matters
+    mended    whether the mended schema has it no more
+    """
+
+    rule: str
+    severity: str
+    pointer: str
+    message: str
+    why: str
+    mended: bool
+
+    def __str__(self):
+        return f"{self.rule} {self.pointer or '(root)'}: {self.message}"
+
+
+def _schema_text(schema):
+    if isinstance(schema, (bytes, bytearray)):
+        return bytes(schema).decode()
+    if hasattr(schema, "model_json_schema"):
+        schema = schema.model_json_schema()
+    return schema if isinstance(schema, str) else json.dumps(schema, ensure_ascii=False)
+
+
+def _rules(rules):
+    return rules if isinstance(rules, str) else ",".join(rules)
+
+
+def lint(schema, *, rules=()):
+    """The findings in a schema: a list of `Finding`, in the order of the text.
+
+    `schema` is a dict, a JSON text or a pydantic model; or a request with tools or a response
+    format, whose schemas are looked at. `rules` names those that are tried, or, each with a `-`
+    before its name, those that are not. ArgumentError: there is no such rule.
+    """
+    found, _ = _lint(_schema_text(schema), _rules(rules), False, False)
+    return [Finding(*row) for row in found]
+
+
+def lint_fix(schema, *, rules=(), bounds=False):
+    """A pair: the mended schema as Python objects, and the findings.
+
+    `bounds` gives wide bounds to what has no end. The mended schema may allow other values.
+    """
+    found, mended = _lint(_schema_text(schema), _rules(rules), True, bounds)
+    return json.loads(mended), [Finding(*row) for row in found]

@@ -1,4 +1,4 @@
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 from turnstile import _core
 from turnstile.grammar import Grammar
@@ -23,3 +23,16 @@ def ebnf_or_lark(vocab: Vocab, text: str, **options: Any) -> Grammar: ...
 def grammar_of_request(
     vocab: Vocab, body: Union[str, bytes, Dict[str, Any]], options: Dict[str, Any]
 ) -> Grammar: ...
+
+class Finding(NamedTuple):
+    rule: str
+    severity: str
+    pointer: str
+    message: str
+    why: str
+    mended: bool
+
+def lint(schema: Any, *, rules: Union[str, Iterable[str]] = ()) -> List[Finding]: ...
+def lint_fix(
+    schema: Any, *, rules: Union[str, Iterable[str]] = (), bounds: bool = False
+) -> Tuple[Any, List[Finding]]: ...

@@ -1,0 +1,28 @@
+/* words.h - what a word that is none was meant for: keywords, names of properties, wrappers.
+ *
+ * Used by errors (blame.c), by the report (report.c) and by the lint (lint/).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_SCHEMA_WORDS_H
+#define TSL_COMPILER_SCHEMA_WORDS_H
+
+#include "compiler/json/json.h"
+
+#define TSL__WORD_MAX 40u /* letters of a word that is compared */
+
+/* The letters of a word, without _, - and $, small: maxlength, max_length and MaxLength are one
+ * word. Returns how many; UINT32_MAX: more than `out` holds. */
+uint32_t tsl__schema_letters(const char *text, size_t n, char out[TSL__WORD_MAX]);
+
+/* The keyword that a word which is none may have been meant for (static), or NULL. */
+const char *tsl__schema_meant(const char *text, size_t n);
+
+/* The member of `members` whose name is most like this one; NULL: none is like it.
+ * Cost: at most TSL__WORD_MAX² steps a member. */
+const tsl__json *tsl__schema_nearest(const tsl__json *members, const char *name, size_t length);
+
+/* Is it a member of a request or tool in which people write a schema, and holds one? */
+bool tsl__schema_is_wrapper(const tsl__json *member);
+
+#endif
