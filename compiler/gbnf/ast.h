@@ -195,6 +195,10 @@ void tsl__gbnf_place(tsl__gbnf *g, uint32_t root);
  * into what follows. */
 void tsl__gbnf_run(tsl__gbnf *g);
 
+/* edges.c: adds the bytes that texts of an expression begin with, or end with (`last`). Maybe some
+ * more; of characters past ASCII their first bytes. */
+void tsl__gbnf_expression_edge(tsl__gbnf *g, tsl__expr e, bool last, tsl__bytes *out);
+
 /* tower.c: after that, makes `whole` and `plus` of rules that call others and need no frame. */
 void tsl__gbnf_tower(tsl__gbnf *g, uint32_t root);
 

@@ -11,6 +11,10 @@
  *           put in place would hold the same body again, and again. It becomes a rule: root ::=
  *           ([a-z]+ | "[" L "]")*;  L ::= ([a-z]+ | "[" L "]")*. Where its texts run into what
  *           follows it stays in place as well.
+ * Rest      Of a rule with alternatives only those are put in place whose texts may run on, and
+ *           those that name no rule. The others become a rule of their own, the rest, which needs
+ *           no look: of part ::= [a-z] | "$" [a-z]+ | "$(" list ")" it is "$(" list ")". So a list
+ *           in a list is not pulled in.
  * Sets      Of each rule the first bytes of characters that its texts may begin with, and those of
  *           characters that they may end with. They may be guessed, as they only say where it is
  *           worth it.
@@ -35,6 +39,7 @@
 typedef struct edges {
   tsl__bytes begins, ends;
   uint32_t body; /* as it was written */
+  uint32_t rest; /* the rule of what need not be put in place of its alternatives, plus 1 */
   bool movable;  /* it may stand in place */
   uint8_t open;  /* times that it is being put in place */
 } edges;
@@ -66,16 +71,6 @@ static unsigned edge_of_literal(const tsl__gbnf *g, const tsl__gnode *n, bool la
   return g->bytes.at[n->a + at];
 }
 
-/* A guess: any byte of it that begins a character. */
-static void add_expression(const running *p, tsl__expr e, tsl__bytes *out) {
-  tsl__bytes all = {{0}}, begins = {{0}};
-  tsl__expr_alphabet(p->g->x, e, &all);
-  tsl__bytes_add_range(&begins, 0, 0x7F);
-  tsl__bytes_add_range(&begins, 0xC0, 0xF4);
-  for (unsigned i = 0; i < 4; i++) all.w[i] &= begins.w[i];
-  tsl__bytes_or(out, &all);
-}
-
 /* Adds what texts of a node begin with, or end with. Depth: the node's height. */
 static void add_edge(running *p, uint32_t node, bool last, tsl__bytes *out) {
   tsl__gbnf *g = p->g;
@@ -88,7 +83,7 @@ static void add_edge(running *p, uint32_t node, bool last, tsl__bytes *out) {
   case TSL__G_LITERAL: tsl__bytes_add(out, edge_of_literal(g, &n, last)); break;
   case TSL__G_CLASS: add_class(g, &n, out); break;
   case TSL__G_ANY: tsl__bytes_add_range(out, 0, 0xF4); break;
-  case TSL__G_EXPR: add_expression(p, n.a, out); break;
+  case TSL__G_EXPR: tsl__gbnf_expression_edge(g, n.a, last, out); break;
   case TSL__G_REF: tsl__bytes_or(out, last ? &p->rules[n.a].ends : &p->rules[n.a].begins); break;
   case TSL__G_REPEAT:
   case TSL__G_PLUS: add_edge(p, n.a, last, out); break;
@@ -140,9 +135,72 @@ static bool may_move(tsl__gbnf *g, uint32_t node) {
 
 static uint32_t rewrite(running *p, uint32_t node, const tsl__bytes *follow, tsl__bytes *begins);
 
+/* Does a node name no rule that has a frame? Depth: its height. */
+static bool names_none(tsl__gbnf *g, uint32_t node) {
+  const tsl__gnode n = g->nodes.at[node];
+  tsl__gbnf_look(g, 1);
+  if (n.kind == TSL__G_REF)
+    return !g->rules.at[n.a].facts.more || g->rules.at[n.a].whole != TSL__NONE;
+  if (n.kind == TSL__G_REPEAT || n.kind == TSL__G_PLUS) return names_none(g, n.a);
+  if (n.kind == TSL__G_SEQ || n.kind == TSL__G_ALT)
+    for (uint32_t i = 0; i < n.b; i++)
+      if (!names_none(g, g->lists.at[n.a + i])) return false;
+  return true;
+}
+
+/* A new rule of a node that is part of the rule that stands there, plus 1; 0: out of memory. */
+static uint32_t new_rule(running *p, uint32_t like, uint32_t node) {
+  tsl__gbnf *g = p->g;
+  tsl__grule made = g->rules.at[like];
+  made.body = node;
+  made.facts = tsl__gbnf_facts(g, node);
+  made.whole = made.plus = TSL__NONE;
+  made.cycle = TSL__G_NO_CYCLE;
+  made.mark = 0;
+  if (tsl__vec_push(&g->alloc, &g->rules, made)) return (uint32_t)g->rules.n;
+  g->no_memory = true;
+  return 0;
+}
+
+/* Is an alternative one for the rest: it names rules, and cannot run on? A name alone is as short
+ * as the rest would be. */
+static bool is_rest(running *p, uint32_t node) {
+  tsl__bytes ends = {{0}};
+  if (p->g->nodes.at[node].kind == TSL__G_REF || names_none(p->g, node)) return false;
+  add_edge(p, node, true, &ends);
+  return tsl__bytes_count(&ends) < WIDE_MIN;
+}
+
+/* The alternatives of a rule, those that may run on put in place, and the rest by its name. */
+static uint32_t rewrite_apart(running *p, uint32_t rule, const tsl__bytes *follow) {
+  tsl__gbnf *g = p->g;
+  const tsl__gnode n = g->nodes.at[p->rules[rule].body];
+  uint32_t *items = tsl__alloc(&g->alloc, 2 * n.b * sizeof *items), *rest = items + n.b;
+  uint32_t count = 0, rests = 0, node = p->rules[rule].body;
+  if (!items) {
+    g->no_memory = true;
+    return node;
+  }
+  for (uint32_t i = 0; i < n.b && !tsl__gbnf_failed(g); i++) {
+    uint32_t item = g->lists.at[n.a + i];
+    tsl__bytes unused = {{0}};
+    if (is_rest(p, item))
+      rest[rests++] = item;
+    else
+      items[count++] = rewrite(p, item, follow, &unused);
+  }
+  edges *e = &p->rules[rule];
+  if (rests && !e->rest) e->rest = new_rule(p, rule, tsl__gbnf_list(g, TSL__G_ALT, rest, rests));
+  if (rests && e->rest) items[count++] = tsl__gbnf_node(g, TSL__G_REF, e->rest - 1, 0, 0);
+  node = tsl__gbnf_list(g, TSL__G_ALT, items, count);
+  tsl__free(&g->alloc, items, 2 * n.b * sizeof *items);
+  return node;
+}
+
 static uint32_t put_in_place(running *p, uint32_t node, const tsl__bytes *follow,
                              tsl__bytes *begins) {
-  edges *e = &p->rules[p->g->nodes.at[node].a];
+  uint32_t rule = p->g->nodes.at[node].a;
+  edges *e = &p->rules[rule];
   uint32_t height = p->g->nodes.at[e->body].height;
   tsl__bytes_or(begins, &e->begins);
   if (!e->movable || !run_on(&e->ends, follow)) return node;
@@ -156,7 +214,8 @@ static uint32_t put_in_place(running *p, uint32_t node, const tsl__bytes *follow
   e->open++;
   p->depth++;
   p->height += height;
-  uint32_t body = rewrite(p, e->body, follow, &unused);
+  uint32_t body = p->g->nodes.at[e->body].kind == TSL__G_ALT ? rewrite_apart(p, rule, follow)
+                                                             : rewrite(p, e->body, follow, &unused);
   p->height -= height;
   p->depth--;
   e->open--;
@@ -166,19 +225,8 @@ static uint32_t put_in_place(running *p, uint32_t node, const tsl__bytes *follow
 /* A loop that would come to hold itself: it becomes a rule, looked at later. */
 static uint32_t name_loop(running *p, uint32_t node) {
   tsl__gbnf *g = p->g;
-  if (!p->loops[node]) {
-    tsl__grule loop = g->rules.at[p->rule];
-    loop.body = node;
-    loop.facts = tsl__gbnf_facts(g, node);
-    loop.whole = loop.plus = TSL__NONE;
-    loop.cycle = TSL__G_NO_CYCLE;
-    loop.mark = 0;
-    if (!tsl__vec_push(&g->alloc, &g->rules, loop)) {
-      g->no_memory = true;
-      return node;
-    }
-    p->loops[node] = (uint32_t)g->rules.n;
-  }
+  if (!p->loops[node]) p->loops[node] = new_rule(p, p->rule, node);
+  if (!p->loops[node]) return node;
   return tsl__gbnf_node(g, TSL__G_REF, p->loops[node] - 1, 0, 0);
 }
 

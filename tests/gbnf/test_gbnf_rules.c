@@ -199,6 +199,11 @@ static void running_in_place(void) {
       {"root ::= l\nl ::= l l | i\ni ::= [a-z]+ | \"[\" l \"]\"", "ab", 1},
       /* what counts has a frame of its own */
       {"root ::= (w \"-\"?)*\nw ::= [a-z]{1,20} | \"[\" w \"]\"", "ab", 2},
+      /* of alternatives those that run on; the others are a rule, which pulls in no list */
+      {"root ::= w+\nw ::= [a-z] | o\no ::= \"$\" [a-z]+ | \"(\" l \")\"\nl ::= w+ (\" \" w+)*",
+       "a$bc", 1},
+      {"root ::= w+\nw ::= [a-z] | o\no ::= \"$\" [a-z]+ | \"(\" l \")\"\nl ::= w+ (\" \" w+)*",
+       "a(b", 2},
       /* and so has what would stay in part */
       {"root ::= s s\ns ::= [a-z] s s | [a-z]", "a", 2}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
