@@ -11,6 +11,8 @@
  *                "items": {"$ref": "#/tsl:excludes"},
  *                "additionalProperties": {"$ref": "#/tsl:excludes"},
  *                "propertyNames": {"not": {"pattern": "<\|open\|>"}}}}
+ *           The added subschema has no "properties", so every member of an object is an additional
+ *           one of it. The reference goes round once for each level of the value.
  * Limits    The texts are looked for in the decoded string, so an escaped spelling does not hide
  *           them. A schema with a reference at its root is refused: before draft 2019-09 nothing
  *           counts beside it.

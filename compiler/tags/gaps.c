@@ -14,6 +14,8 @@
  *           behind its block or call, and what ends with the beginning of a "before".
  * Example   before ["\n"], and the answer "Hi\n<call>": the line break waits until "<call>" is
  *           complete, and is dropped then. In "Hi\nyou" it waits for one byte, and is content.
+ *           between ["; "], and two calls with "; " between: the text is one of the list as a
+ *           whole, and is dropped. With "; and " between nothing is dropped.
  * Cost      Linear in the lists for each report, and only outside of captures.
  * Tested by tests/tags/test_gaps.c, tests/programs/test_tools.py
  *

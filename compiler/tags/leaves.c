@@ -8,8 +8,18 @@
  *           before the ends of the tag around it, and may have a limit of characters or tokens.
  * Example   {"type": "any_text"} as the content of the tag "<think>" … "</think>" is
  *           text & !(.* "</think>" .*): text in which the end does not occur.
+ * Parts     A request with forty tools often has the same schema twice. A schema that was compiled
+ *           is found again by its text and its options: the same expression stands in both places.
+ *           Also between grammars: an earlier grammar of the same vocabulary hands its parts on.
+ * Counted   Text with max_tokens is a frame of its own, with something empty at its end that no
+ *           other frame has (quota_rule). So the matcher sees by the state that the counted text
+ *           is over, and quota.h counts the tokens in between. Two equal formats in two places are
+ *           one text.
+ * Errors    An error within a schema has a pointer into that schema. It is set behind the pointer
+ *           of the format, so that the caller finds the place in the whole: /format/json_schema +
+ *           /type.
  * Cost      That of the front ends. Texts of a style are made once for a tree.
- * Tested by tests/tags/test_tags.c
+ * Tested by tests/tags/test_tags.c, tests/tags/test_tags_counted.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,9 +11,17 @@
  *           frame.
  * Tails     A captured rule that ends a frame would be a tail call and leave no trace. Then a rule
  *           for the empty text stands behind it.
- * Example   A tag "<t>" any text "</t>" that is a call lowers to
- *           "<t>" CAPTURE(text & !(.* "</t>" .*) · "</t>") NOTHING
- *           where NOTHING, the rule for the empty text, keeps CAPTURE from being a tail call.
+ * Example   A tag "<t>" any text "</t>" that is a call lowers to "<t>" CAPTURE(text & !(.* "</t>"
+ *           .*) · "</t>") NOTHING where NOTHING, the rule for the empty text, keeps CAPTURE from
+ *           being a tail call.
+ * Steps     For {"type": "triggered_tags", "triggers": ["<f"], "tags": [A, B]} with A "<fa>" … and
+ *           B "<fb>" …: each tag gets the trigger that its begin starts with, here "<f" both times.
+ *           Free text up to "<f" is cut by text.c. Behind it stands a trie of the begins' rests:
+ *           "a>" A's content | "b>" B's content. The whole is a loop of "free text, a tag", and
+ *           ends with free text in which no trigger is.
+ * Ends      The content of A is lowered with A's ends as stops. A sequence hands its stops to its
+ *           last
+ *           format alone. A repetition hands them to its content, as each time may be the last.
  * Cost      Linear in the tree, but for schemas, patterns and grammars, which cost what their front
  *           ends cost. Equal parts of a tree are lowered once.
  * Tested by tests/tags/test_tags.c, tests/tags/test_tags_built.c

@@ -5,6 +5,10 @@
  * Idea      The text is read by the grammar as long as that goes. Where the grammar refuses it, all
  *           parts so far are given, and the rest waits for the end. Then the whole text is read
  *           once more by the mender (mended.h), and its parts are given that were not given yet.
+ * Example   The answer is `<tool_call>{"name": "f", "arguments": {"n": 3,}}`. The grammar refuses
+ *           the brace after the comma. Nothing was given until then, as the call was not whole. At
+ *           the end the mender reads the text, drops the comma, and the call f {"n": 3} is given,
+ *           with the repair noted.
  * Exact     A text that the grammar allows is what the grammar says, byte for byte. The mender is
  *           listened to only if it finds more calls in it, or the same ones in a code fence.
  * Streams   Text and thinking are given as they come. They are never revoked: what turns out to be

@@ -1,9 +1,33 @@
 /* read.c - structural-tag JSON to formats. See tags.h.
  *
- * The field names are those that XGrammar publishes (its documentation, "Structural Tag"); what is
- * ours is "as", which names what a part is to a reader ("text", "reasoning", "call", "id",
- * "arguments"), and "name" beside "as": "call". A member that no format has is an error: a
- * misspelled "exclude" would otherwise be ignored.
+ * Problem   Structural tags are written by hosts, and by hand. What is misspelled must be an error
+ *           with its place: an "exclude" that is ignored would let through what should be kept
+ *           out.
+ * Idea      A table of types. A row has the type's name, the kind of node, a function that reads
+ *           its members, and the names of all members that it may have. Members are read by small
+ *           functions, one for each shape: a string, a flag, a count, a list of strings, a token,
+ *           a format. Each says what is wrong and points at the JSON value.
+ * Names     The field names are those that XGrammar publishes (its documentation, "Structural
+ *           Tag"); what is ours is "as", which names what a part is to a reader ("text",
+ *           "reasoning", "call", "id", "arguments"), and "name" beside "as": "call".
+ * Example   {"type": "tag", "begin": "<a>", "content": {"type": "regex", "pattern": "[0-9]+"},
+ *            "end": "</a>", "exclude": []}
+ *           read_format finds the row "tag". `only` compares the members with those of the row:
+ *           none is "exclude", so the error names it, at /format/exclude. Without that member
+ *           read_tag reads begin and end as delimiters, then read_format reads the content one
+ *           level deeper.
+ * Tokens    A delimiter is a text, or {"type": "token", …}. A token comes by its id, by the text
+ *           of a special token, or by the bytes of an ordinary one. Of ordinary tokens with the
+ *           same bytes the one with the lowest id counts. Without a vocabulary a text is no token.
+ * Rules     Dispatch rules are pairs [pattern, format]. Patterns go to the node's triggers, or to
+ *           its tokens, and formats to its items: rule i is trigger i and item i.
+ * Unread    Schemas, patterns and grammars stay as they are in the JSON tree. Their front ends
+ *           read them when the node is lowered (leaves.c), and errors point into them as well.
+ * Depth     Recursion follows the nesting of formats, at most TSL__TAGS_DEPTH.
+ * Failing   The first failure is kept in the tree (tsl__tags_fail). Functions return false or
+ *           NULL, and nobody goes on.
+ * Cost      Linear in the JSON. Nodes and lists lie in the tree's arena.
+ * Tested by tests/tags/test_tags.c, tests/tags/test_tags_errors.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,8 +14,13 @@
  * Example   Of the strings "ab", "cabd" and "bc": "ab" lies in "cabd", as the link of the node
  *           "cab" leads to the node "ab", which ends a string. "bc" begins in "ab", as the link of
  *           the end "ab" leads to the node "b", on the way of "bc".
- * Cost      Linear in the bytes of the strings (times the bytes that may follow at one node),
- *           counted as work of the front end.
+ * Steps     The trie has the nodes a, ab, c, ca, cab, cabd, b, bc. The links of a, c, b and cabd
+ *           lead to the root; that of ab to b, of ca to a, of bc to c, of cab to ab. A pass along
+ *           each string then sees with one look at a node what would take a look at each other
+ *           string.
+ * Work      is counted for each node, so that a hostile request reaches a limit, and not a
+ * time-out. Cost      Linear in the bytes of the strings (times the bytes that may follow at one
+ *           node), counted as work of the front end.
  * Tested by tests/tags/test_tags.c (all short texts, against a naive search),
  *           tests/engine/test_limits.c
  *

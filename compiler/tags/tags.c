@@ -1,5 +1,16 @@
 /* tags.c - memory and errors of a tree of formats. See tags.h.
  *
+ * Problem   Forty functions make nodes, lists and texts of a tree. Each may run out of memory, and
+ *           each may find a mistake in the caller's JSON.
+ * Idea      One arena, and one sticky status. tsl__tags_alloc gives memory of the tree, or NULL
+ *           after NO_MEMORY was noted. tsl__tags_fail keeps the first failure: its status, its
+ *           message, and the JSON value that it is about.
+ * Example   "min" is greater than "max" at /format/content. tsl__tags_fail gets the value of
+ *           "min". The caller's error has its pointer, and its line and column in the text.
+ * Time      A tree of 100,000 formats takes milliseconds to build. tsl__tags_alloc counts the bytes
+ *           that it gives, and looks at deadline and cancel flag after each 64 KiB of them.
+ * Tested by tests/tags/test_tags_errors.c, tests/engine/test_faults.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/tags/tags.h"

@@ -1,11 +1,25 @@
 /* text.c - constants, free text, and tries of begins. See tags.h.
  *
- * Exactness  Free text up to the first trigger T is free · T, which can be cut in one way only,
- *            unless T overlaps itself (aa in aaa) or another trigger (ab and bc in abc). Then it is
- *            (free · T) & !(.* T .+): what ends first counts. Triggers that spell special tokens
- *            are left as free · T: their tokens are no text.
- * The end     A constant that spells an end-of-generation token may be left out: the token itself
- *             comes then, after the text, and the host sees it. A trigger may not.
+ * Problem   "<tool_call>" may be one special token of the vocabulary, or eleven bytes, or text
+ *           with a special token within it. And what is free text must end where a trigger begins.
+ * Constants A constant is cut into pieces: special tokens that it spells, and literals between
+ *           them. The longest special token at a place counts. A piece that is a token is read as
+ *           that token alone, since its text means something else to the model.
+ * Example   "a<e>b" with the special token <e> (7): the literal "a", token 7, the literal "b".
+ *           With no such token it is one literal of five bytes.
+ * Exactness Free text up to the first trigger T is free · T, which can be cut in one way only,
+ *           unless T overlaps itself (aa in aaa) or another trigger (ab and bc in abc). Then it is
+ *           (free · T) & !(.* T .+): what ends first counts. Triggers that spell special tokens
+ *           are left as free · T: their tokens are no text.
+ * Tries     Begins of many tags share their first bytes: <function=a> and <function=b> are
+ *           "<function=" ("a>" … | "b>" …). `trie` takes sorted begins, cuts off what all agree
+ *           on, and splits by the next byte. A cut never falls within a special token: with the
+ *           token <function the common part ends in front of it, or behind it.
+ * The end   A constant that spells an end-of-generation token may be left out: the token itself
+ *           comes then, after the text, and the host sees it. A trigger may not.
+ * Memory    The last few constants are remembered, as many tags end alike.
+ * Cost      Linear in the texts, times a look into the trie of special tokens at each byte.
+ * Tested by tests/tags/test_tags.c, tests/tags/test_tags_built.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

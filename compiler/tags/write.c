@@ -1,7 +1,21 @@
 /* write.c - a tree of formats as structural-tag JSON. See tags.h.
  *
- * What other engines do not know ("as", "name") is written too, where a part means something to a
- * reader; an engine that refuses it can be given the text without.
+ * Problem   A tree that was built in C, or out of a preset and a request, must be given to engines
+ *           that read structural tags, and to people who want to see it.
+ * Idea      The counterpart of read.c: one function for each kind of node, in the same members.
+ *           What is written is read back as an equal tree.
+ * Example   The tree SEQUENCE(CONST "<a>", REPEAT(REGEX "[0-9]", 0, 1)) is
+ *             {"type": "sequence", "elements": [{"type": "const_string", "value": "<a>"},
+ *              {"type": "optional", "content": {"type": "regex", "pattern": "[0-9]"}}]}
+ *           A REPEAT of 0 to 1 is "optional"; any other is "repeat" with its bounds, also one that
+ *           was read as "star" or "plus".
+ * Marks     What other engines do not know ("as", "name") is written too, where a part means
+ *           something to a reader; an engine that refuses it can be given the text without.
+ * Shared    A format that stands in several places is written in each. So a small tree may be a
+ *           long text: writing stops once the limit of the text's length is passed.
+ * Failing   A sink that has no memory writes no more, and the end says NO_MEMORY.
+ * Cost      Linear in the text that comes out.
+ * Tested by tests/tags/test_tags_built.c, tests/programs/test_tools.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

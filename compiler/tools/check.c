@@ -4,6 +4,17 @@
  *           right kind.
  * Idea      One function for each part of a preset. What they leave through, tools.c reads without
  *           looking again.
+ * Mixed     A block of thinking ends with a text such as </think>. If free text may hold it, nobody
+ *           can say where the block ends. Free text never holds what `exclude` names a part of.
+ *           tsl__preset_mixed returns the member, "thinking" or "text", and the text that is not
+ *           kept out.
+ * Example   "thinking": {"begin": "<think>", "end": "</think>"} without "exclude": the member is
+ *           "thinking", and the text <think>. With "exclude": ["think>"] both markers are kept out.
+ * Order     A section of calls needs no trigger, as its begin finds it. Messages need none either.
+ *           Otherwise a preset without "trigger" is wrong, and the name of that member is returned.
+ * Errors    tsl__preset_wrong returns the name of the first member that is not as it must be. A
+ *           preset
+ *           of the library is never wrong: a test looks at each of them.
  * Cost      Linear in the preset.
  * Tested by tests/tags/test_tags_errors.c, tests/programs/test_tools.py
  *

@@ -11,6 +11,18 @@
  * Brackets  A bracket of the wrong kind closes what its own kind opened, with all inside of it, or
  *           nothing. What is open at the end is closed there. A string that is open at the end
  *           loses the brackets that it swallowed: one for each level at most.
+ * Steps     {'city': "Paris", days: 3, "now": True,}. The brace opens a level. read_key reads
+ *           'city' up to its quote, as a colon comes next, and notes "quotes". The value is a plain
+ *           string. `days` is a bare key: a colon follows a word. 3 is a number. True is a word for
+ *           true, and is noted. The comma before the brace has no child behind it, and is noted.
+ *           The brace closes the level, which becomes the result.
+ * Numbers   .5, +3, 1. and 007 are numbers that JSON spells otherwise: they are rewritten, and
+ *           noted.
+ *           What is no number and no known word is a string without quotes.
+ * Comments  in the style of C, C++ and Python are passed over.
+ * Levels    are a list of open brackets with their children so far. So nesting takes no recursion,
+ *           and
+ *           a bracket that is missing closes several of them at once.
  * Cost      One pass; some 10 ns a byte. No recursion; 256 levels.
  * Tested by tests/tools/test_loose.c, tests/programs/test_lenient.py
  *

@@ -11,6 +11,11 @@
  *           has the last word there only if it finds a call that the grammar read as text: markup
  *           with a tool of the request behind it, or an answer that is a call and nothing else.
  * Bare      Where no call was found a second pass takes JSON with the name of a tool for a call.
+ * Kept      Every byte of the answer is in a part, or is markup that a repair or the preset names:
+ *           what is not understood is text, and never lost.
+ * Steps     The text is read place by place. Where a text of the plan begins, its sign decides: a
+ *           start of calls goes to mend_calls.c, thinking opens or closes, markup is passed over.
+ *           All other bytes are text. A start behind which there is no call is text as well.
  * Cost      Linear in the text. Readings that come to nothing count the bytes that they looked at.
  *           After 64 times the text (and 1 MiB) no more calls are looked for: the rest is text.
  * Tested by tests/programs/test_lenient.py, fuzz/fuzz_tags.c

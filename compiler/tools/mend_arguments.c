@@ -7,6 +7,16 @@
  *           the same schema. A string where no string may be is read as JSON. A number where only a
  *           string may be becomes one. Where nothing is known nothing is changed.
  * Example   {"days": {"type": "integer"}} and {"days": "3"}: 3, and the repair "type"
+ * Steps     The property "days" allows integers, and the value is the string "3". No string may
+ *           stand there, so `decode` reads the text as one JSON value: 3, an integer. It is of an
+ *           allowed kind, so the value becomes 3. Had the text been "three", it would be no JSON of
+ *           an allowed kind, and would stay as the model wrote it.
+ * Places    f("Paris", 3) has arguments without names. The first gets the name of the first
+ *           property
+ *           of the schema, the second that of the second one. A name that is already there is not
+ *           given again.
+ * Alone     A value that is no object goes to the tool's only property, if it has only one.
+ * Unknown   A property that the schema does not name stays as it is: its kinds are not known.
  * Limits    References and combinations are followed 16 deep; what lies deeper is not known.
  * Cost      Linear in the arguments and the properties.
  * Tested by tests/programs/test_lenient.py

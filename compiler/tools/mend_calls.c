@@ -9,6 +9,21 @@
  * Envelopes {"name": N, "arguments": A} comes with other names for both members, with A as a
  *           string, within {"type": "function", "function": {...}}, as {N: A}, and several in a
  *           list.
+ * Example   <tool_call>{"tool": "get-weather", "args": {"city": "Paris"}}</tool_call>, and the
+ *           request has get_weather. JSON is read behind the start. open_envelope finds the name
+ *           under "tool" and the arguments under "args", which are other names than the preset's:
+ *           the repair "member" is noted. No tool has that name, but get_weather is equal but for -
+ *           and _: the call gets that name, and the repair is noted. Then the markup behind it is
+ *           passed over.
+ * Bare      An envelope without a member for the arguments has them beside the name:
+ *           {"name": "f", "n": 3} is f {"n": 3}. Members such as "id" and "type" are none of them.
+ * Keyed     {"get_weather": {"city": "Paris"}} is a call if a tool has that name, or if the preset
+ *           writes its calls so.
+ * Rows      Several envelopes may stand one behind the other, with commas or semicolons between,
+ *           or in
+ *           one list, or in the list "tool_calls". A list counts only if all of it are calls.
+ * Nothing   What turns out to be no call leaves no trace: its notes are dropped, and the bytes that
+ *           were read are counted as work.
  * Bounds    JSON whose strings or brackets do not end as they should is read once more, up to the
  *           markup that ends the call, or to the next call.
  * Cost      Linear in what is read; what comes to nothing is counted, and bounded (mend.c).

@@ -5,6 +5,16 @@
  * Idea      An element begins with the tag of its style and a key, as `=KEY>` or as an attribute.
  *           Its value goes up to its closing tag. If another element begins before that, or there
  *           is no closing tag, it goes up to that element or to the end of the call.
+ * Example   <parameter=city> Paris <parameter=days>3</function>, and the call ends at </function>.
+ *           The first head is city. Its value has no closing tag before the next head, so it ends
+ *           there: " Paris ". The second head is days. Its value goes up to the call's end: "3".
+ *           Both values are trimmed where the style does that, and both get the repair "element".
+ * Heads     A head is what opens an element, then `=KEY>` or attributes. name="city" or key=city
+ *           give
+ *           the key; string="true" and type="list" say how the value is meant. A key's entities
+ *           (&amp;lt; and its like) are decoded.
+ * Kinds     A value is a string or JSON. What the head does not say the schema decides
+ *           (mend_arguments.c).
  * Nested    Two styles have elements inside of elements. They are followed 64 deep; what lies
  *           deeper is text.
  * Cost      Linear in the text, times the number of unclosed elements in a row.

@@ -9,6 +9,16 @@
  * Example   of qwen3-coder: starts <tool_call><function= and <function=, elements in <parameter>;
  *           markup </function></tool_call>, </function>, </tool_call>, <think>, </think>. Besides,
  *           JSON with a name behind <tool_call>.
+ * Steps     Of `<tool_call>\n{"name": "{name}", "arguments": `: start_core cuts at the first brace
+ *           and trims, which leaves <tool_call>. What follows in the preset is a brace and a name,
+ *           so the form is one of JSON. Of the end `}\n</tool_call>` end_core drops the brace in
+ *           front and the line break: </tool_call> is markup. The set of first bytes gets `<`: the
+ *           reader looks at a place in the text only if its byte is in that set.
+ * Parts     <tool_call><function= has a complete tag in front. Where a text is tags alone, each tag
+ *           also counts by itself: models leave one of two out.
+ * Once      A text that is there already is not added again, whoever names it.
+ * Which     Starts of calls come from "calls" and "section". Ends, separators, texts of messages and
+ *           of thinking are markup, with a sign of their own (mend.h).
  * Cost      Some microseconds for a preset; the schemas of the tools are copied.
  * Tested by tests/programs/test_lenient.py
  *

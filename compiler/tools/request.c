@@ -1,5 +1,14 @@
 /* request.c - tools, tool choice and response format out of a request's JSON. See tools.h.
  *
+ * Problem   Every provider has its own JSON for tools. A server gets them all, and a member that is
+ *           passed over in silence is a tool that the model calls with anything.
+ * Idea      All shapes become one tsl__request: tools with a name and a schema, a choice, a format
+ *           for the answer. What could mean a constraint, and is not known, is an error with its
+ *           place.
+ * Steps     {"tools": […], "tool_choice": {"type": "function", "function": {"name": "f"}}}:
+ *           read_tools makes a tool of each item, whose names must differ. read_choice finds the
+ *           name, which must be that of a tool. The others are dropped, and a call is required: the
+ *           answer is exactly one call of f. find_format finds none, so no format is demanded.
  * Shapes    OpenAI chat completions   tools: [{"type": "function", "function": {"name",
  *           "parameters"}}], tool_choice: "auto" | "none" | "required" | {"type": "function",
  *                                     "function": {"name"}} | {"type": "allowed_tools",
@@ -15,6 +24,14 @@
  *           MCP tools/list            {"tools": [{"name", "inputSchema"}]}, also as the "result" of
  *           a JSON-RPC response
  *           an array                  of tools in any of these shapes
+ * Schemas   "parameters": {"properties": {"n": {"type": "integer"}}} has no "type". The call's
+ *           arguments are an object in any case, so only_objects writes the schema anew, with
+ *           "type": "object" in front. A custom tool gets a schema of one string.
+ * Names     A tool's name is what a preset writes between quotes or in a tag, so it has no space,
+ *           quote, backslash, <, >, { or }. Two tools of one name are an error, as no answer could
+ *           say which of them it calls.
+ * Thinking  {"type": "enabled", "budget_tokens": 1000} bounds the tokens of thinking; "disabled"
+ *           leaves thinking out, as Anthropic's requests say so.
  * Arguments are an object in all of them: a schema that does not say so is read as one that does.
  * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument,
  * "input", a string, with the tool's regular expression as its pattern. Lark grammars are an error.

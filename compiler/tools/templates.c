@@ -8,6 +8,12 @@
  *           (<tool_call>) is decided by what else is there. Nothing is run: a template that makes
  *           its markup out of pieces is known by its pieces.
  * Example   "<tool_call>" and "<arg_key>": glm4. "<tool_call>" and "<function=": qwen3-coder.
+ * Order     Rows are tried from the first on. A family that uses the markup of another one, and
+ *           adds its own, has its row before the other's. With "<tool_call>" alone none of the
+ *           special rows fits, and the general one (hermes) is reached.
+ * Steps     A template has "<tool_call>", "<arg_key>" and "<arg_value>". The rows before glm4 need
+ *           texts that it lacks. The row glm4 needs the first two: the preset is glm4, and no later
+ *           row is tried, such as qwen3-coder's, which needs "<function=" and "<parameter=".
  * Config    A tokenizer_config.json is read as JSON, and its "chat_template" searched.
  * Unknown   Where no row fits the preset is unknown. Rows whose first text is there are near.
  * Cost      A search of the text for each row: some microseconds.

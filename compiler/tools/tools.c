@@ -1,11 +1,38 @@
 /* tools.c - a preset and a request to a tree of formats. See tools.h.
  *
- *   text layout      [thinking] then: free text with calls (auto) | calls (required) | free text
- *                    (no tools)
- *   section          calls stand in it, one after the other; without one each call is found by the
- *                    trigger
- *   response format  the answer is that instead of free text; with tools: that, or calls
- *   messages layout  a list of messages, of which calls are some (Harmony)
+ * Problem   Families of models write calls in forty ways. A request says which tools there are,
+ *           whether one must be called, and what the text must be. Each pair of them is another
+ *           grammar.
+ * Idea      A preset is data: texts around names, arguments, calls, sections and thinking. This
+ *           file puts the request's tools into these texts, and builds the tree with the nodes of
+ *           tags.h:
+ *             text layout      [thinking] then: free text with calls (auto) | calls (required) |
+ *             free
+ *                              text (no tools)
+ *             section          calls stand in it, one after the other; without one each call is
+ *                              found by the trigger
+ *             response format  the answer is that instead of free text; with tools: that, or calls
+ *             messages layout  a list of messages, of which calls are some (Harmony)
+ * Example   The preset hermes writes <tool_call>\n{"name": "{name}", "arguments": ARGUMENTS}\n
+ *           </tool_call>, and the request has the tool f with the choice "auto". `one_call`
+ *           replaces {name} and makes a tag: its begin is `<tool_call>\n{"name": "f", "arguments":
+ *           `, its content the schema of f, its end `}\n</tool_call>`. text_with_calls puts the
+ *           tag behind the trigger <tool_call> in free text. With the choice "required" the same
+ *           tag stands alone, and no free text is before it.
+ * Thinking  AUTO makes the block optional, ON demands it, OFF leaves it out. Where the prompt has
+ *           begun the block already, its begin is the empty text.
+ * Exclude   Free text and thinking leave out what the preset names in `exclude`: markup of the
+ *           family that has no place there.
+ * Ids       Some families write an id before the name, some behind the arguments. The first form
+ *           has one tag around the choice of all names, since the id says nothing of which it will
+ *           be.
+ * Parallel  Several calls are a list with a separator, unless the request allows one, or forces
+ *           one.
+ * Failing   Functions that build return NULL after a failure, and so do those that get a NULL.
+ * Cost      Linear in the tools, but for their schemas, which are compiled when the tree is
+ *           lowered.
+ * Tested by tests/programs/test_tools.py, tests/programs/test_families.py,
+ *           tests/tags/test_tags_errors.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
