@@ -82,6 +82,7 @@ def prepare():
     common.venv("llama")
     common.venv("triton")
     common.venv("ray")
+    common.venv("runtimes")
     python_hosts.prepare()
 
 

@@ -95,7 +95,7 @@ def test_stubs_of_modules():
     have the names and parameters of the text.
     """
     folder = PACKAGE / "turnstile"
-    modules = sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
+    modules = sorted(path for path in folder.rglob("*.py") if path.stem != "__init__")
     check(len(modules) > 10, "there are modules")
     for path in modules:
         if not path.with_suffix(".pyi").exists():

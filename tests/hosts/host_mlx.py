@@ -1,0 +1,13 @@
+#!/usr/bin/env python3
+"""mlx-lm: tests/hosts/python/test_mlx.py, in the environment of runtimes without torch.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import runtimes
+
+runtimes.main("mlx")
