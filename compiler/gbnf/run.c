@@ -168,7 +168,7 @@ static bool is_rest(running *p, uint32_t node) {
   tsl__bytes ends = {{0}};
   if (p->g->nodes.at[node].kind == TSL__G_REF || names_none(p->g, node)) return false;
   add_edge(p, node, true, &ends);
-  return tsl__bytes_count(&ends) < WIDE_MIN;
+  return tsl__bytes_count(&ends) < NONASCII_MIN;
 }
 
 /* The alternatives of a rule, those that may run on put in place, and the rest by its name. */
