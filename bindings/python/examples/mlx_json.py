@@ -21,6 +21,6 @@ model, tokenizer = mlx_lm.load(sys.argv[1])
 vocab = turnstile.hosts.mlx.vocab_of(tokenizer)
 grammar = turnstile.Grammar.json_schema(vocab, SCHEMA, whitespace="compact")
 
-prompt = "Tell me about a person, as JSON:"
+prompt = "Describe a person, as JSON:"
 processor = turnstile.hosts.mlx.LogitsProcessor(grammar)
 print(mlx_lm.generate(model, tokenizer, prompt, max_tokens=100, logits_processors=[processor]))

@@ -97,13 +97,13 @@ void tsl__lint_untyped(lint *l, lint_place *p) {
 void tsl__lint_undeclared(lint *l, lint_place *p) {
   tsl__json *required = tsl__lint_get(p->at, "required"), *properties = properties_of(p->at);
   const tsl__json *more = tsl__lint_get(p->at, "additionalProperties");
-  lint_names declared, asked;
+  lint_names declared, demanded;
   uint32_t compared = 0;
   if (!required || required->kind != TSL__JSON_ARRAY || p->role == LINT_BRANCH ||
       tsl__lint_in_place(p->at) || tsl__lint_get(p->at, "patternProperties") ||
       tsl__lint_get(p->at, "dependentSchemas") || (more && more->kind == TSL__JSON_OBJECT))
     return;
-  if (!tsl__lint_names_of(l, properties, &declared) || !tsl__lint_names_of(l, required, &asked))
+  if (!tsl__lint_names_of(l, properties, &declared) || !tsl__lint_names_of(l, required, &demanded))
     return;
   for (uint32_t i = 0; i < required->length; i++) {
     tsl__json *name = &required->items[i], before = *name;
@@ -113,7 +113,7 @@ void tsl__lint_undeclared(lint *l, lint_place *p) {
                                 ? tsl__schema_nearest(properties, name->text, name->length)
                                 : NULL;
     bool mends =
-        near && tsl__lint_mends(l) && !tsl__lint_named(&asked, near->key, near->key_length);
+        near && tsl__lint_mends(l) && !tsl__lint_named(&demanded, near->key, near->key_length);
     if (mends) {
       name->text = near->key;
       name->length = near->key_length;
@@ -304,11 +304,11 @@ static const tsl__json *constant_of(const tsl__json *branch, const tsl__json *na
   const tsl__json *v = properties ? tsl__json_get(properties, name->key, name->key_length) : NULL;
   const tsl__json *one = v ? tsl__lint_get(v, "const") : NULL,
                   *list = v ? tsl__lint_get(v, "enum") : NULL;
-  bool asked = false;
+  bool demanded = false;
   if (!one && list && list->kind == TSL__JSON_ARRAY && list->length == 1) one = &list->items[0];
   for (uint32_t i = 0; required && required->kind == TSL__JSON_ARRAY && i < required->length; i++)
-    asked = asked || tsl__json_is(&required->items[i], name->key, name->key_length);
-  return one && asked && one->kind == TSL__JSON_STRING ? one : NULL;
+    demanded = demanded || tsl__json_is(&required->items[i], name->key, name->key_length);
+  return one && demanded && one->kind == TSL__JSON_STRING ? one : NULL;
 }
 
 #define CANDIDATES_MAX 8u /* members that are tried as a discriminator */
