@@ -84,7 +84,8 @@ enum atom_kind {
   ATOM_REST, /* some member that nothing evaluated for `tracker` satisfies `l` */
   ATOM_MIN,  /* at least `count` members */
   ATOM_MAX,  /* at most `count` members */
-  ATOM_NONE  /* all of `keys` are absent */
+  ATOM_NONE, /* all of `keys` are absent */
+  ATOM_HOLDS /* the branch `held` holds */
 };
 
 /* Whose unevaluatedProperties or unevaluatedItems looks at what in-place subschemas evaluate: known
@@ -93,6 +94,15 @@ struct tracker {
   const struct tracker *outer; /* counts for it too */
   /* under a negation: whether a branch holds must be decided, not only used where it helps */
   bool exact;
+};
+
+/* A branch of a choice that is not multiplied out: clauses that need not be fulfilled, and hold
+ * together or not (choice/held.c). Known by address. */
+struct held_branch {
+  const struct held_branch *next;
+  lit l;
+  uint32_t n;
+  const struct atom *at[];
 };
 
 struct atom {
@@ -104,6 +114,7 @@ struct atom {
   uint8_t kind;
   const struct tracker *tracker;
   const struct atom *keys; /* ATOM_ABSENT; with l = 0 there is one */
+  const struct held_branch *held;
 };
 
 struct part {
@@ -115,6 +126,7 @@ struct part {
   lit l;
   uint32_t min, max, from;
   const struct atom *atoms;
+  const struct held_branch *held; /* the branch that the clause is of; NULL: it must be fulfilled */
   const struct tracker *tracker;
 };
 
@@ -161,8 +173,14 @@ uint32_t tsl__schema_shortest(struct schema *s, goal g);
 /* Is there a value that satisfies the goal? As asking for the fewest bytes, but most goals need not
  * be opened for it. */
 bool tsl__schema_possible(struct schema *s, goal g);
-/* The same of an alternative. */
+/* A member's or an item's value with what a clause or a counter asks of it. */
+void tsl__schema_ask_of(struct schema *s, goal value, lit l);
+
+/* ---- completion.c ---------------------------------------------------------------------------- */
+/* Is there an object that an alternative allows? */
 bool tsl__object_possible(struct schema *s, struct object *o);
+/* The same, by what may be known without its length: false is no answer. */
+bool tsl__object_has_needs(struct object *o);
 /* The fewest bytes from a state to the end of the object; TSL__INF: it cannot end. */
 uint32_t tsl__object_cost(const struct object *o, const uint64_t *bits, uint32_t count, bool first);
 /* Can it end from there? Cheaper, as the first way is enough. */

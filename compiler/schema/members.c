@@ -76,6 +76,18 @@ uint32_t tsl__state_intern(struct schema *s, const struct object_state *st) {
 }
 
 static bool fulfilled_at_end(const struct object *o, const struct object_state *st,
+                             const struct clause *c);
+
+/* Are all clauses of the branch fulfilled, now that no more members come? */
+static bool holds_at_end(const struct object *o, const struct object_state *st, uint32_t branch) {
+  const struct branch_clauses *all = &o->branches[branch];
+  for (uint32_t i = all->from; i < all->from + all->n; i++)
+    if (!tsl__clause_done(o, st->bits, i) && !fulfilled_at_end(o, st, &o->clauses[i])) return false;
+  return true;
+}
+
+/* Recursion is as deep as branches stand inside branches (choice/clause.c). */
+static bool fulfilled_at_end(const struct object *o, const struct object_state *st,
                              const struct clause *c) {
   for (uint32_t j = 0; j < c->n; j++) {
     const struct target *t = &c->targets[j];
@@ -83,6 +95,7 @@ static bool fulfilled_at_end(const struct object *o, const struct object_state *
     if (t->kind == ATOM_NONE && !tsl__clause_spoilt(o, st->bits, c)) return true;
     if (t->kind == ATOM_MIN && st->count >= t->count) return true;
     if (t->kind == ATOM_MAX && st->count <= t->count) return true;
+    if (t->kind == ATOM_HOLDS && holds_at_end(o, st, t->count)) return true;
   }
   return false;
 }
@@ -94,7 +107,9 @@ static bool complete(const struct object_state *st) {
   for (uint32_t k = 0; k < o->n; k++)
     if (o->known[k].required && !tsl__bit(st->bits, k)) return false;
   for (uint32_t i = 0; i < o->clause_count; i++)
-    if (!tsl__clause_done(o, st->bits, i) && !fulfilled_at_end(o, st, &o->clauses[i])) return false;
+    if (!o->clauses[i].branch && !tsl__clause_done(o, st->bits, i) &&
+        !fulfilled_at_end(o, st, &o->clauses[i]))
+      return false;
   return true;
 }
 

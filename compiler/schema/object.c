@@ -333,6 +333,7 @@ static bool make_target(struct maker *m, const struct atom *a, size_t *name, str
   if (alone) *name += alone->count;
   if (a->kind == ATOM_NONE && !make_list(m, a, name, t)) return false;
   if (a->kind == ATOM_KEY) t->l = one_lit(m, t->key, t->l);
+  if (a->kind == ATOM_HOLDS) t->count = tsl__maker_branch(m, a->held);
   if (a->kind < ATOM_PATTERN || a->kind > ATOM_REST) return true;
   t->kind = ATOM_PATTERN;
   uint64_t *keys = tsl__schema_alloc(m->s, o->words * sizeof *keys),
@@ -384,6 +385,8 @@ static enum verdict judge(struct object *o, const struct target *t) {
   case ATOM_MIN: return t->count <= o->min ? ALWAYS : t->count > o->max ? NEVER : OPEN;
   case ATOM_MAX: return t->count >= o->max ? ALWAYS : t->count < o->min ? NEVER : OPEN;
   case ATOM_NONE: return judge_list(o, t);
+  case ATOM_HOLDS:
+    return o->branches[t->count].dead ? NEVER : o->branches[t->count].n ? OPEN : ALWAYS;
   default: return OPEN;
   }
 }
@@ -403,6 +406,7 @@ static bool settle(struct object *o, const struct target *t) {
     return true;
   case ATOM_MIN: o->min = t->count; return true;
   case ATOM_MAX: o->max = t->count; return true;
+  case ATOM_HOLDS: tsl__branch_must_hold(o, t->count); return true;
   default: return false;
   }
 }
@@ -412,9 +416,11 @@ static bool simplify_clauses(struct object *o) {
   for (bool changed = true; changed;) {
     changed = false;
     uint32_t kept = 0;
+    tsl__branches_look(o);
     for (uint32_t i = 0; i < o->clause_count; i++) {
       struct clause c = o->clauses[i];
-      bool always = false;
+      struct branch_clauses *of = c.branch ? &o->branches[c.branch - 1] : NULL;
+      bool always = of && (of->dead || !of->used);
       uint32_t n = 0;
       for (uint32_t j = 0; j < c.n; j++) always = always || holds_anyway(o, &c, &c.targets[j]);
       for (uint32_t j = 0; j < c.n; j++) {
@@ -423,9 +429,12 @@ static bool simplify_clauses(struct object *o) {
         if (v == OPEN) c.targets[n++] = c.targets[j];
       }
       c.n = n;
+      changed = changed || (of && (always || !n));
       if (always) continue;
-      if (!n) return false;
-      if (n == 1 && settle(o, &c.targets[0]))
+      if (!n && !of) return false;
+      if (!n)
+        of->dead = true;
+      else if (n == 1 && !of && settle(o, &c.targets[0]))
         changed = true;
       else
         o->clauses[kept++] = c;
@@ -451,6 +460,7 @@ static bool has_target(const struct clause *c, const struct target *t) {
 
 static bool same_targets(const struct clause *a, const struct clause *b) {
   uint32_t i = 0;
+  if (a->branch != b->branch) return false;
   while (i < a->n && a->n == b->n && has_target(b, &a->targets[i]) && has_target(a, &b->targets[i]))
     i++;
   return i == a->n && a->n == b->n;
@@ -463,7 +473,7 @@ static bool drop_doubles(struct object *o) {
   uint32_t kept = 0;
   for (uint32_t i = 0; hashes && i < o->clause_count; i++) {
     const struct clause c = o->clauses[i];
-    uint64_t all = 0; /* in any order */
+    uint64_t all = c.branch; /* in any order */
     bool compared = true;
     for (uint32_t j = 0; j < c.n; j++) {
       const uint64_t one = target_hash(&c.targets[j]);
@@ -493,10 +503,15 @@ static bool make_clauses(struct maker *m) {
     for (const struct atom *a = m->parts[i]->atoms; a; a = a->next) atoms++;
     c->targets = tsl__schema_alloc(m->s, (atoms + 1) * sizeof *c->targets);
     size_t name = m->first_names[i];
+    if (m->parts[i]->held) c->branch = tsl__maker_branch(m, m->parts[i]->held) + 1;
     for (const struct atom *a = m->parts[i]->atoms; c->targets && a; a = a->next)
       if (!make_target(m, a, &name, &c->targets[c->n++])) return false;
   }
-  return tsl__schema_ok(m->s) && simplify_clauses(m->o) && drop_doubles(m->o);
+  if (!tsl__schema_ok(m->s) || !tsl__branches_make(m) || !simplify_clauses(m->o) ||
+      !drop_doubles(m->o))
+    return false;
+  tsl__branches_look(m->o);
+  return true;
 }
 
 uint32_t tsl__object_key_length(const struct object *o, uint32_t key) {
@@ -517,7 +532,7 @@ static bool needs_extra(const struct maker *m) {
     const struct part *p = m->parts[i];
     if (p->kind == PART_SIZE) needed += p->min;
     for (const struct atom *a = p->kind == PART_CLAUSE ? p->atoms : NULL; a; a = a->next)
-      if (a->kind >= ATOM_PATTERN && a->kind != ATOM_NONE)
+      if (a->kind >= ATOM_PATTERN && a->kind < ATOM_NONE)
         needed += a->kind == ATOM_MIN ? a->count : 1;
   }
   return needed > 1;
@@ -646,7 +661,7 @@ static bool make(struct maker *m) {
 
 /* Once more from the beginning, with the keys that were listed. */
 static bool start(struct maker *m, uint32_t level) {
-  m->s->names.n = m->s->key_lits.n = m->cells.n = m->demands.n = 0;
+  m->s->names.n = m->s->key_lits.n = m->cells.n = m->demands.n = m->branches.n = 0;
   m->last_demand = NULL;
   m->cursor = m->splitter_count = 0;
   m->listed_before = m->listed.n;
@@ -669,6 +684,7 @@ struct object *tsl__object_new(struct schema *s, uint32_t level, const struct pa
   }
   tsl__vec_free(s->alloc, &m.demands);
   tsl__vec_free(s->alloc, &m.cells);
+  tsl__vec_free(s->alloc, &m.branches);
   tsl__vec_free(s->alloc, &m.listed);
   return made ? m.o : NULL;
 }

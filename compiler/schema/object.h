@@ -44,7 +44,8 @@ struct cell { /* extra keys that the same constraints apply to */
 /* One way to fulfil a clause. */
 struct target {
   /* ATOM_ABSENT, ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN, ATOM_MAX
-   * (count), ATOM_NONE (of the `count` keys of the list; at most one in a clause) */
+   * (count), ATOM_NONE (of the `count` keys of the list; at most one in a clause), ATOM_HOLDS
+   * (branch number `count`) */
   uint8_t kind;
   uint32_t key, count;
   const uint32_t *list;
@@ -56,6 +57,14 @@ struct target {
 struct clause {
   struct target *targets;
   uint32_t n;
+  uint32_t branch; /* the number of the branch that it is of, plus 1; 0: it must be fulfilled */
+};
+
+/* A branch that holds if all of its clauses do (choice/held.c): clauses from `from` on. */
+struct branch_clauses {
+  uint32_t from, n;
+  bool used; /* some target asks whether it holds */
+  bool dead; /* it never does */
 };
 
 struct object {
@@ -75,6 +84,8 @@ struct object {
   uint32_t *placed;      /* known keys by place */
   struct cell *cells;
   struct clause *clauses;
+  struct branch_clauses *branches;
+  uint32_t branch_count;
   uint32_t min, max;    /* members */
   uint32_t clamp;       /* counts from here on are alike */
   bool simple;          /* no clauses and no counts: a key can be added whenever its value can be */
@@ -150,8 +161,9 @@ struct maker {
   TSL__VEC(struct cell) cells;
   TSL__VEC(struct demand) demands; /* what clauses say of keys, */
   uint32_t *last_demand;           /* and by known key the last of it; NULL: nothing yet */
-  TSL__VEC(tsl__string) listed;    /* keys of finite cells */
-  size_t listed_before;            /* of these were known when the maker began */
+  TSL__VEC(const struct held_branch *) branches;
+  TSL__VEC(tsl__string) listed; /* keys of finite cells */
+  size_t listed_before;         /* of these were known when the maker began */
 };
 
 /* ---- object.c -------------------------------------------------------------------------------- */
@@ -234,6 +246,20 @@ struct member_ways {
 /* `ask_only`: only whether there is one; `measure`: `shortest` is wanted. */
 struct member_ways tsl__object_ways(struct schema *s, const struct object_state *from, uint32_t key,
                                     uint32_t cell, bool ask_only, bool measure);
+
+/* ---- holds.c --------------------------------------------------------------------------------- */
+/* The number of a branch. */
+uint32_t tsl__maker_branch(struct maker *m, const struct held_branch *h);
+/* Make room for them, once all clauses are there. */
+bool tsl__branches_make(struct maker *m);
+/* Find each branch's clauses, and whether some target asks for the branch. */
+void tsl__branches_look(struct object *o);
+/* The clauses of branch b are to be fulfilled, like all others. */
+void tsl__branch_must_hold(struct object *o, uint32_t b);
+/* Can it not hold any more, in a state with these bits? NULL: no member has come. */
+bool tsl__branch_dead(const struct object *o, const uint64_t *bits, uint32_t b);
+/* Clear the bits of those, so that states that do not differ otherwise are one. */
+void tsl__branches_tidy(const struct object *o, uint64_t *bits);
 
 /* ---- style.c --------------------------------------------------------------------------------- */
 /* What distinguishes a style from JSON. A member is open key between [gap] inner [padding] VALUE

@@ -201,6 +201,35 @@ static void make_schema(bool unevaluated) {
   put("}");
 }
 
+/* Many branches of which any may hold, and what they evaluate matters: their product is beyond all
+ * limits, so each stays apart (compiler/schema/choice/held.c). */
+static void make_held_schema(void) {
+  static const char *const rest[] = {"false", "false", "{\"type\":\"string\"}"};
+  const unsigned kind = below(3);
+  choices = 6 + below(CHOICES_MAX - 6);
+  schema_n = 0;
+  put("{\"type\":\"object\"");
+  if (below(3) == 0) put(",\"maxProperties\":5");
+  if (below(3) == 0) put(",\"properties\":{\"b\":{\"not\":{\"const\":null}}}");
+  sprintf(base, "%s}", schema);
+  put(",\"anyOf\":[");
+  for (unsigned i = 0; i < choices; i++) {
+    if (i) put(",");
+    begins[i] = schema_n;
+    put("{");
+    put_properties(2 + below(3));
+    if (kind && below(2)) put(",\"required\":"), put_names(1 + below(2));
+    if (kind && below(5) == 0) put(below(2) ? ",\"minProperties\":2" : ",\"maxProperties\":3");
+    if (kind == 2 && below(3) == 0) {
+      put(",\"anyOf\":[{"), put_properties(2), put("},{"), put_properties(3), put("},{");
+      put_properties(3), put("}]");
+    }
+    put("}");
+    ends[i] = schema_n;
+  }
+  put("],\"unevaluatedProperties\":"), put(rest[below(COUNT(rest))]), put("}");
+}
+
 /* Arrays of which each choice counts the items that satisfy something. */
 static void make_array_schema(void) {
   choices = 2 + below(11);
@@ -413,6 +442,61 @@ static void random_schemas(void) {
   report(2);
 }
 
+static void random_held(void) {
+  for (unsigned i = first; i < first + rounds; i++) {
+    seed = i * 0x1234567u + 3;
+    make_held_schema();
+    try_schema(i, false, compare_objects);
+    try_schema(i, true, compare_objects);
+  }
+  tell(2);
+}
+
+/* Of n branches one more costs a little: the steps that one call may take grow with the square. */
+static void few_steps(void) {
+  static const char *const texts[] = {"{\"k\":7,\"a7\":\"x\",\"a3\":", "{\"a3\":\"x\",\"k\":3",
+                                      "{\"z\":\"zz\",\"a5\":true,\"a6\":1"};
+  for (unsigned n = 12; n <= 48; n *= 2)
+    for (unsigned kind = 0; kind < 3; kind++) {
+      schema_n = 0;
+      put("{\"unevaluatedProperties\":false,\"anyOf\":[");
+      for (unsigned i = 0; i < n; i++)
+        schema_n += (size_t)sprintf(
+            schema + schema_n,
+            kind == 0   ? "%s{\"properties\":{\"k\":{\"const\":%u},\"a%u\":{\"type\":\"string\"}}}"
+            : kind == 1 ? "%s{\"properties\":{\"k\":{\"enum\":[%u,\"s\"]},\"a%u\":{}},"
+                          "\"required\":[\"k\"]}"
+                        : "%s{\"properties\":{\"z\":{\"minLength\":%u},\"a%u\":{}}}",
+            i ? "," : "", kind == 2 ? i % 4 : i, i);
+      put("]}");
+      const tsl_limits limits = {.max_steps = 40 * n * n + 20000};
+      const tsl_schema_options options = {.order = TSL_ORDER_ANY};
+      tsl_grammar *g = NULL;
+      tsl_matcher *m = NULL;
+      tsl_error error = {0};
+      uint32_t set[9];
+      CHECKF(tsl_grammar_json_schema(vocab, schema, schema_n, &options, &limits, &g, &error) ==
+                 TSL_OK,
+             "%u branches of kind %u: %s", n, kind, error.message);
+      CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+      const char *text = texts[kind];
+      for (size_t at = 0; m && text[at]; at++) {
+        tsl_status mask = tsl_matcher_mask(m, set);
+        bool goes_on = mask == TSL_OK && tsl_mask_has(set, (uint8_t)text[at]) &&
+                       tsl_matcher_accept_bytes(m, text + at, 1, NULL) == TSL_OK;
+        if (kind == 0 && !strcmp(text + at, "3\":")) { /* only branch 7 is left */
+          CHECK(mask == TSL_OK && !goes_on);
+          break;
+        }
+        CHECKF(goes_on, "%u branches of kind %u: %s at byte %zu of %s", n, kind,
+               tsl_status_name(mask), at, text);
+        if (!goes_on) break;
+      }
+      tsl_matcher_free(m);
+      tsl_grammar_release(g);
+    }
+}
+
 static void random_arrays(void) {
   for (unsigned i = first; i < first + rounds; i++) {
     seed = i * 0x1234567u + 2;
@@ -439,6 +523,8 @@ int main(int argc, char **argv) {
   tsl_vocab_desc desc = {bytes, offsets, 257, 0, special, &end, 1};
   CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
   RUN(random_schemas, "random schemas of many choices, beside a validator");
+  RUN(random_held, "random schemas of many branches of which any may hold");
+  RUN(few_steps, "such branches cost few steps, however many they are");
   RUN(random_arrays, "the same of arrays, of which many things are counted");
   tsl_vocab_release(vocab);
   return tsl_test_end();

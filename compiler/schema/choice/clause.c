@@ -11,14 +11,9 @@
  * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]}
  *           then {"properties": {"b": B}, "required": ["b"]}
  *           = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not 1 ∨ b present)
- * Seen      Beside unevaluatedProperties it also matters which branches hold: a member that only
- *           they name is absent, or is what unevaluatedProperties asks, or one of the branches
- *           holds. That is one more clause where a branch's condition is one clause. Members
- *           that the same branches name share it (ATOM_NONE). Where a single branch names a member
- *           that must be absent otherwise, what the branch asks of the member needs no clause. A
- *           member that distinguishes the branches is evaluated whichever of them holds. In the
- *           example b is absent unless a is 1, and B in any case:
- *           (b absent ∨ a is 1) ∧ (a absent ∨ a is not 1 ∨ b present)
+ * Apart     Branches of an anyOf whose product is too large are not multiplied out (held.c).
+ * Seen      Beside unevaluatedProperties it also matters which branches hold (seen.c). A member
+ *           that distinguishes the branches is evaluated whichever of them holds.
  * When      Where an object has many alternatives otherwise (conj.c); few stay as they are.
  * Left      These stay choices: branches about members that they do not name, or that list objects;
  *           unevaluatedProperties under a negation; more clauses than PRODUCT_MAX, CLAUSES_MAX.
@@ -27,33 +22,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/goal.h"
+#include "compiler/schema/choice/clause.h"
 
-#define CLAUSES_MAX 60u     /* of one object; negations make some as well */
-#define PRODUCT_MAX 16u     /* of what is multiplied out */
 #define DEPTH_MAX 8u        /* combinations inside one another */
 #define PROPERTIES_MAX 256u /* of one branch */
-
-/* A conjunction. */
-struct clauses {
-  const struct atom *at[CLAUSES_MAX];
-  uint32_t n;
-  bool never; /* one of them has no atoms */
-};
-
-/* A node whose properties have a place in the order of members. */
-struct place {
-  struct place *next;
-  sid s;
-};
-
-struct saying {
-  struct expansion *e;
-  const struct tracker *tracker;
-  uint32_t depth;
-  struct place *first, **last;
-  const struct seen *seen;
-};
 
 /* What holds where a node is evaluated: an atom or, if that is NULL, a lit; and all further out. */
 struct where {
@@ -64,30 +36,19 @@ struct where {
 
 static const struct clauses always = {.n = 0}, never = {.never = true};
 
-static bool say(struct saying *y, lit l, struct clauses *out);
-
 /* ---- and, or --------------------------------------------------------------------------------- */
-
-static bool same_key(const struct atom *a, const struct atom *b) {
-  return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length);
-}
-
-static bool has(const struct atom *atoms, enum atom_kind kind, const struct atom *key, lit l) {
-  for (; atoms; atoms = atoms->next)
-    if (atoms->kind == kind && atoms->l == l && same_key(atoms, key)) return true;
-  return false;
-}
 
 /* The member is absent, or it is there and has a value that it may have in any case? */
 static bool fulfilled_anyway(const struct atom *atoms) {
   for (const struct atom *a = atoms; a; a = a->next)
-    if (a->kind == ATOM_KEY && (has(atoms, ATOM_ABSENT, a, 0) || has(atoms, ATOM_NONE, a, 0)) &&
-        (a->l == POS(SID_TRUE) || has(atoms, ATOM_KEY, a, a->l ^ 1)))
+    if (a->kind == ATOM_KEY &&
+        (tsl__atoms_have(atoms, ATOM_ABSENT, a, 0) || tsl__atoms_have(atoms, ATOM_NONE, a, 0)) &&
+        (a->l == POS(SID_TRUE) || tsl__atoms_have(atoms, ATOM_KEY, a, a->l ^ 1)))
       return true;
   return false;
 }
 
-static bool and_one(struct clauses *all, const struct atom *atoms) {
+bool tsl__clauses_and_one(struct clauses *all, const struct atom *atoms) {
   if (!atoms) all->never = true;
   if (!atoms || fulfilled_anyway(atoms)) return true;
   if (all->n == CLAUSES_MAX) return false;
@@ -98,15 +59,15 @@ static bool and_one(struct clauses *all, const struct atom *atoms) {
 static bool and_all(struct clauses *all, const struct clauses *more) {
   bool fits = true;
   all->never |= more->never;
-  for (uint32_t i = 0; i < more->n && fits; i++) fits = and_one(all, more->at[i]);
+  for (uint32_t i = 0; i < more->n && fits; i++) fits = tsl__clauses_and_one(all, more->at[i]);
   return fits;
 }
 
 /* The atoms of both; NULL on failure (sticky). */
-static const struct atom *joined(struct saying *y, const struct atom *a, const struct atom *b) {
+const struct atom *tsl__atoms_joined(struct saying *y, const struct atom *a, const struct atom *b) {
   const struct atom *all = b;
   for (; a && tsl__schema_work(y->e->s, 1); a = a->next) {
-    if (a->kind <= ATOM_KEY && has(b, (enum atom_kind)a->kind, a, a->l)) continue;
+    if (a->kind <= ATOM_KEY && tsl__atoms_have(b, (enum atom_kind)a->kind, a, a->l)) continue;
     struct atom *copy = tsl__arena_copy(&y->e->s->arena, a, sizeof *a);
     if (!copy) return tsl__schema_fail(y->e->s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), NULL;
     copy->next = all;
@@ -116,7 +77,7 @@ static const struct atom *joined(struct saying *y, const struct atom *a, const s
 }
 
 /* *all = all or more. */
-static bool or_all(struct saying *y, struct clauses *all, const struct clauses *more) {
+bool tsl__clauses_or(struct saying *y, struct clauses *all, const struct clauses *more) {
   if (more->never) return true;
   if (all->never) {
     *all = *more;
@@ -127,14 +88,15 @@ static bool or_all(struct saying *y, struct clauses *all, const struct clauses *
   *all = always;
   for (uint32_t i = 0; i < one.n; i++)
     for (uint32_t j = 0; j < more->n; j++)
-      if (!and_one(all, joined(y, one.at[i], more->at[j])) || !tsl__schema_ok(y->e->s))
+      if (!tsl__clauses_and_one(all, tsl__atoms_joined(y, one.at[i], more->at[j])) ||
+          !tsl__schema_ok(y->e->s))
         return false;
   return true;
 }
 
 static bool or_lit(struct saying *y, struct clauses *all, lit l) {
   struct clauses one = always;
-  return say(y, l, &one) && or_all(y, all, &one);
+  return tsl__clauses_say(y, l, &one) && tsl__clauses_or(y, all, &one);
 }
 
 /* ---- keywords -------------------------------------------------------------------------------- */
@@ -166,8 +128,8 @@ static bool say_properties(struct saying *y, sid id, const struct keyword_value 
     const struct atom *a = l == POS(SID_FALSE)
                                ? NULL
                                : tsl__expand_atom(y->e, NULL, ATOM_KEY, m->key, m->key_length, l);
-    if (!and_one(out,
-                 required ? a : tsl__expand_atom(y->e, a, ATOM_ABSENT, m->key, m->key_length, 0)))
+    if (!tsl__clauses_and_one(
+            out, required ? a : tsl__expand_atom(y->e, a, ATOM_ABSENT, m->key, m->key_length, 0)))
       return false;
   }
   return place(y, id);
@@ -176,7 +138,7 @@ static bool say_properties(struct saying *y, sid id, const struct keyword_value 
 static bool say_count(struct saying *y, enum atom_kind kind, uint32_t count, struct clauses *out) {
   struct atom *a = tsl__expand_atom(y->e, NULL, kind, NULL, 0, 0);
   if (a) a->count = count;
-  return a && and_one(out, a);
+  return a && tsl__clauses_and_one(out, a);
 }
 
 /* The subschema that a branch has for the member. */
@@ -218,7 +180,7 @@ static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__j
   if (positive)
     one_of_theirs = tsl__expand_atom(y->e, absent, ATOM_KEY, key->key, key->key_length,
                                      POS(tsl__schema_any_of(y->e->s, theirs, v->count)));
-  if (!and_one(out, one_of_theirs)) return false;
+  if (!tsl__clauses_and_one(out, one_of_theirs)) return false;
   for (uint32_t i = 0; i < v->count; i++) {
     const struct atom *other =
         tsl__expand_atom(y->e, NULL, ATOM_ABSENT, key->key, key->key_length, 0);
@@ -248,12 +210,11 @@ static const tsl__json *deciding_member(struct saying *y, const struct keyword_v
 }
 
 static bool say_any_of(struct saying *y, const struct keyword_value *v, struct clauses *out) {
-  if (v->count > CLAUSES_MAX) return false;
   const tsl__json *key = deciding_member(y, v);
   struct clauses any = never;
   if (key) return say_by(y, v, key, NULL, out);
   for (uint32_t i = 0; i < v->count; i++)
-    if (!or_lit(y, &any, POS(v->children[i]))) return false;
+    if (!or_lit(y, &any, POS(v->children[i]))) return tsl__clauses_held(y, v, out);
   return and_all(out, &any);
 }
 
@@ -294,7 +255,8 @@ static bool say_dependencies(struct saying *y, const struct keyword_value *v, bo
     }
     const tsl__json *names = m->kind == TSL__JSON_ARRAY ? m->items : m;
     for (uint32_t j = 0; !schemas && j < (m->kind == TSL__JSON_ARRAY ? m->length : 1); j++)
-      if (!and_one(out, named(y, absent, ATOM_KEY, &names[j], POS(SID_TRUE)))) return false;
+      if (!tsl__clauses_and_one(out, named(y, absent, ATOM_KEY, &names[j], POS(SID_TRUE))))
+        return false;
   }
   return true;
 }
@@ -324,7 +286,7 @@ static bool say_own(struct saying *y, sid id, const struct node *n, struct claus
   for (uint32_t i = 0; required && i < required->value->length; i++) {
     const tsl__json *name = &required->value->items[i];
     if (properties && tsl__json_get(properties->value, name->text, name->length)) continue;
-    if (!and_one(out, named(y, NULL, ATOM_KEY, name, POS(SID_TRUE)))) return false;
+    if (!tsl__clauses_and_one(out, named(y, NULL, ATOM_KEY, name, POS(SID_TRUE)))) return false;
   }
   if (tsl__has(n, KW_MIN_PROPERTIES) && tsl__keyword(n, KW_MIN_PROPERTIES)->count &&
       !say_count(y, ATOM_MIN, tsl__keyword(n, KW_MIN_PROPERTIES)->count, out))
@@ -345,8 +307,9 @@ static bool say_node(struct saying *y, sid id, struct clauses *out) {
   const struct node *n = tsl__node_of(y->e->s, id);
   if (n->mask & tsl__keyword_sets.not_clause || !say_own(y, id, n, out)) return false;
   for (struct conjuncts c = {.n = n}; tsl__next_conjunct(&c);)
-    if (!say(y, POS(c.s), out)) return false;
-  if (tsl__has(n, KW_NOT) && !say(y, NEG(tsl__subschema(n, KW_NOT)), out)) return false;
+    if (!tsl__clauses_say(y, POS(c.s), out)) return false;
+  if (tsl__has(n, KW_NOT) && !tsl__clauses_say(y, NEG(tsl__subschema(n, KW_NOT)), out))
+    return false;
   if (tsl__has(n, KW_ANY_OF) && !say_any_of(y, tsl__keyword(n, KW_ANY_OF), out)) return false;
   if (tsl__has(n, KW_ONE_OF) && !say_one_of(y, tsl__keyword(n, KW_ONE_OF), out)) return false;
   return !tsl__has(n, KW_IF) || say_if(y, n, out);
@@ -365,17 +328,17 @@ static bool say_not(struct saying *y, sid id, struct clauses *out) {
   if (tsl__has(n, KW_NOT) && !or_lit(y, &any, POS(tsl__subschema(n, KW_NOT)))) return false;
   const struct keyword_value *v = tsl__keyword_or_null(n, KW_ANY_OF);
   for (uint32_t i = 0; v && i < v->count; i++)
-    if (!say(y, NEG(v->children[i]), &none)) return false;
-  return (!v || or_all(y, &any, &none)) && and_all(out, &any);
+    if (!tsl__clauses_say(y, NEG(v->children[i]), &none)) return false;
+  return (!v || tsl__clauses_or(y, &any, &none)) && and_all(out, &any);
 }
 
 /* *out = out and l. Recursion is bounded by DEPTH_MAX. */
-static bool say(struct saying *y, lit l, struct clauses *out) {
+bool tsl__clauses_say(struct saying *y, lit l, struct clauses *out) {
   struct schema *s = y->e->s;
   l = tsl__schema_simplify(s, l);
   if (y->depth == DEPTH_MAX || !tsl__schema_work(s, 16)) return false;
   if (tsl__schema_impossible(s, T_OBJECT, l ^ 1)) return true;
-  if (tsl__schema_impossible(s, T_OBJECT, l)) return and_one(out, NULL);
+  if (tsl__schema_impossible(s, T_OBJECT, l)) return tsl__clauses_and_one(out, NULL);
   y->depth++;
   bool said = l & 1 ? say_not(y, l >> 1, out) : say_node(y, l >> 1, out);
   y->depth--;
@@ -397,33 +360,22 @@ static bool say_keyword(struct saying *y, const struct node *n, enum keyword k,
 
 /* ---- what is evaluated ----------------------------------------------------------------------- */
 
-static const struct keyword_value *properties(const struct schema *s, sid id) {
-  return tsl__keyword_or_null(tsl__node_of(s, id), KW_PROPERTIES);
-}
-
-static bool names(const struct schema *s, sid id, const tsl__json *key) {
-  const struct keyword_value *v = properties(s, id);
-  return v && tsl__json_get(v->value, key->key, key->key_length);
-}
-
-/* What the node asks of one of its properties. */
-static lit lit_of_member(const struct schema *s, sid id, const tsl__json *m) {
-  const struct keyword_value *v = properties(s, id);
-  return tsl__schema_simplify(s, POS(v->children[m - v->value->items]));
-}
-
 /* Does each of the branches name the member itself? Not behind two negations, where nothing is
  * evaluated. */
 static bool all_name(const struct schema *s, const struct keyword_value *v, const tsl__json *key) {
   for (uint32_t i = 0; i < v->count; i++)
-    if (!names(s, tsl__schema_referred(s, v->children[i]), key)) return false;
+    if (!tsl__names_member(s, tsl__schema_referred(s, v->children[i]), key)) return false;
   return true;
 }
 
 static bool note_seen(struct saying *y, sid id, const struct where *where) {
   struct clauses when = always;
-  for (; where; where = where->outer)
-    if (!(where->atom ? and_one(&when, where->atom) : say(y, where->l, &when))) return false;
+  for (; where; where = where->outer) {
+    const struct atom *one = where->atom ? where->atom : tsl__held_atom(y, where->l);
+    if (!(one ? tsl__clauses_and_one(&when, one) : tsl__clauses_say(y, where->l, &when)))
+      return false;
+  }
+  if (when.n > 1 && y->held && !tsl__clauses_held_together(y, &when)) return false;
   struct seen *p =
       when.never ? NULL : tsl__schema_alloc(y->e->s, sizeof *p + when.n * sizeof *when.at);
   if (!p) return when.never;
@@ -496,173 +448,6 @@ static bool see(struct saying *y, sid id, const struct where *where, const tsl__
   return all;
 }
 
-static bool has_pattern_of(const struct schema *s, sid id, const tsl__json *key) {
-  const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, id), KW_PATTERN_PROPERTIES);
-  for (uint32_t i = 0; v && i < v->count; i++)
-    if (tsl__expr_matches(s->x, v->exprs[i], key->key, key->key_length)) return true;
-  return false;
-}
-
-/* Is the member evaluated in any case? */
-static bool seen_anyway(const struct schema *s, const struct part *parts,
-                        const struct tracker *tracker, const tsl__json *key) {
-  for (const struct part *p = parts; p; p = p->next) {
-    if (p->kind != PART_SEEN || !tsl__tracks(p->tracker, tracker)) continue;
-    if (p->key && p->key_length == key->key_length && !memcmp(p->key, key->key, p->key_length))
-      return true;
-    const struct node *n = tsl__node_of(s, p->s);
-    if (tsl__has(n, KW_ADDITIONAL_PROPERTIES) ||
-        (tsl__has(n, KW_UNEVALUATED_PROPERTIES) && p->tracker != tracker) || names(s, p->s, key) ||
-        has_pattern_of(s, p->s, key))
-      return true;
-  }
-  return false;
-}
-
-static bool seen_before(const struct schema *s, const struct seen *from, const struct seen *to,
-                        const struct tracker *tracker, const tsl__json *key) {
-  for (; from != to; from = from->next)
-    if (tsl__tracks(from->tracker, tracker) && names(s, from->s, key)) return true;
-  return false;
-}
-
-/* Is the node the first that names the member, of those whose evaluations count? */
-static bool is_first(const struct expansion *e, const struct branch *b, const struct part *rest,
-                     const struct seen *p, const tsl__json *key) {
-  return !seen_anyway(e->s, b->parts, rest->tracker, key) &&
-         !seen_before(e->s, b->seen, p, rest->tracker, key);
-}
-
-/* Do the same nodes name both? */
-static bool named_alike(const struct expansion *e, const struct part *rest, const struct seen *p,
-                        const tsl__json *a, const tsl__json *b) {
-  for (; p && tsl__schema_work(e->s, 1); p = p->next)
-    if (tsl__tracks(p->tracker, rest->tracker) && names(e->s, p->s, a) != names(e->s, p->s, b))
-      return false;
-  return true;
-}
-
-/* Members that are evaluated by the same nodes, of which p is the first: its properties from number
- * i on that are like it. Where nothing else may come, they are to be absent together. */
-static struct atom *none_of(struct expansion *e, const struct branch *b, const struct part *rest,
-                            const struct seen *p, uint32_t i, lit l) {
-  const struct keyword_value *v = properties(e->s, p->s);
-  struct atom *none = tsl__expand_atom(e, NULL, ATOM_NONE, v->value->items[i].key,
-                                       v->value->items[i].key_length, 0);
-  if (!none) return NULL;
-  for (uint32_t j = i; j < v->count && (j == i || l == POS(SID_FALSE)); j++) {
-    const tsl__json *key = &v->value->items[j];
-    if (j > i &&
-        !(is_first(e, b, rest, p, key) && named_alike(e, rest, p, &v->value->items[i], key)))
-      continue;
-    none->l = j > i;
-    none->keys = tsl__expand_atom(e, none->keys, ATOM_ABSENT, key->key, key->key_length, 0);
-  }
-  return none;
-}
-
-/* Does a property before number i lead the members that i is like? */
-static bool is_led(const struct expansion *e, const struct branch *b, const struct part *rest,
-                   const struct seen *p, uint32_t i, lit l) {
-  const struct keyword_value *v = properties(e->s, p->s);
-  for (uint32_t j = 0; j < i && l == POS(SID_FALSE); j++)
-    if (is_first(e, b, rest, p, &v->value->items[j]) &&
-        named_alike(e, rest, p, &v->value->items[j], &v->value->items[i]))
-      return true;
-  return false;
-}
-
-/* How many clauses say whether a member is evaluated? More than PRODUCT_MAX: too many. */
-static uint32_t product(const struct expansion *e, const struct part *rest, const struct seen *p,
-                        const tsl__json *key) {
-  uint32_t n = 1;
-  for (; p && n <= PRODUCT_MAX; p = p->next)
-    if (tsl__tracks(p->tracker, rest->tracker) && names(e->s, p->s, key)) n *= p->n;
-  return n;
-}
-
-/* Is the node the only one that names the member? */
-static bool is_sole(const struct expansion *e, const struct part *rest, const struct seen *p,
-                    const tsl__json *key) {
-  return !seen_before(e->s, p->next, NULL, rest->tracker, key);
-}
-
-/* Clauses that are fulfilled where the member is absent or satisfies l. */
-static uint32_t fulfilled_by(const struct branch *b, const tsl__json *key, lit l) {
-  const struct atom sought = {.key = key->key, .key_length = key->key_length};
-  uint32_t n = 0;
-  for (const struct part *p = b->parts; p; p = p->next)
-    n += p->kind == PART_CLAUSE && has(p->atoms, ATOM_KEY, &sought, l) &&
-         has(p->atoms, ATOM_ABSENT, &sought, 0);
-  return n;
-}
-
-/* The members are absent, or are what they must be where nothing evaluates them, or are evaluated
- * by a node from `p` on. Where that is the only one, and nothing else may come, they are what it
- * says wherever they are there. */
-static void expand_group(struct expansion *e, struct branch *b, const struct part *rest,
-                         const struct seen *p, uint32_t i, lit l) {
-  struct saying y = {.e = e};
-  const tsl__json *key = &properties(e->s, p->s)->value->items[i];
-  struct atom *none = none_of(e, b, rest, p, i, l),
-              *value = l == POS(SID_FALSE)
-                           ? NULL
-                           : tsl__expand_atom(e, none, ATOM_KEY, key->key, key->key_length, l);
-  struct clauses any = {.at = {value ? value : none}, .n = 1};
-  const sid first = p->s;
-  const bool sole = l == POS(SID_FALSE) && is_sole(e, rest, p, key);
-  for (; p && none; p = p->next) {
-    struct clauses when = {.n = p->n};
-    if (!tsl__tracks(p->tracker, rest->tracker) || !names(e->s, p->s, key)) continue;
-    memcpy(when.at, p->when, p->n * sizeof *p->when);
-    if (!or_all(&y, &any, &when)) return; /* there was room for it: a failure */
-  }
-  for (uint32_t j = 0; j < any.n; j++) {
-    struct part *part = tsl__expand_part(e, b, PART_CLAUSE);
-    if (part) part->atoms = any.at[j];
-  }
-  for (const struct atom *k = none ? none->keys : NULL; k; k = k->next) {
-    struct part *part = tsl__expand_part(e, b, PART_SEEN_IF);
-    if (!part) return;
-    part->tracker = rest->tracker;
-    part->key = k->key;
-    part->key_length = k->key_length;
-    if (!sole || !(part = tsl__expand_part(e, b, PART_KEY))) continue;
-    part->key = k->key;
-    part->key_length = k->key_length;
-    part->l = lit_of_member(e->s, first,
-                            tsl__json_get(properties(e->s, first)->value, k->key, k->key_length));
-  }
-}
-
-/* Say which members are evaluated, or only count all clauses that are left then. */
-static uint32_t say_seen(struct expansion *e, struct branch *b, bool count_only) {
-  uint32_t total = 0, moot = 0;
-  for (const struct part *rest = b->parts; rest; rest = rest->next) {
-    const lit l = rest->kind == PART_REST ? tsl__schema_simplify(e->s, rest->l) : POS(SID_TRUE);
-    for (const struct seen *p = l == POS(SID_TRUE) ? NULL : b->seen; p; p = p->next) {
-      const struct keyword_value *v = properties(e->s, p->s);
-      for (uint32_t i = 0; i < v->count && (!count_only || total <= CLAUSES_MAX) &&
-                           tsl__tracks(p->tracker, rest->tracker) && tsl__schema_work(e->s, 1);
-           i++) {
-        const tsl__json *key = &v->value->items[i];
-        if (!is_first(e, b, rest, p, key)) continue;
-        if (count_only && l == POS(SID_FALSE) && rest->tracker == p->tracker &&
-            is_sole(e, rest, p, key))
-          moot += fulfilled_by(b, key, lit_of_member(e->s, p->s, key));
-        if (is_led(e, b, rest, p, i, l)) continue;
-        uint32_t n = product(e, rest, p, key);
-        total = n > PRODUCT_MAX ? CLAUSES_MAX + 1 : total + n;
-        if (!count_only) expand_group(e, b, rest, p, i, l);
-      }
-    }
-  }
-  for (const struct part *p = b->parts; p; p = p->next) total += p->kind == PART_CLAUSE;
-  return total - moot;
-}
-
-void tsl__expand_seen(struct expansion *e, struct branch *b) { say_seen(e, b, false); }
-
 /* ---- together -------------------------------------------------------------------------------- */
 
 bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum keyword k,
@@ -688,10 +473,13 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
     evaluated->key_length = key->key_length;
   if (all.never) tsl__expand_clause(e, b, NULL);
   for (uint32_t i = 0; i < all.n; i++) tsl__expand_clause(e, b, all.at[i]);
-  if (say_seen(e, b, true) > CLAUSES_MAX || !tsl__schema_ok(e->s)) {
+  const uint32_t held = y.held_clauses + tsl__held_count(b);
+  if (tsl__seen_count(e, b) > (held ? HELD_MAX : CLAUSES_MAX) + held || held > HELD_CLAUSES ||
+      !tsl__schema_ok(e->s)) {
     *b = before;
     return false;
   }
+  tsl__expand_held(&y, b);
   for (const struct place *place = y.first; place; place = place->next) {
     struct part *p = tsl__expand_part(e, b, PART_ORDER);
     if (p) p->s = place->s;

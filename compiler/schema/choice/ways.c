@@ -11,7 +11,8 @@
  *           there are three ways: it is 1 and fulfils the first clause; it is a string and fulfils
  *           the second; it is something else and leaves both to b and c.
  * Distinct  Where the negation of a lit is cheap, a value that leaves a clause open must not
- *           satisfy it: no two ways take the same value, and a text is in one state.
+ *           satisfy it: no two ways take the same value, and a text is in one state. The same of
+ *           any lit in a clause of a branch (held.c), as there are many of those.
  * Cost      One goal for each way; at most OPTIONS_MAX ways. A clause that is implied, or hopeless,
  *           doubles nothing.
  * Tested by tests/schema/test_choices.c, tests/schema/test_oneof.c
@@ -74,6 +75,7 @@ static void finish_way(struct member *m) {
   st->ends = 0;
   for (uint32_t w = 0; w < o->clause_words; w++) st->bits[o->done + w] |= m->done[w];
   if (!tsl__state_take(st, m->key, m->cell)) return;
+  tsl__branches_tidy(o, st->bits);
   /* with clauses the cost is a search, and worth remembering */
   uint32_t id = o->clause_count || !m->ask_only ? tsl__state_intern(s, st) : UINT32_MAX;
   if (id == UINT32_MAX && !tsl__schema_ok(s)) return;
@@ -122,6 +124,7 @@ static bool is_sure(const struct member *m, goal base, lit l) {
 /* Is this member the last by which the clause can be fulfilled? To leave it open then, clause by
  * clause, is to go 2^n ways that all end nowhere. */
 static bool last_chance(const struct member *m, const struct clause *c) {
+  if (c->branch) return false; /* the branch may do without */
   for (uint32_t j = 0; j < c->n; j++) {
     const struct target *t = &c->targets[j];
     if (t->kind == ATOM_NONE &&
@@ -136,7 +139,9 @@ static bool last_chance(const struct member *m, const struct clause *c) {
 /* Is clause i fulfilled, or is it another member that may fulfil it? */
 static bool leaves_open(const struct member *m, uint32_t i) {
   const struct clause *c = &m->from->object->clauses[i];
-  if (tsl__clause_done(m->from->object, m->from->bits, i)) return true;
+  if (tsl__clause_done(m->from->object, m->from->bits, i) ||
+      (c->branch && tsl__branch_dead(m->from->object, m->from->bits, c->branch - 1)))
+    return true;
   for (uint32_t j = 0; j < c->n; j++)
     if (fits(m, &c->targets[j])) return false;
   return !last_chance(m, c);
@@ -175,7 +180,7 @@ static void ways(struct member *m, uint32_t i) {
     decided = holds || m->lit_count >= m->hopeless;
     if (decided) continue;
     m->hopeless = UINT32_MAX;
-    if (m->lit_count < 2 * o->clause_count && tsl__schema_denies(m->s, l))
+    if (m->lit_count < 2 * o->clause_count && (c->branch || tsl__schema_denies(m->s, l)))
       m->lits[m->lit_count++] = l ^ 1;
     else if (m->declined_count < o->clause_count)
       m->declined[m->declined_count++] = l;
