@@ -484,19 +484,22 @@ static bool satisfies(struct schema *s, const tsl__json *value, lit l) {
   return has_value(&all, value) != (bool)(l & 1);
 }
 
-/* The values that the goal lists, and how many there are; NULL: it lists none, or many. */
-static const tsl__json *few_listed(const struct schema *s, goal g, uint32_t *n) {
-  const struct goal_entry *e = tsl__goal_of(s, g);
-  for (uint32_t i = 0; i < e->n; i++) {
-    const tsl__json *at = e->lits[i] & 1 ? NULL : tsl__schema_listed(s, e->lits[i] >> 1, n);
+/* The values that one of the lits lists, and how many there are; NULL: none lists any, or few. */
+static const tsl__json *few_listed(const struct schema *s, const lit *lits, uint32_t count,
+                                   uint32_t *n) {
+  for (uint32_t i = 0; i < count; i++) {
+    const lit l = tsl__schema_simplify(s, lits[i]);
+    const tsl__json *at = l & 1 ? NULL : tsl__schema_listed(s, l >> 1, n);
     if (at && *n <= WEIGHED_MAX) return at;
   }
   return NULL;
 }
 
 bool tsl__schema_rest_implies(struct schema *s, goal g, const lit *lits, uint32_t n, lit l) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
   uint32_t count;
-  const tsl__json *values = n ? few_listed(s, g, &count) : NULL;
+  const tsl__json *values = n ? few_listed(s, lits, n, &count) : NULL;
+  if (n && !values) values = few_listed(s, e->lits, e->n, &count);
   l = tsl__schema_simplify(s, l);
   if (!values || !tsl__schema_only_lists(s, l >> 1)) return false;
   for (uint32_t i = 0; i < count && tsl__schema_work(s, n); i++) {
