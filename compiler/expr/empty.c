@@ -132,17 +132,18 @@ static uint32_t bound(const tsl__exprs *x, const tsl__node *n);
 static uint32_t bound_of_string(const tsl__exprs *x, const tsl__node *n) {
   tsl__node inner = tsl__node_at(x, n->a);
   uint32_t left = bound(x, &inner);
-  if (n->kind == TSL__K_JSTR)
-    left += left < TSL__INF;
-  else
-    left = left > CHARACTER_BYTES ? left - CHARACTER_BYTES + 2
-                                  : 0; /* and a byte of the escape, and the quote */
+  uint32_t quote = !(n->d & TSL__JSON_OPEN);
+  if (n->kind == TSL__K_JSTR || n->kind == TSL__K_JOPEN)
+    left = tsl__add(left, quote);
+  else /* and a byte of the escape, and the quote */
+    left = left > CHARACTER_BYTES ? left - CHARACTER_BYTES + 1 + quote : 0;
   return left > n->shortest ? left : n->shortest;
 }
 
 /* At least so many bytes are left. */
 static uint32_t bound(const tsl__exprs *x, const tsl__node *n) {
-  if (n->kind == TSL__K_JSTR || n->kind == TSL__K_JESC || n->kind == TSL__K_JHEX)
+  if (n->kind == TSL__K_JSTR || n->kind == TSL__K_JESC || n->kind == TSL__K_JHEX ||
+      n->kind == TSL__K_JOPEN)
     return bound_of_string(x, n);
   uint32_t most = n->kind == TSL__K_NATIVE ? tsl__native_shortest(x, n) : n->shortest;
   for (uint32_t i = 0; n->kind == TSL__K_AND && i < n->b && i < HOPE_PARTS_MAX; i++) {

@@ -147,6 +147,10 @@ tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
  *   seq(literal("\""), json_string(e)). */
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
 
+/* A part of a JSON string whose decoded text `text` matches: as above, without the quote. Rules
+ * and tokens may stand between such parts, so a grammar can be written within a string. */
+tsl__expr tsl__expr_json_part(tsl__exprs *x, tsl__expr text);
+
 /* Strings that are made from now on are plain, or not (as at first): an escape stands only for what
  * is not printable ASCII, the quote and the backslash, and "/" has none. For all strings of a
  * layer; what its parent made stays as it is. */

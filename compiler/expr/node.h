@@ -285,8 +285,10 @@ struct tsl__exprs {
   bool searching;
 };
 
-/* In field d of JSTR, JESC and JHEX: see tsl__exprs_plain_strings. */
+/* Flags in field d of JSTR, JESC, JHEX and JOPEN: see tsl__exprs_plain_strings; no closing quote
+ * follows (always in JOPEN, never in JSTR). */
 #define TSL__JSON_PLAIN 0x80000000u
+#define TSL__JSON_OPEN 0x40000000u
 
 /* A node by value: constructors may move the array. */
 static inline tsl__node tsl__node_at(const tsl__exprs *x, tsl__expr e) {

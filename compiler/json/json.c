@@ -29,7 +29,8 @@ static bool copy_into(tsl__arena *arena, const tsl__json *from, tsl__json *to) {
   *to = *from;
   to->user = 0;
   if (from->key && !(to->key = tsl__arena_copy(arena, from->key, from->key_length))) return false;
-  if (from->kind == TSL__JSON_STRING || from->kind == TSL__JSON_NUMBER)
+  if (from->kind == TSL__JSON_STRING || from->kind == TSL__JSON_NUMBER ||
+      from->kind == TSL__JSON_GRAMMAR)
     return (to->text = tsl__arena_copy(arena, from->text, from->length)) != NULL;
   if (from->kind != TSL__JSON_ARRAY && from->kind != TSL__JSON_OBJECT) return true;
   if (!(to->items = tsl__arena_alloc(arena, from->length * sizeof *to->items + 1))) return false;

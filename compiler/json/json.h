@@ -25,7 +25,9 @@ enum {
   TSL__JSON_NUMBER,
   TSL__JSON_STRING,
   TSL__JSON_ARRAY,
-  TSL__JSON_OBJECT
+  TSL__JSON_OBJECT,
+  /* a string that is a grammar in Lark's notation, in place of a pattern; no text is read as one */
+  TSL__JSON_GRAMMAR
 };
 
 typedef struct tsl__json {

@@ -38,6 +38,19 @@ static tsl__expr wrap(void *ctx, uint32_t mark, tsl__expr body) {
   return l->options.marks(l->options.marks_ctx, l->x, &l->marks.at[mark - 1], body);
 }
 
+/* The grammar's texts as they are written in a larger one. A token has no other spelling. */
+static bool rewrite(tsl__lark *l) {
+  for (size_t i = 0; l->options.written && i < l->g->nodes.n; i++) {
+    tsl__gnode *n = &l->g->nodes.at[i];
+    if (n->kind == TSL__G_TOKEN || n->kind == TSL__G_TOKENS)
+      return tsl__lark_fail(l, TSL_ERR_UNSUPPORTED, 0, 0,
+                            "tokens are not supported in a grammar that stands within a string");
+    if (n->kind != TSL__G_EXPR || n->a == TSL__NONE) continue;
+    n->a = l->options.written(l->options.written_ctx, l->x, n->a);
+  }
+  return tsl__exprs_status(l->x) == TSL_OK || tsl__lark_failed(l);
+}
+
 /* A grammar begins with no brace: this is a list of grammars. */
 static bool is_list(const tsl__lark *l) {
   const tsl__lmodule *m = &l->modules.at[0];
@@ -77,7 +90,7 @@ tsl_status tsl__lark_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   bool fine = begin(&l, text, length) && check_text(&l) &&
               (is_list(&l) ? tsl__lark_grammars(&l) : tsl__lark_parse(&l, 0)) &&
               tsl__lark_import(&l) && tsl__lark_terminals(&l) && tsl__lark_build(&l, &root) &&
-              tsl__lark_lexemes(&l, &root) && finish_report(&l);
+              tsl__lark_lexemes(&l, &root) && rewrite(&l) && finish_report(&l);
   if (fine) {
     l.g->wrap = wrap;
     l.g->wrap_ctx = &l;

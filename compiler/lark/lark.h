@@ -56,6 +56,10 @@ typedef struct tsl__lark_mark {
 typedef tsl__expr tsl__lark_marks(void *ctx, tsl__exprs *x, const tsl__lark_mark *mark,
                                   tsl__expr body);
 
+/* What is written where the grammar has this text: another expression without rules. TSL__NONE on
+ * failure (sticky), or if nothing is. */
+typedef tsl__expr tsl__lark_written(void *ctx, tsl__exprs *x, tsl__expr text);
+
 typedef struct tsl__lark_options {
   const char *start;    /* the start rule; NULL: "start" */
   uint32_t max_depth;   /* 0: 512 */
@@ -63,6 +67,9 @@ typedef struct tsl__lark_options {
   void *json_ctx;
   tsl__lark_marks *marks; /* NULL: captures and counts are refused */
   void *marks_ctx;
+  /* if not NULL, called for each part of a rule that is a regular language; tokens are refused */
+  tsl__lark_written *written;
+  void *written_ctx;
   const char **report; /* if not NULL, what the grammar says that means nothing here: JSON, of x */
   tsl_resolver resolver; /* called for imported files ("a/b.lark"); NULL: there are none */
   void *resolver_ctx;

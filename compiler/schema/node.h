@@ -103,6 +103,9 @@ void tsl__schema_forget_references(struct schema *s);
 sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_t scope);
 /* Read all nodes that are not read yet, and those that they lead to. */
 bool tsl__schema_read(struct schema *s);
+/* text_grammar.c: the texts of a grammar as they stand in a string of this schema; with calls, if
+ * it is recursive. False on failure. */
+bool tsl__schema_text_grammar(struct schema *s, const tsl__json *at, tsl__expr *out);
 /* Drop what is only known so that no regular expression is compiled twice. */
 void tsl__schema_forget_patterns(struct schema *s);
 static inline const struct node *tsl__node_of(const struct schema *s, sid id) {

@@ -270,6 +270,11 @@ void tsl__schema_forget_patterns(struct schema *s) {
 }
 
 static bool read_regex(struct reader *r, struct keyword_value *k) {
+  if (k->value->kind == TSL__JSON_GRAMMAR) {
+    tsl__expr *grammar = tsl__schema_alloc(r->s, sizeof *grammar);
+    k->exprs = grammar;
+    return grammar && tsl__schema_text_grammar(r->s, k->value, grammar);
+  }
   if (k->value->kind != TSL__JSON_STRING) return bad(r, k->value, "a regular expression");
   tsl__expr *e = tsl__schema_alloc(r->s, sizeof *e);
   k->exprs = e;

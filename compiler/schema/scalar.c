@@ -377,6 +377,7 @@ bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, cons
   if (none(&a) || (!a.is_set && a.any_text)) return true;
   for (uint32_t i = 0; a.is_set && i < a.count; i++)
     if (!holds_part(a.set[i], part, strlen(part))) return true;
+  if (!a.is_set && tsl__expr_has_calls(s->x, a.text)) return true; /* see text_grammar.c */
   /* a meet without texts is none */
   return !a.is_set && s->style->without(s->style->ctx, text_of(s, &a), part) != TSL__NONE;
 }
@@ -385,6 +386,7 @@ tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n
                                    const char *part) {
   struct strings a = all_of_strings(s, lits, n), kept = {.is_set = true};
   size_t length = strlen(part);
+  if (!a.is_set && tsl__expr_has_calls(s->x, a.text)) return a.text; /* see text_grammar.c */
   if (!a.is_set) return s->style->without(s->style->ctx, text_of(s, &a), part);
   tsl__string *set = tsl__schema_alloc(s, (a.count + 1) * sizeof *set);
   if (!set) return TSL__NONE;

@@ -232,9 +232,11 @@ static void open_scalars(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (types & T_STRING) {
     tsl__expr text = tsl__schema_text(s, e->lits, e->n, &e->any_string);
-    e->string = e->any_string
-                    ? s->shared.string
-                    : tsl__expr_seq(s->x, s->shared.quote, tsl__expr_json_string(s->x, text));
+    bool written = tsl__expr_has_calls(s->x, text); /* as it stands in a string: text_grammar.c */
+    tsl__expr rest = written         ? tsl__expr_seq(s->x, text, s->shared.quote)
+                     : e->any_string ? TSL__EPS
+                                     : tsl__expr_json_string(s->x, text);
+    e->string = e->any_string ? s->shared.string : tsl__expr_seq(s->x, s->shared.quote, rest);
   }
   if (types & T_NUMBER) e->number = tsl__schema_numbers(s, g);
 }

@@ -270,8 +270,14 @@ static uint64_t shortest_with(tsl__states *c, tsl__expr e, uint32_t count, bool 
       e = n.a;
       in_string = true;
       continue;
+    case TSL__K_JOPEN:
+      e = n.a;
+      in_string = true;
+      continue;
     case TSL__K_JESC:
-    case TSL__K_JHEX: return total + rest_of_escape(c, e, &n) + after_character(c, n.a, count) + 1;
+    case TSL__K_JHEX:
+      return total + rest_of_escape(c, e, &n) + after_character(c, n.a, count) +
+             !(n.d & TSL__JSON_OPEN);
     case TSL__K_ALT: {
       uint64_t best = TSL__INF;
       for (uint32_t i = 0; i < n.b; i++) {

@@ -27,6 +27,7 @@ typedef struct writer {
   tsl__tags *tags;
   const tsl_allocator *alloc;
   TSL__VEC(char) out;
+  const tsl__json *at; /* of the schema that is being written; NULL: built in C */
   bool failed, full;
 } writer;
 
@@ -63,7 +64,12 @@ static void string(writer *w, const char *text, size_t n) {
 static void json(writer *w, const tsl__json *j) {
   static const char *const words[] = {"null", "false", "true"};
   bool object = j->kind == TSL__JSON_OBJECT;
-  if (j->kind <= TSL__JSON_TRUE)
+  if (j->kind == TSL__JSON_GRAMMAR)
+    tsl__tags_fail(w->tags, TSL_ERR_UNSUPPORTED, w->at,
+                   "the grammar of a custom tool has no form in a structural tag: compile the "
+                   "request itself"),
+        w->failed = true;
+  else if (j->kind <= TSL__JSON_TRUE)
     word(w, words[j->kind]);
   else if (j->kind == TSL__JSON_NUMBER)
     put(w, j->text, j->length);
@@ -158,6 +164,7 @@ static void type(writer *w, const char *name) {
 static void write_schema(writer *w, const tsl__tag *n) {
   type(w, "json_schema");
   member(w, "json_schema");
+  w->at = n->at;
   json(w, n->schema);
   if (n->style) text_member(w, "style", (tsl__string){n->style, (uint32_t)strlen(n->style)});
   if (n->any_order) flag(w, "any_order", true);

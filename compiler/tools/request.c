@@ -34,7 +34,7 @@
  *           leaves thinking out, as Anthropic's requests say so.
  * Arguments are an object in all of them: a schema that does not say so is read as one that does.
  * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument,
- * "input", a string, with the tool's regular expression as its pattern. Lark grammars are an error.
+ * "input", a string, with the tool's regular expression as its pattern, or its Lark grammar.
  * Structured outputs are found in response_format, text.format, output_format and
  * output_config.format; a json_object may have a "schema", as llama.cpp's server, Together and
  * Cohere have it. Members that say to other servers what the text must be are an error that
@@ -65,8 +65,9 @@ static tsl__json *present(const tsl__json *o, const char *key) {
 
 /* ---- tools ----------------------------------------------------------------------------------- */
 
-/* {"type": "object", ...} for a text that matches `pattern` (NULL: any text). */
-static bool custom_schema(tsl__tags *t, const tsl__json *pattern, tsl__tool *out) {
+/* {"type": "object", ...} for a text that matches `pattern` (NULL: any text); `lark`: that is a
+ * grammar. */
+static bool custom_schema(tsl__tags *t, const tsl__json *pattern, bool lark, tsl__tool *out) {
   static const char begin[] = "{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"",
                     end[] = "}},\"required\":[\"input\"],\"additionalProperties\":false}";
   static const char hex[] = "0123456789abcdef";
@@ -76,7 +77,7 @@ static bool custom_schema(tsl__tags *t, const tsl__json *pattern, tsl__tool *out
   if (!text) return false;
   memcpy(text, begin, n);
   if (pattern) {
-    n += (size_t)snprintf(text + n, 24, ",\"pattern\":\"^(?:");
+    n += (size_t)snprintf(text + n, 24, ",\"pattern\":\"%s", lark ? "" : "^(?:");
     for (uint32_t i = 0; i < pattern->length; i++) {
       uint8_t b = (uint8_t)pattern->text[i];
       if (b == '"' || b == '\\')
@@ -86,16 +87,21 @@ static bool custom_schema(tsl__tags *t, const tsl__json *pattern, tsl__tool *out
       else
         text[n++] = (char)b;
     }
-    n += (size_t)snprintf(text + n, 8, ")$\"");
+    n += (size_t)snprintf(text + n, 8, "%s\"", lark ? "" : ")$");
   }
   memcpy(text + n, end, sizeof end);
   n += sizeof end - 1;
   tsl__json *schema;
   t->status = tsl__json_parse(&t->arena, &t->until, text, n, 64, &schema, t->error);
+  if (t->status != TSL_OK) return false;
+  if (lark) {
+    GET(GET(GET(schema, "properties"), "input"), "pattern")->kind = TSL__JSON_GRAMMAR;
+    text[0] = '!'; /* known by another text than the schema with that pattern */
+  }
   out->parameters = schema;
   out->source = (tsl__string){text, (uint32_t)n};
   out->made_up = true;
-  return t->status == TSL_OK;
+  return true;
 }
 
 /* A tool that takes a text: {"format": {"type": "text"}}, or "grammar" with "syntax" and
@@ -104,17 +110,18 @@ static bool read_custom(tsl__tags *t, const tsl__json *inner, tsl__tool *out) {
   const tsl__json *format = GET(inner, "format"), *type = format ? GET(format, "type") : NULL,
                   *grammar = format ? GET(format, "grammar") : NULL;
   if (!format || format->kind == TSL__JSON_NULL || IS(type, "text"))
-    return custom_schema(t, NULL, out);
+    return custom_schema(t, NULL, false, out);
   if (!IS(type, "grammar"))
     return fail(t, TSL_ERR_UNSUPPORTED, format, "the format of a custom tool is text or grammar");
   if (!grammar || grammar->kind != TSL__JSON_OBJECT) grammar = format;
   const tsl__json *syntax = GET(grammar, "syntax"), *definition = GET(grammar, "definition");
-  if (!IS(syntax, "regex"))
+  if (!IS(syntax, "regex") && !IS(syntax, "lark"))
     return fail(t, TSL_ERR_UNSUPPORTED, syntax ? syntax : grammar,
-                "the grammar of a custom tool must be a regex: Lark grammars are not supported");
+                "the \"syntax\" of a custom tool's grammar is \"lark\" or \"regex\"");
   if (!definition || definition->kind != TSL__JSON_STRING)
     return fail(t, TSL_ERR_SCHEMA, grammar, "the grammar's \"definition\" must stand here");
   out->at = definition;
+  if (IS(syntax, "lark")) return custom_schema(t, definition, true, out);
   /* by itself: what closes a group that it has not opened would leave the one around it */
   tsl_error error;
   tsl_status status =
@@ -123,7 +130,7 @@ static bool read_custom(tsl__tags *t, const tsl__json *inner, tsl__tool *out) {
     return tsl__tags_fail(t, status, definition, "in the definition, at byte %zu: %s", error.offset,
                           error.message),
            false;
-  return custom_schema(t, definition, out);
+  return custom_schema(t, definition, false, out);
 }
 
 static bool check_name(tsl__tags *t, const tsl__json *tool, const tsl__json *name) {

@@ -111,8 +111,9 @@ static tsl__expr random_expr(tsl__exprs *x, const rules *r, unsigned depth) {
   }
   case 9: {
     tsl__expr body = text(x, 2);
-    return body ? tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), tsl__expr_json_string(x, body))
-                : letter(x);
+    if (!body) return letter(x);
+    tsl__expr whole = below(3) ? tsl__expr_json_string(x, body) : tsl__expr_json_part(x, body);
+    return tsl__expr_seq(x, tsl__expr_literal(x, "\"", 1), whole);
   }
   default:
     return tsl__expr_seq(x, letter(x),

@@ -259,6 +259,18 @@ static void json_strings(void) {
   tsl__expr hex =
       tsl__expr_alt(x, tsl__expr_range(x, '0', '9'),
                     tsl__expr_alt(x, tsl__expr_range(x, 'A', 'F'), tsl__expr_range(x, 'a', 'f')));
+  /* a part of a string: no quote, and what follows is no part */
+  tsl__expr part = tsl__expr_json_part(x, lit("a\n\xF0\x9F\x98\x80")),
+            parts = seq(part, seq(lit("-"), tsl__expr_json_part(x, tsl__expr_text(x))));
+  CHECK(matches(part, "a\\n\xF0\x9F\x98\x80") && matches(part, "\\u0061\\u000A\\uD83D\\uDE00") &&
+        !matches(part, "a\\n\xF0\x9F\x98\x80\"") && !matches(part, "a\n\xF0\x9F\x98\x80") &&
+        !matches(part, "a\\n"));
+  CHECK(tsl__expr_shortest(x, part) == 7 && tsl__expr_shortest(x, parts) == 8);
+  CHECK(tsl__expr_json_part(x, TSL__EPS) == TSL__EPS && tsl__expr_json_part(x, TSL__NONE) == 0);
+  CHECK(matches(parts, "a\\n\\ud83d\\ude00-") && matches(parts, "a\\n\\ud83d\\ude00-\\\"b") &&
+        !matches(parts, "a\\n\\ud83d\\ude00-\"") && !matches(parts, "a\\n\\ud83d-"));
+  CHECK(tsl__expr_nullable(x, tsl__expr_json_part(x, tsl__expr_text(x))) &&
+        !tsl__expr_nullable(x, part));
   /* inside a free string the digits' value is not kept */
   CHECK(d == seq(hex, seq(hex, seq(hex, any))));
 }

@@ -36,8 +36,11 @@ static const struct {
     {"{\"tools\":[{\"type\":\"web_search\"}]}", NULL, TSL_ERR_UNSUPPORTED, "function tools",
      "/tools/0/type"},
     {"{\"tools\":[{\"type\":\"custom\",\"name\":\"l\",\"format\":{\"type\":\"grammar\",\"syntax\":"
-     "\"lark\",\"definition\":\"start: \\\"a\\\"\"}}]}",
-     NULL, TSL_ERR_UNSUPPORTED, "Lark", "/tools/0/format/syntax"},
+     "\"lark\",\"definition\":\"start: b\"}}]}",
+     NULL, TSL_ERR_SYNTAX, "line 1, column 8", "/tools/0/format/definition"},
+    {"{\"tools\":[{\"type\":\"custom\",\"name\":\"l\",\"format\":{\"type\":\"grammar\",\"syntax\":"
+     "\"gbnf\",\"definition\":\"start: \\\"a\\\"\"}}]}",
+     NULL, TSL_ERR_UNSUPPORTED, "lark", "/tools/0/format/syntax"},
     {"{\"tools\":[{\"type\":\"custom\",\"name\":\"r\",\"format\":{\"type\":\"grammar\",\"syntax\":"
      "\"regex\",\"definition\":\"(\"}}]}",
      NULL, TSL_ERR_SYNTAX, "at byte 0: the group has no closing parenthesis",

@@ -15,7 +15,10 @@
  *           printable ASCII have escapes, and the quote and the backslash. Others spell themselves.
  *           Past ASCII the raw character and \uXXXX both stay: models have read texts of either
  *           kind, and one that has begun \u must be able to go on with what it means.
- * Example   JSTR(a) = a" | \u0061", and plain a" alone.
+ * Open      JOPEN(e) is JSTR(e) without the closing quote: a part of a string that calls cut into
+ *           parts. The flag TSL__JSON_OPEN in JESC and JHEX says to which of both an escape
+ *           returns.
+ * Example   JSTR(a) = a" | \u0061", and plain a" alone. JOPEN(a) = a | \u0061.
  * Lone      Lone surrogates are no characters: they are refused.
  * Ref       RFC 8259, section 7.
  * Tested by tests/expr/test_expr.c
@@ -36,19 +39,31 @@ static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digit
   w.flags = n.flags & (TSL__COUNTS | TSL__FINITE | TSL__SEARCHED);
   w.marks = n.marks & (TSL__EXITS | TSL__OVERLAPS);
   uint32_t inner = n.shortest; /* a lower bound: empty.c knows what characters cost */
-  uint32_t extra = kind == TSL__K_JSTR ? 1 : kind == TSL__K_JESC ? 2 : 1 + 4 - digits;
-  if (kind != TSL__K_JSTR && inner > 0) inner--; /* the escape spells one character */
-  w.shortest = tsl__add(inner, extra);
+  uint32_t quote = kind != TSL__K_JOPEN && !(high & TSL__JSON_OPEN), extra = kind == TSL__K_JESC ? 1
+                                                                             : kind == TSL__K_JHEX
+                                                                                 ? 4 - digits
+                                                                                 : 0;
+  /* the escape spells one character */
+  if ((kind == TSL__K_JESC || kind == TSL__K_JHEX) && inner > 0) inner--;
+  w.shortest = tsl__add(inner, extra + quote);
+  if (kind == TSL__K_JOPEN) w.flags |= n.flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH);
   return kind == TSL__K_JSTR && tsl__is_alone(x, e) ? tsl__append(x, w) : tsl__intern(x, w);
 }
 
-/* `plain`: TSL__JSON_PLAIN or 0, here and below. */
-static tsl__expr string_of(tsl__exprs *x, tsl__expr text, uint32_t plain) {
-  return wrap(x, TSL__K_JSTR, text, 0, 0, plain);
+#define FLAGS (TSL__JSON_PLAIN | TSL__JSON_OPEN)
+
+/* `flags`: TSL__JSON_PLAIN and TSL__JSON_OPEN, each or neither, here and below. */
+static tsl__expr string_of(tsl__exprs *x, tsl__expr text, uint32_t flags) {
+  if (!(flags & TSL__JSON_OPEN)) return wrap(x, TSL__K_JSTR, text, 0, 0, flags);
+  return text == TSL__EPS ? text : wrap(x, TSL__K_JOPEN, text, 0, 0, flags);
 }
 
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text) {
   return string_of(x, text, x->plain_strings ? TSL__JSON_PLAIN : 0);
+}
+
+tsl__expr tsl__expr_json_part(tsl__exprs *x, tsl__expr text) {
+  return string_of(x, text, TSL__JSON_OPEN | (x->plain_strings ? TSL__JSON_PLAIN : 0));
 }
 
 tsl__expr tsl__json_string_like(tsl__exprs *x, const tsl__node *n, tsl__expr text) {
@@ -229,8 +244,9 @@ static void follow_range(tsl__exprs *x, source *s, uint32_t lo, uint32_t hi, tsl
 static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, uint32_t high,
                          tsl__step how, verdict *v) {
   source s = {.e = e};
-  if (high & TSL__JSON_PLAIN) {
-    high &= ~TSL__JSON_PLAIN;
+  bool plain = high & TSL__JSON_PLAIN;
+  high &= ~FLAGS;
+  if (plain) {
     bool printable = !high && lo <= PRINTABLE_LAST && hi >= PRINTABLE_FIRST;
     if (printable) v->same = false;
     if (printable && lo < PRINTABLE_FIRST) follow_range(x, &s, lo, PRINTABLE_FIRST - 1, how, v);
@@ -259,7 +275,7 @@ static void follow_units(tsl__exprs *x, tsl__expr e, uint32_t lo, uint32_t hi, u
  * those of surrogates, else the others. */
 static bool characters_of_units(uint32_t lo, uint32_t hi, uint32_t high, bool astral,
                                 uint32_t *from, uint32_t *to) {
-  high &= ~TSL__JSON_PLAIN;
+  high &= ~FLAGS;
   if (high) {
     uint32_t base = 0x10000 + ((high - 0xD800) << 10);
     if (lo < 0xDC00) lo = 0xDC00;
@@ -306,7 +322,7 @@ static void add_digits(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, u
     tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JHEX, e, k, value, high));
     return;
   }
-  if (k == 0 && !(high & ~TSL__JSON_PLAIN)) { /* any character */
+  if (k == 0 && !(high & ~FLAGS)) { /* any character */
     add_keys(x, &n, 0, 0x10FFFF, k, value, high, out);
     return;
   }
@@ -353,8 +369,8 @@ static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint
   uint32_t shift = 4 * (4 - k), lo = value << shift, hi = lo + (((uint32_t)1 << shift) - 1);
   verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
   /* any character may be spelled yet */
-  uint32_t plain = high & TSL__JSON_PLAIN;
-  if (k == 0 && !high && begins_a_character(x, e, 0))
+  uint32_t flags = high & FLAGS;
+  if (k == 0 && !(high & ~TSL__JSON_OPEN) && begins_a_character(x, e, 0))
     v = (verdict){true, false, {TSL__COUNT_CLEAR, TSL__NONE}};
   else
     follow_units(x, e, lo, hi, high, how, &v);
@@ -363,20 +379,20 @@ static void add_hex(tsl__exprs *x, tsl__expr e, uint32_t k, uint32_t value, uint
     add_digits(x, e, k, value, high, out);
     return;
   }
-  tsl__expr then = string_of(x, v.to.e, plain);
-  if (high == plain && lo >= 0xD800 && hi <= 0xDBFF) then = low_surrogate(x, then);
+  tsl__expr then = string_of(x, v.to.e, flags);
+  if (high == flags && lo >= 0xD800 && hi <= 0xDBFF) then = low_surrogate(x, then);
   tsl__parts_add(x, out, v.to.count, hex_digits(x, 4 - k, then));
 }
 
 /* After \uD8xx, whole: the other half must follow. */
 static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step how,
                            tsl__parts *out) {
-  uint32_t plain = high & TSL__JSON_PLAIN;
+  uint32_t flags = high & FLAGS;
   verdict v = {false, true, {TSL__COUNT_CLEAR, TSL__NONE}};
   follow_units(x, e, 0xDC00, 0xDFFF, high, how, &v);
   if (!v.any) return;
   if (v.same) {
-    tsl__parts_add(x, out, v.to.count, low_surrogate(x, string_of(x, v.to.e, plain)));
+    tsl__parts_add(x, out, v.to.count, low_surrogate(x, string_of(x, v.to.e, flags)));
     return;
   }
   tsl__parts digits = {0};
@@ -386,39 +402,39 @@ static void add_after_high(tsl__exprs *x, tsl__expr e, uint32_t high, tsl__step 
                    tsl__expr_seq(x, tsl__expr_literal(x, "\\u", 2), digits.at[0].e));
 }
 
-static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, uint32_t plain, tsl__step how,
+static void add_character(tsl__exprs *x, tsl__expr e, uint32_t cp, uint32_t flags, tsl__step how,
                           tsl__parts *out) {
   uint8_t bytes[4];
   unsigned n = tsl__utf8_encode(cp, bytes);
   tsl__parts parts = {0};
   step_bytes(x, e, bytes, n, how, &parts);
   for (uint32_t i = 0; i < parts.n; i++)
-    tsl__parts_add(x, out, parts.at[i].count, string_of(x, parts.at[i].e, plain));
+    tsl__parts_add(x, out, parts.at[i].count, string_of(x, parts.at[i].e, flags));
 }
 
 static void step_hex(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step how,
                      tsl__parts *out) {
   int digit = tsl__hex_value(byte);
   if (digit < 0) return;
-  uint32_t k = n->b + 1, value = n->c << 4 | (uint32_t)digit, plain = n->d & TSL__JSON_PLAIN,
-           high = n->d - plain;
+  uint32_t k = n->b + 1, value = n->c << 4 | (uint32_t)digit, flags = n->d & FLAGS,
+           high = n->d - flags;
   if (k < 4)
     add_hex(x, n->a, k, value, n->d, how, out);
   else if (high && value >= 0xDC00 && value <= 0xDFFF)
-    add_character(x, n->a, 0x10000 + ((high - 0xD800) << 10) + (value - 0xDC00), plain, how, out);
+    add_character(x, n->a, 0x10000 + ((high - 0xD800) << 10) + (value - 0xDC00), flags, how, out);
   else if (high || (value >= 0xDC00 && value <= 0xDFFF))
     return;
   else if (value >= 0xD800 && value <= 0xDBFF)
-    add_after_high(x, n->a, value | plain, how, out);
-  else if (!plain || tsl__escapes_plainly(value, true))
-    add_character(x, n->a, value, plain, how, out);
+    add_after_high(x, n->a, value | flags, how, out);
+  else if (!(flags & TSL__JSON_PLAIN) || tsl__escapes_plainly(value, true))
+    add_character(x, n->a, value, flags, how, out);
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
 /* Can a whole character follow, spelled as an escape? Not in the middle of a raw one, and not at
  * the end. */
-static void add_escape(tsl__exprs *x, tsl__expr e, uint32_t plain, tsl__step how, tsl__parts *out) {
+static void add_escape(tsl__exprs *x, tsl__expr e, uint32_t flags, tsl__step how, tsl__parts *out) {
   /* characters that have escapes */
   static const uint32_t any[][2] = {{0, 0xD7FF}, {0xE000, 0x10FFFF}},
                         few[][2] = {{0, PRINTABLE_FIRST - 1},
@@ -426,6 +442,7 @@ static void add_escape(tsl__exprs *x, tsl__expr e, uint32_t plain, tsl__step how
                                     {'\\', '\\'},
                                     {PRINTABLE_LAST + 1, 0xD7FF},
                                     {0xE000, 0x10FFFF}};
+  bool plain = flags & TSL__JSON_PLAIN;
   const uint32_t(*ranges)[2] = plain ? few : any;
   size_t n_ranges = plain ? sizeof few / sizeof *few : sizeof any / sizeof *any;
   verdict v = {!plain && begins_a_character(x, e, 0), false, {TSL__COUNT_CLEAR, TSL__NONE}};
@@ -435,17 +452,17 @@ static void add_escape(tsl__exprs *x, tsl__expr e, uint32_t plain, tsl__step how
   if (!v.any) return;
   tsl__node n = tsl__node_at(x, e);
   if (n.kind != TSL__K_KEYS) {
-    tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JESC, e, 0, 0, plain));
+    tsl__parts_add(x, out, TSL__COUNT_KEEP, wrap(x, TSL__K_JESC, e, 0, 0, flags));
     return;
   }
   /* of keys, those that such a character begins; surrogates begin none */
   for (size_t i = 0; plain && i < 3; i++)
     tsl__parts_add(
         x, out, TSL__COUNT_KEEP,
-        wrap(x, TSL__K_JESC, tsl__keys_between(x, &n, few[i][0], few[i][1]), 0, 0, plain));
+        wrap(x, TSL__K_JESC, tsl__keys_between(x, &n, few[i][0], few[i][1]), 0, 0, flags));
   uint32_t rest = plain ? PRINTABLE_LAST + 1 : 0;
   tsl__parts_add(x, out, TSL__COUNT_KEEP,
-                 wrap(x, TSL__K_JESC, tsl__keys_between(x, &n, rest, 0x10FFFF), 0, 0, plain));
+                 wrap(x, TSL__K_JESC, tsl__keys_between(x, &n, rest, 0x10FFFF), 0, 0, flags));
 }
 
 static void step_escape(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__step how,
@@ -455,7 +472,7 @@ static void step_escape(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__st
     return;
   }
   uint8_t means = tsl__escaped(byte);
-  if (means && (!n->d || tsl__escapes_plainly(means, false)))
+  if (means && (!(n->d & TSL__JSON_PLAIN) || tsl__escapes_plainly(means, false)))
     add_character(x, n->a, means, n->d, how, out);
 }
 
@@ -477,7 +494,7 @@ static void derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how
   } else if (n.kind == TSL__K_JESC) {
     step_escape(x, &n, byte, how, out);
   } else if (byte == '"') {
-    step_quote(x, n.a, how, out);
+    if (n.kind == TSL__K_JSTR) step_quote(x, n.a, how, out);
   } else if (byte == '\\') {
     add_escape(x, n.a, n.d, how, out);
   } else if (byte >= 0x20) {
@@ -529,7 +546,9 @@ static void read_digits(const tsl__node *n, const tsl__reads *inner, tsl__reads 
   for (uint32_t digit = 0; digit < 16; digit++) {
     uint32_t lo = (n->c << 4 | digit) << shift;
     uint32_t hi = lo + (((uint32_t)1 << shift) - 1);
-    if (n->d == TSL__JSON_PLAIN && lo >= PRINTABLE_FIRST && hi <= PRINTABLE_LAST) continue;
+    if ((n->d & ~TSL__JSON_OPEN) == TSL__JSON_PLAIN && lo >= PRINTABLE_FIRST &&
+        hi <= PRINTABLE_LAST)
+      continue;
     if (!may_be_units(&inner->live, all, lo, hi, n->d)) continue;
     read_byte((uint8_t) "0123456789abcdef"[digit], out);
     if (digit >= 10) read_byte((uint8_t) "ABCDEF"[digit - 10], out);
@@ -543,7 +562,7 @@ static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *las
   out->guessed = true;
   tsl__reads_of(x, n->a, &inner);
   if (n->kind == TSL__K_JESC) {
-    read_escape(&inner, n->d, out);
+    read_escape(&inner, n->d & TSL__JSON_PLAIN, out);
     return TSL__NONE;
   }
   if (n->kind == TSL__K_JHEX) {
@@ -552,7 +571,7 @@ static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *las
   }
   /* an escape spells what begins a character */
   tsl__bytes escaped = {{UINT64_MAX, UINT64_MAX, 0, UINT64_MAX}};
-  if (n->d) {
+  if (n->d & TSL__JSON_PLAIN) {
     escaped = (tsl__bytes){{0xFFFFFFFFu, 0, 0, UINT64_MAX}};
     for (const char *c = "\"\\\x7F"; *c; c++) tsl__bytes_add(&escaped, (uint8_t)*c);
   }
@@ -561,7 +580,8 @@ static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *las
   inner.live.w[0] &= ~(uint64_t)0xFFFFFFFF & ~((uint64_t)1 << '"');
   inner.live.w['\\' >> 6] &= ~((uint64_t)1 << ('\\' & 63));
   if (whole) tsl__bytes_add(&inner.live, '\\');
-  if (tsl__node_at(x, n->a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH))
+  if (n->kind == TSL__K_JSTR &&
+      tsl__node_at(x, n->a).flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH))
     tsl__bytes_add(&inner.live, '"');
   tsl__bytes_or(&out->edges, &inner.edges);
   tsl__bytes_or(&out->live, &inner.live);
@@ -601,6 +621,12 @@ static uint32_t shortest_string(tsl__exprs *x, tsl__expr e, const tsl__node *n, 
   return tsl__add(1, tsl__shortest_in(x, n->a, true, depth + 1));
 }
 
+static uint32_t shortest_part(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool spelled,
+                              unsigned depth) {
+  (void)e, (void)spelled;
+  return tsl__shortest_in(x, n->a, true, depth + 1);
+}
+
 /* Only a search finds out which characters an escape can be. */
 static uint32_t shortest_escape(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool spelled,
                                 unsigned depth) {
@@ -610,11 +636,11 @@ static uint32_t shortest_escape(tsl__exprs *x, tsl__expr e, const tsl__node *n, 
 
 static void print(const tsl__exprs *x, const tsl__node *n, tsl__printer *w, unsigned depth) {
   if (n->kind == TSL__K_JHEX)
-    tsl__print_format(w, "j\\u%u:%X:%X ", n->b, n->c, n->d & ~TSL__JSON_PLAIN);
+    tsl__print_format(w, "j\\u%u:%X:%X ", n->b, n->c, n->d & ~FLAGS);
   else
-    tsl__print_text(w, n->kind == TSL__K_JSTR ? "j\"" : "j\\");
+    tsl__print_text(w, n->kind == TSL__K_JESC ? "j\\" : "j\"");
   tsl__print_expr(x, n->a, w, depth + 1);
-  tsl__print_char(w, '"');
+  tsl__print_char(w, n->d & TSL__JSON_OPEN ? '~' : '"');
 }
 
 /* The end of a string, and what escapes are made of, besides the decoded text. */
@@ -653,3 +679,11 @@ const tsl__kind_ops tsl__kind_json_hex = {.derive = derive,
                                           .print = print,
                                           .alphabet = alphabet,
                                           .meaning = meaning};
+const tsl__kind_ops tsl__kind_json_part = {.derive = derive,
+                                           .derive_parts = derive_parts,
+                                           .reads = reads,
+                                           .alike = alike,
+                                           .shortest = shortest_part,
+                                           .print = print,
+                                           .alphabet = alphabet,
+                                           .meaning = meaning};
