@@ -114,7 +114,8 @@ bool tsl__json_equal(const tsl__json *a, const tsl__json *b) {
     return tsl__decimal_texts_equal(a->text, a->length, b->text, b->length);
   if (a->kind < TSL__JSON_NUMBER) return true;
   if (a->length != b->length) return false;
-  if (a->kind == TSL__JSON_STRING) return !memcmp(a->text, b->text, a->length);
+  if (a->kind == TSL__JSON_STRING || a->kind == TSL__JSON_GRAMMAR)
+    return !memcmp(a->text, b->text, a->length);
   for (uint32_t i = 0; i < a->length; i++) {
     const tsl__json *m = &a->items[i];
     const tsl__json *other =

@@ -241,7 +241,7 @@ static void visit(struct report *r, const tsl__json *at) {
   if (at->kind == TSL__JSON_OBJECT && at->user && r->marks[at->user] & LISTED) entries(r, at);
   for (uint32_t i = 0; i < at->length && !r->failed; i++) {
     const tsl__json *v = &at->items[i];
-    if (v->kind < TSL__JSON_ARRAY) continue;
+    if (v->kind < TSL__JSON_ARRAY || v->kind == TSL__JSON_GRAMMAR) continue;
     if (at->kind == TSL__JSON_OBJECT)
       push(r, v->key, v->key_length);
     else
