@@ -17,9 +17,8 @@
  */
 #include "compiler/expr/unicode_cache.h"
 
-#include <pthread.h>
-
 #include "compiler/expr/node.h"
+#include "runtime/core/os.h"
 
 #define PROPERTY_STEPS 4096u
 #define FOLD_STEPS 512u
@@ -36,8 +35,8 @@ typedef struct answer {
 struct tsl__unicode_cache {
   const tsl_allocator *alloc;
   TSL__VEC(answer) answers;
-  bool common;          /* of a layer that others are on top of: */
-  pthread_mutex_t lock; /* guards them */
+  bool common;     /* of a layer that others are on top of: */
+  tsl__mutex lock; /* guards them */
   size_t bytes;
 };
 
@@ -49,7 +48,7 @@ static void forget(void *ctx) {
     tsl__charset_free(cache->alloc, &a->set);
   }
   tsl__vec_free(cache->alloc, &cache->answers);
-  if (cache->common) pthread_mutex_destroy(&cache->lock);
+  if (cache->common) tsl__mutex_free(&cache->lock);
   tsl__free(cache->alloc, cache, sizeof *cache);
 }
 
@@ -115,24 +114,24 @@ static struct tsl__unicode_cache *common_of(const tsl__exprs *x) {
 
 static bool copy(struct tsl__unicode_cache *common, struct tsl__unicode_cache *own,
                  const answer *q) {
-  pthread_mutex_lock(&common->lock);
+  tsl__mutex_lock(&common->lock);
   const answer *a = look(common, q);
   bool copied = a && keep(own, a);
-  pthread_mutex_unlock(&common->lock);
+  tsl__mutex_unlock(&common->lock);
   return copied;
 }
 
 /* Others need not ask it; without memory they do. */
 static void offer(struct tsl__unicode_cache *common, const answer *a) {
-  pthread_mutex_lock(&common->lock);
+  tsl__mutex_lock(&common->lock);
   if (!look(common, a) && common->bytes + bytes_of(a) <= COMMON_BYTES && keep(common, a))
     common->bytes += bytes_of(a);
-  pthread_mutex_unlock(&common->lock);
+  tsl__mutex_unlock(&common->lock);
 }
 
 bool tsl__unicode_share(tsl__exprs *x) {
   struct tsl__unicode_cache *cache = cache_of(x);
-  return cache && (cache->common = !pthread_mutex_init(&cache->lock, NULL));
+  return cache && (cache->common = tsl__mutex_init(&cache->lock));
 }
 
 static tsl_status ask(tsl__exprs *x, answer q, uint32_t steps, const answer **out) {

@@ -30,9 +30,9 @@ struct tsl_compile {
   int cancel;        /* set and read atomically */
   /* in whose queue it was; until it is done they are there. NULL: it has a thread of its own */
   tsl_threads *threads;
-  pthread_t thread;
-  pthread_mutex_t mutex; /* guards what follows */
-  pthread_cond_t ended;
+  tsl__thread thread;
+  tsl__mutex mutex; /* guards what follows */
+  tsl__cond ended;
   bool done;
   tsl_status status;
   tsl_grammar *grammar; /* a reference, if it went well */
@@ -57,24 +57,24 @@ static void run(tsl_compile *c) {
   tsl_grammar *grammar = NULL;
   tsl_error error = {0};
   tsl_status status = make(c, &grammar, &error);
-  pthread_mutex_lock(&c->mutex);
+  tsl__mutex_lock(&c->mutex);
   c->grammar = grammar;
   c->error = error;
   c->status = status;
   c->done = true;
-  pthread_cond_broadcast(&c->ended);
-  pthread_mutex_unlock(&c->mutex); /* after this the handle may be gone */
+  tsl__cond_broadcast(&c->ended);
+  tsl__mutex_unlock(&c->mutex); /* after this the handle may be gone */
 }
 
 static void run_task(tsl__task *task) { run((tsl_compile *)(void *)task); }
-static void *run_thread(void *arg) { return run(arg), NULL; }
+static void run_thread(void *arg) { run(arg); }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static void destroy(tsl_compile *c) {
   tsl_allocator a = c->alloc;
-  pthread_cond_destroy(&c->ended);
-  pthread_mutex_destroy(&c->mutex);
+  tsl__cond_free(&c->ended);
+  tsl__mutex_free(&c->mutex);
   tsl__source_copy_free(&c->inputs, &a);
   tsl_grammar_release(c->grammar);
   tsl_vocab_release(c->vocab);
@@ -88,7 +88,7 @@ static tsl_compile *make_handle(tsl_cache *cache, tsl_vocab *vocab, const tsl_so
   c->cache = cache;
   c->task.run = run_task;
   if (tsl__source_copy_make(source, &c->alloc, &c->inputs)) {
-    if (!pthread_mutex_init(&c->mutex, NULL)) {
+    if (tsl__mutex_init(&c->mutex)) {
       if (tsl__cond_init(&c->ended)) {
         tsl_vocab_retain(vocab);
         c->vocab = vocab;
@@ -96,7 +96,7 @@ static tsl_compile *make_handle(tsl_cache *cache, tsl_vocab *vocab, const tsl_so
         c->inputs.limits.cancel = &c->cancel;
         return c;
       }
-      pthread_mutex_destroy(&c->mutex);
+      tsl__mutex_free(&c->mutex);
     }
     tsl__source_copy_free(&c->inputs, &c->alloc);
   }
@@ -129,44 +129,42 @@ void tsl_compile_free(tsl_compile *c) {
   if (!c) return;
   tsl_compile_cancel(c);
   if (!c->threads) {
-    pthread_join(c->thread, NULL);
+    tsl__thread_join(&c->thread);
   } else {
-    pthread_mutex_lock(&c->mutex);
-    while (!c->done) pthread_cond_wait(&c->ended, &c->mutex);
-    pthread_mutex_unlock(&c->mutex);
+    tsl__mutex_lock(&c->mutex);
+    while (!c->done) tsl__cond_wait(&c->ended, &c->mutex, TSL__FOREVER);
+    tsl__mutex_unlock(&c->mutex);
   }
   destroy(c);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-static pthread_mutex_t *lock_of(const tsl_compile *c) {
-  return (pthread_mutex_t *)(uintptr_t)&c->mutex;
-}
+static tsl__mutex *lock_of(const tsl_compile *c) { return (tsl__mutex *)(uintptr_t)&c->mutex; }
 
 /* No worker shall come to it any more: if none has, it ends here, as `make` says of it. */
 static void end_queued(tsl_compile *c) {
-  pthread_mutex_lock(&c->mutex);
+  tsl__mutex_lock(&c->mutex);
   bool mine = c->threads && !c->done && tsl__threads_take_back(c->threads, &c->task);
-  pthread_mutex_unlock(&c->mutex);
+  tsl__mutex_unlock(&c->mutex);
   if (mine) run(c);
 }
 
 /* Is it done by then? */
 static bool done_until(tsl_compile *c, uint64_t until) {
-  pthread_mutex_lock(&c->mutex);
+  tsl__mutex_lock(&c->mutex);
   while (!c->done && (until == UINT64_MAX || !tsl__expired(until)))
     tsl__cond_wait(&c->ended, &c->mutex, until);
   bool done = c->done;
-  pthread_mutex_unlock(&c->mutex);
+  tsl__mutex_unlock(&c->mutex);
   return done;
 }
 
 bool tsl_compile_is_done(const tsl_compile *c) {
   if (tsl__expired(c->deadline)) end_queued((tsl_compile *)(uintptr_t)c);
-  pthread_mutex_lock(lock_of(c));
+  tsl__mutex_lock(lock_of(c));
   bool done = c->done;
-  pthread_mutex_unlock(lock_of(c));
+  tsl__mutex_unlock(lock_of(c));
   return done;
 }
 

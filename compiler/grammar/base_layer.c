@@ -363,11 +363,11 @@ tsl_status tsl__shared_make(tsl_vocab *vocab, tsl_spelling spelling, bool rehear
   tsl__shared *shared = atomic_load_explicit(at, memory_order_acquire);
   if (!shared) {
     layer *l = NULL;
-    pthread_mutex_lock(&vocab->lock);
+    tsl__mutex_lock(&vocab->lock);
     shared = atomic_load_explicit(at, memory_order_acquire);
     tsl_status status = shared ? TSL_OK : make(vocab, spelling, rehearse, &l, error);
     if (l) atomic_store_explicit(at, shared = &l->head, memory_order_release);
-    pthread_mutex_unlock(&vocab->lock);
+    tsl__mutex_unlock(&vocab->lock);
     if (status != TSL_OK) return status;
   }
   *space = ((layer *)(void *)shared)->space;

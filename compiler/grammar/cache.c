@@ -40,8 +40,8 @@ typedef struct entry {
 
 struct tsl_cache {
   tsl_allocator alloc;
-  pthread_mutex_t mutex;
-  pthread_cond_t ended; /* a compile under way */
+  tsl__mutex mutex;
+  tsl__cond ended; /* a compile under way */
   entry **slots;
   size_t slot_count; /* a power of two */
   entry *newest, *oldest;
@@ -134,10 +134,10 @@ static void drop(tsl_cache *c, entry *e) {
 
 /* Measure a grammar, unless somebody is growing it right now. */
 static void measure(tsl_cache *c, entry *e) {
-  if (pthread_mutex_trylock(e->grammar->lock)) return;
+  if (!tsl__mutex_try(e->grammar->lock)) return;
   e->used_up = tsl__grammar_used_up(e->grammar);
   uint64_t now = sizeof *e + e->key.cap + tsl__grammar_memory(e->grammar);
-  pthread_mutex_unlock(e->grammar->lock);
+  tsl__mutex_unlock(e->grammar->lock);
   c->stats.bytes += now - e->bytes;
   e->bytes = now;
 }
@@ -157,11 +157,11 @@ static tsl_grammar *shrink(tsl_cache *c) {
 /* Called with the lock, returns without it. */
 static void unlock_and_shrink(tsl_cache *c) {
   for (tsl_grammar *g; (g = shrink(c)) != NULL;) {
-    pthread_mutex_unlock(&c->mutex);
+    tsl__mutex_unlock(&c->mutex);
     tsl_grammar_release(g);
-    pthread_mutex_lock(&c->mutex);
+    tsl__mutex_lock(&c->mutex);
   }
-  pthread_mutex_unlock(&c->mutex);
+  tsl__mutex_unlock(&c->mutex);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -176,9 +176,9 @@ tsl_status tsl_cache_new(uint64_t max_bytes, const tsl_allocator *allocator, tsl
   c->slot_count = 64;
   c->stats.max_bytes = max_bytes;
   c->slots = tsl__alloc_zero(allocator, c->slot_count * sizeof *c->slots);
-  if (c->slots && !pthread_mutex_init(&c->mutex, NULL)) {
+  if (c->slots && tsl__mutex_init(&c->mutex)) {
     if (tsl__cond_init(&c->ended)) return *out = c, TSL_OK;
-    pthread_mutex_destroy(&c->mutex);
+    tsl__mutex_free(&c->mutex);
   }
   tsl__free(allocator, c->slots, c->slot_count * sizeof *c->slots);
   tsl__free(allocator, c, sizeof *c);
@@ -186,32 +186,32 @@ tsl_status tsl_cache_new(uint64_t max_bytes, const tsl_allocator *allocator, tsl
 }
 
 void tsl_cache_clear(tsl_cache *c) {
-  pthread_mutex_lock(&c->mutex);
+  tsl__mutex_lock(&c->mutex);
   for (entry *e; (e = c->oldest) != NULL;) {
     tsl_grammar *grammar = e->grammar;
     unlink_use(c, e);
     drop(c, e);
-    pthread_mutex_unlock(&c->mutex);
+    tsl__mutex_unlock(&c->mutex);
     tsl_grammar_release(grammar);
-    pthread_mutex_lock(&c->mutex);
+    tsl__mutex_lock(&c->mutex);
   }
-  pthread_mutex_unlock(&c->mutex);
+  tsl__mutex_unlock(&c->mutex);
 }
 
 void tsl_cache_free(tsl_cache *c) {
   if (!c) return;
   tsl_allocator a = c->alloc;
   tsl_cache_clear(c);
-  pthread_cond_destroy(&c->ended);
-  pthread_mutex_destroy(&c->mutex);
+  tsl__cond_free(&c->ended);
+  tsl__mutex_free(&c->mutex);
   tsl__free(&a, c->slots, c->slot_count * sizeof *c->slots);
   tsl__free(&a, c, sizeof *c);
 }
 
 void tsl_cache_get_stats(tsl_cache *c, tsl_cache_stats *stats) {
-  pthread_mutex_lock(&c->mutex);
+  tsl__mutex_lock(&c->mutex);
   *stats = c->stats;
-  pthread_mutex_unlock(&c->mutex);
+  tsl__mutex_unlock(&c->mutex);
 }
 
 /* ---- get ------------------------------------------------------------------------------------- */
@@ -240,7 +240,7 @@ static void give(tsl_cache *c, entry *e, bool waited, tsl_grammar **out) {
 static tsl_status fill(tsl_cache *c, entry *e, tsl_vocab *vocab, const tsl_source *source,
                        const tsl_limits *limits, tsl_grammar **out, tsl_error *error) {
   tsl_status status = tsl__source_compile(vocab, source, limits, out, error);
-  pthread_mutex_lock(&c->mutex);
+  tsl__mutex_lock(&c->mutex);
   if (status == TSL_OK) {
     e->grammar = *out;
     tsl_grammar_retain(*out);
@@ -249,7 +249,7 @@ static tsl_status fill(tsl_cache *c, entry *e, tsl_vocab *vocab, const tsl_sourc
   } else {
     drop(c, e);
   }
-  pthread_cond_broadcast(&c->ended);
+  tsl__cond_broadcast(&c->ended);
   unlock_and_shrink(c);
   return status;
 }
@@ -260,12 +260,12 @@ static tsl_status get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source, 
   uint8_t hash[16] = {0};
   bool waited = false;
   tsl__hash128(key->at, key->n, hash);
-  pthread_mutex_lock(&c->mutex);
+  tsl__mutex_lock(&c->mutex);
   entry *e;
   while ((e = find(c, hash, key)) != NULL && !e->grammar) {
     waited = true;
     if (wait_a_while(c, limits->cancel, deadline)) continue;
-    pthread_mutex_unlock(&c->mutex);
+    tsl__mutex_unlock(&c->mutex);
     return tsl__fail(error, TSL_ERR_CANCELLED, "%s",
                      tsl__cancelled(limits->cancel) ? "cancelled" : "deadline_us: out of time");
   }
@@ -282,7 +282,7 @@ static tsl_status get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *source, 
   }
   c->stats.misses++;
   e = add(c, hash, key);
-  pthread_mutex_unlock(&c->mutex);
+  tsl__mutex_unlock(&c->mutex);
   tsl_grammar_release(old);
   if (!e) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   if (deadline) { /* what waiting has left of it */
@@ -299,9 +299,9 @@ tsl_status tsl_cache_get(tsl_cache *c, tsl_vocab *vocab, const tsl_source *sourc
   *out = NULL;
   if (!vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
   if (tsl__source_has_resolver(source)) {
-    pthread_mutex_lock(&c->mutex);
+    tsl__mutex_lock(&c->mutex);
     c->stats.bypasses++;
-    pthread_mutex_unlock(&c->mutex);
+    tsl__mutex_unlock(&c->mutex);
     return tsl__source_compile(vocab, source, &limits, out, error);
   }
   tsl_status status = tsl__source_key(source, vocab, &c->alloc, &key)

@@ -312,12 +312,12 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
     return false;
   tsl_error unused, *error = t->error;
   tsl__tagged *tagged = NULL;
-  pthread_mutex_lock(over->lock);
+  tsl__mutex_lock(over->lock);
   tsl__space_begin(over->space);
   tsl__exprs *x = before->captures->x;
   /* what is left is for those who use it already */
   if (tsl__space_memory(over->space) > over->space->max_memory / 2) {
-    pthread_mutex_unlock(over->lock);
+    tsl__mutex_unlock(over->lock);
     return false;
   }
   t->error = &unused;
@@ -327,7 +327,7 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   tsl__state start = fits ? tsl__state_of(over->space, e) : 0;
   if (start) tsl__grammar_make_over(over, start, "[]", out, NULL);
   bool done = *out && finish_tags(*out, tagged);
-  pthread_mutex_unlock(over->lock);
+  tsl__mutex_unlock(over->lock);
   if (!done) {
     tsl_grammar_release(*out);
     *out = NULL;

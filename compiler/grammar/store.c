@@ -27,23 +27,18 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "compiler/grammar/source.h"
 #include "compiler/states/outline.h"
 #include "runtime/artifact/artifact.h"
+#include "runtime/core/os.h"
 #include "runtime/vocab/build.h"
 
 #define PATH_BYTES 4096u
 /* unless the caller says otherwise: whoever asks for a grammar waits while it is listed */
 #define MAX_STATES 20000u
-#define WAIT_NS 500000 /* between two looks at a lock that somebody has */
+#define WAIT_US 500u /* between two looks at a lock that somebody has */
 
 /* ---- a source as bytes ----------------------------------------------------------------------- */
 
@@ -276,16 +271,9 @@ static bool out_of_time(const store *s) {
 
 /* Is this file the one that has the draft's name? Its last owner may have renamed it. */
 static bool is_current(const store *s, int file) {
-  struct stat own, named;
-  return !fstat(file, &own) && !lstat(s->draft, &named) && own.st_ino == named.st_ino &&
-         own.st_dev == named.st_dev;
-}
-
-/* Not closed alone: a fork of this process has the file open, too, and would have the lock from
- * then on. */
-static void unlock(int file) {
-  flock(file, LOCK_UN);
-  close(file);
+  tsl__file_info own, named;
+  return tsl__file_look(file, &own) && tsl__path_look(s->draft, false, &named) &&
+         own.inode == named.inode && own.device == named.device;
 }
 
 enum { LOCKED, HURRY, NO_LOCKS };
@@ -294,16 +282,14 @@ enum { LOCKED, HURRY, NO_LOCKS };
 static int lock_draft(const store *s, int *file) {
   for (;;) {
     /* it is written over: not what somebody's link names */
-    *file = open(s->draft, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    *file = tsl__file_open(s->draft, TSL__OPEN_DRAFT);
     if (*file < 0) return NO_LOCKS;
-    int failed;
-    while ((failed = flock(*file, LOCK_EX | LOCK_NB)) != 0 &&
-           (errno == EWOULDBLOCK || errno == EINTR) && !out_of_time(s))
-      nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
-    if (!failed && is_current(s, *file)) return LOCKED;
-    bool busy = failed && errno == EWOULDBLOCK;
-    unlock(*file);
-    if (failed) return busy ? HURRY : NO_LOCKS;
+    tsl__lock got;
+    while ((got = tsl__file_lock(*file)) == TSL__LOCK_BUSY && !out_of_time(s))
+      tsl__sleep_us(WAIT_US);
+    if (got == TSL__LOCKED && is_current(s, *file)) return LOCKED;
+    tsl__file_unlock(*file);
+    if (got != TSL__LOCKED) return got == TSL__LOCK_BUSY ? HURRY : NO_LOCKS;
   }
 }
 
@@ -327,8 +313,8 @@ static void keep(store *s, int file, tsl_grammar *compiled) {
   if (status != TSL_OK) return;
   const void *data = tsl_artifact_data(artifact, &size);
   s->result.complete = ((const tsl__a_header *)data)->flags & TSL__A_COMPLETE;
-  s->result.kept =
-      !ftruncate(file, 0) && tsl__a_write_all(file, data, size) && !rename(s->draft, s->path);
+  s->result.kept = tsl__file_cut(file) && tsl__a_write_all(file, data, size) &&
+                   tsl__file_rename(s->draft, s->path);
   tsl_artifact_free(artifact);
 }
 
@@ -336,12 +322,12 @@ static tsl_status compile_locked(store *s, int file, tsl_grammar **out, tsl_erro
   tsl_grammar *mapped;
   tsl_status status, unused;
   if (load(s, out, &status, error) || status != TSL_OK) { /* while this one waited */
-    unlink(s->draft);
+    tsl__file_remove(s->draft);
     return status;
   }
   status = compile(s, out, error);
   if (status == TSL_OK) keep(s, file, *out);
-  if (!s->result.kept) unlink(s->draft);
+  if (!s->result.kept) tsl__file_remove(s->draft);
   /* the same tables as everybody else has, and shared pages */
   if (s->result.kept && s->result.complete && load(s, &mapped, &unused, NULL)) {
     tsl_grammar_release(*out);
@@ -355,14 +341,14 @@ static tsl_status get(store *s, const char *folder, tsl_grammar **out, tsl_error
   int file;
   if (!find_paths(s, folder) || !tsl__folder_trusted(folder)) return compile(s, out, error);
   if (load(s, out, &status, error) || status != TSL_OK) return status;
-  mkdir(folder, 0700); /* what is wrong with the folder shows when the draft is opened */
+  tsl__folder_make(folder); /* what is wrong with the folder shows when the draft is opened */
   int locked = lock_draft(s, &file);
   if (locked == HURRY)
     return tsl__fail(error, TSL_ERR_CANCELLED, "%s",
                      tsl__expired(s->deadline) ? "deadline_us: out of time" : "cancelled");
   if (locked == NO_LOCKS) return compile(s, out, error);
   status = compile_locked(s, file, out, error);
-  unlock(file);
+  tsl__file_unlock(file);
   return status;
 }
 

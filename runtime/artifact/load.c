@@ -23,10 +23,8 @@
 #include "runtime/artifact/artifact.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "runtime/core/os.h"
 
 const char tsl__a_magic[8] = {'T', 'S', 'L', 'G', 'R', 'A', 'M', '\n'};
 
@@ -34,7 +32,7 @@ const char tsl__a_magic[8] = {'T', 'S', 'L', 'G', 'R', 'A', 'M', '\n'};
 
 void tsl__a_close(tsl__artifact_file *f, const tsl_allocator *a) {
   if (f->mapped && f->at)
-    munmap((void *)(uintptr_t)f->at, f->size);
+    tsl__file_unmap(f->at, f->size);
   else
     tsl__free(a, (void *)(uintptr_t)f->at, f->size);
   *f = (tsl__artifact_file){0};
@@ -42,27 +40,26 @@ void tsl__a_close(tsl__artifact_file *f, const tsl_allocator *a) {
 
 /* The file as it lies in the page cache. It is closed at once; the mapping stays. */
 static tsl_status map(const char *path, tsl__artifact_file *out, tsl_error *error) {
-  struct stat info;
+  tsl__file_info info;
   *out = (tsl__artifact_file){0};
   /* a FIFO would be waited for before it is seen to be one */
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int file = tsl__file_open(path, TSL__OPEN_READ);
   if (file < 0)
     return tsl__fail(error, TSL_ERR_IO, "%s: %s", path,
                      errno == ENOENT ? "there is no such file" : "cannot be opened");
-  if (fstat(file, &info) || !S_ISREG(info.st_mode)) {
-    close(file);
+  if (!tsl__file_look(file, &info) || !info.regular) {
+    tsl__file_close(file);
     return tsl__fail(error, TSL_ERR_IO, "%s: is no regular file", path);
   }
-  if ((uint64_t)info.st_size < sizeof(tsl__a_header) ||
-      (uint64_t)info.st_size > TSL__ARTIFACT_MAX) {
-    close(file);
-    return tsl__fail(error, TSL_ERR_FORMAT, "%s: is no artifact: it has %lld bytes", path,
-                     (long long)info.st_size);
+  if (info.size < sizeof(tsl__a_header) || info.size > TSL__ARTIFACT_MAX) {
+    tsl__file_close(file);
+    return tsl__fail(error, TSL_ERR_FORMAT, "%s: is no artifact: it has %llu bytes", path,
+                     (unsigned long long)info.size);
   }
-  void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, file, 0);
-  close(file);
-  if (at == MAP_FAILED) return tsl__fail(error, TSL_ERR_IO, "%s: cannot be mapped", path);
-  *out = (tsl__artifact_file){at, (size_t)info.st_size, true};
+  const void *at = tsl__file_map(file, (size_t)info.size);
+  tsl__file_close(file);
+  if (!at) return tsl__fail(error, TSL_ERR_IO, "%s: cannot be mapped", path);
+  *out = (tsl__artifact_file){at, (size_t)info.size, true};
   return TSL_OK;
 }
 

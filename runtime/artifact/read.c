@@ -24,9 +24,9 @@
 #include "runtime/walk/names.h"
 #include "runtime/walk/nonascii.h"
 
+#include "runtime/core/os.h"
+
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define NAMES_MAX (1u << 24)
 
@@ -46,18 +46,19 @@ static void unshare(tsl__reader *r) {
 /* Remember where the file lies, and which file it is, so that a damaged one can be removed. Without
  * memory, or if the file is gone, it is not remembered, and stays. */
 void tsl__reader_share(tsl__reader *r, const char *path) {
-  struct stat info;
+  tsl__file_info info;
   size_t n = strlen(path) + 1;
   /* then it stays where it is */
-  if (stat(path, &info) || !(r->shared = tsl__alloc(&r->space->alloc, n))) return;
+  if (!tsl__path_look(path, true, &info) || !(r->shared = tsl__alloc(&r->space->alloc, n))) return;
   memcpy(r->shared, path, n);
-  r->inode = info.st_ino;
+  r->inode = info.inode;
 }
 
 /* Not what has its name by now, if that is another file. */
 static void take_away(tsl__reader *r) {
-  struct stat info;
-  if (r->shared && !stat(r->shared, &info) && info.st_ino == r->inode) unlink(r->shared);
+  tsl__file_info info;
+  if (r->shared && tsl__path_look(r->shared, true, &info) && info.inode == r->inode)
+    tsl__file_remove(r->shared);
   unshare(r);
 }
 

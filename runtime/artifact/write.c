@@ -18,10 +18,9 @@
  */
 #include "runtime/artifact/artifact.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
+
+#include "runtime/core/os.h"
 
 #define PATH_MAX_BYTES 4096u
 
@@ -156,13 +155,13 @@ static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, uint64_t u
   if (g->quota_count)
     return tsl__fail(error, TSL_ERR_UNSUPPORTED,
                      "max_tokens: a text whose tokens are counted is not kept in an artifact");
-  pthread_mutex_lock(g->lock);
+  tsl__mutex_lock(g->lock);
   uint64_t before = g->space->until;
   g->space->until = until;
   tsl_status status = tsl__ahead_states(g->space, g->start, o->max_states, d, &why);
   g->space->until = before;
   tsl__space_begin(g->space);
-  pthread_mutex_unlock(g->lock);
+  tsl__mutex_unlock(g->lock);
   if (status != TSL_OK) return tsl__fail(error, status, "%s", why ? why : "out of memory");
   d->header.flags = TSL__A_COMPLETE | (g->space->watches & TSL__NEW_NAME ? TSL__A_NAMES : 0) |
                     (g->space->watches & TSL__FEW_NAMES ? TSL__A_FEW_NAMES : 0) |
@@ -214,13 +213,12 @@ tsl_status tsl__artifact_make(const tsl__growth *growth, tsl_grammar *grammar,
 /* All bytes, and on the disk: write may take fewer than it is given. */
 bool tsl__a_write_all(int file, const void *data, size_t size) {
   for (const char *at = data; size;) {
-    ssize_t n = write(file, at, size);
-    if (n < 0 && errno == EINTR) continue;
+    ptrdiff_t n = tsl__file_write(file, at, size);
     if (n <= 0) return false;
     at += n;
     size -= (size_t)n;
   }
-  return !fsync(file);
+  return tsl__file_sync(file);
 }
 
 tsl_status tsl_artifact_write(const tsl_artifact *artifact, const char *path, tsl_error *error) {
@@ -228,15 +226,15 @@ tsl_status tsl_artifact_write(const tsl_artifact *artifact, const char *path, ts
   if (!artifact || !path)
     return tsl__fail(error, TSL_ERR_ARGUMENT, "an artifact and a path are needed");
   /* each thread's own */
-  int n = snprintf(draft, sizeof draft, "%s.%ld.%llx.draft", path, (long)getpid(),
-                   (unsigned long long)(uintptr_t)draft);
+  int n = snprintf(draft, sizeof draft, "%s.%llu.%llx.draft", path,
+                   (unsigned long long)tsl__process_id(), (unsigned long long)(uintptr_t)draft);
   if (n < 0 || (size_t)n >= sizeof draft)
     return tsl__fail(error, TSL_ERR_IO, "the path is too long");
-  int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+  int file = tsl__file_open(draft, TSL__OPEN_OVER);
   if (file < 0) return tsl__fail(error, TSL_ERR_IO, "%s: cannot be written", path);
   bool fine = tsl__a_write_all(file, artifact->data, artifact->size);
-  fine = !close(file) && fine;
-  if (fine && !rename(draft, path)) return TSL_OK;
-  unlink(draft);
+  fine = tsl__file_close(file) && fine;
+  if (fine && tsl__file_rename(draft, path)) return TSL_OK;
+  tsl__file_remove(draft);
   return tsl__fail(error, TSL_ERR_IO, "%s: cannot be written", path);
 }

@@ -19,16 +19,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE /* getentropy */
-#endif
 #include "runtime/core/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
@@ -330,14 +324,6 @@ size_t tsl__sort_unique(uint32_t *at, size_t n) {
 
 uint64_t tsl__hash(const void *data, size_t size) { return XXH3_64bits(data, size); }
 
-bool tsl__secret_draw(uint8_t secret[TSL__SECRET]) { return getentropy(secret, TSL__SECRET) == 0; }
-
-uint64_t tsl__now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
-
 /* ---- status and errors ----------------------------------------------------------------------- */
 
 const char *tsl_status_name(tsl_status status) {
@@ -453,10 +439,4 @@ unsigned tsl__utf8_encode(uint32_t cp, uint8_t out[4]) {
   for (unsigned i = n - 1; i > 0; i--, cp >>= 6) out[i] = (uint8_t)(0x80 | (cp & 0x3F));
   out[0] = (uint8_t)((0xF00u >> n & 0xF0) | cp);
   return n;
-}
-
-bool tsl__folder_trusted(const char *directory) {
-  struct stat found;
-  if (stat(directory, &found)) return true;
-  return (found.st_uid == geteuid() || !found.st_uid) && !(found.st_mode & S_IWOTH);
 }

@@ -16,10 +16,7 @@
  */
 #include "runtime/core/threads.h"
 
-#include <signal.h>
 #include <stdatomic.h>
-#include <time.h>
-#include <unistd.h>
 
 /* A loop under way; lies on the caller's stack. */
 typedef struct loop {
@@ -33,43 +30,15 @@ typedef struct loop {
 struct tsl_threads {
   tsl_allocator alloc;
   tsl_threads_options host; /* `parallel` NULL: own workers */
-  pthread_mutex_t mutex;    /* guards what follows */
-  pthread_cond_t work, left;
+  tsl__mutex mutex;         /* guards what follows */
+  tsl__cond work, left;
   loop *loop; /* that workers may join; NULL: none */
   bool busy;  /* a caller's loop has the workers */
   bool ending;
   tsl__task *first, **last; /* the queue */
   uint32_t workers;
-  pthread_t ids[];
+  tsl__thread ids[];
 };
-
-/* ---- small helpers --------------------------------------------------------------------------- */
-
-bool tsl__cond_init(pthread_cond_t *cond) {
-  pthread_condattr_t attr;
-  if (pthread_condattr_init(&attr)) return false;
-  bool fine = !pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) && !pthread_cond_init(cond, &attr);
-  pthread_condattr_destroy(&attr);
-  return fine;
-}
-
-void tsl__cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t until) {
-  if (until >= (uint64_t)INT32_MAX * 1000000u) {
-    pthread_cond_wait(cond, mutex);
-  } else {
-    struct timespec t = {(time_t)(until / 1000000u), (long)(until % 1000000u) * 1000};
-    pthread_cond_timedwait(cond, mutex, &t);
-  }
-}
-
-bool tsl__thread_start(pthread_t *thread, void *(*body)(void *), void *arg) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = pthread_create(thread, NULL, body, arg) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return started;
-}
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
@@ -90,10 +59,10 @@ static bool has_rest(loop *l) {
 static void join_loop(tsl_threads *t) {
   loop *l = t->loop;
   l->joined++;
-  pthread_mutex_unlock(&t->mutex);
+  tsl__mutex_unlock(&t->mutex);
   run_loop(l);
-  pthread_mutex_lock(&t->mutex);
-  if (--l->joined == 0) pthread_cond_broadcast(&t->left);
+  tsl__mutex_lock(&t->mutex);
+  if (--l->joined == 0) tsl__cond_broadcast(&t->left);
 }
 
 /* `at` is what leads to the task: the queue's first pointer or the `next` of the task before. So no
@@ -112,15 +81,15 @@ static void unqueue(tsl_threads *t, tsl__task *task) {
 static void run_task(tsl_threads *t) {
   tsl__task *task = t->first;
   unqueue(t, task);
-  pthread_mutex_unlock(&t->mutex);
+  tsl__mutex_unlock(&t->mutex);
   task->run(task);
-  pthread_mutex_lock(&t->mutex);
+  tsl__mutex_lock(&t->mutex);
 }
 
 /* A worker's life. */
-static void *work(void *arg) {
+static void work(void *arg) {
   tsl_threads *t = arg;
-  pthread_mutex_lock(&t->mutex);
+  tsl__mutex_lock(&t->mutex);
   for (;;) {
     if (has_rest(t->loop))
       join_loop(t);
@@ -129,10 +98,9 @@ static void *work(void *arg) {
     else if (t->ending)
       break;
     else
-      pthread_cond_wait(&t->work, &t->mutex);
+      tsl__cond_wait(&t->work, &t->mutex, TSL__FOREVER);
   }
-  pthread_mutex_unlock(&t->mutex);
-  return NULL;
+  tsl__mutex_unlock(&t->mutex);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -142,31 +110,31 @@ static void *work(void *arg) {
 static uint32_t workers_of(const tsl_threads_options *o) {
   if (o->parallel) return 0;
   if (o->workers) return o->workers;
-  long n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n > (long)TSL_MAX_WORKERS ? TSL_MAX_WORKERS : n > 2 ? (uint32_t)n - 1 : 1;
+  uint32_t n = tsl__processors();
+  return n > TSL_MAX_WORKERS ? TSL_MAX_WORKERS : n > 2 ? n - 1 : 1;
 }
 
 static bool make_locks(tsl_threads *t) {
-  if (pthread_mutex_init(&t->mutex, NULL)) return false;
+  if (!tsl__mutex_init(&t->mutex)) return false;
   if (tsl__cond_init(&t->work)) {
     if (tsl__cond_init(&t->left)) return true;
-    pthread_cond_destroy(&t->work);
+    tsl__cond_free(&t->work);
   }
-  pthread_mutex_destroy(&t->mutex);
+  tsl__mutex_free(&t->mutex);
   return false;
 }
 
 /* Let the workers finish what is queued, and free the block, which was made for `room` of them. */
 static void end(tsl_threads *t, uint32_t room) {
   tsl_allocator a = t->alloc;
-  pthread_mutex_lock(&t->mutex);
+  tsl__mutex_lock(&t->mutex);
   t->ending = true;
-  pthread_cond_broadcast(&t->work);
-  pthread_mutex_unlock(&t->mutex);
-  for (uint32_t i = 0; i < t->workers; i++) pthread_join(t->ids[i], NULL);
-  pthread_cond_destroy(&t->work);
-  pthread_cond_destroy(&t->left);
-  pthread_mutex_destroy(&t->mutex);
+  tsl__cond_broadcast(&t->work);
+  tsl__mutex_unlock(&t->mutex);
+  for (uint32_t i = 0; i < t->workers; i++) tsl__thread_join(&t->ids[i]);
+  tsl__cond_free(&t->work);
+  tsl__cond_free(&t->left);
+  tsl__mutex_free(&t->mutex);
   tsl__free(&a, t, sizeof *t + room * sizeof *t->ids);
 }
 
@@ -218,24 +186,24 @@ static void run_on_host(tsl_threads *t, loop *l) {
  * could take longer than the work. `loop` is set to NULL before the wait, so that nobody joins any
  * more. */
 static void run_on_workers(tsl_threads *t, loop *l) {
-  pthread_mutex_lock(&t->mutex);
+  tsl__mutex_lock(&t->mutex);
   bool mine = !t->busy;
   if (mine) {
     t->busy = true;
     t->loop = l;
     if (l->n - 1 >= t->workers)
-      pthread_cond_broadcast(&t->work);
+      tsl__cond_broadcast(&t->work);
     else
-      for (size_t i = 1; i < l->n; i++) pthread_cond_signal(&t->work);
+      for (size_t i = 1; i < l->n; i++) tsl__cond_signal(&t->work);
   }
-  pthread_mutex_unlock(&t->mutex);
+  tsl__mutex_unlock(&t->mutex);
   run_loop(l);
   if (!mine) return;
-  pthread_mutex_lock(&t->mutex);
+  tsl__mutex_lock(&t->mutex);
   t->loop = NULL;
-  while (l->joined) pthread_cond_wait(&t->left, &t->mutex);
+  while (l->joined) tsl__cond_wait(&t->left, &t->mutex, TSL__FOREVER);
   t->busy = false;
-  pthread_mutex_unlock(&t->mutex);
+  tsl__mutex_unlock(&t->mutex);
 }
 
 void tsl__threads_loop(tsl_threads *t, void (*body)(void *arg, size_t i), void *arg, size_t n) {
@@ -251,21 +219,21 @@ void tsl__threads_loop(tsl_threads *t, void (*body)(void *arg, size_t i), void *
 
 bool tsl__threads_queue(tsl_threads *t, tsl__task *task) {
   if (t->host.parallel) return false;
-  pthread_mutex_lock(&t->mutex);
+  tsl__mutex_lock(&t->mutex);
   task->next = NULL;
   task->at = t->last;
   *t->last = task;
   t->last = &task->next;
-  pthread_cond_signal(&t->work);
-  pthread_mutex_unlock(&t->mutex);
+  tsl__cond_signal(&t->work);
+  tsl__mutex_unlock(&t->mutex);
   return true;
 }
 
 /* Under the mutex a task is in the queue or a worker has it, nothing between. */
 bool tsl__threads_take_back(tsl_threads *t, tsl__task *task) {
-  pthread_mutex_lock(&t->mutex);
+  tsl__mutex_lock(&t->mutex);
   bool queued = task->at != NULL;
   if (queued) unqueue(t, task);
-  pthread_mutex_unlock(&t->mutex);
+  tsl__mutex_unlock(&t->mutex);
   return queued;
 }

@@ -16,9 +16,7 @@
 #ifndef TSL_RUNTIME_CORE_THREADS_H
 #define TSL_RUNTIME_CORE_THREADS_H
 
-#include <pthread.h>
-
-#include "runtime/core/base.h"
+#include "runtime/core/os.h"
 
 /* Queued by tsl__threads_queue; lies in the caller's object, which must live until `run` has been
  * called, or tsl__threads_take_back returned true. */
@@ -35,11 +33,5 @@ void tsl__threads_loop(tsl_threads *threads, void (*body)(void *arg, size_t i), 
 bool tsl__threads_queue(tsl_threads *threads, tsl__task *task);
 /* Take it out of the queue again; false if it is not in it: a worker has it, or had. */
 bool tsl__threads_take_back(tsl_threads *threads, tsl__task *task);
-/* Start a thread with all signals blocked. */
-bool tsl__thread_start(pthread_t *thread, void *(*body)(void *), void *arg);
-/* A condition variable that waits by the clock of tsl__now_us. */
-bool tsl__cond_init(pthread_cond_t *cond);
-/* Wait for a signal, until `until` (tsl__now_us) at most; UINT64_MAX: without end. */
-void tsl__cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t until);
 
 #endif

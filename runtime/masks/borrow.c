@@ -63,15 +63,15 @@ void tsl__rows_free(tsl__space *space) {
 
 /* Is there memory for the row that `rows` counts already? Where the lock is somebody else's, the
  * tables may be growing: then there is none for now. */
-static bool has_room(tsl__space *space, pthread_mutex_t *lock) {
-  if (pthread_mutex_trylock(lock)) return false;
+static bool has_room(tsl__space *space, tsl__mutex *lock) {
+  if (!tsl__mutex_try(lock)) return false;
   bool room = tsl__space_memory(space) <= space->max_memory;
-  pthread_mutex_unlock(lock);
+  tsl__mutex_unlock(lock);
   return room;
 }
 
 /* A row for a mask, if there is still room for one; NULL: there is none, or no memory. */
-static const uint32_t *make_row(tsl__space *space, pthread_mutex_t *lock, tsl__mask_rec *r) {
+static const uint32_t *make_row(tsl__space *space, tsl__mutex *lock, tsl__mask_rec *r) {
   uint32_t *none = NULL, *row = NULL;
   bool room = atomic_fetch_add_explicit(&space->rows, 1, memory_order_relaxed) < TSL__ROWS &&
               has_room(space, lock);
@@ -87,7 +87,7 @@ static const uint32_t *make_row(tsl__space *space, pthread_mutex_t *lock, tsl__m
 }
 
 /* The row of a mask, made the second time that it is requested; NULL: it has none. */
-static const uint32_t *row_of(const tsl__space *layer, pthread_mutex_t *lock,
+static const uint32_t *row_of(const tsl__space *layer, tsl__mutex *lock,
                               const tsl__mask_rec *mask) {
   tsl__space *space = (tsl__space *)(uintptr_t)layer;
   tsl__mask_rec *r = (tsl__mask_rec *)(uintptr_t)mask;
@@ -114,7 +114,7 @@ uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl
   return i < TSL__BORROWED ? b->bits[i] : NULL;
 }
 
-const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b,
+const uint32_t *tsl__borrow(const tsl__space *space, tsl__mutex *lock, tsl__borrowed *b,
                             const tsl_allocator *a, const tsl__mask_rec *mask) {
   if (mask->base_count == 1 && patches(mask) == 0) return mask->first; /* shared, never changed */
   for (uint32_t i = 0; i < TSL__BORROWED; i++)

@@ -19,8 +19,7 @@
 #ifndef TSL_RUNTIME_MASKS_BORROW_H
 #define TSL_RUNTIME_MASKS_BORROW_H
 
-#include <pthread.h>
-
+#include "runtime/core/os.h"
 #include "runtime/masks/mask.h"
 
 #define TSL__BORROWED 4u
@@ -34,7 +33,7 @@ typedef struct tsl__borrowed {
 
 /* The words of a mask: valid until the next call with this `b`. NULL when out of memory. `lock` is
  * that of the tables, and not held. */
-const uint32_t *tsl__borrow(const tsl__space *space, pthread_mutex_t *lock, tsl__borrowed *b,
+const uint32_t *tsl__borrow(const tsl__space *space, tsl__mutex *lock, tsl__borrowed *b,
                             const tsl_allocator *a, const tsl__mask_rec *mask);
 /* Words to be filled by the caller, under the same conditions. */
 uint32_t *tsl__borrow_words(const tsl__space *space, tsl__borrowed *b, const tsl_allocator *a);

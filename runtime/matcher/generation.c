@@ -134,14 +134,14 @@ static void free_tables(tsl__tables *t, const tsl_allocator *a) {
 
 void tsl__tables_release(tsl__tables *t, const tsl_allocator *a) {
   tsl__tables *first = t->first;
-  pthread_mutex_lock(&first->lock);
+  tsl__mutex_lock(&first->lock);
   bool last = give_up(t);
-  pthread_mutex_unlock(&first->lock);
+  tsl__mutex_unlock(&first->lock);
   if (!last) return;
   if (t == first) { /* nobody is left who could take the lock */
     tsl__tables *newest = first->newest;
     if (newest && give_up(newest)) free_tables(newest, a);
-    pthread_mutex_destroy(&first->lock);
+    tsl__mutex_free(&first->lock);
   }
   free_tables(t, a);
 }
@@ -209,7 +209,7 @@ static void drop_view(tsl_grammar *v) {
 
 void tsl__views_free(tsl_grammar *whole) {
   drop_view(whole->view);
-  pthread_mutex_destroy(&whole->door);
+  tsl__mutex_free(&whole->door);
 }
 
 void tsl_grammar_retain(tsl_grammar *g) {
@@ -219,32 +219,32 @@ void tsl_grammar_retain(tsl_grammar *g) {
 
 /* The newest view, if it is still good, retained. */
 static tsl_grammar *good_view(tsl_grammar *whole, bool any) {
-  pthread_mutex_lock(&whole->door);
+  tsl__mutex_lock(&whole->door);
   tsl_grammar *v = whole->view;
   if (v && (any || !is_closed(v->tables)))
     tsl_grammar_retain(v);
   else
     v = NULL;
-  pthread_mutex_unlock(&whole->door);
+  tsl__mutex_unlock(&whole->door);
   return v;
 }
 
 /* A new view becomes the newest, and is retained. */
 static void install(tsl_grammar *whole, tsl_grammar *v) {
   tsl_grammar_retain(v);
-  pthread_mutex_lock(&whole->door);
+  tsl__mutex_lock(&whole->door);
   tsl_grammar *old = whole->view;
   whole->view = v;
-  pthread_mutex_unlock(&whole->door);
+  tsl__mutex_unlock(&whole->door);
   drop_view(old);
 }
 
 static tsl_grammar *new_view(tsl_grammar *whole) {
   tsl__tables *old;
-  pthread_mutex_lock(whole->lock);
+  tsl__mutex_lock(whole->lock);
   tsl__tables *t = tables_now(whole, &old);
   tsl_grammar *v = t ? view_over(whole, t) : NULL;
-  pthread_mutex_unlock(whole->lock);
+  tsl__mutex_unlock(whole->lock);
   if (old) free_tables(old, &whole->alloc);
   if (v)
     install(whole, v);
@@ -314,7 +314,7 @@ static tsl_grammar *carry(const tsl_matcher *m, tsl_grammar *v, uint32_t *ring, 
   tsl_grammar *whole = m->grammar->whole, *own = NULL;
   tsl__tables *unused = NULL;
   bool over = false;
-  pthread_mutex_lock(whole->lock);
+  tsl__mutex_lock(whole->lock);
   uint64_t share = whole->tables->first->share;
   bool fine = carry_into(m, v, share / LOOK_PART + 1, ring, at, &over);
   if (!fine && over && (own = view_alone(whole, &unused)) != NULL) {
@@ -323,7 +323,7 @@ static tsl_grammar *carry(const tsl_matcher *m, tsl_grammar *v, uint32_t *ring, 
     begin_to_fill(own->tables, need > share ? need : share);
   }
   if (v->space->arena.total >= v->space->full_at) tsl__tables_look(v->tables);
-  pthread_mutex_unlock(whole->lock);
+  tsl__mutex_unlock(whole->lock);
   if (unused) tsl__tables_release(unused, &whole->alloc);
   tsl_grammar *unneeded = fine && own ? v : own;
   if (unneeded) tsl_grammar_release(unneeded);

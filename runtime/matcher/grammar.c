@@ -33,7 +33,7 @@ tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const cha
   atomic_init(&g->references, 1);
   atomic_init(&g->report, report ? memcpy(copy, report, report_size) : NULL);
   g->report_size = report_size;
-  pthread_mutex_init(&g->door, NULL);
+  tsl__mutex_init(&g->door);
   atomic_fetch_add_explicit(&g->tables->references, 1, memory_order_relaxed);
   tsl_vocab_retain(g->vocab);
   *out = g;
@@ -55,7 +55,7 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
   tsl_status status =
       base.tables ? tsl__grammar_make_over(&base, start, report, out, error) : failed(space, error);
   if (status == TSL_OK) {
-    pthread_mutex_init(base.lock, NULL);
+    tsl__mutex_init(base.lock);
     tsl__grammar_born(*out);
     return TSL_OK;
   }
@@ -95,11 +95,11 @@ const char *tsl_grammar_report(const tsl_grammar *g) {
   tsl_grammar *own = (tsl_grammar *)(uintptr_t)g;
   const char *report = atomic_load_explicit(&own->report, memory_order_acquire);
   if (report || !g->describe) return report;
-  pthread_mutex_lock(g->lock);
+  tsl__mutex_lock(g->lock);
   if (!(report = atomic_load_explicit(&own->report, memory_order_relaxed)) &&
       (report = g->describe(g->described)) != NULL)
     atomic_store_explicit(&own->report, report, memory_order_release);
-  pthread_mutex_unlock(g->lock);
+  tsl__mutex_unlock(g->lock);
   return report;
 }
 
@@ -112,15 +112,15 @@ static void add_stats(const tsl__space *s, tsl_grammar_stats *stats) {
 }
 
 void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
-  pthread_mutex_t *lock = g->lock;
-  pthread_mutex_lock(lock);
+  tsl__mutex *lock = g->lock;
+  tsl__mutex_lock(lock);
   const tsl__space *s = g->space;
   *stats = (tsl_grammar_stats){.memory = tsl__grammar_memory(g),
                                .generations = 1 + g->tables->first->begun};
   add_stats(s, stats);
   stats->exprs = s->hook && s->hook->count ? s->hook->count(s->hook_ctx) : 0;
   for (const tsl__tables *t = g->tables->first->others; t; t = t->older) add_stats(t->space, stats);
-  pthread_mutex_unlock(lock);
+  tsl__mutex_unlock(lock);
 }
 
 /* ---- listing --------------------------------------------------------------------------------- */
@@ -175,11 +175,11 @@ static void list_state(const lister *l, tsl__state i) {
 }
 
 void tsl_grammar_dump(const tsl_grammar *g, tsl_line_sink sink, void *ctx) {
-  pthread_mutex_t *lock = g->lock;
+  tsl__mutex *lock = g->lock;
   lister l = {g->space, sink, ctx};
-  pthread_mutex_lock(lock);
+  tsl__mutex_lock(lock);
   for (tsl__state i = g->space->states.first ? g->space->states.first : 1;
        i < tsl__space_count(g->space, states); i++)
     list_state(&l, i);
-  pthread_mutex_unlock(lock);
+  tsl__mutex_unlock(lock);
 }

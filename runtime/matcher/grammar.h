@@ -13,8 +13,7 @@
 #ifndef TSL_RUNTIME_MATCHER_GRAMMAR_H
 #define TSL_RUNTIME_MATCHER_GRAMMAR_H
 
-#include <pthread.h>
-
+#include "runtime/core/os.h"
 #include "runtime/position/stacks.h"
 
 /* Tables, and the lock behind which they grow. Several grammars may be over the same ones. */
@@ -23,7 +22,7 @@ typedef struct tsl__tables {
   tsl__space *space; /* owned; the hook of the first tables owns the expressions */
   uint64_t serial;   /* no other tables of the vocabulary have it, or ever had */
   /* of the first ones: the lock of all that grow out of the same expressions */
-  pthread_mutex_t lock;
+  tsl__mutex lock;
   /* the first ones, which are there as long as any; themselves: they are the first */
   struct tsl__tables *first;
   atomic_bool closed; /* no matcher begins here any more */
@@ -42,8 +41,8 @@ struct tsl_grammar {
   /* what each step asks comes first, in one cache line, and what other threads write does not lie
    * there */
   tsl_vocab *vocab;
-  tsl__space *space;     /* that of the tables */
-  pthread_mutex_t *lock; /* that of the tables */
+  tsl__space *space; /* that of the tables */
+  tsl__mutex *lock;  /* that of the tables */
   /* stretches whose tokens are counted (quota.h); belong to the expressions */
   const struct tsl__quota *quotas;
   uint32_t quota_count;
@@ -64,7 +63,7 @@ struct tsl_grammar {
   /* the newest view, which is referenced; NULL: none. Behind `door`, which is never held for
    * long */
   tsl_grammar *view;
-  pthread_mutex_t door;
+  tsl__mutex door;
 };
 
 /* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is
@@ -82,14 +81,14 @@ TSL__COLD void tsl__tables_look(tsl__tables *t);
  * anything. Its time begins before the lock is there: others may have it for long. */
 static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
   uint64_t deadline = tsl__deadline(g->space->deadline_us);
-  pthread_mutex_lock(g->lock);
+  tsl__mutex_lock(g->lock);
   tsl__space_begin_by(g->space, deadline);
   return g->space;
 }
 static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
   tsl_status status = g->space->status;
   if (TSL__UNLIKELY(g->space->arena.total >= g->space->full_at)) tsl__tables_look(g->tables);
-  pthread_mutex_unlock(g->lock);
+  tsl__mutex_unlock(g->lock);
   return status;
 }
 

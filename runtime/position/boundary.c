@@ -346,13 +346,13 @@ const tsl__boundary *tsl__boundary_of(tsl__space *space) {
   const tsl__boundary *known = tsl__boundary_known(space);
   if (known) return known;
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
-  pthread_mutex_lock(&v->lock);
+  tsl__mutex_lock(&v->lock);
   tsl__boundary *made = atomic_load_explicit(&v->boundary, memory_order_acquire);
   if (!made && (made = tsl__boundary_make(v, &v->alloc))) {
     atomic_store_explicit(&v->boundary, made, memory_order_release);
     atomic_store_explicit(&v->kept[TSL__KEPT_BOUNDARY], &kept, memory_order_release);
   }
-  pthread_mutex_unlock(&v->lock);
+  tsl__mutex_unlock(&v->lock);
   if (!made) tsl__space_no_memory(space);
   return made;
 }

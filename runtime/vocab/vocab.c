@@ -37,8 +37,6 @@
  */
 #include "runtime/vocab/vocab.h"
 
-#include <sys/mman.h>
-
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -98,11 +96,11 @@ static void name_tokens(const tsl_vocab *v, uint8_t name[16]) {
 
 void tsl__vocab_tokens_identity(tsl_vocab *v, uint8_t out[16]) {
   if (!atomic_load_explicit(&v->tokens_named, memory_order_acquire)) {
-    pthread_mutex_lock(&v->lock);
+    tsl__mutex_lock(&v->lock);
     /* who was first may have it read by now */
     if (!atomic_load_explicit(&v->tokens_named, memory_order_relaxed)) name_tokens(v, v->tokens);
     atomic_store_explicit(&v->tokens_named, true, memory_order_release);
-    pthread_mutex_unlock(&v->lock);
+    tsl__mutex_unlock(&v->lock);
   }
   memcpy(out, v->tokens, 16);
 }
@@ -207,7 +205,7 @@ static vocab *new_shell(const tsl_allocator *a) {
   atomic_init(&v->base.common, NULL);
   atomic_init(&v->base.walk_cache, TSL__COMMON_BYTES);
   for (size_t i = 0; i < TSL__KEPT_COUNT; i++) atomic_init(&v->base.kept[i], NULL);
-  if (!pthread_mutex_init(&v->base.lock, NULL)) return v;
+  if (tsl__mutex_init(&v->base.lock)) return v;
   tsl__free(a, v, sizeof *v);
   return NULL;
 }
@@ -215,7 +213,7 @@ static vocab *new_shell(const tsl_allocator *a) {
 static void free_shell(vocab *v) {
   tsl_allocator a = v->base.alloc;
   tsl__trie_free(&v->special_trie, &a);
-  pthread_mutex_destroy(&v->base.lock);
+  tsl__mutex_free(&v->base.lock);
   tsl__free(&a, v, sizeof *v);
 }
 
@@ -303,7 +301,7 @@ void tsl_vocab_release(tsl_vocab *v) {
   if (v->tokenizer) v->tokenizer->ops->free(v->tokenizer);
   if (v->mapping) {
     tsl__free(&v->alloc, v->trie.labels, tsl__trie_labels(&v->trie));
-    munmap(v->mapping, v->mapping_size);
+    tsl__file_unmap(v->mapping, v->mapping_size);
   } else {
     tsl__trie_free(&v->trie, &v->alloc);
     /* the block begins with the offsets */

@@ -9,10 +9,9 @@
 #ifndef TSL_RUNTIME_VOCAB_VOCAB_H
 #define TSL_RUNTIME_VOCAB_VOCAB_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
-#include "runtime/core/base.h"
+#include "runtime/core/os.h"
 #include "runtime/core/trie.h"
 
 /* Encodes text; owned by the vocabulary. Implemented in runtime/tokenizer/ (needs PCRE2), so the
@@ -72,7 +71,7 @@ struct tsl_vocab {
   tsl__tokenizer *tokenizer; /* NULL: made from arrays */
   uint8_t identity[16];
   /* guards the making of what is made once: the next four, `shared` */
-  pthread_mutex_t lock;
+  tsl__mutex lock;
   atomic_bool tokens_named; /* `tokens` is known */
   uint8_t tokens[16];       /* as `identity`, of what changes a mask alone */
   /* lengths of tokens, for grammars that were loaded (runtime/walk/classes.h) */

@@ -22,22 +22,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#endif
-
 #include "runtime/vocab_files/cache.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "runtime/core/os.h"
 #include "runtime/kernels/logits.h"
 #include "runtime/tokenizer/tokenizer.h"
 
@@ -140,7 +133,7 @@ static void fill_header(header *h, const tsl_vocab *v, const uint8_t key[16],
 
 static bool write_all(int file, const void *data, size_t size) {
   for (const char *at = data; size;) {
-    ssize_t n = write(file, at, size);
+    ptrdiff_t n = tsl__file_write(file, at, size);
     if (n <= 0) return false;
     at += n;
     size -= (size_t)n;
@@ -154,12 +147,12 @@ static bool write_padded(int file, const void *data, size_t size) {
 }
 
 static bool write_file(const char *path, const header *h, const tsl__span list[SECTIONS]) {
-  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  int file = tsl__file_open(path, TSL__OPEN_NEW);
   if (file < 0) return false;
   bool ok = write_padded(file, h, sizeof *h);
   for (int i = 0; i < SECTIONS && ok; i++) ok = write_padded(file, list[i].at, list[i].size);
-  ok = !close(file) && ok;
-  if (!ok) unlink(path);
+  ok = tsl__file_close(file) && ok;
+  if (!ok) tsl__file_remove(path);
   return ok;
 }
 
@@ -170,16 +163,17 @@ tsl_status tsl__vocab_cache_write(const tsl_vocab *v, const char *directory,
   tsl__span list[SECTIONS];
   /* Two threads of one process have different vocabularies in hand, two processes different
    * numbers. */
-  snprintf(end, sizeof end, ".%ld.%llx.draft", (long)getpid(), (unsigned long long)(uintptr_t)v);
+  snprintf(end, sizeof end, ".%llu.%llx.draft", (unsigned long long)tsl__process_id(),
+           (unsigned long long)(uintptr_t)v);
   if (!tsl__vocab_cache_path(path, directory, key, ".tslvocab") ||
       !tsl__vocab_cache_path(draft, directory, key, end))
     return TSL_ERR_IO;
   list_sections(v, list);
   fill_header(&h, v, key, list);
-  mkdir(directory, 0700); /* what is wrong with the directory shows when the file is opened */
+  tsl__folder_make(directory); /* what is wrong with the directory shows when the file is opened */
   if (!write_file(draft, &h, list)) return TSL_ERR_IO;
-  if (!rename(draft, path)) return TSL_OK;
-  unlink(draft);
+  if (tsl__file_rename(draft, path)) return TSL_OK;
+  tsl__file_remove(draft);
   return TSL_ERR_IO;
 }
 
@@ -283,21 +277,21 @@ static tsl_status adopt(void *mapping, size_t size, const uint8_t key[16], const
 tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16],
                                  const tsl_allocator *a, tsl_vocab **out) {
   char path[TSL__CACHE_PATH];
-  struct stat info;
+  tsl__file_info info;
   *out = NULL;
   int file = tsl__vocab_cache_path(path, directory, key, ".tslvocab")
-                 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                 ? tsl__file_open(path, TSL__OPEN_READ)
                  : -1;
   if (file < 0) return TSL_ERR_IO;
-  void *mapping = MAP_FAILED;
+  const void *mapping = NULL;
   size_t size = 0;
-  if (!fstat(file, &info) && S_ISREG(info.st_mode) && info.st_size > 0) {
-    size = (size_t)info.st_size;
-    mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (tsl__file_look(file, &info) && info.regular && info.size && info.size <= SIZE_MAX) {
+    size = (size_t)info.size;
+    mapping = tsl__file_map(file, size);
   }
-  close(file);
-  if (mapping == MAP_FAILED) return TSL_ERR_IO;
-  tsl_status status = adopt(mapping, size, key, a, out);
-  if (status) munmap(mapping, size);
+  tsl__file_close(file);
+  if (!mapping) return TSL_ERR_IO;
+  tsl_status status = adopt((void *)(uintptr_t)mapping, size, key, a, out);
+  if (status) tsl__file_unmap(mapping, size);
   return status;
 }

@@ -21,21 +21,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#endif
-
 #include "runtime/vocab_files/known.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define XXH_STATIC_LINKING_ONLY
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "runtime/core/os.h"
 #include "runtime/kernels/logits.h"
 #include "runtime/vocab/build.h"
 #include "runtime/vocab_files/cache.h"
@@ -58,15 +52,13 @@ typedef struct note {
 } note;
 
 /* All that a note says of a file but its content. */
-static note describe(const struct stat *s) {
+static note describe(const tsl__file_info *f) {
   note n = {.magic = "TSLKNOWN", .version = VERSION, .mark = MARK};
-  n.device = (uint64_t)s->st_dev;
-  n.inode = (uint64_t)s->st_ino;
-  n.size = (uint64_t)s->st_size;
-  n.written[0] = s->st_mtim.tv_sec;
-  n.written[1] = s->st_mtim.tv_nsec;
-  n.changed[0] = s->st_ctim.tv_sec;
-  n.changed[1] = s->st_ctim.tv_nsec;
+  n.device = f->device;
+  n.inode = f->inode;
+  n.size = f->size;
+  memcpy(n.written, f->written, sizeof n.written);
+  memcpy(n.changed, f->changed, sizeof n.changed);
   return n;
 }
 
@@ -91,12 +83,11 @@ static bool look_up(const char *directory, const note *wanted, uint8_t out[16]) 
   char path[TSL__CACHE_PATH];
   note n;
   uint8_t sum[16];
-  int file = note_path(path, directory, wanted, ".tslknown")
-                 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                 : -1;
+  int file =
+      note_path(path, directory, wanted, ".tslknown") ? tsl__file_open(path, TSL__OPEN_READ) : -1;
   if (file < 0) return false;
-  bool whole = read(file, &n, sizeof n) == (ssize_t)sizeof n;
-  close(file);
+  bool whole = tsl__file_read(file, &n, sizeof n) == (ptrdiff_t)sizeof n;
+  tsl__file_close(file);
   if (!whole || !same_file(&n, wanted)) return false;
   seal(&n, sum);
   if (memcmp(sum, n.checksum, 16)) return false;
@@ -108,14 +99,15 @@ static bool look_up(const char *directory, const note *wanted, uint8_t out[16]) 
 static void write_note(const char *directory, const note *n) {
   char path[TSL__CACHE_PATH], draft[TSL__CACHE_PATH], end[64];
   /* as with entries: each thread's own */
-  snprintf(end, sizeof end, ".%ld.%llx.draft", (long)getpid(), (unsigned long long)(uintptr_t)path);
+  snprintf(end, sizeof end, ".%llu.%llx.draft", (unsigned long long)tsl__process_id(),
+           (unsigned long long)(uintptr_t)path);
   if (!note_path(path, directory, n, ".tslknown") || !note_path(draft, directory, n, end)) return;
-  mkdir(directory, 0700);
-  int file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  tsl__folder_make(directory);
+  int file = tsl__file_open(draft, TSL__OPEN_NEW);
   if (file < 0) return;
-  bool ok = write(file, n, sizeof *n) == (ssize_t)sizeof *n;
-  ok = !close(file) && ok;
-  if (!ok || rename(draft, path)) unlink(draft);
+  bool ok = tsl__file_write(file, n, sizeof *n) == (ptrdiff_t)sizeof *n;
+  ok = tsl__file_close(file) && ok;
+  if (!ok || !tsl__file_rename(draft, path)) tsl__file_remove(draft);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -124,25 +116,26 @@ static void write_note(const char *directory, const note *n) {
 static bool hash_file(int file, const tsl_allocator *a, uint8_t out[16]) {
   XXH3_state_t state;
   XXH128_canonical_t canonical;
-  ssize_t n;
+  ptrdiff_t n;
   uint8_t *block = tsl__alloc(a, CHUNK + ALIGNMENT);
   if (!block) return false;
   uint8_t *chunk = block + (ALIGNMENT - (uintptr_t)block % ALIGNMENT);
   XXH3_128bits_reset(&state);
-  while ((n = read(file, chunk, CHUNK)) > 0) tsl__logits()->hash_more(&state, chunk, (size_t)n);
+  while ((n = tsl__file_read(file, chunk, CHUNK)) > 0)
+    tsl__logits()->hash_more(&state, chunk, (size_t)n);
   tsl__free(a, block, CHUNK + ALIGNMENT);
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
   memcpy(out, canonical.digest, 16);
-  return !n && lseek(file, 0, SEEK_SET) == 0;
+  return !n && tsl__file_rewind(file);
 }
 
 bool tsl__vocab_known_hash(const char *directory, int file, int64_t now, const tsl_allocator *a,
                            uint8_t out[16]) {
-  struct stat before, after;
-  if (fstat(file, &before) || !S_ISREG(before.st_mode)) return false;
+  tsl__file_info before, after;
+  if (!tsl__file_look(file, &before) || !before.regular) return false;
   note n = describe(&before);
   if (look_up(directory, &n, out)) return true;
-  if (!hash_file(file, a, out) || fstat(file, &after)) return false;
+  if (!hash_file(file, a, out) || !tsl__file_look(file, &after)) return false;
   note then = describe(&after);
   if (!same_file(&n, &then) || n.written[0] >= now - RACY || n.changed[0] >= now - RACY)
     return true;

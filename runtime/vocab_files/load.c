@@ -17,15 +17,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#endif
-
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "runtime/core/os.h"
 #include "runtime/tokenizer/tokenizer.h"
 #include "runtime/vocab_files/cache.h"
 #include "runtime/vocab_files/known.h"
@@ -124,7 +118,7 @@ static tsl_status io_error(tsl_error *error, const char *path, const char *what)
 /* Read on up to text[until]; false if the file ends before. */
 static bool read_until(int file, char *text, size_t *at, size_t until) {
   while (*at < until) {
-    ssize_t n = read(file, text + *at, until - *at);
+    ptrdiff_t n = tsl__file_read(file, text + *at, until - *at);
     if (n <= 0) return false;
     *at += (size_t)n;
   }
@@ -144,12 +138,12 @@ static size_t next_goal(const char *text, size_t at, size_t size) {
  * block. */
 static tsl_status read_file(const char *path, int file, const tsl_allocator *a, char **text,
                             size_t *size, size_t *held, tsl_error *error) {
-  struct stat info;
+  tsl__file_info info;
   *text = NULL;
   *size = *held = 0;
-  if (fstat(file, &info) || !S_ISREG(info.st_mode))
+  if (!tsl__file_look(file, &info) || !info.regular)
     return io_error(error, path, "read: it is not a regular file");
-  size_t whole = (size_t)info.st_size, goal = whole < FIRST_READ ? whole : FIRST_READ;
+  size_t whole = (size_t)info.size, goal = whole < FIRST_READ ? whole : FIRST_READ;
   for (;;) {
     char *more = tsl__resize(a, *text, *held, goal + 1);
     if (!more) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
@@ -165,7 +159,9 @@ static tsl_status read_file(const char *path, int file, const tsl_allocator *a, 
 /* GGUF files are named in the cache by their metadata, which is to be read first. */
 static bool is_gguf(int file) {
   char magic[4];
-  return pread(file, magic, 4, 0) == 4 && !memcmp(magic, "GGUF", 4);
+  bool found = tsl__file_read(file, magic, 4) == 4 && !memcmp(magic, "GGUF", 4);
+  tsl__file_rewind(file);
+  return found;
 }
 
 tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *options,
@@ -176,7 +172,7 @@ tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *option
   if (status) return status;
   if (!path) return tsl__fail(error, TSL_ERR_ARGUMENT, "path is NULL");
   /* a pipe that nobody writes to is no reason to wait */
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int file = tsl__file_open(path, TSL__OPEN_READ);
   if (file < 0) return io_error(error, path, "opened");
   uint8_t key[16];
   bool found = false;
@@ -188,7 +184,7 @@ tsl_status tsl_vocab_load_file(const char *path, const tsl_vocab_options *option
   char *text = NULL;
   size_t size = 0, held = 0;
   if (!found) status = read_file(path, file, a, &text, &size, &held, error);
-  close(file);
+  tsl__file_close(file);
   /* Not under the key from above: the file may have changed since, and the entry is to be named by
    * what is in it. */
   if (!found && !status) status = tsl_vocab_load_memory(text, size, path, o, a, out, error);

@@ -347,7 +347,7 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
   tsl__space *made = atomic_load_explicit(&v->lengths, memory_order_acquire);
   if (made) return made->lengths;
-  pthread_mutex_lock(&v->lock);
+  tsl__mutex_lock(&v->lock);
   made = atomic_load_explicit(&v->lengths, memory_order_acquire);
   tsl_status status = TSL_OK;
   if (!made) {
@@ -360,7 +360,7 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
       tsl__space_free(made), made = NULL;
     }
   }
-  pthread_mutex_unlock(&v->lock);
+  tsl__mutex_unlock(&v->lock);
   if (!made) tsl__space_fail(space, status, "out of memory");
   return made ? made->lengths : NULL;
 }

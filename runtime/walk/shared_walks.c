@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/walk/shared_walks.h"
+#include "runtime/core/os.h"
 #include "runtime/kernels/digest.h"
-
-#include <pthread.h>
 
 #define WORDS_MAX 16384u /* of one entry: longer ones stay with their grammar */
 #define PIECES 32u       /* of a bitset, by which it is found */
@@ -59,7 +58,7 @@ typedef struct generation {
 
 struct tsl__common {
   const tsl_vocab *vocab;
-  pthread_mutex_t lock;
+  tsl__mutex lock;
   uint8_t secret[TSL__SECRET];
   bool drawn; /* the secret is there: without it nothing is kept */
   generation young, old;
@@ -210,7 +209,7 @@ static tsl__common *make(const tsl_vocab *vocab) {
   if (!c) return NULL;
   c->vocab = vocab;
   c->drawn = tsl__secret_draw(c->secret);
-  if (pthread_mutex_init(&c->lock, NULL)) return tsl__free(&vocab->alloc, c, sizeof *c), NULL;
+  if (!tsl__mutex_init(&c->lock)) return tsl__free(&vocab->alloc, c, sizeof *c), NULL;
   tsl__arena_init(&c->young.arena, &vocab->alloc);
   tsl__arena_init(&c->old.arena, &vocab->alloc);
   return c;
@@ -227,16 +226,16 @@ static void free_kept(tsl_vocab *v) {
   generation_free(v, &c->old);
   for (size_t i = 0; i < c->rows.n; i++) release(v, c->rows.at[i]);
   tsl__vec_free(&a, &c->rows);
-  pthread_mutex_destroy(&c->lock);
+  tsl__mutex_free(&c->lock);
   tsl__free(&a, c, sizeof *c);
 }
 
 static size_t kept_memory(const tsl_vocab *v) {
   tsl__common *c = kept_by(v);
-  pthread_mutex_lock(&c->lock);
+  tsl__mutex_lock(&c->lock);
   size_t n = sizeof *c + generation_memory(&c->young) + generation_memory(&c->old) +
              c->rows.cap * sizeof *c->rows.at + c->rows.n * bits_size(v);
-  pthread_mutex_unlock(&c->lock);
+  tsl__mutex_unlock(&c->lock);
   return n;
 }
 
@@ -254,10 +253,10 @@ void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
   atomic_store_explicit(&v->walk_cache, max_bytes, memory_order_relaxed);
   tsl__common *c = kept_by(v);
   if (!c) return;
-  pthread_mutex_lock(&c->lock);
+  tsl__mutex_lock(&c->lock);
   generation_free(v, &c->old);
   if (generation_memory(&c->young) > limit_of(c) / 2) generation_free(v, &c->young);
-  pthread_mutex_unlock(&c->lock);
+  tsl__mutex_unlock(&c->lock);
 }
 
 /* ---- keys ----------------------------------------------------------------------------------
@@ -364,13 +363,13 @@ static bool take(tsl__space *space, const entry *e, tsl__gather *gather, tsl__wo
 bool tsl__common_take(tsl__space *space, const tsl__digest *key, tsl__gather *gather,
                       tsl__words *left, bool *whole) {
   tsl__common *c = common_of(space);
-  pthread_mutex_lock(&c->lock);
+  tsl__mutex_lock(&c->lock);
   const entry *e = find(c, key);
   if (e) {
     *whole = e->whole;
     take(space, e, gather, left);
   }
-  pthread_mutex_unlock(&c->lock);
+  tsl__mutex_unlock(&c->lock);
   return e;
 }
 
@@ -403,7 +402,7 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
   for (uint32_t i = 0; i < m->base_count; i++)
     *(tsl__mask_bases(m)[i] < space->bitsets.first ? &head.bases : &head.shared) += 1;
   if ((uint64_t)head.minus + head.plus + head.left > WORDS_MAX) return;
-  pthread_mutex_lock(&c->lock);
+  tsl__mutex_lock(&c->lock);
   make_room(c);
   if (limit_of(c) && !probe(&c->young, key) && grow(c->vocab, &c->young)) {
     entry *e = tsl__arena_alloc(&c->young.arena, size_of(&head));
@@ -413,7 +412,7 @@ void tsl__common_put(tsl__space *space, const tsl__digest *key, const tsl__walk 
       place(&c->young, (slot){e->key.lo, e});
     }
   }
-  pthread_mutex_unlock(&c->lock);
+  tsl__mutex_unlock(&c->lock);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -530,10 +529,10 @@ uint32_t tsl__common_base(tsl__space *space, const uint32_t *bases, uint32_t n) 
   const tsl__mask_rec both = {
       .first = tsl__bitset_at(space, bases[0]), .lists = bases, .base_count = (uint8_t)n};
   if (!c || !limit_of(c)) return 0;
-  pthread_mutex_lock(&c->lock);
+  tsl__mutex_lock(&c->lock);
   const entry *e = row_of(c, space, &both, true);
   uint32_t number = e ? adopt(space, e->at[0]) : 0;
-  pthread_mutex_unlock(&c->lock);
+  tsl__mutex_unlock(&c->lock);
   return number;
 }
 
@@ -543,10 +542,10 @@ void tsl__common_row_of(tsl__space *space, tsl__mask mask, const tsl__mask_rec *
       atomic_load_explicit(&((tsl__mask_rec *)(uintptr_t)m)->row, memory_order_relaxed) ||
       !is_shared(space, m))
     return;
-  pthread_mutex_lock(&c->lock);
+  tsl__mutex_lock(&c->lock);
   if (mask < space->masks.first)
     give_row(c, space, mask);
   else
     find_row(c, space, mask);
-  pthread_mutex_unlock(&c->lock);
+  tsl__mutex_unlock(&c->lock);
 }

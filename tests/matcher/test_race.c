@@ -153,7 +153,7 @@ static void named_once(void) {
   namer all[NAMING];
   pthread_t thread[NAMING];
   CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK);
-  pthread_mutex_lock(&v->lock);
+  tsl__mutex_lock(&v->lock);
   for (int i = 0; i < NAMING; i++) {
     all[i] = (namer){.vocab = v};
     CHECK(pthread_create(&thread[i], NULL, name_tokens, &all[i]) == 0);
@@ -161,7 +161,7 @@ static void named_once(void) {
   nanosleep(&(struct timespec){0, 50000000}, NULL); /* all of them wait */
   memcpy(v->tokens, given, sizeof given);
   atomic_store_explicit(&v->tokens_named, true, memory_order_release);
-  pthread_mutex_unlock(&v->lock);
+  tsl__mutex_unlock(&v->lock);
   for (int i = 0; i < NAMING; i++) {
     pthread_join(thread[i], NULL);
     CHECK(!memcmp(all[i].name, given, sizeof given));

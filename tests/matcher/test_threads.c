@@ -220,11 +220,11 @@ static void no_lock(void) {
     CHECK(tsl_matcher_mask(m, masks) == TSL_OK && tsl_matcher_accept(m, tokens[i]) == TSL_OK);
   CHECK(tsl_threads_new(&(tsl_threads_options){.workers = 2}, NULL, &threads) == TSL_OK);
   tsl_matcher_reset(m);
-  pthread_mutex_lock(g->lock);
+  tsl__mutex_lock(g->lock);
   CHECK(tsl_batch_mask(threads, rows, ROWS, masks, words, NULL) == TSL_OK);
   for (size_t i = 0; i < n; i++)
     CHECK(tsl_matcher_mask(m, masks) == TSL_OK && tsl_matcher_accept(m, tokens[i]) == TSL_OK);
-  pthread_mutex_unlock(g->lock);
+  tsl__mutex_unlock(g->lock);
   CHECK(tsl_matcher_is_complete(m) && tsl_test_random(&seed));
   tsl_threads_free(threads);
   free_rows(rows);
@@ -323,11 +323,11 @@ static void waits_count(void) {
   pthread_t thread;
   CHECK(tsl_grammar_compile(vocab, &source, &g, NULL) == TSL_OK &&
         tsl_matcher_new(g, NULL, &w.matcher) == TSL_OK);
-  pthread_mutex_lock(g->lock);
+  tsl__mutex_lock(g->lock);
   CHECK(pthread_create(&thread, NULL, ask_mask, &w) == 0);
   nanosleep(&(struct timespec){0, 500000000}, NULL);
   uint64_t start = tsl__now_us();
-  pthread_mutex_unlock(g->lock);
+  tsl__mutex_unlock(g->lock);
   pthread_join(thread, NULL);
   CHECKF(w.status == TSL_ERR_CANCELLED && tsl__now_us() - start < 300000, "%s after %" PRIu64 " us",
          tsl_status_name(w.status), tsl__now_us() - start);

@@ -25,7 +25,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
 # The rooms, lowest first, and the doors of each: headers that files of other rooms may include.
 ROOMS = {
-    "runtime/core": ["base.h", "pool.h", "threads.h", "trie.h", "rng.h", "fmath.h"],
+    "runtime/core": ["base.h", "pool.h", "os.h", "threads.h", "trie.h", "rng.h", "fmath.h"],
     "runtime/kernels": ["logits.h", "digest.h"],
     "runtime/vocab": ["vocab.h", "build.h", "token_ring.h"],
     "runtime/tokenizer": ["tokenizer.h", "pieces.h"],
