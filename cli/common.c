@@ -5,14 +5,13 @@
 #include "cli/common.h"
 
 #include "cli/json_out.h"
+#include "cli/os.h"
 #include "cli/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
@@ -50,7 +49,7 @@ bool cli_read(const char *path, cli_text *out) {
     return false;
   }
   stdin_is_read |= is_stdin;
-  FILE *file = is_stdin ? stdin : fopen(path, "rb");
+  FILE *file = is_stdin ? stdin : cli_os_open(path, "rb");
   if (!file) {
     cli_complain("%s: %s", path, strerror(errno));
     return false;
@@ -70,7 +69,7 @@ bool cli_read(const char *path, cli_text *out) {
 const char *cli_style_on(FILE *to, cli_style style) {
   static const char *const codes[] = {"\033[0m", "\033[1m", "\033[31m", "\033[32m"};
   const char *no_color = getenv("NO_COLOR");
-  return (no_color && *no_color) || !isatty(fileno(to)) ? "" : codes[style];
+  return (no_color && *no_color) || !cli_os_is_terminal(to) ? "" : codes[style];
 }
 
 /* --json was given; there is one command line in a process. */
@@ -91,18 +90,16 @@ static void print_message(const char *text) {
 
 int cli_complain(const char *format, ...) {
   va_list arguments;
-  char *text = NULL;
-  size_t length = 0;
-  FILE *to = open_memstream(&text, &length);
-  if (to) {
+  cli_memory text;
+  if (cli_memory_open(&text)) {
     va_start(arguments, format);
-    vfprintf(to, format, arguments);
+    vfprintf(text.to, format, arguments);
     va_end(arguments);
-    fclose(to);
+    cli_memory_close(&text);
   }
   fflush(stdout);
-  print_message(text ? text : "out of memory");
-  free(text);
+  print_message(text.at ? text.at : "out of memory");
+  free(text.at);
   return CLI_BAD;
 }
 
@@ -243,13 +240,11 @@ void cli_print_quoted(FILE *to, const void *bytes, size_t length, size_t limit) 
 }
 
 char *cli_quoted(const void *bytes, size_t length, size_t limit) {
-  char *text = NULL;
-  size_t text_length;
-  FILE *to = open_memstream(&text, &text_length);
-  if (!to) exit(cli_complain("out of memory"));
-  cli_print_quoted(to, bytes, length, limit);
-  fclose(to);
-  return text;
+  cli_memory text;
+  if (!cli_memory_open(&text)) exit(cli_complain("out of memory"));
+  cli_print_quoted(text.to, bytes, length, limit);
+  if (!cli_memory_close(&text)) exit(cli_complain("out of memory"));
+  return text.at;
 }
 
 void cli_print_plain(FILE *to, const char *text) {
@@ -295,11 +290,7 @@ void cli_print_set(FILE *to, const uint32_t set[8]) {
   }
 }
 
-double cli_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
+double cli_now(void) { return cli_os_now(); }
 
 /* ---- options --------------------------------------------------------------------------------- */
 

@@ -17,7 +17,11 @@
 typedef enum cli_exit { CLI_OK = 0, CLI_NO = 1, CLI_BAD = 2 } cli_exit;
 
 #if defined(__GNUC__) || defined(__clang__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define CLI_PRINTF(f, a) __attribute__((format(gnu_printf, f, a))) /* %zu, as C has it */
+#else
 #define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#endif
 #else
 #define CLI_PRINTF(f, a)
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/common.h"
+#include "cli/os.h"
 
 static const cli_command *const commands[] = {&cli_generate, &cli_check, &cli_mask,    &cli_explain,
                                               &cli_extract,  &cli_tools, &cli_compile, &cli_trace,
@@ -34,6 +35,7 @@ static int written(int code) {
 }
 
 int main(int argc, char **argv) {
+  cli_os_begin(&argc, &argv);
   if (argc < 2) {
     usage(stderr);
     return CLI_BAD;

@@ -4,6 +4,11 @@
  */
 #include "cli/position.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/os.h"
+
 #define SHOWN 24 /* bytes of the text that a message shows */
 
 static void print_expected(FILE *to, tsl_matcher *matcher) {
@@ -46,12 +51,12 @@ static int say_where(tsl_matcher *matcher, const char *name, const char *text, s
                        .offset = offset,
                        .line = (uint32_t)line,
                        .column = (uint32_t)column};
-    FILE *to = fmemopen(error.message, sizeof error.message, "w");
-    if (to) {
-      print_found(to, matcher, text, length, offset);
-      fclose(to);
+    cli_memory found;
+    if (cli_memory_open(&found)) {
+      print_found(found.to, matcher, text, length, offset);
+      if (cli_memory_close(&found)) snprintf(error.message, sizeof error.message, "%s", found.at);
+      free(found.at);
     }
-    error.message[sizeof error.message - 1] = 0;
     cli_complain_at(name, &error);
     return CLI_NO;
   }

@@ -5,6 +5,7 @@
 #include "cli/source.h"
 
 #include "cli/json_out.h"
+#include "cli/os.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -269,9 +270,7 @@ static bool path_of(const char *resolve, const char *uri, cli_text *path) {
 /* Reads a file, if there is one; *read: without a complaint. */
 static bool read_document(source *s, const char *path, const char **text, size_t *length,
                           bool *read) {
-  FILE *file = fopen(path, "rb");
-  if (!file) return false;
-  fclose(file);
+  if (!cli_os_there(path)) return false;
   source_document *d = cli_allocate(1, sizeof *d);
   d->next = s->documents;
   s->documents = d;

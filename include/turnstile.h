@@ -65,7 +65,13 @@
 extern "C" {
 #endif
 
-#if defined(TSL_BUILD_SHARED) && (defined(__GNUC__) || defined(__clang__))
+/* TSL_BUILD_SHARED: for who compiles the library itself. TSL_USE_DLL: for a program for Windows that
+ * is linked with turnstile.dll; it works without, too, at the cost of a jump for each call. */
+#if defined(_WIN32) && defined(TSL_BUILD_SHARED)
+#define TSL_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(TSL_USE_DLL)
+#define TSL_API __declspec(dllimport)
+#elif defined(TSL_BUILD_SHARED) && (defined(__GNUC__) || defined(__clang__))
 #define TSL_API __attribute__((visibility("default")))
 #else
 #define TSL_API

@@ -28,8 +28,8 @@ SOURCES = [
     "page/engine.c",
     *(
         f"cli/{name}.c"
-        for name in "common generation json_out ngram ngram_data pictures/pictures pictures/trace "
-        "place plain source utf8".split()
+        for name in "common generation json_out ngram ngram_data os_posix pictures/pictures "
+        "pictures/trace place plain source utf8".split()
     ),
 ]
 LINK = [

@@ -1,13 +1,20 @@
 #!/usr/bin/env python3
-"""The whole library, front ends included, on processors that are not this one: cross compiled, and
-its unit tests run by qemu.
+"""The whole library, front ends included, on machines that are not this one: cross compiled, and
+its unit tests run by an emulator.
 
-    scripts/cross.py MACHINE [TEST...]        MACHINE: s390x (big-endian), arm64 or i386 (32 bits)
+    scripts/cross.py MACHINE [TEST...]   MACHINE: s390x (big-endian), arm64, i386 (32 bits), windows
 
 The libraries that Turnstile stands on are Debian's packages for that machine, fetched by apt (which
 checks them) into build-cross/MACHINE and unpacked there; nothing of the system is changed. Needs
 the cross compiler and qemu-user (Debian: gcc-s390x-linux-gnu libc6-dev-s390x-cross,
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross, gcc-multilib for i386, which runs without qemu).
+
+`windows` is x86_64, compiled by mingw-w64 (Debian: gcc-mingw-w64-x86-64-posix) and run by Wine
+(Debian: wine). PCRE2, yajl and xxHash are compiled from the sources that `./dev fetch wasm` brings.
+The library is made as DLL with its import library and as static library; the command line tool is
+made and run, too. All unit tests are built and run but those of
+NOT_HERE (scripts/windows.py), each with a reason.
+
 Without TEST those of TESTS are run, each as the ordinary tests are; the last line adds them up.
 
 SPDX-License-Identifier: Apache-2.0
@@ -22,6 +29,10 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import windows  # noqa: E402
+
 PACKAGES = [
     "libyajl-dev",
     "libyajl2",
@@ -145,11 +156,28 @@ endian = '{endian}'
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1] not in MACHINES:
+    if len(sys.argv) < 2 or sys.argv[1] not in [*MACHINES, "windows"]:
         sys.exit(__doc__)
-    machine, wanted = sys.argv[1], sys.argv[2:] or TESTS
+    machine, wanted = sys.argv[1], sys.argv[2:]
+    if machine == "windows":
+        build, emulator, more = windows.prepare()
+        with windows.Wine(more):
+            return run_tests(machine, wanted, build, emulator, more)
     folder = ROOT / "build-cross" / machine
     build, emulator, libraries = configure(machine, folder, fetch(machine, folder))
+    more = {} if emulator else {"LD_LIBRARY_PATH": str(libraries)}
+    return run_tests(machine, wanted or TESTS, build, emulator, more)
+
+
+def build_for_windows(build, environment):
+    """Library, import library and tool, and the tool tried: what is wrong, or None."""
+    made = ["libturnstile.a", "libturnstile-0.dll", "libturnstile.dll.a", "turnstile.exe"]
+    subprocess.run(["ninja", "-C", build, "--quiet", *made], check=True)
+    return windows.try_tool(build, environment)
+
+
+def run_tests(machine, wanted, build, emulator, more):
+    """Build and run tests; the exit status. wanted: their names; empty: all that can run there."""
     subprocess.run(
         ["ninja", "-C", build, "--quiet", "build.ninja"], check=True
     )  # tests that were added since it was set up
@@ -158,6 +186,16 @@ def main():
             ["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True
         ).stdout
     )
+    sums = [0, 0, 0]
+    if machine == "windows":
+        if wrong := build_for_windows(build, more):
+            print(f"  FAIL turnstile.exe: {wrong}")
+        sums[bool(wrong)] += 1
+    if not wanted:
+        units = [t["name"] for t in listing if any(s.endswith(":unit") for s in t["suite"])]
+        wanted = [name for name in units if name not in windows.NOT_HERE]
+        for name in sorted(set(units) - set(wanted)):
+            print(f"  not on {machine}: {name}: {windows.NOT_HERE[name]}")
     tests = {t["name"]: t for t in listing if t["name"] in wanted}
     if missing := set(wanted) - set(tests):
         sys.exit(f"no such test: {' '.join(sorted(missing))}")
@@ -166,14 +204,9 @@ def main():
         ["ninja", "-C", build, "--quiet", *[os.path.relpath(p, build) for p in programs]],
         check=True,
     )
-    sums = [0, 0, 0]
     for name, program in zip(tests, programs, strict=True):
         arguments = tests[name]["cmd"][tests[name]["cmd"].index(program) + 1 :]
-        environment = {
-            **os.environ,
-            **tests[name]["env"],
-            **({} if emulator else {"LD_LIBRARY_PATH": str(libraries)}),
-        }
+        environment = {**os.environ, **tests[name]["env"], **more}
         start = time.monotonic()
         try:
             done = subprocess.run(

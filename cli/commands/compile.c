@@ -3,14 +3,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _XOPEN_SOURCE 700 /* realpath */
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "cli/os.h"
 #include "cli/source.h"
 
 typedef struct settings {
@@ -82,7 +80,7 @@ static const char *output_name(const char *path) { return is_stdout(path) ? "std
 
 /* Into what is no file that could be replaced: stdout, a pipe, a device. */
 static int write_into(const char *path, const void *data, size_t size) {
-  FILE *to = is_stdout(path) ? stdout : fopen(path, "wb");
+  FILE *to = is_stdout(path) ? stdout : cli_os_open(path, "wb");
   if (!to) return cli_complain("%s: %s", path, strerror(errno));
   bool ok = fwrite(data, 1, size, to) == size && !fflush(to);
   if (to != stdout && fclose(to)) ok = false;
@@ -92,14 +90,12 @@ static int write_into(const char *path, const void *data, size_t size) {
 /* tsl_artifact_write puts a new file in the place of what bears the name: that must not be a link,
  * which would be lost, nor anything that is no file. */
 static int write_artifact(const tsl_artifact *artifact, const char *path) {
-  struct stat there;
   tsl_error error = {0};
   size_t size;
   const void *data = tsl_artifact_data(artifact, &size);
-  if (is_stdout(path) || (!stat(path, &there) && !S_ISREG(there.st_mode)))
-    return write_into(path, data, size);
-  bool link = !lstat(path, &there) && S_ISLNK(there.st_mode);
-  char *target = link ? realpath(path, NULL) : NULL;
+  if (is_stdout(path) || cli_os_look(path) == CLI_OS_OTHER) return write_into(path, data, size);
+  char *target;
+  bool link = cli_os_is_link(path, &target);
   if (link && !target) return cli_complain("%s: a link that leads nowhere", path);
   tsl_status status = tsl_artifact_write(artifact, target ? target : path, &error);
   free(target);

@@ -8,10 +8,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/common.h"
 #include "cli/json_out.h"
+#include "cli/os.h"
 #include "cli/source.h"
 
 #define NUDGES_MAX 64
@@ -177,7 +177,7 @@ static bool open_job(job *j, const settings *o) {
                                    .schema = &o->schema};
   if (!cli_read(request_path(o), &j->request)) return false;
   if (o->preset && !known_preset(o->preset)) {
-    if (strcmp(o->preset, "-") && access(o->preset, F_OK))
+    if (strcmp(o->preset, "-") && !cli_os_there(o->preset))
       return cli_complain("no preset or file %s; see --list", o->preset), false;
     if (!cli_read(o->preset, &j->preset)) return false;
     /* its { distinguishes it from a name */

@@ -24,11 +24,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/model/llama.h"
+#include "cli/os.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BATCH 512u /* tokens of one pass at most */
 #define FETCH "./dev fetch model"
@@ -105,35 +104,27 @@ static char *joined(const char *a, const char *b) {
   return text.at;
 }
 
-/* The folder of this program, with a slash; "" if it is not known. The caller frees it. */
-static char *own_folder(void) {
-  char path[4096];
-  ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-  path[n > 0 ? n : 0] = 0;
-  char *slash = strrchr(path, '/');
-  if (slash) slash[1] = 0;
-  return joined(slash ? path : "", "");
-}
-
 /* The first library of these names that opens. *folder: where it lies, where that is known. */
 static void *find_library(const char *named, char **folder) {
-  char *own = own_folder();
+  char own[4096];
+  cli_os_own_folder(own, sizeof own);
   char *names[] = {named ? joined(named, "") : joined(own, "llama-lib/libllama.so"),
                    named ? NULL : joined(own, "../llama-lib/libllama.so"),
                    named ? NULL : joined("libllama.so", ""),
                    named ? NULL : joined("libllama.so.0", ""),
-                   named ? NULL : joined("libllama.dylib", "")};
+                   named ? NULL : joined("libllama.dylib", ""),
+                   named ? NULL : joined(own, "llama-lib/llama.dll"),
+                   named ? NULL : joined("llama.dll", "")};
   void *library = NULL;
   *folder = NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char *slash = names[i] ? strrchr(names[i], '/') : NULL;
-    if (names[i] && !library && (library = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL)) && slash) {
+    if (names[i] && !library && (library = cli_os_library(names[i])) && slash) {
       *slash = 0;
       *folder = joined(names[i], "");
     }
     free(names[i]);
   }
-  free(own);
   return library;
 }
 
@@ -142,7 +133,7 @@ static bool open_library(llama *m, const char *named, char **folder) {
   if (!named && variable && *variable) named = variable;
   m->library = find_library(named, folder);
   if (!m->library) {
-    const char *why = named ? dlerror() : NULL;
+    const char *why = named ? cli_os_library_error() : NULL;
     cli_complain("%s%s%s; `" FETCH "` brings llama.cpp's library for Linux on x86-64, --library F "
                  "takes another",
                  named ? named : "llama.cpp's library (libllama.so) is not there", why ? ": " : "",
@@ -150,12 +141,9 @@ static bool open_library(llama *m, const char *named, char **folder) {
     return false;
   }
   const char *missing = NULL;
-#define LOOK(type, name, parameters)                               \
-  {                                                                \
-    void *found = dlsym(m->library, #name);                        \
-    if (found) memcpy(&m->call.name, &found, sizeof found);        \
-    if (!found && strcmp(#name, "llama_version")) missing = #name; \
-  }
+#define LOOK(type, name, parameters)                                                      \
+  if (!cli_os_symbol(m->library, #name, &m->call.name) && strcmp(#name, "llama_version")) \
+    missing = #name;
   CALLS(LOOK)
 #undef LOOK
   if (missing)

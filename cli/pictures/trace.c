@@ -73,7 +73,7 @@ static void put_frame(void *ctx, const tsl_frame *f) {
 
 static void put_position(void *ctx, generation *g) {
   trace *t = ctx;
-  FILE *to = t->position_to;
+  FILE *to = t->position.to;
   frame_writer frames = {to, false};
   uint8_t forced[FORCED_MAX];
   uint32_t next[8], total = 0;
@@ -97,7 +97,7 @@ static void put_position(void *ctx, generation *g) {
     put_bytes(to, forced, n);
     putc('}', to);
   }
-  fflush(to);
+  cli_memory_flush(&t->position);
 }
 
 /* ---- the candidates of a step ---------------------------------------------------------------- */
@@ -182,9 +182,9 @@ static bool out_of_memory(trace *t) {
 bool trace_open(trace *t, const source *s, generation_settings *how) {
   *t = (trace){.source = s};
   if (!place_open(&t->place)) return out_of_memory(t);
-  t->to = open_memstream(&t->json, &t->length);
-  t->position_to = open_memstream(&t->position, &t->position_length);
-  if (!t->to || !t->position_to) return out_of_memory(t);
+  bool opened = cli_memory_open(&t->json);
+  if (!cli_memory_open(&t->position) || !opened) return out_of_memory(t);
+  t->to = t->json.to;
   how->score_all = true;
   how->watch = put_position;
   how->watch_ctx = t;
@@ -192,10 +192,10 @@ bool trace_open(trace *t, const source *s, generation_settings *how) {
 }
 
 void trace_close(trace *t) {
-  if (t->to) fclose(t->to);
-  if (t->position_to) fclose(t->position_to);
-  free(t->json);
-  free(t->position);
+  cli_memory_close(&t->json);
+  cli_memory_close(&t->position);
+  free(t->json.at);
+  free(t->position.at);
   if (t->place.events) place_close(&t->place);
   *t = (trace){0};
 }
@@ -234,7 +234,7 @@ static void put_head(const trace *t, const generation *g) {
 /* What every step has. */
 static void put_common(trace *t, size_t offset, uint64_t allowed, double mask_us) {
   fprintf(t->to, "\"at\":%zu,\"allowed\":%" PRIu64 ",\"mask_us\":%.2f", offset, allowed, mask_us);
-  fwrite(t->position, 1, (size_t)ftell(t->position_to), t->to);
+  fwrite(t->position.at, 1, t->position.length, t->to);
 }
 
 static bool put_step(trace *t, const generation *g, const generation_step *step, size_t offset) {
@@ -279,7 +279,7 @@ generation_result trace_text(trace *t, generation *g) {
   do result = next_step(t, g);
   while (result == GENERATION_MORE);
   fprintf(t->to, "],\"result\":\"%s\"}\n", result == GENERATION_DONE ? "complete" : "cut");
-  if (fflush(t->to)) return cli_complain("out of memory"), GENERATION_BAD;
+  if (!cli_memory_flush(&t->json)) return cli_complain("out of memory"), GENERATION_BAD;
   return result;
 }
 
@@ -292,7 +292,7 @@ static void begin_alone(trace *t) {
 
 static const char *end_alone(trace *t) {
   putc(0, t->to);
-  return fflush(t->to) ? NULL : t->json;
+  return cli_memory_flush(&t->json) ? t->json.at : NULL;
 }
 
 const char *trace_next(trace *t, generation *g, generation_result *result) {
@@ -346,7 +346,7 @@ static void put_page(FILE *to, const char *json, size_t length) {
 
 static bool write_to(const char *path, const char *json, size_t length, bool page) {
   bool is_stdout = !strcmp(path, "-");
-  FILE *to = is_stdout ? stdout : fopen(path, "wb");
+  FILE *to = is_stdout ? stdout : cli_os_open(path, "wb");
   if (!to) return cli_complain("%s: %s", path, strerror(errno)), false;
   if (page)
     put_page(to, json, length);
@@ -359,7 +359,7 @@ static bool write_to(const char *path, const char *json, size_t length, bool pag
 }
 
 bool trace_write(trace *t, const char *path, bool page) {
-  return write_to(path, t->json, t->length, page);
+  return write_to(path, t->json.at, t->json.length, page);
 }
 bool trace_render(const char *json, size_t length, const char *path) {
   return write_to(path, json, length, true);

@@ -13,6 +13,7 @@
 #define TSL_CLI_TRACE_H
 
 #include "cli/generation.h"
+#include "cli/os.h"
 #include "cli/place.h"
 
 /* tokens recorded of a step: the most likely before the mask, and as many of those that may be
@@ -21,15 +22,12 @@
 #define TRACE_FRAMES 24u /* frames recorded of a step, the uppermost */
 
 typedef struct trace {
+  cli_memory json;
   FILE *to; /* of `json` */
-  char *json;
-  size_t length;
   place place;
   const source *source;
   uint64_t steps;
-  char *position; /* JSON members that describe the position of the step at hand */
-  size_t position_length;
-  FILE *position_to;
+  cli_memory position; /* JSON members that describe the position of the step at hand */
 } trace;
 
 /* Begin a record; sets what `how` must have so that trace_text can see every step. False after a

@@ -199,8 +199,8 @@ bool tsl__strings_narrow(const tsl__strings *s, uint32_t *lo, uint32_t *hi, uint
   return true;
 }
 
-static tsl__node strset(const tsl__strings *s, tsl__stringset set, uint32_t lo, uint32_t hi,
-                        uint32_t depth) {
+static tsl__node strings_node(const tsl__strings *s, tsl__stringset set, uint32_t lo, uint32_t hi,
+                              uint32_t depth) {
   tsl__node n = {.kind = TSL__K_STRSET,
                  .a = set,
                  .b = lo,
@@ -225,7 +225,7 @@ tsl__expr tsl__strset_node(tsl__exprs *x, tsl__stringset set, uint32_t lo, uint3
   if (lo == hi) return TSL__NONE;
   if (hi - lo == 1) return tsl__expr_literal(x, s->at[lo].at + depth, s->at[lo].length - depth);
   tsl__worked(x, (hi - lo) / 4);
-  return tsl__intern(x, strset(s, set, lo, hi, depth));
+  return tsl__intern(x, strings_node(s, set, lo, hi, depth));
 }
 
 /* After a failure there may be no set at all. */
@@ -236,7 +236,7 @@ tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s) {
 /* The same where nobody asks for it again. */
 static tsl__expr stringset_alone(tsl__exprs *x, tsl__stringset s) {
   const tsl__strings *all = x->status == TSL_OK ? tsl__strings_at(x, s) : NULL;
-  return all && all->n > 1 ? tsl__append(x, strset(all, s, 0, all->n, 0))
+  return all && all->n > 1 ? tsl__append(x, strings_node(all, s, 0, all->n, 0))
                            : tsl__expr_stringset(x, s);
 }
 

@@ -31,7 +31,11 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define TSL__LIKELY(x) __builtin_expect(!!(x), 1)
 #define TSL__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define TSL__PRINTF(f, a) __attribute__((format(gnu_printf, f, a))) /* %zu, as C has it */
+#else
 #define TSL__PRINTF(f, a) __attribute__((format(printf, f, a)))
+#endif
 /* runs for each token of a text: such functions lie side by side, so that few pages hold them */
 #define TSL__EACH_TOKEN __attribute__((hot))
 #define TSL__SELDOM __attribute__((noinline)) /* kept out of functions that run often */

@@ -195,7 +195,11 @@ extern _Atomic(tsl__copy_words) tsl__logits_copy; /* its copy_words */
 bool tsl__logits_force(tsl__logits_level level);
 
 extern const tsl__logits_kernels tsl__logits_portable;
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+/* gcc for Windows aligns the stack to 16 bytes only, and then moves vectors of 32 there (GCC bug
+ * 54412). It gets no kernels for AVX, unless the assembler mends the moves (meson.build). */
+#if defined(__MINGW32__) && !defined(__clang__) && !defined(TSL__VECTORS_AT_ANY_PLACE)
+#define TSL__LOGITS_X86 0
+#elif defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define TSL__LOGITS_X86 1
 extern const tsl__logits_kernels tsl__logits_avx2;
 extern const tsl__logits_kernels tsl__logits_avx512;

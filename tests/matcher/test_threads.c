@@ -12,6 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <pthread.h>
 #include <time.h>
 
 #include "runtime/matcher/grammar.h"

@@ -33,6 +33,7 @@ TESTS = [
 # What the sampler is made of, without the engine above it.
 SOURCES = [
     "core/base",
+    "core/os_posix",
     "sample/candidates",
     "sample/candidates_keep",
     "sample/guidance",
