@@ -1,9 +1,10 @@
 /* os.h - what the tool needs of the operating system beside the C library.
  *
- * Problem   Windows hands arguments over as UTF-16, opens files by names in an old encoding, changes
- *           line ends, and has neither streams into memory nor dlopen.
- * Idea      os_posix.c and os_windows.c give the same few calls; the one that is not for this system
- *           is empty. Texts are UTF-8 everywhere, and all files are read and written as they are.
+ * Problem   Windows hands arguments over as UTF-16, opens files by names in an old encoding,
+ *           changes line ends, and has neither streams into memory nor dlopen.
+ * Idea      os_posix.c and os_windows.c give the same few calls; the one that is not for this
+ *           system is empty. Texts are UTF-8 everywhere, and files are read and written as they
+ *           are.
  * Tested by tests/cli/test_cli.py; scripts/cross.py runs the tool under Wine
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -65,8 +65,8 @@
 extern "C" {
 #endif
 
-/* TSL_BUILD_SHARED: for who compiles the library itself. TSL_USE_DLL: for a program for Windows that
- * is linked with turnstile.dll; it works without, too, at the cost of a jump for each call. */
+/* TSL_BUILD_SHARED: for who compiles the library itself. TSL_USE_DLL: for a program for Windows
+ * that is linked with the DLL; it works without, too, at the cost of a jump for each call. */
 #if defined(_WIN32) && defined(TSL_BUILD_SHARED)
 #define TSL_API __declspec(dllexport)
 #elif defined(_WIN32) && defined(TSL_USE_DLL)

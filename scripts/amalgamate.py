@@ -80,11 +80,11 @@ PROLOGUE = """\
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef _POSIX_C_SOURCE
+#if !defined(_POSIX_C_SOURCE) && !defined(__FreeBSD__) /* there it hides what is not POSIX */
 #define _POSIX_C_SOURCE 200809L
 #endif
 #ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE 1 /* getentropy */
+#define _DEFAULT_SOURCE 1 /* syscall, flock */
 #endif
 #if defined(__APPLE__) && !defined(_DARWIN_C_SOURCE)
 #define _DARWIN_C_SOURCE 1

@@ -171,8 +171,10 @@ def main():
 
 def build_for_windows(build, environment):
     """Library, import library and tool, and the tool tried: what is wrong, or None."""
-    made = ["libturnstile.a", "libturnstile-0.dll", "libturnstile.dll.a", "turnstile.exe"]
+    made = ["libturnstile.a", "libturnstile-0.dll", "turnstile.exe"]
     subprocess.run(["ninja", "-C", build, "--quiet", *made], check=True)
+    if not (build / "libturnstile.dll.a").is_file():
+        return "there is no import library beside the DLL"
     return windows.try_tool(build, environment)
 
 

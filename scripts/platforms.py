@@ -33,8 +33,18 @@ import vendor  # noqa: E402
 FOLDER = ROOT / "build" / "platforms"
 ZIG = ROOT / "build" / "zig" / "venv" / "bin" / "python"
 # zig's name of a target: how its programs run here; None: they don't.
-TARGETS = {"cmake": [], "x86_64-linux-musl": []}
-OURS = ["-std=c11", "-O1", "-fno-sanitize=undefined", "-DPCRE2_STATIC"]
+TARGETS = {
+    "cmake": [],
+    "x86_64-linux-musl": [],
+    "x86_64-linux-gnu.2.17": [],  # glibc as old as manylinux2014's
+    "aarch64-linux-musl": ["qemu-aarch64"],
+    "aarch64-linux-gnu.2.17": None,
+    "x86_64-windows-gnu": ["wine"],
+    "x86_64-macos": None,
+    "aarch64-macos": None,
+    "x86_64-freebsd": None,
+}
+OURS = ["-std=c11", "-O0", "-fno-sanitize=undefined", "-DPCRE2_STATIC"]
 
 
 def run(command, what):
@@ -54,18 +64,20 @@ def compiled(target, sources, folder):
     objects = []
     for source in sources:
         ours = source.name == "turnstile.c"
-        flags = [*OURS, f"-I{parts / 'include'}"] if ours else ["-O1", *vendor.flags(parts)]
+        flags = [*OURS, f"-I{parts / 'include'}"] if ours else ["-O0", *vendor.flags(parts)]
         made = folder / (source.parent.name + "-" + source.stem + ".o")
         objects.append(made)
         if made.is_file() and made.stat().st_mtime > source.stat().st_mtime:
             continue
         if run([*compiler, *flags, "-c", source, "-o", made], f"{target}: {source.name}") is None:
             return None
-    program = folder / "consumer"
+    program = folder / ("consumer.exe" if "windows" in target else "consumer")
     consumer = ROOT / "tests" / "platforms" / "consumer.c"
     include = FOLDER / "source"
+    libraries = ["-ladvapi32"] if "windows" in target else ["-lm", "-lpthread"]
     linked = run(
-        [*compiler, f"-I{include}", consumer, *objects, "-lm", "-o", program], f"{target}: linking"
+        [*compiler, f"-I{include}", consumer, *objects, *libraries, "-o", program],
+        f"{target}: linking",
     )
     return None if linked is None else program
 
@@ -144,6 +156,7 @@ def main():
             counts[2] += 1
         elif fine and way is not None:
             printed = run([*way, program], target)
+            printed = printed and printed.replace("\r\n", "\n")
             said, how = said or printed, "ran"
             fine = printed is not None and "complete 1" in printed and printed == said
             if not fine:

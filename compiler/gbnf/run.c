@@ -29,7 +29,7 @@
 #define BODY_NODES 300u /* that come to stand in one rule's body */
 /* times that a rule stands in one place, within itself: item ::= [a-z]+ | "'" item may end in
  * itself */
-#define OPEN_MAX 2u
+#define OPEN_RULES 2u
 /* names that may stay where their texts run on; with more of them a body stays as it is: little
  * would be won, and calls from more places are more states */
 #define LEFT_MAX 1u
@@ -206,7 +206,7 @@ static uint32_t put_in_place(running *p, uint32_t node, const tsl__bytes *follow
   if (!e->movable || !run_on(&e->ends, follow)) return node;
   p->found = true;
   if (p->dry) return node;
-  if (e->open == OPEN_MAX || !p->room || p->height + height > HEIGHT_MAX) {
+  if (e->open == OPEN_RULES || !p->room || p->height + height > HEIGHT_MAX) {
     p->left++;
     return node;
   }

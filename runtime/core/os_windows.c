@@ -5,8 +5,8 @@
  * Idea      The functions that are called here are declared here, with the types that they have in
  *           the documentation, spelled in C: DWORD is uint32_t, BOOL is int, HANDLE is void *. A
  *           program that includes windows.h itself is another translation unit, and is not touched.
- * Locks     Slim reader and writer locks, held by one thread alone, and condition variables: a word each, and
- *           nothing to free.
+ * Locks     Slim reader and writer locks, held by one thread alone, and condition variables: a word
+ *           each, and nothing to free.
  * Files     A file is a number of the C library, over a handle that lets others read, write, rename
  *           and remove the file meanwhile, as POSIX does. The lock lies on a byte far behind the
  *           end: locks of Windows keep others from reading, and no other process reads there.
