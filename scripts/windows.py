@@ -149,7 +149,7 @@ class Wine:
 
 
 def try_tool(build, environment):
-    """The command line tool, with a path and a text beyond ASCII: what is wrong, or None."""
+    """The command line tool, with a path and a text that are not ASCII: what is wrong, or None."""
     tool = build / "turnstile.exe"
     folder = FOLDER / "tried"
     folder.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 /* test_os.c - locks, threads and files, each as the header says, on every system.
  *
  * Two threads add to a number under one mutex; a wait ends by its time and by a signal; a file is
- * written, looked at, mapped, locked, replaced and removed; a path holds letters beyond ASCII, and
+ * written, looked at, mapped, locked, replaced and removed; a path holds letters outside ASCII, and
  * is longer than Windows takes by itself.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -250,7 +250,7 @@ int main(void) {
   const char *build = getenv("TSL_BUILD");
   snprintf(folder, sizeof folder, "%.300s/os-files", build ? build : ".");
   RUN(additions, "threads add under a mutex");
-  RUN(tries, "a mutex that somebody has is not taken");
+  RUN(tries, "a mutex that somebody holds is not given twice");
   RUN(waits, "waits end in time");
   RUN(numbers, "processors, processes, random bytes");
   tsl__folder_make(folder);
