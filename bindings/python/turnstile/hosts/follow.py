@@ -7,12 +7,16 @@ matcher goes back to where the two part, and accepts what is new.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import logging
+
 import numpy
 
 from turnstile import _core
 from turnstile.errors import StateError
 
 __all__ = ["Follower", "apply_"]
+
+_log = logging.getLogger(__name__)
 
 
 class Follower:
@@ -21,12 +25,17 @@ class Follower:
     grammar     a Grammar
     max_tokens  the text is complete within so many tokens: what could not be ended in time is not
                 allowed. LimitError at the first step if no text is that short. None: no bound
+    on_error    "raise": an exception (a token that the grammar does not allow, a limit) goes to the
+                caller. "end": it is logged, and the text may only end from there on
 
-    An exception (a token that the grammar does not allow, a limit) stays: each step that follows
-    raises it again, until reset().
+    An exception stays in `error` until reset(). Each step that follows raises it again, or allows
+    the tokens that end a text.
     """
 
-    def __init__(self, grammar, max_tokens=None):
+    def __init__(self, grammar, max_tokens=None, on_error="raise"):
+        if on_error not in ("raise", "end"):
+            raise ValueError(f'on_error is "raise" or "end", not {on_error!r}')
+        self._on_error = on_error
         self._max_tokens = max_tokens
         self._budget = None if max_tokens is None else _core.Budget(grammar)
         self._matcher = _core.Matcher(grammar)
@@ -54,31 +63,31 @@ class Follower:
         """Is the text over? Then `mask` allows the tokens that end a text, and no others."""
         return self._matcher.is_terminated
 
-    @property
-    def ends(self):
-        """The mask that allows the tokens that end a text: uint32 of vocab.mask_words."""
-        return self._ends
-
     def mask(self, tokens):
         """The mask for the token that comes after `tokens`, uint32 of vocab.mask_words; it is valid
         until the next call. `tokens`: a sequence of ids, the prompt's and the text's. At the first
         call all are the prompt's. StateError if this is not the text that was followed so far.
         """
-        if self._error is not None:
+        if self._error is None:
+            try:
+                self._follow(numpy.asarray(tokens, numpy.int64).reshape(-1))
+                return self._allowed()
+            except Exception as error:
+                self._error = error
+                if self._on_error == "end":
+                    _log.error("a text ends early: %s: %s", type(error).__name__, error)
+        if self._on_error == "raise":
             raise self._error
-        try:
-            self._follow(numpy.asarray(tokens, numpy.int64).reshape(-1))
-            if self._matcher.is_terminated:
-                return self._ends
-            if self._budget is None:
-                self._matcher.mask(self._words)
-            else:
-                left = self._max_tokens - len(self._text)
-                self._budget.mask(self._matcher, left, self._words)
-            return self._words
-        except Exception as error:
-            self._error = error
-            raise
+        return self._ends
+
+    def _allowed(self):
+        if self._matcher.is_terminated:
+            return self._ends
+        if self._budget is None:
+            self._matcher.mask(self._words)
+        else:
+            self._budget.mask(self._matcher, self._max_tokens - len(self._text), self._words)
+        return self._words
 
     def _follow(self, tokens):
         if self._prompt is None:

@@ -14,8 +14,6 @@ mlx-lm computes one step past the end of a text. The processor allows the tokens
 SPDX-License-Identifier: Apache-2.0
 """
 
-import logging
-
 import mlx.core as mx
 import numpy
 
@@ -23,8 +21,6 @@ from turnstile.hosts.follow import Follower
 from turnstile.vocab import Vocab
 
 __all__ = ["LogitsProcessor", "apply", "vocab_of"]
-
-_log = logging.getLogger(__name__)
 
 
 def vocab_of(tokenizer):
@@ -67,10 +63,7 @@ class LogitsProcessor:
     """
 
     def __init__(self, grammar, max_tokens=None, on_error="raise"):
-        if on_error not in ("raise", "end"):
-            raise ValueError(f'on_error is "raise" or "end", not {on_error!r}')
-        self._follower = Follower(grammar, max_tokens)
-        self._on_error = on_error
+        self._follower = Follower(grammar, max_tokens, on_error)
 
     @property
     def error(self):
@@ -90,13 +83,4 @@ class LogitsProcessor:
                 f"logits of the shape {logits.shape}: a processor is for one row; give "
                 "BatchGenerator.insert() one for each prompt"
             )
-        known = self.error
-        try:
-            words = self._follower.mask(numpy.array(tokens))
-        except Exception as error:
-            if self._on_error == "raise":
-                raise
-            if known is None:
-                _log.error("a text ends early: %s: %s", type(error).__name__, error)
-            words = self._follower.ends
-        return apply(words, logits)
+        return apply(self._follower.mask(numpy.array(tokens)), logits)
