@@ -25,7 +25,7 @@ tokenizer = onnxruntime_genai.Tokenizer(model)
 params = onnxruntime_genai.GeneratorParams(model)
 params.set_search_options(max_length=200, do_sample=True)
 generator = onnxruntime_genai.Generator(model, params)
-generator.append_tokens(tokenizer.encode("Tell me about a person, as JSON:"))
+generator.append_tokens(tokenizer.encode("A person, as JSON:"))
 start = generator.token_count()
 
 constraint = turnstile.hosts.onnx_genai.Constraint(generator, grammar)
