@@ -594,8 +594,8 @@ void tsl__object_goals_wanted(const struct object *o) {
 }
 
 /* Is there a way to the end, by what may be known without its length? While a schema is compiled
- * only members that must come are looked at; where more is demanded the fewest bytes decide, which opens
- * all that may be demanded of members: what is not supported is found by the compile. */
+ * only members that must come are looked at; where more is demanded the fewest bytes decide, which
+ * opens all that may be demanded of members: what is not supported is found by the compile. */
 bool tsl__object_has_needs(struct object *o) {
   if (o->simple || o->schema->text) return o->simple && required_suffice(o, NULL, 0);
   uint64_t room[FEW_WORDS], *bits = no_members(o, room);

@@ -449,7 +449,7 @@ static void random_held(void) {
     try_schema(i, false, compare_objects);
     try_schema(i, true, compare_objects);
   }
-  tell(2);
+  report(2);
 }
 
 /* A schema of n branches with unevaluatedProperties. By kind: a member has a value for each, which
