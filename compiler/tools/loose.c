@@ -23,6 +23,8 @@
  * Levels    are a list of open brackets with their children so far. So nesting takes no recursion,
  *           and
  *           a bracket that is missing closes several of them at once.
+ * Example   [1, 2 "a"} is [1, 2, "a"]: a comma is missing, and the brace closes what no brace
+ *           opened. The brace is passed over, and the end of the text closes the list.
  * Cost      One pass; some 10 ns a byte. No recursion; 256 levels.
  * Tested by tests/tools/test_loose.c, tests/programs/test_lenient.py
  *

@@ -16,6 +16,8 @@
  *           of the schema, the second that of the second one. A name that is already there is not
  *           given again.
  * Alone     A value that is no object goes to the tool's only property, if it has only one.
+ * Typed     {"days": 3} for a property of strings alone becomes "3". A string stays one wherever a
+ *           string may be, even if it looks like a number.
  * Unknown   A property that the schema does not name stays as it is: its kinds are not known.
  * Limits    References and combinations are followed 16 deep; what lies deeper is not known.
  * Cost      Linear in the arguments and the properties.

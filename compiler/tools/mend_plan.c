@@ -17,8 +17,10 @@
  * Parts     <tool_call><function= has a complete tag in front. Where a text is tags alone, each tag
  *           also counts by itself: models leave one of two out.
  * Once      A text that is there already is not added again, whoever names it.
- * Which     Starts of calls come from "calls" and "section". Ends, separators, texts of messages and
- *           of thinking are markup, with a sign of their own (mend.h).
+ * Which     Starts of calls come from "calls" and "section". Ends, separators, and the texts of
+ *           messages and of thinking are markup, with a sign of their own (mend.h). A text that
+ *           begins with no bracket is a word that prose may hold, too: it counts only where a
+ *           message begins.
  * Cost      Some microseconds for a preset; the schemas of the tools are copied.
  * Tested by tests/programs/test_lenient.py
  *
