@@ -103,10 +103,13 @@ static TSL__SELDOM bool backslash(tsl__space *space, const tsl__state_rec *from,
   const tsl__fixed *f = tsl__state_fixed(from);
   const uint8_t(*ranges)[2] = f->plain ? few : any;
   size_t n_ranges = f->plain ? sizeof few / sizeof *few : sizeof any / sizeof *any;
-  bool past_ascii = next_byte(&f->texts[p.hi - 1], p.depth) >= 0x80, some = false;
-  if ((next_byte(&f->texts[p.lo], p.depth) & 0xC0) == 0x80) return true;
+  uint8_t first = next_byte(&f->texts[p.lo], p.depth),
+          last = next_byte(&f->texts[p.hi - 1], p.depth);
+  bool past_ascii = last >= 0x80, some = false;
+  if ((first & 0xC0) == 0x80) return true;
   p.how = ESCAPE;
   for (size_t i = 0; i < n_ranges; i++) {
+    if (ranges[i][0] > last || ranges[i][1] < first) continue; /* as of most names */
     tsl__fixed_place at = p;
     at.lo = first_from(f->texts, p.lo, p.hi, p.depth, ranges[i][0]);
     at.hi = first_from(f->texts, at.lo, p.hi, p.depth, ranges[i][1] + 1u);

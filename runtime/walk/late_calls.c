@@ -72,13 +72,13 @@ static tsl__leftover nodes_of(tsl__space *space, level *l, const tsl__late_call 
   return t;
 }
 
-void tsl__search_late(tsl__space *space, level *l) {
+void tsl__search_late_calls(tsl__space *space, level *l) {
   for (size_t i = l->late_from; i < l->late.n && space->status == TSL_OK; i++) {
     tsl__late_call c = l->late.at[i]; /* the list may move */
     const tsl__edge e = {.push = c.push, .to = c.to};
     tsl__leftover t = nodes_of(space, l, &c);
     if (t) tsl__search_call(space, l, NULL, &e, c.count, t);
   }
-  if (l->late.n > l->late_from) l->late.n = l->late_from;
+  l->late.n = l->late_from;
   if (!l->late.n) l->late_nodes.n = 0;
 }

@@ -174,7 +174,10 @@ bool tsl__search_call(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
 void tsl__search_call_at(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t count,
                          uint32_t node);
 /* The calls that the search under way put off: each over all nodes where it was met. */
-void tsl__search_late(tsl__space *space, tsl__level *l);
+void tsl__search_late_calls(tsl__space *space, tsl__level *l);
+static inline void tsl__search_late(tsl__space *space, tsl__level *l) {
+  if (TSL__UNLIKELY(l->late.n > l->late_from)) tsl__search_late_calls(space, l);
+}
 /* Follow what was pushed above `floor`. */
 void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
 /* A node with children, reached by a byte that is not (only) a letter. */
