@@ -37,7 +37,7 @@ static void mark_path(tsl__exprs *x, const tsl__graph *g, uint32_t index) {
 static void mark_empty(tsl__exprs *x, const tsl__graph *g) {
   for (size_t i = 0; i < g->visits.n; i++) {
     tsl__expr e = g->visits.at[i].e;
-    if (e >= x->base && e > TSL__EPS) x->nodes.at[e - x->base].marks |= TSL__EMPTY;
+    if (e >= x->base && e > TSL__EPS) x->nodes.at[e - x->base].traits |= TSL__EMPTY;
   }
 }
 
@@ -208,7 +208,7 @@ bool tsl__search_expand(tsl__exprs *x, tsl__graph *g, uint32_t index, tsl__order
     tsl__expr d = tsl__derive_plain(x, from.e, (uint8_t)b);
     if (!d) continue;
     tsl__node n = tsl__node_at(x, d);
-    if (n.marks & TSL__EMPTY) continue;
+    if (n.traits & TSL__EMPTY) continue;
     tsl__visit v = {d, index, from.cost + cost_of(by, (uint8_t)b), 0};
     last = ends(x, d, &n, by); /* it comes first, and ends the search */
     uint64_t key = last ? 0 : key_of(x, d, &n, v.cost, by);
@@ -361,7 +361,7 @@ static uint32_t find_characters(tsl__exprs *x, tsl__expr e, tsl__order by, uint3
 
 /* Has e a text of at most so many characters? */
 static bool some_within(tsl__exprs *x, tsl__expr e, uint32_t most) {
-  if (e == TSL__NONE || tsl__node_at(x, e).marks & TSL__EMPTY) return false;
+  if (e == TSL__NONE || tsl__node_at(x, e).traits & TSL__EMPTY) return false;
   uint32_t some = known_characters(x, e, false);
   if (some <= most) return true;
   if (least_characters(x, e) > most) return false;
@@ -380,7 +380,7 @@ static int bounded_some(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
   if (some)
     x->nodes.at[e - x->base].flags |= TSL__SEARCHED;
   else
-    x->nodes.at[e - x->base].marks |= TSL__EMPTY;
+    x->nodes.at[e - x->base].traits |= TSL__EMPTY;
   return some;
 }
 
@@ -408,7 +408,7 @@ static bool search_some(tsl__exprs *x, tsl__expr e) {
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e) {
   if (e == TSL__NONE) return true;
   tsl__node n = tsl__node_at(x, e);
-  if (n.marks & TSL__EMPTY) return true;
+  if (n.traits & TSL__EMPTY) return true;
   if (x->searching || (n.flags & (TSL__SEARCHED | TSL__NULLABLE_LOW))) return false;
   if (plainly_some(x, e, &n)) return false;
   x->searching = true;

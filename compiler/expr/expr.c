@@ -63,7 +63,7 @@ static void inherit(tsl__exprs *x, const tsl__exprs *p) {
   x->text = p->text;
   x->hex = p->hex;
   memcpy(x->number_tails, p->number_tails, sizeof x->number_tails);
-  memcpy(x->marks, p->marks, sizeof x->marks);
+  memcpy(x->guards, p->guards, sizeof x->guards);
 }
 
 tsl_status tsl__exprs_new(const tsl__exprs *parent, const tsl_allocator *allocator,
@@ -491,7 +491,7 @@ static tsl__node seq_node(tsl__exprs *x, tsl__expr a, const tsl__node *na, tsl__
       (na->flags & nb->flags &
        (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED)) |
       ((na->flags | nb->flags) & (TSL__CALLS | TSL__COUNTS));
-  if (n.flags & TSL__COUNTS) n.marks = tsl__overlap_of_seq(x, a, b);
+  if (n.flags & TSL__COUNTS) n.traits = tsl__overlap_of_seq(x, a, b);
   return n;
 }
 
@@ -581,7 +581,7 @@ tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t ma
   if (max != TSL__INF) n.flags |= na.flags & TSL__FINITE;
   if ((max != TSL__INF && max > TSL__UNROLL_MAX) || (min != TSL__INF && min > TSL__UNROLL_MAX))
     n.flags |= TSL__COUNTS;
-  if (n.flags & TSL__COUNTS) n.marks = tsl__overlap_of_loop(x, a, min, max);
+  if (n.flags & TSL__COUNTS) n.traits = tsl__overlap_of_loop(x, a, min, max);
   return tsl__intern(x, n);
 }
 

@@ -187,8 +187,8 @@ typedef struct tsl__keys_ops {
 } tsl__keys_ops;
 /* The rest of a JSON string (after its opening quote) that spells an allowed string of the set, its
  * closing quote, and what follows that key: the union over allowed keys of json_string(key) ·
- * after(key), never spelled out: a call of the frame in which the set's strings are spelled, which
- * does not know what is allowed and is shared by all (ops, ctx, param), then RESUME, which does.
+ * after(key), never spelled out: a call of the frame in which the set's strings are spelled, then
+ * RESUME. The frame does not know what is allowed, so all (ops, ctx, param) share it. RESUME knows.
  * Whoever runs the frame asks RESUME before it lets a prefix through. (ctx, param) name the
  * continuation: equal pairs must behave equally for ever. */
 tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx,
@@ -292,21 +292,21 @@ tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uin
 
 /* ---- what must be new, or must not ----------------------------------------------------------- */
 
-/* ε that marks what follows: seq(CALL, seq(mark, rest)) goes on with `rest` only if the text that
+/* ε that guards what follows: seq(CALL, seq(guard, rest)) goes on with `rest` only if the text that
  * the call has spelled is new in the innermost open container of the JSON text
  * (runtime/position/distinct.h). `kind` is TSL__NEW_ITEM or TSL__NEW_NAME
- * (runtime/automaton/state.h); or TSL__SAME_ITEM: only if it is not new. One mark for each kind. */
+ * (runtime/automaton/state.h); or TSL__SAME_ITEM: only if it is not new. One guard a kind. */
 tsl__expr tsl__expr_guard(tsl__exprs *x, uint8_t kind);
-/* What is left of e without the alternatives that begin with a mark of the kinds that are `gone`.
+/* What is left of e without the alternatives that begin with a guard of the kinds that are `gone`.
  * *found: all kinds that its alternatives begin with are added. */
-tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *found);
+tsl__expr tsl__expr_unguarded(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *found);
 /* The spellings of these JSON values (white space around them left out); TSL__NONE on failure
  * (sticky). */
 typedef tsl__expr tsl__spell(void *ctx, const tsl__string *texts, uint32_t n);
-/* The grammar has marks for items; `ctx` must be there as long as x. */
+/* The grammar has guards for items; `ctx` must be there as long as x. */
 void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx);
 bool tsl__exprs_guards(const tsl__exprs *x);
-/* The marks for names mean something in this grammar. `few`: it constrains them. */
+/* The guards for names mean something in this grammar. `few`: it constrains them. */
 void tsl__exprs_guard_names(tsl__exprs *x, bool few);
 /* So do those for items that must be repeated. */
 void tsl__exprs_guard_repeats(tsl__exprs *x);

@@ -28,7 +28,7 @@ bool tsl__meaning_within(tsl__meaning *m, tsl__expr e, tsl__digest *out);
 /* Digest of data that names what is meant, for rules. `kind` keeps them apart. */
 enum {
   TSL__MEANS_GUARD = 0,
-  /* plus the kind of the mark */ TSL__MEANS_MORE =
+  /* plus the kind of the guard */ TSL__MEANS_MORE =
       0x100 /* the items that may follow, given what they are and the white space */
 };
 bool tsl__meaning_data(tsl__meaning *m, uint32_t kind, const void *data, size_t size,

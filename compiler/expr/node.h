@@ -39,7 +39,7 @@ enum {
   TSL__TEXTUAL = 64,      /* every member is valid UTF-8 */
   TSL__SEARCHED = 128     /* known not to be empty (and/not need a search for it, see empty.c) */
 };
-/* in `marks` */
+/* in `traits` */
 enum {
   TSL__EMPTY = 1,   /* an and/not that was searched and has no member */
   TSL__EXITS = 2,   /* a counted loop is left with a byte that may go on with it (overlap.c) */
@@ -48,7 +48,7 @@ enum {
 
 typedef struct tsl__node {
   uint8_t kind, flags;
-  uint16_t marks;
+  uint16_t traits;
   uint32_t a, b, c, d; /* by kind, see kind.def */
   /* fewest bytes of a member; a lower bound for and, not and native automata */
   uint32_t shortest;
@@ -130,7 +130,7 @@ typedef struct tsl__known_overlap {
   bool overlaps;
 } tsl__known_overlap;
 
-#define TSL__CAPTURES 3u /* kinds of marks */
+#define TSL__GUARDS 3u /* kinds of guards */
 
 /* An upper bound of the characters that complete any text begun in an expression: the same for all
  * that it leads to. */
@@ -266,10 +266,10 @@ struct tsl__exprs {
   tsl__known_exponent known_exponent; /* the last */
   /* of a vocabulary's layer: those of some ranges (compiler/number/parts.c); else NULL */
   const tsl__expr *exponents;
-  tsl__expr marks[TSL__CAPTURES]; /* see tsl__expr_guard; made with the layer's first one */
-  bool names_tokens;              /* see tsl__exprs_name_tokens */
-  uint8_t watches;                /* kinds of marks that mean something */
-  tsl__spell *spell;              /* see tsl__exprs_guard */
+  tsl__expr guards[TSL__GUARDS]; /* see tsl__expr_guard; made with the layer's first one */
+  bool names_tokens;             /* see tsl__exprs_name_tokens */
+  uint8_t watches;               /* kinds of guards that mean something */
+  tsl__spell *spell;             /* see tsl__exprs_guard */
   void *spell_ctx;
   tsl_status status;
   const char *why;
@@ -332,13 +332,13 @@ static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t 
   return &x->strings.at[index - x->strings_base];
 }
 
-/* Does the layer mark anything that must be new? */
+/* Does the layer guard anything that must be new? */
 static inline bool tsl__expr_guards(const tsl__exprs *x) {
-  for (int i = 0; i < (int)TSL__CAPTURES; i++)
-    if (x->marks[i] != TSL__NONE) return true;
+  for (int i = 0; i < (int)TSL__GUARDS; i++)
+    if (x->guards[i] != TSL__NONE) return true;
   return false;
 }
-/* overlap.c: the marks of a·b and of a{min,max}; is a loop, min to max times, one loop? */
+/* overlap.c: the traits of a·b and of a{min,max}; is a loop, min to max times, one loop? */
 uint16_t tsl__overlap_of_seq(tsl__exprs *x, tsl__expr a, tsl__expr b);
 uint16_t tsl__overlap_of_loop(tsl__exprs *x, tsl__expr body, uint32_t min, uint32_t max);
 bool tsl__loops_join(const tsl__node *loop, uint32_t min, uint32_t max);

@@ -7,7 +7,7 @@
  * Idea      Such loops are counted down in the expression instead, as small loops are. The counts
  *           that are possible then stand side by side as r{0,199}, r{0,198}, … , and alt.c makes
  *           one interval of them: r{0,199}. So the stacks do not multiply.
- * Which     Two marks say so of an expression, found when it is made (node.h):
+ * Which     Two traits of an expression say so, found when it is made (node.h):
  *             TSL__EXITS     it holds a counted loop, and a byte that begins an iteration may also
  *                            begin what follows the loop
  *             TSL__OVERLAPS  texts can stand in two counted loops, or twice in one: what EXITS is
@@ -115,27 +115,27 @@ static bool goes_on_as_it_begins(tsl__exprs *x, tsl__expr body) {
 
 uint16_t tsl__overlap_of_seq(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
-  uint16_t marks = (na.marks | nb.marks) & (TSL__EXITS | TSL__OVERLAPS);
+  uint16_t traits = (na.traits | nb.traits) & (TSL__EXITS | TSL__OVERLAPS);
   tsl__bytes iterations = {{0}}, first = {{0}};
-  if (!(na.flags & TSL__COUNTS) || marks & TSL__OVERLAPS) return marks;
+  if (!(na.flags & TSL__COUNTS) || traits & TSL__OVERLAPS) return traits;
   add_iterations(x, a, 0, &iterations);
   if (!tsl__bytes_empty(&iterations)) add_first(x, b, &first);
   bool exits = tsl__bytes_meet(&iterations, &first);
-  if (exits) marks |= TSL__EXITS;
-  if ((exits || na.marks & TSL__EXITS) && nb.flags & TSL__COUNTS) marks |= TSL__OVERLAPS;
-  return marks;
+  if (exits) traits |= TSL__EXITS;
+  if ((exits || na.traits & TSL__EXITS) && nb.flags & TSL__COUNTS) traits |= TSL__OVERLAPS;
+  return traits;
 }
 
 uint16_t tsl__overlap_of_loop(tsl__exprs *x, tsl__expr body, uint32_t min, uint32_t max) {
   tsl__node n = tsl__node_at(x, body);
   tsl__node loop = {.kind = TSL__K_REPEAT, .b = min, .c = max};
-  uint16_t marks = n.marks & (TSL__EXITS | TSL__OVERLAPS);
+  uint16_t traits = n.traits & (TSL__EXITS | TSL__OVERLAPS);
   bool counted = is_counted(&loop);
-  if (marks & TSL__EXITS) marks |= TSL__OVERLAPS;
-  if (marks & TSL__OVERLAPS || !(counted || n.flags & TSL__COUNTS) || n.flags & TSL__CHAR)
-    return marks;
-  if (goes_on_as_it_begins(x, body)) marks |= TSL__OVERLAPS;
-  return marks;
+  if (traits & TSL__EXITS) traits |= TSL__OVERLAPS;
+  if (traits & TSL__OVERLAPS || !(counted || n.flags & TSL__COUNTS) || n.flags & TSL__CHAR)
+    return traits;
+  if (goes_on_as_it_begins(x, body)) traits |= TSL__OVERLAPS;
+  return traits;
 }
 
 bool tsl__loops_join(const tsl__node *loop, uint32_t min, uint32_t max) {
@@ -150,5 +150,5 @@ bool tsl__overlaps(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind == TSL__K_RULE && tsl__rule_at(x, n.a)->body)
     n = tsl__node_at(x, tsl__rule_at(x, n.a)->body);
-  return n.marks & TSL__OVERLAPS;
+  return n.traits & TSL__OVERLAPS;
 }

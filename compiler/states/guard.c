@@ -1,10 +1,10 @@
 /* guard.c - the place in an expression where something that was spelled must be new, or must not
  * be.
  *
- * A mark is a rule that is put in place and matches ε, so that derivatives, emptiness and lengths
+ * A guard is a rule that is put in place and matches ε, so that derivatives, emptiness and lengths
  * need not know of it. It stands at the head of what follows a call, and only there does it mean
  * anything: the state that the called frame comes back to is known from its expression to be
- * guarded, and what it is otherwise. Alternatives with and without a mark can share the call: then
+ * guarded, and what it is otherwise. Alternatives with and without a guard can share the call: then
  * the ones without stay.
  *
  * Tested by tests/position/test_distinct.c
@@ -24,8 +24,8 @@ static tsl__expr unfold(tsl__exprs *x, void *ctx, uint32_t param) {
   return TSL__EPS;
 }
 
-static const uint8_t kinds[TSL__CAPTURES] = {TSL__NEW_ITEM, TSL__NEW_NAME, TSL__SAME_ITEM};
-static const char *const names[TSL__CAPTURES] = {"new", "new-name", "same"};
+static const uint8_t kinds[TSL__GUARDS] = {TSL__NEW_ITEM, TSL__NEW_NAME, TSL__SAME_ITEM};
+static const char *const names[TSL__GUARDS] = {"new", "new-name", "same"};
 
 static uint32_t index_of(uint32_t kind) {
   uint32_t index = 0;
@@ -46,22 +46,22 @@ static bool meaning(tsl__meaning *m, void *ctx, uint32_t kind, tsl__digest *out)
 static const tsl__rule_ops ops = {unfold, print, meaning, NULL, NULL};
 
 tsl__expr tsl__expr_guard(tsl__exprs *x, uint8_t kind) {
-  tsl__expr *mark = &x->marks[index_of(kind)];
-  if (*mark == TSL__NONE)
-    *mark = tsl__expr_rule(x, &ops, NULL, kind, TSL__RULE_NULLABLE | TSL__RULE_INLINE, 0);
-  return *mark;
+  tsl__expr *guard = &x->guards[index_of(kind)];
+  if (*guard == TSL__NONE)
+    *guard = tsl__expr_rule(x, &ops, NULL, kind, TSL__RULE_NULLABLE | TSL__RULE_INLINE, 0);
+  return *guard;
 }
 
-/* The kind of mark that e begins with; 0: none. */
+/* The kind of guard that e begins with; 0: none. */
 static uint8_t kind_at_head(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr head = n.kind == TSL__K_SEQ ? n.a : e;
-  for (uint32_t i = 0; i < TSL__CAPTURES; i++)
-    if (head == x->marks[i] && head != TSL__NONE) return kinds[i];
+  for (uint32_t i = 0; i < TSL__GUARDS; i++)
+    if (head == x->guards[i] && head != TSL__NONE) return kinds[i];
   return 0;
 }
 
-tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *found) {
+tsl__expr tsl__expr_unguarded(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *found) {
   tsl__node n = tsl__node_at(x, e);
   uint8_t kind = kind_at_head(x, e), some = 0;
   *found |= kind;
@@ -74,7 +74,7 @@ tsl__expr tsl__expr_unmarked(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *
   /* an alternative is no alternation itself: one level of recursion */
   for (uint32_t i = 0; i < n.b; i++) {
     uint8_t ignored = 0;
-    rest = tsl__expr_alt(x, rest, tsl__expr_unmarked(x, tsl__list_at(x, n.a)[i], gone, &ignored));
+    rest = tsl__expr_alt(x, rest, tsl__expr_unguarded(x, tsl__list_at(x, n.a)[i], gone, &ignored));
   }
   return rest;
 }

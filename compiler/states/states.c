@@ -135,12 +135,12 @@ static tsl__state left_of(tsl__states *c, tsl__expr e, tsl__expr left, tsl__stat
 static void note_guard(tsl__states *c, tsl__expr e, tsl__state first, uint32_t copies) {
   uint8_t kinds = 0;
   if (!tsl__expr_guards(c->x)) return;
-  tsl__expr rest = tsl__expr_unmarked(c->x, e, TSL__NEW_ITEM | TSL__NEW_NAME, &kinds);
+  tsl__expr rest = tsl__expr_unguarded(c->x, e, TSL__NEW_ITEM | TSL__NEW_NAME, &kinds);
   if (!kinds) return;
   tsl__state otherwise = left_of(c, e, rest, first), differs = 0;
   bool loop = tsl__node_at(c->x, rest).loop != 0, loops = false;
   if (kinds & TSL__SAME_ITEM) {
-    tsl__expr others = tsl__expr_unmarked(c->x, e, TSL__SAME_ITEM, &kinds);
+    tsl__expr others = tsl__expr_unguarded(c->x, e, TSL__SAME_ITEM, &kinds);
     differs = left_of(c, e, others, first);
     loops = tsl__node_at(c->x, others).loop != 0;
   }
