@@ -100,8 +100,8 @@ tsl__expr tsl__derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   return d;
 }
 
-/* Is where it leads remembered? A class of non-ASCII characters is spelled in some ten ways, and
- * it and all else that has parts is met again at every state of a pattern that holds it. */
+/* Is where it leads remembered? A class of non-ASCII characters is spelled in some ten ways.
+ * Whatever has parts is met again at every state of a pattern that holds it. */
 static bool is_remembered(const tsl__exprs *x, const tsl__node *n) {
   if (n->flags & TSL__CHAR) return n->b >= TSL__CLASS_MIN;
   return !(n->flags & TSL__CALLS) && !n->loop && !x->searching;

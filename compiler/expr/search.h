@@ -2,7 +2,7 @@
  * text: empty.c (is there one?), shortest.c (how short?) and count.c (how many?).
  *
  * A graph holds the expressions that were reached, each with the byte string that led there as a
- * chain of visits, and a heap of those to go on from, the most promising first.
+ * chain of visits. A heap has those to go on from, the most promising first.
  *
  * Example   From a(b|c): visit 0 is a(b|c), and `a` leads to visit 1, b|c, with from = 0 and cost =
  *           1. From there `b` and `c` both lead to ε, which is one visit.

@@ -3,7 +3,7 @@
  * Problem   "Any of these words but those" is a meet, and whether it is empty takes a search. Yet
  *           the answer is often plain: a thousand words cannot all be among three.
  * Idea      Count what the structure shows. Alternatives have as many texts as the largest part, a
- *           sequence as many as the larger of its two, a loop without end has endless many, and n
+ *           sequence as many as the larger of its two. A loop without end has endless many, and n
  *           characters of a class of k have k^n. A meet with complements of finite sets keeps what
  *           these cannot take away.
  * Example   [0-9]{3} & !(000|001): 1,000 texts, and the complement takes 2 at most. Each of the two

@@ -3,9 +3,9 @@
  * Problem   expr ::= expr "+" term | term  calls itself before any text is read: a matcher that
  *           unfolds calls would never stop. Left recursion can be indirect (a calls b calls a) and
  *           hidden (after something that may be empty: a ::= opt a "x").
- * Idea      Take the rules A1 … An that lead to one another at the left edge (a strongly connected
- *           component of "may be the first thing read"), and speak of their texts that are not
- *           empty, A⁺. Every body, less the empty text, is a sum of terms
+ * Idea      Take the rules A1 … An that lead to one another at the left edge: a strongly connected
+ *           component of "may be the first thing read". A⁺ are their texts that are not empty.
+ *           Every body, less the empty text, is a sum of terms
  *
  *               A⁺i = Σ A⁺j · X  +  Σ B
  *

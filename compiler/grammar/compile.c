@@ -2,9 +2,9 @@
  *
  * Problem   Many front ends make grammars. What is around them is always the same: a layer,
  *           limits, a status, a first state, and nothing left behind after a failure.
- * Idea      Each call makes a layer of expressions and tables over the vocabulary's shared one,
- *           has its front end turn the text into one expression, and hands the state of that
- *           expression to the runtime. open_layer and close_layer stand around every front end.
+ * Idea      Each call makes a layer of expressions and tables over the vocabulary's shared one. Its
+ *           front end turns the text into one expression, whose state is handed to the runtime.
+ *           open_layer and close_layer stand around every front end.
  * Example   tsl_grammar_regex("[0-9]{3}"): open_layer gets the base layer, which the vocabulary's
  *           first grammar makes, and starts the call's clock. The front end returns an expression
  *           of one node, a REPEAT. close_layer asks for its state and makes the grammar around the

@@ -5,9 +5,9 @@
  *           unions have parts that belong to the vocabulary's layer alone and are the same in each.
  * Idea      While that layer is made, schemas of common shapes are compiled in a layer above, one
  *           by one, and a text of each is gone through, masks and all. What was joined of the
- *           layer's own masks, walked of its own states over its own leftovers, and left over by
- *           others, is then made in it, where every grammar finds it, as does the next of these
- *           schemas.
+ *           layer's own masks, walked of its own states over its own leftovers, or left over by
+ *           others, is then made in the layer. There every grammar finds it, and so does the next
+ *           of these schemas.
  * Order     Members may come in any order; with that of the schema, what is joined is mostly the
  *           same.
  * Strings   Of strings whose states have few walks in common, as those of host names, a text is

@@ -1,10 +1,10 @@
 /* integer.c - unconstrained integers, in every spelling, without a table.
  *
  * An integer may be written 15, 15.0, 1.50e1, 1500e-2. What may follow depends on how many zeros
- * the digits before the point end in (so many places an exponent may take away), or on the number
- * of digits behind the point and on the last of them that is not 0. The two numbers are packed into
- * the automaton's parameter, so that no memory is needed and every layer of expressions has the
- * same states.
+ * the digits before the point end in: so many places an exponent may take away. Behind a point it
+ * depends on the number of digits there, and on the last of them that is not 0. The two numbers are
+ * packed into the automaton's parameter, so that no memory is needed and every layer of expressions
+ * has the same states.
  *
  *   before the point    zeros                                 integral from exponent -zeros on
  *   "0"                 WHOLE_ZERO                            any exponent

@@ -3,8 +3,8 @@
  * A spec is a conjunction: integral or not, bounds, multiples, non-multiples, excluded values, and
  * how the number may be spelled. All decisions are exact decimal arithmetic (decimal.h). A
  * canonical spec (made by tsl__number_intersect) has at most one multiple, bounds that are members
- * where the members are discrete, and no redundant entries, so that equal canonical specs are the
- * common case of equal sets.
+ * where the members are discrete, and no redundant entries. So equal sets mostly have equal
+ * canonical specs.
  *
  * The expression of a spec matches every RFC 8259 spelling of every number in it: `15`, `15.0`,
  * `1.50e1`, `150E-01` for 15, `0`, `-0`, `0.0e7` for zero. What has been read determines, for each

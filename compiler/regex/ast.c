@@ -1,8 +1,7 @@
 /* ast.c - making nodes of a regular expression. See ast.h.
  *
  * Idea      Each constructor works out how many code points a match takes (least and most), and
- *           whether the node is a plain regular language, so that no later pass has to walk down
- *           for it.
+ *           whether the node is a plain regular language. No later pass has to walk down for it.
  * Example   a{2,3}|b: the set a takes 1 to 1 code points, the repeat 2 to 3, the set b 1 to 1, the
  *           alternatives 1 to 3. All four are plain. With (?=c) behind it the sequence is not, as a
  *           look-ahead is no plain language.

@@ -4,9 +4,9 @@
  *           intersection, !(-->·text) & .·X: no star of anything.
  * Idea      An automaton in C whose only state is X itself: its derivative is that of body(X) |
  *           then, in which X occurs again as this same node. The body consumes at least one code
- *           point (iterations that take no text change nothing and are cut out of it first), so the
- *           derivative of X never asks for itself. X is never empty since it holds `then`, and its
- *           shortest text is that of `then`: an iteration only makes texts longer.
+ *           point, so the derivative of X never asks for itself. Iterations that read no text
+ *           change nothing, and are cut out of the body first. X is never empty since it holds
+ *           `then`, and its shortest text is that of `then`: an iteration only makes texts longer.
  * Behind    Where the body has look-behinds of one code point (\b is one), what X means depends on
  *           the code point before. The code points fall into atoms, sets that no look-behind keeps
  *           apart; there is one X for each, and one for the beginning of the text.

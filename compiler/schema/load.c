@@ -1,10 +1,10 @@
 /* load.c - documents, resources and references.
  *
- * A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins another one,
- * with a base URI of its own and perhaps a draft and vocabularies of its own (else those of the
- * resource around it). References are resolved against the base URI of the resource that they stand
- * in (RFC 3986, section 5.2), then by fragment: "" is the resource's root, "/..." a JSON pointer
- * from there, anything else an anchor.
+ * A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins another one.
+ * That has a base URI of its own, and perhaps a draft and vocabularies of its own; else those of
+ * the resource around it. References are resolved against the base URI of the resource that they
+ * stand in (RFC 3986, section 5.2), then by fragment: "" is the resource's root, "/..." a JSON
+ * pointer from there, anything else an anchor.
  *
  * Documents without any inner identifier, which are most, are not searched for them: one pass over
  * the keys finds that out.

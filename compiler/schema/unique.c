@@ -5,11 +5,11 @@
  * runtime need only look at the item that is under way: every kind of item (of a position, or of
  * the rest, with what contains asks for or without) must have as many values as items are needed.
  * Then whatever stands before, some value is left for the next item. Kinds with fewer are made to
- * have none: their values, out of const, enum and type, are listed, the states of the array know
- * which of them were used (array.c), and what is left for the runtime are the others. Whether the
- * array can be completed at all is then found by trying. Items out of a short list of scalars alone
- * don't come here. Where a kind has few values that are not listed, or their number is not known,
- * the schema is refused.
+ * have none: their values, out of const, enum and type, are listed, and the states of the array
+ * know which of them were used (array.c). The others are left for the runtime. Whether the array
+ * can be completed at all is then found by trying. Items out of a short list of scalars alone don't
+ * come here. Where a kind has few values that are not listed, or their number is not known, the
+ * schema is refused.
  *
  * And the other way round: the spellings of values that were used, made of their texts as the
  * schema { "const": value } would be.

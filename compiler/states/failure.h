@@ -2,8 +2,8 @@
  *
  * Problem   A pattern that looks for some words anywhere, or forbids them, has a state for each
  *           beginning of a word. By most bytes all of these go where the state goes that has no
- *           word under way, and a derivative by each range of bytes, in each of them, finds that
- *           out once more.
+ *           word under way. A derivative by each range of bytes, in each of them, finds that out
+ *           once more.
  * Idea      The failure links of Aho and Corasick, read off the expression: of alternatives, those
  *           that begin with few bytes are the words under way. What is left without them goes the
  *           same way by all other bytes.

@@ -1,9 +1,9 @@
 /* hints_like.c - what a state is when its limits are far.
  *
- * Idea      A text that is far from every limit (of its length, of how often a group may be
- *           repeated) is followed as if there were none, so that one walk serves all counts. Exact
- *           over tokens that are too short to reach a limit: an upper bound plays no part before it
- *           is met, neither in what may come next nor in the shortest completion. The length goes
+ * Idea      A text that is far from every limit, of its length or of how often a group may be
+ *           repeated, is followed as if there were none. So one walk serves all counts. Exact over
+ *           tokens that are too short to reach a limit: an upper bound plays no part before it is
+ *           met, neither in what may come next nor in the shortest completion. The length goes
  *           first: what is left without it does not depend on the position any more. Then groups,
  *           then automata that know their own limits. Of a meet that is no JSON string the part
  *           that says how many characters of a class there may be loses its maximum. Forbidden

@@ -1,7 +1,7 @@
 /* write.c - a tree of formats as structural-tag JSON. See tags.h.
  *
- * Problem   A tree that was built in C, or out of a preset and a request, must be given to engines
- *           that read structural tags, and to people who want to see it.
+ * Problem   A tree was built in C, or out of a preset and a request. Engines that read structural
+ *           tags, and people who want to see it, need it as JSON.
  * Idea      The counterpart of read.c: one function for each kind of node, in the same members.
  *           What is written is read back as an equal tree.
  * Example   The tree SEQUENCE(CONST "<a>", REPEAT(REGEX "[0-9]", 0, 1)) is

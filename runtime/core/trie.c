@@ -8,7 +8,7 @@
  * Sort      The first eight bytes of a token, read as a big-endian number, are its key. A stable
  *           byte-wise radix sort puts the keys in order; only tokens that share a key (few) are
  *           compared byte by byte, by insertion or heap sort.
- * Size      A token adds to the trie the bytes that it does not share with the token before it, so
+ * Size      A token adds to the trie the bytes that it does not share with the token before it. So
  *           the node count is known before the first node is made, and nothing is ever resized.
  * Bottom up Heights and byte sets are filled from the last node to the first: in breadth-first
  * order children come after their parent.

@@ -2,10 +2,10 @@
  *
  * Problem   In an array of items that must differ every text is a position of its own, and each of
  *           100,000 tokens in a string were a plan of its own.
- * Idea      A landing forgets the items under way in the token (tsl__distinct_byte_forget), so that
- *           all tokens that go on in the same way lead to the same position, whose plan is made
- *           once. What was used before stays known, and an item is forgotten only when it differs
- *           from all of that. But the plan may have further items, and one of them may be what was
+ * Idea      A landing forgets the items under way in the token (tsl__distinct_byte_forget). So all
+ *           tokens that go on in the same way lead to the same position, whose plan is made once.
+ *           What was used before stays known, and an item is forgotten only when it differs from
+ *           all of that. But the plan may have further items, and one of them may be what was
  *           forgotten. These are gathered once for a plan, with all their spellings; what the text
  *           has of the item is run against them, and then the token: mostly they differ at once,
  *           for all tokens. A token for which they do not is looked up itself.

@@ -4,7 +4,7 @@
  *           the same bits; written once per instruction set it is written three times, and mended
  *           twice.
  * Idea      A file of an instruction set defines what sixteen floats are to it (one register, two
- *           or four) and some twenty operations on them, and includes this file, which has the
+ *           or four), and some twenty operations on them. Then it includes this file, which has the
  *           loops. What an instruction set does in a way of its own (masks as words, lists) stays
  *           in its file.
  * Expected  TARGET        attributes of every function

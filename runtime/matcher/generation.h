@@ -19,8 +19,8 @@
  * Views     A tsl_grammar is bound to one space, so each generation has a view: a tsl_grammar that
  *           shares all but space, states and positions. A matcher holds the view that it is in, and
  *           the grammar that the program knows.
- * Threads   Everything here is done under the lock of the first tables, but for the newest view,
- *           which has a lock of its own (`door`), so that tsl_matcher_new waits for no walk.
+ * Threads   Everything here is done under the lock of the first tables, but for the newest view.
+ *           That has a lock of its own (`door`), so that tsl_matcher_new waits for no walk.
  *           `closed` and `left` are read without a lock. Whoever misses them stays a little longer.
  * Example   A share of 8 MiB. Texts with free members leave some 250 bytes a token, so a generation
  *           lasts some 34,000 tokens. Texts of 1,000 tokens mostly end before theirs is left.

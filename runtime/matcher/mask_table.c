@@ -4,9 +4,9 @@
  *           mask that was there before, in the same or in another sequence.
  * Idea      The host has room for some rows on its device. This table says, for a matcher's mask,
  *           in which row it is, and whether the host must copy it there first: 4 bytes a sequence
- *           travel instead of 16 KB. Masks are known by their identity (XXH3-64 of the words, the
- *           same in all grammars of a vocabulary) and compared with the table's own copy, so that
- *           two masks never share a row.
+ *           travel instead of 16 KB. Masks are known by their identity: XXH3-64 of the words, the
+ *           same in all grammars of a vocabulary. They are compared with the table's own copy, so
+ *           that two masks never share a row.
  * Known     A mask is a number in the tables of its grammar, and stays that for as long as they
  *           live. Under which number of which tables a row was handed out last is remembered, by a
  *           slot that a few numbers share; then neither copy of the mask is looked at, which for a

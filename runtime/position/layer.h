@@ -1,9 +1,9 @@
 /* layer.h - making, freeing and counting a layer: all tables of one owner.
  *
  * Problem   A space (runtime/automaton/space.h) has tables of several rooms: states, masks, walks,
- *           stacks. The room that declares the space must not know the rooms above it, but whoever
- *           makes a space must know the size of an element of each table, and whoever frees it must
- *           free what each room keeps.
+ *           stacks. The room that declares the space must not know the rooms above it. But whoever
+ *           makes a space must know the size of an element of each table. And whoever frees a space
+ *           must free what each room keeps.
  * Idea      The highest of these rooms makes layers. It lists all tables once, and hands the space
  *           a table of functions (tsl__layer_ops), by which the rooms below free and count a space.
  * Example   walk/classes.c needs a layer of its own for the lengths of tokens; it calls

@@ -10,9 +10,9 @@
  *             narrow  a list (logit, id), by id: tokens whose logit was changed (penalties, bias),
  *             and after the first cut-off all that are left.
  *           A cut-off mostly ends the dense part: it finds a floor that what it keeps can't lie
- *           below, the tokens at or above it move to the list, and blocks whose peak is lower are
- *           never looked at again. What remains is arithmetic on a list of, mostly, less than a
- *           hundred. A mask of few tokens makes a list at once.
+ *           below. The tokens at or above the floor move to the list, and blocks whose peak is
+ *           lower are never looked at again. What remains is arithmetic on a list of, mostly, less
+ *           than a hundred. A mask of few tokens makes a list at once.
  * Flat rows Where more than TSL__NARROW tokens are left, the dense part stays, under a mask of the
  * candidates' own. The place where the first tokens of
  *           the ranking reach a mass (or count) is found by guessing from a thousand tokens between

@@ -1,8 +1,8 @@
 /* known.c - what a tokenizer file was found to hold. See known.h.
  *
  * Problem   The cache's entry is named by what the tokenizer file holds. To read and hash 9 MB only
- *           to find that nothing has changed takes a fifth of the time of a start, and more on a
- *           busy machine, whose caches it does not stay in.
+ *           to find that nothing has changed takes a fifth of the time of a start. On a busy
+ *           machine, whose caches the file does not stay in, it takes more.
  * Idea      A note of 104 bytes beside the entries: a file of this device, inode and size, last
  *           written and last changed at these times, has this hash. Whoever writes to a file
  *           changes at least the last of them, and no program can set it back. The note is named by

@@ -292,7 +292,8 @@ static tsl__state most_lead_to(tsl__space *space, const tsl__state_rec *r, const
 
 /* What follows a frame that is in state `at` may begin with a letter by calling a frame that is in
  * one state after most, and stays there. That need not be begun before a letter if it can be begun
- * before the one before that, or at all if that state is `at`, which stays there as well. */
+ * before the letter in front of that one. It need not be begun at all if that state is `at`, which
+ * stays there as well. */
 static void spare(tsl__space *space, const tsl__follow *f, tsl__letters_after *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, f->then);
   tsl__state to = r ? most_lead_to(space, r, &f->again) : 0;

@@ -3,8 +3,8 @@
  * Problem   A name that a rule calls may end after each of its letters: its walk leaves over as
  *           many nodes as the vocabulary has, and what follows it is walked over all of them.
  * Idea      Only those nodes matter below which a byte comes that what follows may begin with: a
- *           bracket, a space. So who calls says where it goes on, and once a walk turns out to
- *           leave much it asks by which bytes that may begin, and leaves only what has one of them
+ *           bracket, a space. So who calls says where it goes on. Once a walk turns out to leave
+ *           much, it asks by which bytes that place may begin, and leaves only what has one of them
  *           next. The letters of the name then are a class as in a string: those bytes are exits
  *           among them, and only subtrees that hold one are entered.
  * Again     What follows may begin with a letter, too, as in `(name space*)*`. If it does so by

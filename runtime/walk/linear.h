@@ -14,7 +14,7 @@
  *           ones first, and what is no higher than that lives as a whole. A length of at most 12 is
  *           met by no text of 12 letters, a `,` that must come or must not by none.
  * Cover     Where all words live, or all of so many letters and no longer ones, they are read at
- *           once (linear_parts.c), and a table of half the nodes is read, which has none of them.
+ *           once (linear_parts.c). The table that is read then has half the nodes, and no words.
  *           Where words live that hold any of most letters past ASCII, a still smaller one is.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
  *           backslash below: a table of these alone, some thousand, that lie side by side

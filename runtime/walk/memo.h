@@ -1,7 +1,7 @@
 /* memo.h - walks that were done, found again.
  *
- * Problem   A position asks for the same few walks at every token, thousands of grammars ask for
- *           the same walk of a JSON string, and a loop that may repeat 1 to 64 times is at another
+ * Problem   A position asks for the same few walks at every token, and thousands of grammars ask
+ *           for the same walk of a JSON string. A loop that may repeat 1 to 64 times is at another
  *           count each time.
  * Key       A walk is remembered by state, leftover and *context*. The context says whether
  *           something follows the frame, and how much of the register matters: iterations that are

@@ -1,7 +1,7 @@
 /* names.h - frames that spell one name out of a set, and what follows, which depends on the name.
  *
- * Problem   An object whose members come in any order has a state for each set of members seen, and
- *           each would spell the names that are left in states of its own, walked over the
+ * Problem   An object whose members come in any order has a state for each set of members seen.
+ *           Each would spell the names that are left in states of its own, walked over the
  *           vocabulary each time.
  * Idea      The names are spelled in a frame that knows the set, but not which of its names are
  *           allowed: its states and walks are those of the object, made once. A state of such a

@@ -16,8 +16,8 @@
  *           these are removed, and read along a table (linear.h).
  * Example   `^[a-z]+( [a-z]+)*$` with at most 12 characters, after `ab`: 10 are left. ` abcdefghij`
  *           has 11 characters and is removed; `cde` is as without the limit.
- * Exact     A token that leaves the frame in one of the two and not in the other, or in a way that
- *           is not followed here (calls, forks), makes the finder give up.
+ * Exact     A token may leave the frame in one of the two and not in the other, or in a way that is
+ *           not followed here (calls, forks). Then the finder gives up.
  * Cost      Four steps for each token longer than what is left: of Llama-3.1's some 2,000 have more
  *           than 12 characters.
  * Tested by tests/walk/test_near_limit.c, tests/engine/test_oracle.c
