@@ -1,6 +1,7 @@
 /* facts.c - what the rules of a grammar match: anything, the empty text, how few bytes.
  *
- * Rules are visited callees before callers (strongly connected components of the references, Tarjan
+ * Rules are visited callees before callers (strongly connected components of the references,
+ *           Tarjan
  * 1972, without recursion). What a rule matches follows from its callees at once, except inside a
  * component, where the least fixed point is reached by rounds: begin with "nothing", repeat until
  * no rule changes. A component of n rules takes at most n rounds (each settles at least one rule
@@ -8,6 +9,11 @@
  * TSL__GBNF_WORK_MAX bounds the rest. Once they are final, what a node matches is found out once
  * and kept with it.
  *
+ * Example   a ::= b "x"     b ::= a | "yy"     c ::= c "z"
+ *           a and b are one component. Round 1: a has no text, as b has none yet; b has "yy", 2
+ *           bytes. Round 2: a has b "x", 3 bytes; b stays at 2. Round 3 changes nothing. c is a
+ *           component of its own: no round gives it a text, so it matches nothing, and a grammar
+ *           that begins with c is EMPTY.
  * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,22 @@
 /* schema.c - compiling a schema: the passes in order.
  *
+ * Problem   A schema is text with references, of which each may lead anywhere in several
+ *           documents. A text must be followed through it byte by byte, without a dead end.
+ * Idea      Passes that read like a table of contents (`run`): load the documents, read each
+ *           subschema into a node, check that the root has a value, and make the root's
+ *           expression. Bodies of objects and arrays are made later, when a text first arrives at
+ *           them.
+ * Example   {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type":
+ *           "integer"}}}
+ *             load    one resource, whose base is the caller's URI; three subschemas
+ *             read    node of the root with the keywords type and properties; node of n
+ *             check   the goal {root} has a value: {} satisfies it, and no more is looked at
+ *             value   a rule for {root}; its body will be members, colon and the goal {n}
+ * Owners    The compiled schema lives as long as the expressions (tsl__exprs_own): rules unfold
+ *           into it.
+ * Failing   The first failure is kept, with the pointer of the subschema that it is about.
+ * Tested by tests/schema/test_schema.c
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/schema/schema.h"

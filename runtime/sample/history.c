@@ -1,5 +1,8 @@
-/* history.c - the tokens so far. See sampler_history.h.
+/* history.c - the tokens so far, see history.h.
  *
+ * Example   Tokens 5, 7, 5, 7, 9 with a window of 4: the first 5 has left the window. 7 counts
+ *           twice, 5 and 9 once. A frequency penalty lowers the logit of 7 by twice what it takes
+ *           from 5 and 9.
  * Tested by tests/sample/test_sampler_history.c
  *
  * SPDX-License-Identifier: Apache-2.0
