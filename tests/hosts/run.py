@@ -77,12 +77,14 @@ def main(names, page):
 
 def prepare():
     import common
+    import host_transformers_js
     import python_hosts
 
     common.venv("llama")
     common.venv("triton")
     common.venv("ray")
     common.venv("runtimes")
+    host_transformers_js.install()
     python_hosts.prepare()
 
 

@@ -177,3 +177,41 @@ def save_transformers_js(seed):
     (folder / "config.json").write_text(json.dumps({**config, **ids}))
     (folder / "generation_config.json").write_text(json.dumps(ids))
     return folder
+
+
+def save_ctranslate2(seed, hidden=8):
+    """A decoder of one layer as a folder that ctranslate2.Generator() reads."""
+    import ctranslate2
+    import numpy as np
+    import tokenizers
+
+    folder = FOLDER / "tiny-ctranslate2"
+    save_tokenizer(folder)
+    rng = np.random.default_rng(seed)
+
+    def random(*shape):
+        return rng.standard_normal(shape).astype(np.float32)
+
+    def linear(spec, rows, columns):
+        spec.weight, spec.bias = random(rows, columns), np.zeros(rows, np.float32)
+
+    spec = ctranslate2.specs.TransformerDecoderModelSpec.from_config(1, 1)
+    decoder, layer = spec.decoder, spec.decoder.layer[0]
+    decoder.embeddings.weight = random(WIDTH, hidden)
+    decoder.scale_embeddings = False
+    decoder.position_encodings.encodings = random(2048, hidden)
+    linear(decoder.projection, WIDTH, hidden)
+    linear(layer.self_attention.linear[0], 3 * hidden, hidden)
+    linear(layer.self_attention.linear[1], hidden, hidden)
+    linear(layer.ffn.linear_0, hidden, hidden)
+    linear(layer.ffn.linear_1, hidden, hidden)
+    for norm in (layer.self_attention.layer_norm, layer.ffn.layer_norm, decoder.layer_norm):
+        norm.gamma, norm.beta = np.ones(hidden, np.float32), np.zeros(hidden, np.float32)
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    spec.register_vocabulary([tokenizer.id_to_token(i) or f"<unused {i}>" for i in range(WIDTH)])
+    spec.config.bos_token, spec.config.eos_token = "<|begin_of_text|>", "<|eot_id|>"
+    spec.config.unk_token = "<|end_of_text|>"
+    spec.validate()
+    spec.optimize()
+    spec.save(str(folder))
+    return folder
