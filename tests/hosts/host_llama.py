@@ -19,6 +19,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -428,6 +429,35 @@ def chat_in_python(counts, python, model, folder):
     return tokens
 
 
+def try_patch(counts):
+    """The patch that makes Turnstile the grammar engine of llama.cpp's programs: it has at most 40
+    lines, applies to these sources, and what it changes compiles.
+    """
+    patch = common.ROOT / "bindings" / "llama.cpp" / "server.patch"
+    lines = patch.read_text().splitlines()
+    added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
+    files = [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ ")]
+    counts["passed" if 0 < added <= 40 and len(files) == 2 else "failed"] += 1
+    common.run(["patch", "--dry-run", "-p1", "-d", SOURCE, "-i", patch])
+    with tempfile.TemporaryDirectory() as folder:
+        for name in files:
+            target = pathlib.Path(folder, name)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(SOURCE / name, target)
+        common.run(["patch", "-p1", "-d", folder, "-i", patch])
+        includes = [SOURCE / part for part in ("common", "include", "ggml/include", "vendor")]
+        includes += [common.ROOT / "include", common.ROOT / "bindings" / "llama.cpp"]
+        for name in files:
+            common.run(
+                ["g++", "-std=c++17", "-O0", "-w", "-DLLAMA_USE_TURNSTILE", "-c", "-o", "patched.o"]
+                + [f"-I{path}" for path in includes]
+                + [pathlib.Path(folder, name)],
+                cwd=folder,
+            )
+            counts["passed"] += 1
+    return f"its server's patch ({added} lines) applies and compiles"
+
+
 def main():
     if not VOCABULARY.is_file():
         common.missing(f"{VOCABULARY} is not there: ./dev fetch llama")
@@ -451,6 +481,7 @@ def main():
         try_example(counts, model)
         in_python = chat_in_python(counts, python, model, folder)
         in_llguidance = try_llguidance(counts, model)
+        patched = try_patch(counts)
     tokens, times, invalid = judge(counts, lines)
     for who, rows in times.items():
         median = sorted(m for m, _ in rows)[len(rows) // 2] / 1000
@@ -465,7 +496,7 @@ def main():
         f"llama.cpp {version} (llama-cpp-python 0.3.36): vocabularies, sampler interface, chat "
         f"completion with {len(SCHEMAS)} schemas, "
         f"{tokens.get('turnstile', 0)} tokens generated; from llama-cpp-python {in_python}; "
-        f"through llama.cpp's integration of llguidance {in_llguidance}",
+        f"through llama.cpp's integration of llguidance {in_llguidance}; {patched}",
     )
 
 
