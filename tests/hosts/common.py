@@ -83,7 +83,7 @@ def venv(name):
     """Python of build/hosts/NAME, which has the packages of scripts/hosts-NAME.lock; pip checks
     their hashes.
     """
-    lock = ROOT / "scripts" / f"hosts-{name}.lock"
+    lock = ROOT / "scripts" / "hosts" / f"{name}.lock"
     folder = BUILD / "hosts" / name
     stamp = f"{hashlib.sha256(lock.read_bytes()).hexdigest()} {sys.version}"
     mark = folder / ".stamp"

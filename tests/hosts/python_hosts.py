@@ -1,7 +1,7 @@
 """The hosts in Python: an environment with their packages and this tree, and one test after another
 in it. The scripts host_*.py call it.
 
-build/hosts/python is a virtual environment with the packages of scripts/hosts-python.lock (845 MB
+build/hosts/python is a virtual environment with the packages of scripts/hosts/python.lock (845 MB
 to download, 2.4 GB unpacked; CPython 3.11, x86-64 Linux), which pip checks against their hashes and
 which are kept, and with this tree, built and installed as `pip install .` does.
 
@@ -25,7 +25,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import common  # noqa: E402
 
-LOCK = common.ROOT / "scripts" / "hosts-python.lock"
+LOCK = common.ROOT / "scripts" / "hosts" / "python.lock"
 HOSTS = common.BUILD / "hosts" / "python"
 PYTHON = HOSTS / "bin" / "python"
 LIMIT = 1800  # seconds of one test; a minute or two on an idle machine, much more on a busy one

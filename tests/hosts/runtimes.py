@@ -1,7 +1,7 @@
 """The runtimes without torch: an environment with their packages, in which the tests of
 tests/hosts/python run one after another. The scripts host_*.py call it.
 
-build/hosts/runtimes is a virtual environment with the packages of scripts/hosts-runtimes.lock
+build/hosts/runtimes is a virtual environment with the packages of scripts/hosts/runtimes.lock
 (CPython 3.11, x86-64 Linux), which pip checks against their hashes. This tree's package is the one
 that the build folder has.
 

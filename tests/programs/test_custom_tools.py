@@ -59,7 +59,7 @@ def completions(name, definition, syntax="lark"):
 
 
 def is_nested(text):
-    """Innermost brackets are taken away until a word is left."""
+    """Innermost brackets are removed until a word is left."""
     word, before = r'[a-c"\\é<\/\t]+', None
     while text != before:
         before = text

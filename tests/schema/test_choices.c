@@ -201,7 +201,7 @@ static void make_schema(bool unevaluated) {
   put("}");
 }
 
-/* Many branches of which any may hold, and what they evaluate matters: their product is beyond all
+/* Many branches of which any may hold, and what they evaluate matters: their product is past all
  * limits, so each stays apart (compiler/schema/choice/held.c). */
 static void make_held_schema(void) {
   static const char *const rest[] = {"false", "false", "{\"type\":\"string\"}"};

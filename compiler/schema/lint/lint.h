@@ -12,7 +12,7 @@
 #include "compiler/json/json.h"
 #include "compiler/schema/keywords.h"
 #include "compiler/schema/lint/lint.def"
-#include "compiler/schema/words.h"
+#include "compiler/schema/report/words.h"
 #include "turnstile.h"
 
 /* The number of each rule. */

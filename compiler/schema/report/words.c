@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/schema/words.h"
+#include "compiler/schema/report/words.h"
 
 #include "compiler/schema/keywords.h"
 

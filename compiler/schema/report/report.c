@@ -22,7 +22,7 @@
 
 #include "compiler/schema/schema.h"
 #include "compiler/schema/goal.h"
-#include "compiler/schema/words.h"
+#include "compiler/schema/report/words.h"
 
 struct report {
   struct schema *s;

@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "compiler/schema/goal.h"
-#include "compiler/schema/words.h"
+#include "compiler/schema/report/words.h"
 
 #define STEPS_MAX 64 /* subschemas looked into */
 
