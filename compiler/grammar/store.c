@@ -19,8 +19,8 @@
  *           for the lock. A writes, renames the draft to x, and closes it. B has the lock now,
  *           looks for x, finds it, and maps it. If A is killed instead, B has the lock as well,
  *           finds no x, and writes over what A left in the draft.
- * Copies    A grammar that is mapped holds its file open by the mapping alone: the name may be removed
- *           or replaced while texts go on.
+ * Copies    A grammar that is mapped holds its file open by the mapping alone. So the name may be
+ *           removed or replaced while texts go on.
  * Limits    Folders on file systems without locks, or that cannot be written to, and drafts that
  *           are links: each process compiles for itself. Who is killed after it has forked leaves
  *           the lock with the fork.
