@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_COMPILER_SCHEMA_WORDS_H
-#define TSL_COMPILER_SCHEMA_WORDS_H
+#ifndef TSL_COMPILER_SCHEMA_REPORT_WORDS_H
+#define TSL_COMPILER_SCHEMA_REPORT_WORDS_H
 
 #include "compiler/json/json.h"
 
