@@ -19,8 +19,8 @@ struct source_document {
 
 static bool set_kind(source *s, source_kind kind, const char *from) {
   if (s->kind != SOURCE_NONE)
-    return cli_refuse("one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact "
-                      "is given already");
+    return cli_refuse("one of --schema, --regex, --grammar, --lark, --ebnf, --abnf, --request and "
+                      "--artifact is given already");
   s->kind = kind;
   s->from = from;
   return true;
@@ -39,6 +39,7 @@ static bool set_grammar(void *to, const char *value) { return set_kind(to, SOURC
 static bool set_lark(void *to, const char *value) { return set_kind(to, SOURCE_LARK, value); }
 static bool set_ebnf(void *to, const char *value) { return set_kind(to, SOURCE_EBNF, value); }
 static bool set_abnf(void *to, const char *value) { return set_kind(to, SOURCE_ABNF, value); }
+static bool set_request(void *to, const char *value) { return set_kind(to, SOURCE_REQUEST, value); }
 static bool set_imports(void *to, const char *value) {
   return of_kind(to, SOURCE_LARK, "--imports")->imports = value, *value != 0;
 }
@@ -194,6 +195,11 @@ static const cli_option table[] = {
     {"--lark", "F", "a Lark file", set_lark},
     {"--ebnf", "F", "a file in XGrammar's EBNF", set_ebnf},
     {"--abnf", "F", "a file in ABNF, the notation of RFCs", set_abnf},
+    {"--request", "F",
+     "a request to a server (OpenAI, vLLM, SGLang, llama.cpp, Ollama), as JSON: what it asks of "
+     "its "
+     "answer",
+     set_request},
     {"--artifact", "F",
      "what turnstile compile wrote for the same vocabulary, in place of a schema, regex or grammar",
      set_artifact},
@@ -353,6 +359,9 @@ static tsl_status compile(source *s, tsl_error *error) {
     return tsl_grammar_lark(s->vocab, s->text.at, s->text.length, &options, NULL, &s->grammar,
                             error);
   }
+  if (s->kind == SOURCE_REQUEST)
+    return tsl_grammar_request(s->vocab, s->text.at, s->text.length, &s->schema, NULL, &s->grammar,
+                               error);
   if (s->resolve_count) {
     s->schema.resolver = resolve;
     s->schema.resolver_ctx = s;
@@ -397,11 +406,12 @@ static int check_options(const source *s) {
       [SOURCE_LARK] = "--lark",     [SOURCE_EBNF] = "--ebnf",   [SOURCE_ABNF] = "--abnf"};
   if (s->kind == SOURCE_NONE)
     return cli_complain(
-        "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact is needed; see "
-        "--help");
+        "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf, --request and --artifact is "
+        "needed; see --help");
   bool grammar = s->kind >= SOURCE_GBNF && s->kind <= SOURCE_ABNF; /* --root goes with all */
   for (source_kind k = SOURCE_SCHEMA; k <= SOURCE_ABNF; k++)
-    if (k != s->kind && s->option[k] && !(k == SOURCE_GBNF && grammar))
+    if (k != s->kind && s->option[k] && !(k == SOURCE_GBNF && grammar) &&
+        !(k == SOURCE_SCHEMA && s->kind == SOURCE_REQUEST && !s->resolve_count))
       return cli_complain("%s goes with %s", s->option[k], names[k]);
   return CLI_OK;
 }
@@ -465,7 +475,7 @@ bool source_kept(const source *s, tsl_source *out) {
       [SOURCE_SCHEMA] = TSL_SOURCE_JSON_SCHEMA, [SOURCE_REGEX] = TSL_SOURCE_REGEX,
       [SOURCE_GBNF] = TSL_SOURCE_GBNF,          [SOURCE_LARK] = TSL_SOURCE_LARK,
       [SOURCE_EBNF] = TSL_SOURCE_EBNF,          [SOURCE_ABNF] = TSL_SOURCE_ABNF};
-  if (s->kind == SOURCE_ARTIFACT || s->kind == SOURCE_NONE) return false;
+  if (s->kind >= SOURCE_REQUEST || s->kind == SOURCE_NONE) return false;
   *out = (tsl_source){.kind = kinds[s->kind],
                       .text = s->text.at,
                       .length = s->text.length,
@@ -508,7 +518,8 @@ int source_profile(source *s, const char *profile) {
 
 position_ends source_ends(const source *s) {
   bool free = s->schema.whitespace == TSL_WS_ANY || s->schema.whitespace == TSL_WS_PLAIN;
-  return s->kind == SOURCE_SCHEMA && free ? POSITION_JSON : POSITION_TEXT;
+  bool json = s->kind == SOURCE_SCHEMA || s->kind == SOURCE_REQUEST;
+  return json && free ? POSITION_JSON : POSITION_TEXT;
 }
 
 void source_close(source *s) {

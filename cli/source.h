@@ -1,7 +1,7 @@
 /* source.h - the grammar that a command works with: where it comes from and how it is compiled.
  *
- * All commands take the same options for it: one of --schema, --regex, --grammar, --artifact, and
- * what goes with them. --resolve URL=DIR answers references of a schema to other documents: a URI
+ * All commands take the same options for it: one of --schema, --regex, --grammar, --request,
+ * --artifact and others, and what goes with them. --resolve URL=DIR answers references of a schema to other documents: a URI
  * that starts with URL is read from the file DIR plus the rest of the URI. Tested by
  * tests/cli/test_cli.py
  *
@@ -23,6 +23,7 @@ typedef enum source_kind {
   SOURCE_LARK,
   SOURCE_EBNF,
   SOURCE_ABNF,
+  SOURCE_REQUEST,
   SOURCE_ARTIFACT
 } source_kind;
 

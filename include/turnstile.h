@@ -477,6 +477,25 @@ TSL_API tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t l
                                     const char *root, const tsl_limits *limits, tsl_grammar **out,
                                     tsl_error *error);
 
+/* Compile what a request to a server constrains its answer to. `request` is the request's JSON, as
+ * it is sent over the wire, `length` bytes. One of these places may hold a constraint:
+ *   OpenAI     response_format; text.format of the Responses API
+ *   vLLM       structured_outputs, or the older guided_json, guided_regex, guided_choice,
+ *              guided_grammar
+ *   SGLang     json_schema, regex, ebnf or structural_tag, in sampling_params or outside of them
+ *   llama.cpp  grammar (GBNF) or json_schema
+ *   Ollama     format
+ * Other members are the server's own. `schema` goes to JSON Schemas and structural tags, and may be
+ * NULL, as `limits` may. disable_any_whitespace of vLLM overrides its `whitespace`.
+ *   Example: {"structured_outputs": {"choice": ["yes", "no"]}} accepts yes and no.
+ * Errors: those of the compile call, with the pointer into the request. SCHEMA: no constraint, more
+ * than one, or one of another type. UNSUPPORTED: tools (tsl_grammar_tools reads them), grammar_lazy,
+ * unknown members of structured_outputs. SYNTAX: no JSON.
+ * Cost: reading the request, and that of the compile call. */
+TSL_API tsl_status tsl_grammar_request(tsl_vocab *vocab, const char *request, size_t length,
+                                       const tsl_schema_options *schema, const tsl_limits *limits,
+                                       tsl_grammar **out, tsl_error *error);
+
 TSL_API void tsl_grammar_retain(tsl_grammar *grammar);
 TSL_API void tsl_grammar_release(tsl_grammar *grammar);           /* NULL is allowed */
 TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */

@@ -82,6 +82,8 @@ static int run(int argc, char **argv) {
           "extract: one of --schema, --regex, --lark and --ebnf is needed; see --help");
     else if (s.kind == SOURCE_ARTIFACT)
       code = cli_complain("extract: an artifact has no captures; give --regex or --schema");
+    else if (s.kind == SOURCE_REQUEST)
+      code = cli_complain("extract: a request has no captures; give what stands in it");
     else if (s.kind == SOURCE_GBNF || s.kind == SOURCE_ABNF)
       code = cli_complain(
           "extract: this notation has no captures; give --lark, --ebnf, --regex or --schema");

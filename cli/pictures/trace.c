@@ -201,11 +201,14 @@ void trace_close(trace *t) {
 }
 
 static const char *kind_name(source_kind kind) {
-  return kind == SOURCE_SCHEMA  ? "schema"
-         : kind == SOURCE_REGEX ? "regex"
-         : kind == SOURCE_GBNF  ? "gbnf"
-         : kind == SOURCE_LARK  ? "lark"
-                                : "artifact";
+  return kind == SOURCE_SCHEMA    ? "schema"
+         : kind == SOURCE_REGEX   ? "regex"
+         : kind == SOURCE_GBNF    ? "gbnf"
+         : kind == SOURCE_LARK    ? "lark"
+         : kind == SOURCE_EBNF    ? "ebnf"
+         : kind == SOURCE_ABNF    ? "abnf"
+         : kind == SOURCE_REQUEST ? "request"
+                                  : "artifact";
 }
 
 static void put_head(const trace *t, const generation *g) {

@@ -448,6 +448,41 @@ def extraction():
     expect(2, ["extract", "--grammar", SUM, "-"], text="1", err="no captures")
 
 
+def requests():
+    """--request: the requests of schemas/examples/requests, and how errors are placed."""
+    folder = ROOT / "schemas" / "examples" / "requests"
+    person = '{"name": "Ada", "born": 1815}'
+    texts = {
+        "openai_chat": (person, '{"name": "Ada"}'),
+        "openai_responses": (person, '{"born": 1815}'),
+        "vllm_choice": ("negative", "neutral"),
+        "vllm_grammar": ("1 + 2", "1 +"),
+        "vllm_structural_tag": ('So <weather>{"city": "Rome"}</weather>', "<weather>{}</weather>"),
+        "sglang_regex": ("5", "five"),
+        "llama_server_grammar": ("no", "maybe"),
+        "llama_server_schema": ("[2, 3, 5]", "[2, 3]"),
+        "ollama": ('{"colour": "red"}', '{"colour": "pink"}'),
+    }
+    check({p.stem for p in folder.glob("*.json")} == set(texts), "a text for each request")
+    for name, (good, bad) in texts.items():
+        request = ["--request", folder / f"{name}.json"]
+        expect(0, ["check", *request, "-"], text=good)
+        expect(1, ["check", *request, "-"], text=bad, err=": ")
+    choice = ["--request", folder / "vllm_choice.json"]
+    written, _ = expect(0, ["generate", *choice, "-n", "3"])
+    check(set(written.decode().split()) <= {"positive", "negative"}, f"generate: {written!r}")
+    expect(2, ["check", *choice, "--root", "x", "-"], text="", err="--root goes with --grammar")
+    expect(2, ["extract", *choice, "-"], text="", err="a request has no captures")
+    bad = files("request.json", '{\n  "format": {"type": "strin"}\n}')
+    expect(
+        2,
+        ["check", "--request", bad, "-"],
+        text="",
+        err="request.json:2:22 (byte 23) at /format/type",
+    )
+    expect(2, ["check", *choice, "--schema", bad, "-"], text="", err="is given already")
+
+
 run(
     [
         (vocabularies, "vocabularies from files"),
@@ -456,6 +491,7 @@ run(
         (json_errors, "--json: errors"),
         (profiles, "--profile"),
         (extraction, "extract"),
+        (requests, "--request"),
         (tool_calls, "tools"),
     ]
 )

@@ -1,0 +1,315 @@
+/* request.c - the grammar of what a request to a server constrains its answer to.
+ *
+ * Problem   Each server has members of its own that say what an answer must be: a schema, a regular
+ *           expression, a grammar, a list of texts. A host that proxies requests, or replays them,
+ *           has the request and wants its grammar.
+ * Idea      A table of places, each with the kind of constraint that stands there. One place of a
+ *           request is in use, or it is an error that names two. A schema is compiled from its
+ *           bytes in the request, a text from the string's characters.
+ * Example   {"structured_outputs": {"choice": ["yes", "no"]}}: the place is
+ *           /structured_outputs/choice, the kind CHOICE, and the grammar accepts yes and no.
+ * Errors    Those of the compile call, with the pointer into the request. In a schema offset, line
+ *           and column are those of the request as well. Of a text they are those of its string,
+ *           and the message has the line and column inside of it.
+ * Refused   Tools, because a preset is needed (tsl_grammar_tools); grammar_lazy, because nothing
+ *           says how the text in front of the trigger is cut.
+ * Cost      Reading the request, and that of the compile call.
+ * Tested by tests/grammar/test_request.c, tests/cli/test_cli_commands.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/grammar/source.h"
+#include "compiler/json/json.h"
+#include "runtime/matcher/grammar.h"
+
+typedef enum constraint {
+  SCHEMA, /* JSON; or a string that holds it */
+  ANY_OBJECT,
+  REGEX,
+  CHOICE,
+  EITHER, /* EBNF where the text has ::=, else Lark */
+  GBNF,
+  EBNF,
+  TAGS
+} constraint;
+
+typedef struct reader {
+  tsl_vocab *vocab;
+  const tsl_schema_options *schema;
+  const tsl_limits *limits;
+  const char *body;
+  size_t length;
+  tsl__arena arena;
+  const tsl__json *root;
+  const tsl__json *found; /* NULL: nothing constrains so far */
+  constraint kind;
+  bool compact; /* no white space in JSON */
+  tsl_error *error;
+  tsl_status status;
+} reader;
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static bool fail(reader *r, tsl_status status, const tsl__json *at, const char *what) {
+  char pointer[256];
+  if (r->status != TSL_OK) return false;
+  r->status = tsl__fail_at(r->error, status, r->body, r->length, at ? at->offset : 0, "%s", what);
+  if (at && r->error && tsl__json_pointer(r->root, at, pointer, sizeof pointer) != SIZE_MAX)
+    tsl__error_pointer(r->error, pointer, strlen(pointer));
+  return false;
+}
+
+/* What a compile call said of a part of the request, at its place in the whole. `part`: the bytes
+ * of the request, whose places stay; else a text that is not in it as it is. */
+static tsl_status placed(reader *r, tsl_status status, const tsl_error *inner, bool part) {
+  char pointer[256] = "", whole[sizeof pointer + sizeof inner->pointer];
+  size_t at = r->found->offset + (part ? inner->offset : 0);
+  if (status == TSL_OK || !r->error) return status;
+  if (part || !inner->line)
+    tsl__fail_at(r->error, status, r->body, r->length, at, "%s", inner->message);
+  else
+    tsl__fail_at(r->error, status, r->body, r->length, at, "in this text, line %u, column %u: %s",
+                 inner->line, inner->column, inner->message);
+  if (tsl__json_pointer(r->root, r->found, pointer, sizeof pointer) == SIZE_MAX) pointer[0] = 0;
+  snprintf(whole, sizeof whole, "%s%s", pointer, inner->pointer);
+  tsl__error_pointer(r->error, whole, strlen(whole));
+  return status;
+}
+
+/* ---- where constraints stand ----------------------------------------------------------------- */
+
+/* A member that asks for something: null, false and "" do not. */
+static const tsl__json *member(const tsl__json *o, const char *key) {
+  const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
+  if (!v || v->kind == TSL__JSON_NULL || v->kind == TSL__JSON_FALSE) return NULL;
+  return v->kind == TSL__JSON_STRING && !v->length ? NULL : v;
+}
+
+static bool is(const tsl__json *v, const char *word) {
+  return v && tsl__json_is(v, word, strlen(word));
+}
+
+static bool add(reader *r, constraint kind, const tsl__json *value) {
+  char first[256], second[256], text[600];
+  if (!value) return r->status == TSL_OK;
+  if (!r->found) {
+    r->found = value;
+    r->kind = kind;
+    return true;
+  }
+  tsl__json_pointer(r->root, r->found, first, sizeof first);
+  tsl__json_pointer(r->root, value, second, sizeof second);
+  snprintf(text, sizeof text, "a request has one constraint, and this one has two: %s and %s",
+           first, second);
+  return fail(r, TSL_ERR_SCHEMA, value, text);
+}
+
+/* OpenAI's response_format, and `format` of the Responses API. */
+static bool add_format(reader *r, const tsl__json *format) {
+  if (!format) return true;
+  const tsl__json *type = member(format, "type"), *outer = member(format, "json_schema"), *schema;
+  if (is(type, "text")) return true;
+  if (is(type, "json_object")) return add(r, ANY_OBJECT, format);
+  if (is(type, "structural_tag")) return add(r, TAGS, format);
+  if (!is(type, "json_schema"))
+    return fail(r, TSL_ERR_UNSUPPORTED, type ? type : format,
+                "a response format is text, json_object, json_schema or structural_tag");
+  if (!outer) outer = format;
+  schema = tsl__json_get(outer, "schema", 6);
+  return schema ? add(r, SCHEMA, schema)
+                : fail(r, TSL_ERR_SCHEMA, outer, "a \"schema\" must stand here");
+}
+
+typedef struct place {
+  const char *name;
+  constraint kind;
+} place;
+
+/* vLLM's structured_outputs. */
+static bool add_structured(reader *r, const tsl__json *o) {
+  static const place kinds[] = {{"json", SCHEMA},         {"regex", REGEX},
+                                {"choice", CHOICE},       {"grammar", EITHER},
+                                {"structural_tag", TAGS}, {"json_object", ANY_OBJECT}};
+  /* these have no bearing on which texts there are */
+  static const char *const others[] = {"disable_fallback", "backend", "backend_was_auto",
+                                       "disable_any_whitespace"};
+  if (!o) return true;
+  if (o->kind != TSL__JSON_OBJECT)
+    return fail(r, TSL_ERR_SCHEMA, o, "\"structured_outputs\" is an object");
+  for (uint32_t i = 0; i < o->length; i++) {
+    char name[64];
+    const tsl__json *m = &o->items[i];
+    bool known = false;
+    snprintf(name, sizeof name, "%.*s", (int)(m->key_length < 60 ? m->key_length : 60), m->key);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+      if (strcmp(name, kinds[k].name)) continue;
+      known = true;
+      if (!add(r, kinds[k].kind, member(o, name))) return false;
+    }
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= !strcmp(name, others[k]);
+    if (!known && member(o, name))
+      return fail(r, TSL_ERR_UNSUPPORTED, m, "structured_outputs has no such member here");
+  }
+  r->compact = member(o, "disable_any_whitespace") != NULL;
+  return true;
+}
+
+/* `own`: of SGLang and llama.cpp, where {} is a default and asks for nothing. */
+static bool add_places(reader *r, const tsl__json *o, const place *places, size_t count, bool own) {
+  for (size_t i = 0; i < count; i++) {
+    const tsl__json *m = member(o, places[i].name);
+    bool nothing = own && m && m->kind == TSL__JSON_OBJECT && !m->length;
+    if (!nothing && !add(r, places[i].kind, m)) return false;
+  }
+  return true;
+}
+
+/* Ollama's: the word json, or a schema. */
+static bool add_ollama(reader *r, const tsl__json *format) {
+  if (!format) return true;
+  if (is(format, "json")) return add(r, ANY_OBJECT, format);
+  return format->kind == TSL__JSON_OBJECT
+             ? add(r, SCHEMA, format)
+             : fail(r, TSL_ERR_SCHEMA, format, "\"format\" is \"json\" or a schema");
+}
+
+static bool find(reader *r) {
+  static const place older[] = {{"guided_json", SCHEMA},
+                                {"guided_regex", REGEX},
+                                {"guided_choice", CHOICE},
+                                {"guided_grammar", EITHER}},
+                     own[] = {{"json_schema", SCHEMA},
+                              {"regex", REGEX},
+                              {"ebnf", EBNF},
+                              {"grammar", GBNF},
+                              {"structural_tag", TAGS}};
+  const tsl__json *o = r->root, *text = member(o, "text"), *tools = member(o, "tools"),
+                  *lazy = member(o, "grammar_lazy");
+  if (o->kind != TSL__JSON_OBJECT) return fail(r, TSL_ERR_SCHEMA, o, "a request is an object");
+  if (lazy)
+    return fail(r, TSL_ERR_UNSUPPORTED, lazy,
+                "a grammar that begins at a trigger is not supported: use a structural tag with "
+                "triggers");
+  if (tools && tools->length && !is(member(o, "tool_choice"), "none"))
+    return fail(r, TSL_ERR_UNSUPPORTED, tools,
+                "tools need the format of a model's calls: use tsl_grammar_tools with a preset "
+                "(turnstile tools)");
+  const tsl__json *format = text && text->kind == TSL__JSON_OBJECT ? member(text, "format") : NULL;
+  if (!add_format(r, member(o, "response_format")) || !add_format(r, format) ||
+      !add_ollama(r, member(o, "format")) || !add_structured(r, member(o, "structured_outputs")) ||
+      !add_places(r, o, older, sizeof older / sizeof *older, false) ||
+      !add_places(r, o, own, sizeof own / sizeof *own, true) ||
+      !add_places(r, member(o, "sampling_params"), own, sizeof own / sizeof *own, true))
+    return false;
+  return r->found ||
+         fail(
+             r, TSL_ERR_SCHEMA, o,
+             "the request constrains nothing: it has none of response_format, text.format, format, "
+             "structured_outputs, json_schema, regex, ebnf, grammar and structural_tag");
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+/* The texts of a list, as the alternatives of a regular expression. */
+static bool write_choice(reader *r, tsl__string *out) {
+  const tsl__json *list = r->found;
+  size_t n = 0, room = 1;
+  if (list->kind != TSL__JSON_ARRAY || !list->length)
+    return fail(r, TSL_ERR_SCHEMA, list, "a choice is a list of texts");
+  for (uint32_t i = 0; i < list->length; i++) {
+    if (list->items[i].kind != TSL__JSON_STRING)
+      return fail(r, TSL_ERR_SCHEMA, &list->items[i], "a choice is a list of texts");
+    room += (size_t)list->items[i].length * 2 + 1;
+  }
+  char *text = tsl__arena_alloc(&r->arena, room);
+  if (!text) return fail(r, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  for (uint32_t i = 0; i < list->length; i++) {
+    if (i) text[n++] = '|';
+    for (uint32_t k = 0; k < list->items[i].length; k++) {
+      char c = list->items[i].text[k];
+      if (c && strchr("\\^$.|?*+()[]{}/", c)) text[n++] = '\\';
+      text[n++] = c;
+    }
+  }
+  *out = (tsl__string){text, (uint32_t)n};
+  return n < UINT32_MAX || fail(r, TSL_ERR_LIMIT, list, "the texts of the choice are too long");
+}
+
+static bool holds(tsl__string text, const char *part) {
+  size_t n = strlen(part);
+  for (uint32_t i = 0; i + n <= text.length; i++)
+    if (!memcmp(text.at + i, part, n)) return true;
+  return false;
+}
+
+/* The text that is compiled; *part: these are the request's own bytes. */
+static bool text_of(reader *r, tsl__string *out, bool *part) {
+  const tsl__json *v = r->found;
+  *part = false;
+  if (r->kind == ANY_OBJECT) {
+    *out = (tsl__string){"{\"type\":\"object\"}", 17};
+    return true;
+  }
+  if (r->kind == CHOICE) return write_choice(r, out);
+  if (v->kind == TSL__JSON_STRING) {
+    *out = (tsl__string){v->text, v->length};
+    return true;
+  }
+  bool json = r->kind == SCHEMA || r->kind == TAGS;
+  if (json && v->kind == TSL__JSON_TRUE) {
+    *out = (tsl__string){"true", 4};
+    return true;
+  }
+  if (!json || v->kind != TSL__JSON_OBJECT)
+    return fail(r, TSL_ERR_SCHEMA, v, json ? "a schema or a tag is an object" : "a text is needed");
+  *out = (tsl__string){r->body + v->offset, v->end - v->offset};
+  return *part = true;
+}
+
+static tsl_status compile(reader *r, tsl__string text, tsl_grammar **out, tsl_error *error) {
+  static const tsl_source_kind kinds[] = {
+      [SCHEMA] = TSL_SOURCE_JSON_SCHEMA, [ANY_OBJECT] = TSL_SOURCE_JSON_SCHEMA,
+      [REGEX] = TSL_SOURCE_REGEX,        [CHOICE] = TSL_SOURCE_REGEX,
+      [EITHER] = TSL_SOURCE_LARK,        [GBNF] = TSL_SOURCE_GBNF,
+      [EBNF] = TSL_SOURCE_EBNF,          [TAGS] = TSL_SOURCE_JSON_SCHEMA};
+  tsl_schema_options schema = r->schema ? *r->schema : (tsl_schema_options){0};
+  if (r->compact) schema.whitespace = TSL_WS_COMPACT;
+  if (r->kind == TAGS)
+    return tsl_grammar_tags(r->vocab, text.at, text.length, &schema, r->limits, out, error);
+  tsl_source source = {.kind = kinds[r->kind],
+                       .text = text.at,
+                       .length = text.length,
+                       .schema = &schema,
+                       .limits = r->limits};
+  if (r->kind == EITHER && holds(text, "::=")) source.kind = TSL_SOURCE_EBNF;
+  return tsl_grammar_compile(r->vocab, &source, out, error);
+}
+
+tsl_status tsl_grammar_request(tsl_vocab *vocab, const char *request, size_t length,
+                               const tsl_schema_options *schema, const tsl_limits *limits,
+                               tsl_grammar **out, tsl_error *error) {
+  tsl__json *root;
+  tsl__string text;
+  tsl_error inner = {0};
+  bool part;
+  *out = NULL;
+  if (!vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
+  const tsl__until until = tsl__until_of(limits);
+  reader r = {.vocab = vocab,
+              .schema = schema,
+              .limits = limits,
+              .body = request,
+              .length = length,
+              .error = error};
+  tsl__arena_init(&r.arena, &vocab->alloc);
+  r.status = tsl__json_parse(&r.arena, &until, request, length,
+                             tsl__json_depth(limits ? limits->max_depth : 0), &root, error);
+  r.root = root;
+  if (r.status == TSL_OK && find(&r) && text_of(&r, &text, &part))
+    r.status = placed(&r, compile(&r, text, out, &inner), &inner, part);
+  tsl__arena_free(&r.arena);
+  return r.status;
+}

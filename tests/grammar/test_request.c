@@ -1,0 +1,132 @@
+/* test_request.c - requests of servers (compiler/grammar/request.c): what each accepts, and errors
+ * with their pointers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "tests/support/check.h"
+#include "turnstile.h"
+
+static tsl_vocab *v;
+
+static bool ends(tsl_grammar *g, const char *text) {
+  tsl_matcher *m = NULL;
+  size_t n = 0;
+  bool good = tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+              tsl_matcher_accept_bytes(m, text, strlen(text), &n) == TSL_OK && n == strlen(text) &&
+              tsl_matcher_is_complete(m);
+  tsl_matcher_free(m);
+  return good;
+}
+
+static void accepted(void) {
+  static const struct {
+    const char *request, *good, *bad;
+  } table[] = {
+      {"{\"response_format\": {\"type\": \"json_object\"}}", "{\"a\": 1}", "[1]"},
+      {"{\"response_format\": {\"type\": \"text\"}, \"regex\": \"a+\"}", "aa", "b"},
+      {"{\"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"name\": \"n\", "
+       "\"schema\": {\"enum\": [1, \"x\"]}}}}",
+       "\"x\"", "2"},
+      {"{\"text\": {\"format\": {\"type\": \"json_schema\", \"schema\": {\"const\": 7}}}}", "7",
+       "8"},
+      {"{\"text\": \"a prompt\", \"sampling_params\": {\"regex\": \"[0-9]{2}\"}}", "12", "1"},
+      {"{\"sampling_params\": {\"ebnf\": \"root ::= \\\"x\\\"\", \"json_schema\": {}}}", "x", "y"},
+      {"{\"sampling_params\": {\"json_schema\": \"{\\\"const\\\": [1]}\"}}", "[1]", "[2]"},
+      {"{\"structured_outputs\": {\"choice\": [\"a.b\", \"(c\", \"\\n\"], \"json\": null}}", "a.b",
+       "axb"},
+      {"{\"structured_outputs\": {\"choice\": [\"a.b\", \"(c\"]}}", "(c", "c"},
+      {"{\"structured_outputs\": {\"json\": {\"const\": [1, 2]}, \"disable_any_whitespace\": "
+       "true}}",
+       "[1,2]", "[1, 2]"},
+      {"{\"structured_outputs\": {\"json_object\": true, \"backend\": \"auto\"}}", "{}", "1"},
+      {"{\"structured_outputs\": {\"grammar\": \"start: \\\"a\\\" start?\"}}", "aaa", "b"},
+      {"{\"structured_outputs\": {\"grammar\": \"root ::= \\\"a\\\" root?\"}}", "aaa", "b"},
+      {"{\"structured_outputs\": {\"structural_tag\": {\"type\": \"const_string\", \"value\": "
+       "\"t\"}}}",
+       "t", "u"},
+      {"{\"guided_choice\": [\"yes\", \"no\"]}", "no", "maybe"},
+      {"{\"guided_json\": true}", "[null]", "nul"},
+      {"{\"grammar\": \"root ::= [a-c]+\", \"json_schema\": null}", "cab", "d"},
+      {"{\"json_schema\": {\"type\": \"boolean\"}, \"grammar\": \"\"}", "true", "1"},
+      {"{\"format\": \"json\", \"options\": {}}", "{}", "1"},
+      {"{\"format\": {\"type\": \"integer\"}}", "5", "\"5\""},
+      {"{\"tools\": [], \"format\": \"json\"}", "{}", "1"},
+      {"{\"tools\": [{}], \"tool_choice\": \"none\", \"format\": \"json\"}", "{}", "1"},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    tsl_grammar *g = NULL;
+    tsl_error error;
+    tsl_status status =
+        tsl_grammar_request(v, table[i].request, strlen(table[i].request), NULL, NULL, &g, &error);
+    CHECKF(status == TSL_OK, "%s: %s", table[i].request, status ? error.message : "");
+    if (!g) continue;
+    CHECKF(ends(g, table[i].good), "%s accepts %s", table[i].request, table[i].good);
+    CHECKF(!ends(g, table[i].bad), "%s refuses %s", table[i].request, table[i].bad);
+    tsl_grammar_release(g);
+  }
+}
+
+static void refused(void) {
+  static const struct {
+    const char *request;
+    tsl_status status;
+    const char *words, *pointer;
+    uint32_t column; /* 0: any */
+  } table[] = {
+      {"{\"regex\": \"a\"", TSL_ERR_SYNTAX, "", "", 0},
+      {"[1]", TSL_ERR_SCHEMA, "an object", "", 1},
+      {"{\"prompt\": \"x\"}", TSL_ERR_SCHEMA, "constrains nothing", "", 1},
+      {"{\"response_format\": {\"type\": \"text\"}}", TSL_ERR_SCHEMA, "constrains nothing", "", 1},
+      {"{\"regex\": \"a\", \"ebnf\": \"b\"}", TSL_ERR_SCHEMA, "two: /regex and /ebnf", "/ebnf", 24},
+      {"{\"guided_json\": {}, \"format\": \"json\"}", TSL_ERR_SCHEMA, "two", "/guided_json", 0},
+      {"{\"response_format\": {\"type\": \"xml\"}}", TSL_ERR_UNSUPPORTED, "json_schema",
+       "/response_format/type", 0},
+      {"{\"response_format\": {\"type\": \"json_schema\"}}", TSL_ERR_SCHEMA, "\"schema\"",
+       "/response_format", 0},
+      {"{\"structured_outputs\": []}", TSL_ERR_SCHEMA, "an object", "/structured_outputs", 0},
+      {"{\"structured_outputs\": {\"xml\": 1}}", TSL_ERR_UNSUPPORTED, "no such member",
+       "/structured_outputs/xml", 0},
+      {"{\"structured_outputs\": {\"choice\": []}}", TSL_ERR_SCHEMA, "list of texts",
+       "/structured_outputs/choice", 0},
+      {"{\"guided_choice\": [\"a\", 1]}", TSL_ERR_SCHEMA, "list of texts", "/guided_choice/1", 0},
+      {"{\"regex\": 7}", TSL_ERR_SCHEMA, "a text", "/regex", 0},
+      {"{\"json_schema\": [1]}", TSL_ERR_SCHEMA, "an object", "/json_schema", 0},
+      {"{\"regex\": \"(a\"}", TSL_ERR_SYNTAX, "in this text, line 1, column 1", "/regex", 11},
+      {"{\"grammar\": \"root ::= x\"}", TSL_ERR_SYNTAX, "in this text, line 1", "/grammar", 13},
+      {"{\"format\": {\"type\": \"strin\"}}", TSL_ERR_SCHEMA, "", "/format/type", 21},
+      {"{\"format\": {\"type\": \"integer\", \"minimum\": 2, \"maximum\": 1}}", TSL_ERR_EMPTY, "",
+       "/format", 0},
+      {"{\"format\": 1}", TSL_ERR_SCHEMA, "a schema", "/format", 0},
+      {"{\"grammar\": \"root ::= \\\"a\\\"\", \"grammar_lazy\": true}", TSL_ERR_UNSUPPORTED,
+       "trigger", "/grammar_lazy", 0},
+      {"{\"tools\": [{}], \"format\": \"json\"}", TSL_ERR_UNSUPPORTED, "preset", "/tools", 0},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    tsl_status status =
+        tsl_grammar_request(v, table[i].request, strlen(table[i].request), NULL, NULL, &g, &error);
+    bool begins = !strncmp(error.pointer, table[i].pointer, strlen(table[i].pointer));
+    CHECKF(status == table[i].status && error.status == status && !g, "%s: status %d",
+           table[i].request, status);
+    CHECKF(strstr(error.message, table[i].words) != NULL, "%s: %s", table[i].request,
+           error.message);
+    CHECKF(begins && (*table[i].pointer || !*error.pointer), "%s: at %s", table[i].request,
+           error.pointer);
+    CHECKF(!table[i].column || error.column == table[i].column, "%s: column %u", table[i].request,
+           error.column);
+    CHECK(tsl_grammar_request(v, table[i].request, strlen(table[i].request), NULL, NULL, &g,
+                              NULL) == table[i].status);
+    tsl_grammar_release(g);
+  }
+}
+
+int main(void) {
+  if (tsl_vocab_embedded(NULL, &v, NULL) != TSL_OK) return 1;
+  RUN(accepted, "each place of a request constrains as its server says");
+  RUN(refused, "what is wrong has its status, place and words");
+  tsl_vocab_release(v);
+  return tsl_test_end();
+}
