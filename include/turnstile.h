@@ -489,8 +489,8 @@ TSL_API tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t l
  * NULL, as `limits` may. disable_any_whitespace of vLLM overrides its `whitespace`.
  *   Example: {"structured_outputs": {"choice": ["yes", "no"]}} accepts yes and no.
  * Errors: those of the compile call, with the pointer into the request. SCHEMA: no constraint, more
- * than one, or one of another type. UNSUPPORTED: tools (tsl_grammar_tools reads them), grammar_lazy,
- * unknown members of structured_outputs. SYNTAX: no JSON.
+ * than one, or one of another type. UNSUPPORTED: tools (tsl_grammar_tools reads them),
+ * grammar_lazy, unknown members of structured_outputs. SYNTAX: no JSON.
  * Cost: reading the request, and that of the compile call. */
 TSL_API tsl_status tsl_grammar_request(tsl_vocab *vocab, const char *request, size_t length,
                                        const tsl_schema_options *schema, const tsl_limits *limits,

@@ -25,6 +25,8 @@
 #include "compiler/json/json.h"
 #include "runtime/matcher/grammar.h"
 
+/* What may stand at a place. A string at the place of a schema or a tag holds its JSON, as some
+ * clients send it. */
 typedef enum constraint {
   SCHEMA, /* JSON; or a string that holds it */
   ANY_OBJECT,
@@ -176,6 +178,8 @@ static bool add_ollama(reader *r, const tsl__json *format) {
              : fail(r, TSL_ERR_SCHEMA, format, "\"format\" is \"json\" or a schema");
 }
 
+/* Looks at every place, those of other servers too. So a request that two servers would read in
+ * two ways is an error, and no part of it is passed over. */
 static bool find(reader *r) {
   static const place older[] = {{"guided_json", SCHEMA},
                                 {"guided_regex", REGEX},
@@ -269,6 +273,8 @@ static bool text_of(reader *r, tsl__string *out, bool *part) {
   return *part = true;
 }
 
+/* By the same calls that a host would make, so that grammars, reports and errors are the same. vLLM
+ * tells EBNF from Lark by ::=, which no Lark grammar has outside of strings. */
 static tsl_status compile(reader *r, tsl__string text, tsl_grammar **out, tsl_error *error) {
   static const tsl_source_kind kinds[] = {
       [SCHEMA] = TSL_SOURCE_JSON_SCHEMA, [ANY_OBJECT] = TSL_SOURCE_JSON_SCHEMA,
