@@ -302,7 +302,7 @@ static void walk_endless(tsl__space *space, tsl__level *l, const struct tsl__any
   if (space->hook->shortest(space->hook_ctx, state, count) <= t->closing_bytes + 1) {
     ref->quoted = &t->closed;
     ref->letters = tsl__raw_letters();
-    ref->from = (tsl__linear_from){state, count, 0, 0, l->last};
+    ref->from = (tsl__linear_from){state, count, 0, 0, l->last, NULL};
   }
   tsl__reference_apply(space, l, ref);
 }

@@ -4,6 +4,7 @@
 #include "runtime/walk/linear.h"
 
 #include "runtime/walk/classes.h"
+#include "runtime/walk/follow.h"
 #include "runtime/kernels/logits.h"
 #include "runtime/core/trie.h"
 #include "runtime/vocab/token_ring.h"
@@ -39,6 +40,11 @@ typedef struct table {
   uint32_t n, ahead;
   bool ends; /* ENDS is kept apart */
   bool last; /* nothing follows the frame: that it may end means nothing */
+  /* not NULL: rows of states that may end or call are there, too, in `stop`, with the bytes before
+   * which they do */
+  tsl__linear_stops *stops;
+  bool stop[ROWS];
+  tsl__bytes before[ROWS];
 } table;
 
 /* A reading under way. */
@@ -174,6 +180,7 @@ static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, u
   rows->state[number] = state;
   rows->count[number] = count;
   rows->record[number] = r;
+  rows->stop[number] = false;
   put_live(rows->to[number], &r->live);
   return (uint8_t)number;
 }
@@ -184,7 +191,19 @@ static uint8_t start_rows(table *rows, const tsl__state_rec *r, tsl__state state
   rows->n = FIRST;
   rows->ahead = 0;
   rows->ends = rows->last = false;
+  rows->stops = NULL;
   return add_row(rows, r, state, count);
+}
+
+/* Is a state one of those that may stop, before some bytes: *before? */
+static bool may_stop(tsl__space *space, const table *rows, const tsl__state_rec *r,
+                     tsl__bytes *before) {
+  if (r->flags & ~TSL__STATE_NULLABLE & ~TSL__STATE_FINAL || r->token_edges || tsl__state_fixed(r))
+    return false;
+  *before = (tsl__bytes){{0}};
+  if (r->edges && !tsl__calls_begin(space, r, before)) *before = TSL__BYTES_ALL;
+  if (r->flags & TSL__STATE_NULLABLE && !rows->last) tsl__bytes_or(before, &rows->stops->before);
+  return space->status == TSL_OK;
 }
 
 /* The row of a state that does nothing but read; ASIDE for others, and where there is no room. */
@@ -195,8 +214,13 @@ static uint8_t row_for(tsl__space *space, table *rows, tsl__state state, uint32_
       return (uint8_t)rows->slots[slot];
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (r && rows->ends && r->flags & TSL__STATE_FINAL) return ENDS;
-  if (!r || rows->n == ROWS || !tsl__state_is_plain_on(r, rows->last)) return ASIDE;
+  tsl__bytes before;
+  bool stop = r && rows->stops && !tsl__state_is_plain_on(r, rows->last);
+  if (!r || rows->n == ROWS ||
+      !(stop ? may_stop(space, rows, r, &before) : tsl__state_is_plain_on(r, rows->last)))
+    return ASIDE;
   uint8_t number = add_row(rows, r, state, count);
+  if (stop) rows->stop[number] = true, rows->before[number] = before;
   rows->slots[slot] = number;
   return number;
 }
@@ -293,7 +317,7 @@ static passage take_large(const reading *at, uint8_t number, uint32_t node) {
   const tsl__trie *trie = &at->space->vocab->trie;
   const tsl__trie_node *n = &trie->nodes[node];
   const tsl__state_rec *r = at->rows->record[number];
-  if (n->end - n->own_end >= HINTED &&
+  if (n->end - n->own_end >= HINTED && !at->rows->stop[number] &&
       letters_help(at->space, at->table, at->rows, number, node, at->last))
     return SET_ASIDE;
   if (!tsl__trie_below_meets(trie, n, &r->live)) return PASS_OVER;
@@ -321,6 +345,19 @@ static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n
          tsl__space_no_memory(at->space);
 }
 
+/* A node where a row that may stop is reached: noted, if it may stop before one of the next bytes.
+ * False: out of memory (sticky). */
+static bool note_stop(const reading *at, uint8_t number, const tsl__linear_node *n) {
+  const tsl__trie *trie = &at->space->vocab->trie;
+  const table *rows = at->rows;
+  if (n->node == UINT32_MAX || !tsl__next_meets(trie, &trie->nodes[n->node], &rows->before[number]))
+    return true;
+  tsl__linear_stop stop = {rows->state[number], rows->count[number], n->node,
+                           (uint16_t)(n->above + 1 + at->deeper)};
+  return tsl__vec_push(&at->space->alloc, &rows->stops->at, stop) ||
+         tsl__space_no_memory(at->space);
+}
+
 /* A node whose byte is met for the first time, or leads to what is set aside, or that is large:
  * from where to read on; NULL on failure (sticky). */
 static const tsl__linear_node *take_other(const reading *at, const tsl__linear_node *n) {
@@ -337,13 +374,14 @@ static const tsl__linear_node *take_other(const reading *at, const tsl__linear_n
     set_aside(at, from, n);
   else if (to >= FIRST)
     mark(at, n->token);
+  if (to >= FIRST && at->rows->stop[to] && how < TAKE_ALL && next != n + 1) note_stop(at, to, n);
   at->row_of[n->above + 1] = to;
   return at->space->status != TSL_OK ? NULL : how == GO_IN ? n + 1 : next;
 }
 
 /* What is read at each node is kept in locals: rows' numbers are bytes, and writing one would have
  * all of it loaded again. Returns where it stopped; OFF on failure (sticky). */
-static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
+static inline uint32_t read_along(const reading *at, uint32_t i, uint32_t end, const bool *stops) {
   const tsl__linear_node *nodes = at->table->nodes, *n = nodes + i, *stop = nodes + end;
   uint8_t(*rows)[256] = at->rows->to, *row_of = at->row_of;
   uint32_t *marks = at->marks;
@@ -359,6 +397,7 @@ static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
           continue;
         }
         row_of[above + 1] = to;
+        if (stops && stops[to] && nodes + n->next != n + 1 && !note_stop(at, to, n)) return OFF;
         n++;
       } else if (TSL__LIKELY(to == DEAD)) {
         n = nodes + n->next;
@@ -369,6 +408,10 @@ static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
     if (n < stop && !tsl__space_step(at->space, STEP_NODES / 4)) return OFF;
   }
   return (uint32_t)(n - nodes);
+}
+
+static uint32_t read_on(const reading *at, uint32_t i, uint32_t end) {
+  return at->rows->stops ? read_along(at, i, end, at->rows->stop) : read_along(at, i, end, NULL);
 }
 
 /* ---- covers ---------------------------------------------------------------------------------- */
@@ -538,6 +581,7 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
     /* whatever else this state may do was done where it was arrived at */
     at.row_of[depth] = start_rows(at.rows, r, from->state, from->count);
     at.rows->last = from->last;
+    at.rows->stops = from->stops;
     fine = i == 0          ? read_root(&at)
            : i == t->space ? read_spaced(&at)
                            : read_on(&at, i + 1, t->nodes[i].next) != OFF;

@@ -22,6 +22,10 @@
  * Aside     States that do more than read (may end where something follows, call, fork), nodes
  *           below which letters are worth a class, and states past the 253rd are set aside: the
  *           search takes them.
+ * Stops     Of a frame that may end or call after nearly each byte, as that of a name before any of
+ *           ten operators, nearly all would be set aside. So such states may have rows, too, where
+ *           the caller asks for it (stops.c). A node where one is reached is listed if one of the
+ *           next bytes may begin what follows the frame, or what it calls.
  * Cost      About 5 ns a node (by the search, whose nodes lie elsewhere, 30 to 150). 16 bytes a
  *           node and 4 more to find it, 8 for the table without words, once per vocabulary.
  * Tested by tests/walk/test_linear.c, tests/engine/test_oracle.c
@@ -82,12 +86,27 @@ typedef struct tsl__linear_aside {
 
 typedef TSL__VEC(tsl__linear_aside) tsl__linear_asides;
 
+/* Where a frame that is read along the table may end or call, before one of the next bytes. */
+typedef struct tsl__linear_stop {
+  tsl__state state;
+  uint32_t count, node;
+  uint16_t depth; /* bytes read */
+} tsl__linear_stop;
+
+/* Stops, as they are found. */
+typedef struct tsl__linear_stops {
+  TSL__VEC(tsl__linear_stop) at;
+  tsl__bytes before; /* where the frame may end: by these bytes what follows it begins */
+} tsl__linear_stops;
+
 /* From where to read: a node, nothing below it read yet. */
 typedef struct tsl__linear_from {
   tsl__state state;
   uint32_t count, node;
   uint16_t depth; /* bytes read so far */
   bool last;      /* nothing follows this frame */
+  /* states that may end or call are read on from, and noted here; NULL: they are set aside */
+  tsl__linear_stops *stops;
 } tsl__linear_from;
 
 #define TSL__WORDS_HIGH 32u /* letters of a word */

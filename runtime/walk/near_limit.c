@@ -251,7 +251,7 @@ static bool refer(tsl__space *space, const near *n, tsl__leftover over, tsl__ref
   ref->without[1] = n->lengths->having['\\'];
   ref->quoted = tsl__linear_table(space)->quoted;
   ref->letters = tsl__raw_letters();
-  ref->from = (tsl__linear_from){n->state, n->count, 0, 0, n->last};
+  ref->from = (tsl__linear_from){n->state, n->count, 0, 0, n->last, NULL};
   return true;
 }
 

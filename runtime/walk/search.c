@@ -5,7 +5,6 @@
 
 #include "runtime/walk/classes.h"
 #include "runtime/walk/names.h"
-#include "runtime/walk/from_root.h"
 #include "runtime/walk/nonascii.h"
 
 /* tokens below a node of a set from which the letters of a state are looked up: it may be
@@ -438,14 +437,13 @@ static bool is_steady(const tsl__trie *trie, const entry *e, uint32_t c, const t
          (!child->children || !tsl__trie_below_meets(trie, child, turns));
 }
 
-/* All that is below along the table; what that sets aside is entered as ever. */
-static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
-  tsl__linear_from from = {e->state, e->count, e->node, (uint16_t)e->depth, l->last};
-  uint32_t deepest = e->depth + space->vocab->trie.nodes[e->node].height;
-  tsl__level_reach(l, deepest, e->count + deepest - e->depth);
+void tsl__search_linear(tsl__space *space, level *l, const tsl__linear *t,
+                        const tsl__linear_from *from) {
+  uint32_t height = space->vocab->trie.nodes[from->node].height;
+  tsl__level_reach(l, from->depth + height, from->count + height);
   if (!tsl__level_bits(space, l)) return;
   size_t floor = l->aside.n; /* entering may come back here */
-  tsl__linear_read(space, t, &from, l->marks, &l->aside);
+  tsl__linear_read(space, t, from, l->marks, &l->aside);
   for (size_t i = floor; i < l->aside.n && space->status == TSL_OK; i++) {
     tsl__linear_aside a = l->aside.at[i];
     uint32_t count;
@@ -453,6 +451,16 @@ static void search_linear(tsl__space *space, level *l, const tsl__linear *t, con
     tsl__search_enter(space, l, to, count, a.node, a.depth);
   }
   l->aside.n = floor;
+}
+
+static void search_linear(tsl__space *space, level *l, const tsl__linear *t, const entry *e) {
+  tsl__search_linear(
+      space, l, t,
+      &(tsl__linear_from){e->state, e->count, e->node, (uint16_t)e->depth, l->last, NULL});
+}
+
+void tsl__search_stop(tsl__space *space, level *l, const tsl__linear_stop *stop) {
+  arrive(space, l, stop->state, stop->count, stop->node, 0, stop->depth);
 }
 
 /* Is a hint one of letters in a JSON string, among which a quote may be legal? */
@@ -495,8 +503,8 @@ static void read_quoted(tsl__space *space, level *l, entry *e) {
   rest.quoted = true;
   if (!t || !is_of_string(e->hint) || !sieve_of(space, l, &rest)) return;
   if (tsl__search_quoted(space, l, t->quoted,
-                         &(tsl__linear_from){e->state, e->count, 0, 0, l->last}, &e->hint->letters,
-                         e->hint))
+                         &(tsl__linear_from){e->state, e->count, 0, 0, l->last, NULL},
+                         &e->hint->letters, e->hint))
     *e = rest;
 }
 
@@ -576,8 +584,12 @@ void tsl__search_on(tsl__space *space, level *l, size_t floor) {
       known = tsl__from_root(space, l, &e, r);
       tsl__bytes_remove(&rest, &known);
     }
-    const tsl__linear *t =
-        e.hint || !tsl__bytes_empty(&known) ? NULL : tsl__linear_of(space, r, e.node);
+    const tsl__linear *t = tsl__bytes_empty(&known) ? tsl__stops_table(space, l, &e, r) : NULL;
+    if (t && !(e.hint && sieve_of(space, l, &e))) {
+      tsl__search_stops(space, l, t, &e);
+      continue;
+    }
+    t = e.hint || !tsl__bytes_empty(&known) ? NULL : tsl__linear_of(space, r, e.node);
     if (t) {
       search_linear(space, l, t, &e);
       continue;

@@ -8,7 +8,7 @@
  * Of letters only those children are looked at that hold something else: bits by node and byte,
  * made with the vocabulary's tables (classes.h); and those that hold a quote or a backslash are
  * read from the root along a table of their own (linear_quoted.h). What is known from the root
- * without a search is in from_root.h.
+ * without a search is in from_root.c.
  *
  * Where a letter leads back to the state itself, what lies below is entered only if it has a byte
  * that leads elsewhere: of `[a-z.-]+\.[a-z]{2,6}(/[\w/]*)?` no tree without a dot, though a slash
@@ -180,6 +180,24 @@ static inline void tsl__search_late(tsl__space *space, tsl__level *l) {
 }
 /* Follow what was pushed above `floor`. */
 void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
+/* Of what a state reads from the root: those bytes of which it is known without a search, their
+ * trees are gathered. */
+tsl__bytes tsl__from_root(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
+                          const tsl__state_rec *r);
+/* Where a letter leads from a state that lives on far fewer bytes, if any text may follow and the
+ * walk of that is known; 0: it is not so. Of neither a register matters. */
+tsl__state tsl__leads_to_text(tsl__space *space, const tsl__state_rec *r);
+/* What is below a node along a table; what that sets aside is searched. */
+void tsl__search_linear(tsl__space *space, tsl__level *l, const tsl__linear *t,
+                        const tsl__linear_from *from);
+/* The table, if a state that may end or call should be read along it below a node, and what it
+ * stops at be looked at afterwards (stops.c); else NULL. */
+const tsl__linear *tsl__stops_table(const tsl__space *space, const tsl__level *l,
+                                    const tsl__level_entry *e, const tsl__state_rec *r);
+void tsl__search_stops(tsl__space *space, tsl__level *l, const tsl__linear *t,
+                       const tsl__level_entry *e);
+/* What a frame does where it stops, before it reads on. */
+void tsl__search_stop(tsl__space *space, tsl__level *l, const tsl__linear_stop *stop);
 /* A node with children, reached by a byte that is not (only) a letter. */
 void tsl__search_below(tsl__space *space, tsl__level *l, tsl__state state, uint32_t count,
                        uint32_t node, uint32_t depth);

@@ -477,7 +477,7 @@ bool tsl__subtract_find(tsl__space *space, tsl__state state, bool last, tsl__ref
   if (fine) {
     out->mask = tsl__class_mask(space, &out->hint.letters, 0, 0, UINT32_MAX);
     out->among = true;
-    out->from = (tsl__linear_from){state, 0, 0, 0, last};
+    out->from = (tsl__linear_from){state, 0, 0, 0, last, NULL};
   }
   tsl__free(&space->alloc, g, sizeof *g);
   return fine;

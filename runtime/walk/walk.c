@@ -181,7 +181,7 @@ static bool has_limit(making *m) {
   return h && (h->like || h->open);
 }
 static bool by_limit(making *m) {
-  const tsl__linear_from from = {m->state, m->count, 0, 0, m->l->last};
+  const tsl__linear_from from = {m->state, m->count, 0, 0, m->l->last, NULL};
   return tsl__near_find(m->space, m->form, &from, m->over, &m->l->reference) && apply(m);
 }
 

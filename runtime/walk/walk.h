@@ -46,14 +46,15 @@ enum {
   TSL__SHORTCUT_COUNTED = 1u << 5,    /* a loop over one class of letters (walk.c) */
   TSL__SHORTCUT_LETTERS = 1u << 6,    /* a class of letters within the search (classes.h) */
   TSL__SHORTCUT_LINEAR = 1u << 7,     /* the trie along a table (linear.h), and what reads that */
-  TSL__SHORTCUT_ROOT = 1u << 8,       /* known by the first byte (from_root.h) */
+  TSL__SHORTCUT_ROOT = 1u << 8,       /* known by the first byte (from_root.c) */
   TSL__SHORTCUT_CALLS = 1u << 9,      /* known by what a state calls (memo.h) */
   TSL__SHORTCUT_FOLLOW = 1u << 10,    /* only what may follow is left over (follow.h) */
   TSL__SHORTCUT_WITHIN = 1u << 11,    /* small walks done within another, not remembered (walk.c) */
   TSL__SHORTCUT_SHARED = 1u << 12,    /* walks of other grammars (shared_walks.h) */
   TSL__SHORTCUT_FAR = 1u << 13,       /* a loop far from its minimum (memo.h) */
   TSL__SHORTCUT_LATE = 1u << 14,      /* calls at many nodes at once (late_calls.c) */
-  TSL__SHORTCUTS = (1u << 15) - 1
+  TSL__SHORTCUT_STOPS = 1u << 15,     /* frames that may end after each byte (stops.c) */
+  TSL__SHORTCUTS = (1u << 16) - 1
 };
 
 static inline bool tsl__shortcut_is_off(const tsl__space *space, uint32_t shortcut) {

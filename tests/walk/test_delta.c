@@ -37,7 +37,7 @@ static const struct {
     {"{\"type\":\"string\",\"pattern\":\"^(?:[^e]|e[^b]{2}){3,90}$\"}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).{4,30}$\"}", "\""},
     {"{\"type\":\"string\",\"pattern\":\"^[a-z]+:[a-z]\"}",
-     "\"id:"}, /* a letter, then any text (runtime/walk/from_root.h) */
+     "\"id:"}, /* a letter, then any text (runtime/walk/from_root.c) */
     {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z_](?!.*the)\"}}",
      "[\"in\",\""},
     {"{\"type\":\"string\",\"pattern\":\"^[0-9A-Za-z_]\"}", "\""},

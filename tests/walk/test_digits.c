@@ -1,4 +1,4 @@
-/* test_digits.c - numbers whose digits are known without a search (runtime/walk/from_root.h): masks
+/* test_digits.c - numbers whose digits are known without a search (runtime/walk/from_root.c): masks
  * with that, without it, and token by token.
  *
  * Three vocabularies: all texts of up to three digits, as tokenizers have them; these but a few;

@@ -59,6 +59,12 @@ static const struct {
      "root ::= (name [^a-z] sum \";\")+\nname ::= [a-z]+\nsum ::= product (\"+\" product)*\n"
      "product ::= item (\"*\" item)*\nitem ::= [a-z] | \"(\" sum \")\"",
      "a"},
+    {"stops", TSL__SHORTCUT_STOPS,
+     "root ::= type (\"; \" type)* \"\\n\"\n"
+     "type ::= part (gap? [|&] gap? part)*\npart ::= name (\"<\" type (\",\" gap? type)* \">\")? "
+     "(gap [a-z] [a-z] gap name)? \"[]\"* (\".\" name)? (\"(\" type? \")\")?\n"
+     "gap ::= [ \\t\\n] | \"/*\" [a-z]* \"*/\"\nname ::= [A-Za-z_$] [A-Za-z0-9_$]*",
+     "a"},
     {"far", TSL__SHORTCUT_FAR, "^(?:[a-z][0-9]){20,}$", ""},
 };
 #define ROWS (sizeof rows / sizeof *rows)
