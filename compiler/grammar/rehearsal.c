@@ -8,6 +8,8 @@
  * Example   {"qza": $} with $ as an integer, and the text {"qza": 12}. After `12` a digit, a `}`
  *           or white space may follow: the mask is a union of "digits go on" and "the object
  *           ends". Both parts are masks of the base layer. So this union is made there, once.
+ * Order     What one schema left in the layer is there before the next one is compiled. So a later
+ *           schema finds what is walked over leftovers that an earlier one made.
  * Names     qza and its like are in no schema that people write, so no walk is made for a name.
  *
  * SPDX-License-Identifier: Apache-2.0

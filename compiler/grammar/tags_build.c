@@ -9,6 +9,8 @@
  *           notes the failure with its place, and returns NULL. `sequence` finds a NULL among its
  *           parts and returns NULL. The compile gets NULL for its tree and reports the first
  *           failure that was noted, that of `schema`.
+ * Texts     are checked when they are copied: NULL, over 2^31 bytes, and what is not UTF-8 are
+ *           failures of that call. So later passes read texts without looking at them again.
  * Sharing   A format may stand in several places of a tree: each of them is work when it is
  *           compiled, and text when it is written.
  * Owners    The tree owns all nodes; formats are freed with it, none alone.
