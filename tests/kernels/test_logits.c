@@ -434,6 +434,10 @@ static void weight_bits(void) {
 /* The fused multiply-add of a processor that has none, against the C library's, where roundings are
  * hard. */
 static void fused(void) {
+#ifdef __MINGW32__
+  SKIP("fused: fmaf of mingw-w64's C library rounds twice, so it is no judge");
+  return;
+#endif
   uint64_t seed = 6;
   size_t wrong = 0;
   for (int i = 0; i < 2000000; i++) {
