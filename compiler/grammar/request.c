@@ -274,7 +274,7 @@ static bool text_of(reader *r, tsl__string *out, bool *part) {
 }
 
 /* By the same calls that a host would make, so that grammars, reports and errors are the same. vLLM
- * distinguishes EBNF from Lark by ::=, which no Lark grammar has outside of strings. */
+ * reads a text with ::= as EBNF and all others as Lark. */
 static tsl_status compile(reader *r, tsl__string text, tsl_grammar **out, tsl_error *error) {
   static const tsl_source_kind kinds[] = {
       [SCHEMA] = TSL_SOURCE_JSON_SCHEMA, [ANY_OBJECT] = TSL_SOURCE_JSON_SCHEMA,
