@@ -168,10 +168,9 @@ void tsl__exprs_absorb(tsl__exprs *x, tsl__arena *arena, tsl_allocator *hooks) {
   *hooks = tsl__arena_hooks(&x->arena);
 }
 
-bool tsl__exprs_guards(const tsl__exprs *x) { return x->spell != NULL; }
-void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx) {
-  x->spell = spell;
-  x->spell_ctx = ctx;
+bool tsl__exprs_guards(const tsl__exprs *x) { return x->speller != NULL; }
+void tsl__exprs_guard(tsl__exprs *x, const tsl__speller *speller) {
+  x->speller = speller;
   x->watches |= TSL__NEW_ITEM;
 }
 void tsl__exprs_guard_names(tsl__exprs *x, bool few) {

@@ -300,11 +300,16 @@ tsl__expr tsl__expr_guard(tsl__exprs *x, uint8_t kind);
 /* What is left of e without the alternatives that begin with a guard of the kinds that are `gone`.
  * *found: all kinds that its alternatives begin with are added. */
 tsl__expr tsl__expr_unguarded(tsl__exprs *x, tsl__expr e, uint8_t gone, uint8_t *found);
-/* The spellings of these JSON values (white space around them left out); TSL__NONE on failure
- * (sticky). */
-typedef tsl__expr tsl__spell(void *ctx, const tsl__string *texts, uint32_t n);
-/* The grammar has guards for items; `ctx` must be there as long as x. */
-void tsl__exprs_guard(tsl__exprs *x, tsl__spell *spell, void *ctx);
+/* The spellings of values, in expressions that hold nothing else. */
+typedef struct tsl__speller {
+  /* What `spell` needs, which belongs to x; NULL when out of memory. */
+  void *(*open)(tsl__exprs *x);
+  /* The spellings of these JSON values (white space around them left out), in the x that ctx was
+   * opened with; TSL__NONE on failure (sticky). */
+  tsl__expr (*spell)(void *ctx, const tsl__string *texts, uint32_t n);
+} tsl__speller;
+/* The grammar has guards for items. */
+void tsl__exprs_guard(tsl__exprs *x, const tsl__speller *speller);
 bool tsl__exprs_guards(const tsl__exprs *x);
 /* The guards for names mean something in this grammar. `few`: it constrains them. */
 void tsl__exprs_guard_names(tsl__exprs *x, bool few);

@@ -269,8 +269,7 @@ struct tsl__exprs {
   tsl__expr guards[TSL__GUARDS]; /* see tsl__expr_guard; made with the layer's first one */
   bool names_tokens;             /* see tsl__exprs_name_tokens */
   uint8_t watches;               /* kinds of guards that mean something */
-  tsl__spell *spell;             /* see tsl__exprs_guard */
-  void *spell_ctx;
+  const tsl__speller *speller;   /* see tsl__exprs_guard */
   tsl_status status;
   const char *why;
   /* derivatives made, and other work, since the last tsl__exprs_begin */

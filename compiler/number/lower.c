@@ -58,7 +58,7 @@ struct tsl__numbers {
   TSL__VEC(origin) origins; /* of the sides */
   uint32_t before;          /* of the record that is made next */
   uint8_t byte;
-  TSL__VEC(uint64_t) side_hashes;
+  tsl__index side_index;
   TSL__VEC(record) records;
   TSL__VEC(int64_t) words; /* the record being looked up */
   tsl__index index;        /* of the records */
@@ -72,7 +72,7 @@ static void destroy(void *ctx) {
   tsl__arena_free(&t->arena);
   tsl__vec_free(&a, &t->sides);
   tsl__vec_free(&a, &t->origins);
-  tsl__vec_free(&a, &t->side_hashes);
+  tsl__index_free(&t->side_index, &a);
   tsl__vec_free(&a, &t->records);
   tsl__vec_free(&a, &t->words);
   tsl__index_free(&t->index, &a);
@@ -390,18 +390,19 @@ static uint32_t intern_side(tsl__numbers *t, const tsl__number_spec *spec, bool 
       !make_work(t, tsl__number_state_size(&side)))
     return UINT32_MAX;
   uint64_t hash = side_hash(&side);
-  tsl__exprs_work(t->x, 16 + t->sides.n / 16);
-  for (uint32_t i = 0; i < t->sides.n; i++)
-    if (t->side_hashes.at[i] == hash && tsl__side_equal(t->sides.at[i], &side)) return i;
+  tsl__exprs_work(t->x, 16);
+  tsl__index_iter it = tsl__index_first(&t->side_index, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (tsl__side_equal(t->sides.at[i], &side)) return i;
   tsl__side *kept = tsl__arena_copy(&t->arena, &side, sizeof side);
   origin from = {*spec, negative};
   if (!kept || !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->sides, 1) ||
       !tsl__vec_reserve(tsl__exprs_allocator(t->x), &t->origins, 1) ||
-      !tsl__vec_push(tsl__exprs_allocator(t->x), &t->side_hashes, hash))
+      !tsl__index_add(&t->side_index, tsl__exprs_allocator(t->x), hash, (uint32_t)t->sides.n))
     return UINT32_MAX;
   t->origins.at[t->origins.n++] = from;
-  return tsl__vec_push(tsl__exprs_allocator(t->x), &t->sides, kept) ? (uint32_t)t->sides.n - 1
-                                                                    : UINT32_MAX;
+  t->sides.at[t->sides.n++] = kept;
+  return (uint32_t)t->sides.n - 1;
 }
 
 static tsl__expr side_expr(tsl__numbers *t, uint32_t side) {

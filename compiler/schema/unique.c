@@ -347,11 +347,9 @@ static tsl__expr spell(void *ctx, const tsl__string *texts, uint32_t n) {
 
 /* Values are spelled by a schema of their own: with any white space, at any depth, whatever the
  * options of this one (and of others, in one grammar) are. */
+static void *open_blank(tsl__exprs *x) { return tsl__schema_blank(x); }
+
 void tsl__schema_guard(struct schema *s) {
-  if (tsl__exprs_guards(s->x)) return;
-  struct schema *blank = tsl__schema_blank(s->x);
-  if (blank)
-    tsl__exprs_guard(s->x, spell, blank);
-  else
-    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  static const tsl__speller speller = {open_blank, spell};
+  if (!tsl__exprs_guards(s->x)) tsl__exprs_guard(s->x, &speller);
 }

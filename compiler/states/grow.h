@@ -37,6 +37,9 @@ typedef struct tsl__states {
   tsl__state any_rest, some_rest;
   tsl__literal_copy copies[TSL__COPIES]; /* the last of those whose end has that hash */
   bool borrows; /* x belongs to the tsl__states that this one was made from */
+  /* of a space that `speller` made: how values are spelled in x */
+  const tsl__speller *speller;
+  void *spell_ctx;
 } tsl__states;
 
 /* What a state's `fixed` points to. */

@@ -344,6 +344,28 @@ static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
 
 static const char *why(void *ctx);
 
+static tsl__space *speller(void *ctx) {
+  const tsl__states *c = ctx;
+  const tsl__space *space = c->space, *bottom = space->parent;
+  const tsl_limits limits = {.max_memory = space->max_memory,
+                             .max_stacks = space->max_stacks,
+                             .max_steps = space->max_steps,
+                             .cancel = space->cancel};
+  tsl__space *made;
+  tsl__exprs *x;
+  while (bottom && bottom->parent) bottom = bottom->parent;
+  tsl_status status = tsl__states_layer(bottom, space->vocab, &limits, &made, &x);
+  if (status != TSL_OK) return tsl__space_no_memory(c->space), NULL;
+  tsl__exprs_plain_strings(x, c->x->plain_strings);
+  tsl__states *own = made->hook_ctx;
+  own->spell_ctx = c->x->speller->open(x);
+  own->speller = c->x->speller;
+  made->deadline = x->deadline = space->deadline;
+  if (own->spell_ctx) return made;
+  tsl__space_free(made);
+  return tsl__space_no_memory(c->space), NULL;
+}
+
 static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n) {
   tsl__states *c = ctx;
   tsl__string *strings = tsl__alloc(&c->space->alloc, n * sizeof *strings);
@@ -352,7 +374,7 @@ static tsl__state spellings(void *ctx, const tsl__spelled *texts, uint32_t n) {
     strings[i] = (tsl__string){(const char *)texts[i].at, texts[i].n};
   tsl__bytes space = {{0}};
   for (const char *p = " \t\n\r"; *p; p++) tsl__bytes_add(&space, (uint8_t)*p);
-  tsl__expr all = c->x->spell(c->x->spell_ctx, strings, n);
+  tsl__expr all = c->speller->spell(c->spell_ctx, strings, n);
   all = tsl__expr_seq(c->x, tsl__expr_star(c->x, tsl__expr_bytes(c->x, &space)), all);
   tsl__free(&c->space->alloc, strings, n * sizeof *strings);
   if (tsl__states_failure(c) != TSL_OK)
@@ -381,9 +403,10 @@ static void print(void *ctx, tsl__state state, char *out, size_t n) {
 }
 
 static void begin(void *ctx, uint64_t deadline) {
-  tsl__exprs *x = ((tsl__states *)ctx)->x;
-  tsl__exprs_begin(x);
-  x->deadline = deadline;
+  const tsl__states *c = ctx;
+  tsl__exprs_begin(c->x);
+  c->x->deadline = deadline;
+  if (c->speller) c->x->cancel = c->space->cancel; /* that of the space it belongs to */
 }
 
 static const char *why(void *ctx) {
@@ -468,6 +491,7 @@ const tsl__hook tsl__states_hook = {tsl__states_expand,
                                     calls,
                                     begins,
                                     name_shortest,
+                                    speller,
                                     spellings,
                                     NULL,
                                     meaning,

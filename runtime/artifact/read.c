@@ -565,10 +565,8 @@ static uint32_t name_shortest(void *ctx, tsl__state state, uint32_t name) {
   return best;
 }
 
-static tsl__state spellings(void *ctx, const struct tsl__spelled *texts, uint32_t n) {
-  (void)texts;
-  (void)n;
-  return tsl__a_bad(reader(ctx), "the artifact is damaged: nothing in it compares items"), 0;
+static tsl__space *speller(void *ctx) {
+  return tsl__a_bad(reader(ctx), "the artifact is damaged: nothing in it compares items"), NULL;
 }
 
 static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word)) {
@@ -645,35 +643,12 @@ static tsl__state carry(void *ctx, const tsl__space *from, tsl__state state) {
   return open_outlines(r) ? r->growth->hook->carry(r->grown, from, state) : 0;
 }
 
-const tsl__hook tsl__artifact_hook = {expand,
-                                      derive,
-                                      NULL,
-                                      NULL,
-                                      NULL,
-                                      fixed,
-                                      form_of,
-                                      letters_of,
-                                      NULL,
-                                      NULL,
-                                      shortest,
-                                      allows,
-                                      NULL,
-                                      resume,
-                                      NULL,
-                                      NULL,
-                                      name_shortest,
-                                      spellings,
-                                      tsl__a_find_walk,
-                                      NULL,
-                                      outline,
-                                      print,
-                                      begin,
-                                      why,
-                                      memory,
-                                      count,
-                                      release,
-                                      again,
-                                      carry};
+const tsl__hook tsl__artifact_hook = {expand,   derive,        NULL,       NULL,   NULL,
+                                      fixed,    form_of,       letters_of, NULL,   NULL,
+                                      shortest, allows,        NULL,       resume, NULL,
+                                      NULL,     name_shortest, speller,    NULL,   tsl__a_find_walk,
+                                      NULL,     outline,       print,      begin,  why,
+                                      memory,   count,         release,    again,  carry};
 
 tsl__reader *tsl__reader_of(const tsl__space *space) {
   return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL;

@@ -44,6 +44,16 @@ static void next_piece(tsl__space *s) {
   if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx, s->deadline);
 }
 
+static void next_piece_of_all(tsl__space *s) {
+  next_piece(s);
+  if (!s->spelled) return;
+  s->spelled->cancel = s->cancel;
+  s->spelled->deadline = s->deadline;
+  s->spelled->status = TSL_OK;
+  s->spelled->why = NULL;
+  next_piece(s->spelled);
+}
+
 static void look_at_time(tsl__space *s) {
   if (tsl__cancelled(s->cancel)) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
   if (tsl__expired(s->deadline)) tsl__space_fail(s, TSL_ERR_CANCELLED, "deadline_us: out of time");
@@ -53,7 +63,7 @@ void tsl__space_begin_by(tsl__space *s, uint64_t deadline) {
   s->status = TSL_OK;
   s->why = NULL;
   s->deadline = deadline;
-  next_piece(s);
+  next_piece_of_all(s);
 }
 
 void tsl__space_begin(tsl__space *s) {
@@ -63,7 +73,7 @@ void tsl__space_begin(tsl__space *s) {
 
 void tsl__space_go_on(tsl__space *s) {
   look_at_time(s);
-  if (s->status == TSL_OK) next_piece(s);
+  if (s->status == TSL_OK) next_piece_of_all(s);
 }
 
 tsl_status tsl__space_fail(tsl__space *s, tsl_status status, const char *why) {

@@ -95,8 +95,11 @@ typedef struct tsl__hook {
   /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a
    * RESUME that lets it through; saturates at UINT32_MAX. */
   uint32_t (*name_shortest)(void *ctx, tsl__state state, uint32_t name);
-  /* The state that begins the spellings of these values (JSON texts), with white space before them;
-   * 0 on failure (sticky). See memory.h. */
+  /* A new space over the vocabulary's layer for spellings of values, and nothing else; NULL on
+   * failure (sticky). See runtime/position/distinct_deny.c. */
+  tsl__space *(*speller)(void *ctx);
+  /* In such a space: the state that begins the spellings of these values (JSON texts), with white
+   * space before them; 0 on failure (sticky). */
   tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n);
   /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure,
    * sticky). NULL: no walk was. */
@@ -205,10 +208,13 @@ struct tsl__space {
    * (runtime/position/distinct.h) */
   uint8_t watches;
   struct tsl__boundary *boundary; /* see runtime/position/boundary.h; NULL in a grammar's layer */
-  tsl__state spelled_end;         /* see runtime/position/distinct.c; 0 until it is made */
-  struct tsl__run *runs;          /* kept for reuse (runtime/position/distinct_run.h) */
-  bool
-      names_tokens; /* some state names tokens, or will: then a token can be accepted by its name */
+  /* where values that were used are spelled (runtime/position/distinct_deny.c); NULL until then */
+  tsl__space *spelled;
+  uint64_t spelled_memory; /* of that, when last looked at */
+  tsl__state spelled_end;  /* of such a space: see there; 0 until it is made */
+  struct tsl__run *runs;   /* kept for reuse (runtime/position/distinct_run.h) */
+  /* some state names tokens, or will: then a token can be accepted by its name */
+  bool names_tokens;
   struct tsl__gather *gather; /* for masks of positions */
   tsl__chains chains;
   struct tsl__scratch *scratch;                /* reusable buffers of the walk */

@@ -286,7 +286,7 @@ static const rival *rival_of(restriction *r, const tsl__later_item *of) {
                 of->deny ? tsl__distinct_deny_item(p->grammar->space, of->deny, r->at, of->depth)
                          : 0,
                 {{0}}};
-  if (made.on && !tsl__stack_next(p->grammar->space, made.on, &made.next)) return NULL;
+  if (made.on && !tsl__distinct_deny_next(p->grammar->space, made.on, &made.next)) return NULL;
   if (!tsl__vec_push(&p->alloc, &r->rivals, made))
     return tsl__space_no_memory(p->grammar->space), NULL;
   return &r->rivals.at[r->rivals.n - 1];

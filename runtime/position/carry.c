@@ -7,7 +7,7 @@
 #include "runtime/position/stacks_step.h"
 
 /* Kinds of records. A task is a kind above a number. */
-enum { STACK = 1, SEEN, USED, OPEN, TEXT, DISTINCT };
+enum { STACK = 1, SEEN, USED, OPEN, TEXT };
 
 #define SLOTS_FIRST 64u
 #define MISSING UINT32_MAX
@@ -47,7 +47,6 @@ static bool is_shared(const tsl__carry *c, uint32_t kind, uint32_t number) {
   case USED: return number < c->to->used.first || !number;
   case OPEN: return number < c->to->opens.first || !number;
   case TEXT: return number < c->to->texts.first || !number;
-  case DISTINCT: return number < c->to->distinct.first || !number;
   default: return !number;
   }
 }
@@ -73,11 +72,6 @@ static bool note(tsl__carry *c, uint64_t key, uint32_t number) {
 
 /* The state, expanded where it was, so that its cells are known to stay. */
 static tsl__state carry_state(tsl__carry *c, tsl__state state) {
-  tsl__state by_hand = c->from->spelled_end; /* no expression stands behind these two */
-  if (by_hand && (state == by_hand || state == by_hand + 1)) {
-    tsl__state end = tsl__deny_end_state(c->to);
-    return end ? end + (state - by_hand) : 0;
-  }
   tsl__state to = c->to->hook->carry(c->to->hook_ctx, c->from, state);
   if (to && tsl__state_is_expanded(tsl__state_at(c->from, state)) &&
       !tsl__state_expanded(c->to, to))
@@ -105,13 +99,56 @@ static uint32_t carry_cells(tsl__carry *c, const tsl__stack_rec *r) {
   return tsl__cells_intern(c->to, c->cells.at, c->cells.n);
 }
 
+/* Denies are of the space's own spellings. So each is made again: of the values that were used, and
+ * then of the item under way, as far as it is spelled. False on failure (sticky). */
+static bool carry_deny(tsl__carry *c, tsl__run *run, const tsl__with_distinct *p, uint32_t depth) {
+  const tsl__open *o = tsl__open_at(c->from, tsl__distinct_at(c->from, p->distinct)->open);
+  while (o->depth > depth) o = tsl__open_at(c->from, o->below);
+  tsl__deny deny = {depth, tsl__deny_begin(c->to, need(c, USED, o->used))};
+  if (o->start != TSL__OPEN_NONE) {
+    tsl__space *from = (tsl__space *)(uintptr_t)c->from; /* it gives memory alone */
+    if (!tsl__run_load_distinct(from, run, p) || !tsl__run_item(from, run, o->start))
+      return tsl__space_no_memory(c->to);
+    for (size_t i = 0; deny.at && i < run->raw.n; i++)
+      deny.at = tsl__deny_byte(c->to, &run->deny, deny.at, run->raw.at[i]);
+  }
+  if (!deny.at) return c->to->status == TSL_OK;
+  return tsl__vec_push(&c->to->alloc, &c->denies, deny) || tsl__space_no_memory(c->to);
+}
+
+static bool carry_denies(tsl__carry *c, const tsl__with_distinct *p) {
+  const tsl__distinct *d = tsl__distinct_at(c->from, p->distinct);
+  tsl__run *run = d->n ? tsl__run_take(c->to) : NULL;
+  bool fine = !d->n || run;
+  c->denies.n = 0;
+  for (uint32_t i = 0; fine && i < d->n; i++) fine = carry_deny(c, run, p, d->denies[i].depth);
+  tsl__run_give(c->to, run);
+  return fine;
+}
+
+/* The record of a position. Those that differ in their texts alone have denies that have read what
+ * means the same, so any of the texts will do. */
+static uint32_t carry_distinct(tsl__carry *c, const tsl__with_distinct *p) {
+  tsl__distinct d = *tsl__distinct_at(c->from, p->distinct);
+  bool named = d.name && d.name != TSL__NAME_IMPLIED;
+  uint32_t open = need(c, OPEN, d.open), name = named ? need(c, TEXT, d.name - 1) : d.name;
+  if (open == MISSING || (named && name == MISSING)) return MISSING;
+  if (!carry_denies(c, p)) return 0;
+  d.open = open;
+  d.name = named ? name + 1 : name;
+  d.denies = c->denies.at;
+  d.n = (uint32_t)c->denies.n;
+  return tsl__distinct_intern(c->to, &d);
+}
+
 static uint32_t carry_position(tsl__carry *c, uint32_t number) {
   const tsl__stack_rec *r = tsl__stack_at(c->from, number);
   if (!r->has_distinct) return carry_cells(c, r);
-  uint32_t plain = need(c, STACK, r->with_distinct.plain),
-           text = need(c, TEXT, r->with_distinct.text),
-           distinct = need(c, DISTINCT, r->with_distinct.distinct);
+  const tsl__with_distinct *p = &r->with_distinct;
+  uint32_t plain = need(c, STACK, p->plain), text = need(c, TEXT, p->text),
+           distinct = p->distinct ? carry_distinct(c, p) : 0;
   if (plain == MISSING || text == MISSING || distinct == MISSING) return MISSING;
+  if (p->distinct && !distinct) return 0;
   return tsl__distinct_position(c->to, plain, distinct, text);
 }
 
@@ -140,25 +177,6 @@ static uint32_t carry_text(tsl__carry *c, uint32_t number) {
   return before == MISSING ? MISSING : tsl__text_intern(c->to, before, t->at, t->n);
 }
 
-static uint32_t carry_distinct(tsl__carry *c, uint32_t number) {
-  tsl__distinct d = *tsl__distinct_at(c->from, number);
-  bool named = d.name && d.name != TSL__NAME_IMPLIED, missing = false;
-  uint32_t open = need(c, OPEN, d.open), name = named ? need(c, TEXT, d.name - 1) : d.name;
-  missing = open == MISSING || (named && name == MISSING);
-  c->denies.n = 0;
-  if (!tsl__vec_reserve(&c->to->alloc, &c->denies, d.n)) return tsl__space_no_memory(c->to), 0;
-  for (uint32_t i = 0; i < d.n; i++) {
-    tsl__deny deny = {d.denies[i].depth, need(c, STACK, d.denies[i].at)};
-    missing = missing || deny.at == MISSING;
-    c->denies.at[c->denies.n++] = deny;
-  }
-  if (missing) return MISSING;
-  d.open = open;
-  d.name = named ? name + 1 : name;
-  d.denies = c->denies.at;
-  return tsl__distinct_intern(c->to, &d);
-}
-
 static uint32_t make(tsl__carry *c, uint64_t key) {
   uint32_t number = (uint32_t)key;
   switch (key >> 32) {
@@ -166,8 +184,7 @@ static uint32_t make(tsl__carry *c, uint64_t key) {
   case SEEN: return carry_seen(c, number);
   case USED: return carry_used(c, number);
   case OPEN: return carry_open(c, number);
-  case TEXT: return carry_text(c, number);
-  default: return carry_distinct(c, number);
+  default: return carry_text(c, number);
   }
 }
 

@@ -76,7 +76,7 @@ typedef struct tsl__text {
 typedef struct tsl__used {
   uint32_t next, count;
   const tsl__spelled *texts;
-  tsl__state state; /* begins the spellings */
+  tsl__state state; /* begins the spellings, in the space of those (tsl__deny_enter) */
 } tsl__used;
 
 /* An open container. */
@@ -98,7 +98,7 @@ enum { TSL__ARRAY = 1, TSL__ARRAY_FORGOT = 2, TSL__ARRAY_LOST = 4 };
 
 typedef struct tsl__deny {
   uint32_t depth; /* of the container */
-  tsl__stack at;
+  tsl__stack at;  /* in the space of spellings */
 } tsl__deny;
 
 typedef struct tsl__distinct {
@@ -155,6 +155,8 @@ bool tsl__distinct_passes(const tsl__space *space, tsl__stack at, uint8_t byte);
 
 /* Where it is known which values must not be spelled: all spellings of these; 0 on failure. */
 tsl__stack tsl__distinct_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n);
+/* The bytes that may come next there; false on failure (sticky). */
+bool tsl__distinct_deny_next(tsl__space *space, tsl__stack deny, tsl__bytes *out);
 /* After the item under way of the array at that depth, as far as it is spelled, and no further than
  * its end: 0: it differs from all of them. */
 tsl__stack tsl__distinct_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at,

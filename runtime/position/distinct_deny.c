@@ -3,9 +3,13 @@
  * Problem   1, 1.0 and 10e-1 are equal, and so are "a" and "\u0061". Whether the item under way may
  *           still become equal to a used one cannot be seen by comparing bytes.
  * Idea      The compiler makes a grammar of the used values: all spellings of all of them
- *           (space->hook->spellings). A deny is a position in that grammar, and moves along with
+ *           (hook->spellings). A deny is a position in that grammar, and moves along with
  *           the item byte by byte. It dies when the item differs from every used value. It is at an
  *           end exactly where the item is equal to one of them.
+ * Space     What texts spell must not fill the expressions of the grammar, which all texts share
+ *           for ever. So the spellings have a space and expressions of their own
+ *           (hook->speller). They belong to the space of the text, and are freed with it, when that
+ *           has used its share (runtime/matcher/generation.h). Their memory counts as its own.
  * End       Two states made by hand lie below the frames of that grammar. The deny comes down to
  *           `spelled_end` when a value was spelled exactly, and goes on to spelled_end + 1 with the
  *           next byte. A frame in that second state is dropped: it is no repetition any more.
@@ -19,11 +23,40 @@
  */
 #include "runtime/position/distinct_run.h"
 
+/* ---- the space of spellings ------------------------------------------------------------------ */
+
+tsl__space *tsl__deny_enter(tsl__space *space) {
+  if (space->status != TSL_OK) return NULL;
+  if (!space->spelled) space->spelled = space->hook->speller(space->hook_ctx);
+  return space->spelled;
+}
+
+/* Memory is looked at when the arena has grown. What the spellings have grown by counts as much. */
+static void count_memory(tsl__space *space) {
+  uint64_t now = tsl__space_memory(space->spelled),
+           more = now > space->spelled_memory ? now - space->spelled_memory : 0;
+  space->spelled_memory = now;
+  space->room_until = space->room_until > more ? space->room_until - more : 0;
+  if (space->full_at != UINT64_MAX)
+    space->full_at = space->full_at > more ? space->full_at - more : 0;
+}
+
+void tsl__deny_leave(tsl__space *space) {
+  tsl__space *s = space->spelled;
+  if (!s) return;
+  if (s->status != TSL_OK) tsl__space_fail(space, s->status, s->why);
+  uint64_t steps = s->steps;
+  s->earlier_steps += steps;
+  s->steps = 0;
+  s->look_at = s->look_at > steps ? s->look_at - steps : 0;
+  tsl__space_step(space, (uint32_t)steps);
+}
+
 /* ---- denies ---------------------------------------------------------------------------------- */
 
 /* The two states that stand for "spelled, exactly here" and "something after that": made by hand,
  * they belong to no expression. */
-tsl__state tsl__deny_end_state(tsl__space *space) {
+static tsl__state end_state(tsl__space *space) {
   if (space->spelled_end) return space->spelled_end;
   tsl__state end = tsl__state_new(space, 2);
   if (!end) return 0;
@@ -35,18 +68,23 @@ tsl__state tsl__deny_end_state(tsl__space *space) {
 }
 
 tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used) {
-  tsl__state end = tsl__deny_end_state(space);
-  if (!end) return 0;
-  tsl__stepping s = tsl__step_new(space);
-  tsl__step_land(space, &s, end, 0, 0);
-  tsl__stack tail = tsl__step_collect(space, &s);
-  s.landed.n = 0;
-  for (; tail && used; used = ((const tsl__used *)tsl__space_at(space, used, used))->next)
-    tsl__step_land(space, &s, ((const tsl__used *)tsl__space_at(space, used, used))->state, 0,
-                   tail);
-  tsl__stack begin = tail ? tsl__step_collect(space, &s) : 0;
-  tsl__step_free(space, &s);
-  return begin;
+  tsl__space *spelled = tsl__deny_enter(space);
+  tsl__state end = spelled ? end_state(spelled) : 0;
+  tsl__stack begin = 0;
+  if (end) {
+    tsl__stepping s = tsl__step_new(spelled);
+    tsl__step_land(spelled, &s, end, 0, 0);
+    tsl__stack tail = tsl__step_collect(spelled, &s);
+    s.landed.n = 0;
+    for (; tail && used; used = ((const tsl__used *)tsl__space_at(space, used, used))->next)
+      tsl__step_land(spelled, &s, ((const tsl__used *)tsl__space_at(space, used, used))->state, 0,
+                     tail);
+    begin = tail ? tsl__step_collect(spelled, &s) : 0;
+    tsl__step_free(spelled, &s);
+  }
+  tsl__deny_leave(space);
+  if (spelled) count_memory(space);
+  return space->status == TSL_OK ? begin : 0;
 }
 
 /* Cells that have gone past the end are no repetitions. */
@@ -59,23 +97,47 @@ static void drop_past(const tsl__space *space, tsl__cells *cells) {
 
 /* One byte on; 0: it differs from all that was used. */
 tsl__stack tsl__deny_byte(tsl__space *space, tsl__stepping *s, tsl__stack at, uint8_t byte) {
-  if (!tsl__step_load(space, s, at) || !tsl__step_byte(space, s, byte)) return 0;
-  drop_past(space, &s->landed);
-  return s->landed.n ? tsl__step_collect(space, s) : 0;
+  tsl__space *spelled = tsl__deny_enter(space);
+  tsl__stack to = 0;
+  if (spelled && tsl__step_load(spelled, s, at) && tsl__step_byte(spelled, s, byte)) {
+    drop_past(spelled, &s->landed);
+    to = s->landed.n ? tsl__step_collect(spelled, s) : 0;
+  }
+  tsl__deny_leave(space);
+  return space->status == TSL_OK ? to : 0;
 }
 
-/* Is something that was used spelled to its end here? */
-bool tsl__deny_ends(const tsl__space *space, tsl__stack at) {
+bool tsl__deny_takes(tsl__space *space, tsl__stepping *s, tsl__stack at, const uint8_t *bytes,
+                     size_t n) {
+  tsl__space *spelled = tsl__deny_enter(space);
+  size_t accepted;
+  bool takes =
+      spelled && tsl__step_load(spelled, s, at) && tsl__step_bytes(spelled, s, bytes, n, &accepted);
+  tsl__deny_leave(space);
+  return takes;
+}
+
+bool tsl__distinct_deny_next(tsl__space *space, tsl__stack deny, tsl__bytes *out) {
+  tsl__space *spelled = tsl__deny_enter(space);
+  bool fine = spelled && tsl__stack_next(spelled, deny, out);
+  tsl__deny_leave(space);
+  return fine && space->status == TSL_OK;
+}
+
+/* Is something that was used spelled to its end here, in the space of spellings? */
+static bool ends_at(const tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n; i++) {
     const tsl__cell *c = tsl__stack_cell(space, r, i);
     if (c->state == space->spelled_end) return true;
     if (c->tail && (tsl__state_at(space, c->state)->flags & TSL__STATE_NULLABLE) &&
-        tsl__deny_ends(space, c->tail))
+        ends_at(space, c->tail))
       return true;
   }
   return false;
 }
+
+bool tsl__deny_ends(const tsl__space *space, tsl__stack at) { return ends_at(space->spelled, at); }
 
 tsl__stack tsl__distinct_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n) {
   uint32_t used = tsl__used_group(space, 0, texts, n);

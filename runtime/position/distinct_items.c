@@ -431,8 +431,12 @@ static bool has_more(const uint32_t *bits, const uint32_t *others) {
   return any;
 }
 
-static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
-  const tsl__mask_rec *r = tsl__mask_at(space, denied);
+static void list_mask(tsl__space *space, trials *t, tsl__stack deny) {
+  tsl__space *spelled = tsl__deny_enter(space);
+  tsl__mask denied = spelled ? tsl__stack_mask(spelled, deny) : 0;
+  tsl__deny_leave(space);
+  if (space->status != TSL_OK) return;
+  const tsl__mask_rec *r = tsl__mask_at(spelled, denied);
   if (!r->base_count) {
     tsl_token some[TSL__JOINED_MAX];
     tsl__patches_read(tsl__mask_plus(r), some);
@@ -447,7 +451,7 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
     tsl__space_no_memory(space);
     return;
   }
-  tsl__mask_write(space, tsl__mask_at(space, denied), bits);
+  tsl__mask_write(spelled, r, bits);
   tsl__mask_and(bits, t->plain->bits, words);
   if (idle_space(space, t)) tsl__mask_andnot(bits, idle_space(space, t), words);
   for (size_t from = 0, to; from < words; from = to) {
@@ -463,11 +467,10 @@ static void list_mask(tsl__space *space, trials *t, tsl__mask denied) {
 static void list_spelled(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   tsl__stepping *s = &t->run->deny;
-  size_t n = v->special[token] ? 0 : v->offsets[token + 1] - v->offsets[token], accepted;
+  size_t n = v->special[token] ? 0 : v->offsets[token + 1] - v->offsets[token];
   bool takes = false;
   for (uint32_t i = 0; n && i < t->distinct->n && !takes; i++)
-    takes = tsl__step_load(space, s, t->distinct->denies[i].at) &&
-            tsl__step_bytes(space, s, v->bytes + v->offsets[token], n, &accepted);
+    takes = tsl__deny_takes(space, s, t->distinct->denies[i].at, v->bytes + v->offsets[token], n);
   if (takes) list_denied(space, t, token);
 }
 
@@ -500,7 +503,7 @@ static void list_all_denied(tsl__space *space, trials *t) {
     for (uint32_t i = 0; i < n && space->status == TSL_OK; i++) list_spelled(space, t, few[i]);
   } else {
     for (uint32_t i = 0; i < t->distinct->n && space->status == TSL_OK; i++)
-      list_mask(space, t, tsl__stack_mask(space, t->distinct->denies[i].at));
+      list_mask(space, t, t->distinct->denies[i].at);
   }
   if (t->listed.n) t->listed.n = tsl__sort_unique(t->listed.at, t->listed.n);
 }

@@ -47,9 +47,10 @@ uint32_t tsl__open_chain(const tsl__space *space, uint32_t open, uint32_t chain[
 
 /* ---- denies (distinct_deny.c) ---------------------------------------------------------------- */
 
-/* The first of the two states by hand below a deny's frames, made if need be; the other is the
- * next. 0 on failure (sticky). */
-tsl__state tsl__deny_end_state(tsl__space *space);
+/* The space in which values are spelled, made if need be; NULL on failure (sticky). What is done in
+ * it ends with tsl__deny_leave, which counts its steps and takes its failure over. */
+tsl__space *tsl__deny_enter(tsl__space *space);
+void tsl__deny_leave(tsl__space *space);
 /* The deny before the first byte of an item: all spellings of what is in the groups `used`. 0 on
  * failure (sticky). */
 tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used);
@@ -57,6 +58,9 @@ tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used);
 tsl__stack tsl__deny_byte(tsl__space *space, tsl__stepping *s, tsl__stack at, uint8_t byte);
 /* Is the item spelled so far equal to something in the groups? */
 bool tsl__deny_ends(const tsl__space *space, tsl__stack at);
+/* Does it take these bytes? */
+bool tsl__deny_takes(tsl__space *space, tsl__stepping *s, tsl__stack at, const uint8_t *bytes,
+                     size_t n);
 
 /* ---- runs (distinct.c) ----------------------------------------------------------------------- */
 

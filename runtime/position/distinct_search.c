@@ -206,7 +206,9 @@ static bool look_around(tsl__space *space, looking *l, tsl__stack at) {
     tsl__may_read(space, p->plain, &a.next);
   else if (!tsl__stack_next(space, p->distinct ? p->plain : at, &a.next))
     return false;
-  for (uint32_t i = 0; i < m->n; i++) tsl__may_read(space, m->denies[i].at, &repeated);
+  tsl__space *spelled = m->n ? tsl__deny_enter(space) : NULL;
+  for (uint32_t i = 0; spelled && i < m->n; i++) tsl__may_read(spelled, m->denies[i].at, &repeated);
+  if (spelled) tsl__deny_leave(space);
   a.run = tsl__run_take(space);
   for (unsigned part = 0; a.run && part < 10 && !found && space->status == TSL_OK; part++) {
     unsigned w = part % 5 % 4; /* the first word in two halves */

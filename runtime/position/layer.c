@@ -119,6 +119,7 @@ static void free_layer(tsl__space *s) {
   tsl__naming_free(s);
   tsl__boundary_free(s->boundary, &s->alloc);
   tsl__distinct_free(s);
+  tsl__space_free(s->spelled);
   tsl__spare_steps_free(s);
   tsl__adopted_free(s);
   tsl__rows_free(s);
@@ -136,7 +137,7 @@ static size_t layer_memory(const tsl__space *s) {
   n += tsl__rows_memory(s) + tsl__frozen_memory(s->frozen) + tsl__frozen_memory(s->frozen_unions) +
        tsl__boundary_memory(s->boundary) + tsl__vec_memory(&s->adopted);
   n += tsl__walk_scratch_memory(s) + tsl__naming_memory(s) + tsl__distinct_kept(s) +
-       tsl__spare_steps_memory(s) +
+       tsl__spare_steps_memory(s) + (s->spelled ? tsl__space_memory(s->spelled) : 0) +
        (s->gather ? sizeof *s->gather + tsl__gather_memory(s->gather) : 0);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }

@@ -22,7 +22,7 @@
 
 #include "runtime/walk/shared_walks.h"
 #include "runtime/walk/fixed.h"
-#include "runtime/position/distinct.h"
+#include "runtime/position/distinct_run.h"
 #include "runtime/walk/names.h"
 #include "runtime/position/stacks_step.h"
 
@@ -306,6 +306,14 @@ static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, 
   return best;
 }
 
+/* Of a deny: to the end of the item that it would repeat. */
+static uint32_t shortest_denied(tsl__space *space, tsl__stack deny, uint32_t depth) {
+  tsl__space *spelled = tsl__deny_enter(space);
+  uint32_t bytes = spelled ? shortest_of(spelled, deny, false, depth) : UINT32_MAX;
+  tsl__deny_leave(space);
+  return bytes;
+}
+
 /* Of a position with a distinct record, where some items must be repeated: what is under way may
  * become one of the earlier ones, or is new. */
 static uint32_t shortest_repeating(tsl__space *space, const tsl__with_distinct *p, uint32_t depth) {
@@ -316,7 +324,7 @@ static uint32_t shortest_repeating(tsl__space *space, const tsl__with_distinct *
     uint32_t after =
                  shortest_after(space, &q, p->plain,
                                 tsl__distinct_watched_within(space, m, m->denies[i].depth), depth),
-             all = sum(shortest_of(space, m->denies[i].at, false, depth), after);
+             all = sum(shortest_denied(space, m->denies[i].at, depth), after);
     if (all < best) best = all;
   }
   return best;
