@@ -34,6 +34,7 @@ NOT_HERE = {
     "cache_faults": PROCESSES,
     "fuzz_vocab_cache": FOLDERS,
     "gguf": FOLDERS,
+    "race": "it replaces a file that is mapped, which Windows refuses (docs/platforms.md)",
     "store": PROCESSES,
     "vocab_cache": FOLDERS,
     "vocab_known": PROCESSES,
