@@ -184,7 +184,7 @@ EQUIVALENT = [
     ),
     (
         "walk/fixed",
-        r"(?<=p\.depth\)) >= (?=0x80, some)",
+        r"(?<=last) >= (?=0x80, some)",
         "the texts are between two characters, and none begins with the byte 0x80",
         {" > "},
     ),

@@ -298,7 +298,7 @@ tsl_status tsl_grammar_request(tsl_vocab *vocab, const char *request, size_t len
                                const tsl_schema_options *schema, const tsl_limits *limits,
                                tsl_grammar **out, tsl_error *error) {
   tsl__json *root;
-  tsl__string text;
+  tsl__string text = {0};
   tsl_error inner = {0};
   bool part;
   *out = NULL;

@@ -140,7 +140,12 @@ CHECKS = [
     (0, ["--lark", "schemas/grammars/tool_call.lark"], "It rains.", None),
     (1, ["--lark", "schemas/grammars/tool_call.lark"], "<tool_call>{}", "byte offset 12"),
     # calls
-    (2, [], "x", "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and --artifact"),
+    (
+        2,
+        [],
+        "x",
+        "one of --schema, --regex, --grammar, --lark, --ebnf, --abnf, --request and --artifact",
+    ),
     (2, ["--regex", "a", "--regex", "b"], "a", "--regex"),
     (2, ["--regex", "a", "--order", "up"], "a", "--order"),
     (2, ["--regex", "a", "--nonsense"], "a", "no option --nonsense"),
@@ -194,8 +199,8 @@ def messages():
         ),
         (
             ["check", "--schema", PAIR, "--regex", "a", "-"],
-            "check: --regex a: one of --schema, --regex, --grammar, --lark, --ebnf, --abnf and "
-            "--artifact is given already\n",
+            "check: --regex a: one of --schema, --regex, --grammar, --lark, --ebnf, --abnf, "
+            "--request and --artifact is given already\n",
         ),
         (["check", "--schema", PAIR, "--resolve", "x", "-"], "check: --resolve x: not URL=DIR\n"),
         (["check", "--schema", PAIR, "--vocab", "", "-"], "check: --vocab: the value is empty\n"),

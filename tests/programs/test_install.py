@@ -149,13 +149,15 @@ def test_python(folder):
     plan = json.loads(run("meson", "introspect", "--install-plan", build).stdout)
     tags = options["install"][0].removeprefix("--tags=").split(",")
     names = {
-        pathlib.Path(entry["destination"]).name
+        entry["destination"].rpartition("/turnstile/")[2]
         for files in plan.values()
         for entry in files.values()
         if entry["tag"] in tags
     }
     wanted = {
-        path.name for path in package.iterdir() if path.suffix in (".py", ".pyi", ".typed")
+        str(path.relative_to(package))
+        for path in package.rglob("*")
+        if path.suffix in (".py", ".pyi", ".typed")
     } | {"_core.abi3.so"}
     check(names == wanted, f"pip installs the whole package, and no more: {names ^ wanted}")
 

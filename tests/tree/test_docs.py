@@ -31,6 +31,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import ast
+import json
 import os
 import pathlib
 import re
@@ -182,11 +183,34 @@ def check_host_block(where, path, language, text, host):
         check(run(["node", "--check", str(script)]).returncode == 0, f"{where}: Node can read it")
 
 
+# Pages whose blocks in that language another test runs, all of them.
+RUN_BY = {
+    ("docs/lint.md", "json"): "tests/cli/test_cli_lint.py",
+    ("docs/serve.md", "console"): "tests/cli/test_cli_serve.py",
+}
+
+
+def check_block_of(where, path, language, text, test):
+    """That test names the page and picks the blocks of that language."""
+    source = (ROOT / test).read_text(encoding="utf-8")
+    check(
+        f'"{pathlib.Path(path).name}"' in source and f"```{language}" in source,
+        f"{where}: {test} runs the block",
+    )
+    if language == "json":
+        try:
+            json.loads(text)
+        except ValueError as error:
+            check(False, f"{where}: {error}")
+
+
 def run_block(where, path, language, text, how):
     for name, scratch in FOLDERS.items():
         text, how = text.replace(name, scratch), how.replace(name, scratch)
     if how.startswith("hosts:"):
         return check_host_block(where, path, language, text, how.removeprefix("hosts:").strip())
+    if (str(path), language) in RUN_BY:
+        return check_block_of(where, path, language, text, RUN_BY[str(path), language])
     if language == "sh":
         return run_shell(where, text)
     if language == "c":
