@@ -27,6 +27,8 @@ PARTS = [
     ("libpcre2-8", "BSD-3-Clause", "DYNAMIC_LINK", "Unicode's tables, patterns of tokenizer files"),
     ("libxxhash", "BSD-2-Clause", "CONTAINS", "its header is compiled in"),
 ]
+# What the tool alone is linked with, where it was built with it.
+TOOL_PARTS = [("libmicrohttpd", "LGPL-2.1-or-later", "DYNAMIC_LINK", "HTTP of turnstile serve")]
 BUILT = ["libturnstile.so", "libturnstile.a", "turnstile"]
 
 
@@ -58,6 +60,11 @@ def main():
     for module, licence, how, note in PARTS:
         packages.append(package(module, version_of(module), licence, note))
         relations.append((own["SPDXID"], how, packages[-1]["SPDXID"]))
+    found = json.loads((build / "meson-info" / "intro-dependencies.json").read_text())
+    for module, licence, how, note in TOOL_PARTS:
+        if any(dependency["name"] == module for dependency in found):
+            packages.append(package(module, version_of(module), licence, note))
+            relations.append(("SPDXRef-file-turnstile", how, packages[-1]["SPDXID"]))
     for name in BUILT:
         path = build / name
         if not path.exists():

@@ -53,13 +53,17 @@ def main():
     text = make()
     bill = json.loads(text)
     check(text == make(), "made twice it is the same")
-    linked = {
-        r["relatedSpdxElement"].removeprefix("SPDXRef-")
-        for r in bill["relationships"]
-        if r["relationshipType"] == "DYNAMIC_LINK"
-    }
-    libraries = {name if name.startswith("lib") else "lib" + name for name in linked}
-    for name in ("libturnstile.so", "turnstile"):
+    for name, of in (
+        ("libturnstile.so", ["turnstile"]),
+        ("turnstile", ["turnstile", "file-turnstile"]),
+    ):
+        linked = {
+            r["relatedSpdxElement"].removeprefix("SPDXRef-")
+            for r in bill["relationships"]
+            if r["relationshipType"] == "DYNAMIC_LINK"
+            and r["spdxElementId"].removeprefix("SPDXRef-") in of
+        }
+        libraries = {part if part.startswith("lib") else "lib" + part for part in linked}
         if (BUILD / name).exists():
             check(
                 needed(BUILD / name) == libraries,
