@@ -175,7 +175,8 @@ static bool is_rest(running *p, uint32_t node) {
 static uint32_t rewrite_apart(running *p, uint32_t rule, const tsl__bytes *follow) {
   tsl__gbnf *g = p->g;
   const tsl__gnode n = g->nodes.at[p->rules[rule].body];
-  uint32_t *items = tsl__alloc(&g->alloc, 2 * n.b * sizeof *items), *rest = items + n.b;
+  uint32_t *items = tsl__alloc(&g->alloc, 2 * n.b * sizeof *items);
+  uint32_t *rest = items ? items + n.b : NULL;
   uint32_t count = 0, rests = 0, node = p->rules[rule].body;
   if (!items) {
     g->no_memory = true;
