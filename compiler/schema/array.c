@@ -258,12 +258,15 @@ static uint32_t intern(struct schema *s, const struct array_state *st) {
   return id;
 }
 
-/* From this position on more items help only by being counted. */
-static uint32_t settled_at(const struct array *a) {
-  uint32_t n = tsl__larger(a->prefix_count, a->min);
+/* From this position on it does not matter in which order items come. */
+static uint32_t alike_from(const struct array *a) {
+  uint32_t n = a->prefix_count;
   for (uint32_t i = 0; i < a->counter_count; i++) n = tsl__larger(n, a->counters[i].from);
   return n;
 }
+
+/* From this position on more items help only by being counted. */
+static uint32_t settled_at(const struct array *a) { return tsl__larger(alike_from(a), a->min); }
 
 static bool complete(const struct array_state *st) {
   const struct array *a = st->array;
@@ -339,6 +342,9 @@ static void choose_with(struct choosing *c, uint32_t i, lit l) {
   c->lit_count--;
 }
 
+/* counts that may be alive together before an item is said to be in one way alone */
+#define COUNTS_FEW 8u
+
 /* Counted, unless that would make sure of what was declined: where that is counted too there is at
  * least as much room. */
 static void choose_counted(struct choosing *c, uint32_t i) {
@@ -366,8 +372,9 @@ static void choose(struct choosing *c, uint32_t i) {
   }
   if (count < k->max) choose_counted(c, i);
   if (c->must == i || (a->counter_count > 1 && is_sure(c, k->l))) return;
-  /* no item is in two ways, where that is cheap to say */
-  if (k->max != TSL__INF || (a->counter_count > 1 && tsl__schema_denies(a->schema, k->l))) {
+  /* no item is in two ways, where that is cheap to say: else each of many counts stays alive */
+  bool several = a->counter_count > 1 || k->min > COUNTS_FEW;
+  if (k->max != TSL__INF || (several && tsl__schema_denies(a->schema, k->l))) {
     choose_with(c, i, k->l ^ 1);
   } else {
     c->declined[c->declined_count++] = k->l;
@@ -468,14 +475,14 @@ static uint32_t unique_cost(const struct array_state *st, const struct gaps *g) 
   return tsl__add(total, g->close_cost + 1);
 }
 
-/* Where more items help only by being counted, in which order they come does not matter: one that
- * counts for the first counter that needs more may as well be the next. */
+/* Where the order does not matter, an item that counts for the first counter that needs more may as
+ * well be the next. */
 static uint32_t next_needed(const struct array_state *st) {
   const struct array *a = st->array;
   uint32_t i = 0;
-  if (st->index < settled_at(a)) return UINT32_MAX;
+  if (st->index < alike_from(a)) return UINT32_MAX;
   while (i < a->counter_count && st->data[i] >= a->counters[i].min) i++;
-  return i;
+  return i == a->counter_count && st->index < a->min ? UINT32_MAX : i;
 }
 
 /* The fewest bytes from after an item (or, less a comma, from the beginning) to the end. Recursion

@@ -490,6 +490,41 @@ static void few_steps(void) {
     }
 }
 
+/* n items that count, and as many at least: text of n fives, each after a comma, but for `less`. */
+static size_t put_items(char *out, unsigned n, unsigned less) {
+  size_t length = 0;
+  out[length++] = '[';
+  for (unsigned i = less; i < n; i++)
+    length += (size_t)sprintf(out + length, "%s5", i > less ? "," : "");
+  out[length++] = ']';
+  return length;
+}
+
+/* Items that must be counted cost steps in proportion: before, all pairs of a place and a count
+ * were visited. */
+static void few_steps_of_counts(void) {
+  static const char *const kinds[] = {
+      "{\"type\":\"array\",\"contains\":{\"const\":5},\"minContains\":%u,\"maxContains\":%u}",
+      "{\"type\":\"array\",\"contains\":{\"minimum\":5},\"minContains\":%u,\"minItems\":%u}",
+      "{\"type\":\"array\",\"prefixItems\":[{\"const\":5}],\"contains\":{\"type\":\"integer\"},"
+      "\"minContains\":%u,\"maxContains\":%u}"};
+  static char text[8192];
+  for (unsigned n = 100; n <= 900; n *= 3)
+    for (unsigned kind = 0; kind < COUNT(kinds); kind++) {
+      const tsl_limits limits = {.max_steps = 100 * n + 20000};
+      const tsl_schema_options options = {.whitespace = TSL_WS_COMPACT};
+      tsl_grammar *g = NULL;
+      tsl_error error = {0};
+      schema_n = (size_t)snprintf(schema, sizeof schema, kinds[kind], n, n);
+      tsl_status status =
+          tsl_grammar_json_schema(vocab, schema, schema_n, &options, &limits, &g, &error);
+      CHECKF(status == TSL_OK, "%u items of kind %u: %s", n, kind, error.message);
+      CHECKF(g && accepts(g, text, put_items(text, n, 0)), "%u items of kind %u", n, kind);
+      CHECKF(g && !accepts(g, text, put_items(text, n, 1)), "%u items of kind %u", n - 1, kind);
+      tsl_grammar_release(g);
+    }
+}
+
 static void random_arrays(void) {
   for (unsigned i = first; i < first + rounds; i++) {
     seed = i * 0x1234567u + 2;
@@ -518,6 +553,7 @@ int main(int argc, char **argv) {
   RUN(random_schemas, "random schemas of many choices, beside a validator");
   RUN(random_held, "random schemas of many branches of which any may hold");
   RUN(few_steps, "such branches cost few steps, however many they are");
+  RUN(few_steps_of_counts, "items that are counted cost few steps, however many they are");
   RUN(random_arrays, "the same of arrays, of which many things are counted");
   tsl_vocab_release(vocab);
   return tsl_test_end();
