@@ -95,9 +95,21 @@ bool engine_add(engine *e, job *j) {
   return room;
 }
 
+/* Takes a job out of the queue, under the lock. False: it is not there. */
+static bool leave_queue(engine *e, job *j) {
+  job **at = &e->first, *before = NULL;
+  for (; *at && *at != j; at = &before->next) before = *at;
+  if (!*at) return false;
+  *at = j->next;
+  if (e->last == j) e->last = before;
+  e->counts.waiting--;
+  let_go(j);
+  return true;
+}
+
 void engine_cancel(engine *e, job *j) {
   pthread_mutex_lock(&e->lock);
-  if (j->state <= JOB_RUNS && !j->cancelled) {
+  if (!j->cancelled && (j->state == JOB_RUNS || (j->state == JOB_WAITS && leave_queue(e, j)))) {
     j->cancelled = true;
     e->counts.cut_off++;
   }

@@ -81,7 +81,8 @@ job *job_new(void);
 void job_free(engine *e, job *j); /* lets go of it: one owner less */
 /* False: too many jobs wait. */
 bool engine_add(engine *e, job *j);
-/* Nobody waits for it any more: it ends at its next token. */
+/* Nobody waits for it any more: it leaves the queue, or ends at its next token. The caller is still
+ * an owner. */
 void engine_cancel(engine *e, job *j);
 /* Wait until the job has more than `seen` bytes, or is over, at most 100 ms. Its new bytes are
  * added to `out`. Returns its state. */

@@ -370,10 +370,18 @@ def gone():
         check(wait_for(lambda: server.metrics()["waiting"] == 2), "two wait")
         status, text = server.ask(CHAT, LONG)
         check(status == 503 and b"try again" in text, f"too many wait: {status} {text!r}")
-        for s in held:
+        before = server.metrics()["jobs_cancelled_total"]
+        for s in held[1:]:
             s.close()
-        check(server.ask("/health")[0] == 200, "it goes on")
-        server.post({**LONG, "stream": True})
+        check(wait_for(lambda: server.metrics()["waiting"] == 0), "who went away leaves the queue")
+        check(server.metrics()["running"] == 1, "the first still runs")
+        check(server.metrics()["jobs_cancelled_total"] == before + 2, "two are counted")
+        held[0].close()
+        check(wait_for(lambda: server.metrics()["running"] == 0), "nothing runs")
+        before = server.metrics()["jobs_cancelled_total"]
+        check(server.ask(CHAT, asking({"type": 3}))[0] == 400, "a schema that is none")
+        check(server.metrics()["jobs_cancelled_total"] == before, "it was no job")
+        held = [server.post({**LONG, "stream": True})]
         check(wait_for(lambda: server.metrics()["running"] == 1), "one runs when it ends")
     with Server("--idle", "1") as server:
         s = server.send(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Le")
