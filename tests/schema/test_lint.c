@@ -266,6 +266,23 @@ static void *run_out(void *ctx, void *p, size_t before, size_t after) {
   return (*left)-- > 0 ? realloc(p, after) : NULL;
 }
 
+/* The sizes that are given back are those that were allocated. */
+static void *sized(void *ctx, void *p, size_t before, size_t after) {
+  size_t *held = ctx;
+  *held += after - before;
+  if (after) return realloc(p, after);
+  free(p);
+  return NULL;
+}
+
+static void sizes(void) {
+  const char *text = OBJECT("\"a\\u0000b\":{\"type\":\"string\"}");
+  size_t held = 0;
+  const tsl_allocator allocator = {&held, sized};
+  CHECK(tsl_schema_lint(text, strlen(text), NULL, &allocator, note, keep, NULL, NULL) == TSL_OK);
+  CHECK(held == 0);
+}
+
 static void faults(void) {
   const char *text = "{\"oneOf\":[" BRANCH("x") "," BRANCH(
       "y") "],\"enum\":[\"a\",\"A\"],"
@@ -288,6 +305,7 @@ int main(void) {
   RUN(covered, "every rule has cases");
   RUN(calls, "options and errors");
   RUN(hostile, "large and odd texts");
+  RUN(sizes, "a key with NUL: memory is given back with its size");
   RUN(faults, "each allocation fails once");
   return tsl_test_end();
 }

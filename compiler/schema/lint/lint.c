@@ -63,14 +63,16 @@ static size_t put_token(char *out, const char *key, uint32_t length) {
   return n;
 }
 
-/* The pointer of a place, from its end to its begin, in `text` of n bytes; NULL: no memory. */
-static char *pointer_of(lint *l, const lint_place *place, const tsl__json *keyword) {
+/* The pointer of a place, from its end to its begin, in `size` bytes; NULL: no memory. A key may
+ * hold NUL, so the first NUL does not say the size. */
+static char *pointer_of(lint *l, const lint_place *place, const tsl__json *keyword, size_t *size) {
   size_t n = keyword ? put_token(NULL, keyword->key, keyword->key_length) + 1 : 0;
   char digits[12];
   for (const lint_place *p = place; p->above; p = p->above)
     n += 1 + (p->key ? put_token(NULL, p->key, p->key_length)
                      : (size_t)snprintf(digits, sizeof digits, "%u", p->index));
-  char *text = tsl__alloc(l->alloc, n + 1);
+  *size = n + 1;
+  char *text = tsl__alloc(l->alloc, *size);
   if (!text) return NULL;
   char *at = text + n;
   *at = 0;
@@ -97,7 +99,8 @@ void tsl__lint_find(lint *l, const lint_place *place, const tsl__json *keyword, 
   char message[1024];
   va_list args;
   if (l->failed || ++l->found > FINDINGS_MAX) return;
-  char *pointer = pointer_of(l, place, keyword);
+  size_t size;
+  char *pointer = pointer_of(l, place, keyword, &size);
   if (!pointer) {
     l->failed = true;
     return;
@@ -109,7 +112,7 @@ void tsl__lint_find(lint *l, const lint_place *place, const tsl__json *keyword, 
   tsl_lint_finding finding = {row->name, severities[row->severity], pointer, message, row->why,
                               mended};
   l->sink(l->ctx, &finding);
-  tsl__free(l->alloc, pointer, strlen(pointer) + 1);
+  tsl__free(l->alloc, pointer, size);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
