@@ -95,6 +95,10 @@ static const struct {
      "/required", NULL},
     {"undeclared", "{\"allOf\":[{\"properties\":{\"a\":{}}}],\"required\":[\"a\"]}", "", NULL},
     {"undeclared", NEEDS("a", "{}"), "", NULL},
+    {"undeclared",
+     "{\"type\":\"object\",\"properties\":{\"first\":{}},\"required\":[\"frist\",\"firts\"]}",
+     "/required /required",
+     "{\"type\":\"object\",\"properties\":{\"first\":{}},\"required\":[\"first\",\"firts\"]}"},
     {"never", OBJECT("\"a\":{\"type\":\"string\",\"enum\":[1]},\"b\":{}"), "/properties/a", NULL},
     {"never",
      "{\"type\":\"object\",\"properties\":{\"a\":{\"allOf\":[{\"$ref\":\"#/$defs/s\"},"

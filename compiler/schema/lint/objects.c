@@ -94,17 +94,23 @@ void tsl__lint_untyped(lint *l, lint_place *p) {
 
 #define NEAREST_MAX 8u /* names of an object that are compared with its properties */
 
+/* Is a property required by its name? The list is read anew, as mending changes it. */
+static bool is_demanded(const tsl__json *required, const tsl__json *property) {
+  for (uint32_t i = 0; i < required->length; i++)
+    if (tsl__json_is(&required->items[i], property->key, property->key_length)) return true;
+  return false;
+}
+
 void tsl__lint_undeclared(lint *l, lint_place *p) {
   tsl__json *required = tsl__lint_get(p->at, "required"), *properties = properties_of(p->at);
   const tsl__json *more = tsl__lint_get(p->at, "additionalProperties");
-  lint_names declared, demanded;
+  lint_names declared;
   uint32_t compared = 0;
   if (!required || required->kind != TSL__JSON_ARRAY || p->role == LINT_BRANCH ||
       tsl__lint_in_place(p->at) || tsl__lint_get(p->at, "patternProperties") ||
       tsl__lint_get(p->at, "dependentSchemas") || (more && more->kind == TSL__JSON_OBJECT))
     return;
-  if (!tsl__lint_names_of(l, properties, &declared) || !tsl__lint_names_of(l, required, &demanded))
-    return;
+  if (!tsl__lint_names_of(l, properties, &declared)) return;
   for (uint32_t i = 0; i < required->length; i++) {
     tsl__json *name = &required->items[i], before = *name;
     if (name->kind != TSL__JSON_STRING || tsl__lint_named(&declared, name->text, name->length))
@@ -112,8 +118,7 @@ void tsl__lint_undeclared(lint *l, lint_place *p) {
     const tsl__json *near = properties && compared++ < NEAREST_MAX
                                 ? tsl__schema_nearest(properties, name->text, name->length)
                                 : NULL;
-    bool mends =
-        near && tsl__lint_mends(l) && !tsl__lint_named(&demanded, near->key, near->key_length);
+    bool mends = near && tsl__lint_mends(l) && !is_demanded(required, near);
     if (mends) {
       name->text = near->key;
       name->length = near->key_length;
