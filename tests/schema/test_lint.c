@@ -150,6 +150,8 @@ static const struct {
     {"enum-alike", "{\"enum\":[\"New York\",\"Rome\",\"new_york\",\"NEW-YORK\"]}", "/enum /enum",
      "{\"enum\":[\"New York\",\"Rome\"]}"},
     {"enum-alike", "{\"enum\":[\"a\",\"b\",1,\"+\",\"-\"]}", "", NULL},
+    {"enum-alike", "{\"enum\":[\"A+\",\"A\",\"A-\",\"C\",\"C++\",\"C#\"]}", "", NULL},
+    {"enum-alike", "{\"enum\":[\"1\",\"-1\",\"1.5\",\"15\",\"1-5\"]}", "", NULL},
     {"enum-prefix", "{\"enum\":[\"category_red\",\"category_blue\"]}", "/enum", NULL},
     {"enum-prefix", "{\"enum\":[\"red\",\"blue\"]}", "", NULL},
     {"pattern-anchor", STRING(",\"pattern\":\"a+\""), "/pattern", STRING(",\"pattern\":\"^a+$\"")},

@@ -83,7 +83,28 @@ void tsl__lint_no_unknown(lint *l, lint_place *p) {
                  list->length - mends);
 }
 
-/* The texts without case and signs, so that equal ones can be found. */
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_letter(char c) {
+  return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (uint8_t)c >= 0x80;
+}
+
+/* Small letters, without a space, _ or - between two letters, or a letter and a digit. Other
+ * signs mean something: A+ is not A-, C is not C++, 1.5 is not 15. */
+static uint32_t words_of(const char *text, uint32_t length, char *out) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < length; i++) {
+    char c = text[i], before = i ? text[i - 1] : 0, after = i + 1 < length ? text[i + 1] : 0;
+    bool sign = c == ' ' || c == '_' || c == '-';
+    if (sign && ((is_letter(before) && (is_letter(after) || is_digit(after))) ||
+                 (is_digit(before) && is_letter(after))))
+      continue;
+    out[n++] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+  }
+  return n;
+}
+
+/* The texts without case and spaces, so that equal ones can be found. */
 static bool fold_all(lint *l, const tsl__json *list, tsl__json *out) {
   *out = (tsl__json){.kind = TSL__JSON_ARRAY, .length = list->length};
   out->items = tsl__arena_alloc(&l->arena, (list->length + 1u) * sizeof *out->items);
@@ -93,7 +114,7 @@ static bool fold_all(lint *l, const tsl__json *list, tsl__json *out) {
     bool text = v->kind == TSL__JSON_STRING;
     char *letters = tsl__arena_alloc(&l->arena, (text ? v->length : 0) + 1u);
     if (!letters) return l->failed = true, false;
-    uint32_t n = text ? folded(v->text, v->length, letters) : 0;
+    uint32_t n = text ? words_of(v->text, v->length, letters) : 0;
     out->items[i] = (tsl__json){.kind = n ? TSL__JSON_STRING : TSL__JSON_NULL};
     out->items[i].text = letters;
     out->items[i].length = n;
