@@ -196,7 +196,10 @@ bool request_read(request_form form, const char *body, size_t length, request *o
     from = value.at + value.length;
     char shown[100];
     snprintf(shown, sizeof shown, "%.90s", name.at ? name.at : "");
-    ok = read_member(out, form == REQUEST_CHAT ? CHAT : RESPONSES, shown, value);
+    /* cut at its NUL a name would be another one */
+    ok = (!name.at || strlen(name.at) == name.length) &&
+         read_member(out, form == REQUEST_CHAT ? CHAT : RESPONSES, shown, value);
+    if (!ok && !*out->why) refuse(out, shown, "the name of this member has a NUL");
     cli_text_free(&name);
   }
   if (!ok) return false;

@@ -266,6 +266,7 @@ def refused():
             ({}, 400, "/messages", "is needed"),
             ({"messages": 3}, 400, "/messages", "list of messages"),
             ({"messages": [], "max_token": 5}, 400, "/max_token", "max_token"),
+            ({"messages\0x": []}, 400, "/messages", "NUL"),
             ({"messages": [], "n": 2}, 400, "/n", "must be 1"),
             ({"messages": [], "stop": ["a"]}, 400, "/stop", "not support"),
             ({"messages": [], "temperature": 3}, 400, "/temperature", "from 0 to 2"),
