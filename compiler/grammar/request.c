@@ -83,11 +83,18 @@ static tsl_status placed(reader *r, tsl_status status, const tsl_error *inner, b
 
 /* ---- where constraints stand ----------------------------------------------------------------- */
 
-/* A member that asks for something: null, false and "" do not. */
-static const tsl__json *member(const tsl__json *o, const char *key) {
-  const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
+/* The value, if it asks for something: null, false and "" do not. */
+static const tsl__json *asking(const tsl__json *v) {
   if (!v || v->kind == TSL__JSON_NULL || v->kind == TSL__JSON_FALSE) return NULL;
   return v->kind == TSL__JSON_STRING && !v->length ? NULL : v;
+}
+
+static const tsl__json *member(const tsl__json *o, const char *key) {
+  return asking(o ? tsl__json_get(o, key, strlen(key)) : NULL);
+}
+
+static bool has_key(const tsl__json *m, const char *key) {
+  return m->key_length == strlen(key) && !memcmp(m->key, key, m->key_length);
 }
 
 static bool is(const tsl__json *v, const char *word) {
@@ -142,17 +149,15 @@ static bool add_structured(reader *r, const tsl__json *o) {
   if (o->kind != TSL__JSON_OBJECT)
     return fail(r, TSL_ERR_SCHEMA, o, "\"structured_outputs\" is an object");
   for (uint32_t i = 0; i < o->length; i++) {
-    char name[64];
     const tsl__json *m = &o->items[i];
     bool known = false;
-    snprintf(name, sizeof name, "%.*s", (int)(m->key_length < 60 ? m->key_length : 60), m->key);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-      if (strcmp(name, kinds[k].name)) continue;
+      if (!has_key(m, kinds[k].name)) continue;
       known = true;
-      if (!add(r, kinds[k].kind, member(o, name))) return false;
+      if (!add(r, kinds[k].kind, asking(m))) return false;
     }
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= !strcmp(name, others[k]);
-    if (!known && member(o, name))
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= has_key(m, others[k]);
+    if (!known && asking(m))
       return fail(r, TSL_ERR_UNSUPPORTED, m, "structured_outputs has no such member here");
   }
   r->compact = member(o, "disable_any_whitespace") != NULL;

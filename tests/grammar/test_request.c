@@ -88,6 +88,11 @@ static void refused(void) {
       {"{\"structured_outputs\": []}", TSL_ERR_SCHEMA, "an object", "/structured_outputs", 0},
       {"{\"structured_outputs\": {\"xml\": 1}}", TSL_ERR_UNSUPPORTED, "no such member",
        "/structured_outputs/xml", 0},
+      {"{\"regex\": \"a\", \"structured_outputs\": {\"json\\u0000\": {}}}", TSL_ERR_UNSUPPORTED,
+       "no such member", "/structured_outputs/json", 0},
+      {"{\"regex\": \"a\", \"structured_outputs\": {"
+       "\"a_name_of_more_than_sixty_letters_that_no_server_has_and_none_will_have\": {}}}",
+       TSL_ERR_UNSUPPORTED, "no such member", "/structured_outputs/a_name", 0},
       {"{\"structured_outputs\": {\"choice\": []}}", TSL_ERR_SCHEMA, "list of texts",
        "/structured_outputs/choice", 0},
       {"{\"guided_choice\": [\"a\", 1]}", TSL_ERR_SCHEMA, "list of texts", "/guided_choice/1", 0},
