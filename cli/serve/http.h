@@ -16,7 +16,7 @@ typedef struct engine_settings {
   const char *preset;
   llama_settings llama;
   uint64_t queue;      /* jobs that may wait */
-  uint64_t time_limit; /* seconds for an answer, the wait included */
+  uint64_t time_limit; /* seconds for an answer, from where it begins to be written */
   uint64_t token_ms;   /* wait so long before each token */
 } engine_settings;
 

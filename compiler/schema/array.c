@@ -342,8 +342,7 @@ static void choose_with(struct choosing *c, uint32_t i, lit l) {
   c->lit_count--;
 }
 
-/* counts that may be alive together before an item is said to be in one way alone */
-#define COUNTS_FEW 8u
+#define COUNTS_FEW 8u /* so many counts may be alive together */
 
 /* Counted, unless that would make sure of what was declined: where that is counted too there is at
  * least as much room. */

@@ -35,7 +35,7 @@ static bool compile(struct schema *s, const tsl__json *at, tsl__lark_written *wr
                     tsl__expr *out) {
   tsl__lark_options options = {
       .max_depth = s->max_depth, .written = written, .written_ctx = written ? s : NULL};
-  tsl_error error;
+  tsl_error error = {0};
   tsl_status status = tsl__lark_compile(s->x, NULL, at->text, at->length, &options, out, &error);
   if (status == TSL_OK && *out != TSL__NONE) return true;
   if (status == TSL_OK)
