@@ -62,7 +62,11 @@ def run_readme():
         pathlib.Path(name, "readme.js").write_text(f"""const fs = require('fs');
 const argmax = (row) => row.reduce((best, logit, i) => (logit > row[best] ? i : best), 0);
 let width = 0;
-const model = {{next: async () => Float32Array.from({{length: width}}, Math.random)}};
+const model = {{next: async () => {{
+  const row = new Float32Array(width);
+  for (let i = 0; i < width; i++) row[i] = Math.random();
+  return row;
+}}}};
 (async () => {{
   const text = [], accept = [];
 {script}
