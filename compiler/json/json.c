@@ -108,6 +108,32 @@ size_t tsl__json_pointer(const tsl__json *root, const tsl__json *node, char *out
   return tsl__print_end(&p);
 }
 
+size_t tsl__json_put_token(char *out, const char *key, size_t length) {
+  size_t n = 0;
+  for (size_t i = 0; i < length; i++) {
+    bool escaped = key[i] == '~' || key[i] == '/';
+    if (out) out[n] = escaped ? '~' : key[i];
+    if (escaped && out) out[n + 1] = key[i] == '~' ? '0' : '1';
+    n += 1u + escaped;
+  }
+  return n;
+}
+
+size_t tsl__json_put_escaped(char *out, const char *text, size_t length) {
+  static const char hex[] = "0123456789abcdef";
+  size_t n = 0;
+  for (size_t i = 0; i < length; i++) {
+    uint8_t c = (uint8_t)text[i];
+    const char unit[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+    const char pair[2] = {'\\', (char)c};
+    const char *at = tsl__stands_raw(c) ? text + i : c < 0x20 ? unit : pair;
+    size_t m = at == unit ? sizeof unit : at == pair ? sizeof pair : 1;
+    if (out) memcpy(out + n, at, m);
+    n += m;
+  }
+  return n;
+}
+
 bool tsl__json_equal(const tsl__json *a, const tsl__json *b) {
   if (a->kind != b->kind) return false;
   if (a->kind == TSL__JSON_NUMBER)

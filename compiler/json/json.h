@@ -92,6 +92,12 @@ tsl__json *tsl__json_item(const tsl__json *array, const char *token, size_t leng
  * Recursion is as deep as the tree. */
 size_t tsl__json_pointer(const tsl__json *root, const tsl__json *node, char *out, size_t n);
 
+/* A key as one token of a JSON pointer (RFC 6901), without the slash before it. Both write to
+ * `out`, or only count where it is NULL; they return the bytes. No NUL is written. */
+size_t tsl__json_put_token(char *out, const char *key, size_t length);
+/* A text as the inside of a JSON string: escaped is what has to be. */
+size_t tsl__json_put_escaped(char *out, const char *text, size_t length);
+
 /* Two members' names. */
 static inline bool tsl__json_same_key(const tsl__json *a, const tsl__json *b) {
   return a->key_length == b->key_length && !memcmp(a->key, b->key, a->key_length);

@@ -70,23 +70,15 @@ static tsl__json *present(const tsl__json *o, const char *key) {
 static bool custom_schema(tsl__tags *t, const tsl__json *pattern, bool lark, tsl__tool *out) {
   static const char begin[] = "{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"",
                     end[] = "}},\"required\":[\"input\"],\"additionalProperties\":false}";
-  static const char hex[] = "0123456789abcdef";
   size_t n = sizeof begin - 1;
-  char *text = tsl__tags_alloc(t, sizeof begin + sizeof end + 40 +
-                                      (pattern ? (size_t)pattern->length * 6 : 0));
+  char *text = tsl__tags_alloc(
+      t, sizeof begin + sizeof end + 40 +
+             (pattern ? tsl__json_put_escaped(NULL, pattern->text, pattern->length) : 0));
   if (!text) return false;
   memcpy(text, begin, n);
   if (pattern) {
     n += (size_t)snprintf(text + n, 24, ",\"pattern\":\"%s", lark ? "" : "^(?:");
-    for (uint32_t i = 0; i < pattern->length; i++) {
-      uint8_t b = (uint8_t)pattern->text[i];
-      if (b == '"' || b == '\\')
-        text[n++] = '\\', text[n++] = (char)b;
-      else if (b < 0x20)
-        memcpy(text + n, "\\u00", 4), text[n + 4] = hex[b >> 4], text[n + 5] = hex[b & 15], n += 6;
-      else
-        text[n++] = (char)b;
-    }
+    n += tsl__json_put_escaped(text + n, pattern->text, pattern->length);
     n += (size_t)snprintf(text + n, 8, "%s\"", lark ? "" : ")$");
   }
   memcpy(text + n, end, sizeof end);

@@ -91,24 +91,15 @@ static void put(writer *w, const char *text, size_t n) {
 }
 
 static void put_string(writer *w, const char *text, size_t n) {
-  static const char hex[] = "0123456789abcdef";
-  size_t from = 0;
-  put(w, "\"", 1);
-  for (size_t i = 0; i < n; i++) {
-    uint8_t c = (uint8_t)text[i];
-    if (tsl__stands_raw(c)) continue;
-    put(w, text + from, i - from);
-    from = i + 1;
-    if (c < 0x20) {
-      char unit[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-      put(w, unit, 6);
-    } else {
-      char pair[2] = {'\\', (char)c};
-      put(w, pair, 2);
-    }
+  size_t length = 2 + tsl__json_put_escaped(NULL, text, n);
+  if (w->failed || !tsl__vec_reserve(w->alloc, &w->out, length)) {
+    w->failed = true;
+    return;
   }
-  put(w, text + from, n - from);
-  put(w, "\"", 1);
+  char *at = w->out.at + w->out.n;
+  at[0] = at[length - 1] = '"';
+  tsl__json_put_escaped(at + 1, text, n);
+  w->out.n += length;
 }
 
 static void put_line(writer *w) {

@@ -51,25 +51,13 @@ bool tsl__lint_mends(const lint *l) {
   return l->options->fix && (!rows[l->rule].bounds || l->options->bounds);
 }
 
-/* What a key takes in a pointer, or takes the room of. */
-static size_t put_token(char *out, const char *key, uint32_t length) {
-  size_t n = 0;
-  for (uint32_t i = 0; i < length; i++) {
-    bool escaped = key[i] == '~' || key[i] == '/';
-    if (out) out[n] = escaped ? '~' : key[i];
-    if (escaped && out) out[n + 1] = key[i] == '~' ? '0' : '1';
-    n += 1u + escaped;
-  }
-  return n;
-}
-
 /* The pointer of a place, from its end to its begin, in `size` bytes; NULL: no memory. A key may
  * hold NUL, so the first NUL does not say the size. */
 static char *pointer_of(lint *l, const lint_place *place, const tsl__json *keyword, size_t *size) {
-  size_t n = keyword ? put_token(NULL, keyword->key, keyword->key_length) + 1 : 0;
+  size_t n = keyword ? tsl__json_put_token(NULL, keyword->key, keyword->key_length) + 1 : 0;
   char digits[12];
   for (const lint_place *p = place; p->above; p = p->above)
-    n += 1 + (p->key ? put_token(NULL, p->key, p->key_length)
+    n += 1 + (p->key ? tsl__json_put_token(NULL, p->key, p->key_length)
                      : (size_t)snprintf(digits, sizeof digits, "%u", p->index));
   *size = n + 1;
   char *text = tsl__alloc(l->alloc, *size);
@@ -77,14 +65,14 @@ static char *pointer_of(lint *l, const lint_place *place, const tsl__json *keywo
   char *at = text + n;
   *at = 0;
   if (keyword) {
-    at -= put_token(NULL, keyword->key, keyword->key_length);
-    put_token(at, keyword->key, keyword->key_length);
+    at -= tsl__json_put_token(NULL, keyword->key, keyword->key_length);
+    tsl__json_put_token(at, keyword->key, keyword->key_length);
     *--at = '/';
   }
   for (const lint_place *p = place; p->above; p = p->above) {
     if (p->key) {
-      at -= put_token(NULL, p->key, p->key_length);
-      put_token(at, p->key, p->key_length);
+      at -= tsl__json_put_token(NULL, p->key, p->key_length);
+      tsl__json_put_token(at, p->key, p->key_length);
     } else {
       size_t m = (size_t)snprintf(digits, sizeof digits, "%u", p->index);
       memcpy(at -= m, digits, m);

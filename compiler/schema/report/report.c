@@ -48,40 +48,23 @@ static void put(struct report *r, const char *text, size_t n) {
 
 /* The inside of a JSON string. */
 static void put_escaped(struct report *r, const char *text, size_t n) {
-  static const char hex[] = "0123456789abcdef";
-  size_t from = 0;
-  for (size_t i = 0; i < n; i++) {
-    uint8_t c = (uint8_t)text[i];
-    if (tsl__stands_raw(c)) continue;
-    put(r, text + from, i - from);
-    from = i + 1;
-    if (c < 0x20) {
-      char unit[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-      put(r, unit, 6);
-    } else {
-      char pair[2] = {'\\', (char)c};
-      put(r, pair, 2);
-    }
-  }
-  put(r, text + from, n - from);
-}
-
-static void push(struct report *r, const char *text, size_t n) {
-  if (!tsl__vec_reserve(r->s->alloc, &r->pointer, 2 * n + 12)) {
+  size_t length = tsl__json_put_escaped(NULL, text, n);
+  if (r->failed || !tsl__vec_reserve(r->s->alloc, &r->out, length)) {
     r->failed = true;
     return;
   }
-  char *p = r->pointer.at + r->pointer.n;
-  *p++ = '/';
-  for (size_t i = 0; i < n; i++) {
-    if (text[i] == '~' || text[i] == '/') {
-      *p++ = '~';
-      *p++ = text[i] == '~' ? '0' : '1';
-    } else {
-      *p++ = text[i];
-    }
+  r->out.n += tsl__json_put_escaped(r->out.at + r->out.n, text, n);
+}
+
+static void push(struct report *r, const char *text, size_t n) {
+  size_t length = 1 + tsl__json_put_token(NULL, text, n);
+  if (!tsl__vec_reserve(r->s->alloc, &r->pointer, length)) {
+    r->failed = true;
+    return;
   }
-  r->pointer.n = (size_t)(p - r->pointer.at);
+  r->pointer.at[r->pointer.n] = '/';
+  tsl__json_put_token(r->pointer.at + r->pointer.n + 1, text, n);
+  r->pointer.n += length;
 }
 
 static void push_index(struct report *r, uint32_t index) {
