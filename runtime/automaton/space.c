@@ -42,16 +42,9 @@ static void next_piece(tsl__space *s) {
   s->union_depth = 0;
   s->cycle = UINT32_MAX;
   if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx, s->deadline);
-}
-
-static void next_piece_of_all(tsl__space *s) {
-  next_piece(s);
   if (!s->spelled) return;
   s->spelled->cancel = s->cancel;
-  s->spelled->deadline = s->deadline;
-  s->spelled->status = TSL_OK;
-  s->spelled->why = NULL;
-  next_piece(s->spelled);
+  tsl__space_begin_by(s->spelled, s->deadline);
 }
 
 static void look_at_time(tsl__space *s) {
@@ -63,7 +56,7 @@ void tsl__space_begin_by(tsl__space *s, uint64_t deadline) {
   s->status = TSL_OK;
   s->why = NULL;
   s->deadline = deadline;
-  next_piece_of_all(s);
+  next_piece(s);
 }
 
 void tsl__space_begin(tsl__space *s) {
@@ -73,7 +66,7 @@ void tsl__space_begin(tsl__space *s) {
 
 void tsl__space_go_on(tsl__space *s) {
   look_at_time(s);
-  if (s->status == TSL_OK) next_piece_of_all(s);
+  if (s->status == TSL_OK) next_piece(s);
 }
 
 tsl_status tsl__space_fail(tsl__space *s, tsl_status status, const char *why) {
