@@ -62,25 +62,20 @@ void tsl__gbnf_expression_edge(tsl__gbnf *g, tsl__expr e, bool last, tsl__bytes 
   tsl__reads reads;
   uint32_t looks = 0;
   if (e == TSL__NONE) return;
-  if (!tsl__expr_has_calls(g->x, e)) {
-    if (!last) {
-      tsl__reads_of(g->x, e, &reads);
-      tsl__bytes_or(out, &reads.live);
-      return;
-    }
-    if (add_ends(g->x, e, 0, &looks, &ends)) {
-      bool ascii = !ends.w[2] && !ends.w[3];
-      ends.w[2] = ends.w[3] = 0;
-      tsl__bytes_or(out, &ends);
-      if (ascii) return;
-      tsl__expr_alphabet(g->x, e, &all);
-      all.w[0] = all.w[1] = 0;
-      all = leading(&all);
-      tsl__bytes_or(out, &all);
-      return;
-    }
+  bool plain = !tsl__expr_has_calls(g->x, e);
+  if (plain && !last) {
+    tsl__reads_of(g->x, e, &reads);
+    tsl__bytes_or(out, &reads.live);
+    return;
+  }
+  bool known = plain && add_ends(g->x, e, 0, &looks, &ends), ascii = !ends.w[2] && !ends.w[3];
+  if (known) {
+    ends.w[2] = ends.w[3] = 0;
+    tsl__bytes_or(out, &ends);
+    if (ascii) return;
   }
   tsl__expr_alphabet(g->x, e, &all);
+  if (known) all.w[0] = all.w[1] = 0;
   all = leading(&all);
   tsl__bytes_or(out, &all);
 }

@@ -25,7 +25,7 @@
 #include "compiler/gbnf/ast.h"
 
 /* bytes that a text may end with, and what follows begin with, from which it is put in place */
-#define NONASCII_MIN 16u
+#define RUNS_ON_MIN 16u
 #define BODY_NODES 300u /* that come to stand in one rule's body */
 /* times that a rule stands in one place, within itself: item ::= [a-z]+ | "'" item may end in
  * itself */
@@ -115,7 +115,7 @@ static void find_edges(running *p) {
 static bool run_on(const tsl__bytes *ends, const tsl__bytes *follow) {
   tsl__bytes both = *ends;
   for (unsigned i = 0; i < 4; i++) both.w[i] &= follow->w[i];
-  return tsl__bytes_count(&both) >= NONASCII_MIN;
+  return tsl__bytes_count(&both) >= RUNS_ON_MIN;
 }
 
 /* Has a node neither tokens nor long counted repeats, which would compete for its frame's register?
@@ -168,7 +168,7 @@ static bool is_rest(running *p, uint32_t node) {
   tsl__bytes ends = {{0}};
   if (p->g->nodes.at[node].kind == TSL__G_REF || names_none(p->g, node)) return false;
   add_edge(p, node, true, &ends);
-  return tsl__bytes_count(&ends) < NONASCII_MIN;
+  return tsl__bytes_count(&ends) < RUNS_ON_MIN;
 }
 
 /* The alternatives of a rule, those that may run on put in place, and the rest by its name. */
@@ -351,7 +351,7 @@ static bool begin(running *p) {
     const tsl__grule *r = &g->rules.at[i];
     edges *e = &p->rules[i];
     e->movable = r->reached && r->facts.more && r->cycle == TSL__G_NO_CYCLE &&
-                 r->whole == TSL__NONE && !r->mark && tsl__bytes_count(&e->ends) >= NONASCII_MIN &&
+                 r->whole == TSL__NONE && !r->mark && tsl__bytes_count(&e->ends) >= RUNS_ON_MIN &&
                  may_move(g, r->body);
     any |= e->movable;
   }
