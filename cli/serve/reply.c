@@ -289,13 +289,18 @@ static void whole_chat(reply *r, const job *j, cli_text *out) {
   put(out, "}\n");
 }
 
-/* A chunk with what stands in `delta`. */
-static void chunk(reply *r, const job *j, const cli_text *delta, const char *finish,
-                  cli_text *out) {
+/* What every chunk begins with. */
+static void begin_chunk(const reply *r, cli_text *out) {
   put(out, "data: {");
   put_id(out, r);
   put(out, ",\"object\":\"chat.completion.chunk\",\"created\":%lld,\"model\":", r->created);
   put_text(out, r->model);
+}
+
+/* A chunk with what stands in `delta`. */
+static void chunk(reply *r, const job *j, const cli_text *delta, const char *finish,
+                  cli_text *out) {
+  begin_chunk(r, out);
   put(out, ",\"choices\":[{\"index\":0,\"delta\":{");
   put_raw(out, delta);
   put(out, "},");
@@ -341,10 +346,7 @@ static void end_chat(reply *r, const job *j, cli_text *out) {
   const cli_text nothing = {0};
   chunk(r, j, &nothing, finish_of(j, r->calls > 0), out);
   if (r->usage) {
-    put(out, "data: {");
-    put_id(out, r);
-    put(out, ",\"object\":\"chat.completion.chunk\",\"created\":%lld,\"model\":", r->created);
-    put_text(out, r->model);
+    begin_chunk(r, out);
     put(out, ",\"choices\":[],");
     put_usage(out, r, j);
     put(out, "}\n\n");
