@@ -171,8 +171,9 @@ def main():
         info, files = metadata(TARGETS[target])
         files[f"{info}/licenses/LICENCES"] = (source / "vendor" / "LICENCES").read_bytes()
         files["turnstile/_core.abi3.so"] = extension(target, source, folder).read_bytes()
-        for name in listed("python_modules"):
-            files[f"turnstile/{name}"] = (PACKAGE / name).read_bytes()
+        for path in PACKAGE.rglob("*"):
+            if path.suffix in (".py", ".pyi", ".typed"):
+                files[f"turnstile/{path.relative_to(PACKAGE)}"] = path.read_bytes()
         wheel = OUT / f"turnstile-{sources.version()}-cp39-abi3-{TARGETS[target]}.whl"
         write(wheel, files, info)
         size = wheel.stat().st_size
