@@ -155,7 +155,7 @@ static tsl__node alt_node(const tsl__exprs *x, const tsl__expr *children, size_t
     any |= c.flags;
     if (c.shortest < node.shortest) node.shortest = c.shortest;
     if (c.loop) node.loop = c.loop;
-    node.traits |= c.traits & (TSL__EXITS | TSL__OVERLAPS);
+    node.traits |= c.traits & (TSL__EXITS | TSL__OVERLAPS | TSL__GROUPS);
   }
   node.flags =
       (any & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__CALLS | TSL__COUNTS | TSL__SEARCHED)) |

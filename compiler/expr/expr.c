@@ -491,6 +491,7 @@ static tsl__node seq_node(tsl__exprs *x, tsl__expr a, const tsl__node *na, tsl__
        (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__TEXTUAL | TSL__SEARCHED)) |
       ((na->flags | nb->flags) & (TSL__CALLS | TSL__COUNTS));
   if (n.flags & TSL__COUNTS) n.traits = tsl__overlap_of_seq(x, a, b);
+  n.traits |= (na->traits | nb->traits) & TSL__GROUPS;
   return n;
 }
 
@@ -581,6 +582,7 @@ tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t ma
   if ((max != TSL__INF && max > TSL__UNROLL_MAX) || (min != TSL__INF && min > TSL__UNROLL_MAX))
     n.flags |= TSL__COUNTS;
   if (n.flags & TSL__COUNTS) n.traits = tsl__overlap_of_loop(x, a, min, max);
+  if (!(na.flags & TSL__CHAR)) n.traits |= TSL__GROUPS;
   return tsl__intern(x, n);
 }
 
@@ -643,7 +645,8 @@ tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx,
   }
   bool nullable = ops->nullable(ctx, param), texts = ops->plain;
   if (ops->characters) ops->characters(ctx, param, &texts);
-  tsl__node n = {.kind = TSL__K_NATIVE, .a = index, .b = param, .shortest = !nullable};
+  tsl__node n = {
+      .kind = TSL__K_NATIVE, .traits = TSL__GROUPS, .a = index, .b = param, .shortest = !nullable};
   n.flags = TSL__SEARCHED | (texts ? TSL__TEXTUAL : 0) |
             (nullable ? TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH : 0);
   return tsl__intern(x, n);

@@ -41,9 +41,12 @@ enum {
 };
 /* in `traits` */
 enum {
-  TSL__EMPTY = 1,   /* an and/not that was searched and has no member */
-  TSL__EXITS = 2,   /* a counted loop is left with a byte that may go on with it (overlap.c) */
-  TSL__OVERLAPS = 4 /* its loops are counted down, not by a register (overlap.c) */
+  TSL__EMPTY = 1,    /* an and/not that was searched and has no member */
+  TSL__EXITS = 2,    /* a counted loop is left with a byte that may go on with it (overlap.c) */
+  TSL__OVERLAPS = 4, /* its loops are counted down, not by a register (overlap.c) */
+  /* may hold a repeated group, a JSON string or a native automaton; without it no part of the
+   * expression has a limit of its own but those of classes (states/hints_like.c) */
+  TSL__GROUPS = 8
 };
 
 typedef struct tsl__node {

@@ -345,7 +345,8 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   tsl__exprs *x = r->x;
   tsl__node n = tsl__node_at(x, e);
   /* a class has no groups, but many parts */
-  if (depth > DEPTH_MAX || n.flags & (TSL__CALLS | TSL__CHAR)) return e;
+  if (depth > DEPTH_MAX || n.flags & (TSL__CALLS | TSL__CHAR) || !(n.traits & TSL__GROUPS))
+    return e;
   if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) &&
       (r->unit = fewest(x, n.a)))
     return tsl__expr_repeat(x, relax(r, n.a, depth + 1), 0, r->few ? r->few : TSL__INF);

@@ -37,7 +37,7 @@ static tsl__expr wrap(tsl__exprs *x, tsl__kind kind, tsl__expr e, uint32_t digit
   tsl__node n = tsl__node_at(x, e);
   tsl__node w = {.kind = (uint8_t)kind, .a = e, .b = digits, .c = value, .d = high, .loop = n.loop};
   w.flags = n.flags & (TSL__COUNTS | TSL__FINITE | TSL__SEARCHED);
-  w.traits = n.traits & (TSL__EXITS | TSL__OVERLAPS);
+  w.traits = (n.traits & (TSL__EXITS | TSL__OVERLAPS)) | TSL__GROUPS;
   uint32_t inner = n.shortest; /* a lower bound: empty.c knows what characters cost */
   uint32_t quote = kind != TSL__K_JOPEN && !(high & TSL__JSON_OPEN), extra = kind == TSL__K_JESC ? 1
                                                                              : kind == TSL__K_JHEX
