@@ -1105,6 +1105,46 @@ typedef struct tsl_source {
 TSL_API tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *source,
                                        tsl_grammar **out, tsl_error *error);
 
+/* The compile call that a constraint of a request goes to. */
+typedef enum tsl_request_kind {
+  TSL_REQUEST_JSON_SCHEMA = TSL_SOURCE_JSON_SCHEMA,
+  TSL_REQUEST_REGEX = TSL_SOURCE_REGEX, /* a choice is one, too */
+  TSL_REQUEST_GBNF = TSL_SOURCE_GBNF,
+  TSL_REQUEST_LARK = TSL_SOURCE_LARK,
+  TSL_REQUEST_EBNF = TSL_SOURCE_EBNF,
+  TSL_REQUEST_TAGS = 16 /* a structural tag: tsl_grammar_tags */
+} tsl_request_kind;
+
+/* The constraint of a request, before it is compiled. Texts are valid during the call of the sink.
+ */
+typedef struct tsl_request_source {
+  tsl_request_kind kind;
+  const char *text;    /* what the compile call reads; no NUL behind it */
+  size_t length;       /* of it, in bytes */
+  const char *pointer; /* JSON pointer of the constraint, from the request's root */
+  size_t offset;       /* of the constraint's value in the request, in bytes */
+  bool part;           /* the text is the bytes of the request that begin at `offset` */
+  bool compact;        /* the request wants no white space in JSON (disable_any_whitespace) */
+} tsl_request_source;
+typedef void (*tsl_request_sink)(void *ctx, const tsl_request_source *source);
+
+/* Say what a request constrains its answer to, and compile nothing: for a host that compiles with
+ * options, a cache or a folder of its own. `request` is as at tsl_grammar_request. `sink` is called
+ * once, before the call returns TSL_OK. `max_depth`, `cancel` and `deadline_us` of `limits` hold.
+ * `limits` and `allocator` may be NULL.
+ *   Example: {"guided_choice": ["a", "b"]} is a REGEX, a|b, at /guided_choice.
+ * Errors: as tsl_grammar_request, without those of the compile call.
+ * Cost: linear in the request. Threads: any. */
+TSL_API tsl_status tsl_request_read(const char *request, size_t length, const tsl_limits *limits,
+                                    const tsl_allocator *allocator, tsl_request_sink sink,
+                                    void *ctx, tsl_error *error);
+
+/* Move the error of a compile call to its place in the request: pointer, offset, line and column.
+ * `source` is what tsl_request_read found in it; its text and length are not looked at. `error`
+ * has what the compile call wrote, and is changed. */
+TSL_API void tsl_request_place(const char *request, size_t length, const tsl_request_source *source,
+                               tsl_error *error);
+
 /* Compiled grammars by content. Sources with equal kind, text, options and limits, and vocabularies
  * of equal identity, give one grammar; `cancel` and `deadline_us` do not matter. The cache looks up
  * an XXH3-128 and then compares everything, so no crafted text passes for another.

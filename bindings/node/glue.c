@@ -20,6 +20,9 @@ typedef struct result {
   tsl_error error;
   void *object;
   tsl_part part;
+  /* what tn_request_read found */
+  tsl_request_source source;
+  char *source_text, *source_pointer;
 } result;
 
 EXPORT result *tn_result_new(void) { return calloc(1, sizeof(result)); }
@@ -111,6 +114,43 @@ EXPORT tsl_status tn_tools(result *r, tsl_vocab *vocab, const char *text, size_t
   tsl_grammar *g = NULL;
   return made(r, tsl_grammar_tools(vocab, text, length, &options, NULL, &g, &r->error), g);
 }
+
+EXPORT tsl_status tn_lark(result *r, tsl_vocab *vocab, const char *text, size_t length) {
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_lark(vocab, text, length, NULL, NULL, &g, &r->error), g);
+}
+
+EXPORT tsl_status tn_request(result *r, tsl_vocab *vocab, const char *text, size_t length) {
+  tsl_grammar *g = NULL;
+  return made(r, tsl_grammar_request(vocab, text, length, NULL, NULL, &g, &r->error), g);
+}
+
+static char *copy(const char *text, size_t length) {
+  char *copied = malloc(length + 1);
+  if (copied) memcpy(copied, text, length), copied[length] = 0;
+  return copied;
+}
+
+static void keep_source(void *ctx, const tsl_request_source *source) {
+  result *r = ctx;
+  free(r->source_text);
+  free(r->source_pointer);
+  r->source = *source;
+  r->source_text = copy(source->text, source->length);
+  r->source_pointer = copy(source->pointer, strlen(source->pointer));
+}
+
+/* The constraint stays in the result until the next request is read. */
+EXPORT tsl_status tn_request_read(result *r, const char *text, size_t length) {
+  tsl_status status = tsl_request_read(text, length, NULL, NULL, keep_source, r, &r->error);
+  if (status == TSL_OK && !(r->source_text && r->source_pointer)) status = TSL_ERR_NO_MEMORY;
+  return made(r, status, NULL);
+}
+EXPORT int tn_source_kind(const result *r) { return (int)r->source.kind; }
+EXPORT const char *tn_source_text(const result *r) { return r->source_text; }
+EXPORT size_t tn_source_length(const result *r) { return r->source.length; }
+EXPORT const char *tn_source_pointer(const result *r) { return r->source_pointer; }
+EXPORT int tn_source_compact(const result *r) { return r->source.compact; }
 
 EXPORT const char *tn_preset(size_t index) {
   const char *name, *json;

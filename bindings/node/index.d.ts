@@ -111,6 +111,16 @@ export interface ToolsOptions {
   over?: Grammar | null;
 }
 
+/** The constraint of a request, before it is compiled. */
+export interface RequestSource {
+  kind: 'json_schema' | 'regex' | 'gbnf' | 'lark' | 'ebnf' | 'tags';
+  text: string;
+  /** JSON pointer of the constraint, from the request's root. */
+  pointer: string;
+  /** The request wants no white space in JSON. */
+  compact: boolean;
+}
+
 export interface SchemaOptions {
   order?: 'schema' | 'any';
   /** 'plain': none, one space, or at most two line breaks and 64 columns of indentation. */
@@ -134,6 +144,13 @@ export interface Turnstile {
   gbnf(vocab: Vocab, text: string): Grammar;
   ebnf(vocab: Vocab, text: string): Grammar;
   abnf(vocab: Vocab, text: string): Grammar;
+  /** A Lark grammar; it imports what the library has. */
+  lark(vocab: Vocab, text: string): Grammar;
+  /** What a request to a server constrains its answer to: the body that OpenAI's API, vLLM, SGLang,
+   * llama.cpp's server or Ollama takes. Errors have the pointer into the request. */
+  request(vocab: Vocab, body: string | object): Grammar;
+  /** What `request` would compile. */
+  readRequest(body: string | object): RequestSource;
   /** A structural tag: free text with JSON or other formats between tags. */
   tags(vocab: Vocab, tag: string | object, options?: {over?: Grammar | null}): Grammar;
   /** What a model may answer to a request: its body (OpenAI, Anthropic), MCP's tools/list, or an

@@ -18,6 +18,8 @@
 const REJECTED = 1,
   LIMIT = 8;
 const THINKING = {auto: 0, on: 1, off: 2};
+/* By the numbers of tsl_request_kind. */
+const REQUEST_KINDS = {0: 'json_schema', 1: 'regex', 2: 'gbnf', 3: 'lark', 4: 'ebnf', 16: 'tags'};
 const PARTS = [
   'text',
   'reasoning',
@@ -454,6 +456,38 @@ class Turnstile {
       (at, length) => this.module._tn_ebnf(this.result, live(vocab, Vocab, this), at, length),
       vocab,
     );
+  }
+
+  lark(vocab, text) {
+    return this.compile(
+      string(text, 'a grammar'),
+      (at, length) => this.module._tn_lark(this.result, live(vocab, Vocab, this), at, length),
+      vocab,
+    );
+  }
+
+  request(vocab, body) {
+    return this.compile(
+      body,
+      (at, length) => this.module._tn_request(this.result, live(vocab, Vocab, this), at, length),
+      vocab,
+    );
+  }
+
+  readRequest(body) {
+    const {module, result} = this,
+      text = typeof body === 'string' ? body : JSON.stringify(body);
+    this.withBytes(string(text, 'a request'), (at, length) =>
+      this.make(module._tn_request_read(result, at, length)),
+    );
+    const at = module._tn_source_text(result) >>> 0,
+      length = module._tn_source_length(result) >>> 0;
+    return {
+      kind: REQUEST_KINDS[module._tn_source_kind(result)],
+      text: DECODER.decode(module.HEAPU8.slice(at, at + length)),
+      pointer: module.UTF8ToString(module._tn_source_pointer(result)),
+      compact: Boolean(module._tn_source_compact(result)),
+    };
   }
 
   tags(vocab, tag, {over = null} = {}) {

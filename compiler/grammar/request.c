@@ -11,6 +11,9 @@
  * Errors    Those of the compile call, with the pointer into the request. In a schema offset, line
  *           and column are those of the request as well. Of a text they are those of its string,
  *           and the message has the line and column inside of it.
+ * Two steps tsl_request_read finds the constraint and hands over its kind, text and place.
+ *           tsl_grammar_request compiles it then. A host with a cache or options of its own takes
+ *           the first step alone, and moves the error of its compile by tsl_request_place.
  * Refused   Tools, because a preset is needed (tsl_grammar_tools); grammar_lazy, because nothing
  *           says how the text in front of the trigger is cut.
  * Cost      Reading the request, and that of the compile call.
@@ -39,9 +42,6 @@ typedef enum constraint {
 } constraint;
 
 typedef struct reader {
-  tsl_vocab *vocab;
-  const tsl_schema_options *schema;
-  const tsl_limits *limits;
   const char *body;
   size_t length;
   tsl__arena arena;
@@ -64,21 +64,18 @@ static bool fail(reader *r, tsl_status status, const tsl__json *at, const char *
   return false;
 }
 
-/* What a compile call said of a part of the request, at its place in the whole. `part`: the bytes
- * of the request, whose places stay; else a text that is not in it as it is. */
-static tsl_status placed(reader *r, tsl_status status, const tsl_error *inner, bool part) {
-  char pointer[256] = "", whole[sizeof pointer + sizeof inner->pointer];
-  size_t at = r->found->offset + (part ? inner->offset : 0);
-  if (status == TSL_OK || !r->error) return status;
-  if (part || !inner->line)
-    tsl__fail_at(r->error, status, r->body, r->length, at, "%s", inner->message);
+void tsl_request_place(const char *request, size_t length, const tsl_request_source *source,
+                       tsl_error *error) {
+  const tsl_error inner = *error;
+  char whole[2 * sizeof inner.pointer];
+  size_t at = source->offset + (source->part ? inner.offset : 0);
+  if (source->part || !inner.line)
+    tsl__fail_at(error, inner.status, request, length, at, "%s", inner.message);
   else
-    tsl__fail_at(r->error, status, r->body, r->length, at, "in this text, line %u, column %u: %s",
-                 inner->line, inner->column, inner->message);
-  if (tsl__json_pointer(r->root, r->found, pointer, sizeof pointer) == SIZE_MAX) pointer[0] = 0;
-  snprintf(whole, sizeof whole, "%s%s", pointer, inner->pointer);
-  tsl__error_pointer(r->error, whole, strlen(whole));
-  return status;
+    tsl__fail_at(error, inner.status, request, length, at, "in this text, line %u, column %u: %s",
+                 inner.line, inner.column, inner.message);
+  snprintf(whole, sizeof whole, "%s%s", source->pointer, inner.pointer);
+  tsl__error_pointer(error, whole, strlen(whole));
 }
 
 /* ---- where constraints stand ----------------------------------------------------------------- */
@@ -204,8 +201,8 @@ static bool find(reader *r) {
                 "triggers");
   if (tools && tools->length && !is(member(o, "tool_choice"), "none"))
     return fail(r, TSL_ERR_UNSUPPORTED, tools,
-                "tools need the format of a model's calls: use tsl_grammar_tools with a preset "
-                "(turnstile tools)");
+                "tools need the format of a model's calls: compile the request with a preset "
+                "(tsl_grammar_tools, Grammar.tools, turnstile tools)");
   const tsl__json *format = text && text->kind == TSL__JSON_OBJECT ? member(text, "format") : NULL;
   if (!add_format(r, member(o, "response_format")) || !add_format(r, format) ||
       !add_ollama(r, member(o, "format")) || !add_structured(r, member(o, "structured_outputs")) ||
@@ -220,7 +217,7 @@ static bool find(reader *r) {
              "structured_outputs, json_schema, regex, ebnf, grammar and structural_tag");
 }
 
-/* ---- compiling ------------------------------------------------------------------------------- */
+/* ---- its text -------------------------------------------------------------------------------- */
 
 /* The texts of a list, as the alternatives of a regular expression. */
 static bool write_choice(reader *r, tsl__string *out) {
@@ -278,49 +275,89 @@ static bool text_of(reader *r, tsl__string *out, bool *part) {
   return *part = true;
 }
 
-/* By the same calls that a host would make, so that grammars, reports and errors are the same. vLLM
- * reads a text with ::= as EBNF and all others as Lark. */
-static tsl_status compile(reader *r, tsl__string text, tsl_grammar **out, tsl_error *error) {
-  static const tsl_source_kind kinds[] = {
-      [SCHEMA] = TSL_SOURCE_JSON_SCHEMA, [ANY_OBJECT] = TSL_SOURCE_JSON_SCHEMA,
-      [REGEX] = TSL_SOURCE_REGEX,        [CHOICE] = TSL_SOURCE_REGEX,
-      [EITHER] = TSL_SOURCE_LARK,        [GBNF] = TSL_SOURCE_GBNF,
-      [EBNF] = TSL_SOURCE_EBNF,          [TAGS] = TSL_SOURCE_JSON_SCHEMA};
-  tsl_schema_options schema = r->schema ? *r->schema : (tsl_schema_options){0};
-  if (r->compact) schema.whitespace = TSL_WS_COMPACT;
-  if (r->kind == TAGS)
-    return tsl_grammar_tags(r->vocab, text.at, text.length, &schema, r->limits, out, error);
-  tsl_source source = {.kind = kinds[r->kind],
-                       .text = text.at,
-                       .length = text.length,
-                       .schema = &schema,
-                       .limits = r->limits};
-  if (r->kind == EITHER && holds(text, "::=")) source.kind = TSL_SOURCE_EBNF;
-  return tsl_grammar_compile(r->vocab, &source, out, error);
+/* The kind of a constraint for those outside. vLLM reads a text with ::= as EBNF and all others as
+ * Lark. */
+static tsl_request_kind outer_kind(const reader *r, tsl__string text) {
+  static const tsl_request_kind kinds[] = {
+      [SCHEMA] = TSL_REQUEST_JSON_SCHEMA, [ANY_OBJECT] = TSL_REQUEST_JSON_SCHEMA,
+      [REGEX] = TSL_REQUEST_REGEX,        [CHOICE] = TSL_REQUEST_REGEX,
+      [EITHER] = TSL_REQUEST_LARK,        [GBNF] = TSL_REQUEST_GBNF,
+      [EBNF] = TSL_REQUEST_EBNF,          [TAGS] = TSL_REQUEST_TAGS};
+  return r->kind == EITHER && holds(text, "::=") ? TSL_REQUEST_EBNF : kinds[r->kind];
+}
+
+tsl_status tsl_request_read(const char *request, size_t length, const tsl_limits *limits,
+                            const tsl_allocator *allocator, tsl_request_sink sink, void *ctx,
+                            tsl_error *error) {
+  const tsl_allocator *alloc = tsl__allocator_or_default(allocator);
+  const tsl__until until = tsl__until_of(limits);
+  char pointer[256] = "";
+  tsl__json *root;
+  tsl__string text = {0};
+  bool part;
+  reader r = {.body = request, .length = length, .error = error};
+  tsl__arena_init(&r.arena, alloc);
+  r.status = tsl__json_parse(&r.arena, &until, request, length,
+                             tsl__json_depth(limits ? limits->max_depth : 0), &root, error);
+  r.root = root;
+  if (r.status == TSL_OK && find(&r) && text_of(&r, &text, &part)) {
+    if (tsl__json_pointer(r.root, r.found, pointer, sizeof pointer) == SIZE_MAX) pointer[0] = 0;
+    const tsl_request_source source = {.kind = outer_kind(&r, text),
+                                       .text = text.at,
+                                       .length = text.length,
+                                       .pointer = pointer,
+                                       .offset = r.found->offset,
+                                       .part = part,
+                                       .compact = r.compact};
+    sink(ctx, &source);
+  }
+  tsl__arena_free(&r.arena);
+  return r.status;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+typedef struct compiler {
+  tsl_vocab *vocab;
+  const char *request;
+  size_t length;
+  const tsl_schema_options *schema;
+  const tsl_limits *limits;
+  tsl_grammar **out;
+  tsl_error *error;
+  tsl_status status;
+} compiler;
+
+/* By the same calls that a host would make, so that grammars, reports and errors are the same. */
+static void compile(void *ctx, const tsl_request_source *s) {
+  compiler *c = ctx;
+  tsl_schema_options schema = c->schema ? *c->schema : (tsl_schema_options){0};
+  if (s->compact) schema.whitespace = TSL_WS_COMPACT;
+  const tsl_source source = {.kind = (tsl_source_kind)s->kind,
+                             .text = s->text,
+                             .length = s->length,
+                             .schema = &schema,
+                             .limits = c->limits};
+  c->status =
+      s->kind == TSL_REQUEST_TAGS
+          ? tsl_grammar_tags(c->vocab, s->text, s->length, &schema, c->limits, c->out, c->error)
+          : tsl_grammar_compile(c->vocab, &source, c->out, c->error);
+  if (c->status != TSL_OK && c->error) tsl_request_place(c->request, c->length, s, c->error);
 }
 
 tsl_status tsl_grammar_request(tsl_vocab *vocab, const char *request, size_t length,
                                const tsl_schema_options *schema, const tsl_limits *limits,
                                tsl_grammar **out, tsl_error *error) {
-  tsl__json *root;
-  tsl__string text = {0};
-  tsl_error inner = {0};
-  bool part;
   *out = NULL;
   if (!vocab) return tsl__fail(error, TSL_ERR_ARGUMENT, "no vocabulary given");
-  const tsl__until until = tsl__until_of(limits);
-  reader r = {.vocab = vocab,
-              .schema = schema,
-              .limits = limits,
-              .body = request,
-              .length = length,
-              .error = error};
-  tsl__arena_init(&r.arena, &vocab->alloc);
-  r.status = tsl__json_parse(&r.arena, &until, request, length,
-                             tsl__json_depth(limits ? limits->max_depth : 0), &root, error);
-  r.root = root;
-  if (r.status == TSL_OK && find(&r) && text_of(&r, &text, &part))
-    r.status = placed(&r, compile(&r, text, out, &inner), &inner, part);
-  tsl__arena_free(&r.arena);
-  return r.status;
+  compiler c = {.vocab = vocab,
+                .request = request,
+                .length = length,
+                .schema = schema,
+                .limits = limits,
+                .out = out,
+                .error = error};
+  const tsl_status status =
+      tsl_request_read(request, length, limits, &vocab->alloc, compile, &c, error);
+  return status == TSL_OK ? c.status : status;
 }

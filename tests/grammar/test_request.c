@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/check.h"
@@ -128,9 +129,69 @@ static void refused(void) {
   }
 }
 
+typedef struct found {
+  tsl_request_kind kind;
+  char text[64], pointer[64];
+  size_t offset;
+  bool part, compact;
+  int calls;
+} found;
+
+static void keep(void *ctx, const tsl_request_source *s) {
+  found *f = ctx;
+  f->calls++;
+  f->kind = s->kind;
+  snprintf(f->text, sizeof f->text, "%.*s", (int)s->length, s->text);
+  snprintf(f->pointer, sizeof f->pointer, "%s", s->pointer);
+  f->offset = s->offset;
+  f->part = s->part;
+  f->compact = s->compact;
+}
+
+static void read_only(void) {
+  static const struct {
+    const char *request, *text, *pointer;
+    tsl_request_kind kind;
+    size_t offset;
+    bool part, compact;
+  } table[] = {
+      {"{\"guided_choice\": [\"a.\", \"b\"]}", "a\\.|b", "/guided_choice", TSL_REQUEST_REGEX, 18,
+       false, false},
+      {"{\"format\": {\"const\": 1}}", "{\"const\": 1}", "/format", TSL_REQUEST_JSON_SCHEMA, 11,
+       true, false},
+      {"{\"format\": \"json\"}", "{\"type\":\"object\"}", "/format", TSL_REQUEST_JSON_SCHEMA, 11,
+       false, false},
+      {"{\"structured_outputs\": {\"json\": {}, \"disable_any_whitespace\": true}}", "{}",
+       "/structured_outputs/json", TSL_REQUEST_JSON_SCHEMA, 32, true, true},
+      {"{\"guided_grammar\": \"start: /a/\"}", "start: /a/", "/guided_grammar", TSL_REQUEST_LARK,
+       19, false, false},
+      {"{\"guided_grammar\": \"root ::= \\\"a\\\"\"}", "root ::= \"a\"", "/guided_grammar",
+       TSL_REQUEST_EBNF, 19, false, false},
+      {"{\"grammar\": \"root ::= [a]\"}", "root ::= [a]", "/grammar", TSL_REQUEST_GBNF, 12, false,
+       false},
+      {"{\"structural_tag\": {\"format\": {}}}", "{\"format\": {}}", "/structural_tag",
+       TSL_REQUEST_TAGS, 19, true, false},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    const char *request = table[i].request;
+    found f = {0};
+    CHECKF(tsl_request_read(request, strlen(request), NULL, NULL, keep, &f, NULL) == TSL_OK,
+           "%s is read", request);
+    CHECKF(f.calls == 1 && f.kind == table[i].kind && !strcmp(f.text, table[i].text) &&
+               !strcmp(f.pointer, table[i].pointer),
+           "%s: kind %d, %s at %s", request, (int)f.kind, f.text, f.pointer);
+    CHECKF(f.offset == table[i].offset && f.part == table[i].part && f.compact == table[i].compact,
+           "%s: offset %zu", request, f.offset);
+  }
+  found none = {0};
+  CHECK(tsl_request_read("{}", 2, NULL, NULL, keep, &none, NULL) == TSL_ERR_SCHEMA);
+  CHECK(tsl_request_read("{", 1, NULL, NULL, keep, &none, NULL) == TSL_ERR_SYNTAX && !none.calls);
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &v, NULL) != TSL_OK) return 1;
   RUN(accepted, "each place of a request constrains as its server says");
+  RUN(read_only, "a request is read without a compile: kind, text, place");
   RUN(refused, "what is wrong has its status, place and words");
   tsl_vocab_release(v);
   return tsl_test_end();

@@ -31,7 +31,7 @@ int main(void) {
   printf("error %zu %zu %zu desc %zu %zu %zu options %zu %zu limits %zu %zu %zu schema %zu"
          " %zu %zu %zu %zu regex %zu sampler %zu %zu draw %zu %zu step %zu %zu event %zu "
          "%zu drafts %zu %zu beam %zu align %zu score %zu %zu artifact %zu %zu tools %zu "
-         "%zu part %zu %zu",
+         "%zu part %zu %zu request %zu %zu",
          sizeof(tsl_error), offsetof(tsl_error, pointer), offsetof(tsl_error, message),
          sizeof(tsl_vocab_desc), offsetof(tsl_vocab_desc, special), offsetof(tsl_vocab_desc,
          eog_count), sizeof(tsl_vocab_options), offsetof(tsl_vocab_options, pattern),
@@ -46,7 +46,8 @@ int main(void) {
          sizeof(tsl_score_options), offsetof(tsl_score_options, open_end),
          sizeof(tsl_artifact_options), offsetof(tsl_artifact_options, source),
          sizeof(tsl_tools_options), offsetof(tsl_tools_options, over), sizeof(tsl_part),
-         offsetof(tsl_part, length));
+         offsetof(tsl_part, length),
+         sizeof(tsl_request_source), offsetof(tsl_request_source, compact));
   return 0;
 }
 """

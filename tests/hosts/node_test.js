@@ -297,6 +297,50 @@ test(
   },
 );
 
+test('requests of servers, and Lark', async () => {
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab();
+  const ends = (grammar, text) => {
+    const matcher = turnstile.matcher(grammar);
+    return matcher.acceptBytes(text) && matcher.isComplete;
+  };
+  for (const [request, good, bad] of [
+    [{response_format: {type: 'json_object'}}, '{}', '1'],
+    [{structured_outputs: {choice: ['yes', 'no']}}, 'no', 'maybe'],
+    [{structured_outputs: {grammar: 'start: /[ab]+/'}}, 'ab', 'c'],
+    ['{"format": {"const": [1, 2]}}', '[1,2]', '[2]'],
+  ]) {
+    const grammar = turnstile.request(vocab, request);
+    assert(ends(grammar, good) && !ends(grammar, bad), JSON.stringify(request));
+  }
+  assert.deepStrictEqual(turnstile.readRequest({guided_choice: ['a', 'ü']}), {
+    kind: 'regex',
+    text: 'a|ü',
+    pointer: '/guided_choice',
+    compact: false,
+  });
+  assert.throws(() => turnstile.request(vocab, '{"a": 1,\n"regex": "("}'), {
+    pointer: '/regex',
+    line: 2,
+  });
+  assert.throws(() => turnstile.readRequest({}), {status: 'TSL_ERR_SCHEMA'});
+  const lark = turnstile.lark(vocab, 'start: "a" start?');
+  assert(ends(lark, 'aa') && !ends(lark, 'b'));
+  const tool = {
+    type: 'custom',
+    name: 'sum',
+    format: {type: 'grammar', syntax: 'lark', definition: 'start: /[0-9]+/ ("+" /[0-9]+/)*'},
+  };
+  const sums = turnstile.tools(
+    vocab,
+    {tools: [tool]},
+    {preset: 'qwen3', toolChoice: 'required', thinking: 'off'},
+  );
+  const call = (input) =>
+    `<tool_call>\n{"name": "sum", "arguments": {"input": "${input}"}}\n</tool_call>`;
+  assert(ends(sums, call('1+22')) && !ends(sums, call('1+')));
+});
+
 test('tools, and an answer read back', async () => {
   const turnstile = await loaded,
     vocab = turnstile.embeddedVocab();

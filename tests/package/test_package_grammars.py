@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import math
+import pathlib
 import pickle
 import sys
+import tempfile
 import types
 
 from package_checks import ROOT, SCHEMA, T, check, grammar, raises, run, vocab
@@ -59,13 +61,13 @@ def test_requests():
     one({"sampling_params": {"ebnf": 'root ::= "x"'}}, "x", "y")
     one({"format": {"const": [1, 2]}}, "[1,2]", "[1, 2]", whitespace="compact")
 
-    def refused(kind, body, pointer, words):
+    def refused(kind, body, pointer, words, line=0):
         try:
             T.Grammar.request(vocab, body)
         except T.GrammarError as error:
             check(
                 type(error) is kind
-                and (error.pointer, error.line) == (pointer, 0)
+                and (error.pointer, error.line) == (pointer, line)
                 and words in str(error),
                 f"{body}: {type(error).__name__} {error.pointer}: {error}",
             )
@@ -75,15 +77,23 @@ def test_requests():
     bad, no = T.GrammarError, T.UnsupportedError
     refused(bad, {"model": "m"}, "", "constrains nothing")
     refused(bad, {"response_format": {"type": "text"}}, "", "constrains nothing")
-    refused(bad, {"regex": "a", "format": "json"}, "", "/format and /regex")
-    refused(bad, "[1]", "", "a JSON object")
-    refused(bad, "{", "", "not JSON")
+    refused(bad, {"regex": "a", "format": "json"}, "/regex", "/format and /regex")
+    refused(bad, "[1]", "", "an object", line=1)
+    refused(bad, "{", "", "", line=1)
+    refused(bad, '{\n"format":\n {"type": 1}}', "/format/type", "", line=3)
+    refused(bad, '{"a": 1,\n "regex": "("}', "/regex", "in this text, line 1, column 1", line=2)
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            one({"regex": "a{2}"}, "aa", "a", cache=folder)
+        check(any(pathlib.Path(folder).iterdir()), "a request goes through a folder of artifacts")
     refused(bad, {"format": "yaml"}, "/format", "or a schema")
-    refused(no, {"response_format": {"type": "xml"}}, "/response_format/type", "xml")
+    refused(no, {"response_format": {"type": "xml"}}, "/response_format/type", "json_schema")
     refused(bad, {"response_format": {"type": "json_schema"}}, "/response_format", "schema")
     refused(bad, {"structured_outputs": ["a"]}, "/structured_outputs", "an object")
-    refused(no, {"structured_outputs": {"xml": 1}}, "/structured_outputs/xml", "xml")
-    refused(bad, {"structured_outputs": {"choice": "a"}}, "/structured_outputs/choice", "type")
+    refused(no, {"structured_outputs": {"xml": 1}}, "/structured_outputs/xml", "no such member")
+    refused(
+        bad, {"structured_outputs": {"choice": "a"}}, "/structured_outputs/choice", "list of texts"
+    )
     refused(no, {"grammar": "root ::= [a]", "grammar_lazy": True}, "/grammar_lazy", "triggers")
     refused(no, {"tools": [{"type": "function"}], "format": "json"}, "/tools", "Grammar.tools")
     wrong = {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 1}}}}

@@ -141,6 +141,11 @@ PyObject *core_compile(PyObject *type, PyObject *arguments);
 PyObject *core_write_tools(PyObject *module, PyObject *arguments);
 /* lint.c: _lint(text, rules, fix, bounds): (findings as tuples, the mended text or None). */
 PyObject *core_lint(PyObject *module, PyObject *arguments);
+/* request.c: _request(text): (kind, text, pointer, offset, part, compact), the members of
+ * tsl_request_source. _place(text, (pointer, offset, part), (message, pointer, offset, line,
+ * column)): the latter five at their place in the request. */
+PyObject *core_request(PyObject *module, PyObject *text);
+PyObject *core_place(PyObject *module, PyObject *arguments);
 PyObject *core_load(PyObject *type, PyObject *args);
 PyObject *core_start(PyObject *type, PyObject *args);
 /* A function of the module, which calls it at exit: cancel the compiles in the background that may

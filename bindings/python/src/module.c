@@ -203,6 +203,8 @@ static PyMethodDef functions[] = {
      "count_mask(mask, /)\n--\n\nHow many tokens a mask allows (all rows together)."},
     {"_write_tools", core_write_tools, METH_VARARGS, NULL},
     {"_lint", core_lint, METH_VARARGS, NULL},
+    {"_request", core_request, METH_O, NULL},
+    {"_place", core_place, METH_VARARGS, NULL},
     {"_end_compiles", core_end_compiles, METH_NOARGS, NULL},
     {"_find_template", find_template, METH_O,
      "_find_template(text, /)\n--\n\nThe preset of a chat template, or None, and the presets that "

@@ -8,9 +8,10 @@ SPDX-License-Identifier: Apache-2.0
 import json
 from typing import NamedTuple
 
+from turnstile import _core
 from turnstile._core import Parser, _find_template, _lint
-from turnstile.errors import GrammarError, UnsupportedError
-from turnstile.grammar import Grammar
+from turnstile.errors import GrammarError
+from turnstile.grammar import Grammar, _text
 
 __all__ = ["Finding", "Tools", "lint", "lint_fix"]
 
@@ -72,82 +73,6 @@ class Tools:
 
 # ---- the constraint of a request -----------------------------------------------------------------
 
-# Members of vLLM's structured_outputs that have no bearing on which texts there are.
-_NO_BEARING = {"disable_fallback", "backend", "backend_was_auto"}
-_KINDS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
-
-
-def _member(value, name, pointer, kind):
-    if not isinstance(value, dict) or not isinstance(value.get(name), kind):
-        raise GrammarError(f"a member {name!r} is missing, or of another type", "", pointer)
-    return value[name]
-
-
-def _of_format(value, pointer):
-    """OpenAI's response_format, and `format` of the Responses API."""
-    kind = _member(value, "type", pointer, str)
-    if kind == "text":
-        return None
-    if kind == "json_object":
-        return "json_object", True, pointer
-    if kind == "json_schema":
-        inner, at = value, pointer
-        if "json_schema" in value:
-            inner, at = value["json_schema"], f"{pointer}/json_schema"
-        return "json", _member(inner, "schema", at, (dict, bool, str)), f"{at}/schema"
-    if kind == "structural_tag":
-        return "structural_tag", value, pointer
-    raise UnsupportedError(f"there is no response format {kind!r} here", "", f"{pointer}/type")
-
-
-def _of_structured(value, pointer):
-    """vLLM's structured_outputs: kinds by name, and options."""
-    if not isinstance(value, dict):
-        raise GrammarError("structured_outputs is an object", "", pointer)
-    for name, one in value.items():
-        at = f"{pointer}/{name}"
-        if one is None or one is False or name in _NO_BEARING or name == "disable_any_whitespace":
-            continue
-        if name not in _KINDS:
-            raise UnsupportedError(f"structured_outputs has no {name!r} here", "", at)
-        yield name, one, at
-
-
-def _constraints(body):
-    """Each constraint of a request: (kind, value, pointer)."""
-    sampling = body.get("sampling_params")
-    places = [("", body)] + ([("/sampling_params", sampling)] if isinstance(sampling, dict) else [])
-    if body.get("response_format") is not None:
-        yield _of_format(body["response_format"], "/response_format")
-    if isinstance(body.get("text"), dict) and body["text"].get("format") is not None:
-        yield _of_format(body["text"]["format"], "/text/format")
-    if isinstance(body.get("format"), dict):
-        yield "json", body["format"], "/format"
-    elif body.get("format") == "json":
-        yield "json_object", True, "/format"
-    elif body.get("format"):
-        raise GrammarError('format is "json" or a schema', "", "/format")
-    if body.get("structured_outputs") is not None:
-        yield from _of_structured(body["structured_outputs"], "/structured_outputs")
-    for kind in _KINDS[:4]:
-        if body.get(f"guided_{kind}") is not None:
-            yield kind, body[f"guided_{kind}"], f"/guided_{kind}"
-    for pointer, place in places:
-        for name, kind in [
-            ("json_schema", "json"),
-            ("regex", "regex"),
-            ("ebnf", "ebnf"),
-            ("grammar", "gbnf"),
-            ("structural_tag", "structural_tag"),
-        ]:
-            if place.get(name) not in (None, "", {}):
-                yield kind, place[name], f"{pointer}/{name}"
-
-
-def _compact(body):
-    inner = body.get("structured_outputs")
-    return isinstance(inner, dict) and bool(inner.get("disable_any_whitespace"))
-
 
 def ebnf_or_lark(vocab, text, **options):
     """A grammar as vLLM takes them: EBNF where the text has `::=`, Lark without it."""
@@ -155,60 +80,43 @@ def ebnf_or_lark(vocab, text, **options):
 
 
 def grammar_of_request(vocab, body, options):
-    """Grammar.request, with its options as a dict."""
-    if isinstance(body, (str, bytes)):
-        try:
-            body = json.loads(body)
-        except ValueError as error:
-            raise GrammarError(f"not JSON: {error}", "TSL_ERR_SYNTAX") from error
-    if not isinstance(body, dict):
-        raise GrammarError("a request is a JSON object", "TSL_ERR_SYNTAX")
-    if body.get("grammar_lazy"):
-        raise UnsupportedError(
-            "a grammar that begins at a trigger is not supported: use a structural tag with "
-            "triggers",
-            "",
-            "/grammar_lazy",
-        )
-    if body.get("tools") and body.get("tool_choice") != "none":
-        raise UnsupportedError(
-            "a request with tools needs the format of a model's calls: use Grammar.tools with a "
-            "preset",
-            "",
-            "/tools",
-        )
-    found = [one for one in _constraints(body) if one is not None]
-    if len(found) != 1:
-        places = " and ".join(pointer for _, _, pointer in found)
-        raise GrammarError(
-            f"the request has more than one constraint: {places}"
-            if found
-            else "the request constrains nothing: it has none of response_format, text.format, "
-            "structured_outputs, json_schema, regex, ebnf, grammar, structural_tag and format"
-        )
-    kind, value, pointer = found[0]
-    if _compact(body):
-        options = {"whitespace": "compact", **options}
-    makers = {
-        "json": (Grammar.json_schema, (dict, bool, str)),
-        "json_object": (lambda v, _, **more: Grammar.json_object(v, **more), bool),
-        "regex": (Grammar.regex, str),
-        "choice": (Grammar.choice, list),
-        "grammar": (ebnf_or_lark, str),
-        "gbnf": (Grammar.gbnf, str),
-        "ebnf": (Grammar.ebnf, str),
-        "structural_tag": (Grammar.tags, (dict, str)),
-    }
-    make, types = makers[kind]
-    if not isinstance(value, types):
-        raise GrammarError(f"a value of another type is needed for {kind}", "", pointer)
+    """Grammar.request, with its options as a dict. The library finds the constraint; the
+    constructor of its kind compiles it.
+    """
+    text = _text(body)
     try:
-        return make(vocab, value, **options)
+        kind, constraint, *place, compact = _core._request(text)
     except GrammarError as error:
-        error.pointer = pointer + error.pointer
-        if not isinstance(value, str):  # places in a text that the caller has never seen
-            error.offset = error.line = error.column = 0
+        _forget_place(error, body)
         raise
+    if compact:
+        options = {"whitespace": "compact", **options}
+    try:
+        return _MAKERS[kind](vocab, constraint, **options)
+    except GrammarError as error:
+        inner = (error.message, error.pointer, error.offset, error.line, error.column)
+        error.message, error.pointer, error.offset, error.line, error.column = _core._place(
+            text, tuple(place), inner
+        )
+        _forget_place(error, body)
+        raise
+
+
+# By the numbers of tsl_request_kind.
+_MAKERS = {
+    0: Grammar.json_schema,
+    1: Grammar.regex,
+    2: Grammar.gbnf,
+    3: Grammar.lark,
+    4: Grammar.ebnf,
+    16: Grammar.tags,
+}
+
+
+def _forget_place(error, body):
+    """Of a request that is a dict: the caller has never seen its text."""
+    if isinstance(body, dict):
+        error.offset = error.line = error.column = 0
 
 
 # ---- lint

@@ -311,6 +311,37 @@ pub struct tsl_part {
     pub length: usize,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tsl_lark_options {
+    pub start: *const c_char,
+    pub resolver: tsl_resolver,
+    pub resolver_ctx: *mut c_void,
+}
+
+pub type tsl_request_kind = c_int;
+pub const TSL_REQUEST_JSON_SCHEMA: tsl_request_kind = 0;
+pub const TSL_REQUEST_REGEX: tsl_request_kind = 1;
+pub const TSL_REQUEST_GBNF: tsl_request_kind = 2;
+pub const TSL_REQUEST_LARK: tsl_request_kind = 3;
+pub const TSL_REQUEST_EBNF: tsl_request_kind = 4;
+pub const TSL_REQUEST_TAGS: tsl_request_kind = 16;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tsl_request_source {
+    pub kind: tsl_request_kind,
+    pub text: *const c_char,
+    pub length: usize,
+    pub pointer: *const c_char,
+    pub offset: usize,
+    pub part: bool,
+    pub compact: bool,
+}
+
+pub type tsl_request_sink =
+    unsafe extern "C" fn(ctx: *mut c_void, source: *const tsl_request_source);
+
 pub type tsl_line_sink = unsafe extern "C" fn(ctx: *mut c_void, line: *const c_char);
 
 extern "C" {
@@ -372,6 +403,21 @@ extern "C" {
     pub fn tsl_grammar_ebnf(
         vocab: *mut tsl_vocab, text: *const c_char, length: usize, root: *const c_char,
         limits: *const tsl_limits, out: *mut *mut tsl_grammar, error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_grammar_lark(
+        vocab: *mut tsl_vocab, text: *const c_char, length: usize,
+        options: *const tsl_lark_options, limits: *const tsl_limits, out: *mut *mut tsl_grammar,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_grammar_request(
+        vocab: *mut tsl_vocab, request: *const c_char, length: usize,
+        schema: *const tsl_schema_options, limits: *const tsl_limits, out: *mut *mut tsl_grammar,
+        error: *mut tsl_error,
+    ) -> tsl_status;
+    pub fn tsl_request_read(
+        request: *const c_char, length: usize, limits: *const tsl_limits,
+        allocator: *const tsl_allocator, sink: tsl_request_sink, ctx: *mut c_void,
+        error: *mut tsl_error,
     ) -> tsl_status;
     pub fn tsl_grammar_tags(
         vocab: *mut tsl_vocab, json: *const c_char, length: usize,

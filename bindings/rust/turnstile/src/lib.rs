@@ -32,12 +32,14 @@ use std::{fmt, slice};
 use turnstile_sys as sys;
 
 mod decode;
+mod request;
 mod sample;
 mod tools;
 pub use decode::{
     beam_search, score_all, Align, Beam, BeamOptions, Budget, Drafts, Event, EventKind, Events,
     Score, ScoreOptions, Scores, Speculated, Value,
 };
+pub use request::{read_request, RequestKind, RequestSource};
 pub use sample::{
     guide_classifier_free, guide_contrastive, measure_step, Draw, Sampler, SamplerOptions, Stage,
     Step,
@@ -478,6 +480,22 @@ impl Grammar {
     /// The sentences of an ABNF grammar, from its first rule.
     pub fn abnf(vocab: &Vocab, text: &str) -> Result<Self> {
         notation(vocab, text, sys::tsl_grammar_abnf)
+    }
+
+    /// The sentences of a Lark grammar, from its rule `start`; it imports what the library has.
+    pub fn lark(vocab: &Vocab, text: &str) -> Result<Self> {
+        make(|out, error| unsafe {
+            sys::tsl_grammar_lark(
+                vocab.0.as_ptr(),
+                text.as_ptr().cast(),
+                text.len(),
+                null(),
+                null(),
+                out,
+                error,
+            )
+        })
+        .map(Grammar)
     }
 
     /// The sentences of an EBNF grammar, XGrammar's notation, from its rule `root`.

@@ -171,7 +171,7 @@ fn layout() {
         "error {} {} {} desc {} {} {} options {} {} limits {} {} {} schema {} {} {} {} {} \
          regex {} sampler {} {} draw {} {} step {} {} \
          event {} {} drafts {} {} beam {} align {} score {} {} \
-         artifact {} {} tools {} {} part {} {}",
+         artifact {} {} tools {} {} part {} {} request {} {}",
         size_of::<sys::tsl_error>(),
         offset_of!(sys::tsl_error, pointer),
         offset_of!(sys::tsl_error, message),
@@ -209,6 +209,8 @@ fn layout() {
         offset_of!(sys::tsl_tools_options, over),
         size_of::<sys::tsl_part>(),
         offset_of!(sys::tsl_part, length),
+        size_of::<sys::tsl_request_source>(),
+        offset_of!(sys::tsl_request_source, compact),
     );
     let theirs =
         std::env::var("TURNSTILE_LAYOUT").expect("TURNSTILE_LAYOUT: run tests/hosts/host_rust.py");
