@@ -38,7 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES, LINES, COLUMNS = 35, 700, 100
 SHARES = {".c": 20, ".h": 50}  # percent
 # Rooms below these goals, and the percents that they do not fall below.
-FLOORS = {"compiler/lark": {".c": 12}, "compiler/schema": {".c": 16}, "runtime/kernels": {".h": 45}}
+FLOORS = {"compiler/lark": {".c": 12}, "runtime/kernels": {".h": 45}}
 MADE = re.compile(r"_data\.[ch]$|/metaschemas\.c$|/presets\.c$|/nfc_expected\.h$")
 LONG = {"include/turnstile.h"}
 DATA = re.compile(r"^(tests/cases|fuzz/corpus|docs|schemas)(/|$)")

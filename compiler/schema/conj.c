@@ -40,6 +40,7 @@
 
 static void *cell(struct expansion *e, size_t size) { return tsl__schema_alloc(e->s, size); }
 
+/* l must hold too; the expansion comes to it later. */
 bool tsl__expand_want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker) {
   struct pending *p = cell(e, sizeof *p);
   if (!p) return false;
@@ -59,6 +60,8 @@ struct part *tsl__expand_part(struct expansion *e, struct branch *b, enum part_k
   return p;
 }
 
+/* anyOf, oneOf, `if` and the like: alternatives, which come last, or a clause where there would
+ * be too many. */
 static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyword keyword,
                          const struct tracker *tracker) {
   if (e->in_clauses && !(tracker && tracker->exact) &&
@@ -70,6 +73,8 @@ static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyw
   b->choices = c;
 }
 
+/* A negated node: what it negates becomes a clause or alternatives, after all that is
+ * conjunctive. */
 static void negate_later(struct expansion *e, struct branch *b, sid s) {
   struct negation *n = cell(e, sizeof *n);
   if (!n) return;
@@ -122,6 +127,8 @@ static void dependency_parts(struct expansion *e, struct branch *b, const tsl__j
   }
 }
 
+/* Names that one member demands are clauses, schemas are choices: the member is absent, or the
+ * schema holds. */
 static void dependencies(struct expansion *e, struct branch *b, sid s, const struct node *n,
                          enum keyword k, const struct tracker *tracker) {
   if (!tsl__has(n, k)) return;
@@ -136,6 +143,7 @@ static void dependencies(struct expansion *e, struct branch *b, sid s, const str
   if (schemas) choose_later(e, b, s, k, tracker);
 }
 
+/* What a node's keywords ask of an object, as parts of the conjunction. */
 static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n,
                          const struct tracker *tracker) {
   struct part *p;
@@ -150,6 +158,7 @@ static void object_parts(struct expansion *e, struct branch *b, sid s, const str
   dependencies(e, b, s, n, KW_DEPENDENT_SCHEMAS, tracker);
 }
 
+/* Items from number `from` up to, but without, `to` satisfy l. */
 void tsl__expand_items_part(struct expansion *e, struct branch *b, uint32_t from, uint32_t to,
                             lit l) {
   struct part *p = tsl__expand_part(e, b, PART_ITEMS);
@@ -159,6 +168,7 @@ void tsl__expand_items_part(struct expansion *e, struct branch *b, uint32_t from
   p->l = l;
 }
 
+/* From item `from` on, at least `min` and at most `max` satisfy l. */
 void tsl__expand_contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from,
                                uint32_t min, uint32_t max) {
   struct part *p = tsl__expand_part(e, b, PART_CONTAINS);
@@ -179,6 +189,7 @@ void tsl__expand_item_keywords(const struct node *n, const struct keyword_value 
   *rest = list ? tsl__keyword_or_null(n, KW_ADDITIONAL_ITEMS) : items;
 }
 
+/* Without minContains one is enough; without maxContains all may. */
 void tsl__expand_contains_bounds(const struct node *n, uint32_t *min, uint32_t *max) {
   *min = tsl__has(n, KW_MIN_CONTAINS) ? tsl__keyword(n, KW_MIN_CONTAINS)->count : 1;
   *max = tsl__has(n, KW_MAX_CONTAINS) ? tsl__keyword(n, KW_MAX_CONTAINS)->count : TSL__INF;
@@ -226,6 +237,7 @@ static bool take(struct expansion *e, struct branch *b, sid s) {
   return true;
 }
 
+/* If the member is there, its value satisfies l. */
 static void key_part(struct expansion *e, struct branch *b, const struct atom *key, lit l) {
   struct part *p = tsl__expand_part(e, b, PART_KEY);
   if (!p) return;
@@ -243,6 +255,8 @@ static const struct atom *present(const struct atom *a, const struct atom *b) {
   return a->kind == ATOM_KEY ? a : b;
 }
 
+/* One of the atoms holds. With a single atom, or "absent, or satisfies l", that is no choice and
+ * becomes a plain part. */
 void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom *atoms) {
   const struct atom *if_there = atoms && atoms->next ? present(atoms, atoms->next) : NULL;
   if (if_there) {
@@ -277,6 +291,8 @@ const struct keyword_value *tsl__expand_unevaluated(const struct expansion *e,
                               : NULL;
 }
 
+/* Who notes what is evaluated under one unevaluated… keyword. `exact`: branches that do not hold
+ * must fail, as under a negation. */
 struct tracker *tsl__expand_new_tracker(struct expansion *e, const struct tracker *outer,
                                         bool exact) {
   struct tracker *t = cell(e, sizeof *t);

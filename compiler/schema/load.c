@@ -1,20 +1,26 @@
 /* load.c - documents, resources and references.
  *
- * A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins another one.
- * That has a base URI of its own, and perhaps a draft and vocabularies of its own; else those of
- * the resource around it. References are resolved against the base URI of the resource that they
- * stand in (RFC 3986, section 5.2), then by fragment: "" is the resource's root, "/..." a JSON
- * pointer from there, anything else an anchor.
- *
- * Documents without any inner identifier, which are most, are not searched for them: one pass over
- * the keys finds that out.
- *
- * Dynamic scope: only resources that have dynamic anchors can change what $dynamicRef means, and
- * only the outermost one with each name; so a scope is the list of those that were entered and
- * brought a new name, outermost first. Most schemas have none, and scope 0.
- *
- * Few resources and anchors are looked through, many found by hash; so are the members of large
- * objects that JSON pointers go through. All of that counts as work.
+ * Problem   A $ref may mean a place in the same document, a subschema with a name of its own, or
+ *           another document. What it means depends on the URI of the resource around it.
+ * Idea      A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins
+ *           another one. Each has a base URI, and perhaps a draft and vocabularies of its own; else
+ *           those of the resource around it. A reference is resolved against the base URI of the
+ *           resource that it stands in (RFC 3986, section 5.2), then by fragment: "" is the
+ *           resource's root, "/..." a JSON pointer from there, anything else an anchor.
+ * Example   {"$id": "http://a.example/x/y", "$defs": {
+ *              "p": {"$id": "z", "$anchor": "q", "$defs": {"r": true}}}}
+ *           has two resources: http://a.example/x/y, and http://a.example/x/z, which is p. From the
+ *           root, "z" and "#/$defs/p" lead to p, and so does "z#q". "z#/$defs/r" leads to r; "#q"
+ *           leads nowhere, since q is a name of the inner resource.
+ * Scope     Only resources that have dynamic anchors can change what $dynamicRef means, and only
+ *           the outermost one with each name. So a scope is the list of those that were entered and
+ *           brought a new name, outermost first. Most schemas have none, and scope 0.
+ * Cost      Documents without any inner identifier, which are most, are not searched for them: one
+ *           pass over the keys finds that out. Few resources and anchors are looked through, many
+ *           found by hash; so are the members of large objects that JSON pointers go through. All
+ *           of that counts as work.
+ * Ref       JSON Schema 2020-12, core, sections 8 and 9.
+ * Tested by tests/schema/test_schema.c, tests/programs/test_suite.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,12 +32,14 @@ struct uri { /* RFC 3986, appendix B; NULL at = component absent */
   tsl__string scheme, authority, path, query;
 };
 
+/* How many bytes there are before one of `stops`. */
 static size_t span_until(const char *p, size_t n, const char *stops) {
   size_t i = 0;
   while (i < n && !strchr(stops, p[i])) i++;
   return i;
 }
 
+/* "http://h/p?q#f" is scheme http, authority h, path /p and query q. */
 static struct uri uri_parse(const char *p, size_t n) {
   struct uri u = {0};
   size_t i = span_until(p, n, ":/?#");
@@ -53,7 +61,8 @@ static struct uri uri_parse(const char *p, size_t n) {
   return u;
 }
 
-/* Section 5.2.4, in place: `n` bytes at `path`; returns the new length. */
+/* Section 5.2.4, in place: `n` bytes at `path`; returns the new length. "/a/b/../c/./d" becomes
+ * "/a/c/d". */
 static size_t remove_dots(char *path, size_t n) {
   size_t out = 0, i = 0;
   /* at the beginning, without a slash before them */
@@ -82,6 +91,7 @@ static size_t remove_dots(char *path, size_t n) {
   return out;
 }
 
+/* A component, if there is one, between two marks. */
 static void append(char **out, const char *before, tsl__string s, const char *after) {
   if (!s.at) return;
   for (; *before; before++) *(*out)++ = *before;
@@ -119,6 +129,7 @@ static const char *uri_resolve(struct schema *s, const char *base_text, const ch
 
 /* ---- drafts ---------------------------------------------------------------------------------- */
 
+/* Does a string hold the word anywhere? */
 static bool contains(const tsl__json *text, const char *word) {
   size_t n = strlen(word);
   for (size_t i = 0; i + n <= text->length; i++)
@@ -126,6 +137,8 @@ static bool contains(const tsl__json *text, const char *word) {
   return false;
 }
 
+/* The draft that $schema names; `otherwise` if it names none. People write the URIs with http and
+ * https, with and without # and "schema", so a word of each is looked for. */
 static uint32_t draft_of(const tsl__json *root, uint32_t otherwise) {
   static const struct {
     const char *word;
@@ -144,11 +157,13 @@ static uint32_t draft_of(const tsl__json *root, uint32_t otherwise) {
 
 /* ---- dialects -------------------------------------------------------------------------------- */
 
+/* The text of a document that comes with the library, or from the caller. */
 static bool find_document(struct schema *s, const char *uri, const char **text, size_t *length) {
   return tsl__metaschema(uri, text, length) ||
          (s->options.resolver && s->options.resolver(s->options.resolver_ctx, uri, text, length));
 }
 
+/* Its tree. An error names the document and the place in it, and points at the reference. */
 static tsl__json *parse_document(struct schema *s, const char *uri, const char *text, size_t length,
                                  const tsl__json *reference) {
   tsl__json *root;
@@ -161,6 +176,7 @@ static tsl__json *parse_document(struct schema *s, const char *uri, const char *
   return NULL;
 }
 
+/* Where # is, or the end. */
 static size_t fragment_at(const char *p, size_t n) {
   const char *hash = memchr(p, '#', n);
   return hash ? (size_t)(hash - p) : n;
@@ -230,6 +246,7 @@ static uint32_t add_resource(struct schema *s, tsl__json *root, const char *uri)
   return (uint32_t)s->resources.n - 1;
 }
 
+/* Which keywords a resource asserts. $recursiveAnchor is known in 2019-09 alone. */
 static void set_dialect(struct resource *r, uint32_t draft, uint64_t without) {
   const tsl__json *recursive = draft == D19 ? tsl__json_get(r->root, "$recursiveAnchor", 16) : NULL;
   r->draft = draft;
@@ -237,6 +254,8 @@ static void set_dialect(struct resource *r, uint32_t draft, uint64_t without) {
   r->recursive = recursive && recursive->kind == TSL__JSON_TRUE;
 }
 
+/* A name for a place. The first `skip` bytes of it are not meant: old drafts write "#name". Dynamic
+ * ones of a resource are a list, so that a scope can go through them. */
 static void add_anchor(struct schema *s, uint32_t resource, const tsl__json *name, uint32_t skip,
                        tsl__json *at, bool dynamic) {
   if (name->kind != TSL__JSON_STRING) return;
@@ -289,6 +308,7 @@ static uint32_t identify(struct schema *s, tsl__json *at, uint32_t resource) {
 
 static void identify_all(struct schema *s, tsl__json *at, uint32_t resource);
 
+/* The same for each schema of an object or a list. */
 static void identify_members(struct schema *s, tsl__json *map, uint32_t resource) {
   if ((map->kind != TSL__JSON_OBJECT && map->kind != TSL__JSON_ARRAY) || !map->names) return;
   for (uint32_t i = 0; i < map->length; i++) identify_all(s, &map->items[i], resource);
@@ -298,7 +318,8 @@ static bool key_is(const tsl__json *member, const char *key) {
   return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length);
 }
 
-/* Recursion is bounded by max_depth, as the tree is. */
+/* Everything that `at` and the schemas in it identify. Only what is a schema is gone into: an "$id"
+ * within an enum's value is data. Recursion is bounded by max_depth, as the tree is. */
 static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
   if (at->kind != TSL__JSON_OBJECT || !at->names || !tsl__schema_ok(s)) return;
   resource = identify(s, at, resource);
@@ -349,6 +370,7 @@ uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri
 
 #define FEW 32u /* resources, anchors or members that are looked through */
 
+/* What is looked for in a table, as the functions below compare it. */
 struct sought {
   const struct schema *s;
   const void *at; /* a URI, a root, a name, an object */
@@ -401,6 +423,7 @@ static void list_uri(struct schema *s, const char *uri, uint32_t resource) {
     tsl__table_add(s, &s->uri_table, hash, resource);
 }
 
+/* Put the resources that are new since the last time into the tables. */
 static void list_resources(struct schema *s) {
   for (; s->resources_listed < s->resources.n && tsl__schema_work(s, 2); s->resources_listed++) {
     const struct resource *r = &s->resources.at[s->resources_listed];
@@ -411,6 +434,7 @@ static void list_resources(struct schema *s) {
   }
 }
 
+/* The resource with that URI, UINT32_MAX if there is none yet. */
 static uint32_t find_resource(struct schema *s, const char *uri) {
   struct sought k = {.s = s, .at = uri};
   if (s->resources.n > FEW) {
@@ -492,6 +516,7 @@ void tsl__schema_forget_references(struct schema *s) {
 
 /* ---- dynamic scope --------------------------------------------------------------------------- */
 
+/* Is there a resource with $recursiveAnchor in the scope? */
 static bool has_recursive(struct schema *s, uint32_t scope) {
   while (scope && !s->resources.at[s->scopes.at[scope].resource].recursive &&
          tsl__schema_work(s, 1))
@@ -499,6 +524,7 @@ static bool has_recursive(struct schema *s, uint32_t scope) {
   return scope != 0;
 }
 
+/* Is there a resource in the scope that has a dynamic anchor of that name? */
 static bool has_name(struct schema *s, uint32_t scope, const char *name, uint32_t length) {
   while (scope && !tsl__schema_anchor(s, s->scopes.at[scope].resource, name, length, true) &&
          tsl__schema_ok(s))
@@ -533,6 +559,8 @@ uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource) 
 
 /* ---- references ------------------------------------------------------------------------------ */
 
+/* Bring a document that a reference asks for. It has the draft of the first one if it does not say
+ * another. */
 static uint32_t load(struct schema *s, const char *uri, const tsl__json *reference) {
   const char *text;
   size_t length;
@@ -544,7 +572,7 @@ static uint32_t load(struct schema *s, const char *uri, const tsl__json *referen
   return root ? tsl__schema_document(s, root, uri, s->resources.at[0].draft) : UINT32_MAX;
 }
 
-/* Undo percent-encoding. */
+/* Undo percent-encoding: "a%22b" is a"b. What is no encoding stays. */
 static const char *decode(struct schema *s, const char *p, size_t *n) {
   if (!memchr(p, '%', *n)) return p;
   char *out = tsl__schema_alloc(s, *n + 1);

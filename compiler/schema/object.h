@@ -201,6 +201,17 @@ void tsl__maker_list_name(void *ctx, const uint8_t *at, uint32_t n);
 /* Cells that no clause distinguishes are joined if their goals are equal. */
 bool tsl__maker_finish_cells(struct maker *m, uint64_t splitters);
 
+/* ---- object_clauses.c ------------------------------------------------------------------------ */
+/* The properties of an ATOM_EXTRA's node, which it leaves alone; NULL: there are none. */
+const struct keyword_value *tsl__maker_left_alone(const struct maker *m, const struct atom *a);
+/* The clauses of all parts, without those that are certain. False: one cannot be fulfilled, or the
+ * schema has failed. */
+bool tsl__maker_clauses(struct maker *m);
+/* Note the keys that clauses ask about, a bit each. */
+void tsl__clauses_tie(struct object *o, uint64_t *tied);
+/* Number the groups of clauses that share no key. False: out of memory. */
+bool tsl__clauses_group(struct object *o);
+
 /* ---- members.c ------------------------------------------------------------------------------- */
 tsl__expr tsl__object_body(struct object *o);
 /* Everything that may follow the opening quote of a key, in state `id`. */

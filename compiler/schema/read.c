@@ -24,6 +24,7 @@
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
+/* Under a dynamic scope one place of the tree is several nodes, found by the scope as well. */
 static uint64_t scoped_hash(const tsl__json *at, uint32_t scope) {
   return tsl__mix((uint64_t)(uintptr_t)at * 31 + scope);
 }
@@ -73,18 +74,23 @@ struct reader {
   uint32_t draft;
 };
 
+/* Every wrong value ends here: "maxLength must be a non-negative integer", at the value's place. */
 static bool bad(struct reader *r, const tsl__json *at, const char *what) {
   tsl__schema_fail(r->s, TSL_ERR_SCHEMA, at, "%.*s must be %s", at->key ? (int)at->key_length : 8,
                    at->key ? at->key : "an entry", what);
   return false;
 }
 
+/* The node of a subschema. One with an identifier of its own is another resource, and a scope
+ * may begin with it. */
 static sid child_node(struct reader *r, tsl__json *at) {
   uint32_t resource = tsl__schema_resource_of(r->s, at, r->node->resource), scope = r->node->scope;
   if (resource != r->node->resource) scope = tsl__schema_enter(r->s, scope, resource);
   return tsl__schema_node(r->s, at, resource, scope);
 }
 
+/* Keywords whose value is a schema keep its node; those with several keep one for each, in the
+ * order of the schema. */
 static bool one_child(struct reader *r, struct keyword_value *k) {
   sid *c = tsl__schema_alloc(r->s, sizeof *c);
   if (!c) return false;
@@ -112,6 +118,8 @@ static bool all_strings(const tsl__json *v) {
   return true;
 }
 
+/* The types of a name, 0 if it is none. The first letter leaves one or two names to compare
+ * with. */
 static uint8_t type_bits(const tsl__json *name) {
 #define TYPE(text, bits) (tsl__json_is(name, text, sizeof(text) - 1) ? (bits) : 0)
   if (name->kind != TSL__JSON_STRING || !name->length) return 0;
@@ -127,6 +135,7 @@ static uint8_t type_bits(const tsl__json *name) {
 #undef TYPE
 }
 
+/* Is the name that word, in letters of either case? `word` has small letters. */
 static bool same_letters(const tsl__json *name, const char *word) {
   for (uint32_t i = 0; i < name->length; i++)
     if (!word[i] || (name->text[i] != word[i] && (name->text[i] | 0x20) != word[i])) return false;
@@ -167,6 +176,8 @@ static const char *type_meant(const tsl__json *name) {
   return NULL;
 }
 
+/* "Int" is answered with "is "integer" meant?". A tool or a response format in a schema's place is
+ * recognised by its type, too. */
 static bool bad_type(struct reader *r, const tsl__json *v, const tsl__json *name) {
   if (name->kind != TSL__JSON_STRING)
     return bad(r, name,
@@ -180,6 +191,8 @@ static bool bad_type(struct reader *r, const tsl__json *v, const tsl__json *name
   return false;
 }
 
+/* The types of one name or a list. *integer: of numbers the integers alone are meant, that is,
+ * "number" is not in the list too. */
 static bool read_type(struct reader *r, const tsl__json *v, uint8_t *types, bool *integer) {
   const tsl__json *names = is_list(v) ? v->items : v;
   uint32_t n = is_list(v) ? v->length : 1;
@@ -203,6 +216,8 @@ static bool read_type(struct reader *r, const tsl__json *v, uint8_t *types, bool
   return true;
 }
 
+/* What the reference leads to becomes the only child. For $dynamicRef and $recursiveRef that may
+ * be the same name in a resource further out. */
 static bool read_ref(struct reader *r, struct keyword_value *k) {
   struct schema *s = r->s;
   if (k->value->kind != TSL__JSON_STRING) return bad(r, k->value, "a URI reference");
@@ -269,6 +284,8 @@ void tsl__schema_forget_patterns(struct schema *s) {
   tsl__table_free(s, &s->pattern_table);
 }
 
+/* `pattern`: an expression over the text. The preset of a tool may put a grammar in its place
+ * (text_grammar.c). */
 static bool read_regex(struct reader *r, struct keyword_value *k) {
   if (k->value->kind == TSL__JSON_GRAMMAR) {
     tsl__expr *grammar = tsl__schema_alloc(r->s, sizeof *grammar);
@@ -281,6 +298,7 @@ static bool read_regex(struct reader *r, struct keyword_value *k) {
   return e && regex(r, k->value, (tsl__string){k->value->text, k->value->length}, e);
 }
 
+/* `patternProperties`: an expression and a schema for each. */
 static bool read_patterns(struct reader *r, struct keyword_value *k) {
   if (!is_map(k->value)) return bad(r, k->value, "an object of schemas");
   tsl__expr *e = tsl__schema_alloc(r->s, (k->value->length + 1) * sizeof *e);
@@ -331,6 +349,7 @@ static bool read_dependencies(struct reader *r, struct keyword_value *k) {
   return true;
 }
 
+/* Whether it is above zero is read off its spelling: 1e-400 is, though a double cannot say so. */
 static bool read_number(struct reader *r, struct keyword_value *k, bool positive) {
   if (k->value->kind != TSL__JSON_NUMBER) return bad(r, k->value, "a number");
   if (!positive) return true;
@@ -342,6 +361,7 @@ static bool read_number(struct reader *r, struct keyword_value *k, bool positive
   return bad(r, k->value, "a number above zero");
 }
 
+/* Up to draft 4 a boolean that belongs to the bound beside it, later a bound of its own. */
 static bool read_exclusive(struct reader *r, struct keyword_value *k, bool *asserts) {
   bool boolean = k->value->kind == TSL__JSON_FALSE || k->value->kind == TSL__JSON_TRUE;
   if (boolean && r->draft & (D3 | D4 | AUTO)) {

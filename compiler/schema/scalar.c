@@ -26,6 +26,7 @@
 
 static uint8_t bits_of(struct schema *s, sid id);
 
+/* oneOf: values that exactly one branch allows. */
 static uint8_t one_of_bits(struct schema *s, const struct keyword_value *v) {
   uint8_t once = 0, twice = 0;
   for (uint32_t i = 0; i < v->count; i++) {
@@ -36,12 +37,14 @@ static uint8_t one_of_bits(struct schema *s, const struct keyword_value *v) {
   return once & (uint8_t)~twice;
 }
 
+/* anyOf: values that some branch allows. */
 static uint8_t any_of_bits(struct schema *s, const struct keyword_value *v) {
   uint8_t bits = 0;
   for (uint32_t i = 0; i < v->count; i++) bits |= bits_of(s, v->children[i]);
   return bits;
 }
 
+/* Of values that satisfy `if` those that `then` allows, of others those that `else` does. */
 static uint8_t if_bits(struct schema *s, const struct node *n) {
   uint8_t condition = bits_of(s, tsl__subschema(n, KW_IF));
   uint8_t then = tsl__has(n, KW_THEN) ? bits_of(s, tsl__subschema(n, KW_THEN)) : SCALARS;
@@ -49,6 +52,7 @@ static uint8_t if_bits(struct schema *s, const struct node *n) {
   return (uint8_t)((condition & then) | (~condition & otherwise));
 }
 
+/* A node's three values: its own keywords, and those of all that stands in its place. */
 static uint8_t compute_bits(struct schema *s, sid id) {
   const struct node *n = tsl__node_of(s, id);
   uint8_t bits = n->possible & SCALARS;
@@ -177,6 +181,7 @@ static struct strings both(struct schema *s, const struct strings *a, const stru
   return out.any_text || out.text != TSL__NONE ? out : no_string;
 }
 
+/* Two lists become one list. Else both become texts, and an alternative of these. */
 static struct strings either(struct schema *s, const struct strings *a, const struct strings *b) {
   if (all_texts(a) || none(b)) return *a;
   if (all_texts(b) || none(a)) return *b;
@@ -213,6 +218,8 @@ static struct strings any_of_strings(struct schema *s, const struct keyword_valu
   return from_text(tsl__expr_alt_n(s->x, texts, n));
 }
 
+/* All other strings. A range of lengths that is open at one end stays one: not "at most 3" is
+ * "at least 4". */
 static struct strings inverse(struct schema *s, const struct strings *a) {
   if (all_texts(a)) return no_string;
   if (none(a)) return any_string;
@@ -238,6 +245,7 @@ static struct strings narrowed(struct schema *s, const struct strings *a, lit l)
   return both(s, a, b);
 }
 
+/* The strings of `enum`. Short lists lose their doubles at once, long ones when they are sorted. */
 static struct strings list_strings(struct schema *s, const tsl__json *values, uint32_t n) {
   struct strings out = {.is_set = true};
   tsl__string *set = tsl__schema_alloc(s, (n + 1) * sizeof *set);
@@ -250,6 +258,7 @@ static struct strings list_strings(struct schema *s, const tsl__json *values, ui
   return out;
 }
 
+/* Strings of one branch that no other branch has. */
 static struct strings one_of_strings(struct schema *s, const struct keyword_value *v) {
   struct strings out = no_string;
   for (uint32_t i = 0; i < v->count; i++) {
@@ -290,6 +299,7 @@ static struct strings own_strings(struct schema *s, const struct node *n) {
   return a;
 }
 
+/* All that must hold, one after another: each narrows what the ones before it left. */
 static struct strings positive(struct schema *s, const struct node *n) {
   struct strings a = own_strings(s, n);
   for (struct conjuncts c = {.n = n}; tsl__next_conjunct(&c);) a = narrowed(s, &a, POS(c.s));
@@ -347,6 +357,7 @@ const struct strings *tsl__schema_string_list(struct schema *s, lit l) {
   return a && a->is_set ? a : NULL;
 }
 
+/* Strings that satisfy every lit of a goal. */
 static struct strings all_of_strings(struct schema *s, const lit *lits, uint32_t n) {
   struct strings a = n == 1 ? *strings_of(s, lits[0]) : any_string;
   for (uint32_t i = 0; i < n && n > 1 && !none(&a); i++) a = narrowed(s, &a, lits[i]);
@@ -365,12 +376,15 @@ tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *
   return text_of(s, &a);
 }
 
+/* Does the text hold the part anywhere? */
 static bool holds_part(tsl__string text, const char *part, size_t length) {
   for (uint32_t i = 0; i + length <= text.length; i++)
     if (!memcmp(text.at + i, part, length)) return true;
   return false;
 }
 
+/* Is there a text of the goal that does not hold the part? Styles that cannot escape their
+ * closing tag ask so. */
 bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, const char *part) {
   struct strings a = all_of_strings(s, lits, n);
   /* a character will do, as often as it takes */
@@ -382,6 +396,7 @@ bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, cons
   return !a.is_set && s->style->without(s->style->ctx, text_of(s, &a), part) != TSL__NONE;
 }
 
+/* The texts of the goal that do not hold the part. */
 tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n,
                                    const char *part) {
   struct strings a = all_of_strings(s, lits, n), kept = {.is_set = true};
@@ -398,6 +413,7 @@ tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
+/* A number of the schema, exactly. One of very many digits is refused at its place. */
 bool tsl__schema_decimal(struct schema *s, const tsl__json *v, tsl__decimal *out) {
   tsl_status status = tsl__decimal_parse(&s->arena, v->text, v->length, out);
   if (status != TSL_OK)
@@ -429,6 +445,8 @@ static bool bound(struct schema *s, const struct node *n, enum keyword inclusive
   return true;
 }
 
+/* A node's own keywords about numbers, exact in decimal: {"minimum": 0.1, "multipleOf": 0.1} has
+ * no rounding. */
 bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number_spec *out) {
   memset(out, 0, sizeof *out);
   out->integer = n->integer;
@@ -450,6 +468,8 @@ bool tsl__schema_number_spec(struct schema *s, const struct node *n, tsl__number
   return true;
 }
 
+/* The same numbers, spelled as printers of JSON do, if the options ask for that and each has
+ * such a spelling. */
 tsl__number_spec tsl__schema_number_spelled(const tsl__number_spec *spec, tsl_spelling how) {
   tsl__number_spec out = *spec;
   bool integer = out.integer && !(out.spelling & TSL__SPELL_MARKED);
@@ -458,6 +478,7 @@ tsl__number_spec tsl__schema_number_spelled(const tsl__number_spec *spec, tsl_sp
   return out;
 }
 
+/* The texts of these numbers. A single value is listed: its own spelling, and that of a printer. */
 tsl__expr tsl__schema_number(struct schema *s, const tsl__number_spec *spec) {
   bool one = spec->has_min && spec->has_max && tsl__decimal_equal(&spec->min, &spec->max) &&
              !spec->min_exclusive && !spec->max_exclusive;
@@ -481,6 +502,7 @@ static tsl__expr shared_from(const struct schema *s, const tsl__number_spec *spe
   return TSL__NONE;
 }
 
+/* An expression that all schemas share, if there is one for these numbers. */
 static tsl__expr numbers_of(struct schema *s, const tsl__number_spec *spec) {
   bool integer = false;
   if (!spec || tsl__number_plain(spec, &integer))
@@ -489,6 +511,7 @@ static tsl__expr numbers_of(struct schema *s, const tsl__number_spec *spec) {
   return shared != TSL__NONE ? shared : tsl__schema_number(s, spec);
 }
 
+/* One alternative of the goal: its numbers, if it has any. */
 static void number_leaf(void *ctx, const struct part *parts, const tsl__number_spec *spec) {
   struct number_union *u = ctx;
   struct schema *s = u->s;
@@ -498,6 +521,7 @@ static void number_leaf(void *ctx, const struct part *parts, const tsl__number_s
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
+/* The numbers of a goal: one expression for each alternative of conjunctions. */
 tsl__expr tsl__schema_numbers(struct schema *s, goal g) {
   struct number_union u = {.s = s};
   tsl__schema_expand(s, g, T_NUMBER, number_leaf, &u);

@@ -115,6 +115,7 @@ void *tsl__schema_alloc(struct schema *s, size_t size) {
   return p;
 }
 
+/* Open addressing: the slots from the hash on, until an empty one. */
 static uint32_t look(const struct slot *slots, uint32_t capacity, uint32_t hash,
                      bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
   for (uint32_t i = hash & (capacity - 1); slots[i].index; i = (i + 1) & (capacity - 1))
@@ -122,6 +123,7 @@ static uint32_t look(const struct slot *slots, uint32_t capacity, uint32_t hash,
   return UINT32_MAX;
 }
 
+/* The number of an entry with that hash for which `same` is true, UINT32_MAX if there is none. */
 uint32_t tsl__table_find(const struct table *t, uint64_t hash,
                          bool (*same)(const void *ctx, uint32_t index), const void *ctx) {
   if (!t->capacity) return UINT32_MAX;
@@ -131,6 +133,7 @@ uint32_t tsl__table_find(const struct table *t, uint64_t hash,
              : found;
 }
 
+/* Into the first free slot. */
 static void put(struct table *t, struct slot slot) {
   uint32_t i = slot.hash & (t->capacity - 1);
   while (t->slots[i].index) i = (i + 1) & (t->capacity - 1);
@@ -155,6 +158,8 @@ static void move_some(struct schema *s, struct table *t) {
   t->before = NULL;
 }
 
+/* Half full, a table is replaced by one of twice the size, which takes over the entries step by
+ * step. */
 bool tsl__table_add(struct schema *s, struct table *t, uint64_t hash, uint32_t index) {
   if (t->before) move_some(s, t);
   if (t->used * 2 >= t->capacity) {
@@ -175,6 +180,7 @@ void tsl__table_free(struct schema *s, struct table *t) {
   *t = (struct table){0};
 }
 
+/* With the expressions, which own the schema. */
 static void destroy(void *ctx) {
   struct schema *s = ctx;
   tsl__vec_free(s->alloc, &s->resources);
@@ -263,6 +269,7 @@ static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *height
   }
 }
 
+/* Without references nothing can be cyclic, as the text is a tree. */
 static bool acyclic(struct schema *s) {
   const uint64_t references = OF(REF) | OF(DYNAMIC_REF) | OF(RECURSIVE_REF);
   for (size_t i = 0; i < s->nodes.n; i++) s->keywords |= s->nodes.at[i]->mask;
@@ -302,6 +309,7 @@ static bool begin(struct schema *s) {
   return tsl__schema_share(s);
 }
 
+/* The bit of a draft that the caller names. */
 static uint32_t draft_of_option(tsl_draft draft) {
   switch (draft) {
   case TSL_DRAFT_3: return D3;
@@ -314,6 +322,7 @@ static uint32_t draft_of_option(tsl_draft draft) {
   }
 }
 
+/* The options with what `generous` stands for. */
 tsl_schema_options tsl__schema_options_of(const tsl_schema_options *options) {
   tsl_schema_options o = options ? *options : (tsl_schema_options){.order = TSL_ORDER_SCHEMA};
   if (o.generous) o.order = TSL_ORDER_ANY, o.whitespace = TSL_WS_ANY, o.spelling = TSL_SPELLING_ANY;

@@ -27,47 +27,62 @@
  * (1.500e3 counts its zeros) those that a token leads to, others are made by each grammar that
  * comes there. */
 
+/* The shared rules, in the order in which they are made: what `struct shared` calls the rule, what
+ * prints name it, the fewest bytes that it spells. White space is none where the options want
+ * none. Those in COMMON are walked over what anything leaves over (compiler/grammar/base_layer.c);
+ * few things come before those in BEGINNINGS. */
+#define COMMON(RULE)                                                                    \
+  RULE(VALUE, value, "value", 1)             /* any JSON value */                       \
+  RULE(OBJECT, object, "object", 2)          /* any object */                           \
+  RULE(ARRAY, array, "array", 2)             /* any array */                            \
+  RULE(STRING, string, "string", 2)          /* any string, with both quotes */         \
+  RULE(REST, string_rest, "string-rest", 1)  /* the same after its first quote */       \
+  RULE(NUMBER, number, "number", 1)          /* any number */                           \
+  RULE(INTEGER, integer, "integer", 1)       /* 1.0 is one */                           \
+  RULE(DIGITS, digits, "digits", 1)          /* an integer as drafts 3 and 4 have it */ \
+  RULE(COLON, colon, "colon", 1)             /* between a name and its value */         \
+  RULE(MORE, more, "more", 2)                /* , and the quote of the next name */     \
+  RULE(END, end, "end", 1)                   /* } after a member */                     \
+  RULE(NEXT_ITEM, next_item, "next-item", 1) /* , between items */                      \
+  RULE(END_ARRAY, end_array, "end-array", 1) /* ] after an item */
+
+#define BEGINNINGS(RULE)                                                                    \
+  RULE(BEGIN, begin, "begin", 2)                         /* { and the first name's quote */ \
+  RULE(EMPTY, empty, "empty", 2)                         /* {} */                           \
+  RULE(MEMBER_BEGIN, member_begin, "member-begin", 3)    /* : and `begin` */                \
+  RULE(MEMBER_EMPTY, member_empty, "member-empty", 3)    /* : and `empty` */                \
+  RULE(MEMBER_OBJECT, member_object, "member-object", 3) /* : { and a quote, or } */        \
+  RULE(BEGIN_ARRAY, begin_array, "begin-array", 1)       /* [ */                            \
+  RULE(MEMBER_ARRAY, member_array, "member-array", 2)    /* : and [ */                      \
+  RULE(MEMBER_STRING, member_string, "member-string", 2) /* : and a quote */                \
+  RULE(STRINGS, strings, "strings", 2)                   /* an array of any strings */      \
+  RULE(NUMBERS, numbers, "numbers", 2)                   /* an array of any numbers */      \
+  RULE(INTEGERS, integers, "integers", 2)                /* an array of any integers */
+
 enum {
   SHARED_SPACE,
-  SHARED_VALUE,
-  SHARED_OBJECT,
-  SHARED_ARRAY,
-  SHARED_STRING,
-  SHARED_REST,
-  SHARED_NUMBER,
-  SHARED_INTEGER,
-  SHARED_DIGITS,
-  SHARED_COLON,
-  SHARED_MORE,
-  SHARED_END,
-  SHARED_NEXT_ITEM,
-  SHARED_END_ARRAY,
-  SHARED_BEGIN,
-  SHARED_EMPTY,
-  SHARED_MEMBER_BEGIN,
-  SHARED_MEMBER_EMPTY,
-  SHARED_MEMBER_OBJECT,
-  SHARED_BEGIN_ARRAY,
-  SHARED_MEMBER_ARRAY,
-  SHARED_MEMBER_STRING,
-  SHARED_STRINGS,
-  SHARED_NUMBERS,
-  SHARED_INTEGERS,
-  SHARED_FROM,
-  SHARED_MIXED = SHARED_FROM + TSL__SHARED_FROM,
-  SHARED_FORMAT = SHARED_MIXED + TSL__SHARED_MIXED,
-  SHARED_MEMBER = SHARED_FORMAT + TSL__SHARED_FORMATS
+#define NUMBERED(name, field, printed, shortest) SHARED_##name,
+  COMMON(NUMBERED) BEGINNINGS(NUMBERED)
+#undef NUMBERED
+  /* each of these stands for several rules */
+  SHARED_FROM,                                      /* numbers from a bound on: tsl__shared_from */
+  SHARED_MIXED = SHARED_FROM + TSL__SHARED_FROM,    /* a string or a number */
+  SHARED_FORMAT = SHARED_MIXED + TSL__SHARED_MIXED, /* a string in a format: shared_formats */
+  SHARED_MEMBER = SHARED_FORMAT + TSL__SHARED_FORMATS /* : and a value that many members have */
 };
 
 #define LINES 2u    /* line breaks in a row, by default */
 #define COLUMNS 64u /* of an indentation, by default */
 
+/* One byte of these. */
 static tsl__expr one_of(tsl__exprs *x, const char *characters) {
   tsl__bytes set = {{0}};
   for (const char *p = characters; *p; p++) tsl__bytes_add(&set, (uint8_t)*p);
   return tsl__expr_bytes(x, &set);
 }
 
+/* White space at one place. With lines: nothing, a blank, or line breaks and an indentation, as
+ * printers of JSON write them. Without: any white space, up to a length. */
 static tsl__expr space_body(tsl__exprs *x, const struct space_bounds *b) {
   if (!b->lines) return tsl__expr_repeat(x, one_of(x, " \t\n\r"), 0, b->max);
   tsl__expr line = tsl__expr_seq(x, tsl__expr_opt(x, one_of(x, "\r")), one_of(x, "\n")),
@@ -96,6 +111,7 @@ struct shared_context {
   uint32_t common;
 };
 
+/* What a rule stands for, made when it is first looked into. */
 static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   const struct shared_context *context = ctx;
   const struct shared *c = &context->shared;
@@ -150,6 +166,7 @@ static tsl__expr unfold_shared(tsl__exprs *x, void *ctx, uint32_t which) {
   }
 }
 
+/* Formats that public schemas ask for often. Others are made by the grammar that has them. */
 static const char *const shared_formats[] = {
     "date-time", "date", "time",     "email",    "uri",          "uri-reference", "uuid",
     "ipv4",      "ipv6", "hostname", "duration", "json-pointer", "iri",           "uri-template"};
@@ -157,12 +174,9 @@ _Static_assert(sizeof shared_formats / sizeof *shared_formats == TSL__SHARED_FOR
                "one entry for each");
 
 static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
-  static const char *const names[] = {
-      "space",        "value",         "object",       "array",         "string",
-      "string-rest",  "number",        "integer",      "digits",        "colon",
-      "more",         "end",           "next-item",    "end-array",     "begin",
-      "empty",        "member-begin",  "member-empty", "member-object", "begin-array",
-      "member-array", "member-string", "strings",      "numbers",       "integers"};
+#define PRINTED(name, field, printed, shortest) printed,
+  static const char *const names[] = {"space", COMMON(PRINTED) BEGINNINGS(PRINTED)};
+#undef PRINTED
   (void)ctx;
   snprintf(out, n, "%s",
            which < SHARED_FROM     ? names[which]
@@ -174,6 +188,10 @@ static void print_shared(void *ctx, uint32_t which, char *out, size_t n) {
 
 static const tsl__rule_ops shared_ops = {unfold_shared, print_shared, NULL, NULL, NULL};
 
+#define MAKE(name, field, printed, shortest) \
+  h->field = tsl__expr_rule(x, &shared_ops, c, SHARED_##name, 0, shortest);
+
+/* One more value that members of many objects have: its rule begins with the colon. */
 static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value,
                        uint32_t shortest) {
   struct shared *h = &c->shared;
@@ -182,6 +200,7 @@ static void add_member(tsl__exprs *x, struct shared_context *c, tsl__expr value,
   h->member_count++;
 }
 
+/* Members of every simple type, and of these or null. The first is a member of any value. */
 static void make_members(tsl__exprs *x, struct shared_context *c) {
   const struct shared *h = &c->shared;
   tsl__expr boolean = tsl__expr_alt(x, h->no, h->yes);
@@ -206,17 +225,7 @@ static void make_members(tsl__exprs *x, struct shared_context *c) {
 /* How objects and arrays begin, and members that have such values; arrays of one type. */
 static void make_begins(tsl__exprs *x, struct shared_context *c) {
   struct shared *h = &c->shared;
-  h->begin = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN, 0, 2);
-  h->empty = tsl__expr_rule(x, &shared_ops, c, SHARED_EMPTY, 0, 2);
-  h->member_begin = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_BEGIN, 0, 3);
-  h->member_empty = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_EMPTY, 0, 3);
-  h->member_object = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_OBJECT, 0, 3);
-  h->begin_array = tsl__expr_rule(x, &shared_ops, c, SHARED_BEGIN_ARRAY, 0, 1);
-  h->member_array = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_ARRAY, 0, 2);
-  h->member_string = tsl__expr_rule(x, &shared_ops, c, SHARED_MEMBER_STRING, 0, 2);
-  h->strings = tsl__expr_rule(x, &shared_ops, c, SHARED_STRINGS, 0, 2);
-  h->numbers = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBERS, 0, 2);
-  h->integers = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGERS, 0, 2);
+  BEGINNINGS(MAKE)
   add_member(x, c, h->strings, 2);
   add_member(x, c, h->numbers, 2);
   add_member(x, c, h->integers, 2);
@@ -237,7 +246,8 @@ const tsl__number_spec tsl__shared_from[TSL__SHARED_FROM] = {INTEGERS_FROM(ZERO,
                                                              INTEGERS_FROM(ONE, TSL__SPELL_DIGITS),
                                                              {.has_min = true}};
 
-/* These too are not walked over what anything leaves over. */
+/* Numbers from 0 or 1 on, which counts and identifiers are. These too are not walked over what
+ * anything leaves over. */
 static void make_from(tsl__exprs *x, struct shared_context *c) {
   for (uint32_t i = 0; i < TSL__SHARED_FROM && tsl__exprs_status(x) == TSL_OK; i++) {
     struct shared_from *f = &c->shared.from[i];
@@ -275,6 +285,7 @@ static void make_formats(tsl__exprs *x, struct shared_context *c) {
   }
 }
 
+/* The text of a format, without quotes; one of the shared ones if it is among these. */
 tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length, bool *known) {
   for (uint32_t i = 0; i < TSL__SHARED_FORMATS; i++) {
     const struct shared_format *f = &s->shared.formats[i];
@@ -287,6 +298,7 @@ tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length
   return tsl__format_expr(s->x, name, length, known);
 }
 
+/* Fewest bytes of a string that a goal's entry asks for, quotes included. */
 uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return 2;
   if (tsl__schema_nests(s)) {
@@ -297,6 +309,7 @@ uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *
   return f ? f->shortest : tsl__expr_shortest(s->x, e->string);
 }
 
+/* The options' white space as bounds. `max` of 0: there is none at all. */
 struct space_bounds tsl__schema_space(const tsl_schema_options *o) {
   switch (o->whitespace) {
   case TSL_WS_PLAIN:
@@ -313,6 +326,8 @@ static tsl__expr number_text(tsl__exprs *x, tsl_spelling how, tsl__number_spec s
   return tsl__number_expr(x, &spec);
 }
 
+/* All but numbers from a bound on, mixed values and formats: what a compile without a base layer
+ * needs too. */
 static struct shared_context *make_shared(tsl__exprs *x, struct space_bounds space,
                                           tsl_spelling spelling) {
   struct shared_context *c = tsl__exprs_alloc(x, sizeof *c);
@@ -334,25 +349,15 @@ static struct shared_context *make_shared(tsl__exprs *x, struct space_bounds spa
   h->yes = tsl__expr_literal(x, "true", 4);
   h->space =
       space.max ? tsl__expr_rule(x, &shared_ops, c, SHARED_SPACE, TSL__RULE_NULLABLE, 0) : TSL__EPS;
-  h->value = tsl__expr_rule(x, &shared_ops, c, SHARED_VALUE, 0, 1);
-  h->object = tsl__expr_rule(x, &shared_ops, c, SHARED_OBJECT, 0, 2);
-  h->array = tsl__expr_rule(x, &shared_ops, c, SHARED_ARRAY, 0, 2);
-  h->string = tsl__expr_rule(x, &shared_ops, c, SHARED_STRING, 0, 2);
-  h->string_rest = tsl__expr_rule(x, &shared_ops, c, SHARED_REST, 0, 1);
-  h->number = tsl__expr_rule(x, &shared_ops, c, SHARED_NUMBER, 0, 1);
-  h->integer = tsl__expr_rule(x, &shared_ops, c, SHARED_INTEGER, 0, 1);
-  h->digits = tsl__expr_rule(x, &shared_ops, c, SHARED_DIGITS, 0, 1);
-  h->colon = tsl__expr_rule(x, &shared_ops, c, SHARED_COLON, 0, 1);
-  h->more = tsl__expr_rule(x, &shared_ops, c, SHARED_MORE, 0, 2);
-  h->end = tsl__expr_rule(x, &shared_ops, c, SHARED_END, 0, 1);
-  h->next_item = tsl__expr_rule(x, &shared_ops, c, SHARED_NEXT_ITEM, 0, 1);
-  h->end_array = tsl__expr_rule(x, &shared_ops, c, SHARED_END_ARRAY, 0, 1);
+  COMMON(MAKE)
   make_members(x, c);
   c->common = (uint32_t)x->rules.n;
   make_begins(x, c);
   return tsl__exprs_status(x) == TSL_OK ? c : NULL;
 }
 
+/* Once for a vocabulary and a spelling: everything that is shared, in its layer. *common becomes
+ * the number of rules that are walked over what anything leaves over. */
 tsl_status tsl__schema_warm(tsl__exprs *base, tsl_spelling spelling, uint32_t *common) {
   const tsl_schema_options plain = {.whitespace = TSL_WS_PLAIN, .spelling = TSL_SPELLING_PLAIN},
                            any = {.generous = true};
@@ -394,6 +399,8 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   return TSL__SCHEMA_BETWEEN;
 }
 
+/* Take the base layer's values if it writes white space and numbers as this compile does, else make
+ * them in the layer of the compile. */
 bool tsl__schema_share(struct schema *s) {
   const tsl__exprs *parent = tsl__exprs_parent(s->x);
   const struct shared_context *c = parent ? tsl__exprs_user(parent) : NULL;

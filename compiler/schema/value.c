@@ -28,6 +28,7 @@
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
+/* A frame's parameter is its body: there is nothing to unfold but that. */
 static tsl__expr unfold_frame(tsl__exprs *x, void *ctx, uint32_t body) {
   (void)x;
   (void)ctx;
@@ -69,6 +70,7 @@ static bool frame_same(const void *ctx, uint32_t i) {
   return k->s->frames.at[i].body == k->body;
 }
 
+/* The rule for a body, one for all places that have the same. */
 tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
   if (body == TSL__NONE) return body;
   struct frame_key key = {s, body};
@@ -88,12 +90,14 @@ tsl__expr tsl__schema_frame(struct schema *s, tsl__expr body) {
 
 /* ---- white space ----------------------------------------------------------------------------- */
 
+/* e[0] e[1] … e[n - 1], joined from the end, so that each part is looked at once. */
 tsl__expr tsl__schema_sequence(tsl__exprs *x, const tsl__expr *e, size_t n) {
   tsl__expr all = TSL__EPS;
   while (n-- > 0) all = tsl__expr_seq(x, e[n], all);
   return all;
 }
 
+/* A line break and the indentation of a level; *bytes grows by their number. */
 static tsl__expr line(struct schema *s, uint32_t level, uint32_t *bytes) {
   uint32_t n = 1 + level * s->options.indent;
   char *text = tsl__schema_alloc(s, n);
@@ -104,6 +108,9 @@ static tsl__expr line(struct schema *s, uint32_t level, uint32_t *bytes) {
   return tsl__expr_literal(s->x, text, n);
 }
 
+/* What stands between members and items at a level, and how many bytes it takes. Compact text
+ * has none; pretty text has lines; a style of tools' calls (style.c) has no quotes and braces of
+ * its own. */
 static void fill_gaps(struct schema *s, uint32_t level, struct gaps *g) {
   tsl__exprs *x = s->x;
   g->colon_cost = g->comma_cost = 1;
@@ -179,6 +186,7 @@ static void *widened(struct schema *s, void *at, uint32_t n) {
   return wider;
 }
 
+/* One alternative that is an object; none if no object satisfies it. */
 static void object_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
   (void)number;
   struct collecting *c = ctx;
@@ -189,6 +197,7 @@ static void object_leaf(void *ctx, const struct part *parts, const tsl__number_s
     c->objects[c->object_count++] = o;
 }
 
+/* One that is an array. */
 static void array_leaf(void *ctx, const struct part *parts, const tsl__number_spec *number) {
   (void)number;
   struct collecting *c = ctx;
@@ -196,6 +205,8 @@ static void array_leaf(void *ctx, const struct part *parts, const tsl__number_sp
   if (a && (c->arrays = widened(c->s, c->arrays, c->array_count))) c->arrays[c->array_count++] = a;
 }
 
+/* All alternatives of a goal that are objects, and all that are arrays, each followed on its
+ * own. */
 static void open_containers(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
   struct collecting c = {.s = s, .level = e->level};
@@ -207,6 +218,7 @@ static void open_containers(struct schema *s, goal g, uint8_t types) {
   e->array_count = c.array_count;
 }
 
+/* The types that every lit of a goal allows, as far as positive ones say so. */
 uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e) {
   uint8_t types = T_ALL;
   for (uint32_t i = 0; i < e->n; i++)
@@ -228,6 +240,7 @@ static void open_types(struct schema *s, struct goal_entry *e, const struct node
   if (n->possible & T_NUMBER) e->number = numbers_alone(s, n);
 }
 
+/* Strings and numbers that satisfy all lits. */
 static void open_scalars(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (types & T_STRING) {
@@ -276,6 +289,8 @@ static bool open_goal(struct schema *s, goal g, bool containers) {
   return false;
 }
 
+/* Find out what values a goal has. The second call costs nothing; one that failed may be made
+ * again. */
 bool tsl__schema_open(struct schema *s, goal g) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->opened) return tsl__schema_ok(s);
@@ -293,6 +308,7 @@ bool tsl__schema_open(struct schema *s, goal g) {
   return fine;
 }
 
+/* Numbers that all schemas share have a rule there; others are a frame of their own. */
 static tsl__expr number_value(struct schema *s, tsl__expr e) {
   if (e == s->shared.number_text) return s->shared.number;
   if (e == s->shared.digits_text) return s->shared.digits;
@@ -302,6 +318,7 @@ static tsl__expr number_value(struct schema *s, tsl__expr e) {
   return tsl__schema_frame(s, e);
 }
 
+/* Are its strings a list, so that each can be written where it stands? */
 bool tsl__goal_listed(struct schema *s, const struct goal_entry *e) {
   for (uint32_t i = 0; i < e->n && e->string != TSL__NONE && !e->any_string; i++)
     if (tsl__schema_string_list(s, e->lits[i])) return true;
@@ -318,6 +335,7 @@ static tsl__expr string_value(struct schema *s, const struct goal_entry *e) {
 
 #define SIMPLE_PARTS 5
 
+/* The alternatives that are neither arrays nor objects, SIMPLE_PARTS at most. */
 static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__expr *out) {
   uint32_t n = 0;
   if (e->scalars & T_NULL) out[n++] = s->shared.null;

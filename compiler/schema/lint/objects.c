@@ -18,6 +18,7 @@
 
 #define SHOWN(v) tsl__lint_shown((v)->key, (v)->key_length), (v)->key
 
+/* The properties of a schema, if they are an object. */
 static tsl__json *properties_of(const tsl__json *schema) {
   tsl__json *v = tsl__lint_get(schema, "properties");
   return v && v->kind == TSL__JSON_OBJECT ? v : NULL;
@@ -25,6 +26,7 @@ static tsl__json *properties_of(const tsl__json *schema) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* A word that is nearly a keyword asserts nothing: {"minlength": 3} allows every length. */
 void tsl__lint_typo(lint *l, lint_place *p) {
   for (uint32_t i = 0; i < p->at->length; i++) {
     tsl__json *m = &p->at->items[i], before = *m;
@@ -47,6 +49,7 @@ void tsl__lint_typo(lint *l, lint_place *p) {
 static const uint8_t types_of[] = {TSL__KEYWORDS(TYPES_OF)};
 #undef TYPES_OF
 
+/* The one type that keywords of these types belong to; NULL: they are of several. */
 static const char *type_name(uint32_t types) {
   return types == T_OBJECT   ? "object"
          : types == T_ARRAY  ? "array"
@@ -65,6 +68,7 @@ static bool typed_around(const lint_place *p) {
          around->role == LINT_BRANCH;
 }
 
+/* {"minLength": 3} allows every number and every object, besides strings that are long enough. */
 void tsl__lint_untyped(lint *l, lint_place *p) {
   uint32_t types = 0;
   const tsl__json *first = NULL;
@@ -101,6 +105,8 @@ static bool is_demanded(const tsl__json *required, const tsl__json *property) {
   return false;
 }
 
+/* A required name that no property has: any value may stand there. Mostly the name is
+ * misspelled. */
 void tsl__lint_undeclared(lint *l, lint_place *p) {
   tsl__json *required = tsl__lint_get(p->at, "required"), *properties = properties_of(p->at);
   const tsl__json *more = tsl__lint_get(p->at, "additionalProperties");
@@ -132,6 +138,7 @@ void tsl__lint_undeclared(lint *l, lint_place *p) {
   }
 }
 
+/* Properties that nothing satisfies, as a trial compile has found out (compiled.c). */
 void tsl__lint_never(lint *l, lint_place *p) {
   tsl__json *properties = properties_of(p->at);
   for (uint32_t i = 0; properties && l->never_count && i < properties->length; i++)
@@ -169,6 +176,8 @@ static const char reasons[] =
     "chainofthought cot analysis justification evidence scratchpad steps reasoningsteps working "
     "workings stepbystep thoughtprocess argument arguments ";
 
+/* A model that writes the answer first reasons for what it has written already. Every reason
+ * moves before the first answer, and the order of the reasons stays. */
 void tsl__lint_answer_first(lint *l, lint_place *p) {
   tsl__json *properties = properties_of(p->at);
   uint32_t n = properties ? properties->length : 0, answer = 0;
@@ -186,6 +195,7 @@ void tsl__lint_answer_first(lint *l, lint_place *p) {
 
 #define SORTED_LEAST 5u /* fewer names are sorted by chance too often */
 
+/* By bytes, as programs sort keys. */
 static int compare_keys(const tsl__json *a, const tsl__json *b) {
   uint32_t n = a->key_length < b->key_length ? a->key_length : b->key_length;
   int c = memcmp(a->key, b->key, n);
@@ -221,6 +231,8 @@ static bool reorder(lint *l, tsl__json *properties, const tsl__json *required) {
 
 #define REORDER_MAX 1000u /* properties that are put in order: each is looked for */
 
+/* A program has sorted the names, so their order says nothing. `required` often has kept the one
+ * that was meant. */
 void tsl__lint_sorted(lint *l, lint_place *p) {
   tsl__json *properties = properties_of(p->at), *required = tsl__lint_get(p->at, "required");
   uint32_t n = properties ? properties->length : 0, i = 1;
@@ -237,6 +249,8 @@ void tsl__lint_sorted(lint *l, lint_place *p) {
 
 #define OPTIONAL_MAX 16u
 
+/* Each optional member is a choice that the model makes; small models leave out what they should
+ * write. */
 void tsl__lint_optional(lint *l, lint_place *p) {
   tsl__json *properties = properties_of(p->at);
   lint_names required;
@@ -254,6 +268,7 @@ void tsl__lint_optional(lint *l, lint_place *p) {
                    optional, properties->length);
 }
 
+/* An object that lists its members, and takes any others as well. */
 void tsl__lint_open(lint *l, lint_place *p) {
   tsl__json *properties = properties_of(p->at);
   bool conditional = p->role == LINT_BRANCH && p->via != KW_ANY_OF && p->via != KW_ONE_OF;
@@ -288,6 +303,7 @@ static const tsl__json *target_of(const lint *l, const tsl__json *schema) {
   return at ? at : schema;
 }
 
+/* The types that a branch allows, as far as it says so itself. */
 static uint32_t types_in(const tsl__json *branch) {
   static const struct {
     const char *name;

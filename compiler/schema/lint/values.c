@@ -15,6 +15,7 @@
  */
 #include "compiler/schema/lint/lint.h"
 
+/* The value of a keyword, if it is an array. */
 static bool get_list(const tsl__json *schema, const char *key, tsl__json **out) {
   *out = tsl__lint_get(schema, key);
   return *out && (*out)->kind == TSL__JSON_ARRAY;
@@ -44,6 +45,7 @@ static uint32_t folded(const char *text, uint32_t length, char *out) {
   return n;
 }
 
+/* Is it a value for "none of these"? Case, spaces and signs do not matter: "N/A" is one. */
 static bool is_way_out(const tsl__json *v) {
   static const char *const words[] = {
       "unknown",  "other",       "others",       "none",         "na",        "notapplicable",
@@ -69,6 +71,7 @@ static bool is_kind(const lint_place *p) {
   return false;
 }
 
+/* A required choice without a way out makes a model invent an answer. */
 void tsl__lint_no_unknown(lint *l, lint_place *p) {
   tsl__json *list;
   bool null = tsl__lint_has_type(p->at, "null");
@@ -123,6 +126,7 @@ static bool fold_all(lint *l, const tsl__json *list, tsl__json *out) {
   return true;
 }
 
+/* Of "In progress" and "in_progress" a model takes now one, now the other; the first one stays. */
 void tsl__lint_enum_alike(lint *l, lint_place *p) {
   tsl__json *list, letters;
   bool mends = tsl__lint_mends(l);
@@ -145,6 +149,7 @@ void tsl__lint_enum_alike(lint *l, lint_place *p) {
 
 #define PREFIX_LEAST 8u /* bytes: two tokens or more */
 
+/* Values that begin alike cost tokens that decide nothing. */
 void tsl__lint_enum_prefix(lint *l, lint_place *p) {
   tsl__json *list;
   bool null = false;
@@ -170,10 +175,12 @@ typedef struct anchors {
   bool begin, end, choice;
 } anchors;
 
+/* ".*" or ".+" at the beginning. */
 static bool starts_free(const char *text, uint32_t n) {
   return n >= 2 && text[0] == '.' && (text[1] == '*' || text[1] == '+');
 }
 
+/* ".*" or ".+" at the end. */
 static bool ends_free(const char *text, uint32_t n) {
   return n >= 2 && (text[n - 1] == '*' || text[n - 1] == '+') && text[n - 2] == '.' &&
          (n < 3 || text[n - 3] != '\\');
@@ -187,6 +194,7 @@ static void look_at_alternative(anchors *a, const char *text, uint32_t n) {
   a->end = a->end && ((n && text[n - 1] == '$' && escapes % 2 == 0) || ends_free(text, n));
 }
 
+/* All alternatives together: each must have its anchors. */
 static anchors anchors_of(const char *text, uint32_t length) {
   anchors a = {true, true, false};
   uint32_t from = 0, depth = 0;
@@ -232,6 +240,7 @@ static bool anchor(lint *l, tsl__json *pattern, anchors a) {
   return true;
 }
 
+/* "[0-9]{5}" also matches "a 12345 b", which is seldom meant. */
 void tsl__lint_anchors(lint *l, lint_place *p) {
   tsl__json *pattern = tsl__lint_get(p->at, "pattern");
   if (!pattern || pattern->kind != TSL__JSON_STRING || !pattern->length) return;
@@ -248,6 +257,8 @@ void tsl__lint_anchors(lint *l, lint_place *p) {
                  a.choice ? " in one of its alternatives" : "");
 }
 
+/* A format's rule is not in the prompt: models write dates and times as they like unless a
+ * description says how. */
 void tsl__lint_format(lint *l, lint_place *p) {
   static const struct {
     const char *name, *text;
@@ -286,6 +297,7 @@ static bool is_listed(const tsl__json *schema) {
          tsl__lint_in_place(schema);
 }
 
+/* Small models go on for ever in strings that nothing ends. */
 void tsl__lint_string(lint *l, lint_place *p) {
   if (!tsl__lint_has_type(p->at, "string") || is_listed(p->at) ||
       tsl__lint_get(p->at, "maxLength") || tsl__lint_get(p->at, "format") ||
@@ -296,6 +308,7 @@ void tsl__lint_string(lint *l, lint_place *p) {
   tsl__lint_find(l, p, NULL, mends, "a string without maxLength, pattern or format");
 }
 
+/* The same of arrays. */
 void tsl__lint_array(lint *l, lint_place *p) {
   const tsl__json *items = tsl__lint_get(p->at, "items");
   if (!tsl__lint_has_type(p->at, "array") || is_listed(p->at) || tsl__lint_get(p->at, "maxItems") ||
@@ -306,6 +319,7 @@ void tsl__lint_array(lint *l, lint_place *p) {
   tsl__lint_find(l, p, NULL, mends, "an array without maxItems");
 }
 
+/* A number without an end may have more digits than its reader can hold. */
 void tsl__lint_number(lint *l, lint_place *p) {
   bool integer = tsl__lint_has_type(p->at, "integer");
   bool low = tsl__lint_get(p->at, "minimum") || tsl__lint_get(p->at, "exclusiveMinimum");

@@ -1,16 +1,25 @@
 /* profile.c - what a provider's documented limits say about a schema.
  *
- * openai-strict: the limits of OpenAI's Structured Outputs, from its guide's section on supported
- * schemas as of 2026 (https://platform.openai.com/docs/guides/structured-outputs). The guide does
- * not say how levels are counted; here each object inside an object is one, through arrays and
- * anyOf, and references are not followed.
- *
- * Recursion is as deep as the text, which is bounded.
+ * Problem   A provider takes a part of JSON Schema and refuses the rest when a request arrives.
+ *           Whoever writes a schema wants to know that before.
+ * Ref       openai-strict: the limits of OpenAI's Structured Outputs, from its guide's section on
+ *           supported schemas as of 2026:
+ *           https://platform.openai.com/docs/guides/structured-outputs. The guide does not say how
+ *           levels are counted. Here each object inside an object is one, through arrays and anyOf,
+ *           and references are not followed.
+ * Idea      One walk over the schema as written, without compiling it: findings at once, totals at
+ *           the end.
+ * Example   {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}} has three
+ *           findings: no additionalProperties at the root; /properties/a is not in `required`; and
+ *           minLength is not among the documented keywords, which breaks nothing.
+ * Cost      Linear, but for the names of `required`, which are sorted. Recursion is as deep as the
+ *           text, which is bounded.
  * Tested by tests/schema/test_profile.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "compiler/json/json.h"
 #include "turnstile.h"
@@ -34,6 +43,7 @@ typedef struct profile {
   bool failed;
 } profile;
 
+/* Is it one of the words of `list`, which blanks part? */
 static bool in_list(const char *list, const char *at, uint32_t length) {
   for (const char *p = list; *p; p += strspn(p, " ")) {
     size_t n = strcspn(p, " ");
@@ -43,6 +53,8 @@ static bool in_list(const char *list, const char *at, uint32_t length) {
   return false;
 }
 
+/* A finding, with the pointer of its place and the keyword there. `breaks`: the provider would
+ * refuse the schema for it. */
 static void report(profile *p, const tsl__json *at, uint32_t key_length, bool breaks,
                    const char *message) {
   size_t n = tsl__json_pointer(p->root, at, NULL, 0);
@@ -70,6 +82,7 @@ static const tsl__json *get(const tsl__json *schema, const char *key) {
   return tsl__json_get(schema, key, strlen(key));
 }
 
+/* Does `type` name that type, alone or in a list? */
 static bool has_type(const tsl__json *schema, const char *type) {
   const tsl__json *t = get(schema, "type");
   if (t && t->kind == TSL__JSON_ARRAY) {
@@ -80,6 +93,7 @@ static bool has_type(const tsl__json *schema, const char *type) {
   return t && tsl__json_is(t, type, strlen(type));
 }
 
+/* Code points of a text, which limits are counted in. */
 static uint32_t characters(const char *text, uint32_t length) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < length; i++) n += ((uint8_t)text[i] & 0xC0) != 0x80;
@@ -90,6 +104,25 @@ static uint64_t characters_of(const tsl__json *v) {
   return v->kind == TSL__JSON_STRING ? characters(v->text, v->length) : 0;
 }
 
+/* Names by their bytes; what is no string comes first. */
+static int compare_names(const void *a, const void *b) {
+  const tsl__json *one = *(const tsl__json *const *)a, *other = *(const tsl__json *const *)b;
+  if (one->kind != other->kind) return one->kind == TSL__JSON_STRING ? 1 : -1;
+  uint32_t n = one->length < other->length ? one->length : other->length;
+  int c = one->kind == TSL__JSON_STRING ? memcmp(one->text, other->text, n) : 0;
+  return c ? c : (one->length > other->length) - (one->length < other->length);
+}
+
+/* The entries of `required`, sorted. NULL: there is no such list. */
+static const tsl__json **sorted_names(profile *p, const tsl__json *required) {
+  if (!required || required->kind != TSL__JSON_ARRAY) return NULL;
+  const tsl__json **all = tsl__arena_alloc(&p->arena, (required->length + 1u) * sizeof *all);
+  if (!all) return p->failed = true, NULL;
+  for (uint32_t i = 0; i < required->length; i++) all[i] = &required->items[i];
+  qsort(all, required->length, sizeof *all, compare_names);
+  return all;
+}
+
 /* An object must close itself and require all that it has. */
 static void check_object(profile *p, const tsl__json *schema) {
   const tsl__json *properties = get(schema, "properties"), *required = get(schema, "required"),
@@ -98,20 +131,22 @@ static void check_object(profile *p, const tsl__json *schema) {
     find_in(p, schema, "an object must have additionalProperties: false");
   else if (more->kind != TSL__JSON_FALSE)
     find(p, more, true, "additionalProperties must be false");
-  for (uint32_t i = 0; properties && properties->kind == TSL__JSON_OBJECT && i < properties->length;
-       i++) {
-    const tsl__json *member = &properties->items[i];
-    bool found = false;
-    for (uint32_t j = 0;
-         required && required->kind == TSL__JSON_ARRAY && j < required->length && !found; j++)
-      found = tsl__json_is(&required->items[j], member->key, member->key_length);
-    if (!found)
+  if (!properties || properties->kind != TSL__JSON_OBJECT) return;
+  const tsl__json **names = sorted_names(p, required);
+  for (uint32_t i = 0; i < properties->length && !p->failed; i++) {
+    const tsl__json *member = &properties->items[i],
+                    name = {.kind = TSL__JSON_STRING,
+                            .text = member->key,
+                            .length = member->key_length},
+                    *sought = &name;
+    if (!names || !bsearch(&sought, names, required->length, sizeof *names, compare_names))
       find_in(p, member,
               "every property must be listed in required (optional ones are written as a union "
               "with null)");
   }
 }
 
+/* Values of all enums count together; a long one has a limit of its own besides. */
 static void check_enum(profile *p, const tsl__json *list) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < list->length; i++) total += characters_of(&list->items[i]);
@@ -123,6 +158,7 @@ static void check_enum(profile *p, const tsl__json *list) {
 
 static void check_schema(profile *p, const tsl__json *schema, unsigned level);
 
+/* Each schema of a map. `names`: its keys count as characters, too. */
 static void check_members(profile *p, const tsl__json *map, unsigned level, bool names) {
   for (uint32_t i = 0; map->kind == TSL__JSON_OBJECT && i < map->length; i++) {
     if (names) p->characters += characters(map->items[i].key, map->items[i].key_length);
@@ -130,6 +166,8 @@ static void check_members(profile *p, const tsl__json *map, unsigned level, bool
   }
 }
 
+/* What one keyword breaks or adds to the totals, then the schemas in it. A keyword that the
+ * guide does not name is reported otherwise than one that it refuses. */
 static void check_keyword(profile *p, const tsl__json *k, unsigned level) {
   static const char refused[] = "allOf not dependentRequired dependentSchemas if then else";
   static const char known[] =
@@ -156,6 +194,7 @@ static void check_keyword(profile *p, const tsl__json *k, unsigned level) {
     for (uint32_t i = 0; i < k->length; i++) check_schema(p, &k->items[i], level);
 }
 
+/* A schema and all in it. `level`: objects that it stands in. */
 static void check_schema(profile *p, const tsl__json *schema, unsigned level) {
   if (schema->kind != TSL__JSON_OBJECT || p->failed) return;
   bool object = has_type(schema, "object") || get(schema, "properties");
@@ -165,6 +204,7 @@ static void check_schema(profile *p, const tsl__json *schema, unsigned level) {
   for (uint32_t i = 0; i < schema->length; i++) check_keyword(p, &schema->items[i], level);
 }
 
+/* What concerns the root, and the totals of the whole schema. */
 static void whole(profile *p) {
   const tsl__json *any = get(p->root, "anyOf");
   char message[128];
