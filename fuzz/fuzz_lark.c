@@ -1,16 +1,14 @@
 /* fuzz_lark.c - any bytes as a Lark grammar.
  *
  * Properties  compiling ends with a documented status and a filled error, whose place lies in the
- *             text; what compiles has an expression with a shortest text, and compiling it again
- *             makes one of the same length; an empty line and a comment before it change nothing.
+ *             text; what compiles has an expression with a shortest text; an empty line and a
+ *             comment before it change nothing.
  * Memory and steps are limited, so that a hang or a blow-up is a finding.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdlib.h>
-
 #include "compiler/lark/lark.h"
-#include "fuzz/require.h"
+#include "fuzz/notation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,42 +26,14 @@ static bool resolve(void *ctx, const char *path, const char **text, size_t *leng
   return true;
 }
 
-/* The bytes of the shortest text, or UINT32_MAX with the status where it does not compile. */
-static uint32_t shortest(const char *text, size_t length, tsl_status *status) {
-  const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 2000000};
+static tsl_status compile(tsl__exprs *x, const char *text, size_t length, tsl__expr *out,
+                          tsl_error *error) {
   self own = {text, length};
   const tsl__lark_options options = {.max_depth = 64, .resolver = resolve, .resolver_ctx = &own};
-  tsl__exprs *x = NULL;
-  tsl_error error = {0};
-  tsl__expr e;
-  require(tsl__exprs_new(NULL, NULL, &limits, &x) == TSL_OK, "no expressions");
-  *status = tsl__lark_compile(x, NULL, text, length, &options, &e, &error);
-  require(*status == error.status, "an error without its status");
-  require((e != TSL__NONE) == (*status == TSL_OK), "an expression and an error");
-  require(*status == TSL_OK || *status == TSL_ERR_SYNTAX || *status == TSL_ERR_EMPTY ||
-              *status == TSL_ERR_UNSUPPORTED || *status == TSL_ERR_LIMIT ||
-              *status == TSL_ERR_NO_MEMORY,
-          "an undocumented status");
-  require(*status == TSL_OK || (error.message[0] && error.offset <= length),
-          "an error without its place");
-  uint32_t n = *status ? UINT32_MAX : tsl__expr_shortest(x, e);
-  tsl__exprs_free(x);
-  return n;
+  return tsl__lark_compile(x, NULL, text, length, &options, out, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const char before[] = "\n# a comment\n";
-  const size_t more = sizeof before - 1;
-  tsl_status first, second;
-  uint32_t n = shortest(size ? (const char *)data : "", size, &first);
-  if (first == TSL_ERR_LIMIT || first == TSL_ERR_NO_MEMORY || (size && data[0] == 0xEF)) return 0;
-  char *text = malloc(size + more);
-  if (!text) return 0;
-  memcpy(text, before, more);
-  if (size) memcpy(text + more, data, size);
-  uint32_t again = shortest(text, size + more, &second);
-  require(second == TSL_ERR_LIMIT || (again == n && first == second),
-          "a comment before a grammar changes it");
-  free(text);
+  fuzz_notation_one(compile, "\n# a comment\n", data, size);
   return 0;
 }

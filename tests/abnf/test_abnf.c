@@ -94,15 +94,6 @@ static void other_root(void) {
 
 /* ---- large and hostile ----------------------------------------------------------------------- */
 
-static tsl_status status_of(const struct text *t, tsl_error *error) {
-  tsl_grammar *g = NULL;
-  *error = (tsl_error){0};
-  tsl_status status = compile(t->at, t->n, &g, error);
-  CHECK(status == error->status || !status);
-  tsl_grammar_release(g);
-  return status;
-}
-
 static void large(void) {
   tsl_error error;
   struct text t = {0};
@@ -112,15 +103,16 @@ static void large(void) {
     text_add_number(&t, i);
     text_add(&t, " = \"x\"\n");
   }
-  CHECKF(status_of(&t, &error) == TSL_OK, "%s", error.message);
+  CHECKF(notation_status(compile, &t, &error) == TSL_OK, "%s", error.message);
   t.n = 0;
   text_add(&t, "a = ");
   for (unsigned i = 0; i < 100000; i++) text_add(&t, "[");
-  CHECK(status_of(&t, &error) == TSL_ERR_LIMIT && error.line == 1);
+  CHECK(notation_status(compile, &t, &error) == TSL_ERR_LIMIT && error.line == 1);
   t.n = 0;
   text_add(&t, "a = \"x\"\n");
   for (unsigned i = 0; i < 100000; i++) text_add(&t, "a =/ \"y\"\n");
-  CHECKF(status_of(&t, &error) == TSL_ERR_LIMIT && error.line > 100, "%s", error.message);
+  CHECKF(notation_status(compile, &t, &error) == TSL_ERR_LIMIT && error.line > 100, "%s",
+         error.message);
   text_free(&t);
 }
 

@@ -10,32 +10,9 @@
 #include "tests/support/accepted.h"
 #include "tests/support/failing.h"
 #include "tests/support/notation.h"
-
-/* ---- a vocabulary: all bytes, and a few tokens ----------------------------------------------- */
-
-enum { THINK = 256, END_THINK = 257, WORD = 258, EOS = 259, TOKENS = 260 };
+#include "tests/support/token_vocab.h"
 
 static tsl_vocab *vocab;
-
-static void make_vocab(void) {
-  static const char *const names[] = {"<think>", "</think>", "hello", "</s>"};
-  uint8_t bytes[512], special[TOKENS] = {0};
-  uint32_t offsets[TOKENS + 1] = {0};
-  tsl_token eog = EOS;
-  for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i, offsets[i + 1] = (uint32_t)i + 1;
-  for (int i = 0; i < 4; i++) {
-    memcpy(bytes + offsets[256 + i], names[i], strlen(names[i]));
-    offsets[257 + i] = offsets[256 + i] + (uint32_t)strlen(names[i]);
-  }
-  special[THINK] = special[END_THINK] = 1;
-  tsl_vocab_desc desc = {.bytes = bytes,
-                         .offsets = offsets,
-                         .size = TOKENS,
-                         .special = special,
-                         .eog = &eog,
-                         .eog_count = 1};
-  CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
-}
 
 static tsl_status compile(const char *text, size_t length, tsl_grammar **out, tsl_error *error) {
   return tsl_grammar_ebnf(vocab, text, length, NULL, NULL, out, error);
@@ -135,15 +112,6 @@ static void other_root(void) {
 
 /* ---- large and hostile ----------------------------------------------------------------------- */
 
-static tsl_status status_of(const struct text *t, tsl_error *error) {
-  tsl_grammar *g = NULL;
-  *error = (tsl_error){0};
-  tsl_status status = compile(t->at, t->n, &g, error);
-  CHECK(status == error->status || !status);
-  tsl_grammar_release(g);
-  return status;
-}
-
 static void large(void) {
   tsl_error error;
   struct text t = {0};
@@ -153,11 +121,11 @@ static void large(void) {
     text_add_number(&t, i);
     text_add(&t, " ::= \"x\"\n");
   }
-  CHECKF(status_of(&t, &error) == TSL_OK, "%s", error.message);
+  CHECKF(notation_status(compile, &t, &error) == TSL_OK, "%s", error.message);
   t.n = 0;
   text_add(&t, "root ::= ");
   for (unsigned i = 0; i < 100000; i++) text_add(&t, "(");
-  CHECK(status_of(&t, &error) == TSL_ERR_LIMIT && error.line == 1);
+  CHECK(notation_status(compile, &t, &error) == TSL_ERR_LIMIT && error.line == 1);
   t.n = 0;
   text_add(&t, "root[lazy] ::= r0\n"); /* doubles at each level */
   for (unsigned i = 0; i < 40; i++) {
@@ -170,7 +138,8 @@ static void large(void) {
     text_add(&t, "\n");
   }
   text_add(&t, "r40 ::= \"x\"");
-  CHECKF(status_of(&t, &error) == TSL_ERR_UNSUPPORTED && error.column == 5, "%s", error.message);
+  CHECKF(notation_status(compile, &t, &error) == TSL_ERR_UNSUPPORTED && error.column == 5, "%s",
+         error.message);
   t.n = 0;
   text_add(&t, "root ::= TagDispatch((\"x\", r)");
   for (unsigned i = 0; i < 300; i++) {
@@ -179,7 +148,7 @@ static void large(void) {
     text_add(&t, ">\", r)");
   }
   text_add(&t, ")\nr ::= \"1\"");
-  CHECKF(status_of(&t, &error) == TSL_OK, "%s", error.message);
+  CHECKF(notation_status(compile, &t, &error) == TSL_OK, "%s", error.message);
   text_free(&t);
 }
 
@@ -210,7 +179,7 @@ static void no_memory(void) {
 }
 
 int main(void) {
-  make_vocab();
+  vocab = token_vocab();
   RUN(accept_table, "grammars and texts");
   RUN(judged_table, "pairs that XGrammar judged");
   RUN(error_table, "errors with line, column and message");

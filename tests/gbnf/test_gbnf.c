@@ -621,7 +621,7 @@ static void out_of_memory(void) {
 }
 
 int main(void) {
-  vocab = make_vocab();
+  vocab = token_vocab();
   RUN(accept_table, "grammars and texts");
   RUN(reject_table, "errors with line, column and message");
   RUN(tokens, "tokens by id and name");

@@ -211,7 +211,7 @@ static void running_in_place(void) {
 }
 
 int main(void) {
-  vocab = make_vocab();
+  vocab = token_vocab();
   RUN(written, "rules as JSON");
   RUN(printed_bodies, "parsed rules print");
   RUN(printed_equations, "left-recursive rules as equations");

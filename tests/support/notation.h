@@ -53,6 +53,16 @@ static inline size_t notation_unescape(const char *text, size_t length, char *ou
   return n;
 }
 
+static inline tsl_status notation_status(notation *compile, const struct text *t,
+                                         tsl_error *error) {
+  tsl_grammar *g = NULL;
+  *error = (tsl_error){0};
+  tsl_status status = compile(t->at, t->n, &g, error);
+  CHECK(status == error->status || !status);
+  tsl_grammar_release(g);
+  return status;
+}
+
 /* At least so many cases and texts are in the file. */
 static inline void notation_table(notation *compile, const char *path, int cases, int texts) {
   size_t size;
