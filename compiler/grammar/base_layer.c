@@ -110,7 +110,7 @@ static void note_quoted(tsl__space *space, tsl__exprs *x, const tsl__leftover be
     walk_from(space, s);
     for (int k = 0; k < 2 && s; k++)
       if (behind[k]) tsl__walk_over(space, s, 0, behind[k], false);
-    space->quoted[i] = s;
+    space->warm.quoted[i] = s;
   }
 }
 
@@ -122,7 +122,7 @@ static void note_starts(tsl__space *space, tsl__exprs *x, uint32_t rules) {
     const tsl__state_rec *r = s ? tsl__state_expanded(space, s) : NULL;
     if (r && tsl__state_reads(r) && r->live_count && r->live_count < TSL__STARTS_LIVE &&
         !(r->flags & TSL__STATE_LOOP))
-      space->starts[n++] = s;
+      space->warm.starts[n++] = s;
   }
 }
 
@@ -149,11 +149,11 @@ static void note_digits(tsl__space *space, tsl__exprs *x) {
   tsl__expr rest = tsl__expr_star(x, tsl__expr_range(x, '0', '9'));
   for (uint8_t first = 0; first < 2 && depth && space->status == TSL_OK; first++) {
     tsl__space_begin(space);
-    space->digits[first] = tsl__state_of(
+    space->warm.digits[first] = tsl__state_of(
         space, tsl__expr_seq(x, tsl__expr_range(x, (uint8_t)('0' + first), '9'), rest));
-    walk_from(space, space->digits[first]);
+    walk_from(space, space->warm.digits[first]);
   }
-  if (space->status == TSL_OK) space->digits_depth = depth;
+  if (space->status == TSL_OK) space->warm.digits_depth = depth;
 }
 
 /* States that those walks came through, as far as the budget goes: where a token ends in the middle
@@ -205,7 +205,7 @@ static void note_extra(tsl__space *space, tsl__exprs *x) {
   tsl__expr between[TSL__SCHEMA_BETWEEN];
   tsl__schema_between(x, between);
   tsl__state extra = tsl__state_of(space, between[TSL__SCHEMA_EXTRA]);
-  if (extra && tsl__state_expanded(space, extra)) space->extra = extra;
+  if (extra && tsl__state_expanded(space, extra)) space->warm.extra = extra;
 }
 
 /* Leftovers of the vocabulary's walks, then those of these: what a schema's own states meet
@@ -321,7 +321,7 @@ static tsl_status make(tsl_vocab *vocab, tsl_spelling spelling, bool rehearse, l
   if (status == TSL_OK && !tsl__unicode_share(x)) status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK && !tsl__number_exponents_make(x)) status = tsl__exprs_status(x);
   if (status == TSL_OK) status = tsl__walk_prepare(space);
-  if (status == TSL_OK && !(space->boundary = tsl__boundary_make(vocab, &space->alloc)))
+  if (status == TSL_OK && !(space->warm.boundary = tsl__boundary_make(vocab, &space->alloc)))
     status = TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) {
     mark_classes(space);

@@ -59,7 +59,7 @@ static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x
     tsl__space_free(space);
     return status;
   }
-  space->watches = tsl__exprs_watches(x);
+  space->positions.watches = tsl__exprs_watches(x);
   return tsl__grammar_make(vocab, space, tsl__state_of(space, root), report, out, error);
 }
 
@@ -278,7 +278,7 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
   tsl_status status = open_layer(r->vocab, tsl__schema_options_of(r->schema).spelling, r->limits,
                                  &space, &x, error);
   if (status != TSL_OK) return status;
-  space->deadline = t->until.deadline; /* reading the tree was part of the call */
+  space->work.deadline = t->until.deadline; /* reading the tree was part of the call */
   tsl__exprs_end_by(x, t->until.deadline);
   tsl_allocator *hooks = lend ? tsl__exprs_alloc(x, sizeof *hooks) : NULL;
   if (hooks) *hooks = tsl__arena_hooks(&t->arena);
@@ -316,14 +316,14 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   tsl__space_begin(over->space);
   tsl__exprs *x = before->captures->x;
   /* what is left is for those who use it already */
-  if (tsl__space_memory(over->space) > over->space->max_memory / 2) {
+  if (tsl__space_memory(over->space) > over->space->work.max_memory / 2) {
     tsl__mutex_unlock(over->lock);
     return false;
   }
   t->error = &unused;
   tsl__expr e = tsl__tags_lower(t, x, root, before->captures, NULL, r->limits, &tagged);
   bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK &&
-              tsl__exprs_watches(x) == over->space->watches;
+              tsl__exprs_watches(x) == over->space->positions.watches;
   tsl__state start = fits ? tsl__state_of(over->space, e) : 0;
   if (start) tsl__grammar_make_over(over, start, "[]", out, NULL);
   bool done = *out && finish_tags(*out, tagged);

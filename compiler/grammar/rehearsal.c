@@ -288,7 +288,7 @@ static bool rehearse(tsl__space *space, const char *schema, const char *text, fi
   bool fine =
       tsl__schema_compile(x, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK &&
       made.root != TSL__NONE;
-  above->watches = tsl__exprs_watches(x);
+  above->positions.watches = tsl__exprs_watches(x);
   fine = fine && go_through(above, tsl__state_of(above, made.root), text) && note(space, above, f);
   tsl__space_free(above);
   if (fine) do_for_all(space, f);

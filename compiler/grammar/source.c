@@ -51,13 +51,13 @@ tsl_status tsl_grammar_compile(tsl_vocab *vocab, const tsl_source *s, tsl_gramma
 
 void tsl__source_forget_limits(tsl_grammar *g) {
   tsl__exprs *x = tsl__states_exprs(g->space);
-  g->space->cancel = x->cancel = NULL;
-  g->space->deadline_us = g->space->deadline = g->space->until = x->deadline = 0;
+  g->space->work.cancel = x->cancel = NULL;
+  g->space->work.deadline_us = g->space->work.deadline = g->space->work.until = x->deadline = 0;
 }
 
 void tsl__source_bound(tsl_grammar *g, const int *cancel, uint64_t until) {
-  g->space->cancel = tsl__states_exprs(g->space)->cancel = cancel;
-  g->space->until = until;
+  g->space->work.cancel = tsl__states_exprs(g->space)->cancel = cancel;
+  g->space->work.until = until;
 }
 
 tsl_status tsl__source_compile(tsl_vocab *vocab, const tsl_source *source, const tsl_limits *limits,

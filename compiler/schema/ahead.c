@@ -62,7 +62,7 @@ static bool go_on(ahead *a) {
     return false;
   a->derivatives -= used;
   tsl__space_begin(a->space);
-  a->space->max_steps = a->last_step - steps;
+  a->space->work.max_steps = a->last_step - steps;
   tsl__exprs_bound(a->s->x, a->derivatives);
   return true;
 }
@@ -194,10 +194,10 @@ static void look_along(ahead *a, tsl__stack string) {
 void tsl__schema_look_ahead(struct schema *s, tsl__space *space, tsl__stack begin) {
   bool is_small = s->nodes.n < SUBSCHEMAS;
   if (s->options.lazy || (is_small && !(s->keywords >> KW_PATTERN & 1))) return;
-  uint64_t max_steps = space->max_steps, max_memory = space->max_memory,
+  uint64_t max_steps = space->work.max_steps, max_memory = space->work.max_memory,
            derivatives = tsl__exprs_bound(s->x, DERIVATIVES);
   tsl__space_begin(space);
-  space->max_memory /= 2;
+  space->work.max_memory /= 2;
   ahead a = {.s = s,
              .space = space,
              .strings_alone = is_small,
@@ -209,8 +209,8 @@ void tsl__schema_look_ahead(struct schema *s, tsl__space *space, tsl__stack begi
   find(&a, read(&a, begin, "{\"", 2), s->root_goal);
   for (uint32_t i = 0; i < a.found_count && a.left; i++) look_at_object(&a, &a.found[i]);
   for (uint32_t i = 0; i < a.string_count; i++) look_along(&a, a.strings[i]);
-  space->max_steps = max_steps;
-  space->max_memory = max_memory;
+  space->work.max_steps = max_steps;
+  space->work.max_memory = max_memory;
   tsl__exprs_bound(s->x, derivatives);
   tsl__space_begin(space);
 }

@@ -347,10 +347,10 @@ static const char *why(void *ctx);
 static tsl__space *speller(void *ctx) {
   const tsl__states *c = ctx;
   const tsl__space *space = c->space, *bottom = space->parent;
-  const tsl_limits limits = {.max_memory = space->max_memory,
-                             .max_stacks = space->max_stacks,
-                             .max_steps = space->max_steps,
-                             .cancel = space->cancel};
+  const tsl_limits limits = {.max_memory = space->work.max_memory,
+                             .max_stacks = space->positions.max_stacks,
+                             .max_steps = space->work.max_steps,
+                             .cancel = space->work.cancel};
   tsl__space *made;
   tsl__exprs *x;
   while (bottom && bottom->parent) bottom = bottom->parent;
@@ -360,7 +360,7 @@ static tsl__space *speller(void *ctx) {
   tsl__states *own = made->hook_ctx;
   own->spell_ctx = c->x->speller->open(x);
   own->speller = c->x->speller;
-  made->deadline = x->deadline = space->deadline;
+  made->work.deadline = x->deadline = space->work.deadline;
   if (own->spell_ctx) return made;
   tsl__space_free(made);
   return tsl__space_no_memory(c->space), NULL;
@@ -406,7 +406,7 @@ static void begin(void *ctx, uint64_t deadline) {
   const tsl__states *c = ctx;
   tsl__exprs_begin(c->x);
   c->x->deadline = deadline;
-  if (c->speller) c->x->cancel = c->space->cancel; /* that of the space it belongs to */
+  if (c->speller) c->x->cancel = c->space->work.cancel; /* that of the space it belongs to */
 }
 
 static const char *why(void *ctx) {

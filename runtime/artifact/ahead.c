@@ -268,7 +268,7 @@ tsl_status tsl__ahead_states(tsl__space *space, tsl__state start, uint32_t max_s
                              tsl__a_draft *draft, const char **why) {
   lister l = {.space = space, .draft = draft, .max = max_states};
   tsl__space_begin(space);
-  if (space->watches & TSL__NEW_ITEM)
+  if (space->positions.watches & TSL__NEW_ITEM)
     fail(&l, TSL_ERR_UNSUPPORTED,
          "items that must differ from each other (uniqueItems) cannot be listed as states");
   if (fine(&l) && append(&l, 0)) {

@@ -192,8 +192,8 @@ static tsl_status open_space(const tsl__growth *growth, tsl_vocab *vocab, tsl__a
     if (tsl__reader_maps(r)) {
       r->file = file;
       (*space)->hook = &tsl__artifact_hook;
-      (*space)->watches = (uint8_t)((h->flags & TSL__A_NAMES ? TSL__NEW_NAME : 0) |
-                                    (h->flags & TSL__A_FEW_NAMES ? TSL__FEW_NAMES : 0));
+      (*space)->positions.watches = (uint8_t)((h->flags & TSL__A_NAMES ? TSL__NEW_NAME : 0) |
+                                              (h->flags & TSL__A_FEW_NAMES ? TSL__FEW_NAMES : 0));
       (*space)->names_tokens = h->flags & TSL__A_TOKENS;
       (*space)->hook_ctx = r;
       return TSL_OK;

@@ -655,7 +655,7 @@ tsl__reader *tsl__reader_of(const tsl__space *space) {
 }
 
 void tsl__reader_forget_limits(tsl__reader *r) {
-  r->limits.cancel = r->space->cancel = NULL;
-  r->limits.deadline_us = r->space->deadline_us = r->space->deadline = 0;
+  r->limits.cancel = r->space->work.cancel = NULL;
+  r->limits.deadline_us = r->space->work.deadline_us = r->space->work.deadline = 0;
   if (r->outlines) r->growth->forget_limits(r->outlines);
 }

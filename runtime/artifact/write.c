@@ -114,7 +114,7 @@ tsl_status tsl__a_put_text(tsl__a_draft *d, unsigned section, const char *text, 
 /* Load what was listed, walk, and write the walks down too. */
 static tsl_status add_memo(const tsl__growth *growth, tsl__a_draft *d, const tsl_grammar *g,
                            uint64_t until, uint64_t max_steps, tsl_error *error) {
-  const tsl_limits limits = {.cancel = g->space->cancel};
+  const tsl_limits limits = {.cancel = g->space->work.cancel};
   tsl_artifact *bare;
   tsl_grammar *loaded;
   tsl_status status = tsl__a_assemble(d, g->vocab, d->a, &bare);
@@ -126,7 +126,7 @@ static tsl_status add_memo(const tsl__growth *growth, tsl__a_draft *d, const tsl
       tsl__artifact_load_memory(growth, g->vocab, bare->data, bare->size, &limits, &loaded, error);
   tsl_artifact_free(bare);
   if (status != TSL_OK) return status;
-  loaded->space->until = until;
+  loaded->space->work.until = until;
   status = tsl__ahead_walk(loaded, max_steps);
   if (status != TSL_OK)
     tsl__fail(error, status, "%s", loaded->space->why);
@@ -156,15 +156,16 @@ static tsl_status list(tsl_grammar *g, const tsl_artifact_options *o, uint64_t u
     return tsl__fail(error, TSL_ERR_UNSUPPORTED,
                      "max_tokens: a text whose tokens are counted is not kept in an artifact");
   tsl__mutex_lock(g->lock);
-  uint64_t before = g->space->until;
-  g->space->until = until;
+  uint64_t before = g->space->work.until;
+  g->space->work.until = until;
   tsl_status status = tsl__ahead_states(g->space, g->start, o->max_states, d, &why);
-  g->space->until = before;
+  g->space->work.until = before;
   tsl__space_begin(g->space);
   tsl__mutex_unlock(g->lock);
   if (status != TSL_OK) return tsl__fail(error, status, "%s", why ? why : "out of memory");
-  d->header.flags = TSL__A_COMPLETE | (g->space->watches & TSL__NEW_NAME ? TSL__A_NAMES : 0) |
-                    (g->space->watches & TSL__FEW_NAMES ? TSL__A_FEW_NAMES : 0) |
+  d->header.flags = TSL__A_COMPLETE |
+                    (g->space->positions.watches & TSL__NEW_NAME ? TSL__A_NAMES : 0) |
+                    (g->space->positions.watches & TSL__FEW_NAMES ? TSL__A_FEW_NAMES : 0) |
                     (g->space->names_tokens ? TSL__A_TOKENS : 0);
   const char *report = tsl_grammar_report(g);
   return report && tsl__a_put_text(d, TSL__A_REPORT, report, strlen(report) + 1) == TSL_OK
@@ -180,7 +181,8 @@ static void clear(tsl__a_draft *d) {
 /* What cannot be listed is kept as text, if the options have a source: loading then compiles it. */
 static tsl_status make(const tsl__growth *growth, tsl_grammar *g, const tsl_artifact_options *o,
                        tsl__a_draft *d, tsl_artifact **out, tsl_error *error) {
-  uint64_t until = g->space->until ? g->space->until : tsl__deadline(g->space->deadline_us);
+  uint64_t until =
+      g->space->work.until ? g->space->work.until : tsl__deadline(g->space->work.deadline_us);
   tsl_status status = list(g, o, until, d, error);
   if (status == TSL_OK) status = add_memo(growth, d, g, until, o->max_walk_steps, error);
   if ((status == TSL_ERR_LIMIT || status == TSL_ERR_UNSUPPORTED) && o->source) {

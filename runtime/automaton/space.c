@@ -19,49 +19,50 @@
 void tsl__space_limits(tsl__space *s, const tsl_limits *limits) {
   static const tsl_limits no_limits = {0};
   if (!limits) limits = &no_limits;
-  s->max_steps = limits->max_steps ? limits->max_steps : 4000000u;
-  s->max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
-  s->max_stacks = limits->max_stacks ? limits->max_stacks : 4096;
-  s->text_memory = limits->text_memory;
-  s->cancel = limits->cancel;
-  s->deadline_us = limits->deadline_us;
-  s->deadline = tsl__deadline(s->deadline_us);
-  s->look_at = LOOK;
-  s->room_until = s->max_memory / ROOM;
-  s->full_at = UINT64_MAX;
-  s->cycle = UINT32_MAX;
+  s->work.max_steps = limits->max_steps ? limits->max_steps : 4000000u;
+  s->work.max_memory = limits->max_memory ? limits->max_memory : (uint64_t)256 << 20;
+  s->positions.max_stacks = limits->max_stacks ? limits->max_stacks : 4096;
+  s->work.text_memory = limits->text_memory;
+  s->work.cancel = limits->cancel;
+  s->work.deadline_us = limits->deadline_us;
+  s->work.deadline = tsl__deadline(s->work.deadline_us);
+  s->work.look_at = LOOK;
+  s->work.room_until = s->work.max_memory / ROOM;
+  s->work.full_at = UINT64_MAX;
+  s->walking.cycle = UINT32_MAX;
 }
 
 /* A step budget of its own. */
 static void next_piece(tsl__space *s) {
-  s->earlier_steps += s->steps;
-  s->steps = 0;
+  s->work.earlier_steps += s->work.steps;
+  s->work.steps = 0;
   /* pieces of few steps fill the tables, too */
-  s->look_at = s->arena.total < s->room_until ? LOOK : 0;
-  s->depth = 0;
-  s->union_depth = 0;
-  s->cycle = UINT32_MAX;
-  if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx, s->deadline);
-  if (!s->spelled) return;
-  s->spelled->cancel = s->cancel;
-  tsl__space_begin_by(s->spelled, s->deadline);
+  s->work.look_at = s->arena.total < s->work.room_until ? LOOK : 0;
+  s->walking.depth = 0;
+  s->positions.union_depth = 0;
+  s->walking.cycle = UINT32_MAX;
+  if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx, s->work.deadline);
+  if (!s->positions.spelled) return;
+  s->positions.spelled->work.cancel = s->work.cancel;
+  tsl__space_begin_by(s->positions.spelled, s->work.deadline);
 }
 
 static void look_at_time(tsl__space *s) {
-  if (tsl__cancelled(s->cancel)) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
-  if (tsl__expired(s->deadline)) tsl__space_fail(s, TSL_ERR_CANCELLED, "deadline_us: out of time");
+  if (tsl__cancelled(s->work.cancel)) tsl__space_fail(s, TSL_ERR_CANCELLED, "cancelled");
+  if (tsl__expired(s->work.deadline))
+    tsl__space_fail(s, TSL_ERR_CANCELLED, "deadline_us: out of time");
 }
 
 void tsl__space_begin_by(tsl__space *s, uint64_t deadline) {
   s->status = TSL_OK;
   s->why = NULL;
-  s->deadline = deadline;
+  s->work.deadline = deadline;
   next_piece(s);
 }
 
 void tsl__space_begin(tsl__space *s) {
-  tsl__space_begin_by(s, s->until ? s->until : tsl__deadline(s->deadline_us));
-  if (s->until) look_at_time(s);
+  tsl__space_begin_by(s, s->work.until ? s->work.until : tsl__deadline(s->work.deadline_us));
+  if (s->work.until) look_at_time(s);
 }
 
 void tsl__space_go_on(tsl__space *s) {
@@ -82,14 +83,14 @@ bool tsl__space_no_memory(tsl__space *s) {
 }
 
 bool tsl__space_look(tsl__space *s) {
-  s->look_at = s->steps - s->steps % LOOK + LOOK;
-  if (s->steps > s->max_steps)
+  s->work.look_at = s->work.steps - s->work.steps % LOOK + LOOK;
+  if (s->work.steps > s->work.max_steps)
     tsl__space_fail(s, TSL_ERR_LIMIT, "max_steps: too much work for one mask or token");
   look_at_time(s);
   size_t memory = tsl__space_memory(s);
-  if (memory > s->max_memory)
+  if (memory > s->work.max_memory)
     tsl__space_fail(s, TSL_ERR_LIMIT, "max_memory: the grammar's tables are full");
   else
-    s->room_until = s->arena.total + (s->max_memory - memory) / ROOM + 1;
+    s->work.room_until = s->arena.total + (s->work.max_memory - memory) / ROOM + 1;
   return s->status == TSL_OK;
 }

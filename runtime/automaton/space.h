@@ -168,6 +168,81 @@ typedef struct tsl__layer_ops {
   void (*shared_row)(tsl__space *space, uint32_t mask, const struct tsl__mask_rec *m);
 } tsl__layer_ops;
 
+/* One piece of work, and what bounds it. */
+typedef struct tsl__work {
+  uint64_t steps, max_steps; /* nodes visited in this piece of work */
+  uint64_t earlier_steps;    /* in those before */
+  uint64_t look_at;          /* steps at which time and memory are looked at next */
+  uint64_t room_until;       /* bytes of the arena up to which memory need not be looked at */
+  /* the same for its share of what is kept for speed (runtime/matcher/generation.h) */
+  uint64_t full_at;
+  uint64_t max_memory;
+  uint64_t text_memory; /* of tsl_limits; 0: the default */
+  const int *cancel;
+  /* time for one piece of work; when this one must end (0: never) */
+  uint64_t deadline_us, deadline;
+  /* while somebody waits for many pieces together: when the last of them must end, UINT64_MAX:
+   * never; 0: nobody does */
+  uint64_t until;
+} tsl__work;
+
+/* What runtime/walk keeps from one walk to the next. */
+typedef struct tsl__walking {
+  uint32_t depth; /* of nested walks */
+  /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
+  uint32_t cycle;
+  struct tsl__scratch *scratch;                /* reusable buffers of the walk */
+  struct tsl__naming *naming;                  /* and of walks along names (names.c) */
+  tsl__delta_base delta_bases[TSL__DELTA_MAX]; /* the last ones */
+  uint32_t delta_count;                        /* in all */
+  uint64_t delta_work;                         /* TSL__DELTA_WORK; tests have less, or more */
+  uint32_t delta_met, delta_missed;            /* states that had such a one, or not */
+  uint32_t subtract_bytes;                     /* TSL__SUBTRACT_BYTES; tests have more */
+  uint32_t subtract_met;                       /* walks that were derived from a class */
+  uint32_t shortcuts_off;                      /* TSL__SHORTCUT_... (walk.h): tests turn some off */
+  TSL__VEC(struct tsl__adopted) adopted;       /* bitsets of shared_walks.h */
+} tsl__walking;
+
+/* What runtime/position keeps from one position to the next. */
+typedef struct tsl__positions {
+  /* TSL__NEW_... (state.h): what some states are guarded for; then positions may have a memory
+   * (distinct.h) */
+  uint8_t watches;
+  uint32_t max_stacks;
+  uint32_t union_depth; /* of unions of tails */
+  /* where values that were used are spelled (distinct_deny.c); NULL until then */
+  tsl__space *spelled;
+  uint64_t spelled_memory;              /* of that, when last looked at */
+  tsl__state spelled_end;               /* of such a space: see there; 0 until it is made */
+  struct tsl__run *runs;                /* kept for reuse (distinct_run.h) */
+  tsl__chains chains;                   /* of the mask that is gathered */
+  struct tsl__spare_steps *spare_steps; /* reusable buffers of steps (stacks.c) */
+} tsl__positions;
+
+/* What a vocabulary's layer has, once, for all grammars; zeros in a grammar's layer. */
+typedef struct tsl__warm {
+  struct tsl__boundary *boundary; /* see runtime/position/boundary.h */
+  /* states of its rules that do nothing but read, walked over the whole vocabulary
+   * (runtime/walk/walk.c); 0 behind the last */
+  tsl__state starts[TSL__STARTS_MAX];
+  /* any number of digits, and of those that do not begin with 0, walked over the whole
+   * vocabulary */
+  tsl__state digits[2];
+  /* digits that tokens have at most; 0: there is more than digits below some, or too many */
+  uint32_t digits_depth;
+  /* the frame of a member of any name and any value, from its opening quote on
+   * (runtime/walk/walk.c); 0: none */
+  tsl__state extra;
+  /* a string of so many characters at least, the last of more than any token has, whichever, with
+   * its opening quote; walked over the whole vocabulary, and over what white space leaves */
+  tsl__state quoted[TSL__QUOTED];
+  tsl__frozen *frozen;             /* its walks, once there will be no more (runtime/walk/walk.c) */
+  tsl__frozen *frozen_unions;      /* the same of its unions (runtime/masks/union_memo.c) */
+  struct tsl__lengths *lengths;    /* of the vocabulary's tokens */
+  struct tsl__linear *linear;      /* of its trie */
+  struct tsl__any_texts *any_text; /* see runtime/walk/any_text.h */
+} tsl__warm;
+
 struct tsl__space {
   const tsl__space *parent;
   uint32_t mask_words; /* of the vocabulary's masks: read with each, and close by */
@@ -182,75 +257,18 @@ struct tsl__space {
   tsl_allocator kept; /* from there: for what is given back with all else */
   tsl__table states, stand_ins, leftovers, children, bitsets, unions, classes, walks, moves, named,
       resumed, nonascii_sets, opens, used, seen_names, texts, distinct, follows, letters_after;
-  uint64_t steps, max_steps; /* nodes visited in this piece of work */
-  uint64_t earlier_steps;    /* in those before */
-  uint64_t look_at;          /* steps at which time and memory are looked at next */
-  uint64_t room_until;       /* bytes of the arena up to which memory need not be looked at */
-  /* the same for its share of what is kept for speed (runtime/matcher/generation.h) */
-  uint64_t full_at;
-  uint64_t max_memory;
-  uint64_t text_memory; /* of tsl_limits; 0: the default */
-  uint32_t max_stacks;
   const tsl__layer_ops *layer;
-  const int *cancel;
-  /* time for one piece of work; when this one must end (0: never) */
-  uint64_t deadline_us, deadline;
-  /* while somebody waits for many pieces together: when the last of them must end, UINT64_MAX:
-   * never; 0: nobody does */
-  uint64_t until;
-  uint32_t depth;       /* of nested walks */
-  uint32_t union_depth; /* of unions of tails */
-  /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
-  uint32_t cycle;
   tsl_status status; /* sticky during one piece of work */
   const char *why;
-  /* TSL__NEW_... (state.h): what some states are guarded for; then positions may have a memory
-   * (runtime/position/distinct.h) */
-  uint8_t watches;
-  struct tsl__boundary *boundary; /* see runtime/position/boundary.h; NULL in a grammar's layer */
-  /* where values that were used are spelled (runtime/position/distinct_deny.c); NULL until then */
-  tsl__space *spelled;
-  uint64_t spelled_memory; /* of that, when last looked at */
-  tsl__state spelled_end;  /* of such a space: see there; 0 until it is made */
-  struct tsl__run *runs;   /* kept for reuse (runtime/position/distinct_run.h) */
   /* some state names tokens, or will: then a token can be accepted by its name */
   bool names_tokens;
-  struct tsl__gather *gather; /* for masks of positions */
-  tsl__chains chains;
-  struct tsl__scratch *scratch;                /* reusable buffers of the walk */
-  struct tsl__naming *naming;                  /* and of walks along names (runtime/walk/names.c) */
-  tsl__delta_base delta_bases[TSL__DELTA_MAX]; /* the last ones */
-  uint32_t delta_count;                        /* in all */
-  uint64_t delta_work;                         /* TSL__DELTA_WORK; tests have less, or more */
-  uint32_t delta_met, delta_missed;            /* states that had such a one, or not */
-  uint32_t subtract_bytes;                     /* TSL__SUBTRACT_BYTES; tests have more */
-  uint32_t subtract_met;                       /* walks that were derived from a class */
-  uint32_t shortcuts_off; /* TSL__SHORTCUT_... (runtime/walk/walk.h): tests turn some off */
-  struct tsl__spare_steps *spare_steps;  /* and of steps (runtime/position/stacks.c) */
-  tsl__joined joined[TSL__JOINED];       /* the last ones */
-  TSL__VEC(struct tsl__adopted) adopted; /* bitsets of runtime/walk/shared_walks.h */
-  /* of a vocabulary's layer: states of its rules that do nothing but read, walked over the whole
-   * vocabulary (runtime/walk/walk.c); 0 behind the last */
-  tsl__state starts[TSL__STARTS_MAX];
-  /* of a vocabulary's layer: any number of digits, and of those that do not begin with 0, walked
-   * over the whole vocabulary */
-  tsl__state digits[2];
-  /* digits that tokens have at most; 0: there is more than digits below some, or too many */
-  uint32_t digits_depth;
-  /* of a vocabulary's layer: the frame of a member of any name and any value, from its opening
-   * quote on (runtime/walk/walk.c); 0: none */
-  tsl__state extra;
-  /* its walks, once there will be no more (runtime/walk/walk.c); NULL in a grammar's layer */
-  tsl__frozen *frozen;
-  tsl__frozen *frozen_unions;      /* the same of its unions (runtime/masks/union_memo.c) */
-  struct tsl__lengths *lengths;    /* of the vocabulary's tokens; NULL in a grammar's layer */
-  struct tsl__linear *linear;      /* of its trie; NULL in a grammar's layer */
-  struct tsl__any_texts *any_text; /* see runtime/walk/any_text.h; NULL in a grammar's layer */
-  /* of a vocabulary's layer: a string of so many characters at least, the last of more than any
-   * token has, whichever, with its opening quote; walked over the whole vocabulary, and over what
-   * white space leaves */
-  tsl__state quoted[TSL__QUOTED];
+  struct tsl__gather *gather;      /* for masks of positions */
+  tsl__joined joined[TSL__JOINED]; /* the last ones */
   atomic_uint rows; /* masks that are written out for good (runtime/masks/borrow.h) */
+  tsl__work work;
+  tsl__walking walking;
+  tsl__positions positions;
+  tsl__warm warm;
 };
 
 static inline void tsl__space_free(tsl__space *space) {
@@ -284,18 +302,18 @@ TSL__COLD bool tsl__space_no_memory(tsl__space *space); /* fails, and is false *
 bool tsl__space_look(tsl__space *space);
 /* Steps in all. */
 static inline uint64_t tsl__space_steps(const tsl__space *space) {
-  return space->earlier_steps + space->steps;
+  return space->work.earlier_steps + space->work.steps;
 }
 /* Count `n` steps; false as above. */
 static inline bool tsl__space_step(tsl__space *space, uint32_t n) {
-  space->steps += n;
-  return TSL__LIKELY(space->steps < space->look_at) ? space->status == TSL_OK
-                                                    : tsl__space_look(space);
+  space->work.steps += n;
+  return TSL__LIKELY(space->work.steps < space->work.look_at) ? space->status == TSL_OK
+                                                              : tsl__space_look(space);
 }
 /* Before something is made without counting steps: false, which sticks, where the tables are full
  * already. */
 static inline bool tsl__space_has_room(tsl__space *space) {
-  return TSL__LIKELY(space->arena.total < space->room_until) || tsl__space_look(space);
+  return TSL__LIKELY(space->arena.total < space->work.room_until) || tsl__space_look(space);
 }
 
 /* Element `i` of a table, from the layer that has it. `TABLE` is a member name; `element`: bytes of

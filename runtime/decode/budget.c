@@ -109,7 +109,7 @@ static void begin_anew(tsl_budget *b, const tsl_matcher *m) {
 /* How a text ends then depends on each character of an item, while tokens that leave the frames as
  * they are count as one here. */
 static bool must_repeat(const tsl_budget *b) {
-  return b->planner.grammar->space->watches & TSL__SAME_ITEM;
+  return b->planner.grammar->space->positions.watches & TSL__SAME_ITEM;
 }
 
 /* ---- the beginning --------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static void inherit(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
  * here, and then having searched over tokens. The token that it begins with, if it fits. */
 static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard) {
   bool proven;
-  if (!m->space->watches) return TSL_NO_TOKEN;
+  if (!m->space->positions.watches) return TSL_NO_TOKEN;
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   if (hard && plan && plan->tokens > left) inherit(b, m, left);
   if (hard && plan && plan->tokens > left)
@@ -264,7 +264,7 @@ static bool fits(restriction *r, tsl__stack to) {
 static tsl__later_names later_names(restriction *r, tsl__stack to) {
   tsl__planner *p = &r->budget->planner;
   const tsl__space *space = p->grammar->space;
-  if (!(space->watches & TSL__NEW_NAME) || space->names_tokens) return TSL__NAMES_NONE;
+  if (!(space->positions.watches & TSL__NEW_NAME) || space->names_tokens) return TSL__NAMES_NONE;
   tsl__later_names names = tsl__planner_names(p, to, &r->names);
   return names != TSL__NAMES_SOME || r->naming.known || tsl__planner_naming(p, r->at, &r->naming)
              ? names

@@ -189,7 +189,7 @@ static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl
 static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
   tsl__space *space = tsl__plan_space(p);
   uint32_t missing = missing_at(p, at), least = UINT32_MAX;
-  bool found = false, may_rise = (space->watches & TSL__SAME_ITEM) &&
+  bool found = false, may_rise = (space->positions.watches & TSL__SAME_ITEM) &&
                                  tsl__with_distinct_at(space, at)->distinct && p->rises < RISES_MAX;
   tsl__bytes next, rising;
   hop up = {0};
@@ -251,7 +251,8 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool expone
                        hops *way) {
   tsl__space *space = tsl__plan_space(p);
   search s = {.p = p};
-  bool found = false, items = (space->watches & (TSL__NEW_ITEM | TSL__SAME_ITEM)) == TSL__NEW_ITEM;
+  bool found = false,
+       items = (space->positions.watches & (TSL__NEW_ITEM | TSL__SAME_ITEM)) == TSL__NEW_ITEM;
   open_place(&s, from, from, 0, 0, hope_in_bytes(&s, from), 0);
   for (uint32_t n; !found && s.steps < *most && (n = next_place(&s)) != UINT32_MAX; s.steps++) {
     tsl__stack at = s.places.at[n].at;
@@ -436,9 +437,10 @@ static void keep_tokens(search *s, uint32_t n) {
 static bool keep_true_way(search *s, uint32_t n) {
   tsl__planner *p = s->p;
   takings way = {0};
-  tsl__stack end = tsl__plan_space(p)->watches ? follow_way(s, n, &way) : s->places.at[n].at;
+  tsl__stack end =
+      tsl__plan_space(p)->positions.watches ? follow_way(s, n, &way) : s->places.at[n].at;
   bool ends = end && is_end(p, end);
-  if (ends && tsl__plan_space(p)->watches & TSL__NEW_ITEM && arrived(p, end))
+  if (ends && tsl__plan_space(p)->positions.watches & TSL__NEW_ITEM && arrived(p, end))
     note_way(p, &way, end);
   else if (ends)
     keep_tokens(s, n);

@@ -39,7 +39,7 @@ static inline tsl__plan *tsl__plan_find(const tsl__planner *p, tsl__stack at) {
 
 /* May items be forgotten at the beginning of a token? */
 static inline bool tsl__plan_begins_whole(const tsl__planner *p) {
-  return !p->exactly && (tsl__plan_space(p)->watches & TSL__NEW_ITEM);
+  return !p->exactly && (tsl__plan_space(p)->positions.watches & TSL__NEW_ITEM);
 }
 
 #endif

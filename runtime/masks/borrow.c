@@ -65,7 +65,7 @@ void tsl__rows_free(tsl__space *space) {
  * tables may be growing: then there is none for now. */
 static bool has_room(tsl__space *space, tsl__mutex *lock) {
   if (!tsl__mutex_try(lock)) return false;
-  bool room = tsl__space_memory(space) <= space->max_memory;
+  bool room = tsl__space_memory(space) <= space->work.max_memory;
   tsl__mutex_unlock(lock);
   return room;
 }

@@ -35,7 +35,7 @@ static tsl__union *frozen_slot(const tsl__frozen *t, const tsl__union *u, uint64
 }
 
 static tsl__mask find_in(const tsl__space *layer, const tsl__union *u, uint64_t hash) {
-  if (layer->frozen_unions) return frozen_slot(layer->frozen_unions, u, hash)->all;
+  if (layer->warm.frozen_unions) return frozen_slot(layer->warm.frozen_unions, u, hash)->all;
   tsl__index_iter it = tsl__index_first(&layer->unions.index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__union *known =
@@ -74,6 +74,6 @@ bool tsl__union_freeze(tsl__space *space) {
     *frozen_slot(t, u, hash_of(u)) = *u;
   }
   tsl__index_free(&space->unions.index, &space->alloc);
-  space->frozen_unions = t;
+  space->warm.frozen_unions = t;
   return true;
 }

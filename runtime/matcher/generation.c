@@ -12,7 +12,7 @@
 #define LOOK_PART 4u
 
 static void look_after(tsl__tables *t, uint64_t bytes) {
-  t->space->full_at = t->space->arena.total + bytes / LOOK_PART + 1;
+  t->space->work.full_at = t->space->arena.total + bytes / LOOK_PART + 1;
 }
 
 static bool is_closed(const tsl__tables *t) {
@@ -28,9 +28,9 @@ static void begin_to_fill(tsl__tables *t, uint64_t share) {
 
 void tsl__grammar_born(tsl_grammar *g) {
   const tsl__space *s = g->space;
-  uint64_t made = tsl__space_own_memory(s), most = s->max_memory / TSL__SHARE_PART,
+  uint64_t made = tsl__space_own_memory(s), most = s->work.max_memory / TSL__SHARE_PART,
            share = made > TSL__SHARE ? made : TSL__SHARE;
-  if (s->text_memory) share = s->text_memory;
+  if (s->work.text_memory) share = s->work.text_memory;
   begin_to_fill(g->tables, share < most ? share : most);
   g->tables->compiled = tsl__space_memory(s) - made;
 }
@@ -55,7 +55,7 @@ void tsl__tables_look(tsl__tables *t) {
     return;
   }
   atomic_store_explicit(&t->space->left, true, memory_order_relaxed);
-  t->space->full_at = UINT64_MAX;
+  t->space->work.full_at = UINT64_MAX;
 }
 
 uint64_t tsl__grammar_memory(const tsl_grammar *g) {
@@ -73,19 +73,19 @@ uint64_t tsl__grammar_memory(const tsl_grammar *g) {
 static tsl__space *space_like(const tsl__space *old) {
   tsl__space *s;
   if (!old->hook || !old->hook->again) return NULL;
-  const tsl_limits limits = {.max_memory = old->max_memory,
-                             .max_stacks = old->max_stacks,
-                             .max_steps = old->max_steps,
-                             .cancel = old->cancel,
-                             .deadline_us = old->deadline_us,
-                             .text_memory = old->text_memory};
+  const tsl_limits limits = {.max_memory = old->work.max_memory,
+                             .max_stacks = old->positions.max_stacks,
+                             .max_steps = old->work.max_steps,
+                             .cancel = old->work.cancel,
+                             .deadline_us = old->work.deadline_us,
+                             .text_memory = old->work.text_memory};
   if (old->layer->make(old->parent, old->vocab, &old->alloc, &limits, &s) != TSL_OK) return NULL;
-  s->until = old->until;
-  s->watches = old->watches;
+  s->work.until = old->work.until;
+  s->positions.watches = old->positions.watches;
   s->names_tokens = old->names_tokens;
-  s->delta_work = old->delta_work;
-  s->subtract_bytes = old->subtract_bytes;
-  s->shortcuts_off = old->shortcuts_off;
+  s->walking.delta_work = old->walking.delta_work;
+  s->walking.subtract_bytes = old->walking.subtract_bytes;
+  s->walking.shortcuts_off = old->walking.shortcuts_off;
   s->hook_ctx = old->hook->again(old->hook_ctx, s);
   if (s->hook_ctx) return s->hook = old->hook, s;
   tsl__space_free(s);
@@ -191,7 +191,7 @@ static tsl_grammar *view_over(tsl_grammar *whole, tsl__tables *t) {
                      .dress = whole->dress,
                      .whole = whole};
   atomic_init(&v->references, 1);
-  tsl__space_begin_by(space, tsl__deadline(space->deadline_us));
+  tsl__space_begin_by(space, tsl__deadline(space->work.deadline_us));
   v->start = space->hook->carry(space->hook_ctx, whole->space, whole->start);
   v->begin = v->start ? tsl__stack_begin(space, v->start) : 0;
   if (v->begin && (!v->dress || v->dress(v)) && space->status == TSL_OK) return v;
@@ -291,7 +291,7 @@ static bool carry_into(const tsl_matcher *m, const tsl_grammar *v, uint64_t most
   tsl__space *to = v->space;
   tsl__carry c = {.to = to, .from = m->space, .most = SIZE_MAX};
   if (most) c.most = to->arena.total + (size_t)most;
-  tsl__space_begin_by(to, tsl__deadline(to->deadline_us));
+  tsl__space_begin_by(to, tsl__deadline(to->work.deadline_us));
   bool fine = carry_all(m, &c, ring, at);
   *over = c.over;
   tsl__carry_free(&c);
@@ -322,7 +322,7 @@ static tsl_grammar *carry(const tsl_matcher *m, tsl_grammar *v, uint32_t *ring, 
     uint64_t need = tsl__space_own_memory(own->space);
     begin_to_fill(own->tables, need > share ? need : share);
   }
-  if (v->space->arena.total >= v->space->full_at) tsl__tables_look(v->tables);
+  if (v->space->arena.total >= v->space->work.full_at) tsl__tables_look(v->tables);
   tsl__mutex_unlock(whole->lock);
   if (unused) tsl__tables_release(unused, &whole->alloc);
   tsl_grammar *unneeded = fine && own ? v : own;

@@ -80,14 +80,14 @@ TSL__COLD void tsl__tables_look(tsl__tables *t);
 /* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if
  * anything. Its time begins before the lock is there: others may have it for long. */
 static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
-  uint64_t deadline = tsl__deadline(g->space->deadline_us);
+  uint64_t deadline = tsl__deadline(g->space->work.deadline_us);
   tsl__mutex_lock(g->lock);
   tsl__space_begin_by(g->space, deadline);
   return g->space;
 }
 static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
   tsl_status status = g->space->status;
-  if (TSL__UNLIKELY(g->space->arena.total >= g->space->full_at)) tsl__tables_look(g->tables);
+  if (TSL__UNLIKELY(g->space->arena.total >= g->space->work.full_at)) tsl__tables_look(g->tables);
   tsl__mutex_unlock(g->lock);
   return status;
 }

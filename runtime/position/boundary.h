@@ -89,7 +89,7 @@ typedef struct tsl__boundary {
  * the lock: NULL where it was not requested yet. */
 const tsl__boundary *tsl__boundary_of(tsl__space *space);
 static inline const tsl__boundary *tsl__boundary_known(const tsl__space *space) {
-  return space->parent ? space->parent->boundary
+  return space->parent ? space->parent->warm.boundary
                        : atomic_load_explicit(&((tsl_vocab *)(uintptr_t)space->vocab)->boundary,
                                               memory_order_acquire);
 }

@@ -23,8 +23,8 @@
 /* ---- a run over bytes ------------------------------------------------------------------------ */
 
 tsl__run *tsl__run_take(tsl__space *space) {
-  tsl__run *r = space->runs;
-  if (r) return space->runs = r->next, r;
+  tsl__run *r = space->positions.runs;
+  if (r) return space->positions.runs = r->next, r;
   r = tsl__alloc_zero(&space->alloc, sizeof *r);
   if (!r) tsl__space_no_memory(space);
   return r;
@@ -32,13 +32,13 @@ tsl__run *tsl__run_take(tsl__space *space) {
 
 void tsl__run_give(tsl__space *space, tsl__run *r) {
   if (!r) return;
-  r->next = space->runs;
-  space->runs = r;
+  r->next = space->positions.runs;
+  space->positions.runs = r;
 }
 
 void tsl__distinct_free(tsl__space *space) {
-  for (tsl__run *r; (r = space->runs);) {
-    space->runs = r->next;
+  for (tsl__run *r; (r = space->positions.runs);) {
+    space->positions.runs = r->next;
     tsl__step_free(space, &r->step);
     tsl__step_free(space, &r->deny);
     tsl__vec_free(&space->alloc, &r->denies);
@@ -52,7 +52,7 @@ void tsl__distinct_free(tsl__space *space) {
 
 size_t tsl__distinct_kept(const tsl__space *space) {
   size_t n = 0;
-  for (const tsl__run *r = space->runs; r; r = r->next) {
+  for (const tsl__run *r = space->positions.runs; r; r = r->next) {
     n += sizeof *r + tsl__step_memory(&r->step) + tsl__step_memory(&r->deny) +
          tsl__vec_memory(&r->denies) + tsl__vec_memory(&r->bytes);
     n += tsl__vec_memory(&r->name_bytes) + tsl__vec_memory(&r->raw) +
@@ -91,8 +91,8 @@ static bool names(const tsl__space *space, tsl__stack plain) {
 }
 
 bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s) {
-  if (s->begun & space->watches & TSL__NEW_ITEM) return true;
-  if (!(space->watches & TSL__NEW_NAME)) return false;
+  if (s->begun & space->positions.watches & TSL__NEW_ITEM) return true;
+  if (!(space->positions.watches & TSL__NEW_NAME)) return false;
   if (s->returned & TSL__NEW_NAME) return true;
   bool named = false, known = false;
   for (size_t i = 0; i < s->landed.n && !named; i++)
@@ -104,7 +104,8 @@ bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s) {
 
 /* Is a name under way that is known from the frames, and that may become an additional one? */
 static bool infers_name(const tsl__space *space, tsl__stack plain) {
-  return (space->watches & TSL__NEW_NAME) && tsl__name_implied(space, plain) && names(space, plain);
+  return (space->positions.watches & TSL__NEW_NAME) && tsl__name_implied(space, plain) &&
+         names(space, plain);
 }
 
 /* What is spelled of a name, as the frames have it. */
@@ -377,7 +378,7 @@ static void scan(tsl__space *space, tsl__run *r, uint8_t byte) {
 static void look_at_items(tsl__space *space, tsl__run *r, uint8_t byte) {
   uint32_t depth = r->open ? tsl__open_at(space, r->open)->depth : 0;
   bool closes = !r->in_string && (byte == ']' || byte == '}');
-  uint8_t is_new = r->open ? space->watches & TSL__SAME_ITEM : 0;
+  uint8_t is_new = r->open ? space->positions.watches & TSL__SAME_ITEM : 0;
   r->step.repeats_before = repeats(space, r, depth) ? TSL__NEW_ITEM : is_new;
   step_denies(space, r, byte);
   r->step.repeats_after =
@@ -386,14 +387,14 @@ static void look_at_items(tsl__space *space, tsl__run *r, uint8_t byte) {
 
 void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte) {
   r->step.repeats_before = r->step.repeats_after = r->step.begun = r->step.returned = 0;
-  if (r->denies.n || space->watches & TSL__SAME_ITEM) look_at_items(space, r, byte);
+  if (r->denies.n || space->positions.watches & TSL__SAME_ITEM) look_at_items(space, r, byte);
   if (byte == '"' && r->in_name && !r->escaped && name_repeats(space, r))
     r->step.repeats_after |= TSL__NEW_NAME;
 }
 
 /* The byte has been read by the frames, if they were needed. */
 bool tsl__run_note(tsl__space *space, tsl__run *r, uint8_t byte) {
-  r->step.begun &= space->watches;
+  r->step.begun &= space->positions.watches;
   scan(space, r, byte);
   if (r->open && tsl__open_at(space, r->open)->captured &&
       !tsl__vec_push(&space->alloc, &r->bytes, byte))

@@ -180,7 +180,8 @@ bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token toke
 /* May the mask of a position be less than that of its frames? Mostly it is plain to see that it is
  * not. */
 static inline bool tsl__distinct_narrows(const tsl__space *space, const tsl__stack_rec *r) {
-  if (!space->watches || r->has_distinct || space->watches & TSL__NEW_ITEM) return space->watches;
+  if (!space->positions.watches || r->has_distinct || space->positions.watches & TSL__NEW_ITEM)
+    return space->positions.watches;
   const tsl__boundary *c = tsl__boundary_known(space);
   return !c || c->named.n;
 }

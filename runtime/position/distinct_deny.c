@@ -27,28 +27,28 @@
 
 tsl__space *tsl__deny_enter(tsl__space *space) {
   if (space->status != TSL_OK) return NULL;
-  if (!space->spelled) space->spelled = space->hook->speller(space->hook_ctx);
-  return space->spelled;
+  if (!space->positions.spelled) space->positions.spelled = space->hook->speller(space->hook_ctx);
+  return space->positions.spelled;
 }
 
 /* Memory is looked at when the arena has grown. What the spellings have grown by counts as much. */
 static void count_memory(tsl__space *space) {
-  uint64_t now = tsl__space_memory(space->spelled),
-           more = now > space->spelled_memory ? now - space->spelled_memory : 0;
-  space->spelled_memory = now;
-  space->room_until = space->room_until > more ? space->room_until - more : 0;
-  if (space->full_at != UINT64_MAX)
-    space->full_at = space->full_at > more ? space->full_at - more : 0;
+  uint64_t now = tsl__space_memory(space->positions.spelled),
+           more = now > space->positions.spelled_memory ? now - space->positions.spelled_memory : 0;
+  space->positions.spelled_memory = now;
+  space->work.room_until = space->work.room_until > more ? space->work.room_until - more : 0;
+  if (space->work.full_at != UINT64_MAX)
+    space->work.full_at = space->work.full_at > more ? space->work.full_at - more : 0;
 }
 
 void tsl__deny_leave(tsl__space *space) {
-  tsl__space *s = space->spelled;
+  tsl__space *s = space->positions.spelled;
   if (!s) return;
   if (s->status != TSL_OK) tsl__space_fail(space, s->status, s->why);
-  uint64_t steps = s->steps;
-  s->earlier_steps += steps;
-  s->steps = 0;
-  s->look_at = s->look_at > steps ? s->look_at - steps : 0;
+  uint64_t steps = s->work.steps;
+  s->work.earlier_steps += steps;
+  s->work.steps = 0;
+  s->work.look_at = s->work.look_at > steps ? s->work.look_at - steps : 0;
   tsl__space_step(space, (uint32_t)steps);
 }
 
@@ -57,14 +57,14 @@ void tsl__deny_leave(tsl__space *space) {
 /* The two states that stand for "spelled, exactly here" and "something after that": made by hand,
  * they belong to no expression. */
 static tsl__state end_state(tsl__space *space) {
-  if (space->spelled_end) return space->spelled_end;
+  if (space->positions.spelled_end) return space->positions.spelled_end;
   tsl__state end = tsl__state_new(space, 2);
   if (!end) return 0;
   for (tsl__state s = end; s <= end + 1; s++) {
     tsl__ranges all = {1, {255}, {tsl__target_make(end + 1, TSL__OP_CLEAR)}};
     if (tsl__state_fill(space, s, &all, NULL, 0, NULL, 0) != TSL_OK) return 0;
   }
-  return space->spelled_end = end;
+  return space->positions.spelled_end = end;
 }
 
 tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used) {
@@ -91,7 +91,7 @@ tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used) {
 static void drop_past(const tsl__space *space, tsl__cells *cells) {
   size_t kept = 0;
   for (size_t i = 0; i < cells->n; i++)
-    if (cells->at[i].state != space->spelled_end + 1) cells->at[kept++] = cells->at[i];
+    if (cells->at[i].state != space->positions.spelled_end + 1) cells->at[kept++] = cells->at[i];
   cells->n = kept;
 }
 
@@ -129,7 +129,7 @@ static bool ends_at(const tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   for (uint32_t i = 0; i < r->n; i++) {
     const tsl__cell *c = tsl__stack_cell(space, r, i);
-    if (c->state == space->spelled_end) return true;
+    if (c->state == space->positions.spelled_end) return true;
     if (c->tail && (tsl__state_at(space, c->state)->flags & TSL__STATE_NULLABLE) &&
         ends_at(space, c->tail))
       return true;
@@ -137,7 +137,9 @@ static bool ends_at(const tsl__space *space, tsl__stack at) {
   return false;
 }
 
-bool tsl__deny_ends(const tsl__space *space, tsl__stack at) { return ends_at(space->spelled, at); }
+bool tsl__deny_ends(const tsl__space *space, tsl__stack at) {
+  return ends_at(space->positions.spelled, at);
+}
 
 tsl__stack tsl__distinct_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n) {
   uint32_t used = tsl__used_group(space, 0, texts, n);

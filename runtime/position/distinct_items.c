@@ -211,7 +211,7 @@ static bool feeds_line(tsl__space *space, tsl__run *r) {
 static bool leads_dropping(tsl__space *space, trials *t, tsl_token token, bool *unbounded) {
   tsl__run *r = t->run;
   /* else whether the array may end depends on what the token ends */
-  r->drops_items = !(space->watches & TSL__SAME_ITEM);
+  r->drops_items = !(space->positions.watches & TSL__SAME_ITEM);
   bool accepted = tsl__run_token(space, r, t->at, token);
   r->drops_items = false;
   *unbounded = accepted && !tsl__run_seen(space, r) &&
@@ -550,7 +550,7 @@ static void try_boundary(tsl__space *space, trials *t, const tsl__passings *list
 static void try_ends(tsl__space *space, trials *t) {
   const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__tokens *list = t->distinct->in_string ? &c->ends_quoted : &c->ends;
-  if (!(space->watches & TSL__SAME_ITEM) || !t->known || !t->distinct->open ||
+  if (!(space->positions.watches & TSL__SAME_ITEM) || !t->known || !t->distinct->open ||
       !tsl__open_at(space, t->distinct->open)->remembers)
     return;
   for (size_t i = 0; i < list->n && space->status == TSL_OK; i++) {
@@ -601,7 +601,7 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probe
               .ahead = ahead};
   tsl__stack found = 0;
   /* else each is tried with the items that were read */
-  bool known = !(space->watches & TSL__SAME_ITEM);
+  bool known = !(space->positions.watches & TSL__SAME_ITEM);
   uint32_t shape =
       known && p->distinct && list != &c->whole ? tsl__distinct_shape(space, p->distinct) : 0;
   bool unbounded = shape && tsl__move_find(space, p->plain, tsl__key_unbounded(shape), &found);

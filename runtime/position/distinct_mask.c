@@ -46,7 +46,7 @@ static bool harmless(tsl__space *space, uint32_t distinct) {
   if (named || !distinct) return !named;
   const tsl__distinct *m = tsl__distinct_at(space, distinct);
   const tsl__open *o = m->open ? tsl__open_at(space, m->open) : NULL;
-  if (m->open && space->watches & TSL__FEW_NAMES) return false;
+  if (m->open && space->positions.watches & TSL__FEW_NAMES) return false;
   return !(o && !o->array && o->used && (m->name || (o->expects && !m->in_string)));
 }
 
@@ -55,8 +55,8 @@ static TSL__SELDOM tsl__mask narrowed(tsl__space *space, tsl__stack at, tsl__mas
   tsl__run *r = tsl__run_take(space);
   if (!r) return 0;
   tsl__probed_mask p = {.mask = plain};
-  if (space->watches & TSL__NEW_ITEM) tsl__narrow_items(space, r, at, &p, &gone);
-  if (space->watches & TSL__NEW_NAME) tsl__narrow_names(space, r, at, &p, &gone);
+  if (space->positions.watches & TSL__NEW_ITEM) tsl__narrow_items(space, r, at, &p, &gone);
+  if (space->positions.watches & TSL__NEW_NAME) tsl__narrow_names(space, r, at, &p, &gone);
   tsl__free(&space->alloc, p.bits, tsl_vocab_mask_words(space->vocab) * sizeof *p.bits);
   tsl__mask made = gone.n && space->status == TSL_OK ? without(space, plain, &gone) : plain;
   tsl__vec_free(&space->alloc, &gone);
@@ -66,7 +66,7 @@ static TSL__SELDOM tsl__mask narrowed(tsl__space *space, tsl__stack at, tsl__mas
 
 tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain) {
   if (!tsl__boundary_of(space)) return 0;
-  if (!(space->watches & TSL__NEW_ITEM) &&
+  if (!(space->positions.watches & TSL__NEW_ITEM) &&
       harmless(space, tsl__with_distinct_at(space, at)->distinct))
     return plain;
   return narrowed(space, at, plain);

@@ -136,7 +136,7 @@ static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
   tsl__run *r = d->run;
   uint32_t found;
   tsl__move_key by = tsl__key_leads(t);
-  bool noted = p->distinct && !(space->watches & TSL__NEW_ITEM) &&
+  bool noted = p->distinct && !(space->positions.watches & TSL__NEW_ITEM) &&
                !tsl__distinct_at(space, p->distinct)->escaped;
   if (noted && tsl__move_find(space, p->plain, by, &found)) return true;
   if (!tsl__run_token(space, r, d->at, t)) return false;
@@ -384,7 +384,7 @@ void tsl__narrow_names(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probe
                .plain = plain,
                .gone = gone,
                .seen_names = o && !o->array ? o->used : 0,
-               .few = space->watches & TSL__FEW_NAMES};
+               .few = space->positions.watches & TSL__FEW_NAMES};
   if (d.few && m->open)
     narrow_next(space, &d, m);
   else

@@ -145,7 +145,7 @@ static bool token_beside(tsl__space *space, tsl__run *r, const tsl__with_distinc
   tsl__lead lead;
   *to = 0;
   /* the plain position goes on after an item as if it were both, new and not */
-  if (space->watches & TSL__SAME_ITEM && !unstructured) return false;
+  if (space->positions.watches & TSL__SAME_ITEM && !unstructured) return false;
   if (unstructured && m->name) return token_in_name(space, r, p, token, to);
   if (m->name && m->name != TSL__NAME_IMPLIED) return false;
   if (!tsl__stack_token(space, p->plain, token) || !tsl__move_known(space, p->plain, token, &lead))
@@ -182,7 +182,7 @@ static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_to
                          const tsl__stepping *s) {
   const tsl_vocab *v = space->vocab;
   bool begins = s->begun & TSL__NEW_NAME, ends = s->returned & TSL__NEW_NAME;
-  if (s->begun & space->watches & TSL__NEW_ITEM || (begins && ends) ||
+  if (s->begun & space->positions.watches & TSL__NEW_ITEM || (begins && ends) ||
       !tsl__run_load(space, r, from) || begins == r->in_name)
     return false;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++) {
@@ -216,8 +216,8 @@ bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out) {
   const tsl__open *o = tsl__open_at(space, m->open);
   if (!m->n && !m->name && !o->remembers) return *out = next, true;
   /* nothing is under way that could be repeated: a comma alone begins something */
-  bool free =
-      !m->n && !m->name && !(m->in_string && !o->array) && !(space->watches & TSL__SAME_ITEM);
+  bool free = !m->n && !m->name && !(m->in_string && !o->array) &&
+              !(space->positions.watches & TSL__SAME_ITEM);
   if (free) *out = next;
   if (free && (m->in_string || !tsl__bytes_has(&next, ','))) return true;
   if (free) out->w[0] &= ~((uint64_t)1 << ',');

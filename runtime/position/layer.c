@@ -99,8 +99,8 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
   s->names_tokens = parent && parent->names_tokens;
   s->layer = &layer_ops;
   tsl__space_limits(s, limits);
-  s->delta_work = TSL__DELTA_WORK;
-  s->subtract_bytes = TSL__SUBTRACT_BYTES;
+  s->walking.delta_work = TSL__DELTA_WORK;
+  s->walking.subtract_bytes = TSL__SUBTRACT_BYTES;
   s->gather = tsl__alloc_zero(&s->alloc, sizeof *s->gather);
   if (!s->gather || !tsl__spare_steps_new(s) || !reserve_zero(s)) {
     tsl__space_free(s);
@@ -114,12 +114,12 @@ static void free_layer(tsl__space *s) {
   tsl_allocator a = s->alloc;
   if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
   tsl__walk_scratch_free(s);
-  tsl__frozen_free(s->frozen, &s->alloc);
-  tsl__frozen_free(s->frozen_unions, &s->alloc);
+  tsl__frozen_free(s->warm.frozen, &s->alloc);
+  tsl__frozen_free(s->warm.frozen_unions, &s->alloc);
   tsl__naming_free(s);
-  tsl__boundary_free(s->boundary, &s->alloc);
+  tsl__boundary_free(s->warm.boundary, &s->alloc);
   tsl__distinct_free(s);
-  tsl__space_free(s->spelled);
+  tsl__space_free(s->positions.spelled);
   tsl__spare_steps_free(s);
   tsl__adopted_free(s);
   tsl__rows_free(s);
@@ -133,11 +133,13 @@ static void free_layer(tsl__space *s) {
 static size_t layer_memory(const tsl__space *s) {
   size_t n = sizeof *s + s->arena.total;
   for (size_t i = 0; i < TABLES; i++) n += tsl__index_memory(&table_of(s, i)->index);
-  n += s->chains.capacity * sizeof *s->chains.slots;
-  n += tsl__rows_memory(s) + tsl__frozen_memory(s->frozen) + tsl__frozen_memory(s->frozen_unions) +
-       tsl__boundary_memory(s->boundary) + tsl__vec_memory(&s->adopted);
+  n += s->positions.chains.capacity * sizeof *s->positions.chains.slots;
+  n += tsl__rows_memory(s) + tsl__frozen_memory(s->warm.frozen) +
+       tsl__frozen_memory(s->warm.frozen_unions) + tsl__boundary_memory(s->warm.boundary) +
+       tsl__vec_memory(&s->walking.adopted);
   n += tsl__walk_scratch_memory(s) + tsl__naming_memory(s) + tsl__distinct_kept(s) +
-       tsl__spare_steps_memory(s) + (s->spelled ? tsl__space_memory(s->spelled) : 0) +
+       tsl__spare_steps_memory(s) +
+       (s->positions.spelled ? tsl__space_memory(s->positions.spelled) : 0) +
        (s->gather ? sizeof *s->gather + tsl__gather_memory(s->gather) : 0);
   return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
 }

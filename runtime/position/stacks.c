@@ -51,7 +51,7 @@ tsl__stack tsl__cells_intern(tsl__space *space, const tsl__cell *cells, size_t n
     const tsl__stack_rec *r = tsl__stack_at(space, i);
     if (r->n == n && !r->has_distinct && !memcmp(r->cells, cells, n * sizeof *cells)) return i;
   }
-  if (n > space->max_stacks || n > TSL__STACK_CELLS)
+  if (n > space->positions.max_stacks || n > TSL__STACK_CELLS)
     return tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here"),
            0;
   tsl__stack_rec *r = tsl__pool_add(&space->stacks.pool, &space->kept);
@@ -74,11 +74,12 @@ tsl__stack tsl__cells_intern(tsl__space *space, const tsl__cell *cells, size_t n
 typedef tsl__stepping step;
 
 bool tsl__spare_steps_new(tsl__space *space) {
-  return (space->spare_steps = tsl__alloc_zero(&space->alloc, sizeof *space->spare_steps)) != NULL;
+  return (space->positions.spare_steps =
+              tsl__alloc_zero(&space->alloc, sizeof *space->positions.spare_steps)) != NULL;
 }
 
 step tsl__step_new(tsl__space *space) {
-  struct tsl__spare_steps *spare = space->spare_steps;
+  struct tsl__spare_steps *spare = space->positions.spare_steps;
   return spare->n ? spare->at[--spare->n] : (step){0};
 }
 
@@ -89,7 +90,7 @@ static void free_lists(tsl__space *space, step *s) {
 }
 
 void tsl__step_free(tsl__space *space, step *s) {
-  struct tsl__spare_steps *spare = space->spare_steps;
+  struct tsl__spare_steps *spare = space->positions.spare_steps;
   if (spare->n == TSL__SPARE_STEPS) {
     free_lists(space, s);
     return;
@@ -101,16 +102,16 @@ void tsl__step_free(tsl__space *space, step *s) {
 }
 
 void tsl__spare_steps_free(tsl__space *space) {
-  struct tsl__spare_steps *spare = space->spare_steps;
+  struct tsl__spare_steps *spare = space->positions.spare_steps;
   if (!spare) return;
   while (spare->n) free_lists(space, &spare->at[--spare->n]);
   free_lists(space, &spare->text);
   tsl__free(&space->alloc, spare, sizeof *spare);
-  space->spare_steps = NULL;
+  space->positions.spare_steps = NULL;
 }
 
 size_t tsl__spare_steps_memory(const tsl__space *space) {
-  const struct tsl__spare_steps *spare = space->spare_steps;
+  const struct tsl__spare_steps *spare = space->positions.spare_steps;
   size_t n = spare ? sizeof *spare + tsl__step_memory(&spare->text) : 0;
   for (uint32_t i = 0; spare && i < spare->n; i++) n += tsl__step_memory(&spare->at[i]);
   return n;

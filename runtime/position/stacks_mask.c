@@ -44,7 +44,7 @@ static uint64_t *chain_slot(const tsl__chains *c, uint64_t key) {
 }
 
 static bool chains_grow(tsl__space *space) {
-  tsl__chains *c = &space->chains, bigger = *c;
+  tsl__chains *c = &space->positions.chains, bigger = *c;
   bigger.capacity = c->capacity ? c->capacity * 2 : CHAINS_FIRST;
   if (!(bigger.slots = tsl__alloc_zero(&space->alloc, bigger.capacity * sizeof *bigger.slots)))
     return tsl__space_no_memory(space);
@@ -56,14 +56,14 @@ static bool chains_grow(tsl__space *space) {
 }
 
 static void chains_clear(tsl__space *space) {
-  tsl__free(&space->alloc, space->chains.slots,
-            space->chains.capacity * sizeof *space->chains.slots);
-  space->chains = (tsl__chains){0};
+  tsl__free(&space->alloc, space->positions.chains.slots,
+            space->positions.chains.capacity * sizeof *space->positions.chains.slots);
+  space->positions.chains = (tsl__chains){0};
 }
 
 /* Has it been gathered? True after a failure, too. */
 static bool was_gathered(tsl__space *space, tsl__stack at, tsl__leftover over) {
-  tsl__chains *c = &space->chains;
+  tsl__chains *c = &space->positions.chains;
   uint64_t key = (uint64_t)at << 32 | over;
   if (!tsl__space_step(space, 1) || (c->n * 2 >= c->capacity && !chains_grow(space))) return true;
   uint64_t *slot = chain_slot(c, key);
@@ -151,7 +151,9 @@ static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__
     tsl__space_fail(space, TSL_ERR_LIMIT, "too many frames end within one token");
     return;
   }
-  if (TSL__UNLIKELY(++space->chains.looked > CHAINS_FREE) && was_gathered(space, at, over)) return;
+  if (TSL__UNLIKELY(++space->positions.chains.looked > CHAINS_FREE) &&
+      was_gathered(space, at, over))
+    return;
   for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
     const tsl__cell *c = tsl__stack_cell(space, r, i);
     if (tsl__state_at(space, c->state)->flags & TSL__STATE_KEYED) {
@@ -174,9 +176,9 @@ static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   tsl__gather *g = space->gather;
   tsl__gather_clear(g);
-  space->chains.looked = 0;
+  space->positions.chains.looked = 0;
   gather_chain(space, g, at, TSL__WHOLE, 0);
-  if (TSL__UNLIKELY(space->chains.capacity)) chains_clear(space);
+  if (TSL__UNLIKELY(space->positions.chains.capacity)) chains_clear(space);
   if (r->complete) tsl__gather_tokens(space, g, space->vocab->eog, space->vocab->eog_count);
   return tsl__gather_joined(space, g);
 }
@@ -184,8 +186,8 @@ static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
 /* What a position without a distinct record denies, one with a record denies too; but where items
  * must be repeated, which were not there without it. */
 static tsl__mask plain_mask(tsl__space *space, tsl__stack plain) {
-  return space->watches & TSL__SAME_ITEM ? frames_mask(space, plain)
-                                         : tsl__stack_mask(space, plain);
+  return space->positions.watches & TSL__SAME_ITEM ? frames_mask(space, plain)
+                                                   : tsl__stack_mask(space, plain);
 }
 
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at) {
@@ -248,9 +250,9 @@ static uint32_t sum(uint32_t a, uint32_t b) {
 }
 static uint32_t state_shortest(tsl__space *space, tsl__state state, uint32_t count) {
   if (!state) return UINT32_MAX;
-  if (TSL__UNLIKELY(space->spelled_end &&
-                    (state == space->spelled_end || state == space->spelled_end + 1)))
-    return state == space->spelled_end ? 0 : UINT32_MAX;
+  if (TSL__UNLIKELY(space->positions.spelled_end && (state == space->positions.spelled_end ||
+                                                     state == space->positions.spelled_end + 1)))
+    return state == space->positions.spelled_end ? 0 : UINT32_MAX;
   return space->hook ? space->hook->shortest(space->hook_ctx, state, count) : 0;
 }
 
@@ -335,7 +337,7 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, bool is_new, uint3
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   uint32_t best = UINT32_MAX, known;
   tsl__move_key by = is_new ? tsl__key_fewest_new() : tsl__key_fewest();
-  if (r->has_distinct && space->watches & TSL__SAME_ITEM)
+  if (r->has_distinct && space->positions.watches & TSL__SAME_ITEM)
     return shortest_repeating(space, tsl__with_distinct_at(space, at), depth);
   /* its frames are the same */
   if (r->has_distinct)

@@ -34,8 +34,8 @@ bool tsl__step_load(tsl__space *space, step *s, tsl__stack at) {
 }
 
 step *tsl__step_text(tsl__space *space, const tsl__stack_rec *at) {
-  step *s = &space->spare_steps->text;
-  s->watch = space->watches;
+  step *s = &space->positions.spare_steps->text;
+  s->watch = space->positions.watches;
   s->repeats_before = s->repeats_after = s->begun = s->returned = 0;
   return load(space, s, at) ? s : NULL;
 }
@@ -135,7 +135,7 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
       s->landed.at[i--] = s->landed.at[--s->landed.n];
   }
   tsl__cell cell = {state, count, tail};
-  if (s->landed.n > space->max_stacks)
+  if (s->landed.n > space->positions.max_stacks)
     tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");
   else if (!tsl__vec_push(&space->alloc, &s->landed, cell))
     tsl__space_no_memory(space);
@@ -179,10 +179,10 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   tsl__stack low = a < b ? a : b, high = a < b ? b : a, u = 0;
   if (a == b) return a;
   if (tsl__move_union(space, low, high, &u)) return u;
-  if (space->union_depth >= TSL__NESTED_MAX)
+  if (space->positions.union_depth >= TSL__NESTED_MAX)
     return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be merged"), 0;
   step s = tsl__step_new(space);
-  space->union_depth++;
+  space->positions.union_depth++;
   for (int k = 0; k < 2; k++) {
     const tsl__stack_rec *r = tsl__stack_at(space, k ? high : low);
     for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
@@ -192,7 +192,7 @@ static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
   }
   u = tsl__step_collect(space, &s);
   tsl__step_free(space, &s);
-  space->union_depth--;
+  space->positions.union_depth--;
   return u && tsl__move_add(space, low, tsl__key_union(high), u) ? u : 0;
 }
 
@@ -376,7 +376,7 @@ static inline bool may_read(tsl__space *space, const tsl__state_rec *called, uin
 
 /* Where a called frame's leap is noted, if it is one. */
 static inline tsl__leap *leap_of(const tsl__space *space, tsl__state callee, uint8_t byte) {
-  return &space->spare_steps->leaps[(callee * 8 ^ byte) % TSL__LEAPS];
+  return &space->positions.spare_steps->leaps[(callee * 8 ^ byte) % TSL__LEAPS];
 }
 
 /* A called frame, and perhaps others that it calls. Where they lead to one place alone that is

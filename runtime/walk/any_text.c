@@ -161,7 +161,7 @@ static bool make_counted(tsl__space *base, struct tsl__any_texts *t);
 
 tsl_status tsl__texts_make(tsl__space *base, tsl__state state) {
   size_t depths = (size_t)base->vocab->trie.nodes[0].height + 1;
-  making m = {.base = base, .quoted = base->linear->quoted, .text = state};
+  making m = {.base = base, .quoted = base->warm.linear->quoted, .text = state};
   struct tsl__any_texts *t = tsl__arena_alloc(&base->arena, sizeof *t);
   m.at = t ? tsl__alloc_zero(&base->alloc, depths * sizeof *m.at) : NULL;
   m.kept = m.at ? tsl__alloc_zero(&base->alloc, m.quoted->n) : NULL;
@@ -169,7 +169,7 @@ tsl_status tsl__texts_make(tsl__space *base, tsl__state state) {
     tsl__space_no_memory(base);
   else if (tsl__state_expanded(base, state)) {
     m.at[0].state = state;
-    if (find_pieces(&m) && fill(&m, t) && make_counted(base, t)) base->any_text = t;
+    if (find_pieces(&m) && fill(&m, t) && make_counted(base, t)) base->warm.any_text = t;
   }
   tsl__free(&base->alloc, m.at, depths * sizeof *m.at);
   tsl__free(&base->alloc, m.kept, m.quoted->n);
@@ -255,7 +255,7 @@ static void walk_counted(tsl__space *space, tsl__level *l, const struct tsl__any
 
 /* Such a walk, by itself. False on failure (sticky). */
 static bool walk_alone(tsl__space *base, const struct tsl__any_texts *t, span s, tsl__walk *out) {
-  uint32_t depth = base->depth;
+  uint32_t depth = base->walking.depth;
   tsl__level *l = tsl__level_open(base);
   if (!l) return false;
   l->last = false;
@@ -266,7 +266,7 @@ static bool walk_alone(tsl__space *base, const struct tsl__any_texts *t, span s,
                      .mask = tsl__level_mask(base, l),
                      .reach = TSL__UNSPLIT,
                      .gain = TSL__UNCOUNTED};
-  base->depth = depth;
+  base->walking.depth = depth;
   return base->status == TSL_OK;
 }
 
@@ -319,13 +319,15 @@ static uint32_t after_quote(const tsl__space *space, tsl__leftover over) {
  * between. */
 static tsl__state quoted_like(tsl__space *space, uint32_t least, tsl__leftover over) {
   const tsl__space *base = space->parent;
-  if (least < TSL__QUOTED - 1) return base->quoted[least];
+  if (least < TSL__QUOTED - 1) return base->warm.quoted[least];
   if (least < after_quote(space, over)) {
-    const tsl__walk *some = tsl__walk_over(space, base->quoted[TSL__QUOTED - 2], 0, over, false),
-                    *many = tsl__walk_over(space, base->quoted[TSL__QUOTED - 1], 0, over, false);
+    const tsl__walk *some =
+                        tsl__walk_over(space, base->warm.quoted[TSL__QUOTED - 2], 0, over, false),
+                    *many =
+                        tsl__walk_over(space, base->warm.quoted[TSL__QUOTED - 1], 0, over, false);
     if (!some || !many || some->mask != many->mask || some->left != many->left) return 0;
   }
-  return base->quoted[TSL__QUOTED - 1];
+  return base->warm.quoted[TSL__QUOTED - 1];
 }
 
 /* What is left of the bounds where some characters were read. */
@@ -350,8 +352,8 @@ static const tsl__walk *walk_of(const tsl__space *space, const struct tsl__any_t
 /* The tables, if the grammar says of its states whether they are of such strings; else NULL. */
 static const struct tsl__any_texts *texts_of(const tsl__space *space) {
   return space->parent && !tsl__shortcut_is_off(space, TSL__SHORTCUT_TEXT) &&
-                 space->subtract_bytes <= UINT8_MAX && space->hook && space->hook->counted
-             ? space->parent->any_text
+                 space->walking.subtract_bytes <= UINT8_MAX && space->hook && space->hook->counted
+             ? space->parent->warm.any_text
              : NULL;
 }
 
@@ -386,11 +388,11 @@ const tsl__walk *tsl__text_before(tsl__space *space, tsl__state state, uint32_t 
 
 bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__state state,
                     uint32_t count, bool *open) {
-  const struct tsl__any_texts *t = space->parent ? space->parent->any_text : NULL;
+  const struct tsl__any_texts *t = space->parent ? space->parent->warm.any_text : NULL;
   span s = {0, 0};
   *open = false;
-  if (!t || r->live_count < space->subtract_bytes || !tsl__linear_of(space, r, 0) || !space->hook ||
-      !space->hook->text)
+  if (!t || r->live_count < space->walking.subtract_bytes || !tsl__linear_of(space, r, 0) ||
+      !space->hook || !space->hook->text)
     return false;
   unsigned text = space->hook->text(space->hook_ctx, r, &s.least, &s.most);
   *open = text == TSL__TEXT_OPEN || text == TSL__TEXT_ENDLESS;

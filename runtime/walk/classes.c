@@ -220,7 +220,7 @@ tsl_status tsl__lengths_make(tsl__space *base) {
     tsl__space_no_memory(base);
   else if (make_having(base, l) && make_ones(base, l) && (l->endings = tsl__endings_make(base)))
     make_holding(base, l);
-  base->lengths = l;
+  base->warm.lengths = l;
   return base->status;
 }
 
@@ -346,7 +346,7 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   static const tsl__kept_ops kept = {free_lengths, lengths_memory};
   tsl_vocab *v = (tsl_vocab *)(uintptr_t)space->vocab;
   tsl__space *made = atomic_load_explicit(&v->lengths, memory_order_acquire);
-  if (made) return made->lengths;
+  if (made) return made->warm.lengths;
   tsl__mutex_lock(&v->lock);
   made = atomic_load_explicit(&v->lengths, memory_order_acquire);
   tsl_status status = TSL_OK;
@@ -362,7 +362,7 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   }
   tsl__mutex_unlock(&v->lock);
   if (!made) tsl__space_fail(space, status, "out of memory");
-  return made ? made->lengths : NULL;
+  return made ? made->warm.lengths : NULL;
 }
 
 /* Is the path to the node made of ASCII letters only? Then a token below is a text of letters just
@@ -418,9 +418,9 @@ static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *
 
 static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
                              uint32_t nonascii, uint32_t node) {
-  const tsl__lengths *l = space->lengths  ? space->lengths
-                          : space->parent ? space->parent->lengths
-                                          : NULL;
+  const tsl__lengths *l = space->warm.lengths ? space->warm.lengths
+                          : space->parent     ? space->parent->warm.lengths
+                                              : NULL;
   const tsl__linear *t = tsl__linear_table(space);
   unsigned ascii = tsl__ones(letters->w[0]) + tsl__ones(letters->w[1]);
   if (!l || ascii < LARGE_CLASS) return gather_class(space, g, letters, nonascii, node);
@@ -436,8 +436,8 @@ static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes
 }
 
 const tsl__lengths *tsl__lengths_of(tsl__space *space) {
-  if (space->lengths) return space->lengths;
-  return space->parent ? space->parent->lengths : lengths_of_vocab(space);
+  if (space->warm.lengths) return space->warm.lengths;
+  return space->parent ? space->parent->warm.lengths : lengths_of_vocab(space);
 }
 
 /* The unlimited mask, minus what is longer than `limit`. */

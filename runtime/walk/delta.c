@@ -149,14 +149,14 @@ bool tsl__delta_find(tsl__space *space, tsl__state state, uint32_t count, bool l
                      tsl__delta_reach reach, tsl__reference *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, state), *nearest = NULL;
   tsl__reference_clear(out);
-  if (tsl__shortcut_is_off(space, TSL__SHORTCUT_DELTA) || !space->delta_count || !r ||
+  if (tsl__shortcut_is_off(space, TSL__SHORTCUT_DELTA) || !space->walking.delta_count || !r ||
       !tsl__linear_of(space, r, 0) || !is_plain(r, last) ||
-      space->delta_missed > MISSES_MAX + space->delta_met)
+      space->walking.delta_missed > MISSES_MAX + space->walking.delta_met)
     return false;
   uint32_t best = space->vocab->trie.order_count / bounds[reach].share, delta_count = 0;
-  for (uint32_t i = 0; i < TSL__DELTA_MAX && i < space->delta_count && space->status == TSL_OK;
-       i++) {
-    const tsl__delta_base *k = &space->delta_bases[i];
+  for (uint32_t i = 0;
+       i < TSL__DELTA_MAX && i < space->walking.delta_count && space->status == TSL_OK; i++) {
+    const tsl__delta_base *k = &space->walking.delta_bases[i];
     const tsl__walk *w = tsl__space_at(space, walks, k->walk);
     const tsl__state_rec *delta =
         (w->context & 1) == last ? tsl__state_expanded(space, w->state) : NULL;
@@ -173,15 +173,15 @@ bool tsl__delta_find(tsl__space *space, tsl__state state, uint32_t count, bool l
   bool met =
       nearest && space->status == TSL_OK && compare(&c, 0, r, count, nearest, delta_count, 0);
   if (met)
-    space->delta_met++;
+    space->walking.delta_met++;
   else
-    space->delta_missed++;
+    space->walking.delta_missed++;
   return met;
 }
 
 void tsl__delta_note(tsl__space *space, const tsl__walk *walk, uint32_t count) {
   const tsl__state_rec *r = tsl__state_expanded(space, walk->state);
   if (!r || !is_plain(r, walk->context & 1) || r->live_count < TSL__LINEAR_BYTES) return;
-  space->delta_bases[space->delta_count++ % TSL__DELTA_MAX] =
+  space->walking.delta_bases[space->walking.delta_count++ % TSL__DELTA_MAX] =
       (tsl__delta_base){tsl__space_count(space, walks) - 1, count};
 }

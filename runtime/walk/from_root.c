@@ -83,10 +83,10 @@ static void add_starts(tsl__space *space, tsl__level *l, const tsl__level_entry 
                        const tsl__state_rec *r, tsl__bytes *known) {
   const tsl__space *base = space->parent;
   if (!base || r->live_count >= TSL__STARTS_LIVE || e->state < base->states.first) return;
-  for (unsigned i = 0; i < TSL__STARTS_MAX && base->starts[i]; i++) {
-    const tsl__state_rec *start = tsl__state_at(space, base->starts[i]);
+  for (unsigned i = 0; i < TSL__STARTS_MAX && base->warm.starts[i]; i++) {
+    const tsl__state_rec *start = tsl__state_at(space, base->warm.starts[i]);
     if (tsl__bytes_meet(&start->live, known) || !goes_as(space, r, start)) continue;
-    const tsl__walk *w = tsl__walk_over(space, base->starts[i], 0, TSL__WHOLE, l->last);
+    const tsl__walk *w = tsl__walk_over(space, base->warm.starts[i], 0, TSL__WHOLE, l->last);
     if (!w) return;
     tsl__gather_mask(space, &l->gather, w->mask);
     tsl__level_leave_over(space, l, w->left);
@@ -131,14 +131,14 @@ static bool takes_digits(tsl__space *space, const tsl__state_rec *r, unsigned fi
 static void add_digits(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
                        tsl__bytes *known) {
   const tsl__space *base = space->parent;
-  if (!base || !base->digits_depth || r->live_count >= TSL__STARTS_LIVE ||
+  if (!base || !base->warm.digits_depth || r->live_count >= TSL__STARTS_LIVE ||
       r->flags & TSL__STATE_LOOP || !tsl__bytes_has(&r->live, '1') || tsl__bytes_has(known, '1'))
     return;
   for (unsigned first = tsl__bytes_has(&r->live, '0') && !tsl__bytes_has(known, '0') ? 0 : 1;
        first < 2; first++) {
     int ends = -1;
-    if (!takes_digits(space, r, '0' + first, base->digits_depth, &ends)) continue;
-    const tsl__walk *w = tsl__walk_over(space, base->digits[first], 0, TSL__WHOLE, false);
+    if (!takes_digits(space, r, '0' + first, base->warm.digits_depth, &ends)) continue;
+    const tsl__walk *w = tsl__walk_over(space, base->warm.digits[first], 0, TSL__WHOLE, false);
     if (!w) return;
     tsl__gather_mask(space, &l->gather, w->mask);
     if (ends) tsl__level_leave_over(space, l, w->left);

@@ -30,19 +30,20 @@ typedef tsl__level level;
 /* ---- levels ---------------------------------------------------------------------------------- */
 
 level *tsl__level_open(tsl__space *space) {
-  if (!space->scratch && !(space->scratch = tsl__alloc_zero(&space->alloc, sizeof *space->scratch)))
+  if (!space->walking.scratch &&
+      !(space->walking.scratch = tsl__alloc_zero(&space->alloc, sizeof *space->walking.scratch)))
     return tsl__space_no_memory(space), NULL;
-  if (space->depth >= TSL__WALK_DEPTH_MAX)
+  if (space->walking.depth >= TSL__WALK_DEPTH_MAX)
     return tsl__space_fail(space, TSL_ERR_LIMIT, "calls nest too deeply within one token"), NULL;
-  if (space->depth == space->scratch->levels.n) {
+  if (space->walking.depth == space->walking.scratch->levels.n) {
     level *fresh = tsl__alloc_zero(&space->alloc, sizeof *fresh);
     if (!fresh) return tsl__space_no_memory(space), NULL;
-    if (!tsl__vec_push(&space->alloc, &space->scratch->levels, fresh)) {
+    if (!tsl__vec_push(&space->alloc, &space->walking.scratch->levels, fresh)) {
       tsl__free(&space->alloc, fresh, sizeof *fresh);
       return tsl__space_no_memory(space), NULL;
     }
   }
-  level *l = space->scratch->levels.at[space->depth++];
+  level *l = space->walking.scratch->levels.at[space->walking.depth++];
   tsl__gather_clear(&l->gather);
   l->left.n = l->stack.n = l->together.n = l->aside.n = 0;
   l->late.n = l->late_nodes.n = l->late_from = 0;
@@ -58,9 +59,9 @@ level *tsl__level_open(tsl__space *space) {
 }
 
 void tsl__walk_scratch_free(tsl__space *space) {
-  if (!space->scratch) return;
-  for (size_t i = 0; i < space->scratch->levels.n; i++) {
-    level *l = space->scratch->levels.at[i];
+  if (!space->walking.scratch) return;
+  for (size_t i = 0; i < space->walking.scratch->levels.n; i++) {
+    level *l = space->walking.scratch->levels.at[i];
     tsl__gather_free(space, &l->gather);
     tsl__vec_free(&space->alloc, &l->left);
     tsl__vec_free(&space->alloc, &l->stack);
@@ -72,9 +73,9 @@ void tsl__walk_scratch_free(tsl__space *space) {
     tsl__reference_free(space, &l->reference);
     tsl__free(&space->alloc, l, sizeof *l);
   }
-  tsl__vec_free(&space->alloc, &space->scratch->levels);
-  tsl__free(&space->alloc, space->scratch, sizeof *space->scratch);
-  space->scratch = NULL;
+  tsl__vec_free(&space->alloc, &space->walking.scratch->levels);
+  tsl__free(&space->alloc, space->walking.scratch, sizeof *space->walking.scratch);
+  space->walking.scratch = NULL;
 }
 
 static size_t level_memory(const level *l) {
@@ -86,7 +87,7 @@ static size_t level_memory(const level *l) {
 }
 
 size_t tsl__walk_scratch_memory(const tsl__space *space) {
-  const struct tsl__scratch *s = space->scratch;
+  const struct tsl__scratch *s = space->walking.scratch;
   size_t n = s ? sizeof *s + tsl__vec_memory(&s->levels) : 0;
   for (size_t i = 0; s && i < s->levels.n; i++) n += level_memory(s->levels.at[i]);
   return n;

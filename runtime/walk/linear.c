@@ -153,7 +153,7 @@ tsl_status tsl__linear_make(tsl__space *base) {
   uint32_t space = tsl__trie_child(trie, 0, ' ');
   l->space = space ? l->at[space] : 0;
   if (count_above(base, l) && tsl__cover_make(base, l) && tsl__quoted_make(base, l))
-    base->linear = l;
+    base->warm.linear = l;
   return base->status;
 }
 

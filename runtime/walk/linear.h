@@ -132,7 +132,9 @@ tsl_status tsl__linear_make(tsl__space *base);
 /* The table; NULL in a grammar that was loaded. */
 static inline const tsl__linear *tsl__linear_table(const tsl__space *space) {
   if (tsl__shortcut_is_off(space, TSL__SHORTCUT_LINEAR)) return NULL;
-  return space->linear ? space->linear : space->parent ? space->parent->linear : NULL;
+  return space->warm.linear ? space->warm.linear
+         : space->parent    ? space->parent->warm.linear
+                            : NULL;
 }
 /* The table, if the tree below a node is worth reading along it from this state; else NULL. */
 const tsl__linear *tsl__linear_of(const tsl__space *space, const tsl__state_rec *r, uint32_t node);

@@ -16,7 +16,7 @@ bool tsl__walks_freeze(tsl__space *space) {
     if (w) *tsl__memo_slot(t, w->state, w->context, w->over) = *w;
   }
   tsl__index_free(&space->walks.index, &space->alloc);
-  space->frozen = t;
+  space->warm.frozen = t;
   return true;
 }
 

@@ -88,8 +88,8 @@ static inline tsl__walk *tsl__memo_slot(const tsl__frozen *t, tsl__state state, 
 /* The walk in the layer below; NULL: it has none. */
 static inline const tsl__walk *tsl__memo_find_below(const tsl__space *space, tsl__state state,
                                                     uint32_t context, tsl__leftover over) {
-  if (!space->parent->frozen) return tsl__memo_find_in(space->parent, state, context, over);
-  const tsl__walk *w = tsl__memo_slot(space->parent->frozen, state, context, over);
+  if (!space->parent->warm.frozen) return tsl__memo_find_in(space->parent, state, context, over);
+  const tsl__walk *w = tsl__memo_slot(space->parent->warm.frozen, state, context, over);
   return w->state ? w : NULL;
 }
 

@@ -202,7 +202,7 @@ typedef struct tsl__naming {
 } search;
 
 void tsl__naming_free(tsl__space *space) {
-  search *s = space->naming;
+  search *s = space->walking.naming;
   if (!s) return;
   tsl__vec_free(&space->alloc, &s->stack);
   tsl__vec_free(&space->alloc, &s->tokens);
@@ -212,11 +212,11 @@ void tsl__naming_free(tsl__space *space) {
   tsl__gather_free(space, &s->gather);
   tsl__vec_free(&space->alloc, &s->gone);
   tsl__free(&space->alloc, s, sizeof *s);
-  space->naming = NULL;
+  space->walking.naming = NULL;
 }
 
 size_t tsl__naming_memory(const tsl__space *space) {
-  const search *s = space->naming;
+  const search *s = space->walking.naming;
   if (!s) return 0;
   size_t n = sizeof *s + tsl__vec_memory(&s->stack) + tsl__vec_memory(&s->tokens) +
              tsl__vec_memory(&s->done) + tsl__vec_memory(&s->nodes) + tsl__vec_memory(&s->gone);
@@ -340,9 +340,10 @@ static const tsl__named_walk *list(tsl__space *space, search *s, tsl__named_walk
 
 /* NULL on failure (sticky). */
 static search *search_of(tsl__space *space) {
-  if (!space->naming && !(space->naming = tsl__alloc_zero(&space->alloc, sizeof *space->naming)))
+  if (!space->walking.naming &&
+      !(space->walking.naming = tsl__alloc_zero(&space->alloc, sizeof *space->walking.naming)))
     tsl__space_no_memory(space);
-  return space->naming;
+  return space->walking.naming;
 }
 
 /* A name in its middle is looked at twice where other names may come, too: once for each

@@ -114,7 +114,7 @@ struct tsl__scratch {
   TSL__VEC(tsl__level *) levels;
 };
 
-/* The next level, empty; the caller closes it by putting space->depth back. NULL on failure
+/* The next level, empty; the caller closes it by putting space->walking.depth back. NULL on failure
  * (sticky), as with all of these. */
 tsl__level *tsl__level_open(tsl__space *space);
 /* What runs past the end of the frame: what lies below a node, or a leftover. */

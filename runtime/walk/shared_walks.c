@@ -266,7 +266,7 @@ void tsl_vocab_set_walk_cache(tsl_vocab *v, size_t max_bytes) {
 /* NULL: none. What is requested before the vocabulary's layer is whole
  * (compiler/grammar/rehearsal.h) says nothing of what grammars will ask for. */
 static tsl__common *common_of(const tsl__space *space) {
-  return space->parent && space->parent->frozen ? kept_by(space->vocab) : NULL;
+  return space->parent && space->parent->warm.frozen ? kept_by(space->vocab) : NULL;
 }
 
 /* What a state means; false: that cannot be said. */
@@ -324,21 +324,23 @@ bool tsl__common_class_key(tsl__space *space, const tsl__bytes *letters,
 
 /* The number of a shared bitset in the space; 0 on failure (sticky). */
 static uint32_t adopt(tsl__space *space, bits *b) {
-  for (size_t i = space->adopted.n; i-- > 0;)
-    if (space->adopted.at[i].bits == b) return space->adopted.at[i].number;
-  const uint32_t **words = tsl__vec_reserve(&space->alloc, &space->adopted, 1)
+  for (size_t i = space->walking.adopted.n; i-- > 0;)
+    if (space->walking.adopted.at[i].bits == b) return space->walking.adopted.at[i].number;
+  const uint32_t **words = tsl__vec_reserve(&space->alloc, &space->walking.adopted, 1)
                                ? tsl__pool_add(&space->bitsets.pool, &space->kept)
                                : NULL;
   if (!words) return tsl__space_no_memory(space), 0;
   *words = b->words;
   atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
-  space->adopted.at[space->adopted.n++] = (tsl__adopted){b, tsl__space_count(space, bitsets) - 1};
+  space->walking.adopted.at[space->walking.adopted.n++] =
+      (tsl__adopted){b, tsl__space_count(space, bitsets) - 1};
   return tsl__space_count(space, bitsets) - 1;
 }
 
 void tsl__adopted_free(tsl__space *space) {
-  for (size_t i = 0; i < space->adopted.n; i++) release(space->vocab, space->adopted.at[i].bits);
-  tsl__vec_free(&space->alloc, &space->adopted);
+  for (size_t i = 0; i < space->walking.adopted.n; i++)
+    release(space->vocab, space->walking.adopted.at[i].bits);
+  tsl__vec_free(&space->alloc, &space->walking.adopted);
 }
 
 static bool take(tsl__space *space, const entry *e, tsl__gather *gather, tsl__words *left) {

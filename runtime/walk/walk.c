@@ -198,12 +198,12 @@ static bool by_near_delta(making *m) { return by_delta(m, TSL__DELTA_NEAR); }
 
 static bool may_subtract(making *m) {
   return is_whole(m) && !m->open && !(form_of(m) && m->form->like) &&
-         tsl__linear_of(m->space, m->r, 0) && m->r->live_count >= m->space->subtract_bytes;
+         tsl__linear_of(m->space, m->r, 0) && m->r->live_count >= m->space->walking.subtract_bytes;
 }
 static bool by_subtract(making *m) {
   if (!tsl__subtract_find(m->space, m->state, m->l->last, &m->l->reference)) return false;
   m->l->graph = true;
-  m->space->subtract_met++;
+  m->space->walking.subtract_met++;
   return apply(m);
 }
 
@@ -219,8 +219,8 @@ static bool by_count(making *m) {
 }
 
 static bool may_be_far(making *m) {
-  return m->over & TSL__WHOLE && m->space->delta_count && tsl__linear_of(m->space, m->r, 0) &&
-         !tsl__search_letters(m->space, m->l, m->r, 0);
+  return m->over & TSL__WHOLE && m->space->walking.delta_count &&
+         tsl__linear_of(m->space, m->r, 0) && !tsl__search_letters(m->space, m->l, m->r, 0);
 }
 static bool by_far_delta(making *m) {
   if (!by_delta(m, TSL__DELTA_FAR)) return false;
@@ -282,12 +282,12 @@ static void make_walk(making *m) {
 
 /* Is this walk in progress further out? */
 static bool in_progress(tsl__space *space, tsl__state state, uint32_t context, tsl__leftover over) {
-  for (uint32_t d = space->depth; d-- > 0;) {
-    const tsl__level_key *key = &space->scratch->levels.at[d]->key;
+  for (uint32_t d = space->walking.depth; d-- > 0;) {
+    const tsl__level_key *key = &space->walking.scratch->levels.at[d]->key;
     while (key && (key->state != state || key->context != context || key->over != over))
       key = key->outer;
     if (!key) continue;
-    if (d < space->cycle) space->cycle = d;
+    if (d < space->walking.cycle) space->walking.cycle = d;
     return true;
   }
   return false;
@@ -306,7 +306,7 @@ static uint64_t work_of(const tsl__space *space) {
 /* Is it the frame of a member of any name but some, none of which ends within a token there? Then
  * it is walked as that of any name. */
 static bool is_any_extra(tsl__space *space, const tsl__state_rec *r, tsl__leftover over) {
-  tsl__state any = space->parent->extra;
+  tsl__state any = space->parent->warm.extra;
   if (!any || r->edges != 1 ||
       tsl__state_edges(r)->push != tsl__state_edges(tsl__state_at(space, any))->push)
     return false;
@@ -364,7 +364,7 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
   if (!tsl__memo_calls_alone(space, r, state))
     return tsl__memo_find_far(space, state, context, over);
   if (is_any_extra(space, r, over) &&
-      (known = tsl__memo_find(space, space->parent->extra, context & ~1u, over)))
+      (known = tsl__memo_find(space, space->parent->warm.extra, context & ~1u, over)))
     return known;
   if ((known = recall_called(space, r, over))) return known;
   return tsl__memo_find_calls(space, r, context, over);
@@ -399,7 +399,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
                                               tsl__state state, uint32_t count, uint32_t context,
                                               tsl__leftover over, bool last, tsl__after *after) {
   if (in_progress(space, state, context, over)) return NULL;
-  uint32_t depth = space->depth;
+  uint32_t depth = space->walking.depth;
   level *l = tsl__level_open(space);
   if (!l) return NULL;
   l->key = (tsl__level_key){state, context, over, NULL};
@@ -424,12 +424,12 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   made.mask = tsl__level_mask(space, l);
   made.gain = gain_of(l, count);
   if (l->follow) made.context |= TSL__MEMO_FOLLOW(l->follow);
-  space->depth = depth;
+  space->walking.depth = depth;
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->kept) : NULL;
   if (!w) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
   *w = made;
-  bool complete = space->cycle >= depth;
-  if (space->cycle == depth) space->cycle = UINT32_MAX;
+  bool complete = space->walking.cycle >= depth;
+  if (space->walking.cycle == depth) space->walking.cycle = UINT32_MAX;
   work = work_of(space) - work;
   if (l->follow && complete) return tsl__memo_put(space, w) ? w : NULL;
   if (complete && common && !given && (over != TSL__WHOLE || work >= COMMON_MIN))
@@ -438,7 +438,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   if (tsl__memo_by_calls(space, tsl__state_at(space, state), w))
     return tsl__memo_put_calls(space, tsl__state_at(space, state), w) ? w : NULL;
   if (!tsl__memo_put(space, w) || !tsl__memo_put_far(space, w)) return NULL;
-  if (over == TSL__WHOLE && (l->graph ? work * GRAPH_WORTH : work) >= space->delta_work)
+  if (over == TSL__WHOLE && (l->graph ? work * GRAPH_WORTH : work) >= space->walking.delta_work)
     tsl__delta_note(space, w, count);
   return w;
 }
@@ -504,7 +504,7 @@ static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__
   if ((over & TSL__WHOLE) || tsl__shortcut_is_off(space, TSL__SHORTCUT_WITHIN) ||
       l->within == TSL__WITHIN_MAX || !space->parent || tsl__state_fixed(r))
     return false;
-  if (!space->parent->frozen && tsl__memo_is_below(space, state, over)) return false;
+  if (!space->parent->warm.frozen && tsl__memo_is_below(space, state, over)) return false;
   if (!called && state >= space->states.first && is_below(space, over, COMMON_TOKENS)) return true;
   if (called && !is_below(space, over, WITHIN_TOKENS)) return false;
   r = tsl__state_expanded(space, state);

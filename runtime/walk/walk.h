@@ -58,7 +58,7 @@ enum {
 };
 
 static inline bool tsl__shortcut_is_off(const tsl__space *space, uint32_t shortcut) {
-  return space->shortcuts_off & shortcut;
+  return space->walking.shortcuts_off & shortcut;
 }
 
 #define TSL__STARTS_LIVE 48u      /* live bytes: states that live on more are strings */

@@ -213,8 +213,8 @@ static void check_bounds(void) {
   if (!g || !l) return;
   uint64_t more = tsl__space_steps(g->space) - tsl__space_steps(l->space);
   CHECKF(more >= 1 && more < 4096, "%llu steps", (unsigned long long)more);
-  CHECK(g->space->max_steps == limits.max_steps && g->space->max_memory == limits.max_memory &&
-        g->space->status == TSL_OK);
+  CHECK(g->space->work.max_steps == limits.max_steps &&
+        g->space->work.max_memory == limits.max_memory && g->space->status == TSL_OK);
   tsl_grammar_release(g);
   tsl_grammar_release(l);
 }
@@ -254,7 +254,7 @@ static void check_memory(void) {
   for (size_t more = 0; more < 400000; more += 20000) {
     const tsl_limits limits = {.max_memory = least + more};
     tsl_grammar *g = compile(broad, &(tsl_schema_options){.order = TSL_ORDER_ANY}, &limits);
-    if (g) CHECK(g->space->max_memory == limits.max_memory && g->space->status == TSL_OK);
+    if (g) CHECK(g->space->work.max_memory == limits.max_memory && g->space->status == TSL_OK);
     tsl_grammar_release(g);
   }
   compare(broad, (tsl_schema_options){.order = TSL_ORDER_ANY},

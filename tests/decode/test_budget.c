@@ -505,9 +505,9 @@ static void deadlines(void) {
   CHECK(tsl_grammar_json_schema(v, text, sizeof text - 1, &(tsl_schema_options){.lazy = true}, NULL,
                                 &g, NULL) == TSL_OK);
   CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK);
-  g->space->deadline_us = 1000; /* the compile had all the time it took */
+  g->space->work.deadline_us = 1000; /* the compile had all the time it took */
   CHECK(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_ERR_CANCELLED);
-  g->space->deadline_us = 0;
+  g->space->work.deadline_us = 0;
   /* what is missing from each place on the way is looked for once, not from each anew: else a
    * limit */
   CHECK(tsl_budget_completion(b, m, NULL, 0, &count) == TSL_OK && count > 1000);

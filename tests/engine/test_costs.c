@@ -472,14 +472,14 @@ static void count_vocab(const char *where, block *b) {
   tsl_grammar_release(g);
   g = compile(&(test_case){.name = where, .kind = SCHEMA, .grammar = "true"});
   const tsl__space *s = g->space->parent;
-  const tsl__linear *t = s->linear;
-  const tsl__boundary *x = s->boundary;
+  const tsl__linear *t = s->warm.linear;
+  const tsl__boundary *x = s->warm.boundary;
   block_add_tables(b, s);
   b->group = "vocab";
   block_add(b, "nodes", vocab->trie.node_count);
   block_add(b, "sets", vocab->trie.set_count);
   block_add(b, "row", t->n);
-  block_add(b, "longer", s->lengths->longer_count);
+  block_add(b, "longer", s->warm.lengths->longer_count);
   CHECK(x != NULL);
   if (x) {
     block_add(b, "comma", x->comma.n);

@@ -338,7 +338,7 @@ static void check_call(const char *name, form kind, size_t k) {
     tsl_matcher *m = NULL;
     if (compile(kind, NULL, &g, NULL) != TSL_OK) return;
     if (tsl_matcher_new(g, NULL, &m) == TSL_OK) {
-      g->space->deadline_us = DEADLINE_US;
+      g->space->work.deadline_us = DEADLINE_US;
       double from = milliseconds();
       status = calls[k].call(g, m);
       double spent = milliseconds() - from;

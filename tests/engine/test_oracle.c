@@ -207,7 +207,7 @@ static void run_grammar(const tsl_vocab *v, uint32_t generations, uint32_t steps
   tsl_limits limits = {.max_steps = 3000000};
   CHECK(tsl__states_layer(NULL, v, &limits, &space, &x) == TSL_OK);
   if (!space) return;
-  space->shortcuts_off = shortcuts_off;
+  space->walking.shortcuts_off = shortcuts_off;
   tsl__walk_prepare(space);
   tsl__expr root = random_grammar(x, &r, v);
   tsl_grammar *g = NULL;

@@ -335,7 +335,8 @@ static void source_in_time(void) {
   for (int k = 0; k < 2; k++) {
     CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, &result, &error) == TSL_OK &&
           result.compiled == !k && result.kept && !result.complete);
-    CHECK(g && !g->space->cancel && !g->space->deadline_us); /* it outlives who requested it */
+    CHECK(g && !g->space->work.cancel &&
+          !g->space->work.deadline_us); /* it outlives who requested it */
     tsl_grammar_release(g);
     g = NULL;
   }
@@ -343,7 +344,7 @@ static void source_in_time(void) {
   CHECK(tsl_store_get(vocab, folder, &unlisted, NULL, &g, NULL, &error) == TSL_ERR_CANCELLED &&
         !g && !strcmp(error.message, "cancelled"));
   CHECK(tsl_store_get(vocab, folder, &source, NULL, &g, &result, &error) == TSL_OK &&
-        result.complete && !g->space->cancel && !g->space->deadline_us);
+        result.complete && !g->space->work.cancel && !g->space->work.deadline_us);
   tsl_grammar_release(g);
   CHECK(files(".draft", NULL, 0) == 0);
 }
@@ -382,7 +383,7 @@ static void kept_in_time(void) {
     tsl_status status = tsl_store_get(vocab, folder, &s, NULL, &g, &result, NULL);
     CHECKF(status == TSL_OK && result.compiled && !result.kept && !result.complete,
            "limits %zu: %s", i, tsl_status_name(status));
-    CHECK(g && !g->space->cancel && !g->space->deadline_us && !g->space->until);
+    CHECK(g && !g->space->work.cancel && !g->space->work.deadline_us && !g->space->work.until);
     tsl_grammar_release(g);
     CHECK(files(".tslgrammar", NULL, 0) == 0 && files(".draft", NULL, 0) == 0);
   }

@@ -110,7 +110,7 @@ static void oracle_follow(run *r) {
 
 /* Does the grammar compare items or names? The oracle knows the plain grammar alone: then it allows
  * more, and what it allows more is to be explained. */
-static bool compares(const run *r) { return r->grammar->space->watches != 0; }
+static bool compares(const run *r) { return r->grammar->space->positions.watches != 0; }
 
 static bool repeats(const char *text, size_t n) {
   return text_repeats_item(text, n) || text_repeats_name(text, n);
@@ -528,9 +528,9 @@ static tsl_grammar *compile_input(tsl_vocab *vocab, uint8_t kind, const char *te
 /* From how many tokens on a trie is read along its table, and from how much work on a walk is a
  * reference to others. */
 static void set_least(const tsl_grammar *g, bool least) {
-  tsl__linear *l = g->space->parent ? g->space->parent->linear : NULL;
+  tsl__linear *l = g->space->parent ? g->space->parent->warm.linear : NULL;
   if (l) l->least = least ? 1 : TSL__LINEAR_TOKENS;
-  if (least) g->space->delta_work = 1;
+  if (least) g->space->walking.delta_work = 1;
 }
 
 unsigned lockstep_run(tsl_vocab *vocab, const uint8_t *data, size_t size) {

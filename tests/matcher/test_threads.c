@@ -353,7 +353,7 @@ static void deadlines(void) {
   tsl_matcher *m = NULL;
   uint32_t *mask = malloc(words * 4);
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
-  CHECK(g->space->deadline_us == 200000);
+  CHECK(g->space->work.deadline_us == 200000);
   struct timespec nap = {0, 250000000};
   nanosleep(&nap, NULL);
   CHECK(tsl_matcher_mask(m, mask) == TSL_OK &&
@@ -388,7 +388,7 @@ static void background_results(tsl_threads *threads, tsl_cache *cache) {
   tsl_matcher *m = NULL;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
         tsl_matcher_accept_bytes(m, "{\"age\":", 7, NULL) == TSL_OK);
-  CHECK(g->space->cancel == NULL);
+  CHECK(g->space->work.cancel == NULL);
   tsl_matcher_free(m);
   tsl_grammar_release(g);
   tsl_grammar_release(g);

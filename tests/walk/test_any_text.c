@@ -20,9 +20,9 @@ static tsl_grammar *compile(const char *schema, uint32_t subtract_bytes) {
   CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK,
          "%s: %s", schema, error.message);
   if (!g) return NULL;
-  g->space->subtract_bytes = subtract_bytes;
-  g->space->delta_work = UINT64_MAX; /* each state by itself: test_delta.c does otherwise */
-  ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
+  g->space->walking.subtract_bytes = subtract_bytes;
+  g->space->walking.delta_work = UINT64_MAX; /* each state by itself: test_delta.c does otherwise */
+  ((tsl__linear *)(uintptr_t)g->space->parent->warm.linear)->least = 1;
   return g;
 }
 
@@ -88,7 +88,7 @@ static void no_states(void) {
   tsl_matcher *m = NULL;
   uint32_t *mask = malloc(words * 4);
   if (g && mask) {
-    CHECK(g->space->parent->any_text);
+    CHECK(g->space->parent->warm.any_text);
     CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
           tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK);
     uint32_t before = tsl__space_count(g->space, states), walks = tsl__space_count(g->space, walks);

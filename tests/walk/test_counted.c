@@ -27,7 +27,7 @@ static void with_and_without(void) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tsl_grammar *with = grammar_of(vocab, cases[i].text),
                 *without = grammar_of(vocab, cases[i].text);
-    if (without) without->space->shortcuts_off = TSL__SHORTCUT_COUNTED;
+    if (without) without->space->walking.shortcuts_off = TSL__SHORTCUT_COUNTED;
     for (uint64_t seed = 0; with && without && seed < 12; seed++)
       follow_both(&(side_by_side){cases[i].text, cases[i].begin, with, without, STEPS,
                                   seed ? STEPS : 4, NULL},

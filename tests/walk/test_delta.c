@@ -19,8 +19,8 @@ static uint32_t met, missed;
 static tsl_grammar *compile(const char *schema, uint64_t delta_work) {
   tsl_grammar *g = grammar_of(vocab, schema);
   if (!g) return NULL;
-  g->space->delta_work = delta_work;
-  ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
+  g->space->walking.delta_work = delta_work;
+  ((tsl__linear *)(uintptr_t)g->space->parent->warm.linear)->least = 1;
   return g;
 }
 
@@ -65,9 +65,9 @@ static void with_and_without(void) {
                                   seed ? STEPS : 4, NULL},
                   seed * 29 + i);
     if (with && without) {
-      CHECK(without->space->delta_count == 0);
-      met += with->space->delta_met;
-      missed += with->space->delta_missed;
+      CHECK(without->space->walking.delta_count == 0);
+      met += with->space->walking.delta_met;
+      missed += with->space->walking.delta_missed;
     }
     tsl_grammar_release(with);
     tsl_grammar_release(without);
@@ -86,12 +86,12 @@ static void the_difference(void) {
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
         tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK &&
         tsl_matcher_mask(m, mask) == TSL_OK);
-  CHECK(space->delta_count == 1 && space->delta_met == 0);
+  CHECK(space->walking.delta_count == 1 && space->walking.delta_met == 0);
   CHECK(tsl_matcher_accept_bytes(m, "t", 1, NULL) == TSL_OK && tsl_matcher_mask(m, mask) == TSL_OK);
-  CHECK(space->delta_met == 1);
+  CHECK(space->walking.delta_met == 1);
   const tsl__walk *last = tsl__space_at(space, walks, tsl__space_count(space, walks) - 1);
   tsl__reference ref = {0};
-  space->delta_bases[1] = space->delta_bases[0]; /* not itself */
+  space->walking.delta_bases[1] = space->walking.delta_bases[0]; /* not itself */
   CHECK(tsl__delta_find(space, last->state, 0, last->context & 1, TSL__DELTA_FAR, &ref));
   CHECK(ref.mask && ref.nodes.n > 0);
   const tsl__trie *trie = &vocab->trie;

@@ -34,7 +34,7 @@ static const struct {
 
 static tsl_grammar *compile(const char *schema, uint32_t off) {
   tsl_grammar *g = grammar_of(vocab, schema);
-  if (g) g->space->shortcuts_off = off;
+  if (g) g->space->walking.shortcuts_off = off;
   return g;
 }
 

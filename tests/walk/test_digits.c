@@ -84,7 +84,7 @@ static tsl_grammar *compile(tsl_vocab *v, const char *text) {
 
 static uint32_t depth_of; /* what the vocabulary's layer says */
 static void turn(tsl_grammar *g, bool with) {
-  ((tsl__space *)(uintptr_t)g->space->parent)->digits_depth = with ? depth_of : 0;
+  ((tsl__space *)(uintptr_t)g->space->parent)->warm.digits_depth = with ? depth_of : 0;
 }
 
 /* Nodes visited for the first mask. */
@@ -103,7 +103,7 @@ static uint64_t visited(tsl_grammar *g, const char *begin, bool with) {
 static void follow(tsl_vocab *v, const char *text, uint64_t nodes[2]) {
   const char *begin = strstr(text, "array") ? "[" : "";
   tsl_grammar *with = compile(v, text), *without = compile(v, text);
-  depth_of = with ? with->space->parent->digits_depth : 0;
+  depth_of = with ? with->space->parent->warm.digits_depth : 0;
   if (with && without)
     nodes[0] += visited(with, begin, true), nodes[1] += visited(without, begin, false);
   for (uint64_t seed = 0; with && without && seed < 24; seed++)

@@ -27,7 +27,7 @@ static tsl_grammar *compile(const char *text, uint32_t off) {
   tsl_error error = {0};
   CHECKF(tsl_grammar_gbnf(vocab, text, strlen(text), NULL, NULL, &g, &error) == TSL_OK, "%s: %s",
          text, error.message);
-  if (g) g->space->shortcuts_off = off;
+  if (g) g->space->walking.shortcuts_off = off;
   return g;
 }
 

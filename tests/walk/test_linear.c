@@ -31,7 +31,7 @@ static tsl_grammar *compile_regex(const char *pattern) {
 }
 
 static tsl__linear *table_of(const tsl_grammar *g) {
-  return (tsl__linear *)(uintptr_t)g->space->parent->linear;
+  return (tsl__linear *)(uintptr_t)g->space->parent->warm.linear;
 }
 
 /* Each node of the trie once, in the order of spelling, with its tokens and what is below. */
@@ -162,8 +162,8 @@ static void turn(tsl_grammar *g, bool with) {
   table_of(g)->least = with ? 1 : UINT32_MAX;
   if (!with) return;
   /* all by the table: test_delta.c and test_subtract.c do otherwise */
-  g->space->delta_work = UINT64_MAX;
-  g->space->subtract_bytes = UINT32_MAX;
+  g->space->walking.delta_work = UINT64_MAX;
+  g->space->walking.subtract_bytes = UINT32_MAX;
 }
 
 static void follow(const char *schema, tsl_grammar *with, tsl_grammar *without, uint64_t seed,

@@ -79,11 +79,11 @@ static tsl_grammar *compile(const char *text, bool delta, uint32_t off) {
   else
     g = grammar_of(vocab, text);
   if (!g) return NULL;
-  g->space->shortcuts_off = off;
-  g->space->delta_work = delta ? 1 : UINT64_MAX;
+  g->space->walking.shortcuts_off = off;
+  g->space->walking.delta_work = delta ? 1 : UINT64_MAX;
   /* small trees are read along the table, too, where the vocabulary is small */
   if (tsl_vocab_size(vocab) < 100000)
-    ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
+    ((tsl__linear *)(uintptr_t)g->space->parent->warm.linear)->least = 1;
   return g;
 }
 

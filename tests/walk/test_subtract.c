@@ -17,9 +17,9 @@ static size_t words;
 static tsl_grammar *compile(const char *schema, uint32_t subtract_bytes) {
   tsl_grammar *g = grammar_of(vocab, schema);
   if (!g) return NULL;
-  g->space->subtract_bytes = subtract_bytes;
-  g->space->delta_work = UINT64_MAX; /* each state by itself: test_delta.c does otherwise */
-  ((tsl__linear *)(uintptr_t)g->space->parent->linear)->least = 1;
+  g->space->walking.subtract_bytes = subtract_bytes;
+  g->space->walking.delta_work = UINT64_MAX; /* each state by itself: test_delta.c does otherwise */
+  ((tsl__linear *)(uintptr_t)g->space->parent->warm.linear)->least = 1;
   return g;
 }
 
@@ -96,10 +96,10 @@ static void with_and_without(void) {
                                   seed ? STEPS : 4, NULL},
                   seed * 29 + i);
     if (with && without) {
-      CHECK(without->space->subtract_met == 0);
-      CHECKF(with->space->subtract_met >= cases[i].met, "%s: %u walks", cases[i].schema,
-             with->space->subtract_met);
-      all += with->space->subtract_met;
+      CHECK(without->space->walking.subtract_met == 0);
+      CHECKF(with->space->walking.subtract_met >= cases[i].met, "%s: %u walks", cases[i].schema,
+             with->space->walking.subtract_met);
+      all += with->space->walking.subtract_met;
     }
     tsl_grammar_release(with);
     tsl_grammar_release(without);
@@ -118,8 +118,8 @@ static void check_steps(const char *schema) {
     uint64_t before = tsl__space_steps(g->space);
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
     uint64_t steps = tsl__space_steps(g->space) - before;
-    CHECKF(g->space->subtract_met == 1 && steps < vocab->trie.node_count / 16, "%s: %d steps",
-           schema, (int)steps);
+    CHECKF(g->space->walking.subtract_met == 1 && steps < vocab->trie.node_count / 16,
+           "%s: %d steps", schema, (int)steps);
   }
   tsl_matcher_free(m);
   tsl_grammar_release(g);
