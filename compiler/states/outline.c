@@ -186,7 +186,7 @@ tsl_status tsl__outline_open(tsl__space *space, const tsl_limits *limits, void *
 
 tsl_status tsl__outline_beside(tsl__space *space, void *ctx, void **out) {
   outlines *of = ctx, *o = tsl__alloc_zero(&space->alloc, sizeof *o);
-  void *states = o ? tsl__states_hook.again(of->states, space) : NULL;
+  void *states = o ? tsl__states_hook.life.again(of->states, space) : NULL;
   if (states) {
     *o = (outlines){.states = states, .x = of->x, .of = of};
     tsl__arena_init(&o->scratch, &space->alloc);
@@ -220,6 +220,6 @@ void tsl__outline_forget_limits(void *ctx) {
 void tsl__outline_close(tsl__space *space, void *ctx) {
   outlines *o = ctx;
   tsl__arena_free(&o->scratch);
-  tsl__states_hook.free(o->states);
+  tsl__states_hook.life.free(o->states);
   tsl__free(&space->alloc, o, sizeof *o);
 }

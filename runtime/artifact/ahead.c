@@ -90,7 +90,7 @@ static uint32_t target_of(lister *l, tsl__target t) {
 /* ---- parts of a state ------------------------------------------------------------------------ */
 
 static uint32_t shortest(lister *l, tsl__state s, uint32_t count) {
-  return l->space->hook->shortest(l->space->hook_ctx, s, count);
+  return l->space->hook->states.shortest(l->space->hook_ctx, s, count);
 }
 
 /* See the file's top. `none`: with no iteration to come. */
@@ -114,7 +114,7 @@ static void put_loop(lister *l, tsl__state s, const tsl__state_rec *r, uint32_t 
 }
 
 static uint32_t name_cost(lister *l, tsl__state s, uint32_t name) {
-  return l->space->hook->name_shortest(l->space->hook_ctx, s, name);
+  return l->space->hook->names.name_shortest(l->space->hook_ctx, s, name);
 }
 
 /* Ranges of names first, then what each name costs to its end: read_names in read.c reads them
@@ -225,12 +225,12 @@ static bool put_outline(lister *l, tsl__state s) {
   const tsl__state_rec *r = tsl__state_at(l->space, s);
   if (r->guarded ||
       (r->flags & (TSL__STATE_FORK | TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME)) ||
-      !hook->outline(l->space->hook_ctx, s, NULL, NULL))
+      !hook->states.outline(l->space->hook_ctx, s, NULL, NULL))
     return false;
   put(l, TSL__HEAD_OUTLINE);
   put(l, 0);
   size_t begin = v->n;
-  hook->outline(l->space->hook_ctx, s, l, put_word);
+  hook->states.outline(l->space->hook_ctx, s, l, put_word);
   if (fine(l)) v->at[begin - 1] = (uint32_t)(v->n - begin);
   return true;
 }

@@ -422,7 +422,7 @@ static tsl_status expand(void *ctx, tsl__state state) {
   const tsl__state_rec *own = tsl__state_at(r->space, state);
   tsl__ranges targets;
   body b;
-  if (!is_listed(own)) return r->growth->hook->expand(r->grown, state);
+  if (!is_listed(own)) return r->growth->hook->states.expand(r->grown, state);
   if (!read_state(r, state, &b)) return r->space->status;
   if (((own->flags & TSL__STATE_KEYED) && (b.edges || b.token_edges)) ||
       ((own->flags & TSL__STATE_RESUME) && (b.edges || b.token_edges || b.ranges)))
@@ -443,12 +443,13 @@ static tsl_status expand(void *ctx, tsl__state state) {
 static tsl__state fixed(void *ctx, const tsl__state_rec *from, uint32_t lo, uint32_t hi,
                         uint32_t depth) {
   if (!is_listed(from))
-    return reader(ctx)->growth->hook->fixed(reader(ctx)->grown, from, lo, hi, depth);
+    return reader(ctx)->growth->hook->states.fixed(reader(ctx)->grown, from, lo, hi, depth);
   return tsl__a_bad(reader(ctx), "the artifact is damaged: no state of it has fixed texts"), 0;
 }
 
 static uint32_t derive(void *ctx, const tsl__state_rec *state, uint8_t byte) {
-  if (!is_listed(state)) return reader(ctx)->growth->hook->derive(reader(ctx)->grown, state, byte);
+  if (!is_listed(state))
+    return reader(ctx)->growth->hook->states.derive(reader(ctx)->grown, state, byte);
   return tsl__a_bad(reader(ctx), "the artifact is damaged: a target that is not there"),
          TSL__TARGET_LATER;
 }
@@ -484,7 +485,7 @@ static bool read_nonascii(tsl__reader *r, uint32_t at, uint32_t n, bool whole, u
 static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
   tsl__reader *r = reader(ctx);
   body b;
-  if (!is_listed(state)) return r->growth->hook->form(r->grown, state, hint);
+  if (!is_listed(state)) return r->growth->hook->states.form(r->grown, state, hint);
   if (!read_body(r, state->handle & ~TSL__A_LISTED, &b) || !b.hint) return false;
   const uint32_t *w = b.hint;
   tsl__hint h = {.limit = w[3],
@@ -505,7 +506,8 @@ static bool form_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
 }
 
 static bool letters_of(void *ctx, const tsl__state_rec *state, tsl__hint *hint) {
-  return !is_listed(state) && reader(ctx)->growth->hook->letters(reader(ctx)->grown, state, hint);
+  return !is_listed(state) &&
+         reader(ctx)->growth->hook->states.letters(reader(ctx)->grown, state, hint);
 }
 
 /* ---- the rest of the hook -------------------------------------------------------------------- */
@@ -514,7 +516,7 @@ static uint32_t shortest(void *ctx, tsl__state state, uint32_t count) {
   tsl__reader *r = reader(ctx);
   body b;
   if (!is_listed(tsl__state_at(r->space, state)))
-    return r->growth->hook->shortest(r->grown, state, count);
+    return r->growth->hook->states.shortest(r->grown, state, count);
   if (!read_state(r, state, &b)) return UINT32_MAX;
   if (!b.loop || count >= b.loop[0]) return b.shortest;
   return tsl__a_way_out(b.loop[2], b.loop[3], b.loop[0] - count - 1, b.loop[4]);
@@ -572,7 +574,7 @@ static tsl__space *speller(void *ctx) {
 static bool outline(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word)) {
   tsl__reader *r = reader(ctx);
   return !is_listed(tsl__state_at(r->space, state)) &&
-         r->growth->hook->outline(r->grown, state, to, put);
+         r->growth->hook->states.outline(r->grown, state, to, put);
 }
 
 static void print(void *ctx, tsl__state state, char *out, size_t n) {
@@ -580,20 +582,20 @@ static void print(void *ctx, tsl__state state, char *out, size_t n) {
   if (is_listed(tsl__state_at(r->space, state)))
     snprintf(out, n, "#%u", (unsigned)tsl__a_number(r, state));
   else
-    r->growth->hook->print(r->grown, state, out, n);
+    r->growth->hook->states.print(r->grown, state, out, n);
 }
 
 static void begin(void *ctx, uint64_t deadline) {
   const tsl__reader *r = reader(ctx);
   /* spaces share the expressions, which another one may have opened */
   void *grown = r->grown ? r->grown : r->of ? r->of->grown : NULL;
-  if (grown) r->growth->hook->begin(grown, deadline);
+  if (grown) r->growth->hook->life.begin(grown, deadline);
 }
 
 static const char *why(void *ctx) {
   tsl__reader *r = reader(ctx);
   return r->space->why ? r->space->why
-         : r->grown    ? r->growth->hook->why(r->grown)
+         : r->grown    ? r->growth->hook->life.why(r->grown)
                        : "the artifact is damaged";
 }
 
@@ -601,7 +603,7 @@ static size_t memory(void *ctx) {
   const tsl__reader *r = ctx;
   return sizeof *r + r->maps + (r->left_id.cap + r->file_of.cap) * sizeof(uint32_t) +
          (r->file.mapped || r->of ? 0 : r->file.size) + (r->shared ? strlen(r->shared) + 1 : 0) +
-         (r->grown ? r->growth->hook->memory(r->grown) : 0);
+         (r->grown ? r->growth->hook->life.memory(r->grown) : 0);
 }
 
 static uint32_t count(void *ctx) { return reader(ctx)->h->states; }
@@ -640,15 +642,29 @@ static tsl__state carry(void *ctx, const tsl__space *from, tsl__state state) {
   tsl__reader *r = ctx;
   const tsl__state_rec *rec = tsl__state_at(from, state);
   if (is_listed(rec)) return tsl__a_state(r, rec->handle & ~TSL__A_LISTED);
-  return open_outlines(r) ? r->growth->hook->carry(r->grown, from, state) : 0;
+  return open_outlines(r) ? r->growth->hook->life.carry(r->grown, from, state) : 0;
 }
 
-const tsl__hook tsl__artifact_hook = {expand,   derive,        NULL,       NULL,   NULL,
-                                      fixed,    form_of,       letters_of, NULL,   NULL,
-                                      shortest, allows,        NULL,       resume, NULL,
-                                      NULL,     name_shortest, speller,    NULL,   tsl__a_find_walk,
-                                      NULL,     outline,       print,      begin,  why,
-                                      memory,   count,         release,    again,  carry};
+const tsl__hook tsl__artifact_hook = {
+    .states = {.expand = expand,
+               .derive = derive,
+               .fixed = fixed,
+               .form = form_of,
+               .letters = letters_of,
+               .shortest = shortest,
+               .walk = tsl__a_find_walk,
+               .outline = outline,
+               .print = print},
+    .names = {.allows = allows, .resume = resume, .name_shortest = name_shortest},
+    .life = {.begin = begin,
+             .why = why,
+             .memory = memory,
+             .count = count,
+             .free = release,
+             .again = again,
+             .carry = carry,
+             .speller = speller},
+};
 
 tsl__reader *tsl__reader_of(const tsl__space *space) {
   return space->hook == &tsl__artifact_hook ? space->hook_ctx : NULL;

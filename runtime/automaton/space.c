@@ -41,7 +41,7 @@ static void next_piece(tsl__space *s) {
   s->walking.depth = 0;
   s->positions.union_depth = 0;
   s->walking.cycle = UINT32_MAX;
-  if (s->hook && s->hook->begin) s->hook->begin(s->hook_ctx, s->work.deadline);
+  if (s->hook && s->hook->life.begin) s->hook->life.begin(s->hook_ctx, s->work.deadline);
   if (!s->positions.spelled) return;
   s->positions.spelled->work.cancel = s->work.cancel;
   tsl__space_begin_by(s->positions.spelled, s->work.deadline);

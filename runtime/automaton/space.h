@@ -43,8 +43,11 @@ struct tsl__walk;
 struct tsl__adopted;
 struct tsl__mask_rec;
 
-/* How states grow: filled in by the compiler, absent where a program only loads artifacts. */
-typedef struct tsl__hook {
+/* How states grow, in three interfaces: filled in by the compiler, absent where a program only loads
+ * artifacts. */
+
+/* What a state is, and where it goes. */
+typedef struct tsl__hook_states {
   /* Fill in transitions and calls of a state (see tsl__state_fill). Called under the lock, once per
    * state. */
   tsl_status (*expand)(void *ctx, tsl__state state);
@@ -78,6 +81,21 @@ typedef struct tsl__hook {
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates
    * at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
+  /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure,
+   * sticky). NULL: no walk was. */
+  bool (*walk)(void *ctx, tsl__state state, uint32_t context, uint32_t over, struct tsl__walk *out);
+  /* A digest of what the state stands for, the same in every grammar of the vocabulary; false: it
+   * cannot be said without its grammar. NULL: of none. */
+  bool (*meaning)(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out);
+  /* Hand over, word by word, a description from which a state and all that follows can be grown
+   * again (`put` NULL: only ask); false: it has none, its transitions must be listed. */
+  bool (*outline)(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word));
+  /* A state for listings; writes at most n bytes with NUL. */
+  void (*print)(void *ctx, tsl__state state, char *out, size_t n);
+} tsl__hook_states;
+
+/* Members of an object after their names: RESUME states, which let some names through. */
+typedef struct tsl__hook_names {
   /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on
    * failure. */
   bool (*allows)(void *ctx, tsl__state resume, uint32_t name);
@@ -95,23 +113,10 @@ typedef struct tsl__hook {
   /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a
    * RESUME that lets it through; saturates at UINT32_MAX. */
   uint32_t (*name_shortest)(void *ctx, tsl__state state, uint32_t name);
-  /* A new space over the vocabulary's layer for spellings of values, and nothing else; NULL on
-   * failure (sticky). See runtime/position/distinct_deny.c. */
-  tsl__space *(*speller)(void *ctx);
-  /* In such a space: the state that begins the spellings of these values (JSON texts), with white
-   * space before them; 0 on failure (sticky). */
-  tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n);
-  /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure,
-   * sticky). NULL: no walk was. */
-  bool (*walk)(void *ctx, tsl__state state, uint32_t context, uint32_t over, struct tsl__walk *out);
-  /* A digest of what the state stands for, the same in every grammar of the vocabulary; false: it
-   * cannot be said without its grammar. NULL: of none. */
-  bool (*meaning)(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out);
-  /* Hand over, word by word, a description from which a state and all that follows can be grown
-   * again (`put` NULL: only ask); false: it has none, its transitions must be listed. */
-  bool (*outline)(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word));
-  /* A state for listings; writes at most n bytes with NUL. */
-  void (*print)(void *ctx, tsl__state state, char *out, size_t n);
+} tsl__hook_names;
+
+/* The context itself: its work, its memory, and others made from it. */
+typedef struct tsl__hook_life {
   /* Called at the start of each piece of work: resets the step budget. It must end at `deadline`
    * (0: never). */
   void (*begin)(void *ctx, uint64_t deadline);
@@ -126,6 +131,18 @@ typedef struct tsl__hook {
   /* The state here that stands for the same as `state` of `from`, whose context was made by `again`
    * from the same one, or is that one. 0 on failure (sticky). */
   tsl__state (*carry)(void *ctx, const tsl__space *from, tsl__state state);
+  /* A new space over the vocabulary's layer for spellings of values, and nothing else; NULL on
+   * failure (sticky). See runtime/position/distinct_deny.c. */
+  tsl__space *(*speller)(void *ctx);
+  /* In such a space: the state that begins the spellings of these values (JSON texts), with white
+   * space before them; 0 on failure (sticky). */
+  tsl__state (*spellings)(void *ctx, const struct tsl__spelled *texts, uint32_t n);
+} tsl__hook_life;
+
+typedef struct tsl__hook {
+  tsl__hook_states states;
+  tsl__hook_names names;
+  tsl__hook_life life;
 } tsl__hook;
 
 #define TSL__DELTA_MAX 8u
@@ -281,7 +298,8 @@ static inline size_t tsl__space_memory(const tsl__space *space) {
 /* The same without what its hook holds, which other spaces may share. */
 static inline size_t tsl__space_own_memory(const tsl__space *space) {
   size_t all = space->layer->memory(space);
-  return all - (space->hook && space->hook->memory ? space->hook->memory(space->hook_ctx) : 0);
+  return all -
+         (space->hook && space->hook->life.memory ? space->hook->life.memory(space->hook_ctx) : 0);
 }
 /* Set the limits of a new space (NULL: the defaults), and begin its first piece of work. */
 void tsl__space_limits(tsl__space *space, const tsl_limits *limits);

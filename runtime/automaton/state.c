@@ -148,18 +148,18 @@ const tsl__state_rec *tsl__state_expand(tsl__space *space, tsl__state state) {
     tsl__state copy = stand_in(space, state);
     return copy ? tsl__state_expanded(space, copy) : NULL;
   }
-  tsl_status status = space->hook->expand(space->hook_ctx, state);
+  tsl_status status = space->hook->states.expand(space->hook_ctx, state);
   if (status == TSL_OK) return tsl__state_at(space, state);
-  tsl__space_fail(space, status, space->hook->why(space->hook_ctx));
+  tsl__space_fail(space, status, space->hook->life.why(space->hook_ctx));
   return NULL;
 }
 
 tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i,
                               uint8_t byte) {
   if (space->status != TSL_OK) return 0;
-  tsl__target t = space->hook->derive(space->hook_ctx, r, byte);
+  tsl__target t = space->hook->states.derive(space->hook_ctx, r, byte);
   if (tsl__target_is_later(t))
-    return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx)), 0;
+    return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->life.why(space->hook_ctx)), 0;
   r->targets[i] = t;
   return t;
 }
@@ -180,14 +180,14 @@ static void ask_hint(tsl__space *space, const tsl__state_rec *r,
 }
 
 const tsl__hint *tsl__state_form(tsl__space *space, const tsl__state_rec *r) {
-  if (!r->hinted && space->hook) ask_hint(space, r, space->hook->form, TSL__HINTED_FORM);
+  if (!r->hinted && space->hook) ask_hint(space, r, space->hook->states.form, TSL__HINTED_FORM);
   return r->hint;
 }
 
 const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r) {
   if (r->hinted == TSL__HINTED_ALL || !space->hook) return r->hint;
   tsl__state_form(space, r);
-  if (space->status == TSL_OK) ask_hint(space, r, space->hook->letters, TSL__HINTED_ALL);
+  if (space->status == TSL_OK) ask_hint(space, r, space->hook->states.letters, TSL__HINTED_ALL);
   return r->hint;
 }
 

@@ -72,7 +72,7 @@ uint64_t tsl__grammar_memory(const tsl_grammar *g) {
  * shared. */
 static tsl__space *space_like(const tsl__space *old) {
   tsl__space *s;
-  if (!old->hook || !old->hook->again) return NULL;
+  if (!old->hook || !old->hook->life.again) return NULL;
   const tsl_limits limits = {.max_memory = old->work.max_memory,
                              .max_stacks = old->positions.max_stacks,
                              .max_steps = old->work.max_steps,
@@ -86,7 +86,7 @@ static tsl__space *space_like(const tsl__space *old) {
   s->walking.delta_work = old->walking.delta_work;
   s->walking.subtract_bytes = old->walking.subtract_bytes;
   s->walking.shortcuts_off = old->walking.shortcuts_off;
-  s->hook_ctx = old->hook->again(old->hook_ctx, s);
+  s->hook_ctx = old->hook->life.again(old->hook_ctx, s);
   if (s->hook_ctx) return s->hook = old->hook, s;
   tsl__space_free(s);
   return NULL;
@@ -192,7 +192,7 @@ static tsl_grammar *view_over(tsl_grammar *whole, tsl__tables *t) {
                      .whole = whole};
   atomic_init(&v->references, 1);
   tsl__space_begin_by(space, tsl__deadline(space->work.deadline_us));
-  v->start = space->hook->carry(space->hook_ctx, whole->space, whole->start);
+  v->start = space->hook->life.carry(space->hook_ctx, whole->space, whole->start);
   v->begin = v->start ? tsl__stack_begin(space, v->start) : 0;
   if (v->begin && (!v->dress || v->dress(v)) && space->status == TSL_OK) return v;
   tsl__free(&whole->alloc, v, sizeof *v);

@@ -118,7 +118,7 @@ void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
   *stats = (tsl_grammar_stats){.memory = tsl__grammar_memory(g),
                                .generations = 1 + g->tables->first->begun};
   add_stats(s, stats);
-  stats->exprs = s->hook && s->hook->count ? s->hook->count(s->hook_ctx) : 0;
+  stats->exprs = s->hook && s->hook->life.count ? s->hook->life.count(s->hook_ctx) : 0;
   for (const tsl__tables *t = g->tables->first->others; t; t = t->older) add_stats(t->space, stats);
   tsl__mutex_unlock(lock);
 }
@@ -143,7 +143,7 @@ static void list_state(const lister *l, tsl__state i) {
   char line[1024], expr[700] = "", lo[8], hi[8];
   const tsl__state_rec *r = tsl__state_at(l->space, i);
   if (l->space->hook && !(r->flags & TSL__STATE_FORK))
-    l->space->hook->print(l->space->hook_ctx, i, expr, sizeof expr);
+    l->space->hook->states.print(l->space->hook_ctx, i, expr, sizeof expr);
   snprintf(line, sizeof line, "state %u%s%s %s%s", i,
            r->flags & TSL__STATE_NULLABLE ? " nullable" : "",
            r->flags & TSL__STATE_FORK ? " fork" : "", expr,

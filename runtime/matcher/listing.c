@@ -38,7 +38,7 @@ static bool is_expanded(const tsl__state_rec *r) {
 static void print_state(const tsl__space *space, tsl__state state, char *out, size_t n) {
   *out = 0;
   if (space->hook && !(tsl__state_at(space, state)->flags & TSL__STATE_FORK))
-    space->hook->print(space->hook_ctx, state, out, n);
+    space->hook->states.print(space->hook_ctx, state, out, n);
 }
 
 /* ---- states ---------------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static bool note(tsl__carry *c, uint64_t key, uint32_t number) {
 
 /* The state, expanded where it was, so that its cells are known to stay. */
 static tsl__state carry_state(tsl__carry *c, tsl__state state) {
-  tsl__state to = c->to->hook->carry(c->to->hook_ctx, c->from, state);
+  tsl__state to = c->to->hook->life.carry(c->to->hook_ctx, c->from, state);
   if (to && tsl__state_is_expanded(tsl__state_at(c->from, state)) &&
       !tsl__state_expanded(c->to, to))
     return 0;

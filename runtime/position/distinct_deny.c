@@ -3,12 +3,12 @@
  * Problem   1, 1.0 and 10e-1 are equal, and so are "a" and "\u0061". Whether the item under way may
  *           still become equal to a used one cannot be seen by comparing bytes.
  * Idea      The compiler makes a grammar of the used values: all spellings of all of them
- *           (hook->spellings). A deny is a position in that grammar, and moves along with
+ *           (hook->life.spellings). A deny is a position in that grammar, and moves along with
  *           the item byte by byte. It dies when the item differs from every used value. It is at an
  *           end exactly where the item is equal to one of them.
  * Space     What texts spell must not fill the expressions of the grammar, which all texts share
  *           for ever. So the spellings have a space and expressions of their own
- *           (hook->speller). They belong to the space of the text, and are freed with it, when that
+ *           (hook->life.speller). They belong to the space of the text, and are freed with it, when that
  *           has used its share (runtime/matcher/generation.h). Their memory counts as its own.
  * End       Two states made by hand lie below the frames of that grammar. The deny comes down to
  *           `spelled_end` when a value was spelled exactly, and goes on to spelled_end + 1 with the
@@ -27,7 +27,8 @@
 
 tsl__space *tsl__deny_enter(tsl__space *space) {
   if (space->status != TSL_OK) return NULL;
-  if (!space->positions.spelled) space->positions.spelled = space->hook->speller(space->hook_ctx);
+  if (!space->positions.spelled)
+    space->positions.spelled = space->hook->life.speller(space->hook_ctx);
   return space->positions.spelled;
 }
 

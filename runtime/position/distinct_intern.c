@@ -172,7 +172,7 @@ uint32_t tsl__used_group(tsl__space *space, uint32_t next, const tsl__spelled *t
   if (!copy) return tsl__space_no_memory(space), 0;
   tsl__space *spelled = tsl__deny_enter(space);
   tsl__used made = {next, n, copy,
-                    spelled ? spelled->hook->spellings(spelled->hook_ctx, copy, n) : 0};
+                    spelled ? spelled->hook->life.spellings(spelled->hook_ctx, copy, n) : 0};
   tsl__deny_leave(space);
   if (!made.state || space->status != TSL_OK) return 0;
   tsl__used *fresh = tsl__pool_add(&space->used.pool, &space->kept);

@@ -112,7 +112,7 @@ tsl_status tsl__space_new(const tsl__space *parent, const tsl_vocab *vocab, cons
 
 static void free_layer(tsl__space *s) {
   tsl_allocator a = s->alloc;
-  if (s->hook && s->hook->free) s->hook->free(s->hook_ctx);
+  if (s->hook && s->hook->life.free) s->hook->life.free(s->hook_ctx);
   tsl__walk_scratch_free(s);
   tsl__frozen_free(s->warm.frozen, &s->alloc);
   tsl__frozen_free(s->warm.frozen_unions, &s->alloc);
@@ -141,7 +141,7 @@ static size_t layer_memory(const tsl__space *s) {
        tsl__spare_steps_memory(s) +
        (s->positions.spelled ? tsl__space_memory(s->positions.spelled) : 0) +
        (s->gather ? sizeof *s->gather + tsl__gather_memory(s->gather) : 0);
-  return n + (s->hook && s->hook->memory ? s->hook->memory(s->hook_ctx) : 0);
+  return n + (s->hook && s->hook->life.memory ? s->hook->life.memory(s->hook_ctx) : 0);
 }
 
 static const tsl__layer_ops layer_ops = {

@@ -253,7 +253,7 @@ static uint32_t state_shortest(tsl__space *space, tsl__state state, uint32_t cou
   if (TSL__UNLIKELY(space->positions.spelled_end && (state == space->positions.spelled_end ||
                                                      state == space->positions.spelled_end + 1)))
     return state == space->positions.spelled_end ? 0 : UINT32_MAX;
-  return space->hook ? space->hook->shortest(space->hook_ctx, state, count) : 0;
+  return space->hook ? space->hook->states.shortest(space->hook_ctx, state, count) : 0;
 }
 
 /* In the middle of a name: with what each RESUME below makes of it. */

@@ -299,7 +299,7 @@ static void walk_endless(tsl__space *space, tsl__level *l, const struct tsl__any
   tsl__reference_clear(ref);
   ref->mask = t->open;
   /* unless what must still come is more than any token that closes a string has before its quote */
-  if (space->hook->shortest(space->hook_ctx, state, count) <= t->closing_bytes + 1) {
+  if (space->hook->states.shortest(space->hook_ctx, state, count) <= t->closing_bytes + 1) {
     ref->quoted = &t->closed;
     ref->letters = tsl__raw_letters();
     ref->from = (tsl__linear_from){state, count, 0, 0, l->last, NULL};
@@ -352,7 +352,8 @@ static const tsl__walk *walk_of(const tsl__space *space, const struct tsl__any_t
 /* The tables, if the grammar says of its states whether they are of such strings; else NULL. */
 static const struct tsl__any_texts *texts_of(const tsl__space *space) {
   return space->parent && !tsl__shortcut_is_off(space, TSL__SHORTCUT_TEXT) &&
-                 space->walking.subtract_bytes <= UINT8_MAX && space->hook && space->hook->counted
+                 space->walking.subtract_bytes <= UINT8_MAX && space->hook &&
+                 space->hook->states.counted
              ? space->parent->warm.any_text
              : NULL;
 }
@@ -363,7 +364,7 @@ const tsl__walk *tsl__text_known(tsl__space *space, const tsl__state_rec *r, uin
   span s = {0, 0};
   *like = 0;
   if (!t || (over & TSL__WHOLE && over != TSL__WHOLE)) return NULL;
-  unsigned text = space->hook->counted(space->hook_ctx, r, &s.least, &s.most);
+  unsigned text = space->hook->states.counted(space->hook_ctx, r, &s.least, &s.most);
   if (text == TSL__TEXT_QUOTED && s.most >= after_quote(space, over))
     *like = quoted_like(space, s.least, over);
   if (text != TSL__TEXT_COUNTED) return NULL;
@@ -377,7 +378,7 @@ const tsl__walk *tsl__text_before(tsl__space *space, tsl__state state, uint32_t 
   const tsl__state_rec *r = tsl__state_at(space, state);
   span s = {0, 0};
   if (!t || !tsl__may_be_text(space, r, state) ||
-      space->hook->counted(space->hook_ctx, r, &s.least, &s.most) != TSL__TEXT_COUNTED)
+      space->hook->states.counted(space->hook_ctx, r, &s.least, &s.most) != TSL__TEXT_COUNTED)
     return NULL;
   s = left_of(r, s, count);
   s.least += s.least != 0;
@@ -392,9 +393,9 @@ bool tsl__walk_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, t
   span s = {0, 0};
   *open = false;
   if (!t || r->live_count < space->walking.subtract_bytes || !tsl__linear_of(space, r, 0) ||
-      !space->hook || !space->hook->text)
+      !space->hook || !space->hook->states.text)
     return false;
-  unsigned text = space->hook->text(space->hook_ctx, r, &s.least, &s.most);
+  unsigned text = space->hook->states.text(space->hook_ctx, r, &s.least, &s.most);
   *open = text == TSL__TEXT_OPEN || text == TSL__TEXT_ENDLESS;
   if (space->status != TSL_OK) return false;
   if (text == TSL__TEXT_COUNTED)

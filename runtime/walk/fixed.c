@@ -82,7 +82,7 @@ static bool leave_to_states(tsl__space *space, const tsl__state_rec *from, tsl__
                             const tsl__fixed_place *p) {
   tsl__state raw = tsl__state_fixed(from)->others
                        ? 0
-                       : space->hook->fixed(space->hook_ctx, from, p->lo, p->hi, p->depth);
+                       : space->hook->states.fixed(space->hook_ctx, from, p->lo, p->hi, p->depth);
   const tsl__state_rec *r = raw ? tsl__state_expanded(space, raw) : NULL;
   tsl__target t = r ? tsl__state_step(space, r, '\\') : 0;
   tsl__fixed_rest rest = {p->node, tsl__target_state(t)};
@@ -310,7 +310,7 @@ bool tsl__fixed_find(const tsl__state_rec *from, tsl__fixed_run *run, tsl__fixed
 
 tsl__state tsl__fixed_state(tsl__space *space, const tsl__state_rec *from,
                             const tsl__fixed_range *at) {
-  tsl__state to = space->hook->fixed(space->hook_ctx, from, at->lo, at->hi, at->depth);
-  if (!to) tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx));
+  tsl__state to = space->hook->states.fixed(space->hook_ctx, from, at->lo, at->hi, at->depth);
+  if (!to) tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->life.why(space->hook_ctx));
   return to;
 }

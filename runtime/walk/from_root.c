@@ -42,11 +42,12 @@ static void add_nonascii(tsl__space *space, tsl__level *l, const tsl__level_entr
   uint64_t leads = TSL__ALL_LEADS;
   uint32_t count = 0;
   if (!tsl__bytes_has(&r->live, TYPICAL_LEAD) || r->flags & TSL__STATE_LOOP || !space->hook ||
-      !space->hook->past_ascii)
+      !space->hook->states.past_ascii)
     return;
   if (!is_narrow(space, tsl__state_step(space, r, TYPICAL_LETTER), e->count)) return;
   const tsl__lengths *lengths = tsl__lengths_of(space);
-  tsl__target t = lengths ? space->hook->past_ascii(space->hook_ctx, r, &leads) : TSL__TARGET_LATER;
+  tsl__target t =
+      lengths ? space->hook->states.past_ascii(space->hook_ctx, r, &leads) : TSL__TARGET_LATER;
   if (tsl__target_is_later(t)) return;
   if (!is_narrow(space, t, e->count) || space->status != TSL_OK || !tsl__level_bits(space, l))
     return;

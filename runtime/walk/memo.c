@@ -34,8 +34,8 @@ const tsl__walk *tsl__memo_fetch(tsl__space *space, tsl__state state, uint32_t c
                                  tsl__leftover over) {
   tsl__walk made;
   const tsl__walk *known = tsl__memo_find(space, state, context, over);
-  if (known || !space->hook || !space->hook->walk ||
-      !space->hook->walk(space->hook_ctx, state, context, over, &made))
+  if (known || !space->hook || !space->hook->states.walk ||
+      !space->hook->states.walk(space->hook_ctx, state, context, over, &made))
     return known;
   tsl__walk *w = tsl__pool_add(&space->walks.pool, &space->kept);
   if (!w) return tsl__space_no_memory(space), NULL;

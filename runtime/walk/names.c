@@ -30,8 +30,8 @@ bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names) {
 /* What is known at once of 64 names is looked up before any of them is. */
 static void ask_word(tsl__space *space, tsl__state resume, const tsl__resume *r, uint32_t word) {
   uint64_t allowed = 0;
-  if (r->known[word] || !space->hook || !space->hook->allowed) return;
-  r->known[word] = space->hook->allowed(space->hook_ctx, resume, word, &allowed);
+  if (r->known[word] || !space->hook || !space->hook->names.allowed) return;
+  r->known[word] = space->hook->names.allowed(space->hook_ctx, resume, word, &allowed);
   r->allowed[word] = allowed;
 }
 
@@ -41,7 +41,7 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name) {
   uint32_t word = name >> 6;
   ask_word(space, resume, r, word);
   if (!(r->known[word] & bit) && space->hook) {
-    if (space->hook->allows(space->hook_ctx, resume, name)) r->allowed[word] |= bit;
+    if (space->hook->names.allows(space->hook_ctx, resume, name)) r->allowed[word] |= bit;
     if (space->status != TSL_OK) return false; /* not known */
     r->known[word] |= bit;
   }
@@ -120,8 +120,9 @@ static const tsl__resumed *resume_whole(tsl__space *space, tsl__state resume, ui
   if (!space->hook)
     return tsl__space_fail(space, TSL_ERR_STATE, "a name that was not expanded ahead of time"),
            NULL;
-  tsl__target to = space->hook->resume(space->hook_ctx, resume, name);
-  if (!to) return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->why(space->hook_ctx)), NULL;
+  tsl__target to = space->hook->names.resume(space->hook_ctx, resume, name);
+  if (!to)
+    return tsl__space_fail(space, TSL_ERR_LIMIT, space->hook->life.why(space->hook_ctx)), NULL;
   return add_resumed(space, (tsl__resumed){resume, name, 0, to});
 }
 
@@ -136,13 +137,14 @@ const tsl__resumed *tsl__resume_known(const tsl__space *space, tsl__state resume
 }
 
 tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name) {
-  return space->hook && space->hook->begins ? space->hook->begins(space->hook_ctx, resume, name)
-                                            : 0;
+  return space->hook && space->hook->names.begins
+             ? space->hook->names.begins(space->hook_ctx, resume, name)
+             : 0;
 }
 
 const tsl__resumed *tsl__resume_anew(tsl__space *space, tsl__state resume, uint32_t name) {
-  tsl__state then = 0, frame = space->hook && space->hook->calls
-                                   ? space->hook->calls(space->hook_ctx, resume, name, &then)
+  tsl__state then = 0, frame = space->hook && space->hook->names.calls
+                                   ? space->hook->names.calls(space->hook_ctx, resume, name, &then)
                                    : 0;
   if (space->status != TSL_OK) return NULL;
   const tsl__state_rec *r = frame ? tsl__state_at(space, then) : NULL;
@@ -161,8 +163,8 @@ uint32_t tsl__named_shortest(tsl__space *space, tsl__state keyed, tsl__state res
       if (k % STEP_NAMES == STEP_NAMES - 1 && !tsl__space_step(space, STEP_WORDS))
         return UINT32_MAX;
       if (!tsl__resume_allows(space, resume, k)) continue;
-      uint64_t bytes = (uint64_t)space->hook->name_shortest(space->hook_ctx, keyed, k) +
-                       space->hook->name_shortest(space->hook_ctx, resume, k);
+      uint64_t bytes = (uint64_t)space->hook->names.name_shortest(space->hook_ctx, keyed, k) +
+                       space->hook->names.name_shortest(space->hook_ctx, resume, k);
       if (bytes < best) best = bytes;
     }
   return (uint32_t)best;

@@ -146,7 +146,7 @@ static void trail_free(trail *t) {
 /* Bytes of the shortest text from a place. */
 static uint32_t shortest_from(trail *t, const place *at) {
   if (t->measured.state != at->state || t->measured.count != at->count) {
-    t->shortest = t->space->hook->shortest(t->space->hook_ctx, at->state, at->count);
+    t->shortest = t->space->hook->states.shortest(t->space->hook_ctx, at->state, at->count);
     t->measured = *at;
   }
   return t->shortest;

@@ -272,7 +272,8 @@ static tsl__common *common_of(const tsl__space *space) {
 /* What a state means; false: that cannot be said. */
 static bool meaning_of(tsl__space *space, const tsl__common *c, tsl__state state,
                        tsl__digest *out) {
-  if (space->hook->meaning && space->hook->meaning(space->hook_ctx, state, c->secret, out))
+  if (space->hook->states.meaning &&
+      space->hook->states.meaning(space->hook_ctx, state, c->secret, out))
     return true;
   if (state >= space->states.first) tsl__state_own(space, state)->meaningless = true;
   return false;

@@ -115,10 +115,10 @@ static uint32_t point_of(graph *g, const point *made) {
 static uint32_t first_alike(graph *g, const tsl__state_rec *r, unsigned branch, uint32_t i) {
   tsl__space *space = g->space;
   alikes *a = &g->alike[branch];
-  if (!space->hook || !space->hook->alike || r->ranges > TSL__GRAPH_RANGES) return i;
+  if (!space->hook || !space->hook->states.alike || r->ranges > TSL__GRAPH_RANGES) return i;
   if (a->of != r) {
     a->of = r;
-    a->known = space->hook->alike(space->hook_ctx, r, a->first);
+    a->known = space->hook->states.alike(space->hook_ctx, r, a->first);
   }
   return a->known ? a->first[i] : i;
 }
@@ -192,10 +192,10 @@ static nonascii find_nonascii(graph *g, uint32_t from, uint64_t of) {
   /* what others begin from is made in full */
   nonascii b = {of,
                 {.away = TSL__GRAPH_FAR, .needed = UINT16_MAX},
-                space->parent && space->hook && space->hook->past_ascii};
+                space->parent && space->hook && space->hook->states.past_ascii};
   for (unsigned i = 0; i < TSL__GRAPH_BRANCHES && g->points[from].states[i] && b.known; i++) {
     g->derived++;
-    tsl__target t = space->hook->past_ascii(
+    tsl__target t = space->hook->states.past_ascii(
         space->hook_ctx, tsl__state_expanded(space, g->points[from].states[i]), &b.leads);
     b.known =
         !tsl__target_is_later(t) && (!t || add_branch(g, &b.to, t, 0)) && space->status == TSL_OK;
@@ -246,10 +246,10 @@ static uint32_t falls_to(graph *g, uint32_t from, tsl__bytes *but) {
   tsl__space *space = g->space;
   const point *p = &g->points[from];
   point to = {.part = BETWEEN};
-  if (!space->hook || !space->hook->falls_to || p->states[1] || g->stray == STRAY_MAX)
+  if (!space->hook || !space->hook->states.falls_to || p->states[1] || g->stray == STRAY_MAX)
     return TSL__GRAPH_DEAD;
   to.states[0] =
-      space->hook->falls_to(space->hook_ctx, tsl__state_expanded(space, p->states[0]), but);
+      space->hook->states.falls_to(space->hook_ctx, tsl__state_expanded(space, p->states[0]), but);
   uint32_t number =
       to.states[0] && !but->w[2] && !but->w[3] ? g->slots[slot_of(g, &to)] : TSL__GRAPH_DEAD;
   if (number != TSL__GRAPH_DEAD && number < from) return number;

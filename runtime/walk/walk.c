@@ -350,7 +350,7 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
   if (last && ((here && (known = tsl__memo_find_in(space, state, followed, over))) ||
                (below && (known = tsl__memo_find_below(space, state, context, over)))))
     return known;
-  if (space->hook && space->hook->walk) {
+  if (space->hook && space->hook->states.walk) {
     known = tsl__memo_fetch(space, state, context, over);
     if (!known && last && space->status == TSL_OK)
       known = tsl__memo_fetch(space, state, followed, over);
@@ -458,7 +458,7 @@ static const tsl__walk *walk_state(tsl__space *space, const tsl__state_rec *r, t
 static const tsl__walk *walk_others(tsl__space *space, const tsl__state_rec *r, tsl__state state,
                                     uint32_t count, tsl__leftover over, bool last, bool called) {
   if (tsl__names_go_on(space, state, over, called)) {
-    state = space->hook->fixed(space->hook_ctx, r, 0, 0, 0);
+    state = space->hook->states.fixed(space->hook_ctx, r, 0, 0, 0);
     r = state ? tsl__state_at(space, state) : NULL;
   }
   return r && space->status == TSL_OK ? walk_state(space, r, state, count, over, last) : NULL;

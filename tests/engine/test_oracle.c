@@ -171,8 +171,8 @@ static bool one_step(tsl_matcher *m, oracle *o, const tsl_vocab *v, uint32_t *mi
     for (uint32_t i = 0; i < o->now.n; i++) {
       char expr[400] = "";
       if (o->now.at[i].n)
-        o->space->hook->print(o->space->hook_ctx, o->now.at[i].at[o->now.at[i].n - 1].state, expr,
-                              sizeof expr);
+        o->space->hook->states.print(o->space->hook_ctx, o->now.at[i].at[o->now.at[i].n - 1].state,
+                                     expr, sizeof expr);
       fprintf(stderr, "    stack of %u: register %u, %s\n", o->now.at[i].n,
               o->now.at[i].n ? o->now.at[i].at[o->now.at[i].n - 1].count : 0, expr);
     }

@@ -42,7 +42,7 @@ static bool name_allowed(oracle *o, const oracle_frame *at, uint32_t n) {
   if (!(r->flags & TSL__STATE_KEYED)) return true;
   for (uint32_t i = 0; i < r->keyed->n; i++)
     for (uint32_t k = r->keyed->range[i].lo; k < r->keyed->range[i].hi; k++)
-      if (o->space->hook->allows(o->space->hook_ctx, at[n - 2].state, k)) return true;
+      if (o->space->hook->names.allows(o->space->hook_ctx, at[n - 2].state, k)) return true;
   return false;
 }
 
@@ -51,7 +51,8 @@ static oracle_frame after_name(oracle *o, const oracle_frame *at, uint32_t n) {
   oracle_frame f;
   uint32_t name = tsl__state_at(o->space, at[n - 1].state)->keyed->range[0].lo;
   f.state = tsl__target_resolve(
-      o->space, o->space->hook->resume(o->space->hook_ctx, at[n - 2].state, name), 0, &f.count);
+      o->space, o->space->hook->names.resume(o->space->hook_ctx, at[n - 2].state, name), 0,
+      &f.count);
   return f;
 }
 
