@@ -43,8 +43,8 @@ struct tsl__walk;
 struct tsl__adopted;
 struct tsl__mask_rec;
 
-/* How states grow, in three interfaces: filled in by the compiler, absent where a program only loads
- * artifacts. */
+/* How states grow, in three interfaces: filled in by the compiler, absent where a program only
+ * loads artifacts. */
 
 /* What a state is, and where it goes. */
 typedef struct tsl__hook_states {
