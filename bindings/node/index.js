@@ -1,6 +1,6 @@
 /* Turnstile in JavaScript: handles on objects in WebAssembly's memory.
  *
- *     const turnstile = await require('turnstile').load();
+ *     const turnstile = await require('turnstile-llm').load();
  *     const vocab = turnstile.loadVocab(fs.readFileSync('model.gguf'), 'model.gguf');
  *     const grammar = turnstile.jsonSchema(vocab, {type: 'integer'});
  *     const matcher = turnstile.matcher(grammar);

@@ -1,6 +1,6 @@
 /* transformers.js: a logits processor for generate(). transformers.js itself is not imported here.
  *
- *     const {logitsProcessor} = require('turnstile/transformers');
+ *     const {logitsProcessor} = require('turnstile-llm/transformers');
  *     await model.generate({...inputs, logits_processor: [logitsProcessor(turnstile, grammar)]});
  *
  * The processors of transformers.js are functions of all tokens and the logits. Each row is

@@ -5,8 +5,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import {AutoModelForCausalLM, AutoTokenizer, env} from '@huggingface/transformers';
-import {load} from 'turnstile';
-import {logitsProcessor} from 'turnstile/transformers.js';
+import {load} from 'turnstile-llm';
+import {logitsProcessor} from 'turnstile-llm/transformers.js';
 
 const folder = path.resolve(process.argv[2]);
 env.allowRemoteModels = false;

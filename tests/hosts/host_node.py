@@ -50,7 +50,7 @@ def run_readme():
         "accept.push(argmax(logits)); matcher.accept(accept[accept.length - 1]);",
     )
     with tempfile.TemporaryDirectory() as name:
-        package = pathlib.Path(name, "node_modules", "turnstile")
+        package = pathlib.Path(name, "node_modules", "turnstile-llm")
         shutil.copytree(
             common.ROOT / "bindings" / "node", package, ignore=shutil.ignore_patterns("dist")
         )

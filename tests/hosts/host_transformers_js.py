@@ -63,7 +63,7 @@ def install():
 
 def node(script, *arguments):
     """A script beside the packages; what it printed, and whether it ended well."""
-    package = HOST / "node_modules" / "turnstile"
+    package = HOST / "node_modules" / "turnstile-llm"
     if not package.is_symlink():
         package.symlink_to(common.ROOT / "bindings" / "node")
     shutil.copyfile(script, HOST / script.name)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The shared library exports the public functions and nothing else.
+"""The shared library exports the public functions and nothing else, under the minor version.
 
 The names that the dynamic symbol table defines must be exactly the functions that
 include/turnstile.h declares with TSL_API; a name declared but not defined is a failure too. In the
@@ -36,9 +36,20 @@ def defined(library, *flags):
     return {line.split()[0] for line in out.split("\n") if len(line.split()) >= 3}
 
 
+def versioned(names):
+    """The names without the version that the linker put behind them, and what has none or another
+    one.
+    """
+    text = (ROOT / "meson.build").read_text(encoding="utf-8")
+    version = "TURNSTILE_" + re.search(r"version: '(\d+\.\d+)\.\d+'", text).group(1)
+    names = names - {version, f"{version}@@{version}"}
+    strangers = sorted(name for name in names if not name.endswith("@@" + version))
+    return {name.split("@")[0] for name in names}, strangers
+
+
 def main():
     public = declared()
-    shared = defined(BUILD / "libturnstile.so", "--dynamic")
+    shared, strangers = versioned(defined(BUILD / "libturnstile.so", "--dynamic"))
     static = defined(BUILD / "libturnstile.a")
     problems = [
         f"the header declares {name}, the shared library does not define it"
@@ -53,6 +64,7 @@ def main():
         for name in sorted(static)
         if not name.startswith("tsl_")
     ]
+    problems += [f"{name} does not carry the minor version" for name in strangers]
     if not public:
         problems.append("no declaration was found in include/turnstile.h")
     for problem in problems:

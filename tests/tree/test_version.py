@@ -55,7 +55,7 @@ def found(name, text):
     if name.endswith(".json"):
         return [json.loads(text)["version"]]
     if name.endswith(".lock"):
-        return re.findall(r'^name = "turnstile(?:-sys)?"\nversion = "([^"]+)"', text, re.M)
+        return re.findall(r'^name = "turnstile-llm(?:-sys)?"\nversion = "([^"]+)"', text, re.M)
     return re.findall(r'^version = "([^"]+)"', text, re.M) + re.findall(
         r'^turnstile-sys = .*\bversion = "([^"]+)"', text, re.M
     )
@@ -86,7 +86,8 @@ def main():
     )
     check(
         found(
-            "Cargo.toml", 'version = "4.5.6"\nturnstile-sys = { path = "x", version = "7.8.9" }\n'
+            "Cargo.toml",
+            'version = "4.5.6"\nturnstile-sys = { package = "y", path = "x", version = "7.8.9" }\n',
         )
         == ["4.5.6", "7.8.9"],
         "self check: a crate",

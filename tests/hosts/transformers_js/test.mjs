@@ -11,8 +11,8 @@ import assert from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
 import {AutoModelForCausalLM, AutoTokenizer, LogitsProcessorList, Tensor, env} from '@huggingface/transformers';
-import {load} from 'turnstile';
-import {logitsProcessor} from 'turnstile/transformers.js';
+import {load} from 'turnstile-llm';
+import {logitsProcessor} from 'turnstile-llm/transformers.js';
 
 const folder = path.resolve(process.argv[2]);
 env.allowRemoteModels = false;

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The npm package: packed, installed into empty projects, and put into pages by three bundlers.
+
+  pack     `npm pack` holds the modules, their types and turnstile.wasm, and no other file; it has
+           MOST bytes at most for each WebAssembly in it
+  node     an empty project installs the file; `require` and `import` of every entry give the same
+           masks
+  types    TypeScript accepts a program over the package and refuses a wrong one
+  bundle   esbuild, vite and webpack build a page with the module that has the WebAssembly inside,
+           and Node runs the result; vite and webpack build one with turnstile.wasm beside it
+  browser  Chromium opens the pages of vite and webpack, where it is installed
+
+The bundlers are those of tests/platforms/npm/package-lock.json (npm checks the hashes), installed
+into build/bundlers.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import functools
+import hashlib
+import http.server
+import json
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import threading
+
+import platform_checks as platform
+from platform_checks import ROOT, check, run, skip, works
+
+PACKAGE = ROOT / "bindings" / "node"
+DIST = ROOT / "build" / "hosts" / "node"
+BUNDLERS = ROOT / "build" / "bundlers"
+LOCK = ROOT / "tests" / "platforms" / "npm"
+MOST = 3 << 19  # bytes of the packed package for each WebAssembly in it: 1.5 MiB
+USE = """
+const library = await turnstile.load();
+const vocab = library.embeddedVocab();
+const matcher = library.matcher(library.regex(vocab, '(cat|dog)'));
+const mask = matcher.mask();
+let count = 0;
+for (const word of mask) for (let bit = 0; bit < 32; bit++) count += (word >>> bit) & 1;
+const said = `${library.version} ${vocab.size} ${count}`;
+"""
+SAY = USE + "console.log(said);\n"
+SHOW = USE + "document.title = said;\n"
+TYPED = """import {load, TurnstileError} from 'turnstile-llm';
+const library = await load();
+const size: number = library.embeddedVocab().size;
+export {size, TurnstileError};
+"""
+WRONG = TYPED.replace("const size: number", "const size: string")
+
+
+def node(folder, name, text):
+    (folder / name).write_text(text)
+    said = works(f"{name} in Node", "node", name, cwd=folder)
+    return (said or "").strip()
+
+
+def installed_bundlers():
+    """The folder whose node_modules has the bundlers, or None."""
+    stamp = hashlib.sha256((LOCK / "package-lock.json").read_bytes()).hexdigest()
+    mark = BUNDLERS / ".stamp"
+    if not mark.is_file() or mark.read_text() != stamp:
+        shutil.rmtree(BUNDLERS, ignore_errors=True)
+        shutil.copytree(LOCK, BUNDLERS)
+        done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=BUNDLERS)
+        if not check(done.returncode == 0, f"npm ci: {done.stderr[-800:]}"):
+            return None
+        mark.write_text(stamp)
+    return BUNDLERS
+
+
+def pack(folder):
+    """The packed package, or None."""
+    works("the package", sys.executable, PACKAGE / "build.py", DIST)
+    tree = folder / "package"
+    shutil.copytree(PACKAGE, tree, ignore=shutil.ignore_patterns("dist", "__pycache__"))
+    (tree / "dist").mkdir()
+    for path in DIST.iterdir():
+        if path.is_file() and path.name != "lock":
+            shutil.copyfile(path, tree / "dist" / path.name)
+    said = works("npm pack", "npm", "pack", "--json", "--pack-destination", folder, cwd=tree)
+    if said is None:
+        return None
+    about = json.loads(said)
+    about = next(iter(about.values())) if isinstance(about, dict) else about[0]
+    names = {file["path"] for file in about["files"]}
+    wanted = set(json.loads((PACKAGE / "package.json").read_text())["files"])
+    wanted |= {"package.json", "README.md"}
+    check(names == wanted, f"the package has {sorted(names ^ wanted)} too much or too little")
+    check(about["size"] <= 2 * MOST, f"it has {about['size']} bytes")
+    print(f"  {about['filename']}: {about['size']:,} bytes packed")
+    return folder / about["filename"]
+
+
+def project(folder, package):
+    """An empty project with the package installed."""
+    folder.mkdir()
+    (folder / "package.json").write_text('{"name": "host", "private": true}\n')
+    fine = works("npm install", "npm", "install", "--no-audit", "--no-fund", package, cwd=folder)
+    return folder if fine is not None else None
+
+
+def in_node(host):
+    """What every entry prints."""
+    required = "const turnstile = require('turnstile-llm');\n(async () => {" + SAY + "})();\n"
+    said = node(host, "required.cjs", required)
+    check(re.fullmatch(r"[\d.]+ 4096 [1-9]\d*", said), f"the package says {said!r}")
+    for name, entry in (("imported", "turnstile-llm"), ("inlined", "turnstile-llm/inline")):
+        text = f"import * as turnstile from '{entry}';\n" + SAY
+        other = node(host, f"{name}.mjs", text)
+        check(other == said, f"{entry} says {other!r}, not {said!r}")
+    return said
+
+
+def types(host, bundlers):
+    options = "--noEmit --strict --target es2022 --lib es2022,dom --skipLibCheck false".split()
+    for module in ("node16", "bundler"):
+        more = ["--moduleResolution", module, "--module"]
+        more.append("node16" if module == "node16" else "esnext")
+        for name, text, fine in (("typed", TYPED, True), ("wrong", WRONG, False)):
+            (host / f"{name}.mts").write_text(text)
+            done = run(
+                *("node", bundlers / "node_modules" / "typescript" / "bin" / "tsc"),
+                *(*options, *more, f"{name}.mts"),
+                cwd=host,
+            )
+            check((done.returncode == 0) == fine, f"{module}: {name}: {done.stdout}")
+
+
+def bundle(host, bundlers, name, text, out):
+    """Bundle a text by each of the three; {bundler: folder of the result}."""
+    (host / f"{name}.js").write_text(text)
+    module = host / "node_modules"
+    bins = bundlers / "node_modules"
+    made = {who: host / out / who for who in ("esbuild", "vite", "webpack")}
+    (host / "vite.config.mjs").write_text(
+        f"export default {{build: {{target: 'es2022', outDir: '{made['vite']}', \n"
+        f"  emptyOutDir: true, assetsInlineLimit: 0, modulePreload: false, minify: false,\n"
+        f"  rollupOptions: {{input: '{host}/{name}.js', preserveEntrySignatures: 'strict',\n"
+        "    output: {entryFileNames: 'main.mjs'}}}};\n"
+    )
+    (host / "webpack.cjs").write_text(
+        f"require('{bins}/webpack')({{mode: 'development', devtool: false,\n"
+        f"  context: __dirname, entry: './{name}.js', target: ['web', 'es2022'],\n"
+        "  experiments: {outputModule: true},\n"
+        f"  output: {{path: '{made['webpack']}', filename: 'main.mjs', module: true}}}},\n"
+        "  (error, stats) => {\n"
+        "    if (!error && !stats.hasErrors()) return;\n"
+        "    console.error(String(error || stats));\n"
+        "    process.exitCode = 1;\n"
+        "  });\n"
+    )
+    commands = {
+        "esbuild": [
+            *("node", bins / "esbuild" / "bin" / "esbuild", f"{name}.js", "--bundle"),
+            *("--format=esm", "--platform=browser", "--target=es2022"),
+            f"--outfile={made['esbuild']}/main.mjs",
+        ],
+        "vite": ["node", bins / "vite" / "bin" / "vite.js", "build", "--logLevel", "error"],
+        "webpack": ["node", "webpack.cjs"],
+    }
+    assert module.is_dir()
+    return {
+        who: made[who]
+        for who, command in commands.items()
+        if works(f"{who}: {name}", *command, cwd=host) is not None
+    }
+
+
+def in_chromium(folder, said, who):
+    """Does a page with that module get its title?"""
+    (folder / "page.html").write_text(
+        '<!DOCTYPE html><meta charset="utf-8"><title>-</title>'
+        '<script type="module" src="main.mjs"></script>\n'
+    )
+    quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *a: None})
+    quiet.extensions_map = {**quiet.extensions_map, ".mjs": "text/javascript"}
+    quiet.extensions_map[".wasm"] = "application/wasm"
+    handler = functools.partial(quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with tempfile.TemporaryDirectory() as profile:
+        done = run(
+            *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
+            *(f"--user-data-dir={profile}", "--virtual-time-budget=60000"),
+            f"http://127.0.0.1:{server.server_address[1]}/page.html",
+        )
+    server.shutdown()
+    check(f"<title>{said}</title>" in done.stdout, f"{who} in Chromium: {done.stdout[:300]}")
+
+
+def main():
+    if missing := [name for name in ("node", "npm", "emcc") if not shutil.which(name)]:
+        skip(f"{', '.join(missing)} is not installed")
+        return platform.close()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        package = pack(folder)
+        host = package and project(folder / "host", package)
+        bundlers = host and installed_bundlers()
+        if not bundlers:
+            return platform.close()
+        said = in_node(host)
+        types(host, bundlers)
+        inline = "import * as turnstile from 'turnstile-llm/inline';\n" + SAY
+        for who, out in bundle(host, bundlers, "inside", inline, "out").items():
+            printed = works(f"{who}: the bundle in Node", "node", out / "main.mjs")
+            check((printed or "").strip() == said, f"{who}: the bundle says {printed!r}")
+        beside = "import * as turnstile from 'turnstile-llm';\n" + SHOW
+        built = bundle(host, bundlers, "beside", beside, "page")
+        for who in ("vite", "webpack"):
+            out = built.get(who)
+            if out and check(list(out.rglob("*.wasm")), f"{who} puts turnstile.wasm beside it"):
+                if shutil.which("chromium"):
+                    in_chromium(out, said, who)
+                else:
+                    skip(f"{who}'s page is not opened: chromium is not installed")
+    return platform.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
