@@ -7,9 +7,9 @@ the source distribution.
 The extension is written against CPython's stable ABI (abi3), so one wheel for each system serves
 all versions (on Windows from 3.11 on). The one source (scripts/amalgamate.py --vendor), PCRE2, yajl
 and the extension's own sources are compiled by zig for the oldest C library that the wheel's tag
-promises: glibc 2.17 for manylinux2014. CPython's headers come with a pyconfig.h that asks the compiler
-(packaging/python/pyconfig.h). On Windows the extension names python3.dll, by an import library that
-is made of the names that its objects use.
+promises: glibc 2.17 for manylinux2014. CPython's headers come with a pyconfig.h that asks the
+compiler (packaging/python/pyconfig.h). On Windows the extension names python3.dll, by an import
+library that is made of the names that its objects use.
 
 What can run here is run. A wheel for this machine is installed into a fresh folder of every CPython
 that is here, and tried by tests of the package. The wheel for arm64 is tried under qemu with
