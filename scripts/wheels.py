@@ -277,7 +277,7 @@ def tried_on_arm(wheel):
     shutil.rmtree(fresh, ignore_errors=True)
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(fresh)
-    environment = {"PYTHONHOME": str(root / "usr"), "PYTHONPATH": str(fresh)}
+    environment = {"PYTHONHOME": str(root / "usr"), "PYTHONPATH": str(fresh), "TSL_EMULATED": "1"}
     python = ["qemu-aarch64", "-L", root, root / "usr" / "bin" / "python3.11"]
     return tests(python, QEMU_TESTS, {"TSL_BUILD": str(fresh), **environment})
 

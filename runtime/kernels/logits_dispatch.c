@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 
 #include "runtime/kernels/logits.h"
+#if TSL__LOGITS_X86
+#include <cpuid.h>
+#endif
 
 /* NULL until the first call. With what follows from it, just below, the engine's only process-wide
  * state: a fact about the machine, the same for all users. */
@@ -28,17 +31,45 @@ static const tsl__logits_kernels *choose(const tsl__logits_kernels *k) {
   return k;
 }
 
+#if TSL__LOGITS_X86
+/* Bits of CPUID, as Intel's manual numbers them (volume 2, CPUID), and of the register XCR0, which
+ * says what the system keeps when it switches between threads. The compiler's own question,
+ * __builtin_cpu_supports, is answered by its run-time library, and that of zig always says no. */
+enum {
+  LEAF1_FMA = 1 << 12, /* of ECX */
+  LEAF1_POPCNT = 1 << 23,
+  LEAF1_OSXSAVE = 1 << 27,
+  LEAF1_F16C = 1 << 29,
+  LEAF7_AVX2 = 1 << 5, /* of EBX */
+  LEAF7_AVX512F = 1 << 16,
+  LEAF7_AVX512DQ = 1 << 17,
+  LEAF7_AVX512BW = 1 << 30,
+  KEPT_AVX = 6,       /* XCR0: the registers of SSE and AVX */
+  KEPT_AVX512 = 0xE6, /* and those of AVX-512 */
+};
+#define LEAF7_AVX512VL (1u << 31)
+
+/* Has the processor these bits, all of each register, and does the system keep the vectors? */
+static bool processor_has(unsigned leaf1, unsigned leaf7, unsigned kept) {
+  unsigned a, b, c, d, low, high;
+  leaf1 |= LEAF1_OSXSAVE; /* without it there is no XCR0 to read */
+  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & leaf1) != leaf1) return false;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  if ((low & kept) != kept) return false;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & leaf7) == leaf7;
+}
+#endif
+
 /* The kernels of a level, or NULL if this build or this machine lacks them. */
 static const tsl__logits_kernels *kernels_of(tsl__logits_level level) {
 #if TSL__LOGITS_X86
-  __builtin_cpu_init();
-  if (level == TSL__LOGITS_AVX512 && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("popcnt"))
+  const unsigned leaf1 = LEAF1_FMA | LEAF1_POPCNT | LEAF1_F16C;
+  if (level == TSL__LOGITS_AVX512 &&
+      processor_has(leaf1,
+                    LEAF7_AVX2 | LEAF7_AVX512F | LEAF7_AVX512DQ | LEAF7_AVX512BW | LEAF7_AVX512VL,
+                    KEPT_AVX512))
     return &tsl__logits_avx512;
-  if (level == TSL__LOGITS_AVX2 && __builtin_cpu_supports("avx2") &&
-      __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt"))
+  if (level == TSL__LOGITS_AVX2 && processor_has(leaf1, LEAF7_AVX2, KEPT_AVX))
     return &tsl__logits_avx2;
 #endif
 #if TSL__LOGITS_ARM

@@ -25,6 +25,38 @@ static void find_levels(void) {
   printf(", chosen: %s\n", tsl__logits()->name);
 }
 
+#if TSL__LOGITS_X86 && defined(__linux__)
+/* Linux says in /proc/cpuinfo what the processor has and the system keeps. The kernels that are
+ * found must be those that go with it: nothing that is there may be missed, or be missing. */
+static void all_are_found(void) {
+  static const struct {
+    tsl__logits_level level;
+    const char *flags[7];
+  } wanted[] = {
+      {TSL__LOGITS_AVX2, {" avx2", " fma", " popcnt", " f16c"}},
+      {TSL__LOGITS_AVX512, {" avx512f", " avx512bw", " avx512dq", " avx512vl", " avx2", " fma"}},
+  };
+  char line[8192] = "";
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  while (file && fgets(line, sizeof line, file) && strncmp(line, "flags", 5) != 0) line[0] = '\0';
+  if (file) fclose(file);
+  if (!line[0]) return; /* a system without it, or an emulator */
+  line[strcspn(line, "\n")] = ' ';
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    bool there = true;
+    for (size_t f = 0; f < 7 && wanted[i].flags[f]; f++) {
+      char word[16];
+      snprintf(word, sizeof word, "%s ", wanted[i].flags[f]);
+      there = there && strstr(line, word);
+    }
+    CHECK(tsl__logits_force(wanted[i].level) == there);
+  }
+  CHECK(tsl__logits_force(TSL__LOGITS_AUTO));
+}
+#else
+static void all_are_found(void) {}
+#endif
+
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 #define WIDEST 131072u
@@ -525,6 +557,7 @@ static void race_for_the_table(void) {
 int main(void) {
   RUN(race_for_the_table, "threads that ask first get one table");
   RUN(find_levels, "levels of this machine");
+  RUN(all_are_found, "all levels that the system says it has");
   RUN(apply_every_level, "apply: f32, f16, bf16, all densities, odd addresses");
   RUN(public_calls, "arguments of the public calls");
   RUN(hashes, "the same at every level as by the library alone");
