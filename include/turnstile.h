@@ -887,6 +887,13 @@ typedef struct tsl_sampler_options {
   uint32_t max_tokens;
   const tsl_token *eog; /* for min_tokens and max_tokens: tsl_vocab_eog. Copied */
   uint32_t eog_count;
+
+  /* The guard against loops: where the accepted tokens end with so many copies of the same tokens,
+   * the token that would begin the next copy is banned, unless nothing else is allowed
+   * (tsl_find_loop); 0 = off, 1 is an error. A text that has such copies on purpose, as a list of
+   * equal numbers, ends earlier with it. */
+  uint32_t loop_repeats;
+  uint32_t loop_longest; /* tokens of one copy at most; 0 = 64 */
 } tsl_sampler_options;
 
 /* Errors: ARGUMENT (a field out of range or NaN, a stage twice or unknown, a field that switches on
@@ -909,6 +916,13 @@ TSL_API tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tok
  * Mirostat's bound returns to its value before they were drawn. The random numbers go on, so
  * another draw may give other tokens. */
 TSL_API tsl_status tsl_sampler_rollback(tsl_sampler *sampler, size_t count);
+/* Does a text of `count` tokens end with the same tokens, `repeats` times in a row? The shortest
+ * such period, in tokens and at most `longest` (0 = 64); *next (NULL allowed) is then the token
+ * that would begin another copy. 0 if there is none, or if repeats < 2. For hosts that have their
+ * own samplers: they forbid *next where something else is allowed. Cost: some comparisons; at most
+ * repeats * longest tokens are looked at for each period. */
+TSL_API uint32_t tsl_find_loop(const tsl_token *tokens, size_t count, uint32_t repeats,
+                               uint32_t longest, tsl_token *next);
 /* Begin another text: no tokens accepted, mirostat as at first. The random numbers go on. */
 TSL_API void tsl_sampler_restart(tsl_sampler *sampler);
 

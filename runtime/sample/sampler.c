@@ -57,7 +57,7 @@ static bool options_ok(const tsl_sampler_options *o) {
          in(o->mirostat_tau, 0, FLT_MAX) && in(o->mirostat_eta, 0, FLT_MAX) &&
          in(o->repetition_penalty, 0, FLT_MAX) && in(o->frequency_penalty, -FLT_MAX, FLT_MAX) &&
          in(o->presence_penalty, -FLT_MAX, FLT_MAX) && in(o->dry_multiplier, 0, FLT_MAX) &&
-         in(o->dry_base, 0, FLT_MAX) && stages_ok(o) && lists_ok(o);
+         in(o->dry_base, 0, FLT_MAX) && o->loop_repeats != 1 && stages_ok(o) && lists_ok(o);
 }
 
 /* 0 means "not set" in options that would mean nothing at 0. */
@@ -343,12 +343,21 @@ static bool any_of(const float *logits, size_t width, const uint32_t *mask,
   return false;
 }
 
+/* Does the answer end in a loop? *next: the token that would go on with it. */
+static bool begins_copy(const tsl_sampler *s, tsl_token *next) {
+  const tsl_sampler_options *o = &s->options;
+  const tsl__history *h = &s->history;
+  size_t n = h->tokens.n - h->prompt;
+  return o->loop_repeats && n &&
+         tsl_find_loop(h->tokens.at + h->prompt, n, o->loop_repeats, o->loop_longest, next);
+}
+
 /* Does this step remove anything from the mask? If not, the host's own mask is read as it is. */
 static bool bans_now(const tsl_sampler *s) {
   const tsl_sampler_options *o = &s->options;
   size_t n = s->history.tokens.n - s->history.prompt;
   return s->allowed.n || s->banned.n || o->no_repeat_ngram || n < o->min_tokens ||
-         (o->max_tokens && n >= o->max_tokens);
+         (o->max_tokens && n >= o->max_tokens) || begins_copy(s, NULL);
 }
 
 /* The mask of this step, bans included; *mask becomes the sampler's copy if there are any. False
@@ -359,7 +368,7 @@ static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mas
   if (*mask && !bans_now(s)) return true;
   uint32_t *own = tsl__candidates_own_mask(&s->candidates, *mask, width);
   s->tokens.n = 0;
-  if (!own || !tsl__vec_reserve(&s->alloc, &s->tokens, s->allowed.n + s->eog.n)) return false;
+  if (!own || !tsl__vec_reserve(&s->alloc, &s->tokens, s->allowed.n + s->eog.n + 1)) return false;
   *mask = own;
   if (s->allowed.n) keep_only(own, width, &s->allowed, &s->tokens);
   for (size_t i = 0; i < s->banned.n && s->banned.at[i] < width; i++) clear(own, s->banned.at[i]);
@@ -370,6 +379,10 @@ static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mas
     if (!tsl__history_ngrams(&s->history, &s->alloc, o->no_repeat_ngram, &s->repeats.common,
                              &s->tokens))
       return false;
+    ban_softly(logits, width, own, &s->tokens);
+  }
+  if (begins_copy(s, s->tokens.at)) {
+    s->tokens.n = 1;
     ban_softly(logits, width, own, &s->tokens);
   }
   if (n < o->min_tokens) {

@@ -182,6 +182,7 @@ extern const char core_fill_batch_doc[];
 PyObject *core_measure_step(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *core_classifier_free(PyObject *module, PyObject *args);
 PyObject *core_contrastive(PyObject *module, PyObject *args);
+PyObject *core_find_loop(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *core_beam_search(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *core_score_all(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *core_mask_drafts(PyObject *module, PyObject *args, PyObject *kwargs);
@@ -189,7 +190,7 @@ PyObject *core_speculate(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *core_draft_forced(PyObject *module, PyObject *args, PyObject *kwargs);
 extern const char core_measure_step_doc[], core_classifier_free_doc[], core_contrastive_doc[],
     core_beam_search_doc[], core_score_all_doc[], core_mask_drafts_doc[], core_speculate_doc[],
-    core_draft_forced_doc[];
+    core_draft_forced_doc[], core_find_loop_doc[];
 
 /* Make a heap type from a spec and add it to the module under its last name; NULL on failure. */
 PyTypeObject *core_add_type(PyObject *module, PyType_Spec *spec);

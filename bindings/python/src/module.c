@@ -185,6 +185,7 @@ static PyObject *tool_presets(PyObject *module, PyObject *unused) {
 
 static PyMethodDef functions[] = {
     {"measure_step", WITH_KEYWORDS(core_measure_step), core_measure_step_doc},
+    {"find_loop", WITH_KEYWORDS(core_find_loop), core_find_loop_doc},
     {"guide_classifier_free", core_classifier_free, METH_VARARGS, core_classifier_free_doc},
     {"guide_contrastive", core_contrastive, METH_VARARGS, core_contrastive_doc},
     {"beam_search", WITH_KEYWORDS(core_beam_search), core_beam_search_doc},

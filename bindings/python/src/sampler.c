@@ -130,6 +130,8 @@ static char *names[] = {"seed",
                         "min_tokens",
                         "max_tokens",
                         "eog",
+                        "loop_repeats",
+                        "loop_longest",
                         NULL};
 
 static int read_options(PyObject *args, PyObject *kwargs, lists *l, tsl_sampler_options *o) {
@@ -138,14 +140,15 @@ static int read_options(PyObject *args, PyObject *kwargs, lists *l, tsl_sampler_
   PyObject *stages = NULL, *breakers = NULL, *bias = NULL, *allowed = NULL, *banned = NULL,
            *eog = NULL;
   if (!PyArg_ParseTupleAndKeywords(
-          args, kwargs, "|O&fO&ffp$OfffffffffffffO&ffO&O&OOOOO&O&O&O:Sampler", names, core_u64,
+          args, kwargs, "|O&fO&ffp$OfffffffffffffO&ffO&O&OOOOO&O&O&OO&O&:Sampler", names, core_u64,
           &seed, &o->temperature, core_u32, &o->top_k, &o->top_p, &o->min_p, &legal_mass, &stages,
           &o->dynamic_range, &o->dynamic_exponent, &o->top_n_sigma, &o->typical_p, &o->epsilon,
           &o->eta, &o->xtc_probability, &o->xtc_threshold, &o->mirostat_tau, &o->mirostat_eta,
           &o->repetition_penalty, &o->frequency_penalty, &o->presence_penalty, core_u32,
           &o->penalty_window, &o->dry_multiplier, &o->dry_base, core_u32, &o->dry_allowed, core_u32,
           &o->dry_window, &breakers, &bias, &allowed, &banned, core_u32, &o->no_repeat_ngram,
-          core_u32, &o->min_tokens, core_u32, &o->max_tokens, &eog))
+          core_u32, &o->min_tokens, core_u32, &o->max_tokens, &eog, core_u32, &o->loop_repeats,
+          core_u32, &o->loop_longest))
     return -1;
   o->seed = seed;
   o->legal_mass = legal_mass != 0;
@@ -347,6 +350,33 @@ PyObject *core_measure_step(PyObject *module, PyObject *args, PyObject *kwargs) 
   return result;
 }
 
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+const char core_find_loop_doc[] =
+    "find_loop(tokens, repeats=3, longest=64)\n--\n\nDo the tokens end with the same stretch, "
+    "`repeats` times in a row? (its length, at most `longest`; the token that would begin "
+    "another\ncopy), or None.";
+static char *loop_names[] = {"tokens", "repeats", "longest", NULL};
+
+PyObject *core_find_loop(PyObject *module, PyObject *args, PyObject *kwargs) {
+  PyObject *sequence;
+  uint32_t repeats = 3, longest = 64;
+  Py_ssize_t count = 0;
+  tsl_token next = 0;
+  (void)module;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O&O&:find_loop", loop_names, &sequence,
+                                   core_u32, &repeats, core_u32, &longest))
+    return NULL;
+  if (repeats < 2)
+    return PyErr_SetString(PyExc_ValueError, "repeats: a loop has two copies at least"), NULL;
+  tsl_token *tokens = core_read_ids(sequence, &count);
+  if (!tokens) return NULL;
+  uint32_t period = tsl_find_loop(tokens, (size_t)count, repeats, longest, &next);
+  PyMem_Free(tokens);
+  if (!period) Py_RETURN_NONE;
+  return Py_BuildValue("II", (unsigned)period, (unsigned)next);
+}
+
 /* ---- guidance -------------------------------------------------------------------------------- */
 
 /* The second row and the one to write to must be as long as the first. */
@@ -459,7 +489,8 @@ static PyType_Slot slots[] = {
              "penalty_window=0, dry_multiplier=0.0, dry_base=0.0,\n"
              "        dry_allowed=0, dry_window=0, dry_breakers=None, bias=None, allowed=None, "
              "banned=None, no_repeat_ngram=0, min_tokens=0, max_tokens=0,\n"
-             "        eog=None)\n--\n\nDraws tokens: bans, then the stages, then one draw. What is "
+             "        eog=None, loop_repeats=0, loop_longest=0)\n--\n\nDraws tokens: bans, then "
+             "the stages, then one draw. What is "
              "0 or None is off; docs/sampling.md says what each does.\n\n"
              "`temperature` 0 is greedy; top_k 0, top_p 1 and min_p 0 keep everything; without "
              "`legal_mass` a draw does not measure it, and is 20 us faster.\n"

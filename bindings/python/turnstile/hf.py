@@ -45,12 +45,17 @@ class LogitsProcessor(transformers.LogitsProcessor):
     max_tokens  every text is complete within so many tokens (give generate() the same
                 max_new_tokens): what could not be ended in time is not allowed. LimitError at the
                 first step if no text is that short. None: texts may be cut off by max_new_tokens
+    loop_repeats  after so many equal copies of the same tokens at the end of an answer the next
+                copy is not begun, where another token is allowed (turnstile.find_loop); 0: off
 
     Use one processor per call of generate(), or reset() in between. Scores are not changed in
     place.
     """
 
-    def __init__(self, grammars, max_tokens=None):
+    def __init__(self, grammars, max_tokens=None, loop_repeats=0):
+        if loop_repeats == 1 or loop_repeats < 0:
+            raise ValueError("loop_repeats: 0, or 2 and more")
+        self._repeats = loop_repeats
         self._grammars = [grammars] if isinstance(grammars, _core.Grammar) else list(grammars)
         self._max_tokens = max_tokens
         self._budgets = (
@@ -79,8 +84,24 @@ class LogitsProcessor(transformers.LogitsProcessor):
                 "new one, or reset()"
             )
         self._width = input_ids.shape[1]
-        rows = self._follow(input_ids[:, self._start :].cpu().numpy())
-        return self._mask(rows, scores)
+        histories = input_ids[:, self._start :].cpu().numpy()
+        rows = self._follow(histories)
+        masked = self._mask(rows, scores)
+        if self._repeats:
+            self._guard(histories, rows, masked)
+        return masked
+
+    def _guard(self, histories, rows, masked):
+        """The token that would go on with a loop is forbidden, where another one is left."""
+        for i, history in enumerate(histories):
+            if not rows[i] or rows[i].is_terminated:
+                continue  # what follows the end is not looked at
+            found = _core.find_loop(history.tolist(), self._repeats)
+            if found:
+                kept = masked[i, found[1]].clone()
+                masked[i, found[1]] = -torch.inf
+                if not torch.isfinite(masked[i]).any():
+                    masked[i, found[1]] = kept
 
     def _prompt_of(self, row, rows):
         """The prompt that a row belongs to; generate() keeps the rows of a prompt together."""

@@ -25,9 +25,16 @@ __all__ = ["LogitsProcessor"]
 
 
 class LogitsProcessor:
-    """Constrains one generation; use a new one for the next, or reset() in between."""
+    """Constrains one generation; use a new one for the next, or reset() in between.
 
-    def __init__(self, grammar):
+    loop_repeats  after so many equal copies of the same tokens at the end of the answer the next
+                  copy is not begun, where another token is allowed (turnstile.find_loop); 0: off
+    """
+
+    def __init__(self, grammar, loop_repeats=0):
+        if loop_repeats == 1 or loop_repeats < 0:
+            raise ValueError("loop_repeats: 0, or 2 and more")
+        self._repeats = loop_repeats
         self._matcher = _core.Matcher(grammar)
         self._mask = numpy.zeros(grammar.vocab.mask_words, numpy.int32)
         self._eog = list(grammar.vocab.eog_tokens)
@@ -36,6 +43,7 @@ class LogitsProcessor:
     def reset(self):
         """Forget the generation so far; the next call begins one."""
         self._matcher.reset()
+        self._written = []
         self._length = None
         self._error = None
 
@@ -66,7 +74,16 @@ class LogitsProcessor:
         else:
             self._matcher.mask(self._mask)
             _core.apply_mask(self._mask, allowed)
+            self._guard(allowed)
         return allowed
+
+    def _guard(self, allowed):
+        found = self._repeats and _core.find_loop(self._written, self._repeats)
+        if found:
+            kept = allowed[found[1]]
+            allowed[found[1]] = -numpy.inf
+            if not numpy.isfinite(allowed).any():
+                allowed[found[1]] = kept
 
     def _follow(self, input_ids):
         if self._length is not None:
@@ -81,4 +98,5 @@ class LogitsProcessor:
                     f"the token {token} is not allowed here: the processor follows another "
                     "generation; use a new one, or reset()"
                 )
+            self._written.append(token)
         self._length = len(input_ids)

@@ -72,6 +72,8 @@ pub struct tsl_vocab_desc {
     pub special: *const u8,
     pub eog: *const tsl_token,
     pub eog_count: u32,
+    pub loop_repeats: u32,
+    pub loop_longest: u32,
 }
 
 #[repr(C)]
@@ -511,6 +513,9 @@ extern "C" {
         sampler: *mut tsl_sampler, tokens: *const tsl_token, count: usize,
     ) -> tsl_status;
     pub fn tsl_sampler_rollback(sampler: *mut tsl_sampler, count: usize) -> tsl_status;
+    pub fn tsl_find_loop(
+        tokens: *const tsl_token, count: usize, repeats: u32, longest: u32, next: *mut tsl_token,
+    ) -> u32;
     pub fn tsl_sampler_restart(sampler: *mut tsl_sampler);
     pub fn tsl_sampler_fork(
         sampler: *const tsl_sampler, seed: u64, out: *mut *mut tsl_sampler,

@@ -69,6 +69,11 @@ pub struct SamplerOptions {
     pub max_tokens: u32,
     /// The tokens that `min_tokens` and `max_tokens` are about: `Vocab::eog`.
     pub eog: Vec<Token>,
+    /// The guard against loops: after so many equal copies at the end of the text the next one is
+    /// not begun, where something else is allowed; 0: off, 1: an error.
+    pub loop_repeats: u32,
+    /// Tokens of one copy at most; 0: 64.
+    pub loop_longest: u32,
 }
 
 /// One draw.
@@ -158,6 +163,8 @@ impl Sampler {
             max_tokens: o.max_tokens,
             eog: o.eog.as_ptr(),
             eog_count: count(&o.eog)?,
+            loop_repeats: o.loop_repeats,
+            loop_longest: o.loop_longest,
         };
         make(|out, _| unsafe { sys::tsl_sampler_new(&raw, null(), out) }).map(Sampler)
     }
@@ -303,4 +310,17 @@ pub fn guide_contrastive(
             strong.as_mut_ptr(),
         )
     })
+}
+
+/// Does a text end with the same tokens, `repeats` times in a row? The length of one copy, at most
+/// `longest` (0: 64), and the token that would begin the next one.
+#[must_use]
+pub fn find_loop(tokens: &[Token], repeats: u32, longest: u32) -> Option<(u32, Token)> {
+    let mut next = 0;
+    match unsafe {
+        sys::tsl_find_loop(tokens.as_ptr(), tokens.len(), repeats, longest, &mut next)
+    } {
+        0 => None,
+        period => Some((period, next)),
+    }
 }
