@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import array
+import asyncio
 import dataclasses
 import datetime
 import decimal
@@ -22,7 +23,7 @@ import uuid
 
 from package_checks import T, check, raises, run, vocab
 
-from turnstile import models, types
+from turnstile import models, partial, types
 
 
 class Colour(enum.Enum):
@@ -171,7 +172,7 @@ def test_types():
 def test_answers():
     """Streams, batches, forced tokens, measures, budgets, choices, free answers."""
     model = Random()
-    text = "".join(model.stream("?", Place, temperature=1.0))
+    text = "".join(model.stream_text("?", Place, temperature=1.0))
     check(json.loads(text)["city"] in ("Riga", "Oslo"), f"a stream: {text!r}")
     check(text.startswith('{\n  "city": "'), "white space of json.dumps(indent=2)")
     value, measure = model.measure("?", Person)
@@ -193,6 +194,111 @@ def test_answers():
     grammar = T.Grammar.regex(vocab, "[xyz]")
     check(model("?", grammar) in "xyz", "a grammar")
     raises(T.UnsupportedError, lambda: model("?", re.compile("a", re.X)), "flags")
+
+
+def below(part, whole):
+    """Is it a part of that JSON value, as far as a beginning can say?"""
+    if isinstance(whole, dict):
+        return isinstance(part, dict) and all(below(part[key], whole[key]) for key in part)
+    if isinstance(whole, list):
+        return isinstance(part, list) and all(map(below, part, whole)) and len(part) <= len(whole)
+    if isinstance(whole, str):
+        return isinstance(part, str) and whole.startswith(part)
+    if isinstance(whole, bool) or whole is None:
+        return part is whole
+    return isinstance(part, (int, float))
+
+
+def test_partial():
+    """Every beginning of a JSON text is read as a part of its value; a stream's objects grow."""
+    draw = random.Random(7)
+
+    def value(depth):
+        kind = draw.randrange(7 if depth else 4)
+        if kind == 0:
+            return draw.choice([True, False, None])
+        if kind == 1:
+            return draw.choice([0, -5, 12.5, 1e30, -0.25])
+        if kind < 4:
+            letters = 'ab"\\\n\u20ac\U0001f600{}[],: '
+            return "".join(draw.choice(letters) for _ in range(draw.randrange(6)))
+        if kind == 4:
+            return [value(depth - 1) for _ in range(draw.randrange(4))]
+        return {f'{draw.choice("ab")}"{{{i}': value(depth - 1) for i in range(draw.randrange(4))}
+
+    wrong = 0
+    for _ in range(300):
+        whole = value(3)
+        text = json.dumps(whole, ensure_ascii=draw.random() < 0.5, indent=draw.choice([None, 2]))
+        for length in range(len(text)):
+            part = partial.read(text[:length])
+            wrong += part is not partial.NOTHING and not below(part, whole)
+        wrong += partial.read(text) != whole
+    check(wrong == 0, f"{wrong} beginnings are read as something else")
+    check(partial.read(" ") is partial.NOTHING and not partial.NOTHING, "nothing yet")
+    check(partial.read('{"a": "b\\u12') == {"a": "b"}, "half an escape")
+    check(partial.read('["\\ud83d') == [""], "half a pair of surrogates")
+    check(partial.read('{"a": tr') == {} and partial.read('{"a": [1, {"b') == {"a": [1, {}]}, "cut")
+
+    model = Random()
+    *parts, last = model.stream("?", Person, temperature=1.0, seed=3)
+    check(isinstance(last, Person) and len(parts) > 3, f"{len(parts)} partial objects")
+    check(all(below(part, parts[-1]) for part in parts), f"{parts}")
+    check(model("?", Person, temperature=1.0, seed=3) == last, "the last one is the answer")
+    pieces = list(model.stream("?", re.compile("[ab]{3}")))
+    check("".join(pieces) == model("?", re.compile("[ab]{3}")), "a stream of text")
+
+
+def test_async():
+    """The asynchronous forms give what the others give, in a thread of the model's own."""
+    model = Random()
+
+    async def ask():
+        place, both = await asyncio.gather(model.acall("?", Place), model.abatch(["a", "b"], bool))
+        parts = [part async for part in model.astream("?", Place)]
+        answer, measure = await model.ameasure("?", bool)
+        shares = await model.achoose("?", ["yes", "no"])
+        async for _ in model.astream("?", Place):
+            break  # a stream that nobody reads on
+        with_error = await asyncio.gather(
+            model.acall("?", re.compile("a", re.X)), return_exceptions=True
+        )
+        return place, both, parts, answer, measure.tokens, shares, with_error[0]
+
+    place, both, parts, answer, tokens, shares, error = asyncio.run(ask())
+    check(place == model("?", Place) == parts[-1], f"{place} {parts[-1]}")
+    check(both == model.batch(["a", "b"], bool) and answer == model("?", bool), f"{both} {answer}")
+    check(tokens == model.last.tokens and shares == model.choose("?", ["yes", "no"]), f"{shares}")
+    check(isinstance(error, T.UnsupportedError), f"{error!r}")
+
+
+class Looping(Random):
+    """A model that says "a" for ever where it may; else it closes the string."""
+
+    def __init__(self):
+        super().__init__()
+        (self.a,) = vocab.encode(b"a")
+
+    def logits(self, tokens):
+        row = array.array("f", [-0.001 * i for i in range(vocab.logits_width)])
+        row[self.a] = 9.0
+        row[vocab.encode(b'"')[0]] = 5.0
+        return row
+
+
+def test_loops():
+    """A model that loops uses up its tokens, and ends by itself under the guard."""
+    model, schema = Looping(), {"type": "string", "minLength": 1}
+    for repeats in (2, 3, 5):
+        answer = model("?", schema, max_tokens=100, loop_repeats=repeats)
+        check(answer == "a" * repeats, f"{repeats} copies: {answer!r}")
+    free = model("?", schema, max_tokens=100)
+    check(len(free) > 50, f"without the guard: {free!r}")
+    raises(T.ArgumentError, lambda: model("?", schema, loop_repeats=1), "one copy is no loop")
+    check(T.find_loop([1, 2, 3, 2, 3], 2) == (2, 2), "the period, and the next token")
+    check(T.find_loop([1, 2, 3, 2, 3]) is None, "two copies are not three")
+    check(T.find_loop([7] * 200, repeats=3, longest=1) == (1, 7), "one token")
+    raises(ValueError, lambda: T.find_loop([1], 1), "one copy")
 
 
 def test_shortcuts():
@@ -241,10 +347,11 @@ def test_server():
     shape = body["response_format"]["json_schema"]
     check(shape["strict"] and "first" in shape["schema"]["properties"], f"{shape}")
     check(model.batch(["a", "b"]) == ["a", "b"], "free answers")
+    check(asyncio.run(model.acall("a")) == "a", "an asynchronous answer")
     raises(T.LimitError, lambda: model("cut", str), "an answer that was cut")
     raises(T.TurnstileError, lambda: model("bad", str), "an error of the server")
     raises(T.UnsupportedError, lambda: model("a", re.compile("a")), "a pattern")
     server.shutdown()
 
 
-run(test_types, test_answers, test_shortcuts, test_server)
+run(test_types, test_answers, test_partial, test_async, test_loops, test_shortcuts, test_server)

@@ -4,10 +4,15 @@
     model("How old is Anna, who was born in 1980?", int)             # an int
     model("Anna Petrov, 42, lives in Riga.", Person)                 # a Person: dataclass, pydantic
     model.choose("Is this a complaint: 'It broke.'", ["yes", "no"])  # {'yes': 0.91, 'no': 0.09}
+    model = turnstile.models.Transformers(model, tokenizer)          # Hugging Face transformers
+    await model.acall("How old is Anna?", int)                       # the same, elsewhere
 
 The second argument says what the answer is: a type (turnstile.types lists them), a JSON Schema as a
 dict, a compiled regular expression (re.compile), or a turnstile.Grammar. Schemas and types give the
 parsed object, the others the text. Without it the model answers freely.
+
+Each has an asynchronous form: acall, astream, abatch, ameasure, achoose. It runs in a thread of the
+model's own, one after the other.
 
 White space is that of json.dumps(indent=2) and spellings are plain: what models write by
 themselves, and what lets names and brackets be written without the model ("forced tokens").
@@ -18,21 +23,24 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import array
+import asyncio
 import codecs
+import concurrent.futures
 import ctypes
 import json
 import math
 import re
+import threading
 import urllib.error
 import urllib.request
 
-from turnstile import _core
+from turnstile import _core, partial
 from turnstile.errors import LimitError, TurnstileError, UnsupportedError
 from turnstile.grammar import Grammar
 from turnstile.types import schema_of
 from turnstile.vocab import Vocab
 
-__all__ = ["LlamaCpp", "Measure", "Model", "OpenAICompatible"]
+__all__ = ["LlamaCpp", "Measure", "Model", "OpenAICompatible", "Transformers"]
 
 _TAIL = 16  # last tokens that the search for forced ones looks at
 
@@ -86,7 +94,48 @@ def _answer_of(wanted):
     return schema, None, None, lambda text: build(json.loads(text))
 
 
-class Model:
+class _Answers:
+    """What is built on __call__: batches, and the asynchronous forms."""
+
+    def batch(self, prompts, type=None, *, progress=False, **options):
+        """A list of answers, one for each prompt, one after the other. `progress`: show a bar, with
+        the package tqdm.
+        """
+        return [self(prompt, type, **options) for prompt in _with_bar(prompts, progress)]
+
+    def _elsewhere(self, function, *arguments, **options):
+        """Call it in the model's own thread, from a coroutine. Calls wait for one another, and a
+        call whose coroutine is cancelled goes on until it is done.
+        """
+        with _STARTING:
+            if getattr(self, "_thread", None) is None:
+                self._thread = concurrent.futures.ThreadPoolExecutor(1, "turnstile-model")
+        return asyncio.get_running_loop().run_in_executor(
+            self._thread, lambda: function(*arguments, **options)
+        )
+
+    async def acall(self, prompt, type=None, **options):
+        """As calling the model, without blocking the event loop."""
+        return await self._elsewhere(self, prompt, type, **options)
+
+    async def abatch(self, prompts, type=None, **options):
+        """As batch()."""
+        return await self._elsewhere(self.batch, list(prompts), type, **options)
+
+
+_STARTING = threading.Lock()
+_OVER = object()
+
+
+def _with_bar(prompts, progress):
+    if not progress:
+        return prompts
+    import tqdm
+
+    return tqdm.tqdm(prompts, unit=" answers")
+
+
+class Model(_Answers):
     """A model on this machine. Define:
 
     encode(text)       a list of tokens
@@ -118,24 +167,42 @@ class Model:
 
     def __call__(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
         """The answer, as an object of that type. `sampling` goes to turnstile.Sampler; greedy by
-        default. LimitError if the answer is not complete after max_tokens.
+        default; loop_repeats=3 keeps a small model from repeating itself for ever. LimitError if
+        the answer is not complete after max_tokens.
         """
-        text = b"".join(
-            self._pieces(prompt, _answer_of(type), system, max_tokens, sampling)
-        ).decode("utf-8", "replace")
-        return _answer_of(type)[3](text)
+        answer = _answer_of(type)
+        pieces = self._pieces(prompt, answer, system, max_tokens, sampling)
+        return answer[3](b"".join(pieces).decode("utf-8", "replace"))
 
     def stream(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
+        """The answer while it is written. For schemas and types: what is known of it, as JSON's
+        dicts, lists and scalars, each time that more is known (turnstile.partial); the last one is
+        the answer as calling the model gives it. Else the text, in pieces of whole characters.
+        Cost: each partial object reads the text so far anew.
+        """
+        answer = _answer_of(type)
+        if answer[0] is None:
+            yield from self._texts(prompt, answer, system, max_tokens, sampling)
+            return
+        text, last = "", partial.NOTHING
+        for piece in self._texts(prompt, answer, system, max_tokens, sampling):
+            text += piece
+            value = partial.read(text)
+            if value is not partial.NOTHING and not _same(value, last):
+                yield value
+                last = value
+        yield answer[3](text)
+
+    def stream_text(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
         """The text of the answer in pieces of whole characters, while it is written."""
+        return self._texts(prompt, _answer_of(type), system, max_tokens, sampling)
+
+    def _texts(self, prompt, answer, system, max_tokens, sampling):
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        for piece in self._pieces(prompt, _answer_of(type), system, max_tokens, sampling):
+        for piece in self._pieces(prompt, answer, system, max_tokens, sampling):
             text = decoder.decode(piece)
             if text:
                 yield text
-
-    def batch(self, prompts, type=None, **options):
-        """A list of answers, one for each prompt, one after the other."""
-        return [self(prompt, type, **options) for prompt in prompts]
 
     def measure(self, prompt, type=None, **options):
         """(answer, Measure): what the grammar took from the model."""
@@ -161,6 +228,25 @@ class Model:
         found, _ = _core.score_all(Grammar.choice(self.vocab, texts), ask)
         shares = {text.decode(): share for text, _, share in found}
         return {label: shares[text] for label, text in zip(labels, texts)}
+
+    def astream(self, prompt, type=None, **options):
+        """As stream(), for `async for`."""
+        return self._astream(self.stream(prompt, type, **options))
+
+    async def _astream(self, steps):
+        try:
+            while (value := await self._elsewhere(next, steps, _OVER)) is not _OVER:
+                yield value
+        finally:
+            await self._elsewhere(steps.close)
+
+    async def ameasure(self, prompt, type=None, **options):
+        """As measure()."""
+        return await self._elsewhere(self.measure, prompt, type, **options)
+
+    async def achoose(self, prompt, labels, **options):
+        """As choose()."""
+        return await self._elsewhere(self.choose, prompt, labels, **options)
 
     # ---- steps ----------------------------------------------------------------------------------
 
@@ -218,6 +304,8 @@ class Model:
             forced, _ = _core.draft_forced(matcher, tokens[begin:][-_TAIL:])
             if forced and len(forced) < left:
                 matcher.accept_tokens(forced)
+                for token in forced:
+                    sampler.accept(token)
                 measure.forced += len(forced)
                 return forced
             mask = bytearray(4 * self.vocab.mask_words)
@@ -232,6 +320,11 @@ class Model:
         if matcher is not None and token not in self._eog():
             matcher.accept(token)
         return [token]
+
+
+def _same(value, other):
+    """Equal in JSON: 1 is not True. Only called on values of one text that grows."""
+    return value == other and json.dumps(value) == json.dumps(other)
 
 
 class LlamaCpp(Model):
@@ -283,7 +376,68 @@ class LlamaCpp(Model):
         )(messages=messages).prompt
 
 
-class OpenAICompatible:
+class Transformers(Model):
+    """A causal language model of transformers and its tokenizer. What the model has computed for
+    the beginning that two texts share is kept, where its cache can be cut; else it is computed
+    anew.
+    """
+
+    def __init__(self, model, tokenizer):
+        from turnstile.hf import vocab_of
+
+        self._model, self._tokenizer = model, tokenizer
+        self._known, self._kept = [], None
+        super().__init__(vocab_of(tokenizer, model))
+
+    def encode(self, text):
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def logits(self, tokens):
+        import torch
+
+        tokens = list(tokens)
+        same, known = 0, self._known
+        while same < len(known) and same < len(tokens) - 1 and known[same] == tokens[same]:
+            same += 1
+        if same < len(known) and not self._cut(same):
+            same = 0
+        if same == 0:
+            self._kept = None
+        self._known = []  # until the pass is over
+        with torch.inference_mode():
+            out = self._model(
+                input_ids=torch.tensor([tokens[same:]], device=self._model.device),
+                past_key_values=self._kept,
+                use_cache=True,
+            )
+        self._kept, self._known = getattr(out, "past_key_values", None), tokens
+        if self._kept is None:
+            self._known = []
+        row = out.logits[0, -1].float().cpu()
+        missing = self.vocab.logits_width - row.shape[0]
+        if missing > 0:  # tokens that the tokenizer has and the model has not
+            row = torch.nn.functional.pad(row, (0, missing), value=-torch.inf)
+        return row.contiguous().numpy()
+
+    def _cut(self, length):
+        """Keep the first tokens of the model's cache; False if this kind of cache cannot."""
+        try:
+            self._kept.crop(length)
+            return self._kept.get_seq_length() == length
+        except (AttributeError, NotImplementedError, RuntimeError, ValueError):
+            return False
+
+    def template(self, prompt, system=None):
+        if not getattr(self._tokenizer, "chat_template", None):
+            return super().template(prompt, system)
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": prompt})
+        return self._tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True
+        )
+
+
+class OpenAICompatible(_Answers):
     """A server with OpenAI's chat completions, which enforces JSON Schemas itself. `url` ends
     before /chat/completions. Types and schemas only: regular expressions and grammars have no
     common form on the wire.
@@ -312,10 +466,6 @@ class OpenAICompatible:
         if choice.get("finish_reason") == "length":
             raise LimitError(f"the answer is not complete after {max_tokens} tokens: max_tokens")
         return build(choice["message"]["content"])
-
-    def batch(self, prompts, type=None, **options):
-        """A list of answers, one for each prompt, one after the other."""
-        return [self(prompt, type, **options) for prompt in prompts]
 
     def _post(self, path, body):
         headers = {"Content-Type": "application/json"}

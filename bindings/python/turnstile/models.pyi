@@ -1,6 +1,7 @@
 from os import PathLike
 from typing import (
     Any,
+    AsyncIterator,
     Dict,
     Iterable,
     Iterator,
@@ -29,7 +30,78 @@ class Measure:
     @property
     def legal_mass(self) -> float: ...
 
-class Model:
+class _Answers:
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[str],
+        type: Union[None, Pattern[str], _core.Grammar] = None,
+        *,
+        progress: bool = False,
+        **options: Any,
+    ) -> List[str]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[str],
+        type: Type[T],
+        *,
+        progress: bool = False,
+        **options: Any,
+    ) -> List[T]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[str],
+        type: Any = None,
+        *,
+        progress: bool = False,
+        **options: Any,
+    ) -> List[Any]: ...
+    @overload
+    async def acall(
+        self,
+        prompt: str,
+        type: Union[None, Pattern[str], _core.Grammar] = None,
+        **options: Any,
+    ) -> str: ...
+    @overload
+    async def acall(
+        self,
+        prompt: str,
+        type: Type[T],
+        **options: Any,
+    ) -> T: ...
+    @overload
+    async def acall(
+        self,
+        prompt: str,
+        type: Any = None,
+        **options: Any,
+    ) -> Any: ...
+    @overload
+    async def abatch(
+        self,
+        prompts: Iterable[str],
+        type: Union[None, Pattern[str], _core.Grammar] = None,
+        **options: Any,
+    ) -> List[str]: ...
+    @overload
+    async def abatch(
+        self,
+        prompts: Iterable[str],
+        type: Type[T],
+        **options: Any,
+    ) -> List[T]: ...
+    @overload
+    async def abatch(
+        self,
+        prompts: Iterable[str],
+        type: Any = None,
+        **options: Any,
+    ) -> List[Any]: ...
+
+class Model(_Answers):
     vocab: Vocab
     last: Measure
     def __init__(self, vocab: Vocab) -> None: ...
@@ -74,16 +146,68 @@ class Model:
         system: Optional[str] = None,
         max_tokens: int = 512,
         **sampling: Any,
+    ) -> Iterator[Any]: ...
+    def stream_text(
+        self,
+        prompt: str,
+        type: Any = None,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        **sampling: Any,
     ) -> Iterator[str]: ...
+    def astream(
+        self,
+        prompt: str,
+        type: Any = None,
+        **options: Any,
+    ) -> AsyncIterator[Any]: ...
     @overload
-    def batch(self, prompts: Iterable[str], type: Type[T], **options: Any) -> List[T]: ...
+    def measure(
+        self,
+        prompt: str,
+        type: Union[None, Pattern[str], _core.Grammar] = None,
+        **options: Any,
+    ) -> Tuple[str, Measure]: ...
     @overload
-    def batch(self, prompts: Iterable[str], type: Any = None, **options: Any) -> List[Any]: ...
+    def measure(
+        self,
+        prompt: str,
+        type: Type[T],
+        **options: Any,
+    ) -> Tuple[T, Measure]: ...
     @overload
-    def measure(self, prompt: str, type: Type[T], **options: Any) -> Tuple[T, Measure]: ...
+    def measure(
+        self,
+        prompt: str,
+        type: Any = None,
+        **options: Any,
+    ) -> Tuple[Any, Measure]: ...
     @overload
-    def measure(self, prompt: str, type: Any = None, **options: Any) -> Tuple[Any, Measure]: ...
+    async def ameasure(
+        self,
+        prompt: str,
+        type: Union[None, Pattern[str], _core.Grammar] = None,
+        **options: Any,
+    ) -> Tuple[str, Measure]: ...
+    @overload
+    async def ameasure(
+        self,
+        prompt: str,
+        type: Type[T],
+        **options: Any,
+    ) -> Tuple[T, Measure]: ...
+    @overload
+    async def ameasure(
+        self,
+        prompt: str,
+        type: Any = None,
+        **options: Any,
+    ) -> Tuple[Any, Measure]: ...
     def choose(
+        self, prompt: str, labels: Iterable[Label], *, system: Optional[str] = None
+    ) -> Dict[Label, float]: ...
+    async def achoose(
         self, prompt: str, labels: Iterable[Label], *, system: Optional[str] = None
     ) -> Dict[Label, float]: ...
 
@@ -93,7 +217,13 @@ class LlamaCpp(Model):
     def logits(self, tokens: Sequence[int]) -> Any: ...
     def template(self, prompt: str, system: Optional[str] = None) -> str: ...
 
-class OpenAICompatible:
+class Transformers(Model):
+    def __init__(self, model: Any, tokenizer: Any) -> None: ...
+    def encode(self, text: str) -> List[int]: ...
+    def logits(self, tokens: Sequence[int]) -> Any: ...
+    def template(self, prompt: str, system: Optional[str] = None) -> str: ...
+
+class OpenAICompatible(_Answers):
     url: str
     model: str
     timeout: float
@@ -105,6 +235,16 @@ class OpenAICompatible:
         api_key: Optional[str] = None,
         timeout: float = 120.0,
     ) -> None: ...
+    @overload
+    def __call__(
+        self,
+        prompt: str,
+        type: Union[None, Pattern[str], _core.Grammar] = None,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        **more: Any,
+    ) -> str: ...
     @overload
     def __call__(
         self,
@@ -125,4 +265,3 @@ class OpenAICompatible:
         max_tokens: int = 512,
         **more: Any,
     ) -> Any: ...
-    def batch(self, prompts: Iterable[str], type: Any = None, **options: Any) -> List[Any]: ...

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import copy
+import json
 
 import numpy as np
 import pydantic
@@ -26,6 +27,7 @@ from common import (
 
 import turnstile
 import turnstile.hf
+import turnstile.models
 
 folder = model_folder()
 tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -283,6 +285,42 @@ check(
 )
 output = run_example("transformers_json.py", folder)
 validate(output, SCHEMA, 0, "the example")
+# turnstile.models.Transformers: objects, streams, choices, and what the model's cache keeps.
+ours = turnstile.models.Transformers(model, tokenizer)
+place = {
+    "type": "object",
+    "properties": {"city": {"enum": ["Riga", "Oslo"]}, "days": {"enum": [1, 2, 3]}},
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
+answer, measure = ours.measure("The weather?", place)
+validate(json.dumps(answer), place)
+check(measure.forced > 0, f"forced tokens: {measure!r}")
+check(list(ours.stream("The weather?", place))[-1] == answer, "a stream ends with the answer")
+shares = ours.choose("Hot or cold?", ["hot", "cold"])
+check(abs(sum(shares.values()) - 1) < 1e-6, f"{shares}")
+texts = [[1, 2, 3, 4, 5], [1, 2, 3, 9], [1, 2, 3, 9, 7, 7], [8], [1, 2, 3, 4, 5]]
+rows = [ours.logits(tokens) for tokens in texts]
+fresh = [turnstile.models.Transformers(model, tokenizer).logits(tokens) for tokens in texts]
+check(
+    all(np.allclose(a, b, atol=1e-4) for a, b in zip(rows, fresh)),
+    "what the cache keeps gives the logits of a text that is computed anew",
+)
+looped = turnstile.hf.LogitsProcessor(grammar, loop_repeats=3)
+looped(torch.tensor([[1]]), torch.zeros(1, WIDTH))
+raises(ValueError, lambda: turnstile.hf.LogitsProcessor(grammar, loop_repeats=1), "one copy")
+digits = turnstile.Grammar.regex(vocab, "[12]+")
+guard = turnstile.hf.LogitsProcessor(digits, loop_repeats=3)
+one, two = vocab.encode("1")[0], vocab.encode("2")[0]
+likes = torch.zeros(1, WIDTH)
+likes[0, one], likes[0, two] = 9.0, 5.0
+ids, written = torch.tensor([[7]]), []
+for _ in range(12):
+    token = int(guard(ids, likes).argmax())
+    written.append(token)
+    ids = torch.cat([ids, torch.tensor([[token]])], dim=1)
+check(written[:4] == [one, one, one, two], f"the fourth copy is not begun: {written}")
+
 finish(
     "transformers",
     "greedy, sampling, beams with and without sampling, batches of unequal prompts, a grammar per "
