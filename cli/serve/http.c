@@ -14,12 +14,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include "cli/serve/engine.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,14 +83,21 @@ static enum MHD_Result refuse(exchange *x, struct MHD_Connection *c, unsigned st
   return result;
 }
 
-/* Is the client still there? */
+/* Is the client still there? A client that has closed may have left bytes that nobody has read, such
+ * as a second request: reading cannot see the end behind them. Linux says that the other side
+ * closed (POLLRDHUP); elsewhere the socket is read, and the end is seen once the bytes are. */
 static bool is_connected(struct MHD_Connection *c) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-  char byte;
   if (!info) return true;
+#ifdef POLLRDHUP
+  struct pollfd look = {.fd = info->connect_fd, .events = POLLRDHUP};
+  return poll(&look, 1, 0) <= 0 || !(look.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
+#else
+  char byte;
   ssize_t n = recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
+#endif
 }
 
 /* ---- completions ----------------------------------------------------------------------------- */

@@ -7,8 +7,9 @@
  *           parser.
  * Example   `{"n` becomes the event {"delta": {"content": "{\"n"}}. `<tool_call>…` becomes a call
  *           with its name, then pieces of its arguments.
- * Responses The other form has events of its own. Text is streamed as it comes; calls come whole,
- *           at the end.
+ * Responses The other form has events of its own, for items: one message, and each call. An item's
+ *           place is the number of items that began before. A call is done when the next one
+ *           begins, or at the end; the message is done at the end.
  * Cost      Linear in the text. All is made in memory, and freed with the connection.
  * Tested by tests/cli/test_cli_serve.py
  *
@@ -132,6 +133,8 @@ void reply_close(reply *r) {
   tsl_parser_free(r->parser);
   cli_text_free(&r->raw);
   cli_text_free(&r->content);
+  cli_text_free(&r->name);
+  cli_text_free(&r->arguments);
 }
 
 static void put_id(cli_text *out, const reply *r) {
@@ -372,8 +375,9 @@ static void put_message(cli_text *out, const reply *r, json_in content, bool ove
 static void put_call(cli_text *out, const reply *r, json_in call, uint32_t i) {
   put(out,
       "{\"type\":\"function_call\",\"id\":\"fc_%llu_%u\",\"call_id\":\"call_%llu_%u\",\"status\":"
-      "\"completed\",\"name\":",
-      (unsigned long long)r->number, i, (unsigned long long)r->number, i);
+      "\"%s\",\"name\":",
+      (unsigned long long)r->number, i, (unsigned long long)r->number, i,
+      json_in_member(call, "incomplete").at ? "incomplete" : "completed");
   put_name(out, call);
   put(out, ",\"arguments\":");
   put_arguments(out, call);
@@ -399,14 +403,14 @@ static void put_response(reply *r, const job *j, cli_text *out) {
       cut ? "{\"reason\":\"max_output_tokens\"}" : "null");
   put_text(out, r->model);
   put(out, ",\"output\":[");
-  if (j && (!called || content.length > 2)) {
-    put_message(out, r, content, true);
-    if (called) put(out, ",");
-  }
-  for (json_in call = {0}; j && json_in_next(calls, &call); i++) {
-    if (i) put(out, ",");
+  bool message = j && (!called || r->message || content.length > 2);
+  const char *comma = "";
+  for (json_in call = {0}; j && json_in_next(calls, &call); i++, comma = ",") {
+    put(out, "%s", comma);
+    if (message && i == r->message_at) put_message(out, r, content, true), put(out, ",");
     put_call(out, r, call, i);
   }
+  if (message && i <= r->message_at) put(out, "%s", comma), put_message(out, r, content, true);
   put(out, "]");
   if (j) {
     put(out, ",");
@@ -423,15 +427,16 @@ static void event(reply *r, const char *type, cli_text *out) {
 
 static void message_event(reply *r, const char *type, cli_text *out) {
   event(r, type, out);
-  put(out, "\"item_id\":\"msg_%llu\",\"output_index\":0,\"content_index\":0,",
-      (unsigned long long)r->number);
+  put(out, "\"item_id\":\"msg_%llu\",\"output_index\":%u,\"content_index\":0,",
+      (unsigned long long)r->number, r->message_at);
 }
 
 static void begin_message(reply *r, cli_text *out) {
   if (r->message) return;
   r->message = true;
+  r->message_at = r->calls;
   event(r, "response.output_item.added", out);
-  put(out, "\"output_index\":0,\"item\":");
+  put(out, "\"output_index\":%u,\"item\":", r->message_at);
   put_message(out, r, (json_in){0}, false);
   put(out, "}\n\n");
   message_event(r, "response.content_part.added", out);
@@ -461,38 +466,68 @@ static void end_message(reply *r, cli_text *out) {
   put_string(out, text, r->content.length);
   put(out, "}}\n\n");
   event(r, "response.output_item.done", out);
-  put(out, "\"output_index\":0,\"item\":");
+  put(out, "\"output_index\":%u,\"item\":", r->message_at);
   put_message(out, r, content, true);
   put(out, "}\n\n");
 }
 
-static void call_events(reply *r, json_in call, uint32_t i, cli_text *out) {
-  uint32_t place = i + r->message;
-  event(r, "response.output_item.added", out);
-  put(out, "\"output_index\":%u,\"item\":", place);
-  put_call(out, r, call, i);
-  put(out, "}\n\n");
-  event(r, "response.function_call_arguments.done", out);
+/* The call that is written now: its item, with the arguments so far. */
+static void put_current(cli_text *out, const reply *r, const char *status) {
+  uint32_t i = r->calls - 1;
   put(out,
-      "\"item_id\":\"fc_%llu_%u\",\"output_index\":%u,\"name\":", (unsigned long long)r->number, i,
-      place);
-  put_name(out, call);
+      "\"output_index\":%u,\"item\":{\"type\":\"function_call\",\"id\":\"fc_%llu_%u\","
+      "\"call_id\":\"call_%llu_%u\",\"status\":\"%s\",\"name\":",
+      i + (r->message && r->message_at <= i), (unsigned long long)r->number, i,
+      (unsigned long long)r->number, i, status);
+  put_text(out, r->name.at ? r->name.at : "");
   put(out, ",\"arguments\":");
-  put_arguments(out, call);
+  put_text(out, r->arguments.at ? r->arguments.at : "");
+  put(out, "}}\n\n");
+}
+
+static void arguments_event(reply *r, const char *type, cli_text *out) {
+  uint32_t i = r->calls - 1;
+  event(r, type, out);
+  put(out, "\"item_id\":\"fc_%llu_%u\",\"output_index\":%u,", (unsigned long long)r->number, i,
+      i + (r->message && r->message_at <= i));
+}
+
+static void end_call(reply *r, const char *status, cli_text *out) {
+  if (!r->calling) return;
+  r->calling = false;
+  arguments_event(r, "response.function_call_arguments.done", out);
+  put(out, "\"name\":");
+  put_text(out, r->name.at ? r->name.at : "");
+  put(out, ",\"arguments\":");
+  put_text(out, r->arguments.at ? r->arguments.at : "");
   put(out, "}\n\n");
   event(r, "response.output_item.done", out);
-  put(out, "\"output_index\":%u,\"item\":", place);
-  put_call(out, r, call, i);
+  put_current(out, r, status);
+}
+
+static void begin_call(reply *r, const tsl_part *part, cli_text *out) {
+  end_call(r, "completed", out);
+  r->calling = true;
+  r->calls = part->call + 1;
+  r->name.length = r->arguments.length = 0;
+  cli_text_add(&r->name, part->text, part->length);
+  cli_text_add(&r->arguments, "", 0);
+  event(r, "response.output_item.added", out);
+  put_current(out, r, "in_progress");
+}
+
+static void arguments_delta(reply *r, const tsl_part *part, cli_text *out) {
+  cli_text_add(&r->arguments, part->text, part->length);
+  arguments_event(r, "response.function_call_arguments.delta", out);
+  put(out, "\"delta\":");
+  put_string(out, part->text, part->length);
   put(out, "}\n\n");
 }
 
 static void end_response(reply *r, const job *j, cli_text *out) {
-  json_in content = {0}, calls = calls_of(r, &content);
-  uint32_t i = 0;
-  if (!has_items(calls)) begin_message(r, out);
+  if (!r->calls) begin_message(r, out);
+  end_call(r, strcmp(finish_of(j, true), "length") ? "completed" : "incomplete", out);
   if (r->message) end_message(r, out);
-  calls = calls_of(r, &content);
-  for (json_in call = {0}; json_in_next(calls, &call); i++) call_events(r, call, i, out);
   event(r, strcmp(finish_of(j, false), "length") ? "response.completed" : "response.incomplete",
         out);
   put(out, "\"response\":");
@@ -533,6 +568,10 @@ static void part_events(reply *r, const job *j, const tsl_part *part, cli_text *
     part_chunk(r, j, part, out);
   else if (part->kind == TSL_PART_TEXT)
     text_event(r, part->text, part->length, out);
+  else if (part->kind == TSL_PART_CALL)
+    begin_call(r, part, out);
+  else if (part->kind == TSL_PART_ARGUMENTS && r->calling)
+    arguments_delta(r, part, out);
 }
 
 bool reply_events(reply *r, const job *j, bool over, cli_text *out) {

@@ -22,6 +22,9 @@ typedef struct reply {
   size_t read;         /* bytes of it that were read: whole characters */
   cli_text content;    /* text of the answer so far */
   uint32_t calls;      /* begun */
+  uint32_t message_at; /* of a response: the calls that began before the message did */
+  bool calling;        /* of a response: a call is being written, with: */
+  cli_text name, arguments;
   bool began, message; /* the first event was written; the message's item was */
   uint64_t events, scores;
 } reply;

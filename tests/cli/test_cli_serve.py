@@ -253,6 +253,39 @@ def streams():
             and json.loads(text) in ("yes", "no"),
             f"{last}",
         )
+        for seed in range(6):
+            streamed_calls(server, seed, 1)
+    with Server("--token-ms", "20") as server:
+        streamed_calls(server, 1, 2)
+
+
+def streamed_calls(server, seed, pieces):
+    """Calls of a stream of responses come while they are written, as items of their own."""
+    tools = [{"type": "function", **tool["function"]} for tool in TOOLS]
+    body = {"input": "a", "stream": True, "tools": tools, "tool_choice": "required", "seed": seed}
+    got = [json.loads(e) for e in events(server.ask("/v1/responses", body)[1])]
+    check([e["sequence_number"] for e in got] == list(range(len(got))), "numbered events")
+    items, deltas, done = {}, {}, {}
+    for e in got:
+        if e["type"] == "response.output_item.added":
+            check(e["output_index"] == len(items), f"items come in their order: {e}")
+            items[e["item"]["id"]] = e["item"]
+        elif e["type"] == "response.function_call_arguments.delta":
+            check(list(items)[e["output_index"]] == e["item_id"], f"the item's place: {e}")
+            deltas.setdefault(e["item_id"], []).append(e["delta"])
+        elif e["type"] == "response.function_call_arguments.done":
+            check("".join(deltas[e["item_id"]]) == e["arguments"], f"the pieces: {e}")
+        elif e["type"] == "response.output_item.done":
+            done[e["output_index"]] = e["item"]
+    output = got[-1]["response"]["output"]
+    check([done[i] for i in range(len(done))] == output, f"{done} {output}")
+    calls = [item for item in output if item["type"] == "function_call"]
+    check(calls and all(items[c["id"]]["status"] == "in_progress" for c in calls), f"{items}")
+    whole = got[-1]["type"] == "response.completed"
+    for call in calls:
+        check(call["status"] == "completed" or not whole, f"{call}")
+        check(not whole or isinstance(json.loads(call["arguments"]), dict), f"{call}")
+        check(len(deltas[call["id"]]) >= pieces, f"arguments come in pieces: {deltas}")
 
 
 def refused():
@@ -365,6 +398,16 @@ def gone():
                 ),
                 f"a client went away (stream: {stream}): {server.metrics()}",
             )
+        for stream in (True, False):
+            before = server.metrics()["jobs_cancelled_total"]
+            s = server.post({**LONG, "stream": stream})
+            check(wait_for(lambda: server.metrics()["running"] == 1), "it runs")
+            s.sendall(b"G")  # nobody reads the begin of a second request
+            s.close()
+            check(
+                wait_for(lambda: server.metrics()["jobs_cancelled_total"] == before + 1),
+                f"one went away and left a byte (stream: {stream}): {server.metrics()}",
+            )
         held = [server.post(LONG)]
         check(wait_for(lambda: server.metrics()["running"] == 1), "one runs")
         held += [server.post(LONG) for _ in range(2)]
@@ -435,7 +478,8 @@ def garbage():
 
 
 def flat():
-    """What requests leave behind does not grow."""
+    """What requests leave behind does not grow. TSL_REQUESTS: how many (./dev soak serve)."""
+    requests = int(os.environ.get("TSL_REQUESTS", "600"))
     memory = pathlib.Path("/proc/self/statm")
     if not memory.exists():
         skip("no /proc")
@@ -455,7 +499,8 @@ def flat():
 
             some(150)
             before = used()
-            some(450)
+            some(requests - 150)
+        print(f"  memory after 150 and {requests} requests: {before} and {used()} MiB")
         check(used() <= before + 8, f"MiB before and after: {before}, {used()}")
 
 

@@ -65,6 +65,7 @@ KINDS = {
 DATA = re.compile(
     r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc_expected\.h$|^LICENSE$"
     r"|^tests/cases/|^fuzz/corpus/|^fuzz/dict/|^schemas/"
+    r"|^bench/eval/(extraction|tasks|tool_tasks)\.py$"  # sentences that a model reads
 )
 THIS = "tests/tree/test_words.py"
 

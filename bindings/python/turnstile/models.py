@@ -422,7 +422,7 @@ class Transformers(Model):
     def _cut(self, length):
         """Keep the first tokens of the model's cache; False if this kind of cache cannot."""
         try:
-            self._kept.crop(length)
+            self._kept.crop(length - len(self._known))
             return self._kept.get_seq_length() == length
         except (AttributeError, NotImplementedError, RuntimeError, ValueError):
             return False

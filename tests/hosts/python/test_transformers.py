@@ -294,7 +294,7 @@ place = {
     "additionalProperties": False,
 }
 answer, measure = ours.measure("The weather?", place)
-validate(json.dumps(answer), place)
+validate(json.dumps(answer), place, measure.tokens, "an object")
 check(measure.forced > 0, f"forced tokens: {measure!r}")
 check(list(ours.stream("The weather?", place))[-1] == answer, "a stream ends with the answer")
 shares = ours.choose("Hot or cold?", ["hot", "cold"])

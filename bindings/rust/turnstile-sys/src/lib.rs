@@ -72,8 +72,6 @@ pub struct tsl_vocab_desc {
     pub special: *const u8,
     pub eog: *const tsl_token,
     pub eog_count: u32,
-    pub loop_repeats: u32,
-    pub loop_longest: u32,
 }
 
 #[repr(C)]
@@ -181,6 +179,8 @@ pub struct tsl_sampler_options {
     pub max_tokens: u32,
     pub eog: *const tsl_token,
     pub eog_count: u32,
+    pub loop_repeats: u32,
+    pub loop_longest: u32,
 }
 
 #[repr(C)]

@@ -41,8 +41,8 @@ pub use decode::{
 };
 pub use request::{read_request, RequestKind, RequestSource};
 pub use sample::{
-    guide_classifier_free, guide_contrastive, measure_step, Draw, Sampler, SamplerOptions, Stage,
-    Step,
+    find_loop, guide_classifier_free, guide_contrastive, measure_step, Draw, Sampler,
+    SamplerOptions, Stage, Step,
 };
 pub use tools::{tool_presets, write_tools, Parser, Part, PartKind, Thinking, ToolsOptions};
 

@@ -317,9 +317,8 @@ pub fn guide_contrastive(
 #[must_use]
 pub fn find_loop(tokens: &[Token], repeats: u32, longest: u32) -> Option<(u32, Token)> {
     let mut next = 0;
-    match unsafe {
-        sys::tsl_find_loop(tokens.as_ptr(), tokens.len(), repeats, longest, &mut next)
-    } {
+    match unsafe { sys::tsl_find_loop(tokens.as_ptr(), tokens.len(), repeats, longest, &mut next) }
+    {
         0 => None,
         period => Some((period, next)),
     }

@@ -1,0 +1,378 @@
+"""docs/quality.md: the tables and pictures, from the results file.
+
+    python3 bench/eval/report.py [RESULTS]      (./dev eval --report does the same)
+
+The page has its words by hand, and tables between lines `<!-- eval: NAME -->` and `<!-- /eval -->`,
+which this file writes, as it writes docs/quality/*.svg. An answer is judged here, by its text: so a
+change of the rules needs no new run.
+
+Intervals are Wilson's for shares (95 %), and a bootstrap over tasks for means and for differences
+between two conditions on the same tasks (2,000 resamples, seed fixed).
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import collections
+import html
+import json
+import math
+import pathlib
+import random
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench" / "eval"))
+import tasks  # noqa: E402
+
+PAGE = ROOT / "docs" / "quality.md"
+PICTURES = ROOT / "docs" / "quality"
+RESAMPLES = 2000
+NAMES = {
+    "free": "no grammar, `json.loads`",
+    "lenient": "no grammar, lenient reader",
+    "schema": "Turnstile, schema order",
+    "schema-unforced": "the same, no forced tokens",
+    "any-order": "Turnstile, any order",
+    "compact": "Turnstile, compact JSON",
+    "llama.cpp": "llama.cpp's grammar",
+    "xgrammar": "XGrammar",
+    "llguidance": "llguidance",
+}
+SAMPLED = {
+    "free": "no grammar, `json.loads`",
+    "lenient": "no grammar, lenient reader",
+    "schema": "Turnstile, schema order",
+    "aligned": "Turnstile, aligned samples",
+}
+
+
+# ---- statistics ----------------------------------------------------------------------------------
+
+
+def wilson(hits, n):
+    """The share and its interval of 95 %."""
+    if not n:
+        return 0.0, 0.0, 0.0
+    z, p = 1.959964, hits / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return p, max(0.0, middle - half), min(1.0, middle + half)
+
+
+def bootstrap(values):
+    """The mean and its interval of 95 %, resampled over tasks."""
+    if not values:
+        return 0.0, 0.0, 0.0
+    rng = random.Random(1)
+    means = sorted(sum(rng.choices(values, k=len(values))) / len(values) for _ in range(RESAMPLES))
+    mean = sum(values) / len(values)
+    return mean, means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
+
+
+def median(values):
+    values = sorted(values)
+    return values[len(values) // 2] if values else 0.0
+
+
+# ---- answers -------------------------------------------------------------------------------------
+
+
+def leaves(truth, value):
+    """(members that are right, members)"""
+    if isinstance(truth, dict):
+        sums = [
+            leaves(one, value.get(key) if isinstance(value, dict) else None)
+            for key, one in truth.items()
+        ]
+        return sum(a for a, _ in sums), sum(b for _, b in sums)
+    return int(tasks.equal(value, truth)), 1
+
+
+def parsed(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def read(path):
+    """Answers by (model, condition, is sampled), each with what is judged of it."""
+    known = {task.name: task for task in tasks.tasks()}
+    found = collections.defaultdict(list)
+    for line in pathlib.Path(path).read_text().splitlines():
+        one = json.loads(line)
+        task, sampled = known[one["task"]], one["seed"] is not None
+        ways = [(one["condition"], parsed(one["text"]), one["valid"])]
+        if one["condition"] == "free":
+            ways.append(("lenient", one["lenient_value"], one["lenient_valid"]))
+        for condition, value, valid in ways:
+            right, of = leaves(task.truth, value)
+            judged = {"valid": valid, "exact": tasks.equal(value, task.truth), "share": right / of}
+            found[one["model"], condition, sampled].append({**one, **judged})
+    return found
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def percent(triple):
+    mean, low, high = triple
+    return f"{100 * mean:.0f} % ({100 * low:.0f}–{100 * high:.0f})"
+
+
+def quality_row(name, answers):
+    """Of greedy answers, or of samples, whose tasks are the units of the bootstrap."""
+    by_task = collections.defaultdict(list)
+    for one in answers:
+        by_task[one["task"]].append(one)
+
+    def means(member):
+        return [sum(float(o[member]) for o in group) / len(group) for group in by_task.values()]
+
+    sampled = any(len(group) > 1 for group in by_task.values())
+    cells = [name, str(len(answers))]
+    for member in ("valid", "exact"):
+        hits = sum(one[member] for one in answers)
+        cells.append(percent(bootstrap(means(member)) if sampled else wilson(hits, len(answers))))
+    return [*cells, percent(bootstrap(means("share")))]
+
+
+def table(head, rows, left=1):
+    lines = ["| " + " | ".join(head) + " |"]
+    lines.append("|" + "|".join("---" if i < left else "---:" for i in range(len(head))) + "|")
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+HEAD = ["greedy", "answers", "valid", "exact", "members right"]
+
+
+def quality(found, model, names, sampled=False):
+    rows = [
+        quality_row(label, found[model, name, sampled])
+        for name, label in names.items()
+        if found.get((model, name, sampled))
+    ]
+    return table(["sampled" if sampled else "greedy", *HEAD[1:]], rows)
+
+
+def by_kind(found, model):
+    """Exact answers by kind of task."""
+    rows = []
+    for name in ("free", "lenient", "schema", "any-order", "compact"):
+        answers = found.get((model, name, False), [])
+        cells = [NAMES[name]]
+        for kind in tasks.KINDS:
+            of = [one for one in answers if one["kind"] == kind]
+            cells.append(percent(wilson(sum(o["exact"] for o in of), len(of))))
+        rows.append(cells)
+    counts = [
+        sum(one["kind"] == kind for one in found.get((model, "schema", False), []))
+        for kind in tasks.KINDS
+    ]
+    head = ["exact", *(f"{kind} (n {n})" for kind, n in zip(tasks.KINDS, counts))]
+    return table(head, rows)
+
+
+def pairs(found, model, one, other, kinds=tasks.KINDS):
+    """Answers of two conditions to the same tasks."""
+    second = {x["task"]: x for x in found.get((model, other, False), [])}
+    return [
+        (x, second[x["task"]])
+        for x in found.get((model, one, False), [])
+        if x["task"] in second and x["kind"] in kinds
+    ]
+
+
+def difference(both, member):
+    """Mean of the second minus the first, over tasks."""
+    return bootstrap([float(b[member]) - float(a[member]) for a, b in both])
+
+
+def signed(triple):
+    return "{:+.0f} ({:+.0f} to {:+.0f})".format(*(100 * x for x in triple))
+
+
+def differences(found, model):
+    """What one change does, on the tasks that both conditions have."""
+    rows = []
+    for what, one, other, kinds in (
+        ("grammar instead of the lenient reader", "lenient", "schema", tasks.KINDS),
+        ("forced tokens", "schema-unforced", "schema", tasks.KINDS),
+        ("members in any order", "schema", "any-order", tasks.KINDS),
+        ("compact JSON", "schema", "compact", tasks.KINDS),
+        ("reasoning first, classification", "schema", "thinking", ("classification",)),
+        ("reasoning first, arithmetic", "schema", "thinking", ("arithmetic",)),
+        (
+            "reasoning first, not last, classification",
+            "thinking-last",
+            "thinking",
+            ("classification",),
+        ),
+        ("reasoning first, not last, arithmetic", "thinking-last", "thinking", ("arithmetic",)),
+        ("guard against loops, reasoning first", "thinking", "guard", tasks.KINDS),
+        ("Turnstile instead of llama.cpp's grammar", "llama.cpp", "schema", tasks.KINDS),
+        ("Turnstile instead of XGrammar", "xgrammar", "schema", tasks.KINDS),
+        ("Turnstile instead of llguidance", "llguidance", "schema", tasks.KINDS),
+    ):
+        both = pairs(found, model, one, other, kinds)
+        if both:
+            rows.append(
+                [
+                    what,
+                    str(len(both)),
+                    *(signed(difference(both, m)) for m in ("valid", "exact", "share")),
+                ]
+            )
+    head = ["change", "tasks", "valid, points", "exact, points", "members right, points"]
+    return table(head, rows)
+
+
+def speed(found, model):
+    rows = []
+    base = found.get((model, "free", False), [])
+    free = sum(o["tokens"] for o in base) / max(1e-9, sum(o["seconds"] for o in base))
+    for name in (n for n in NAMES if n != "lenient"):
+        answers = found.get((model, name, False), [])[1:]  # the first warms the engine
+        if not answers:
+            continue
+        tokens, seconds = sum(o["tokens"] for o in answers), sum(o["seconds"] for o in answers)
+        inside = sum(o["model_seconds"] for o in answers)
+        passes, forced = sum(o["passes"] for o in answers), sum(o["forced"] for o in answers)
+        rows.append(
+            [
+                NAMES[name].replace(", `json.loads`", ""),
+                str(len(answers)),
+                f"{tokens / len(answers):.0f}",
+                f"{100 * forced / tokens:.0f} %",
+                f"{passes / len(answers):.0f}",
+                f"{tokens / seconds:.0f}",
+                f"{tokens / seconds / free:.2f}",
+                f"{1000 * seconds / len(answers):.0f} ms",
+                f"{100 * (1 - inside / seconds):.1f} %",
+                f"{1000 * median([o['setup'] for o in answers]):.2f} ms",
+            ]
+        )
+    head = [
+        "engine",
+        "answers",
+        "tokens",
+        "forced",
+        "passes",
+        "tokens/s",
+        "× free",
+        "an answer",
+        "outside the model",
+        "compile and first mask",
+    ]
+    return table(head, rows)
+
+
+def first_token(found, model):
+    """Milliseconds until the logits behind a prompt: the model's part of the first token."""
+    whole = [
+        (one["prefill"][1], one["prompt"])
+        for one in found.get((model, "free", False), [])
+        if one["prefill"][0] > 0.5 * one["prompt"]
+    ]
+    ms = sorted(1000 * seconds for seconds, _ in whole)
+    if not ms:
+        return ""
+    return (
+        f"Prompts have {median([n for _, n in whole])} tokens (median), and the model reads one in "
+        f"{median(ms):.0f} ms (nine of ten in {ms[int(0.9 * len(ms))]:.0f} ms). "
+        "The last column adds to that, once for each new grammar."
+    )
+
+
+# ---- pictures ------------------------------------------------------------------------------------
+
+COLOURS = ("#4477aa", "#ee6677", "#228833")
+
+
+def bars(title, rows, unit, top):
+    """Horizontal bars with intervals: (label, value, low, high)."""
+    left, width, step = 230, 420, 26
+    height = 50 + step * len(rows)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 70} {height}" '
+        'font-family="sans-serif" font-size="13">',
+        f'<rect width="100%" height="100%" fill="white"/><text x="10" y="20" font-size="15">'
+        f"{html.escape(title)}</text>",
+    ]
+    for i, (label, value, low, high) in enumerate(rows):
+        y = 36 + i * step
+        scale = width / top
+        out.append(
+            f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{html.escape(label)}</text>'
+            f'<rect x="{left}" y="{y}" width="{value * scale:.1f}" height="18" '
+            f'fill="{COLOURS[0]}"/>'
+        )
+        if high > low:
+            out.append(
+                f'<path d="M{left + low * scale:.1f} {y + 9}H{left + high * scale:.1f}" '
+                'stroke="black" stroke-width="1.5"/>'
+            )
+        end = left + max(value, high) * scale + 6
+        out.append(f'<text x="{end:.1f}" y="{y + 14}">{value:.0f}{unit}</text>')
+    return "\n".join([*out, "</svg>", ""])
+
+
+def draw(found, model):
+    PICTURES.mkdir(exist_ok=True)
+    rows, times = [], []
+    for name, label in NAMES.items():
+        answers = found.get((model, name, False), [])
+        if not answers:
+            continue
+        share = [100 * x for x in bootstrap([one["share"] for one in answers])]
+        rows.append((label.replace("`", ""), *share))
+        if name != "lenient":
+            label = "no grammar" if name == "free" else label
+            mean = bootstrap([1000 * one["seconds"] for one in answers[1:]])
+            times.append((label, *mean))
+    title = f"Members that are right, {model}, greedy (95 % intervals)"
+    (PICTURES / f"members-{model}.svg").write_text(bars(title, rows, " %", 100))
+    title = f"Milliseconds of an answer, behind the prompt, {model}"
+    top = max((high for _, _, _, high in times), default=1) * 1.05
+    (PICTURES / f"time-{model}.svg").write_text(bars(title, times, " ms", top))
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def run_of(found, model):
+    tasks_of = {one["task"] for one in found.get((model, "schema", False), [])}
+    samples = found.get((model, "schema", True), [])
+    seeds = {one["seed"] for one in samples}
+    return (
+        f"{model}: {len(tasks_of)} of {len(tasks.tasks())} tasks greedy; "
+        f"{len({one['task'] for one in samples})} tasks sampled with {len(seeds)} seeds."
+    )
+
+
+def write(results):
+    """Write the tables into the page, and the pictures beside it."""
+    found = read(results)
+    text = PAGE.read_text(encoding="utf-8")
+    for model in sorted({key[0] for key in found}):
+        parts = {
+            "run": run_of(found, model),
+            "quality": quality(found, model, NAMES),
+            "kinds": by_kind(found, model),
+            "changes": differences(found, model),
+            "sampled": quality(found, model, SAMPLED, True),
+            "speed": speed(found, model),
+            "first": first_token(found, model),
+        }
+        for name, part in parts.items():
+            place = re.compile(
+                rf"(<!-- eval: {re.escape(model)} {name} -->\n).*?(<!-- /eval -->)", re.S
+            )
+            text = place.sub(lambda m, part=part: f"{m[1]}{part}\n{m[2]}", text)
+        draw(found, model)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(sys.argv[1] if len(sys.argv) > 1 else ROOT / "bench" / "eval" / "results.jsonl")
