@@ -1720,6 +1720,12 @@ typedef struct tsl_tools_options {
   const tsl_schema_options *schema; /* NULL: defaults */
   /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
   tsl_grammar *over;
+  /* Gets a line of JSON for each part of a tool's schema that is left out, because the tool has
+   * "strict": false: {"tool", "pointer", "status", "reason"}. `status` is "no effect", or "any
+   * object" where nothing of the schema is enforced. Called during the compile, in the thread that
+   * compiles. NULL: nobody is told */
+  tsl_line_sink report;
+  void *report_ctx;
 } tsl_tools_options;
 
 /* Compile what a model may answer to a request. `request` is JSON, in one of these forms:
@@ -1730,6 +1736,8 @@ typedef struct tsl_tools_options {
  *     a bare array of tools
  * Members that say to other servers what the text must be (guided_json, grammar and others, listed
  * in docs/tools.md) are UNSUPPORTED. Other members that say nothing about tools are ignored.
+ * A part of a tool's schema that is not supported is an error that names the tool. If the tool has
+ * "strict": false, the part is left out, and options->report gets a line.
  * Errors: as tsl_grammar_tags; ARGUMENT (no such preset, tool or way of thinking). */
 TSL_API tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *request, size_t length,
                                      const tsl_tools_options *options, const tsl_limits *limits,

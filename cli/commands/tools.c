@@ -79,6 +79,13 @@ static bool set_order(void *to, const char *v) {
 static bool set_whitespace(void *to, const char *v) {
   return source_whitespace(v, &((settings *)to)->schema);
 }
+static bool set_spelling(void *to, const char *v) {
+  ((settings *)to)->schema.spelling = !strcmp(v, "any") ? TSL_SPELLING_ANY : TSL_SPELLING_PLAIN;
+  return !strcmp(v, "any") || !strcmp(v, "plain");
+}
+static bool set_generous(void *to, const char *v) {
+  return (void)v, ((settings *)to)->schema.generous = true;
+}
 
 static bool set_thinking(void *to, const char *v) {
   static const char *const words[] = {"auto", "on", "off"};
@@ -107,6 +114,11 @@ static const cli_option table[] = {
      set_order},
     {"--ws", "plain[:LINES:COLUMNS]|compact|at-most:N|pretty[:INDENT]|any",
      "white space inside of arguments and response formats (default: plain)", set_whitespace},
+    {"--spelling", "plain|any",
+     "numbers and strings as printers of JSON write them (default), or in every spelling",
+     set_spelling},
+    {"--generous", NULL, "for reading: --order any, --ws any and --spelling any together",
+     set_generous},
     {"--budget", "N", "with --generate: an answer takes N tokens at most", set_budget},
     {"--vocab", "F", CLI_VOCABS " (default: the embedded vocabulary)", set_vocab},
     {"--vocab-cache", "DIR", CLI_VOCAB_CACHE, set_vocab_cache},
@@ -166,6 +178,12 @@ static bool known_preset(const char *name) {
   return false;
 }
 
+/* A part of a tool's schema that is left out. */
+static void print_left_out(void *ctx, const char *line) {
+  (void)ctx;
+  fprintf(stderr, "turnstile: warning: left out: %s\n", line);
+}
+
 static bool open_job(job *j, const settings *o) {
   j->o = o;
   j->options = (tsl_tools_options){.preset = o->preset,
@@ -174,7 +192,8 @@ static bool open_job(job *j, const settings *o) {
                                    .thinking = o->thinking,
                                    .max_thinking_tokens = (uint32_t)o->max_thinking,
                                    .lenient = o->lenient,
-                                   .schema = &o->schema};
+                                   .schema = &o->schema,
+                                   .report = o->compile ? NULL : print_left_out};
   if (!cli_read(request_path(o), &j->request)) return false;
   if (o->preset && !known_preset(o->preset)) {
     if (strcmp(o->preset, "-") && !cli_os_there(o->preset))

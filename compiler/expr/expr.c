@@ -43,6 +43,12 @@ void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what) {
   x->why = what;
 }
 
+void tsl__exprs_forgive(tsl__exprs *x) {
+  if (x->status != TSL_ERR_UNSUPPORTED) return;
+  x->status = TSL_OK;
+  x->why = NULL;
+}
+
 void tsl__exprs_explain(tsl__exprs *x, const char *why) { x->why = why; }
 
 tsl__expr tsl__expr_no_memory(tsl__exprs *x) {

@@ -63,6 +63,9 @@ tsl_status tsl__exprs_status(const tsl__exprs *x);
  * outlives x. */
 void tsl__exprs_fail(tsl__exprs *x, tsl_status status, const char *what);
 const char *tsl__exprs_why(const tsl__exprs *x);
+/* Forget a failure of the status UNSUPPORTED, for a caller that tries something else. Work, limits
+ * and deadline count on. */
+void tsl__exprs_forgive(tsl__exprs *x);
 /* Say more about the failure. */
 void tsl__exprs_explain(tsl__exprs *x, const char *why);
 /* What one piece of work may take from here on; returns what it might. */

@@ -418,6 +418,8 @@ tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *json, size_t length,
     return tsl__fail(error, TSL_ERR_ARGUMENT, "`over` is a grammar of another vocabulary");
   const tags_job r = {vocab, options->over, options->schema, limits};
   begin_tags(&t, vocab, options->schema, limits, error);
+  t.report = options->report;
+  t.report_ctx = options->report_ctx;
   const tsl__tag *root = parse_tags(&t, json, length, limits) ? tsl__tools_read(&t, options) : NULL;
   tsl_status status =
       root ? compile_tags(&r, &t, root,

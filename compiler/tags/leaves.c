@@ -244,27 +244,39 @@ static const struct tsl__schema_style *style_of(tsl__tags_lowering *l, const tsl
                         n->style);
 }
 
-/* The schema's error, at its place in the whole text. */
-static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_error *error) {
-  char pointer[sizeof error->pointer] = "", whole[2 * sizeof error->pointer];
+void tsl__tags_schema_pointer(const tsl__tags_lowering *l, const tsl__tag *n, const char *below,
+                              char *out, size_t size) {
+  char pointer[sizeof((tsl_error *)0)->pointer] = "";
   const tsl__json *root = l->tags->root;
+  if (root && tsl__json_pointer(root, n->detached && n->at ? n->at : n->schema, pointer,
+                                sizeof pointer) == SIZE_MAX)
+    pointer[0] = 0;
+  snprintf(out, size, "%s%s", pointer, n->detached ? "" : below);
+}
+
+/* The schema's error, at its place in the whole text, and whose schema it is. */
+static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_error *error) {
+  char whole[2 * sizeof error->pointer], tool[192] = "";
+  const tsl__json *root = l->tags->root;
+  if (n->tool.at && error->status == TSL_ERR_UNSUPPORTED)
+    snprintf(tool, sizeof tool, " (tool \"%.*s\": \"strict\": false would leave this out)",
+             (int)(n->tool.length < 100 ? n->tool.length : 100), n->tool.at);
   if (root && n->detached && n->at) { /* the schema is made up: what it was made of is to blame */
-    tsl__tags_fail(l->tags, error->status, n->at, "%s", error->message);
+    tsl__tags_fail(l->tags, error->status, n->at, "%s%s", error->message, tool);
     return;
   }
-  tsl__tags_fail(l->tags, error->status, NULL, "%s", error->message);
+  tsl__tags_fail(l->tags, error->status, NULL, "%s%s", error->message, tool);
   if (!l->tags->error) return;
   l->tags->error->offset = error->offset;
   l->tags->error->line = error->line;
   l->tags->error->column = error->column;
-  if (root && tsl__json_pointer(root, n->schema, pointer, sizeof pointer) == SIZE_MAX)
-    pointer[0] = 0;
-  snprintf(whole, sizeof whole, "%s%s", pointer, error->pointer);
+  tsl__tags_schema_pointer(l, n, error->pointer, whole, sizeof whole);
   tsl__error_pointer(l->tags->error, whole, strlen(whole));
 }
 
+/* *rounds: how often something was left out of the schema. */
 static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n,
-                                const struct tsl__schema_style *style) {
+                                const struct tsl__schema_style *style, uint32_t *rounds) {
   tsl_schema_options options = l->captures->schema;
   struct tsl__schema_result result = {0};
   tsl_error error;
@@ -279,9 +291,13 @@ static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n,
       lent && n->schema->user ? tsl__json_copy(&l->tags->arena, n->schema) : n->schema;
   if (!tree) return tsl__expr_no_memory(l->x);
   const char *text = n->detached ? "" : l->tags->text;
-  tsl_status status =
-      tsl__schema_compile_tree(l->x, tree, lent, style, text, n->detached ? 0 : l->tags->length,
-                               &options, l->limits, &result, &error);
+  tsl_status status;
+  *rounds = 0;
+  do {
+    status =
+        tsl__schema_compile_tree(l->x, tree, lent, style, text, n->detached ? 0 : l->tags->length,
+                                 &options, l->limits, &result, &error);
+  } while (status != TSL_OK && tsl__tags_loosen(l, n, &tree, &error, rounds));
   if (status != TSL_OK) schema_failed(l, n, &error);
   return result.root;
 }
@@ -301,7 +317,7 @@ static tsl__expr find_part(const tsl__tags_lowering *l, const tsl__tag *n,
   tsl__index_iter it = tsl__index_first(&l->captures->part_index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__schema_part *p = &l->captures->parts.at[i];
-    if (p->style == style && p->any_order == n->any_order &&
+    if (p->style == style && p->any_order == n->any_order && p->loose == n->loose &&
         p->max_whitespace == n->max_whitespace && tsl__lower_same_text(p->source, source))
       return p->e;
   }
@@ -328,9 +344,12 @@ tsl__expr tsl__lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   uint64_t hash = source.at ? tsl__hash(source.at, source.length) : 0;
   tsl__expr e = source.at ? find_part(l, n, style, source, hash) : TSL__NONE;
   if (e == TSL__NONE) {
-    e = compile_schema(l, n, style);
-    tsl__schema_part part = {source, style, n->max_whitespace, n->any_order, e};
-    if (e == TSL__NONE || (source.at && !keep_part(l, part, hash))) return TSL__NONE;
+    uint32_t left_out;
+    e = compile_schema(l, n, style, &left_out);
+    tsl__schema_part part = {source, style, n->max_whitespace, n->any_order, n->loose, e};
+    /* a report is due each time: such a schema is not kept */
+    bool keeps = source.at && !left_out;
+    if (e == TSL__NONE || (keeps && !keep_part(l, part, hash))) return TSL__NONE;
   }
   tsl__tag as = *n;
   if (n->capture == TSL__CAPTURE_ARGUMENTS && n->style) as.capture = TSL__CAPTURE_MEMBERS;

@@ -36,6 +36,9 @@ tsl__expr tsl__lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s);
 /* Many tags have the same pattern: the last one is remembered. */
 tsl__expr tsl__lower_regex(tsl__tags_lowering *l, const tsl__tag *n);
 tsl__expr tsl__lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n);
+/* Where a schema stands in the whole text, with a pointer below it. */
+void tsl__tags_schema_pointer(const tsl__tags_lowering *l, const tsl__tag *n, const char *below,
+                              char *out, size_t size);
 tsl__expr tsl__lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s);
 /* One of these tokens, or of all others. Those that no text can have count for nothing. */
 tsl__expr tsl__lower_named(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *tokens,
@@ -43,5 +46,11 @@ tsl__expr tsl__lower_named(tsl__tags_lowering *l, const tsl__tag *n, const tsl_t
 tsl__expr tsl__lower_token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more,
                                uint32_t more_count);
 tsl__expr tsl__lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s);
+
+/* ---- loosen.c -------------------------------------------------------------------------------- */
+/* A schema of a tool that may be loosened gave this error: *tree becomes a copy of it without what
+ * is to blame, and the report gets a line. False: the error stands. *rounds counts from 0. */
+bool tsl__tags_loosen(tsl__tags_lowering *l, const tsl__tag *n, tsl__json **tree,
+                      const tsl_error *error, uint32_t *rounds);
 
 #endif

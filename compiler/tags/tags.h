@@ -130,6 +130,8 @@ struct tsl__tag {
   tsl__string source; /* its text, for what was compiled before; NULL: not known */
   bool detached;      /* the schema is no part of the text that the rest was read from */
   const char *style;  /* NULL: JSON */
+  tsl__string tool;   /* whose arguments the schema describes; NULL: of none */
+  bool loose;         /* what of the schema is not supported may be left out */
   bool at_least_one, once, complement, by_token, any_order;
   uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
 };
@@ -159,6 +161,8 @@ typedef struct tsl__tags {
   /* makes the grammar's mender, of this; NULL: it has none. Belongs to the expressions */
   const struct tsl__mender *(*mender)(struct tsl__tags *t, tsl__exprs *x, const void *from);
   const void *mender_from;
+  tsl_line_sink report; /* gets a line for each part of a schema that is left out; NULL: nobody */
+  void *report_ctx;
   tsl_error *error;
   tsl_status status;
 } tsl__tags;
@@ -170,7 +174,7 @@ typedef struct tsl__schema_part {
   tsl__string source;
   const struct tsl__schema_style *style; /* NULL: JSON */
   uint32_t max_whitespace;
-  bool any_order;
+  bool any_order, loose;
   tsl__expr e;
 } tsl__schema_part;
 

@@ -219,10 +219,11 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
     return fail(t, TSL_ERR_UNSUPPORTED, type,
                 "only function tools are supported: this type's arguments have no schema here");
   if (!check_name(t, o, name)) return false;
-  strict = GET(inner, "strict"); /* false asks for no guarantee; the schema holds all the same */
+  strict = GET(inner, "strict"); /* false: what is supported holds all the same */
   if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE &&
       strict->kind != TSL__JSON_NULL)
     return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
+  out->loose = strict && strict->kind == TSL__JSON_FALSE;
   out->name = (tsl__string){name->text, name->length};
   if (out->parameters) return only_objects(t, out);
   if (!no_other_schema(t, inner, false) || (inner != o && !no_other_schema(t, o, true)))

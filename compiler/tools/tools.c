@@ -169,6 +169,8 @@ static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   n->source = tool->source;
   n->detached = tool->made_up;
   n->at = tool->at;
+  n->tool = tool->name;
+  n->loose = tool->loose;
   if (!n->schema) {
     tsl__json *schema;
     if ((b->tags->status = tsl__json_parse(&b->tags->arena, NULL, any_object, sizeof any_object - 1,

@@ -43,6 +43,7 @@ typedef struct tsl__tool {
    * it */
   tsl__string source;
   bool made_up;        /* the parameters are no part of the request */
+  bool loose;          /* "strict" is false: what is not supported may be left out */
   const tsl__json *at; /* what is to blame for made-up parameters */
 } tsl__tool;
 

@@ -45,7 +45,7 @@ int main(void) {
          offsetof(tsl_drafts, distinct), sizeof(tsl_beam_options), sizeof(tsl_align_options),
          sizeof(tsl_score_options), offsetof(tsl_score_options, open_end),
          sizeof(tsl_artifact_options), offsetof(tsl_artifact_options, source),
-         sizeof(tsl_tools_options), offsetof(tsl_tools_options, over), sizeof(tsl_part),
+         sizeof(tsl_tools_options), offsetof(tsl_tools_options, report_ctx), sizeof(tsl_part),
          offsetof(tsl_part, length),
          sizeof(tsl_request_source), offsetof(tsl_request_source, compact));
   return 0;

@@ -37,6 +37,9 @@ typedef struct job {
   tsl_regex_options regex;
   tsl_lark_options lark;
   tsl_tools_options tools;
+  char *left_out; /* lines, each ended by a newline, of what was left out of tools; or NULL */
+  size_t left_out_length;
+  bool left_out_lost; /* there was no memory for a line */
   tsl_limits limits;
   PyObject *resolver;  /* borrowed; or NULL */
   PyObject *kept;      /* a list of what it returned */
@@ -51,6 +54,23 @@ static void job_close(job *j) {
   Py_CLEAR(j->kept);
   Py_CLEAR(j->arguments);
   for (int i = 0; i < 3; i++) Py_CLEAR(j->raised[i]);
+  PyMem_RawFree(j->left_out);
+  j->left_out = NULL;
+}
+
+/* Called without the interpreter's lock. */
+static void keep_left_out(void *ctx, const char *line) {
+  job *j = ctx;
+  size_t n = strlen(line);
+  char *grown = PyMem_RawRealloc(j->left_out, j->left_out_length + n + 2);
+  if (!grown) {
+    j->left_out_lost = true;
+    return;
+  }
+  j->left_out = grown;
+  memcpy(grown + j->left_out_length, line, n);
+  memcpy(grown + j->left_out_length + n, "\n", 2);
+  j->left_out_length += n + 1;
 }
 
 /* A resolver written in Python: called with the URI, answers str, bytes or None. */
@@ -170,6 +190,8 @@ static int read_tools(PyObject *options, job *j) {
   j->tools.thinking = (tsl_thinking)thinking;
   j->tools.lenient = lenient != 0;
   j->tools.schema = &j->schema;
+  j->tools.report = keep_left_out;
+  j->tools.report_ctx = j;
   return read_over(over, j);
 }
 
@@ -330,6 +352,13 @@ static PyObject *job_result(job *j, PyTypeObject *type, tsl_status status, const
   self->vocab = (PyObject *)j->vocab;
   Py_XINCREF(j->cancel);
   self->cancel = (PyObject *)j->cancel;
+  PyObject *lines = j->left_out_lost ? PyErr_NoMemory()
+                    : j->left_out    ? PyUnicode_FromString(j->left_out)
+                                     : NULL;
+  bool fails = PyErr_Occurred() ||
+               (lines && PyObject_SetAttrString((PyObject *)self, "_left_out", lines) < 0);
+  Py_XDECREF(lines);
+  if (fails) Py_CLEAR(self);
   return (PyObject *)self;
 }
 

@@ -50,6 +50,8 @@ class Grammar(_core.Grammar):
                  it has written (docs/scale-out.md). Deadline and cancel then end with the compile
     """
 
+    _left_out = ""  # what tools() left out of schemas: lines of JSON
+
     @classmethod
     def json_schema(
         cls,
@@ -367,12 +369,13 @@ class Grammar(_core.Grammar):
     def warnings(self):
         """What of a JSON Schema hardly means what it says: a list of sentences, each with its JSON
         pointer. A word that looks like a keyword, a schema inside a wrapper, a required name that a
-        closed object does not have. Empty for other grammars.
+        closed object does not have. Of tools: what is left out of the schema of a tool whose
+        "strict" is false. Empty for other grammars.
         """
         return [
             f"{entry['pointer']}: {entry['reason']}"
-            for entry in self.report()
-            if entry.get("warning")
+            for entry in [*map(json.loads, self._left_out.splitlines()), *self.report()]
+            if entry.get("warning") or "tool" in entry
         ]
 
     def matcher(self):

@@ -303,6 +303,8 @@ pub struct tsl_tools_options {
     pub lenient: bool,
     pub schema: *const tsl_schema_options,
     pub over: *mut tsl_grammar,
+    pub report: Option<tsl_line_sink>,
+    pub report_ctx: *mut c_void,
 }
 
 #[repr(C)]

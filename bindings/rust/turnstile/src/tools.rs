@@ -71,6 +71,8 @@ impl ToolsOptions {
             lenient: self.lenient,
             schema: &*schema,
             over: self.over.as_ref().map_or(null_mut(), |over| over.0.as_ptr()),
+            report: None,
+            report_ctx: null_mut(),
         };
         Ok(Raw { options, _texts: (preset, choice), _schema: schema })
     }

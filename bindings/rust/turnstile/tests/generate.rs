@@ -206,7 +206,7 @@ fn layout() {
         size_of::<sys::tsl_artifact_options>(),
         offset_of!(sys::tsl_artifact_options, source),
         size_of::<sys::tsl_tools_options>(),
-        offset_of!(sys::tsl_tools_options, over),
+        offset_of!(sys::tsl_tools_options, report_ctx),
         size_of::<sys::tsl_part>(),
         offset_of!(sys::tsl_part, length),
         size_of::<sys::tsl_request_source>(),
