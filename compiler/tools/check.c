@@ -10,6 +10,9 @@
  *           kept out.
  * Example   "thinking": {"begin": "<think>", "end": "</think>"} without "exclude": the member is
  *           "thinking", and the text <think>. With "exclude": ["think>"] both markers are kept out.
+ * Alike     A trigger, a section, a block of thinking and a text in words of its own are found by
+ *           their begins. If one begin starts with another, or `exclude` has a part of a trigger,
+ *           tsl__preset_alike says which two.
  * Order     A section of calls needs no trigger, as its begin finds it. Messages need none either.
  *           Otherwise a preset without "trigger" is wrong, and the name of that member is returned.
  * Errors    tsl__preset_wrong returns the name of the first member that is not as it must be. A
@@ -20,6 +23,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "compiler/tools/tools.h"
 
 #define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
@@ -193,4 +199,98 @@ const char *tsl__preset_mixed(const tsl__json *p, tsl__string *marker) {
   for (uint32_t i = 0; some && i < (several ? text->length : 1); i++)
     if (!form_kept_out(p, several ? &text->items[i] : text, marker)) return "text";
   return NULL;
+}
+
+/* A text of a preset that something is found by, and whose it is. */
+typedef struct marker {
+  const char *member;
+  tsl__string text;
+} marker;
+
+#define MARKERS_MAX 32u /* of each kind; the texts behind these are not compared */
+
+typedef struct markers {
+  marker at[MARKERS_MAX];
+  uint32_t n;
+} markers;
+
+static void add_markers(markers *to, const char *member, const tsl__json *list) {
+  bool several = list && list->kind == TSL__JSON_ARRAY;
+  for (uint32_t i = 0; list && i < (several ? list->length : 1) && to->n < MARKERS_MAX; i++) {
+    const tsl__json *one = several ? &list->items[i] : list;
+    if (one->kind == TSL__JSON_STRING && one->length)
+      to->at[to->n++] = (marker){member, {one->text, one->length}};
+  }
+}
+
+static bool begins_with(tsl__string whole, tsl__string part) {
+  return part.length <= whole.length && !memcmp(whole.at, part.at, part.length);
+}
+
+/* Two markers of different members, one of which begins with the other. */
+static bool begin_alike(const markers *m, const marker **a, const marker **b) {
+  for (uint32_t i = 0; i < m->n; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (strcmp(m->at[i].member, m->at[k].member) && (begins_with(m->at[i].text, m->at[k].text) ||
+                                                       begins_with(m->at[k].text, m->at[i].text))) {
+        *a = &m->at[k];
+        *b = &m->at[i];
+        return true;
+      }
+  return false;
+}
+
+/* A trigger that has an excluded text in it: it is never spelled. */
+static bool is_excluded(const tsl__json *preset, const markers *m, const marker **a, marker *out) {
+  const tsl__json *list = GET(preset, "exclude");
+  for (uint32_t i = 0; i < m->n; i++) {
+    tsl__string text = m->at[i].text;
+    for (uint32_t k = 0; list && k < list->length; k++)
+      for (uint32_t at = 0; at + list->items[k].length <= text.length; at++)
+        if (!memcmp(text.at + at, list->items[k].text, list->items[k].length)) {
+          *a = &m->at[i];
+          *out = (marker){"exclude", {list->items[k].text, list->items[k].length}};
+          return true;
+        }
+  }
+  return false;
+}
+
+static int shown(tsl__string s) { return (int)(s.length < 60 ? s.length : 60); }
+
+bool tsl__preset_alike(const tsl__json *p, char *message, size_t size) {
+  const tsl__json *text = GET(p, "text"), *thinking = tsl__form_object(p, "thinking"),
+                  *section = tsl__form_object(p, "section");
+  const marker *a = NULL, *b = NULL;
+  marker other;
+  markers begins = {.n = 0};
+  if (GET(p, "messages")) return false;
+  if (section)
+    add_markers(&begins, "section", GET(section, "begin"));
+  else
+    add_markers(&begins, "trigger", GET(p, "trigger"));
+  bool worded = text && text->kind > TSL__JSON_TRUE; /* calls follow such a text, and its end */
+  if (!worded && is_excluded(p, &begins, &a, &other)) {
+    b = &other;
+  } else {
+    if (thinking) add_markers(&begins, "thinking", GET(thinking, "begin"));
+    bool several = text && text->kind == TSL__JSON_ARRAY;
+    for (uint32_t i = 0; worded && i < (several ? text->length : 1); i++)
+      add_markers(&begins, "text", GET(several ? &text->items[i] : text, "begin"));
+    tsl__string separator = tsl__form_text(section, "separator"),
+                end = tsl__form_text(section, "end");
+    if (!begin_alike(&begins, &a, &b)) {
+      if (!separator.length || separator.length != end.length ||
+          memcmp(separator.at, end.at, end.length))
+        return false;
+      begins.at[0] = (marker){"section\" as \"separator", separator};
+      other = (marker){"section\" as \"end", end};
+      a = &begins.at[0];
+      b = &other;
+    }
+  }
+  snprintf(message, size,
+           "the preset cannot distinguish \"%.*s\" of its \"%s\" from \"%.*s\" of its \"%s\"",
+           shown(a->text), a->text.at, a->member, shown(b->text), b->text.at, b->member);
+  return true;
 }

@@ -47,8 +47,12 @@ typedef struct build {
   const tsl__request *request;
   tsl_thinking thinking;
   uint32_t max_thinking; /* tokens; TSL__INF: any number */
-  tsl__string *exclude;
+  tsl__string *exclude;  /* of thinking */
   uint32_t exclude_count;
+  /* of text beside calls: `exclude`, then what closes calls; then, for text in words of its own,
+   * what begins them */
+  tsl__string *apart;
+  uint32_t apart_count, marked_count;
 } build;
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -89,6 +93,15 @@ static tsl__tag *any_text(build *b) {
   if (!n) return NULL;
   n->excludes = b->exclude;
   n->exclude_count = b->exclude_count;
+  return n;
+}
+
+/* Text where there may be calls as well. */
+static tsl__tag *text_apart(build *b, bool marked) {
+  tsl__tag *n = any_text(b);
+  if (!n) return NULL;
+  n->excludes = b->apart;
+  n->exclude_count = marked ? b->marked_count : b->apart_count;
   return n;
 }
 
@@ -344,8 +357,8 @@ static tsl__tag *text_with_calls(build *b) {
   memcpy(n->items, all, count * sizeof *all);
   n->triggers = triggers;
   n->trigger_count = section ? count : trigger_count;
-  n->excludes = b->exclude;
-  n->exclude_count = b->exclude_count;
+  n->excludes = b->apart;
+  n->exclude_count = b->apart_count;
   n->once = section || !b->request->parallel;
   return n;
 }
@@ -402,14 +415,15 @@ static tsl__tag *required_calls(build *b) {
   const tsl__json *forms = GET(b->preset, "text"), *ahead = GET(b->preset, "text_ahead");
   tsl__tag *calls = calls_alone(b);
   if (!ahead || ahead->kind != TSL__JSON_TRUE || !forms) return calls;
-  return of_two(b, TSL__TAG_SEQUENCE, optional(b, marked_text(b, forms, any_text(b), NULL)), calls);
+  return of_two(b, TSL__TAG_SEQUENCE, optional(b, marked_text(b, forms, text_apart(b, true), NULL)),
+                calls);
 }
 
 static tsl__tag *answer(build *b) {
   bool content = b->request->content != NULL;
   if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return required_calls(b);
   if (b->request->count && !content)
-    return said(b, any_text(b), calls_alone(b), text_with_calls(b));
+    return said(b, text_apart(b, true), calls_alone(b), text_with_calls(b));
   tsl__tag *text = said(b, requested_format(b), NULL, requested_format(b));
   return b->request->count ? of_two(b, TSL__TAG_OR, text, calls_alone(b)) : text;
 }
@@ -567,6 +581,57 @@ static bool ask_for_mender(build *b) {
   return true;
 }
 
+/* ---- what text beside calls never holds ------------------------------------------------------ */
+
+static bool is_in(tsl__string part, tsl__string whole) {
+  for (uint32_t at = 0; at + part.length <= whole.length; at++)
+    if (!memcmp(whole.at + at, part.at, part.length)) return true;
+  return false;
+}
+
+/* Its last tag, such as </tool_call>; "" where it ends otherwise. */
+static tsl__string last_tag(tsl__string end) {
+  uint32_t at = end.length;
+  while (at && end.at[at - 1] != '<') at--;
+  return at && end.length - at >= 3 && end.at[end.length - 1] == '>'
+             ? (tsl__string){end.at + at - 1, end.length - at + 1}
+             : (tsl__string){"", 0};
+}
+
+/* Keep a closing tag out of text, unless that is done, or a begin has it. */
+static void keep_out(build *b, tsl__string tag, const tsl__string *begins, uint32_t n) {
+  bool needed = tag.length != 0;
+  for (uint32_t i = 0; i < b->apart_count && needed; i++) needed = !is_in(b->apart[i], tag);
+  for (uint32_t i = 0; i < n && needed; i++)
+    needed = !is_in(tag, begins[i]) && !is_in(begins[i], tag);
+  if (needed) b->apart[b->apart_count++] = tag;
+}
+
+static bool read_apart(build *b) {
+  const tsl__json *section = tsl__form_object(b->preset, "section"),
+                  *calls = GET(b->preset, "calls");
+  tsl__string *begins, *ends;
+  uint32_t n, count, room = b->exclude_count + 1;
+  if (!read_list(b, section ? GET(section, "begin") : GET(b->preset, "trigger"), &begins, &n))
+    return false;
+  for (uint32_t i = 0; i < calls->length; i++) {
+    const tsl__json *end = GET(&calls->items[i], "end");
+    room += end && end->kind == TSL__JSON_ARRAY ? end->length : 1;
+  }
+  if (!(b->apart = tsl__tags_alloc(b->tags, (room + n) * sizeof *b->apart))) return false;
+  for (uint32_t i = 0; i < b->exclude_count; i++) b->apart[i] = b->exclude[i];
+  b->apart_count = b->exclude_count;
+  if (section) keep_out(b, last_tag(tsl__form_text(section, "end")), begins, n);
+  for (uint32_t i = 0; i < calls->length; i++) {
+    if (!read_list(b, GET(&calls->items[i], "end"), &ends, &count)) return false;
+    for (uint32_t k = 0; k < count; k++) keep_out(b, last_tag(ends[k]), begins, n);
+  }
+  b->marked_count = b->apart_count;
+  for (uint32_t i = 0; i < n; i++)
+    if (begins[i].length) b->apart[b->marked_count++] = begins[i];
+  return true;
+}
+
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
   tsl__request request;
   tsl__json *preset;
@@ -589,6 +654,9 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
     return tsl__tags_fail(
         t, TSL_ERR_SCHEMA, NULL,
         "the preset's \"%s\" is missing or malformed: docs/tools.md says what it needs", wrong);
+  char alike[320];
+  if (tsl__preset_alike(preset, alike, sizeof alike))
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, NULL, "%s", alike);
   tsl__string marker;
   if ((wrong = tsl__preset_mixed(preset, &marker)))
     return tsl__tags_fail(
@@ -600,6 +668,7 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
   if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
   if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;
   if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;
+  if (!read_apart(&b)) return NULL;
   if (!read_gaps(&b) || (options->lenient && !ask_for_mender(&b))) return NULL;
   tsl__tag *root = GET(preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
   tsl__string end = tsl__form_text(preset, "end");

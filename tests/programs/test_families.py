@@ -5,6 +5,7 @@ and some byte by byte. Each preset has a writer here, which knows nothing of the
 
   cases      answers of particular models that were read wrongly once
   own        a preset whose markers cannot be distinguished from text is an error
+  alike      so is one whose parts are found by the same text; it names both
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -632,6 +633,48 @@ def own(folder, request):
         )
 
 
+def alike(folder, request):
+    """Two parts of a preset that are found by the same text are an error that names both."""
+    file = folder / "alike.json"
+    thinking = {"begin": "<c>", "end": "</t>"}
+    bare = {k: v for k, v in OWN.items() if k != "text"}
+    sections = {k: v for k, v in bare.items() if k != "trigger"}
+    for preset, first, second in (
+        (OWN, None, None),
+        (OWN | {"thinking": thinking, "exclude": [*OWN["exclude"], "<c>"]}, "trigger", "thinking"),
+        (
+            OWN | {"thinking": thinking | {"begin": "<c"}, "exclude": [*OWN["exclude"], "<c"]},
+            "trigger",
+            "thinking",
+        ),
+        (OWN | {"text": {"begin": "<t>", "end": "</say>"}}, "thinking", "text"),
+        (bare | {"exclude": ["<t>", "</t>", "<c>"]}, "trigger", "exclude"),
+        (bare | {"exclude": ["<t>", "</t>", "c"]}, "trigger", "exclude"),
+        (
+            sections | {"section": {"begin": "<s>", "separator": ";", "end": ";"}},
+            'section" as "separator',
+            'section" as "end',
+        ),
+        (
+            sections | {"section": {"begin": "<t>!", "separator": "", "end": ";"}},
+            "section",
+            "exclude",
+        ),
+    ):
+        file.write_text(json.dumps(preset), encoding="utf-8")
+        command = [CLI, "tools", "--preset", file, "--tools", request, "--compile"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+        named = f'of its "{first}"' in done.stderr and f'of its "{second}"' in done.stderr
+        check(
+            done.returncode == (2 if first else 0) and (not first or named),
+            "alike",
+            first,
+            second,
+            done.returncode,
+            done.stderr,
+        )
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -640,6 +683,7 @@ def main():
         published(folder, request)
         cases(folder)
         own(folder, request)
+        alike(folder, request)
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed or not passed else 0
 

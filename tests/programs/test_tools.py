@@ -17,11 +17,14 @@ grammar, must hold calls that are valid.
   free       texts without a trigger, near-triggers and any Unicode included, are accepted and come
              back unaltered
 
-TSL_TOOLS_ANSWERS sets how many answers each combination draws (default 2).
+TSL_TOOLS_ANSWERS sets how many answers each combination draws (default 2). With --all N all
+presets draw N answers in each of three choices, three ways of thinking and two vocabularies, and no
+markup of the preset may stand in their content; --seed S is the first seed.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import argparse
 import decimal
 import json
 import os
@@ -297,6 +300,52 @@ def round_trip():
         "several"
     )
     check(calls > total // 2 and several > total // 10, "few calls", calls, several)
+
+
+def markup(preset):
+    """Texts that no content has."""
+    section, thinking = preset.get("section") or {}, preset.get("thinking") or {}
+    found = [listed(preset.get("exclude") or []), listed(preset.get("trigger") or [])]
+    found += [listed(form[key]) for form in (section, thinking) for key in ("begin", "end") if form]
+    found += [[text["begin"], text["end"]] for text in listed(preset.get("text") or [])]
+    found += [listed(message["begin"]) for message in preset.get("messages", [])]
+    return {text for texts in found for text in texts if text.strip()}
+
+
+def every_choice(answers, seed):
+    """All presets, choices and ways of thinking, with two vocabularies."""
+    request = CASES / "chat_completions.json"
+    schemas = schemas_of(json.loads(request.read_text(encoding="utf-8")))
+    total = calls = marked = 0
+    for path in PRESETS:
+        preset = json.loads(path.read_text(encoding="utf-8"))
+        marks = markup(preset)
+        nudge = [a for text in nudges(preset, schemas) for a in ("--nudge", text)]
+        for file in vocabularies():
+            vocab = ["--vocab", file, "--vocab-cache", VOCABS] if file else []
+            for choice in ("auto", "required", "get_weather"):
+                for thinking in ("auto", "on", "off") if preset["thinking"] else ("auto", "off"):
+                    seed += 1
+                    options = ["--tool-choice", choice, "--thinking", thinking]
+                    draw = ["--generate", answers, "--seed", seed]
+                    out = run(
+                        "--preset", path.stem, "--tools", request, *vocab, *options, *nudge, *draw
+                    )
+                    found = lines(out)
+                    check(len(found) == answers, "answers", path.stem, options, len(found))
+                    for answer in found:
+                        parsed, where = answer["parsed"], (path.stem, file, options, answer["text"])
+                        total += 1
+                        calls += len(parsed["calls"])
+                        judge(parsed, schemas, *where)
+                        check(choice == "auto" or parsed["calls"], "a call is required", *where)
+                        inside = [m for m in marks if m in parsed["content"]]
+                        marked += bool(inside)
+                        check(not inside, "markup in the content", inside, *where)
+    print(
+        f"  every choice: {len(PRESETS)} presets, {total} answers, {calls} calls, {failed} "
+        f"different, {marked} with markup in the content"
+    )
 
 
 def demands(request):
@@ -613,6 +662,14 @@ def embedded(folder):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", type=int, metavar="N", help="answers of each combination")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.all:
+        every_choice(options.all, options.seed)
+        print(f"{passed} passed, {failed} failed, {skipped} skipped")
+        return 1 if failed or not passed else 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         embedded(folder)
