@@ -1723,7 +1723,7 @@ typedef struct tsl_tools_options {
   /* Gets a line of JSON for each part of a tool's schema that is left out, because the tool has
    * "strict": false: {"tool", "pointer", "status", "reason"}. `status` is "no effect", or "any
    * object" where nothing of the schema is enforced. Called during the compile, in the thread that
-   * compiles. NULL: nobody is told */
+   * compiles. NULL: no report */
   tsl_line_sink report;
   void *report_ctx;
 } tsl_tools_options;

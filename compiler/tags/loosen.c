@@ -3,8 +3,8 @@
  * Problem   A request has forty tools. One of them asks for `uniqueItems` in a style that cannot
  *           say so, and the whole request would be refused.
  * Idea      A tool whose "strict" is false asks for no guarantee. Where its schema is UNSUPPORTED,
- *           the error has a pointer to what is to blame. That part is taken out of a copy of the
- *           schema, a line of the report says so, and the copy is compiled again.
+ *           the error has a pointer to what is to blame. A copy of the schema loses that part, a
+ *           line of the report says so, and the copy is compiled again.
  * Example   {"type": "array", "uniqueItems": true} in the style minimax_m3_xml. The error's
  *           pointer is that object. Its "uniqueItems" becomes false, and the next compile succeeds.
  * Parts     An object with "uniqueItems" loses that. Any other object loses all its members, so

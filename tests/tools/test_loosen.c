@@ -94,7 +94,7 @@ static void parts_are_left_out(void) {
   }
 }
 
-/* A schema without its parts is not kept: who uses the tables again is told as well, and a strict
+/* A schema without its parts is not kept: who uses the tables again gets the report as well, and a strict
  * tool with the same text is refused. */
 static void tables_are_used_again(void) {
   tsl_grammar *g, *again;
@@ -109,7 +109,7 @@ static void tables_are_used_again(void) {
   tsl_grammar_release(g);
 }
 
-/* More parts than are taken out one by one. */
+/* More parts than are left out one by one. */
 static void many_parts(void) {
   char schema[8192] = "{\"type\":\"object\",\"properties\":{";
   tsl_grammar *g;
