@@ -372,6 +372,13 @@ def test_tools():
             .next_bytes(),
             f"tools, {name}",
         )
+    unique = {"type": "object", "properties": {"u": {"type": "array", "uniqueItems": True}}}
+    loose = [{"name": "run", "strict": False, "parameters": unique}]
+    check(
+        len(T.Grammar.tools(vocab, loose, preset="minimax-m3").warnings) == 1
+        and not T.Grammar.tools(vocab, loose, preset="qwen3").warnings,
+        "what is left out of a tool's schema",
+    )
     raises(
         T.ArgumentError, lambda: T.Grammar.tools(vocab, tools, preset="nobody's"), "no such preset"
     )

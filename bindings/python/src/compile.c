@@ -11,7 +11,9 @@
  */
 #include "core.h"
 
+#include <stdlib.h>
 #include <string.h>
+
 /* ---- a job ----------------------------------------------------------------------------------- */
 
 /* The numbers of turnstile/grammar.py. The first six are those of tsl_source_kind. */
@@ -54,7 +56,7 @@ static void job_close(job *j) {
   Py_CLEAR(j->kept);
   Py_CLEAR(j->arguments);
   for (int i = 0; i < 3; i++) Py_CLEAR(j->raised[i]);
-  PyMem_RawFree(j->left_out);
+  free(j->left_out);
   j->left_out = NULL;
 }
 
@@ -62,7 +64,7 @@ static void job_close(job *j) {
 static void keep_left_out(void *ctx, const char *line) {
   job *j = ctx;
   size_t n = strlen(line);
-  char *grown = PyMem_RawRealloc(j->left_out, j->left_out_length + n + 2);
+  char *grown = realloc(j->left_out, j->left_out_length + n + 2);
   if (!grown) {
     j->left_out_lost = true;
     return;
