@@ -29,6 +29,7 @@
 #include "compiler/regex/regex.h"
 #include "compiler/schema/schema.h"
 #include "compiler/grammar/base_layer.h"
+#include "compiler/grammar/guidance.h"
 #include "compiler/tools/tools.h"
 #include "runtime/matcher/grammar.h"
 #include "runtime/position/distinct.h"
@@ -167,7 +168,11 @@ static tsl_status finish_or_drop(tsl_grammar **out, const tsl__tagged *tagged, t
 static tsl_status lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t length,
                             tsl__expr *out, tsl_error *error) {
   struct tsl__schema_result result = {0};
-  tsl_status status = tsl__schema_compile(x, schema, length, NULL, ctx, &result, error);
+  tsl_schema_options options = {0};
+  tsl_status status =
+      tsl__guidance_options(tsl__exprs_allocator(x), schema, length, ctx, &options, error);
+  if (status == TSL_OK)
+    status = tsl__schema_compile(x, schema, length, &options, ctx, &result, error);
   *out = result.root;
   if (status == TSL_OK && *out == TSL__NONE && tsl__exprs_status(x) == TSL_OK)
     return tsl__fail(error, TSL_ERR_EMPTY, "no text satisfies this schema");

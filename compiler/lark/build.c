@@ -1,5 +1,14 @@
 /* build.c - rules to the tree of compiler/gbnf/ast.h, which lowers them.
  *
+ * Problem   A template is not one rule, and a rule with a parameter is up to 2^64 of them. Which
+ *           are needed, is known only from the start rule on.
+ * Idea      Instances: a definition with the values of its parameter and its arguments. The start
+ *           is the first. Building an instance names others, which wait in a list until it is their
+ *           turn. A hash table finds an instance that is there, so each is built once.
+ * Example   start: p{A} p{A} p{B}    makes three rules: start, p with A, p with B.
+ * Bounds    TSL__LARK_INSTANCES_MAX: a template that calls itself with more and more arguments, or
+ *           a parameter that only grows, ends there with an error that names the rule.
+ *
  * A rule becomes a rule there. A template becomes one for each list of arguments that it is used
  * with; they wait in a list, so that templates that use templates need no recursion. Arguments are
  * equal if they are the same rule, or terminals of the same expression.
@@ -44,7 +53,7 @@ static bool failed(builder *b) {
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* A new rule of l->g with the name of a definition. */
+/* A new rule of l->g with the name of a definition. It has no body yet: others may refer to it. */
 static uint32_t new_rule(builder *b, const tsl__ldef *d) {
   tsl__lark *l = b->l;
   const tsl__lmodule *m = &l->modules.at[d->module];
@@ -81,6 +90,7 @@ static uint32_t *slot_of(builder *b, uint32_t def, uint64_t value, uint32_t firs
   }
 }
 
+/* Twice as many slots, at most half of them in use. */
 static bool grow_slots(builder *b) {
   uint32_t size = b->slot_count ? b->slot_count * 2 : 64, old = b->slot_count;
   uint32_t *slots = tsl__alloc_zero(&b->l->alloc, size * sizeof *slots), *before = b->slots;
@@ -292,6 +302,7 @@ static uint32_t schema(builder *b, uint32_t module, uint32_t at, uint32_t length
 
 /* ---- grammars -------------------------------------------------------------------------------- */
 
+/* The rule that a grammar begins with, by its name. */
 static uint32_t start_of(builder *b, uint32_t module, const char *name) {
   tsl__lark *l = b->l;
   const tsl__lmodule *m = &l->modules.at[module];
@@ -367,6 +378,7 @@ static uint32_t after_stop(builder *b, uint32_t module, uint32_t rule, uint32_t 
   return tsl__lark_node(l, TSL__L_LITERAL, s.at, s.a + stop.length, s.b - stop.length, 0);
 }
 
+/* A sequence or a choice, item by item. */
 static uint32_t list(builder *b, uint32_t module, const tsl__lnode *n) {
   size_t base = b->pending.n;
   bool sequence = n->kind == TSL__L_SEQ;

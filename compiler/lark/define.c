@@ -1,7 +1,22 @@
 /* define.c - definitions in their order, %override, %extend, %declare; names that must be there.
  *
- * A module is done after those that it imports, so that it can change what it has from them. A
- * change is seen by the imported grammar's own rules, too.
+ * Problem   %override INT in a grammar changes what the imported grammar's own rules use. So a name
+ *           cannot be followed while the text is read.
+ * Idea      The parser leaves a list of actions for each module. They are done here, all of a
+ *           module in the order of its text. A module is done after those that it imports, so that
+ *           it can change what it has from them. The last module was read last, and imports none
+ *           that was read after it: so the modules are done from the last to the first.
+ * Bodies    A definition has a list of bodies. %extend adds one, which means one more alternative.
+ *           %override makes a new list.
+ * Example   a.lark: n: INT          main: %import .a.n   %override INT: "0"   start: n
+ *           a.lark is done first. Then main changes the definition of INT that it has from there,
+ *           and `start` accepts 0 and nothing else.
+ * Checks    Only then are the names within bodies looked up, of all definitions, used or not: each
+ *           must be there, with as many arguments as it has parameters. A message names the place
+ *           where the name is used.
+ * Refused   %extend and %override of rules with attributes, as two bodies would have one suffix;
+ *           a parameter of a template that is used as a template itself.
+ * Cost      Linear in the text; a name is found by its hash.
  *
  * Tested by tests/lark/test_lark.c
  *
@@ -15,6 +30,7 @@ static const char *name_of(const tsl__lark *l, const tsl__ldef *d) {
   return tsl__lark_text(l, d->module, d->at);
 }
 
+/* In front of the bodies that are there: alternatives have no order. */
 static bool add_body(tsl__lark *l, tsl__ldef *d, uint32_t module, uint32_t node) {
   tsl__lbody body = {module, node, d->body};
   if (!tsl__vec_push(&l->alloc, &l->bodies, body)) return tsl__lark_no_memory(l);
@@ -37,6 +53,8 @@ static bool add_named(tsl__lark *l, const tsl__ldef *d) {
                                                          .definition = (uint32_t)l->defs.n - 1});
 }
 
+/* A definition may stand after its %declare, and then takes its place. Twice is an error: the
+ * author of one of the two does not know of the other. */
 static bool define(tsl__lark *l, tsl__ldef *d, uint32_t node) {
   const tsl__lname *old = tsl__lark_name(l, d->module, name_of(l, d), d->length);
   if (!add_body(l, d, d->module, node)) return false;
@@ -52,6 +70,7 @@ static bool define(tsl__lark *l, tsl__ldef *d, uint32_t node) {
   return true;
 }
 
+/* Do two templates have the same parameters, by name? The bodies of both use them. */
 static bool same_params(const tsl__lark *l, const tsl__ldef *a, const tsl__ldef *b) {
   if (a->params != b->params) return false;
   for (uint32_t i = 0; i < a->params; i++) {
@@ -68,6 +87,8 @@ static bool has_attributes(const tsl__ldef *d) {
   return d->lazy || d->suffix || d->counted || d->captured || d->parametric;
 }
 
+/* %override and %extend. The definition keeps its place and its number, which other modules have;
+ * what stands in it changes. */
 static bool change(tsl__lark *l, bool extend, tsl__ldef *d, uint32_t node) {
   uint32_t old = tsl__lark_find(l, d->module, name_of(l, d), d->length);
   const char *verb = extend ? "%extend" : "%override";
@@ -89,6 +110,7 @@ static bool change(tsl__lark *l, bool extend, tsl__ldef *d, uint32_t node) {
   return add_body(l, o, d->module, node);
 }
 
+/* %ignore has a definition without a name. The pass over terminals compiles it with the others. */
 static bool ignore(tsl__lark *l, tsl__ldef *d, uint32_t node) {
   if (!add_body(l, d, d->module, node) || !add(l, d)) return false;
   return tsl__vec_push(&l->alloc, &l->ignores, (uint32_t)l->defs.n - 1) || tsl__lark_no_memory(l);
@@ -117,6 +139,8 @@ static bool is_param(const tsl__lark *l, const tsl__ldef *d, const char *name, u
   return false;
 }
 
+/* A name within a body: a parameter of the template that it stands in, or a definition. How it is
+ * used must fit: arguments for a template, a value for a rule with a parameter. */
 static bool check_name(tsl__lark *l, const tsl__ldef *d, uint32_t module, const tsl__lnode *n) {
   bool call = n->kind == TSL__L_CALL;
   uint32_t length = call ? n->c : n->a;

@@ -1,5 +1,12 @@
 /* embed.c - what stands within a rule in another notation: %json, %regex, %lark, @name.
  *
+ * Problem   A rule needs a JSON value, a part of a given text, or another grammar. In Lark's own
+ *           notation they would be pages, or cannot be said.
+ * Idea      The scanner stands at the '%' or '@'. It takes the whole of the other notation as one
+ *           node, and goes on behind it. What the node means is found out later, by the pass that
+ *           builds rules. Only %regex is compiled at once, as its JSON is not kept.
+ * Example   call: "f(" %json {"type": "integer"} ")"    one node between two strings
+ *
  *   %json {…}     a JSON Schema, compiled by whoever calls this room (tsl__lark_json)
  *   %regex {…}    parts of a text: {"substring_words": "…"}, see substring.c
  *   %lark {…}     a grammar of its own, up to the '}': names, %ignore and start rule are its own
@@ -15,6 +22,7 @@
 #include "compiler/json/json.h"
 #include "compiler/lark/scan.h"
 
+/* Brackets are counted, and strings are skipped: whether it is JSON is for whoever parses it. */
 bool tsl__scan_object(tsl__lscan *p, const char *what) {
   size_t start = p->at, depth = 0;
   if (tsl__scan_peek(p) != '{') return FAIL(p, "%s is followed by a JSON object", what);
@@ -32,6 +40,7 @@ bool tsl__scan_object(tsl__lscan *p, const char *what) {
   return FAIL_AT(p, start, "a JSON object without its end");
 }
 
+/* A schema stays text. It is compiled where it is used, once for each rule that has it. */
 static uint32_t json(tsl__lscan *p, uint32_t start) {
   uint32_t object = (uint32_t)p->at;
   if (!p->l->options.json) return UNSUPPORTED(p, start, "%%json is not supported here"), 0;

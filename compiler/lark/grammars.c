@@ -1,5 +1,9 @@
 /* grammars.c - a list of grammars that name one another: llguidance's JSON form.
  *
+ * Problem   A host puts a grammar together from parts that others wrote, a tool's schema among
+ *           them. Pasted into one text, their names would clash.
+ * Idea      A list. Each grammar is a module of its own, and @name is the start rule of another.
+ *
  *   {"grammars": [{"lark_grammar": "start: \"a\" @other"},
  *                 {"name": "other", "json_schema": {"type": "object"}}]}
  *
@@ -15,6 +19,7 @@
 #include "compiler/json/json.h"
 #include "compiler/lark/items.h"
 
+/* By its name, one after the other: a list is short. */
 uint32_t tsl__lark_grammar(const tsl__lark *l, const char *name, uint32_t length) {
   for (uint32_t i = 0; i < l->modules.n; i++) {
     const tsl__string *label = &l->modules.at[i].label;
@@ -27,6 +32,8 @@ static bool syntax(tsl__lark *l, const tsl__json *at, const char *message) {
   return tsl__lark_fail(l, TSL_ERR_SYNTAX, 0, at->offset, "%s", message);
 }
 
+/* One item as a module. Its text is the string's, which lives in the arena of the compile; that of
+ * a schema is the bytes of the list itself, so that places in the schema are places in the list. */
 static bool add(tsl__lark *l, const tsl__json *item) {
   const tsl__json *name = tsl__json_get(item, "name", 4);
   const tsl__json *text = tsl__json_get(item, "lark_grammar", 12);
@@ -63,6 +70,7 @@ static bool add(tsl__lark *l, const tsl__json *item) {
   return tsl__vec_push(&l->alloc, &l->modules, m) || tsl__lark_no_memory(l);
 }
 
+/* All items are modules before the first is parsed: a grammar may name a later one. */
 bool tsl__lark_grammars(tsl__lark *l) {
   tsl__json *root = NULL;
   tsl_error error = {0};

@@ -1,5 +1,11 @@
 /* imports.c - %import: grammars that are built in, and those that a caller has.
  *
+ * Problem   A name of another file has names of its own behind it, some of them imported in turn.
+ *           The files come from whoever compiles, or are not there.
+ * Idea      An import makes a module of the other file, parses it, and binds the names that are
+ *           listed: in the importing module they lead to names of that module (items.c follows
+ *           them). All definitions of the file are there, bound or not, as its rules need them.
+ *
  * Each grammar that imports has a copy of what it imports, as Lark has it: a change of an imported
  * name is seen by those only who have it from there. Imports wait in a list and are done one after
  * the other, however deep they go.
@@ -37,6 +43,7 @@ static char *module_name(tsl__lark *l, const tsl__limport *i, uint32_t *length) 
   return name;
 }
 
+/* Is the module that file? */
 static bool same_name(const tsl__lmodule *m, const char *name, uint32_t length) {
   return m->name && m->name_length == length && !memcmp(m->name, name, length);
 }
@@ -49,6 +56,7 @@ static bool is_circular(const tsl__lark *l, const tsl__limport *i, const char *n
   return false;
 }
 
+/* The text of a file, from the caller. It is copied, as the resolver may take it back. */
 static bool resolve(tsl__lark *l, const tsl__limport *i, tsl__lmodule *m) {
   char file[1024];
   const char *text = NULL;
@@ -101,6 +109,8 @@ static uint32_t module_of(tsl__lark *l, const tsl__limport *i) {
   return tsl__lark_parse(l, number) ? number : TSL__LARK_NOWHERE;
 }
 
+/* The names of an import in the module that has it. The same import twice is no error; the same
+ * name for two things is. */
 static bool bind(tsl__lark *l, const tsl__limport *i, uint32_t target) {
   for (uint32_t k = 0; k < i->count; k++) {
     uint32_t at = l->lists.at[i->names + 2 * k], n = l->lists.at[i->names + 2 * k + 1];
@@ -146,6 +156,7 @@ static bool check(tsl__lark *l, const tsl__limport *i) {
   return true;
 }
 
+/* A file that is parsed adds its own imports at the end of the list, so the loop meets them too. */
 bool tsl__lark_import(tsl__lark *l) {
   for (size_t i = 0; i < l->imports.n; i++) {
     const tsl__limport import = l->imports.at[i];

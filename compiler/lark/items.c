@@ -1,5 +1,22 @@
 /* items.c - nodes, names and failures of a Lark grammar as it was read.
  *
+ * Problem   A grammar is many texts: its own, imported ones, those in a list, those in braces. Each
+ *           pass makes nodes, looks up names and may fail, in any of them.
+ * Idea      A place is a module and an offset in its text. Whoever fails says the place; here it
+ *           becomes a line and a column of the text that the caller knows.
+ * Places    A place in the caller's own text is said as it is. Of another text the caller sees the
+ *           place where it came in (its %import, its item of the list), and the message has the
+ *           line and the column within. Braces nest modules over one text: the outermost is meant.
+ * Example   %import a.b.x in line 3, and an error in line 7 of a/b.lark: the error is at line 3,
+ *           and its message begins with "in the imported b.lark, line 7, column 2: ".
+ * Names     One hash table for all modules, the module being part of the key. An imported name
+ *           leads to a name of another module, and so on: as many steps as there are modules at
+ *           most, since a circle of imports would come back to a module.
+ * Trees     A node knows the number of levels below it. So a pass that recurses is bounded by what
+ *           the parser has bounded (max_depth).
+ * Failure   The first one stays. A failure of the expressions (a limit, a deadline) becomes one of
+ *           the grammar when a pass looks next (tsl__lark_failed).
+ *
  * Tested by tests/lark/test_lark.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -39,6 +56,7 @@ bool tsl__lark_no_memory(tsl__lark *l) {
   return false;
 }
 
+/* Into a JSON string, if `quoted`; control characters of the grammar's text become spaces. */
 static bool put_report(tsl__lark *l, const char *text, size_t length, bool quoted) {
   bool fine = true;
   for (size_t i = 0; fine && i < length; i++) {
@@ -123,6 +141,7 @@ static uint64_t hash_of(uint32_t module, const char *name, uint32_t length) {
   return tsl__hash(name, length) + module * 0x9E3779B97F4A7C15u;
 }
 
+/* The slot of a name, or the free one where it would go: open addressing, at most half full. */
 static uint32_t *slot_of(tsl__lark *l, uint32_t module, const char *name, uint32_t length) {
   for (uint64_t h = hash_of(module, name, length);; h++) {
     uint32_t *slot = &l->slots[h & (l->slot_count - 1)];
@@ -140,6 +159,7 @@ tsl__lname *tsl__lark_name(tsl__lark *l, uint32_t module, const char *name, uint
   return *slot ? &l->names.at[*slot - 1] : NULL;
 }
 
+/* Twice as many slots, and every name again: names are never removed. */
 static bool grow_slots(tsl__lark *l) {
   uint32_t size = l->slot_count ? l->slot_count * 2 : 64, old = l->slot_count;
   uint32_t *slots = tsl__alloc_zero(&l->alloc, size * sizeof *slots), *before = l->slots;
@@ -162,6 +182,7 @@ bool tsl__lark_add_name(tsl__lark *l, tsl__lname name) {
   return true;
 }
 
+/* Follows imports of imports. */
 uint32_t tsl__lark_find(tsl__lark *l, uint32_t module, const char *name, uint32_t length) {
   for (size_t steps = 0; steps <= l->modules.n; steps++) {
     const tsl__lname *n = tsl__lark_name(l, module, name, length);

@@ -1,5 +1,25 @@
 /* lark.c - the front end's entry: the passes of lark.h, one after the other.
  *
+ * Problem   A Lark text says less in one place than GBNF does: a name may come from another file,
+ *           an %ignore counts everywhere, a template has no rules until it is used.
+ * Idea      Each pass removes one such thing, and leaves a grammar that means the same. What is
+ *           left at the end is a tree of compiler/gbnf/, which lowers it.
+ *
+ *             parse or grammars   text to definitions with a tree for each body (items.h)
+ *             import              the definitions of other files; then define.c makes them final
+ *             terminals           one expression for each terminal
+ *             build               rules to GBNF's, templates and parameters instantiated
+ *             lexemes             lazy rules against the terminals that may stand in their place
+ *             rewrite             the texts as they are written within a string of a larger text
+ *
+ * Example   start: "a" b    b: X+    X: /[xy]/    %ignore " "
+ *           X becomes the expression [xy]. The rule of b is (X " "*)+, that of start is
+ *           " "* "a" " "* b: what is ignored stands behind every terminal, and once in front.
+ * Order     A pass reads what the passes before it have made, and nothing else. So an error of an
+ *           early pass is reported before one of a later pass, wherever they stand in the text.
+ * Failure   The first error stays in `l.status`. Every pass returns false then, and all memory but
+ *           that of `x` is freed at one place.
+ * Cost      Linear in the text, beside what build.c instantiates.
  * Tested by tests/lark/test_lark.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -8,7 +28,8 @@
 
 #define DEFAULT_DEPTH 512u
 
-/* The grammar's own text lives as long as x: rules have their names there. */
+/* The first module and the tree that rules go to. The grammar's own text lives as long as x: rules
+ * have their names there. A text of no bytes gets one byte, so that its address is one. */
 static bool begin(tsl__lark *l, const char *text, size_t length) {
   tsl__lmodule top = {.length = length,
                       .importer = TSL__LARK_NOWHERE,
@@ -26,6 +47,8 @@ static bool begin(tsl__lark *l, const char *text, size_t length) {
   return tsl__lark_node(l, TSL__L_EMPTY, 0, 0, 0, 0) == 0 && !tsl__lark_failed(l);
 }
 
+/* Editors write a byte order mark that nobody sees. Lark refuses it as a character that no rule
+ * begins with; here the message names it. */
 static bool check_text(tsl__lark *l) {
   const tsl__lmodule *m = &l->modules.at[0];
   if (m->length >= 3 && !memcmp(m->text, "\xef\xbb\xbf", 3))
@@ -33,6 +56,8 @@ static bool check_text(tsl__lark *l) {
   return true;
 }
 
+/* A body that is captured or counted. Its mark was made when build.c met the rule; the expression
+ * is there only now. */
 static tsl__expr wrap(void *ctx, uint32_t mark, tsl__expr body) {
   const tsl__lark *l = ctx;
   return l->options.marks(l->options.marks_ctx, l->x, &l->marks.at[mark - 1], body);
@@ -59,6 +84,8 @@ static bool is_list(const tsl__lark *l) {
   return at < m->length && m->text[at] == '{';
 }
 
+/* What says nothing of the language, as one JSON array that lives as long as x. Each pass has added
+ * its items behind a comma. */
 static bool finish_report(tsl__lark *l) {
   size_t n = l->report.n;
   const char **out = l->options.report;

@@ -1,5 +1,11 @@
 /* library.c - the grammars that are built in: the terminals of Lark's common, python and unicode.
  *
+ * Problem   Nearly every grammar imports NUMBER, WS or ESCAPED_STRING from Lark's own files. Those
+ *           are not there where a server compiles a stranger's text.
+ * Idea      Their terminals are written anew here, from what they are documented to match, as Lark
+ *           texts that go through the same passes. A grammar may %override and %extend them.
+ * Example   %import common.INT        DIGIT: "0".."9"   INT: DIGIT+
+ *
  * They are written as what their texts are, without look-behinds. A delimited string ends at its
  * first closing delimiter. _STRING_INNER and _STRING_ESC_INNER are lazy: they end where what
  * follows them in a terminal first can.

@@ -1,5 +1,11 @@
 /* literal.c - the escapes of strings and regular expressions, as Lark reads them.
  *
+ * Problem   Lark reads the escapes of a literal before it knows what the literal is. So an escape
+ *           in a regular expression may be read twice, by Lark and by the expression.
+ * Idea      The same here: one pass over both kinds, in front of everything else.
+ * Example   "\n" is a newline. "\d" is a backslash and a d. /\d/ is a digit, as the expression
+ *           reads the escape that was left.
+ *
  * \n \f \t \r \xHH \uHHHH \UHHHHHHHH are the character itself, in a regular expression too: /\x2e/
  * is a dot that matches anything. \" is a quote. Before anything else the backslash stays: in a
  * regular expression it goes on as an escape, in a string it means itself, and \\ is one backslash.

@@ -1,7 +1,17 @@
 /* parse.c - the text of a Lark grammar to definitions.
  *
- * A recursive-descent parser. It recurses into brackets only, at most max_depth deep. A definition
- * ends with its line, except before a line that begins with '|' and within brackets.
+ * Problem   Two dialects in one text. Lark ends a definition with its line; llguidance has counts
+ *           in braces, where Lark has a template's arguments; names, conditions and tokens may
+ *           stand where Lark has nothing.
+ * Idea      A recursive-descent parser. It recurses into brackets only, at most max_depth deep.
+ *           What stands next decides what is read: Lark and llguidance agree wherever both have
+ *           something. a{2} is a count as a digit or a comma follows the brace; a{b} is a template.
+ * Lines     A definition ends with its line, except before a line that begins with '|' and within
+ *           brackets.
+ * Pending   The items of a sequence wait in one array of the scanner, whatever is nested in them,
+ *           and become a node when the sequence is over (`collect`). So a node's children lie side
+ *           by side.
+ * Example   a: b "x"~2 | [c]    is  alt(seq(name b, repeat("x", 2, 2)), repeat(name c, 0, 1))
  *
  * What a rule says of itself stands behind its name: attributes in brackets ([lazy, suffix="x"]),
  * parameters of a template in braces, "::_" for a parameter of 64 bits. They are kept with the
@@ -15,6 +25,7 @@
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
+/* The items from `base` on as one node; one item is itself, none is the empty text. */
 static uint32_t collect(tsl__lscan *p, tsl__lkind kind, uint32_t at, size_t base) {
   uint32_t node =
       tsl__scan_failed(p)
@@ -25,6 +36,7 @@ static uint32_t collect(tsl__lscan *p, tsl__lkind kind, uint32_t at, size_t base
   return node;
 }
 
+/* ( ) groups, [ ] is what may be left out. A newline within is white space. */
 static uint32_t parse_group(tsl__lscan *p, uint32_t depth) {
   uint32_t start = (uint32_t)p->at;
   char end = p->text[p->at++] == '(' ? ')' : ']';
@@ -71,6 +83,8 @@ static uint32_t parse_call(tsl__lscan *p, uint32_t start, uint32_t length, uint3
   return tsl__lark_node(p->l, TSL__L_CALL, start, first, count, length);
 }
 
+/* A name; with arguments in braces a template, with "::" and a value a rule with a parameter. A
+ * count behind a name is no part of it, so the place before the brace is kept. */
 static uint32_t parse_reference(tsl__lscan *p, uint32_t depth) {
   uint32_t start = (uint32_t)p->at;
   bool terminal = false;
@@ -98,6 +112,7 @@ static bool is_condition(const tsl__lscan *p) {
          !tsl__scan_begins_name(tsl__scan_byte(p, p->at + 3));
 }
 
+/* One item without its quantifier. *none: there is none here, which only who calls can judge. */
 uint32_t tsl__scan_atom(tsl__lscan *p, uint32_t depth, bool *none) {
   int c = tsl__scan_peek(p);
   *none = false;

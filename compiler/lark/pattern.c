@@ -212,6 +212,8 @@ static bool members(writer *w, tsl__charset *set) {
   }
 }
 
+/* [...] as the ranges that it means. Python takes a ']' in the first place for itself, and a '['
+ * for itself everywhere. */
 static bool put_class(writer *w) {
   tsl__charset set = {0};
   w->at++;
@@ -266,7 +268,8 @@ static bool put_escape(writer *w) {
   return known ? put_char(w, cp) : syntax(w, "an unknown escape");
 }
 
-/* The letters of (?imsx-imsx: or (?imsx), at the first. */
+/* The letters of (?imsx-imsx: or (?imsx), at the first. The flags hold within the group, or from
+ * here to the end of the group around it. */
 static bool group_flags(writer *w) {
   static const char letters[] = "imsx";
   static const uint8_t bits[] = {TSL__LARK_I, TSL__LARK_M, TSL__LARK_S, TSL__LARK_X};
@@ -353,6 +356,8 @@ static bool braces(writer *w, uint32_t *min, uint32_t *max) {
   return true;
 }
 
+/* A quantifier, and whether it is lazy: then the terminal has the shortest texts (terminal.c). What
+ * comes after a lazy one with a choice of its own is LATE. */
 static bool put_quantifier(writer *w, uint32_t min, uint32_t max) {
   char text[32];
   bool lazy = peek(w, 0) == '?';
@@ -377,7 +382,7 @@ static bool put_quantifier(writer *w, uint32_t min, uint32_t max) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* In verbose mode: white space and comments. */
+/* What the flag x leaves out: white space, and comments to the end of the line. */
 static bool skip(writer *w) {
   int c = peek(w, 0);
   if (!(w->flags & TSL__LARK_X)) return false;

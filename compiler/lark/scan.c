@@ -1,5 +1,11 @@
 /* scan.c - the words of a Lark grammar: names, numbers, strings, regular expressions, tokens.
  *
+ * Problem   A '/' begins a regular expression or a comment, a '#' a comment or nothing, and a
+ *           newline ends a rule or is white space. It depends on what the parser waits for.
+ * Idea      There is no list of words. The parser calls for the word that may come, and the scanner
+ *           reads it at its place in the text. So each word is read once, and a place is an offset.
+ * Example   a: "x" // y    is a string and a comment, as two slashes are no regular expression.
+ *
  * Lark and llguidance write the same words, but for two: a '-' in names, and tokens in angle
  * brackets. A newline ends a line, except where the caller says that it is white space
  * (`newlines`).
@@ -140,6 +146,7 @@ static uint32_t range_end(tsl__lscan *p) {
   return cp;
 }
 
+/* "a".."z", from its first quote again. Only the ".." behind a string says that it was a range. */
 static uint32_t parse_range(tsl__lscan *p, uint32_t start) {
   p->at = start;
   uint32_t low = range_end(p);
@@ -152,6 +159,8 @@ static uint32_t parse_range(tsl__lscan *p, uint32_t start) {
   return tsl__lark_node(p->l, TSL__L_RANGE, start, low, high, 0);
 }
 
+/* A string that is empty matches the empty text, and is no node of its own. An 'i' right behind the
+ * quote ignores case; with white space between, it is a name. */
 uint32_t tsl__scan_string(tsl__lscan *p) {
   uint32_t start = (uint32_t)p->at, first, count, flags = 0;
   size_t end = find_end(p, '"', false);
@@ -241,6 +250,8 @@ static bool token_range_of(tsl__lscan *p, token_range *r) {
   return true;
 }
 
+/* One token, or any but it. `nameless`: no token of these can stand in a text, so the node matches
+ * nothing. */
 static uint32_t single_token(tsl__lscan *p, uint32_t start, uint32_t id, bool negated) {
   const tsl_vocab *vocab = p->l->vocab;
   bool nameless = vocab && !tsl__vocab_names_some(vocab, &id, 1, negated);

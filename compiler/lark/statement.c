@@ -1,5 +1,11 @@
 /* statement.c - what begins with '%' at the beginning of a line.
  *
+ * Problem   A statement changes what other parts of a grammar mean, some of them in other texts.
+ * Idea      A statement becomes an action in the list of its module. The parser does none of them;
+ *           define.c and imports.c do, when all texts are there. %llguidance alone acts at once, as
+ *           it is about its own module.
+ * Example   %ignore " " leaves a definition without a name and an action IGNORE.
+ *
  * %ignore, %declare, %import, %override and %extend are Lark's. %llguidance {…} is llguidance's:
  * its options are JSON, and several of them are one. A grammar that has it begins with what is
  * ignored only if "allow_initial_skip" says so, as llguidance has it. Options that say nothing of

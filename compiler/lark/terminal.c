@@ -1,11 +1,26 @@
 /* terminal.c - terminals to expressions.
  *
- * Terminals are visited callees before callers, with a stack of its own; one that leads back to
- * itself is an error. Two expressions are made of each: `raw` has all its texts and stands in other
- * terminals, `value` stands in rules and has the shortest texts only where it is lazy.
- *
+ * Problem   A terminal is one regular language, written with other terminals, strings, ranges and
+ *           regular expressions. Some of it decides where a text ends (a lazy quantifier), and some
+ *           looks at what stands around it.
+ * Idea      Two expressions are made of each terminal: `raw` has all its texts and stands in other
+ *           terminals; `value` stands in rules, and has the shortest texts only where it is lazy.
  * Lazy      Laziness spreads along a sequence: "<" /.*?/ ">" ends at the first ">". Of
- *           alternatives each has its own.
+ *           alternatives each has its own. The shortest texts of E are E & ~(E any+): those of
+ *           which no beginning matches too.
+ * Traits    What the parts of a sequence are is joined from left to right (`then`). A part of
+ *           several lengths after a lazy one is LATE: "the shortest" would cut that part as well,
+ *           which its author did not mean, so it is refused.
+ * Example   A: "<" B ">"    B: /.*?/
+ *           raw of B is .*, its value the empty text. raw of A is <.*>, its value <[^>\n]*>.
+ * Open      A look-around that its own part does not decide leaves the part OPEN, without an
+ *           expression. whole.c compiles the terminal around it as one pattern. What is open still
+ *           when a rule uses it is an error.
+ * Order     Terminals are visited callees before callers, with a stack of its own. One that leads
+ *           back to itself is an error: only rules may be recursive.
+ * Strings   Sixteen alternatives or more that are strings become one set of strings: a keyword
+ *           list of a thousand words is one node.
+ * Cost      Linear in the text, and what compiling each regular expression costs.
  *
  * Tested by tests/lark/test_lark.c
  *
@@ -33,6 +48,8 @@ tsl__expr tsl__lark_shortest(tsl__exprs *x, tsl__expr e) {
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
+/* A regular expression. A part that looks around is compiled as a part (`within`): what it says of
+ * the text before and after it must be decided by its own text, or it stays open. */
 static bool pattern(tsl__lark *l, uint32_t module, const tsl__lnode *n, const uint8_t *text,
                     size_t length, meaning *out) {
   static const tsl__regex_flags flags = {.within = true, .counts = true}, alone = {.counts = true};
@@ -75,6 +92,7 @@ static bool folded(tsl__lark *l, uint32_t module, const tsl__lnode *n, meaning *
                   tsl__lark_fail(l, status, module, n->at, "in the string: %s", error.message));
 }
 
+/* The characters of "a".."z". The parser has seen that the first comes before the last. */
 static bool range(tsl__lark *l, const tsl__lnode *n, tsl__expr *out) {
   tsl__charset set = {0};
   if (!tsl__charset_add(&l->alloc, &set, n->a, n->b)) return tsl__lark_no_memory(l);
@@ -109,6 +127,7 @@ bool tsl__lark_open(tsl__lark *l, uint32_t module, uint32_t at) {
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
+/* `value` of a tree whose `raw` is made. */
 static bool finish(tsl__lark *l, uint32_t module, uint32_t at, meaning *m) {
   if (!(m->traits & TSL__LARK_LAZY)) return m->value = m->raw, true;
   if (m->traits & TSL__LARK_LATE)
@@ -121,11 +140,14 @@ static bool finish(tsl__lark *l, uint32_t module, uint32_t at, meaning *m) {
 
 static bool evaluate(tsl__lark *l, uint32_t module, uint32_t node, meaning *out);
 
+/* The traits of a sequence of two. */
 static uint8_t then(uint8_t first, uint8_t second) {
   bool late = first & TSL__LARK_LAZY && second & TSL__LARK_VARIABLE;
   return first | second | (late ? TSL__LARK_LATE : 0);
 }
 
+/* From the last item to the first: a sequence is made by putting one item in front of the rest, and
+ * that keeps its normal form without copies. */
 static bool sequence(tsl__lark *l, uint32_t module, const tsl__lnode *n, meaning *out) {
   *out = (meaning){TSL__EPS, TSL__EPS, 0};
   tsl__expr *items = tsl__alloc(&l->alloc, n->b * sizeof *items);
@@ -149,6 +171,7 @@ static bool all_strings(const tsl__lark *l, const tsl__lnode *n) {
   return n->b >= STRINGS_MIN;
 }
 
+/* Their value is the set as it is: a set of strings has no lazy part. */
 static bool strings(tsl__lark *l, const tsl__lnode *n, meaning *out) {
   tsl__string *all = tsl__alloc(&l->alloc, n->b * sizeof *all);
   if (!all) return tsl__lark_no_memory(l);
@@ -195,6 +218,8 @@ static bool repeat(tsl__lark *l, uint32_t module, const tsl__lnode *n, meaning *
   return finish(l, module, n->at, out);
 }
 
+/* a & b of terminals. Each is what it would be in a rule: a lazy one has its shortest texts, and
+ * the whole has no laziness of its own. */
 static bool both(tsl__lark *l, uint32_t module, const tsl__lnode *n, meaning *out) {
   out->traits = 0;
   for (uint32_t i = 0; i < n->b; i++) {
@@ -308,6 +333,7 @@ static bool add_refs(visits *v, const tsl__ldef *of, uint32_t module, uint32_t n
   return true;
 }
 
+/* A terminal that is met for the first time: what it names must be done before it. */
 static bool enter(visits *v, uint32_t def) {
   tsl__lark *l = v->l;
   visit here = {.def = def, .next = (uint32_t)v->refs.n};
@@ -320,6 +346,8 @@ static bool enter(visits *v, uint32_t def) {
   return tsl__vec_push(&l->alloc, &v->stack, here) || tsl__lark_no_memory(l);
 }
 
+/* All that a terminal names is done: its expressions, over all of its bodies, its suffix and its
+ * own `lazy`. */
 static bool leave(tsl__lark *l, uint32_t def) {
   tsl__ldef *d = &l->defs.at[def];
   meaning all = {TSL__NONE, TSL__NONE, 0};
@@ -355,6 +383,7 @@ static bool leave(tsl__lark *l, uint32_t def) {
   return !tsl__lark_failed(l);
 }
 
+/* Terminals that the first one leads to, without recursion: a chain may be as long as the text. */
 static bool follow(visits *v) {
   tsl__lark *l = v->l;
   while (v->stack.n) {
@@ -376,7 +405,9 @@ static bool follow(visits *v) {
   return true;
 }
 
-/* What each grammar ignores. */
+/* What each grammar ignores, as one expression that stands behind its terminals. A terminal that
+ * matches the empty text alone would be ignored for ever and is an error; one that may be empty
+ * does no harm, as the loop around it is normalised. */
 static bool skip(tsl__lark *l) {
   for (size_t i = 0; i < l->modules.n; i++) l->modules.at[i].skip = TSL__NONE;
   for (size_t i = 0; i < l->ignores.n; i++) {

@@ -51,6 +51,11 @@ class Cache:
             self._bytes -= self._sizes.pop(oldest, 0)
         return value
 
+    @property
+    def bytes_held(self):
+        """Bytes of the values, as they were measured last."""
+        return self._bytes
+
     def clear(self):
         with self._lock:
             self._values.clear()

@@ -8,43 +8,14 @@ macOS) and IPython.
 SPDX-License-Identifier: Apache-2.0
 """
 
-import importlib.machinery
 import runpy
 import sys
 import types
 
+import absent  # noqa: E402
+import torch  # noqa: E402, F401
 
-class Anything(types.ModuleType):
-    """A module of which every name can be imported, called, and used as a decorator."""
-
-    __path__ = []
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Anything(name)
-
-    def __call__(self, *args, **kwargs):
-        return args[0] if len(args) == 1 and callable(args[0]) and not kwargs else self
-
-
-class Absent:
-    """Finds triton and IPython where there are none."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("triton", "IPython"):
-            return importlib.machinery.ModuleSpec(name, self, is_package=True)
-
-    def create_module(self, spec):
-        return Anything(spec.name)
-
-    def exec_module(self, module):
-        pass
-
-
-import torch  # noqa: E402  (before the stubs, which it would take for the real thing)
-
-sys.meta_path.append(Absent())
+absent.install()
 
 import transformers  # noqa: E402
 from common import (  # noqa: E402

@@ -1,0 +1,4 @@
+"""xgrammar.contrib.
+
+SPDX-License-Identifier: Apache-2.0
+"""
