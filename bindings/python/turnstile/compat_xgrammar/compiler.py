@@ -21,6 +21,8 @@ class CompiledGrammar:
     turnstile.Grammar.
     """
 
+    grammar = tokenizer_info = None
+
     def __init__(self, grammar, info):
         self.grammar = grammar
         self.tokenizer_info = info

@@ -58,6 +58,9 @@ class TokenizerInfo:
     Without `stop_token_ids`, those with well-known names end a generation.
     """
 
+    vocab_type = VocabType.RAW
+    add_prefix_space = False
+
     def __init__(
         self,
         encoded_vocab,
