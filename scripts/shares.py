@@ -41,7 +41,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES, LINES, COLUMNS = 35, 700, 100
 SHARES = {".c": 20, ".h": 50}  # percent
 # Rooms below these goals, and the percents that they do not fall below.
-FLOORS = {"compiler/lark": {".c": 19}}
+FLOORS = {}
 MADE = re.compile(r"_data\.[ch]$|/metaschemas\.c$|/presets\.c$|/nfc_expected\.h$")
 # Headers that hold the functions of several .c files: code, not an interface.
 BODY = re.compile(r"_lanes\.h$")

@@ -20,6 +20,7 @@
  */
 #include "compiler/lark/items.h"
 
+/* An import is at fault where it stands, in the text that has it. */
 #define FAIL(l, i, ...) tsl__lark_fail((l), TSL_ERR_SYNTAX, (i)->module, (i)->at, __VA_ARGS__)
 
 /* "a/b" of a path, and of the folder of who imports it if it is relative; NULL without memory. */

@@ -150,6 +150,7 @@ static bool add_property(writer *w, tsl__charset *set, const char *name, size_t 
   return status == TSL_OK || syntax(w, "an unknown property");
 }
 
+/* \s of Python has other characters than that of ECMA-262. */
 static bool add_spaces(writer *w, tsl__charset *set) {
   static const tsl__range spaces[] = {
       {9, 13},          {0x1C, 0x20},     {0x85, 0x85},     {0xA0, 0xA0},     {0x1680, 0x1680},
@@ -296,6 +297,7 @@ static bool group_flags(writer *w) {
   return put(w, flags & TSL__LARK_I ? "(?i:" : "(?-i:");
 }
 
+/* (?P<name>...) as a plain group: nothing refers to it, as back-references are refused. */
 static bool put_named_group(writer *w) {
   while (peek(w, 0) >= 0 && peek(w, 0) != '>') w->at++;
   if (peek(w, 0) < 0) return syntax(w, "the name of a group without its >");
@@ -304,6 +306,7 @@ static bool put_named_group(writer *w) {
   return put(w, "(?:");
 }
 
+/* What follows a '('. A group keeps the flags that held before it, for its end. */
 static bool put_group(writer *w) {
   static const char *const looks[] = {"?=", "?!", "?<=", "?<!"};
   w->at++;

@@ -19,6 +19,7 @@
 #include "compiler/json/json.h"
 #include "compiler/lark/scan.h"
 
+/* %ignore takes what a rule takes: a name, or items and alternatives of its own. */
 static bool parse_ignore(tsl__lscan *p) {
   tsl__ldef d = {
       .module = p->module, .terminal = true, .body = TSL__LARK_NOWHERE, .rule = TSL__LARK_NOWHERE};
@@ -31,6 +32,8 @@ static bool parse_ignore(tsl__lscan *p) {
   return tsl__scan_act(p, TSL__LARK_IGNORE, &d, node);
 }
 
+/* %declare X, Y: names of terminals that a lexer of the caller's makes. Here they may be defined
+ * later; one that never is, is an error where it is used. */
 static bool parse_declare(tsl__lscan *p) {
   tsl__scan_skip(p, false);
   while (!tsl__scan_at_end_of_line(p)) {
@@ -58,6 +61,8 @@ static bool import_name(tsl__lscan *p) {
   return true;
 }
 
+/* %import a.b.X, with an alias behind `->`, or with a list of names in brackets behind a.b. A dot
+ * in front makes the path relative. The path and the names are kept as places in the text. */
 static bool parse_import(tsl__lscan *p, uint32_t start) {
   tsl__limport i = {.module = p->module, .at = start};
   tsl__scan_skip(p, false);
@@ -103,6 +108,8 @@ typedef enum option_kind {
   OPTION_NONE
 } option_kind;
 
+/* One option of %llguidance. "once" of skip_repetition makes what is ignored one text instead of
+ * any number. Of an option that nobody knows there is a note in the report. */
 static bool parse_option(tsl__lscan *p, const tsl__json *o, uint32_t at) {
   static const struct {
     const char *name;
@@ -131,6 +138,8 @@ static bool parse_option(tsl__lscan *p, const tsl__json *o, uint32_t at) {
                         o->key_length);
 }
 
+/* %llguidance and its JSON. A second one adds to the first: the same option again counts as the
+ * later one says. */
 static bool parse_options(tsl__lscan *p) {
   tsl__arena arena;
   tsl__json *root = NULL;
