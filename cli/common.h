@@ -119,7 +119,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_check, cli_compile, cli_demo, cli_explain, cli_extract, cli_generate,
-    cli_lint, cli_mask, cli_run, cli_serve, cli_tools, cli_trace;
+    cli_lint, cli_mask, cli_run, cli_sample, cli_serve, cli_tools, cli_trace;
 
 /* What came of the arguments. */
 typedef struct cli_arguments {

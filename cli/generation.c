@@ -13,28 +13,9 @@ generation_settings generation_defaults(void) {
   return (generation_settings){.sampler = {.temperature = 1, .top_p = 1}, .wind_bias = 8};
 }
 
-static bool set_seed(void *to, const char *value) {
-  return cli_number(value, 0, UINT64_MAX, &((generation_settings *)to)->sampler.seed);
-}
 static bool set_max(void *to, const char *value) {
   return cli_number(value, 1, 100000000, &((generation_settings *)to)->max_tokens);
 }
-static bool set_temperature(void *to, const char *value) {
-  return cli_real(value, 0, 1e6, &((generation_settings *)to)->sampler.temperature);
-}
-static bool set_top_p(void *to, const char *value) {
-  return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.top_p);
-}
-static bool set_min_p(void *to, const char *value) {
-  return cli_real(value, 0, 1, &((generation_settings *)to)->sampler.min_p);
-}
-static bool set_top_k(void *to, const char *value) {
-  uint64_t n;
-  if (!cli_number(value, 0, UINT32_MAX, &n)) return false;
-  ((generation_settings *)to)->sampler.top_k = (uint32_t)n;
-  return true;
-}
-
 static bool set_spelling(void *to, const char *value) {
   return (void)value, ((generation_settings *)to)->any_spelling = true;
 }
@@ -47,21 +28,10 @@ static bool set_wind_bias(void *to, const char *value) {
 }
 
 static const cli_option table[] = {
-    {"--seed", "N",
-     "of the random numbers: equal seeds, options and versions give equal texts (default 0; demo: "
-     "7)",
-     set_seed},
     {"--max-tokens", "N",
      "of a text, 1 to 100000000; it is closed in time (default: 256 more than the shortest text "
      "has bytes)",
      set_max},
-    {"--temperature", "T", "0 = always the most likely token (default 1; demo: 0.8)",
-     set_temperature},
-    {"--top-k", "K", "draw from the K most likely; 0 = all (default)", set_top_k},
-    {"--top-p", "P", "draw from the most likely that make up P, 0 to 1 (default 1: all, as is 0)",
-     set_top_p},
-    {"--min-p", "P",
-     "draw from those at least P times as likely as the first, 0 to 1 (default 0: all)", set_min_p},
     {"--wind-down", "N",
      "from N tokens left on tokens that close what is open get likelier, outside of strings; 0 = "
      "never (default)",
@@ -132,8 +102,13 @@ bool generation_open(generation *g, const source *s, const generation_settings *
                                                  : TSL_ERR_NO_MEMORY;
   if (status == TSL_OK) status = tsl_budget_new(s->grammar, NULL, &g->budget);
   if (status == TSL_OK) status = tsl_sampler_new(&settings->sampler, NULL, &g->sampler);
-  if (status != TSL_OK) {
+  if (g->sampler) tsl_sampler_set_matcher(g->sampler, g->matcher);
+  if (status == TSL_ERR_ARGUMENT)
+    cli_complain("the options of the sampler do not go together: a stage that is on is not among "
+                 "--stages, or a token of --bias is there twice");
+  else if (status != TSL_OK)
     cli_complain("cannot start a generation: %s", tsl_status_name(status));
+  if (status != TSL_OK) {
     generation_close(g);
     return false;
   }

@@ -16,6 +16,7 @@
 #include "cli/common.h"
 #include "cli/ngram.h"
 #include "cli/plain.h"
+#include "cli/sampling.h"
 #include "cli/source.h"
 
 #define GENERATION_ROOM 256u
@@ -59,8 +60,7 @@ typedef struct generation_settings {
 
 /* Temperature 1, all tokens. */
 generation_settings generation_defaults(void);
-/* --seed, --max-tokens, --temperature, --top-k, --top-p, --min-p, --any-spelling, --wind-down,
- * --wind-bias. */
+/* --max-tokens, --any-spelling, --wind-down, --wind-bias. What draws is among sampling_table's. */
 cli_options generation_options(generation_settings *settings);
 /* source_open; with --any-spelling the grammar of a schema has any spelling too. */
 int generation_source(source *s, const generation_settings *settings);

@@ -111,6 +111,10 @@ bool json_in_next(json_in list, json_in *item) {
   return next(list, item, &name);
 }
 
+bool json_in_next_member(json_in object, json_in *item, json_in *name) {
+  return next(object, item, name);
+}
+
 json_in json_in_member(json_in object, const char *name) {
   json_in item = {0}, found = {0}, at;
   while (json_in_kind(object) == '{' && next(object, &item, &at))

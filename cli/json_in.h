@@ -31,6 +31,8 @@ json_in json_in_member(json_in object, const char *name);
 /* The next item of an array, or the next value of an object. `item` is no value at the begin.
  * False after the last one, and of what is no list. */
 bool json_in_next(json_in list, json_in *item);
+/* The same of an object, with the name of the member, a string. */
+bool json_in_next_member(json_in object, json_in *item, json_in *name);
 /* The text of a string, added to `out`. False if it is no string. A half of a surrogate pair
  * becomes U+FFFD. */
 bool json_in_string(json_in value, cli_text *out);

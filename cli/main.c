@@ -14,9 +14,9 @@
 #include "cli/common.h"
 #include "cli/os.h"
 
-static const cli_command *const commands[] = {&cli_generate, &cli_check, &cli_mask,    &cli_explain,
-                                              &cli_extract,  &cli_tools, &cli_compile, &cli_trace,
-                                              &cli_demo,     &cli_run,   &cli_lint,    &cli_serve};
+static const cli_command *const commands[] = {
+    &cli_generate, &cli_check, &cli_mask, &cli_explain, &cli_extract, &cli_tools, &cli_compile,
+    &cli_trace,    &cli_demo,  &cli_run,  &cli_lint,    &cli_serve,   &cli_sample};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static void usage(FILE *to) {

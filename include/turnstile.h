@@ -894,6 +894,10 @@ typedef struct tsl_sampler_options {
    * equal numbers, ends earlier with it. */
   uint32_t loop_repeats;
   uint32_t loop_longest; /* tokens of one copy at most; 0 = 64 */
+
+  /* Penalties, DRY and no_repeat_ngram take structure as any other text, though there is a matcher:
+   * see tsl_sampler_set_matcher */
+  bool penalise_structure;
 } tsl_sampler_options;
 
 /* Errors: ARGUMENT (a field out of range or NaN, a stage twice or unknown, a field that switches on
@@ -912,6 +916,18 @@ TSL_API tsl_status tsl_sampler_accept(tsl_sampler *sampler, tsl_token token);
  * max_tokens. Only while nothing was accepted, else TSL_ERR_STATE. After an error nothing has
  * changed. Cost: O(n log n). */
 TSL_API tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, size_t count);
+/* Penalties, DRY and no_repeat_ngram spare structure from here on: brackets, quotes, names of
+ * members, words that the grammar lists, and whatever else it does not leave to the writer. A token
+ * is spared if it writes no content. Content are the bytes that at least 8 bytes may stand in for
+ * with the same effect: letters of a string, digits of a number. So the probabilities of names are
+ * those without penalties.
+ * `matcher` is that of the text, and at its position when a token is drawn. It is borrowed: NULL
+ * ends that, and must be set before the matcher is freed. options.penalise_structure switches it
+ * off. A fork has no matcher until one is set.
+ * Threads: a draw with penalties may take the grammar's lock. Its errors are also those of masks.
+ * Cost of a draw with penalties: some ns for each allowed token that occurred before, and some µs
+ * at a position that was not met before. Without penalties nothing. */
+TSL_API void tsl_sampler_set_matcher(tsl_sampler *sampler, const tsl_matcher *matcher);
 /* Take back the last `count` accepted tokens. TSL_ERR_STATE and no change if there are fewer.
  * Mirostat's bound returns to its value before they were drawn. The random numbers go on, so
  * another draw may give other tokens. */
@@ -970,6 +986,15 @@ typedef struct tsl_stage_left {
 TSL_API tsl_status tsl_sampler_distribution(tsl_sampler *sampler, const float *logits, size_t width,
                                             const uint32_t *mask, double *probabilities,
                                             tsl_stage_left *left, size_t *count);
+
+#define TSL_CUT_MASK 64 /* of tsl_sampler_cuts: the mask does not allow the token */
+#define TSL_CUT_BAN 65  /* a ban of the options took it, or its logit is -inf */
+
+/* What took each token from the next draw. `cuts` has room for `width`: 0 where the token is left,
+ * TSL_CUT_MASK, TSL_CUT_BAN, or the tsl_stage that cut it. Nothing moves on. Arguments and errors
+ * as in tsl_sampler_draw. Cost: that of a draw, and a pass over `width` for each stage. */
+TSL_API tsl_status tsl_sampler_cuts(tsl_sampler *sampler, const float *logits, size_t width,
+                                    const uint32_t *mask, uint8_t *cuts);
 
 /* ---- 6a. What the model wanted --------------------------------------------------------------- */
 
@@ -1561,6 +1586,21 @@ typedef struct tsl_scores tsl_scores;
 TSL_API tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx,
                                  const tsl_score_options *options, const tsl_allocator *allocator,
                                  tsl_scores **out, tsl_error *error);
+/* The same from the middle of a text: the texts are all ways to go on from where the matcher
+ * stands, and prefixes begin there. So a label is scored behind reasoning that was written before
+ * it. The canonical tokens are those of what follows, as if a text began there. The matcher does
+ * not move. More errors: STATE (an end-of-generation token was accepted). */
+TSL_API tsl_status tsl_score_all_from(const tsl_matcher *matcher, tsl_model model, void *ctx,
+                                      const tsl_score_options *options,
+                                      const tsl_allocator *allocator, tsl_scores **out,
+                                      tsl_error *error);
+/* The probability of a text as the mean of tsl_scores_probability over `count` scores. With scores
+ * made behind several reasoning traces of one prompt, drawn by the model, *mean estimates
+ * P(text | prompt), and *standard_error (may be NULL) is its standard error: NaN for one trace. A
+ * text that some scores do not have counts as 0 there. Errors: ARGUMENT (count is 0). Cost:
+ * O(count log texts). */
+TSL_API tsl_status tsl_scores_mean(const tsl_scores *const *scores, size_t count, const char *text,
+                                   size_t length, double *mean, double *standard_error);
 TSL_API void tsl_scores_free(tsl_scores *scores);          /* NULL is allowed */
 TSL_API size_t tsl_scores_count(const tsl_scores *scores); /* texts, in the order of their bytes */
 /* borrowed; not NUL-terminated */

@@ -305,6 +305,24 @@ public:
     return result<tsl_draw>(std::move(out));
   }
   error accept(tsl_token token) noexcept { return error(tsl_sampler_accept(of_, token)); }
+  /* tsl_sampler_set_matcher. The matcher must live as long as the sampler draws by it. */
+  void set_matcher(const matcher &of) noexcept { tsl_sampler_set_matcher(of_, of.get()); }
+  void set_matcher(std::nullptr_t) noexcept { tsl_sampler_set_matcher(of_, nullptr); }
+  /* tsl_sampler_distribution, without the stages. `out` has room for a number for each logit. */
+  error distribution(span<const float> logits, span<const std::uint32_t> mask,
+                     span<double> out) noexcept {
+    if (mask.size() < (logits.size() + 31) / 32 || out.size() < logits.size())
+      return error(TSL_ERR_ARGUMENT);
+    return error(tsl_sampler_distribution(of_, logits.data(), logits.size(), mask.data(),
+                                          out.data(), nullptr, nullptr));
+  }
+  /* tsl_sampler_cuts. `out` has room for a byte for each logit. */
+  error cuts(span<const float> logits, span<const std::uint32_t> mask,
+             span<std::uint8_t> out) noexcept {
+    if (mask.size() < (logits.size() + 31) / 32 || out.size() < logits.size())
+      return error(TSL_ERR_ARGUMENT);
+    return error(tsl_sampler_cuts(of_, logits.data(), logits.size(), mask.data(), out.data()));
+  }
 };
 
 } // namespace turnstile

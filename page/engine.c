@@ -51,7 +51,9 @@ EXPORT engine *tp_open(tsl_vocab *vocab, ngram *model, tsl_grammar *grammar, int
                                          .top_k = top_k,
                                          .top_p = top_p,
                                          .min_p = min_p,
-                                         .repetition_penalty = penalty};
+                                         .repetition_penalty = penalty,
+                                         /* as the page's own arithmetic has it */
+                                         .penalise_structure = true};
   if (!trace_open(&e->t, &e->source, &e->how)) return free(e), NULL;
   if (generation_open(&e->g, &e->source, &e->how)) return e;
   trace_close(&e->t);

@@ -40,11 +40,13 @@ static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
   how.score_all = true;
-  how.sampler.seed = 7;
-  how.sampler.temperature = 0.8f;
-  cli_options sets[] = {source_options(&s, SOURCE_WRITES_COMPACT), generation_options(&how)};
+  sampling draws = sampling_defaults();
+  draws.o.seed = 7;
+  draws.o.temperature = 0.8f;
+  cli_options sets[] = {source_options(&s, SOURCE_WRITES_COMPACT), generation_options(&how),
+                        sampling_table(&draws)};
   cli_arguments arguments;
-  if (!cli_parse(&cli_demo, argc, argv, sets, 2, &arguments)) return CLI_BAD;
+  if (!cli_parse(&cli_demo, argc, argv, sets, 3, &arguments)) return CLI_BAD;
   int code = CLI_OK;
   if (!arguments.help) {
     if (s.kind == SOURCE_NONE) {
@@ -54,6 +56,7 @@ static int run(int argc, char **argv) {
     code = arguments.rest_count ? cli_complain("demo: unexpected argument %s", arguments.rest[0])
                                 : generation_source(&s, &how);
     generation g;
+    how.sampler = sampling_of(&draws, s.vocab);
     if (code == CLI_OK) code = generation_open(&g, &s, &how) ? CLI_OK : CLI_BAD;
     if (code == CLI_OK) {
       code = demo(&s, &g);

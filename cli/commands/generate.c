@@ -304,12 +304,14 @@ static int generate_all(const source *s, generation_settings *how, const setting
 static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
+  sampling draws = sampling_defaults();
   settings o = {.count = 1, .below = 0.01f};
   cli_options sets[] = {source_options(&s, SOURCE_WRITES_COMPACT),
                         generation_options(&how),
+                        sampling_table(&draws),
                         {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
-  if (!cli_parse(&cli_generate, argc, argv, sets, 3, &arguments)) return CLI_BAD;
+  if (!cli_parse(&cli_generate, argc, argv, sets, 4, &arguments)) return CLI_BAD;
   bool alone = o.trace && (o.count != 1 || o.beam || o.stats || o.events),
        bare = o.events && (o.beam || o.raw);
   int code = arguments.help ? CLI_OK
@@ -321,8 +323,8 @@ static int run(int argc, char **argv) {
                      : generation_source(&s, &how);
   if (code == CLI_OK && !arguments.help && o.events && s.kind != SOURCE_SCHEMA)
     code = cli_complain("generate: --events goes with --schema");
-  else if (code == CLI_OK && !arguments.help)
-    code = generate_all(&s, &how, &o);
+  how.sampler = sampling_of(&draws, s.vocab);
+  if (code == CLI_OK && !arguments.help) code = generate_all(&s, &how, &o);
   source_close(&s);
   cli_arguments_free(&arguments);
   return code;

@@ -283,9 +283,10 @@ static int open_grammar(running *r) {
                                 : source_open(s);
 }
 
-static int run_all(const settings *o, source *s, generation_settings *how) {
+static int run_all(const settings *o, source *s, generation_settings *how, const sampling *draws) {
   running r = {.o = o, .source = s};
   int code = open_grammar(&r);
+  how->sampler = sampling_of(draws, s->vocab);
   if (code == CLI_OK) {
     r.model = llama_open(&o->model, tsl_vocab_logits_width(s->vocab));
     code = r.model && make_prompt(o, r.model, &r.request, &r.prompt) ? CLI_OK : CLI_BAD;
@@ -320,8 +321,9 @@ static int check(const settings *o, const source *s, const cli_arguments *argume
 static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
+  sampling draws = sampling_defaults();
   settings o = {0};
-  how.sampler.temperature = 0;
+  draws.o.temperature = 0;
   how.any_spelling = true; /* the grammar sees to it, and so knows what is forced */
   s.schema.spelling = TSL_SPELLING_PLAIN;
   s.schema.whitespace = TSL_WS_PRETTY;
@@ -329,13 +331,14 @@ static int run(int argc, char **argv) {
   cli_options sets[] = {llama_options(&o.model),
                         {table, sizeof table / sizeof *table, &o},
                         source_options(&s, SOURCE_MASKS),
-                        generation_options(&how)};
+                        generation_options(&how),
+                        sampling_table(&draws)};
   cli_arguments arguments;
-  if (!cli_parse(&cli_run, argc, argv, sets, 4, &arguments)) return CLI_BAD;
+  if (!cli_parse(&cli_run, argc, argv, sets, 5, &arguments)) return CLI_BAD;
   int code = CLI_OK;
   if (!arguments.help) {
     code = check(&o, &s, &arguments);
-    if (code == CLI_OK) code = run_all(&o, &s, &how);
+    if (code == CLI_OK) code = run_all(&o, &s, &how, &draws);
   }
   source_close(&s);
   cli_arguments_free(&arguments);

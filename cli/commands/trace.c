@@ -65,12 +65,14 @@ static int record(const source *s, generation_settings *how, const settings *o) 
 static int run(int argc, char **argv) {
   source s = {0};
   generation_settings how = generation_defaults();
+  sampling draws = sampling_defaults();
   settings o = {.out = "-"};
   cli_options sets[] = {source_options(&s, SOURCE_WRITES_COMPACT),
                         generation_options(&how),
+                        sampling_table(&draws),
                         {table, sizeof table / sizeof *table, &o}};
   cli_arguments arguments;
-  if (!cli_parse(&cli_trace, argc, argv, sets, 3, &arguments)) return CLI_BAD;
+  if (!cli_parse(&cli_trace, argc, argv, sets, 4, &arguments)) return CLI_BAD;
   int code = CLI_OK;
   if (!arguments.help) {
     if (arguments.rest_count)
@@ -83,6 +85,7 @@ static int run(int argc, char **argv) {
       code = render(&o);
     else
       code = generation_source(&s, &how);
+    how.sampler = sampling_of(&draws, s.vocab);
     if (code == CLI_OK && !o.render) code = record(&s, &how, &o);
   }
   source_close(&s);

@@ -211,6 +211,26 @@ static const char *kind_name(source_kind kind) {
                                   : "artifact";
 }
 
+/* The options of other stages, where they are on. */
+static void put_stages(FILE *to, const tsl_sampler_options *o) {
+  const struct {
+    const char *name;
+    float value;
+  } on[] = {{"repetition_penalty", o->repetition_penalty},
+            {"frequency_penalty", o->frequency_penalty},
+            {"presence_penalty", o->presence_penalty},
+            {"dry_multiplier", o->dry_multiplier},
+            {"dynamic_range", o->dynamic_range},
+            {"top_n_sigma", o->top_n_sigma},
+            {"typical_p", o->typical_p},
+            {"epsilon", o->epsilon},
+            {"eta", o->eta},
+            {"xtc_probability", o->xtc_probability},
+            {"mirostat_tau", o->mirostat_tau}};
+  for (size_t i = 0; i < sizeof on / sizeof *on; i++)
+    if (on[i].value != 0) put_number(to, on[i].name, (double)on[i].value);
+}
+
 static void put_head(const trace *t, const generation *g) {
   const source *s = t->source;
   const tsl_sampler_options *o = &g->settings->sampler;
@@ -230,8 +250,10 @@ static void put_head(const trace *t, const generation *g) {
           tsl_vocab_size(s->vocab), g->settings->real ? g->settings->real->name : "n-gram",
           TRACE_TOP, o->seed);
   fprintf(t->to,
-          ",\"temperature\":%.6g,\"top_p\":%.6g,\"min_p\":%.6g,\"top_k\":%" PRIu32 "},\"steps\":[",
+          ",\"temperature\":%.6g,\"top_p\":%.6g,\"min_p\":%.6g,\"top_k\":%" PRIu32,
           (double)o->temperature, (double)o->top_p, (double)o->min_p, o->top_k);
+  put_stages(t->to, o);
+  fputs("},\"steps\":[", t->to);
 }
 
 /* What every step has. */

@@ -120,13 +120,13 @@ static void list_all(listing *l, tsl__stack begin) {
 }
 
 tsl_status tsl__outputs_find(tsl__outputs *o, const tsl_allocator *a, tsl_grammar *grammar,
-                             uint32_t max, bool plain_json, tsl_error *error) {
+                             tsl__stack from, uint32_t max, bool plain_json, tsl_error *error) {
   listing l = {.out = o,
                .alloc = a,
                .space = tsl__grammar_lock(grammar),
                .max = max,
                .plain_json = plain_json};
-  list_all(&l, grammar->begin);
+  list_all(&l, from);
   if (l.space->status == TSL_OK && l.space->names_tokens)
     tsl__space_fail(l.space, TSL_ERR_UNSUPPORTED,
                     "the grammar names tokens: its texts are not bytes alone");

@@ -21,8 +21,8 @@ typedef struct tsl__outputs {
 
 void tsl__outputs_init(tsl__outputs *o, const tsl_allocator *a);
 void tsl__outputs_free(tsl__outputs *o, const tsl_allocator *a);
-/* Find them all, at most `max`. `plain_json` as in tsl_score_options. */
+/* Find all ways to go on from a position, at most `max`. `plain_json` as in tsl_score_options. */
 tsl_status tsl__outputs_find(tsl__outputs *o, const tsl_allocator *a, tsl_grammar *grammar,
-                             uint32_t max, bool plain_json, tsl_error *error);
+                             tsl__stack from, uint32_t max, bool plain_json, tsl_error *error);
 
 #endif

@@ -46,6 +46,7 @@ typedef struct search {
   tsl_scores *s;
   tsl_grammar *grammar;
   const tsl_vocab *vocab;
+  tsl__stack from; /* the position that the texts go on from */
   tsl_score_options o;
   tsl_model model;
   void *ctx;
@@ -315,8 +316,8 @@ static tsl_status prepare(search *s, tsl_error *error) {
 }
 
 static tsl_status score(search *s, tsl_error *error) {
-  tsl_status status = tsl__outputs_find(&s->s->outputs, &s->s->alloc, s->grammar, s->o.max_outputs,
-                                        s->o.plain_json, error);
+  tsl_status status = tsl__outputs_find(&s->s->outputs, &s->s->alloc, s->grammar, s->from,
+                                        s->o.max_outputs, s->o.plain_json, error);
   if (status == TSL_OK) status = prepare(s, error);
   if (status != TSL_OK) return status;
   status = run(s);
@@ -332,13 +333,10 @@ static tsl_status score(search *s, tsl_error *error) {
   return TSL_OK;
 }
 
-tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx,
-                         const tsl_score_options *options, const tsl_allocator *allocator,
-                         tsl_scores **out, tsl_error *error) {
-  if (!out) return TSL_ERR_ARGUMENT;
-  *out = NULL;
-  if (!grammar || !model)
-    return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar and a model are needed");
+/* Of the texts that go on from a position. */
+static tsl_status score_from(tsl_grammar *grammar, tsl__stack from, tsl_model model, void *ctx,
+                             const tsl_score_options *options, const tsl_allocator *allocator,
+                             tsl_scores **out, tsl_error *error) {
   tsl_score_options o = options ? *options : (tsl_score_options){0};
   if (!o.max_outputs) o.max_outputs = 1000;
   if (!o.max_prefixes) o.max_prefixes = 100000;
@@ -351,18 +349,89 @@ tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx,
   if (!s) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   s->alloc = *allocator;
   tsl__outputs_init(&s->outputs, &s->alloc);
-  grammar = tsl__grammar_now(grammar);
-  search job = {
-      .s = s, .grammar = grammar, .vocab = grammar->vocab, .o = o, .model = model, .ctx = ctx};
+  search job = {.s = s,
+                .grammar = grammar,
+                .vocab = grammar->vocab,
+                .from = from,
+                .o = o,
+                .model = model,
+                .ctx = ctx};
   tsl_status status = score(&job, error);
   search_free(&job);
-  tsl_grammar_release(grammar);
   if (status == TSL_OK)
     *out = s;
   else
     tsl_scores_free(s);
   return status;
 }
+
+tsl_status tsl_score_all(tsl_grammar *grammar, tsl_model model, void *ctx,
+                         const tsl_score_options *options, const tsl_allocator *allocator,
+                         tsl_scores **out, tsl_error *error) {
+  if (!out) return TSL_ERR_ARGUMENT;
+  *out = NULL;
+  if (!grammar || !model)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a grammar and a model are needed");
+  if (!allocator) allocator = &grammar->alloc;
+  grammar = tsl__grammar_now(grammar);
+  tsl_status status =
+      score_from(grammar, grammar->begin, model, ctx, options, allocator, out, error);
+  tsl_grammar_release(grammar);
+  return status;
+}
+
+tsl_status tsl_score_all_from(const tsl_matcher *matcher, tsl_model model, void *ctx,
+                              const tsl_score_options *options, const tsl_allocator *allocator,
+                              tsl_scores **out, tsl_error *error) {
+  if (!out) return TSL_ERR_ARGUMENT;
+  *out = NULL;
+  if (!matcher || !model)
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "a matcher and a model are needed");
+  if (matcher->terminated)
+    return tsl__fail(error, TSL_ERR_STATE, "the text of the matcher has ended");
+  tsl_grammar *grammar = matcher->grammar;
+  tsl_grammar_retain(grammar);
+  tsl_status status = score_from(grammar, matcher->at, model, ctx, options, allocator, out, error);
+  tsl_grammar_release(grammar);
+  return status;
+}
+
+/* ---- over several prompts -------------------------------------------------------------------- */
+
+/* The number of a text; the count where it is none of them. Texts are in the order of bytes. */
+static size_t number_of(const tsl_scores *s, const char *text, size_t length) {
+  size_t low = 0, high = s->outputs.list.n;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    const tsl__output *o = &s->outputs.list.at[middle];
+    int order = memcmp(o->bytes, text, o->length < length ? o->length : length);
+    if (order < 0 || (order == 0 && o->length < length))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  bool same = low < s->outputs.list.n && s->outputs.list.at[low].length == length &&
+              !memcmp(s->outputs.list.at[low].bytes, text, length);
+  return same ? low : s->outputs.list.n;
+}
+
+tsl_status tsl_scores_mean(const tsl_scores *const *scores, size_t count, const char *text,
+                           size_t length, double *mean, double *standard_error) {
+  double sum = 0, square = 0;
+  if (!scores || !count || (!text && length) || !mean) return TSL_ERR_ARGUMENT;
+  for (size_t i = 0; i < count; i++)
+    sum += tsl_scores_probability(scores[i], number_of(scores[i], text ? text : "", length));
+  *mean = sum / (double)count;
+  for (size_t i = 0; i < count; i++) {
+    double p = tsl_scores_probability(scores[i], number_of(scores[i], text ? text : "", length));
+    square += (p - *mean) * (p - *mean);
+  }
+  if (standard_error)
+    *standard_error = count > 1 ? sqrt(square / ((double)count * (double)(count - 1))) : NAN;
+  return TSL_OK;
+}
+
+/* ---- reading them ---------------------------------------------------------------------------- */
 
 size_t tsl_scores_count(const tsl_scores *s) { return s->outputs.list.n; }
 

@@ -196,6 +196,7 @@ void tsl_sampler_free(tsl_sampler *sampler) {
   tsl__vec_free(&a, &sampler->surprises);
   tsl__vec_free(&a, &sampler->tokens);
   tsl__repeats_free(&sampler->repeats, &a);
+  tsl__structure_free(&sampler->structure, &a);
   tsl__history_free(&sampler->history, &a);
   tsl__candidates_free(&sampler->candidates);
   tsl__free(&a, sampler, sizeof *sampler);
@@ -235,6 +236,10 @@ tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, siz
   if (!add(sampler, tokens, count)) return TSL_ERR_NO_MEMORY;
   h->prompt = h->tokens.n;
   return TSL_OK;
+}
+
+void tsl_sampler_set_matcher(tsl_sampler *sampler, const tsl_matcher *matcher) {
+  if (sampler) sampler->matcher = matcher;
 }
 
 tsl_status tsl_sampler_rollback(tsl_sampler *sampler, size_t count) {
@@ -360,26 +365,51 @@ static bool bans_now(const tsl_sampler *s) {
          (o->max_tokens && n >= o->max_tokens) || begins_copy(s, NULL);
 }
 
-/* The mask of this step, bans included; *mask becomes the sampler's copy if there are any. False
- * when out of memory. */
-static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mask, size_t width) {
+/* Is there structure to be spared? */
+static bool spares(const tsl_sampler *s) { return s->matcher && !s->options.penalise_structure; }
+
+/* The tokens of s->tokens that write content. */
+static tsl_status leave_content(tsl_sampler *s, const uint32_t *mask, size_t width) {
+  size_t n = 0;
+  s->tokens.n = s->tokens.n ? tsl__sort_unique(s->tokens.at, s->tokens.n) : 0;
+  tsl_status status =
+      tsl__structure_find(&s->structure, &s->alloc, s->matcher, &s->tokens, mask, width);
+  for (size_t i = 0; i < s->tokens.n; i++)
+    if (!tsl__structure_spares(&s->structure, s->tokens.at[i])) s->tokens.at[n++] = s->tokens.at[i];
+  s->tokens.n = n;
+  return status;
+}
+
+/* No sequence of n tokens twice. */
+static tsl_status ban_ngrams(tsl_sampler *s, const float *logits, uint32_t *mask, size_t width) {
+  s->tokens.n = 0;
+  if (!tsl__history_ngrams(&s->history, &s->alloc, s->options.no_repeat_ngram, &s->repeats.common,
+                           &s->tokens))
+    return TSL_ERR_NO_MEMORY;
+  tsl_status status = spares(s) ? leave_content(s, mask, width) : TSL_OK;
+  if (status == TSL_OK) ban_softly(logits, width, mask, &s->tokens);
+  return status;
+}
+
+/* The mask of this step, bans included; *mask becomes the sampler's copy if there are any. Errors:
+ * NO_MEMORY, those of tsl__structure_find. */
+static tsl_status apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mask,
+                             size_t width) {
   const tsl_sampler_options *o = &s->options;
   size_t n = s->history.tokens.n - s->history.prompt;
-  if (*mask && !bans_now(s)) return true;
+  if (*mask && !bans_now(s)) return TSL_OK;
   uint32_t *own = tsl__candidates_own_mask(&s->candidates, *mask, width);
   s->tokens.n = 0;
-  if (!own || !tsl__vec_reserve(&s->alloc, &s->tokens, s->allowed.n + s->eog.n + 1)) return false;
+  if (!own || !tsl__vec_reserve(&s->alloc, &s->tokens, s->allowed.n + s->eog.n + 1))
+    return TSL_ERR_NO_MEMORY;
   *mask = own;
   if (s->allowed.n) keep_only(own, width, &s->allowed, &s->tokens);
   for (size_t i = 0; i < s->banned.n && s->banned.at[i] < width; i++) clear(own, s->banned.at[i]);
   if (o->max_tokens && n >= o->max_tokens && any_of(logits, width, own, &s->eog))
     keep_only(own, width, &s->eog, &s->tokens);
   if (o->no_repeat_ngram) {
-    s->tokens.n = 0;
-    if (!tsl__history_ngrams(&s->history, &s->alloc, o->no_repeat_ngram, &s->repeats.common,
-                             &s->tokens))
-      return false;
-    ban_softly(logits, width, own, &s->tokens);
+    tsl_status status = ban_ngrams(s, logits, own, width);
+    if (status != TSL_OK) return status;
   }
   if (begins_copy(s, s->tokens.at)) {
     s->tokens.n = 1;
@@ -390,7 +420,7 @@ static bool apply_bans(tsl_sampler *s, const float *logits, const uint32_t **mas
     if (s->eog.n) memcpy(s->tokens.at, s->eog.at, s->eog.n * sizeof *s->eog.at);
     ban_softly(logits, width, own, &s->tokens);
   }
-  return true;
+  return TSL_OK;
 }
 
 /* ---- tokens whose logits change -------------------------------------------------------------- */
@@ -423,6 +453,14 @@ static bool find_changed(tsl_sampler *s) {
   }
   t->n = t->n ? tsl__sort_unique(t->at, t->n) : 0;
   return true;
+}
+
+/* Which of s->tokens penalties spare, under the mask of this step. */
+static tsl_status find_spared(tsl_sampler *s, const uint32_t *mask, size_t width) {
+  s->structure.spared.n = 0;
+  if (!spares(s) || !(has_stage(s, TSL_STAGE_PENALTIES) || has_stage(s, TSL_STAGE_DRY)))
+    return TSL_OK;
+  return tsl__structure_find(&s->structure, &s->alloc, s->matcher, &s->tokens, mask, width);
 }
 
 /* They leave the dense part for the list. */
@@ -479,14 +517,18 @@ static float first_sum(const tsl_sampler *s, size_t width) {
 static tsl_status begin(tsl_sampler *s, const float *logits, size_t width, const uint32_t *mask,
                         uint32_t *allowed) {
   const uint32_t *left = mask;
-  if (!apply_bans(s, logits, &left, width)) return TSL_ERR_NO_MEMORY;
+  tsl_status status = apply_bans(s, logits, &left, width);
+  if (status != TSL_OK) return status;
   if (!tsl__candidates_begin(&s->candidates, logits, left, width)) return TSL_ERR_NO_MEMORY;
   if (!mask)
     *allowed = (uint32_t)width;
   else
     *allowed = (uint32_t)(left == mask && !s->candidates.dense ? s->candidates.n
                                                                : tsl_mask_count(mask, width));
-  if (!find_changed(s) || !move_changed(s)) return TSL_ERR_NO_MEMORY;
+  if (!find_changed(s)) return TSL_ERR_NO_MEMORY;
+  status = find_spared(s, left, width);
+  if (status != TSL_OK) return status;
+  if (!move_changed(s)) return TSL_ERR_NO_MEMORY;
   return tsl__candidates_survey(&s->candidates, first_sum(s, width));
 }
 
@@ -569,4 +611,36 @@ tsl_status tsl_sampler_distribution(tsl_sampler *sampler, const float *logits, s
   spread_out(&sampler->candidates, probabilities);
   if (count) *count = n;
   return TSL_OK;
+}
+
+/* ---- what took each token -------------------------------------------------------------------- */
+
+#define LISTED 128u /* a token of the list, while the others are noted */
+
+/* Tokens that are left no more, and were before: `what` took them. */
+static void note_cuts(const tsl__candidates *c, uint8_t what, uint8_t *cuts) {
+  for (size_t i = 0; i < c->n; i++) cuts[c->id[i]] |= LISTED;
+  for (size_t t = 0; t < c->width; t++) {
+    bool left = (cuts[t] & LISTED) || (c->dense && tsl_mask_has(c->mask, (tsl_token)t));
+    if (!left && !cuts[t]) cuts[t] = what;
+    cuts[t] &= (uint8_t)~LISTED;
+  }
+}
+
+tsl_status tsl_sampler_cuts(tsl_sampler *sampler, const float *logits, size_t width,
+                            const uint32_t *mask, uint8_t *cuts) {
+  uint32_t allowed;
+  if (!sampler || !logits || !cuts || !width || width > TSL_MAX_VOCAB) return TSL_ERR_ARGUMENT;
+  tsl_status status = begin(sampler, logits, width, mask, &allowed);
+  if (status != TSL_OK) return status;
+  for (size_t t = 0; t < width; t++)
+    cuts[t] = mask && !tsl_mask_has(mask, (tsl_token)t) ? TSL_CUT_MASK
+              : logits[t] == -INFINITY                  ? TSL_CUT_BAN
+                                                        : 0;
+  note_cuts(&sampler->candidates, TSL_CUT_BAN, cuts);
+  for (uint32_t i = 0; status == TSL_OK && i < sampler->stage_count; i++) {
+    status = tsl__sampler_stage(sampler, sampler->stages[i]);
+    note_cuts(&sampler->candidates, (uint8_t)sampler->stages[i], cuts);
+  }
+  return status;
 }

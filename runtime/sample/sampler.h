@@ -12,6 +12,8 @@
  *             list; 4. one draw.
  * Temperature divides the scale of the candidates and changes no logit; so a penalty that comes
  * after it is divided by the scale.
+ * Structure With a matcher penalties and n-grams spare the tokens that write no content
+ *           (structure.h).
  * Illegal   logits (outside the mask) may be anything. legal_mass counts a NaN there as no mass; a
  *           +inf takes all of it.
  * Accuracy  Probabilities are within 1e-5 (relative) of exact arithmetic on the float logits;
@@ -30,6 +32,7 @@
 
 #include "runtime/sample/candidates.h"
 #include "runtime/sample/history.h"
+#include "runtime/sample/structure.h"
 
 #define TSL__STAGES 13 /* the number of tsl_stage values; they are 1 to this */
 
@@ -49,8 +52,10 @@ struct tsl_sampler {
   /* what it was before anything was drawn for the token to come */
   double undrawn;
   tsl__history history;
-  tsl__words tokens;    /* scratch: tokens to be banned, or whose logits change */
-  tsl__repeats repeats; /* DRY's, of this step */
+  tsl__words tokens;          /* scratch: tokens to be banned, or whose logits change */
+  tsl__repeats repeats;       /* DRY's, of this step */
+  const tsl_matcher *matcher; /* of the text; borrowed; NULL: nothing is spared */
+  tsl__structure structure;   /* what penalties spare in this step */
   tsl__candidates candidates;
 };
 

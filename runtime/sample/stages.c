@@ -63,7 +63,7 @@ static tsl_status penalise(tsl_sampler *s) {
     const tsl__seen *seen = &s->history.seen.at[i];
     while (e < c->n && c->id[e] < seen->token) e++;
     if (e == c->n) break;
-    if (c->id[e] != seen->token) continue;
+    if (c->id[e] != seen->token || tsl__structure_spares(&s->structure, seen->token)) continue;
     float x = c->logit[e];
     if (o->repetition_penalty != 1) {
       double y = x > 0 ? (double)x / (double)o->repetition_penalty
@@ -84,7 +84,7 @@ static tsl_status prolong_less(tsl_sampler *s) {
   for (size_t i = 0; i < s->repeats.found.n; i++) {
     const tsl__repeat *r = &s->repeats.found.at[i];
     size_t e = entry_of(c, r->token);
-    if (e == SIZE_MAX) continue;
+    if (e == SIZE_MAX || tsl__structure_spares(&s->structure, r->token)) continue;
     double penalty = (double)o->dry_multiplier;
     for (uint32_t n = o->dry_allowed; n < r->length && penalty < (double)FLT_MAX && penalty > 0;
          n++)

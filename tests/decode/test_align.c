@@ -461,7 +461,7 @@ static void items_that_differ(void) {
 static tsl_status list_texts(tsl_grammar *g, uint32_t max, size_t *n) {
   tsl__outputs o;
   tsl__outputs_init(&o, &tsl__malloc);
-  tsl_status status = tsl__outputs_find(&o, &tsl__malloc, g, max, false, NULL);
+  tsl_status status = tsl__outputs_find(&o, &tsl__malloc, g, g->begin, max, false, NULL);
   *n = o.list.n;
   tsl__outputs_free(&o, &tsl__malloc);
   return status;
@@ -504,6 +504,60 @@ static tsl_status not_numbers(void *ctx, const tsl_prefix *prefixes, size_t n, f
   (void)prefixes;
   for (size_t i = 0; i < n * ((toy_model *)ctx)->width; i++) logits[i] = NAN;
   return TSL_OK;
+}
+
+/* From the middle of a text: the way there and the way on are the whole text's. And the mean over
+ * several. */
+static void from_the_middle(void) {
+  tsl_vocab *v = toy_vocab(letters, WIDTH, true);
+  tsl_grammar *g = toy_gbnf(v, "root ::= [abc] (\"ab\" | \"ba\" | \"ca\" \"b\"?)");
+  tsl_score_options any = {.all_tokenisations = true, .max_prefixes = 5000};
+  tsl_matcher *m = NULL;
+  tsl_scores *at[3] = {NULL, NULL, NULL};
+  tsl_error e = {0};
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (tsl_token first = 0; first < 3; first++) {
+    toy_model moved = model;
+    moved.seed += first;
+    CHECK(tsl_matcher_accept(m, first) == TSL_OK);
+    CHECKF(tsl_score_all_from(m, ask, &moved, &any, NULL, &at[first], &e) == TSL_OK, "%s",
+           e.message);
+    CHECK(tsl_matcher_rollback(m, 1) == TSL_OK);
+    /* the same as of a grammar that has nothing before */
+    tsl_grammar *rest = toy_gbnf(v, "root ::= \"ab\" | \"ba\" | \"ca\" \"b\"?");
+    tsl_scores *whole = NULL;
+    CHECK(tsl_score_all(rest, ask, &moved, &any, NULL, &whole, &e) == TSL_OK);
+    CHECK(at[first] && whole && tsl_scores_count(at[first]) == 4 && tsl_scores_count(whole) == 4);
+    for (size_t i = 0; at[first] && whole && i < 4; i++)
+      CHECK(!strcmp(tsl_scores_text(at[first], i, NULL), tsl_scores_text(whole, i, NULL)) &&
+            tsl_scores_log_probability(at[first], i) == tsl_scores_log_probability(whole, i));
+    tsl_scores_free(whole);
+    tsl_grammar_release(rest);
+  }
+  double sum = 0;
+  for (size_t i = 0; i < 4; i++) {
+    const char *text = tsl_scores_text(at[0], i, NULL);
+    double p[3], mean, error, square = 0;
+    for (int k = 0; k < 3; k++) p[k] = tsl_scores_probability(at[k], i);
+    double want = (p[0] + p[1] + p[2]) / 3;
+    for (int k = 0; k < 3; k++) square += (p[k] - want) * (p[k] - want);
+    CHECK(tsl_scores_mean((const tsl_scores *const *)at, 3, text, strlen(text), &mean, &error) ==
+          TSL_OK);
+    CHECK(fabs(mean - want) < 1e-12 && fabs(error - sqrt(square / 6)) < 1e-12);
+    sum += mean;
+    CHECK(tsl_scores_mean((const tsl_scores *const *)at, 1, text, strlen(text), &mean, &error) ==
+              TSL_OK &&
+          mean == p[0] && isnan(error));
+  }
+  CHECK(fabs(sum - 1) < 1e-9);
+  double none;
+  CHECK(tsl_scores_mean((const tsl_scores *const *)at, 3, "zz", 2, &none, NULL) == TSL_OK &&
+        none == 0);
+  CHECK(tsl_scores_mean(NULL, 0, "a", 1, &none, NULL) == TSL_ERR_ARGUMENT);
+  for (int k = 0; k < 3; k++) tsl_scores_free(at[k]);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
 }
 
 static void refused(void) {
@@ -584,6 +638,7 @@ int main(void) {
   RUN(narrow_beams, "beams end in time, whole, in order");
   RUN(aligned, "samples converge to P(text | grammar)");
   RUN(labels, "probabilities of all texts");
+  RUN(from_the_middle, "labels from the middle of a text, and their mean");
   RUN(schema_labels, "labels of a schema");
   RUN(escaped_labels, "labels with escapes");
   RUN(limits_of_a_list, "how many texts, how long, how many rows");

@@ -148,6 +148,75 @@ def test_sampling():
     )
 
 
+def test_distribution():
+    """What a draw draws from, what each stage cut, and penalties that spare structure."""
+    row = array.array("f", [6.0, 5.0, 4.5, 3.5, 2.0, 0.0])
+    tokens, stages = T.Sampler(top_k=4, top_p=0.9).distribution(row)
+    check(
+        [t for t, _ in tokens] == [0, 1, 2] and abs(sum(p for _, p in tokens) - 1) < 1e-9,
+        f"tokens that are left: {tokens}",
+    )
+    check(stages == [("top_k", 4, [4, 5]), ("top_p", 3, [3])], f"what stages cut: {stages}")
+    masked, stages = T.Sampler(temperature=0.5).distribution(row, array.array("I", [0b101000]))
+    check([t for t, _ in masked] == [3, 5] and stages == [("temperature", 2, [])], "under a mask")
+    raises(TypeError, lambda: T.Sampler().distribution([1.0]), "no row")
+
+    vocab = T.Vocab.embedded()
+    schema = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"id": {"type": "integer"}}},
+    }
+    grammar = T.Grammar.json_schema(vocab, schema, whitespace="compact")
+    matcher, mask = grammar.matcher(), bytearray(4 * vocab.mask_words)
+    sampler = T.Sampler(presence_penalty=5.0)
+    bent = T.Sampler(presence_penalty=5.0, penalise_structure=True)
+    for token in vocab.encode('[{"id":1},{"id":2},{"'):
+        matcher.accept(token)
+        sampler.accept(token)
+        bent.accept(token)
+    matcher.mask(mask)
+    flat = array.array("f", [0.0]) * vocab.logits_width
+    even = T.Sampler().distribution(flat, mask)[0]
+    check(sampler.distribution(flat, mask)[0] != even, "penalties without a matcher")
+    sampler.set_matcher(matcher)
+    bent.set_matcher(matcher)
+    check(sampler.distribution(flat, mask)[0] == even, "penalties that spare names")
+    check(bent.distribution(flat, mask)[0] != even, "and those that are told not to")
+    sampler.set_matcher(None)
+    check(sampler.distribution(flat, mask)[0] != even, "no matcher again")
+    raises(TypeError, lambda: sampler.set_matcher(3), "no matcher")
+
+
+def test_traces():
+    """Labels from the middle of a text, and their mean over traces."""
+    vocab = T.Vocab.embedded()
+    grammar = T.Grammar.regex(vocab, "[ab]{3}(yes|no)")
+    width, scores = vocab.logits_width, []
+    for seed, trace in enumerate(("aab", "bab", "bbb")):
+        matcher = grammar.matcher()
+        matcher.accept_bytes(trace.encode())
+
+        def model(prefixes, seed=seed):
+            out = array.array("f", [(t * 7 + seed * t) % 11 / 5 for t in range(width)])
+            return memoryview(out * len(prefixes)).cast("B").cast("f", (len(prefixes), width))
+
+        texts, missing = T.score_all(matcher, model)
+        check([t for t, _, _ in texts] == [b"no", b"yes"] and missing == 0.0, "labels of a trace")
+        scores.append(texts)
+    mean = T.score_mean(scores)
+    values = [texts[1][2] for texts in scores]
+    want = sum(values) / 3
+    error = math.sqrt(sum((v - want) ** 2 for v in values) / 6)
+    check(
+        mean[1][0] == b"yes" and abs(mean[1][1] - want) < 1e-12 and abs(mean[1][2] - error) < 1e-12,
+        f"the mean over traces: {mean}",
+    )
+    check(abs(sum(m for _, m, _ in mean) - 1) < 1e-9, "means sum to 1")
+    check(math.isnan(T.score_mean(scores[:1])[0][2]), "one trace has no standard error")
+    raises(ValueError, lambda: T.score_mean([]), "no trace")
+    raises(TypeError, lambda: T.score_all(3, model), "neither grammar nor matcher")
+
+
 def test_events():
     text, events = '{"a": [1, "x\\u00e9\\ud83d\\ude00y"], "b": {"c/d": null}}', T.Events()
     whole = events.feed(text) + events.end()
@@ -314,4 +383,4 @@ def test_decoding():
     )
 
 
-run(test_sampler, test_sampling, test_events, test_decoding)
+run(test_sampler, test_sampling, test_distribution, test_traces, test_events, test_decoding)

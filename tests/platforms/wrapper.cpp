@@ -60,6 +60,16 @@ int main() {
   auto draw = sampler->draw(logits, mask);
   check(draw && vocab->bytes(draw->token).substr(0, 1) == "a", "a draw within the mask");
   check(draw && !matcher->accept(draw->token), "which the matcher takes");
+  sampler->set_matcher(*matcher);
+  std::vector<double> shares(logits.size());
+  std::vector<std::uint8_t> cuts(logits.size());
+  check(!matcher->mask(mask) && !sampler->distribution(logits, mask, shares) &&
+            !sampler->cuts(logits, mask, cuts),
+        "a distribution, and what was cut");
+  double sum = 0;
+  for (double share : shares) sum += share;
+  check(sum > 0.999 && sum < 1.001, "which sums to 1");
+  sampler->set_matcher(nullptr);
   auto bad = sampler->draw(logits, small);
   check(!bad && bad.error().status() == TSL_ERR_ARGUMENT, "a mask of another size");
   std::printf("%d passed, %d failed\n", passed, failed);

@@ -119,7 +119,9 @@ const char core_score_all_doc[] =
     "log_probability is the model's own and the probabilities sum to 1; and how much probability "
     "was not looked at, 0.0 unless `max_prefixes` ended a sum\n"
     "over `all_tokenisations`. 0 means the default: 1,000 outputs, 100,000 prefixes, 32 in one "
-    "call. LimitError if there are more.";
+    "call. LimitError if there are more.\n"
+    "With a Matcher in the place of the grammar: the ways to go on from where it stands; prefixes "
+    "begin there. score_mean is the mean over several traces.";
 
 static PyObject *scores_list(const tsl_scores *s) {
   PyObject *list = PyList_New((Py_ssize_t)tsl_scores_count(s));
@@ -143,14 +145,19 @@ PyObject *core_score_all(PyObject *module, PyObject *args, PyObject *kwargs) {
   tsl_error error = {0};
   tsl_scores *scores;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|$O&O&O&ppp:score_all", names, core.grammar,
-                                   &grammar, &call, core_u32, &o.max_outputs, core_u32,
-                                   &o.max_prefixes, core_u32, &o.batch, &all, &plain, &open))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$O&O&O&ppp:score_all", names, &grammar, &call,
+                                   core_u32, &o.max_outputs, core_u32, &o.max_prefixes, core_u32,
+                                   &o.batch, &all, &plain, &open))
     return NULL;
+  core_matcher *from = PyObject_TypeCheck(grammar, core.matcher) ? (core_matcher *)grammar : NULL;
+  if (from && !core_matcher_is_free(grammar)) return NULL;
+  if (!from && !PyObject_TypeCheck(grammar, core.grammar))
+    return PyErr_SetString(PyExc_TypeError, "score_all takes a Grammar or a Matcher"), NULL;
   o.all_tokenisations = all, o.plain_json = plain, o.open_end = open;
-  model m = model_of(grammar, call);
+  model m = model_of(from ? (PyObject *)from->grammar : grammar, call);
   tsl_status status =
-      tsl_score_all(((core_grammar *)grammar)->grammar, ask, &m, &o, NULL, &scores, &error);
+      from ? tsl_score_all_from(from->matcher, ask, &m, &o, NULL, &scores, &error)
+           : tsl_score_all(((core_grammar *)grammar)->grammar, ask, &m, &o, NULL, &scores, &error);
   if (status != TSL_OK) return core_raise(status, &error, "score_all");
   PyObject *list = scores_list(scores);
   double missing = tsl_scores_missing(scores);

@@ -5,10 +5,12 @@
  */
 #include "core.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct core_sampler {
   PyObject_HEAD tsl_sampler *sampler;
+  PyObject *matcher; /* whose structure penalties spare; owned; NULL: none */
 } core_sampler;
 
 static tsl_sampler *of(PyObject *self) { return ((core_sampler *)self)->sampler; }
@@ -132,15 +134,16 @@ static char *names[] = {"seed",
                         "eog",
                         "loop_repeats",
                         "loop_longest",
+                        "penalise_structure",
                         NULL};
 
 static int read_options(PyObject *args, PyObject *kwargs, lists *l, tsl_sampler_options *o) {
   unsigned long long seed = 0;
-  int legal_mass = 1;
+  int legal_mass = 1, structure = 0;
   PyObject *stages = NULL, *breakers = NULL, *bias = NULL, *allowed = NULL, *banned = NULL,
            *eog = NULL;
   if (!PyArg_ParseTupleAndKeywords(
-          args, kwargs, "|O&fO&ffp$OfffffffffffffO&ffO&O&OOOOO&O&O&OO&O&:Sampler", names, core_u64,
+          args, kwargs, "|O&fO&ffp$OfffffffffffffO&ffO&O&OOOOO&O&O&OO&O&p:Sampler", names, core_u64,
           &seed, &o->temperature, core_u32, &o->top_k, &o->top_p, &o->min_p, &legal_mass, &stages,
           &o->dynamic_range, &o->dynamic_exponent, &o->top_n_sigma, &o->typical_p, &o->epsilon,
           &o->eta, &o->xtc_probability, &o->xtc_threshold, &o->mirostat_tau, &o->mirostat_eta,
@@ -148,10 +151,11 @@ static int read_options(PyObject *args, PyObject *kwargs, lists *l, tsl_sampler_
           &o->penalty_window, &o->dry_multiplier, &o->dry_base, core_u32, &o->dry_allowed, core_u32,
           &o->dry_window, &breakers, &bias, &allowed, &banned, core_u32, &o->no_repeat_ngram,
           core_u32, &o->min_tokens, core_u32, &o->max_tokens, &eog, core_u32, &o->loop_repeats,
-          core_u32, &o->loop_longest))
+          core_u32, &o->loop_longest, &structure))
     return -1;
   o->seed = seed;
   o->legal_mass = legal_mass != 0;
+  o->penalise_structure = structure != 0;
   return read_stages(stages, l, o) < 0 || read_bias(bias, l, o) < 0 ||
                  read_set(allowed, &l->allowed, &o->allowed, &o->allowed_count) < 0 ||
                  read_set(banned, &l->banned, &o->banned, &o->banned_count) < 0 ||
@@ -185,6 +189,7 @@ static PyObject *sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 
 static void sampler_dealloc(PyObject *self) {
   tsl_sampler_free(of(self));
+  Py_XDECREF(((core_sampler *)self)->matcher);
   core_free_instance(self);
 }
 
@@ -230,6 +235,25 @@ static PyObject *sampler_restart(PyObject *self, PyObject *unused) {
   (void)unused;
   tsl_sampler_restart(of(self));
   Py_RETURN_NONE;
+}
+
+static PyObject *sampler_set_matcher(PyObject *self, PyObject *matcher) {
+  core_sampler *s = (core_sampler *)self;
+  bool none = matcher == Py_None;
+  if (!none && !PyObject_TypeCheck(matcher, core.matcher))
+    return PyErr_SetString(PyExc_TypeError, "a Matcher or None is expected"), NULL;
+  PyObject *before = s->matcher;
+  Py_XINCREF(none ? NULL : matcher);
+  s->matcher = none ? NULL : matcher;
+  tsl_sampler_set_matcher(s->sampler, none ? NULL : ((core_matcher *)matcher)->matcher);
+  Py_XDECREF(before);
+  Py_RETURN_NONE;
+}
+
+/* Is the matcher that a draw will look at free? */
+static bool matcher_is_free(PyObject *self) {
+  PyObject *matcher = ((core_sampler *)self)->matcher;
+  return !matcher || core_matcher_is_free(matcher);
 }
 
 /* ---- rows of logits -------------------------------------------------------------------------- */
@@ -281,6 +305,7 @@ static PyObject *sampler_draw(PyObject *self, PyObject *args) {
   tsl_draw d;
   if (!PyArg_ParseTuple(args, "O|O:draw", &logits, &mask) || open_row(logits, mask, &r) < 0)
     return NULL;
+  if (!matcher_is_free(self)) return close_row(&r), NULL;
   tsl_status status =
       tsl_sampler_draw(of(self), r.logits.data, (size_t)r.logits.columns, mask_of(&r), &d);
   close_row(&r);
@@ -288,7 +313,7 @@ static PyObject *sampler_draw(PyObject *self, PyObject *args) {
   return Py_BuildValue("IddII", d.token, d.probability, d.legal_mass, d.allowed, d.kept);
 }
 
-/* ---- what the model wanted ------------------------------------------------------------------- */
+/* ---- the whole distribution ------------------------------------------------------------------ */
 
 static PyObject *pairs(const tsl_token_logprob *at, uint32_t n) {
   PyObject *list = PyList_New((Py_ssize_t)n);
@@ -298,6 +323,83 @@ static PyObject *pairs(const tsl_token_logprob *at, uint32_t n) {
   }
   return list;
 }
+
+/* A token and its probability, the most likely first, ties by id. */
+static int compare_likely(const void *a, const void *b) {
+  const tsl_token_logprob *x = a, *y = b;
+  if (x->logprob != y->logprob) return x->logprob > y->logprob ? -1 : 1;
+  return (x->token > y->token) - (x->token < y->token);
+}
+
+/* Those of a probability above 0: a list of (token, probability). */
+static PyObject *likely(const double *p, size_t width) {
+  size_t n = 0;
+  tsl_token_logprob *at = core_array((Py_ssize_t)width, sizeof *at);
+  if (!at) return NULL;
+  for (size_t t = 0; t < width; t++)
+    if (p[t] > 0) at[n++] = (tsl_token_logprob){(tsl_token)t, p[t]};
+  qsort(at, n, sizeof *at, compare_likely);
+  PyObject *list = pairs(at, (uint32_t)n);
+  PyMem_Free(at);
+  return list;
+}
+
+/* The tokens that one thing cut. */
+static PyObject *cut_by(const uint8_t *cuts, size_t width, uint8_t what) {
+  PyObject *list = PyList_New(0);
+  for (size_t t = 0; list && t < width; t++) {
+    if (cuts[t] != what) continue;
+    PyObject *token = PyLong_FromUnsignedLong((unsigned long)t);
+    if (!token || PyList_Append(list, token) < 0) Py_CLEAR(list);
+    Py_XDECREF(token);
+  }
+  return list;
+}
+
+/* (stage, how many it left, which tokens it cut) of each. */
+static PyObject *stage_list(const tsl_stage_left *left, size_t n, const uint8_t *cuts,
+                            size_t width) {
+  PyObject *list = PyList_New(0);
+  for (size_t i = 0; list && i < n; i++) {
+    PyObject *cut = cut_by(cuts, width, (uint8_t)left[i].stage);
+    PyObject *item =
+        cut ? Py_BuildValue("sIN", stage_names[left[i].stage], left[i].left, cut) : NULL;
+    if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+    Py_XDECREF(item);
+  }
+  return list;
+}
+
+static PyObject *sampler_distribution(PyObject *self, PyObject *args) {
+  PyObject *logits, *mask = Py_None, *result = NULL;
+  masked_row r;
+  tsl_stage_left left[16];
+  size_t count = 16;
+  if (!PyArg_ParseTuple(args, "O|O:distribution", &logits, &mask) || open_row(logits, mask, &r) < 0)
+    return NULL;
+  size_t width = (size_t)r.logits.columns;
+  double *p = core_array((Py_ssize_t)width, sizeof *p);
+  uint8_t *cuts = p ? core_array((Py_ssize_t)width, 1) : NULL;
+  if (cuts && matcher_is_free(self)) {
+    tsl_status status =
+        tsl_sampler_distribution(of(self), r.logits.data, width, mask_of(&r), p, left, &count);
+    if (status == TSL_OK)
+      status = tsl_sampler_cuts(of(self), r.logits.data, width, mask_of(&r), cuts);
+    PyObject *tokens = NULL, *stages = NULL;
+    if (status != TSL_OK)
+      core_raise(status, NULL, "a distribution");
+    else if ((tokens = likely(p, width)) && (stages = stage_list(left, count, cuts, width)))
+      result = PyTuple_Pack(2, tokens, stages);
+    Py_XDECREF(tokens);
+    Py_XDECREF(stages);
+  }
+  PyMem_Free(cuts);
+  PyMem_Free(p);
+  close_row(&r);
+  return result;
+}
+
+/* ---- what the model wanted ------------------------------------------------------------------- */
 
 static PyObject *measured(const tsl_step *s, const tsl_token_logprob *top,
                           const tsl_token_logprob *masked_top) {
@@ -459,6 +561,18 @@ static PyMethodDef methods[] = {
      "had put on allowed tokens, and the number of tokens allowed by the mask and left after the "
      "cut-offs. Equal seeds and inputs give equal tokens.\n"
      "LogitsError if nothing allowed is finite, or one is NaN or +inf."},
+    {"distribution", sampler_distribution, METH_VARARGS,
+     "distribution($self, logits, mask=None, /)\n--\n\nWhat the next draw draws from: (tokens, "
+     "stages). Nothing moves on.\n\n"
+     "`tokens`: (token, probability) of those that are left, the most likely first; the "
+     "probabilities sum to 1. `stages`: for each stage that does\n"
+     "something, in their order, (name, how many tokens it left, the tokens that it cut). Errors "
+     "as of draw."},
+    {"set_matcher", sampler_set_matcher, METH_O,
+     "set_matcher($self, matcher, /)\n--\n\nPenalties, DRY and no_repeat_ngram spare structure "
+     "from here on, such as brackets and names of members: tokens\n"
+     "that write no content where this matcher stands. The matcher is that of the text, and at its "
+     "position when a token is drawn. None ends that."},
     {"accept", sampler_accept, METH_O,
      "accept($self, token, /)\n--\n\nNote a token that became part of the text: for "
      "penalties, DRY, n-grams, mirostat, min_tokens and max_tokens."},
@@ -489,7 +603,8 @@ static PyType_Slot slots[] = {
              "penalty_window=0, dry_multiplier=0.0, dry_base=0.0,\n"
              "        dry_allowed=0, dry_window=0, dry_breakers=None, bias=None, allowed=None, "
              "banned=None, no_repeat_ngram=0, min_tokens=0, max_tokens=0,\n"
-             "        eog=None, loop_repeats=0, loop_longest=0)\n--\n\nDraws tokens: bans, then "
+             "        eog=None, loop_repeats=0, loop_longest=0,\n"
+             "        penalise_structure=False)\n--\n\nDraws tokens: bans, then "
              "the stages, then one draw. What is "
              "0 or None is off; docs/sampling.md says what each does.\n\n"
              "`temperature` 0 is greedy; top_k 0, top_p 1 and min_p 0 keep everything; without "
@@ -497,7 +612,8 @@ static PyType_Slot slots[] = {
              "`stages`: names in the order in which they run, of bias, penalties, dry, "
              "temperature, top_n_sigma, top_k, top_p, min_p, typical_p, epsilon, eta,\n"
              "xtc, mirostat; None: that order. `bias`: a dict from token to what is added to its "
-             "logit. Others named as lists: sequences of tokens."},
+             "logit. Others named as lists: sequences of tokens.\n"
+             "`penalise_structure`: set_matcher changes nothing."},
     {0, NULL},
 };
 

@@ -57,6 +57,7 @@ from turnstile.errors import (
     UnsupportedError,
 )
 from turnstile.grammar import Grammar, write_tools
+from turnstile.scores import score_mean
 from turnstile.tools import Finding, Tools, lint, lint_fix
 from turnstile.vocab import Vocab
 
@@ -100,6 +101,7 @@ __all__ = [
     "mask_drafts",
     "measure_step",
     "score_all",
+    "score_mean",
     "speculate",
     "tool_presets",
     "write_tools",

@@ -181,6 +181,7 @@ pub struct tsl_sampler_options {
     pub eog_count: u32,
     pub loop_repeats: u32,
     pub loop_longest: u32,
+    pub penalise_structure: bool,
 }
 
 #[repr(C)]
@@ -190,6 +191,13 @@ pub struct tsl_draw {
     pub legal_mass: f64,
     pub allowed: u32,
     pub kept: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tsl_stage_left {
+    pub stage: c_int,
+    pub left: u32,
 }
 
 #[repr(C)]
@@ -513,6 +521,15 @@ extern "C" {
     pub fn tsl_sampler_accept(sampler: *mut tsl_sampler, token: tsl_token) -> tsl_status;
     pub fn tsl_sampler_prompt(
         sampler: *mut tsl_sampler, tokens: *const tsl_token, count: usize,
+    ) -> tsl_status;
+    pub fn tsl_sampler_set_matcher(sampler: *mut tsl_sampler, matcher: *const tsl_matcher);
+    pub fn tsl_sampler_distribution(
+        sampler: *mut tsl_sampler, logits: *const f32, width: usize, mask: *const u32,
+        probabilities: *mut f64, left: *mut tsl_stage_left, count: *mut usize,
+    ) -> tsl_status;
+    pub fn tsl_sampler_cuts(
+        sampler: *mut tsl_sampler, logits: *const f32, width: usize, mask: *const u32,
+        cuts: *mut u8,
     ) -> tsl_status;
     pub fn tsl_sampler_rollback(sampler: *mut tsl_sampler, count: usize) -> tsl_status;
     pub fn tsl_find_loop(

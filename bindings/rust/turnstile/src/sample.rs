@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut, NonNull};
 
 use turnstile_sys as sys;
 
-use crate::{argument, check, make, Result, Token};
+use crate::{argument, check, make, Matcher, Result, Token};
 
 /// What runs between the mask and the draw. `docs/sampling.md` says what each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,9 @@ pub struct SamplerOptions {
     pub loop_repeats: u32,
     /// Tokens of one copy at most; 0: 64.
     pub loop_longest: u32,
+    /// Penalties, DRY and `no_repeat_ngram` take structure as any other text, also in
+    /// `Sampler::draw_at`.
+    pub penalise_structure: bool,
 }
 
 /// One draw.
@@ -165,6 +168,7 @@ impl Sampler {
             eog_count: count(&o.eog)?,
             loop_repeats: o.loop_repeats,
             loop_longest: o.loop_longest,
+            penalise_structure: o.penalise_structure,
         };
         make(|out, _| unsafe { sys::tsl_sampler_new(&raw, null(), out) }).map(Sampler)
     }
@@ -189,6 +193,62 @@ impl Sampler {
             allowed: d.allowed,
             kept: d.kept,
         })
+    }
+
+    /// Draw where `matcher` stands: penalties, DRY and `no_repeat_ngram` spare structure, such as
+    /// names of members.
+    pub fn draw_at(&mut self, matcher: &Matcher, logits: &[f32], mask: &[u32]) -> Result<Draw> {
+        self.at(matcher, |s| s.draw(logits, mask))
+    }
+
+    /// What the next `draw` draws from: the probability of each token, 0 where it was cut. Nothing
+    /// moves on.
+    pub fn distribution(&mut self, logits: &[f32], mask: &[u32]) -> Result<Vec<f64>> {
+        fits(logits, mask)?;
+        let mut p = vec![0.0; logits.len()];
+        check(unsafe {
+            sys::tsl_sampler_distribution(
+                self.0.as_ptr(),
+                logits.as_ptr(),
+                logits.len(),
+                mask.as_ptr(),
+                p.as_mut_ptr(),
+                null_mut(),
+                null_mut(),
+            )
+        })?;
+        Ok(p)
+    }
+
+    /// The same of `draw_at`.
+    pub fn distribution_at(
+        &mut self, matcher: &Matcher, logits: &[f32], mask: &[u32],
+    ) -> Result<Vec<f64>> {
+        self.at(matcher, |s| s.distribution(logits, mask))
+    }
+
+    /// What took each token from the next `draw`: 0 where it is left, a `Stage`, 64 for the mask,
+    /// 65 for a ban or a logit of -inf.
+    pub fn cuts(&mut self, logits: &[f32], mask: &[u32]) -> Result<Vec<u8>> {
+        fits(logits, mask)?;
+        let mut cuts = vec![0; logits.len()];
+        check(unsafe {
+            sys::tsl_sampler_cuts(
+                self.0.as_ptr(),
+                logits.as_ptr(),
+                logits.len(),
+                mask.as_ptr(),
+                cuts.as_mut_ptr(),
+            )
+        })?;
+        Ok(cuts)
+    }
+
+    fn at<T>(&mut self, matcher: &Matcher, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        unsafe { sys::tsl_sampler_set_matcher(self.0.as_ptr(), matcher.raw.as_ptr()) };
+        let result = f(self);
+        unsafe { sys::tsl_sampler_set_matcher(self.0.as_ptr(), null()) };
+        result
     }
 
     /// Note a token that became part of the text: for penalties, DRY, n-grams, mirostat,
