@@ -249,8 +249,7 @@ static void put_head(const trace *t, const generation *g) {
           ",\"size\":%" PRIu32 "},\"model\":\"%s\",\"captured\":%u,\"sampling\":{\"seed\":%" PRIu64,
           tsl_vocab_size(s->vocab), g->settings->real ? g->settings->real->name : "n-gram",
           TRACE_TOP, o->seed);
-  fprintf(t->to,
-          ",\"temperature\":%.6g,\"top_p\":%.6g,\"min_p\":%.6g,\"top_k\":%" PRIu32,
+  fprintf(t->to, ",\"temperature\":%.6g,\"top_p\":%.6g,\"min_p\":%.6g,\"top_k\":%" PRIu32,
           (double)o->temperature, (double)o->top_p, (double)o->min_p, o->top_k);
   put_stages(t->to, o);
   fputs("},\"steps\":[", t->to);

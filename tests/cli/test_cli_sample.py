@@ -272,7 +272,6 @@ def texts():
         ["--repetition-penalty", "4"],
         ["--typical-p", "0.2"],
         ["--epsilon", "0.4"],
-        ["--dry-multiplier", "20", "--dry-allowed", "1"],
         ["--mirostat-tau", "0.1"],
         ["--ban", "97,101,105,111"],
         ["--stages", "top-k,temperature", "--top-k", "1", "--temperature", "0.5"],
@@ -285,6 +284,11 @@ def texts():
         check(code == 0 and out != plain, f"generate {options}: {code} {out} {err.decode()}")
         code, out, err = turnstile("trace", "--json", *arguments[1:], *options)
         check(code == 0 and b'"result":"complete"' in out, f"trace {options}: {err.decode()}")
+    # DRY: what follows the one token that came before is pushed down
+    twice = ["sample", "--temperature", "0", "--seen", "0,1,0"]
+    expect(0, twice, text="[0, 2, 1]", out="1\n")
+    dry = ["--dry-multiplier", "9", "--dry-allowed", "1"]
+    expect(0, [*twice, *dry], text="[0, 2, 1]", out="2\n")
     expect(2, [*arguments, "--stages", "top-k", "--top-p", "0.5"], err="--stages")
     expect(2, [*arguments, "--frequency-penalty", "x"], err="not a number")
 

@@ -528,24 +528,27 @@ static void from_the_middle(void) {
     tsl_scores *whole = NULL;
     CHECK(tsl_score_all(rest, ask, &moved, &any, NULL, &whole, &e) == TSL_OK);
     CHECK(at[first] && whole && tsl_scores_count(at[first]) == 4 && tsl_scores_count(whole) == 4);
-    for (size_t i = 0; at[first] && whole && i < 4; i++)
-      CHECK(!strcmp(tsl_scores_text(at[first], i, NULL), tsl_scores_text(whole, i, NULL)) &&
-            tsl_scores_log_probability(at[first], i) == tsl_scores_log_probability(whole, i));
+    for (size_t i = 0; at[first] && whole && i < 4; i++) {
+      size_t n, same;
+      const char *text = tsl_scores_text(at[first], i, &n);
+      CHECK(!memcmp(text, tsl_scores_text(whole, i, &same), n) && n == same);
+      CHECK(tsl_scores_log_probability(at[first], i) == tsl_scores_log_probability(whole, i));
+    }
     tsl_scores_free(whole);
     tsl_grammar_release(rest);
   }
   double sum = 0;
   for (size_t i = 0; i < 4; i++) {
-    const char *text = tsl_scores_text(at[0], i, NULL);
+    size_t length;
+    const char *text = tsl_scores_text(at[0], i, &length);
     double p[3], mean, error, square = 0;
     for (int k = 0; k < 3; k++) p[k] = tsl_scores_probability(at[k], i);
     double want = (p[0] + p[1] + p[2]) / 3;
     for (int k = 0; k < 3; k++) square += (p[k] - want) * (p[k] - want);
-    CHECK(tsl_scores_mean((const tsl_scores *const *)at, 3, text, strlen(text), &mean, &error) ==
-          TSL_OK);
+    CHECK(tsl_scores_mean((const tsl_scores *const *)at, 3, text, length, &mean, &error) == TSL_OK);
     CHECK(fabs(mean - want) < 1e-12 && fabs(error - sqrt(square / 6)) < 1e-12);
     sum += mean;
-    CHECK(tsl_scores_mean((const tsl_scores *const *)at, 1, text, strlen(text), &mean, &error) ==
+    CHECK(tsl_scores_mean((const tsl_scores *const *)at, 1, text, length, &mean, &error) ==
               TSL_OK &&
           mean == p[0] && isnan(error));
   }
