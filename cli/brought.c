@@ -6,7 +6,7 @@
  *           search asks for a prefix that no line has, the message names it.
  * Example   {"prefix": [], "logits": {"65": -0.9}} and {"prefix": [65], "logits": {"66": 0}} lead a
  *           beam over the two tokens 65 and 66.
- * Cost      A look at each line for each prefix that is asked.
+ * Cost      A look at each line for each prefix that the search wants.
  * Tested by tests/cli/test_cli_sample.py
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -57,7 +57,7 @@ typedef struct table_row {
 typedef struct table {
   table_row *at;
   size_t n, capacity, width;
-  bool missing; /* a prefix that no line has was asked, which was said */
+  bool missing; /* the search wants a prefix that no line has, which was said */
 } table;
 
 static void table_free(table *t) {

@@ -65,12 +65,21 @@ COUNT(dry_allowed)
 COUNT(dry_window)
 COUNT(no_repeat_ngram)
 COUNT(min_tokens)
+COUNT(loop_longest)
 
 static bool set_temperature(void *to, const char *value) {
   return cli_real(value, 0, 1e6, &((sampling *)to)->o.temperature);
 }
 static bool set_seed(void *to, const char *value) {
   return cli_number(value, 0, UINT64_MAX, &((sampling *)to)->o.seed);
+}
+static bool set_loop_repeats(void *to, const char *value) {
+  uint64_t n;
+  ((sampling *)to)->others++;
+  if (!cli_number(value, 0, UINT32_MAX, &n)) return false;
+  if (n == 1) return cli_refuse("every text is one copy of itself: 0, or 2 and more");
+  ((sampling *)to)->o.loop_repeats = (uint32_t)n;
+  return true;
 }
 static bool set_structure(void *to, const char *value) {
   ((sampling *)to)->others++;
@@ -185,9 +194,9 @@ static const cli_option table[] = {
     {"--repetition-penalty", "R",
      "positive logits of tokens that occurred are divided by R, others multiplied (default 1)",
      set_repetition_penalty},
-    {"--frequency-penalty", "F", "taken from a token's logit for each time that it occurred",
+    {"--frequency-penalty", "F", "subtracted from a token's logit for each time that it occurred",
      set_frequency_penalty},
-    {"--presence-penalty", "P", "taken once from the logit of a token that occurred",
+    {"--presence-penalty", "P", "subtracted once from the logit of a token that occurred",
      set_presence_penalty},
     {"--penalty-window", "N", "penalties look at the last N tokens; 0 = all (default)",
      set_penalty_window},
@@ -205,6 +214,11 @@ static const cli_option table[] = {
      set_structure},
     {"--no-repeat-ngram", "N", "no sequence of N tokens comes twice; 0 = off (default)",
      set_no_repeat_ngram},
+    {"--loop-repeats", "N",
+     "after N equal copies at the end the next one is not begun, 2 or more; 0 = off (default)",
+     set_loop_repeats},
+    {"--loop-longest", "N", "with --loop-repeats: tokens of one copy at most (default 64)",
+     set_loop_longest},
     {"--min-tokens", "N", "no end before N tokens, where the grammar allows more", set_min_tokens},
     {"--bias", "ID=B,…", "add B to the logit of a token", set_bias},
     {"--ban", "IDS", "these tokens are not drawn", set_ban},

@@ -284,6 +284,10 @@ def texts():
         check(code == 0 and out != plain, f"generate {options}: {code} {out} {err.decode()}")
         code, out, err = turnstile("trace", "--json", *arguments[1:], *options)
         check(code == 0 and b'"result":"complete"' in out, f"trace {options}: {err.decode()}")
+    # the guard against loops: a third copy is not begun
+    loop = ["sample", "--temperature", "0", "--loop-repeats", "2", "--loop-longest", "1"]
+    expect(0, loop, text="[0, 2, 1]\n" * 3, out="1\n1\n2\n")
+    expect(2, ["sample", "--loop-repeats", "1"], err="0, or 2 and more")
     # DRY: what follows the one token that came before is pushed down
     twice = ["sample", "--temperature", "0", "--seen", "0,1,0"]
     expect(0, twice, text="[0, 2, 1]", out="1\n")

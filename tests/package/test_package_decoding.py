@@ -181,7 +181,7 @@ def test_distribution():
     sampler.set_matcher(matcher)
     bent.set_matcher(matcher)
     check(sampler.distribution(flat, mask)[0] == even, "penalties that spare names")
-    check(bent.distribution(flat, mask)[0] != even, "and those that are told not to")
+    check(bent.distribution(flat, mask)[0] != even, "and those that do not")
     sampler.set_matcher(None)
     check(sampler.distribution(flat, mask)[0] != even, "no matcher again")
     raises(TypeError, lambda: sampler.set_matcher(3), "no matcher")
