@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/brought.h"
+#include "cli/brought/decode.h"
 #include "cli/sampling.h"
 
 typedef struct settings {

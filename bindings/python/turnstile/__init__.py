@@ -56,8 +56,7 @@ from turnstile.errors import (
     TurnstileError,
     UnsupportedError,
 )
-from turnstile.grammar import Grammar, write_tools
-from turnstile.scores import score_mean
+from turnstile.grammar import Grammar, score_mean, write_tools
 from turnstile.tools import Finding, Tools, lint, lint_fix
 from turnstile.vocab import Vocab
 

@@ -1,5 +1,5 @@
 import os
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from turnstile import _core
 from turnstile.vocab import Vocab
@@ -219,3 +219,6 @@ def write_tools(
     thinking: str = "auto",
     max_thinking_tokens: int = 0,
 ) -> str: ...
+def score_mean(
+    traces: Sequence[Sequence[Tuple[bytes, float, float]]],
+) -> List[Tuple[bytes, float, float]]: ...

@@ -9,8 +9,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_CLI_ROWS_H
-#define TSL_CLI_ROWS_H
+#ifndef TSL_CLI_BROUGHT_ROWS_H
+#define TSL_CLI_BROUGHT_ROWS_H
 
 #include "cli/json_in.h"
 

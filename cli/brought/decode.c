@@ -1,4 +1,4 @@
-/* brought.c - beams and drafts on logits that a user brings. See brought.h.
+/* decode.c - beams and drafts on logits that a user brings. See decode.h.
  *
  * Problem   Beam search and speculation ask a model as they go. A person who has a table of logits,
  *           from a paper or a dump, has no model to link.
@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/brought.h"
+#include "cli/brought/decode.h"
 
 #include <math.h>
 #include <stdlib.h>

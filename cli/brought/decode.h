@@ -1,13 +1,13 @@
-/* brought.h - beams and drafts on logits that a user brings (turnstile sample --beam, --drafts).
+/* decode.h - beams and drafts on logits that a user brings (turnstile sample --beam, --drafts).
  *
  * Tested by tests/cli/test_cli_sample.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_CLI_BROUGHT_H
-#define TSL_CLI_BROUGHT_H
+#ifndef TSL_CLI_BROUGHT_DECODE_H
+#define TSL_CLI_BROUGHT_DECODE_H
 
-#include "cli/rows.h"
+#include "cli/brought/rows.h"
 #include "cli/source.h"
 
 /* The most likely texts, where each line has "prefix", a list of ids, and "logits". A line of JSON

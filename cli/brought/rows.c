@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/rows.h"
+#include "cli/brought/rows.h"
 
 #include <errno.h>
 #include <math.h>
