@@ -10,6 +10,8 @@
  *             between   the text between two calls is one, as a whole
  *             after     the text behind the last call is one, as a whole
  *           The longest that fits is left out. Everything else comes back unaltered.
+ * Blank     Where a tree has such lists, text behind a call that is white space alone is left out
+ *           as well: models vary their line breaks there, and no reader wants them.
  * Streaming What may still become a gap waits: the beginning of a "thinking", "between" or "after"
  *           behind its block or call, and what ends with the beginning of a "before".
  * Example   before ["\n"], and the answer "Hi\n<call>": the line break waits until "<call>" is
@@ -44,6 +46,14 @@ static bool begins_one(const tsl__texts *texts, const char *text, size_t n) {
   return false;
 }
 
+/* Is it white space, and does the tree have gaps at all? */
+static bool is_blank(const tsl__gaps *g, const char *text, size_t n) {
+  if (!(g->thinking.n + g->before.n + g->between.n + g->after.n)) return false;
+  for (size_t i = 0; i < n; i++)
+    if (!memchr(" \n\t\r", text[i], 4)) return false;
+  return true;
+}
+
 /* Is the text that waits all that stands behind the last block or call? */
 static bool stands_behind(const tsl_parser *p, tsl__behind what) {
   return p->behind == what && p->reported_to == p->behind_at;
@@ -72,7 +82,8 @@ size_t tsl__gaps_wait(tsl_parser *p, size_t to) {
     drop_thinking(p, to);
   }
   if (stands_behind(p, TSL__BEHIND_CALL) &&
-      (begins_one(&g->between, text + p->reported_to, to - p->reported_to) ||
+      (is_blank(g, text + p->reported_to, to - p->reported_to) ||
+       begins_one(&g->between, text + p->reported_to, to - p->reported_to) ||
        begins_one(&g->after, text + p->reported_to, to - p->reported_to)))
     return p->reported_to;
   size_t longest = longest_of(&g->before), from = to > longest ? to - longest : 0;
@@ -87,7 +98,8 @@ size_t tsl__gaps_before(tsl_parser *p, size_t to, bool call) {
   drop_thinking(p, to);
   size_t n = to - p->reported_to;
   if (!call) return to;
-  if (stands_behind(p, TSL__BEHIND_CALL) && is_one(&g->between, p->text.at + p->reported_to, n))
+  if (stands_behind(p, TSL__BEHIND_CALL) && (is_one(&g->between, p->text.at + p->reported_to, n) ||
+                                             is_blank(g, p->text.at + p->reported_to, n)))
     return p->reported_to;
   for (uint32_t i = 0; i < g->before.n; i++) {
     const tsl__string s = g->before.at[i];
@@ -99,7 +111,10 @@ size_t tsl__gaps_before(tsl_parser *p, size_t to, bool call) {
 
 size_t tsl__gaps_at_end(tsl_parser *p, size_t to) {
   drop_thinking(p, to);
-  bool drop = stands_behind(p, TSL__BEHIND_CALL) &&
-              is_one(&p->tagged->gaps.after, p->text.at + p->reported_to, to - p->reported_to);
+  const tsl__gaps *g = &p->tagged->gaps;
+  const char *text = p->text.at + p->reported_to;
+  size_t n = to - p->reported_to;
+  bool drop =
+      stands_behind(p, TSL__BEHIND_CALL) && (is_one(&g->after, text, n) || is_blank(g, text, n));
   return drop ? p->reported_to : to;
 }

@@ -313,39 +313,44 @@ def markup(preset):
 
 
 def every_choice(answers, seed):
-    """All presets, choices and ways of thinking, with two vocabularies."""
+    """All presets, choices and ways of thinking, with two vocabularies, in the order of a seed, so
+    that a run that is stopped has seen a bit of everything.
+    """
     request = CASES / "chat_completions.json"
     schemas = schemas_of(json.loads(request.read_text(encoding="utf-8")))
+    presets = [json.loads(path.read_text(encoding="utf-8")) for path in PRESETS]
+    rounds = [
+        (preset, file, choice, thinking)
+        for preset in presets
+        for file in vocabularies()
+        for choice in ("auto", "required", "get_weather")
+        for thinking in (("auto", "on", "off") if preset["thinking"] else ("auto", "off"))
+    ]
+    random.Random(seed).shuffle(rounds)
     total = calls = marked = 0
-    for path in PRESETS:
-        preset = json.loads(path.read_text(encoding="utf-8"))
-        marks = markup(preset)
+    for at, (preset, file, choice, thinking) in enumerate(rounds):
+        marks, name = markup(preset), preset["name"]
+        options = ["--tool-choice", choice, "--thinking", thinking]
+        options += ["--vocab", file, "--vocab-cache", VOCABS] if file else []
         nudge = [a for text in nudges(preset, schemas) for a in ("--nudge", text)]
-        for file in vocabularies():
-            vocab = ["--vocab", file, "--vocab-cache", VOCABS] if file else []
-            for choice in ("auto", "required", "get_weather"):
-                for thinking in ("auto", "on", "off") if preset["thinking"] else ("auto", "off"):
-                    seed += 1
-                    options = ["--tool-choice", choice, "--thinking", thinking]
-                    draw = ["--generate", answers, "--seed", seed]
-                    out = run(
-                        "--preset", path.stem, "--tools", request, *vocab, *options, *nudge, *draw
-                    )
-                    found = lines(out)
-                    check(len(found) == answers, "answers", path.stem, options, len(found))
-                    for answer in found:
-                        parsed, where = answer["parsed"], (path.stem, file, options, answer["text"])
-                        total += 1
-                        calls += len(parsed["calls"])
-                        judge(parsed, schemas, *where)
-                        check(choice == "auto" or parsed["calls"], "a call is required", *where)
-                        inside = [m for m in marks if m in parsed["content"]]
-                        marked += bool(inside)
-                        check(not inside, "markup in the content", inside, *where)
-    print(
-        f"  every choice: {len(PRESETS)} presets, {total} answers, {calls} calls, {failed} "
-        f"different, {marked} with markup in the content"
-    )
+        draw = ["--generate", answers, "--seed", seed + at]
+        found = lines(run("--preset", name, "--tools", request, *options, *nudge, *draw))
+        check(len(found) == answers, "answers", name, options, len(found))
+        for answer in found:
+            parsed, where = answer["parsed"], (name, options, answer["text"])
+            total += 1
+            calls += len(parsed["calls"])
+            judge(parsed, schemas, *where)
+            check(choice == "auto" or parsed["calls"], "a call is required", *where)
+            inside = [m for m in marks if m in parsed["content"]]
+            marked += bool(inside)
+            check(not inside, "markup in the content", inside, *where)
+        if at % 20 == 19 or at + 1 == len(rounds):
+            print(
+                f"  every choice: {at + 1} of {len(rounds)} combinations, {total} answers, {calls} "
+                f"calls, {failed} different, {marked} with markup in the content",
+                flush=True,
+            )
 
 
 def demands(request):
