@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <time.h>
 
+#include "tests/support/cpu_time.h"
 #include "tests/artifact/follow.h"
 
 /* What is in an artifact, to be changed and assembled again: then its checksums are right. */

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <limits.h>
-#include <time.h>
 
+#include "tests/support/cpu_time.h"
 #include "tests/support/failing.h"
 #include "tests/support/stages.h"
 

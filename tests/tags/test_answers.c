@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <time.h>
 
 #include "compiler/json/json.h"
+#include "tests/support/cpu_time.h"
 #include "tests/support/check.h"
 
 static tsl_vocab *vocab;

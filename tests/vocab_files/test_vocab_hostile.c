@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <time.h>
 
+#include "tests/support/cpu_time.h"
 #include "tests/support/vocab.h"
 
 #define MODEL(vocab, merges) \

@@ -8,8 +8,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <time.h>
 
+#include "tests/support/cpu_time.h"
 #include "tests/support/draw.h"
 
 #include "runtime/matcher/grammar.h"
