@@ -163,6 +163,7 @@ typedef struct tsl__joined {
   uint32_t a, b, both;
 } tsl__joined;
 #define TSL__JOINED 8u
+#define TSL__FOLLOWED 16u /* what follows, as far as the last walks needed it (narrowed.c) */
 
 /* What the mask of a position is gathered of (runtime/position/stacks_mask.c): stacks, each over
  * what those above it leave to spell. */
@@ -218,6 +219,8 @@ typedef struct tsl__walking {
   uint32_t subtract_met;                       /* walks that were derived from a class */
   uint32_t shortcuts_off;                      /* TSL__SHORTCUT_... (walk.h): tests turn some off */
   TSL__VEC(struct tsl__adopted) adopted;       /* bitsets of shared_walks.h */
+  tsl__bytes follow_bytes;                     /* all that any of `follows` begins with */
+  uint32_t followed[TSL__FOLLOWED];            /* of the last walks, the newest first; 0: none */
 } tsl__walking;
 
 /* What runtime/position keeps from one position to the next. */
@@ -280,6 +283,7 @@ struct tsl__space {
   /* some state names tokens, or will: then a token can be accepted by its name */
   bool names_tokens;
   struct tsl__gather *gather;      /* for masks of positions */
+  uint32_t *spare_bits;            /* room for a bitset that turned out to be there; NULL: none */
   tsl__joined joined[TSL__JOINED]; /* the last ones */
   atomic_uint rows; /* masks that are written out for good (runtime/masks/borrow.h) */
   tsl__work work;

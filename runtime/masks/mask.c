@@ -12,25 +12,6 @@
 #include "runtime/kernels/logits.h"
 #include "runtime/masks/union_memo.h"
 
-uint32_t *tsl__bitset_raw(tsl__space *space, uint32_t *number) {
-  uint32_t **slot = tsl__pool_add(&space->bitsets.pool, &space->kept);
-  void *room =
-      slot ? tsl__arena_alloc(&space->arena,
-                              tsl_vocab_mask_words(space->vocab) * sizeof **slot + TSL__LINE)
-           : NULL;
-  if (!room) return tsl__space_no_memory(space), NULL;
-  uint32_t *bits = tsl__at_line(room);
-  *slot = bits;
-  *number = tsl__space_count(space, bitsets) - 1;
-  return bits;
-}
-
-uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number) {
-  uint32_t *bits = tsl__bitset_raw(space, number);
-  if (bits) memset(bits, 0, tsl_vocab_mask_words(space->vocab) * sizeof *bits);
-  return bits;
-}
-
 void tsl__gather_clear(tsl__gather *g) {
   g->bases.n = g->minus.n = g->plus.n = 0;
   memset(g->parts, 0, sizeof g->parts);
@@ -391,7 +372,7 @@ static void normalise(tsl__space *space, tsl__gather *g) {
 /* What is in the lists, and in `marks` (NULL: nothing), as a bitset. */
 static bool make_bitset(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
   size_t words = tsl_vocab_mask_words(space->vocab);
-  uint32_t number, *bits = tsl__bitset_raw(space, &number);
+  uint32_t number, *bits = tsl__bits_room(space);
   if (!bits) return false;
   if (marks && !g->bases.n) {
     tsl__mask_copy(bits, marks, words);
@@ -403,18 +384,31 @@ static bool make_bitset(tsl__space *space, tsl__gather *g, const uint32_t *marks
   }
   set_bits(bits, g->plus.at, g->plus.n);
   g->bases.n = g->minus.n = g->plus.n = 0;
+  if (!(number = tsl__bitset_settle(space, bits))) return false;
   return tsl__vec_push(&space->alloc, &g->bases, number) || tsl__space_no_memory(space);
 }
 
-bool tsl__gather_bits(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
-  size_t words = tsl_vocab_mask_words(space->vocab), n = tsl_mask_count(marks, words * 32);
-  if (!list_all(space, g)) return false;
-  if (n > TSL__PATCH_MAX) return make_bitset(space, g, marks);
-  for (size_t w = 0; w < words && n; w++)
+/* The tokens of a bitset, one by one. */
+static bool list_bits(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
+  for (size_t w = 0; w < space->mask_words; w++)
     for (uint32_t bits = marks[w]; bits; bits &= bits - 1)
       if (!tsl__gather_token(space, g, (tsl_token)(w * 32 + (size_t)__builtin_ctz(bits))))
         return false;
   return true;
+}
+
+bool tsl__gather_bits(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
+  size_t n = tsl_mask_count(marks, (size_t)space->mask_words * 32);
+  if (!list_all(space, g)) return false;
+  if (n > TSL__PATCH_MAX) return make_bitset(space, g, marks);
+  return !n || list_bits(space, g, marks);
+}
+
+bool tsl__gather_room(tsl__space *space, tsl__gather *g, uint32_t *bits) {
+  if (tsl_mask_count(bits, (size_t)space->mask_words * 32) <= TSL__PATCH_MAX)
+    return space->spare_bits = bits, list_bits(space, g, bits);
+  uint32_t number = tsl__bitset_settle(space, bits);
+  return number && tsl__gather_base(space, g, number);
 }
 
 /* The lists of patches as they are kept. */

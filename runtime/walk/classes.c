@@ -287,8 +287,7 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
   const tsl__class *wider = find_wider(space, letters, nonascii_number);
   const tsl__trie *trie = &space->vocab->trie;
   size_t words = tsl_vocab_mask_words(space->vocab);
-  uint32_t number,
-      *bits = tsl__space_step(space, (uint32_t)words) ? tsl__bitset_raw(space, &number) : NULL;
+  uint32_t *bits = tsl__space_step(space, (uint32_t)words) ? tsl__bits_room(space) : NULL;
   if (!bits) return false;
   memcpy(bits, wider ? only_bitset(tsl__mask_at(space, wider->mask)) : l->text,
          words * sizeof *bits);
@@ -300,7 +299,7 @@ static bool gather_all(tsl__space *space, tsl__gather *g, const tsl__lengths *l,
       const tsl__trie_node *n = &trie->nodes[w * 64 + (uint32_t)__builtin_ctzll(exits)];
       for (uint32_t k = n->begin; k < n->end; k++) tsl__mask_bit_clear(bits, trie->order[k]);
     }
-  return tsl__gather_base(space, g, number);
+  return tsl__gather_room(space, g, bits);
 }
 
 static bool gather_class(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
@@ -380,9 +379,9 @@ static bool is_among(const tsl__space *space, const tsl__linear *t, const tsl__b
 static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from, uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   const tsl_token *order = space->vocab->trie.order;
-  uint32_t number,
-      *bits = n->end - n->own_end > TSL__PATCH_MAX ? tsl__bitset_new(space, &number) : NULL;
+  uint32_t *bits = n->end - n->own_end > TSL__PATCH_MAX ? tsl__bits_room(space) : NULL;
   if (space->status != TSL_OK || !tsl__space_step(space, (n->end - n->own_end) / 8)) return false;
+  if (bits) memset(bits, 0, space->mask_words * sizeof *bits);
   for (uint32_t k = n->own_end; k < n->end; k++) {
     if (!tsl__mask_bit(from, order[k])) continue;
     if (bits)
@@ -390,7 +389,7 @@ static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from
     else if (!tsl__gather_token(space, g, order[k]))
       return false;
   }
-  return !bits || tsl__gather_base(space, g, number);
+  return !bits || tsl__gather_room(space, g, bits);
 }
 
 /* Is a class of ASCII characters, all letters among them? */
@@ -405,7 +404,7 @@ static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *
                           const tsl__bytes *letters) {
   const tsl__linear *rest = t->rest;
   const tsl__linear_node *n = rest->nodes + rest->space, *end = rest->nodes + n->next;
-  uint32_t number, *bits = tsl__bitset_raw(space, &number);
+  uint32_t *bits = tsl__bits_room(space);
   if (!bits || !tsl__space_step(space, (uint32_t)(end - n) / 8)) return false;
   memcpy(bits, t->words[true], tsl_vocab_mask_words(space->vocab) * sizeof *bits);
   for (n++; n < end;) {
@@ -413,7 +412,7 @@ static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *
     if (is_letter && n->token < t->tokens) tsl__mask_bit_set(bits, n->token);
     n = is_letter ? n + 1 : rest->nodes + n->next;
   }
-  return tsl__gather_base(space, g, number);
+  return tsl__gather_room(space, g, bits);
 }
 
 static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes *letters,
@@ -456,14 +455,14 @@ static bool gather_limited(tsl__space *space, tsl__gather *g, const tsl__bytes *
   }
   const uint32_t *short_ones = l->at_most[limit - 1], *from = only_bitset(tsl__mask_at(space, all));
   size_t words = tsl_vocab_mask_words(space->vocab);
-  uint32_t number, *bits = tsl__bitset_raw(space, &number);
+  uint32_t *bits = tsl__bits_room(space);
   if (!bits) return false;
   if (!from) {
     tsl__mask_write(space, tsl__mask_at(space, all), bits);
     from = bits;
   }
   tsl__mask_meet(bits, from, short_ones, words);
-  return tsl__gather_base(space, g, number);
+  return tsl__gather_room(space, g, bits);
 }
 
 static tsl__mask make_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
