@@ -185,10 +185,18 @@ static uint32_t follow_number(tsl__space *space, const tsl__follow *f) {
                           : NULL;
   if (!made) return 0;
   *made = *f;
+  tsl__bytes_or(&space->walking.follow_bytes, &f->bytes);
   uint32_t number = tsl__space_count(space, follows) - 1;
   return tsl__index_add(&space->follows.index, &space->alloc, hash, number)
              ? number
              : (tsl__space_no_memory(space), 0);
+}
+
+uint32_t tsl__follow_before(tsl__space *space, const tsl__bytes *bytes) {
+  tsl__follow f;
+  memset(&f, 0, sizeof f);
+  f.bytes = *bytes;
+  return follow_number(space, &f);
 }
 
 /* What follows a frame that is the last thing in its caller is what follows that one. */

@@ -85,6 +85,11 @@ static inline const tsl__follow *tsl__follow_at(const tsl__space *s, uint32_t nu
 
 /* The number of what follows; 0: it is not known, or on failure (sticky). Needs the lock. */
 uint32_t tsl__follow_of(tsl__space *space, tsl__after *after);
+/* The number of what begins with these bytes, whatever it is; 0: there are too many numbers, or on
+ * failure (sticky). Needs the lock. */
+uint32_t tsl__follow_before(tsl__space *space, const tsl__bytes *bytes);
+/* The same with the signs of all that is known to follow anything, or itself. */
+uint32_t tsl__follow_wider(tsl__space *space, uint32_t number);
 /* The letters of a state among which it may call, or end where `follow` (0: nothing) follows; NULL:
  * they are of no use, or on failure (sticky). Needs the lock. */
 const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r,

@@ -33,6 +33,7 @@
 #define TSL__MEMO_NEED(n) ((n) << 16)
 /* in place of the iterations, of a state without a register: what follows the frame (follow.h) */
 #define TSL__MEMO_FOLLOW(number) ((number) << 1)
+#define TSL__MEMO_FOLLOWED(context) ((context) >> 1)
 /* a walk that is remembered for its parts, beside one that was not done in parts */
 #define TSL__MEMO_SPLIT (1u << 31)
 

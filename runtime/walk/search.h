@@ -134,6 +134,14 @@ void tsl__level_push(tsl__space *space, tsl__level *l, tsl__level_entry e);
  * on. */
 bool tsl__level_heed(tsl__space *space, tsl__level *l);
 
+/* A walk before fewer bytes, from that before more: of `w`; or of one that is known, NULL: none is.
+ * NULL on failure, too (sticky). It is remembered. */
+const tsl__walk *tsl__narrowed_to(tsl__space *space, const tsl__walk *w, uint32_t number);
+const tsl__walk *tsl__narrowed_find(tsl__space *space, tsl__state state, uint32_t context,
+                                    tsl__leftover over, uint32_t number);
+/* A walk that was remembered with what follows: others may be narrowed from it. */
+void tsl__narrowed_note(tsl__space *space, const tsl__walk *w);
+
 /* The tokens that an edge names: only a grammar that names a special token lets it through. Tokens
  * that end the generation never come this way. */
 void tsl__level_token_edge(tsl__space *space, tsl__level *l, const tsl__token_edge *e);

@@ -382,7 +382,10 @@ static const tsl__walk *recall_before(tsl__space *space, const tsl__state_rec *r
                                       uint32_t context, tsl__leftover over, tsl__after *after) {
   uint32_t number =
       after && r->walked & TSL__WALKED_BEFORE && !(context & 1) ? tsl__follow_of(space, after) : 0;
-  return number ? tsl__memo_find_in(space, state, context | TSL__MEMO_FOLLOW(number), over) : NULL;
+  if (!number) return NULL;
+  const tsl__walk *known =
+      tsl__memo_find_in(space, state, context | TSL__MEMO_FOLLOW(number), over);
+  return known ? known : tsl__narrowed_find(space, state, context, over, number);
 }
 
 /* May it be that another grammar has left such a walk? What a state does that does nothing but call
@@ -405,6 +408,9 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   l->key = (tsl__level_key){state, context, over, NULL};
   l->last = last;
   l->after = may_heed(space, r, state, last) ? after : NULL;
+  /* a state that was walked before another follower is walked before more (narrowed.c) */
+  uint32_t own = l->after && after->requested && r->walked & TSL__WALKED_BEFORE ? after->number : 0;
+  if (own) after->number = tsl__follow_wider(space, own);
   tsl__walk made = {.state = state, .context = context, .over = over, .reach = TSL__UNSPLIT};
   tsl__digest key;
   uint64_t work = work_of(space);
@@ -421,6 +427,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
                         .out = &made});
   tsl__search_late(space, l);
   made.left = tsl__level_left(space, l);
+  if (own) after->number = own;
   made.mask = tsl__level_mask(space, l);
   made.gain = gain_of(l, count);
   if (l->follow) made.context |= TSL__MEMO_FOLLOW(l->follow);
@@ -431,7 +438,11 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   bool complete = space->walking.cycle >= depth;
   if (space->walking.cycle == depth) space->walking.cycle = UINT32_MAX;
   work = work_of(space) - work;
-  if (l->follow && complete) return tsl__memo_put(space, w) ? w : NULL;
+  if (l->follow && complete) {
+    if (!tsl__memo_put(space, w)) return NULL;
+    tsl__narrowed_note(space, w);
+    return own ? tsl__narrowed_to(space, w, own) : w;
+  }
   if (complete && common && !given && (over != TSL__WHOLE || work >= COMMON_MIN))
     tsl__common_put(space, &key, w);
   if (!complete) return w;

@@ -54,7 +54,8 @@ enum {
   TSL__SHORTCUT_FAR = 1u << 13,       /* a loop far from its minimum (memo.h) */
   TSL__SHORTCUT_LATE = 1u << 14,      /* calls at many nodes at once (late_calls.c) */
   TSL__SHORTCUT_STOPS = 1u << 15,     /* frames that may end after each byte (stops.c) */
-  TSL__SHORTCUTS = (1u << 16) - 1
+  TSL__SHORTCUT_NARROWED = 1u << 16,  /* what is left before fewer bytes (narrowed.c) */
+  TSL__SHORTCUTS = (1u << 17) - 1
 };
 
 static inline bool tsl__shortcut_is_off(const tsl__space *space, uint32_t shortcut) {

@@ -152,6 +152,44 @@ static void words_beside_names(void) {
   free(mask);
 }
 
+/* A frame that is called from fifteen places, each followed by other signs: what it costs to be
+ * where all of them can be, in steps. */
+static uint64_t followers(uint32_t off) {
+  char text[2048];
+  size_t n = (size_t)snprintf(
+      text, sizeof text, "e ::= [a-z] [a-z0-9_]* | e \"(\" e (\", \" e)* \")\"\nroot ::= \"-\"");
+  for (unsigned i = 1; i < 16; i++) {
+    n += (size_t)snprintf(text + n, sizeof text - n, " | \"%u;\" e [", i);
+    for (unsigned k = 0; k < 4; k++)
+      if (i >> k & 1) text[n++] = "!#$%"[k];
+    n += (size_t)snprintf(text + n, sizeof text - n, "]");
+  }
+  tsl_grammar *g = compile(text, off);
+  uint32_t *mask = malloc(tsl_vocab_mask_words(vocab) * 4);
+  uint64_t steps = 0;
+  for (unsigned i = 1; g && mask && i < 16; i++) {
+    char begin[16];
+    tsl_matcher *m = NULL;
+    int size = snprintf(begin, sizeof begin, "%u;", i);
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+          tsl_matcher_accept_bytes(m, begin, (size_t)size, NULL) == TSL_OK);
+    uint64_t before = tsl__space_steps(g->space);
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+    if (i != 1 && i != 2 && i != 4 && i != 8) steps += tsl__space_steps(g->space) - before;
+    tsl_matcher_free(m);
+  }
+  tsl_grammar_release(g);
+  free(mask);
+  return steps;
+}
+
+/* Where each sign was a follower before, no set of them costs a walk over the vocabulary. */
+static void many_followers(void) {
+  uint64_t with = followers(0), without = followers(TSL__SHORTCUT_NARROWED);
+  printf("  %u steps, %u without\n", (unsigned)with, (unsigned)without);
+  CHECKF(with * 4 <= without, "%u steps, without %u", (unsigned)with, (unsigned)without);
+}
+
 int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   if (!vocab) return tsl_test_end();
@@ -159,6 +197,7 @@ int main(void) {
   RUN(random_languages, "random languages, with and without shortcuts, token by token");
   RUN(towers, "a level of operators more costs no walk more");
   RUN(words_beside_names, "words beside names, and names after spaces");
+  RUN(many_followers, "a frame before many followers");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

@@ -65,6 +65,11 @@ static const struct {
      "(gap [a-z] [a-z] gap name)? \"[]\"* (\".\" name)? (\"(\" type? \")\")?\n"
      "gap ::= [ \\t\\n] | \"/*\" [a-z]* \"*/\"\nname ::= [A-Za-z_$] [A-Za-z0-9_$]*",
      "a"},
+    {"narrowed", TSL__SHORTCUT_NARROWED,
+     "root ::= \"1\" e [!%] root | \"2\" e [#%] root | \"3\" e [!#] root | \"4\" e [!#%] root | "
+     "\";\"\n"
+     "e ::= [a-z] [a-z0-9_]* | e \"(\" e (\", \" e)* \")\"",
+     ""},
     {"far", TSL__SHORTCUT_FAR, "^(?:[a-z][0-9]){20,}$", ""},
 };
 #define ROWS (sizeof rows / sizeof *rows)
